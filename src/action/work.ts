@@ -280,6 +280,8 @@ async function workOn(
   const summary = workspace.redactor.redact(jobSummary(reporter.view(state)))
   const folder = context.env.RUNNER_TEMP ?? workspace.clone.gitDir
   const inMarkdown = await giveSummary(folder, `ralph-${state.feature}`, summary)
+  // Who is cancelled may have no time for more.
+  if (signal.aborted) giveOutputs(outputsOf(state, conclusion.outcome, inMarkdown))
   const { writeReport } = await import(/* webpackChunkName: "report" */ './report.ts')
   const view = (places: Places) => reporter.view(state, places)
   const reportPath = (await writeReport(workspace, state, view)) ?? inMarkdown

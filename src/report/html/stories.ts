@@ -38,6 +38,10 @@ const NOW: readonly Standing[] = [
   'outside',
 ]
 
+/** Of a longer list, what is done stands below the rest, folded. */
+const MOST_DONE = 20
+const DONE: ReadonlySet<Standing> = new Set(['passed', 'skipped', 'outside'])
+
 /** Null as soon as it is longer than `most`. */
 export function storyList(view: View, room: Room, pictures: Pictures, most: number): Markup | null {
   const { stories } = view
@@ -47,14 +51,18 @@ export function storyList(view: View, room: Room, pictures: Pictures, most: numb
   const shown = spent(picturesOf(view), pictures, room.pictures)
   const opened = new Set(stories.filter(({ standing }) => standing === 'blocked').slice(0, 3))
   const all: Markup[] = []
+  const done: Markup[] = []
+  const isFolded = stories.length > MOST_DONE && stories.some(({ standing }) => !DONE.has(standing))
   let length = 0
   for (const [at, story] of stories.entries()) {
     if (!chosen.has(story)) continue
     const made = fullStory(story, at, { view, room, places, shown, isOpen: opened.has(story) })
     length += made.toString().length
     if (length > most) return null
-    all.push(made)
+    if (isFolded && DONE.has(story.standing)) done.push(made)
+    else all.push(made)
   }
+  if (done.length > 0) all.push(folded(`${done.length} stories that are done`, done))
   if (chosen.size === stories.length) return html`${all}`
   const lines = stories.flatMap((story, at) => (chosen.has(story) ? [] : [storyLine(story, at)]))
   const left = lines.length - room.lines
