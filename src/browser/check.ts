@@ -39,10 +39,11 @@ export async function checkPages(options: PagesOptions): Promise<GateResult> {
   const looked = new Looked(options)
   const gone = await lookAt(options, looked)
   const { redact } = options
-  const { red, lines, remarks, screenshots } = looked
+  const { lines, remarks, screenshots } = looked
+  const [red, count] = [looked.red.size, looked.pages.size]
   const output = excerpt(redact([...lines, ...(gone === null ? [] : [gone])].join('\n')), OUTPUT_BYTES)
   const ok = red === 0 && gone === null
-  const all = looked.count === 1 ? '1 page' : `${looked.count} pages`
+  const all = count === 1 ? '1 page' : `${count} pages`
   const ended =
     gone !== null ? firstLine(redact(gone)) : ok ? `${all} without a fault` : `faults on ${red} of ${all}`
   const told = [...options.remarks, ...remarks].map((one) => redact(one)).slice(0, 50)
@@ -115,18 +116,19 @@ class Looked {
   readonly remarks: string[] = []
   readonly screenshots: Screenshot[] = []
   readonly #options: PagesOptions
-  red = 0
-  count = 0
+  /** Addresses, whatever the number of sizes. */
+  readonly pages = new Set<string>()
+  readonly red = new Set<string>()
 
   constructor(options: PagesOptions) {
     this.#options = options
   }
 
   async add(url: string, viewport: string, { faults, remarks, picture, isThere }: Seen): Promise<void> {
-    this.count += 1
+    this.pages.add(url)
     const name = this.#options.viewports.length === 1 ? url : `${url} (${viewport})`
     if (!faults.isEmpty) {
-      this.red += 1
+      this.red.add(url)
       this.lines.push(`${name}:`, ...faults.lines.map((line) => `  ${line}`))
     }
     this.remarks.push(...remarks.lines.map((line) => `${name}: ${line}`))

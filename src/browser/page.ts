@@ -1,12 +1,11 @@
 // Looks at one page in one size: opens it in a context of its own (no cookies, no storage of another), hears what goes wrong,
 // and takes its picture.
-import { STATUS_CODES } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type CDPSession, CDPSessionEvent } from 'puppeteer-core/internal/api/CDPSession.js'
-import { originOf } from '../model/address.ts'
 import type { Chrome } from './chrome.ts'
 import { Faults } from './faults.ts'
 import { takePicture, type Viewport } from './picture.ts'
+import { netError, Requests, shortened } from './requests.ts'
 import { ALERTS, VIOLATIONS } from './scripts.ts'
 
 export type Visit = {
@@ -62,13 +61,10 @@ export async function visit(chrome: Chrome, how: Visit): Promise<Seen> {
 class Page {
   readonly faults = new Faults()
   readonly remarks = new Faults()
-  isThere = true
   readonly #session: CDPSession
   readonly #how: Visit
-  /** What was asked for, by the id of the request. */
-  readonly #requests = new Map<string, string>()
+  readonly #requests: Requests
   #mainFrame = ''
-  #mainRequest: string | null = null
   #isCrashed = false
   #loaded: () => void = () => {}
   #settled: () => void = () => {}
@@ -82,6 +78,11 @@ class Page {
   constructor(session: CDPSession, how: Visit) {
     this.#session = session
     this.#how = how
+    this.#requests = new Requests(how, this.faults, this.remarks)
+  }
+
+  get isThere(): boolean {
+    return this.#requests.isThere
   }
 
   /** Ends when the page has loaded and settled, or its time is over; false where there is nothing to look at. */
@@ -110,11 +111,13 @@ class Page {
   async look(): Promise<Buffer | null> {
     // The page may just have gone on to another.
     const alerts = (await this.#ask(ALERTS, LOOK_MS)) ?? (await this.#ask(ALERTS, LOOK_MS))
-    if (alerts === null && this.#isCrashed) return null
-    if (alerts === null) this.faults.add('not answering', 'a script of it may run without end')
-    for (const [what, text] of alerts ?? []) this.faults.add(what, text)
+    if (alerts === null) {
+      if (!this.#isCrashed) this.faults.add('not answering', 'a script of it may run without end')
+      return null
+    }
+    for (const [what, text] of alerts) this.faults.add(what, text)
     const { axe } = this.#how
-    if (axe !== null && alerts !== null) {
+    if (axe !== null) {
       const violations = await this.#ask(`${axe}\n;${VIOLATIONS}`, AXE_MS)
       // What keeps nobody out is told, and fails nothing.
       for (const [what, text] of violations ?? [])
@@ -133,6 +136,7 @@ class Page {
     this.#hearPage()
     const { frameTree } = await session.send('Page.getFrameTree')
     this.#mainFrame = frameTree.frame.id
+    this.#requests.mainFrame = this.#mainFrame
     await Promise.all([
       session.send('Page.enable'),
       session.send('Page.setLifecycleEventsEnabled', { enabled: true }),
@@ -188,10 +192,7 @@ class Page {
       // Requests are heard of as what they are.
       if (level === 'error' && source !== 'network') this.faults.add('console error', text)
     })
-    session.on('Fetch.requestPaused', (event) => {
-      void this.#answer(session, event).catch(() => {})
-    })
-    this.#hearRequests(session)
+    this.#requests.hear(session)
     // A worker knows some of these only; what it asks for goes through its page.
     await Promise.allSettled([
       session.send('Runtime.enable'),
@@ -201,58 +202,6 @@ class Page {
       session.send('Target.setAutoAttach', { autoAttach: true, waitForDebuggerOnStart: true, flatten: true }),
       session.send('Runtime.runIfWaitingForDebugger'),
     ])
-  }
-
-  #hearRequests(session: CDPSession): void {
-    session.on('Network.requestWillBeSent', ({ requestId, request, type, frameId }) => {
-      const isMain = type === 'Document' && frameId === this.#mainFrame
-      if (isMain) this.#mainRequest ??= requestId
-      this.#requests.set(requestId, `${request.method} ${shortened(request.url)}`)
-    })
-    session.on('Network.responseReceived', ({ requestId, response: { url, status } }) => {
-      if (status < 400 || isFavicon(url)) return
-      const isMain = requestId === this.#mainRequest
-      if (isMain) this.isThere = false
-      if (isMain && this.#how.expected.includes(status)) return
-      const words = `${status} ${STATUS_CODES[status] ?? ''}`.trim()
-      if (isMain) this.faults.add('status', words)
-      else this.faults.add('failed request', `${this.#requests.get(requestId) ?? shortened(url)}: ${words}`)
-    })
-    session.on('Network.loadingFailed', ({ requestId, errorText, canceled, blockedReason, type }) => {
-      const request = this.#requests.get(requestId)
-      // A request that the page gave up itself, and one that we did not let through, which is told as that.
-      if (canceled === true || errorText.startsWith(BLOCKED) || request === undefined) return
-      if (requestId === this.#mainRequest || isFavicon(request)) return
-      this.faults.add('failed request', `${request}: ${netError(errorText)} ${blockedReason ?? ''}`.trim())
-      if (type === 'Document') this.#loaded()
-    })
-    session.on('Network.webSocketCreated', ({ requestId, url }) => {
-      this.#requests.set(requestId, url)
-    })
-    session.on('Network.webSocketFrameError', ({ requestId, errorMessage }) => {
-      const url = this.#requests.get(requestId) ?? ''
-      if (this.#isOurs(url)) this.faults.add('failed request', `${shortened(url)}: ${errorMessage}`)
-      else this.remarks.add('not asked, off the origin', shortened(url))
-    })
-  }
-
-  /** Lets a request through, or not. */
-  async #answer(session: CDPSession, { requestId, request, resourceType, frameId }: Paused): Promise<void> {
-    if (this.#isOurs(request.url)) {
-      await session.send('Fetch.continueRequest', { requestId })
-      return
-    }
-    const url = shortened(request.url)
-    const isMain = resourceType === 'Document' && frameId === this.#mainFrame
-    if (isMain) this.faults.add('not followed', `the page leads to ${url}, off the origin`)
-    else this.remarks.add('not asked, off the origin', url)
-    await session.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' })
-  }
-
-  #isOurs(url: string): boolean {
-    if (/^(?:data|blob|about):/.test(url)) return true
-    const origin = originOf(url)
-    return origin !== null && this.#how.origins.includes(origin)
   }
 
   /** What a script says of the page as it is now; null where it does not answer. */
@@ -272,29 +221,12 @@ class Page {
   }
 }
 
-type Paused = { requestId: string; request: { url: string }; resourceType: string; frameId: string }
-
-const BLOCKED = 'net::ERR_BLOCKED_BY_CLIENT'
-
 /** What comes from a page's process is not believed to have a form. */
 function pairsOf(value: unknown): [string, string][] {
   if (!Array.isArray(value)) return []
   return value
     .slice(0, 50)
     .map((pair) => (Array.isArray(pair) ? [String(pair[0]), String(pair[1])] : ['', '']))
-}
-
-/** Browsers ask for it by themselves. */
-function isFavicon(url: string): boolean {
-  return /\/favicon\.ico(?:$|[?#])/.test(url)
-}
-
-function shortened(url: string): string {
-  return url.length <= 200 ? url : `${url.slice(0, 200)}...`
-}
-
-function netError(text: string): string {
-  return text === 'net::ERR_CONNECTION_REFUSED' ? `nobody answers there (${text})` : text
 }
 
 /** True when it came in time. */

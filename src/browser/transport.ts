@@ -58,6 +58,13 @@ export class PipeTransport implements ConnectionTransport {
     const head = chunks[0]?.toString('latin1', 0, 100) ?? ''
     if (NOISE.test(head)) this.console.noise += 1
     else if (!isWhole || (CONSOLE.test(head) && this.console.left-- <= 0)) this.console.lost += 1
-    else this.onmessage?.(Buffer.concat(chunks).toString('utf8'))
+    else this.#hand(Buffer.concat(chunks).toString('utf8'))
+  }
+
+  /** What cannot be read, or is not as we know it, is as if it had not come: a browser ends nobody else. */
+  #hand(message: string): void {
+    Promise.resolve(message)
+      .then((text) => this.onmessage?.(text))
+      .catch(() => {})
   }
 }
