@@ -149,8 +149,10 @@ class Reader {
 
   /** The innermost known `File "path", line 1` (Python) or `path:1` (Node) belongs to the error that stands below. */
   #readTrace(line: string): boolean {
-    const traced = /^\s*File "(?<name>[^"]+)", line (?<number>\d{1,7})|^(?<name>\S+):(?<number>\d{1,7})$/
-    const { name = '', number = '' } = traced.exec(line)?.groups ?? {}
+    // Two of them: Node 20 takes no name twice in one.
+    const python = /^\s*File "(?<name>[^"]+)", line (?<number>\d{1,7})/
+    const node = /^(?<name>\S+):(?<number>\d{1,7})$/
+    const { name = '', number = '' } = (python.exec(line) ?? node.exec(line))?.groups ?? {}
     const frame = name === '' ? undefined : line
     const said = /^E\s{1,8}(\S.*)$/.exec(line)?.[1]
     if (frame !== undefined && this.#resolve(name) !== null) this.#frame = { name, line: number }
