@@ -79,6 +79,8 @@ export class LocalSource implements Source {
   readonly #limits: Limits
   /** By folder: the state as it was read last. */
   readonly #read = new Map<string, { commit: string; state: State }>()
+  /** Features that had no run when they were looked for. */
+  #fresh: State[] | null = null
   #wrong = ''
   #folders: string[] = []
   #watching: Disposable | null = null
@@ -104,7 +106,9 @@ export class LocalSource implements Source {
       if (found) this.#read.set(folder, { commit, state: mapTexts(found.state, redactor.redact) })
     }
     const states = [...folders.values()].flatMap((folder) => this.#read.get(folder)?.state ?? [])
-    const others = await this.#notBegun([...folders.keys()])
+    this.#fresh ??= await this.#notBegun([...folders.keys()])
+    // Who was shown once stays, until a run begins on it.
+    const others = this.#fresh.filter(({ feature }) => !folders.has(feature))
     states.push(...others.filter(({ feature }) => this.#isMeant(feature)))
     if (states.length === 0 && errors.length > 0) throw errors[0]
     this.#wrong = errors.map((error) => messageOf(error).split('\n')[0]).join('; ')

@@ -1,4 +1,5 @@
 // How a feature stands at a glance, as data: what a person who looks in wants to know first. A terminal and a page show it.
+import { type Surface, typedOn } from '../loop/command-table.ts'
 import { callAllowedAt, spent } from '../loop/limits.ts'
 import type { Situation } from '../loop/situation.ts'
 import type { Outcome } from '../model/feature.ts'
@@ -28,7 +29,7 @@ export type Watched = {
   /** Where the job can be seen; null on this machine. */
   url: string | null
   /** How a person steers it from there. */
-  surface: 'cli' | 'comment'
+  surface: Surface
 }
 
 /** `far`: nothing to fear; `near`: soon; `met`: it ends the run, or has. */
@@ -62,6 +63,8 @@ export function dashboardOf(watched: Watched, now: number) {
     sign: headline(concludedAs(state, conclusion)).sign,
     headline: standingWords(state, situation),
     next: inPlain(nextMove(state, situation, surface, limits)),
+    /** What a person can do although work goes on: the first story that is blocked. */
+    needs: isAtWork ? needsOf(stories, surface) : null,
     outlook: outlookWords(forecastOf(state, limits, now), limits === null ? null : worstCase(state, limits)),
     figures: figuresOf(header),
     calls: callsOf(state, limits, now),
@@ -75,6 +78,15 @@ export function dashboardOf(watched: Watched, now: number) {
     lines: watched.lines,
     bar: barOf(stories),
   }
+}
+
+function needsOf(stories: readonly StoryView[], surface: Surface): string | null {
+  const blocked = stories.filter(({ standing }) => standing === 'blocked')
+  const [first] = blocked
+  if (first === undefined) return null
+  const more = blocked.length === 1 ? '' : ` (and ${blocked.length - 1} more)`
+  const how = typedOn(surface, `retry ${oneLine(first.id, 64)} -- <hint>`)
+  return `${first.id} is blocked${more}: ${oneLine(first.why, 160)}. ${how}`
 }
 
 /** The first are what a person has to look at. */

@@ -119,10 +119,12 @@ function headOf(one: Dashboard, look: Size): string[] {
   const short = look.height < 30 ? 2 : 4
   const says = wrap(terminalText(one.headline, 400), inner).slice(0, short)
   const next = wrap(`Next: ${terminalText(one.next, 600)}`, inner).slice(0, short)
+  const needs = one.needs === null ? [] : wrap(terminalText(one.needs, 400), inner).slice(0, short)
   const rows = [
     first,
     ...says.map((line) => paint(pad(line, inner), ['bold'], look)),
     ...next.map((line) => paint(pad(line, inner), one.isCalling ? ['bold', 'yellow'] : [], look)),
+    ...needs.map((line) => paint(pad(line, inner), ['yellow'], look)),
   ]
   return boxed(rows, inner, [colour], look).split('\n')
 }
@@ -311,6 +313,7 @@ function plainOf(one: Dashboard): string[] {
   const rows: [string, string][] = [
     ['Status', `${status.title}, ${one.headline}`],
     ['Next', one.next],
+    ...(one.needs === null ? [] : [['Needs', one.needs] as [string, string]]),
     ['Stories', aside],
     ...one.figures,
     ['Calls in the last hour', callsWords(one.calls, now)],

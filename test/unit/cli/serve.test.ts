@@ -124,6 +124,8 @@ test('several features: a list, and a page for each', async () => {
   assert.match(list, /href="f\/other\/"/)
   const other = (await ask(`${url}f/other/`)).body
   assert.ok(other.includes('&lt;script&gt;alert(1)&lt;/script&gt;') && !other.includes('<script>alert'))
+  await place.ralph('run', 'other', ...place.agent, ...GATE, '--once')
+  assert.equal((await ask(`${url}f/sample/`)).status, 200, 'it stays, when a run begins on another')
   server.kill('SIGINT')
   await server.ended
 })
