@@ -1,6 +1,7 @@
 // Where in the code the gates of stories found something, for the checks that GitHub shows beside it.
 
-import { annotationsFrom, resolver, shownAnnotations } from '../gates/annotations.ts'
+import { annotationsFrom, shownAnnotations } from '../gates/annotations.ts'
+import { resolver } from '../gates/resolver.ts'
 import type { Git } from '../git/git.ts'
 import type { Annotation, GateResult } from '../model/gate.ts'
 import type { State } from '../model/state.ts'

@@ -2,6 +2,7 @@
 
 import type { Annotation } from '../model/gate.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
+import type { Resolve } from './resolver.ts'
 
 export const MAX_ANNOTATIONS = 50
 /** More are found than shown, for those in changed files come first. */
@@ -33,9 +34,6 @@ const HEADING =
 const TEST = /^(?:✖|✗|×|●|not ok|FAIL|--- FAIL)\s+([^:]*?)(?: \([\d.]+ ?m?s\))?$/
 /** What pytest, testify and biome say only near the place. */
 const NEARBY = /^\s*(?:Error:|[×✖!ℹi])\s+(.*)$/
-
-/** The path in the repository that a name means, or null. */
-export type Resolve = (name: string) => string | null
 
 /**
  * The first `most` places in known files that the output names, in its order, each with what was said about it: tsc,
@@ -199,10 +197,6 @@ function placeAtEnd(text: string): Place | null {
   return end === null ? null : { name, line: end[1] ?? '' }
 }
 
-function basename(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1)
-}
-
 function levelOf(word: string | undefined): Annotation['level'] {
   if (word === undefined || /^(?:fatal|e)/i.test(word)) return 'failure'
   return /^w/i.test(word) ? 'warning' : 'notice'
@@ -229,40 +223,4 @@ const OUTPUT = '"Output":"'
 function bounded(message: string): string {
   const text = message.trim()
   return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE - 3)}...` : text
-}
-
-/**
- * Which known file a name means: itself, from the gates' folder (``, or with a `/` at its end) or from the top, the known end
- * of an absolute path, or the only one that ends so.
- */
-export function resolver(known: ReadonlySet<string>, folder = ''): Resolve {
-  const done = new Map<string, string | null>()
-  const byBase = new Map<string, string[]>()
-  for (const path of known) byBase.set(basename(path), [...(byBase.get(basename(path)) ?? []), path])
-  const endsWith = (name: string): string | null => {
-    const fits = byBase.get(basename(name))?.filter((path) => path.endsWith(`/${name}`)) ?? []
-    return fits.length === 1 ? (fits[0] ?? null) : null
-  }
-  const find = (name: string): string | null => {
-    const plain = name
-      .trim()
-      .replace(/^file:\/\//, '')
-      .replaceAll('\\', '/')
-      .replace(/^(?:\.\/)+/, '')
-    if (folder !== '' && known.has(folder + plain)) return folder + plain
-    if (known.has(plain)) return plain
-    if (!/[./]/.test(plain) || plain.length > 500) return null
-    if (!/^(?:\/|[A-Za-z]:\/)/.test(plain)) return endsWith(plain.replace(/^(?:\.\.\/)+/, ''))
-    for (let at = plain.indexOf('/'); at !== -1; at = plain.indexOf('/', at + 1)) {
-      if (known.has(plain.slice(at + 1))) return plain.slice(at + 1)
-    }
-    return null
-  }
-  return (name) => {
-    const before = done.get(name)
-    if (before !== undefined) return before
-    const path = find(name)
-    if (done.size < 10_000) done.set(name, path)
-    return path
-  }
 }

@@ -1,6 +1,6 @@
 // Which lines of a change no test ran. Pure.
 import type { Annotation } from '../model/gate.ts'
-import type { Resolve } from './annotations.ts'
+import type { Resolve } from './resolver.ts'
 
 /** Lines of files as they are after a change: those that it wrote. */
 export type ChangedLines = ReadonlyMap<string, readonly number[]>

@@ -4,7 +4,7 @@ import type { Annotation, Gate, GateBaseline, GateResult, TestCounts } from '../
 import type { GateRun } from '../model/ports.ts'
 import { oneLine } from '../model/text.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
-import { annotationsFrom, type Resolve, resolver, shownAnnotations } from './annotations.ts'
+import { annotationsFrom, shownAnnotations } from './annotations.ts'
 import { testCounts } from './counts.ts'
 import {
   type ChangedLines,
@@ -15,6 +15,7 @@ import {
   share,
 } from './coverage.ts'
 import type { Stamps, Where } from './reports/files.ts'
+import { type Resolve, resolver } from './resolver.ts'
 
 /** The code that gates look at. */
 export type Code = {

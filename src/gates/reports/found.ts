@@ -1,6 +1,6 @@
 // What a report file says, and how what it names is found in the repository.
 import type { Annotation, TestCounts } from '../../model/gate.ts'
-import type { Resolve } from '../annotations.ts'
+import type { Resolve } from '../resolver.ts'
 
 export type Place = { path: string; line: number }
 

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { annotationsFrom, resolver, shownAnnotations } from '../../../src/gates/annotations.ts'
+import { annotationsFrom, shownAnnotations } from '../../../src/gates/annotations.ts'
+import { resolver } from '../../../src/gates/resolver.ts'
 
 const KNOWN = new Set([
   'src/a.ts',

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { annotationsFrom, resolver } from '../../../src/gates/annotations.ts'
+import { annotationsFrom } from '../../../src/gates/annotations.ts'
 import { testCounts } from '../../../src/gates/counts.ts'
 import { readCoverage, readReports } from '../../../src/gates/reports/read.ts'
+import { resolver } from '../../../src/gates/resolver.ts'
 import { settledLines } from '../../../src/system/excerpt.ts'
 
 const FIXTURES = new URL('../../fixtures/', import.meta.url)

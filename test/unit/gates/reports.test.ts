@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { annotationsFrom, resolver } from '../../../src/gates/annotations.ts'
+import { annotationsFrom } from '../../../src/gates/annotations.ts'
 import { testCounts } from '../../../src/gates/counts.ts'
 import { coveredChange } from '../../../src/gates/coverage.ts'
 import { readCoverage, readReports } from '../../../src/gates/reports/read.ts'
+import { resolver } from '../../../src/gates/resolver.ts'
 import { growth } from '../growth.ts'
 
 const resolve = resolver(new Set(['src/a.js', 'src/b.js']))
