@@ -93,7 +93,7 @@ async function lookAt(options: PagesOptions, looked: Looked): Promise<string | n
 
 /** An origin stands for all names of this machine. */
 function namesOf(host: string): string[] {
-  return host === 'localhost' ? ['localhost', '127.0.0.1', '[::1]', '0.0.0.0'] : [host]
+  return host === 'localhost' ? ['localhost', '127.0.0.1', '::1', '0.0.0.0'] : [host.replace(/[[\]]/g, '')]
 }
 
 /** A page that ends the browser is what is wrong. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { networkInterfaces, tmpdir } from 'node:os'
 import { test } from 'node:test'
 import { html, look, NO_CHROME, site } from './site.ts'
 
@@ -115,6 +115,19 @@ chrome('this machine by any of its names', async () => {
   const pages = [{ url: `${shop.url.replace('localhost', '127.0.0.1')}/`, expected: [] }]
   const { ok, output } = await look(shop.url, [], { pages })
   assert.equal(ok, true, output)
+  if (
+    !Object.values(networkInterfaces())
+      .flat()
+      .some((one) => one?.address === '::1')
+  )
+    return
+  await using six = await site({ '/': html('here') }, '::1')
+  const both = [six.url, six.url.replace('localhost', '[::1]')].map((url) => ({
+    url: `${url}/`,
+    expected: [],
+  }))
+  const seen = await look(six.url, [], { pages: both })
+  assert.equal(seen.ok, true, seen.output)
 })
 
 chrome('a status that is expected is no fault, and neither is a request that the page gave up', async () => {

@@ -25,7 +25,7 @@ export const html = (body: string, head = '') =>
   `<!doctype html><html lang="en"><head><title>Shop</title>${head}</head><body>${body}</body></html>`
 
 /** Path to what is answered; `asked` are the paths that were asked for. */
-export async function site(pages: Readonly<Record<string, Answer>>) {
+export async function site(pages: Readonly<Record<string, Answer>>, host = '127.0.0.1') {
   const asked: string[] = []
   const server = createServer((request, response) => {
     const path = request.url ?? '/'
@@ -35,7 +35,7 @@ export async function site(pages: Readonly<Record<string, Answer>>) {
     response.writeHead(page === undefined ? 404 : 200, { 'content-type': 'text/html' })
     response.end(page ?? html('not here'))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
   const { port } = server.address() as AddressInfo
   const url = `http://localhost:${port}`
   return {
