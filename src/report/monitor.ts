@@ -1,20 +1,20 @@
 // How a feature stands at a glance, as data: what a person who looks in wants to know first. A terminal and a page show it.
 import { type Surface, typedOn } from '../loop/command-table.ts'
-import { callAllowedAt, spent } from '../loop/limits.ts'
+import { callAllowedAt } from '../loop/limits.ts'
 import type { Situation } from '../loop/situation.ts'
 import type { Outcome } from '../model/feature.ts'
 import { concludedAs, openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Attempt, Breaker, State } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
-import { remaining } from '../prd/select.ts'
+import { exitsOf } from './exits.ts'
 import { forecastOf, outlookWords, worstCase } from './forecast.ts'
 import { headline, standingWords } from './headline.ts'
 import { nextMove } from './next-move.ts'
 import { type Colour, OUTCOMES, type Standing } from './outcomes.ts'
 import { inPlain } from './sentence.ts'
 import { headerOf, type StoryView, storiesOf } from './view.ts'
-import { costWords, hasCost, humanMs, many, NO_COST, ofMost, tokens, tokenWords, usd, utc } from './words.ts'
+import { costWords, hasCost, humanMs, NO_COST, ofMost, tokens, tokenWords, usd, utc } from './words.ts'
 
 /** What was seen of a feature. */
 export type Watched = {
@@ -31,9 +31,6 @@ export type Watched = {
   /** How a person steers it from there. */
   surface: Surface
 }
-
-/** `far`: nothing to fear; `near`: soon; `met`: it ends the run, or has. */
-export type Exit = { name: string; text: string; level: 'far' | 'near' | 'met' | 'good' }
 
 export type Dashboard = ReturnType<typeof dashboardOf>
 
@@ -194,74 +191,6 @@ function saidWords({
   if (stuck !== null) return `stuck: ${oneLine(stuck, 200)}`
   if (notDone) return 'not done'
   return done ? 'done' : ''
-}
-
-/** What would end the run, and how far that is. */
-function exitsOf(state: State, limits: Limits | null, outcome: Outcome | null): Exit[] {
-  const { most, counts, usage, iterations } = headerOf(state, limits)
-  const left = remaining(state.prd, state.control.scope)
-  const blocked = left.filter((story) => story.blocked).length
-  const exits: Exit[] = [
-    {
-      name: 'Stories',
-      text: `${counts.passed} of ${counts.total} pass${blocked > 0 ? `, ${blocked} blocked` : ''}`,
-      level: left.length === 0 ? 'good' : blocked === left.length ? 'met' : blocked > 0 ? 'near' : 'far',
-    },
-    verificationExit(state, limits, left.length === 0),
-    share('Iterations', iterations, most.iterations, String),
-    ...(most.costUsd === null ? [] : [share('Cost', usage.costUsd, most.costUsd, usd)]),
-    ...(most.tokens === null
-      ? []
-      : [share('Tokens', usage.inputTokens + usage.outputTokens, most.tokens, tokens)]),
-    ...(most.agentMs === null ? [] : [share('Agent time', usage.agentSeconds * 1000, most.agentMs, humanMs)]),
-    ...breakerExits(state, limits),
-  ]
-  const over = limits === null ? null : spent(state, limits)
-  if (over !== null && outcome !== 'budget') exits.push({ name: 'Budget', text: over, level: 'met' })
-  return exits
-}
-
-function verificationExit({ verification }: State, limits: Limits | null, isDue: boolean): Exit {
-  const name = 'Verification'
-  if (verification.approved) return { name, text: 'the judge agrees', level: 'good' }
-  if (limits?.finalVerification === false && !verification.asked) return { name, text: 'off', level: 'far' }
-  const { sessions, message } = verification
-  if (sessions > 0)
-    return {
-      name,
-      text: `${many(sessions, 'session')} without a verdict: ${oneLine(message, 120)}`,
-      level: 'near',
-    }
-  return { name, text: isDue ? 'next' : 'when all stories pass', level: 'far' }
-}
-
-/** The last tenth is near. */
-function share(name: string, used: number, most: number | null, words: (value: number) => string): Exit {
-  const level = most === null ? 'far' : used >= most ? 'met' : used >= most * 0.9 ? 'near' : 'far'
-  return { name, text: ofMost(words(used), most, words), level }
-}
-
-/** Of the story in work, else of the one that is nearest to its breaker. */
-function breakerExits(state: State, limits: Limits | null): Exit[] {
-  const current = openAttempt(state)?.storyId
-  const known = state.prd.userStories.flatMap(({ id, passes }) => {
-    const breaker = state.records[id]?.breaker
-    return passes || breaker === undefined ? [] : [{ id, breaker }]
-  })
-  const worst =
-    known.find(({ id }) => id === current) ??
-    known.toSorted((one, other) => other.breaker.sameError - one.breaker.sameError)[0]
-  if (worst === undefined || limits === null) return []
-  const { breaker: most } = limits
-  const of = (name: string, count: number, limit: number): Exit => ({
-    name,
-    text: `${count} of ${limit} in a row (${worst.id})`,
-    level: count > 0 && count >= limit - 1 ? 'near' : 'far',
-  })
-  return [
-    of('No progress', worst.breaker.sameTree, most.noProgress),
-    of('Same failure', worst.breaker.sameError, most.sameError),
-  ]
 }
 
 /** How many stories stand how, in the order of a bar. */

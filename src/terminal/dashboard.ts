@@ -1,8 +1,9 @@
 // One frame of the live dashboard: lines that fit a terminal of this size, the selected feature below a list of all.
 import { terminalText } from '../report/escape.ts'
-import { callsWords, circuitWords, type Dashboard, type Exit } from '../report/monitor.ts'
+import type { Exit } from '../report/exits.ts'
+import { callsWords, circuitWords, type Dashboard } from '../report/monitor.ts'
 import { type Colour, STANDINGS, type Standing } from '../report/outcomes.ts'
-import { bar, humanMs, many, usd } from '../report/words.ts'
+import { bar, humanMs, usd } from '../report/words.ts'
 import { boxed } from './boxes.ts'
 import { type Look, paint } from './line.ts'
 import { fit, pad, textWidth, wrap } from './width.ts'
@@ -69,15 +70,6 @@ export function frameLines({ dashboards, selected, note }: Frame, size: Size): s
   const head = headOf(shown, look)
   const room = size.height - list.length - head.length - 1
   return filled([...list, ...head, ...bodyOf(shown, room, look)], foot, size.height)
-}
-
-/** Without a terminal: one line for each thing there is to say. */
-export function plainFrame({ dashboards, note }: Pick<Frame, 'dashboards' | 'note'>): string[] {
-  return [
-    ...dashboards.flatMap((one, at) => [...(at > 0 ? [''] : []), ...plainOf(one)]),
-    '',
-    terminalText(note, 400),
-  ]
 }
 
 function filled(lines: readonly string[], foot: string, height: number): string[] {
@@ -304,42 +296,4 @@ function rule(title: string, width: number, look: Look): string {
 function padded(line: string, columns: number): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours
   return line + ' '.repeat(Math.max(0, columns - textWidth(line.replace(/\u001b\[[\d;]*m/g, ''))))
-}
-
-function plainOf(one: Dashboard): string[] {
-  const { status, current, now } = one
-  const aside = one.bar.map(([standing, count]) => `${count} ${STANDINGS[standing].word}`).join(', ')
-  const of = current?.mostAttempts == null ? '' : ` of ${current.mostAttempts}`
-  const rows: [string, string][] = [
-    ['Status', `${status.title}, ${one.headline}`],
-    ['Next', one.next],
-    ...(one.needs === null ? [] : [['Needs', one.needs] as [string, string]]),
-    ['Stories', aside],
-    ...one.figures,
-    ['Calls in the last hour', callsWords(one.calls, now)],
-    ['Circuit', circuitWords(one.circuit)],
-    ...(one.outlook === null ? [] : [['Outlook', one.outlook] as [string, string]]),
-    ...(current === null
-      ? []
-      : [
-          [
-            'Now',
-            `${current.id} ${current.title}: attempt ${current.attempt}${of}, ${current.doing}, ${humanMs(current.ms)}`,
-          ] as [string, string],
-        ]),
-    ...one.exits.map(({ name, text }): [string, string] => [`Ends when: ${name}`, text]),
-    ...one.timeline
-      .slice(0, 3)
-      .map(({ iteration, storyId, result, summary }): [string, string] => [
-        `Iteration ${iteration}`,
-        `${storyId} ${result}: ${summary}`,
-      ]),
-    ...one.lines.slice(-5).map((line): [string, string] => ['Says', line]),
-  ]
-  const more =
-    one.counts.total > one.stories.length ? ` (of ${many(one.counts.total, 'story', 'stories')})` : ''
-  return [
-    `=== ${terminalText(one.branch, 200)}${more} ===`,
-    ...rows.map(([name, value]) => terminalText(`${name}: ${value}`, 600)),
-  ]
 }
