@@ -1,7 +1,8 @@
 // Reads `/ralph …` out of a comment: first line, first word, nothing else. Pure; the text is hostile.
-import { type Given, LONGEST_TEXT, type Surface, type Understood, understand } from './command-table.ts'
+import { understand } from './command-table.ts'
+import { type Given, LONGEST_TEXT, type Surface, type Understood } from './command-words.ts'
 
-export type { Said } from './command-table.ts'
+export type { Said } from './command-words.ts'
 
 /** `none`: not for us, no `/ralph` in the first place. */
 export type Parsed = { kind: 'none' } | Understood
