@@ -89,7 +89,12 @@ export async function claim(
   const place = { commit: request.base.sha, workTree: request.workTree }
   if (request.asked != null) return plan(request.asked, git, objects, store, repository, request)
   const { name, file, found, before } = await meantFeature({ objects, store }, place, request)
-  if (found !== null) return resume(found, request, store, repository, file)
+  if (found !== null) {
+    const { branch, published } = found.state
+    // The checkout of the feature's own branch says what the run goes by, not what the base does.
+    const isOwn = request.workTree !== null && git.clone.branch === branch && published !== null
+    return resume(found, request, store, repository, isOwn ? null : file)
+  }
   if (file === null)
     throw new UserError({ path: 'feature', found: name, expected: 'a prd.json', fix: 'commit one' })
   const { branch, head } = await branchToTake(

@@ -80,7 +80,7 @@ async function theirsFirst(
   people: People | null,
   paths: readonly string[],
 ): Promise<Joined> {
-  const summary = `people pushed what conflicts with it, in ${paths.slice(0, 5).join(', ')}`
+  const summary = `people committed what conflicts with it, in ${paths.slice(0, 5).join(', ')}`
   const failure: Failure = { kind: 'conflict', summary, detail: '' }
   const range = `${state.published ?? state.base.sha}..${state.green}`
   const takenBack: TakenBack[] = []

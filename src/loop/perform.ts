@@ -276,7 +276,7 @@ async function join(theirs: string, { state, ports }: Context): Promise<Happenin
     const results = await gatesOn(run, ports)
     const red = redGate(results)
     if (red !== undefined) {
-      const summary = `gate ${red.name} fails on ${theirs.slice(0, 7)}, which people pushed: mend the branch, then run again`
+      const summary = `gate ${red.name} fails on ${theirs.slice(0, 7)}, which people committed: mend the branch, then run again`
       return { kind: 'join-failed', summary }
     }
   }

@@ -60,7 +60,7 @@ const KINDS: Readonly<Record<Failure['kind'], string>> = {
   guard: 'What the agent changed was refused',
   gates: 'What the agent made was not accepted',
   judge: 'The judge did not agree',
-  conflict: 'Its work does not go together with what people pushed',
+  conflict: 'Its work does not go together with what people committed',
 }
 
 function lastOf({ standing, failure, why }: StoryView): Sentence | null {

@@ -47,7 +47,7 @@ export function stepLines(step: Step, state: State, facts: LineFacts): Line[] {
         line(facts.agent, 'reading and proposing stories; nothing of what it writes stays', 'dim'),
       ]
     case 'join':
-      return [line('git', `joining with ${step.theirs.slice(0, 7)}, which people pushed`)]
+      return [line('git', `joining with ${step.theirs.slice(0, 7)}, which people committed`)]
     case 'publish':
       return [line('git', `publishing ${state.branch}`, 'dim')]
     default:
@@ -81,7 +81,7 @@ export function eventLines(event: Event, state: State, facts: LineFacts): Line[]
       return [line('git', `opened ${state.branch}${pullUrl === null ? '' : `, pull request ${pullUrl}`}`)]
     }
     case 'joined':
-      return [line('git', `joined with what people pushed: ${event.green.slice(0, 7)}`)]
+      return [line('git', `joined with what people committed: ${event.green.slice(0, 7)}`)]
     case 'join-failed':
     case 'push-refused':
       return [line('git', event.summary, 'yellow')]

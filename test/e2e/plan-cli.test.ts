@@ -201,6 +201,34 @@ test('without a terminal a plan is shown and only `--yes` writes it; a feature t
   )
 })
 
+for (const [how, isCommitted] of [
+  ['committed', true],
+  ['left in the work tree', false],
+] as const)
+  test(`a finished feature is planned on, on its branch, ${how}: the run works on it, and warns of nothing`, async () => {
+    await using at = await place(
+      { 'fix_plan.md': '- [ ] Sign in\n', '.gitignore': 'more.md\n' },
+      {
+        'US-001': [{ files: { 'src/one.txt': 'good\n' } }],
+        'US-002': [{ files: { 'src/two.txt': 'good\n' } }],
+      },
+    )
+    const run = ['run', 'auth', '--gate', 'good=test -s src/base.txt']
+    assert.equal((await at.ralph(['plan', 'auth', '--from', 'fix_plan.md', '--yes'])).code, 0)
+    assert.equal((await at.ralph(run)).code, 0)
+    await at.write({ 'more.md': '- [ ] Sign in\n- [ ] Sign out\n' })
+    const again = await at.ralph(['plan', 'auth', '--from', 'more.md', '--yes'])
+    assert.equal(again.code, 0, again.err)
+    if (isCommitted) {
+      at.git('add', '-A')
+      at.git('commit', '-q', '-m', 'more')
+    }
+    const { code, out, err } = await at.ralph(run)
+    assert.equal(code, 0, err)
+    assert.equal(at.git('show', 'ralph/auth:src/two.txt'), 'good')
+    assert.doesNotMatch(`${out}${err}`, /after the run had begun|pushed/)
+  })
+
 test('words that people wrote into prd.md are taken, or the plan is refused; none is lost', async () => {
   await using at = await place({ 'fix_plan.md': LIST })
   await at.ralph(['plan', 'auth', '--from', 'fix_plan.md', '--yes'])

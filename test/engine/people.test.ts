@@ -165,7 +165,10 @@ test('people push what fails the gates: paused, said, nothing of either side is 
   )
   await sound(chain)
   assert.equal(chain.conclusions.at(-1)?.outcome, 'paused')
-  assert.match(chain.conclusions.at(-1)?.reason ?? '', /gate test fails on [0-9a-f]{7}, which people pushed/)
+  assert.match(
+    chain.conclusions.at(-1)?.reason ?? '',
+    /gate test fails on [0-9a-f]{7}, which people committed/,
+  )
   await chain.commit(BRANCH, { 'src/three': null }, 'green again')
   chain.say('/ralph run')
   await chain.go()
