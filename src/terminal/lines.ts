@@ -3,7 +3,7 @@ import type { AgentEvent } from '../agents/agent.ts'
 import { type Surface, typedOn } from '../loop/command-table.ts'
 import { passedUnchanged, UNCHANGED } from '../loop/passed.ts'
 import type { Event, Verdict } from '../model/event.ts'
-import type { Story } from '../model/feature.ts'
+import type { Story, StoryEvidence } from '../model/feature.ts'
 import type { GateResult } from '../model/gate.ts'
 import { isUngated, openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
@@ -184,7 +184,7 @@ function verdictLine(tag: string, verdict: Verdict, usage: Usage): Line {
   const spent = spentPart(usage)
   switch (verdict.kind) {
     case 'verified':
-      return line(tag, `VERIFIED: every criterion is met${spent}`, 'green')
+      return line(tag, `VERIFIED: every criterion is met, ${shownWords(verdict.evidence)}${spent}`, 'green')
     case 'reset':
       return line(tag, `RESET ${verdict.stories.join(', ')}: ${verdict.reason}${spent}`, 'red')
     case 'limit':
@@ -194,6 +194,12 @@ function verdictLine(tag: string, verdict: Verdict, usage: Usage): Line {
     case 'none':
       return line(tag, `no verdict: ${verdict.message}${spent}`, 'yellow')
   }
+}
+
+function shownWords(evidence: readonly StoryEvidence[] = []): string {
+  return evidence.length === 0
+    ? 'without naming evidence'
+    : `with ${many(evidence.length, 'place')} that show it`
 }
 
 /** `[test] PASSED (14s, 40 passed)`, with the output of one that failed, and what else is to be known of it. */
@@ -237,6 +243,8 @@ export function agentLines(event: AgentEvent, { agent }: LineFacts): Line[] {
 export function agentWords(event: AgentEvent): string {
   switch (event.kind) {
     case 'text':
+      // Each is looked up; how many there are is told with the verdict.
+      return event.text.startsWith('<ralph>EVIDENCE:') ? '' : short(event.text)
     case 'step':
       return short(event.text)
     case 'error':
