@@ -5,7 +5,9 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { runInNewContext } from 'node:vm'
 import { transform } from 'esbuild'
+import { gzipSync } from 'fflate'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const ncc = createRequire(import.meta.url)('@vercel/ncc')
@@ -23,31 +25,42 @@ const files = new Map([
   ['action/post.js', "import { startPost } from '../bundle/ralph.js'\n\nawait startPost()\n"],
   ['cli/main.js', "#!/usr/bin/env node\nimport { startCli } from '../bundle/ralph.js'\n\nawait startCli()\n"],
 ])
-files.set('THIRD_PARTY_LICENSES', await licences())
-const { code, assets } = await ncc(join(root, 'lib', 'bundle.js'), {
+const { code, assets, stats } = await ncc(join(root, 'lib', 'bundle.js'), {
   target: 'es2023',
   quiet: true,
   cache: false,
   filename: 'ralph.js',
 })
-const chunks = Object.entries({ ...assets, 'ralph.js': { source: code } })
-for (const [path, { source }] of chunks.filter(([name]) => name !== 'package.json')) {
-  // What is read as a file (axe-core) is copied as it is.
-  const isCode = path.endsWith('ralph.js')
-  files.set(`bundle/${path}`, isCode ? await minified(String(source)) : source)
+const outputs = Object.entries({ ...assets, 'ralph.js': { source: code } })
+const whole = outputs
+  .map(([path, { source }]) => (path.endsWith('ralph.js') ? String(source) : ''))
+  .join('\n')
+for (const [path, { source }] of outputs.filter(([name]) => name !== 'package.json')) {
+  // What is a file of its own is copied as it is; axe-core, which is larger than all else, is packed (browser/check.ts).
+  if (path.endsWith('ralph.js'))
+    files.set(`bundle/${path}`, await minified(await onlyUsed(onlyCalled(String(source)))))
+  else if (path === 'axe.min.js') files.set(`bundle/${path}.gz`, gzipSync(source, { level: 9, mtime: 0 }))
+  else files.set(`bundle/${path}`, source)
+}
+files.set('THIRD_PARTY_LICENSES', await licences(packagesOf(stats)))
+
+/** Packages with code in the bundle; `axe-core` is read, and not imported. */
+function packagesOf(stats) {
+  const { modules } = stats.toJson({ all: false, modules: true, nestedModules: true, modulesSpace: Infinity })
+  const names = modules
+    .flatMap(({ name, modules = [] }) => [name, ...modules.map((inner) => inner.name)])
+    .flatMap((name) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(name)?.[1] ?? [])
+  return new Set([...names, 'axe-core'])
 }
 
 /**
- * Name, version and licence of every package that can be in the bundle (all that is installed for use), each text once
- * below those who hold the copyright.
+ * Name, version and licence of every package that is in the bundle, each text once below those who hold the copyright.
  */
-async function licences() {
+async function licences(bundled) {
   const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'))
-  const used = Object.keys(packages).filter(
-    (path) => path !== '' && !packages[path].dev && !packages[path].link,
-  )
+  const used = Object.keys(packages).filter((path) => !packages[path].dev && !packages[path].link)
   const entries = used
-    .filter((path) => path.startsWith('node_modules/') && !/@octokit\/(?:openapi-)?types$/.test(path)) // no code
+    .filter((path) => bundled.has(path.replace(/.*node_modules\//, '')))
     .sort()
     .map(async (path) => {
       const folder = join(root, path)
@@ -74,6 +87,42 @@ async function licences() {
     return `${heads}\n\n${packages[0].terms.trim()}\n`
   })
   return parts.join(`\n${'-'.repeat(80)}\n\n`)
+}
+
+/** Of octokit's thousand endpoints those that `api.rest` is asked for. */
+function onlyCalled(source) {
+  const table = /^const Endpoints = (\{\n[\s\S]*?\n\});$/m
+  const calls = [...whole.matchAll(/\bapi\.rest\b(?:\s*\.(\w+)\s*\.(\w+))?/g)]
+  if (!table.test(whole)) throw new Error('octokit has no table of endpoints (any more)')
+  return source.replace(table, (_, text) => {
+    const all = runInNewContext(`(${text})`)
+    const used = {}
+    for (const [call, scope, method] of calls) {
+      const endpoint = all[scope]?.[method]
+      if (endpoint === undefined)
+        throw new Error(`${call}: write api.rest.SCOPE.METHOD, so that it is bundled`)
+      used[scope] = { ...used[scope], [method]: endpoint }
+    }
+    return `const Endpoints = ${JSON.stringify(used)};`
+  })
+}
+
+/** Without the functions of a module that nothing in it calls: in webpack's wrapper esbuild would keep them. */
+async function onlyUsed(source) {
+  const modules = /^(\/\*{3}\/ \(\(.*__webpack_exports__.*\) => \{\n)([\s\S]*?)(?=\n\/\*{3}\/ \}\))/gm
+  const parts = await Promise.all(
+    Array.from(source.matchAll(modules), async ({ 0: all, 1: head, 2: body, index }) => {
+      const { code } = await transform(body, { format: 'esm', treeShaking: true, target: 'node20' })
+      return { index, end: index + all.length, text: head + code }
+    }),
+  )
+  let from = 0
+  const texts = parts.map(({ index, end, text }) => {
+    const before = source.slice(from, index)
+    from = end
+    return before + text
+  })
+  return texts.join('') + source.slice(from)
 }
 
 /** A line that says whose the package is. */

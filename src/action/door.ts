@@ -27,7 +27,7 @@ function payloadOf(path: string): unknown {
 const visible = hideEnvironment()
 const nothing = notForRalph()
 if (nothing === null) {
-  const { act } = await import('./main.ts')
+  const { act } = await import(/* webpackChunkName: "work" */ './main.ts')
   await act(visible)
 } else {
   process.stdout.write(`::notice::${nothing}\n`)

@@ -1,5 +1,6 @@
 // The browser check: opens each page in each size, and says in one gate's result what is wrong, with a picture of each.
 import { readFile } from 'node:fs/promises'
+import { gunzipSync } from 'node:zlib'
 import { BROWSER_GATE, type GateResult, type Screenshot } from '../model/gate.ts'
 import { oneLine } from '../model/text.ts'
 import { messageOf } from '../system/errors.ts'
@@ -28,7 +29,7 @@ export type PagesOptions = Omit<ChromeOptions, 'hosts'> & {
   keep(picture: Buffer, of: Pick<Screenshot, 'url' | 'viewport'>): Promise<string>
 }
 
-/** As it is published: a file beside the bundle. */
+/** A file beside the bundle. */
 const AXE = new URL('../../node_modules/axe-core/axe.min.js', import.meta.url)
 /** As of a gate. */
 const OUTPUT_BYTES = 16 * 1024
@@ -74,7 +75,7 @@ export async function tryChrome(options: ChromeOptions): Promise<{ version: stri
 async function lookAt(options: PagesOptions, looked: Looked): Promise<string | null> {
   const { pages, viewports, pageTimeoutMs, origins } = options
   const visits = pages.flatMap((page) => viewports.map((viewport) => ({ ...page, viewport })))
-  const axe = options.accessibility ? await readFile(AXE, 'utf8') : null
+  const axe = options.accessibility ? await axeCore() : null
   const hosts = [...new Set(origins.map((origin) => new URL(origin).hostname).flatMap(namesOf))]
   try {
     await using chrome = await openChrome({ ...options, hosts })
@@ -89,6 +90,12 @@ async function lookAt(options: PagesOptions, looked: Looked): Promise<string | n
     if (error instanceof ChromeGone) return error.message
     throw error
   }
+}
+
+/** Packed where the build put it, as it was published in node_modules. */
+async function axeCore(): Promise<string> {
+  const packed = await readFile(new URL(`${AXE.href}.gz`)).catch(() => null)
+  return packed === null ? readFile(AXE, 'utf8') : gunzipSync(packed).toString()
 }
 
 /** An origin stands for all names of this machine. */
