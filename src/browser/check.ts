@@ -92,9 +92,9 @@ async function lookAt(options: PagesOptions, looked: Looked): Promise<string | n
   }
 }
 
-/** Packed where the build put it, as it was published in node_modules. */
+/** Packed beside the bundle, where AXE is a path; as it was published in node_modules. */
 async function axeCore(): Promise<string> {
-  const packed = await readFile(new URL(`${AXE.href}.gz`)).catch(() => null)
+  const packed = await readFile(`${AXE}.gz`).catch(() => null)
   return packed === null ? readFile(AXE, 'utf8') : gunzipSync(packed).toString()
 }
 
