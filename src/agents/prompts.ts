@@ -13,6 +13,8 @@ import type { State } from '../model/state.ts'
 export type PromptSources = {
   /** `name: command` of each gate that will run for these tags (all of them for null). */
   gates(tags: readonly string[] | null): string[]
+  /** `name: when it is ready` of each service that will run beside them. */
+  services(tags: readonly string[] | null): string[]
   instructions: string
   /** Ralph's or people's text at the green commit. */
   read(commit: string, path: string): Promise<string | null>
@@ -34,8 +36,10 @@ export async function promptOf(sources: PromptSources, asked: Asked, state: Stat
   const read = (path: string) => sources.read(state.green, path)
   const found = await templateOf(asked, read)
   if (found === 'missing') return null
+  const tags = asked.mode === 'run' ? asked.story.tags : null
   const parts = partsOf(found?.text ?? null, asked, state, {
-    gates: sources.gates(asked.mode === 'run' ? asked.story.tags : null),
+    gates: sources.gates(tags),
+    services: sources.services(tags),
     instructions: sources.instructions,
     context: (await read(ownFiles(state).context)) ?? '',
     dropped: asked.mode === 'run' ? (state.kept[asked.story.id]?.dropped ?? []) : [],

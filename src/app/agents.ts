@@ -8,6 +8,7 @@ import { keyTrouble, mayBeLoggedIn } from '../agents/login.ts'
 import type { PromptSources } from '../agents/prompts.ts'
 import { agentNames, findAgent, homeSharesOf, isModelKey } from '../agents/registry.ts'
 import { createSessions } from '../agents/sessions.ts'
+import { nameOf } from '../gates/ready.ts'
 import { agentFor } from '../loop/agent-limits.ts'
 import { agentsIn } from '../model/pipeline.ts'
 import type { AgentPort } from '../model/ports.ts'
@@ -154,6 +155,10 @@ export function promptSources(settings: Settings, read: PromptSources['read']): 
       gatesIn(settings)
         .filter(({ when }) => isFor(when, tags))
         .map((gate) => `${gate.name}: ${gate.run}${gate.advisory ? ' (advisory)' : ''}`),
+    services: (tags) =>
+      settings.services
+        .filter(({ when }) => isFor(when, tags))
+        .map(({ name, ready }) => `${name}: ${nameOf(ready)}`),
     instructions: settings.instructions ?? '',
     read,
   }

@@ -8,6 +8,7 @@ import { mapTexts, oneLine, plainLines } from '../model/text.ts'
 import { remaining } from '../prd/select.ts'
 import {
   bullets,
+  bytes,
   fenced,
   first,
   fitting,
@@ -34,6 +35,8 @@ const PLAN_STORIES_BYTES = 20_000
 export type PromptFacts = {
   /** `name: command`, in order. */
   gates: readonly string[]
+  /** `name: when it is ready` of what runs beside them. */
+  services: readonly string[]
   /** `instructions` of the settings. */
   instructions: string
   /** context.md. */
@@ -51,6 +54,10 @@ yourself, note the assumption, and finish. This is a fresh session; everything y
 - Work on the one story below, nothing else. Follow the patterns of the code base, and write or extend tests for what you change.
 - When your session ends, these gates run, in this order. The story passes only if every one exits 0:
 {{gates}}
+{{#if services}}
+- Beside them Ralph starts these services, each until it is ready:
+{{services}}
+{{/if}}
 - Do not delete, skip or weaken tests, and do not change what the gates run: it is counted, and shown to the reviewers.
 - Do not touch .ralph/, .github/workflows/ or agents' settings: .ralph/ is put back, the rest rejects your attempt.
 - You need not commit or push. Do not start servers or processes that outlive your session.
@@ -329,6 +336,7 @@ function asSeen(
 /** What every mode can name. `run` holds every story, as nobody has cleaned it. */
 function common(state: State, facts: PromptFacts, run: State) {
   const gates = facts.gates.length === 0 ? '(no gate is configured)' : bullets(facts.gates)
+  const services = fitting(facts.services, VARIABLES.services.bytes).join('\n')
   const { instructions, context } = facts
   const files = ownFiles(state)
   const { userStories } = run.prd
@@ -340,7 +348,9 @@ function common(state: State, facts: PromptFacts, run: State) {
     commit: state.green,
     date: /\d{4}-\d{2}-\d{2}/.exec(state.folder)?.[0] ?? '',
     iteration: String(state.prd.run.iterations + 1),
-    gates: head(gates, VARIABLES.gates.bytes),
+    // The two share the room of the gates.
+    gates: head(gates, VARIABLES.gates.bytes - bytes(services)),
+    services,
     instructions: head(instructions, VARIABLES.instructions.bytes).trim(),
     about: linesOf(state.prd.description, VARIABLES.about.bytes),
     context: head(context, VARIABLES.context.bytes).trim(),

@@ -92,6 +92,11 @@ export const VARIABLES = {
     also: ['verifyCommands', 'qualityGates'],
     bytes: 700,
   },
+  services: {
+    meaning: 'what runs beside the gates, and when each is ready, one `- name: ready` line each',
+    modes: MODES,
+    bytes: 200,
+  },
   gateResults: {
     meaning: 'how each gate ended, and what it said last',
     modes: ['verify'],

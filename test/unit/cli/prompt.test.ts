@@ -31,6 +31,21 @@ test('the prompt is exactly what the session then gets, at every attempt', async
   }
 })
 
+test('it names the services that will run beside the gates, those of the story alone', async () => {
+  await using place = await openPlace([{ id: 'US-001', tags: ['ui'] }, { id: 'US-002' }])
+  await place.write({
+    'ralph.config.yml': `services:
+  db: { start: 'true', ready: 5433 }
+  web: { start: npm start, ready: 'http://localhost:3000/health', when: ui }
+`,
+  })
+  const all = /^- Beside them .*\n- db: port 5433\n- web: http:\/\/localhost:3000\/health$/m
+  assert.match((await place.ralph('prompt', 'US-001', ...GATE)).out, all)
+  const { out } = await place.ralph('prompt', 'US-002', ...GATE)
+  assert.match(out, /^- db: port 5433$/m)
+  assert.doesNotMatch(out, /web:/)
+})
+
 test('a template that nobody has committed is shown, then used', async () => {
   await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
   await place.setScript({ 'US-001': [good('US-001')] })

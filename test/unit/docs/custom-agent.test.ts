@@ -87,6 +87,7 @@ function sessions(commandLine: string, url = '', name = 'custom') {
     cwd: repo,
     idleTimeoutMs: 60_000,
     gates: () => ['test: true'],
+    services: () => [],
     instructions: '',
     read: async () => null,
     directory: join(folder, 'ralph'),

@@ -129,6 +129,7 @@ test('no text in a prompt can pass for another part of it', () => {
     assert.ok(story !== undefined)
     const facts = {
       gates: ['test: npm test'],
+      services: [],
       instructions: '',
       context: '',
       dropped: [text, text],

@@ -40,7 +40,7 @@ test('in the prompt an old learning about the story has its place before newer o
   const others = Array.from({ length: 40 }, (_, index) => `something else number ${index} ${'x'.repeat(60)}`)
   const learnings = ['a passkey needs https, also in tests', ...others]
   const state = { ...start, prd: { ...start.prd, run: { ...start.prd.run, learnings } } }
-  const facts = { gates: [], instructions: '', context: '', dropped: [], conflict: null }
+  const facts = { gates: [], services: [], instructions: '', context: '', dropped: [], conflict: null }
   const prompt = runPrompt(null, state, login, facts)
   assert.match(prompt, /a passkey needs https/)
   assert.match(prompt, /number 39/)

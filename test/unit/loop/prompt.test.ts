@@ -21,6 +21,7 @@ const FENCE = '```'
 function facts(changes: Partial<PromptFacts> = {}): PromptFacts {
   return {
     gates: ['typecheck: npm run typecheck', 'test: npm test'],
+    services: [],
     instructions: 'Use the house style.',
     context: 'A shop. Sessions live in src/session.ts.',
     dropped: [],
@@ -153,6 +154,20 @@ describe('what the prompt holds', () => {
     assert.doesNotMatch(told, /build on it/)
   })
 
+  test('services are named below the gates, with what shows that they are ready; without any nothing is said', () => {
+    const told = runPrompt(
+      null,
+      stateOf([login]),
+      login,
+      facts({ services: ['web: http://localhost:3000/'] }),
+    )
+    assert.match(
+      told,
+      /test: npm test\n- Beside them Ralph starts these services[^\n]+\n- web: http:\/\/localhost:3000\/\n- Do not/,
+    )
+    assert.doesNotMatch(runPrompt(null, stateOf([login]), login, facts()), /services/)
+  })
+
   test('without gates it says so', () => {
     assert.match(runPrompt(null, state, login, facts({ gates: [] })), /no gate is configured/)
   })
@@ -170,6 +185,7 @@ describe('the size', () => {
       const long = facts({
         instructions: words.repeat(50),
         gates: Array.from({ length: 40 }, (_, index) => `gate ${index}: ${words}`),
+        services: Array.from({ length: 40 }, (_, index) => `service ${index}: ${words}`),
         dropped: Array.from({ length: 200 }, (_, index) => `${words.slice(0, 50)}/${index}`),
       })
       const sizes = [2, 1000].map((iterations) => {

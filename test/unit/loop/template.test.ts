@@ -21,7 +21,14 @@ import { stateOf } from './samples.ts'
 const filled = (template: string, values: Parameters<typeof fill>[2], mode: Mode = 'run') =>
   textOf(fill(template, mode, values))
 
-const FACTS = { gates: ['test: npm test'], instructions: 'i', context: 'c', dropped: [], conflict: null }
+const FACTS = {
+  gates: ['test: npm test'],
+  services: [],
+  instructions: 'i',
+  context: 'c',
+  dropped: [],
+  conflict: null,
+}
 
 /** A prompt of each mode from this template. */
 function promptIn(mode: Mode, template: string, texts = 'words'): Part[] {
