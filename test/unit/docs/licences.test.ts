@@ -19,6 +19,15 @@ async function imported(): Promise<Set<string>> {
   return names
 }
 
+/** Types, what only development builds of others import, and our own stand-ins. */
+const NO_CODE = new RegExp(
+  `/(?:${[
+    '@octokit/(?:openapi-)?types|@types/\\w+|devtools-protocol|typed-query-selector|webdriver-bidi-protocol',
+    'devlop|dequal|micromark-util-(?:symbol|types)|no-http-client',
+    'micromark-util-(?:encode|sanitize-uri)', // of the writer of HTML
+  ].join('|')})$`,
+)
+
 /** The folder of a package, as Node finds it from another's. */
 function folderOf(name: string, from: string): string | null {
   const places = createRequire(join(from, 'package.json')).resolve.paths(name) ?? []
@@ -40,9 +49,7 @@ test('every bundled package is named with version, licence and text', async () =
   const seen = new Set<string>()
   for (const [name, from] of queue) {
     const folder = folderOf(name, from)
-    // Types alone come to no bundle, and what stands in for a package of another is our own.
-    if (folder === null || seen.has(folder) || /@octokit\/(?:openapi-)?types$|no-http-client/.test(folder))
-      continue
+    if (folder === null || seen.has(folder) || NO_CODE.test(folder)) continue
     seen.add(folder)
     const {
       version,
