@@ -18,7 +18,7 @@ import { nextMove } from '../report/next-move.ts'
 import { STANDINGS } from '../report/outcomes.ts'
 import { outputsOf, partInJson } from '../report/outputs.ts'
 import { inPlain } from '../report/sentence.ts'
-import { headerOf, type PlanView, plansOf, storiesOf } from '../report/view.ts'
+import { headerOf, type PlanView, plansOf, splitAgain, storiesOf } from '../report/view.ts'
 import { many } from '../report/words.ts'
 import { describeGates, describeServices, describeSteps, type Settings } from '../settings/index.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
@@ -45,6 +45,8 @@ export async function status(context: Context): Promise<Answer> {
     const note = notes === '' ? '' : `  (${terminalText(asTyped(notes), 120)})`
     say(`  ${STANDINGS[views[at]?.standing ?? 'open'].box} ${id}  ${terminalText(title)}${note}`)
   }
+  for (const { id, unsplit } of views)
+    if (unsplit !== '') say(`${id} could not be split: ${terminalText(unsplit)}. ${splitAgain(id, 'cli')}`)
   // People may have edited a plan since it was proposed: what they read here is what they approve.
   const plans = plansOf(shownPlan(state, Date.now()))
   const { isTTY, columns } = context.json ? process.stderr : process.stdout

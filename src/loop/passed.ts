@@ -60,7 +60,7 @@ export function accepted(
   const paid = charge(moved, attempt, 'passed', howPassed(state, storyId, candidate.empty), at)
   const written = { ...logged(paid, passedEntry(state, attempt, candidate)), progress: [] }
   return unverified(
-    withRecord(written, storyId, (record) => ({
+    withRecord(written, storyId, ({ unsplit: _told, ...record }) => ({
       ...record,
       failure: null,
       gates,

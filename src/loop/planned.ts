@@ -4,10 +4,11 @@ import type { Story } from '../model/feature.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Plan } from '../model/plan.ts'
 import type { Failure, State } from '../model/state.ts'
+import { oneLine } from '../model/text.ts'
 import { alsoAsked } from '../prd/scope.ts'
 import { askedIn } from '../prd/select.ts'
 import { judgeLimited, MEND_AGENT } from './attempt.ts'
-import { failed, mapStory, spend, unverified, withNote, without } from './change.ts'
+import { failed, mapStory, spend, unverified, withNote, without, withRecord } from './change.ts'
 import { withSession } from './limits.ts'
 import { planDigest, splitFault, wantedPlan, withParts } from './plan.ts'
 
@@ -92,7 +93,8 @@ function withoutParts(state: State, id: string, message: string, limits: Limits)
     ...story,
     blocked: story.blocked || story.retries >= limits.maxAttempts,
   }))
-  return withNote(withoutSplit({ ...state, prd }, id), id, `it could not be split: ${message}`)
+  const told = withNote(withoutSplit({ ...state, prd }, id), id, `it could not be split: ${message}`)
+  return withRecord(told, id, (record) => ({ ...record, unsplit: oneLine(message, 300) }))
 }
 
 export function withoutSplit(state: State, id: string): State {

@@ -146,6 +146,8 @@ export const StoryRecord = z.object({
   note: z.string(),
   /** How often it was blocked because it is more than a session holds. */
   tooLarge: z.exactOptional(z.number()),
+  /** Why it was not split when that was asked for last. */
+  unsplit: z.exactOptional(z.string()),
 })
 
 /** Who works on a feature now. Dead when that job has completed or `expiresAt` passed. */

@@ -1,7 +1,7 @@
 // A report as data: made once from the state. Markdown and terminal render it, and whatever comes next. Nothing is escaped in it.
 
 import { sizeRemarks } from '../documents/size.ts'
-import type { Surface } from '../loop/command-table.ts'
+import { type Surface, typedOn } from '../loop/command-table.ts'
 import { iterationsLeft } from '../loop/limits.ts'
 import { passedUnchanged, passedUngated, splitInto, UNCHANGED, UNGATED } from '../loop/passed.ts'
 import { ownSituation, type Situation } from '../loop/situation.ts'
@@ -111,7 +111,7 @@ export function viewOf(state: State, facts: Facts, situation: Situation = ownSit
     error: fix.includes('\n') ? fix : null,
     verification: verificationOf(state, limits),
     timeline: state.timeline.slice(-MOST_TIMELINE),
-    notes: [...facts.notes, ...gateNotes(state)],
+    notes: [...facts.notes, ...splitNotes(stories, surface), ...gateNotes(state)],
     /** What stands in AGENTS.md of this run. */
     learnings:
       outcome === 'complete' && facts.agentsSection === true ? worthKeeping(state.prd.run.learnings) : [],
@@ -126,6 +126,18 @@ export function viewOf(state: State, facts: Facts, situation: Situation = ownSit
     asOf: asOf(state),
     annotations,
   }
+}
+
+/** Stories that were to be split, and stay whole: nobody may wait for their parts. */
+function splitNotes(stories: readonly StoryView[], surface: Surface): string[] {
+  return stories
+    .filter(({ unsplit }) => unsplit !== '')
+    .map(({ id, unsplit }) => `${id} could not be split: ${unsplit}. ${splitAgain(id, surface)}`)
+}
+
+/** What a person types for parts that no session found. */
+export function splitAgain(id: string, surface: Surface): string {
+  return `To ask again, say where to cut: ${typedOn(surface, `split ${id} -- <how>`)}`
 }
 
 /** Gates that nobody can rely on, and what those of the final verification had to tell. */
@@ -214,6 +226,7 @@ function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsk
   const own = standingOf(story, inWork(state)?.storyId === id, waitsFor.length > 0)
   const standing = isAsked || own === 'passed' || own === 'skipped' ? own : 'outside'
   const how = howPassed(story)
+  const isDone = story.passes || story.skipped
   const parts = splitInto(story)
   /** Why it is blocked or was rejected. */
   const why = record?.failure?.summary || story.notes
@@ -228,6 +241,8 @@ function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsk
     standing,
     how,
     why,
+    /** Why it stays whole where it was to be split; else empty. */
+    unsplit: isDone || state.splits?.[id] !== undefined ? '' : (record?.unsplit ?? ''),
     /** What the standing alone does not say, in plain words; often empty. */
     aside: parts.length > 0 ? `split into ${parts.join(', ')}` : asideOf(standing, how, why, waitsFor),
     /** All that it has had; `retries` are the charged ones since its last pass or reset. */

@@ -101,6 +101,7 @@ type Rule = (one: Case) => Sentence | null
 /** The most telling first. */
 const RULES: readonly Rule[] = [
   noIteration,
+  notSplit,
   redGate,
   byKind,
   tooLarge,
@@ -132,6 +133,11 @@ function helpOf(one: Case): Sentence[] {
 function noIteration({ state, limits, typed }: Case): Sentence | null {
   if (limits === null || iterationsLeft(state, limits) > 0) return null
   return says`No iteration is left for it: ${typed('limit iterations +5')} allows more.`
+}
+
+function notSplit({ story: { id, unsplit }, typed }: Case): Sentence | null {
+  if (unsplit === '') return null
+  return says`It was to be split, and no session could (${{ text: unsplit }}): ${typed(`split ${id} -- <how>`)} asks again, and says where to cut.`
 }
 
 function redGate({ state, story, limits }: Case): Sentence | null {

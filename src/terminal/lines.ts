@@ -120,7 +120,8 @@ export function eventLines(event: Event, state: State, facts: LineFacts): Line[]
 
 function planLine({ split, proposal, usage }: Extract<Event, { kind: 'planned' }>): Line {
   const end = spentPart(usage)
-  if (proposal.kind !== 'proposed') return line('plan', `no plan: ${proposal.message}${end}`, 'yellow')
+  const none = split === null ? 'no plan' : `${split} is not split`
+  if (proposal.kind !== 'proposed') return line('plan', `${none}: ${proposal.message}${end}`, 'yellow')
   const of = split === null ? '' : ` in the place of ${split}`
   return line('plan', `${many(proposal.stories.length, 'story', 'stories')} proposed${of}${end}`, 'green')
 }

@@ -17,6 +17,25 @@ const PARTS = {
 }
 const answer = (plan: unknown) => [{ say: `\`\`\`json\n${JSON.stringify(plan)}\n\`\`\`` }]
 
+test('a split that no session could make is told by status, with what to type', async () => {
+  await using place = await openPlace([{ id: 'US-001', title: 'Sign in', acceptanceCriteria: CRITERIA }])
+  await place.setScript({ 'plan US-001': [{ say: 'I cannot.' }], 'US-001': [{ exit: 1 }] })
+  await place.ralph('split', 'US-001')
+  await place.ralph(
+    'run',
+    ...place.agent,
+    '--gate',
+    'ok=true',
+    '--max-iterations',
+    '1',
+    '--max-attempts',
+    '1',
+  )
+  const { out } = await place.ralph('status')
+  const again = 'To ask again, say where to cut: ralph split US-001 -- <how>'
+  assert.ok(out.includes(`\nUS-001 could not be split: no block of JSON in the answer. ${again}\n`), out)
+})
+
 test('a split is read and approved on a laptop, with nothing but status', async () => {
   await using place = await openPlace([{ id: 'US-001', title: 'Sign in', acceptanceCriteria: CRITERIA }])
   const writes = (id: string) => [{ files: { [`src/${id}.txt`]: id } }]

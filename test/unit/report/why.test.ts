@@ -1,11 +1,17 @@
 // Why a story is not done: in plain words, with what was tried, and what would help.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { applyCommand } from '../../../src/loop/commands.ts'
+import { wantedPlan } from '../../../src/loop/plan.ts'
+import { reduce } from '../../../src/loop/reduce.ts'
 import type { Failure, State } from '../../../src/model/state.ts'
+import { emptyUsage } from '../../../src/model/usage.ts'
 import { diffReply, whyReply } from '../../../src/report/replies.ts'
 import { inPlain } from '../../../src/report/sentence.ts'
+import { viewOf } from '../../../src/report/view.ts'
 import { whyOf } from '../../../src/report/why.ts'
-import { poisoned, poisonedIds, REPOSITORY, states } from './poison.ts'
+import { eventLines } from '../../../src/terminal/lines.ts'
+import { facts, poisoned, poisonedIds, REPOSITORY, states } from './poison.ts'
 import {
   complete,
   failedGate,
@@ -20,6 +26,7 @@ import {
 } from './samples.ts'
 import { assertHarmless, corpus } from './structure.ts'
 
+const lines = { limits, agent: 'claude', surface: 'cli' as const }
 const helpOf = (state: State, id: string | null = 'US-003', given = limits) =>
   whyOf(state, id, 'cli', given)?.help.map(inPlain) ?? []
 
@@ -53,6 +60,28 @@ test('a blocked story: what went wrong, each attempt, the gate, and what a perso
     '/ralph split US-003 has smaller stories proposed in its place.',
     '/ralph skip US-003 leaves it out.',
   ])
+})
+
+test('a split that came to nothing is told wherever the story is told of, with what to type', () => {
+  const failure: Failure = { kind: 'session', summary: 'took longer than 30m', detail: '' }
+  const blocked = blockedBy(failure, { splits: { 'US-003': { ...wantedPlan(''), sessions: 2 } } })
+  const proposal = { kind: 'none' as const, message: 'no block of JSON in the answer' }
+  const event = { kind: 'planned' as const, at: NOW, split: 'US-003', proposal, usage: emptyUsage() }
+  assert.match(JSON.stringify(eventLines(event, blocked, lines)[0]), /US-003 is not split: no block of JSON/)
+  const state = reduce(blocked, event, limits)
+  const [first = ''] = helpOf(state)
+  const how = 'ralph split US-003 -- <how>'
+  assert.equal(
+    first,
+    `It was to be split, and no session could (no block of JSON in the answer): ${how} asks again, and says where to cut.`,
+  )
+  const told = `US-003 could not be split: no block of JSON in the answer. To ask again, say where to cut: /${how}`
+  assert.ok(viewOf(state, facts('x')).notes.includes(told))
+  // Asked again, or done: it is not said any more.
+  const again = { kind: 'split' as const, id: 9, by: 'ann', story: 'US-003', guidance: 'the form first' }
+  const prd = { ...state.prd, userStories: state.prd.userStories.map((one) => ({ ...one, passes: true })) }
+  for (const later of [applyCommand(state, again), { ...state, prd }])
+    assert.doesNotMatch(viewOf(later, facts('x')).notes.join('\n'), /could not be split/)
 })
 
 test('without a story the one that failed last is meant, and none where none failed', () => {
