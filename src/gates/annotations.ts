@@ -4,7 +4,7 @@ import type { Annotation } from '../model/gate.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
 import type { Resolve } from './resolver.ts'
 
-export const MAX_ANNOTATIONS = 50
+const MAX_ANNOTATIONS = 50
 /** More are found than shown, for those in changed files come first. */
 const MAX_FOUND = 500
 const MAX_MESSAGE = 600

@@ -41,7 +41,7 @@ const numeric = new Set(
 )
 
 const MAX_ITERATIONS = 50
-export const MAX_COST_USD = 20
+const MAX_COST_USD = 20
 
 export type Settled = {
   config: Written

@@ -26,7 +26,7 @@ export const Usage = z.object({
 export type Price = { input: number; output: number; cached: number | null }
 
 /** Written only where there is something to say. */
-export const optionalUsageKeys = ['estimatedCostUsd', 'estimatedTokens', 'turns'] as const
+const optionalUsageKeys = ['estimatedCostUsd', 'estimatedTokens', 'turns'] as const
 
 /** Nothing used yet. */
 export function emptyUsage(): Usage {

@@ -99,7 +99,7 @@ export class Notifier implements Observer {
 }
 
 /** Of a service that was not reached: told once. */
-export function undelivered({ kind }: Receiver, said: string, redact: (text: string) => string): string {
+function undelivered({ kind }: Receiver, said: string, redact: (text: string) => string): string {
   return `notify: ${kind} was not told: ${terminalText(redact(said), 300)}`
 }
 

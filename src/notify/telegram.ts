@@ -3,7 +3,7 @@
 import type { Request } from '../system/http-post.ts'
 import { jsonTo, type Notice, plainMessage } from './notice.ts'
 
-export const TELEGRAM_API = 'https://api.telegram.org'
+const TELEGRAM_API = 'https://api.telegram.org'
 
 /** `api` is Telegram's own, but in tests. */
 export function telegramRequest(

@@ -8,7 +8,7 @@ export function rootOf(text: string): XmlElement | null {
   return parseXml(text.replace(/\r\n?/g, '\n')).root
 }
 
-export function isElement(node: XmlNode): node is XmlElement {
+function isElement(node: XmlNode): node is XmlElement {
   return node.type === 'element'
 }
 
