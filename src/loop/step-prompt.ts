@@ -1,5 +1,5 @@
 // What a step of a pipeline is told whose task people wrote themselves, such as a review. Pure.
-import { sections } from './prompt.ts'
+import { sections } from './built-in.ts'
 
 /** A template of the mode `run` around `task`, which may name the same variables. */
 export function stepTemplate(name: string, task: string): string {
