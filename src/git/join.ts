@@ -4,7 +4,7 @@ import type { Joined, People, TakenBack } from '../model/event.ts'
 import { ownFiles } from '../model/paths.ts'
 import type { Failure, State } from '../model/state.ts'
 import { parsePrd } from '../prd/parse.ts'
-import { recordMessage } from '../report/files.ts'
+import { pageFile, recordMessage } from '../report/files.ts'
 import { DamagedClone } from '../system/errors.ts'
 import type { CatFile } from './cat-file.ts'
 import type { Commits } from './commits.ts'
@@ -57,7 +57,9 @@ export async function join(
 
 /** prd.json as it stands on people's branch; a broken one is told, and left alone. */
 async function peopleAt({ objects, warn }: JoinTools, state: State, theirs: string): Promise<People | null> {
-  const { prd: path } = ownFiles(state)
+  const files = ownFiles(state)
+  const { prd: path } = files
+  const before = state.published ?? state.green
   const text = await objects.text(`${theirs}:${path}`)
   const ids = new Set(state.prd.userStories.map((story) => story.id))
   const parsed = text === null ? null : parsePrd(text, path, ids)
@@ -66,10 +68,12 @@ async function peopleAt({ objects, warn }: JoinTools, state: State, theirs: stri
     warn(`${path} on ${state.branch} is broken; Ralph goes on with its own: ${where}`)
   }
   if (parsed?.ok !== true) return null
-  const edited = await objects.text(`${state.published ?? state.green}:${path}`)
-  const before = edited === null ? null : parsePrd(edited, path, ids)
-  const seen = before?.ok === true ? before.prd.userStories.map((story) => story.id) : [...ids]
-  return { prd: parsed.prd, seen }
+  const edited = await objects.text(`${before}:${path}`)
+  const known = edited === null ? null : parsePrd(edited, path, ids)
+  const seen = known?.ok === true ? known.prd.userStories.map((story) => story.id) : [...ids]
+  const page = await objects.text(`${theirs}:${files.page}`)
+  const isNew = page !== null && page !== (await objects.text(`${before}:${files.page}`))
+  return { prd: parsed.prd, seen, page: isNew && page !== pageFile(parsed.prd) }
 }
 
 /** People's commits stand, and what ours conflict with in them is to be done again upon them. */

@@ -12,7 +12,7 @@ import { peopleNotes } from './notes.ts'
  */
 export function begunAnew(state: State, nonce: string): State {
   const { lastComment, continuePending } = state.control
-  const { plan, splits: _splits, archive: _archive, ledger: _ledger, ...rest } = state
+  const { plan, splits: _splits, archive: _archive, ledger: _ledger, pageEdited: _page, ...rest } = state
   return {
     ...rest,
     // One that nobody has approved yet still waits for it.

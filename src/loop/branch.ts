@@ -55,6 +55,7 @@ export function joined(state: State, event: Of<'joined'>, limits: Limits): State
     kept: inPlan(state.kept, prd),
     records: inPlan(state.records, prd),
     ...(state.splits === undefined ? {} : { splits: inPlan(state.splits, prd) }),
+    ...(people === null ? {} : { pageEdited: people.page }),
   }
   for (const { storyId, kept, failure } of takenBack) {
     if (kept !== null) after = { ...after, kept: { ...after.kept, [storyId]: kept } }

@@ -29,7 +29,12 @@ export type Command = { id: number; by: string; at?: number } & (
 )
 
 /** prd.json as people left it on the branch, and the ids in the one that they edited. */
-export type People = { prd: Prd; seen: string[] }
+export type People = {
+  prd: Prd
+  seen: string[]
+  /** They edited prd.md, which nothing reads, to say otherwise than their prd.json. */
+  page: boolean
+}
 
 /** A story that had passed and whose code is not in the branch that people left; `kept` is its work, to be built on. */
 export type TakenBack = { storyId: string; kept: Kept | null; failure: Failure }

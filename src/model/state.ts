@@ -368,6 +368,8 @@ export const State = z.object({
       words: z.exactOptional(z.record(z.string(), z.string())),
     }),
   ),
+  /** People edited prd.md last, and not prd.json. */
+  pageEdited: z.exactOptional(z.boolean()),
   /** Entries of progress.txt that no commit holds yet. */
   progress: z.array(z.string()),
   /** The last three entries, for the prompt. */

@@ -3,7 +3,7 @@
 import { renderPrdMarkdown } from '../documents/render.ts'
 import { progressHeader } from '../loop/progress.ts'
 import { eachOnce } from '../model/each.ts'
-import type { Story } from '../model/feature.ts'
+import type { Prd, Story } from '../model/feature.ts'
 import { ownFiles } from '../model/paths.ts'
 import type { State } from '../model/state.ts'
 import { mapTexts } from '../model/text.ts'
@@ -40,15 +40,19 @@ function redactedFields<T extends object>(value: T, redact: Change): T {
   return redact(text) === text ? value : mapTexts(value, redact)
 }
 
+/** prd.md as these stories make it. */
+export function pageFile(prd: Prd): string {
+  return renderPrdMarkdown(prd)
+}
+
 /** What a plan brings beside prd.json, while people look at it: a page to read, and what every session is told. */
 export function planFiles(state: State, redact: Change): Map<string, string> {
   const { plan, prd } = state
   if (plan?.phase !== 'proposed' && plan?.phase !== 'approved') return new Map()
   const files = ownFiles(state)
-  const page = renderPrdMarkdown(redactedFields(prd, redact))
   const context: [string, string][] =
     plan.context === '' ? [] : [[files.context, `${redact(plan.context).trim()}\n`]]
-  return new Map([[files.page, page], ...context])
+  return new Map([[files.page, pageFile(redactedFields(prd, redact))], ...context])
 }
 
 /** The stories that leave the list, as they were when they did. */

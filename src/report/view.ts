@@ -9,11 +9,13 @@ import type { Story } from '../model/feature.ts'
 import { type Annotation, remarksOf } from '../model/gate.ts'
 import { errorOf, isDispatched, isUngated, openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
+import { ownFiles } from '../model/paths.ts'
 import type { Plan } from '../model/plan.ts'
 import type { State } from '../model/state.ts'
 import { emptyUsage } from '../model/usage.ts'
 import { askedIn, counts } from '../prd/select.ts'
 import { worthKeeping } from './agents-md.ts'
+import { pathOf } from './evidence.ts'
 import { forecastOf, worstCase } from './forecast.ts'
 import { headline, heldBack, inWork, outcomeNow, restsUntil, tally } from './headline.ts'
 import { nextMove } from './next-move.ts'
@@ -111,7 +113,12 @@ export function viewOf(state: State, facts: Facts, situation: Situation = ownSit
     error: fix.includes('\n') ? fix : null,
     verification: verificationOf(state, limits),
     timeline: state.timeline.slice(-MOST_TIMELINE),
-    notes: [...facts.notes, ...splitNotes(stories, surface), ...gateNotes(state)],
+    notes: [
+      ...facts.notes,
+      ...pageNotes(state, repositoryUrl),
+      ...splitNotes(stories, surface),
+      ...gateNotes(state),
+    ],
     /** What stands in AGENTS.md of this run. */
     learnings:
       outcome === 'complete' && facts.agentsSection === true ? worthKeeping(state.prd.run.learnings) : [],
@@ -126,6 +133,16 @@ export function viewOf(state: State, facts: Facts, situation: Situation = ownSit
     asOf: asOf(state),
     annotations,
   }
+}
+
+/** Who edits the page of a plan would wait for stories that no run sees. */
+function pageNotes(state: State, repositoryUrl: string): Note[] {
+  if (state.pageEdited !== true) return []
+  const { branch } = state
+  const { page, prd } = ownFiles(state)
+  const text = `${page} was edited: no run reads it. The stories are what ${prd} on ${branch} says; edit it there`
+  const url = `${repositoryUrl}/edit/${pathOf(branch)}/${pathOf(prd)}`
+  return [repositoryUrl === '' ? text : { text: `${text}:`, link: { name: 'prd.json', url } }]
 }
 
 /** Stories that were to be split, and stay whole: nobody may wait for their parts. */

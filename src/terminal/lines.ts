@@ -7,6 +7,7 @@ import type { Story, StoryEvidence } from '../model/feature.ts'
 import type { GateResult } from '../model/gate.ts'
 import { isUngated, openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
+import { ownFiles } from '../model/paths.ts'
 import type { Session, State, TimelineEntry } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { oneLine } from '../model/text.ts'
@@ -81,7 +82,10 @@ export function eventLines(event: Event, state: State, facts: LineFacts): Line[]
       return [line('git', `opened ${state.branch}${pullUrl === null ? '' : `, pull request ${pullUrl}`}`)]
     }
     case 'joined':
-      return [line('git', `joined with what people committed: ${event.green.slice(0, 7)}`)]
+      return [
+        line('git', `joined with what people committed: ${event.green.slice(0, 7)}`),
+        ...pageLines(event, state),
+      ]
     case 'join-failed':
     case 'push-refused':
       return [line('git', event.summary, 'yellow')]
@@ -116,6 +120,12 @@ export function eventLines(event: Event, state: State, facts: LineFacts): Line[]
     default:
       return []
   }
+}
+
+function pageLines({ people }: Extract<Event, { kind: 'joined' }>, state: State): Line[] {
+  if (people?.page !== true) return []
+  const { page, prd } = ownFiles(state)
+  return [warningLine(`${page} was edited, which no run reads: the stories are what ${prd} says`)]
 }
 
 function planLine({ split, proposal, usage }: Extract<Event, { kind: 'planned' }>): Line {

@@ -1,6 +1,9 @@
 // People on the branch while Ralph works: their commits, their edits of prd.json, what they do to branch and state.
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { renderPrdMarkdown } from '../../src/documents/render.ts'
+import { serializePrd } from '../../src/prd/serialize.ts'
+import { viewOf } from '../../src/report/view.ts'
 import { BRANCH, Chain, type ChainOptions, goodTurn, PRD, type Script, STATE_REF, story } from './chain.ts'
 
 const STORIES = [story('US-001', 'one'), story('US-002', 'two', { priority: 2 })]
@@ -251,6 +254,43 @@ test('the base moves on, its prd.json too: not merged, and said', async () => {
   assert.ok(!(await chain.bare.isAncestor(base, await chain.head())))
   assert.deepEqual(worked(chain), ['US-001', 'US-002'])
   assert.match(chain.notes.join('\n'), /prd\.json was changed on main after the run had begun/)
+})
+
+test('people edit prd.md in the place of prd.json: told once, with where the stories are; the two edited alike is nothing to tell', async () => {
+  const page = PRD.replace('.json', '.md')
+  const facts = {
+    repositoryUrl: 'https://github.com/acme/shop',
+    runUrl: null,
+    limits: null,
+    now: 0,
+    notes: [],
+  }
+  const told = async (chain: Chain) => viewOf(await chain.state(), facts).notes
+  const inputs = { 'iterations-per-job': '1' }
+  const words = /^\.ralph\/2026-01-31-sample\/prd\.md was edited: no run reads it\. .* edit it there:$/
+  await using chain = await meanwhile(
+    'US-001',
+    async (there) => {
+      await there.commit(BRANCH, { [page]: '# Demo\n\n### US-003: three\n' })
+    },
+    { inputs },
+  )
+  await completed(chain)
+  assert.equal((await chain.prd()).userStories.length, 2)
+  const [note, ...more] = await told(chain)
+  assert.ok(typeof note === 'object' && more.length === 0)
+  assert.match(note.text, words)
+  assert.equal(note.link.url, `https://github.com/acme/shop/edit/${BRANCH}/${PRD}`)
+  // Who then edits prd.json has understood.
+  await chain.edit((prd) => Object.assign(prd.userStories[1] ?? {}, { title: 'second' }))
+  chain.say('/ralph verify')
+  await chain.go()
+  assert.deepEqual(await told(chain), [])
+  const prd = { ...(await chain.prd()), description: 'by hand' }
+  await chain.commit(BRANCH, { [PRD]: serializePrd(prd), [page]: renderPrdMarkdown(prd) })
+  chain.say('/ralph verify')
+  await chain.go()
+  assert.deepEqual(await told(chain), [])
 })
 
 test('people push during the final verification: joined and verified anew, nothing is lost', async () => {

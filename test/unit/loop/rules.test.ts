@@ -573,7 +573,7 @@ describe('people’s pushes', () => {
         acceptanceCriteria: [...story.acceptanceCriteria, 'and it is fast'],
       })),
     }
-    const people = { prd, seen: ['US-001', 'US-002'] }
+    const people = { prd, seen: ['US-001', 'US-002'], page: false }
     let looked = false
     const ran = runJob(anotherJob(first.state), limitsWith(), (step) => {
       if (step.kind === 'join')
@@ -617,7 +617,11 @@ test('records and kept work of a story that people removed do not fall to a new 
       green: 'joined',
       theirs: 'theirs',
       ...nobody,
-      people: { prd: { ...state.prd, userStories: stories('US-001') }, seen: ['US-001', 'US-002'] },
+      people: {
+        prd: { ...state.prd, userStories: stories('US-001') },
+        seen: ['US-001', 'US-002'],
+        page: false,
+      },
     },
     {
       at: NOW,

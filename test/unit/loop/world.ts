@@ -118,7 +118,8 @@ export class World {
       case 'join': {
         if (tape.chance(20)) return { kind: 'join-failed', summary: 'it conflicts' }
         const prd = tape.chance(50) ? this.#edited(state.prd) : null
-        const people = prd === null ? null : { prd, seen: state.prd.userStories.map(({ id }) => id) }
+        const people =
+          prd === null ? null : { prd, seen: state.prd.userStories.map(({ id }) => id), page: true }
         const green = this.#commit('join')
         return { kind: 'joined', green, theirs: step.theirs, people, takenBack: [], entries: [] }
       }
