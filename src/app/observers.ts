@@ -10,13 +10,13 @@ export async function observersOf(options: PortOptions): Promise<Observer[]> {
   return [...(await notifierOf(options)), ...(await telemetryOf(options))]
 }
 
-async function notifierOf({ settings, env, workspace, as, signal, warn }: PortOptions): Promise<Observer[]> {
+async function notifierOf({ settings, env, workspace, signal, warn }: PortOptions): Promise<Observer[]> {
   const { every, ...people } = settings.notify
   if (Object.values(people).every((one) => one === null)) return []
   const { receiversOf } = await import(/* webpackChunkName: "work" */ '../notify/receivers.ts')
   const { Notifier } = await import(/* webpackChunkName: "work" */ '../notify/observer.ts')
   // What lies in the tree is the agent's: where it is kept from our user, a command does not begin there.
-  const cwd = as === null ? workspace.clone.workTree : tmpdir()
+  const cwd = settings.isolation === 'same-user' ? workspace.clone.workTree : tmpdir()
   const surface = settings.surface === 'cli' ? 'cli' : 'comment'
   const { redact } = workspace.redactor
   return [
