@@ -51,12 +51,14 @@ export function meantFolders(folders: Iterable<string>, wanted: readonly string[
 
 /** Throws UserError for a name that no feature has. */
 export function refuseUnknown(wanted: readonly string[], names: readonly string[], where: string): void {
-  const unknown = wanted.filter((name) => !names.includes(name))
+  // A feature has a folder for every time that it was begun.
+  const known = [...new Set(names)]
+  const unknown = wanted.filter((name) => !known.includes(name))
   if (unknown.length === 0) return
   throw new UserError(
     unknown.map((found) => {
-      const near = nearest(found, names)
-      const list = names.length === 0 ? '' : `use one of: ${names.slice(0, 20).join(', ')}`
+      const near = nearest(found, known)
+      const list = known.length === 0 ? '' : `use one of: ${known.slice(0, 20).join(', ')}`
       const fix =
         list === ''
           ? 'start it with `ralph run`'

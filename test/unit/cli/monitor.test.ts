@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { refuseUnknown } from '../../../src/cli/monitor-source.ts'
 import { newEnding } from '../../../src/model/job.ts'
 import { KEYS, openTerminal } from '../../fakes/terminal.ts'
 import { startGitHub } from '../../standin/github.ts'
@@ -152,5 +153,12 @@ test('a token that may not read, none at all, and a clone of elsewhere are told'
   assert.match(
     await told(),
     /feature: found no run in .*acme\/shop, expected a feature that a job has begun on/,
+  )
+})
+
+test('a feature that was begun twice is named once where one is not known', () => {
+  assert.throws(
+    () => refuseUnknown(['lgin'], ['login', 'shop', 'login'], 'here'),
+    /use one of: login, shop \(did/,
   )
 })
