@@ -14,7 +14,9 @@ export class Labels {
   /** The pull request bears these of ours and no others of ours; `pull.labels` are what it is known to bear. */
   async set(pull: Pull, wanted: readonly Label[]): Promise<void> {
     const missing = wanted.filter((name) => !pull.labels.includes(name))
-    const wrong = pull.labels.filter((name) => Object.hasOwn(LABELS, name) && !wanted.some((one) => one === name))
+    const wrong = pull.labels.filter(
+      (name) => Object.hasOwn(LABELS, name) && !wanted.some((one) => one === name),
+    )
     if (!this.#may || missing.length + wrong.length === 0) return
     const { api, at } = this.#github
     const issue = { ...at, issue_number: pull.number }
