@@ -70,7 +70,12 @@ ${sections({
   instructions: 'Instructions of the maintainers',
   about: 'The feature',
   context: 'Project context',
-})}# The stories
+})}{{#if failureSummary}}
+# The last answer could not be used
+{{failureSummary}}
+
+{{/if}}
+# The stories
 {{stories}}
 
 # Your answer

@@ -4,9 +4,8 @@ import type { Story, StoryEvidence } from '../model/feature.ts'
 import type { GateResult, Screenshot } from '../model/gate.ts'
 import { oneLine } from '../model/text.ts'
 
-type Place =
-  | { kind: 'file'; path: string; line: number | null }
-  | { kind: 'gate' | 'screenshot'; name: string }
+/** `named`: a gate or a picture. */
+type Place = { path: string; line: number | null } | 'named'
 
 export type EvidenceFacts = {
   /** A verdict that names no evidence at all counts as one whose evidence is missing. */
@@ -19,12 +18,13 @@ export type EvidenceFacts = {
   hasLine(path: string, line: number | null): Promise<boolean>
 }
 
-/** More criteria than a session's last words hold a line for: what is missing then says nothing. */
+/** More criteria than a session's last words hold a line for: what is missing then says nothing, unless it is required. */
 const MOST_CRITERIA = 400
 
 /**
- * An approval with the evidence that is there. Where a criterion of a story has none, the story is reset: nothing is assumed.
- * A judge that names none for any criterion keeps its word, and every page says so, unless evidence is required.
+ * An approval with the evidence that is there. A criterion of which nothing is said resets its story: nothing is assumed. What is
+ * said and cannot be found is the judge's mistake, and another one is asked. One that names nothing for any criterion keeps
+ * its word, and every page says so, unless evidence is required.
  */
 export async function proven(
   verdict: Verdict,
@@ -36,23 +36,38 @@ export async function proven(
   if (named.length === 0 && !facts.isRequired) return { kind: 'verified' }
   const found: StoryEvidence[] = []
   for (const one of named) {
-    const place = placeOf(one.shown)
-    if (place !== null && (await isThere(place, facts))) found.push(withPlace(one, place))
+    const place = await placeOf(one.shown, facts)
+    if (place !== null) found.push(withPlace(one, place))
   }
-  const missing = stories.flatMap(({ id, acceptanceCriteria }) =>
-    acceptanceCriteria.flatMap((text, at) => {
-      const has = found.some(({ storyId, criterion }) => storyId === id && criterion === at + 1)
-      return has ? [] : [{ id, text: `${id}#${at + 1} (${oneLine(text, 80)})` }]
-    }),
-  )
+  const without = (among: readonly StoryEvidence[]) =>
+    stories.flatMap((story) =>
+      story.acceptanceCriteria.flatMap((text, at) => {
+        const isNamed = among.some(({ storyId, criterion }) => storyId === story.id && criterion === at + 1)
+        return isNamed ? [] : [{ id: story.id, text: `${story.id}#${at + 1} (${oneLine(text, 80)})` }]
+      }),
+    )
   const total = stories.reduce((sum, { acceptanceCriteria }) => sum + acceptanceCriteria.length, 0)
-  if (missing.length === 0 || total > MOST_CRITERIA) return { kind: 'verified', evidence: found }
-  const more = missing.length > 3 ? ` and ${missing.length - 3} more` : ''
-  const reason = `nothing was found that shows ${missing
+  const missing = without(found)
+  if (missing.length === 0 || (total > MOST_CRITERIA && !facts.isRequired))
+    return { kind: 'verified', evidence: found }
+  const unsaid = without(named)
+  if (unsaid.length > 0) {
+    const reason = `nothing was named that shows ${someOf(unsaid)}`
+    return { kind: 'reset', stories: [...new Set(unsaid.map(({ id }) => id))], reason }
+  }
+  const wrong = named
+    .filter((one) => !found.some(({ shown }) => shown === one.shown))
+    .map(({ shown }) => shown)
+  const message = `what was named for ${someOf(missing)} is not there: ${oneLine(wrong[0] ?? '', 160)}`
+  return { kind: 'none', message }
+}
+
+function someOf(criteria: readonly { text: string }[]): string {
+  const more = criteria.length > 3 ? ` and ${criteria.length - 3} more` : ''
+  return `${criteria
     .slice(0, 3)
     .map(({ text }) => text)
     .join(', ')}${more}`
-  return { kind: 'reset', stories: [...new Set(missing.map(({ id }) => id))], reason }
 }
 
 /** How a judge names a picture: by its page and its viewport. */
@@ -70,20 +85,31 @@ export function screenshotsOf(gates: readonly Pick<GateResult, 'screenshots'>[])
   return gates.flatMap(({ screenshots = [] }) => screenshots)
 }
 
-/** `gate test`, `screenshot cart-1280x800`, `src/cart.test.ts:14`, each with words behind it. */
-function placeOf(shown: string): Place | null {
-  const [first = '', second = ''] = shown.split(/\s+/)
-  if (first === 'gate' || first === 'screenshot') return second === '' ? null : { kind: first, name: second }
-  const [, path = '', line] = /^`?(?:\.\/)?([^`]+?)(?::(\d{1,7})(?:[-:]\d{1,7})?)?`?[,;]?$/.exec(first) ?? []
-  return path === '' ? null : { kind: 'file', path, line: line === undefined ? null : Number(line) }
-}
+/** Words that a path with blanks in it may have. */
+const MOST_WORDS = 6
 
-function isThere(place: Place, facts: EvidenceFacts): boolean | Promise<boolean> {
-  if (place.kind === 'file') return facts.hasLine(place.path, place.line)
-  return (place.kind === 'gate' ? facts.gates : facts.screenshots).includes(place.name)
+/** `gate test`, `screenshot cart-1280x800`, `src/cart.test.ts:14`, each with words behind it; null for what is not there. */
+async function placeOf(shown: string, facts: EvidenceFacts): Promise<Place | null> {
+  const text = shown.replace(/[`"']/g, '').trim()
+  const [, kind, rest = ''] = /^(gate|screenshot):?\s+(.*)$/i.exec(text) ?? []
+  if (kind !== undefined) {
+    const names = kind.toLowerCase() === 'gate' ? facts.gates : facts.screenshots
+    const isIt = (name: string) => rest.startsWith(name) && !/^[\w-]/.test(rest.slice(name.length))
+    return names.some(isIt) ? 'named' : null
+  }
+  const words = text.split(/\s+/)
+  for (let count = 1; count <= Math.min(words.length, MOST_WORDS); count += 1) {
+    const path = /^(?:\.\/)?(.+?)(?::(\d{1,7})(?:[-:]\d{1,7})?)?[,;:.)]*$/.exec(
+      words.slice(0, count).join(' '),
+    )
+    const line = path?.[2] === undefined ? null : Number(path[2])
+    if (path?.[1] !== undefined && (await facts.hasLine(path[1], line))) return { path: path[1], line }
+  }
+  return null
 }
 
 function withPlace({ storyId, criterion, shown }: StoryEvidence, place: Place): StoryEvidence {
-  const at = place.kind === 'file' && place.line !== null ? { line: place.line } : {}
-  return { storyId, criterion, shown, ...(place.kind === 'file' ? { path: place.path } : {}), ...at }
+  if (place === 'named') return { storyId, criterion, shown }
+  const { path, line } = place
+  return { storyId, criterion, shown, path, ...(line === null ? {} : { line }) }
 }

@@ -121,6 +121,7 @@ export function verifyParts(
     stories: state.prd.userStories.map((story) => storyText(story, numbered)).join('\n\n'),
     gateResults: gatesSaid(mapTexts(task.gates, plainLines), VARIABLES.gateResults.bytes),
     screenshots: picturesShown(task),
+    failureSummary: run.verification.sessions === 0 ? '' : oneLine(run.verification.message, 1000),
     answer: VERDICT,
   }
   return fill(templateOf('verify', template), 'verify', values)

@@ -42,8 +42,8 @@ export const VARIABLES = {
     bytes: 1500,
   },
   failureSummary: {
-    meaning: 'why the last attempt was rejected, or the last plan could not be used, on one line',
-    modes: NAMED,
+    meaning: 'why the last attempt was rejected, or the last answer could not be used, on one line',
+    modes: ['run', 'plan', 'verify'],
     bytes: 300,
   },
   doneMarker: { meaning: 'the line that says a session is done: a hint, never a verdict', modes: SESSION },

@@ -25,7 +25,7 @@ export function verified(state: State, event: Verified, limits: Limits): State {
         approved: true,
         asked: false,
         sessions: 0,
-        message: approvalOf(verdict.evidence),
+        message: approvalOf(paid, verdict.evidence),
       }
       return { ...withEvidence(paid, verdict.evidence ?? []), verification }
     }
@@ -40,9 +40,14 @@ export function verified(state: State, event: Verified, limits: Limits): State {
   }
 }
 
-function approvalOf(evidence: readonly StoryEvidence[] = []): string {
-  const shown = evidence.length === 0 ? 'the judge named no evidence' : 'each with its evidence'
-  return `every criterion was judged to be met; ${shown}`
+function approvalOf({ prd, control }: State, evidence: readonly StoryEvidence[] = []): string {
+  const asked = askedIn(control.scope)
+  const criteria = prd.userStories.flatMap((story) =>
+    story.passes && asked(story) ? story.acceptanceCriteria : [],
+  )
+  const shown = new Set(evidence.map(({ storyId, criterion }) => `${storyId}#${criterion}`)).size
+  const words = shown === 0 ? 'the judge named no evidence' : `${shown} of ${criteria.length} with evidence`
+  return `every criterion was judged to be met; ${words}`
 }
 
 /** Each passed story with what shows its criteria. */

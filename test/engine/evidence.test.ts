@@ -13,14 +13,21 @@ const inputs = { 'final-verification': 'true' }
 
 const say = (...lines: string[]) => ({ answer: [...lines, '<ralph>VERIFIED</ralph>'].join('\n') })
 
-test('a criterion without evidence is worked again; what was found stands in prd.json', async () => {
+test('a criterion without evidence is worked again; of one that is untrue another judge is asked; what was found stands in prd.json', async () => {
   const untrue = '<ralph>EVIDENCE:US-002#1 src/nowhere.ts:3 has it</ralph>'
-  const verify = [say(FIRST, untrue), say(FIRST, SECOND)]
+  const verify = [say(FIRST), say(FIRST, untrue), say(FIRST, SECOND)]
   await using chain = await Chain.open({ stories: STORIES, script: { ...SCRIPT, verify }, inputs })
   assert.equal((await chain.go()).outcome, 'complete')
   assert.deepEqual(
     chain.sessions.map(({ mode, story: id }) => `${mode} ${id}`),
-    ['run US-001', 'run US-002', 'verify US-001,US-002', 'run US-002', 'verify US-001,US-002'],
+    [
+      'run US-001',
+      'run US-002',
+      'verify US-001,US-002',
+      'run US-002',
+      'verify US-001,US-002',
+      'verify US-001,US-002',
+    ],
   )
   const { userStories } = JSON.parse((await chain.read(BRANCH, PRD)) ?? '')
   assert.deepEqual(userStories[0].lastResult.evidence, [

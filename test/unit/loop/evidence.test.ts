@@ -50,20 +50,42 @@ test('every criterion with a place that is there: approved, and each place is ke
   })
 })
 
-const WRONG: readonly (readonly [string, Line])[] = [
-  ['no line for it', ['US-002', 2, 'gate test']],
-  ['a file that is not there', ['US-002', 1, 'test/page.test.ts:1 opens']],
-  ['a line behind the end of the file', ['US-002', 1, 'test/cart.test.ts:21 opens']],
-  ['a gate that is none, or red', ['US-002', 1, 'gate e2e']],
-  ['a picture that nobody took', ['US-002', 1, 'screenshot home-1280x800']],
-  ['words alone', ['US-002', 1, 'I looked at it']],
+test('a criterion of which nothing is said resets its story', async () => {
+  const verdict = await judge([...ALL.slice(0, 2), ['US-002', 2, 'gate test']])
+  const reason = 'nothing was named that shows US-002#1 (a page)'
+  assert.deepEqual(verdict, { kind: 'reset', stories: ['US-002'], reason })
+})
+
+const WRONG: readonly (readonly [string, string])[] = [
+  ['a file that is not there', 'test/page.test.ts:1 opens'],
+  ['a line behind the end of the file', 'test/cart.test.ts:21 opens'],
+  ['a gate that is none, or red', 'gate e2e'],
+  ['another gate that begins so', 'gate test-all'],
+  ['a picture that nobody took', 'screenshot home-1280x800'],
+  ['words alone', 'I looked at it'],
 ]
 
-for (const [what, line] of WRONG) {
-  test(`${what}: the story is reset, with the criterion in the reason`, async () => {
-    const verdict = await judge([...ALL.slice(0, 2), line])
-    const reason = 'nothing was found that shows US-002#1 (a page)'
-    assert.deepEqual(verdict, { kind: 'reset', stories: ['US-002'], reason })
+for (const [what, shown] of WRONG) {
+  test(`${what}: no story is to blame, and another judge is asked`, async () => {
+    const verdict = await judge([...ALL.slice(0, 2), ['US-002', 1, shown]])
+    const message = `what was named for US-002#1 (a page) is not there: ${shown}`
+    assert.deepEqual(verdict, { kind: 'none', message })
+  })
+}
+
+for (const shown of [
+  'gate test: it is green',
+  'gate `test`, green',
+  'Gate: test',
+  '`test/cart.test.ts`:14 opens',
+  './test/cart.test.ts:3-9, which opens',
+  'test/cart.test.ts.',
+  'my folder/page test.ts:1 opens',
+]) {
+  test(`found as a judge may write it: ${shown}`, async () => {
+    const hasLine: EvidenceFacts['hasLine'] = async (path, line) =>
+      path === 'my folder/page test.ts' || FACTS.hasLine(path, line)
+    assert.equal((await judge([...ALL.slice(0, 2), ['US-002', 1, shown]], { hasLine })).kind, 'verified')
   })
 }
 
