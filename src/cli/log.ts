@@ -1,14 +1,15 @@
 // `ralph log`: what a story's session and its gates said on this machine, and where that lies. Starts nothing.
 import { once } from 'node:events'
-import { join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import type { Usage } from '../agents/agent.ts'
 import { TranscriptReader } from '../agents/readable.ts'
 import { openAttempt } from '../model/job.ts'
 import type { State } from '../model/state.ts'
 import { outputsOf } from '../report/outputs.ts'
-import { many, tokens, usd } from '../report/words.ts'
+import { many, tokens, usd, utc } from '../report/words.ts'
 import { UserError } from '../system/errors.ts'
 import { watchFolders } from '../system/watch.ts'
+import { textWidth } from '../terminal/width.ts'
 import { type Answer, type Context, settingsOf, tell } from './context.ts'
 import { type LocalRun, openLocal } from './local.ts'
 import { foldersOf, GrowingFile, type Log, logsIn, newestRun, newestSession } from './logs.ts'
@@ -49,10 +50,13 @@ export async function log(context: Context): Promise<Answer> {
     return { code: 1, outputs, more: { logs: [] } }
   }
   const shown: Shown[] = []
+  const isList = word === undefined && named === all
+  const width = widthOf(context)
+  if (isList && width !== null) say(`In ${top}:`)
   for (const one of wanted) {
     const { path, kind, bytes } = one
-    if (word === undefined && named === all) {
-      say(`${new Date(one.at).toISOString()}  ${String(bytes).padStart(9)}  ${path}`)
+    if (isList) {
+      for (const line of listed(one, top, width)) say(line)
       shown.push({ path, kind, bytes })
       continue
     }
@@ -62,6 +66,24 @@ export async function log(context: Context): Promise<Answer> {
     else for (const line of [`== ${path}`, ...lines, '']) say(line)
   }
   return { code: 0, outputs, more: { logs: shown } }
+}
+
+/** Columns of the terminal that the list is for; null in a pipe. */
+function widthOf({ json }: Context): number | null {
+  const { isTTY, columns } = json ? process.stderr : process.stdout
+  return isTTY ? columns : null
+}
+
+/** One of the list: in a pipe whole and on a line of its own; on a terminal so that no name is broken where it can be had. */
+function listed({ at, bytes, path }: Log, top: string, width: number | null): string[] {
+  if (width === null) return [`${new Date(at).toISOString()}  ${String(bytes).padStart(9)}  ${path}`]
+  const head = `${utc(at)}  ${`${Math.ceil(bytes / 1024)} KB`.padStart(7)}`
+  const name = relative(top, path)
+  if (head.length + 2 + textWidth(name) <= width) return [`${head}  ${name}`]
+  return [
+    head,
+    ...(2 + textWidth(name) <= width ? [`  ${name}`] : [`  ${dirname(name)}/`, `    ${basename(name)}`]),
+  ]
 }
 
 /** A log as it is shown. Redacted once more: what lies there could have been written by an agent. */

@@ -3,7 +3,10 @@ import assert from 'node:assert/strict'
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { openTerminal } from '../../fakes/terminal.ts'
 import { bad, FOLDER, GATE, good, openPlace } from './place.ts'
+
+const MAIN = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts')
 
 test('the prompt is exactly what the session then gets, at every attempt', async () => {
   await using place = await openPlace(
@@ -44,6 +47,28 @@ test('it names the services that will run beside the gates, those of the story a
   const { out } = await place.ralph('prompt', 'US-002', ...GATE)
   assert.match(out, /^- db: port 5433$/m)
   assert.doesNotMatch(out, /web:/)
+})
+
+test('the list of logs on a terminal breaks no name, at 80 columns and at 40, but at its folder; in a pipe each is a line with its whole path', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  await place.setScript({ 'US-001': [good('US-001')] })
+  await place.ralph('run', ...place.agent, ...GATE, '--once')
+  const folder = join(place.repository, '.git', 'ralph')
+  const { out } = await place.ralph('log')
+  assert.match(out, /^[-\dT:.]+Z +\d+ {2}\/.*\/transcripts\/1-sample\/US-001-1\.log$/m)
+  for (const columns of [80, 40]) {
+    const env = { PATH: process.env.PATH ?? '', HOME: place.folder }
+    const command = [process.execPath, MAIN, 'log']
+    await using terminal = openTerminal(command, { cwd: place.repository, env, columns })
+    assert.equal(await terminal.ended, 0)
+    const [head, ...lines] = terminal.shown().trimEnd().split('\n')
+    assert.equal(head, `In ${folder}:`)
+    for (const line of lines) assert.ok(line.length <= columns, line)
+    assert.ok(
+      lines.some((line) => line.endsWith(' transcripts/1-sample/US-001-1.log')),
+      lines.join('\n'),
+    )
+  }
 })
 
 test('a template that nobody has committed is shown, then used', async () => {
