@@ -201,11 +201,7 @@ function gateTable({ gates }: StoryView, room: Room, isOpen: boolean): Markup {
     if (text === '' || room.output < 100) return nothing
     return folded(html`Output of ${words(name, 80)}`, html`<pre>${text}</pre>`, isOpen && !ok && !advisory)
   })
-  const remarks = shown.flatMap(({ name, remarks: all = [] }) =>
-    all.slice(0, 20).map((text) => html`<li>${words(name, 80)}: ${words(text, 400)}</li>`),
-  )
-  const told = remarks.length === 0 ? nothing : html`<ul class="remarks">${remarks}</ul>`
-  return html`<h4>Gates of its last attempt</h4>${table(GATES, shown)}${told}${outputs}`
+  return html`<h4>Gates of its last attempt</h4>${table(GATES, shown)}${outputs}`
 }
 
 const MOST_PLACES = 30

@@ -168,6 +168,16 @@ test('100 stories with everything stay below 3 MB: outputs get shorter first, th
   for (const { id } of state.prd.userStories) assert.ok(page.includes(`<bdi>${id}</bdi>`), id)
 })
 
+test('what a gate remarks on is told once, with its name', () => {
+  const state = stuck()
+  const gate = { name: 'coverage', ok: true, advisory: false, ended: 'exit 0', ms: 1, output: '' }
+  const id = state.prd.userStories[0]?.id ?? ''
+  const records = { [id]: record({ gates: [{ ...gate, remarks: ['slower than before'] }] }) }
+  const page = plain(renderReport(viewOf({ ...state, records }, facts)))
+  assert.equal(page.split('slower than before').length, 2)
+  assert.match(page, /What a reviewer should see gate coverage: slower than before/)
+})
+
 test('10,000 stories, each with all that it may have, are bounded', () => {
   const state = large(200)
   const long = 'ü<"&'.repeat(20_000)
