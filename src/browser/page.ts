@@ -12,7 +12,7 @@ export type Visit = {
   url: string
   viewport: Viewport
   pictureBytes: number
-  /** Statuses from 400 on that the page is to answer with. */
+  /** See Wanted. */
   expected: readonly number[]
   /** Nothing is asked of any other origin. */
   origins: readonly string[]

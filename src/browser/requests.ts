@@ -41,13 +41,12 @@ export class Requests {
       this.#asked.set(requestId, `${request.method} ${shortened(request.url)}`)
     })
     session.on('Network.responseReceived', ({ requestId, response: { url, status } }) => {
-      if (status < 400 || isFavicon(url)) return
-      const isMain = requestId === this.#mainRequest
-      if (isMain) this.isThere = false
-      if (isMain && this.#how.expected.includes(status)) return
       const words = `${status} ${STATUS_CODES[status] ?? ''}`.trim()
-      if (isMain) this.#faults.add('status', words)
-      else this.#faults.add('failed request', `${this.#asked.get(requestId) ?? shortened(url)}: ${words}`)
+      if (requestId === this.#mainRequest) {
+        this.isThere = status < 400
+        this.#answered(status, words)
+      } else if (status >= 400 && !isFavicon(url))
+        this.#faults.add('failed request', `${this.#asked.get(requestId) ?? shortened(url)}: ${words}`)
     })
     session.on('Network.loadingFailed', ({ requestId, errorText, canceled, blockedReason }) => {
       const request = this.#asked.get(requestId)
@@ -64,6 +63,17 @@ export class Requests {
       if (this.#isOurs(url)) this.#faults.add('failed request', `${shortened(url)}: ${errorMessage}`)
       else this.#remarks.add('not asked, off the origin', shortened(url))
     })
+  }
+
+  /** The page itself. */
+  #answered(status: number, words: string): void {
+    const { expected } = this.#how
+    const others = expected.filter((one) => one >= 400)
+    const isAny = expected.length === 0 || others.length < expected.length
+    if (others.includes(status) || (isAny && status < 400)) return
+    const wanted =
+      others.length === 0 ? '' : `, expected ${isAny ? 'one below 400, ' : ''}${others.join(', ')}`
+    this.#faults.add('status', `${words}${wanted}`)
   }
 
   /** Lets a request through, or not. */

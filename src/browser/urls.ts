@@ -1,8 +1,9 @@
 // Which pages are looked at: those that the configuration and the stories name. Pure.
 import { originOf, type Site } from '../model/address.ts'
 import type { Story } from '../model/feature.ts'
+import { statusesIn } from './statuses.ts'
 
-/** A page to look at. `expected`: statuses from 400 on that the words beside its address name. */
+/** A page to look at. `expected`: the statuses that words beside its address name, one below 400 for all of those; none: those. */
 export type Wanted = { url: string; expected: number[] }
 
 /** More pages than this are told, and not looked at. */
@@ -11,6 +12,8 @@ const MOST = 20
 const ADDRESS = /https?:\/\/[^\s<>"'`\\^|]+/gi
 /** What follows an address in a sentence. */
 const AFTER = /[.,;:!?*_~)\]}'"]+$/
+/** Between addresses of which one thing is said. */
+const AND = /^[\s,&/`"'*_()]*(?:(?:and|or)[\s`"'*_(]*)?$/i
 /** A place for something, as in `/users/:id`, `/users/{id}`, `/users/[id]`. */
 const PATTERN = /[{}[\]*]|\/:[a-z]/i
 
@@ -21,26 +24,23 @@ export type Asked = Site & { urls: readonly string[] }
 export function wantedPages(stories: readonly Story[], asked: Asked): { pages: Wanted[]; remarks: string[] } {
   const pages = new Map<string, Wanted>()
   const remarks: string[] = []
-  const add = (url: string, text: string) => {
-    const statuses = [...text.replaceAll(ADDRESS, ' ').matchAll(/\b[45]\d\d\b/g)].map(([status]) =>
-      Number(status),
-    )
+  const add = (url: string, statuses: readonly number[]) => {
     const known = pages.get(url)
-    if (known === undefined) pages.set(url, { url, expected: statuses })
+    if (known === undefined) pages.set(url, { url, expected: [...statuses] })
     else known.expected.push(...statuses)
   }
-  for (const url of asked.urls) add(new URL(url, asked.base).href, '')
+  for (const url of asked.urls) add(new URL(url, asked.base).href, [])
   for (const { id, description, acceptanceCriteria } of stories) {
     for (const text of [description, ...acceptanceCriteria]) {
-      for (const address of addressesIn(text)) {
+      for (const { address, statuses } of mentionsIn(text)) {
         const origin = originOf(address)
         if (PATTERN.test(address)) remarks.push(`${id} names ${address}, a pattern: not visited`)
-        else if (origin !== null && asked.origins.includes(origin)) add(new URL(address).href, text)
+        else if (origin !== null && asked.origins.includes(origin)) add(new URL(address).href, statuses)
         else remarks.push(`${id} names ${address}, which no service answers: not visited`)
       }
     }
   }
-  if (pages.size === 0) add(new URL(asked.base).href, '')
+  if (pages.size === 0) add(new URL(asked.base).href, [])
   const all = [...pages.values()]
   if (all.length > MOST)
     remarks.push(`${all.length - MOST} more pages are not visited: ${MOST} are looked at`)
@@ -49,7 +49,35 @@ export function wantedPages(stories: readonly Story[], asked: Asked): { pages: W
 
 /** Addresses in words, without what the sentence puts behind them. */
 export function addressesIn(text: string): string[] {
-  return [...text.matchAll(ADDRESS)].map(([found]) => ended(found)).filter((one) => URL.canParse(one))
+  return placesIn(text).map(({ address }) => address)
+}
+
+function placesIn(text: string): { address: string; start: number; end: number }[] {
+  return [...text.matchAll(ADDRESS)].flatMap(({ 0: found, index: start }) => {
+    const address = ended(found)
+    return URL.canParse(address) ? [{ address, start, end: start + address.length }] : []
+  })
+}
+
+/** Each address with the statuses that its part of the sentence names; those with nothing but `and` between them share one. */
+function mentionsIn(text: string): { address: string; statuses: number[] }[] {
+  const places = placesIn(text)
+  const found: { address: string; statuses: number[] }[] = []
+  let shared: string[] = []
+  let before = text.slice(0, places[0]?.start)
+  for (const [at, { address, end }] of places.entries()) {
+    const next = places[at + 1]
+    const after = text.slice(end, next?.start)
+    shared.push(address)
+    if (next !== undefined && AND.test(after)) continue
+    // What the next sentence says before it names its address is of that one.
+    const stop = next === undefined ? -1 : after.search(/[.;!?]\s|\n/)
+    const statuses = statusesIn(`${before} ; ${stop < 0 ? after : after.slice(0, stop)}`)
+    found.push(...shared.map((one) => ({ address: one, statuses })))
+    shared = []
+    before = stop < 0 ? '' : after.slice(stop + 1)
+  }
+  return found
 }
 
 /** A bracket that was opened in the address belongs to it. */

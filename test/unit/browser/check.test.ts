@@ -142,6 +142,25 @@ chrome('a status that is expected is no fault, and neither is a request that the
   assert.equal(ok, true, output)
 })
 
+chrome('a status that is expected is required', async () => {
+  await using shop = await site({
+    '/': html('here'),
+    '/?either': html('here'),
+    '/500': (_, response) => void response.writeHead(500).end(),
+  })
+  const pages = [
+    { url: `${shop.url}/`, expected: [404] },
+    { url: `${shop.url}/?either`, expected: [404, 200] },
+    { url: `${shop.url}/500`, expected: [404, 200] },
+    { url: `${shop.url}/gone`, expected: [404] },
+  ]
+  const { ok, output } = await look(shop.url, [], { pages })
+  assert.equal(ok, false)
+  assert.match(output, /\/:\n {2}status: 200 OK, expected 404$/m)
+  assert.match(output, /\/500:\n {2}status: 500 Internal Server Error, expected one below 400, 404$/m)
+  assert.doesNotMatch(output, /gone/)
+})
+
 chrome('nothing is asked off the origin: not by the page, a frame, a worker, or a socket', async () => {
   await using other = await site({ '/x.js': '', '/frame': html('') })
   const far = other.url
