@@ -165,7 +165,8 @@ class Steps {
     say(`${place}: ${step.name} (${agent ?? step.type}${again})`, agent)
     if (step.type === 'agent') {
       const session = await this.#session(step, move, progress)
-      return this.#told(pure.worked(progress, this.#ranAs(step), session, clock.now()), progress)
+      const after = pure.worked(this.#steps, progress, this.#ranAs(step), session, clock.now())
+      return this.#told(after, progress)
     }
     const result = await this.#act(step, move)
     // What was cut short has not failed.

@@ -85,8 +85,7 @@ export function rested(
   step: PipelineStep,
   until: number,
 ): Progress {
-  const others = steps.slice(progress.at + 1).some(({ type }) => type === 'agent')
-  if (step.type !== 'agent' || others || progress.sessions.length > 0) return passed(progress)
+  if (step.type !== 'agent' || worksLater(steps, progress) || hasWorked(progress)) return passed(progress)
   const message = `step ${step.name} rests after ${progress.circuits[step.name]?.failures} failures in a row`
   return { ...progress, ended: { status: 'overloaded', message, resetsAt: until } }
 }
@@ -109,16 +108,27 @@ export function tried(progress: Progress, step: PipelineStep, result: Tried, now
   }
 }
 
-/** After a session. One that the vendor, the account or a person ended is not the step's to try again. */
-export function worked(progress: Progress, step: AgentStep, session: Session, now: number): Progress {
+/**
+ * After a session. One that the vendor, the account or a person ended is not the step's to try again, and the steps go on
+ * without one only where another does the story's work.
+ */
+export function worked(
+  steps: readonly PipelineStep[],
+  progress: Progress,
+  ran: AgentStep,
+  session: Session,
+  now: number,
+): Progress {
   const { status, message, resetsAt, hints } = session
+  const isDone = hasWorked(progress)
+  const step = { ...ran, continueOnError: ran.continueOnError && (isDone || worksLater(steps, progress)) }
   const isOther = step.agent !== null || step.model !== null
   const { agent, model } = step
   const others = isOther ? [...progress.others, { agent, model, usage: session.usage }] : progress.others
   const seen = { ...progress, others, sessions: [...progress.sessions, session] }
   switch (status) {
     case 'finished': {
-      if (hints.stuck === null && !hints.notDone) return passed(mended({ ...seen, failed: null }, step))
+      if (wentWell(session)) return passed(mended({ ...seen, failed: null }, step))
       const why = hints.stuck ?? 'it says that it is not done'
       const told = `step ${step.name}: ${why}`
       if (step.continueOnError) return failedStep(seen, step, told, '', now)
@@ -130,7 +140,8 @@ export function worked(progress: Progress, step: AgentStep, session: Session, no
       return tried(seen, step, { kind: 'failed', summary: message, detail: '' }, now)
     case 'limit':
     case 'overloaded':
-      if (step.continueOnError) return failedStep(seen, step, `step ${step.name}: ${message}`, '', now)
+      if (step.continueOnError && isDone)
+        return failedStep(seen, step, `step ${step.name}: ${message}`, '', now)
   }
   return { ...seen, ended: { status, message: `step ${step.name}: ${message}`, resetsAt } }
 }
@@ -193,6 +204,18 @@ function mended(progress: Progress, { name }: PipelineStep): Progress {
   if (progress.circuits[name] === undefined) return progress
   const { [name]: _closed, ...circuits } = progress.circuits
   return { ...progress, circuits }
+}
+
+function wentWell({ status, hints }: Session): boolean {
+  return status === 'finished' && hints.stuck === null && !hints.notDone
+}
+
+function hasWorked({ sessions }: Progress): boolean {
+  return sessions.some(wentWell)
+}
+
+function worksLater(steps: readonly PipelineStep[], { at }: Progress): boolean {
+  return steps.slice(at + 1).some(({ type }) => type === 'agent')
 }
 
 function passed(progress: Progress): Progress {

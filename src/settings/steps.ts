@@ -168,6 +168,9 @@ function planned(chosen: string, list: readonly Written[], at: Place): Pipeline 
       'one that works on the story',
       'add `- { name: implement, type: agent }`',
     )
+  const workers = sessions.filter(([, one]) => !setsUp(one))
+  const [worker] = workers
+  if (worker !== undefined && workers.length === 1) refuseHollow(worker, at)
   if (list[commit]?.enabled === false)
     note(below(at, commit), 'cannot be switched off: what passed its gates is committed, and nothing else is')
   if (report.mistakes.length > before) return null
@@ -181,6 +184,21 @@ function planned(chosen: string, list: readonly Written[], at: Place): Pipeline 
     before: plans.filter((one) => !one.isLate).map(({ plan }) => plan),
     after: plans.filter((one) => one.isLate).map(({ plan }) => plan),
   }
+}
+
+/** Nobody works where the only agent fails. The Ralph with steps went on there: what was written for it is read as it is. */
+function refuseHollow([index, { continueOnError }]: [number, Written], at: Place): void {
+  if (!continueOnError) return
+  const place = below(at, index, 'continueOnError')
+  if (at.root.startsWith(`${CONFIGS}/`))
+    note(place, 'means nothing here: it is the only agent step, and without its work the attempt has failed')
+  else
+    mistake(
+      place,
+      'true on the only agent step',
+      'false: without its work the attempt has failed',
+      'remove it, or add an agent step that works where this one fails',
+    )
 }
 
 /** The set-up session of the Ralph with steps: once, which is what its marker said. */

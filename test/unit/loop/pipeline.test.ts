@@ -86,7 +86,7 @@ function run(steps: readonly PipelineStep[], world: World = {}) {
       const result = all[Math.min(before, all.length - 1)] ?? ok
       if ('status' in result) {
         assert.ok(move.step.type === 'agent')
-        progress = pure.worked(progress, move.step, result, now)
+        progress = pure.worked(steps, progress, move.step, result, now)
       } else progress = pure.tried(progress, move.step, result, now)
     }
   }
@@ -177,6 +177,48 @@ describe('what ends it', () => {
       run([agent(), review, command()], { said: { review: [limited] } }).happened,
       'work review format',
     )
+  })
+
+  const may = { continueOnError: true }
+  const no: Session = { ...session(), hints: { done: false, notDone: false, stuck: 'why' } }
+  for (const status of ['limit', 'overloaded', 'auth', 'not-started', 'interrupted'] as const) {
+    test(`${status} of who does the work is never gone on over`, () => {
+      const ended: Session = { ...session(), status, message: 'why', resetsAt: NOW + 5 }
+      for (const [steps, said] of [
+        [[agent('work', may), command()], {}],
+        [[agent('work', may), agent('other')], {}],
+        [[agent('first', may), agent('work', may)], { first: [no] }],
+      ] as const) {
+        const { happened, session: whole } = run(steps, { said: { work: [ended], ...said } })
+        assert.match(happened, /work$/)
+        assert.deepEqual([whole.status, whole.message, whole.resetsAt], [status, 'step work: why', NOW + 5])
+      }
+    })
+  }
+
+  test('a failure is gone on over where another agent did the work, or is to do it; else it is that of the attempt', () => {
+    const failed: Session = { ...session(), status: 'failed', message: 'exit 3' }
+    const alone = run([agent('work', may), command()], { said: { work: [failed] } })
+    assert.deepEqual(
+      [alone.happened, alone.session.status, alone.session.message],
+      ['work', 'failed', 'step work: exit 3'],
+    )
+    const given = run([agent('work', may), command()], { said: { work: [no] } })
+    assert.deepEqual([given.happened, given.session.hints.stuck], ['work', 'why'])
+    const both = [agent('work', may), agent('other', may), command()]
+    assert.equal(run(both, { said: { work: [failed] } }).happened, 'work other format')
+    assert.equal(run(both, { said: { other: [failed] } }).happened, 'work other format')
+    const neither = run(both, { said: { work: [failed], other: [failed] } })
+    assert.deepEqual([neither.happened, neither.session.message], ['work other', 'step other: exit 3'])
+  })
+
+  test('where the last agent rests, and none before it did the work, the run waits', () => {
+    const circuit = { threshold: 1, resetAfterMs: 60_000 }
+    const open = { other: { failures: 1, until: NOW + 60_000 } }
+    const failed: Session = { ...session(), status: 'failed', message: 'exit 3' }
+    const steps = [agent('work', may), agent('other', { circuit }), command()]
+    const { happened, session: whole } = run(steps, { said: { work: [failed] }, circuits: open })
+    assert.deepEqual([happened, whole.status, whole.resetsAt], ['work -other', 'overloaded', NOW + 60_000])
   })
 
   test('a reviewer who says that it must not go on is believed, with its words', () => {
@@ -299,6 +341,10 @@ test('whatever happens: an end, no step tried more often than it may, none beyon
         assert.ok(timeouts.every((one) => one <= time))
         const paid = progress.sessions.reduce((sum, { usage }) => sum + usage.calls, 0)
         assert.equal(whole.usage.calls, paid)
+        if (progress.ended === null && steps.some(({ type }) => type === 'agent'))
+          assert.ok(
+            progress.at < steps.length || progress.sessions.some(({ status }) => status === 'finished'),
+          )
         if (progress.ended === null && progress.at === steps.length) assert.equal(whole.status, 'finished')
         else assert.notDeepEqual([whole.status, whole.hints.done], ['finished', true])
       },

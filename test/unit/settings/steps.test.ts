@@ -172,6 +172,12 @@ describe('what is wrong', () => {
       /behind git-commit/,
     ],
     [
+      'an only agent whose failure would be no failure',
+      [work, { ...work, name: 'b', enabled: false }].map((one) => ({ ...one, continueOnError: true })),
+      'steps[0].continueOnError',
+      /remove it, or add an agent step/,
+    ],
+    [
       'a file outside',
       [work, { name: 'r', type: 'readme-check', config: { path: '../README' } }],
       'steps[1].config.path',
@@ -290,6 +296,17 @@ describe('a configuration of the Ralph with steps', () => {
     assert.match(notes.join('\n'), /steps\[1\]\.config\.allowedTools: is not read: write args/)
     assert.match(notes.join('\n'), /configs\/default\.json: steps\[2\]\.config\.add_all: means nothing here/)
     assert.match(notes.join('\n'), /max_loops_per_task: read as maxAttempts/)
+  })
+
+  test('an only agent whose failure ends nothing there: a note, and it is one of the attempt here', async () => {
+    const steps = [file.steps[0], { ...work, continue_on_error: true }, { name: 'tell', type: 'noop' }]
+    const { ok, notes } = await resolved({ [path]: { steps } }, { pipeline: 'default' })
+    assert.ok(ok)
+    assert.match(notes.join('\n'), /default\.json: steps\[1\]\.continueOnError: means nothing here/)
+    const two = [...steps, { ...work, name: 'review' }]
+    const both = await resolved({ [path]: { steps: two } }, { pipeline: 'default' })
+    assert.doesNotMatch(both.notes.join('\n'), /continueOnError/)
+    assert.ok(both.ok)
   })
 
   test('the configuration file goes before it, but for its steps', async () => {
