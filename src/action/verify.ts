@@ -2,8 +2,8 @@
 import * as core from '@actions/core'
 import { refuseNoBrowser } from '../app/browser.ts'
 import { meantFeature } from '../app/features.ts'
-import { type Isolation, openIsolation, SAME_USER_WARNING } from '../app/isolation.ts'
-import { limitsOf, refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
+import type { Isolation } from '../app/isolation.ts'
+import { limitsOf, refuseUngated } from '../app/limits.ts'
 import { createPorts } from '../app/ports.ts'
 import { refuseTemplates } from '../app/templates.ts'
 import { lookedAt, type Verified, verifyNow } from '../app/verify.ts'
@@ -11,13 +11,13 @@ import { refuseNoFolder, type Workspace } from '../app/workspace.ts'
 import { refuseFiltered } from '../git/filters.ts'
 import type { State } from '../model/state.ts'
 import { mapTexts } from '../model/text.ts'
-import { refusedWords } from '../report/network.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { verificationLines, verificationSummary } from '../report/verification.ts'
 import { describeSettings, type Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
 import { Live } from '../terminal/live.ts'
+import { keptApart, warnOfLess } from './apart.ts'
 import { withCredentialsAside } from './aside.ts'
 import { type ActionContext, tokenOf } from './context.ts'
 import type { Log } from './log.ts'
@@ -34,8 +34,7 @@ export async function verify(context: ActionContext, log: Log, signal: AbortSign
     refuseUngated(read.settings)
     refuseNoBrowser(read.settings, context.env)
     for (const note of read.notes) core.notice(note)
-    if (read.settings.ungated) core.warning(UNGATED_WARNING)
-    if (read.settings.isolation === 'same-user') core.warning(SAME_USER_WARNING)
+    warnOfLess(read.settings)
     using workspace = await openFor(context, read.settings, token, secrets)
     await refuseFiltered(workspace.git, workspace.objects)
     const { state, head } = await branchOf(context, workspace, read.settings, read.base.sha)
@@ -44,7 +43,10 @@ export async function verify(context: ActionContext, log: Log, signal: AbortSign
     await refuseTemplates((path) => workspace.repository.read(head, path))
     log.group('Settings', describeSettings(settings).split('\n'))
     const parts = { context, workspace, settings, log, signal }
-    const found = await verified(lookedAt(state, head, settings, Date.now()), parts)
+    const now = lookedAt(state, head, settings, Date.now())
+    const found = await keptApart(parts, (as) => verified(now, parts, as)).finally(() =>
+      settleFiles(workspace),
+    )
     return await report(state, head, found, parts)
   })
 }
@@ -96,6 +98,7 @@ async function branchOf(
 async function verified(
   state: State,
   { context, workspace, settings, log, signal }: Parts,
+  as: Isolation | null,
 ): Promise<Verified> {
   const { repository, clone, redactor } = workspace
   const limits = limitsOf(settings)
@@ -103,8 +106,6 @@ async function verified(
   remember({ mark })
   const live = new Live(log.screen, { limits, agent: settings.agent, surface: 'comment' }, true)
   const warn = (message: string) => core.warning(redactor.redact(message))
-  const as = await openIsolation({ settings, env: context.env, clone, say: core.notice })
-  if (as !== null) remember({ otherUser: as.gates.before })
   try {
     await repository.checkOut(state.green, null)
     await repository.rememberIgnored()
@@ -127,18 +128,10 @@ async function verified(
     return await verifyNow(state, limits, ports, Date.now())
   } finally {
     live.close()
-    warnRefused(as, warn)
     // As the steps before left it; where that cannot be had, what was found is told all the same.
     if (clone.head !== null)
       await repository.checkOut(clone.head, null).catch((error: unknown) => warn(String(error)))
-    await as?.close()
-    await settleFiles(workspace)
   }
-}
-
-function warnRefused(as: Isolation | null, warn: (message: string) => void): void {
-  const refused = as === null ? null : refusedWords(as.refused())
-  if (refused !== null) warn(refused)
 }
 
 async function report(state: State, head: string, given: Verified, parts: Parts): Promise<Looked> {

@@ -3,8 +3,8 @@ import * as core from '@actions/core'
 import { issueIn } from '../app/asked.ts'
 import { refuseNoBrowser } from '../app/browser.ts'
 import { claim, Held, Superseded } from '../app/claim.ts'
-import { type Isolation, openIsolation, SAME_USER_WARNING } from '../app/isolation.ts'
-import { gatedTagsOf, leaseFor, limitsOf, UNGATED_WARNING } from '../app/limits.ts'
+import { type Isolation, SAME_USER_WARNING } from '../app/isolation.ts'
+import { gatedTagsOf, leaseFor, limitsOf } from '../app/limits.ts'
 import { foundPlaces } from '../app/places.ts'
 import { createPorts } from '../app/ports.ts'
 import { refuseTemplates } from '../app/templates.ts'
@@ -26,10 +26,10 @@ import type { Conclusion, Lease, State } from '../model/state.ts'
 import { stepsOf } from '../model/step.ts'
 import type { Wanted } from '../prd/scope.ts'
 import { jobSummary } from '../report/markdown.ts'
-import { refusedWords } from '../report/network.ts'
 import { outputsOf } from '../report/outputs.ts'
 import type { Settings } from '../settings/index.ts'
 import { Live } from '../terminal/live.ts'
+import { keptApart, refusedBy, warnOfLess } from './apart.ts'
 import { withCredentialsAside } from './aside.ts'
 import { askedFor, findIssue, tellUnplanned } from './asked.ts'
 import { type ActionContext, actionSettings, settleWorkflow, tokenOf } from './context.ts'
@@ -98,8 +98,7 @@ async function prepareAndWork(
   const { settings, base } = opened
   using workspace = opened.workspace
   await refuseFiltered(workspace.git, workspace.objects)
-  if (settings.ungated) core.warning(UNGATED_WARNING)
-  if (settings.isolation === 'same-user') core.warning(SAME_USER_WARNING)
+  warnOfLess(settings)
   const isPlan = wantsPlan(settings, event)
   // What a person chose is read before it is kept; what a plan is called becomes a folder and a branch.
   const { settings: asked } = await actionSettings(
@@ -111,16 +110,10 @@ async function prepareAndWork(
   const github = connect(place, tokenOf(context), warn)
   if (settings.redispatch) await settleWorkflow(context, github)
   const publisher = settings.publishToken === null ? github : connect(place, settings.publishToken, warn)
-  const as = await openIsolation({ settings, env: context.env, clone: workspace.clone, say: core.notice })
-  if (as !== null) remember({ otherUser: as.gates.before })
-  try {
+  return await keptApart({ context, settings, workspace }, (as) => {
     const parts = { context, workspace, settings, github, publisher, log, signal, as }
-    return part === 'land' ? await landAndGoOn(parts, base) : await claimAndWork(parts, base, part, asked)
-  } finally {
-    const refused = refusedBy(as)
-    if (refused !== null) warn(refused)
-    await as?.close()
-  }
+    return part === 'land' ? landAndGoOn(parts, base) : claimAndWork(parts, base, part, asked)
+  })
 }
 
 /** Asked by a person: a job that goes on works on what the plan has become. */
@@ -198,10 +191,6 @@ async function landAndGoOn(parts: Parts, base: { branch: string; sha: string }):
   const { folder } = taken.state
   remember({ folder, namespace: settings.stateNamespace })
   return await workOn(taken.state, { ...parts, base }, taken.how)
-}
-
-function refusedBy(as: Isolation | null): string | null {
-  return as === null ? null : refusedWords(as.refused())
 }
 
 type Parts = {
