@@ -114,7 +114,7 @@ async function doPart(
     onAgent: live.agent,
     onGateStart: live.starts,
     onGateEnd: live.gate,
-    ...(part === 'gate' ? { agent: await agentOfGateJob(context, workspace) } : {}),
+    ...(part === 'gate' ? { agent: await agentOfGateJob(context, workspace, settings) } : {}),
   })
   const artifact = artifactName(state.feature, context.run, part)
   remember({ mark, artifact, finished: 'true' })
@@ -134,13 +134,13 @@ async function doPart(
 }
 
 /** The session of the work job, played again; there is none where only gates run. */
-async function agentOfGateJob(context: ActionContext, workspace: Workspace) {
+async function agentOfGateJob(context: ActionContext, workspace: Workspace, { steps }: Settings) {
   const { git, repository, objects, redactor } = workspace
   const work = workOf(context.env, claimOf(context.env))
   if (work === null) return unavailable.agent
   const why = work.sha256 === null ? null : await readPack(git, work.sha256)
   if (why !== null) throw new Error(why)
-  return replayed(work, repository, objects, redactor.redact)
+  return replayed(work, repository, objects, redactor.redact, steps?.before ?? [])
 }
 
 /** A job that only reads makes nothing durable. */

@@ -17,6 +17,10 @@ const LIST = 200
 const MOST_WORDS = 40_000
 /** Nobody uses more than this of anything. */
 const MOST = 1e12
+/** The last moment that a Date knows. */
+const MOST_TIME = 8.64e15
+/** Steps with a circuit, in one hand-over. */
+const CIRCUITS = 50
 
 const bounded = z.pipe(
   z.string(),
@@ -29,6 +33,7 @@ const flag = z.catch(z.boolean(), false)
 const nonce = z.string().check(z.minLength(1), z.maxLength(TEXT))
 const digest = z.string().check(z.regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/))
 const amount = z.number().check(z.minimum(0), z.maximum(MOST))
+const moment = z.number().check(z.minimum(0), z.maximum(MOST_TIME))
 
 /** The first entries of a list; those that do not fit are left out. */
 function listOf<T>(entry: z.ZodMiniType<T>, most = LIST): z.ZodMiniType<T[]> {
@@ -55,12 +60,11 @@ const usage: z.ZodMiniType<Usage> = z.object({
 })
 
 /** By step; who handed them over could have left the step out as well. */
-const circuits = z.record(
-  z.string().check(z.maxLength(60)),
-  z.object({ failures: amount, until: z.nullable(amount) }),
-)
+const circuits = z
+  .record(z.string().check(z.maxLength(60)), z.object({ failures: amount, until: z.nullable(moment) }))
+  .check(z.refine((steps) => Object.keys(steps).length <= CIRCUITS))
 
-const session: z.ZodMiniType<Session> = z.object({
+const written = z.object({
   status: z.enum(['finished', 'failed', 'limit', 'overloaded', 'auth', 'not-started', 'interrupted']),
   message: text,
   usage,
@@ -77,8 +81,13 @@ const session: z.ZodMiniType<Session> = z.object({
   others: z.exactOptional(
     listOf(z.object({ agent: z.nullable(bounded), model: z.nullable(bounded), usage })),
   ),
-  circuits: z.exactOptional(z.catch(circuits, {})),
+  circuits: z.exactOptional(z.catch(z.nullable(circuits), null)),
 })
+/** Without circuits that fit the state keeps its own. */
+const session: z.ZodMiniType<Session> = z.pipe(
+  written,
+  z.transform(({ circuits, ...said }) => (circuits == null ? said : { ...said, circuits })),
+)
 
 /** Looked for again where it is landed. */
 const evidence = z.pipe(

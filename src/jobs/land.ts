@@ -37,10 +37,11 @@ export async function landingOf(
     warn(`the iteration is lost: ${why}`)
     return { state: lost(state, received), how: GIVEN_UP }
   }
+  const { redact } = redactor
+  const steps = settings.steps?.before ?? []
   const ports = {
-    agent: work === null ? unavailable.agent : replayed(work, repository, objects, redactor.redact),
-    gates:
-      gate === null ? unavailable.gates : answered(gate, gatesIn(settings), git, objects, redactor.redact),
+    agent: work === null ? unavailable.agent : replayed(work, repository, objects, redact, steps),
+    gates: gate === null ? unavailable.gates : answered(gate, gatesIn(settings), git, objects, redact),
   }
   return { state: { ...state, job: { ...state.job, landing } }, how: { ports, part: 'land' } }
 }

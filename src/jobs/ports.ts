@@ -5,6 +5,7 @@ import { writeScreenshot } from '../git/screenshots.ts'
 import { changesBetween } from '../git/tree-walk.ts'
 import { readProposal } from '../loop/plan.ts'
 import type { Annotation, Gate, GateResult } from '../model/gate.ts'
+import type { Circuits, PipelineStep } from '../model/pipeline.ts'
 import type { AgentPort, GatesPort, RepositoryPort } from '../model/ports.ts'
 import { isFor } from '../model/service.ts'
 import { emptyUsage } from '../model/usage.ts'
@@ -39,6 +40,7 @@ export function replayed(
   repository: RepositoryPort,
   objects: CatFile,
   redact: Redact,
+  steps: readonly PipelineStep[],
 ): AgentPort {
   const clean = cleaner(redact)
   /** Gives why that cannot be. The tree is as hostile as its author: a git that fails at it must not end the job. */
@@ -67,6 +69,7 @@ export function replayed(
         message: clean(why ?? session.message),
         learnings: session.learnings.slice(0, MOST_LEARNINGS).map(clean),
         ...(session.detail === undefined ? {} : { detail: redact(settledLines(session.detail).join('\n')) }),
+        ...(session.circuits === undefined ? {} : { circuits: circuitsOf(steps, session.circuits) }),
         ...(session.pause === undefined ? {} : { pause: clean(session.pause) }),
         // Nobody but the job of the agent would confirm that nothing had to be done: an empty diff passes no story here.
         hints: { ...hints, done: false, stuck: hints.stuck === null ? null : clean(hints.stuck) },
@@ -91,6 +94,17 @@ export function replayed(
       return { proposal: { ...said, message: clean(said.message) }, usage }
     },
   }
+}
+
+/** Those of steps that have one, open no longer than the step says. */
+function circuitsOf(steps: readonly PipelineStep[], given: Circuits): Circuits {
+  const entries = steps.flatMap(({ name, circuit }) => {
+    const one = Object.hasOwn(given, name) ? given[name] : undefined
+    if (circuit === null || one === undefined) return []
+    const until = one.until === null ? null : Math.min(one.until, Date.now() + circuit.resetAfterMs)
+    return [[name, { ...one, until }] as const]
+  })
+  return Object.fromEntries(entries)
 }
 
 /**

@@ -33,7 +33,7 @@ const work: FromWork = {
     others: [{ agent: 'codex', model: null, usage }],
     detail: 'what a step printed',
     pause: 'step window ends the run',
-    circuits: { window: { failures: 2, until: 5 } },
+    circuits: { window: { failures: 2, until: Date.UTC(2026, 0, 31) }, look: { failures: 1, until: null } },
   },
   judged: { verdict: { kind: 'reset', stories: ['US-001'], reason: 'no' }, usage },
   planned: { kind: 'proposed', words: '{"stories":[]}', usage },
@@ -103,6 +103,22 @@ test('usage that cannot be is no usage, and then no session', () => {
     const session = { ...work.session, usage: { ...usage, costUsd: value } }
     const read = readFromWork(JSON.stringify({ ...work, session }))
     assert.ok(read?.session === null || read?.session?.usage.costUsd === 0, String(value))
+  }
+})
+
+test('circuits that cannot be, or are too many, are as if none had come: the state keeps its own', () => {
+  const closed = { failures: 1, until: null }
+  const many = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`s${index}`, closed]))
+  for (const circuits of [
+    null,
+    7,
+    { a: { failures: -1, until: 5 } },
+    { a: { failures: 1, until: 1e300 } },
+    many,
+  ]) {
+    const read = readFromWork(JSON.stringify({ ...work, session: { ...work.session, circuits } }))
+    assert.ok(read?.session != null)
+    assert.ok(!('circuits' in read.session), JSON.stringify(circuits))
   }
 })
 
