@@ -6,8 +6,8 @@ import { leave } from '../system/leave.ts'
 async function post(): Promise<void> {
   const folder = core.getState('folder')
   const isFinished = core.getState('finished') === 'true'
-  // A look takes no feature, and may have left another user's programs.
-  const isOpen = folder !== '' || core.getState('otherUser') !== ''
+  // A look, and a job that only reads, take no feature, and may have left programs.
+  const isOpen = ['folder', 'otherUser', 'mark'].some((name) => core.getState(name) !== '')
   if (!isOpen || (isFinished && core.getState('untold') !== 'true')) return
   const { endChecks, mend } = await import(/* webpackChunkName: "work" */ './mend.ts')
   core.notice(await (isFinished ? endChecks(folder) : mend(folder)))

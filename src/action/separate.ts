@@ -117,7 +117,7 @@ async function doPart(
     ...(part === 'gate' ? { agent: await agentOfGateJob(context, workspace, settings) } : {}),
   })
   const artifact = artifactName(state.feature, context.run, part)
-  remember({ mark, artifact, finished: 'true' })
+  remember({ mark, artifact })
   await repository.checkOut(state.green, null)
   await moveClone(git, snapshot, state.branch, state.green, [])
   const run = part === 'work' ? runWork : runGate

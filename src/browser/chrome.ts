@@ -1,13 +1,11 @@
 // A Chromium of our own, started as the gates' user with an empty profile, that is spoken to over a pipe: no other process
 // can attach to it. It ends with the check, with every process that it started.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Connection } from 'puppeteer-core/internal/cdp/Connection.js'
 import type { OtherUser } from '../system/other-user.ts'
-import { type Exit, type RunResult, runUntrusted } from '../system/process.ts'
+import { type Exit, newMark, openFolder, type RunResult, runUntrusted } from '../system/process.ts'
 import { PipeTransport } from './transport.ts'
 
 export type ChromeOptions = {
@@ -89,7 +87,7 @@ export async function openChrome(options: ChromeOptions): Promise<Chrome> {
 
 async function start(options: ChromeOptions, more: readonly string[]): Promise<Chrome> {
   const { as, env, signal, timeoutMs, hosts } = options
-  const profile = await openProfile(as)
+  const profile = await (as === null ? openFolder(options.mark ?? newMark()) : as.openHome())
   const stop = new AbortController()
   let talk: (streams: [Writable, Readable]) => void = () => {}
   const started = new Promise<[Writable, Readable]>((resolve) => {
@@ -138,12 +136,6 @@ async function start(options: ChromeOptions, more: readonly string[]): Promise<C
   if (isThere) return { connection, transport, gone, [Symbol.asyncDispose]: end }
   stop.abort()
   throw new ChromeGone(await gone)
-}
-
-async function openProfile(as: OtherUser | null): Promise<{ path: string } & AsyncDisposable> {
-  if (as !== null) return as.openHome()
-  const path = await mkdtemp(join(tmpdir(), 'ralph-browser-'))
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 3 }) }
 }
 
 /** Why, on one line, and below it what it said last. */

@@ -36,7 +36,8 @@ export async function runWork({ state, limits, ports, workspace, nonce, settle }
   const recorded: Recorded = { session: null, judged: null, planned: null }
   const gates = { ...ports.gates, run: async () => [] }
   const agent = recording(ports.agent, recorded)
-  const ended = await loop(state, limits, { ...ports, agent, gates }, stepsOf('work')).finally(settle)
+  const unproven = { ...limits, requiresEvidence: false }
+  const ended = await loop(state, unproven, { ...ports, agent, gates }, stepsOf('work')).finally(settle)
   const attempt = openAttempt(ended.state)
   const saved =
     recorded.session === null || attempt === null ? null : await repository.keep(ended.state, attempt.storyId)
@@ -79,7 +80,9 @@ function recording(agent: AgentPort, recorded: Recorded): AgentPort {
     },
     async judge(...asked) {
       recorded.judged = await agent.judge(...asked)
-      return recorded.judged
+      const { verdict, usage } = recorded.judged
+      // What it names is looked for where gates have run.
+      return { verdict: verdict.kind === 'verified' ? { kind: 'verified' } : verdict, usage }
     },
     async plan(...asked) {
       const { proposal, usage } = await agent.plan(...asked)

@@ -1,7 +1,7 @@
 // What shows that a criterion is met: named by a judge, and looked for before it counts. A judge may err, or be talked to.
 import type { Verdict } from '../model/event.ts'
 import type { Story, StoryEvidence } from '../model/feature.ts'
-import type { GateResult, Screenshot } from '../model/gate.ts'
+import type { Screenshot } from '../model/gate.ts'
 import { oneLine } from '../model/text.ts'
 
 /** `named`: a gate or a picture. */
@@ -79,10 +79,6 @@ export function pictureName({ url, viewport }: Pick<Screenshot, 'url' | 'viewpor
 /** Where a judge finds it. */
 export function picturePath(picture: Pick<Screenshot, 'url' | 'viewport'>): string {
   return `.ralph/screenshots/${pictureName(picture)}.webp`
-}
-
-export function screenshotsOf(gates: readonly Pick<GateResult, 'screenshots'>[]): Screenshot[] {
-  return gates.flatMap(({ screenshots = [] }) => screenshots)
 }
 
 /** Words that a path with blanks in it may have. */

@@ -22,7 +22,7 @@ import {
   tail,
 } from './bounded.ts'
 import { NEW_PLAN, PLAN_ANSWER, splitTask, TEMPLATES } from './built-in.ts'
-import { pictureName, picturePath, screenshotsOf } from './evidence.ts'
+import { pictureName, picturePath } from './evidence.ts'
 import { ranked } from './learnings.ts'
 import { peopleNotes } from './notes.ts'
 import { fill, namedIn, type Part } from './template.ts'
@@ -145,11 +145,9 @@ export function planParts(template: string | null, run: State, task: PlanTask, g
   return fill(templateOf('plan', template), 'plan', values)
 }
 
-function picturesShown({ gates }: JudgeTask): string {
-  const shown = screenshotsOf(gates).map(
-    (one) => `${pictureName(one)}: ${picturePath(one)}, ${oneLine(one.url, 200)}`,
-  )
-  return bullets(fitting(shown, VARIABLES.screenshots.bytes))
+function picturesShown({ pictures = [] }: JudgeTask): string {
+  const shown = pictures.map((one) => `${pictureName(one)}: ${picturePath(one)}, ${oneLine(one.url, 200)}`)
+  return fitting(shown, VARIABLES.screenshots.bytes).join('\n')
 }
 
 function storyText(story: Story, listed: (items: readonly string[]) => string = bullets): string {

@@ -26,6 +26,19 @@ export function picturesOf({ records }: State, storyId: string): Screenshot[] {
   return picturesIn(records[storyId]?.gates ?? [])
 }
 
+/**
+ * What a judge of these stories is shown: their pages as the gates saw them, and where those ran elsewhere, or could not hand a
+ * picture over, as the last attempts left them.
+ */
+export function shownPictures(
+  state: State,
+  { stories, gates }: { stories: readonly string[]; gates: readonly GateResult[] },
+): Screenshot[] {
+  const left = newestFirst(state).filter((id) => stories.includes(id))
+  const all = [...left.reverse().flatMap((id) => picturesOf(state, id)), ...picturesIn(gates)]
+  return [...new Map(all.map((one) => [`${one.url} ${one.viewport}`, one])).values()]
+}
+
 /** The blobs that the state's commit holds, without repetition. */
 export function screenshotBlobs(state: State): string[] {
   const all = screenshotsOf(state)

@@ -23,7 +23,12 @@ export type SessionBounds = {
 }
 
 /** The stories by their ids, and what the gates have just said of the tree. */
-export type JudgeTask = { stories: readonly string[]; gates: readonly GateResult[] }
+export type JudgeTask = {
+  stories: readonly string[]
+  gates: readonly GateResult[]
+  /** Of the pages of these stories; each lies where `picturePath` says. */
+  pictures?: readonly Screenshot[]
+}
 
 /** Starts fresh sessions. Never throws for what the agent does. */
 export type AgentPort = {

@@ -2,6 +2,8 @@
 
 import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { identityOf, processIds, ps, threadsLeft } from './process-table.ts'
@@ -28,9 +30,28 @@ export function partOf(mark: string, part: number): string {
   return `${mark}-${part}`
 }
 
-/** For a run that is over, however it ended: its mark, and those of its parts. */
-export function endOrphansOfRun(mark: string): Promise<number> {
-  return endOrphans(mark, 0, WHOLE)
+/** For a run that is over, however it ended: its mark, and those of its parts. Its folders go, too. */
+export async function endOrphansOfRun(mark: string): Promise<number> {
+  const ended = await endOrphans(mark, 0, WHOLE)
+  for (const name of await readdir(tmpdir()).catch(() => []))
+    if (name.startsWith(folderOf(mark))) await removeFolder(join(tmpdir(), name)).catch(() => {})
+  return ended
+}
+
+/** A new folder for temporary files of a run, which whoever ends what is left of the run finds by the mark. */
+export async function openFolder(mark: string): Promise<{ path: string } & AsyncDisposable> {
+  const path = await mkdtemp(join(tmpdir(), folderOf(mark)))
+  return { path, [Symbol.asyncDispose]: () => removeFolder(path) }
+}
+
+/** What a program is writing into while it ends is tried once more. */
+function removeFolder(path: string): Promise<void> {
+  return rm(path, { recursive: true, force: true, maxRetries: 3 })
+}
+
+/** Short: some systems bear no socket at a path of more than about 100 characters. */
+function folderOf(mark: string): string {
+  return `ralph-${mark.slice(0, 12)}-`
 }
 
 /**

@@ -12,6 +12,7 @@ import {
   groupLives,
   MARK_NAME,
   newMark,
+  openFolder,
   partOf,
   signalGroup,
   startOf,
@@ -19,7 +20,7 @@ import {
 import { type OtherUser, STARTER_ENV } from './other-user.ts'
 import { capture, lineSplitter } from './output.ts'
 
-export { endOrphans, endOrphansOfRun, MARK_NAME, newMark, partOf }
+export { endOrphans, endOrphansOfRun, MARK_NAME, newMark, openFolder, partOf }
 
 /** How a program ended. `timeout` is the wall clock, `idle` no output for too long, `aborted` our own cancellation. */
 export type Exit =

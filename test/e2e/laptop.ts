@@ -1,5 +1,5 @@
 // A repository on a laptop, the bundle of the CLI with a scripted agent, and a terminal to type into.
-import { execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -18,7 +18,9 @@ export type Place = AsyncDisposable & {
   write(files: Record<string, string>): Promise<void>
   read(path: string): Promise<string>
   prompts(): Promise<string[]>
+  setScript(script: Script): Promise<void>
   ralph(args: readonly string[], env?: Record<string, string>): Promise<Ended>
+  start(args: readonly string[], env?: Record<string, string>): ChildProcess & { ended: Promise<Ended> }
   terminal(args: readonly string[], more?: { editor?: string; columns?: number }): Terminal
 }
 
@@ -42,11 +44,13 @@ export async function place(files: Record<string, string> = {}, script: Script =
       }
     },
     read: (path) => readFile(join(repository, path), 'utf8'),
+    setScript: (given) => writeFile(scriptFile, JSON.stringify(given)),
     async prompts() {
       const lines = (await readFile(seen, 'utf8')).split('\n').filter(Boolean)
       return lines.map((line) => JSON.parse(line).prompt)
     },
-    async ralph([command = '', ...args], more = {}) {
+    ralph: (args, more) => made.start(args, more).ended,
+    start([command = '', ...args], more = {}) {
       const given = command === 'status' ? [command, ...args] : [command, ...flags, ...args]
       const child = spawn(process.execPath, [CLI, ...given], { cwd: repository, env: { ...env, ...more } })
       child.stdin.end()
@@ -57,8 +61,13 @@ export async function place(files: Record<string, string> = {}, script: Script =
       child.stderr.on('data', (chunk) => {
         err += chunk
       })
-      const [code] = await once(child, 'close')
-      return { code: code ?? -1, out, err }
+      const closed = once(child, 'close')
+      // What outlives one that was killed keeps its streams open.
+      const ended = once(child, 'exit').then(async ([code]) => {
+        if (code !== null) await closed
+        return { code: code ?? -1, out, err }
+      })
+      return Object.assign(child, { ended })
     },
     terminal: ([command = '', ...args], { editor = 'true', columns = 80 } = {}) =>
       openTerminal([process.execPath, CLI, command, ...flags, ...args], {

@@ -249,11 +249,13 @@ export async function workflow(inputs: Record<string, string>): Promise<string> 
   return text.replace(own, (_whole, head: string) => `${head}${lines.join('\n')}\n`)
 }
 
+const YAML = new Set(['gates', 'services', 'browser', 'steps'])
+
 /** Inputs as the configuration file has them. */
 function configOf(inputs: Record<string, string>): string {
   const entries = Object.entries(inputs).map(([name, value]) => [
     name.replace(/-([a-z])/g, (_whole, letter: string) => letter.toUpperCase()),
-    name === 'gates' ? parse(value) : value,
+    YAML.has(name) ? parse(value) : value,
   ])
   return `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { emptyRecord } from '../../../src/loop/change.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
-import { greenPages, screenshotBlobs } from '../../../src/loop/screenshots.ts'
+import { greenPages, screenshotBlobs, shownPictures } from '../../../src/loop/screenshots.ts'
 import type { GateResult, Screenshot } from '../../../src/model/gate.ts'
 import type { State } from '../../../src/model/state.ts'
 import { emptyUsage } from '../../../src/model/usage.ts'
@@ -50,6 +50,15 @@ test('the newest pictures are kept, each once, and no more than a state bears', 
   const record = { ...emptyRecord(), gates: [seen(true, ...many)] }
   const kept = screenshotBlobs({ ...sample(), records: { 'US-001': record } })
   assert.deepEqual([kept.length, kept[0], kept.at(-1)], [200, '0', '199'])
+})
+
+test('a judge is shown pages as the gates saw them, and without their pictures as the last attempts left them', () => {
+  const shown = (gates: GateResult[], ...stories: string[]) =>
+    shownPictures(sample(), { stories, gates }).map(({ blob }) => blob)
+  assert.deepEqual(shown([seen(true, shot('whole'))], 'US-001', 'US-002'), ['whole'])
+  assert.deepEqual(shown([], 'US-001', 'US-002'), ['two'])
+  assert.deepEqual(shown([seen(true)], 'US-001'), ['one'])
+  assert.deepEqual(shown([]), [])
 })
 
 test('what is red on the whole alone is found at the story that it takes back', () => {
