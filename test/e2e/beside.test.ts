@@ -145,7 +145,7 @@ for (const [signal, when] of [
   })
 
 /** The action's process that works in one of them. */
-function mainIn(workspaces: readonly string[]): number {
+function mainIn(workspaces: readonly (string | null)[]): number {
   const [main = ''] = readdirSync('/proc').filter((name) => {
     try {
       const line = readFileSync(`/proc/${name}/cmdline`, 'utf8')

@@ -140,7 +140,8 @@ test('a page is made, refused, mended, judged by its picture and reported, in fo
     assert.deepEqual(gateOf('US-001', 'test')?.tests, { passed: 2, failed: 0, skipped: 0 })
     assert.match(gateOf('US-001', 'test')?.remarks?.join() ?? '', /none ran src\/page\.mjs:3/)
     assert.equal(gateOf('US-002', 'sometimes')?.flaky, true)
-    assert.match((await site.checks()).get('ralph / US-002')?.summary ?? '', /flaky/)
+    const check = (await site.checks()).get('ralph / US-002')
+    assert.match(check?.text ?? '', /flaky/)
   })
   await t.test('both steps before the commit belong to the story', async () => {
     assert.equal(await site.github.read('ralph/sample', 'src/reviewed.txt'), 'US-001\nUS-001\nUS-002\n')
