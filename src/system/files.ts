@@ -12,7 +12,7 @@ import {
   rmSync,
 } from 'node:fs'
 import { chmod, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
-import { dirname, join, relative, sep } from 'node:path'
+import { basename, dirname, join, relative, sep } from 'node:path'
 
 /** A file's bytes, or null for anything else: a pipe would be read for ever, a link leads elsewhere. */
 export async function readRegular(file: string): Promise<Buffer | null> {
@@ -80,10 +80,14 @@ function inFolder(folder: Buffer, name: Buffer): Buffer {
   return Buffer.concat([folder, Buffer.from('/'), name])
 }
 
-/** Puts a file in its place in one move: whoever dies here leaves the old one or the new one, whole. */
+/**
+ * Puts a file in its place in one move: whoever dies here leaves the old one or the new one, whole. Another process may do
+ * the same at this moment, so each has a name of its own beside it.
+ */
 export async function replaceFile(file: string, bytes: Uint8Array | string, mode = 0o666): Promise<void> {
-  const fresh = `${file}.ralph`
+  const fresh = `${file}.ralph-${process.pid}`
   removeNow(fresh)
+  removeLeftOf(file)
   const handle = await open(fresh, 'wx', mode)
   try {
     await handle.writeFile(bytes)
@@ -96,6 +100,25 @@ export async function replaceFile(file: string, bytes: Uint8Array | string, mode
     removeNow(file)
     await rename(fresh, file)
   })
+}
+
+/** Removes what processes that were killed left of a file. */
+function removeLeftOf(file: string): void {
+  const stem = `${basename(file)}.ralph-`
+  for (const { name } of entriesNow(dirname(file))) {
+    if (!name.startsWith(stem)) continue
+    const pid = name.slice(stem.length)
+    if (/^[1-9]\d*$/.test(pid) && isGone(Number(pid))) removeNow(join(dirname(file), name))
+  }
+}
+
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH'
+  }
 }
 
 /** Makes the way to a file free: real folders below `root`, and nothing but a regular file at its end. */

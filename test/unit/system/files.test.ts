@@ -1,11 +1,21 @@
 // Looking at folders that are not ours alone: closed ones, and those that go meanwhile, are nothing.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { removeNow, removeOdd } from '../../../src/system/files.ts'
+import { promisify } from 'node:util'
+import { removeNow, removeOdd, replaceFile } from '../../../src/system/files.ts'
 
 test('pipes go at any depth; a folder that is none, or has a file above it, throws nothing', () => {
   const folder = mkdtempSync(join(tmpdir(), 'odd-'))
@@ -21,6 +31,39 @@ test('pipes go at any depth; a folder that is none, or has a file above it, thro
     removeOdd(join(folder, 'nothing'), true)
     removeNow(join(folder, 'refs', 'heads', 'main', 'below'))
     assert.equal(existsSync(join(folder, 'refs', 'heads', 'main')), true)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('processes replace one file at the same moment: each of them ends well, and the file is whole', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'replace-'))
+  try {
+    const file = join(folder, 'config')
+    const source = JSON.stringify(new URL('../../../src/system/files.ts', import.meta.url).href)
+    const script = `const { replaceFile } = await import(${source})
+      for (let round = 0; round < 100; round += 1) await replaceFile(process.argv[1], process.argv[2].repeat(1000))`
+    const at = (letter: string) =>
+      promisify(execFile)(process.execPath, ['--input-type=module', '-e', script, '--', file, letter])
+    await Promise.all(['a', 'b', 'c'].map(at))
+    assert.match(readFileSync(file, 'utf8'), /^(?:a{1000}|b{1000}|c{1000})$/)
+    assert.deepEqual(readdirSync(folder), ['config'])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('what a killed process left of a file goes when the file is replaced, what a living one writes stays', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'replace-'))
+  try {
+    const { pid: dead } = spawnSync('true')
+    const names = [dead, process.ppid].map((pid) => `config.ralph-${pid}`)
+    for (const name of [...names, 'config.ralph-x', `other.ralph-${dead}`])
+      writeFileSync(join(folder, name), 'half')
+    await replaceFile(join(folder, 'config'), 'whole')
+    const left = ['config', 'config.ralph-x', `config.ralph-${process.ppid}`, `other.ralph-${dead}`]
+    assert.deepEqual(readdirSync(folder).sort(), left.sort())
+    assert.equal(readFileSync(join(folder, 'config'), 'utf8'), 'whole')
   } finally {
     rmSync(folder, { recursive: true })
   }
