@@ -70,10 +70,13 @@ export function gatedTagsOf(settings: Settings): string[] | null {
   return [...new Set(blocking.flatMap((gate) => gate.when ?? []))]
 }
 
-/** With the services, which come one behind the other. */
+/** With every try of a gate, and the services, which come one behind the other. */
 function gatesMsOf(settings: Settings): number {
   const servicesMs = settings.services.reduce((sum, service) => sum + service.readyTimeoutMs, 0)
-  return gatesIn(settings).reduce((sum, gate) => sum + gate.timeoutMs, servicesMs)
+  return gatesIn(settings).reduce(
+    (sum, { timeoutMs, retries = 0 }) => sum + timeoutMs * (1 + retries),
+    servicesMs,
+  )
 }
 
 /** How long the work, gate and land jobs of one run may wait for a machine, in all, milliseconds. */

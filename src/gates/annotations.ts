@@ -102,7 +102,7 @@ class Reader {
   #add({ name, line }: Place, message: string, level: Level): boolean {
     const path = this.#resolve(name)
     const number = Number(line)
-    if (path === null || number < 1) return false
+    if (path === null || !Number.isSafeInteger(number) || number < 1) return false
     const text = bounded(message)
     const key = `${path}\0${number}\0${text}`
     if (!this.#found.has(key)) this.#found.set(key, { path, line: number, message: text, level })

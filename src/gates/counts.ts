@@ -39,6 +39,8 @@ const WORDS = new Map<string, keyof TestCounts | 'total'>(
   } as const),
 )
 const LONGEST = 400
+/** Nobody has more tests. */
+const MOST = 1e8
 
 /** The sums of all summaries in an output without colours; null where nothing is counted. */
 export function testCounts(output: string): TestCounts | null {
@@ -46,7 +48,7 @@ export function testCounts(output: string): TestCounts | null {
   let isFound = false
   const add = (word: string, many: number): void => {
     const kind = WORDS.get(word)
-    if (kind === undefined || !Number.isSafeInteger(many)) return
+    if (kind === undefined || !(many <= MOST)) return
     sums[kind] += many
     isFound = true
   }

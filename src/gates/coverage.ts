@@ -12,15 +12,19 @@ export type Covered = {
   ran: number
   /** Lines that did not, those in a row together. */
   missed: Missed[]
-  /** Changed files of a kind that the report knows, which it does not name. */
+  /** Changed files of a kind that the report knows, which it does not name; tests are none of them. */
   unknown: string[]
 }
 
-/** `reports`: how often each line ran, by whatever they call the file. */
+/**
+ * `reports`: how often each line ran, by whatever they call the file. `countsUnknown`: nothing ran of changed files that
+ * they do not name, which tools leave out that no test loads.
+ */
 export function coveredChange(
   changed: ChangedLines,
   reports: readonly ReadonlyMap<string, ReadonlyMap<number, number>>[],
   resolve: Resolve,
+  countsUnknown = false,
 ): Covered {
   const known = new Map<string, Map<number, number>>()
   for (const [name, lines] of reports.flatMap((hits) => [...hits])) {
@@ -35,12 +39,13 @@ export function coveredChange(
   for (const [path, numbers] of changed) {
     const lines = known.get(path)
     if (lines === undefined) {
-      if (kinds.has(kindOf(path)) && !TESTS.test(path)) covered.unknown.push(path)
-      continue
+      if (!kinds.has(kindOf(path)) || TESTS.test(path)) continue
+      covered.unknown.push(path)
+      if (!countsUnknown) continue
     }
     let last: Missed | null = null
     for (const line of numbers) {
-      const times = lines.get(line)
+      const times = lines === undefined ? 0 : lines.get(line)
       if (times === undefined) continue
       covered.lines += 1
       if (times > 0) covered.ran += 1
@@ -55,8 +60,8 @@ export function coveredChange(
   return covered
 }
 
-/** Nobody measures the tests themselves. */
-const TESTS = /(?:^|[/._-])(?:tests?|specs?|__tests__|conftest|e2e)(?:[/._-]|$)/i
+/** Nobody measures the tests themselves, and of declarations nothing runs. */
+const TESTS = /(?:^|[/._-])(?:tests?|specs?|__tests__|conftest|e2e)(?:[/._-]|$)|\.d\.[cm]?ts$/i
 
 function kindOf(path: string): string {
   return /\.\w+$/.exec(path)?.[0] ?? ''

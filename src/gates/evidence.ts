@@ -66,10 +66,10 @@ export async function withEvidence(
   const clean = (text: string, most: number) => oneLine(options.redact(withoutControls(text)), most)
   const compared = ran.ok ? comparedWith(run.baseline[gate.name], ran.ms, tests) : []
   const remarks = [...told.remarks, ...compared].slice(0, MOST_REMARKS)
-  const annotations = told.annotations.map((one) => ({
-    ...one,
-    message: clean(one.message, LONGEST_MESSAGE),
-  }))
+  // Whoever found them: a number that is none would make the state unreadable.
+  const annotations = told.annotations
+    .filter(({ line }) => Number.isSafeInteger(line) && line >= 1)
+    .map((one) => ({ ...one, message: clean(one.message, LONGEST_MESSAGE) }))
   const red = told.red && { ok: false, ended: told.red.ended, output: `${ran.output}${told.red.output}` }
   return {
     ...ran,
@@ -131,12 +131,14 @@ async function coverage(
     const red = threshold === null ? null : { ended, output: `\n${ended}: ${remarks.join('; ')}\n` }
     return { ...NOTHING, remarks, red }
   }
-  const covered = coveredChange(changed, hits, resolve)
+  const covered = coveredChange(changed, hits, resolve, threshold !== null)
   const places = missedPlaces(covered)
   const [few, list] = [firstOf(places, NAMED), firstOf(places, LISTED)]
   if (places.length > 0) remarks.push(`tests ran ${share(covered)}; none ran ${few.join(', ')}`)
-  if (covered.unknown.length > 0)
-    remarks.push(`${asked.file} says nothing of ${firstOf(covered.unknown, NAMED).join(', ')}`)
+  if (covered.unknown.length > 0) {
+    const so = threshold === null ? '' : ': no test ran what it does not name'
+    remarks.push(`${asked.file} says nothing of ${firstOf(covered.unknown, NAMED).join(', ')}${so}`)
+  }
   const isThin = threshold !== null && covered.lines > 0 && percent(covered) < threshold
   const ended = `covered ${share(covered)}, ${threshold} % asked`
   const output = `\n${ended}. No test ran:\n${list.map((place) => `  ${place}\n`).join('')}`

@@ -15,7 +15,8 @@ export function readCobertura(root: XmlElement): Hits | null {
     hits.set(name, lines)
     for (const { attributes } of elements(one, ['line'])) {
       const [number, times] = [Number(attributes.number), Number(attributes.hits)]
-      if (number >= 1 && times >= 0) lines.set(number, Math.max(lines.get(number) ?? 0, times))
+      if (Number.isSafeInteger(number) && number >= 1 && times >= 0)
+        lines.set(number, Math.max(lines.get(number) ?? 0, times))
     }
   }
   return hits

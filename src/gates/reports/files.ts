@@ -2,7 +2,8 @@
 import { lstat, readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import ignore from 'ignore'
-import { insideTree, isFolder, readRegular } from '../../system/files.ts'
+import { insideTree, isFolder } from '../../system/files.ts'
+import { readBelow } from './opened.ts'
 
 /** A larger one is not read, bytes; nor are more, or more together. */
 const MOST_BYTES = 5 * 1024 * 1024
@@ -84,13 +85,12 @@ export async function readFresh(
     if (fresh.length === 0 && paths.length > 0)
       remarks.push(`${pattern}: the gate wrote nothing new, and what stood there is not read`)
     for (const path of fresh) {
-      const file = join(where.cwd, path)
-      const found = await lstat(file).catch(() => null)
-      const isLarge = found !== null && found.size > Math.min(left, MOST_BYTES)
-      const bytes = found?.isFile() === true && !isLarge ? await readRegular(file) : null
-      left -= bytes?.length ?? 0
-      if (bytes !== null) texts.push({ path, text: bytes.toString('utf8') })
-      else remarks.push(`${path}: ${isLarge ? 'too large to be read' : 'no file that can be read'}`)
+      const read = await readBelow(where.top, join(where.cwd, path), Math.min(left, MOST_BYTES))
+      if (read instanceof Buffer) {
+        left -= read.length
+        texts.push({ path, text: read.toString('utf8') })
+      } else
+        remarks.push(`${path}: ${read === 'too-large' ? 'too large to be read' : 'no file that can be read'}`)
     }
   }
   return { texts, remarks }

@@ -12,6 +12,12 @@ export type Finder = {
 
 export type Found = { tests: TestCounts | null; annotations: Annotation[] }
 
+/** The number of a line as a file says it; the first where that is none. */
+export function lineOf(value: unknown): number {
+  const line = Number(value)
+  return Number.isSafeInteger(line) && line >= 1 ? line : 1
+}
+
 /** More are not looked for in one file. */
 export const MOST_FOUND = 500
 

@@ -1,6 +1,6 @@
 // JUnit XML, as surefire, gradle, pytest, jest, vitest, node --test, gotestsum and many more write it. Pure.
 import type { Annotation, TestCounts } from '../../model/gate.ts'
-import { type Finder, type Found, MOST_FOUND } from './found.ts'
+import { type Finder, type Found, lineOf, MOST_FOUND } from './found.ts'
 import { childrenOf, elements, type XmlElement } from './xml.ts'
 
 /** Null where it is no JUnit. */
@@ -27,6 +27,6 @@ function annotationOf(test: XmlElement, bad: XmlElement, finder: Finder): Annota
   const said = bad.attributes.message?.trim() || bad.text.trim()
   const own = finder.resolve(file)
   const place =
-    finder.placeIn(`Error: ${said}\n${bad.text}`) ?? (own === null ? null : { path: own, line: Number(line) })
+    finder.placeIn(`Error: ${said}\n${bad.text}`) ?? (own === null ? null : { path: own, line: lineOf(line) })
   return place && { ...place, message: `${name}: ${said}`, level: 'failure' }
 }

@@ -1,12 +1,11 @@
 // Report and coverage files of a gate, by what they hold. Whatever cannot be read is a remark, and never ends anything.
 import type { Annotation, TestCounts } from '../../model/gate.ts'
-import { messageOf } from '../../system/errors.ts'
 import { readCobertura } from './cobertura.ts'
 import type { Finder, Found, Hits } from './found.ts'
 import { readJunit } from './junit.ts'
 import { readLcov } from './lcov.ts'
 import { readSarif } from './sarif.ts'
-import { rootOf } from './xml.ts'
+import { rootOf, XmlError } from './xml.ts'
 
 type File = { path: string; text: string }
 
@@ -40,10 +39,15 @@ function attempted<T>(path: string, remarks: string[], read: () => T): T | null 
   try {
     return read()
   } catch (error) {
-    const [why = ''] = messageOf(error).split('\n')
-    remarks.push(`${path}: cannot be read: ${error instanceof NotThat ? why : `it is damaged (${why})`}`)
+    // What a parser says quotes the file.
+    const why = error instanceof NotThat ? error.message : `it is damaged${placeOf(error)}`
+    remarks.push(`${path}: cannot be read: ${why}`)
     return null
   }
+}
+
+function placeOf(error: unknown): string {
+  return error instanceof XmlError ? ` (line ${error.line}, column ${error.column})` : ''
 }
 
 class NotThat extends Error {}

@@ -1,7 +1,7 @@
 // XML that a gate's code wrote, as a tree. Throws for whatever is none.
-import { parseXml, type XmlElement, type XmlNode } from '@rgrove/parse-xml'
+import { parseXml, type XmlElement, XmlError, type XmlNode } from '@rgrove/parse-xml'
 
-export type { XmlElement }
+export { type XmlElement, XmlError }
 
 /** The root; without it the parser would take the square of the time for carriage returns. */
 export function rootOf(text: string): XmlElement | null {

@@ -1,10 +1,12 @@
 // Gates with real processes: tries, the files that they write, coverage, and what they are compared with.
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createGates, type GatesOptions } from '../../../src/gates/gates.ts'
+import { readBelow } from '../../../src/gates/reports/opened.ts'
 import type { Gate, GateResult } from '../../../src/model/gate.ts'
 import type { GateRun } from '../../../src/model/ports.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
@@ -174,6 +176,37 @@ test('a report is not found through a folder that is a link out of the tree', as
   }
 })
 
+test('a file is read by one handle: below the tree, up to its bound, and nothing else', async (t) => {
+  const top = await mkdtemp(join(tmpdir(), 'ralph-opened-'))
+  const outside = await mkdtemp(join(tmpdir(), 'ralph-outside-'))
+  t.after(() => Promise.all([top, outside].map((folder) => rm(folder, { recursive: true }))))
+  await mkdir(join(top, 'in'))
+  await writeFile(join(top, 'in/a.xml'), '12345')
+  await writeFile(join(outside, 'a.xml'), '12345')
+  await symlink(outside, join(top, 'out'))
+  await symlink('in/a.xml', join(top, 'link.xml'))
+  execFileSync('mkfifo', [join(top, 'pipe.xml')])
+  const read = async (path: string, most = 5) => (await readBelow(top, join(top, path), most))?.toString()
+  assert.deepEqual(
+    [await read('in/a.xml'), await read('in/a.xml', 4), await read('in')],
+    ['12345', 'too-large', undefined],
+  )
+  for (const path of ['out/a.xml', '../a.xml', 'link.xml', 'pipe.xml', 'in/none', 'in/a.xml/x'])
+    assert.equal(await read(path), undefined, path)
+  await symlink(top, join(outside, 'tree'))
+  assert.equal(
+    (await readBelow(join(outside, 'tree'), join(outside, 'tree/in/a.xml'), 9))?.toString(),
+    '12345',
+  )
+})
+
+test('a place whose line is none goes into no state', async (t) => {
+  const line = '<testcase file="src/a.js" line="1e999"><failure message="x"/></testcase>'
+  const run = `${inFile('junit.xml', `<testsuite>${line}</testsuite>`)}exit 1`
+  const result = await ran(t, { gate: { run, report: ['junit.xml'] }, run: STORY })
+  assert.deepEqual(JSON.parse(JSON.stringify(result)).annotations[0].line, 1)
+})
+
 const LCOV = 'SF:src/a.js\nDA:1,1\nDA:2,0\nDA:3,0\nDA:9,0\nend_of_record'
 
 test('lines of the change that no test ran are told, with their places', async (t) => {
@@ -200,6 +233,34 @@ test('under the threshold the gate is red, and says which lines; at it, it is gr
   assert.match(red.output, /No test ran:\n {2}src\/a\.js:2-3\n/)
   assert.equal((await made(33)).ok, true)
   assert.equal((await made(100, 'join')).ok, true, 'what people pushed is theirs')
+})
+
+test('with a threshold nothing ran of a changed file that the report does not name', async (t) => {
+  const changed = new Map([
+    ['src/a.js', [1]],
+    ['src/b.js', [1, 2, 7]],
+    ['src/b.d.ts', [1]],
+    ['test/b.js', [1]],
+    ['src/b.spec.js', [1]],
+    ['README.md', [1]],
+  ])
+  const code = { files: async () => [...changed.keys()], changedLines: async () => changed }
+  const made = (threshold: number | null) =>
+    ran(t, {
+      gate: { run: inFile('lcov.info', `${LCOV}\nSF:src/c.ts`), coverage: { file: 'lcov.info', threshold } },
+      run: STORY,
+      options: { code },
+    })
+  const red = await made(26)
+  assert.deepEqual([red.ok, red.ended], [false, 'covered 25 % of 4 changed lines, 26 % asked'])
+  assert.match(red.output, /No test ran:\n {2}src\/b\.js:1-7\n/)
+  assert.deepEqual(remarks(red), [
+    'tests ran 25 % of 4 changed lines; none ran src/b.js:1-7',
+    'lcov.info says nothing of src/b.js: no test ran what it does not name',
+  ])
+  assert.equal((await made(25)).ok, true)
+  const told = await made(null)
+  assert.deepEqual([told.ok, remarks(told)], [true, ['lcov.info says nothing of src/b.js']])
 })
 
 test('where nothing says what ran, a threshold is not reached; on the base nothing is asked', async (t) => {

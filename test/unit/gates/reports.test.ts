@@ -73,8 +73,8 @@ test('whatever a file holds, it is read or a remark, and what is found is well-f
       const { tests, annotations, remarks } = reports(text)
       assert.ok(remarks.length <= 1)
       for (const one of Object.values(tests ?? {})) assert.ok(Number.isSafeInteger(one) && one >= 0)
-      for (const { path, message } of annotations)
-        assert.ok(resolve(path) === path && typeof message === 'string')
+      for (const { path, message, line } of annotations)
+        assert.ok(resolve(path) === path && typeof message === 'string' && Number.isSafeInteger(line))
       const covered = coveredChange(new Map([['src/a.js', [1, 3]]]), [coverage(text) ?? new Map()], resolve)
       assert.ok(covered.ran <= covered.lines && covered.lines <= 2)
     }),
@@ -114,6 +114,54 @@ test('entities of its own, deep nesting and half of a file are remarks', () => {
     assert.match(remarks[0] ?? '', /^report: cannot be read/)
   }
   assert.match(reports(`{"a":${'['.repeat(100)}`).remarks[0] ?? '', /damaged/)
+})
+
+test('a line that is none is the first', () => {
+  for (const line of ['zz', '1e999', '-1', '0', '1.5', '', '9007199254740993']) {
+    const junit = `<testsuite><testcase file="src/a.js" line="${line}"><failure message="x"/></testcase></testsuite>`
+    assert.deepEqual(
+      reports(junit).annotations.map((one) => one.line),
+      [1],
+      line,
+    )
+    const places = `<line number="${line}" hits="1"/><line number="3" hits="1"/>`
+    const cobertura = `<coverage><class filename="src/a.js">${places}</class></coverage>`
+    assert.deepEqual([...(coverage(cobertura)?.get('src/a.js') ?? [])], [[3, 1]])
+  }
+  const sarif = (startLine: string, level = '"note"') =>
+    `{"runs":[{"results":[{"level":${level},"message":{"text":"x"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"src/a.js"},"region":{"startLine":${startLine}}}}]}]}]}`
+  for (const line of ['1e999', '-3', '1.5', 'null', '"x"', '{}', '1e300'])
+    assert.equal(reports(sarif(line)).annotations[0]?.line, 1, line)
+  assert.equal(reports(sarif('7')).annotations[0]?.line, 7)
+  for (const level of ['"toString"', '"__proto__"', '"odd"', '7'])
+    assert.equal(reports(sarif('7', level)).annotations[0]?.level, 'warning', level)
+})
+
+test('what is found damaged is not quoted', () => {
+  for (const text of ['{"runs": hunter2}', 'hunter2', '<a><hunter2 x=></a>', '{"runs":"hunter2"}']) {
+    const { remarks } = reports(text)
+    assert.match(remarks[0] ?? '', /^report: cannot be read: it is damaged/)
+    assert.doesNotMatch(remarks[0] ?? '', /hunter/)
+  }
+})
+
+test('a SARIF of millions of odd parts is read in no time', () => {
+  const full = (unit: string, most: number) => Array.from({ length: most }, () => unit).join()
+  for (const unit of ['{}', '0', '{"kind":"pass"}', '{"suppressions":[{}]}'])
+    for (const [start, end] of [
+      ['{"runs":[', ']}'],
+      ['{"runs":[{"results":[', ']}]}'],
+      ['{"runs":[{"results":[{"suppressions":[', ']}]}]}'],
+      ['{"runs":[{"results":[{"locations":[', ']}]}]}'],
+    ] as const) {
+      const text = `${start}${full(unit, Math.floor(5_000_000 / (unit.length + 1)))}${end}`
+      const begun = process.cpuUsage()
+      reports(text)
+      const { user } = process.cpuUsage(begun)
+      assert.ok(user < 5_000_000, `${start}${unit}: ${user / 1000} ms`)
+      const work = (size: number) => reports(`${start}${full(unit, size)}${end}`)
+      assert.ok(growth(work, 20_000) < 10, start + unit)
+    }
 })
 
 test('a document type is no entity: Cobertura has one', () => {
