@@ -5,6 +5,7 @@ import type { Verdict } from '../model/event.ts'
 import type { GateResult } from '../model/gate.ts'
 import type { Proposal } from '../model/plan.ts'
 import type { Session } from '../model/state.ts'
+import { cut, oneLine } from '../model/text.ts'
 import type { Usage } from '../model/usage.ts'
 import { UserError } from '../system/errors.ts'
 import { excerpt } from '../system/excerpt.ts'
@@ -21,6 +22,10 @@ const MOST = 1e12
 const MOST_TIME = 8.64e15
 /** Steps with a circuit, in one hand-over. */
 const CIRCUITS = 50
+/** A gate's has at most 64 characters, and a service's says that it is one. */
+const NAME = 80
+/** Agents and models that steps of one session have of their own. */
+const OTHERS = 10
 
 const bounded = z.pipe(
   z.string(),
@@ -28,12 +33,19 @@ const bounded = z.pipe(
 )
 const text = z.catch(bounded, '')
 const texts = z.catch(listOf(bounded.check(z.minLength(1))), [])
-const time = z.catch(z.nullable(z.number()), null)
 const flag = z.catch(z.boolean(), false)
 const nonce = z.string().check(z.minLength(1), z.maxLength(TEXT))
 const digest = z.string().check(z.regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/))
 const amount = z.number().check(z.minimum(0), z.maximum(MOST))
 const moment = z.number().check(z.minimum(0), z.maximum(MOST_TIME))
+const time = z.catch(z.nullable(moment), null)
+
+function named(most: number) {
+  return z.pipe(
+    z.string(),
+    z.transform((value) => oneLine(value, most)),
+  )
+}
 
 /** The first entries of a list; those that do not fit are left out. */
 function listOf<T>(entry: z.ZodMiniType<T>, most = LIST): z.ZodMiniType<T[]> {
@@ -79,7 +91,7 @@ const written = z.object({
   detail: z.exactOptional(z.catch(bounded, '')),
   pause: z.exactOptional(z.catch(bounded, 'a step ends the run')),
   others: z.exactOptional(
-    listOf(z.object({ agent: z.nullable(bounded), model: z.nullable(bounded), usage })),
+    listOf(z.object({ agent: z.nullable(named(100)), model: z.nullable(named(100)), usage }), OTHERS),
   ),
   circuits: z.exactOptional(z.catch(z.nullable(circuits), null)),
 })
@@ -129,7 +141,7 @@ const screenshot = z.object({
 })
 
 const gateResult: z.ZodMiniType<GateResult> = z.object({
-  name: z.string(),
+  name: named(NAME),
   ok: z.boolean(),
   // The settings say which gates are, not the job that ran them.
   advisory: z.pipe(
@@ -137,7 +149,7 @@ const gateResult: z.ZodMiniType<GateResult> = z.object({
     z.transform(() => false),
   ),
   ended: text,
-  ms: z.number(),
+  ms: amount,
   output: z.catch(z.string(), ''),
   tests: z.exactOptional(z.object({ passed: whole, failed: whole, skipped: whole })),
   flaky: z.exactOptional(z.literal(true)),
@@ -228,6 +240,20 @@ export function fitGates(value: FromGate, limitBytes = LIMIT_BYTES): FromGate {
     }))
     const fitted = { ...value, gates }
     if (most < 64 || Buffer.byteLength(writeHandover(fitted)) <= limitBytes) return fitted
+  }
+}
+
+/** The same of the work job: what is shown for criteria is cut, and the last are left out where that does not do. */
+export function fitWork(value: FromWork): FromWork {
+  const { judged } = value
+  if (judged?.verdict.kind !== 'verified' || judged.verdict.evidence === undefined) return value
+  const { evidence: all } = judged.verdict
+  for (let [most, count] = [300, all.length]; ; ) {
+    const evidence = all.slice(0, count).map((one) => ({ ...one, shown: cut(one.shown, most) }))
+    const fitted = { ...value, judged: { ...judged, verdict: { ...judged.verdict, evidence } } }
+    if (count === 0 || Buffer.byteLength(writeHandover(fitted)) <= LIMIT_BYTES) return fitted
+    if (most > 75) most /= 2
+    else count = Math.floor(count * 0.9)
   }
 }
 

@@ -11,7 +11,7 @@ import type { AgentPort, Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { stepsOf } from '../model/step.ts'
 import { UserError } from '../system/errors.ts'
-import { type FromWork, plannedOf, writeHandover } from './handover.ts'
+import { type FromWork, fitWork, plannedOf, writeHandover } from './handover.ts'
 import { writePack } from './pack.ts'
 
 /** What a job of an iteration is given. `settle` is for the end of the last program that is not trusted. */
@@ -53,7 +53,7 @@ export async function runWork({ state, limits, ports, workspace, nonce, settle }
     saved === null ? null : await writeCommit({ git, objects }, RALPH, saved.tree, [state.green], 'work')
   const sha256 = commit === null ? null : await writePack(git, commit, state.green)
   return {
-    handover: writeHandover({ nonce, ...recorded, session, commit, sha256, mistake: null }),
+    handover: writeHandover(fitWork({ nonce, ...recorded, session, commit, sha256, mistake: null })),
     summary: commit === null ? 'handed over: no changes' : 'handed over: the changes of the session',
   }
 }

@@ -163,7 +163,10 @@ export function noteTime(
     at,
     job: state.prd.run.jobs,
     agentMs: Math.min(ms, Math.round(usage.agentSeconds * 1000)),
-    gatesMs: gatesOf(attempt).reduce((sum, gate) => sum + gate.ms, 0),
+    gatesMs: Math.min(
+      gatesOf(attempt).reduce((sum, gate) => sum + gate.ms, 0),
+      Number.MAX_SAFE_INTEGER,
+    ),
     ...(attempt.phase === 'failed' ? { kind: attempt.failure.kind } : {}),
   }
   return withRecord(timed(state, entry), storyId, (record) => ({ ...record, ms: record.ms + ms }))

@@ -20,7 +20,19 @@ export function entered(before: State, after: State, event: Event, limits: Limit
     model,
     ...amounts(usage),
   }))
-  return [{ ...when, ...all, ...own }, ...entries].reduce(withEntry, after)
+  const paid = withEntry(after, { ...when, ...all, ...own })
+  return entries.reduce((state, used) => withEntry(state, hasRoom(state, used) ? used : nameless(used)), paid)
+}
+
+/** The names of others may come from a job that runs what is not trusted: so many rows, and beyond them one a month. */
+const MOST_ROWS = 200
+
+function hasRoom({ ledger = [] }: State, used: LedgerEntry): boolean {
+  return ledger.length < MOST_ROWS || ledger.some((entry) => keyOf(entry) === keyOf(used))
+}
+
+function nameless(used: LedgerEntry): LedgerEntry {
+  return { ...used, agent: 'other', model: null }
 }
 
 function withEntry(state: State, used: LedgerEntry): State {
@@ -38,10 +50,10 @@ function amounts({ calls, inputTokens, outputTokens, costUsd, agentSeconds }: Us
 
 function less(one: Amounts, other: Amounts): Amounts {
   return {
-    calls: one.calls - other.calls,
-    tokens: one.tokens - other.tokens,
-    costUsd: one.costUsd - other.costUsd,
-    agentSeconds: one.agentSeconds - other.agentSeconds,
+    calls: Math.max(0, one.calls - other.calls),
+    tokens: Math.max(0, one.tokens - other.tokens),
+    costUsd: Math.max(0, one.costUsd - other.costUsd),
+    agentSeconds: Math.max(0, one.agentSeconds - other.agentSeconds),
   }
 }
 

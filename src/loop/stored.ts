@@ -2,7 +2,7 @@
 import type * as z from 'zod/mini'
 import { eachOnce } from '../model/each.ts'
 import type { Story } from '../model/feature.ts'
-import { State } from '../model/state.ts'
+import { State, type StoryRecord } from '../model/state.ts'
 import { shown } from '../model/text.ts'
 import { UserError } from '../system/errors.ts'
 import { migrated } from './migrate.ts'
@@ -14,16 +14,30 @@ const VERSION = 2
 export function stateText(state: State): string {
   const { prd, records, ...rest } = state
   const { userStories, ...head } = prd
-  const feature = withField(JSON.stringify(head), 'userStories', `[${storyTexts(userStories).join(',')}]`)
-  const most = withField(JSON.stringify(rest), 'prd', feature)
-  return `${withField(most, 'records', JSON.stringify(records))}\n`
+  const feature = withField(textOf(head), 'userStories', `[${storyTexts(userStories).join(',')}]`)
+  const most = withField(textOf(rest), 'prd', feature)
+  const told = recordTexts(Object.values(records))
+  const fields = Object.keys(records).map((id, at) => `${JSON.stringify(id)}:${told[at]}`)
+  return `${withField(most, 'records', `{${fields.join(',')}}`)}\n`
+}
+
+/** JSON would write a number that is none as null, and nobody could read the state any more. */
+function textOf(value: object): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'number' && !Number.isFinite(part) ? nearest(part) : part,
+  )
+}
+
+function nearest(number: number): number {
+  return Number.isNaN(number) ? 0 : Math.sign(number) * Number.MAX_SAFE_INTEGER
 }
 
 function withField(text: string, name: string, value: string): string {
   return `${text.slice(0, -1)},"${name}":${value}}`
 }
 
-const storyTexts = eachOnce((story: Story) => JSON.stringify(story))
+const storyTexts = eachOnce((story: Story) => textOf(story))
+const recordTexts = eachOnce((record: StoryRecord) => textOf(record))
 
 /** The state in the text of `state.json`; `path` names it for people. Throws UserError where it is none that this version reads. */
 export function stateFrom(text: string, path = 'state.json'): State {

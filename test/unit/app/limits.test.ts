@@ -7,7 +7,7 @@ import { readSettings } from '../../../src/settings/index.ts'
 const MINUTE = 60_000
 function settingsOf(text: string) {
   const read = readSettings({ file: { path: 'ralph.config.yml', text }, env: {}, surface: 'cli' })
-  assert.ok(read.ok, JSON.stringify(read.mistakes))
+  assert.ok(read.ok, JSON.stringify(read))
   return read.settings
 }
 

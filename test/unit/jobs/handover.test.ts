@@ -6,6 +6,7 @@ import {
   type FromGate,
   type FromWork,
   fitGates,
+  fitWork,
   readFromClaim,
   readFromGate,
   readFromWork,
@@ -125,6 +126,60 @@ test('circuits that cannot be, or are too many, are as if none had come: the sta
 test('a gate that is advisory is said by the settings, not by the gate job', () => {
   const read = readFromGate(JSON.stringify({ ...gate, gates: [{ ...gate.gates[0], advisory: true }] }))
   assert.equal(read?.gates[0]?.advisory, false)
+})
+
+test('a gate that took what nobody can measure is as if it had not come; its name is one short line', () => {
+  const read = (one: string) =>
+    readFromGate(JSON.stringify({ ...gate, gates: [{ ...gate.gates[0], ms: 77 }] }).replace('77', one))?.gates
+  for (const ms of ['1e308', '1e999', '-1', '"x"', 'null']) assert.deepEqual(read(ms), [], ms)
+  assert.equal(read('12.5')?.[0]?.ms, 12.5)
+  const named = (name: string) =>
+    readFromGate(JSON.stringify({ ...gate, gates: [{ ...gate.gates[0], name }] }))?.gates[0]?.name ?? ''
+  const long = `service ${'a'.repeat(64)}`
+  assert.equal(named(long), long)
+  assert.equal(named('\u001b[31mtest\u001b[0m\n'), 'test')
+  assert.ok(named(`\u001b]0;${'x'.repeat(50_000)}`).length <= 80)
+})
+
+test('times are dates; who else worked has few and short names', () => {
+  const until = Date.UTC(2026, 0, 1)
+  const others = Array.from({ length: 50 }, (_, at) => ({
+    ...{ agent: `\u001b[1m${'a'.repeat(2000)}`, model: `m${at}\u202e`, usage },
+  }))
+  const session = { ...work.session, resetsAt: 1e300, circuits: { window: { failures: 2, until } }, others }
+  const read = readFromWork(JSON.stringify({ ...work, session }))?.session
+  assert.deepEqual([read?.resetsAt, read?.circuits], [null, { window: { failures: 2, until } }])
+  assert.equal(read?.others?.length, 10)
+  assert.deepEqual([read?.others?.[0]?.agent?.length, read?.others?.[3]?.model], [100, 'm3'])
+})
+
+test('evidence fits into one variable, whatever a judge shows: shorter first, then fewer', () => {
+  const judged = (many: number, shown: string): FromWork => ({
+    ...work,
+    judged: {
+      verdict: {
+        kind: 'verified',
+        evidence: Array.from({ length: many }, (_, at) => ({
+          storyId: `US-${at}`,
+          criterion: 1,
+          shown: `src/a.test.ts:${at} ${shown}`,
+        })),
+      },
+      usage,
+    },
+  })
+  const kept = (given: FromWork) => {
+    const text = writeHandover(fitWork(given))
+    assert.ok(Buffer.byteLength(text) <= 96 * 1024)
+    const verdict = readFromWork(text)?.judged?.verdict
+    return verdict?.kind === 'verified' ? (verdict.evidence ?? []) : []
+  }
+  const few = judged(3, 'y'.repeat(250))
+  assert.deepEqual(fitWork(few), few)
+  assert.equal(kept(judged(400, 'é'.repeat(280))).length, 400)
+  const many = kept(judged(5000, '\u0001'.repeat(280)))
+  assert.ok(many.length > 100 && many[100]?.storyId === 'US-100', String(many.length))
+  assert.deepEqual(fitWork(work), work)
 })
 
 test('what else is told of a gate is bounded, and nothing of it is believed that cannot be', () => {

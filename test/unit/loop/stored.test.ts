@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { takeOver } from '../../../src/loop/attempt.ts'
+import { emptyRecord } from '../../../src/loop/change.ts'
 import { ownSituation } from '../../../src/loop/situation.ts'
 import { stateFrom, stateText } from '../../../src/loop/stored.ts'
 import { openAttempt } from '../../../src/model/job.ts'
@@ -92,6 +93,30 @@ test('a state of today is read as it was written, at every step of a job', () =>
     red = false
     return { kind: 'gated', commit: step.attempt.candidate.commit, gates: [gate(false)] }
   })
+})
+
+test('a number that is none is written as the nearest that is one, wherever it stands', () => {
+  const [story] = stories('US-001')
+  assert.ok(story !== undefined)
+  const annotations = [
+    { path: 'a', line: Number.NaN, message: '', level: 'notice' as const },
+    { path: 'a', line: -Infinity, message: '', level: 'notice' as const },
+  ]
+  const gates = [gate(false, { ms: Infinity, annotations })]
+  const state = stateOf([{ ...story, retries: Number.NaN }], {
+    records: { 'US-001': { ...emptyRecord(), gates, ms: Infinity } },
+    baselineGates: { test: { ms: Infinity } },
+  })
+  state.prd.run.usage.costUsd = Infinity
+  const read = stateFrom(stateText(state))
+  const most = Number.MAX_SAFE_INTEGER
+  const record = read.records['US-001']
+  assert.deepEqual([record?.ms, record?.gates[0]?.ms, read.baselineGates?.test?.ms], [most, most, most])
+  assert.deepEqual(
+    record?.gates[0]?.annotations?.map(({ line }) => line),
+    [0, -most],
+  )
+  assert.deepEqual([read.prd.userStories[0]?.retries, read.prd.run.usage.costUsd], [0, most])
 })
 
 describe('what cannot be read', () => {
