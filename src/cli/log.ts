@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { basename, dirname, join, relative } from 'node:path'
 import type { Usage } from '../agents/agent.ts'
 import { TranscriptReader } from '../agents/readable.ts'
+import type { Story } from '../model/feature.ts'
 import { openAttempt } from '../model/job.ts'
 import type { State } from '../model/state.ts'
 import { outputsOf } from '../report/outputs.ts'
@@ -132,25 +133,39 @@ function usedWords({ turns, inputTokens, outputTokens, cachedTokens, costUsd }: 
     .join(', ')
 }
 
-/** Shows the sessions of a run in work, or the one of a story, until it has ended; null where nobody works on that. */
+/**
+ * Shows the sessions of a run in work, or the one of a story, until it has ended; waits for it where it may still come.
+ * Null where nobody works on that, and nobody is about to.
+ */
 async function follow(
   local: LocalRun,
-  { folder }: State,
-  story: string | null,
+  { folder, feature, prd }: State,
+  word: string | null,
   isRaw: boolean,
   say: Say,
 ): Promise<Shown[] | null> {
   const { clone, git, store, redactor } = local.workspace
   const top = join(clone.gitDir, 'ralph')
-  /** The state while somebody works on what is meant; null when that is over. */
-  const atWork = async (): Promise<State | null> => {
+  const ids = prd.userStories.map(({ id }) => id)
+  const story = ids.find((id) => id.toLowerCase() === word?.toLowerCase()) ?? null
+  if (word !== null && story === null) return null
+  const ofStory = (logs: readonly Log[]) =>
+    story === null ? logs : logs.filter((one) => attemptOf(one, story, ids) !== null)
+  let isExpected = prd.run.outcome !== 'complete' && ofStory(await logsIn(top, feature)).length === 0
+  /** The state while somebody works on what is meant; `later` where that may still come; null when it is over. */
+  const atWork = async (): Promise<State | 'later' | null> => {
     const state = (await store.load(folder.replace(/^\.ralph\//, '')))?.state ?? null
-    if (state === null || state.lease === null || !(await local.alive(state.lease))) return null
-    const isMeant = story === null || openAttempt(state)?.storyId.toLowerCase() === story.toLowerCase()
-    return isMeant ? state : null
+    if (state === null || state.lease === null || !(await local.alive(state.lease)))
+      return isExpected ? 'later' : null
+    // A run that has begun is the one that is waited for, and no other.
+    isExpected = false
+    if (story === null || openAttempt(state)?.storyId === story) return state
+    return state.prd.userStories.some((one) => one.id === story && isOpen(one)) ? 'later' : null
   }
-  const begun = await atWork()
-  if (begun === null) return null
+  let state = await atWork()
+  if (state === null) return null
+  let begun = state === 'later' ? null : state
+  if (begun === null) say(`waiting for a session of ${story ?? feature}`)
   const heard = new EventTarget()
   const changed = () => heard.dispatchEvent(new Event('change'))
   const shown: Shown[] = []
@@ -159,8 +174,8 @@ async function follow(
   let reading: Reading | null = null
   const timer = setInterval(changed, ALIVE_MS)
   try {
-    for (let state: State | null = begun; ; ) {
-      const logs = await logsIn(top, begun.feature)
+    for (;;) {
+      const logs = await logsIn(top, feature)
       const folders = [join(git.shared, local.settings.stateNamespace), ...foldersOf(top, logs)]
       const change = once(heard, 'change')
       if (folders.join('\n') !== watched) {
@@ -168,8 +183,9 @@ async function follow(
         watched = folders.join('\n')
         watching = watchFolders(folders, changed)
       }
-      const session = newestSession(logs)
-      if (session !== null && session.path !== reading?.path && session.at >= begun.job.startedAt) {
+      const session = begun === null ? null : newestSession(ofStory(logs))
+      const isNew = session !== null && session.path !== reading?.path
+      if (isNew && begun !== null && session.at >= begun.job.startedAt) {
         for (const line of (await reading?.end()) ?? []) say(line)
         await reading?.[Symbol.asyncDispose]()
         reading = new Reading(session, isRaw, redactor.redact)
@@ -180,15 +196,21 @@ async function follow(
       // What was written before the end is read once more after it was seen.
       if (state === null) break
       state = await atWork()
+      if (state === 'later' && begun !== null) state = null
+      if (state !== 'later') begun ??= state
       if (state !== null) await change
     }
     for (const line of (await reading?.end()) ?? []) say(line)
-    return shown
+    return begun === null ? null : shown
   } finally {
     clearInterval(timer)
     watching?.[Symbol.dispose]()
     await reading?.[Symbol.asyncDispose]()
   }
+}
+
+function isOpen({ passes, blocked, skipped }: Story): boolean {
+  return !passes && !blocked && !skipped
 }
 
 /** Those of a story's attempt, or of what the word names beside stories, such as `verify`: the newest session and its gates. */

@@ -1,5 +1,6 @@
 // `ralph log --follow`: a session in work as it goes on, until the run has ended.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -50,6 +51,31 @@ test('it ends where the run is killed', async () => {
   process.kill(Number(readFileSync(pid, 'utf8')))
   assert.equal(code, 0)
   assert.match(out, /words\n/)
+})
+
+test('before a run has begun it waits for one; before a story has begun it waits for that, and shows no other', async () => {
+  await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
+  await place.setScript({
+    'US-001': [{ ...good('US-001'), say: 'first story' }],
+    'US-002': [{ ...good('US-002'), say: 'second story' }],
+  })
+  const following = [[], ['US-001'], ['us-002']].map((words) => place.start(['log', ...words, '--follow']))
+  await Promise.all(following.map(({ stdout }) => stdout && once(stdout, 'data')))
+  const { code, err } = await place.ralph('run', ...place.agent, ...GATE, '--no-final-verification')
+  assert.equal(code, 0, err)
+  const [all, one, other] = await Promise.all(following.map(({ ended }) => ended))
+  assert.deepEqual([all?.code, one?.code, other?.code], [0, 0, 0])
+  assert.match(all?.out ?? '', /^waiting for a session of sample\n== .*[\s\S]*second story\n/)
+  assert.match(one?.out ?? '', /^waiting for a session of US-001\n[\s\S]*== .*US-001-1\.log\nfirst story\n/)
+  assert.match(
+    other?.out ?? '',
+    /^waiting for a session of US-002\n[\s\S]*== .*US-002-1\.log\nsecond story\n/,
+  )
+  assert.doesNotMatch(other?.out ?? '', /first story/)
+  // What no story and no session is called is told at once.
+  const wrong = await place.ralph('log', 'US-009', '--follow')
+  assert.notEqual(wrong.code, 0)
+  assert.match(wrong.err, /US-009/)
 })
 
 async function changed(folder: string): Promise<void> {
