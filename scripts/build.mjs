@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { runInNewContext } from 'node:vm'
 import { transform } from 'esbuild'
 import { gzipSync } from 'fflate'
+import { refusedByNode20 } from './oldest-node.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const ncc = createRequire(import.meta.url)('@vercel/ncc')
@@ -138,6 +139,8 @@ async function minified(source) {
     target: 'node20',
     legalComments: 'none',
   })
+  const refused = refusedByNode20(code)
+  if (refused.length > 0) throw new Error(`Node 20 cannot parse ${refused.join(' and ')}`)
   return code
 }
 

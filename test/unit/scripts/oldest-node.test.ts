@@ -1,0 +1,29 @@
+// What Node 20 cannot parse is found without it: in what is bundled by scripts/build.mjs, and here in src/.
+import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { transform } from 'esbuild'
+import { refusedByNode20 } from '../../../scripts/oldest-node.ts'
+
+const SRC = join(import.meta.dirname, '..', '..', '..', 'src')
+
+test('a name twice in one expression, and modifiers, are found; what looks like them is not', () => {
+  const twice = String.raw`/^\s*File "(?<name>[^"]+)"|^(?<name>\S+):\d$/`
+  assert.deepEqual(refusedByNode20(`const traced = ${twice}.exec(line)`), [twice])
+  assert.deepEqual(refusedByNode20('a=b/2;x=/(?i:a)b/.test(c)/d;y=/(?-i:a)/g'), ['/(?i:a)b/', '/(?-i:a)/g'])
+  const fine = String.raw`/(?<a>x)(?<b>y)(?<=z)(?<!z)(?:w)(?=v)\(?<a>[(?<a>](?<a2>[\](?i:])\k<a>/`
+  assert.deepEqual(refusedByNode20(`f("/(?<n>a)|(?<n>b)/", \`/(?i:a)/\`, ${fine}) // /(?i:a)/`), [])
+})
+
+test('no file of src/ has one', async () => {
+  const files = (await readdir(SRC, { recursive: true })).filter((file) => file.endsWith('.ts'))
+  assert.ok(files.length > 300)
+  for (const file of files) {
+    const { code } = await transform(await readFile(join(SRC, file), 'utf8'), {
+      loader: 'ts',
+      target: 'node20',
+    })
+    assert.deepEqual(refusedByNode20(code), [], file)
+  }
+})
