@@ -18,7 +18,7 @@ import {
   UNTIL_HEARD,
   writeLog,
 } from './output.ts'
-import type { Services } from './services.ts'
+import type { Beside, Services } from './services.ts'
 
 export type GatesOptions = {
   gates: readonly Gate[]
@@ -98,8 +98,9 @@ export function createGates(options: GatesOptions): GatesPort {
     gate: Gate,
     run: GateRun,
     signal: AbortSignal,
-    as: OtherUser | null,
+    { user: as, begins }: Pick<Beside, 'user' | 'begins'>,
   ): Promise<GateResult> {
+    begins()
     options.onStart(gate.name)
     // Root's work goes by path, so a tree that services of the other user live in stays as it is.
     const isOurs = user === null || services === undefined
@@ -124,18 +125,16 @@ export function createGates(options: GatesOptions): GatesPort {
     await (await services)?.[Symbol.asyncDispose]()
   }
 
-  /** `as`: who runs each of them. */
-  async function gated(
-    run: GateRun,
-    signal: AbortSignal,
-    isUp: () => boolean = () => true,
-    as = user,
-  ): Promise<GateResult[]> {
+  async function gated(run: GateRun, signal: AbortSignal, beside: Beside): Promise<GateResult[]> {
     const results: GateResult[] = []
-    const goesOn = () => !signal.aborted && isUp() && results.every(({ ok, advisory }) => ok || advisory)
+    const goesOn = () =>
+      !signal.aborted && beside.isUp() && results.every(({ ok, advisory }) => ok || advisory)
     for (const gate of options.gates.filter(({ when }) => isFor(when, run.tags)))
-      if (goesOn()) results.push(await gateOf(gate, run, signal, as))
-    if (options.after !== undefined && goesOn()) results.push(...(await options.after(run, signal, as)))
+      if (goesOn()) results.push(await gateOf(gate, run, signal, beside))
+    if (options.after !== undefined && goesOn()) {
+      beside.begins()
+      results.push(...(await options.after(run, signal, beside.user)))
+    }
     return results
   }
 
@@ -145,8 +144,9 @@ export function createGates(options: GatesOptions): GatesPort {
       // Once for all of them: it takes a walk over the tree.
       await user?.grant()
       try {
-        if (services === undefined) return await gated(run, signal)
-        return await (await services).beside(run, signal, (isUp, as) => gated(run, signal, isUp, as))
+        if (services === undefined)
+          return await gated(run, signal, { user, isUp: () => true, begins: () => {} })
+        return await (await services).beside(run, signal, (beside) => gated(run, signal, beside))
       } finally {
         await user?.revoke()
       }

@@ -72,10 +72,10 @@ export async function takenBy(ready: Ready): Promise<{ where: string; port: numb
 
 const NEVER = new AbortController().signal
 
-/** What is in the way, and how to be rid of it. */
+/** What is in the way. */
 export function takenWords({ where, port }: { where: string; port: number }): string {
   const holder = holderOf(port)
-  return `${where} answers already${holder === null ? '' : `: ${holder}`}; end that, or use another port`
+  return `${where} answers already${holder === null ? '' : `: ${holder}`}`
 }
 
 /** As people call it. */

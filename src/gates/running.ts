@@ -1,6 +1,7 @@
 // One service as a process: its start, its end, and what it said until then.
 import { randomBytes } from 'node:crypto'
 import type { Service } from '../model/service.ts'
+import { capture } from '../system/output.ts'
 import { type RunRequest, type RunResult, runUntrusted } from '../system/process.ts'
 import { CAPTURE_BYTES, formatExit, INTO_ONE_PIPE, SHELL, UNTIL_HEARD } from './output.ts'
 
@@ -11,6 +12,9 @@ export type Running = {
   /** Its command is over, and what it started may run on. */
   hasLeft: boolean
   over: Promise<RunResult>
+  /** What it has said so far, bounded, in whole lines; and how many those were. */
+  said(): string
+  lines: number
   stop(): void
 }
 
@@ -32,8 +36,11 @@ export function startService(
 ): Running {
   const stop = new AbortController()
   const word = randomBytes(16).toString('hex')
+  const kept = capture(CAPTURE_BYTES)
   const hear = (line: string) => {
+    kept.push(`${line}\n`)
     if (line.includes(word)) one.hasLeft = true
+    else one.lines += line.split('\n').length
     onLine(line)
   }
   const run = runUntrusted({
@@ -42,7 +49,7 @@ export function startService(
     args: [...SHELL, STAYING, 'bash', command, word],
     timeoutMs: Number.MAX_SAFE_INTEGER,
     signal: stop.signal,
-    captureBytes: CAPTURE_BYTES,
+    captureBytes: 0,
     onLine: (_, line) => hear(line),
     onExit: (exit) => {
       one.ended = formatExit(exit, 0)
@@ -50,8 +57,16 @@ export function startService(
   })
   const over = run.then((result) => {
     one.ended ??= formatExit(result.exit, 0) // it was not even started
-    return { ...result, output: result.output.replace(`\n${word}\n`, '') }
+    return result
   })
-  const one: Running = { service, ended: null, hasLeft: false, over, stop: () => stop.abort() }
+  const one: Running = {
+    service,
+    ended: null,
+    hasLeft: false,
+    over,
+    said: () => kept.text().replace(`\n${word}\n`, ''),
+    lines: 0,
+    stop: () => stop.abort(),
+  }
   return one
 }

@@ -2,12 +2,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { GateResult } from '../model/gate.ts'
 import type { GateRun } from '../model/ports.ts'
-import { isFor, type Service } from '../model/service.ts'
+import { CANNOT_START, isFor, NOT_READY, type Service } from '../model/service.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { type OtherUser, shared } from '../system/other-user.ts'
 import { partOf, runUntrusted } from '../system/process.ts'
 import type { Redactor } from '../system/redact.ts'
-import { cleaned, formatExit, type LogFolder, OUTPUT_BYTES, SHELL, writeLog } from './output.ts'
+import { BESIDE_LINES, isRed, LAST_BYTES, lastLines, linesOf, type Said, told } from './beside.ts'
+import { cleaned, formatExit, type LogFolder, SHELL, writeLog } from './output.ts'
 import { fromInside, type Look, lookFor, nameOf, takenBy, takenWords, untilReady } from './ready.ts'
 import { type Running, startService } from './running.ts'
 
@@ -28,25 +29,32 @@ export type ServicesOptions = {
 export type Services = AsyncDisposable & {
   /**
    * Does `act` beside them. Where one does not come up, it is not done. One that falls meanwhile is a red result of its own,
-   * and named in those of the gates that are red; `isUp` is false from then on. `user`: as which a program may end without
-   * ending them.
+   * and named in that of the gate that is red; else that has what they said last.
    */
   beside(
     run: GateRun,
     signal: AbortSignal,
-    act: (isUp: () => boolean, user: OtherUser | null) => Promise<GateResult[]>,
+    act: (beside: Beside) => Promise<GateResult[]>,
   ): Promise<GateResult[]>
+}
+
+export type Beside = {
+  /** False once one has fallen. */
+  isUp(): boolean
+  /** As whom a program may end without ending them. */
+  user: OtherUser | null
+  /** To be called when a gate begins: what services say from then on may be why it is red. */
+  begins(): void
 }
 
 /** The last lines of a log are what tells; more than these are not looked at. */
 const LAST_LINES = 200
-const LAST_BYTES = 8 * 1024
 /** A port that one of ours has just left may be seen for a moment. */
 const LEAVING_MS = 500
 /** An answer is asked for once more when gates are done. */
 const STILL_MS = 10_000
 
-/** One that did not come up, or did not stay; `one`: what was started of it. */
+/** One that did not come up, or did not stay; `one`: what was started of it; `why`: what it did, in words behind its name. */
 type Fallen = { service: Service; one: Running | null; why: string }
 
 export function createServices(options: ServicesOptions): Services {
@@ -75,7 +83,7 @@ export function createServices(options: ServicesOptions): Services {
     if (service.start === null)
       return look === null ? null : late(service, await untilReady(look, readyTimeoutMs, signal))
     const inTheWay = await taken(service, look, signal)
-    if (inTheWay !== null) return inTheWay
+    if (inTheWay !== null) return `${CANNOT_START}${inTheWay}`
     options.onStart(`service ${service.name}`)
     const told = new AbortController()
     const one = start(service, service.start, (line) => {
@@ -89,14 +97,14 @@ export function createServices(options: ServicesOptions): Services {
       look === null
         ? await delay(readyTimeoutMs, 'nothing said it', { signal: either }).catch(() => null)
         : await untilReady(look, readyTimeoutMs, either)
-    if (one.ended !== null) return `${one.ended} before it was ready`
+    if (one.ended !== null) return `ended (${one.ended}) before it was ready`
     return signal.aborted || told.signal.aborted ? null : late(service, why, one.hasLeft)
   }
 
   /** Whoever answers before the service was started would be taken for it. */
   async function taken({ ready }: Service, look: Look | null, signal: AbortSignal): Promise<string | null> {
     if (ready.kind === 'command' && (await look?.(STILL_MS, signal)) === null)
-      return `\`${ready.run}\` is content before it was started: end what it finds`
+      return `\`${ready.run}\` is content already`
     // On a loopback of their own is nobody but them, and all of them are ended.
     if (as?.hasOwnLoopback === true) return null
     const last = performance.now() + LEAVING_MS
@@ -157,7 +165,14 @@ export function createServices(options: ServicesOptions): Services {
   }
 
   /** Of a program that left, and of what somebody else runs, only an answer tells; and whatever stands beside a red gate is asked. */
-  async function fallen({ tags }: GateRun, isRed: boolean, signal: AbortSignal): Promise<Fallen[]> {
+  async function fallen(
+    { tags }: GateRun,
+    results: readonly GateResult[],
+    signal: AbortSignal,
+  ): Promise<Fallen[]> {
+    const isRed = results.some(({ ok }) => !ok)
+    // No further one begins when one has fallen.
+    const during = results.at(-1)?.name ?? ''
     const all = options.services
       .filter(({ when }) => isFor(when, tags))
       .map(async (service) => {
@@ -167,7 +182,7 @@ export function createServices(options: ServicesOptions): Services {
         const why = one?.ended == null && isAsked ? ((await look?.(STILL_MS, signal)) ?? null) : null
         // It may be on its way out.
         if (one !== null && isAsked && (why !== null || look === null)) await atMost(LEAVING_MS, one.over)
-        if (one?.ended != null) return { service, one, why: `${one.ended} while gates ran` }
+        if (one?.ended != null) return { service, one, why: `ended (${one.ended}) while gate ${during} ran` }
         return why === null ? null : { service, one, why: `answers no more: ${why}` }
       })
     return (await Promise.all(all)).filter((one) => one !== null)
@@ -180,9 +195,35 @@ export function createServices(options: ServicesOptions): Services {
     return [...running.values()].filter((one) => !stays(one) || fell.some((fallen) => fallen.one === one))
   }
 
-  async function redResult({ service, one, why }: Fallen, what: string): Promise<GateResult> {
-    const { output, ms } = (await one?.over) ?? { output: '', ms: 0 }
-    const whole = cleaned(`${output}${await filesOf(service)}`, redactor)
+  /** Once they are over, or as far as they are: a log for each of them. */
+  async function writeLogs(
+    ones: readonly Running[],
+    what: string,
+    isAborted: boolean,
+  ): Promise<Map<Service, string>> {
+    const logs = new Map<Service, string>()
+    for (const service of options.services) {
+      const one = ones.find((running) => running.service === service)
+      const files = isAborted ? '' : await filesOf(service)
+      if (one === undefined && files === '') continue
+      const text = cleaned(`${one?.said() ?? ''}${files}`, redactor)
+      logs.set(service, text)
+      await writeLog(options.logs, [what, `service-${service.name}`], text)
+    }
+    return logs
+  }
+
+  /** What those that run have said since the gate began: redacted as a whole, for a secret may begin before. */
+  function saidSince(lines: ReadonlyMap<Running, number>): Said[] {
+    return [...running.values()].flatMap((one) => {
+      const count = Math.min(one.lines - (lines.get(one) ?? 0), BESIDE_LINES)
+      if (count <= 0) return []
+      return [{ name: `service ${one.service.name}`, text: lastLines(cleaned(one.said(), redactor), count) }]
+    })
+  }
+
+  async function redResult({ service, one, why }: Fallen, whole: string): Promise<GateResult> {
+    const { ms } = (await one?.over) ?? { ms: 0 }
     const name = `service ${service.name}`
     const last = excerpt(whole.split('\n').slice(-LAST_LINES).join('\n'), LAST_BYTES)
     const ended = redactor.redact(why)
@@ -194,7 +235,6 @@ export function createServices(options: ServicesOptions): Services {
       ms,
       output: last.trim() === '' ? `${ended}\n` : last,
     }
-    await writeLog(options.logs, [what, `service-${service.name}`], whole)
     options.onEnd(result)
     return result
   }
@@ -211,21 +251,33 @@ export function createServices(options: ServicesOptions): Services {
     beside: async (run, signal, act) => {
       let fell: Fallen[] = []
       let results: GateResult[] = []
+      let said: Said[] = []
+      let logs = new Map<Service, string>()
       try {
         const failed = await comeUp(run, signal)
         if (failed !== null) fell = [failed]
         else if (!signal.aborted) {
           const ones = [...running.values()]
-          results = await act(() => ones.every(({ ended }) => ended === null), shared(as))
-          const isRed = results.some(({ ok }) => !ok)
-          if (!signal.aborted) fell = await fallen(run, isRed, signal)
+          let lines = linesOf(ones)
+          results = await act({
+            isUp: () => ones.every(({ ended }) => ended === null),
+            user: shared(as),
+            begins: () => {
+              lines = linesOf(ones)
+            },
+          })
+          if (!signal.aborted) fell = await fallen(run, results, signal)
+          // Before they are ended, which many of them have something to say of.
+          if (results.some(isRed)) said = saidSince(lines)
         }
       } finally {
+        const ones = [...running.values()]
         await end(leaving(fell))
+        logs = await writeLogs(ones, run.what, signal.aborted)
       }
       const reds: GateResult[] = []
-      for (const one of fell) reds.push(await redResult(one, run.what))
-      return [...results.map((result) => naming(result, reds)), ...reds]
+      for (const one of fell) reds.push(await redResult(one, logs.get(one.service) ?? ''))
+      return told(results, reds, said)
     },
     [Symbol.asyncDispose]: () => end([...running.values()]),
   }
@@ -237,19 +289,10 @@ async function atMost(ms: number, wanted: Promise<unknown>): Promise<void> {
   stop.abort()
 }
 
-/** A gate that failed beside a service that fell may have failed for that: whoever mends it reads both. */
-function naming(gate: GateResult, reds: readonly GateResult[]): GateResult {
-  if (gate.ok || reds.length === 0) return gate
-  const words = reds.map(({ name, ended, output }) => `${name}: ${ended}. Its last lines:\n${output}`)
-  const services = excerpt(words.join('\n'), LAST_BYTES)
-  const own = excerpt(gate.output, OUTPUT_BYTES - LAST_BYTES - gate.name.length)
-  return { ...gate, output: `${services.trimEnd()}\n\n${gate.name}:\n${own}` }
-}
-
 function late({ ready, readyTimeoutMs }: Service, why: string | null, hasLeft = false): string | null {
   if (why === null) return null
   const left = hasLeft ? ', and its command has ended with exit 0' : ''
-  return `not ready after ${Math.round(readyTimeoutMs / 1000)} s: ${nameOf(ready)}: ${why}${left}`
+  return `${NOT_READY} after ${Math.round(readyTimeoutMs / 1000)} s: ${nameOf(ready)}: ${why}${left}`
 }
 
 function hasParts(line: string, parts: readonly string[]): boolean {

@@ -24,6 +24,10 @@ export type Service = {
   logs: string[]
 }
 
+/** How `ended` of its result begins where it could not come up; who reads it says how that is mended. */
+export const CANNOT_START = 'cannot start: '
+export const NOT_READY = 'is not ready'
+
 /** Where pages of the services are found: those that say so by a URL first, then what may answer at a port of this machine. */
 export function originsOf(services: readonly Service[]): string[] {
   const urls = services.flatMap(({ ready }) => (ready.kind === 'url' ? [new URL(ready.url).origin] : []))

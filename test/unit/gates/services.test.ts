@@ -15,6 +15,7 @@ import { createServices } from '../../../src/gates/services.ts'
 import type { Gate } from '../../../src/model/gate.ts'
 import type { GateRun } from '../../../src/model/ports.ts'
 import type { Ready, Service } from '../../../src/model/service.ts'
+import { excerpt } from '../../../src/system/excerpt.ts'
 import { endOrphansOfRun, newMark } from '../../../src/system/process.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
 import { gateRun, NO_CODE } from './gate-run.ts'
@@ -176,7 +177,7 @@ test('one that never gets ready is a red result with its last lines, and no gate
     [
       {
         ...wanted,
-        ended: `not ready after 1 s: port ${ready.port}: nobody listens there`,
+        ended: `is not ready after 1 s: port ${ready.port}: nobody listens there`,
         output: 'key ***\nwaiting for something\n',
       },
     ],
@@ -192,7 +193,7 @@ test('one that ends before it is ready is told at once', async (t) => {
   const [result, ...others] = await run()
   assert.deepEqual(
     [result?.ended, result?.output, others],
-    ['exit 3 before it was ready', 'Error: no such table\n', []],
+    ['ended (exit 3) before it was ready', 'Error: no such table\n', []],
   )
   assert.ok(performance.now() - began < 10_000)
 })
@@ -211,14 +212,63 @@ test('one that falls in the middle is a red result, and named by the gate that f
     [
       ['first', true, 'exit 0'],
       ['test', false, 'exit 1'],
-      ['service web', false, 'exit 7 while gates ran'],
+      ['service web', false, 'ended (exit 7) while gate test ran'],
     ],
   )
   assert.match(
     results[1]?.output ?? '',
-    /service web: exit 7 while gates ran[\s\S]*Error: asked for a page that it cannot bear/,
+    /^service web ended \(exit 7\) while gate test ran[\s\S]*Error: asked for a page that it cannot bear/,
   )
-  assert.match(results[2]?.output ?? '', /Error: asked for a page that it cannot bear/)
+  assert.equal(results[2]?.output, 'Its last lines stand in the output of gate test.\n', 'once is enough')
+})
+
+const ANSWERS_500 = `require('http').createServer((q, s) => {
+  if (q.url !== '/boom') return void s.end()
+  for (let at = 1; at <= 30; at++) console.error('    at frame ' + at)
+  console.error('TypeError: no database for ${SECRET}')
+  s.writeHead(500).end('{}')
+}).listen(process.env.PORT, () => console.log('listening at ' + process.env.PORT))
+process.on('SIGTERM', () => { console.log('ended politely'); process.exit() })`
+
+test('one that stays up and answers 500: its log beside those of gates, its last lines behind the words of the red gate', async (t) => {
+  const one = await web({ start: '"$NODE" fails.cjs' })
+  const get = (path: string) => `fetch("http://localhost:${one.port}${path}").then((r) => r.status)`
+  const { run, cwd } = await made(t, {
+    services: [one],
+    gates: {
+      first: `"$NODE" -e '${get('/')}'`,
+      test: `seq 30000 | sed 's/^/noise /'; "$NODE" -e '${get('/boom')}.then((s) => { console.log("FAIL cart: expected 200, got " + s); process.exit(1) })'`,
+    },
+  })
+  await writeFile(join(cwd, 'fails.cjs'), ANSWERS_500)
+  const { output = '', ended } = (await run({ what: 'US-001-1' }))[1] ?? {}
+  assert.equal(ended, 'exit 1')
+  assert.ok(Buffer.byteLength(output) <= 16 * 1024)
+  const [own = '', said = ''] = output.split('\n\nLast lines of service web meanwhile:\n')
+  assert.match(own, /FAIL cart: expected 200, got 500$/)
+  const lines = said.trimEnd().split('\n')
+  assert.deepEqual(
+    [lines.length, lines[0], lines.at(-1)],
+    [15, '    at frame 17', 'TypeError: no database for ***'],
+  )
+  const inPrompt = excerpt(output, 1500)
+  assert.match(inPrompt, /FAIL cart: expected 200, got 500[\s\S]*TypeError: no database/)
+  const log = await readFile(join(cwd, '.ralph/logs/US-001-1-service-web.log'), 'utf8')
+  assert.match(
+    log,
+    /^listening at \d+\n {4}at frame 1\n[\s\S]*TypeError: no database for \*\*\*\nended politely\n$/,
+  )
+})
+
+test('a red gate has nothing of a service that was silent while it ran, and a green one has nothing at all', async (t) => {
+  const one = await web({ restartBeforeVerify: false })
+  const { run, cwd } = await made(t, { services: [one], gates: { ok: 'echo fine', test: 'echo bad; false' } })
+  assert.deepEqual(
+    (await run({ what: 'US-001-1' })).map(({ output }) => output),
+    ['fine\n', 'bad\n'],
+  )
+  const log = await readFile(join(cwd, '.ralph/logs/US-001-1-service-web.log'), 'utf8')
+  assert.equal(log, `listening at ${one.port}\n`, 'of one that stays, too')
 })
 
 test('one that falls at the very end of a red gate is seen to fall, and one that stands is not', async (t) => {
@@ -231,7 +281,7 @@ test('one that falls at the very end of a red gate is seen to fall, and one that
   })
   assert.deepEqual(
     (await run()).map(({ ended }) => ended),
-    ['exit 1', 'exit 7 while gates ran'],
+    ['exit 1', 'ended (exit 7) while gate test ran'],
   )
   const stands = await made(t, { services: [await web()], gates: { test: 'false' } })
   assert.deepEqual(
@@ -306,7 +356,7 @@ for (const host of ['127.0.0.1', '::1'])
     assert.match(
       result?.ended ?? '',
       new RegExp(
-        `^http://localhost:${other.port}/x answers already: .*\\(process ${process.pid}\\); end that`,
+        `^cannot start: http://localhost:${other.port}/x answers already: .*\\(process ${process.pid}\\)$`,
       ),
     )
     assert.equal(existsSync(join(cwd, 'started')), false)
@@ -316,7 +366,7 @@ test('a command that is content before the start is told, too', async (t) => {
   const { run } = await made(t, { services: [{ ready: { kind: 'command', run: 'true' } }] })
   assert.deepEqual(
     (await run()).map(({ ended }) => ended),
-    ['`true` is content before it was started: end what it finds'],
+    ['cannot start: `true` is content already'],
   )
 })
 
@@ -341,7 +391,7 @@ test('a command that is never content says why', async (t) => {
       },
     ],
   })
-  const wanted = 'not ready after 1 s: echo no response; exit 2: exit 2: no response'
+  const wanted = 'is not ready after 1 s: echo no response; exit 2: exit 2: no response'
   assert.deepEqual(
     (await run()).map(({ ended }) => ended),
     [wanted],
