@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { writeCommit } from '../git/commits.ts'
 import { RALPH } from '../git/state-commit.ts'
-import { withRecord } from '../loop/change.ts'
+import { redWords, withRecord } from '../loop/change.ts'
 import * as pure from '../loop/pipeline.ts'
 import type { GateResult } from '../model/gate.ts'
 import { attemptName } from '../model/paths.ts'
@@ -253,7 +253,7 @@ class Steps {
       if (red === undefined) return { kind: 'ok' }
       return {
         kind: 'failed',
-        summary: `gate ${red.name} failed (${red.ended})`,
+        summary: redWords(red, results),
         detail: excerpt(red.output, DETAIL_BYTES),
       }
     } finally {

@@ -2,6 +2,7 @@
 import { setMaxListeners } from 'node:events'
 import { statusOf } from '../github/client.ts'
 import type { Finding } from '../model/finding.ts'
+import { isService } from '../model/gate.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { agents, keys } from './agent.ts'
 import { browser } from './browser.ts'
@@ -64,7 +65,11 @@ export async function diagnose(subject: Subject, checks: readonly Check[] = CHEC
   const run = async (check: Check) => found.set(check, await examined(check, subject))
   await Promise.all(checks.filter(({ alone }) => alone !== true).map(run))
   for (const check of checks) if (check.alone === true) await run(check)
-  return checks.flatMap((check) => found.get(check) ?? [])
+  const all = checks.flatMap((check) => found.get(check) ?? [])
+  // What is in a service's way is seen before the gates, and met by them: it is one fault.
+  const isAgain = (one: Finding, at: number) =>
+    isService(one) && all.findIndex(({ name, state }) => name === one.name && state === 'fault') < at
+  return all.filter((one, at) => !(one.state === 'fault' && isAgain(one, at)))
 }
 
 async function examined(check: Check, subject: Subject): Promise<Finding[]> {

@@ -11,6 +11,7 @@ import {
   counted,
   failed,
   redGate,
+  redWords,
   reservedUsage,
   sessionOf,
   spend,
@@ -119,7 +120,7 @@ export function gated(state: State, { storyId, commit, gates }: Of<'gated'>): St
   const now: AttemptIn<'gated'> = { ...attempt, phase: 'gated', gates }
   const red = redGate(gates)
   if (red === undefined) return withFirstRuns(withAttempt(state, now), gates)
-  return fail(state, now, 'gates', `gate ${red.name} failed (${red.ended})`, red.output)
+  return fail(state, now, 'gates', redWords(red, gates), red.output)
 }
 
 export function judged(state: State, event: Of<'judged'>, limits: Limits): State {

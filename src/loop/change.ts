@@ -1,6 +1,6 @@
 // The small changes of a state that the policy is made of. Pure.
 import type { Prd, Story } from '../model/feature.ts'
-import type { GateResult } from '../model/gate.ts'
+import { type GateResult, isService } from '../model/gate.ts'
 import type { Afterwards } from '../model/pipeline.ts'
 import type { Attempt, Job, State, StoryRecord, TimelineEntry, Verification } from '../model/state.ts'
 import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
@@ -164,7 +164,7 @@ export function noteTime(
     job: state.prd.run.jobs,
     agentMs: Math.min(ms, Math.round(usage.agentSeconds * 1000)),
     gatesMs: Math.min(
-      gatesOf(attempt).reduce((sum, gate) => sum + gate.ms, 0),
+      gatesOf(attempt).reduce((sum, gate) => sum + (isService(gate) ? 0 : gate.ms), 0),
       Number.MAX_SAFE_INTEGER,
     ),
     ...(attempt.phase === 'failed' ? { kind: attempt.failure.kind } : {}),
@@ -204,4 +204,15 @@ export function logged(state: State, entry: string): State {
 /** The first gate that failed and blocks. */
 export function redGate<T extends { ok: boolean; advisory: boolean }>(gates: readonly T[]): T | undefined {
   return gates.find((gate) => !gate.ok && !gate.advisory)
+}
+
+/** A service that did not come up, or fell: gates that are red may be so for that. */
+export function redService(gates: readonly GateResult[]): GateResult | undefined {
+  return gates.find((gate) => !gate.ok && isService(gate))
+}
+
+/** Why they are red: `service web ended (exit 1) while gate e2e ran`, else `gate e2e failed (exit 1)`. */
+export function redWords(red: GateResult, gates: readonly GateResult[]): string {
+  const service = redService(gates)
+  return service === undefined ? `gate ${red.name} failed (${red.ended})` : `${service.name} ${service.ended}`
 }

@@ -14,7 +14,7 @@ import { DamagedClone, messageOf } from '../system/errors.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { archivedRun } from './anew.ts'
 import { withoutPending } from './archive.ts'
-import { redGate } from './change.ts'
+import { redGate, redService, redWords } from './change.ts'
 import { released } from './ending.ts'
 import { askJudge } from './judge.ts'
 import { endOfWork, goesOnByItself } from './limits.ts'
@@ -276,7 +276,9 @@ async function join(theirs: string, { state, ports }: Context): Promise<Happenin
     const results = await gatesOn(run, ports)
     const red = redGate(results)
     if (red !== undefined) {
-      const summary = `gate ${red.name} fails on ${theirs.slice(0, 7)}, which people committed: mend the branch, then run again`
+      const at = theirs.slice(0, 7)
+      const what = redService(results) === undefined ? `gate ${red.name} fails` : redWords(red, results)
+      const summary = `${what} on ${at}, which people committed: mend the branch, then run again`
       return { kind: 'join-failed', summary }
     }
   }
@@ -319,7 +321,10 @@ export async function verifyWhole(
   const gates = await gatesOn(whole, ports)
   const red = redGate(gates)
   if (red !== undefined) {
-    const reason = `gate ${red.name} fails on the whole (${red.ended})`
+    const reason =
+      redService(gates) === undefined
+        ? `gate ${red.name} fails on the whole (${red.ended})`
+        : `${redWords(red, gates)}, on the whole`
     const stories = lastPassed(state)
     const verdict: Verdict =
       stories.length > 0 ? { kind: 'reset', stories, reason } : { kind: 'none', message: reason }

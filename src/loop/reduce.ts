@@ -1,13 +1,15 @@
 // How events change the state. Pure: only what is called from here passes, blocks, charges or counts anything.
 import { EVENTS, type Event } from '../model/event.ts'
+import type { GateResult } from '../model/gate.ts'
 import { newEnding } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
+import { CANNOT_START, NOT_READY } from '../model/service.ts'
 import type { State } from '../model/state.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { archivedRun } from './anew.ts'
 import { gated, guarded, judged, refundAll, refused, reserve, worked } from './attempt.ts'
 import { diverged, joined, notJoined, pushExpired, pushRefused, restored, synced } from './branch.ts'
-import { failed, redGate, spend, withJob, withReady } from './change.ts'
+import { failed, redGate, redService, spend, withJob, withReady } from './change.ts'
 import {
   chainEnded,
   dispatched,
@@ -109,6 +111,8 @@ function baselined(state: State, { gates }: Of<'baselined'>): State {
   const seen = pages.length === 0 ? state : { ...state, basePages: pages }
   if (red === undefined) return withFirstRuns({ ...seen, baseline: 'green', baselineGates: {} }, gates)
   const output = `its output:\n${excerpt(red.output, 4000)}`
+  const service = redService(gates)
+  if (service !== undefined) return withoutService(state, service, output)
   // bash(1): a command that was found and cannot be run, and one that was not found.
   if (/^exit 12[67]$/.test(red.ended)) {
     return failed(
@@ -122,6 +126,27 @@ function baselined(state: State, { gates }: Of<'baselined'>): State {
     `the base is red: gate ${red.name} fails before Ralph changed anything (${red.ended})`,
     `mend ${state.base.branch} first, or set baseline: off for a project that does not exist yet; ${output}`,
   )
+}
+
+/** Something on the machine may be in its way, and nothing of the base be wrong. */
+function withoutService(state: State, { name, ended }: GateResult, output: string): State {
+  const words = `${name} ${ended}`
+  if (ended.startsWith(CANNOT_START)) {
+    const pid = /\(process (\d+)\)$/.exec(ended)?.[1]
+    return failed(
+      state,
+      words,
+      pid === undefined
+        ? `end what answers in the place of ${name}, or give it another port`
+        : `end process ${pid}, or give ${name} another port`,
+    )
+  }
+  if (ended.startsWith(NOT_READY)) {
+    const fix = 'see in its log why, mend its `start` or `ready`, or give it a longer readyTimeout'
+    return failed(state, words, `${fix}; ${output}`)
+  }
+  const mend = `see in its log why, and mend its \`start\`, or ${state.base.branch}`
+  return failed(state, `${words}, before Ralph changed anything`, `${mend}; ${output}`)
 }
 
 function opened(state: State, { green, github }: Of<'opened'>): State {

@@ -64,6 +64,11 @@ export const GateResult = z.object({
   screenshots: z.exactOptional(z.array(Screenshot)),
 })
 
+/** Services have results among those of gates, and run beside them. */
+export function isService({ name }: Pick<GateResult, 'name'>): boolean {
+  return name.startsWith('service ')
+}
+
 /** What a gate took on the base, and counted when it last was green there or for a story; to compare with. */
 export type GateBaseline = z.infer<typeof GateBaseline>
 export const GateBaseline = z.object({ ms: z.number(), tests: z.exactOptional(TestCounts) })

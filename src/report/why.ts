@@ -3,6 +3,7 @@ import { sizeRemarks } from '../documents/size.ts'
 import { type Surface, typedOn } from '../loop/command-table.ts'
 import { iterationsLeft } from '../loop/limits.ts'
 import { isTooLarge } from '../loop/planned.ts'
+import { isService } from '../model/gate.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Failure, State, TimelineEntry } from '../model/state.ts'
 import { type Sentence, says } from './sentence.ts'
@@ -142,7 +143,7 @@ function notSplit({ story: { id, unsplit }, typed }: Case): Sentence | null {
 
 function redGate({ state, story, limits }: Case): Sentence | null {
   const red = story.gates.find((gate) => !gate.ok && !gate.advisory)
-  if (red === undefined || story.failure?.kind !== 'gates') return null
+  if (red === undefined || isService(red) || story.failure?.kind !== 'gates') return null
   const name = { code: red.name, most: 60 }
   if (red.ended.startsWith('timed out'))
     return says`The gate ${name} had no time to end: give it a longer ${{ code: 'timeout' }}, or make it faster.`

@@ -1,6 +1,6 @@
 // What a job did, as spans: ids and figures, no word of a story. Pure: times are those of the events.
 import type { Event } from '../model/event.ts'
-import type { GateResult } from '../model/gate.ts'
+import { type GateResult, isService } from '../model/gate.ts'
 import { openAttempt } from '../model/job.ts'
 import type { Attempt, State } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
@@ -148,12 +148,13 @@ function sessionSpan(
   }
 }
 
-/** They ran one after the other, and the last one ended with the event. */
+/** They ran one after the other, services beside them, and the last one ended with the event. */
 function gateSpans({ state, parent, endMs, facts }: From, gates: readonly GateResult[]): Span[] {
   let end = endMs
   return gates.toReversed().map(({ name, ok, advisory, ended, ms }, index) => {
     const endedAt = end
-    end -= ms
+    const startMs = end - ms
+    if (!isService({ name })) end = startMs
     const exit = /^exit (\d+)$/.exec(ended)?.[1]
     return {
       traceId: traceIdOf(state, facts),
@@ -161,7 +162,7 @@ function gateSpans({ state, parent, endMs, facts }: From, gates: readonly GateRe
       parentSpanId: parent,
       name: `gate ${oneLine(name, 100)}`,
       kind: 1 as const,
-      startMs: end,
+      startMs,
       endMs: endedAt,
       attributes: {
         'ralph.gate.name': oneLine(name, 100),

@@ -13,7 +13,7 @@ import { isNewer } from '../../../src/doctor/github.ts'
 import { limits } from '../../../src/doctor/limits.ts'
 import { gitResult, isolation, nodeResult } from '../../../src/doctor/machine.ts'
 import { configuration } from '../../../src/doctor/repository.ts'
-import { NotSeen, type Result } from '../../../src/doctor/result.ts'
+import { fault, NotSeen, type Result } from '../../../src/doctor/result.ts'
 import { services } from '../../../src/doctor/services.ts'
 import { permissions, workflow } from '../../../src/doctor/workflow.ts'
 import { readWorkflow } from '../../../src/doctor/workflow-file.ts'
@@ -286,6 +286,24 @@ test('all checks are run, whatever one of them meets', async () => {
       ['cannot', 'unknown', 'look there'],
       ['hangs', 'unknown', 'run again when machine and network are less busy'],
       ['is well', 'ok', ''],
+    ],
+  )
+})
+
+test('a service that two checks find in the way is one fault', async () => {
+  const taken = (found: string): Result & { name: string } => ({
+    ...fault(found, 'e', 'f'),
+    name: 'service web',
+  })
+  const checks: Check[] = [
+    { name: 'services', look: () => [taken('somebody is at its port')] },
+    { name: 'gates', look: () => [taken('cannot start'), { ...taken('x'), name: 'gate test' }], alone: true },
+  ]
+  assert.deepEqual(
+    (await diagnose(subjectOf(), checks)).map(({ name, found }) => [name, found]),
+    [
+      ['service web', 'somebody is at its port'],
+      ['gate test', 'x'],
     ],
   )
 })

@@ -169,7 +169,7 @@ test('one of another user that falls is red with its last words', options, async
     results.map(({ name, ended }) => [name, ended]),
     [
       ['test', 'exit 1'],
-      ['service one', 'exit 4 while gates ran'],
+      ['service one', 'ended (exit 4) while gate test ran'],
     ],
   )
   assert.match(results[0]?.output ?? '', /listening\ngone/)

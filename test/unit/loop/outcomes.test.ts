@@ -7,6 +7,7 @@ import { outcomeOf } from '../../../src/loop/next-step.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
 import { ownSituation } from '../../../src/loop/situation.ts'
 import type { Command } from '../../../src/model/event.ts'
+import { errorOf } from '../../../src/model/job.ts'
 import type { State } from '../../../src/model/state.ts'
 import { heldBack, tally } from '../../../src/report/headline.ts'
 import { nextMove } from '../../../src/report/next-move.ts'
@@ -499,6 +500,35 @@ describe('error', () => {
     assert.equal(ran.state.prd.run.usage.costUsd, 0)
     const mended = runJob(anotherJob(ran.state), limitsWith({ baseline: true }))
     assert.equal(mended.outcome, 'complete', 'the next run looks again')
+  })
+
+  test('a service that is not there says itself what to do: the base need not be at fault', () => {
+    const ended = (
+      words: string,
+      gates = [gate(false, { name: 'service web', ended: words, output: 'said' })],
+    ) => {
+      const red: Script = (step) => (step.kind === 'baseline' ? { kind: 'baselined', gates } : null)
+      const ran = runJob(stateOf(stories('US-001')), limitsWith({ baseline: true }), red)
+      return [ran.conclusion.reason, errorOf(ran.state)?.fix.split('\n', 1)[0]]
+    }
+    const taken = 'cannot start: http://localhost:1 answers already: node (process 1) x'
+    assert.deepEqual(ended(`${taken} (process 42)`), [
+      `service web ${taken} (process 42)`,
+      'end process 42, or give service web another port',
+    ])
+    assert.deepEqual(ended('cannot start: `true` is content already'), [
+      'service web cannot start: `true` is content already',
+      'end what answers in the place of service web, or give it another port',
+    ])
+    assert.deepEqual(ended('is not ready after 30 s: port 1: nobody listens there'), [
+      'service web is not ready after 30 s: port 1: nobody listens there',
+      'see in its log why, mend its `start` or `ready`, or give it a longer readyTimeout; its output:',
+    ])
+    const fell = gate(false, { name: 'service web', ended: 'ended (exit 7) while gate test ran' })
+    assert.deepEqual(ended('', [gate(false), fell]), [
+      'service web ended (exit 7) while gate test ran, before Ralph changed anything',
+      'see in its log why, and mend its `start`, or main; its output:',
+    ])
   })
 
   test('a branch that may not be made: nothing was charged, and the remedy is told', () => {

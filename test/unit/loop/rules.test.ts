@@ -66,6 +66,23 @@ describe('what passes', () => {
     )
   })
 
+  test('a service that fell is why an attempt fails, before the gate beside it, and takes none of its time', () => {
+    const fell = gate(false, { name: 'service web', ended: 'ended (exit 1) while gate test ran', ms: 9000 })
+    for (const gates of [
+      [gate(false), fell],
+      [gate(true), fell],
+    ]) {
+      const ran = runJob(stateOf(stories('US-001')), limitsWith({ maxAttempts: 1 }), (step) =>
+        step.kind === 'gates' ? { kind: 'gated', commit: step.attempt.candidate.commit, gates } : null,
+      )
+      assert.equal(
+        ran.state.records['US-001']?.failure?.summary,
+        'service web ended (exit 1) while gate test ran',
+      )
+      assert.equal(ran.state.timeline[0]?.gatesMs, 10)
+    }
+  })
+
   test('an advisory gate never blocks', () => {
     const lint: Script = (step) =>
       step.kind === 'gates'
