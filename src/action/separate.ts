@@ -3,7 +3,7 @@
 import * as core from '@actions/core'
 import { refuseNoBrowser } from '../app/browser.ts'
 import { limitsOf } from '../app/limits.ts'
-import { createPorts } from '../app/ports.ts'
+import { createPorts, gatesPort, type PortOptions } from '../app/ports.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { moveClone } from '../git/clone.ts'
 import { refuseFiltered } from '../git/filters.ts'
@@ -100,7 +100,7 @@ async function doPart(
   const limits = limitsOf(chosen)
   const live = new Live(log.screen, { limits, agent: settings.agent, surface: 'comment' }, true)
   const mark = newMark()
-  await using ports = await createPorts({
+  const options: PortOptions = {
     settings: chosen,
     env: context.env,
     workspace,
@@ -114,8 +114,13 @@ async function doPart(
     onAgent: live.agent,
     onGateStart: live.starts,
     onGateEnd: live.gate,
-    ...(part === 'gate' ? { agent: await agentOfGateJob(context, workspace, settings) } : {}),
-  })
+  }
+  // The gate job looks at pages; a step of the work job that asks for gates needs no browser.
+  const own =
+    part === 'gate'
+      ? { agent: await agentOfGateJob(context, workspace, settings) }
+      : { gates: gatesPort({ ...options, settings: { ...chosen, browser: null } }) }
+  await using ports = await createPorts({ ...options, ...own })
   const artifact = artifactName(state.feature, context.run, part)
   remember({ mark, artifact })
   await repository.checkOut(state.green, null)

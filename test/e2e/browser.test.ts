@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { NO_CHROME } from '../unit/browser/site.ts'
 import { place } from './laptop.ts'
-import { story } from './site.ts'
+import { openSite, outputsOf, story } from './site.ts'
 
 const SERVER = `
 import { readFileSync } from 'node:fs'
@@ -144,4 +144,51 @@ test('a page that nobody serves is bad input', { timeout: 60_000 }, async () => 
   const { code, err } = await at.ralph(['validate'])
   assert.equal(code, 64, err)
   assert.match(err, /browser\.urls\[0\][\s\S]*https:\/\/example\.com\//)
+})
+
+test('at separate-job the gate job alone looks at pages, on the base, too (real Chromium)', {
+  skip: NO_CHROME,
+  timeout: 300_000,
+}, async () => {
+  const port = await freePort()
+  const url = `http://localhost:${port}`
+  const cart = { 'pages/cart.html': page('Cart') }
+  await using site = await openSite({
+    separate: true,
+    stories: [
+      story('US-001', 'the cart', { tags: ['ui'], acceptanceCriteria: [`${url}/cart shows the cart`] }),
+    ],
+    files: { 'server.mjs': SERVER, 'pages/index.html': page('Shop') },
+    script: { 'US-001': [{ files: cart }, { files: cart }] },
+    inputs: {
+      gates: 'test: "true"',
+      services: `web: { start: node server.mjs ${port}, ready: "${url}" }`,
+      browser: 'urls: [/]',
+      steps:
+        '[{ name: implement, type: agent }, { name: look, type: verify }, { name: again, type: agent, config: { prompt: Again. } }]',
+    },
+  })
+  const run = await site.go()
+  assert.equal(outputsOf(run).outcome, 'complete', site.log())
+  const logs = (key: string) =>
+    site.runner.runs.flatMap(({ jobs }) =>
+      jobs.filter((job) => job.key === key).map((job) => job.steps.map(({ log }) => log).join('\n')),
+    )
+  const ran = logs('work').join('\n')
+  assert.match(ran, /\[test\]/)
+  assert.doesNotMatch(ran, /\[browser\]/)
+  assert.match(logs('gate').join('\n'), /\[browser\]/)
+  const { basePages = [], records } = await site.state()
+  assert.deepEqual(
+    basePages.map((one) => new URL(one.url).pathname),
+    ['/'],
+  )
+  const { screenshots = [] } = records['US-001']?.gates.find(({ name }) => name === 'browser') ?? {}
+  assert.deepEqual(
+    screenshots.map((one) => [new URL(one.url).pathname, one.before !== null]),
+    [
+      ['/', true],
+      ['/cart', false],
+    ],
+  )
 })

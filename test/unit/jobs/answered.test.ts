@@ -80,5 +80,32 @@ test('gates and what is red beside them count; a gate that is missing is red, bu
   assert.deepEqual(told?.tests, more.tests)
   const elsewhere = await landed([...green, result('service web', false)], 'f'.repeat(40))
   assert.deepEqual(elsewhere, ['lint false the gate job ran on other code'])
+  // The browser's, which is asked for by its tags, is how pages were before any story.
+  const ui = { name: 'browser', run: 'x', timeoutMs: 1, when: ['ui'], advisory: false }
+  const webp = Buffer.concat([
+    Buffer.from('RIFF'),
+    Buffer.alloc(4),
+    Buffer.from('WEBPVP8 '),
+    Buffer.alloc(20),
+  ])
+  const blob = 'a'.repeat(40)
+  const page = { url: 'http://localhost:3000/', viewport: '1280x800', blob, bytes: webp.length, before: null }
+  const base = async (gates: GateResult[]) => {
+    const pictures = { [blob]: webp.toString('base64') }
+    const port = answered({ nonce: 'n', code, gates, pictures }, [...GATES, ui], git, objects, (text) => text)
+    const { signal } = new AbortController()
+    await port.prepare(commit, signal)
+    const results = await port.run({ ...gateRun(), of: 'baseline', tags: [] }, signal)
+    return results.map(({ name, advisory, screenshots = [] }) => [name, advisory, screenshots.length])
+  }
+  const both = [
+    ['lint', false, 0],
+    ['test', false, 0],
+  ]
+  assert.deepEqual(await base([...green, { ...result('browser', true), screenshots: [page] }]), [
+    ...both,
+    ['browser', true, 1],
+  ])
+  assert.deepEqual(await base(green), both)
   await rm(folder, { recursive: true })
 })
