@@ -26,6 +26,8 @@ export type Chrome = {
   transport: PipeTransport
   /** Why it is not there any more; it comes when it has ended. */
   gone: Promise<string>
+  /** Rejects when it has ended, or is cancelled: nothing is to be waited for any more. */
+  over: Promise<never>
 } & AsyncDisposable
 
 /** It has ended, or never began; the message says why. */
@@ -89,6 +91,7 @@ async function start(options: ChromeOptions, more: readonly string[]): Promise<C
   const { as, env, signal, timeoutMs, hosts } = options
   const profile = await (as === null ? openFolder(options.mark ?? newMark()) : as.openHome())
   const stop = new AbortController()
+  const ended = AbortSignal.any([signal, stop.signal])
   let talk: (streams: [Writable, Readable]) => void = () => {}
   const started = new Promise<[Writable, Readable]>((resolve) => {
     talk = resolve
@@ -107,7 +110,7 @@ async function start(options: ChromeOptions, more: readonly string[]): Promise<C
     cwd: '/',
     env: { ...others, HOME: profile.path, TMPDIR: profile.path },
     timeoutMs,
-    signal: AbortSignal.any([signal, stop.signal]),
+    signal: ended,
     captureBytes: OUTPUT_BYTES,
     ...(options.mark === undefined ? {} : { mark: options.mark }),
     as,
@@ -118,10 +121,11 @@ async function start(options: ChromeOptions, more: readonly string[]): Promise<C
   if (typeof streams === 'string') throw new ChromeGone(streams)
   const transport = new PipeTransport(...streams)
   const connection = new Connection('', transport, 0, ANSWER_MS)
-  void gone.then(
-    () => connection.dispose(),
-    () => connection.dispose(),
-  )
+  const over = Promise.race([gone, aborted(ended)]).then((why) => {
+    throw new ChromeGone(why)
+  })
+  // Whatever is still asked fails at once.
+  over.catch(() => connection.dispose())
   const end = async () => {
     const closed = connection.send('Browser.close').catch(() => {})
     await Promise.race([closed.then(() => gone), delay(END_MS)])
@@ -133,9 +137,15 @@ async function start(options: ChromeOptions, more: readonly string[]): Promise<C
     () => true,
     () => false,
   )
-  if (isThere) return { connection, transport, gone, [Symbol.asyncDispose]: end }
+  if (isThere) return { connection, transport, gone, over, [Symbol.asyncDispose]: end }
   stop.abort()
   throw new ChromeGone(await gone)
+}
+
+function aborted(signal: AbortSignal): Promise<string> {
+  const why = 'the browser was cancelled'
+  if (signal.aborted) return Promise.resolve(why)
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(why), { once: true }))
 }
 
 /** Why, on one line, and below it what it said last. */

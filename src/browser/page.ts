@@ -46,7 +46,7 @@ export async function visit(chrome: Chrome, how: Visit): Promise<Seen> {
     const { sessionId } = await connection.send('Target.attachToTarget', { targetId, flatten: true })
     const session = connection.session(sessionId)
     if (session === null) throw new Error('the browser gave no page')
-    const page = new Page(session, how)
+    const page = new Page(session, how, chrome.over)
     const picture = (await page.open()) ? await page.look() : null
     const { noise, lost } = transport.console
     if (noise > CONSOLE) page.remarks.add('console', `it printed ${noise} messages`)
@@ -63,6 +63,7 @@ class Page {
   readonly remarks = new Faults()
   readonly #session: CDPSession
   readonly #how: Visit
+  readonly #over: Promise<never>
   readonly #requests: Requests
   #mainFrame = ''
   #isCrashed = false
@@ -75,9 +76,10 @@ class Page {
     this.#settled = resolve
   })
 
-  constructor(session: CDPSession, how: Visit) {
+  constructor(session: CDPSession, how: Visit, over: Promise<never>) {
     this.#session = session
     this.#how = how
+    this.#over = over
     this.#requests = new Requests(how, this.faults, this.remarks)
   }
 
@@ -102,7 +104,7 @@ class Page {
       return false
     }
     const left = Math.max(0, timeoutMs - (performance.now() - began))
-    if (await within(left, this.#load)) await within(SETTLE_MS, this.#idle)
+    if (await within(left, [this.#load, this.#over])) await within(SETTLE_MS, [this.#idle, this.#over])
     else this.faults.add('not loaded', `it was still loading after ${timeoutMs / 1000} s`)
     return !this.#isCrashed
   }
@@ -229,9 +231,9 @@ function pairsOf(value: unknown): [string, string][] {
     .map((pair) => (Array.isArray(pair) ? [String(pair[0]), String(pair[1])] : ['', '']))
 }
 
-/** True when it came in time. */
-async function within(ms: number, wanted: Promise<unknown>): Promise<boolean> {
+/** True when one of them came in time. */
+async function within(ms: number, wanted: readonly Promise<unknown>[]): Promise<boolean> {
   const stop = new AbortController()
   const late = delay(ms, false, { signal: stop.signal }).catch(() => false)
-  return Promise.race([wanted.then(() => true), late]).finally(() => stop.abort())
+  return Promise.race([...wanted.map((one) => one.then(() => true)), late]).finally(() => stop.abort())
 }

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { test } from 'node:test'
+import { newMark } from '../../../src/system/process.ts'
 import { html, look, NO_CHROME, site } from './site.ts'
 
 const chrome = (name: string, act: () => Promise<void>) =>
@@ -299,17 +300,48 @@ test('a program that is no browser is red with its words', { timeout: 60_000 }, 
   assert.match(missing.output, /\/nowhere\/chrome: No such file/)
 })
 
-chrome('cancelled, it ends at once and leaves nothing', async () => {
-  await using shop = await site({ '/': () => {} })
-  const signal = AbortSignal.timeout(2000)
-  const began = performance.now()
-  assert.equal((await look(shop.url, ['/'], { signal, pageTimeoutMs: 100_000 })).ok, false)
-  assert.ok(performance.now() - began < 20_000)
-  assert.deepEqual(left(), [])
-  assert.deepEqual(
-    readdirSync(tmpdir()).filter((name) => name.startsWith('ralph-browser-')),
-    [],
-  )
+for (const [what, page] of [
+  ['answers', () => {}],
+  ['loads', html('<img src="/silent">')],
+] as const)
+  chrome(`cancelled while a page ${what}, it ends at once and leaves nothing`, async () => {
+    const stop = new AbortController()
+    let began = 0
+    const cancel = () => {
+      began = performance.now()
+      stop.abort()
+    }
+    await using shop = await site({
+      '/': typeof page === 'string' ? page : cancel,
+      // The page that asks for it waits for its load.
+      '/silent': cancel,
+    })
+    const { signal } = stop
+    const mark = newMark()
+    const { ok, ended } = await look(shop.url, ['/'], { signal, mark, pageTimeoutMs: 40_000 })
+    assert.equal(ok, false)
+    assert.match(ended, /^the browser was cancelled while/)
+    // Of 10 seconds that a cancelled job has.
+    assert.ok(performance.now() - began < 8000, String(performance.now() - began))
+    assert.deepEqual(left(), [])
+    assert.deepEqual(
+      readdirSync(tmpdir()).filter((name) => name.startsWith(`ralph-${mark.slice(0, 12)}-`)),
+      [],
+    )
+  })
+
+chrome('a browser that ends while a page loads is told at once', async () => {
+  let began = 0
+  await using shop = await site({
+    '/': html('<img src="/silent">'),
+    '/silent': () => {
+      began = performance.now()
+      process.kill(left()[0] ?? 0, 'SIGKILL')
+    },
+  })
+  const { ended } = await look(shop.url, ['/'], { pageTimeoutMs: 40_000 })
+  assert.match(ended, /^the browser was ended by SIGKILL while http:\/\/localhost:\d+\/ was looked at$/)
+  assert.ok(performance.now() - began < 8000, String(performance.now() - began))
 })
 
 /** Browsers that this process has started, and their processes, which are not dead. */
