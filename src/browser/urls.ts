@@ -1,5 +1,5 @@
 // Which pages are looked at: those that the configuration and the stories name. Pure.
-import { originOf, type Site } from '../model/address.ts'
+import { originOf, PATTERN, type Site } from '../model/address.ts'
 import type { Story } from '../model/feature.ts'
 import { statusesIn } from './statuses.ts'
 
@@ -14,8 +14,6 @@ const ADDRESS = /https?:\/\/[^\s<>"'`\\^|]+/gi
 const AFTER = /[.,;:!?*_~)\]}'"]+$/
 /** Between addresses of which one thing is said. */
 const AND = /^[\s,&/`"'*_()]*(?:(?:and|or)[\s`"'*_(]*)?$/i
-/** A place for something, as in `/users/:id`, `/users/{id}`, `/users/[id]`. */
-const PATTERN = /[{}[\]*]|\/:[a-z]/i
 
 /** `urls`: of the configuration. */
 export type Asked = Site & { urls: readonly string[] }

@@ -34,3 +34,6 @@ export function siteOf(
   if (base === undefined) return null
   return { base, origins: [...new Set(all.flatMap((url) => originOf(url) ?? []))] }
 }
+
+/** A place for something, as in `/users/:id`, `/users/{id}`, `/users/[id]`. */
+export const PATTERN = /[{}[\]*]|\/:[a-z]/i

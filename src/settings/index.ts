@@ -7,8 +7,9 @@ import { fileLayer, flagLayer, inputLayer, type Layer, stepsLayers } from './lay
 import { note, type Place, type Report, readAs } from './place.ts'
 import { remarksOf, type SettingRow, type Surface, standardOf } from './setting.ts'
 import { type Origin, settle } from './settle.ts'
-import { pipelineOf, pipelinePath } from './steps.ts'
+import { pipelineOf, pipelinePath, unknownPipeline } from './steps.ts'
 import { type SettingField, type Settings, settingRows, table, type Values } from './table.ts'
+import { isMap } from './types.ts'
 
 export {
   describeGates,
@@ -62,6 +63,11 @@ export function readSettings(sources: Sources): SettingsResult {
   const ungated = read.gates === NO_GATES && gates.length === 0
   const wanted = { name: read.pipeline, at: chosen.pipeline.at }
   const steps = chosen.steps.sound ? pipelineOf(read.steps, chosen.steps.at, wanted) : null
+  if (!chosen.steps.sound && wanted.name !== null && own === null) {
+    // Steps with a mistake in them still have their names.
+    const written = layers.map(({ given }) => given.get('steps')?.value).find(isMap) ?? {}
+    if (!Object.hasOwn(written, wanted.name)) unknownPipeline(wanted.at, wanted.name, Object.keys(written))
+  }
   const settings = settle({ ...read, surface: sources.surface, gates, ungated, steps }, chosen)
   const { mistakes, notes } = report
   return mistakes.length > 0 ? { ok: false, mistakes, settings, notes } : { ok: true, settings, notes }

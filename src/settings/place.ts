@@ -166,7 +166,9 @@ function addIssue({ at, written, shownAs }: Given, issue: z.core.$ZodIssue): voi
   // What a variable brought in may be a secret: nothing repeats it.
   const isReplaced = typeof item === 'string' && item !== text
   const isLine = typeof item === 'string' && keys.length < issue.path.length && !isReplaced
-  const found = words ?? shown(shownAs ?? (isLine ? issue.input : item))
+  // A number where one belongs is no secret.
+  const isCount = issue.code === 'too_small' && typeof item === 'number'
+  const found = words ?? shown((isCount ? undefined : shownAs) ?? (isLine ? issue.input : item))
   const isRepeated = typeof issue.input !== 'object' && fix.includes(String(issue.input))
   if (issue.input === undefined && keys.length > 0) mistake(place, found, expected, `add \`${keys.at(-1)}:\``)
   else if (isReplaced || (shownAs !== undefined && isRepeated))

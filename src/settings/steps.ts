@@ -13,6 +13,7 @@ import {
   duration,
   expects,
   integer,
+  isMap,
   kinds,
   lines,
   list,
@@ -91,7 +92,31 @@ export const stepKeys = {
 }
 
 const step = structure(shape, snakeCase).check(z.meta({ id: 'step' }))
-const stepList = listOf(step)
+/** What one step alone does not tell; looked at also where other things are wrong. */
+const together = z.check<unknown[]>(
+  ({ value: list, issues }) => {
+    const names: unknown[] = []
+    if (!Array.isArray(list)) return
+    for (const [index, one] of list.entries()) {
+      if (!isMap(one)) continue
+      const { name: own, type, config: given } = one
+      const first = typeof own === 'string' ? names.indexOf(own.toLowerCase()) : -1
+      names[index] = typeof own === 'string' ? own.toLowerCase() : undefined
+      const issue = (words: string[], input: unknown, path: (string | number)[]) =>
+        issues.push({ code: 'custom', message: words.join('\n'), input, path })
+      if (first !== -1)
+        issue(['a name of its own', `rename it: step ${first + 1} has it`], own, [index, 'name'])
+      if (type === 'command' && (given === undefined || (isMap(given) && (given.command ?? null) === null)))
+        issue(['a command line for bash -c', 'add `config: { command: ... }`', 'nothing'], null, [
+          index,
+          'config',
+          'command',
+        ])
+    }
+  },
+  { when: () => true },
+)
+const stepList = listOf(step).check(together)
 
 /** Durations in milliseconds. */
 export const steps = z
@@ -139,11 +164,16 @@ export function pipelineOf(
   }
   const list = Object.hasOwn(named, chosen) ? (named[chosen] ?? []) : []
   if (list.length === 0) {
-    const known = names.length === 0 ? '' : `${anyOf(names.map((one) => oneLine(one, 60)))} of \`steps\`, or `
-    const fix = `write one of these, or commit ${pipelinePath(chosen)}`
-    return mistake(wanted.at, shown(chosen), `${known}the name of a file in ${CONFIGS}/`, fix) ?? null
+    return unknownPipeline(wanted.at, chosen, names) ?? null
   }
   return planned(chosen, list, Array.isArray(given) ? at : below(at, chosen))
+}
+
+/** A name that neither `steps` nor a file has. */
+export function unknownPipeline(at: Place, wanted: string, names: readonly string[]): undefined {
+  const known = names.length === 0 ? '' : `${anyOf(names.map((one) => oneLine(one, 60)))} of \`steps\`, or `
+  const fix = `write one of these, or commit ${pipelinePath(wanted)}`
+  return mistake(at, shown(wanted), `${known}the name of a file in ${CONFIGS}/`, fix)
 }
 
 function planned(chosen: string, list: readonly Written[], at: Place): Pipeline | null {
@@ -208,9 +238,6 @@ function setsUp({ type, config: { markerFile } }: Written): boolean {
 
 function check(list: readonly Written[], index: number, one: Written, at: Place): void {
   const { type, config: given } = one
-  const first = list.findIndex((other) => other.name.toLowerCase() === one.name.toLowerCase())
-  if (first < index)
-    mistake(below(at, 'name'), shown(one.name), 'a name of its own', `rename it: step ${first + 1} has it`)
   if (type === 'git-commit' && list.findIndex((other) => other.type === type) < index)
     mistake(at, 'a second git-commit', 'one, at most', 'remove it: an iteration has one commit')
   for (const [key, value] of Object.entries(given)) {
@@ -232,13 +259,6 @@ function check(list: readonly Written[], index: number, one: Written, at: Place)
         'remove it, or mend the type',
       )
   }
-  if (type === 'command' && given.command === null)
-    mistake(
-      below(at, 'config', 'command'),
-      'nothing',
-      'a command line for bash -c',
-      'add `config: { command: ... }`',
-    )
   if (given.prompt !== null && given.promptFile !== null)
     mistake(below(at, 'config', 'prompt'), 'prompt beside prompt_file', 'one of the two', 'remove one')
   const { promptFile: file } = given

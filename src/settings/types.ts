@@ -195,13 +195,18 @@ export function orElse<S extends z.core.SomeType>(schema: S, written: z.core.uti
 
 /**
  * A map with known keys; one with nothing behind it counts as left out. `snakeCase` also takes `retry_delay` for
- * `retryDelay` (the configuration of the Ralph with steps).
+ * `retryDelay` (the configuration of the Ralph with steps). `unlisted` keys are taken, and offered to nobody.
  */
 export function structure<const S extends z.core.$ZodLooseShape>(
   shape: S,
-  { snakeCase = false, example }: { snakeCase?: boolean; example?: string } = {},
+  {
+    snakeCase = false,
+    example,
+    unlisted = [],
+  }: { snakeCase?: boolean; example?: string; unlisted?: readonly string[] } = {},
 ) {
   const known = Object.keys(shape)
+  const listed = known.filter((key) => !unlisted.includes(key))
   const spelled = (key: string, value: object) => {
     const camel = camelCase(key)
     return snakeCase && known.includes(camel) && !Object.hasOwn(value, camel) ? camel : key
@@ -211,9 +216,9 @@ export function structure<const S extends z.core.$ZodLooseShape>(
     const entries = Object.entries(value).map(([key, item]) => [spelled(key, value), item] as const)
     return Object.fromEntries(entries.filter(([key, item]) => !isEmpty(item) || !known.includes(key)))
   }
-  const words = expects(example ?? `a map with ${anyOf(known)}`, 'write a map')
+  const words = expects(example ?? `a map with ${anyOf(listed)}`, 'write a map')
   const error = (issue: { code?: string | undefined; input?: unknown }) =>
-    issue.code === 'unrecognized_keys' ? known.join('\n') : words.error(issue)
+    issue.code === 'unrecognized_keys' ? listed.join('\n') : words.error(issue)
   return z.pipe(z.transform(given), z.strictObject(shape, { error })).register(kinds, { kind: 'map' })
 }
 

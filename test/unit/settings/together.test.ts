@@ -95,3 +95,30 @@ test('what could not be read is not compared', () => {
   assert.equal(wrong({ flags: { agent: true, fallbackAgent: 'claude' } }).length, 1)
   assert.equal(wrong({ inputs: { agent: 'codex', 'max-cost-usd': '5' }, ...yml('prices: 3') }).length, 1)
 })
+
+test('beside other mistakes each is told: a pattern as a page, steps, the pipeline, a count', () => {
+  const text = `notify: { slack: foo, every: 0 }
+pipeline: foo
+browser: { viewports: [1280], urls: ['/users/:id'], tag: ui }
+steps: [{ name: a, type: agnt }, { name: A, type: command }]`
+  const told = wrong(yml(text)).map(({ path, found, fix }) => [
+    path.replace('ralph.config.yml: ', ''),
+    found,
+    fix,
+  ])
+  for (const one of [
+    ['notify.every', '0', 'write such a number'],
+    ['browser.viewports[0]', '1280', 'write it as 1280x800'],
+    ['browser.urls[0]', '"/users/:id"', 'write the path of one page, such as /users/1'],
+    ['steps[0].type', '"agnt"', 'did you mean agent?'],
+    ['steps[1].name', '"A"', 'rename it: step 1 has it'],
+    ['steps[1].config.command', 'nothing', 'add `config: { command: ... }`'],
+    ['pipeline', '"foo"', 'write one of these, or commit .ralph/configs/foo.json'],
+  ])
+    assert.ok(
+      told.some((other) => other.join() === one.join()),
+      `${one.join()}\n${told.join('\n')}`,
+    )
+  const unknown = wrong(yml(text)).find(({ path }) => path.endsWith('browser.tag'))
+  assert.doesNotMatch(unknown?.expected ?? '', /screenshotDir/)
+})
