@@ -6,7 +6,7 @@ import { LeaseLost, type Ports } from '../model/ports.ts'
 import type { Conclusion, State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { nextStep } from './next-step.ts'
-import { announce } from './observers.ts'
+import { announce, settled } from './observers.ts'
 import { perform } from './perform.ts'
 import { reduce } from './reduce.ts'
 
@@ -32,7 +32,7 @@ export async function loop(
   try {
     return await turns(start, limits, ports, ours)
   } finally {
-    await announce(ports, (observer) => observer.settle?.())
+    await settled(ports)
   }
 }
 

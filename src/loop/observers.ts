@@ -14,3 +14,10 @@ export async function announce(
     }
   }
 }
+
+/** The job is over for all of them at once: who waits for a service does not make the others wait. */
+export async function settled({ observers, warn }: Pick<Ports, 'observers' | 'warn'>): Promise<void> {
+  await Promise.all(
+    observers.map((one) => announce({ observers: [one], warn }, (observer) => observer.settle?.())),
+  )
+}

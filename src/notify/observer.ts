@@ -23,6 +23,7 @@ export type NotifierOptions = {
 const PATIENCE_MS = 10_000
 /** A cancelled job has ten seconds for everything. */
 const SHORT_PATIENCE_MS = 2_000
+const LATE = { ok: false, said: 'no answer in time; the job did not wait any longer' }
 
 export class Notifier implements Observer {
   readonly #options: NotifierOptions
@@ -59,12 +60,10 @@ export class Notifier implements Observer {
   }
 
   async settle(): Promise<void> {
-    const { signal, warn, patienceMs = signal.aborted ? SHORT_PATIENCE_MS : PATIENCE_MS } = this.#options
+    const { signal, patienceMs = signal.aborted ? SHORT_PATIENCE_MS : PATIENCE_MS } = this.#options
     const late = setTimeout(() => this.#stop.abort(), patienceMs)
     await Promise.all(this.#queues.values())
     clearTimeout(late)
-    if (this.#stop.signal.aborted)
-      warn('notify: the job did not wait any longer for messages that were under way')
   }
 
   #now(): number {
@@ -90,11 +89,12 @@ export class Notifier implements Observer {
   }
 
   async #deliver(receiver: Receiver, notice: Notice): Promise<void> {
-    if (this.#stop.signal.aborted) return
-    const { ok, said } = await receiver.deliver(notice, this.#stop.signal)
-    if (ok || this.#stop.signal.aborted || this.#failed.has(receiver)) return
+    const { signal } = this.#stop
+    const { ok, said } = signal.aborted ? LATE : await receiver.deliver(notice, signal)
+    if (ok || this.#failed.has(receiver)) return
     this.#failed.add(receiver)
-    this.#options.warn(undelivered(receiver, said, this.#options.facts.redact))
+    const why = signal.aborted ? LATE.said : said
+    this.#options.warn(undelivered(receiver, why, this.#options.facts.redact))
   }
 }
 

@@ -1,7 +1,7 @@
 // Whoever watches a run: told in order, and unable to disturb it or one another.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { announce } from '../../../src/loop/observers.ts'
+import { announce, settled } from '../../../src/loop/observers.ts'
 import type { Observer } from '../../../src/model/ports.ts'
 import { midRun } from '../report/samples.ts'
 
@@ -31,4 +31,27 @@ test('one that fails is a warning, and the others hear all the same, in their or
   await announce({ observers, warn }, (observer) => observer.event?.({ kind: 'waited', at: 0 }, midRun()))
   assert.deepEqual(heard, ['first verify', 'last verify'])
   assert.deepEqual(warnings, ['the chat is away', 'at once'])
+})
+
+test('at the end nobody waits for another: each waits for its own service', async () => {
+  const heard: string[] = []
+  const warnings: string[] = []
+  let answer = () => {}
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  const waits: Observer = {
+    async settle() {
+      await answered
+      throw new Error('no answer')
+    },
+  }
+  const last: Observer = {
+    async settle() {
+      heard.push('last')
+      answer()
+    },
+  }
+  await settled({ observers: [waits, {}, last], warn: (message) => warnings.push(message) })
+  assert.deepEqual([heard, warnings], [['last'], ['no answer']])
 })

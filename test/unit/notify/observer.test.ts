@@ -70,6 +70,6 @@ test('at its end a job waits for seconds at most; a failure is told once', async
   await notifier.settle()
   assert.deepEqual(warnings, [
     'notify: teams was not told: : :error::HTTP 500 red',
-    'notify: the job did not wait any longer for messages that were under way',
+    'notify: slack was not told: no answer in time; the job did not wait any longer',
   ])
 })
