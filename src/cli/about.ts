@@ -45,7 +45,7 @@ export async function why(context: Context): Promise<Answer> {
   return { code: 0, outputs, more: { why: inJson } }
 }
 
-function whyLines({ story, stands, last, attempts, seen, help }: Why): string[] {
+function whyLines({ story, stands, last, attempts, seen, inLogs, help }: Why): string[] {
   const tried = attempts.map(({ attempt, result, summary, costUsd, ms }) => {
     const figures = [costUsd > 0 ? usd(costUsd) : '', ms > 0 ? humanMs(ms) : ''].filter(Boolean).join(', ')
     return `  attempt ${attempt}: ${result}${figures === '' ? '' : ` (${figures})`}: ${terminalText(summary, 300)}`
@@ -59,6 +59,12 @@ function whyLines({ story, stands, last, attempts, seen, help }: Why): string[] 
     ...(seen === null ? [] : ['', seen.of === '' ? 'Seen:' : `Gate ${terminalText(seen.of, 60)}:`]),
     ...output.map((line) => `  ${line}`),
     ...(help.length === 0 ? [] : ['', 'What would help:', ...help.map((one) => `  - ${inPlain(one)}`)]),
+    ...(inLogs === null
+      ? []
+      : [
+          '',
+          `What its gates said at attempt ${inLogs.attempt}: ralph log ${terminalText(story.id)} --attempt ${inLogs.attempt}`,
+        ]),
     ...(story.attempts === 0 ? [] : ['', `All that was said: ralph log ${terminalText(story.id)}`]),
   ]
 }

@@ -20,6 +20,8 @@ export type Why = {
   attempts: readonly TimelineEntry[]
   /** What was seen of the last failure: the output of a gate, or more words; empty where there is none. */
   seen: { of: string; output: string } | null
+  /** The last rejected attempt of a story that passed since: what was seen of it is in its logs alone. */
+  inLogs: TimelineEntry | null
   /** What a person can do, the most telling first. */
   help: readonly Sentence[]
 }
@@ -28,14 +30,14 @@ const MOST_HELP = 5
 /** So many rejected attempts are a sign that it is no small story. */
 const MANY_ATTEMPTS = 3
 
-/** `id` null: the story that failed last. Null where there is none of it. */
+/** `id` null: the story that failed last, one that is not mended before the others. Null where there is none of it. */
 export function whyOf(
   state: State,
   id: string | null,
   surface: Surface,
   limits: Limits | null = null,
 ): Why | null {
-  const wanted = id ?? lastFailed(state)
+  const wanted = id ?? lastFailed(state) ?? lastRejected(state)
   const story = storiesOf(state).find((one) => one.id === wanted)
   if (story === undefined) return null
   const { failure, gates } = story
@@ -50,8 +52,13 @@ export function whyOf(
     last: lastOf(story),
     attempts,
     seen: story.standing === 'passed' || output === '' ? null : { of: red?.name ?? '', output },
+    inLogs: story.standing === 'passed' ? (rejected.at(-1) ?? null) : null,
     help: helpOf({ state, story, limits, rejected, typed }).slice(0, MOST_HELP),
   }
+}
+
+function lastRejected({ timeline }: State): string | undefined {
+  return timeline.findLast(({ result }) => result === 'rejected' || result === 'reset')?.storyId
 }
 
 const KINDS: Readonly<Record<Failure['kind'], string>> = {

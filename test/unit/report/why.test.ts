@@ -178,3 +178,15 @@ test('a long diff is bounded, and its end is said', () => {
   assert.match(text, /```diff\n\+line 0\n/)
   assert.match(text, /… and \d+ lines more/)
 })
+
+test('without a story: the one that failed last, of all that have', () => {
+  const mended = pass(reject(justStarted(), 'US-001'), 'US-001', 2)
+  const why = whyOf(mended, null, 'cli', limits)
+  assert.equal(why?.story.id, 'US-001')
+  assert.equal(why?.seen, null)
+  // The state keeps the gates of the last attempt alone.
+  assert.equal(why?.inLogs?.attempt, 1)
+  assert.match(whyReply(why), /What the gates said at attempt 1 stands in the log of job \d+\./)
+  assert.equal(whyOf(pass(justStarted(), 'US-001'), null, 'cli', limits), null)
+  assert.equal(whyOf(stuck(), 'US-003', 'cli', limits)?.inLogs, null)
+})
