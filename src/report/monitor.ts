@@ -223,6 +223,8 @@ export function leftWords(until: number, now: number): string {
 export function callsPart({ used, most, freeAt, heldUntil }: Dashboard['calls']) {
   const count = ofMost(String(used), most, String)
   if (heldUntil !== null) return { text: `${count}, the next in `, until: heldUntil }
+  // Without a limit it is nothing that anybody waits for.
+  if (most === null) return { text: count, until: null }
   return { text: `${count}${freeAt === null ? '' : ', one less in '}`, until: freeAt }
 }
 

@@ -24,6 +24,8 @@ const WIDEST = 160
 /** From here on two columns stand beside each other. */
 const TWO_COLUMNS = 100
 const NARROW = 60
+/** Rows below which each section gets two at first. */
+const LOW = 12
 
 const STANDING_COLOURS: Readonly<Record<Standing, readonly Colour[]>> = {
   passed: ['green'],
@@ -109,9 +111,9 @@ function headOf(one: Dashboard, look: Size): string[] {
   const end = inner >= NARROW ? `  ${paint(clock, ['dim'], look)}` : ''
   const first = `${paint(state, ['bold', colour], look)}  ${pad(name, room)}${end}`
   const short = look.height < 30 ? 2 : 4
-  const says = wrap(terminalText(one.headline, 400), inner).slice(0, short)
-  const next = wrap(`Next: ${terminalText(one.next, 600)}`, inner).slice(0, short)
-  const needs = one.needs === null ? [] : wrap(terminalText(one.needs, 400), inner).slice(0, short)
+  const says = paragraph(one.headline, inner, short)
+  const next = paragraph(`Next: ${one.next}`, inner, short)
+  const needs = one.needs === null ? [] : paragraph(one.needs, inner, short)
   const rows = [
     first,
     ...says.map((line) => paint(pad(line, inner), ['bold'], look)),
@@ -121,6 +123,14 @@ function headOf(one: Dashboard, look: Size): string[] {
   return boxed(rows, inner, [colour], look).split('\n')
 }
 
+/** At most so many lines; what is cut off shows that it is. */
+function paragraph(text: string, width: number, most: number): string[] {
+  const lines = wrap(terminalText(text, 600), width)
+  return lines.length <= most
+    ? lines
+    : [...lines.slice(0, most - 1), fit(lines.slice(most - 1).join(' '), width)]
+}
+
 type Section = {
   title: string
   lines: string[] /** Rows that it gets before others get more. */
@@ -128,8 +138,15 @@ type Section = {
 }
 
 function bodyOf(one: Dashboard, room: number, look: Size): string[] {
+  const lines = bodyWith(one, room, look, 1)
+  // Rows that nothing else needs.
+  const free = room - lines.length
+  return free > 0 ? bodyWith(one, room, look, 1 + free) : lines
+}
+
+function bodyWith(one: Dashboard, room: number, look: Size, outlookRows: number): string[] {
   const { width } = look
-  const figures = figureLines(one, look)
+  const figures = figureLines(one, look, outlookRows)
   const left = Math.max(0, room - figures.length)
   if (width < TWO_COLUMNS)
     return [
@@ -153,7 +170,7 @@ function restOf(one: Dashboard, width: number, look: Look): Section[] {
 }
 
 /** Bars and figures, each behind its name. */
-function figureLines(one: Dashboard, look: Size): string[] {
+function figureLines(one: Dashboard, look: Size, outlookRows: number): string[] {
   const { width } = look
   const column = width < NARROW ? 8 : 10
   const cells = Math.max(6, Math.min(30, Math.floor(width / 4)))
@@ -178,7 +195,11 @@ function figureLines(one: Dashboard, look: Size): string[] {
     ),
     row('Circuit', circuitWords(one.circuit), circuit),
     ...packed(one.figures, width - 2).map((line) => ` ${line}`),
-    ...(one.outlook === null ? [] : [row('Outlook', one.outlook)]),
+    ...(one.outlook === null
+      ? []
+      : paragraph(one.outlook, width - column - 2, outlookRows).map((line, at) =>
+          row(at === 0 ? 'Outlook' : '', line),
+        )),
   ]
 }
 
@@ -260,12 +281,14 @@ function stories({ stories: all, counts }: Dashboard, width: number, look: Look)
   return { title: `Stories (${counts.total})`, lines, least: 4 }
 }
 
-/** Sections below each other: each gets its least, in their order, and what is left goes to the first that has more. */
+/** Sections below each other: each gets its least, the stories before what can be done without, and what is left goes round. */
 function stacked(sections: readonly Section[], room: number, look: Look, width: number): string[] {
   const sized = sections.filter(({ lines }) => lines.length > 0).map((one) => ({ ...one, rows: 0 }))
   let left = room
-  for (const one of sized) {
-    const rows = Math.min(one.least, one.lines.length)
+  const weight = ({ title }: Section) => (title.startsWith('Now') ? 0 : title.startsWith('Stories') ? 1 : 2)
+  const isLow = room < LOW
+  for (const one of sized.toSorted((one, other) => weight(one) - weight(other))) {
+    const rows = Math.min(isLow ? 2 : one.least, one.lines.length)
     if (left < 2) break
     one.rows = Math.min(rows, left - 1)
     left -= one.rows + 1

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { closedBreaker } from '../../../src/loop/breaker.ts'
 import type { State } from '../../../src/model/state.ts'
 import { newStory } from '../../../src/prd/schema.ts'
-import { dashboardOf } from '../../../src/report/monitor.ts'
+import { type Dashboard, dashboardOf } from '../../../src/report/monitor.ts'
 import { frameLines } from '../../../src/terminal/dashboard.ts'
 import { plainFrame } from '../../../src/terminal/dashboard-plain.ts'
 import { textWidth } from '../../../src/terminal/width.ts'
@@ -55,6 +55,33 @@ test('without a terminal: plain lines', (t) => {
   t.assert.fileSnapshot(`${frame.join('\n')}\n`, 'test/fixtures/terminal/dashboard-plain.txt', {
     serializers: [String],
   })
+})
+
+test('a small terminal: the stories stand there while a session does, and what is cut says so', () => {
+  const watching = watched(calling(), { lines: ['one', 'two', 'three', 'four', 'five'] })
+  for (const width of [40, 80]) {
+    const one = dashboardOf(watching, NOW)
+    const frame = frameLines({ dashboards: [one], selected: 0, note: 'x' }, plain(width, 24))
+    for (const words of [/^── Now: US-005/, /^── Stories/, /\[>\] US-005/])
+      assert.ok(
+        frame.some((line) => words.test(line)),
+        `${words} in\n${frame.join('\n')}`,
+      )
+    const box = frame.slice(
+      0,
+      frame.findIndex((line) => line.startsWith('╚')),
+    )
+    assert.match(box.at(-1) ?? '', /… +║$|… ║$/)
+  }
+})
+
+test('without a limit of calls nothing is counted down; an outlook has the rows that are free', () => {
+  const noLimit = { ...watched(calling()), limits: null }
+  const frame = (one: Dashboard, height: number) =>
+    frameLines({ dashboards: [one], selected: 0, note: 'x' }, plain(80, height)).join('\n')
+  assert.match(frame(dashboardOf(noLimit, NOW), 36), /^ Calls\/h +\d+$/m)
+  const outlook = frame(dashboardOf(watched(calling()), NOW), 60)
+  assert.match(outlook, /^ Outlook .*\n {11}\S/m)
 })
 
 test('a frame is exactly as high as the terminal and no wider, at every size', () => {
