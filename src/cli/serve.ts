@@ -209,11 +209,12 @@ class Site {
     const part =
       watched === undefined ? indexPart(this.#dashboards()) : livePart(dashboardOf(watched, Date.now()))
     const live = JSON.stringify({ html: part.toString(), note: this.#note() })
-    if (live !== follower.live) response.write(`event: live\ndata: ${live}\n\n`)
-    follower.live = live
     const words = watched === undefined ? '' : versionOf(watched)
+    // Said first: the page asks for all of it then, and shows what is live with its new head.
     if (follower.commitWords !== '' && words !== follower.commitWords)
       response.write('event: report\ndata: {}\n\n')
+    if (live !== follower.live) response.write(`event: live\ndata: ${live}\n\n`)
+    follower.live = live
     follower.commitWords = words
   }
 

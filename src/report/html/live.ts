@@ -86,7 +86,7 @@ const CSS = `.now{display:grid;grid-template-columns:minmax(0,2fr) minmax(0,1fr)
 .cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(300px,1fr));gap:14px}.card{color:inherit;display:block}.card small,.card em{display:block}.card em{color:var(--wait);font-style:normal;margin-top:6px}.card progress{width:100%}.card span{float:right}
 @media(max-width:800px){.now{grid-template-columns:minmax(0,1fr)}.now section:first-child{grid-row:auto}}`
 
-/** Takes what the server says in place of what stands there; what is folded open stays so. */
+/** Takes what the server says in place of what stands there, a new state whole, at one time; what is folded open stays so. */
 const SCRIPT = `
 const part = (id) => document.getElementById(id)
 const two = (n) => String(Math.floor(n) % 60).padStart(2, '0')
@@ -104,23 +104,40 @@ setInterval(() => {
 const events = new EventSource('events')
 events.onopen = () => { const lost = part('lost'); if (lost) lost.hidden = true }
 events.onerror = () => { const lost = part('lost'); if (lost) lost.hidden = false }
-events.addEventListener('live', ({ data }) => {
-  const { html, note } = JSON.parse(data)
+let later = null
+let turn = 0
+let isLoading = false
+const show = ({ html, note }) => {
   part('live').innerHTML = html
   part('note').textContent = note
   said()
+}
+events.addEventListener('live', ({ data }) => {
+  later = JSON.parse(data)
+  if (!isLoading) show(later)
 })
 events.addEventListener('report', async () => {
-  const answer = await fetch('')
-  if (!answer.ok) return
-  const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  const mine = ++turn
+  later = null
+  isLoading = true
+  const text = await fetch('').then((answer) => answer.ok ? answer.text() : '').catch(() => '')
+  if (mine !== turn) return
+  isLoading = false
+  if (text !== '') replace(text)
+  if (later !== null) show(later)
+  said()
+})
+const replace = (text) => {
+  // Not its style and script, which have that answer's nonce.
+  const own = text.slice(text.indexOf('<title>'), text.indexOf('<style')) + text.slice(text.indexOf('<body>'))
+  const page = new DOMParser().parseFromString(own, 'text/html')
   document.title = page.title
   const open = [...document.querySelectorAll('details[open][id]')].map(({ id }) => id)
-  for (const id of ['top', 'report']) {
+  for (const id of ['top', 'live', 'note', 'report']) {
     const [here, there] = [part(id), page.getElementById(id)]
     if (here && there && here.innerHTML !== there.innerHTML) here.replaceWith(there)
   }
   for (const id of open) part(id)?.setAttribute('open', '')
-})
+}
 said()
 `
