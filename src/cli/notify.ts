@@ -25,7 +25,7 @@ export async function notify(context: Context): Promise<Answer> {
   if (flags.test === undefined) {
     const kinds = wanted.map(({ kind }) => kind)
     say(
-      `A run tells ${kinds.join(', ')}: when it starts, every ${settings.notify.every} iterations, when a story`,
+      `A run tells ${kinds.join(', ')}: when it starts, every ${settings.notify.every === 1 ? 'iteration' : `${settings.notify.every} iterations`}, when a story`,
     )
     say('is blocked, when it waits, at 50, 80 and 100 % of a limit, and how it ends.')
     return { code: 0, outputs: outputsOf(null, null, null), more: { kinds } }

@@ -85,6 +85,7 @@ export async function run(context: Context): Promise<Answer> {
     const places: [string, string][] = [['Logs', join(top, 'logs', logs.name ?? '')]]
     if (settings.browser?.enabled === true)
       places.push(['Pictures', screenshotFolder({ clone }, logs.name ?? '')])
+    places.push(['Report', 'ralph report'])
     live.end(state, conclusion, places)
     const movedRefs = byWeight(local.workspace.snapshot.moved)
     for (const line of movedRefLines(movedRefs)) live.warn(line)

@@ -124,7 +124,7 @@ function strike(state: State, storyId: string, summary: string, limits: Limits):
   const retries = story.retries + 1
   const blocked = retries >= limits.maxAttempts
   const note = blocked
-    ? `blocked after ${retries} failed attempts: ${summary}. ${goesOnBy(storyId)}`
+    ? `blocked after ${retries} failed ${retries === 1 ? 'attempt' : 'attempts'}: ${summary}. ${goesOnBy(storyId)}`
     : summary
   const prd = mapStory(state.prd, storyId, (one) => ({ ...one, retries, blocked }))
   return withNote({ ...state, prd }, storyId, note)

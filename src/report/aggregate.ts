@@ -65,7 +65,7 @@ export function aggregate(runs: readonly FeatureRun[]): Aggregate {
   const dearest = (totals: Total[]) =>
     totals.sort((one, other) => other.costUsd - one.costUsd || other.tokens - one.tokens)
   return {
-    runs: [...runs].sort((one, other) => other.folder.localeCompare(one.folder)),
+    runs: runs.map(withMoney).sort((one, other) => other.folder.localeCompare(one.folder)),
     total: rounded(entries.reduce(plus, none('all'))),
     byModel: dearest(by(({ agent, model }) => (model === null ? agent : `${agent} ${model}`))),
     byVersion: dearest(by(({ version }) => version)),
@@ -107,10 +107,25 @@ function plus(total: Total, { calls, tokens, costUsd, agentSeconds }: Omit<Total
   }
 }
 
+function withMoney(run: FeatureRun): FeatureRun {
+  const { costUsd, estimatedCostUsd } = run.usage
+  const ledger = run.ledger.map((entry) => ({ ...entry, costUsd: money(entry.costUsd) }))
+  const usage = {
+    ...run.usage,
+    costUsd: money(costUsd),
+    ...(estimatedCostUsd === undefined ? {} : { estimatedCostUsd: money(estimatedCostUsd) }),
+  }
+  return { ...run, usage, ledger }
+}
+
+function money(dollars: number): number {
+  return Math.round(dollars * 1e6) / 1e6
+}
+
 function rounded(total: Total): Total {
   return {
     ...total,
-    costUsd: Math.round(total.costUsd * 1e6) / 1e6,
+    costUsd: money(total.costUsd),
     agentSeconds: Math.round(total.agentSeconds * 10) / 10,
   }
 }

@@ -20,7 +20,7 @@ export function exitsOf(state: State, limits: Limits | null, outcome: Outcome | 
   const exits: Exit[] = [
     {
       name: 'Stories',
-      text: `${counts.passed} of ${counts.total} pass${blocked > 0 ? `, ${blocked} blocked` : ''}`,
+      text: `${counts.passed} of ${counts.total} ${counts.total === 1 ? 'passes' : 'pass'}${blocked > 0 ? `, ${blocked} blocked` : ''}`,
       level: left.length === 0 ? 'good' : blocked === left.length ? 'met' : blocked > 0 ? 'near' : 'far',
     },
     verificationExit(state, limits, left.length === 0),

@@ -50,7 +50,7 @@ export function tally({ prd, control: { scope } }: Pick<State, 'prd' | 'control'
   const part = scope === null ? '' : ` ${scopeWords(scope)}`
   const others = othersWords(prd, scope)
   const stories = `${total} ${total === 1 ? 'story' : 'stories'}${part}`
-  const pass = `${passed} of ${stories} ${passed === 1 ? 'passes' : 'pass'}`
+  const pass = `${passed} of ${stories} ${total === 1 ? 'passes' : 'pass'}`
   return `${pass}${skipped === 0 ? '' : `, ${skipped} skipped`}${others === '' ? '' : `; ${others}`}`
 }
 

@@ -316,7 +316,7 @@ test('a rate limit that lasts longer than the job refuses the dispatch: not red,
   assert.match(warned, /^continued: .*rate limit refuses the next job until .*\n.*resume-lost/m)
   assert.doesNotMatch(site.log(), /permissions: actions/)
   const [comment] = site.github.comments((await site.pull()).number)
-  assert.match(comment?.body ?? '', /1 of 3 stories passes · GitHub's rate limit refuses the next job until/)
+  assert.match(comment?.body ?? '', /1 of 3 stories pass · GitHub's rate limit refuses the next job until/)
   assert.deepEqual(openChecks(site), [])
   assert.deepEqual(await schedule(site), ['resumed: sample (the next job was promised and never started)'])
   await oneChain(site)

@@ -9,18 +9,24 @@ import { type Columns, folded, html, type Markup, nothing, table, type Value, wo
 
 export type Wasted = { attempts: number; costUsd: number; tokens: number; ms: number; share: number }
 
-/** Of the iterations that the state still tells of: what came to nothing, and its share of their cost (else of their tokens). */
-export function wasted(timeline: readonly TimelineEntry[]): Wasted {
+/** Of the iterations that the state still tells of: what came to nothing, and its share of all that was used: of the cost, else of the tokens. */
+export function wasted({ timeline, usage }: Pick<View, 'timeline' | 'usage'>): Wasted {
   const lost = timeline.filter(({ result }) => result === 'rejected')
   const sum = (entries: readonly TimelineEntry[], of: 'costUsd' | 'tokens' | 'ms') =>
     entries.reduce((total, entry) => total + entry[of], 0)
-  const unit = sum(timeline, 'costUsd') > 0 ? 'costUsd' : sum(timeline, 'tokens') > 0 ? 'tokens' : 'ms'
+  // Plans and verifications are no iterations, and cost, too.
+  const all = {
+    costUsd: Math.max(usage.costUsd, sum(timeline, 'costUsd')),
+    tokens: Math.max(usage.inputTokens + usage.outputTokens, sum(timeline, 'tokens')),
+    ms: sum(timeline, 'ms'),
+  }
+  const unit = all.costUsd > 0 ? 'costUsd' : all.tokens > 0 ? 'tokens' : 'ms'
   return {
     attempts: lost.length,
     costUsd: sum(lost, 'costUsd'),
     tokens: sum(lost, 'tokens'),
     ms: sum(lost, 'ms'),
-    share: sum(lost, unit) / Math.max(Number.MIN_VALUE, sum(timeline, unit)),
+    share: sum(lost, unit) / Math.max(Number.MIN_VALUE, all[unit]),
   }
 }
 
@@ -31,7 +37,7 @@ export function wastedWords({ costUsd, tokens: used, ms }: Wasted): string {
 export function costTables(view: View): Markup {
   const { timeline, worst } = view
   if (view.usage.calls === 0 && timeline.length === 0) return nothing
-  const rejected = wasted(timeline)
+  const rejected = wasted(view)
   const of = view.iterations > timeline.length ? ` of the last ${timeline.length} iterations` : ''
   const waste =
     rejected.attempts === 0
@@ -99,7 +105,7 @@ function byStory({ stories, usage }: View): Markup {
       : nothing
   const rest =
     others.costUsd > 0.004 || others.used > 999
-      ? html`<p class="aside">Beside the stories, for verification and plans: ${others.costUsd > 0.004 ? usd(others.costUsd) : ''} ${tokens(Math.max(0, others.used))} tokens.</p>`
+      ? html`<p class="aside">Beside the stories, for verification and plans: ${others.costUsd > 0.004 ? `${usd(others.costUsd)}, ` : ''}${tokens(Math.max(0, others.used))} tokens.</p>`
       : nothing
   return html`${table(STORIES, rows)}${more}${rest}`
 }
@@ -148,7 +154,7 @@ const ATTEMPTS: Columns<TimelineEntry> = [
 
 const RESULTS: Readonly<Record<TimelineEntry['result'], string>> = {
   passed: '✅ passed',
-  rejected: '🔁 rejected',
+  rejected: '❌ rejected',
   returned: '↩️ given back',
   reset: '⚠️ taken back',
 }

@@ -152,7 +152,7 @@ function progress({ stories, counts: { passed, total } }: View): Markup {
       ? nothing
       : html`<rect class="s-${standing}" x="${x}%" width="${width}%" height="14"><title>${count} ${word}</title></rect>`
   })
-  return html`<svg class="progress" role="img" aria-label="${passed} of ${total} stories pass" width="100%" height="14">${parts}</svg>`
+  return html`<svg class="progress" role="img" aria-label="${passed} of ${total === 1 ? '1 story passes' : `${total} stories pass`}" width="100%" height="14">${parts}</svg>`
 }
 
 function sentence(parts: Sentence): Markup {
@@ -189,14 +189,14 @@ function needs({ stories, notes, surface, outcome }: View): Markup {
 }
 
 function figures(view: View): Markup {
-  const { usage, most, iterations, jobs, timeline } = view
+  const { usage, most, iterations, jobs } = view
   const rows: [string, Value][] = [
     ['Cost', hasCost(usage) ? ofMost(costWords(usage), most.costUsd, usd) : NO_COST],
     ['Tokens', ofMost(tokenWords(usage), most.tokens, tokens)],
     ['Agent time', ofMost(humanMs(usage.agentSeconds * 1000), most.agentMs, humanMs)],
     ['Iterations', ofMost(String(iterations), most.iterations, String)],
     ['Jobs', ofMost(String(jobs), most.jobs, String)],
-    ['Rejected attempts', wastedCell(wasted(timeline))],
+    ['Rejected attempts', wastedCell(wasted(view))],
   ]
   return html`<dl>${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
 }

@@ -34,7 +34,7 @@ details>summary{cursor:pointer}details details{margin:6px 0}
 .lines{list-style:none;padding:0}.places li.failure{color:var(--bad)}.places code{color:var(--ink)}
 mark{background:var(--wait);color:var(--page);border-radius:4px;padding:0 5px;font-size:12px}
 .wide{overflow-x:auto}
-table{border-collapse:collapse;min-width:min(100%,480px);font-size:13.5px;margin:6px 0}th{font-weight:600;color:var(--soft);border-bottom:1px solid var(--line);white-space:nowrap}th,td{padding:5px 18px 5px 0;text-align:left;vertical-align:top}td{border-bottom:1px solid var(--line)}.figure{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+table{border-collapse:collapse;min-width:min(100%,480px);font-size:13.5px;margin:6px 0}th{font-weight:600;color:var(--soft);border-bottom:1px solid var(--line);white-space:nowrap}th,td{padding:5px 18px 5px 0;text-align:left;vertical-align:top;overflow-wrap:break-word}td small{overflow-wrap:anywhere}td{border-bottom:1px solid var(--line)}.figure{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 .pages{display:flex;flex-wrap:wrap;gap:14px}figure{margin:0;width:100%}figure div{display:inline-block;vertical-align:top;width:48%;max-width:480px;min-width:min(100%,260px);margin:4px 8px 4px 0}figure .aside{display:block}figure img{width:100%;border:1px solid var(--line);border-radius:4px}
 svg text{font:12px system-ui,-apple-system,"Segoe UI","Noto Sans",sans-serif,"Noto Color Emoji";fill:var(--soft)}svg .strong{font-weight:600;fill:var(--ink)}
 .timeline{overflow:visible;padding-right:0}.timeline .mark{stroke:var(--line);stroke-dasharray:2 3}svg .tick{font-size:11px}.agent{fill:var(--agent);background:var(--agent)}.gates{fill:var(--gates);background:var(--gates)}.rest{fill:var(--rest);background:var(--rest)}
@@ -48,5 +48,5 @@ footer{margin-top:40px;padding-top:10px;border-top:1px solid var(--line);color:v
 @media print{:root{--page:#fff;--card:#fff;--ink:#000;--soft:#444;--line:#bbb;--good:#1a7f37;--bad:#cf222e;--wait:#9a6700;--run:#0969da;--rest:#ddd}body{max-width:none;padding:0;font-size:11px}nav{display:none}.top,.story>summary,tr,figure,svg{break-inside:avoid}h2{break-after:avoid}pre{max-height:none;font-size:9px}svg,mark,.legend i{print-color-adjust:exact;-webkit-print-color-adjust:exact}details::details-content{content-visibility:visible;display:block}}`
 
 /** The base64 of the style's SHA-256; a test holds both together. */
-export const STYLE_HASH = 'sha256-xYCnSCldH7cVCSWatVb8Zj49YuoS47p+8ZCOvoct/xQ='
+export const STYLE_HASH = 'sha256-KFl9EZSqStgKxuMtQrrFvutYbP31V77xewimag6uQQ4='
 export const STYLE = new Markup([CSS], [])

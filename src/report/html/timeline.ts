@@ -30,7 +30,7 @@ export function timelinePicture({ timeline, stories }: View): Markup {
     const top = HEAD + at * LANE
     const tries = attempts.length > 1 ? ` · ${attempts.length} attempts` : ''
     return html`<text x="0" y="${top + 11}"><tspan class="strong">${oneLine(id, 40)}</tspan> ${oneLine(titles.get(id) ?? '', 60)}${tries}</text>
-${attempts.map((one) => attemptShape(one, top + 15, percent))}`
+${attempts.map((one) => attemptShape(one, top + 15, percent))}${attempts.map((one) => signShape(one, top + 24, percent))}`
   })
   const lines = marks
     .slice(0, MOST_MARKS)
@@ -89,10 +89,9 @@ const SIGNS: Readonly<Record<TimelineEntry['result'], readonly [sign: string, ki
 }
 
 function attemptShape({ entry, from, to }: Placed, top: number, percent: (at: number) => string): Markup {
-  const { agentMs = 0, gatesMs = 0, ms, result } = entry
+  const { agentMs = 0, gatesMs = 0, ms } = entry
   const agent = Math.min(agentMs, ms)
   const gates = Math.min(gatesMs, ms - agent)
-  const [sign, kind] = SIGNS[result]
   const split = [
     agentMs > 0 ? `agent ${humanMs(agent)}` : '',
     gatesMs > 0 ? `gates ${humanMs(gates)}` : '',
@@ -103,5 +102,11 @@ function attemptShape({ entry, from, to }: Placed, top: number, percent: (at: nu
     length > 0
       ? html`<rect class="${name}" x="${percent(at)}" y="${top}" width="${percent(length)}" height="9"/>`
       : nothing
-  return html`<g class="${kind}"><title>${told}</title>${bar('rest', from, to - from)}${bar('agent', from, agent)}${bar('gates', from + agent, gates)}<text class="sign" x="${percent(to)}" y="${top + 9}">${sign}</text></g>`
+  return html`<g><title>${told}</title>${bar('rest', from, to - from)}${bar('agent', from, agent)}${bar('gates', from + agent, gates)}</g>`
+}
+
+/** Drawn after all bars of a lane: the next attempt begins where this one ends. */
+function signShape({ entry, to }: Placed, y: number, percent: (at: number) => string): Markup {
+  const [sign, kind] = SIGNS[entry.result]
+  return html`<g class="${kind}"><text class="sign" x="${percent(to)}" y="${y}">${sign}</text></g>`
 }

@@ -157,7 +157,7 @@ test('the limit of iterations, and the batch', async () => {
   await place.setScript({ 'US-001': [good('US-001')], 'US-002': [good('US-002')] })
   assert.equal((await run(place, '--once')).code, 5)
   assert.deepEqual(await stands(place), [
-    '1 of 2 stories passes · the batch is over',
+    '1 of 2 stories pass · the batch is over',
     'Next: Go on with ralph run.',
   ])
   const limit = ['--max-iterations', '1']
@@ -167,7 +167,7 @@ test('the limit of iterations, and the batch', async () => {
   assert.deepEqual(
     [stood, next],
     [
-      'Stopped: the limit of 1 iterations is reached · 1 of 2 stories passes',
+      'Stopped: the limit of 1 iterations is reached · 1 of 2 stories pass',
       'Next: What was done so far is kept. Allow more with ralph limit iterations +5, then go on with ralph run.',
     ],
   )

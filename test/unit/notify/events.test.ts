@@ -64,7 +64,7 @@ test('a long wait is told once: not a short one, nor one that a lost job had beg
   const [told] = noticesOfWait(state, step, state, NOW, facts)
   assert.equal(
     told?.headline,
-    'Waiting until 2026-01-10 14:35 UTC: the limit of 1 calls an hour · 0 of 1 story pass',
+    'Waiting until 2026-01-10 14:35 UTC: the limit of 1 calls an hour · 0 of 1 story passes',
   )
   assert.deepEqual(noticesOfWait(state, { ...step, until: NOW + MINUTE }, state, NOW, facts), [])
   const begun = { ...state, control: { ...state.control, calls: [NOW - 30 * MINUTE] } }

@@ -43,13 +43,13 @@ async function heardBy(kind: 'slack' | 'discord' | 'teams' | 'telegram' | 'webho
 test('Slack: escaped text in which nothing becomes a link, nothing unfurled, one link of ours', async () => {
   const { body } = await heardBy('slack')
   assert.deepEqual(body, {
-    text: '🛑 Stuck: US-002 is blocked · 1 of 2 stories passes',
+    text: '🛑 Stuck: US-002 is blocked · 1 of 2 stories pass',
     blocks: [
       {
         type: 'section',
         text: {
           type: 'mrkdwn',
-          text: '🛑 Stuck: US-002 is blocked · 1 of 2 stories passes',
+          text: '🛑 Stuck: US-002 is blocked · 1 of 2 stories pass',
           verbatim: true,
         },
       },
@@ -82,7 +82,7 @@ test('Discord: one embed, and nobody may be mentioned', async () => {
         title: 'Pull request',
         url: 'https://github.com/acme/shop/pull/7',
         description:
-          '**🛑 Stuck: US\\-002 is blocked · 1 of 2 stories passes**\nSay `/ralph retry US-002 -- <hint>`.',
+          '**🛑 Stuck: US\\-002 is blocked · 1 of 2 stories pass**\nSay `/ralph retry US-002 -- <hint>`.',
         color: 0xcf222e,
         footer: { text: 'acme/shop · auth · 7 iterations · $0.42' },
         timestamp: '2026-01-10T14:05:00.000Z',
@@ -102,7 +102,7 @@ test('Teams: an Adaptive Card in the envelope of Workflows, its text in runs tha
     {
       type: 'RichTextBlock',
       inlines: [
-        { type: 'TextRun', text: '🛑 Stuck: US-002 is blocked · 1 of 2 stories passes', weight: 'Bolder' },
+        { type: 'TextRun', text: '🛑 Stuck: US-002 is blocked · 1 of 2 stories pass', weight: 'Bolder' },
       ],
     },
     {
@@ -131,7 +131,7 @@ test('Telegram: plain text without parse_mode', async () => {
   assert.deepEqual(body, {
     chat_id: '-100',
     text: [
-      '🛑 Stuck: US-002 is blocked · 1 of 2 stories passes',
+      '🛑 Stuck: US-002 is blocked · 1 of 2 stories pass',
       'Say /ralph retry US-002 -- <hint>.',
       'acme/shop · auth · 7 iterations · $0.42',
       'https://github.com/acme/shop/pull/7',
@@ -152,7 +152,7 @@ test('webhook: JSON, signed as GitHub signs; its event and delivery in headers',
     branch: 'ralph/auth',
     generation: 3,
     outcome: 'stuck',
-    headline: 'Stuck: US-002 is blocked · 1 of 2 stories passes',
+    headline: 'Stuck: US-002 is blocked · 1 of 2 stories pass',
     next: 'Say /ralph retry US-002 -- <hint>.',
     stories: { total: 2, passed: 1, skipped: 0, blocked: ['US-002'] },
     iterations: 7,

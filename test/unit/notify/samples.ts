@@ -24,7 +24,7 @@ export function notice(changes: Partial<Notice> = {}): Notice {
     generation: 3,
     outcome: 'stuck',
     sign: '🛑',
-    headline: 'Stuck: US-002 is blocked · 1 of 2 stories passes',
+    headline: 'Stuck: US-002 is blocked · 1 of 2 stories pass',
     next: says`Say ${{ code: '/ralph retry US-002 -- <hint>' }}.`,
     stories: { total: 2, passed: 1, skipped: 0, blocked: ['US-002'] },
     iterations: 7,

@@ -2,12 +2,14 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
+import { emptyUsage } from '../../../src/model/usage.ts'
 import { newStory } from '../../../src/prd/schema.ts'
 import { aggregate, runOf } from '../../../src/report/aggregate.ts'
 import { renderAll } from '../../../src/report/html/all.ts'
 import { wasted } from '../../../src/report/html/costs.ts'
 import { html, link, type Value } from '../../../src/report/html/markup.ts'
 import { MOST_BYTES, MOST_PICTURES, picturesWanted, renderReport } from '../../../src/report/html/page.ts'
+import { timelinePicture } from '../../../src/report/html/timeline.ts'
 import { type Facts, viewOf } from '../../../src/report/view.ts'
 import { REPOSITORY } from './poison.ts'
 import { PIXEL, rich } from './rich.ts'
@@ -116,15 +118,39 @@ test('pictures stand before and after; those that are not there are left out', (
 
 test('what rejected attempts cost: in dollars, else in tokens', () => {
   const { timeline } = stuck()
-  assert.deepEqual(wasted(timeline), {
+  const free = emptyUsage()
+  assert.deepEqual(wasted({ timeline, usage: free }), {
     attempts: 3,
     costUsd: 1.83,
     tokens: 3600,
     ms: 661_500,
     share: 1.83 / 3.82,
   })
-  assert.equal(wasted(timeline.map((entry) => ({ ...entry, costUsd: 0 }))).share, 3 / 7)
-  assert.equal(wasted([]).share, 0)
+  const unpaid = timeline.map((entry) => ({ ...entry, costUsd: 0 }))
+  assert.equal(wasted({ timeline: unpaid, usage: free }).share, 3 / 7)
+  assert.equal(wasted({ timeline: [], usage: free }).share, 0)
+  // The share is of what stands beside it: plans and verifications are in that.
+  assert.equal(wasted({ timeline, usage: { ...free, costUsd: 7.32 } }).share, 1.83 / 7.32)
+  const usage = { ...free, inputTokens: 16_000, outputTokens: 800 }
+  assert.equal(wasted({ timeline: unpaid, usage }).share, 3600 / 16_800)
+})
+
+test('money in JSON has no noise of adding up', () => {
+  const { prd } = complete()
+  const usage = { ...emptyUsage(), calls: 1, costUsd: 0.1 + 0.02 + 1e-17, estimatedCostUsd: 0.1 + 0.2 }
+  const run = runOf(
+    { prd: { ...prd, run: { ...prd.run, usage } } },
+    { feature: 'a', folder: 'a', isArchived: false },
+  )
+  const [first] = aggregate([run]).runs
+  assert.deepEqual([first?.usage.costUsd, first?.usage.estimatedCostUsd], [0.12, 0.3])
+})
+
+test('a rejected attempt is marked although the next one begins where it ends', () => {
+  const picture = timelinePicture(viewOf(stuck(), facts)).toString()
+  assert.ok(picture.includes('✘'))
+  for (const lane of picture.split('<tspan').slice(1))
+    assert.ok(lane.lastIndexOf('<rect') < lane.indexOf('class="sign"'), 'no bar covers a mark')
 })
 
 test('100 stories with everything stay below 3 MB: outputs get shorter first, then there are fewer pictures', () => {

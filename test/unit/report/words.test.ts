@@ -103,7 +103,7 @@ test('how every story stands', () => {
 
 test('the tally counts what a person skipped apart', () => {
   assert.equal(tally(midRun()), '3 of 6 stories pass')
-  assert.equal(tally(pass(justStarted(), 'US-001')), '1 of 6 stories passes')
+  assert.equal(tally(pass(justStarted(), 'US-001')), '1 of 6 stories pass')
   assert.equal(tally(skipped(complete(), 'US-006')), '5 of 6 stories pass, 1 skipped')
   assert.equal(tally({ ...justStarted(), prd: { ...justStarted().prd, userStories: [] } }), 'no stories')
 })

@@ -175,7 +175,7 @@ test('an iteration that passes', () => {
     '[typecheck] PASSED (2.1s)',
     '[test] PASSED (14s)',
     '[git] committed e011c0f',
-    '[ralph] US-001 passes after 2m 34s, 1 of 6 stories passes',
+    '[ralph] US-001 passes after 2m 34s, 1 of 6 stories pass',
   ])
 })
 
@@ -204,7 +204,7 @@ test('a story that passed without a change says so', () => {
   const state = unchanged(pass(justStarted(), 'US-001'), 'US-001')
   assert.equal(
     said({ kind: 'accepted', commit: 'e011c0ffee0123' }, state)[1],
-    "[ralph] US-001 passes after 2m 34s, without a change, by a judge's word, 1 of 6 stories passes",
+    "[ralph] US-001 passes after 2m 34s, without a change, by a judge's word, 1 of 6 stories pass",
   )
 })
 
