@@ -124,9 +124,11 @@ function baselined(state: State, { gates }: Of<'baselined'>): State {
   return failed(
     state,
     `the base is red: gate ${red.name} fails before Ralph changed anything (${red.ended})`,
-    `mend ${state.base.branch} first, or set baseline: off for a project that does not exist yet; ${output}`,
+    `mend ${state.base.branch} first, ${OR_OFF}; ${output}`,
   )
 }
+
+const OR_OFF = 'or set baseline: off for a project that does not exist yet'
 
 /** Something on the machine may be in its way, and nothing of the base be wrong. */
 function withoutService(state: State, { name, ended }: GateResult, output: string): State {
@@ -145,7 +147,7 @@ function withoutService(state: State, { name, ended }: GateResult, output: strin
     const fix = 'see in its log why, mend its `start` or `ready`, or give it a longer readyTimeout'
     return failed(state, words, `${fix}; ${output}`)
   }
-  const mend = `see in its log why, and mend its \`start\`, or ${state.base.branch}`
+  const mend = `mend its \`start\`, or ${state.base.branch}, as its log says; ${OR_OFF}`
   return failed(state, `${words}, before Ralph changed anything`, `${mend}; ${output}`)
 }
 

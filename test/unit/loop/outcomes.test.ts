@@ -527,7 +527,7 @@ describe('error', () => {
     const fell = gate(false, { name: 'service web', ended: 'ended (exit 7) while gate test ran' })
     assert.deepEqual(ended('', [gate(false), fell]), [
       'service web ended (exit 7) while gate test ran, before Ralph changed anything',
-      'see in its log why, and mend its `start`, or main; its output:',
+      'mend its `start`, or main, as its log says; or set baseline: off for a project that does not exist yet; its output:',
     ])
   })
 
