@@ -260,6 +260,27 @@ test('one that stays up and answers 500: its log beside those of gates, its last
   )
 })
 
+test('the browser that is red beside them is told, too, and not what was said before it', async (t) => {
+  const one = await web({ start: '"$NODE" fails.cjs' })
+  const red = {
+    name: 'browser',
+    ok: false,
+    advisory: false,
+    ended: 'faults on 1 of 1 page',
+    ms: 1,
+    output: '500\n',
+  }
+  const boom = () => fetch(`http://localhost:${one.port}/boom`)
+  const after = async () => [await boom().then(() => red)]
+  const { run, cwd } = await made(t, { services: [one], gates: { test: 'true' }, more: { after } })
+  await writeFile(join(cwd, 'fails.cjs'), ANSWERS_500)
+  const output = (await run())[1]?.output ?? ''
+  assert.match(
+    output,
+    /^500\n\nLast lines of service web meanwhile:\n {4}at frame 17\n[\s\S]*no database for \*\*\*\n$/,
+  )
+})
+
 test('a red gate has nothing of a service that was silent while it ran, and a green one has nothing at all', async (t) => {
   const one = await web({ restartBeforeVerify: false })
   const { run, cwd } = await made(t, { services: [one], gates: { ok: 'echo fine', test: 'echo bad; false' } })
