@@ -46,7 +46,11 @@ export async function checkPages(options: PagesOptions): Promise<GateResult> {
   const ok = red === 0 && gone === null
   const all = count === 1 ? '1 page' : `${count} pages`
   const ended =
-    gone !== null ? firstLine(redact(gone)) : ok ? `${all} without a fault` : `faults on ${red} of ${all}`
+    gone !== null
+      ? firstLine(redact(gone))
+      : ok
+        ? `${all} without a fault`
+        : `faults on ${red} of ${all}: ${oneLine(redact(looked.first), 120)}`
   const told = [...options.remarks, ...remarks].map((one) => redact(one)).slice(0, 50)
   return {
     name: BROWSER_GATE,
@@ -126,6 +130,8 @@ class Looked {
   /** Addresses, whatever the number of sizes. */
   readonly pages = new Set<string>()
   readonly red = new Set<string>()
+  /** The first that is wrong. */
+  first = ''
 
   constructor(options: PagesOptions) {
     this.#options = options
@@ -136,6 +142,7 @@ class Looked {
     const name = this.#options.viewports.length === 1 ? url : `${url} (${viewport})`
     if (!faults.isEmpty) {
       this.red.add(url)
+      this.first ||= faults.lines[0] ?? ''
       this.lines.push(`${name}:`, ...faults.lines.map((line) => `  ${line}`))
     }
     this.remarks.push(...remarks.lines.map((line) => `${name}: ${line}`))

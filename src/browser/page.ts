@@ -104,8 +104,13 @@ class Page {
       return false
     }
     const left = Math.max(0, timeoutMs - (performance.now() - began))
-    if (await within(left, [this.#load, this.#over])) await within(SETTLE_MS, [this.#idle, this.#over])
-    else this.faults.add('not loaded', `it was still loading after ${timeoutMs / 1000} s`)
+    if (await within(left, [this.#load, this.#over])) {
+      if (!(await within(SETTLE_MS, [this.#idle, this.#over])))
+        this.remarks.add(
+          'not settled',
+          `it still asked for something ${SETTLE_MS / 1000} s after it had loaded`,
+        )
+    } else this.faults.add('not loaded', `it was still loading after ${timeoutMs / 1000} s`)
     return !this.#isCrashed
   }
 
