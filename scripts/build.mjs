@@ -45,6 +45,9 @@ for (const [path, { source }] of outputs.filter(([name]) => name !== 'package.js
 }
 files.set('THIRD_PARTY_LICENSES', await licences(packagesOf(stats)))
 
+if (!files.has('bundle/axe.min.js.gz'))
+  throw new Error('ncc did not see the path of axe-core in browser/check.ts')
+
 /** Packages with code in the bundle; `axe-core` is read, and not imported. */
 function packagesOf(stats) {
   const { modules } = stats.toJson({ all: false, modules: true, nestedModules: true, modulesSpace: Infinity })

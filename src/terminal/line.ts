@@ -62,11 +62,11 @@ function tagged({ tag, text, colours = [], mark, output = '' }: Tagged, look: Lo
   const name = `[${look.plain ? short : fit(short, Math.floor(width / 3))}]`
   const said = mark === undefined || look.plain ? text : `${mark} ${text}`
   const room = width - textWidth(name) - 1
-  // What a person has to know is told whole.
+  // What a person has to know is told whole, behind a bar, so that no part of it begins a line of its own.
   const parts =
     tag === 'warning' && !look.plain ? wrap(terminalText(said, LONGEST), room) : [fitted(said, room, look)]
   const lines = parts.map((part, at) => {
-    const head = at === 0 ? paint(name, ['cyan'], look) : ' '.repeat(textWidth(name))
+    const head = at === 0 ? paint(name, ['cyan'], look) : `${' '.repeat(textWidth(name) - 1)}│`
     return `${head} ${paint(part, colours, look)}`
   })
   return [...lines, ...quoted(output, look)]
