@@ -65,10 +65,15 @@ test('as another user: pages are seen, and nothing of it is ours (real Chromium)
   }
 })
 
-/** Process ids and command lines. */
+/** Process ids and command lines; other tests have browsers of their own. */
 function browsers(): [number, string][] {
-  const lines = execFileSync('ps', ['-ww', '-eo', 'pid=,args='], { encoding: 'utf8' }).split('\n')
+  const lines = execFileSync('ps', ['-ww', '-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n')
+  const parents = new Map(lines.map((line) => line.trim().split(/\s+/, 2).map(Number) as [number, number]))
+  const isOurs = (pid: number): boolean => pid === process.pid || (pid > 1 && isOurs(parents.get(pid) ?? 0))
   return lines
-    .filter((line) => /^\s*\d+ \S*chrom\S* .*--remote-debugging-pipe/.test(line) && !line.includes('--type='))
-    .map((line) => [Number.parseInt(line, 10), line])
+    .filter(
+      (line) => /^\s*\d+ +\d+ \S*chrom\S* .*--remote-debugging-pipe/.test(line) && !line.includes('--type='),
+    )
+    .map((line): [number, string] => [Number.parseInt(line, 10), line])
+    .filter(([pid]) => isOurs(pid))
 }
