@@ -5,6 +5,9 @@ import type { Resolve } from './resolver.ts'
 /** Lines of files as they are after a change: those that it wrote. */
 export type ChangedLines = ReadonlyMap<string, readonly number[]>
 
+/** Why a gate is red that ended well. */
+export type Red = { ended: string; output: string }
+
 type Missed = { path: string; from: number; to: number }
 export type Covered = {
   /** Changed lines that can run, and those of them that did. */
@@ -67,25 +70,42 @@ function kindOf(path: string): string {
   return /\.\w+$/.exec(path)?.[0] ?? ''
 }
 
-/** `61 % of 46 changed lines`: rounded down, so that nothing missing becomes 100 %. */
-export function share({ lines, ran }: Covered): string {
-  return `${percent({ lines, ran })} % of ${lines} changed ${lines === 1 ? 'line' : 'lines'}`
+/** What is told of it; `red`: where less than `threshold` percent of the lines ran (null: that is nobody's business). */
+export function coverageTold(
+  file: string,
+  threshold: number | null,
+  covered: Covered,
+): { annotations: Annotation[]; remarks: string[]; red: Red | null } {
+  const { lines, ran, missed, unknown } = covered
+  const places = missed.map(({ path, from, to }) => `${path}:${from}${to === from ? '' : `-${to}`}`)
+  // Rounded down, so that nothing missing becomes 100 %.
+  const percent = lines === 0 ? 100 : Math.floor((100 * ran) / lines)
+  const share = `${percent} % of ${lines} changed ${lines === 1 ? 'line' : 'lines'}`
+  const remarks: string[] = []
+  if (places.length > 0) remarks.push(`tests ran ${share}; none ran ${firstOf(places, NAMED).join(', ')}`)
+  if (unknown.length > 0) {
+    const so = threshold === null ? '' : ': no test ran what it does not name'
+    remarks.push(`${file} says nothing of ${firstOf(unknown, NAMED).join(', ')}${so}`)
+  }
+  const ended = `covered ${share}, ${threshold} % asked`
+  const list = firstOf(places, LISTED).map((place) => `  ${place}\n`)
+  const isThin = threshold !== null && percent < threshold
+  return {
+    annotations: missed.map(({ path, from, to }) => ({
+      path,
+      line: from,
+      message: to === from ? 'No test ran this line.' : `No test ran lines ${from} to ${to}.`,
+      level: 'notice',
+    })),
+    remarks,
+    red: isThin ? { ended, output: `\n${ended}. No test ran:\n${list.join('')}` } : null,
+  }
 }
 
-export function percent({ lines, ran }: Pick<Covered, 'lines' | 'ran'>): number {
-  return lines === 0 ? 100 : Math.floor((100 * ran) / lines)
-}
+/** Places that a remark names, and those that the next prompt is told. */
+const NAMED = 5
+const LISTED = 50
 
-/** `src/a.ts:12-18`, `src/b.ts:4`. */
-export function missedPlaces({ missed }: Covered): string[] {
-  return missed.map(({ path, from, to }) => `${path}:${from}${to === from ? '' : `-${to}`}`)
-}
-
-export function missedAnnotations({ missed }: Covered): Annotation[] {
-  return missed.map(({ path, from, to }) => ({
-    path,
-    line: from,
-    message: to === from ? 'No test ran this line.' : `No test ran lines ${from} to ${to}.`,
-    level: 'notice',
-  }))
+function firstOf(all: readonly string[], most: number): string[] {
+  return all.length <= most ? [...all] : [...all.slice(0, most), `${all.length - most} more`]
 }

@@ -6,16 +6,9 @@ import { oneLine } from '../model/text.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
 import { annotationsFrom, shownAnnotations } from './annotations.ts'
 import { testCounts } from './counts.ts'
-import {
-  type ChangedLines,
-  coveredChange,
-  missedAnnotations,
-  missedPlaces,
-  percent,
-  share,
-} from './coverage.ts'
-import type { Stamps, Where } from './reports/files.ts'
-import { type Resolve, resolver } from './resolver.ts'
+import { type ChangedLines, coverageTold, coveredChange, type Red } from './coverage.ts'
+import type { Stamps, Where } from './report-files.ts'
+import { resolver } from './resolver.ts'
 
 /** The code that gates look at. */
 export type Code = {
@@ -30,26 +23,18 @@ export type EvidenceOptions = Where & { code: Code; redact(text: string): string
 export type Ran = Pick<GateResult, 'ok' | 'ended' | 'ms' | 'output'>
 export type Shown = Ran & Partial<Pick<GateResult, 'tests' | 'annotations' | 'remarks' | 'flaky'>>
 
-/** What files of the gate say; `red`: why it is red although it ended well. */
-type Told = {
-  tests: TestCounts | null
-  annotations: Annotation[]
-  remarks: string[]
-  red: { ended: string; output: string } | null
-}
+/** What files of the gate say. */
+type Told = { tests: TestCounts | null; annotations: Annotation[]; remarks: string[]; red: Red | null }
 
 const MOST_REMARKS = 20
 const LONGEST_REMARK = 300
 const LONGEST_MESSAGE = 600
-/** Places that a remark names, and those that the next prompt is told. */
-const NAMED = 5
-const LISTED = 50
 
 /** What stands where the gate is to write; null where nothing is asked for. */
 export async function stampsBefore({ report = [], coverage }: Gate, where: Where): Promise<Stamps | null> {
   const patterns = coverage === undefined ? report : [...report, coverage.file]
   if (patterns.length === 0) return null
-  const { stampsOf } = await import(/* webpackChunkName: "work" */ './reports/files.ts')
+  const { stampsOf } = await import(/* webpackChunkName: "work" */ './report-files.ts')
   return stampsOf(where, patterns)
 }
 
@@ -91,67 +76,36 @@ async function fromFiles(
 ): Promise<Told> {
   const folder = relative(top, cwd).replaceAll('\\', '/')
   const resolve = resolver(new Set(await code.files(run.commit)), folder === '' ? '' : `${folder}/`)
-  const { readFresh } = await import(/* webpackChunkName: "work" */ './reports/files.ts')
-  const { readReports } = await import(/* webpackChunkName: "work" */ './reports/read.ts')
+  const { readFresh } = await import(/* webpackChunkName: "work" */ './report-files.ts')
+  const { readReports, readCoverage } = await import(/* webpackChunkName: "work" */ './reports.ts')
   const { texts, remarks } = await readFresh({ top, cwd }, gate.report ?? [], before)
   const placeIn = (text: string) => annotationsFrom(text, resolve, 1)[0] ?? null
   const reports = readReports(texts, { resolve, placeIn })
   const changed = run.from === run.commit ? NO_LINES : await code.changedLines(run.from, run.commit)
-  const covered =
-    ok && changed.size > 0 ? await coverage(gate, before, run, changed, resolve, { top, cwd }) : NOTHING
-  const annotations = [...reports.annotations, ...covered.annotations]
-  return {
-    tests: reports.tests,
-    annotations: shownAnnotations(annotations, (path) => changed.has(path)),
-    remarks: [...remarks, ...reports.remarks, ...covered.remarks],
-    red: covered.red,
+  const told: Told = { ...NOTHING, ...reports, remarks: [...remarks, ...reports.remarks] }
+  if (gate.coverage !== undefined && ok && changed.size > 0) {
+    const { file } = gate.coverage
+    // What people pushed is theirs: nobody asks them for tests.
+    const threshold = run.of === 'join' ? null : gate.coverage.threshold
+    const fresh = await readFresh({ top, cwd }, [file], before)
+    const hits = fresh.texts.flatMap((one) => readCoverage(one, fresh.remarks) ?? [])
+    const covered = coveredChange(changed, hits, resolve, threshold !== null)
+    const coverage =
+      hits.length === 0 ? nothingSays(threshold, fresh.remarks) : coverageTold(file, threshold, covered)
+    told.annotations = [...told.annotations, ...coverage.annotations]
+    told.remarks.push(...fresh.remarks, ...coverage.remarks)
+    told.red = coverage.red
   }
+  return { ...told, annotations: shownAnnotations(told.annotations, (path) => changed.has(path)) }
 }
 
 const NO_LINES: ChangedLines = new Map()
 
-/** What tests ran of the change. Without a file that says it, a threshold is not reached. */
-async function coverage(
-  { coverage: asked }: Gate,
-  before: Stamps,
-  run: GateRun,
-  changed: ChangedLines,
-  resolve: Resolve,
-  where: Where,
-): Promise<Told> {
-  if (asked === undefined) return NOTHING
-  // What people pushed is theirs: nobody asks them for tests.
-  const threshold = run.of === 'join' ? null : asked.threshold
-  const { readFresh } = await import(/* webpackChunkName: "work" */ './reports/files.ts')
-  const { readCoverage } = await import(/* webpackChunkName: "work" */ './reports/read.ts')
-  const { texts, remarks } = await readFresh(where, [asked.file], before)
-  const hits = texts.flatMap((one) => readCoverage(one, remarks) ?? [])
-  if (hits.length === 0) {
-    const ended = `nothing says what tests ran of the change, ${threshold} % asked`
-    const red = threshold === null ? null : { ended, output: `\n${ended}: ${remarks.join('; ')}\n` }
-    return { ...NOTHING, remarks, red }
-  }
-  const covered = coveredChange(changed, hits, resolve, threshold !== null)
-  const places = missedPlaces(covered)
-  const [few, list] = [firstOf(places, NAMED), firstOf(places, LISTED)]
-  if (places.length > 0) remarks.push(`tests ran ${share(covered)}; none ran ${few.join(', ')}`)
-  if (covered.unknown.length > 0) {
-    const so = threshold === null ? '' : ': no test ran what it does not name'
-    remarks.push(`${asked.file} says nothing of ${firstOf(covered.unknown, NAMED).join(', ')}${so}`)
-  }
-  const isThin = threshold !== null && covered.lines > 0 && percent(covered) < threshold
-  const ended = `covered ${share(covered)}, ${threshold} % asked`
-  const output = `\n${ended}. No test ran:\n${list.map((place) => `  ${place}\n`).join('')}`
-  return {
-    ...NOTHING,
-    annotations: missedAnnotations(covered),
-    remarks,
-    red: isThin ? { ended, output } : null,
-  }
-}
-
-function firstOf(all: readonly string[], most: number): string[] {
-  return all.length <= most ? [...all] : [...all.slice(0, most), `${all.length - most} more`]
+/** Without a file that says what tests ran of the change, a threshold is not reached. */
+function nothingSays(threshold: number | null, remarks: readonly string[]): Told {
+  const ended = `nothing says what tests ran of the change, ${threshold} % asked`
+  const red = threshold === null ? null : { ended, output: `\n${ended}: ${remarks.join('; ')}\n` }
+  return { ...NOTHING, red }
 }
 
 /** A gate that takes so many times longer than on the base is told, where it takes so many milliseconds at least. */

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { annotationsFrom } from '../../../src/gates/annotations.ts'
 import { testCounts } from '../../../src/gates/counts.ts'
-import { readCoverage, readReports } from '../../../src/gates/reports/read.ts'
+import { readCoverage, readReports } from '../../../src/gates/reports.ts'
 import { resolver } from '../../../src/gates/resolver.ts'
 import { settledLines } from '../../../src/system/excerpt.ts'
 

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { annotationsFrom } from '../../../src/gates/annotations.ts'
 import { testCounts } from '../../../src/gates/counts.ts'
 import { coveredChange } from '../../../src/gates/coverage.ts'
-import { readCoverage, readReports } from '../../../src/gates/reports/read.ts'
+import { readCoverage, readReports } from '../../../src/gates/reports.ts'
 import { resolver } from '../../../src/gates/resolver.ts'
 import { growth } from '../growth.ts'
 

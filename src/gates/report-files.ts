@@ -1,9 +1,10 @@
 // The files that a gate wrote for us, found and read: they are as hostile as the code that the gate ran.
-import { lstat, readdir } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { constants } from 'node:fs'
+import { type FileHandle, lstat, open, readdir, readlink, realpath } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import ignore from 'ignore'
-import { insideTree, isFolder } from '../../system/files.ts'
-import { readBelow } from './opened.ts'
+import { insideTree, isFolder } from '../system/files.ts'
 
 /** A larger one is not read, bytes; nor are more, or more together. */
 const MOST_BYTES = 5 * 1024 * 1024
@@ -35,27 +36,24 @@ async function stampOf(file: string): Promise<string> {
 /** The paths that a pattern names, where no link leads out of the tree. */
 async function matching(where: Where, pattern: string): Promise<string[]> {
   const parts = pattern.split('/').filter((part) => part !== '.' && part !== '')
-  const plain = parts.findIndex((part) => /[*?[\\]/.test(part))
   const path = parts.join('/')
+  const plain = parts.findIndex((part) => /[*?[\\]/.test(part))
   if (plain === -1) return (await placeOf(where, path)) === null ? [] : [path]
   const files = ignore({ ignorecase: false }).add(`/${path}`)
   const found: string[] = []
-  let level = [parts.slice(0, plain).join('/')]
+  const folders = [{ folder: parts.slice(0, plain).join('/'), depth: 0 }]
   let left = MOST_ENTRIES
-  for (let depth = 0; depth < DEEPEST && level.length > 0 && left > 0; depth += 1) {
-    const next: string[] = []
-    for (const folder of level) {
-      const place = left > 0 ? await placeOf(where, folder) : null
-      if (place === null || !(await isFolder(place))) continue
-      const entries = await readdir(place, { withFileTypes: true }).catch(() => [])
-      left -= entries.length
-      for (const entry of entries) {
-        const inside = folder === '' ? entry.name : `${folder}/${entry.name}`
-        if (entry.isDirectory() && entry.name !== '.git' && entry.name !== 'node_modules') next.push(inside)
-        if (entry.isFile() && files.ignores(inside)) found.push(inside)
-      }
+  for (const { folder, depth } of folders) {
+    const place = left > 0 && depth < DEEPEST ? await placeOf(where, folder) : null
+    if (place === null || !(await isFolder(place))) continue
+    const entries = await readdir(place, { withFileTypes: true }).catch(() => [])
+    left -= entries.length
+    for (const entry of entries) {
+      const inside = folder === '' ? entry.name : `${folder}/${entry.name}`
+      if (entry.isDirectory() && entry.name !== '.git' && entry.name !== 'node_modules')
+        folders.push({ folder: inside, depth: depth + 1 })
+      if (entry.isFile() && files.ignores(inside)) found.push(inside)
     }
-    level = next
   }
   return found.sort().slice(0, MOST_FILES)
 }
@@ -77,12 +75,10 @@ export async function readFresh(
   let left = MOST_TOGETHER
   for (const pattern of patterns) {
     const paths = await matching(where, pattern)
+    const stamps = await Promise.all(paths.map((path) => stampOf(join(where.cwd, path))))
+    const fresh = paths.filter((path, at) => stamps[at] !== before.get(path))
     if (paths.length === 0) remarks.push(`${pattern}: there is no such file`)
-    const fresh: string[] = []
-    for (const path of paths) {
-      if ((await stampOf(join(where.cwd, path))) !== before.get(path)) fresh.push(path)
-    }
-    if (fresh.length === 0 && paths.length > 0)
+    else if (fresh.length === 0)
       remarks.push(`${pattern}: the gate wrote nothing new, and what stood there is not read`)
     for (const path of fresh) {
       const read = await readBelow(where.top, join(where.cwd, path), Math.min(left, MOST_BYTES))
@@ -94,4 +90,34 @@ export async function readFresh(
     }
   }
   return { texts, remarks }
+}
+
+/**
+ * A regular file's bytes where it really stands below `top`; `too-large` for more than `most`; null for anything else. By
+ * one handle: programs may live that put another in its place, or move a folder above it, at any moment.
+ */
+export async function readBelow(
+  top: string,
+  file: string,
+  most: number,
+): Promise<Buffer | 'too-large' | null> {
+  let handle: FileHandle | null = null
+  try {
+    // A device may act when it is opened.
+    if (!(await lstat(file)).isFile()) return null
+    handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    const isRegular = (await handle.stat()).isFile()
+    // Of the handle itself where the system tells it.
+    const place = await (process.platform === 'linux'
+      ? readlink(`/proc/self/fd/${handle.fd}`)
+      : realpath(file))
+    if (!isRegular || !place.startsWith(`${await realpath(top)}${sep}`)) return null
+    // It may grow while it is read.
+    const bytes = await buffer(handle.createReadStream({ end: most, autoClose: false }))
+    return bytes.length > most ? 'too-large' : bytes
+  } catch {
+    return null
+  } finally {
+    await handle?.close()
+  }
 }
