@@ -1,6 +1,7 @@
 // Releases what a main that was ended by force still holds: its processes, its lease, its open checks.
 import * as core from '@actions/core'
 import { otherUserOptions } from '../app/isolation.ts'
+import { withNote } from '../app/lost-session.ts'
 import { openWorkspace } from '../app/workspace.ts'
 import { openClone } from '../git/git.ts'
 import { Checks } from '../github/checks.ts'
@@ -54,15 +55,15 @@ export async function mend(folder: string): Promise<string> {
     github = { ...github, unclosed: await checks.closeLeft(found.state) }
   }
   if (!ours) return `no lease is held (${ended} processes ended)`
-  // The attempt stays as it is: the next job charges and gives back what is not settled. A chain that nobody stopped is
-  // to be resumed.
+  // The attempt stays: the next job gives it back. A chain that nobody stopped is to be resumed.
   const wasStopped = core.getState('stopped') === 'true'
-  const { job, control: before } = found.state
+  const state = withNote(workspace.git, found.state)
+  const { job, control: before } = state
   // A person's cancel is no sign of a chain that gets nothing done.
   const idleJobs = before.idleJobs + (wasStopped || job.counts.iterations > 0 ? 0 : 1)
   const control = { ...before, continuePending: !wasStopped, idleJobs, mendedRun: context.run.id }
   const closed = { ...job, ready: { ...job.ready, opened: false } }
-  await workspace.store.save({ ...found.state, github, lease: null, control, job: closed })
+  await workspace.store.save({ ...state, github, lease: null, control, job: closed })
   return `the lease was released (${ended} processes ended)`
 }
 

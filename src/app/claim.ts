@@ -22,6 +22,7 @@ import { UserError } from '../system/errors.ts'
 import { type Asked, askedAgain, withNumber } from './asked.ts'
 import { branchToTake, refuseShared } from './branch.ts'
 import { digestOf, findFeatures, meantFeature } from './features.ts'
+import { withNote } from './lost-session.ts'
 
 /** Somebody else works on the feature: leave at once, change nothing. */
 export class Held extends Error {
@@ -93,7 +94,7 @@ export async function claim(
     const { branch, published } = found.state
     // The checkout of the feature's own branch says what the run goes by, not what the base does.
     const isOwn = request.workTree !== null && git.clone.branch === branch && published !== null
-    return resume(found, request, store, repository, isOwn ? null : file)
+    return resume(found, request, git, store, repository, isOwn ? null : file)
   }
   if (file === null)
     throw new UserError({ path: 'feature', found: name, expected: 'a prd.json', fix: 'commit one' })
@@ -124,7 +125,7 @@ async function plan(
   const before = found?.state.plan
   if (found !== null && before !== undefined && before.issue === wanted.issue) {
     if (before.phase === 'begun') throw hasStories(name)
-    return resume({ ...found, state: askedAgain(found.state, asked) }, request, store, repository, null)
+    return resume({ ...found, state: askedAgain(found.state, asked) }, request, git, store, repository, null)
   }
   const { features } = await findFeatures(
     objects,
@@ -153,6 +154,7 @@ function hasStories(name: string): UserError {
 async function resume(
   found: Found,
   request: ClaimRequest,
+  git: Git,
   store: Store,
   repository: Repository,
   file: Feature | null,
@@ -176,7 +178,7 @@ async function resume(
   const moved = request.base.sha !== state.base.sha
   const baseline = fresh && moved ? 'pending' : state.baseline
   const storiesDigest = fresh && file !== null ? file.digest : state.storiesDigest
-  const free = takeOver({ ...state, prd, base, green, baseline, storiesDigest })
+  const free = takeOver(withNote(git, { ...state, prd, base, green, baseline, storiesDigest }))
   const claimed = taken(await request.settle(free, fresh), request, request.job)
   await store.save(claimed)
   return { state: claimed, resumed: true, notes: said }

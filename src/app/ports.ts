@@ -21,6 +21,7 @@ import { type Environment, gateEnv } from '../system/untrusted-env.ts'
 import { agentOfStep, agentsOf } from './agents.ts'
 import { browserCheck } from './browser.ts'
 import type { Isolation } from './isolation.ts'
+import { sessionNotes } from './lost-session.ts'
 import { observersOf } from './observers.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -75,7 +76,7 @@ export async function createPorts(options: PortOptions): Promise<Ports & AsyncDi
     store,
     queue: options.queue,
     dispatch: options.dispatch,
-    observers: [...options.observers, ...(await observersOf(options))],
+    observers: [...options.observers, sessionNotes(options.workspace.git), ...(await observersOf(options))],
     pullRequest: options.pullRequest ?? NO_PULL_REQUEST,
     warn: options.warn,
     signal: options.signal,

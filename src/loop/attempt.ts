@@ -177,6 +177,19 @@ export function refundAll(state: State, reason: AttemptIn<'returned'>['reason'],
   return Object.keys(state.attempts).reduce((after, id) => refund(after, id, reason, message), state)
 }
 
+/** What a session said that it used, whose job was lost behind it. */
+export type LostSession = { storyId: string; startedAt: number; usage: Usage }
+
+/** It counts as said: no estimate is needed for its attempt. */
+export function withLostSession(state: State, { storyId, startedAt, usage }: LostSession): State {
+  const attempt = attemptIn(state, storyId, 'reserved')
+  if (attempt?.startedAt !== startedAt) return state
+  const hints = { done: false, notDone: false, stuck: null }
+  const rest = { message: '', resetsAt: null, hints, learnings: [] }
+  const session = { status: 'interrupted' as const, usage, ...rest }
+  return withAttempt(spend(state, storyId, usage), { ...attempt, phase: 'worked', session })
+}
+
 /** The attempts of a job that was lost are given back; what they reserved is charged as an estimate. */
 export function takeOver(state: State): State {
   return Object.values(state.attempts).reduce((after, attempt) => {

@@ -386,6 +386,15 @@ test('main is killed and its post step has tidied up: the schedule resumes that 
   assert.equal((await site.state()).prd.run.outcome, 'complete', site.log())
 })
 
+test('main is killed at its gates: the post step counts what the session said that it used', async () => {
+  const gates = JSON.stringify({ kill: `[ ! -e src/one.mjs ] || { ${KILL_MAIN}; }` })
+  await using site = await quick({ inputs: { gates, 'max-cost-usd': '9' } })
+  const run = await site.go()
+  assert.equal(run.conclusion, 'failure', site.log())
+  const { costUsd, estimatedCostUsd } = (await site.state()).prd.run.usage
+  assert.deepEqual([costUsd, estimatedCostUsd], [0.01, undefined], site.log())
+})
+
 /** Ends the action's own process from the agent's shell: the nearest parent that runs the bundle. */
 const KILL_MAIN = `p=$$; while [ "$p" -gt 1 ]; do grep -qa 'dist/action/main[.]js' /proc/$p/cmdline && kill -9 $p && break; p=$(awk '{print $4}' /proc/$p/stat); done; sleep 5`
 

@@ -219,6 +219,19 @@ test('a killed run: its survivors are ended by the next one', async () => {
   )
 })
 
+test('a run killed at its gates: what the session said that it used is counted, and nothing is estimated', async () => {
+  await using at = await place(['US-001'], { 'US-001': [good('US-001'), good('US-001')] })
+  const gate = await gateIn(at)
+  const first = at.start(['--gate', `good=${gate.shell}`, '--baseline', 'off', '--max-cost-usd', '9'])
+  await gate.reached()
+  first.kill('SIGKILL')
+  await first.ended
+  const ended = await at.run([...GOOD, '--max-cost-usd', '9'])
+  assert.equal(ended.code, 0, ended.err)
+  const { costUsd, inputTokens, estimatedCostUsd } = at.state().prd.run.usage
+  assert.deepEqual([costUsd, inputTokens, estimatedCostUsd], [0.03, 3000, undefined])
+})
+
 test('`.git/ralph` is taken away: the state in the clone goes on', async () => {
   await using at = await place(['US-001', 'US-002'], {
     'US-001': [good('US-001')],
