@@ -1,5 +1,5 @@
 // The final verification as a look: every gate and a judge on a commit, charged to nobody.
-import { verifyWhole } from '../loop/perform.ts'
+import { verifyWhole } from '../loop/judge.ts'
 import type { Verdict } from '../model/event.ts'
 import type { GateResult } from '../model/gate.ts'
 import { newJob } from '../model/job.ts'
@@ -39,7 +39,7 @@ const NOTHING_JUDGED: Verdict = {
 
 /** `state`: of `lookedAt`, with its commit checked out. */
 export async function verifyNow(state: State, limits: Limits, ports: Ports, now: number): Promise<Verified> {
-  const { gates, verdict: given, usage } = await verifyWhole(state, limits, ports, now)
+  const { gates, verdict: given, usage } = await verifyWhole({ state, limits, ports, now })
   const verdict = counts(state.prd, state.control.scope).passed > 0 ? given : NOTHING_JUDGED
   const red = gates.find((gate) => !gate.ok && !gate.advisory)?.name ?? null
   return { isFine: red === null && verdict.kind === 'verified', red, verdict, gates, usage }

@@ -1,7 +1,6 @@
 // What shows that a criterion is met: named by a judge, and looked for before it counts. A judge may err, or be talked to.
 import type { Verdict } from '../model/event.ts'
 import type { Story, StoryEvidence } from '../model/feature.ts'
-import type { Screenshot } from '../model/gate.ts'
 import { oneLine } from '../model/text.ts'
 
 /** `named`: a gate or a picture. */
@@ -68,17 +67,6 @@ function someOf(criteria: readonly { text: string }[]): string {
     .slice(0, 3)
     .map(({ text }) => text)
     .join(', ')}${more}`
-}
-
-/** How a judge names a picture: by its page and its viewport. */
-export function pictureName({ url, viewport }: Pick<Screenshot, 'url' | 'viewport'>): string {
-  const page = url.replace(/^[a-z]+:\/\/[^/]*\/?/i, '').replace(/[^A-Za-z0-9._-]+/g, '-')
-  return `${page === '' ? 'home' : page.slice(0, 80)}-${viewport}`
-}
-
-/** Where a judge finds it. */
-export function picturePath(picture: Pick<Screenshot, 'url' | 'viewport'>): string {
-  return `.ralph/screenshots/${pictureName(picture)}.webp`
 }
 
 /** Words that a path with blanks in it may have. */

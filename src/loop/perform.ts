@@ -1,25 +1,19 @@
 // Turns a step into an event by asking the ports: the only place of the loop where effects happen.
 
-import type { Event, Spent, Verdict } from '../model/event.ts'
-import type { Story } from '../model/feature.ts'
-import type { GateResult } from '../model/gate.ts'
+import type { Event, Spent } from '../model/event.ts'
 import type { Limits } from '../model/limits.ts'
 import { attemptName } from '../model/paths.ts'
-import type { GateRun, Inspection, Ports, StorePort } from '../model/ports.ts'
-import type { Attempt, AttemptIn, Conclusion, Failure, State } from '../model/state.ts'
+import type { GateRun, Ports, StorePort } from '../model/ports.ts'
+import type { AttemptIn, Conclusion, State } from '../model/state.ts'
 import { STEPS, type Step } from '../model/step.ts'
-import { emptyUsage, type Usage } from '../model/usage.ts'
-import { askedIn } from '../prd/select.ts'
-import { DamagedClone, messageOf } from '../system/errors.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { archivedRun } from './anew.ts'
 import { withoutPending } from './archive.ts'
-import { redGate, redService, redWords } from './change.ts'
+import { redGate, redWords } from './change.ts'
 import { released } from './ending.ts'
-import { askJudge } from './judge.ts'
+import { askJudge, gatesOn, runOf, verifyWhole } from './judge.ts'
 import { endOfWork, goesOnByItself } from './limits.ts'
-import { greenPages } from './screenshots.ts'
-import { boundsOf, type Context, type Happening, withoutSetUp, work, workAsItStands } from './work.ts'
+import { boundsOf, type Context, guard, type Happening, putAway, work } from './work.ts'
 
 /**
  * Performs one step. Cancellation turns into the event `interrupted`, and the end of the job's time into `out-of-time`,
@@ -81,7 +75,6 @@ async function act(step: Exclude<Step, { kind: 'stop' }>, context: Context): Pro
       return prepare(context)
     case 'baseline':
       await ports.repository.checkOut(state.green, null)
-      // A gate with `when` is for the stories that ask for it, and for the whole at the end.
       return { kind: 'baselined', gates: await gatesOn(baselineOf(state), ports) }
     case 'open':
       return open(context)
@@ -108,7 +101,7 @@ async function act(step: Exclude<Step, { kind: 'stop' }>, context: Context): Pro
     case 'plan':
       return plan(step.split, context)
     case 'push':
-      return push(context)
+      return moveBranch(state, ports, (github) => ({ kind: 'pushed', github }))
     case 'conclude':
       return { kind: 'concluded', conclusion: step.conclusion }
     case 'publish':
@@ -120,43 +113,16 @@ async function act(step: Exclude<Step, { kind: 'stop' }>, context: Context): Pro
   }
 }
 
+/** Stories to come. A gate with `when` is for those that ask for it, and for the whole at the end. */
+function baselineOf(state: State): GateRun {
+  return runOf(state, { of: 'baseline', tags: [], stories: state.prd.userStories })
+}
+
 async function prepare({ state, ports }: Context): Promise<Happening> {
   const result = await ports.gates.prepare(state.green, ports.signal)
   if (result === null || result.ok) return { kind: 'prepared' }
   const fix = `see its output:\n${excerpt(result.output, 4000)}`
   return { kind: 'failed', summary: `prepare failed (${result.ended})`, fix }
-}
-
-async function guard(
-  attempt: AttemptIn<'worked'>,
-  { state, limits, ports, now }: Context,
-): Promise<Happening> {
-  const { storyId, session } = attempt
-  const seen = await inspected(attempt, { state, limits, ports, now })
-  if (seen.kind === 'refused') return { kind: 'refused', storyId, failure: seen.failure }
-  const candidate = await withoutSetUp(seen.candidate, attempt, { state, limits, ports, now })
-  const isAllowed = !candidate.empty || (limits.finalVerification && session.hints.done)
-  if (isAllowed) return { kind: 'guarded', storyId, candidate }
-  const failure: Failure = { kind: 'empty-diff', summary: 'the session changed nothing', detail: '' }
-  return { kind: 'refused', storyId, failure }
-}
-
-/**
- * What the session left is hostile: an error while somebody looks at it is its doing, and refuses the attempt. Where the
- * clone is damaged, or the tree cannot even be restored, no story can be judged here, and the run ends.
- */
-async function inspected(attempt: AttemptIn<'worked'>, { state, ports, now }: Context): Promise<Inspection> {
-  try {
-    return await ports.repository.inspect(state, attempt, now)
-  } catch (error) {
-    if (error instanceof DamagedClone) throw error
-    await ports.repository.restore(state.green)
-    const detail = messageOf(error).slice(0, 2000)
-    return {
-      kind: 'refused',
-      failure: { kind: 'guard', summary: 'what the session left could not be looked at', detail },
-    }
-  }
 }
 
 async function gate(
@@ -179,29 +145,6 @@ async function judge(
   return { kind: 'judged', storyId, verdict, usage }
 }
 
-/** Gates on the green commit, which the change begins at, where nothing else is said. */
-function runOf(state: State, run: Partial<GateRun> & Pick<GateRun, 'of'>): GateRun {
-  const { green, baselineGates: baseline = {} } = state
-  const pages = greenPages(state, run.of === 'whole' ? 'base' : 'last')
-  return { tags: null, stories: [], what: run.of, commit: green, from: green, baseline, pages, ...run }
-}
-
-/** `stories`: those to come. */
-function baselineOf(state: State): GateRun {
-  return runOf(state, { of: 'baseline', tags: [], stories: state.prd.userStories })
-}
-
-/** The dependencies of a commit that is checked out, then its gates for these tags, or all (null); what they wrote is thrown away. */
-async function gatesOn(run: GateRun, ports: Ports): Promise<GateResult[]> {
-  const { commit, what } = run
-  const { repository, gates, signal } = ports
-  const prepared = await gates.prepare(commit, signal, what)
-  const results = prepared === null ? [] : [prepared]
-  if (prepared?.ok !== false) results.push(...(await gates.run(run, signal)))
-  await repository.restore(commit)
-  return results
-}
-
 /** Steps of people behind the commit are heard before it counts, and write nothing into it. */
 async function accept(
   attempt: AttemptIn<'gated' | 'judged'>,
@@ -214,35 +157,27 @@ async function accept(
   return { kind: 'accepted', storyId, commit: candidate.commit, ...(after === undefined ? {} : { after }) }
 }
 
-/** Leaves a clean tree at the green commit and keeps the work for the story's next attempt. */
-async function putAway({ storyId }: Attempt, { state, ports }: Context) {
-  const kept = await workAsItStands(storyId, state, ports)
-  await ports.repository.checkOut(state.green, null)
-  return { storyId, kept }
-}
-
 async function open({ state, ports }: Context): Promise<Happening> {
-  const { repository, store, pullRequest } = ports
-  const isFirst = state.published === null
-  const begins = isFirst || state.control.anew
+  const { repository } = ports
+  const begins = state.published === null || state.control.anew
   const first = begins ? await repository.record(state, `chore(ralph): start ${state.feature}`) : null
   const green = first ?? state.green
   await repository.checkOut(green, null)
-  const github = isFirst ? state.github : await pullRequest.beforePublish(state, green)
-  const begun = archivedRun({ ...state, github, green })
-  const result = await store.publish(onHead(begun), true)
-  if (result.kind !== 'published') return turnedDown(result)
-  const after = onHead({ ...begun, published: green })
-  return { kind: 'opened', green, github: await pullRequest.opened(after) }
+  const begun = archivedRun({ ...state, green })
+  return moveBranch(begun, ports, (github) => ({ kind: 'opened', green, github }))
 }
 
-async function push({ state, ports }: Context): Promise<Happening> {
-  const { store, pullRequest } = ports
-  const github = await pullRequest.beforePublish(state, state.green)
+/** The branch at the green commit: checks on its head are closed before, and people see it behind. */
+async function moveBranch(
+  state: State,
+  { store, pullRequest }: Ports,
+  moved: (github: State['github']) => Happening,
+): Promise<Happening> {
+  const { green } = state
+  const github = await pullRequest.beforePublish(state, green)
   const result = await store.publish(onHead({ ...state, github }), true)
   if (result.kind !== 'published') return turnedDown(result)
-  const after = onHead({ ...state, github, published: state.green })
-  return { kind: 'pushed', github: await pullRequest.opened(after) }
+  return moved(await pullRequest.opened(onHead({ ...state, github, published: green })))
 }
 
 async function dispatch({ state, ports }: Context): Promise<Happening> {
@@ -276,10 +211,8 @@ async function join(theirs: string, { state, ports }: Context): Promise<Happenin
     const results = await gatesOn(run, ports)
     const red = redGate(results)
     if (red !== undefined) {
-      const at = theirs.slice(0, 7)
-      const what = redService(results) === undefined ? `gate ${red.name} fails` : redWords(red, results)
-      const summary = `${what} on ${at}, which people committed: mend the branch, then run again`
-      return { kind: 'join-failed', summary }
+      const why = `${redWords(red, results)} on ${theirs.slice(0, 7)}, which people committed`
+      return { kind: 'join-failed', summary: `${why}: mend the branch, then run again` }
     }
   }
   return { kind: 'joined', theirs, ...rest }
@@ -296,7 +229,8 @@ async function plan(split: string | null, { state, limits, ports, now }: Context
   return { kind: 'planned', split, ...planned }
 }
 
-async function verify({ state, limits, ports, now }: Context): Promise<Happening> {
+async function verify(context: Context): Promise<Happening> {
+  const { state, ports } = context
   const { repository, gates } = ports
   const { begun, joins } = state.job.counts
   const isFirst = begun + joins + state.verification.sessions === 0 && state.plan === undefined
@@ -306,49 +240,7 @@ async function verify({ state, limits, ports, now }: Context): Promise<Happening
     await repository.renew(state.green)
     await gates.renew()
   }
-  return { kind: 'verified', ...(await verifyWhole(state, limits, ports, now)) }
-}
-
-/** Every gate on the green commit, which is checked out, then a fresh session that judges what passed. */
-export async function verifyWhole(
-  state: State,
-  limits: Limits,
-  ports: Ports,
-  now: number,
-): Promise<{ gates: GateResult[]; verdict: Verdict; usage: Usage }> {
-  const what = `verify-${state.prd.run.iterations}-${state.verification.sessions + 1}`
-  const whole = runOf(state, { of: 'whole', stories: passedOf(state), what, from: state.base.sha })
-  const gates = await gatesOn(whole, ports)
-  const red = redGate(gates)
-  if (red !== undefined) {
-    const reason =
-      redService(gates) === undefined
-        ? `gate ${red.name} fails on the whole (${red.ended})`
-        : `${redWords(red, gates)}, on the whole`
-    const stories = lastPassed(state)
-    const verdict: Verdict =
-      stories.length > 0 ? { kind: 'reset', stories, reason } : { kind: 'none', message: reason }
-    return { gates, verdict, usage: emptyUsage() }
-  }
-  const ids = passedOf(state).map((story) => story.id)
-  // Where every story was skipped by a person there is nothing to judge.
-  if (ids.length === 0) return { gates, verdict: { kind: 'verified' }, usage: emptyUsage() }
-  return { gates, ...(await askJudge({ stories: ids, gates }, state.green, { state, limits, ports, now })) }
-}
-
-/** What a verification is about: of a part of the feature, the stories of that part. */
-function passedOf({ prd, control }: State): Story[] {
-  const asked = askedIn(control.scope)
-  return prd.userStories.filter((story) => story.passes && asked(story))
-}
-
-/** The story that passed last: where a gate that only the whole shows to be red is mended. */
-function lastPassed(state: State): string[] {
-  const passed = passedOf(state)
-  const at = (id: string) =>
-    state.timeline.findLastIndex((entry) => entry.storyId === id && entry.result === 'passed')
-  const last = passed.sort((one, other) => at(other.id) - at(one.id))[0]
-  return last === undefined ? [] : [last.id]
+  return { kind: 'verified', ...(await verifyWhole(context)) }
 }
 
 async function publish(conclusion: Conclusion, { state, limits, ports }: Context): Promise<Happening> {

@@ -3,6 +3,7 @@ import type { AgentStep, Circuits, Pipeline, PipelineStep, SessionStep } from '.
 import type { SessionBounds } from '../model/ports.ts'
 import type { Failure, Session } from '../model/state.ts'
 import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
+import { wentWell } from './work.ts'
 
 /** How an attempt's sessions ended as a whole, where a step ended them. */
 type Ended = Pick<Session, 'status' | 'message' | 'resetsAt'> &
@@ -204,10 +205,6 @@ function mended(progress: Progress, { name }: PipelineStep): Progress {
   if (progress.circuits[name] === undefined) return progress
   const { [name]: _closed, ...circuits } = progress.circuits
   return { ...progress, circuits }
-}
-
-function wentWell({ status, hints }: Session): boolean {
-  return status === 'finished' && hints.stuck === null && !hints.notDone
 }
 
 function hasWorked({ sessions }: Progress): boolean {

@@ -22,9 +22,9 @@ import {
   tail,
 } from './bounded.ts'
 import { NEW_PLAN, PLAN_ANSWER, splitTask, TEMPLATES } from './built-in.ts'
-import { pictureName, picturePath } from './evidence.ts'
 import { ranked } from './learnings.ts'
 import { peopleNotes } from './notes.ts'
+import { pictureName, picturePath } from './screenshots.ts'
 import { fill, namedIn, type Part } from './template.ts'
 import { type Mode, VARIABLES, type Values, type VariableName } from './variables.ts'
 import { QUESTIONS, VERDICT } from './verdict.ts'

@@ -52,6 +52,17 @@ export function picturesIn(gates: readonly GateResult[]): Screenshot[] {
   return gates.flatMap(({ screenshots = [] }) => screenshots)
 }
 
+/** How a judge names a picture: by its page and its viewport. */
+export function pictureName({ url, viewport }: Pick<Screenshot, 'url' | 'viewport'>): string {
+  const page = url.replace(/^[a-z]+:\/\/[^/]*\/?/i, '').replace(/[^A-Za-z0-9._-]+/g, '-')
+  return `${page === '' ? 'home' : page.slice(0, 80)}-${viewport}`
+}
+
+/** Where a judge finds it. */
+export function picturePath(picture: Pick<Screenshot, 'url' | 'viewport'>): string {
+  return `.ralph/screenshots/${pictureName(picture)}.webp`
+}
+
 /** Stories that were worked on, by when they last were. */
 function newestFirst({ records, timeline }: State): string[] {
   const at = (id: string) => timeline.findLastIndex(({ storyId }) => storyId === id)

@@ -19,7 +19,6 @@ import {
 import { TRY_AGAIN } from './notes.ts'
 import { sizedUp } from './planned.ts'
 import { progressEntry } from './progress.ts'
-import { keptOf } from './set-up.ts'
 
 export function rejected(
   state: State,
@@ -81,10 +80,10 @@ export function returned(
 
 /** What is kept for a story now: an attempt that left nothing takes back what an earlier one had left. */
 function withKept(all: State['kept'], attempt: Attempt, kept: Kept | null): State['kept'] {
-  const { unwanted } = attempt
-  return kept === null || unwanted
-    ? without(all, attempt.storyId)
-    : { ...all, [attempt.storyId]: keptOf(kept, sessionOf(attempt)) }
+  const { storyId, unwanted } = attempt
+  if (kept === null || unwanted) return without(all, storyId)
+  const setUp = sessionOf(attempt)?.setUp
+  return { ...all, [storyId]: setUp === undefined ? kept : { ...kept, setUp } }
 }
 
 /** A story that had passed is to be worked again: one strike, and the reason for its next prompt. */

@@ -1,12 +1,13 @@
-// The step in which a story is worked on, and what the other steps share with it.
+// The steps of an attempt beside its gates: the session (behind the one that sets the project up), the look at what it left, and
+// putting that away.
 import type { Event } from '../model/event.ts'
 import type { Limits } from '../model/limits.ts'
-import type { Ports, SessionBounds } from '../model/ports.ts'
-import type { AttemptIn, Candidate, Kept, State } from '../model/state.ts'
-import { DamagedClone } from '../system/errors.ts'
+import type { Inspection, Ports, SessionBounds } from '../model/ports.ts'
+import type { Attempt, AttemptIn, Failure, Kept, Session, State } from '../model/state.ts'
+import { addUsage } from '../model/usage.ts'
+import { DamagedClone, messageOf } from '../system/errors.ts'
 import { spend } from './change.ts'
 import { budgetLeft, estimate, sessionMs, spent } from './limits.ts'
-import { failedSetUp, isSetUp, setUpAlone, wentWell, withSetUp } from './set-up.ts'
 
 export type Happening = Event extends infer E ? (E extends { at: number } ? Omit<E, 'at'> : never) : never
 
@@ -14,39 +15,96 @@ export type Happening = Event extends infer E ? (E extends { at: number } ? Omit
 export type Context = { state: State; limits: Limits; ports: Ports; now: number }
 
 /** A story's session, behind the one that sets the project up, where there is to be one. */
-export async function work(
+export async function work(attempt: AttemptIn<'reserved'>, context: Context): Promise<Happening> {
+  const { state, ports } = context
+  const { storyId, base } = attempt
+  const { conflict } = await ports.repository.checkOut(base, state.kept[storyId] ?? null)
+  const begin = (from: State, now: number) =>
+    ports.agent.work(state, attempt, { ...boundsOf(from, context.limits, now), conflict }, ports.signal)
+  if (!isSetUp(state, storyId, conflict))
+    return { kind: 'worked', storyId, session: await behindSetUp(attempt, context, begin) }
+  const session = await begin(state, context.now)
+  const setUp = state.control.setUp === true ? undefined : state.kept[storyId]?.setUp
+  return { kind: 'worked', storyId, session: setUp === undefined ? session : { ...session, setUp } }
+}
+
+/** Whether the tree is set up already: by a story that passed, or by the story's own kept work, where that fits. */
+export function isSetUp({ control, kept }: State, storyId: string, conflict: string | null): boolean {
+  return control.setUp === true || (kept[storyId]?.setUp !== undefined && conflict === null)
+}
+
+/** Both sessions as one of the attempt: guard and gates see their work together. `setUp` is the tree between them. */
+async function behindSetUp(
   attempt: AttemptIn<'reserved'>,
   { state, limits, ports, now }: Context,
-): Promise<Happening> {
-  const { storyId, base } = attempt
-  const { agent, repository, signal, clock } = ports
-  const { conflict } = await repository.checkOut(base, state.kept[storyId] ?? null)
-  const begin = (from: State, at: number) =>
-    agent.work(state, attempt, { ...boundsOf(from, limits, at), conflict }, signal)
-  if (isSetUp(state, storyId, conflict)) {
-    const session = await begin(state, now)
-    const setUp = state.control.setUp === true ? undefined : state.kept[storyId]?.setUp
-    return { kind: 'worked', storyId, session: setUp === undefined ? session : { ...session, setUp } }
+  begin: (from: State, now: number) => Promise<Session>,
+): Promise<Session> {
+  const { storyId } = attempt
+  const first = await ports.agent.setUp(state, attempt, boundsOf(state, limits, now), ports.signal)
+  if (first === null) return begin(state, now)
+  if (!wentWell(first)) {
+    const { hints, message } = first
+    const stuck = hints.stuck === null ? null : `set-up: ${hints.stuck}`
+    return { ...first, message: `set-up: ${message}`, hints: { ...hints, stuck } }
   }
-  const setUp = await agent.setUp(state, attempt, boundsOf(state, limits, now), signal)
-  if (setUp === null) return { kind: 'worked', storyId, session: await begin(state, now) }
-  if (!wentWell(setUp)) return { kind: 'worked', storyId, session: failedSetUp(setUp) }
-  const tree = (await workAsItStands(storyId, state, ports))?.tree ?? ''
-  const left = spend(state, storyId, setUp.usage)
+  const setUp = (await workAsItStands(storyId, state, ports))?.tree ?? ''
+  const left = spend(state, storyId, first.usage)
   const over = spent(left, limits)
-  if (over !== null) return { kind: 'worked', storyId, session: setUpAlone(setUp, over, tree) }
-  return { kind: 'worked', storyId, session: withSetUp(setUp, await begin(left, clock.now()), tree) }
+  if (over !== null) return { ...first, status: 'interrupted', message: `after the set-up ${over}`, setUp }
+  const session = await begin(left, ports.clock.now())
+  const usage = addUsage(first.usage, session.usage)
+  return { ...session, usage, learnings: [...first.learnings, ...session.learnings], setUp }
+}
+
+/** Whether a session leaves something to go on with. */
+export function wentWell({ status, hints }: Session): boolean {
+  return status === 'finished' && hints.stuck === null && !hints.notDone
+}
+
+/** What the session left, as the guard lets it through: the candidate for the gates. */
+export async function guard(attempt: AttemptIn<'worked'>, context: Context): Promise<Happening> {
+  const { storyId, session } = attempt
+  const seen = await inspected(attempt, context)
+  if (seen.kind === 'refused') return { kind: 'refused', storyId, failure: seen.failure }
+  const candidate = {
+    ...seen.candidate,
+    empty: seen.candidate.empty || (await isSetUpAlone(attempt, context)),
+  }
+  const isAllowed = !candidate.empty || (context.limits.finalVerification && session.hints.done)
+  if (isAllowed) return { kind: 'guarded', storyId, candidate }
+  const failure: Failure = { kind: 'empty-diff', summary: 'the session changed nothing', detail: '' }
+  return { kind: 'refused', storyId, failure }
 }
 
 /** A set-up alone is no work on the story: a session that added nothing to it has changed nothing. */
-export async function withoutSetUp(
-  candidate: Candidate,
-  { storyId, session: { setUp = '' } }: AttemptIn<'worked'>,
-  { state, ports }: Context,
-): Promise<Candidate> {
-  if (setUp === '') return candidate
-  const work = await workAsItStands(storyId, state, ports)
-  return work?.tree === setUp ? { ...candidate, empty: true } : candidate
+async function isSetUpAlone({ storyId, session }: AttemptIn<'worked'>, { state, ports }: Context) {
+  const { setUp = '' } = session
+  return setUp !== '' && (await workAsItStands(storyId, state, ports))?.tree === setUp
+}
+
+/**
+ * What the session left is hostile: an error while somebody looks at it is its doing, and refuses the attempt. Where the
+ * clone is damaged, or the tree cannot even be restored, no story can be judged here, and the run ends.
+ */
+async function inspected(attempt: AttemptIn<'worked'>, { state, ports, now }: Context): Promise<Inspection> {
+  try {
+    return await ports.repository.inspect(state, attempt, now)
+  } catch (error) {
+    if (error instanceof DamagedClone) throw error
+    await ports.repository.restore(state.green)
+    const detail = messageOf(error).slice(0, 2000)
+    return {
+      kind: 'refused',
+      failure: { kind: 'guard', summary: 'what the session left could not be looked at', detail },
+    }
+  }
+}
+
+/** Leaves a clean tree at the green commit and keeps the work for the story's next attempt. */
+export async function putAway({ storyId }: Attempt, { state, ports }: Context) {
+  const kept = await workAsItStands(storyId, state, ports)
+  await ports.repository.checkOut(state.green, null)
+  return { storyId, kept }
 }
 
 /** The story's work after the guard's filter; null for none. What cannot be looked at cannot be kept. */

@@ -170,7 +170,7 @@ test('people push what fails the gates: paused, said, nothing of either side is 
   assert.equal(chain.conclusions.at(-1)?.outcome, 'paused')
   assert.match(
     chain.conclusions.at(-1)?.reason ?? '',
-    /gate test fails on [0-9a-f]{7}, which people committed/,
+    /gate test failed \(exit 1\) on [0-9a-f]{7}, which people committed/,
   )
   await chain.commit(BRANCH, { 'src/three': null }, 'green again')
   chain.say('/ralph run')

@@ -391,7 +391,7 @@ export const MUTATIONS: readonly Mutation[] = [
         '  } catch (error) {\n    if (error !== null) throw error\n    const causes',
       ],
       [
-        'src/loop/perform.ts',
+        'src/loop/work.ts',
         '    if (error instanceof DamagedClone) throw error\n    await ports.repository.restore',
         '    if (error !== null) throw error\n    await ports.repository.restore',
       ],
