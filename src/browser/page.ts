@@ -1,7 +1,7 @@
 // Looks at one page in one size: opens it in a context of its own (no cookies, no storage of another), hears what goes wrong,
 // and takes its picture.
-import { setTimeout as delay } from 'node:timers/promises'
 import { type CDPSession, CDPSessionEvent } from 'puppeteer-core/internal/api/CDPSession.js'
+import { within } from '../system/within.ts'
 import type { Chrome } from './chrome.ts'
 import { Faults } from './faults.ts'
 import { takePicture, type Viewport } from './picture.ts'
@@ -104,8 +104,8 @@ class Page {
       return false
     }
     const left = Math.max(0, timeoutMs - (performance.now() - began))
-    if (await within(left, [this.#load, this.#over])) {
-      if (!(await within(SETTLE_MS, [this.#idle, this.#over])))
+    if (await within(left, Promise.race([this.#load, this.#over]))) {
+      if (!(await within(SETTLE_MS, Promise.race([this.#idle, this.#over]))))
         this.remarks.add(
           'not settled',
           `it still asked for something ${SETTLE_MS / 1000} s after it had loaded`,
@@ -234,11 +234,4 @@ function pairsOf(value: unknown): [string, string][] {
   return value
     .slice(0, 50)
     .map((pair) => (Array.isArray(pair) ? [String(pair[0]), String(pair[1])] : ['', '']))
-}
-
-/** True when one of them came in time. */
-async function within(ms: number, wanted: readonly Promise<unknown>[]): Promise<boolean> {
-  const stop = new AbortController()
-  const late = delay(ms, false, { signal: stop.signal }).catch(() => false)
-  return Promise.race([...wanted.map((one) => one.then(() => true)), late]).finally(() => stop.abort())
 }

@@ -7,6 +7,7 @@ import { excerpt } from '../system/excerpt.ts'
 import { type OtherUser, shared } from '../system/other-user.ts'
 import { partOf, runUntrusted } from '../system/process.ts'
 import type { Redactor } from '../system/redact.ts'
+import { within } from '../system/within.ts'
 import { BESIDE_LINES, isRed, LAST_BYTES, lastLines, linesOf, type Said, told } from './beside.ts'
 import { cleaned, formatExit, type LogFolder, SHELL, writeLog } from './output.ts'
 import { fromInside, type Look, lookFor, nameOf, takenBy, takenWords, untilReady } from './ready.ts'
@@ -181,7 +182,7 @@ export function createServices(options: ServicesOptions): Services {
         const look = lookAt(service)
         const why = one?.ended == null && isAsked ? ((await look?.(STILL_MS, signal)) ?? null) : null
         // It may be on its way out.
-        if (one !== null && isAsked && (why !== null || look === null)) await atMost(LEAVING_MS, one.over)
+        if (one !== null && isAsked && (why !== null || look === null)) await within(LEAVING_MS, one.over)
         if (one?.ended != null) return { service, one, why: `ended (${one.ended}) while gate ${during} ran` }
         return why === null ? null : { service, one, why: `answers no more: ${why}` }
       })
@@ -281,12 +282,6 @@ export function createServices(options: ServicesOptions): Services {
     },
     [Symbol.asyncDispose]: () => end([...running.values()]),
   }
-}
-
-async function atMost(ms: number, wanted: Promise<unknown>): Promise<void> {
-  const stop = new AbortController()
-  await Promise.race([wanted, delay(ms, undefined, { signal: stop.signal }).catch(() => {})])
-  stop.abort()
 }
 
 function late({ ready, readyTimeoutMs }: Service, why: string | null, hasLeft = false): string | null {

@@ -1,12 +1,12 @@
 // Finds and ends the processes that a program leaves behind, by a marker variable in their environment.
 
 import { randomBytes } from 'node:crypto'
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { identityOf, processIds, ps, threadsLeft } from './process-table.ts'
+import { identityOf, isDead, processIds, ps, statOf, threadsLeft } from './process-table.ts'
 
 /** Every process we start carries this variable; whoever still has it when the program is over is a survivor. */
 export const MARK_NAME = 'RALPH_PROCESS_MARK'
@@ -64,13 +64,12 @@ function folderOf(mark: string): string {
 export async function endOrphans(mark: string, since = 0, ends = ONE): Promise<number> {
   const look = process.platform === 'linux' ? hunter(mark, since, ends) : () => endByPs(mark, ends)
   const found = new Set<number>()
-  const began = performance.now()
-  for (let lastSeen = began; ; await delay(1)) {
-    const { ended, unsure } = await look()
-    for (const pid of ended) found.add(pid)
-    const now = performance.now()
-    if (ended.length > 0) lastSeen = now
-    if (isOver(ended.length > 0, unsure, now - lastSeen, now - began)) return found.size
+  const isOver = patience()
+  for (;;) {
+    const seen = await look()
+    for (const pid of seen.ended) found.add(pid)
+    if (isOver(seen)) return found.size
+    await delay(1)
   }
 }
 
@@ -78,18 +77,20 @@ export async function endOrphans(mark: string, since = 0, ends = ONE): Promise<n
 export function endOrphansNow(mark: string, since: number): void {
   if (process.platform !== 'linux') return
   const look = hunter(mark, since)
-  const began = performance.now()
-  for (let lastSeen = began; ; ) {
-    const { ended, unsure } = look()
-    const now = performance.now()
-    if (ended.length > 0) lastSeen = now
-    if (isOver(ended.length > 0, unsure, now - lastSeen, now - began)) return
-  }
+  const isOver = patience()
+  while (!isOver(look()));
 }
 
-/** `quiet`: how long none was seen, `all`: how long we have looked, milliseconds. */
-function isOver(found: boolean, unsure: boolean, quiet: number, all: number): boolean {
-  return (!found && (!unsure || quiet > EXEC_LIMIT_MS)) || all > SURVIVOR_LIMIT_MS
+/** Tells, look by look, whether there is to be no other. */
+function patience(): (look: Look) => boolean {
+  const began = performance.now()
+  let lastSeen = began
+  return ({ ended, unsure }) => {
+    const now = performance.now()
+    if (ended.length > 0) lastSeen = now
+    const isQuiet = ended.length === 0 && (!unsure || now - lastSeen > EXEC_LIMIT_MS)
+    return isQuiet || now - began > SURVIVOR_LIMIT_MS
+  }
 }
 
 /** When a process was started, in clock ticks after boot; 0 where that cannot be told. */
@@ -106,7 +107,7 @@ export function groupLives(group: number): boolean {
   if (process.platform !== 'linux') return true
   return processIds().some((pid) => {
     const stat = statOf(pid)
-    return stat !== null && stat.group === group && !stat.dead
+    return stat?.group === group && !isDead(pid, stat)
   })
 }
 
@@ -196,42 +197,7 @@ function environmentIn(folder: string): Buffer | null {
 /** The kernel shows no environment between the start of an exec and the new program's first instruction. */
 function mayComeBack(pid: number, since: number): boolean {
   const stat = statOf(pid)
-  return stat === null || (!stat.dead && !stat.ofKernel && stat.startedAt >= since)
-}
-
-const PF_KTHREAD = 0x0020_0000
-
-/** What /proc/<pid>/stat says (proc_pid_stat(5)); `startedAt` in clock ticks after boot. Null when it is gone. */
-function statOf(pid: number): Stat | null {
-  const line = shortText(`/proc/${pid}/stat`)
-  if (line === null) return null
-  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ') // the name before it may have anything in it
-  const [state, , group, , , , flags] = fields
-  return {
-    group: Number(group),
-    get dead() {
-      return (state === 'Z' || state === 'X') && threadsLeft(pid).length === 0
-    },
-    ofKernel: (Number(flags) & PF_KTHREAD) !== 0,
-    startedAt: Number(fields[19]),
-  }
-}
-
-type Stat = { group: number; readonly dead: boolean; ofKernel: boolean; startedAt: number }
-
-const READ = Buffer.alloc(4096)
-
-/** What the kernel says in one reading; there are as many of these as there are processes. */
-function shortText(file: string): string | null {
-  let handle: number | null = null
-  try {
-    handle = openSync(file, 'r')
-    return READ.toString('latin1', 0, readSync(handle, READ))
-  } catch {
-    return null
-  } finally {
-    if (handle !== null) closeSync(handle)
-  }
+  return stat === null || (!isDead(pid, stat) && !stat.ofKernel && stat.startedAt >= since)
 }
 
 /** macOS and others: best effort, `ps` shows the environment of our own programs only, and not of Apple's. */

@@ -1,7 +1,6 @@
-// Asks the process table whether a process that was noted earlier still is the same one.
+// The processes of this machine, as the system tells of them: /proc on Linux, `ps` elsewhere.
 import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs'
 import { promisify } from 'node:util'
 
 /** The system's own `ps`, which sees nothing of our environment: a program first on the PATH may be the agent's. */
@@ -13,18 +12,11 @@ export async function ps(args: readonly string[]): Promise<string> {
 
 /** When a process started, in the system's own words; null when there is none. Tells it from a later one with its pid. */
 export async function processStart(pid: number): Promise<string | null> {
-  try {
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-    // The name in parentheses may hold spaces and parentheses; field 22 counts from behind the last one.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null
-  } catch {
-    if (process.platform === 'linux') return null
-  }
-  try {
-    return (await ps(['-o', 'lstart=', '-p', String(pid)])).trim() || null
-  } catch {
-    return null
-  }
+  if (process.platform === 'linux') return statOf(pid)?.startedAt.toString() ?? null
+  return ps(['-o', 'lstart=', '-p', String(pid)]).then(
+    (said) => said.trim() || null,
+    () => null,
+  )
 }
 
 /** Whether the process with this pid still is the one that started then. */
@@ -32,7 +24,9 @@ export async function processLives(pid: number, startTime: string): Promise<bool
   return (await processStart(pid)) === startTime
 }
 
-/** The processes there are. Linux only, as all below. */
+// ---------------------------------------------------------------- Linux only
+
+/** The processes there are. */
 export function processIds(): number[] {
   return readdirSync('/proc').map(Number).filter(Number.isInteger)
 }
@@ -43,25 +37,101 @@ export function identityOf(pid: number): string {
   return folder === undefined ? '' : `${folder.ino} ${folder.ctimeMs}`
 }
 
+/** What /proc/<pid>/stat says (proc_pid_stat(5)); `startedAt` in clock ticks after boot. */
+export type Stat = { isEnded: boolean; parent: number; group: number; ofKernel: boolean; startedAt: number }
+
+const PF_KTHREAD = 0x0020_0000
+
+/** Null when it is gone. */
+export function statOf(pid: number | string): Stat | null {
+  const line = shortText(`/proc/${pid}/stat`)
+  if (line === null) return null
+  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ') // the name before it may have anything in it
+  const [state, parent, group, , , , flags] = fields
+  return {
+    isEnded: state === 'Z' || state === 'X',
+    parent: Number(parent),
+    group: Number(group),
+    ofKernel: (Number(flags) & PF_KTHREAD) !== 0,
+    startedAt: Number(fields[19]),
+  }
+}
+
+/** Whether nothing of the process runs any more. */
+export function isDead(pid: number, { isEnded }: Stat): boolean {
+  return isEnded && threadsLeft(pid).length === 0
+}
+
 /**
  * Threads that run on after the first of their process has ended: /proc shows such a process as a zombie, without an
- * environment, and it still reads and writes. Linux only.
+ * environment, and it still reads and writes.
  */
 export function threadsLeft(pid: number): number[] {
-  if (isRunning(`/proc/${pid}/stat`)) return []
+  if (statOf(pid)?.isEnded === false) return []
   try {
-    return readdirSync(`/proc/${pid}/task`)
-      .map(Number)
-      .filter((thread) => isRunning(`/proc/${pid}/task/${thread}/stat`))
+    const threads = readdirSync(`/proc/${pid}/task`).map(Number)
+    return threads.filter((thread) => statOf(`${pid}/task/${thread}`)?.isEnded === false)
   } catch {
     return [] // gone meanwhile
   }
 }
 
-function isRunning(stat: string): boolean {
+/** The real user of a process that is not dead; by status, since the owner of its folder can be hidden. */
+export function ownerOf(pid: number): number | null {
+  const stat = statOf(pid)
+  if (stat === null || isDead(pid, stat)) return null
+  return Number(/^Uid:\s*(\d+)/m.exec(shortText(`/proc/${pid}/status`) ?? '')?.[1] ?? -1)
+}
+
+const READ = Buffer.alloc(4096)
+
+/** What the kernel says in one reading; there are as many of these as there are processes. */
+function shortText(file: string): string | null {
+  let handle: number | null = null
   try {
-    return !/^\d+ \([\s\S]*\) [ZX] /.test(readFileSync(stat, 'latin1'))
+    handle = openSync(file, 'r')
+    return READ.toString('latin1', 0, readSync(handle, READ))
   } catch {
-    return false
+    return null
+  } finally {
+    if (handle !== null) closeSync(handle)
+  }
+}
+
+const LISTENS = '0A'
+/** The longest command line that is told. */
+const MOST = 120
+
+/** Who listens at a port: its command line and its number; null where that cannot be told: another user's, or gone. */
+export function holderOf(port: number): string | null {
+  if (process.platform !== 'linux') return null
+  const sockets = new Set([...socketsAt(port, 'tcp'), ...socketsAt(port, 'tcp6')])
+  const pid = sockets.size === 0 ? undefined : processIds().find((one) => holds(one, sockets))
+  if (pid === undefined) return null
+  const line = attempted(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'), '').replaceAll('\0', ' ')
+  return `${line.trim().slice(0, MOST)} (process ${pid})`
+}
+
+/** Lines as in proc_net(5): the local address in hexadecimal, the state, and the socket's number. */
+function socketsAt(port: number, family: string): string[] {
+  const end = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  return attempted(() => readFileSync(`/proc/net/${family}`, 'latin1'), '')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, local, , state]) => local?.endsWith(end) === true && state === LISTENS)
+    .map((fields) => `socket:[${fields[9]}]`)
+}
+
+function holds(pid: number, sockets: ReadonlySet<string>): boolean {
+  const folder = `/proc/${pid}/fd`
+  const handles = attempted(() => readdirSync(folder), [])
+  return handles.some((handle) => sockets.has(attempted(() => readlinkSync(`${folder}/${handle}`), '')))
+}
+
+function attempted<T>(ask: () => T, otherwise: T): T {
+  try {
+    return ask()
+  } catch {
+    return otherwise
   }
 }

@@ -19,6 +19,7 @@ import {
 } from './orphans.ts'
 import { type OtherUser, STARTER_ENV } from './other-user.ts'
 import { capture, lineSplitter } from './output.ts'
+import { within } from './within.ts'
 
 export { endOrphans, endOrphansOfRun, MARK_NAME, newMark, openFolder, partOf }
 
@@ -290,17 +291,6 @@ function atEnd(stream: Readable): Promise<void> {
     stream.once('close', resolve)
     stream.once('error', () => resolve())
   })
-}
-
-async function within(ms: number, wanted: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  await Promise.race([
-    wanted,
-    new Promise((resolve) => {
-      timer = setTimeout(resolve, ms)
-    }),
-  ])
-  clearTimeout(timer)
 }
 
 function timerMs(ms: number): number {

@@ -1,8 +1,7 @@
 // The processes of the other user: which there are, and their end.
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { identityOf, processIds, threadsLeft } from '../process-table.ts'
+import { identityOf, ownerOf, processIds, statOf } from '../process-table.ts'
 import type { Account } from './account.ts'
 import { BASH, type Root, STARTER_ENV } from './root.ts'
 import { become } from './view.ts'
@@ -97,27 +96,7 @@ export class Processes {
   #isMeant(pid: number): boolean {
     if (this.#under === null) return true
     let at = pid
-    while (at > 1 && at !== this.#under.pid) at = parentOf(at)
+    while (at > 1 && at !== this.#under.pid) at = statOf(at)?.parent ?? 0
     return at === this.#under.pid && identityOf(at) === this.#under.identity
-  }
-}
-
-/** 0 for none. */
-function parentOf(pid: number): number {
-  try {
-    return Number(/^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0)
-  } catch {
-    return 0
-  }
-}
-
-/** The real user of a process that is not dead; by status, since the owner of its folder can be hidden. */
-function ownerOf(pid: number): number | null {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'latin1')
-    if (/^State:\s*[ZX]/m.test(status) && threadsLeft(pid).length === 0) return null
-    return Number(/^Uid:\s*(\d+)/m.exec(status)?.[1] ?? -1)
-  } catch {
-    return null
   }
 }
