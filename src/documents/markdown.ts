@@ -57,6 +57,16 @@ function listed(list: List, text: string): Block[] {
   return [block, { kind: 'words', line: first.line, lines: leaning.map((one) => one.text.trim()) }]
 }
 
+/** The words of an item and of each below it. */
+export function pointLines({ text, more, points }: Point): string[] {
+  return [[text, ...more].join(' '), ...points.flatMap(pointLines)]
+}
+
+/** The lines of the boxes in it. */
+export function boxLines({ line, done, points }: Point): number[] {
+  return [...(done === null ? [] : [line]), ...points.flatMap(boxLines)]
+}
+
 type Line = { line: number; text: string }
 
 // [ ] open, [x] done, anything else (as [~]) open.

@@ -1,4 +1,4 @@
-// A document, parsed once however many readers look at it.
+// A document, parsed once however many readers look at it; hostile ones are refused before.
 import { parse as parseToml, TomlError } from 'smol-toml'
 import { isNode, LineCounter, parseDocument } from 'yaml'
 import { shown } from '../model/text.ts'
@@ -6,8 +6,12 @@ import { isRaw, type Raw } from '../prd/migrate.ts'
 import { looksLikeJson } from '../prd/parse.ts'
 import { type Mistake, messageOf } from '../system/errors.ts'
 import { type Block, blocksOf } from './markdown.ts'
-import { place } from './places.ts'
 import type { DocumentFile } from './types.ts'
+
+/** `docs/prd.md: line 12 (title)` */
+export function place(path: string, line: number, key?: string): string {
+  return `${path}: line ${line}${key === undefined ? '' : ` (${key})`}`
+}
 
 type Path = readonly (string | number)[]
 
@@ -90,4 +94,37 @@ function toml({ path, text }: Opened): { data: Data | null; mistakes: Mistake[] 
     const found = shown(messageOf(error).split('\n', 1)[0])
     return { data: null, mistakes: [{ path: place, found, expected: 'TOML', fix: 'mend the TOML there' }] }
   }
+}
+
+/** A second and more for every 100 KB. */
+const MOST_MARKDOWN = 1_000_000
+const DEEPEST = 50
+/** Lines that lean on an item without an indent: the parser looks back over all of them at each. */
+const MOST_LEANING = 300
+
+const nested = new RegExp(`^(?:[ \\t]*(?:>|(?:[-*+]|\\d{1,9}[.)])[ \\t])){${DEEPEST}}|^[ \\t]{200,}[-*+>\\d]`)
+const rule = /^[ \t]*([-*_])(?:[ \t]*\1){2,}[ \t]*$/
+const opens = /^[ \t]*(?:[-*+>]|\d{1,9}[.)])/
+const ends = /^[ \t]*$|^ {0,3}(?:#{1,6}[ \t]|```|~~~)/
+
+/** Markdown that would cost a parser minutes: nobody wrote it to be read. */
+export function unparsable(path: string, text: string): Mistake[] {
+  const fix = 'name the files that hold the stories: ralph plan --from FILE'
+  if (text.length > MOST_MARKDOWN) {
+    const expected = `at most ${MOST_MARKDOWN / 1e6} MB of Markdown in a file`
+    return [{ path, found: `${(text.length / 1e6).toFixed(1)} MB`, expected, fix }]
+  }
+  let leaning: number | null = null
+  for (const [index, line] of text.split('\n').entries()) {
+    if (opens.test(line)) leaning = 0
+    else if (ends.test(line)) leaning = null
+    else if (leaning !== null) leaning += 1
+    const isDeep = nested.test(line) && !rule.test(line)
+    if (!isDeep && (leaning ?? 0) <= MOST_LEANING) continue
+    const found = isDeep
+      ? `lists or quotations nested more than ${DEEPEST} deep`
+      : `more than ${MOST_LEANING} lines below a list item without an indent`
+    return [{ path: place(path, index + 1), found, expected: 'a document for people', fix }]
+  }
+  return []
 }

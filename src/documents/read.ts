@@ -1,6 +1,6 @@
 // Documents as a feature: each file by its format, stories of several files joined, all mistakes at once.
 import type { Prd } from '../model/feature.ts'
-import { cut, plainLines } from '../model/text.ts'
+import { plainLines } from '../model/text.ts'
 import { type Draft, isGiven, isRaw, many, type Raw } from '../prd/migrate.ts'
 import { readDraft } from '../prd/read.ts'
 import { asImported, emptyRun } from '../prd/schema.ts'
@@ -8,13 +8,15 @@ import type { Mistake } from '../system/errors.ts'
 import { readDocument } from './formats.ts'
 import { type Joined, joined } from './join.ts'
 import { markPlanned } from './merge.ts'
-import type { DocumentFile, Documents, Reading } from './types.ts'
+import type { DocumentFile, Documents, Reading, ReadStory } from './types.ts'
 
 /** Bytes are not counted here: UTF-16 units are close enough for a bound. */
 const MOST_TEXT = 5_000_000
 export const MOST_STORIES = 2_000
 /** Of all documents together: several tell of the same story. */
 const MOST_READ = 5 * MOST_STORIES
+
+type FileReading = { path: string; reading: Reading<ReadStory> }
 
 export function readDocuments(
   files: readonly DocumentFile[],
@@ -38,7 +40,8 @@ export function readDocuments(
   const sources = all.stories.flatMap(({ from }, index) =>
     from.map(({ path, line, format }) => ({ path, line, format, storyId: prd.userStories[index]?.id ?? '' })),
   )
-  const isProse = ({ prose }: Reading) => prose === 'only' || (prose === 'background' && stories.length === 0)
+  const isProse = ({ prose }: Reading<ReadStory>) =>
+    prose === 'only' || (prose === 'background' && stories.length === 0)
   return {
     ok: true,
     documents: {
@@ -84,8 +87,6 @@ function tooMany(count: number, readings: readonly FileReading[]): Mistake {
   const [found, expected] = [`${count} stories in all`, `at most ${MOST_STORIES} for one feature`]
   return { path, found, expected, fix: 'plan a part of them: one epic, one file' }
 }
-
-type FileReading = { path: string; reading: Reading }
 
 /** The checked feature, `notes` with what was changed on the way; null where `mistakes` has any. */
 function featureOf(
@@ -151,20 +152,25 @@ function textOf(value: unknown): string {
 
 /** Every prompt carries it: so much of each part, whatever the documents say. */
 const MOST_CONTEXT = { overview: 1_800, architecture: 3_200, sprint: 800 }
+/** Less room than this is left free. */
+const LEAST = 200
 
-function contextOf(readings: readonly { file: DocumentFile; reading: Reading }[]): string {
+/** Whole passages, as many as fit; the last is cut at a line. */
+function contextOf(readings: readonly FileReading[]): string {
   const parts = (['overview', 'architecture', 'sprint'] as const).flatMap((about) => {
     let left = MOST_CONTEXT[about]
-    const passages = readings.flatMap(({ file, reading }) =>
-      reading.context.flatMap((passage) => {
-        if (passage.about !== about || left < 100) return []
-        const text = cut(passage.text, left)
-        left -= text.length
-        return [`${text}\n\n(${file.path})`]
-      }),
-    )
+    const told = readings.flatMap(({ path, reading }) => {
+      const texts: string[] = []
+      for (const { text } of reading.context.filter((passage) => passage.about === about)) {
+        const isWhole = text.length <= left
+        if (left < LEAST && !isWhole) break
+        texts.push(isWhole ? text : text.slice(0, left).replace(/\n[^\n]*$/, ''))
+        left -= Math.min(left, text.length)
+      }
+      return texts.length === 0 ? [] : [...texts, `(${path})`]
+    })
     const title = `${about.charAt(0).toUpperCase()}${about.slice(1)}`
-    return passages.length === 0 ? [] : [`## ${title}\n\n${passages.join('\n\n')}`]
+    return told.length === 0 ? [] : [`## ${title}\n\n${told.join('\n\n')}`]
   })
   return parts.length === 0 ? '' : `${plainLines(parts.join('\n\n'))}\n`
 }

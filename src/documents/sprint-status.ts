@@ -2,7 +2,7 @@
 import { isScalar, parseDocument } from 'yaml'
 import type { Prd, Story } from '../model/feature.ts'
 import { isRaw } from '../prd/migrate.ts'
-import { type Tracked, trackedIn } from './tracked.ts'
+import { type Tracked, trackedIn } from './formats/sprint-tracker.ts'
 
 /** From the first to the last; a status is never set to one before it, and a word that is none of these stays. */
 const LEVELS = [

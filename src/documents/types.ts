@@ -30,32 +30,32 @@ export type Documents = {
  */
 export type Rank = 'listed' | 'planned' | 'made' | 'detailed'
 
-/** A story as one document has it. */
-export type ReadStory = {
-  path: string
+/** A story as its format found it. */
+export type ToldStory = {
   line: number
-  format: string
-  rank: Rank
-  /** How well it knows whether the story is done: by its own bookkeeping, by a word or box for the story, by its criteria's boxes. */
-  standing: 'tracked' | 'written' | 'ticked'
-  /** The place of the story, or of one of its fields, for a mistake. */
-  place: (key?: string) => string
   /** Fields as prd.json calls them, unchecked; an `id` that is missing is given by the place in the list. */
   raw: Raw
-  /** 0 comes first. Decides the order where no priority is written. */
-  urgency: number
+  /** 0 comes first. Decides the order where no priority is written; 1 where nothing is said. */
+  urgency?: number
+  /** How well it knows whether the story is done: by its own bookkeeping, by a word or box for the story (the usual), by its criteria's boxes. */
+  standing?: 'tracked' | 'written' | 'ticked'
+  /** The place of the story, or of one of its fields, for a mistake; where it is not told, path and line. */
+  place?: (key?: string) => string
   /** A heading or a box without criteria stands by its words; a prd.json without them is a mistake. */
-  mayLackCriteria: boolean
+  mayLackCriteria?: boolean
 }
+
+/** A story as one document has it. */
+export type ReadStory = Required<ToldStory> & { path: string; format: string; rank: Rank }
 
 /** A part of context.md. */
 export type Passage = { about: 'overview' | 'architecture' | 'sprint'; text: string }
 
 /** What one document gives. */
-export type Reading = {
+export type Reading<S = ToldStory> = {
   /** Fields of the feature, as prd.json calls them, unchecked. */
   root: Raw
-  stories: ReadStory[]
+  stories: S[]
   context: Passage[]
   gates: Record<string, string>
   /** Without the path: it is put before each. */
@@ -71,12 +71,23 @@ export type Reading = {
 /** One row of the table of formats: how a file is recognized, and how it is read. */
 export type Format = {
   name: string
+  rank?: Rank
   /** Where such a file stands in a repository, so that it is found by itself; null: only where it is named. */
   found: RegExp | null
   reads(document: Opened): boolean
-  read(document: Opened): Reading
+  read(document: Opened): Partial<Reading>
 }
 
-export function reading(some: Partial<Reading>): Reading {
-  return { root: {}, stories: [], context: [], gates: {}, notes: [], mistakes: [], prose: 'none', ...some }
+// The folders of BMAD (its versions 4 to 6), of the Ralph loops, and the repository itself.
+const FOLDERS = [
+  '',
+  ...['docs/', 'docs/planning/', 'docs/sprint-artifacts/', 'docs/stories/'],
+  ...['_bmad-output/', '_bmad-output/planning-artifacts/', '_bmad-output/implementation-artifacts/'],
+  ...['.ralph/', 'ralph/', 'scripts/ralph/', 'tasks/', 'plans/', 'specs/', '.ralph-tui/', '.ralphy/'],
+]
+
+/** Paths of such files (a regular expression) where plans are kept, and further ones. */
+export function planAt(name: string, ...others: string[]): RegExp {
+  const folders = FOLDERS.map((folder) => folder.replaceAll('.', '\\.')).join('|')
+  return new RegExp([`^(?:${folders})(?:${name})$`, ...others].join('|'), 'i')
 }

@@ -36,7 +36,7 @@ export function storyTitle(heading: string): StoryTitle | null {
 }
 
 /** `1-2` and `1.2` are the same story. */
-function numbered(id: string): string {
+export function numbered(id: string): string {
   return /^\d/.test(id) ? id.replaceAll('-', '.') : id
 }
 

@@ -2,12 +2,10 @@
 import { cut } from '../../model/text.ts'
 import { isRaw, many, type Raw } from '../../prd/migrate.ts'
 import { blocksOf } from '../markdown.ts'
-import type { Data, Opened } from '../opened.ts'
-import { place, planAt } from '../places.ts'
-import { type Format, type Reading, type ReadStory, reading } from '../types.ts'
-import { unparsable } from '../unparsable.ts'
+import { type Data, type Opened, unparsable } from '../opened.ts'
+import { type Format, planAt, type Reading, type ToldStory } from '../types.ts'
 import { urgencyOf } from '../words.ts'
-import { StorySection } from './story-section.ts'
+import { storyFields } from './story-section.ts'
 
 export const issues: Format = {
   name: 'GitHub issues',
@@ -69,52 +67,35 @@ function printedIssue(text: string): Issue | null {
   return { number, title: field('title'), body, labels, isClosed: /^closed$/i.test(field('state')), line: 1 }
 }
 
-function read(document: Opened): Reading {
+function read(document: Opened): Partial<Reading> {
   const all = issuesIn(document)
   const known = new Set(all.map(({ number }) => number))
   const stories = all.map((issue) => storyOf(document.path, issue, known))
   const closed = all.filter(({ isClosed }) => isClosed).length
-  const notes = [
-    `${many(all.length, 'issue')} read as user stories${closed > 0 ? `, ${closed} of them closed` : ''}.`,
-  ]
-  return reading({ stories, notes })
+  const words = closed > 0 ? `, ${closed} of them closed` : ''
+  return { stories, notes: [`${many(all.length, 'issue')} read as user stories${words}.`] }
 }
 
-function storyOf(path: string, issue: Issue, known: ReadonlySet<number>): ReadStory {
+function storyOf(path: string, issue: Issue, known: ReadonlySet<number>): ToldStory {
   const { number, title, body, labels, isClosed, line } = issue
-  const { description, acceptanceCriteria } = partsOf(path, number, body)
   const needs = [...body.matchAll(/\b(?:depends on|blocked by)((?:[ \t,]|and|#\d+)+)/gi)].flatMap(
     ([, ids = '']) => [...ids.matchAll(/#(\d{1,9})/g)].map(([, id]) => Number(id)),
   )
   const dependsOn = [...new Set(needs)].filter((id) => known.has(id) && id !== number).map((id) => `GH-${id}`)
+  const { description, acceptanceCriteria } = partsOf(path, number, body)
   return {
-    path,
     line,
-    format: issues.name,
-    rank: 'planned',
-    standing: 'written',
-    place: (key) => place(path, line, key),
     raw: {
-      id: `GH-${number}`,
-      title,
-      description,
-      acceptanceCriteria,
-      dependsOn,
-      tags: labels,
-      passes: isClosed,
+      ...{ id: `GH-${number}`, title, description, acceptanceCriteria, dependsOn },
+      ...{ tags: labels, passes: isClosed },
     },
     urgency: labels.map(urgencyOf).find((one) => one !== 1) ?? 1,
-    mayLackCriteria: true,
   }
 }
 
 /** A body that costs a parser minutes is taken as it is. */
 function partsOf(path: string, number: number, body: string) {
   if (unparsable(path, body).length > 0) return { description: cut(body, 20_000), acceptanceCriteria: [] }
-  const section = new StorySection(0, `GH-${number}`)
-  for (const block of blocksOf(body.replace(/^[ \t]*(?:depends on|blocked by)\b.*$/gim, ''))) {
-    if (block.kind === 'heading') section.takesHeading(block.level, block.text)
-    else section.take(block)
-  }
-  return section.fields()
+  const blocks = blocksOf(body.replace(/^[ \t]*(?:depends on|blocked by)\b.*$/gim, ''))
+  return storyFields(blocks, `GH-${number}`).raw
 }

@@ -2,92 +2,74 @@
 import { shown } from '../../model/text.ts'
 import { isGiven, isRaw, type Raw } from '../../prd/migrate.ts'
 import type { Opened } from '../opened.ts'
-import { type Format, type Reading, reading } from '../types.ts'
-import { commands } from './drafted.ts'
-
-/** Where a value stands, what it is called here, and how it is written here. */
-type Row = readonly [path: string, ours: string, write?: (value: unknown) => string]
+import type { Format, Reading } from '../types.ts'
+import { commands } from './lists.ts'
 
 type Tool = {
-  name: string
   found: RegExp
-  /** The text alone does not say whose it is: the fields must. */
-  has?: (fields: Raw) => boolean
-  rows: readonly Row[]
-  gates?: (fields: Raw) => Record<string, string>
+  /** Where a value stands, and how it is written here: `*` is the value. */
+  ours: Readonly<Record<string, string>>
+  /** Where commands stand, by name. */
+  gates?: string
   project?: string
 }
 
-const minutes = (value: unknown) => `${String(value)}m`
-const seconds = (value: unknown) => `${String(value)}s`
-const listed = (value: unknown) => (Array.isArray(value) ? value.join(', ') : String(value))
+/** The Ralph with steps: any configuration of it may lie in such a folder. */
+const STEPS = /(?:^|\/)configs\/[^/]+\.json$/
+const RC = /(?:^|\/)\.ralphrc$/
 
 const tools: readonly Tool[] = [
   {
-    name: 'ralphy',
     found: /^\.ralphy\/config\.ya?ml$/,
-    rows: [
-      ['rules', 'instructions', listed],
-      ['boundaries.never_touch', 'protected-paths', listed],
-    ],
-    gates: ({ commands: given }) => commands(isRaw(given) ? given : {}),
+    ours: { rules: 'instructions: *', 'boundaries.never_touch': 'protected-paths: *' },
+    gates: 'commands',
     project: 'project.name',
   },
   {
-    name: 'ralph-tui',
     found: /^\.ralph-tui\/config\.toml$/,
-    rows: [
-      ['agent', 'agent'],
-      ['defaultAgent', 'agent'],
-      ['fallbackAgents', 'fallback-agent', listed],
-      ['agentOptions.model', 'model'],
-      ['model', 'model'],
-      ['maxIterations', 'max-iterations'],
-      ['errorHandling.maxRetries', 'max-attempts'],
-      ['subagentTracingDetail', ''],
-    ],
+    ours: {
+      agent: 'agent: *',
+      defaultAgent: 'agent: *',
+      fallbackAgents: 'fallback-agent: *',
+      'agentOptions.model': 'model: *',
+      model: 'model: *',
+      maxIterations: 'max-iterations: *',
+      'errorHandling.maxRetries': 'max-attempts: *',
+    },
   },
   {
-    name: 'ralph-orchestrator',
+    // ralph-orchestrator
     found: /^ralph\.ya?ml$/,
-    rows: [
-      ['cli.backend', 'agent'],
-      ['agent', 'agent'],
-      ['event_loop.max_iterations', 'max-iterations'],
-      ['max_iterations', 'max-iterations'],
-      ['event_loop.max_cost_usd', 'max-cost-usd'],
-      ['max_cost', 'max-cost-usd'],
-      ['event_loop.max_runtime_seconds', 'max-agent-time', seconds],
-      ['max_runtime', 'max-agent-time', seconds],
-      ['core.guardrails', 'instructions', listed],
-    ],
+    ours: {
+      'cli.backend': 'agent: *',
+      agent: 'agent: *',
+      'event_loop.max_iterations': 'max-iterations: *',
+      max_iterations: 'max-iterations: *',
+      'event_loop.max_cost_usd': 'max-cost-usd: *',
+      max_cost: 'max-cost-usd: *',
+      'event_loop.max_runtime_seconds': 'max-agent-time: *s',
+      max_runtime: 'max-agent-time: *s',
+      'core.guardrails': 'instructions: *',
+    },
   },
   {
-    name: '.ralphrc',
-    found: /(?:^|\/)\.ralphrc$/,
-    rows: [
-      ['MAX_CALLS_PER_HOUR', 'calls-per-hour'],
-      ['CLAUDE_TIMEOUT_MINUTES', 'iteration-timeout', minutes],
-      ['ALLOWED_TOOLS', 'agent-args', (value) => `--allowedTools ${String(value)}`],
-    ],
+    found: RC,
+    ours: {
+      MAX_CALLS_PER_HOUR: 'calls-per-hour: *',
+      CLAUDE_TIMEOUT_MINUTES: 'iteration-timeout: *m',
+      ALLOWED_TOOLS: 'agent-args: --allowedTools *',
+    },
     project: 'PROJECT_NAME',
   },
   {
-    name: 'steps',
-    found: /(?:^|\/)configs\/[^/]+\.json$/,
-    has: ({ steps }) => Array.isArray(steps),
-    rows: [
-      ['max_loops_per_task', 'max-attempts'],
-      ['agent.model', 'model'],
-      ['agent.timeout', 'iteration-timeout'],
-      ['agent.allowed_tools', 'agent-args', (value) => `--allowedTools ${String(value)}`],
-    ],
-    gates: ({ steps }) =>
-      commands(
-        Object.fromEntries(
-          stepsOf(steps, 'command').map(({ name, config }) => [String(name), config.command]),
-        ),
-      ),
+    found: STEPS,
+    ours: {
+      max_loops_per_task: 'max-attempts: *',
+      'agent.model': 'model: *',
+      'agent.timeout': 'iteration-timeout: *',
+      'agent.allowed_tools': 'agent-args: --allowedTools *',
+    },
+    gates: 'commands',
   },
 ]
 
@@ -100,17 +82,20 @@ export const otherSettings: Format = {
 }
 
 function toolOf(document: Opened): Tool | undefined {
-  return tools.find(({ found, has }) => found.test(document.path) && (has?.(document.fields) ?? true))
+  const tool = tools.find(({ found }) => found.test(document.path))
+  return tool?.found === STEPS && !Array.isArray(document.fields.steps) ? undefined : tool
 }
 
-function read(document: Opened): Reading {
+function read(document: Opened): Partial<Reading> {
   const tool = toolOf(document)
-  const isShell = document.path.endsWith('.ralphrc')
-  if (!isShell && document.data.data === null) return reading({ mistakes: document.data.mistakes })
-  const fields = isShell ? assignments(document.text) : withAgent(document.fields)
-  const said = (tool?.rows ?? []).flatMap(([path, ours, write = String]) => {
+  if (tool === undefined) return {}
+  if (tool.found !== RC && document.data.data === null) return { mistakes: document.data.mistakes }
+  const fields = fieldsOf(tool, document)
+  const said = Object.entries(tool.ours).flatMap(([path, ours]) => {
     const value = at(fields, path)
-    return ours === '' || !isSimple(value) ? [] : [`${ours}: ${shown(write(value)).replace(/^"|"$/g, '')}`]
+    if (!isSimple(value)) return []
+    const written = ours.replace('*', () => [value].flat().join(', '))
+    return shown(written).replace(/^"|"$/g, '')
   })
   const notes = [
     said.length === 0
@@ -118,13 +103,28 @@ function read(document: Opened): Reading {
       : `it says ${[...new Set(said)].join('; ')}. Put into the workflow, or into ralph.config.yml, what shall hold here.`,
   ]
   const name = /^\.ralph\/configs\/([\w.-]+)\.json$/.exec(document.path)?.[1]
-  if (tool?.name === 'steps' && name !== undefined)
-    notes.push(`\`pipeline: ${name}\` runs its steps (docs/steps.md).`)
-  const gates = tool?.gates?.(fields) ?? {}
+  if (name !== undefined) notes.push(`\`pipeline: ${name}\` runs its steps (docs/steps.md).`)
+  const gates = tool.gates === undefined ? {} : commands(fields[tool.gates])
   const names = Object.keys(gates)
   if (names.length > 0) notes.push(`its commands (${names.map(shown).join(', ')}) are a proposal for gates.`)
-  const project = tool?.project === undefined ? null : at(fields, tool.project)
-  return reading({ root: { project: typeof project === 'string' ? project : null }, gates, notes })
+  const project = tool.project === undefined ? null : at(fields, tool.project)
+  return { root: { project: typeof project === 'string' ? project : null }, gates, notes }
+}
+
+function fieldsOf(tool: Tool, { text, fields }: Opened): Raw {
+  if (tool.found === RC) return assignments(text)
+  if (tool.found !== STEPS) return fields
+  const all = Array.isArray(fields.steps) ? fields.steps.filter(isRaw) : []
+  const of = (type: string) =>
+    all
+      .filter((step) => step.type === type && step.enabled !== false)
+      .map(({ name, config }) => ({ name: String(name), config: isRaw(config) ? config : {} }))
+  return {
+    ...fields,
+    // The last one works, the one before it sets up.
+    agent: of('agent').at(-1)?.config,
+    commands: Object.fromEntries(of('command').map(({ name, config }) => [name, config.command])),
+  }
 }
 
 function isSimple(value: unknown): boolean {
@@ -142,18 +142,4 @@ function assignments(text: string): Raw {
   return Object.fromEntries(
     [...lines].map(([, name = '', one, two, three]) => [name, one ?? two ?? three ?? '']),
   )
-}
-
-function stepsOf(steps: unknown, type: string): { name: unknown; config: Raw }[] {
-  const all = Array.isArray(steps) ? steps.filter(isRaw) : []
-  return all
-    .filter((step) => step.type === type && step.enabled !== false)
-    .map(({ name, config }) => ({ name, config: isRaw(config) ? config : {} }))
-}
-
-/** Of a configuration of steps, the one that works. */
-function withAgent(fields: Raw): Raw {
-  const agents = stepsOf(fields.steps, 'agent')
-  const config = agents.at(-1)?.config
-  return config === undefined ? fields : { ...fields, agent: config }
 }

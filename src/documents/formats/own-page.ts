@@ -1,14 +1,11 @@
 // prd.md as Ralph writes it and people edit it: what stands there is read to the letter.
-import type { Raw } from '../../prd/migrate.ts'
-import { many } from '../../prd/migrate.ts'
+import { many, type Raw } from '../../prd/migrate.ts'
 import { idFault } from '../../prd/names.ts'
-import { original } from '../inert.ts'
-import type { Block, Heading, Point } from '../markdown.ts'
+import { type Block, type Heading, pointLines } from '../markdown.ts'
 import type { Opened } from '../opened.ts'
-import { place } from '../places.ts'
-import { PAGE_MARK } from '../render.ts'
-import { type Format, type Reading, type ReadStory, reading } from '../types.ts'
-import { StorySection } from './story-section.ts'
+import { original, PAGE_MARK } from '../render.ts'
+import type { Format, Reading, ToldStory } from '../types.ts'
+import { storyFields } from './story-section.ts'
 
 export const ownPage: Format = {
   name: 'prd.md',
@@ -17,38 +14,28 @@ export const ownPage: Format = {
   read,
 }
 
-type Part = { heading: Heading; blocks: Block[]; from: number; to: number }
+/** A heading of the page's own levels, and what stands before the next: its blocks, and the last of its lines. */
+type Part = { heading: Heading; blocks: Block[]; end: number }
 
-function read(document: Opened): Reading {
-  const lines = document.text.replace(PAGE_MARK, '').split('\n')
-  const parts = partsOf(document.blocks, lines.length)
-  const [first] = parts
-  const title = first?.heading.level === 1 ? first : undefined
-  const stories = parts.filter(({ heading }) => heading.level === 3)
-  return reading({
-    root: {
-      project: title === undefined ? '' : original(title.heading.text),
-      description: title === undefined ? '' : wordsIn(lines, title.from, title.to),
-    },
-    stories: stories.map((part) => storyOf(document.path, part, lines)),
-    notes: [`${many(stories.length, 'story')} of the page read.`],
-  })
-}
-
-/** From each heading of the page's own levels to the next. */
-function partsOf(blocks: readonly Block[], last: number): Part[] {
+function read({ text, blocks }: Opened): Partial<Reading> {
+  const lines = text.replace(PAGE_MARK, '').split('\n')
   const parts: Part[] = []
   for (const block of blocks) {
     const before = parts.at(-1)
     if (block.kind === 'heading' && block.level <= 3) {
-      if (before !== undefined) before.to = block.line - 1
-      parts.push({ heading: block, blocks: [], from: block.line, to: last })
+      if (before !== undefined) before.end = block.line - 1
+      parts.push({ heading: block, blocks: [], end: lines.length })
     } else before?.blocks.push(block)
   }
-  return parts
+  const title = parts[0]?.heading.level === 1 ? parts[0] : undefined
+  const stories = parts.filter(({ heading }) => heading.level === 3).map((part) => storyOf(part, lines))
+  const root =
+    title === undefined
+      ? {}
+      : { project: original(title.heading.text), description: wordsIn(lines, title.heading.line, title.end) }
+  return { root, stories, notes: [`${many(stories.length, 'story')} of the page read.`] }
 }
 
-/** The lines between two lines. */
 function wordsIn(lines: readonly string[], from: number, to: number): string {
   return original(lines.slice(from, to).join('\n').trim())
 }
@@ -56,42 +43,28 @@ function wordsIn(lines: readonly string[], from: number, to: number): string {
 const criteriaLabel = /^\*\*acceptance criteria:?\*\*:?$/i
 const needsLabel = /^\*\*depends on:?\*\*:?(.*)$/i
 
-function storyOf(path: string, part: Part, lines: readonly string[]): ReadStory {
-  const { heading, blocks, from, to } = part
+function storyOf({ heading, blocks, end }: Part, lines: readonly string[]): ToldStory {
   const labels = blocks
     .filter((block) => block.kind === 'words')
     .flatMap((block) => block.lines.map((text, index) => ({ text, line: block.line + index })))
   const criteria = labels.find(({ text }) => criteriaLabel.test(text))
   const needs = labels.find(({ text }) => needsLabel.test(text))
-  const end = Math.min(
-    to,
-    ...[criteria, needs].flatMap((label) => (label === undefined ? [] : [label.line - 1])),
-  )
   const { id, title } = named(heading.text, criteria !== undefined)
-  const points = blocks.flatMap((block) =>
-    block.kind === 'points' && block.line > (criteria?.line ?? to) ? block.points : [],
-  )
+  const from = criteria?.line ?? end
+  const points = blocks.flatMap((block) => (block.kind === 'points' && block.line > from ? block.points : []))
+  const description = wordsIn(lines, heading.line, Math.min(from, needs?.line ?? end + 1) - 1)
+  // A story that a person wrote below the others is read as in any document.
   const fields: Raw =
     criteria === undefined
-      ? freely(blocks, id ?? '')
+      ? storyFields(blocks, id ?? '').raw
       : {
-          description: wordsIn(lines, from, end),
-          acceptanceCriteria: points.map((point) => original(wordsOf(point))),
-          dependsOn: idsIn(needs?.text ?? ''),
+          description,
+          acceptanceCriteria: points.map((point) => original(pointLines(point).join(' '))),
+          dependsOn: needsLabel.exec(needs?.text ?? '')?.[1]?.match(/[^,\s]+/g) ?? [],
         }
   const boxes = points.filter(({ done }) => done !== null)
   const passes = boxes.length > 0 && boxes.every(({ done }) => done === true)
-  return {
-    path,
-    line: heading.line,
-    format: ownPage.name,
-    rank: 'planned',
-    standing: 'written',
-    place: (key) => place(path, heading.line, key),
-    raw: { id, title: original(title), ...fields, passes },
-    urgency: 1,
-    mayLackCriteria: true,
-  }
+  return { line: heading.line, raw: { id, title: original(title), ...fields, passes } }
 }
 
 /** `US-001: Sign in`; a person may write a new story without an id. */
@@ -99,24 +72,4 @@ function named(heading: string, hasCriteria: boolean): { id: string | undefined;
   const [, id, title] = /^([^\s:]+):[ \t]*(.*)$/s.exec(heading) ?? []
   const isId = id !== undefined && idFault(id) === null && (hasCriteria || /\d/.test(id))
   return isId && title !== undefined ? { id, title } : { id: undefined, title: heading }
-}
-
-function idsIn(line: string): string[] {
-  const [, words = ''] = needsLabel.exec(line) ?? []
-  return words.split(/[,\s]+/).filter((word) => word !== '')
-}
-
-/** A story that a person wrote below the others, as in any document. */
-function freely(blocks: readonly Block[], id: string): Raw {
-  const section = new StorySection(3, id)
-  for (const block of blocks) {
-    if (block.kind === 'heading') section.takesHeading(block.level, block.text)
-    else section.take(block)
-  }
-  const { description, acceptanceCriteria, dependsOn } = section.fields()
-  return { description, acceptanceCriteria, dependsOn }
-}
-
-function wordsOf({ text, more, points }: Point): string {
-  return [text, ...more, ...points.map(wordsOf)].join(' ')
 }

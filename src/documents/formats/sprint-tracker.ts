@@ -1,16 +1,26 @@
-// sprint-status.yaml of BMAD, in both shapes: what each story has come to. Its titles are only short names.
-import { isRaw, many, type Raw } from '../../prd/migrate.ts'
-import type { Data, Opened } from '../opened.ts'
-import { place, planAt } from '../places.ts'
-import { type Tracked, trackedIn } from '../tracked.ts'
-import { type Format, type Reading, type ReadStory, reading } from '../types.ts'
-import { isDone } from '../words.ts'
+// sprint-status.yaml of BMAD: what each story has come to. `development_status` maps short names, `sprints[].stories[]` lists them.
+import { isGiven, isRaw, many, type Raw } from '../../prd/migrate.ts'
+import { type Format, planAt, type ToldStory } from '../types.ts'
+import { isDone, titleOfSlug } from '../words.ts'
 
 export const sprintTracker: Format = {
   name: 'sprint status',
+  rank: 'listed',
   found: planAt('sprint-status\\.ya?ml'),
   reads: (document) => document.isYaml && isTracker(document.fields),
-  read,
+  read({ fields, data: { data, mistakes } }) {
+    if (data === null) return { mistakes }
+    const tracked = trackedIn(fields)
+    const done = tracked.filter(({ status }) => isDone(status)).length
+    const of = many(tracked.length, 'story')
+    const text = [...sprintOf(fields), `${done} of ${of} done before this run.`].join(' ')
+    return {
+      root: { project: fields.project ?? fields.project_name ?? null },
+      stories: tracked.map((one) => storyOf(one, data.lineOf(one.at))),
+      notes: [`the standing of ${of}, ${done} of them done.`],
+      context: [{ about: 'sprint', text }],
+    }
+  },
 }
 
 function isTracker({ development_status: standing, sprints }: Raw): boolean {
@@ -18,51 +28,76 @@ function isTracker({ development_status: standing, sprints }: Raw): boolean {
   return Array.isArray(sprints) && sprints.some((sprint) => isRaw(sprint) && Array.isArray(sprint.stories))
 }
 
-function read({ path, fields, data: { data, mistakes } }: Opened): Reading {
-  if (data === null) return reading({ mistakes })
-  const tracked = trackedIn(fields)
-  const done = tracked.filter(({ status }) => isDone(status)).length
-  const root = { project: fields.project ?? fields.project_name ?? null }
-  const notes = [`the standing of ${many(tracked.length, 'story')}, ${done} of them done.`]
-  const context = [{ about: 'sprint' as const, text: sprintOf(fields, tracked, done) }]
-  return reading({ root, stories: tracked.map((one) => storyOf(path, one, data)), notes, context })
-}
-
-function storyOf(path: string, { id, title, status, at, more }: Tracked, data: Data): ReadStory {
-  const line = data.lineOf(at)
+function storyOf({ id, title, status, more }: Tracked, line: number): ToldStory {
   const dependsOn = more.depends_on ?? more.dependsOn ?? more.dependencies
-  return {
-    path,
-    line,
-    format: sprintTracker.name,
-    rank: 'listed',
-    standing: 'tracked',
-    place: (field) => place(path, line, field),
-    raw: {
-      id,
-      title,
-      epicId: more.epic_id ?? more.epicId ?? more.epic ?? null,
-      description: more.description ?? null,
-      acceptanceCriteria: more.acceptance_criteria ?? more.acceptanceCriteria ?? null,
-      dependsOn: Array.isArray(dependsOn) ? dependsOn : null,
-      points: more.points ?? more.story_points ?? null,
-      passes: isDone(status),
-    },
-    urgency: 1,
-    mayLackCriteria: true,
+  const raw = {
+    id,
+    title,
+    epicId: more.epic_id ?? more.epicId ?? more.epic ?? null,
+    description: more.description ?? null,
+    acceptanceCriteria: more.acceptance_criteria ?? more.acceptanceCriteria ?? null,
+    dependsOn: Array.isArray(dependsOn) ? dependsOn : null,
+    points: more.points ?? more.story_points ?? null,
+    passes: isDone(status),
   }
+  return { line, standing: 'tracked', raw }
 }
 
-const LONGEST_GOAL = 1_000
-
-/** One line for context.md: which sprint it is, and how far. */
-function sprintOf({ sprints }: Raw, tracked: readonly Tracked[], done: number): string {
+/** For context.md: number and goal of the sprint that runs. */
+function sprintOf({ sprints }: Raw): string[] {
   const all = Array.isArray(sprints) ? sprints.filter(isRaw) : []
   const active = all.find(({ status }) => /^(?:active|in[ _-]progress|current)$/i.test(String(status ?? '')))
-  const goal = active?.goal ?? active?.sprint_goal
   const number = active?.sprint_number ?? active?.number ?? active?.name
-  const named = number === undefined ? [] : [`Sprint ${String(number)}.`]
-  const aim =
-    typeof goal === 'string' ? [`Its goal: ${goal.slice(0, LONGEST_GOAL).replace(/[.\s]+$/, '')}.`] : []
-  return [...named, ...aim, `${done} of ${many(tracked.length, 'story')} done before this run.`].join(' ')
+  const goal = active?.goal ?? active?.sprint_goal
+  return [
+    ...(number === undefined ? [] : [`Sprint ${String(number)}.`]),
+    ...(typeof goal === 'string' ? [`Its goal: ${goal.slice(0, 1_000).replace(/[.\s]+$/, '')}.`] : []),
+  ]
+}
+
+/** A story of a tracker: where it stands in the file, and where its status does. */
+export type Tracked = {
+  id: string
+  title: string
+  status: string
+  at: readonly (string | number)[]
+  statusAt: readonly (string | number)[]
+  /** Fields of the second shape. */
+  more: Raw
+}
+
+/** Every story that the file tracks, in both shapes; epics and retrospectives are none. */
+export function trackedIn(fields: Raw): Tracked[] {
+  return [...fromMap(fields.development_status), ...fromSprints(fields.sprints)]
+}
+
+// `1-2-user-login`; a letter marks a story that was put in between: `1-2b-...`.
+const key = /^(\d{1,4})-(\d{1,4}[a-z]?)(?:-(.*))?$/
+
+function fromMap(statuses: unknown): Tracked[] {
+  return Object.entries(isRaw(statuses) ? statuses : {}).flatMap(([name, entry]) => {
+    const [, epic, number, slug = ''] = key.exec(name) ?? []
+    const status = isRaw(entry) ? entry.status : entry
+    if (epic === undefined || number === undefined || !isGiven(status)) return []
+    const at = ['development_status', name]
+    const id = `${epic}.${number}`
+    const statusAt = isRaw(entry) ? [...at, 'status'] : at
+    return [{ id, title: titleOfSlug(slug) || `Story ${id}`, status: String(status), at, statusAt, more: {} }]
+  })
+}
+
+function fromSprints(sprints: unknown): Tracked[] {
+  if (!Array.isArray(sprints)) return []
+  return sprints.flatMap((sprint: unknown, index) => {
+    const stories = isRaw(sprint) && Array.isArray(sprint.stories) ? sprint.stories : []
+    return stories.flatMap((story: unknown, number): Tracked[] => {
+      if (!isRaw(story)) return []
+      const { id: plain, story_id, key: named, title, name, status = '', ...more } = story
+      const id = plain ?? story_id ?? named
+      if (!isGiven(id)) return []
+      const at = ['sprints', index, 'stories', number]
+      const told = String(title ?? name ?? `Story ${String(id)}`)
+      return [{ id: String(id), title: told, status: String(status), at, statusAt: [...at, 'status'], more }]
+    })
+  })
 }

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { readDocuments } from '../../../src/documents/index.ts'
-import { original } from '../../../src/documents/inert.ts'
-import { PAGE_MARK } from '../../../src/documents/render.ts'
+import { original, PAGE_MARK } from '../../../src/documents/render.ts'
 import type { DocumentFile } from '../../../src/documents/types.ts'
 import { growth } from '../growth.ts'
 
