@@ -39,7 +39,7 @@ const whole = outputs
 for (const [path, { source }] of outputs.filter(([name]) => name !== 'package.json')) {
   // What is a file of its own is copied as it is; axe-core, which is larger than all else, is packed (browser/check.ts).
   if (path.endsWith('ralph.js'))
-    files.set(`bundle/${path}`, await minified(await onlyUsed(onlyCalled(String(source)))))
+    files.set(`bundle/${path}`, await minified(await onlyUsed(withoutEntities(onlyCalled(String(source))))))
   else if (path === 'axe.min.js') files.set(`bundle/${path}.gz`, gzipSync(source, { level: 9, mtime: 0 }))
   else files.set(`bundle/${path}`, source)
 }
@@ -109,6 +109,13 @@ function onlyCalled(source) {
     }
     return `const Endpoints = ${JSON.stringify(used)};`
   })
+}
+
+/** Without the names of characters (`&amp;`): documents/markdown.ts reads Markdown without them, to the letter. */
+function withoutEntities(source) {
+  const table = /^const characterEntities = \{\n[\s\S]*?\n\}/m
+  if (!table.test(whole)) throw new Error('Markdown has no table of named characters (any more)')
+  return source.replace(table, 'const characterEntities = {}')
 }
 
 /** Without the functions of a module that nothing in it calls: in webpack's wrapper esbuild would keep them. */

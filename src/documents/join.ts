@@ -14,29 +14,25 @@ export function joined(stories: readonly ReadStory[]): {
   mistakes: Mistake[]
   notes: string[]
 } {
-  const groups: ReadStory[][] = []
+  const groups = new Set<ReadStory[]>()
   const byKey = new Map<string, Set<ReadStory[]>>()
   // A story in full says nothing of its place among the others.
-  const inOrder = [...stories.filter(isAmongOthers), ...stories.filter((one) => !isAmongOthers(one))]
-  for (const story of inOrder) {
+  const [inFull, amongOthers] = [stories.filter(isInFull), stories.filter((story) => !isInFull(story))]
+  for (const story of [...amongOthers, ...inFull]) {
     const keys = keysOf(story)
-    const known = keys.flatMap((key) => [...(byKey.get(key) ?? [])]).find((group) => belongs(story, group))
-    const group = known ?? []
-    if (known === undefined) groups.push(group)
+    const known = keys.flatMap((key) => [...(byKey.get(key) ?? [])])
+    const group = known.find((one) => belongs(story, one)) ?? []
     group.push(story)
-    for (const key of keys) {
-      const same = byKey.get(key)
-      if (same === undefined) byKey.set(key, new Set([group]))
-      else same.add(group)
-    }
+    groups.add(group)
+    for (const key of keys) byKey.set(key, (byKey.get(key) ?? new Set()).add(group))
   }
   const mistakes: Mistake[] = []
   const notes: string[] = []
-  return { stories: groups.map((group) => one(group, mistakes, notes)), mistakes, notes }
+  return { stories: [...groups].map((group) => one(group, mistakes, notes)), mistakes, notes }
 }
 
-function isAmongOthers({ rank }: ReadStory): boolean {
-  return rank !== 'detailed'
+function isInFull({ rank }: ReadStory): boolean {
+  return rank === 'detailed'
 }
 
 /** Two stories of different documents are the same where their ids are, or, where one has no id, their titles. */
@@ -92,17 +88,16 @@ function isSaid(value: unknown): boolean {
 function contradictions(best: ReadStory, other: ReadStory): Mistake[] {
   const fix = 'say the same in both, or name the one to read: ralph plan --from FILE'
   const mistakes: Mistake[] = []
+  const isSameRank = best.rank === other.rank
   const [title, otherTitle] = [titleOf(best), titleOf(other)]
-  const isSame =
-    best.rank === other.rank ? sameWords(title) === sameWords(otherTitle) : areAlike(title, otherTitle)
+  const isSame = isSameRank ? sameWords(title) === sameWords(otherTitle) : areAlike(title, otherTitle)
   if (title !== '' && otherTitle !== '' && !isSame) {
     const expected = `the title it has in ${best.place()}, ${shown(title)}`
     mistakes.push({ path: other.place('title'), found: shown(otherTitle), expected, fix })
   }
-  if (best.rank !== other.rank) return mistakes
-  const [criteria, others] = [criteriaOf(best), criteriaOf(other)]
-  const odd = others.find((one) => !criteria.some((same) => sameWords(same) === sameWords(one)))
-  if (criteria.length > 0 && odd !== undefined) {
+  const criteria = criteriaOf(best).map(sameWords)
+  const odd = criteriaOf(other).find((one) => !criteria.includes(sameWords(one)))
+  if (isSameRank && criteria.length > 0 && odd !== undefined) {
     const expected = `the acceptance criteria it has in ${best.place()}`
     mistakes.push({ path: other.place('acceptanceCriteria'), found: shown(odd), expected, fix })
   }
@@ -119,13 +114,10 @@ function criteriaOf({ raw: { acceptanceCriteria: all } }: ReadStory): string[] {
 
 /** A title that a person worked out, or a tool made short, still has a word of it. */
 function areAlike(a: string, b: string): boolean {
+  const small = /^(?:the|an?|and|or|for|to|of|in|on|with|story)$/
   const words = new Set(sameWords(a).split(' '))
   const common = sameWords(b)
     .split(' ')
     .filter((word) => words.has(word))
-  return (
-    a === '' ||
-    sameWords(a) === sameWords(b) ||
-    common.some((word) => !/^(?:the|an?|and|or|for|to|of|in|on|with|story)$/.test(word))
-  )
+  return sameWords(a) === sameWords(b) || common.some((word) => !small.test(word))
 }

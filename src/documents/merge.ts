@@ -58,12 +58,14 @@ function mergedStory(before: Story, planned: Story): Story {
  */
 function idsOver(before: Prd, planned: Prd): Map<string, string> {
   const titleOf = new Map(before.userStories.map(({ id, title }) => [id, sameWords(title)]))
-  const left = planned.userStories.map(({ id, title }) => ({ id, title: sameWords(title) }))
-  const titles = new Set(left.map(({ title }) => title))
+  const byTitle = new Map<string, string[]>()
+  for (const [id, title] of titleOf) byTitle.set(title, [...(byTitle.get(title) ?? []), id])
+  const stories = planned.userStories.map(({ id, title }) => ({ id, title: sameWords(title) }))
+  const titles = new Set(stories.map(({ title }) => title))
   const ids = new Map<string, string>()
   const given = new Set<string>()
   const give = (wish: (story: { id: string; title: string }) => string | undefined) => {
-    for (const story of left) {
+    for (const story of stories) {
       const id = ids.has(story.id) ? undefined : wish(story)
       if (id === undefined || given.has(id)) continue
       ids.set(story.id, id)
@@ -71,21 +73,16 @@ function idsOver(before: Prd, planned: Prd): Map<string, string> {
     }
   }
   give(({ id, title }) => (titleOf.get(id) === title ? id : undefined))
-  const byTitle = new Map<string, string[]>()
-  for (const [id, title] of titleOf) byTitle.set(title, [...(byTitle.get(title) ?? []), id])
   give(({ title }) => byTitle.get(title)?.find((id) => !given.has(id)))
   // A new title under an id whose story nobody else has is that story with other words.
   give(({ id }) => (titles.has(titleOf.get(id) ?? '') ? undefined : id))
-  let number = left.length
-  const next = () => {
+  let number = stories.length
+  const next = (): string => {
     number += 1
-    return `US-${String(number).padStart(3, '0')}`
+    const id = `US-${String(number).padStart(3, '0')}`
+    return titleOf.has(id) || given.has(id) ? next() : id
   }
-  give(() => {
-    let free = next()
-    while (titleOf.has(free) || given.has(free)) free = next()
-    return free
-  })
+  give(next)
   return ids
 }
 

@@ -15,14 +15,15 @@ export function place(path: string, line: number, key?: string): string {
 
 type Path = readonly (string | number)[]
 
-/** What a YAML, JSON or TOML file holds; `lineOf` is 1 where the format keeps no places. */
+/** What a YAML, JSON or TOML file holds, or what stands in the way. `lineOf` is 1 where the format keeps no places. */
 export type Data = { value: unknown; lineOf(path: Path): number }
+type DataRead = { data: Data; mistakes: [] } | { data: null; mistakes: Mistake[] }
 
 export class Opened {
   readonly path: string
   readonly text: string
   #blocks: Block[] | null = null
-  #data: { data: Data | null; mistakes: Mistake[] } | null = null
+  #data: DataRead | null = null
 
   constructor({ path, text }: DocumentFile) {
     this.path = path
@@ -47,8 +48,7 @@ export class Opened {
     return this.#blocks
   }
 
-  /** The file as data, or what stands in the way. */
-  get data(): { data: Data | null; mistakes: Mistake[] } {
+  get data(): DataRead {
     this.#data ??= /\.toml$/i.test(this.path) ? toml(this) : yaml(this)
     return this.#data
   }
@@ -61,7 +61,7 @@ export class Opened {
 }
 
 /** JSON is YAML, too. */
-function yaml({ path, text }: Opened): { data: Data | null; mistakes: Mistake[] } {
+function yaml({ path, text }: Opened): DataRead {
   const lines = new LineCounter()
   try {
     const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
@@ -78,15 +78,12 @@ function yaml({ path, text }: Opened): { data: Data | null; mistakes: Mistake[] 
     return { data: { value, lineOf }, mistakes: [] }
   } catch (error) {
     // An alias that leads nowhere, too many of them, or thousands of brackets in each other.
-    const found = shown(messageOf(error))
-    return {
-      data: null,
-      mistakes: [{ path, found, expected: 'plain YAML', fix: 'write it without aliases' }],
-    }
+    const fix = 'write it without aliases'
+    return { data: null, mistakes: [{ path, found: shown(messageOf(error)), expected: 'plain YAML', fix }] }
   }
 }
 
-function toml({ path, text }: Opened): { data: Data | null; mistakes: Mistake[] } {
+function toml({ path, text }: Opened): DataRead {
   try {
     return { data: { value: parseToml(text), lineOf: () => 1 }, mistakes: [] }
   } catch (error) {

@@ -63,23 +63,16 @@ function leftOut(readings: readonly FileReading[]): string[] {
 }
 
 function tooMuch(files: readonly DocumentFile[]): Mistake | null {
-  const [first] = files
-  if (first === undefined)
-    return {
-      path: 'documents',
-      found: 'no document',
-      expected: 'at least one',
-      fix: 'name files or folders: ralph plan --from docs',
-    }
+  const [largest] = files.toSorted((a, b) => b.text.length - a.text.length)
+  if (largest === undefined) {
+    const fix = 'name files or folders: ralph plan --from docs'
+    return { path: 'documents', found: 'no document', expected: 'at least one', fix }
+  }
   const size = files.reduce((sum, { text }) => sum + text.length, 0)
   if (size < MOST_TEXT) return null
-  const largest = files.reduce((a, b) => (b.text.length > a.text.length ? b : a), first)
-  return {
-    path: largest.path,
-    found: `${(size / 1e6).toFixed(1)} MB of documents`,
-    expected: `less than ${MOST_TEXT / 1e6} MB in all`,
-    fix: 'name the files that hold the stories: ralph plan --from FILE',
-  }
+  const found = `${(size / 1e6).toFixed(1)} MB of documents`
+  const fix = 'name the files that hold the stories: ralph plan --from FILE'
+  return { path: largest.path, found, expected: `less than ${MOST_TEXT / 1e6} MB in all`, fix }
 }
 
 function tooMany(count: number, readings: readonly FileReading[]): Mistake {
@@ -97,8 +90,14 @@ function featureOf(
 ): Prd | null {
   if (stories.length === 0 && mistakes.length > 0) return null
   const { root, placeOf } = rootOf(readings)
-  if (stories.length === 0)
-    return { ...emptyPrd(), project: textOf(root.project), description: textOf(root.description) }
+  if (stories.length === 0) {
+    const { project, description } = root
+    return {
+      ...{ schemaVersion: 2, branchName: '', run: emptyRun(), userStories: [] },
+      project: typeof project === 'string' ? project : '',
+      description: typeof description === 'string' ? description : '',
+    }
+  }
   const result = readDraft(draftOf(root, placeOf, stories), mistakes, new Set())
   if (!result.ok) {
     mistakes.splice(0, mistakes.length, ...result.mistakes)
@@ -140,14 +139,6 @@ function draftOf(root: Raw, rootPath: Draft['rootPath'], stories: readonly Joine
     imported: true,
     notes: [],
   }
-}
-
-function emptyPrd(): Prd {
-  return { schemaVersion: 2, project: '', branchName: '', description: '', run: emptyRun(), userStories: [] }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }
 
 /** Every prompt carries it: so much of each part, whatever the documents say. */
