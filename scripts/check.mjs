@@ -1,7 +1,8 @@
 // `npm test`: lint, types, the bundle rebuilt and compared, every test of units and of the engine, and of the rest what test/quick.json names.
 // `npm run test:full`: the bundle and every test; `-- --shard 2/5`: that part of the files. Stops at the first thing that is wrong.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -12,10 +13,15 @@ const { full, shard } = parseArgs({
 }).values
 if (shard !== undefined && !full) throw new Error('--shard is for npm run test:full')
 
-function step(name, command, args, env = {}) {
+// Hundreds of processes load the same files: TypeScript is stripped and compiled once for all of them.
+const compiled = mkdtempSync(join(tmpdir(), 'ralph-compiled-'))
+process.on('exit', () => rmSync(compiled, { recursive: true, force: true }))
+
+function step(name, command, args, more = {}) {
   const began = Date.now()
   process.stdout.write(`\n== ${name}\n`)
-  const result = spawnSync(command, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } })
+  const env = { ...process.env, NODE_COMPILE_CACHE: compiled, ...more }
+  const result = spawnSync(command, args, { cwd: root, stdio: 'inherit', env })
   if (result.status !== 0) {
     process.stdout.write(
       `== ${name}: FAILED (exit ${result.status ?? result.signal ?? result.error?.message})\n`,

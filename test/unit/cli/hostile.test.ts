@@ -9,12 +9,13 @@ import { sayMistake } from '../../../src/system/errors.ts'
 import { mutedJson } from '../../../src/system/workflow-commands.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { heard } from '../heard.ts'
+import { COMPILED, MAIN } from './place.ts'
 
-const MAIN = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts')
 const FOLDER = '.ralph/2026-01-31-sample'
 const folder = mkdtempSync(join(tmpdir(), 'ralph-hostile-'))
 after(() => rmSync(folder, { recursive: true }))
 const env = {
+  ...COMPILED,
   PATH: process.env.PATH,
   HOME: folder,
   GIT_AUTHOR_NAME: 'a',

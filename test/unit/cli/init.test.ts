@@ -9,9 +9,9 @@ import { Ajv } from 'ajv'
 import { parse } from 'yaml'
 import { writeAll } from '../../../src/cli/init-write.ts'
 import { readSettings } from '../../../src/settings/index.ts'
+import { COMPILED, MAIN } from './place.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
-const MAIN = join(ROOT, 'src', 'cli', 'main.ts')
 const PIN = 'a'.repeat(40)
 const NODE = {
   'package.json': JSON.stringify({ name: 'x', scripts: { test: 'node --test', lint: 'echo fine' } }),
@@ -35,6 +35,7 @@ async function open(files: Record<string, string> = {}): Promise<Project> {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-init-test-'))
   const ralph = (...args: string[]): Said => {
     const env = {
+      ...COMPILED,
       PATH: `${join(folder, '.git', 'bin')}:${dirname(process.execPath)}:/usr/bin:/bin`,
       HOME: join(folder, '.git', 'nobody'),
     }

@@ -10,9 +10,7 @@ import { KEYS, openTerminal } from '../../fakes/terminal.ts'
 import { startGitHub } from '../../standin/github.ts'
 import { putState } from '../github/put-state.ts'
 import { midRun } from '../report/samples.ts'
-import { GATE, good, openPlace, type Place } from './place.ts'
-
-const MAIN = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts')
+import { GATE, good, MAIN, openPlace, type Place } from './place.ts'
 
 test('without a terminal: one frame of plain lines, and exit 0; nothing is changed', async () => {
   await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])

@@ -5,13 +5,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-
-const MAIN = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts')
+import { COMPILED, MAIN } from './place.ts'
 
 test('an answer of more than a pipe holds arrives whole', () => {
   const folder = mkdtempSync(join(tmpdir(), 'ralph-pipe-'))
   try {
-    const env = { PATH: process.env.PATH, HOME: folder }
+    const env = { ...COMPILED, PATH: process.env.PATH, HOME: folder }
     const bash = (script: string) =>
       execFileSync('bash', ['-c', script, process.execPath, MAIN], {
         cwd: folder,

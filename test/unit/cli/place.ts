@@ -6,8 +6,11 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
-const MAIN = join(ROOT, 'src', 'cli', 'main.ts')
+export const MAIN = join(ROOT, 'src', 'cli', 'main.ts')
 const AGENT = join(ROOT, 'test', 'fakes', 'agent.mjs')
+/** For the environment of a CLI: what Node has compiled for one serves the next, where tests are run with a cache. */
+export const COMPILED: Readonly<Record<string, string>> =
+  process.env.NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
 export const FEATURE = 'sample'
 export const FOLDER = `.ralph/2026-01-31-${FEATURE}`
 
@@ -49,7 +52,7 @@ export async function openPlace(
   const folder = await mkdtemp(join(tmpdir(), 'ralph-place-'))
   const repository = join(folder, 'clone')
   const script = join(folder, 'script.json')
-  const env: Record<string, string> = { PATH: process.env.PATH ?? '', HOME: folder }
+  const env: Record<string, string> = { ...COMPILED, PATH: process.env.PATH ?? '', HOME: folder }
   const started: ChildProcess[] = []
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd: repository, env, encoding: 'utf8', stdio: 'pipe' }).trim()

@@ -4,9 +4,7 @@ import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { openTerminal } from '../../fakes/terminal.ts'
-import { bad, FOLDER, GATE, good, openPlace } from './place.ts'
-
-const MAIN = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts')
+import { bad, COMPILED, FOLDER, GATE, good, MAIN, openPlace } from './place.ts'
 
 test('the prompt is exactly what the session then gets, at every attempt', async () => {
   await using place = await openPlace(
@@ -57,7 +55,7 @@ test('the list of logs on a terminal breaks no name, at 80 columns and at 40, bu
   const { out } = await place.ralph('log')
   assert.match(out, /^[-\dT:.]+Z +\d+ {2}\/.*\/transcripts\/1-sample\/US-001-1\.log$/m)
   for (const columns of [80, 40]) {
-    const env = { PATH: process.env.PATH ?? '', HOME: place.folder }
+    const env = { ...COMPILED, PATH: process.env.PATH ?? '', HOME: place.folder }
     const command = [process.execPath, MAIN, 'log']
     await using terminal = openTerminal(command, { cwd: place.repository, env, columns })
     assert.equal(await terminal.ended, 0)

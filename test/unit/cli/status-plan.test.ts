@@ -1,15 +1,13 @@
 // `ralph status` where a split or a plan waits: all that a person has to read before approving it, and the command that does.
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { waitingLines } from '../../../src/cli/plan-view.ts'
 import type { PlanView } from '../../../src/report/view.ts'
 import { textWidth } from '../../../src/terminal/width.ts'
 import { openTerminal } from '../../fakes/terminal.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
-import { openPlace } from './place.ts'
+import { MAIN, openPlace } from './place.ts'
 
-const MAIN = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts')
 const CRITERIA = ['a form asks for mail and password', 'a wrong password is told in words that help']
 const PARTS = {
   questions: ['Is the mail address case sensitive?'],

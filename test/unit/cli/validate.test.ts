@@ -5,8 +5,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
+import { COMPILED, MAIN } from './place.ts'
 
-const MAIN = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts')
 const FIXTURES = join(import.meta.dirname, '..', '..', 'fixtures', 'prd')
 const PRD = '.ralph/2026-01-31-sample/prd.json'
 const folder = mkdtempSync(join(tmpdir(), 'ralph-validate-'))
@@ -21,7 +21,7 @@ function ralph(name: string, files: Record<string, string>, ...args: string[]): 
     mkdirSync(dirname(join(cwd, path)), { recursive: true })
     writeFileSync(join(cwd, path), text)
   }
-  const env = { PATH: process.env.PATH, HOME: folder }
+  const env = { ...COMPILED, PATH: process.env.PATH, HOME: folder }
   const who = ['-c', 'user.name=a', '-c', 'user.email=a@a.test']
   for (const command of [
     ['init', '-q', '-b', 'main', '.'],
