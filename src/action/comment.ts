@@ -1,14 +1,16 @@
-// The run that a comment started: acknowledges, answers what needs no work, and dispatches if nobody works.
+// Runs that a comment, a label or a button started: they acknowledge, answer what needs no work, and dispatch if nobody works.
 import * as core from '@actions/core'
 import { redactorFor } from '../app/redactor.ts'
 import { featureOfFolder } from '../git/features.ts'
 import { connect, type GitHub, saidByGitHub } from '../github/client.ts'
-import { Conversation, isPerson } from '../github/conversation.ts'
-import { dispatchRun } from '../github/dispatch.ts'
+import { Conversation, isPerson, pressedComment } from '../github/conversation.ts'
+import { dispatchRun, runOf } from '../github/dispatch.ts'
 import { repositoryUrl } from '../github/place.ts'
+import { expired } from '../loop/lease.ts'
 import { parseSlash } from '../loop/slash-commands.ts'
 import type { State } from '../model/state.ts'
 import { mapTexts } from '../model/text.ts'
+import { checkOf } from '../report/checks.ts'
 import { marker } from '../report/parts.ts'
 import {
   elsewhereReply,
@@ -21,34 +23,39 @@ import {
 import { secretsIn } from '../system/untrusted-env.ts'
 import { told } from './about.ts'
 import { type ActionContext, namesByApi, settleWorkflow, tokenOf } from './context.ts'
-import { holderLives, working } from './holder.ts'
-import { planIssue } from './label.ts'
+import type { RunEvent } from './event.ts'
 import { peekStates } from './peek.ts'
 
+type Said<Kind> = Extract<RunEvent, { kind: Kind }>
+
+type Place = { context: ActionContext; github: GitHub; conversation: Conversation }
+
+function placeOf(context: ActionContext): Place {
+  const github = connect(context.place, tokenOf(context), core.warning)
+  return { context, github, conversation: new Conversation(github) }
+}
+
 /** What was done, in one line for the log. Never throws for what the comment says. */
-export async function answerComment(context: ActionContext): Promise<string> {
-  const { event, place } = context
-  if (event.kind !== 'comment') return 'no comment'
+export async function answerComment(context: ActionContext, event: Said<'comment'>): Promise<string> {
   const { comment, issue } = event
   if (parseSlash(comment.body, []).kind === 'none') return 'the comment is not for Ralph'
   if (!isPerson(comment)) return 'commands count from people only'
-  const github = connect(place, tokenOf(context), core.warning)
-  const conversation = new Conversation(github)
+  const place = placeOf(context)
+  const { github, conversation } = place
   // First of all: a stranger's comment costs this request, and on a pull request of ours the reaction.
   if (!(await conversation.mayWrite(comment.login))) {
     if (event.marked) await conversation.react(comment.id, 'confused')
     return `${comment.login} has no write permission`
   }
-  if (!event.onPull) return onIssue(context, github, conversation, event)
+  if (!event.onPull) return onIssue(place, event)
   const { api, at } = github
   const { data: pull } = await api.rest.pulls.get({ ...at, pull_number: issue })
   const ours = pull.head.repo?.full_name === `${at.owner}/${at.repo}`
   const { branchPrefix: prefix, stateNamespace } = await namesByApi(context, github)
-  const states = ours ? await peekStates(context, stateNamespace) : new Map<string, State>()
-  const state =
-    [...states]
-      .filter(([folder, one]) => one.branch === pull.head.ref && featureOfFolder(folder) !== null)
-      .at(-1)?.[1] ?? null
+  const states = ours ? [...(await peekStates(context, stateNamespace))] : []
+  const isMeant = ([folder, { branch }]: [string, State]) =>
+    branch === pull.head.ref && featureOfFolder(folder) !== null
+  const state = states.findLast(isMeant)?.[1] ?? null
   if (!ours || (state === null && !pull.head.ref.startsWith(prefix)))
     return "the pull request is none of Ralph's"
   const own = state?.github.pull ?? issue
@@ -57,91 +64,150 @@ export async function answerComment(context: ActionContext): Promise<string> {
     await conversation.reply(issue, comment.id, elsewhereReply(own))
     return `the commands of this run are read in #${own}`
   }
-  const ids = state?.prd.userStories.map((story) => story.id) ?? []
-  const parsed = parseSlash(comment.body, ids)
+  return onPull(place, event, state)
+}
+
+async function onPull(
+  place: Place,
+  { comment, issue }: Said<'comment'>,
+  state: State | null,
+): Promise<string> {
+  const { context, github, conversation } = place
+  const { api, at } = github
+  const replied = async (body: string, line: string) => {
+    await conversation.reply(issue, comment.id, body)
+    await conversation.react(comment.id, 'rocket')
+    return line
+  }
+  const parsed = parseSlash(comment.body, state?.prd.userStories.map(({ id }) => id) ?? [])
   switch (parsed.kind) {
     case 'none':
       return 'the comment is not for Ralph'
     case 'help':
-      await conversation.reply(issue, comment.id, helpReply())
-      await conversation.react(comment.id, 'rocket')
-      return 'answered with the list of commands'
+      return replied(helpReply(), 'answered with the list of commands')
     case 'mistake':
-      if (working(state)) return 'the working job answers'
+      if (state !== null && isHeld(state)) return 'the working job answers'
       await conversation.react(comment.id, 'confused')
       await conversation.reply(issue, comment.id, mistakeReply(parsed.problem, parsed.fix))
       return parsed.problem
-    case 'status': {
-      if (state === null) await conversation.reply(issue, comment.id, noRunReply())
-      else await tellStatus(state)
+    case 'status':
+      if (state === null) return replied(noRunReply(), 'answered with how it stands')
+      await tellStatus(place, issue, state)
       await conversation.react(comment.id, 'rocket')
       return 'answered with how it stands'
-    }
     case 'why':
     case 'diff': {
       const body = state === null ? noRunReply() : await told(context, github, state, parsed)
-      await conversation.reply(issue, comment.id, body)
-      await conversation.react(comment.id, 'rocket')
-      return `answered with the ${parsed.kind} of ${parsed.story ?? 'the run'}`
+      return replied(body, `answered with the ${parsed.kind} of ${parsed.story ?? 'the run'}`)
     }
     case 'command': {
       await conversation.react(comment.id, 'eyes')
       if (state === null) return 'there is no run of this feature yet: start it with Run workflow'
-      const lives = working(state) && (await holderLives(github, state))
-      if (lives && parsed.command.kind !== 'stop') return 'the working job hears it before its next iteration'
+      const lives = await holderLives(github, state)
+      if (lives && parsed.command.kind !== 'stop') return HEARD
       if (lives && state.lease?.runId != null) {
         await api.rest.actions
           .cancelWorkflowRun({ ...at, run_id: state.lease.runId })
           .catch((error: unknown) => core.warning(saidByGitHub(error)))
       }
-      await settleWorkflow(context, github)
       // A job that is being stopped moves the generation on, or is killed before: only a kick-off fits both.
       const generation = lives ? null : state.generation
-      const next = await dispatchRun(github, context.workflow, { feature: state.feature, generation })
-      if (next.kind === 'limited') {
-        await conversation.reply(
-          issue,
-          comment.id,
-          limitedReply(next.until, ['pause', 'stop'].includes(parsed.command.kind)),
-        )
-        return `GitHub's rate limit refuses a job until ${new Date(next.until).toISOString()}`
-      }
-      return `dispatched${next.runId === null ? '' : ` run ${next.runId}`}`
+      const { line, until } = await started(place, { feature: state.feature, generation })
+      const isOver = ['pause', 'stop'].includes(parsed.command.kind)
+      if (until !== null) await conversation.reply(issue, comment.id, limitedReply(until, isOver))
+      return line
     }
-  }
-
-  /** In one reply, which is edited the next time. */
-  async function tellStatus(known: State): Promise<void> {
-    const lives = working(known) && (await holderLives(github, known))
-    const { redact } = redactorFor(secretsIn(context.env))
-    const facts = {
-      repositoryUrl: repositoryUrl(place),
-      runUrl: null,
-      limits: null,
-      notes: [],
-      now: Date.now(),
-    }
-    const holder = lives ? (known.lease?.url ?? true) : null
-    const body = statusReply(mapTexts(known, redact), facts, holder)
-    await conversation.stickAlone(issue, marker('status', known.feature), redact(body))
   }
 }
 
+const HEARD = 'the working job hears it before its next iteration'
+
 /** An issue becomes a plan; everything else is heard on the pull request. */
-async function onIssue(
-  context: ActionContext,
-  github: GitHub,
-  conversation: Conversation,
-  { comment, issue }: Extract<ActionContext['event'], { kind: 'comment' }>,
-): Promise<string> {
+async function onIssue(place: Place, { comment, issue }: Said<'comment'>): Promise<string> {
+  const { conversation } = place
   const parsed = parseSlash(comment.body, [])
   if (parsed.kind === 'command' && parsed.command.kind === 'plan') {
     await conversation.react(comment.id, 'eyes')
-    return planIssue(context, github, issue)
+    return planIssue(place, issue)
   }
   await conversation.react(comment.id, parsed.kind === 'help' ? 'rocket' : 'confused')
   const problem = 'an issue can only be planned; everything else is heard on the pull request of the run'
   const body = parsed.kind === 'help' ? helpReply() : mistakeReply(problem, '/ralph plan')
   await conversation.reply(issue, comment.id, body)
   return parsed.kind === 'help' ? 'answered with the list of commands' : problem
+}
+
+/** In one reply, which is edited the next time. */
+async function tellStatus({ context, github, conversation }: Place, issue: number, state: State) {
+  const { redact } = redactorFor(secretsIn(context.env))
+  const holder = (await holderLives(github, state)) ? (state.lease?.url ?? true) : null
+  const url = repositoryUrl(context.place)
+  const facts = { repositoryUrl: url, runUrl: null, limits: null, notes: [], now: Date.now() }
+  const body = statusReply(mapTexts(state, redact), facts, holder)
+  await conversation.stickAlone(issue, marker('status', state.feature), redact(body))
+}
+
+/** Somebody asked for a plan of an issue by its label. What was done, in one line for the log. */
+export async function answerLabel(context: ActionContext, { sender, issue }: Said<'label'>): Promise<string> {
+  if (sender.type !== 'User') return 'labels count from people only'
+  const place = placeOf(context)
+  // An issue form sets the label for whoever fills it in.
+  if (!(await place.conversation.mayWrite(sender.login)))
+    return `${sender.login} has no write permission: a maintainer's comment /ralph plan begins it`
+  return planIssue(place, issue)
+}
+
+async function planIssue(place: Place, issue: number): Promise<string> {
+  const { line, until } = await started(place, { feature: `#${issue}`, generation: null })
+  return until === null ? `${line} for issue #${issue}` : `${line}: comment /ralph plan then`
+}
+
+/**
+ * Somebody pressed a button of a story's check: it is said on the pull request who pressed what, and that is a command of
+ * theirs. What was done, in one line for the log.
+ */
+export async function answerButton(context: ActionContext, event: Said<'button'>): Promise<string> {
+  const { identifier, externalId, sender } = event
+  const asked = checkOf(externalId)
+  if (asked === null || (identifier !== 'retry' && identifier !== 'skip'))
+    return "the button is none of Ralph's"
+  if (sender.type !== 'User') return 'buttons count from people only'
+  const place = placeOf(context)
+  const { github, conversation } = place
+  if (!(await conversation.mayWrite(sender.login))) return `${sender.login} has no write permission`
+  const { stateNamespace } = await namesByApi(context, github)
+  const states = [...(await peekStates(context, stateNamespace))]
+  const state = states.findLast(([folder]) => featureOfFolder(folder) === asked.feature)?.[1]
+  const pull = state?.github.pull ?? null
+  const story = state?.prd.userStories.find(({ id }) => id === asked.storyId)
+  if (state === undefined || pull === null || story === undefined)
+    return 'there is no such story in a run with a pull request'
+  await conversation.say(pull, pressedComment(sender.login, identifier, story.id))
+  if (await holderLives(github, state)) return HEARD
+  const { feature, generation } = state
+  const { line, until } = await started(place, { feature, generation })
+  return until === null ? line : `${line}: whichever comes next hears it`
+}
+
+/** Starts a job; what was done, and where GitHub's rate limit refuses it, until when (epoch ms). */
+async function started({ context, github }: Place, what: { feature: string; generation: number | null }) {
+  await settleWorkflow(context, github)
+  const next = await dispatchRun(github, context.workflow, what)
+  if (next.kind === 'dispatched')
+    return { line: `dispatched${next.runId === null ? '' : ` run ${next.runId}`}`, until: null }
+  const until = new Date(next.until).toISOString()
+  return { line: `GitHub's rate limit refuses a job until ${until}`, until: next.until }
+}
+
+/** Whether somebody holds the feature, as far as the state's own time tells. */
+function isHeld({ lease }: State): boolean {
+  return lease !== null && !expired(lease, Date.now())
+}
+
+/** Whether the run that holds the feature still goes on. */
+export async function holderLives(github: GitHub, state: State): Promise<boolean> {
+  if (!isHeld(state)) return false
+  const id = state.lease?.runId ?? null
+  // On somebody's machine: only the lease's own time is known.
+  return id === null || (await runOf(github, id))?.status !== 'completed'
 }

@@ -15,12 +15,9 @@ import { UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
 import { findingLines } from '../terminal/findings.ts'
-import { withCredentialsAside } from './aside.ts'
 import { type ActionContext, inputSettings, nonEmpty, tokenOf } from './context.ts'
-import type { Log } from './log.ts'
-import type { Looked } from './look.ts'
-import { openFor, refuseFeatureRef, settleFiles, trusted } from './open.ts'
-import { giveOutputs, giveSummary, remember } from './runner.ts'
+import { openFor, refuseFeatureRef, settleFiles, trusted, withCredentialsAside } from './open.ts'
+import { giveOutputs, giveSummary, type Log, type Looked, remember } from './runner.ts'
 
 export async function doctor(given: ActionContext, log: Log, signal: AbortSignal): Promise<Looked> {
   const token = tokenOf(given)

@@ -15,10 +15,10 @@ import { inPlain } from '../report/sentence.ts'
 import { hostEnvironment } from '../settings/environment.ts'
 import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
-import { actionContext } from './context.ts'
-import { createLog } from './log.ts'
-import type { Look, Looked } from './look.ts'
-import { giveOutputs, remember } from './runner.ts'
+import { type ActionContext, actionContext } from './context.ts'
+import { createLog, giveOutputs, type Log, type Looked, remember } from './runner.ts'
+
+type Look = (context: ActionContext, log: Log, signal: AbortSignal) => Promise<Looked>
 
 const FAILING = new Set(['stuck', 'max-iterations', 'budget', 'error'])
 
@@ -48,17 +48,13 @@ async function main(): Promise<void> {
     return neutral(await resumeLost(context))
   }
   if (event.kind === 'foreign') return neutral(`the event ${event.name} is none of Ralph's`)
-  if (event.kind === 'comment') {
-    const { answerComment } = await import(/* webpackChunkName: "work" */ './comment.ts')
-    return neutral(await answerComment(context))
-  }
-  if (event.kind === 'button') {
-    const { answerButton } = await import(/* webpackChunkName: "work" */ './button.ts')
-    return neutral(await answerButton(context))
-  }
-  if (event.kind === 'label') {
-    const { answerLabel } = await import(/* webpackChunkName: "work" */ './label.ts')
-    return neutral(await answerLabel(context))
+  if (event.kind === 'comment' || event.kind === 'label' || event.kind === 'button') {
+    const { answerButton, answerComment, answerLabel } = await import(
+      /* webpackChunkName: "work" */ './comment.ts'
+    )
+    if (event.kind === 'comment') return neutral(await answerComment(context, event))
+    if (event.kind === 'label') return neutral(await answerLabel(context, event))
+    return neutral(await answerButton(context, event))
   }
   const looks = LOOKS.get(command)
   if (looks !== undefined) {

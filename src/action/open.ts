@@ -2,15 +2,20 @@
 import { join } from 'node:path'
 import * as core from '@actions/core'
 import { issueIn } from '../app/asked.ts'
-import { refuseUngated } from '../app/limits.ts'
+import { type Isolation, openIsolation, SAME_USER_WARNING } from '../app/isolation.ts'
+import { refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
+import type { PortOptions } from '../app/ports.ts'
 import { openWorkspace, type Workspace } from '../app/workspace.ts'
-import { refuseWrongPart } from '../jobs/claim.ts'
+import { setCredentialsAside } from '../git/credentials.ts'
+import type { Limits } from '../model/limits.ts'
 import type { State } from '../model/state.ts'
 import { shown } from '../model/text.ts'
 import { branchNameFault } from '../prd/names.ts'
+import { refusedWords } from '../report/network.ts'
 import { describeSettings, type Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import { redactFiles, removeNow } from '../system/files.ts'
+import { Live } from '../terminal/live.ts'
 import {
   type ActionContext,
   actionSettings,
@@ -20,12 +25,30 @@ import {
   tokenOf,
   useWorkflow,
 } from './context.ts'
-import type { Log } from './log.ts'
-import { reclaimFiles, UPLOADS } from './runner.ts'
+import { type Log, reclaimFiles, remember, UPLOADS } from './runner.ts'
 
 const IDENTITY = {
   name: 'github-actions[bot]',
   email: '41898282+github-actions[bot]@users.noreply.github.com',
+}
+
+/**
+ * Does `act` while checkout's credentials are out of sight, and tells it their values: nothing that is not trusted runs while
+ * they lie about. Says what could not be moved, or given back.
+ */
+export async function withCredentialsAside<T>(
+  context: ActionContext,
+  act: (secrets: readonly string[]) => Promise<T>,
+): Promise<T> {
+  const credentials = await setCredentialsAside(context.workspace, context.env)
+  for (const file of credentials.remaining)
+    core.warning(`${file} holds a credential that the agent can read: remove it before this step`)
+  try {
+    return await act(credentials.secrets)
+  } finally {
+    const why = "somebody has replaced its folder, so checkout's credentials are not put back there"
+    for (const file of await credentials.restore()) core.warning(`${file}: ${why}`)
+  }
 }
 
 /** The checkout, with everything that is to be redacted known. */
@@ -73,21 +96,75 @@ function noBase(context: ActionContext, branch: string): UserError {
   })
 }
 
-/** The checkout and the settings of a job that works, once nothing speaks against it: told, and written to the log. */
+/** A job that runs programs which are not trusted. */
+export type Job = {
+  context: ActionContext
+  workspace: Workspace
+  settings: Settings
+  log: Log
+  signal: AbortSignal
+  /** As whom they run; null: as the job's own user. */
+  as: Isolation | null
+}
+
+/** The checkout and the settings of a job, once nothing speaks against it: told, and written to the log. */
 export async function openJob(
   context: ActionContext,
   secrets: readonly string[],
   log: Log,
-  { at, isPart }: { at: string | null; isPart: boolean },
+  { at, refuse }: { at: string | null; refuse(settings: Settings): void },
 ) {
   const token = tokenOf(context)
   const { settings, base, notes } = await trusted(context, token, at)
   refuseFeatureRef(context, settings.branchPrefix)
-  refuseWrongPart(settings, isPart)
+  refuse(settings)
   for (const note of notes) core.notice(note)
   refuseUngated(settings)
   log.group('Settings', describeSettings(settings).split('\n'))
   return { workspace: await openFor(context, settings, token, secrets), settings, base }
+}
+
+/**
+ * Does `act` with the users that agent and gates run as, then says what they were refused on the network, and lets them go.
+ * Settings with which a run means less than it seems to are warned of.
+ */
+export async function keptApart<T>(
+  { context, settings, workspace: { clone, redactor } }: Omit<Job, 'as'>,
+  act: (as: Isolation | null) => Promise<T>,
+): Promise<T> {
+  if (settings.ungated) core.warning(UNGATED_WARNING)
+  if (settings.isolation === 'same-user') core.warning(SAME_USER_WARNING)
+  const as = await openIsolation({ settings, env: context.env, clone, say: core.notice })
+  if (as !== null) remember({ otherUser: as.gates.before })
+  try {
+    return await act(as)
+  } finally {
+    const refused = refusedBy(as)
+    if (refused !== null) core.warning(redactor.redact(refused))
+    await as?.close()
+  }
+}
+
+export function refusedBy(as: Isolation | null): string | null {
+  return as === null ? null : refusedWords(as.refused())
+}
+
+/** What agent and gates of a job are started with, and the log that shows them. */
+export function portsIn(
+  { context, workspace, settings, log, signal, as }: Job,
+  limits: Limits,
+  mark: string,
+) {
+  remember({ mark })
+  const live = new Live(log.screen, { limits, agent: settings.agent, surface: 'comment' }, true)
+  const options: PortOptions = {
+    ...{ settings, env: context.env, workspace, signal, as, mark, observers: [] },
+    warn: (message) => core.warning(workspace.redactor.redact(message)),
+    onAgent: live.agent,
+    onGateStart: live.starts,
+    onGateEnd: live.gate,
+  }
+  return { live, options }
 }
 
 /** On a `ralph/*` ref the workflow file would be the agent's copy, with the secrets of the real one. */
@@ -117,15 +194,6 @@ export function refuseFeatureName({ event }: Pick<ActionContext, 'event'>): void
 /** What is uploaded after a job is this job's: a runner of one's own keeps the folder. */
 export function clearUploads({ clone }: Workspace): void {
   for (const name of UPLOADS) removeNow(join(clone.gitDir, 'ralph', name))
-}
-
-export function pick(
-  all: Readonly<Record<string, string>>,
-  names: readonly string[],
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(all).filter(([name, value]) => names.includes(name) && value.trim() !== ''),
-  )
 }
 
 /** The settings with what a person chose at kick-off: the same in all jobs of a run. */

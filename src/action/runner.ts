@@ -1,9 +1,37 @@
-// What goes to the runner's files: outputs, and what the post step must know.
+// What goes to the runner: the job's log, outputs, the summary, and what the post step must know.
 import { lstatSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as core from '@actions/core'
 import type { Outputs } from '../report/outputs.ts'
 import { removeNow, replaceFile } from '../system/files.ts'
+import { muted, withoutControls } from '../system/workflow-commands.ts'
+
+/** The job's log: every line is made harmless, so that nothing untrusted can speak to the runner. */
+export type Log = {
+  /** For the plain renderer. */
+  screen: { write(text: string): void; isTTY: false }
+  /** A folded block. */
+  group(title: string, lines: readonly string[]): void
+}
+
+export function createLog(write: (text: string) => void, redact: (text: string) => string): Log {
+  const emit = (text: string) => {
+    const lines = text
+      .replace(/\n$/, '')
+      .split('\n')
+      // A control sequence in the middle of a key would hide it from the redactor, and be gone afterwards.
+      .map((line) => muted(redact(withoutControls(line))))
+    write(`${lines.join('\n')}\n`)
+  }
+  return {
+    screen: { write: emit, isTTY: false },
+    group(title, lines) {
+      write(`::group::${muted(title)}\n`)
+      emit(lines.join('\n'))
+      write('::endgroup::\n')
+    },
+  }
+}
 
 /** The action's outputs, kebab-case; null is the empty string. */
 export function giveOutputs(outputs: Outputs): void {
@@ -58,3 +86,6 @@ export function reclaimFiles(): void {
   }
   for (const [name, value] of remembered) core.saveState(name, value)
 }
+
+/** What a command that only looks has found. `line`: for the log, as a notice, or as the error that the job ends with. */
+export type Looked = { isFine: boolean; line: string }

@@ -3,11 +3,11 @@
 import * as core from '@actions/core'
 import { refuseNoBrowser } from '../app/browser.ts'
 import { limitsOf } from '../app/limits.ts'
-import { createPorts, gatesPort, type PortOptions } from '../app/ports.ts'
+import { createPorts, gatesPort } from '../app/ports.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { moveClone } from '../git/clone.ts'
 import { refuseFiltered } from '../git/filters.ts'
-import { claimedState, type How } from '../jobs/claim.ts'
+import { claimedState, type How, refuseWrongPart } from '../jobs/claim.ts'
 import { runGate } from '../jobs/gate.ts'
 import { claimOf, gateOf, workOf } from '../jobs/handover.ts'
 import { landingOf } from '../jobs/land.ts'
@@ -20,12 +20,10 @@ import { type Part, STEPS } from '../model/step.ts'
 import type { Settings } from '../settings/index.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
-import { Live } from '../terminal/live.ts'
-import { withCredentialsAside } from './aside.ts'
+import type { Live } from '../terminal/live.ts'
 import type { ActionContext } from './context.ts'
-import type { Log } from './log.ts'
-import { clearUploads, openJob, settleFiles, withChoices } from './open.ts'
-import { artifactName, remember } from './runner.ts'
+import { clearUploads, openJob, portsIn, settleFiles, withChoices, withCredentialsAside } from './open.ts'
+import { artifactName, type Log, remember } from './runner.ts'
 
 const FROM_THERE = { work: 'taken from the work job', gate: 'results of the gate job' }
 
@@ -87,9 +85,12 @@ async function doPart(
   signal: AbortSignal,
 ): Promise<{ neutral: string }> {
   const claim = claimOf(context.env)
-  const opened = await openJob(context, secrets, log, { at: claim.base, isPart: true })
+  const refuse = (settings: Settings) => {
+    refuseWrongPart(settings, true)
+    if (part === 'gate') refuseNoBrowser(settings, context.env)
+  }
+  const opened = await openJob(context, secrets, log, { at: claim.base, refuse })
   const { settings } = opened
-  if (part === 'gate') refuseNoBrowser(settings, context.env)
   using workspace = opened.workspace
   await refuseFiltered(workspace.git, workspace.objects)
   const { git, repository, snapshot } = workspace
@@ -98,31 +99,15 @@ async function doPart(
   clearUploads(workspace)
   const chosen = await withChoices(context, workspace, settings, state)
   const limits = limitsOf(chosen)
-  const live = new Live(log.screen, { limits, agent: settings.agent, surface: 'comment' }, true)
-  const mark = newMark()
-  const options: PortOptions = {
-    settings: chosen,
-    env: context.env,
-    workspace,
-    observers: [logOf(live, part)],
-    warn: live.warn,
-    queue: { read: async () => [], waiting: async () => false, arrived: async () => false },
-    dispatch: { dispatch: async () => ({ kind: 'dispatched', runId: null }) },
-    signal,
-    as: null,
-    mark,
-    onAgent: live.agent,
-    onGateStart: live.starts,
-    onGateEnd: live.gate,
-  }
+  const job = { context, workspace, settings: chosen, log, signal, as: null }
+  const { live, options } = portsIn(job, limits, newMark())
   // The gate job looks at pages; a step of the work job that asks for gates needs no browser.
   const own =
     part === 'gate'
       ? { agent: await agentOfGateJob(context, workspace, settings) }
       : { gates: gatesPort({ ...options, settings: { ...chosen, browser: null } }) }
-  await using ports = await createPorts({ ...options, ...own })
-  const artifact = artifactName(state.feature, context.run, part)
-  remember({ mark, artifact })
+  await using ports = await createPorts({ ...options, observers: [logOf(live, part)], ...own })
+  remember({ artifact: artifactName(state.feature, context.run, part) })
   await repository.checkOut(state.green, null)
   await moveClone(git, snapshot, state.branch, state.green, [])
   const run = part === 'work' ? runWork : runGate

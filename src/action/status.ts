@@ -14,12 +14,10 @@ import type { Note } from '../report/view.ts'
 import { UserError } from '../system/errors.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
 import { plainBanner } from '../terminal/boxes.ts'
+import { holderLives } from './comment.ts'
 import { type ActionContext, namesByApi, tokenOf } from './context.ts'
-import { holderLives, working } from './holder.ts'
-import type { Log } from './log.ts'
-import type { Looked } from './look.ts'
 import { peekStates } from './peek.ts'
-import { giveOutputs, giveSummary } from './runner.ts'
+import { giveOutputs, giveSummary, type Log, type Looked } from './runner.ts'
 
 export async function status(context: ActionContext, log: Log): Promise<Looked> {
   const { place, event, env } = context
@@ -31,7 +29,7 @@ export async function status(context: ActionContext, log: Log): Promise<Looked> 
   if (found === null) return { isFine: true, line: 'no run of a feature has begun yet' }
   const { redact } = redactorFor(secretsIn(env))
   const state = mapTexts(found, redact)
-  const lives = working(found) && (await holderLives(github, found))
+  const lives = await holderLives(github, found)
   const url = state.lease?.url ?? null
   const text = 'A job works on it now.'
   const note: Note = url === null ? text : { text, link: { name: 'Its page', url } }

@@ -1,9 +1,7 @@
 // `command: verify`: every gate and a judge on a feature's branch as it stands. Says what they find; the run stays as it was.
-import * as core from '@actions/core'
 import { refuseNoBrowser } from '../app/browser.ts'
 import { meantFeature } from '../app/features.ts'
-import type { Isolation } from '../app/isolation.ts'
-import { limitsOf, refuseUngated } from '../app/limits.ts'
+import { limitsOf } from '../app/limits.ts'
 import { createPorts } from '../app/ports.ts'
 import { refuseTemplates } from '../app/templates.ts'
 import { lookedAt, type Verified, verifyNow } from '../app/verify.ts'
@@ -13,38 +11,34 @@ import type { State } from '../model/state.ts'
 import { mapTexts } from '../model/text.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { verificationLines, verificationSummary } from '../report/verification.ts'
-import { describeSettings, type Settings } from '../settings/index.ts'
+import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
-import { Live } from '../terminal/live.ts'
-import { keptApart, warnOfLess } from './apart.ts'
-import { withCredentialsAside } from './aside.ts'
-import { type ActionContext, tokenOf } from './context.ts'
-import type { Log } from './log.ts'
-import type { Looked } from './look.ts'
-import { openFor, refuseFeatureRef, settleFiles, trusted, withChoices } from './open.ts'
-import { giveOutputs, giveSummary, remember } from './runner.ts'
+import type { ActionContext } from './context.ts'
+import {
+  type Job,
+  keptApart,
+  openJob,
+  portsIn,
+  settleFiles,
+  withChoices,
+  withCredentialsAside,
+} from './open.ts'
+import { giveOutputs, giveSummary, type Log, type Looked } from './runner.ts'
 
 export async function verify(context: ActionContext, log: Log, signal: AbortSignal): Promise<Looked> {
-  const token = tokenOf(context)
   return withCredentialsAside(context, async (secrets) => {
-    const read = await trusted(context, token)
-    refuseFeatureRef(context, read.settings.branchPrefix)
-    refuseSeparate(read.settings)
-    refuseUngated(read.settings)
-    refuseNoBrowser(read.settings, context.env)
-    for (const note of read.notes) core.notice(note)
-    warnOfLess(read.settings)
-    using workspace = await openFor(context, read.settings, token, secrets)
+    const opened = await openJob(context, secrets, log, { at: null, refuse: refuseSeparate })
+    using workspace = opened.workspace
+    refuseNoBrowser(opened.settings, context.env)
     await refuseFiltered(workspace.git, workspace.objects)
-    const { state, head } = await branchOf(context, workspace, read.settings, read.base.sha)
-    const settings = await withChoices(context, workspace, read.settings, state)
+    const { state, head } = await branchOf(context, workspace, opened.settings, opened.base.sha)
+    const settings = await withChoices(context, workspace, opened.settings, state)
     await refuseNoFolder(workspace, settings, head)
     await refuseTemplates((path) => workspace.repository.read(head, path))
-    log.group('Settings', describeSettings(settings).split('\n'))
     const parts = { context, workspace, settings, log, signal }
     const now = lookedAt(state, head, settings, Date.now())
-    const found = await keptApart(parts, (as) => verified(now, parts, as)).finally(() =>
+    const found = await keptApart(parts, (as) => verified(now, { ...parts, as })).finally(() =>
       settleFiles(workspace),
     )
     return await report(state, head, found, parts)
@@ -60,14 +54,6 @@ function refuseSeparate({ isolation }: Settings): void {
     expected: 'an isolation that one job can have',
     fix: 'comment /ralph verify on the pull request: its jobs verify, each without what it must not have',
   })
-}
-
-type Parts = {
-  context: ActionContext
-  workspace: Workspace
-  settings: Settings
-  log: Log
-  signal: AbortSignal
 }
 
 /** The run that is meant, and where its branch stands now: with what people have pushed. */
@@ -95,47 +81,26 @@ async function branchOf(
   return { state, head }
 }
 
-async function verified(
-  state: State,
-  { context, workspace, settings, log, signal }: Parts,
-  as: Isolation | null,
-): Promise<Verified> {
-  const { repository, clone, redactor } = workspace
-  const limits = limitsOf(settings)
-  const mark = newMark()
-  remember({ mark })
-  const live = new Live(log.screen, { limits, agent: settings.agent, surface: 'comment' }, true)
-  const warn = (message: string) => core.warning(redactor.redact(message))
+async function verified(state: State, job: Job): Promise<Verified> {
+  const { repository, clone } = job.workspace
+  const limits = limitsOf(job.settings)
+  const { live, options } = portsIn(job, limits, newMark())
   try {
     await repository.checkOut(state.green, null)
     await repository.rememberIgnored()
-    await using ports = await createPorts({
-      settings,
-      env: context.env,
-      workspace,
-      observers: [],
-      warn,
-      queue: { read: async () => [], waiting: async () => false, arrived: async () => false },
-      dispatch: { dispatch: () => Promise.reject(new Error('a look dispatches nothing')) },
-      signal,
-      as,
-      mark,
-      onAgent: live.agent,
-      onGateStart: live.starts,
-      onGateEnd: live.gate,
-    })
+    await using ports = await createPorts(options)
     await live.step({ kind: 'verify' }, state)
     return await verifyNow(state, limits, ports, Date.now())
   } finally {
     live.close()
     // As the steps before left it; where that cannot be had, what was found is told all the same.
     if (clone.head !== null)
-      await repository.checkOut(clone.head, null).catch((error: unknown) => warn(String(error)))
+      await repository.checkOut(clone.head, null).catch((error: unknown) => options.warn(String(error)))
   }
 }
 
-async function report(state: State, head: string, given: Verified, parts: Parts): Promise<Looked> {
-  const { context, workspace, log, signal } = parts
+async function report(state: State, head: string, given: Verified, job: Omit<Job, 'as'>): Promise<Looked> {
+  const { context, workspace, log, signal } = job
   const { redact } = workspace.redactor
   const [known, found] = [mapTexts(state, redact), mapTexts(given, redact)]
   const lines = verificationLines(known, found)

@@ -1,10 +1,12 @@
 // One job of a chain: claims the feature, works its batch, publishes, dispatches the next job, reports.
+import { join } from 'node:path'
 import * as core from '@actions/core'
 import { issueIn } from '../app/asked.ts'
 import { refuseNoBrowser } from '../app/browser.ts'
 import { claim, Held, Superseded } from '../app/claim.ts'
-import { type Isolation, SAME_USER_WARNING } from '../app/isolation.ts'
+import { SAME_USER_WARNING } from '../app/isolation.ts'
 import { gatedTagsOf, leaseFor, limitsOf } from '../app/limits.ts'
+import { pictureUris } from '../app/pictures.ts'
 import { foundPlaces } from '../app/places.ts'
 import { createPorts } from '../app/ports.ts'
 import { refuseTemplates } from '../app/templates.ts'
@@ -16,7 +18,7 @@ import { Conversation } from '../github/conversation.ts'
 import { createDispatch, runOf } from '../github/dispatch.ts'
 import { findPull } from '../github/pull.ts'
 import { GitHubReporter } from '../github/reporter.ts'
-import { CLAIM, claimOutputs, type How, WHOLE } from '../jobs/claim.ts'
+import { CLAIM, claimOutputs, type How, refuseWrongPart, WHOLE } from '../jobs/claim.ts'
 import { claimOf } from '../jobs/handover.ts'
 import { expired } from '../loop/lease.ts'
 import { loop } from '../loop/loop.ts'
@@ -24,42 +26,38 @@ import { newJob, openAttempt } from '../model/job.ts'
 import { agentSteps } from '../model/pipeline.ts'
 import type { Conclusion, Lease, State } from '../model/state.ts'
 import { stepsOf } from '../model/step.ts'
-import type { Wanted } from '../prd/scope.ts'
+import { mapTexts } from '../model/text.ts'
 import { jobSummary } from '../report/markdown.ts'
 import { outputsOf } from '../report/outputs.ts'
+import type { Facts, View } from '../report/view.ts'
 import type { Settings } from '../settings/index.ts'
-import { Live } from '../terminal/live.ts'
-import { keptApart, refusedBy, warnOfLess } from './apart.ts'
-import { withCredentialsAside } from './aside.ts'
+import { messageOf } from '../system/errors.ts'
+import { clearWay, replaceFile } from '../system/files.ts'
 import { askedFor, findIssue, tellUnplanned } from './asked.ts'
-import { type ActionContext, actionSettings, settleWorkflow, tokenOf } from './context.ts'
+import { type ActionContext, actionSettings, nonEmpty, settleWorkflow, tokenOf } from './context.ts'
 import type { RunEvent } from './event.ts'
-import type { Log } from './log.ts'
 import {
   clearUploads,
+  type Job,
+  keptApart,
   openJob,
-  pick,
+  portsIn,
+  refusedBy,
   refuseFeatureName,
   refuseFeatureRef,
   settleFiles,
   withChoices,
+  withCredentialsAside,
 } from './open.ts'
-import type { Places } from './report.ts'
-import { artifactName, giveOutputs, giveSummary, remember } from './runner.ts'
+import { artifactName, giveOutputs, giveSummary, type Log, remember } from './runner.ts'
 import { logOf, takeHandover } from './separate.ts'
 
 export type Worked = { state: State; conclusion: Conclusion } | { neutral: string }
 
 /** Settings that a person may choose at kick-off by an input of the workflow; the trust boundary is not among them. */
 const CHOICES = [
-  'max-iterations',
-  'iterations-per-job',
-  'max-attempts',
-  'max-cost-usd',
-  'max-tokens',
-  'max-agent-time',
-  'model',
-  'instructions',
+  ...['max-iterations', 'iterations-per-job', 'max-attempts', 'max-cost-usd', 'max-tokens', 'max-agent-time'],
+  ...['model', 'instructions'],
 ]
 
 /** What of the feature is worked on, which the state keeps as what it means. */
@@ -68,87 +66,55 @@ const PART = ['stories', 'epic']
 /** The whole of a job, or one of the two parts of `isolation: separate-job` that hold the lease. */
 export type Part = 'whole' | 'claim' | 'land'
 
-export async function work(
-  context: ActionContext,
-  log: Log,
-  signal: AbortSignal,
-  part: Part = 'whole',
-): Promise<Worked> {
+type Dispatch = Extract<RunEvent, { kind: 'dispatch' }>
+type Parts = Job & { github: GitHub; base: { branch: string; sha: string } }
+
+export function work(context: ActionContext, log: Log, signal: AbortSignal, part: Part): Promise<Worked> {
   refuseFeatureRef(context, context.inputs['branch-prefix']?.trim() || 'ralph/')
   refuseFeatureName(context)
+  const handed = part === 'land' ? claimOf(context.env) : null
   // Whatever stops this job from here on: its post step releases the lease of the claim job.
-  if (part === 'land') {
-    const { folder, nonce } = claimOf(context.env)
-    remember({ folder, nonce })
-  }
-  return withCredentialsAside(context, (secrets) => prepareAndWork(context, secrets, log, signal, part))
+  if (handed !== null) remember({ folder: handed.folder, nonce: handed.nonce })
+  return withCredentialsAside(context, async (secrets) => {
+    const { event } = context
+    if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
+    const refuse = (settings: Settings) => refuseWrongPart(settings, part !== 'whole')
+    const opened = await openJob(context, secrets, log, { at: handed?.base ?? null, refuse })
+    const { settings, base } = opened
+    using workspace = opened.workspace
+    await refuseFiltered(workspace.git, workspace.objects)
+    const warn = (message: string) => core.warning(workspace.redactor.redact(message))
+    const github = connect(context.place, tokenOf(context), warn)
+    if (settings.redispatch) await settleWorkflow(context, github)
+    const job = { context, workspace, settings, log, signal }
+    return await keptApart(job, (as) => {
+      const parts = { ...job, as, github, base }
+      return part === 'land' ? landAndGoOn(parts) : claimAndWork(parts, event, part)
+    })
+  })
 }
 
-async function prepareAndWork(
-  context: ActionContext,
-  secrets: readonly string[],
-  log: Log,
-  signal: AbortSignal,
-  part: Part,
-): Promise<Worked> {
-  const { place, event } = context
-  if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
-  const at = part === 'land' ? claimOf(context.env).base : null
-  const opened = await openJob(context, secrets, log, { at, isPart: part !== 'whole' })
-  const { settings, base } = opened
-  using workspace = opened.workspace
-  await refuseFiltered(workspace.git, workspace.objects)
-  warnOfLess(settings)
-  const isPlan = wantsPlan(settings, event)
+async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'claim'): Promise<Worked> {
+  const { context, workspace, settings, github, base } = parts
+  // Asked by a person: a job that goes on works on what the plan has become.
+  const isPlan = event.generation === null && [settings.command, event.inputs.command].includes('plan')
   // What a person chose is read before it is kept; what a plan is called becomes a folder and a branch.
-  const { settings: asked } = await actionSettings(
+  const { settings: wanted } = await actionSettings(
     context,
     (path) => workspace.repository.read(base.sha, path),
     pick(event.inputs, [...CHOICES, ...PART, ...(isPlan ? ['feature'] : [])]),
   )
-  const warn = (message: string) => core.warning(workspace.redactor.redact(message))
-  const github = connect(place, tokenOf(context), warn)
-  if (settings.redispatch) await settleWorkflow(context, github)
-  const publisher = settings.publishToken === null ? github : connect(place, settings.publishToken, warn)
-  return await keptApart({ context, settings, workspace }, (as) => {
-    const parts = { context, workspace, settings, github, publisher, log, signal, as }
-    return part === 'land' ? landAndGoOn(parts, base) : claimAndWork(parts, base, part, asked)
-  })
-}
-
-/** Asked by a person: a job that goes on works on what the plan has become. */
-function wantsPlan({ command }: Settings, event: Extract<RunEvent, { kind: 'dispatch' }>): boolean {
-  return event.generation === null && (command === 'plan' || event.inputs.command === 'plan')
-}
-
-async function claimAndWork(
-  parts: Parts,
-  base: { branch: string; sha: string },
-  part: Part,
-  wanted: Wanted,
-): Promise<Worked> {
-  const { context, workspace, settings, github } = parts
-  const { event } = context
-  if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
   const now = Date.now()
   const today = new Date(now).toISOString().slice(0, 10)
   const feature = settings.feature ?? event.feature
   const number = issueIn(feature)
   const issue = number === null ? null : await findIssue(github, number)
-  const isPlan = wantsPlan(settings, event)
   let claimed: Awaited<ReturnType<typeof claim>>
   try {
-    const asked = await askedFor(github, workspace, {
-      feature,
-      issue,
-      isPlan,
-      base: base.sha,
-      today,
-      settings,
-    })
+    const wish = { feature, issue, isPlan, base: base.sha, today, settings }
     claimed = await claim(workspace.git, workspace.objects, workspace.store, workspace.repository, {
       feature,
-      asked,
+      asked: await askedFor(github, workspace, wish),
       branchPrefix: settings.branchPrefix,
       base,
       workTree: null,
@@ -178,38 +144,23 @@ async function claimAndWork(
   }
   for (const note of claimed.notes) core.notice(note)
   clearUploads(workspace)
-  const { folder } = claimed.state
-  remember({ folder, namespace: settings.stateNamespace })
-  return await workOn(claimed.state, { ...parts, base }, part === 'claim' ? CLAIM : WHOLE)
+  return await workOn(claimed.state, parts, part === 'claim' ? CLAIM : WHOLE)
+}
+
+/** Those of the inputs that say something. */
+function pick(all: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(Object.entries(nonEmpty(all)).filter(([name]) => names.includes(name)))
 }
 
 /** Brings in what the work and the gate job handed over, and ends the iteration that the claim job began. */
-async function landAndGoOn(parts: Parts, base: { branch: string; sha: string }): Promise<Worked> {
-  const { context, workspace, settings } = parts
-  const taken = await takeHandover(context, workspace, settings)
-  if ('neutral' in taken) return taken
-  const { folder } = taken.state
-  remember({ folder, namespace: settings.stateNamespace })
-  return await workOn(taken.state, { ...parts, base }, taken.how)
+async function landAndGoOn(parts: Parts): Promise<Worked> {
+  const taken = await takeHandover(parts.context, parts.workspace, parts.settings)
+  return 'neutral' in taken ? taken : workOn(taken.state, parts, taken.how)
 }
 
-type Parts = {
-  context: ActionContext
-  workspace: Workspace
-  settings: Settings
-  github: GitHub
-  publisher: GitHub
-  log: Log
-  signal: AbortSignal
-  as: Isolation | null
-}
-
-async function workOn(
-  start: State,
-  parts: Parts & { base: { branch: string; sha: string } },
-  how: How,
-): Promise<Worked> {
-  const { context, workspace, github, publisher, log, signal, as } = parts
+async function workOn(start: State, parts: Parts, how: How): Promise<Worked> {
+  const { context, workspace, github, signal, as } = parts
+  remember({ folder: start.folder, namespace: parts.settings.stateNamespace })
   const settings = await withChoices(context, workspace, parts.settings, start)
   await refuseNoFolder(workspace, settings, start.green)
   // At separate-job it is the machine of the gate job that has one.
@@ -219,9 +170,10 @@ async function workOn(
     for (const note of await refuseTemplates(read, agentSteps(settings.steps))) core.notice(note)
   const limits = limitsOf(settings)
   const conversation = new Conversation(github)
+  const { publishToken } = settings
   const reporter = new GitHubReporter({
     github,
-    publisher,
+    publisher: publishToken === null ? github : connect(context.place, publishToken, github.warn),
     conversation,
     checks: new Checks(github, settings.reportAs, start.feature),
     pullRequest: settings.pullRequest,
@@ -235,24 +187,14 @@ async function workOn(
         (note) => note !== null,
       ),
   })
-  const mark = start.lease?.mark ?? ''
-  remember({ mark, artifact: artifactName(start.feature, context.run, how.part ?? 'whole') })
-  const live = new Live(log.screen, { limits, agent: settings.agent, surface: 'comment' }, true)
+  const { live, options } = portsIn({ ...parts, settings }, limits, start.lease?.mark ?? '')
+  remember({ artifact: artifactName(start.feature, context.run, how.part ?? 'whole') })
   await using ports = await createPorts({
-    settings,
-    env: context.env,
-    workspace,
+    ...options,
     observers: [logOf(live, how.part), reporter],
     pullRequest: reporter,
-    warn: github.warn,
     queue: conversation,
     dispatch: createDispatch(github, context.workflow),
-    signal,
-    as,
-    mark,
-    onAgent: live.agent,
-    onGateStart: live.starts,
-    onGateEnd: live.gate,
     ...how.ports,
   })
   const ended = await loop(start, limits, ports, stepsOf(how.part)).finally(() => settleFiles(workspace))
@@ -271,11 +213,30 @@ async function workOn(
   const inMarkdown = await giveSummary(folder, `ralph-${state.feature}`, summary)
   // Who is cancelled may have no time for more.
   if (signal.aborted) giveOutputs(outputsOf(state, conclusion.outcome, inMarkdown))
-  const { writeReport } = await import(/* webpackChunkName: "report" */ './report.ts')
-  const view = (places: Places) => reporter.view(state, places)
-  const reportPath = (await writeReport(workspace, state, view)) ?? inMarkdown
-  giveOutputs(outputsOf(state, conclusion.outcome, reportPath))
+  const reportPath = await writeReport(workspace, state, (places) => reporter.view(state, places))
+  giveOutputs(outputsOf(state, conclusion.outcome, reportPath ?? inMarkdown))
   return { state, conclusion }
+}
+
+/** The report of a job, beside its transcripts: the file's path; null, with a warning, where it could not be written. */
+async function writeReport(
+  { clone, git, store, redactor }: Workspace,
+  state: State,
+  viewWith: (places: NonNullable<Facts['annotations']>) => View,
+): Promise<string | null> {
+  try {
+    const html = await import(/* webpackChunkName: "report" */ '../report/html/page.ts')
+    const view = viewWith(await foundPlaces(git, mapTexts(state, redactor.redact)).catch(() => ({})))
+    const read = (blob: string) => store.readScreenshot(blob)
+    const pictures = await pictureUris(html.picturesWanted(view), read, html.MOST_PICTURES)
+    const path = join(clone.gitDir, 'ralph', 'report', `${state.feature}.html`)
+    await clearWay(clone.gitDir, path)
+    await replaceFile(path, html.renderReport(view, pictures))
+    return path
+  } catch (error) {
+    core.warning(`the report could not be written: ${redactor.redact(messageOf(error))}`)
+    return null
+  }
 }
 
 /** A holder lives while its run has not completed; when GitHub does not say, the lease's own time counts. */

@@ -33,8 +33,10 @@ export type PortOptions = {
   observers: readonly Observer[]
   /** Left out where there is none. */
   pullRequest?: PullRequestPort
-  queue: QueuePort
-  dispatch: DispatchPort
+  /** What people say meanwhile; left out where nobody is heard. */
+  queue?: QueuePort
+  /** Left out where no other job is started. */
+  dispatch?: DispatchPort
   warn(message: string): void
   signal: AbortSignal
   /** As whom agent and gates run; null for our own user. */
@@ -56,6 +58,14 @@ const systemClock: Clock = {
   sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
 }
 
+const NO_QUEUE: QueuePort = {
+  read: async () => [],
+  waiting: async () => false,
+  arrived: async () => false,
+}
+
+const NO_DISPATCH: DispatchPort = { dispatch: async () => ({ kind: 'dispatched', runId: null }) }
+
 const NO_PULL_REQUEST: PullRequestPort = {
   beforePublish: async ({ github }) => github,
   opened: async ({ github }) => github,
@@ -74,8 +84,8 @@ export async function createPorts(options: PortOptions): Promise<Ports & AsyncDi
     gates,
     repository,
     store,
-    queue: options.queue,
-    dispatch: options.dispatch,
+    queue: options.queue ?? NO_QUEUE,
+    dispatch: options.dispatch ?? NO_DISPATCH,
     observers: [...options.observers, sessionNotes(options.workspace.git), ...(await observersOf(options))],
     pullRequest: options.pullRequest ?? NO_PULL_REQUEST,
     warn: options.warn,

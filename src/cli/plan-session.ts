@@ -36,8 +36,6 @@ export type Planner = {
   used(): Usage
 }
 
-const NO_QUEUE = { read: async () => [], waiting: async () => false, arrived: async () => false }
-
 export function createPlanner(context: Context, opened: LocalRun | null): Planner {
   let chosen: Flags = {}
   let used = emptyUsage()
@@ -50,7 +48,7 @@ export function createPlanner(context: Context, opened: LocalRun | null): Planne
     const state = stateOf(local, subject)
     await refuseTemplates((path) => local.read(state, path))
     const began = Date.now()
-    const answer = await withPorts(context, local, live, { mark: newMark(), queue: NO_QUEUE }, (ports) => {
+    const answer = await withPorts(context, local, live, { mark: newMark() }, (ports) => {
       live.say(`\nA session of ${settings.agent} looks; what it writes is undone.`)
       const bounds = {
         timeoutMs: sessionMs(state, limits, began),
@@ -80,7 +78,7 @@ export function createPlanner(context: Context, opened: LocalRun | null): Planne
       const { settings } = opened
       const facts = { limits: limitsOf(settings), agent: settings.agent, surface: 'cli' as const }
       const silent = new Live({ write: () => {} }, facts, true)
-      const given = { mark: newMark(), queue: NO_QUEUE }
+      const given = { mark: newMark() }
       if ((await withPorts(context, opened, silent, given, async () => true)) === null) throw new Cancelled()
     },
     async propose(subject, brief) {

@@ -125,7 +125,6 @@ export async function withPorts<T>(
       workspace,
       observers: [live],
       warn: live.warn,
-      dispatch: { dispatch: async () => ({ kind: 'dispatched', runId: null }) },
       signal: stop.signal,
       as,
       onAgent: live.agent,

@@ -32,8 +32,7 @@ export async function verify(context: Context): Promise<Answer> {
   refuseElsewhere(found, clone.branch)
   await checkDirt(repository, head, () => false)
   await refuseTemplates((path) => repository.read(head, path))
-  const queue = { read: async () => [], waiting: async () => false, arrived: async () => false }
-  const answer = await withPorts(context, local, live, { mark: newMark(), queue }, async (ports) => {
+  const answer = await withPorts(context, local, live, { mark: newMark() }, async (ports) => {
     const now = Date.now()
     const state = lookedAt(found, head, settings, now)
     await live.step({ kind: 'verify' }, state)

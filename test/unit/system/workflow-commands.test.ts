@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createLog } from '../../../src/action/log.ts'
+import { createLog } from '../../../src/action/runner.ts'
 import { muted } from '../../../src/system/workflow-commands.ts'
 
 const REGISTERED = new Set(
