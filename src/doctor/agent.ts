@@ -10,24 +10,22 @@ import { agentsIn } from '../model/pipeline.ts'
 import { oneLine } from '../model/text.ts'
 import { findProgram } from '../system/program.ts'
 import { agentEnv } from '../system/untrusted-env.ts'
-import { fault, fine, type Result, unknown, warning } from './result.ts'
-import { checkoutOf, type Subject } from './subject.ts'
+import { checkoutOf, fault, fine, type Result, type Subject, unknown, warning } from './subject.ts'
 
 type Chosen = { vendor: AgentVendor; version: string | null; suffix: string }
 
-function chosenIn({ settings }: Subject): Chosen[] {
-  const { agent, agentVersion, fallbackAgent, steps } = settings
-  const first = { vendor: findAgent(agent), version: agentVersion, suffix: '' }
-  const second = { vendor: findAgent(fallbackAgent ?? ''), version: null, suffix: ' (fallback)' }
+/** The agents that a run would start, the first one first. */
+function chosenIn({ settings: { agent, agentVersion, fallbackAgent, steps } }: Subject): Chosen[] {
   const others = agentsIn(steps).filter((name) => name !== agent && name !== fallbackAgent)
-  const ofSteps = others.map((name) => ({
-    vendor: findAgent(name),
-    version: null,
-    suffix: ` (${name}, of steps)`,
-  }))
-  return [first, second, ...ofSteps].flatMap(({ vendor, ...rest }) =>
-    vendor === null ? [] : [{ vendor, ...rest }],
-  )
+  const all = [
+    { name: agent, version: agentVersion, suffix: '' },
+    { name: fallbackAgent ?? '', version: null, suffix: ' (fallback)' },
+    ...others.map((name) => ({ name, version: null, suffix: ` (${name}, of steps)` })),
+  ]
+  return all.flatMap(({ name, ...rest }) => {
+    const vendor = findAgent(name)
+    return vendor === null ? [] : [{ vendor, ...rest }]
+  })
 }
 
 export async function agents(subject: Subject, signal: AbortSignal): Promise<Result[]> {
@@ -40,12 +38,7 @@ export async function agents(subject: Subject, signal: AbortSignal): Promise<Res
 
 async function program({ vendor, version }: Chosen, subject: Subject, signal: AbortSignal): Promise<Result> {
   const { env, settings } = subject
-  if (vendor.name === 'custom')
-    return custom(
-      settings.agentCommand ?? '',
-      env.PATH ?? '',
-      resolve(subject.directory, settings.workingDirectory),
-    )
+  if (vendor.name === 'custom') return custom(subject)
   if (version !== null) return fine(`${vendor.name} ${version}, which Ralph installs when a job begins`)
   const expected = `the program ${vendor.program}, ready to work`
   if (settings.isolation !== 'other-user') {
@@ -61,56 +54,53 @@ async function program({ vendor, version }: Chosen, subject: Subject, signal: Ab
 }
 
 /** Its first word is looked up, and the script that it names; what a shell makes of the rest shows when it runs. */
-function custom(command: string, path: string, directory: string): Result {
-  const shown = `custom: ${oneLine(command, 80)}`
+function custom({ env, settings, directory: top }: Subject): Result {
+  const command = settings.agentCommand ?? ''
+  const directory = resolve(top, settings.workingDirectory)
   const [, , first = '', , second = ''] =
     /^\s*(?:exec\s+)?(["']?)([\w./+-]+)\1(?:\s+(["']?)([\w./+-]+)\3)?(?=\s|$)/.exec(command) ?? []
   const isPath = (word: string) => word.includes('/') || /\.(?:[cm]?[jt]s|sh|py|rb|pl)$/.test(word)
   const isThere = (word: string) => existsSync(resolve(directory, word))
-  const isProgram = first.includes('/') ? isThere(first) : findProgram(first, path) !== null
+  const isProgram = first.includes('/') ? isThere(first) : findProgram(first, env.PATH ?? '') !== null
   const missing = first !== '' && !isProgram ? first : isPath(second) && !isThere(second) ? second : null
+  const shown = `custom: ${oneLine(command, 80)}`
   if (missing === null) return fine(shown)
   const where = isPath(missing) ? `not in ${directory}` : 'not on the PATH'
-  return warning(
-    `${shown}, and ${missing} is ${where}`,
-    'a program that is there',
-    'install it, or mend its path',
-  )
+  const found = `${shown}, and ${missing} is ${where}`
+  return warning(found, 'a program that is there', 'install it, or mend its path')
 }
 
 export async function keys(subject: Subject): Promise<Result[]> {
-  const results: Result[] = []
-  for (const { vendor, version, suffix } of chosenIn(subject)) {
-    const result = await key(vendor, version, subject)
-    if (result !== null) results.push({ ...result, name: `key${suffix}` })
-  }
-  return results
+  const results = await Promise.all(
+    chosenIn(subject).map(async (chosen) => {
+      const result = await key(chosen, subject)
+      return result === null ? [] : [{ ...result, name: `key${chosen.suffix}` }]
+    }),
+  )
+  return results.flat()
 }
 
-async function key(vendor: AgentVendor, version: string | null, subject: Subject): Promise<Result | null> {
+async function key({ vendor, version }: Chosen, subject: Subject): Promise<Result | null> {
   const { login } = vendor
   if (login === null) return null
-  const { settings, directory } = subject
-  const isOther = settings.isolation === 'other-user'
+  const { settings } = subject
   const { env } = agentEnv(subject.env, wishesOf(vendor, settings))
   const why = await keyTrouble({
     // The other user's home is new.
-    login: isOther ? { ...login, files: [] } : login,
+    login: settings.isolation === 'other-user' ? { ...login, files: [] } : login,
     env,
     extraEnv: settings.agentEnv,
-    cwd: resolve(directory, settings.workingDirectory),
+    cwd: resolve(subject.directory, settings.workingDirectory),
   })
   const isSet = (name: string) => (env[name] ?? '').trim() !== ''
   const set = [...login.keys, ...login.others, ...settings.agentEnv].find(isSet)
   if (why === null) return fine(set === undefined ? `${vendor.name} has a login here` : `${set} is set`)
   const expected = `a key in ${login.keys.join(' or ')}`
   const first = login.keys[0] ?? ''
-  const isAction = settings.surface === 'action'
-  const mend = isAction
-    ? keyMend(first)
-    : `log in with ${vendor.program}, or set ${first} (export ${first}=...)`
+  const here = `log in with ${vendor.program}, or set ${first} (export ${first}=...)`
+  const mend = settings.surface === 'action' ? keyMend(first) : here
   const isWrapped = settings.agentWrapper !== null || settings.agentArgs.length > 0
   const how = { platform: process.platform, isInstalledByUs: version !== null, isWrapped }
-  if (login.keys.some(isSet) || !mayBeLoggedIn(subject.env, how)) return fault(why, expected, mend)
-  return warning(`${why}; a keychain may hold one`, expected, mend)
+  const isCertain = login.keys.some(isSet) || !mayBeLoggedIn(subject.env, how)
+  return isCertain ? fault(why, expected, mend) : warning(`${why}; a keychain may hold one`, expected, mend)
 }

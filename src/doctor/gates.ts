@@ -2,25 +2,26 @@
 import { refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
 import { gatesPort } from '../app/ports.ts'
 import type { Gate, GateResult } from '../model/gate.ts'
-import type { GateRun } from '../model/ports.ts'
 import { isFor } from '../model/service.ts'
 import { humanMs } from '../report/words.ts'
 import type { Settings } from '../settings/index.ts'
 import { telling } from '../system/excerpt.ts'
-import { fault, fine, NotSeen, type Result, unknown, warning } from './result.ts'
-import { type Checkout, checkoutOf, type Subject } from './subject.ts'
+import {
+  type Checkout,
+  checkoutOf,
+  fault,
+  fine,
+  NotSeen,
+  type Result,
+  type Subject,
+  startOf,
+  unknown,
+  warning,
+} from './subject.ts'
 
 /** A gate that takes more of its time than this may run out of it on a busy machine. */
 const NEAR = 0.7
-const RUN: GateRun = {
-  of: 'baseline',
-  tags: [],
-  stories: [],
-  what: 'doctor',
-  commit: '',
-  from: '',
-  baseline: {},
-}
+const RUN = { of: 'baseline', tags: [], stories: [], what: 'doctor', baseline: {} } as const
 
 export async function gates(subject: Subject, signal: AbortSignal): Promise<Result[]> {
   if (subject.settings.ungated)
@@ -30,14 +31,13 @@ export async function gates(subject: Subject, signal: AbortSignal): Promise<Resu
   const checkout = checkoutOf(subject)
   if (!subject.withGates) throw new NotSeen('not run: --no-gates', 'run `ralph doctor` without it')
   const isAction = settings.surface === 'action'
-  const { repository, clone } = checkout.workspace
-  const commit = isAction ? checkout.base.sha : (clone.head ?? checkout.base.sha)
+  const { repository } = checkout.workspace
+  const commit = startOf(subject)
   // What gates write is thrown away afterwards, and nothing of a person's may go with it.
-  if (!isAction && (await repository.dirt(commit)).length > 0)
-    throw new NotSeen(
-      'not run: there are uncommitted changes',
-      'commit or stash them, then run `ralph doctor` again',
-    )
+  if (!isAction && (await repository.dirt(commit)).length > 0) {
+    const fix = 'commit or stash them, then run `ralph doctor` again'
+    throw new NotSeen('not run: there are uncommitted changes', fix)
+  }
   if (isAction) await repository.checkOut(commit, null)
   return [...remarks, ...(await runAll({ ...subject, settings }, checkout, commit, signal))]
 }
@@ -51,10 +51,8 @@ function gatedBy({ settings, checkout }: Subject): { settings: Settings; remarks
   const found = `those of ${ci.file.path} alone: \`ralph run\` here has none`
   const fix = 'move gates: from the workflow into ralph.config.yml, which serves both'
   const remarks = settings.surface === 'cli' ? [warning(found, 'gates for every run', fix)] : []
-  return {
-    settings: { ...settings, gates: list, prepare: settings.prepare ?? prepare, gateEnv, services },
-    remarks,
-  }
+  const merged = { ...settings, gates: list, prepare: settings.prepare ?? prepare, gateEnv, services }
+  return { settings: merged, remarks }
 }
 
 async function runAll(
@@ -63,71 +61,61 @@ async function runAll(
   commit: string,
   signal: AbortSignal,
 ): Promise<Result[]> {
-  const { settings, env } = subject
-  const as = await subject.isolation()
-  const onGateStart = (name: string) =>
-    subject.begins(name === 'prepare' || name.startsWith('service ') ? name : `gate ${name}`)
-  const heard = { mark: subject.mark, onGateStart, onGateEnd: () => {} }
+  const { settings, env, mark } = subject
+  const isJob = settings.surface === 'action'
+  const where = `on ${base.branch} (${commit.slice(0, 7)})`
+  const red = (name: string, result: GateResult) => ({ name, ...redResult(name, result, where) })
   // One that fails does not keep the others from being run.
   const all = settings.gates.map((gate) => ({ ...gate, advisory: true }))
   const port = gatesPort({
-    ...heard,
-    env,
-    workspace,
-    as,
+    ...{ env, workspace, mark, as: await subject.isolation() },
     settings: { ...settings, gates: all, browser: null },
+    onGateStart: (name) =>
+      subject.begins(name === 'prepare' || name.startsWith('service ') ? name : `gate ${name}`),
+    onGateEnd: () => {},
   })
-  const isJob = settings.surface === 'action'
-  const where = `on ${base.branch} (${commit.slice(0, 7)})`
   try {
+    // A job's machine is thrown away.
     const prepared = isJob ? await port.prepare(commit, signal, 'doctor') : null
-    if (prepared?.ok === false) return [red('prepare', prepared, where)]
-    const results = prepared === null ? [] : [{ ...fine(`done in ${humanMs(prepared.ms)}`), name: 'prepare' }]
-    if (!isJob && settings.prepare !== null) results.push({ ...fine(NOT_PREPARED), name: 'prepare' })
+    if (prepared?.ok === false) return [red('prepare', prepared)]
+    const found: Result[] = []
+    if (prepared !== null) found.push({ name: 'prepare', ...fine(`done in ${humanMs(prepared.ms)}`) })
+    else if (settings.prepare !== null) found.push({ name: 'prepare', ...fine(NOT_PREPARED) })
     const ran = await port.run({ ...RUN, commit, from: commit }, signal)
     for (const gate of settings.gates) {
-      const result = ran.find(({ name }) => name === gate.name)
-      if (result !== undefined) results.push(told(gate, result, where, settings.baseline))
-      else if (!isFor(gate.when, RUN.tags)) results.push(skipped(gate))
-      else if (!signal.aborted) results.push({ ...NOT_RUN, name: `gate ${gate.name}` })
+      const name = `gate ${gate.name}`
+      const result = ran.find((one) => one.name === gate.name)
+      if (result?.ok === true) found.push({ name, ...greenResult(gate, result, where) })
+      else if (result !== undefined) {
+        const isAllowed = gate.advisory || settings.baseline === 'off'
+        found.push({ ...red(name, result), ...(isAllowed ? { state: 'warning' } : {}) })
+      } else if (!isFor(gate.when, RUN.tags))
+        found.push({ name, ...fine(`not run: for stories tagged ${gate.when?.join(', ')} alone`) })
+      else if (!signal.aborted) found.push({ name, ...NOT_RUN })
     }
     const others = ran.filter(({ name, ok }) => !ok && settings.gates.every((gate) => gate.name !== name))
-    return [...results, ...others.map((result) => red(result.name, result, where))]
+    return [...found, ...others.map((result) => red(result.name, result))]
   } finally {
     await port[Symbol.asyncDispose]?.()
     await workspace.repository.restore(commit)
   }
 }
 
-/** A job's machine is thrown away. */
 const NOT_PREPARED = 'not run: it would change what is installed here; gates see what is there'
-
 const NOT_RUN = unknown('not run: a service that it needs is not there', 'mend the service first')
 
-function skipped({ name, when }: Gate): Result & { name: string } {
-  return { ...fine(`not run: for stories tagged ${when?.join(', ')} alone`), name: `gate ${name}` }
+function greenResult({ timeoutMs }: Gate, { ms }: GateResult, where: string): Result {
+  const took = humanMs(ms)
+  if (ms <= timeoutMs * NEAR) return fine(`green ${where} in ${took}`)
+  const found = `green ${where}, but it took ${took} of its ${humanMs(timeoutMs)}`
+  return warning(found, 'time to spare', 'give it a longer timeout')
 }
 
-function told(
-  gate: Gate,
-  result: GateResult,
-  where: string,
-  baseline: Settings['baseline'],
-): Result & { name: string } {
-  const name = `gate ${gate.name}`
-  const isAllowed = gate.advisory || baseline === 'off'
-  if (!result.ok) return { ...red(name, result, where), ...(isAllowed ? { state: 'warning' } : {}) }
-  const took = humanMs(result.ms)
-  if (result.ms <= gate.timeoutMs * NEAR) return { ...fine(`green ${where} in ${took}`), name }
-  const found = `green ${where}, but it took ${took} of its ${humanMs(gate.timeoutMs)}`
-  return { ...warning(found, 'time to spare', 'give it a longer timeout'), name }
-}
-
-function red(name: string, { ended, ms, output }: GateResult, where: string): Result & { name: string } {
+function redResult(name: string, { ended, ms, output }: GateResult, where: string): Result {
   const lines = output.split('\n').filter((line) => line.trim() !== '')
   const last = telling(lines, 4, () => 1, 1).find((line) => typeof line === 'string') ?? ''
   const found = `${ended} ${where} after ${humanMs(ms)}${last === '' ? '' : `: ${last.trim()}`}`
   const log = `.git/ralph/logs/doctor-${name.replace(/^gate /, '').replace(' ', '-')}.log`
   const fix = `mend it before a run; its output is in ${log}. A project that does not exist yet: baseline: off`
-  return { ...fault(found, 'exit 0', fix), name }
+  return fault(found, 'exit 0', fix)
 }

@@ -6,8 +6,7 @@ import { checkTemplates } from '../loop/templates.ts'
 import { agentSteps } from '../model/pipeline.ts'
 import { counts } from '../prd/select.ts'
 import { many } from '../report/words.ts'
-import { fault, faultsOf, fine, type Result, warning } from './result.ts'
-import { checkoutOf, type Subject } from './subject.ts'
+import { checkoutOf, fault, faultsOf, fine, type Result, type Subject, startOf, warning } from './subject.ts'
 
 export function configuration({ mistakes, notes, settings }: Subject): Result[] {
   const told = notes.map((note) =>
@@ -41,62 +40,48 @@ export async function checkout(subject: Subject): Promise<Result[]> {
 
 /** Templates as a run would read them at its start. */
 export async function prompts(subject: Subject): Promise<Result[]> {
-  const { workspace, base } = checkoutOf(subject)
-  const commit = subject.settings.surface === 'action' ? base.sha : (workspace.clone.head ?? base.sha)
-  const { mistakes, notes, warnings } = await checkTemplates(
-    (path) => workspace.repository.read(commit, path),
-    agentSteps(subject.settings.steps),
-  )
-  const remarks = [...notes, ...warnings].map(({ found, fix }) =>
-    warning(found, 'a prompt of this version', fix),
-  )
-  return [...faultsOf(mistakes), ...remarks]
+  const { repository } = checkoutOf(subject).workspace
+  const read = (path: string) => repository.read(startOf(subject), path)
+  const { mistakes, notes, warnings } = await checkTemplates(read, agentSteps(subject.settings.steps))
+  const remarks = [...notes, ...warnings]
+  return [
+    ...faultsOf(mistakes),
+    ...remarks.map(({ found, fix }) => warning(found, 'a prompt of this version', fix)),
+  ]
 }
 
 /** In a job the checkout is Ralph's: what earlier steps left there is removed. */
-export async function workTree(subject: Subject): Promise<Result | Result[]> {
-  const { workspace, base } = checkoutOf(subject)
+export async function workTree(subject: Subject): Promise<Result[]> {
+  const { repository } = checkoutOf(subject).workspace
   if (subject.settings.surface === 'action') return []
-  const head = workspace.clone.head ?? base.sha
-  const edits = await checkDirt(workspace.repository, head, (path) => path.startsWith('.ralph/'))
-  if (edits.length > 0)
-    return fine(`clean, but for ${many(edits.length, 'file')} below .ralph/: a run takes them up`)
-  return fine('clean')
+  const edits = await checkDirt(repository, startOf(subject), (path) => path.startsWith('.ralph/'))
+  const but = `, but for ${many(edits.length, 'file')} below .ralph/: a run takes them up`
+  return [fine(`clean${edits.length > 0 ? but : ''}`)]
 }
 
-export function identity(subject: Subject): Result | Result[] {
+export function identity(subject: Subject): Result[] {
   if (subject.settings.surface === 'action') return []
   const { config } = checkoutOf(subject).workspace.clone
   const [name, email] = [config.get('user.name'), config.get('user.email')]
-  if (name !== undefined && email !== undefined) return fine(`${name} <${email}>`)
-  return warning(
-    `no ${name === undefined ? 'user.name' : 'user.email'}: commits would be by Ralph <ralph@localhost>`,
-    'whose commits these are',
-    'git config --global user.name "Your Name" && git config --global user.email you@example.com',
-  )
+  if (name !== undefined && email !== undefined) return [fine(`${name} <${email}>`)]
+  const lacks = name === undefined ? 'user.name' : 'user.email'
+  const fix = 'git config --global user.name "Your Name" && git config --global user.email you@example.com'
+  const found = `no ${lacks}: commits would be by Ralph <ralph@localhost>`
+  return [warning(found, 'whose commits these are', fix)]
 }
 
 export async function stories(subject: Subject): Promise<Result[]> {
-  const { workspace, base } = checkoutOf(subject)
-  const isAction = subject.settings.surface === 'action'
-  const place = isAction
-    ? { commit: base.sha, workTree: null }
-    : { commit: workspace.clone.head ?? base.sha, workTree: workspace.clone.workTree }
-  const { features, mistakes } = await findFeatures(workspace.objects, place, subject.settings.branchPrefix)
-  const found = features
-    .filter(({ name }) => subject.feature === null || name === subject.feature)
-    .map(({ name, prd }) => {
-      const { total, open } = counts(prd)
-      return fine(
-        `${name}: ${many(total, 'story', 'stories')}, ${open === 0 ? 'none' : open} to be worked on`,
-      )
-    })
+  const { objects, clone } = checkoutOf(subject).workspace
+  const workTree = subject.settings.surface === 'action' ? null : clone.workTree
+  const place = { commit: startOf(subject), workTree }
+  const { features, mistakes } = await findFeatures(objects, place, subject.settings.branchPrefix)
+  const meant = features.filter(({ name }) => subject.feature === null || name === subject.feature)
+  const found = meant.map(({ name, prd }) => {
+    const { total, open } = counts(prd)
+    const left = `${open === 0 ? 'none' : open} to be worked on`
+    return fine(`${name}: ${many(total, 'story', 'stories')}, ${left}`)
+  })
   if (found.length + mistakes.length > 0) return [...faultsOf(mistakes), ...found]
-  return [
-    warning(
-      'no prd.json yet',
-      'stories to work on',
-      'write .ralph/<yyyy-mm-dd>-<feature>/prd.json, or let `ralph plan` write it',
-    ),
-  ]
+  const fix = 'write .ralph/<yyyy-mm-dd>-<feature>/prd.json, or let `ralph plan` write it'
+  return [warning('no prd.json yet', 'stories to work on', fix)]
 }

@@ -1,12 +1,12 @@
-// What is looked at: an installation as the CLI or the action found it, and what it could not open of it.
+// What is looked at - an installation as the CLI or the action found it - and what a check says of it.
 import type { Isolation } from '../app/isolation.ts'
 import type { Workspace } from '../app/workspace.ts'
 import type { GitHub } from '../github/client.ts'
+import type { Finding } from '../model/finding.ts'
 import type { Settings } from '../settings/index.ts'
 import type { Mistake } from '../system/errors.ts'
 import type { Environment } from '../system/untrusted-env.ts'
-import type { Ci } from './ci.ts'
-import { NotSeen } from './result.ts'
+import type { Ci } from './workflow-file.ts'
 
 export type Checkout = {
   workspace: Workspace
@@ -45,9 +45,47 @@ export type Subject = {
   isolation(): Promise<Isolation | null>
 }
 
+/** What one check gives: a finding that has the check's name unless it brings another. */
+export type Result = Omit<Finding, 'name'> & { name?: string }
+
+export function fine(found: string): Result {
+  return { state: 'ok', found, expected: '', fix: '' }
+}
+
+export function warning(found: string, expected: string, fix: string): Result {
+  return { state: 'warning', found, expected, fix }
+}
+
+export function fault(found: string, expected: string, fix: string): Result {
+  return { state: 'fault', found, expected, fix }
+}
+
+export function unknown(found: string, fix: string): Result {
+  return { state: 'unknown', found, expected: '', fix }
+}
+
+export function faultsOf(mistakes: readonly Mistake[]): Result[] {
+  return mistakes.map(({ path, found, expected, fix }) => fault(`${path}: ${found}`, expected, fix))
+}
+
+/** Thrown by a check that cannot look: an unknown finding. */
+export class NotSeen extends Error {
+  readonly fix: string
+  constructor(found: string, fix: string) {
+    super(found)
+    this.fix = fix
+  }
+}
+
 export function checkoutOf({ checkout }: Subject): Checkout {
   if ('workspace' in checkout) return checkout
   throw new NotSeen('not looked at: there is no checkout', 'mend the checkout first')
+}
+
+/** The commit that a run would start from. */
+export function startOf(subject: Subject): string {
+  const { workspace, base } = checkoutOf(subject)
+  return subject.settings.surface === 'action' ? base.sha : (workspace.clone.head ?? base.sha)
 }
 
 /** Something that is opened when it is first asked for, and closed if it was. */

@@ -1,6 +1,11 @@
-// Reads what workflow files say of Ralph: which jobs start it, as what, with which rights and how long. Pure.
+// What workflow files say of Ralph: which jobs start it, as what, with which rights and how long, and with which settings.
 import { parse } from 'yaml'
+import type { Workspace } from '../app/workspace.ts'
+import { pathsIn } from '../git/tree-walk.ts'
+import { resolveSettings, type Settings } from '../settings/index.ts'
 import { isMap } from '../settings/types.ts'
+import type { Mistake } from '../system/errors.ts'
+import type { Environment } from '../system/untrusted-env.ts'
 
 /** What a step of Ralph's does, by its `command`; `comment` is the job that answers comments. */
 export type Role = 'run' | 'claim' | 'work' | 'gate' | 'land' | 'comment' | 'resume-lost' | 'look'
@@ -33,6 +38,8 @@ export type WorkflowFile = {
 /** What GitHub gives a job that says nothing. */
 const DEFAULT_TIMEOUT_MS = 360 * 60_000
 
+type YamlMap = Readonly<Record<string, unknown>>
+
 /** A file that starts Ralph, or null; one that is no YAML map starts nothing. `action`: `owner/repo`. */
 export function readWorkflow(path: string, text: string, action: string): WorkflowFile | null {
   const workflow = mapOf(parsed(text))
@@ -43,14 +50,9 @@ export function readWorkflow(path: string, text: string, action: string): Workfl
   if (jobs.length === 0) return null
   const { on } = workflow
   const events = typeof on === 'string' ? [on] : Array.isArray(on) ? on.map(String) : Object.keys(mapOf(on))
-  const dispatch = mapOf(mapOf(on).workflow_dispatch)
   const isDispatched = events.includes('workflow_dispatch')
-  return {
-    path,
-    events,
-    jobs,
-    dispatchInputs: isDispatched ? Object.keys(mapOf(dispatch.inputs)) : null,
-  }
+  const dispatchInputs = Object.keys(mapOf(mapOf(mapOf(on).workflow_dispatch).inputs))
+  return { path, events, jobs, dispatchInputs: isDispatched ? dispatchInputs : null }
 }
 
 function parsed(text: string): unknown {
@@ -61,68 +63,88 @@ function parsed(text: string): unknown {
   }
 }
 
-function readJob(
-  id: string,
-  job: Readonly<Record<string, unknown>>,
-  workflow: Readonly<Record<string, unknown>>,
-  action: string,
-): RalphJob | null {
+function mapOf(value: unknown): YamlMap {
+  return isMap(value) ? value : {}
+}
+
+function readJob(id: string, job: YamlMap, workflow: YamlMap, action: string): RalphJob | null {
   const steps = Array.isArray(job.steps) ? job.steps.map(mapOf) : []
-  const at = steps.findIndex(({ uses }) => isAction(uses, action))
+  const isOf = (uses: unknown, name: string) =>
+    typeof uses === 'string' && uses.toLowerCase().startsWith(`${name.toLowerCase()}@`)
+  const at = steps.findIndex(({ uses }) => isOf(uses, action))
   const step = steps[at]
   if (step === undefined) return null
-  const before = steps.slice(0, at).findLast(({ uses }) => isAction(uses, 'actions/checkout'))
+  const before = steps.slice(0, at).findLast(({ uses }) => isOf(uses, 'actions/checkout'))
   const given = Object.entries(mapOf(step.with)).map(
     ([name, value]) => [name.toLowerCase(), `${value}`] as const,
   )
-  const inputs = given.filter(([name, value]) => name !== 'command' && !value.includes('${{'))
+  const isUnread = ([, value]: readonly [string, string]) => value.includes('${{')
+  const inputs = given.filter((one) => one[0] !== 'command' && !isUnread(one))
   const timeouts = [job['timeout-minutes'], step['timeout-minutes']].filter((one) => typeof one === 'number')
   return {
     id,
-    role: roleOf(String(mapOf(step.with).command ?? ''), String(job.if ?? '')),
+    role: roleOf(String(mapOf(step.with).command ?? '').trim(), String(job.if ?? '')),
     permissions: permissionsOf(job.permissions ?? workflow.permissions),
     timeoutMs: Math.min(DEFAULT_TIMEOUT_MS, ...timeouts.map((minutes) => minutes * 60_000)),
     inputs: Object.fromEntries(inputs),
-    unread: given.filter(([, value]) => value.includes('${{')).map(([name]) => name),
+    unread: given.filter(isUnread).map(([name]) => name),
     env: [workflow.env, job.env, step.env].flatMap((env) => Object.keys(mapOf(env))),
     checkout: before === undefined ? null : mapOf(before.with),
     uses: String(step.uses),
   }
 }
 
-function isAction(uses: unknown, action: string): boolean {
-  return typeof uses === 'string' && uses.toLowerCase().startsWith(`${action.toLowerCase()}@`)
-}
+const ROLES: readonly Role[] = ['run', 'claim', 'work', 'gate', 'land', 'resume-lost']
 
 function roleOf(command: string, condition: string): Role {
-  switch (command.trim()) {
-    case '':
-    case 'auto':
-      return /issue_comment|'issues'/.test(condition) && !/workflow_dispatch/.test(condition)
-        ? 'comment'
-        : 'run'
-    case 'run':
-    case 'plan':
-      return 'run'
-    case 'claim':
-    case 'work':
-    case 'gate':
-    case 'land':
-    case 'resume-lost':
-      return command.trim() as Role
-    default:
-      // What an expression gives is chosen by a person who starts work.
-      return command.includes('${{') ? 'run' : 'look'
+  if (command === '' || command === 'auto') {
+    const isAnswer = /issue_comment|'issues'/.test(condition) && !/workflow_dispatch/.test(condition)
+    return isAnswer ? 'comment' : 'run'
   }
+  // What an expression gives is chosen by a person who starts work.
+  if (command === 'plan' || command.includes('${{')) return 'run'
+  return ROLES.find((role) => role === command) ?? 'look'
 }
 
 function permissionsOf(value: unknown): Record<string, string> | null {
   if (value === undefined || value === null) return null
-  if (value === 'write-all') return { all: 'write' }
-  if (value === 'read-all') return { all: 'read' }
+  if (value === 'write-all' || value === 'read-all') return { all: value.replace('-all', '') }
   return Object.fromEntries(Object.entries(mapOf(value)).map(([scope, right]) => [scope, String(right)]))
 }
 
-function mapOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isMap(value) ? value : {}
+export const WORKFLOWS = '.github/workflows/'
+
+export type Ci = {
+  file: WorkflowFile
+  /** That works on features, or begins to. */
+  job: RalphJob
+  settings: Settings
+  /** Of the step's own inputs, where all of them can be read. */
+  mistakes: readonly Mistake[]
+}
+
+const WORKING: ReadonlySet<Role> = new Set(['run', 'claim'])
+
+/** The workflow at a commit that works on features; null where there is none. */
+export async function ciAt(
+  { objects }: Workspace,
+  commit: string,
+  env: Environment,
+  action: string,
+): Promise<Ci | null> {
+  const look = (path: string) => objects.text(`${commit}:${path}`)
+  for (const path of (await pathsIn(objects, commit, WORKFLOWS)).filter(isWorkflow).sort()) {
+    const file = readWorkflow(path, (await look(path)) ?? '', action)
+    const job = file?.jobs.find(({ role }) => WORKING.has(role))
+    if (file === null || job === undefined) continue
+    const read = await resolveSettings({ inputs: job.inputs, env, surface: 'action' }, look)
+    const all = read.ok || job.unread.length > 0 ? [] : read.mistakes
+    const mistakes = all.filter(({ path: at }) => /^input\b/.test(at))
+    return { file, job, settings: read.settings, mistakes }
+  }
+  return null
+}
+
+export function isWorkflow(path: string): boolean {
+  return /^\.github\/workflows\/[^/]+\.ya?ml$/.test(path)
 }
