@@ -1,6 +1,6 @@
 // The door of the action: what is not for Ralph is answered before the rest is loaded, and what works hides its tokens first.
 import { readFileSync } from 'node:fs'
-import { parseSlash } from '../loop/slash-commands.ts'
+import { parseSlash } from '../loop/command-table.ts'
 import { leave } from '../system/leave.ts'
 import { hideEnvironment } from './clean-env.ts'
 import { readEvent } from './event.ts'

@@ -1,6 +1,7 @@
 // What a session is told: its mode's template, filled with what the state and the files of people say.
+
+import { stepTemplate } from '../loop/built-in.ts'
 import { planParts, runParts, setupParts, verifyParts } from '../loop/prompt.ts'
-import { stepTemplate } from '../loop/step-prompt.ts'
 import type { Part } from '../loop/template.ts'
 import { findTemplate, type Read, type Template } from '../loop/templates.ts'
 import type { Story } from '../model/feature.ts'

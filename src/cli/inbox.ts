@@ -2,7 +2,7 @@
 import { appendFile, mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Clone } from '../git/git.ts'
-import { parseSlash } from '../loop/slash-commands.ts'
+import { parseSlash } from '../loop/command-table.ts'
 import type { Command } from '../model/event.ts'
 import type { QueuePort } from '../model/ports.ts'
 import type { State } from '../model/state.ts'

@@ -6,7 +6,7 @@ import { type Isolation, openIsolation, SAME_USER_NOTE } from '../app/isolation.
 import { gatedTagsOf, leaseFor, limitsOf, UNGATED_WARNING } from '../app/limits.ts'
 import { createPorts, type PortOptions } from '../app/ports.ts'
 import { openRunLogs } from '../app/run-logs.ts'
-import { begunAnew } from '../loop/anew.ts'
+import { begunAnew } from '../loop/archive.ts'
 import { applyCommand } from '../loop/commands.ts'
 import { loop } from '../loop/loop.ts'
 import { byWeight, type MovedRef, sayMoved, undoMove } from '../loop/moved-refs.ts'

@@ -1,6 +1,7 @@
 // The pull request's conversation: one sticky comment, commands as a queue, acknowledgements. Text of others is hostile.
+
+import { parseSlash } from '../loop/command-table.ts'
 import { whyNot } from '../loop/planned.ts'
-import { parseSlash } from '../loop/slash-commands.ts'
 import type { Command } from '../model/event.ts'
 import type { QueuePort } from '../model/ports.ts'
 import type { State } from '../model/state.ts'

@@ -1,5 +1,5 @@
 // Starts the next job: a workflow_dispatch on the default branch, with feature and generation. Implements DispatchPort.
-import type { HolderRun } from '../loop/lost.ts'
+import type { HolderRun } from '../loop/lease.ts'
 import type { Dispatched, DispatchPort } from '../model/ports.ts'
 import { type GitHub, limitedUntil, saidByGitHub, statusOf } from './client.ts'
 

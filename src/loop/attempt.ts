@@ -1,11 +1,10 @@
 // An attempt, from its reservation until it is ready to be accepted, rejected or given back. Pure.
-import type { Event } from '../model/event.ts'
+import type { EventOf } from '../model/event.ts'
 import { openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Attempt, AttemptIn, Failure, Session, State } from '../model/state.ts'
 import type { Usage } from '../model/usage.ts'
 import { pickStory } from '../prd/select.ts'
-import { agentFor, withLimit } from './agent-limits.ts'
 import { tried } from './breaker.ts'
 import {
   counted,
@@ -21,12 +20,11 @@ import {
   withSteps,
 } from './change.ts'
 import { withFirstRuns } from './gate-memory.ts'
-import { withLearnings } from './learnings.ts'
-import { estimate, withCall } from './limits.ts'
+import { agentFor, estimate, withCall, withLimit } from './limits.ts'
+import { withLearnings } from './notes.ts'
 
-export const MEND_AGENT = 'mend the agent, then run again'
+const MEND_AGENT = 'mend the agent, then run again'
 
-type Of<K extends Event['kind']> = Extract<Event, { kind: K }>
 /** An attempt with a session that can still be rejected. */
 type Open = AttemptIn<'worked' | 'guarded' | 'gated'>
 
@@ -41,7 +39,7 @@ function attemptIn<P extends Attempt['phase']>(
   return isThere(attempt) ? attempt : null
 }
 
-export function reserve(state: State, { storyId, at }: Of<'reserved'>, limits: Limits): State {
+export function reserve(state: State, { storyId, at }: EventOf<'reserved'>, limits: Limits): State {
   const story = pickStory(state.prd, (candidate) => candidate.id === storyId)
   if (story === null || openAttempt(state) !== null) return state
   const started = withRecord(state, storyId, (record) => ({
@@ -71,7 +69,7 @@ export function reserve(state: State, { storyId, at }: Of<'reserved'>, limits: L
   })
 }
 
-export function worked(state: State, { storyId, session, at }: Of<'worked'>, limits: Limits): State {
+export function worked(state: State, { storyId, session, at }: EventOf<'worked'>, limits: Limits): State {
   const attempt = attemptIn(state, storyId, 'reserved')
   if (attempt === null) return state
   // One was counted when the attempt began; a set-up and the steps of a pipeline are more.
@@ -104,17 +102,17 @@ export function worked(state: State, { storyId, session, at }: Of<'worked'>, lim
   }
 }
 
-export function guarded(state: State, { storyId, candidate }: Of<'guarded'>): State {
+export function guarded(state: State, { storyId, candidate }: EventOf<'guarded'>): State {
   const attempt = attemptIn(state, storyId, 'worked')
   return attempt === null ? state : withAttempt(state, { ...attempt, phase: 'guarded', candidate })
 }
 
-export function refused(state: State, { storyId, failure }: Of<'refused'>): State {
+export function refused(state: State, { storyId, failure }: EventOf<'refused'>): State {
   const attempt = attemptIn(state, storyId, 'worked')
   return attempt === null ? state : withAttempt(state, rejectable(attempt, failure))
 }
 
-export function gated(state: State, { storyId, commit, gates }: Of<'gated'>): State {
+export function gated(state: State, { storyId, commit, gates }: EventOf<'gated'>): State {
   const attempt = attemptIn(state, storyId, 'guarded')
   if (attempt === null || attempt.candidate.commit !== commit) return state
   const now: AttemptIn<'gated'> = { ...attempt, phase: 'gated', gates }
@@ -123,7 +121,7 @@ export function gated(state: State, { storyId, commit, gates }: Of<'gated'>): St
   return fail(state, now, 'gates', redWords(red, gates), red.output)
 }
 
-export function judged(state: State, event: Of<'judged'>, limits: Limits): State {
+export function judged(state: State, event: EventOf<'judged'>, limits: Limits): State {
   const { storyId, verdict, usage, at } = event
   const attempt = attemptIn(state, storyId, 'gated')
   if (attempt === null || !attempt.candidate.empty) return state
@@ -134,12 +132,9 @@ export function judged(state: State, event: Of<'judged'>, limits: Limits): State
       return withAttempt(paid, { ...attempt, phase: 'judged' })
     case 'reset':
       return fail(paid, attempt, 'judge', `nothing was changed, and the judge disagrees: ${verdict.reason}`)
-    case 'limit': {
-      const limited = judgeLimited(paid, verdict.notBefore, limits, event)
-      return refund(limited, storyId, 'limit', verdict.message)
-    }
+    case 'limit':
     case 'refused':
-      return failed(refund(paid, storyId, 'limit', verdict.message), verdict.message, MEND_AGENT)
+      return refund(unworkable(paid, verdict, limits, event), storyId, 'limit', verdict.message)
     case 'none': {
       const why = `nothing was changed, and nobody confirmed that nothing had to be: ${verdict.message}`
       return fail(paid, attempt, 'empty-diff', why)
@@ -147,15 +142,17 @@ export function judged(state: State, event: Of<'judged'>, limits: Limits): State
   }
 }
 
-/** The limit of the agent that judged; the other one judges next. */
-export function judgeLimited(
+/** A judge, or a planner, that could not work: its vendor's limit (the other agent is next), or what a person has to mend. */
+export function unworkable(
   state: State,
-  resetsAt: number | null,
+  said: { kind: 'limit'; notBefore: number | null } | { kind: 'refused'; message: string },
   limits: Limits,
   { at, usage }: { at: number; usage: Usage },
 ): State {
-  // Who judges was decided when the session began.
-  return withLimit(state, agentFor(state, limits, at - usage.agentSeconds * 1000), limits, resetsAt, at)
+  if (said.kind === 'refused') return failed(state, said.message, MEND_AGENT)
+  // Whose session it is was decided when it began.
+  const which = agentFor(state, limits, at - usage.agentSeconds * 1000)
+  return withLimit(state, which, limits, said.notBefore, at)
 }
 
 /** Gives the attempt in work back uncharged (cancelled, limited, lost). */
@@ -167,9 +164,8 @@ export function refund(
 ): State {
   const attempt = state.attempts[storyId]
   if (attempt === undefined) return state
-  const { number, iteration, agent, base, startedAt, reserved, unwanted } = attempt
-  const who = { storyId, number, iteration, agent, base, startedAt, reserved, unwanted }
-  return withAttempt(state, { ...who, phase: 'returned', session: sessionOf(attempt), reason, message })
+  const session = sessionOf(attempt)
+  return withAttempt(state, { ...begunOf(attempt), phase: 'returned', session, reason, message })
 }
 
 /** Every attempt in work. */
@@ -205,11 +201,15 @@ function fail(state: State, attempt: Open, kind: Failure['kind'], summary: strin
 }
 
 function rejectable(attempt: Open, failure: Failure): AttemptIn<'failed'> {
-  const { storyId, number, iteration, agent, base, startedAt, reserved, unwanted, session } = attempt
-  const who = { storyId, number, iteration, agent, base, startedAt, reserved, unwanted, session }
+  const { session } = attempt
   const remarks = attempt.phase === 'worked' ? [] : attempt.candidate.remarks
   const gates = attempt.phase === 'gated' ? attempt.gates : []
-  return { ...who, phase: 'failed', remarks, gates, failure }
+  return { ...begunOf(attempt), phase: 'failed', session, remarks, gates, failure }
+}
+
+/** What was settled when it was reserved. */
+function begunOf({ storyId, number, iteration, agent, base, startedAt, reserved, unwanted }: Attempt) {
+  return { storyId, number, iteration, agent, base, startedAt, reserved, unwanted }
 }
 
 function learn(state: State, learnings: Session['learnings']): State {

@@ -1,5 +1,5 @@
 // What becomes of a branch that people push to, delete or protect while Ralph works on it. Pure.
-import type { Event } from '../model/event.ts'
+import type { EventOf } from '../model/event.ts'
 import type { Prd } from '../model/feature.ts'
 import { newEnding } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
@@ -12,13 +12,11 @@ import { endOfWork, idle, MAX_IDLE_JOBS } from './limits.ts'
 import { isNoted } from './notes.ts'
 import { revert } from './setback.ts'
 
-type Of<K extends Event['kind']> = Extract<Event, { kind: K }>
-
 /** Joins with people's pushes in one job. */
 const MAX_JOINS = 5
 const REFUSED = { kind: 'refused' } as const
 
-export function synced(state: State, { commands, theirs }: Of<'synced'>): State {
+export function synced(state: State, { commands, theirs }: EventOf<'synced'>): State {
   const asked = state.job.takesBranch || commands.some((command) => command.kind === 'run')
   const heard = withJob(withReady(commands.reduce(applyCommand, state), { synced: true }), {
     takesBranch: asked,
@@ -36,7 +34,7 @@ function moved(state: State, head: string): State {
 }
 
 /** People's commits are ours now. Nothing passes that their branch does not hold. */
-export function joined(state: State, event: Of<'joined'>, limits: Limits): State {
+export function joined(state: State, event: EventOf<'joined'>, limits: Limits): State {
   const { people, takenBack, entries, green, theirs } = event
   const prd =
     people === null
@@ -82,7 +80,7 @@ export function restored(state: State): State {
   return { ...withReady(ours, { synced: false }), published: state.green }
 }
 
-export function pushRefused(state: State, { summary }: Of<'push-refused'>): State {
+export function pushRefused(state: State, { summary }: EventOf<'push-refused'>): State {
   // Before the first publish nothing exists yet: that is an error to be mended, not a pause.
   return state.published === null
     ? failed(state, summary, `let this token push ${state.branch}, then run again`)
@@ -90,7 +88,7 @@ export function pushRefused(state: State, { summary }: Of<'push-refused'>): Stat
 }
 
 /** The next job has a token that is known again; the state alone is saved until then. */
-export function pushExpired(state: State, { summary, at }: Of<'push-expired'>): State {
+export function pushExpired(state: State, { summary, at }: EventOf<'push-expired'>): State {
   const before = state.job.ending?.conclusion.outcome ?? 'continued'
   if (before === 'error' || before === 'interrupted' || before === 'paused')
     return withJob(state, { branch: REFUSED })
@@ -102,7 +100,7 @@ export function pushExpired(state: State, { summary, at }: Of<'push-expired'>): 
   return failed(withJob(state, { ending: null }), summary, fix)
 }
 
-export function diverged(state: State, { theirs, at }: Of<'diverged'>): State {
+export function diverged(state: State, { theirs, at }: EventOf<'diverged'>): State {
   const { halted, landing } = state.job
   // A job that ends anyway joins nothing more: the state alone is pushed, and the next job joins.
   if (halted !== null || landing !== null || at >= endOfWork(state.job))

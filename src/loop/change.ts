@@ -5,8 +5,7 @@ import type { Afterwards } from '../model/pipeline.ts'
 import type { Attempt, Job, State, StoryRecord, TimelineEntry, Verification } from '../model/state.ts'
 import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
 import { closedBreaker } from './breaker.ts'
-import { notesWith } from './notes.ts'
-import { progressEntry } from './progress.ts'
+import { notesWith, progressEntry } from './notes.ts'
 
 const TIMELINE = 200
 

@@ -28,55 +28,47 @@ type Row = {
   /** Another name for it. */
   also?: string
   /** Whatever a comment can do, the CLI can do. */
-  on: { readonly cli: Told; readonly comment?: Told }
-  /** What the words behind it ask of a run; null for what only the CLI does, by itself. */
-  read: ((asked: Asked) => Understood) | null
+  cli: Told
+  comment?: Told
+  /** What the words behind it ask of a run; left out for what only the CLI does, by itself. */
+  read?: (asked: Asked) => Understood
 }
 
-const both = (args: string, meaning: string, example: string): Row['on'] => {
-  const told = { args, meaning, example }
-  return { comment: told, cli: told }
-}
-const comment = (meaning: string) => ({ args: '', meaning, example: '' })
-const cli = (args: string, meaning: string, example = '') => ({ args, meaning, example })
+const told = (args: string, meaning: string, example = ''): Told => ({ args, meaning, example })
+const both = (args: string, meaning: string, example = '') => ({
+  comment: told(args, meaning, example),
+  cli: told(args, meaning, example),
+})
 const asks = (command: Said) => (): Understood => ({ kind: 'command', command })
 
 const ROWS = {
   demo: {
-    on: { cli: cli('', 'a complete run on a sample project, with a scripted agent; no network, no key') },
-    read: null,
+    cli: told('', 'a complete run on a sample project, with a scripted agent; no network, no key'),
   },
   init: {
-    on: {
-      cli: cli(
-        '',
-        'write workflow, configuration and issue form for this project; overwrites nothing',
-        '--yes --gate "test=npm test"',
-      ),
-    },
-    read: null,
+    cli: told(
+      '',
+      'write workflow, configuration and issue form for this project; overwrites nothing',
+      '--yes --gate "test=npm test"',
+    ),
   },
   run: {
     also: 'resume',
-    on: {
-      comment: comment('go on now; ends a pause'),
-      cli: cli(
-        '[feature]',
-        'work on a feature until an outcome; goes on where it stands, ends a pause',
-        'auth',
-      ),
-    },
+    comment: told('', 'go on now; ends a pause'),
+    cli: told(
+      '[feature]',
+      'work on a feature until an outcome; goes on where it stands, ends a pause',
+      'auth',
+    ),
     read: asks({ kind: 'run' }),
   },
   status: {
-    on: {
-      comment: comment('how it stands now, in one reply that is brought up to date by the next one'),
-      cli: cli('[feature]', 'how a feature stands, and what to do next', 'auth'),
-    },
+    comment: told('', 'how it stands now, in one reply that is brought up to date by the next one'),
+    cli: told('[feature]', 'how a feature stands, and what to do next', 'auth'),
     read: (): Understood => ({ kind: 'status' }),
   },
   why: {
-    on: both(
+    ...both(
       '[story]',
       'why it is not done: its last failure, what was tried, what the gate said, and what would help',
       'US-002',
@@ -84,108 +76,83 @@ const ROWS = {
     read: (asked: Asked) => aboutStory('why', asked),
   },
   diff: {
-    on: both('[story]', 'what was changed for it: its commits, or what its rejected attempts left', 'US-002'),
+    ...both('[story]', 'what was changed for it: its commits, or what its rejected attempts left', 'US-002'),
     read: (asked: Asked) => aboutStory('diff', asked),
   },
   plan: {
     also: 'prd',
-    on: {
-      comment: {
-        args: '[-- <what to change>]',
-        meaning:
-          'on an issue: propose stories for it; on a pull request: propose the plan anew, with what you say',
-        example: '-- leave the billing out',
-      },
-      cli: cli(
-        '[feature] [-- <what it is>]',
-        'turn documents, a sentence or an interview into the stories of a feature',
-        'auth --from docs/prd.md',
-      ),
-    },
+    comment: told(
+      '[-- <what to change>]',
+      'on an issue: propose stories for it; on a pull request: propose the plan anew, with what you say',
+      '-- leave the billing out',
+    ),
+    cli: told(
+      '[feature] [-- <what it is>]',
+      'turn documents, a sentence or an interview into the stories of a feature',
+      'auth --from docs/prd.md',
+    ),
     read: ({ text: guidance }: Asked) => ({ kind: 'command', command: { kind: 'plan', guidance } }),
   },
-  next: { on: { cli: cli('[feature]', 'which story comes next', 'auth') }, read: null },
+  next: { cli: told('[feature]', 'which story comes next', 'auth') },
   validate: {
-    on: { cli: cli('[feature]', 'check prd.json, the configuration and what a run needs', 'auth') },
-    read: null,
+    cli: told('[feature]', 'check prd.json, the configuration and what a run needs', 'auth'),
   },
   doctor: {
-    on: {
-      cli: cli('[feature]', 'look at everything that a run needs, and say what to mend; changes nothing', ''),
-    },
-    read: null,
+    cli: told('[feature]', 'look at everything that a run needs, and say what to mend; changes nothing', ''),
   },
   notify: {
-    on: {
-      cli: cli('', 'whom a run tells; `--test` sends a message to each, and says what it answered', '--test'),
-    },
-    read: null,
+    cli: told('', 'whom a run tells; `--test` sends a message to each, and says what it answered', '--test'),
   },
   prompt: {
-    on: {
-      cli: cli(
-        '[story]',
-        'the prompt that its next session gets, and its size by part; without a story that of the next one',
-        'US-001',
-      ),
-    },
-    read: null,
+    cli: told(
+      '[story]',
+      'the prompt that its next session gets, and its size by part; without a story that of the next one',
+      'US-001',
+    ),
   },
   log: {
-    on: {
-      cli: cli(
-        '[story]',
-        'what its last session and gates on this machine said, and where that lies',
-        'US-001',
-      ),
-    },
-    read: null,
+    cli: told(
+      '[story]',
+      'what its last session and gates on this machine said, and where that lies',
+      'US-001',
+    ),
   },
   report: {
-    on: {
-      cli: cli(
-        '[feature]',
-        'the run as one HTML file: what to do next, stories, gate output, cost; `--all` sums up every feature of the clone',
-        'auth --open',
-      ),
-    },
-    read: null,
+    cli: told(
+      '[feature]',
+      'the run as one HTML file: what to do next, stories, gate output, cost; `--all` sums up every feature of the clone',
+      'auth --open',
+    ),
   },
   monitor: {
-    on: {
-      cli: cli(
-        '[feature...]',
-        'how runs stand, live on this terminal: those of this clone, else those in CI',
-        'auth',
-      ),
-    },
-    read: null,
+    cli: told(
+      '[feature...]',
+      'how runs stand, live on this terminal: those of this clone, else those in CI',
+      'auth',
+    ),
   },
   serve: {
-    on: { cli: cli('[feature...]', 'the same as a page in your browser, which follows by itself', '--open') },
-    read: null,
+    cli: told('[feature...]', 'the same as a page in your browser, which follows by itself', '--open'),
   },
   verify: {
-    on: {
-      comment: comment('run the final verification now'),
-      cli: cli(
-        '[feature]',
-        'run every gate and a judge on the checkout as it is; changes nothing, and the run is not charged',
-        'auth',
-      ),
-    },
+    comment: told('', 'run the final verification now'),
+    cli: told(
+      '[feature]',
+      'run every gate and a judge on the checkout as it is; changes nothing, and the run is not charged',
+      'auth',
+    ),
     read: asks({ kind: 'verify' }),
   },
   pause: {
-    on: both('', 'the iteration in work ends, then nothing more until `run`', ''),
+    ...both('', 'the iteration in work ends, then nothing more until `run`', ''),
     read: asks({ kind: 'pause' }),
   },
   stop: {
-    on: both('', 'the session in work is ended now, uncharged; then as `pause`', ''),
+    ...both('', 'the session in work is ended now, uncharged; then as `pause`', ''),
     read: asks({ kind: 'stop' }),
   },
   retry: {
-    on: both(
+    ...both(
       '<story...> [--fresh] [-- <guidance>]',
       'unblock it and try again; several ids or `all`; the guidance goes into the next prompt; `--fresh` throws away what its rejected attempts left',
       'US-002 -- use the existing mailer',
@@ -193,7 +160,7 @@ const ROWS = {
     read: retry,
   },
   redo: {
-    on: both(
+    ...both(
       '<story...> [-- <why>]',
       'work on it again although it passed; several ids or `all`; its code stays',
       'US-002 -- it must work offline, too',
@@ -201,7 +168,7 @@ const ROWS = {
     read: (asked: Asked) => storiesAndText('redo', asked),
   },
   skip: {
-    on: both(
+    ...both(
       '<story...> [-- <why>]',
       'leave it out; what depends on it goes on',
       'US-002 -- not in this release',
@@ -209,7 +176,7 @@ const ROWS = {
     read: (asked: Asked) => storiesAndText('skip', asked),
   },
   note: {
-    on: both(
+    ...both(
       '<story...> -- <text>',
       'guidance for its next prompt, nothing else',
       'US-002 -- the mailer is in src/mail',
@@ -217,22 +184,20 @@ const ROWS = {
     read: (asked: Asked) => storiesAndText('note', asked),
   },
   add: {
-    on: {
-      comment: {
-        args: '-- <title>',
-        meaning: 'a new story; the lines below are its description and criteria',
-        example: '-- Sign out everywhere',
-      },
-      cli: cli(
-        '-- <title>',
-        'a new story, with its description and criteria as options',
-        '--criterion "every session ends" -- Sign out everywhere',
-      ),
-    },
+    comment: told(
+      '-- <title>',
+      'a new story; the lines below are its description and criteria',
+      '-- Sign out everywhere',
+    ),
+    cli: told(
+      '-- <title>',
+      'a new story, with its description and criteria as options',
+      '--criterion "every session ends" -- Sign out everywhere',
+    ),
     read: add,
   },
   split: {
-    on: both(
+    ...both(
       '<story> [-- <how>]',
       'a session proposes smaller stories; they replace it when you approve them',
       'US-002 -- the form first, then the mail',
@@ -240,7 +205,7 @@ const ROWS = {
     read: (asked: Asked) => storiesAndText('split', asked),
   },
   'approve-plan': {
-    on: both(
+    ...both(
       '[<story>] [<digest>]',
       'work on the plan, or on the parts of a story, as they were shown; a digest names the stories that are meant',
       '',
@@ -248,20 +213,19 @@ const ROWS = {
     read: approve,
   },
   archive: {
-    on: {
-      comment: comment(
-        'the stories that are done leave prd.json for `done.json` beside it, with the commit that ends this run',
-      ),
-      cli: cli(
-        '[feature]',
-        'put a finished run into .ralph/archive; of one that is not, the stories that are done into done.json',
-        'auth',
-      ),
-    },
+    comment: told(
+      '',
+      'the stories that are done leave prd.json for `done.json` beside it, with the commit that ends this run',
+    ),
+    cli: told(
+      '[feature]',
+      'put a finished run into .ralph/archive; of one that is not, the stories that are done into done.json',
+      'auth',
+    ),
     read: asks({ kind: 'archive' }),
   },
   limit: {
-    on: both(
+    ...both(
       'iterations|cost +<more>',
       'raise a limit: `iterations +20`, or `cost +5` for dollars',
       'iterations +20',
@@ -269,10 +233,8 @@ const ROWS = {
     read: limit,
   },
   help: {
-    on: {
-      comment: comment('this list'),
-      cli: cli('[command]', 'this list, or what a command takes', 'retry'),
-    },
+    comment: told('', 'this list'),
+    cli: told('[command]', 'this list, or what a command takes', 'retry'),
     read: (): Understood => ({ kind: 'help' }),
   },
 } satisfies Record<string, Row>
@@ -285,10 +247,10 @@ export type Listed = Told & { name: CommandName; also: string | null }
 
 /** The commands of a surface in the table's order. The example is a line that can be typed there, with the name. */
 export function commandsOn(surface: Surface): Listed[] {
-  return [...TABLE].flatMap(([name, { on, also = null }]) => {
-    const told = on[surface]
-    if (told === undefined || !isName(name)) return []
-    return [{ ...told, example: typedOn(surface, `${name} ${told.example}`.trim()), name, also }]
+  return [...TABLE].flatMap(([name, { also = null, ...on }]) => {
+    const shown = on[surface]
+    if (shown === undefined || !isName(name)) return []
+    return [{ ...shown, example: typedOn(surface, `${name} ${shown.example}`.trim()), name, also }]
   })
 }
 
@@ -306,10 +268,39 @@ export function understand(
   const word = name.toLowerCase()
   const names = commandsOn(surface).flatMap(({ name: one, also }) => (also === null ? [one] : [one, also]))
   const row = TABLE.get(word) ?? [...TABLE.values()].find(({ also }) => also === word)
-  if (row?.on[surface] !== undefined && row.read !== null) {
+  if (row?.[surface] !== undefined && row.read !== undefined) {
     // What no reader of the comment sees comes into no state and no prompt.
     const below = given.below.map(plainLines)
     return row.read({ words: given.words, text: oneLine(given.text, LONGEST_TEXT), below, surface, storyIds })
   }
   return mistake(surface, `there is no command ${readable(word)}`, nearest(word, names) ?? 'help')
+}
+
+export type { Said } from './command-words.ts'
+
+/** `none`: not for us, no `/ralph` in the first place. */
+export type Parsed = { kind: 'none' } | Understood
+
+/** What the comment asks. `storyIds` are the ids that exist, for the nearest one; `surface`: whose words a mistake is told in. */
+export function parseSlash(body: string, storyIds: readonly string[], surface: Surface = 'comment'): Parsed {
+  const [first = '', ...below] = body.replace(/\r\n?/g, '\n').slice(0, 20_000).split('\n')
+  const match = /^\/ralph(?:[ \t]+(.*))?$/s.exec(first.trimEnd())
+  if (match === null) return { kind: 'none' }
+  const { words, text } = split(match[1] ?? '')
+  const [name = 'help', ...rest] = words
+  return understand(name, { words: rest, text, below }, storyIds, surface)
+}
+
+/** The words before ` -- `, and the text behind it. */
+function split(rest: string): Pick<Given, 'words' | 'text'> {
+  const at = /(?:^|\s)(?:--|\u2014|\u2013)(?:\s|$)/u.exec(rest)
+  const before = at === null ? rest : rest.slice(0, at.index)
+  const text = at === null ? '' : rest.slice(at.index + at[0].length)
+  return {
+    words: before
+      .split(/[\s,]+/)
+      .filter(Boolean)
+      .slice(0, 100),
+    text: text.trim().slice(0, LONGEST_TEXT),
+  }
 }

@@ -1,12 +1,11 @@
 // How a job ends: its outcome, what it leaves for the next one, and how that is started. Pure.
-import type { Event } from '../model/event.ts'
+import type { EventOf } from '../model/event.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Conclusion, Ending, State } from '../model/state.ts'
 import { doneArchived } from './archive.ts'
 import { withJob } from './change.ts'
 import { goesOnByItself, idle } from './limits.ts'
-
-type Of<K extends Event['kind']> = Extract<Event, { kind: K }>
+import { writtenPlan } from './planned.ts'
 
 /** Between two tries to start the next job, milliseconds. */
 const LEAST_PAUSE_MS = 60_000
@@ -47,26 +46,27 @@ export function released(given: State, limits: Limits): State {
   }
 }
 
-export function published(state: State, event: Of<'published'>, limits: Limits): State {
+export function published(state: State, event: EventOf<'published'>, limits: Limits): State {
   const left = {
     ...released(state, limits),
     green: event.green,
     published: event.withBranch ? event.green : state.published,
   }
-  return withEnding(left, { published: true, more: event.more })
+  const ended = withEnding(left, { published: true, more: event.more })
+  return event.withBranch ? writtenPlan(ended) : ended
 }
 
-export function dispatched(state: State, { runId }: Of<'dispatched'>): State {
+export function dispatched(state: State, { runId }: EventOf<'dispatched'>): State {
   const kept = { ...state, control: { ...state.control, continuePending: false } }
   return withEnding(kept, { next: { kind: 'started', runId } })
 }
 
-export function dispatchFailed(state: State, { summary: reason }: Of<'dispatch-failed'>): State {
+export function dispatchFailed(state: State, { summary: reason }: EventOf<'dispatch-failed'>): State {
   const conclusion: Conclusion = { outcome: 'error', reason, until: null }
   return withEnding(state, { next: { kind: 'failed' }, conclusion })
 }
 
-export function dispatchLimited(state: State, { until, at }: Of<'dispatch-limited'>): State {
+export function dispatchLimited(state: State, { until, at }: EventOf<'dispatch-limited'>): State {
   // One who keeps asking may be shut out for good: docs.github.com, "Best practices for using the REST API".
   const after = Math.max(until, at + LEAST_PAUSE_MS)
   const waiting = withEnding(state, { next: { kind: 'limited', until: after } })
@@ -95,6 +95,6 @@ export function chainEnded(state: State): State {
   })
 }
 
-export function reported(state: State, { github }: Of<'reported'>): State {
+export function reported(state: State, { github }: EventOf<'reported'>): State {
   return withEnding({ ...state, github }, { reported: true })
 }

@@ -1,6 +1,58 @@
-// What is remembered of gates: what later runs are compared with, and which were red and green on one tree. Pure.
+// Gates on the base, and what is remembered of gates: what later runs are compared with, and which were red and green on one tree.
+// Pure.
+import type { EventOf } from '../model/event.ts'
 import { type GateResult, remarksOf } from '../model/gate.ts'
+import { CANNOT_START, NOT_READY } from '../model/service.ts'
 import type { State } from '../model/state.ts'
+import { excerpt } from '../system/excerpt.ts'
+import { failed, redGate, redService } from './change.ts'
+import { picturesIn } from './screenshots.ts'
+
+export function baselined(state: State, { gates }: EventOf<'baselined'>): State {
+  const red = redGate(gates)
+  const pages = picturesIn(gates)
+  const seen = pages.length === 0 ? state : { ...state, basePages: pages }
+  if (red === undefined) return withFirstRuns({ ...seen, baseline: 'green', baselineGates: {} }, gates)
+  const output = `its output:\n${excerpt(red.output, 4000)}`
+  const service = redService(gates)
+  if (service !== undefined) return withoutService(state, service, output)
+  // bash(1): a command that was found and cannot be run, and one that was not found.
+  if (/^exit 12[67]$/.test(red.ended)) {
+    return failed(
+      state,
+      `gate ${red.name} cannot be run (${red.ended}): a program that it calls is missing`,
+      `install what gate ${red.name} calls, or mend its command; ${output}`,
+    )
+  }
+  return failed(
+    state,
+    `the base is red: gate ${red.name} fails before Ralph changed anything (${red.ended})`,
+    `mend ${state.base.branch} first, ${OR_OFF}; ${output}`,
+  )
+}
+
+const OR_OFF = 'or set baseline: off for a project that does not exist yet'
+
+/** Something on the machine may be in its way, and nothing of the base be wrong. */
+function withoutService(state: State, { name, ended }: GateResult, output: string): State {
+  const words = `${name} ${ended}`
+  if (ended.startsWith(CANNOT_START)) {
+    const pid = /\(process (\d+)\)$/.exec(ended)?.[1]
+    return failed(
+      state,
+      words,
+      pid === undefined
+        ? `end what answers in the place of ${name}, or give it another port`
+        : `end process ${pid}, or give ${name} another port`,
+    )
+  }
+  if (ended.startsWith(NOT_READY)) {
+    const fix = 'see in its log why, mend its `start` or `ready`, or give it a longer readyTimeout'
+    return failed(state, words, `${fix}; ${output}`)
+  }
+  const mend = `mend its \`start\`, or ${state.base.branch}, as its log says; ${OR_OFF}`
+  return failed(state, `${words}, before Ralph changed anything`, `${mend}; ${output}`)
+}
 
 /** The first green run of each gate is what its time is compared with: on the base, or where that was not run for it. */
 export function withFirstRuns(state: State, gates: readonly GateResult[]): State {

@@ -4,7 +4,7 @@ import type { Limits } from '../model/limits.ts'
 import type { LedgerEntry, State } from '../model/state.ts'
 import type { Usage } from '../model/usage.ts'
 import { VERSION } from '../model/version.ts'
-import { agentFor } from './agent-limits.ts'
+import { agentFor } from './limits.ts'
 
 /** The state after an event, with what it used beyond the state before in the ledger. */
 export function entered(before: State, after: State, event: Event, limits: Limits): State {

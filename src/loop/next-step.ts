@@ -7,9 +7,9 @@ import type { Attempt, Conclusion, Ending, Job, State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { othersWords, scopeWords, unmetOutside } from '../prd/scope.ts'
 import { askedIn, counts, importedCount, pickStory, remaining } from '../prd/select.ts'
-import { agentsRestUntil } from './agent-limits.ts'
 import { openUntil } from './breaker.ts'
 import {
+  agentsRestUntil,
   batchOver,
   callAllowedAt,
   idle,

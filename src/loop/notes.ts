@@ -1,7 +1,7 @@
 // A story's notes are people's; Ralph's own word on it stands behind theirs. Pure.
-
 import type { Story } from '../model/feature.ts'
 import type { State, StoryRecord } from '../model/state.ts'
+import { oneLine } from '../model/text.ts'
 import { withoutReopened } from '../prd/merge.ts'
 
 type Noted = Pick<StoryRecord, 'note'> | undefined
@@ -26,3 +26,75 @@ export function notesWith(story: Story, record: Noted, note: string): string {
 
 /** How Ralph's word on a story names the command, whose prefix differs where notes are read. */
 export const TRY_AGAIN = 'The command retry'
+
+/** One iteration as progress.txt tells it. `completedAt` is ISO 8601. */
+export type ProgressEntry = {
+  iteration: number
+  storyId: string
+  title: string
+  status: 'PASSED' | 'FAILED' | 'SKIPPED' | 'RETURNED' | 'RESET'
+  completedAt: string
+  learning: string
+  next: string
+}
+
+/** How a new progress.txt begins; entries are appended to it. `startedAt` is ISO 8601. */
+export function progressHeader(prd: { project: string }, branch: string, startedAt: string): string {
+  return `# Ralph Progress Log
+# Project: ${value(prd.project)}
+# Feature: ${value(branch)}
+# Started: ${value(startedAt)}
+
+---
+`
+}
+
+/** An entry to append. Every text of it is one line, so that none can pass itself off as a heading or a status. */
+export function progressEntry(entry: ProgressEntry): string {
+  return `
+## Iteration ${entry.iteration} - ${value(entry.storyId)}: ${value(entry.title)}
+**Status:** ${entry.status}
+**Completed:** ${value(entry.completedAt)}
+**Learning:** ${value(entry.learning, 600)}
+**Note for next:** ${value(entry.next)}
+
+---
+`
+}
+
+function value(text: string, max = 300): string {
+  return oneLine(text, max) || '-'
+}
+
+const MOST = 50
+
+/** The learnings with new ones; one that says the same as before is said anew, so that it counts as the newest. */
+export function withLearnings(known: readonly string[], fresh: readonly string[]): string[] {
+  const all = new Map<string, string>()
+  for (const learning of [...known, ...fresh]) {
+    const key = sameLearning(learning)
+    if (key === '') continue
+    all.delete(key)
+    all.set(key, learning)
+  }
+  return [...all.values()].slice(-MOST)
+}
+
+/** The learnings in the order in which they are worth a place: by the words they share with the story, then the newest. */
+export function ranked(learnings: readonly string[], story: string): string[] {
+  const about = new Set(wordsOf(story))
+  const score = (learning: string) => new Set(wordsOf(learning).filter((word) => about.has(word))).size
+  return learnings
+    .map((learning, age) => ({ learning, age, score: score(learning) }))
+    .sort((one, other) => other.score - one.score || other.age - one.age)
+    .map(({ learning }) => learning)
+}
+
+/** A learning without what does not change its meaning: the same text is the same learning. */
+export function sameLearning(learning: string): string {
+  return wordsOf(learning, 1).join(' ')
+}
+
+function wordsOf(text: string, shortest = 4): string[] {
+  return (text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []).filter((word) => word.length >= shortest)
+}

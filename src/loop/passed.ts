@@ -1,5 +1,5 @@
 // How a story passes: only here, only for the candidate that was gated. Pure.
-import type { Event } from '../model/event.ts'
+import type { EventOf } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
 import { isGated } from '../model/job.ts'
 import type { Attempt, Candidate, State } from '../model/state.ts'
@@ -43,10 +43,7 @@ export function splitInto({ skipped, extra }: Story): string[] {
 
 type Built = Pick<Candidate, 'empty' | 'builtAt'>
 
-export function accepted(
-  state: State,
-  { storyId, commit, at, after = {} }: Extract<Event, { kind: 'accepted' }>,
-): State {
+export function accepted(state: State, { storyId, commit, at, after = {} }: EventOf<'accepted'>): State {
   const attempt = state.attempts[storyId]
   if (attempt?.phase !== 'judged' && attempt?.phase !== 'gated') return state
   const { candidate, gates } = attempt

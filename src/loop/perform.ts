@@ -7,8 +7,7 @@ import type { GateRun, Ports, StorePort } from '../model/ports.ts'
 import type { AttemptIn, Conclusion, State } from '../model/state.ts'
 import { STEPS, type Step } from '../model/step.ts'
 import { excerpt } from '../system/excerpt.ts'
-import { archivedRun } from './anew.ts'
-import { withoutPending } from './archive.ts'
+import { archivedRun, withoutPending } from './archive.ts'
 import { redGate, redWords } from './change.ts'
 import { released } from './ending.ts'
 import { askJudge, gatesOn, runOf, verifyWhole } from './judge.ts'
@@ -33,7 +32,7 @@ export async function perform(
   const happened =
     isOver() || (ports.signal.aborted && step.kind === 'sync')
       ? null
-      : await act(step, { state, limits, ports: { ...ports, signal }, now })
+      : await act(step.kind, step, { state, limits, ports: { ...ports, signal }, now })
   const at = ports.clock.now()
   if (happened !== null && !isOver()) return { ...happened, at }
   return { at, kind: ports.signal.aborted ? 'interrupted' : 'out-of-time', spent: spentOn(happened) }
@@ -60,57 +59,46 @@ function settles({ job }: State, { kind }: Step): boolean {
   return kind !== 'wait' && (isEnding || STEPS[kind].settles)
 }
 
-async function act(step: Exclude<Step, { kind: 'stop' }>, context: Context): Promise<Happening> {
-  const { state, ports } = context
-  switch (step.kind) {
-    case 'sync':
-      return sync(context)
-    case 'restore': {
-      const result = await ports.store.restore(state)
-      return result.kind === 'published' ? { kind: 'restored' } : turnedDown(result)
-    }
-    case 'join':
-      return join(step.theirs, context)
-    case 'prepare':
-      return prepare(context)
-    case 'baseline':
-      await ports.repository.checkOut(state.green, null)
-      return { kind: 'baselined', gates: await gatesOn(baselineOf(state), ports) }
-    case 'open':
-      return open(context)
-    case 'reserve':
-      return { kind: 'reserved', storyId: step.storyId }
-    case 'agent':
-      return work(step.attempt, context)
-    case 'guard':
-      return guard(step.attempt, context)
-    case 'gates':
-      return gate(step.attempt, context)
-    case 'judge':
-      return judge(step.attempt, context)
-    case 'accept':
-      return accept(step.attempt, context)
-    case 'reject':
-      return { kind: 'rejected', ...(await putAway(step.attempt, context)) }
-    case 'return':
-      return { kind: 'returned', ...(await putAway(step.attempt, context)) }
-    case 'wait':
-      return wait(step.until, context)
-    case 'verify':
-      return verify(context)
-    case 'plan':
-      return plan(step.split, context)
-    case 'push':
-      return moveBranch(state, ports, (github) => ({ kind: 'pushed', github }))
-    case 'conclude':
-      return { kind: 'concluded', conclusion: step.conclusion }
-    case 'publish':
-      return publish(step.conclusion, context)
-    case 'dispatch':
-      return dispatch(context)
-    case 'report':
-      return { kind: 'reported', github: await ports.pullRequest.finished(state, step.conclusion) }
-  }
+type Steps = { readonly [K in Step['kind']]: Extract<Step, { kind: K }> }
+type Acts = {
+  readonly [K in Exclude<Step['kind'], 'stop'>]: (step: Steps[K], context: Context) => Promise<Happening>
+}
+
+function act<K extends keyof Acts>(kind: K, step: Steps[K], context: Context): Promise<Happening> {
+  return ACTS[kind](step, context)
+}
+
+const ACTS: Acts = {
+  sync: (_, context) => sync(context),
+  restore: async (_, { state, ports }) => {
+    const result = await ports.store.restore(state)
+    return result.kind === 'published' ? { kind: 'restored' } : turnedDown(result)
+  },
+  join: ({ theirs }, context) => join(theirs, context),
+  prepare: (_, context) => prepare(context),
+  baseline: async (_, { state, ports }) => {
+    await ports.repository.checkOut(state.green, null)
+    return { kind: 'baselined', gates: await gatesOn(baselineOf(state), ports) }
+  },
+  open: (_, context) => open(context),
+  reserve: async ({ storyId }) => ({ kind: 'reserved', storyId }),
+  agent: ({ attempt }, context) => work(attempt, context),
+  guard: ({ attempt }, context) => guard(attempt, context),
+  gates: ({ attempt }, context) => gate(attempt, context),
+  judge: ({ attempt }, context) => judge(attempt, context),
+  accept: ({ attempt }, context) => accept(attempt, context),
+  reject: async ({ attempt }, context) => ({ kind: 'rejected', ...(await putAway(attempt, context)) }),
+  return: async ({ attempt }, context) => ({ kind: 'returned', ...(await putAway(attempt, context)) }),
+  wait: ({ until }, context) => wait(until, context),
+  verify: (_, context) => verify(context),
+  plan: ({ split }, context) => plan(split, context),
+  push: (_, { state, ports }) => moveBranch(state, ports, (github) => ({ kind: 'pushed', github })),
+  conclude: async ({ conclusion }) => ({ kind: 'concluded', conclusion }),
+  publish: ({ conclusion }, context) => publish(conclusion, context),
+  dispatch: (_, context) => dispatch(context),
+  report: async ({ conclusion }, { state, ports }) => {
+    return { kind: 'reported', github: await ports.pullRequest.finished(state, conclusion) }
+  },
 }
 
 /** Stories to come. A gate with `when` is for those that ask for it, and for the whole at the end. */

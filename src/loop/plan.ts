@@ -70,30 +70,17 @@ function without(story: unknown, names: readonly string[]): unknown {
 /** An answer may be of any length; the plan stands at its end. In UTF-16 units. */
 const MOST_WORDS = 256 * 1024
 
-/** The last fenced block that is an object of JSON; without one, the text from its first brace to its last. */
+const FENCE = /^ {0,3}(?:`{3,}|~{3,}).*$/m
+
+/** The last object of JSON between fences; without one, the text from its first brace to its last. */
 function lastJson(all: string): Record<string, unknown> | null {
   const words = all.slice(-MOST_WORDS)
   const bare = words.slice(words.indexOf('{'), words.lastIndexOf('}') + 1)
-  for (const text of [...fenced(words).reverse(), bare]) {
+  for (const text of [...words.split(FENCE).reverse(), bare]) {
     const value = jsonOf(text)
     if (value !== null) return value
   }
   return null
-}
-
-/** What stands in closed fences, in order. */
-function fenced(words: string): string[] {
-  const blocks: string[] = []
-  let open: { fence: string; lines: string[] } | null = null
-  for (const line of words.split(/\r?\n/)) {
-    const fence = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? null
-    if (open === null) open = fence === null ? null : { fence, lines: [] }
-    else if (fence?.startsWith(open.fence) && line.trim() === fence) {
-      blocks.push(open.lines.join('\n'))
-      open = null
-    } else open.lines.push(line)
-  }
-  return blocks
 }
 
 function jsonOf(text: string): Record<string, unknown> | null {

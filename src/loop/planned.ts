@@ -1,5 +1,5 @@
 // What came of a plan session, and what people say of its proposal. Pure.
-import type { Command, Event } from '../model/event.ts'
+import type { Command, EventOf } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Plan } from '../model/plan.ts'
@@ -7,12 +7,12 @@ import type { Failure, State } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
 import { alsoAsked } from '../prd/scope.ts'
 import { askedIn } from '../prd/select.ts'
-import { judgeLimited, MEND_AGENT } from './attempt.ts'
-import { failed, mapStory, spend, unverified, withNote, without, withRecord } from './change.ts'
+import { unworkable } from './attempt.ts'
+import { mapStory, spend, unverified, withNote, without, withRecord } from './change.ts'
 import { withSession } from './limits.ts'
 import { planDigest, splitFault, wantedPlan, withParts } from './plan.ts'
 
-type Planned = Extract<Event, { kind: 'planned' }>
+type Planned = EventOf<'planned'>
 type Proposed = Extract<Planned['proposal'], { kind: 'proposed' }>
 
 export function planned(state: State, event: Planned, limits: Limits): State {
@@ -20,9 +20,8 @@ export function planned(state: State, event: Planned, limits: Limits): State {
   const paid = spend(withSession(state, usage.calls, at), split, usage)
   switch (proposal.kind) {
     case 'limit':
-      return judgeLimited(paid, proposal.notBefore, limits, event)
     case 'refused':
-      return failed(paid, proposal.message, MEND_AGENT)
+      return unworkable(paid, proposal, limits, event)
     case 'none':
       return split === null
         ? notPlanned(paid, proposal.message, limits)

@@ -21,13 +21,11 @@ import {
   quoted,
   tail,
 } from './bounded.ts'
-import { NEW_PLAN, PLAN_ANSWER, splitTask, TEMPLATES } from './built-in.ts'
-import { ranked } from './learnings.ts'
-import { peopleNotes } from './notes.ts'
+import { NEW_PLAN, PLAN_ANSWER, QUESTIONS, splitTask, TEMPLATES, VERDICT } from './built-in.ts'
+import { peopleNotes, ranked } from './notes.ts'
 import { pictureName, picturePath } from './screenshots.ts'
 import { fill, namedIn, type Part } from './template.ts'
 import { type Mode, VARIABLES, type Values, type VariableName } from './variables.ts'
-import { QUESTIONS, VERDICT } from './verdict.ts'
 
 /** Of the stories that stand already; a judge sees its stories whole. */
 const PLAN_STORIES_BYTES = 20_000

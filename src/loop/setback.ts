@@ -1,5 +1,5 @@
 // Attempts that came to nothing, and stories that had passed and are to be worked again. Pure.
-import type { Event } from '../model/event.ts'
+import type { EventOf } from '../model/event.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Attempt, Failure, Kept, State, TimelineEntry } from '../model/state.ts'
 import { struck } from './breaker.ts'
@@ -16,15 +16,10 @@ import {
   withoutAttempt,
   withRecord,
 } from './change.ts'
-import { TRY_AGAIN } from './notes.ts'
+import { progressEntry, TRY_AGAIN } from './notes.ts'
 import { sizedUp } from './planned.ts'
-import { progressEntry } from './progress.ts'
 
-export function rejected(
-  state: State,
-  { storyId, kept, at }: Extract<Event, { kind: 'rejected' }>,
-  limits: Limits,
-): State {
+export function rejected(state: State, { storyId, kept, at }: EventOf<'rejected'>, limits: Limits): State {
   const attempt = state.attempts[storyId]
   if (attempt?.phase !== 'failed') return state
   const { failure, gates, remarks } = attempt
@@ -53,11 +48,7 @@ function withRest(state: State, storyId: string): State {
   return withNote(state, storyId, `rests until ${until}: ${why}. ${goesOnBy(storyId)} at once`)
 }
 
-export function returned(
-  state: State,
-  { storyId, kept, at }: Extract<Event, { kind: 'returned' }>,
-  limits: Limits,
-): State {
+export function returned(state: State, { storyId, kept, at }: EventOf<'returned'>, limits: Limits): State {
   const attempt = state.attempts[storyId]
   if (attempt?.phase !== 'returned') return state
   const run = { ...state.prd.run, currentStoryId: null }

@@ -1,11 +1,11 @@
-// The state as git holds it: written, and read again. Pure.
-import type * as z from 'zod/mini'
+// The state as git holds it: written, and read again, also as version 1 wrote it. Pure.
+import * as z from 'zod/mini'
 import { eachOnce } from '../model/each.ts'
 import type { Story } from '../model/feature.ts'
-import { State, type StoryRecord } from '../model/state.ts'
+import { emptyControl, newEnding, newJob } from '../model/job.ts'
+import { Conclusion, type Job, State, type StoryRecord } from '../model/state.ts'
 import { shown } from '../model/text.ts'
 import { UserError } from '../system/errors.ts'
-import { migrated } from './migrate.ts'
 
 /** The version of today's states. */
 const VERSION = 2
@@ -87,4 +87,90 @@ function damaged(path: string, found: string, expected: string): UserError {
   const fix =
     'somebody else wrote it: put the ref back to a commit before (each holds a whole state), or delete the ref, and Ralph goes on from the branch'
   return new UserError({ path, found, expected, fix })
+}
+
+/** What differs in states of version 1, which Ralph 1.0 wrote; the rest, and what these become, is read as the state itself. */
+const orNull = <T extends z.core.$ZodType>(schema: T) => z._default(z.nullable(schema), null)
+const OldAttempt = z.looseObject({
+  storyId: z.string(),
+  reservedCostUsd: orNull(z.number()),
+  reservedTokens: orNull(z.number()),
+  session: orNull(z.unknown()),
+  failure: orNull(z.unknown()),
+  returned: orNull(z.looseObject({})),
+})
+const OldJob = z.looseObject({
+  startedAt: z.number(),
+  deadline: z.number(),
+  gatedTags: orNull(z.array(z.string())),
+  iterations: z._default(z.number(), 0),
+  error: orNull(z.object({ summary: z.string(), fix: z.string() })),
+  conclusion: orNull(Conclusion),
+  concludedAt: orNull(z.number()),
+})
+const OldRecord = z.looseObject({
+  failure: orNull(z.looseObject({ summary: z.string() })),
+  note: z.optional(z.string()),
+})
+const OldState = z.looseObject({
+  green: z.string(),
+  attempt: orNull(OldAttempt),
+  job: OldJob,
+  records: z.record(z.string(), OldRecord),
+  control: z.looseObject({}),
+  verification: z.looseObject({}),
+  github: z.looseObject({}),
+  prd: z.looseObject({ userStories: z.array(z.looseObject({ id: z.string(), notes: z.string() })) }),
+})
+type OldState = z.infer<typeof OldState>
+
+/** As a state of version 2, still to be read; what is no state stays what it is. */
+function migrated(found: unknown): unknown {
+  const { data } = OldState.safeParse(found)
+  if (data === undefined) return found
+  const { attempt, job, ...rest } = data
+  return {
+    ...rest,
+    version: 2,
+    attempts: attempt === null ? {} : { [attempt.storyId]: attemptOf(attempt, data.green) },
+    records: withNotes(data),
+    control: { ...emptyControl(), ...data.control },
+    verification: { asked: false, ...data.verification },
+    github: { unclosed: [], ...data.github },
+    job: jobOf(job),
+  } satisfies { [K in keyof State]?: unknown }
+}
+
+/** One that was still in work is given back by whoever takes the feature over: only what it was charged matters. */
+function attemptOf(old: z.infer<typeof OldAttempt>, base: string): unknown {
+  const { reservedCostUsd: costUsd, reservedTokens: tokens, returned, ...rest } = old
+  const begun = { unwanted: false, gates: [], remarks: [], ...rest, base, reserved: { costUsd, tokens } }
+  if (returned !== null) return { ...begun, ...returned, phase: 'returned' }
+  if (old.session === null) return { ...begun, phase: 'reserved' }
+  return { ...begun, phase: old.failure === null ? 'worked' : 'failed' }
+}
+
+/** A job that is over: the next one makes its own. */
+function jobOf({ startedAt, deadline, gatedTags, ...old }: z.infer<typeof OldJob>): Job {
+  const { conclusion, concludedAt, error, iterations } = old
+  return {
+    ...newJob(startedAt, deadline, gatedTags),
+    counts: { iterations, begun: iterations, joins: 0 },
+    halted: error === null ? null : { kind: 'error', ...error },
+    ending: conclusion === null ? null : newEnding(conclusion, concludedAt ?? startedAt),
+  }
+}
+
+/** Notes that Ralph wrote before it kept its own word apart from people's. */
+const OURS = /^(?:blocked after|interrupted) \d+ |^rests until /
+
+function withNotes({ records, prd }: OldState): OldState['records'] {
+  const notes = new Map(prd.userStories.map((story) => [story.id, story.notes]))
+  return Object.fromEntries(
+    Object.entries(records).map(([id, record]) => {
+      const there = notes.get(id) ?? ''
+      const isOurs = OURS.test(there) || there === record.failure?.summary
+      return [id, { ...record, note: record.note ?? (isOurs ? there : '') }]
+    }),
+  )
 }

@@ -1,16 +1,16 @@
 // What the judge of the finished work said. Pure.
-import type { Event } from '../model/event.ts'
+import type { EventOf } from '../model/event.ts'
 import type { StoryEvidence } from '../model/feature.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Failure, State } from '../model/state.ts'
 import { askedIn } from '../prd/select.ts'
-import { judgeLimited, MEND_AGENT } from './attempt.ts'
-import { failed, redGate, spend, unverified, withRecord } from './change.ts'
+import { unworkable } from './attempt.ts'
+import { redGate, spend, unverified, withRecord } from './change.ts'
 import { verificationRemarks } from './gate-memory.ts'
 import { withSession } from './limits.ts'
 import { revert } from './setback.ts'
 
-type Verified = Extract<Event, { kind: 'verified' }>
+type Verified = EventOf<'verified'>
 
 export function verified(state: State, event: Verified, limits: Limits): State {
   const { verdict, usage, gates, at } = event
@@ -30,9 +30,8 @@ export function verified(state: State, event: Verified, limits: Limits): State {
       return { ...withEvidence(paid, verdict.evidence ?? []), verification }
     }
     case 'limit':
-      return judgeLimited(paid, verdict.notBefore, limits, event)
     case 'refused':
-      return failed(paid, verdict.message, MEND_AGENT)
+      return unworkable(paid, verdict, limits, event)
     case 'none':
       return withoutVerdict(paid, verdict.message)
     case 'reset':

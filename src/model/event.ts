@@ -88,6 +88,8 @@ export type Event = { at: number } & (
   | { kind: 'failed'; summary: string; fix: string }
 )
 
+export type EventOf<K extends Event['kind']> = Extract<Event, { kind: K }>
+
 type Row = {
   /** It is saved before the loop goes on; the rest is lost with the iteration in flight at most. */
   durable: boolean

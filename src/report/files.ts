@@ -1,7 +1,7 @@
 // What Ralph writes into the feature's folder: prd.json and progress.txt, rendered from the state. Pure.
 
 import { renderPrdMarkdown } from '../documents/render.ts'
-import { progressHeader } from '../loop/progress.ts'
+import { progressHeader } from '../loop/notes.ts'
 import { eachOnce } from '../model/each.ts'
 import type { Prd, Story } from '../model/feature.ts'
 import { ownFiles } from '../model/paths.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Conversation } from '../../../src/github/conversation.ts'
-import { parseSlash } from '../../../src/loop/slash-commands.ts'
+import { parseSlash } from '../../../src/loop/command-table.ts'
 import type { State } from '../../../src/model/state.ts'
 import { mistakeReply } from '../../../src/report/replies.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'

@@ -1,8 +1,7 @@
 // Stories that have left the list, and a run that begins anew: nothing people wrote is lost, and nothing is worked on twice.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { begunAnew } from '../../../src/loop/anew.ts'
-import { askArchive, doneArchived, withoutArchived } from '../../../src/loop/archive.ts'
+import { askArchive, begunAnew, doneArchived, withoutArchived } from '../../../src/loop/archive.ts'
 import { applyCommand } from '../../../src/loop/commands.ts'
 import { wantedPlan } from '../../../src/loop/plan.ts'
 import type { Story } from '../../../src/model/feature.ts'

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { agentFor, agentsRestUntil } from '../../../src/loop/agent-limits.ts'
 import { released } from '../../../src/loop/ending.ts'
+import { agentFor, agentsRestUntil } from '../../../src/loop/limits.ts'
 import { nextStep, outcomeOf } from '../../../src/loop/next-step.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
 import type { Event } from '../../../src/model/event.ts'

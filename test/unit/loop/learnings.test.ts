@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { ranked, withLearnings } from '../../../src/loop/learnings.ts'
+import { ranked, withLearnings } from '../../../src/loop/notes.ts'
 import { runParts } from '../../../src/loop/prompt.ts'
 import { textOf } from '../../../src/loop/template.ts'
 import { stateOf, stories } from './samples.ts'

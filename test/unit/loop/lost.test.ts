@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { released } from '../../../src/loop/ending.ts'
-import { whyLost } from '../../../src/loop/lost.ts'
+import { whyLost } from '../../../src/loop/lease.ts'
 import { concludedAs, emptyControl, newJob } from '../../../src/model/job.ts'
 import type { Lease, State } from '../../../src/model/state.ts'
 import { emptyRun } from '../../../src/prd/schema.ts'

@@ -1,7 +1,7 @@
 // progress.txt, letter by letter.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { progressEntry, progressHeader } from '../../../src/loop/progress.ts'
+import { progressEntry, progressHeader } from '../../../src/loop/notes.ts'
 import { justStarted } from '../report/samples.ts'
 
 test('header and entries make the file of BMAD Ralph', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { type Parsed, parseSlash, type Said } from '../../../src/loop/slash-commands.ts'
+import { type Parsed, parseSlash, type Said } from '../../../src/loop/command-table.ts'
 import { growth } from '../growth.ts'
 
 const ids = ['US-001', 'US-002', 'US-010', 'login.v2']

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { progressEntry, progressHeader } from '../../../src/loop/progress.ts'
+import { progressEntry, progressHeader } from '../../../src/loop/notes.ts'
 import type { Event } from '../../../src/model/event.ts'
 import { openAttempt } from '../../../src/model/job.ts'
 import type { State } from '../../../src/model/state.ts'

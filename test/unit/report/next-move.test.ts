@@ -1,10 +1,9 @@
 // What to do next: for every way a feature can stand, on each surface, in commands that it has.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Surface, understand } from '../../../src/loop/command-table.ts'
+import { parseSlash, type Surface, understand } from '../../../src/loop/command-table.ts'
 import { applyCommand } from '../../../src/loop/commands.ts'
 import { ownSituation, situationOf } from '../../../src/loop/situation.ts'
-import { parseSlash } from '../../../src/loop/slash-commands.ts'
 import type { Command } from '../../../src/model/event.ts'
 import type { Outcome } from '../../../src/model/feature.ts'
 import type { Conclusion, Lease, State } from '../../../src/model/state.ts'
