@@ -61,6 +61,7 @@ if (full) {
   const [two, one] = [2, 1].map((files) => [`--test-concurrency=${files}`, ...part])
   tests('tests', ['test/unit/**/*.test.ts', 'test/engine/**/*.test.ts', 'test/e2e/**/*.test.ts'], {
     more: two,
+    env: { RALPH_RUNS: '10' },
   })
   // The kill matrices and the soak in their small size, and the real agent CLIs, installed by the test itself (one that
   // cannot be installed is named and skipped there). Each of them works on several things at a time by itself.

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { readSignals } from '../../../src/agents/signals.ts'
+import { runs } from '../runs.ts'
 
 const NOTHING = { done: false, stuck: null, notDone: false, learnings: [], verdict: null }
 
@@ -164,7 +165,7 @@ test('arbitrary prose never yields a claim', () => {
       const { done, stuck, verdict } = readSignals(text)
       assert.deepEqual([done, stuck, verdict], [false, null, null])
     }),
-    { numRuns: 300 },
+    runs(60),
   )
 })
 

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { findAgent } from '../../../src/agents/registry.ts'
 import type { Exit } from '../../../src/system/process.ts'
+import { runs } from '../runs.ts'
 
 const WELL: Exit = { kind: 'exit', code: 0 }
 
@@ -139,7 +140,7 @@ test('words that look like a failure change nothing, wherever the agent or a too
       assert.equal(end.resetsAt, null)
       assert.equal(end.finalText, last)
     }),
-    { numRuns: 50 },
+    runs(25),
   )
 })
 
@@ -179,7 +180,7 @@ test('any lines and any end give an answer, and never a finished one without a r
       assert.match(end.message, /^\P{Cc}{1,300}$/u)
       assert.ok(end.usage.inputTokens >= 0 && Number.isFinite(end.usage.inputTokens))
     }),
-    { numRuns: 250 },
+    runs(50),
   )
 })
 

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { documentsAmong, readDocuments } from '../../../src/documents/index.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
+import { runs } from '../runs.ts'
 import { documentsOf, mistakesOf, sample } from './samples.ts'
 
 const headed = (...stories: string[]) => stories.map((one) => `### ${one}\n\n- [ ] a`).join('\n\n')
@@ -276,7 +277,7 @@ test('whatever stands in them, documents are read or refused with mistakes; read
       }
       assert.ok(notes.every((note) => note !== ''))
     }),
-    { numRuns: 1_000 },
+    runs(100),
   )
 })
 

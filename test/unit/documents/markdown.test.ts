@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { readDocuments } from '../../../src/documents/index.ts'
+import { runs } from '../runs.ts'
 import { documentsOf, mistakesIn, parsed, sample } from './samples.ts'
 
 test('a progress file of plan/build Ralph', () => {
@@ -190,7 +191,7 @@ test('any lines are read, or refused with the line', () => {
       for (const story of result.documents.prd.userStories) assert.ok(story.acceptanceCriteria.length > 0)
     else for (const { path } of result.mistakes) assert.match(path, /^prd\.md(: |$)/)
   })
-  fc.assert(property, { numRuns: 1000 })
+  fc.assert(property, runs(100))
 })
 
 test('mistakes of headings name the line', () => {

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { mergePlanned } from '../../../src/documents/index.ts'
 import type { Prd, Story } from '../../../src/model/feature.ts'
 import { feature, story as newStory } from '../prd/samples.ts'
+import { runs } from '../runs.ts'
 import { parsed } from './samples.ts'
 
 const list = (...lines: string[]) =>
@@ -118,6 +119,6 @@ test('twice is once, ids are unique, and every dependency exists', () => {
       for (const { dependsOn } of once.prd.userStories)
         for (const id of dependsOn) assert.ok(ids.includes(id))
     }),
-    { numRuns: 500 },
+    runs(50),
   )
 })

@@ -8,6 +8,7 @@ import type { Prd } from '../../../src/model/feature.ts'
 import { oneLine, plainLines } from '../../../src/model/text.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { feature, story } from '../prd/samples.ts'
+import { runs } from '../runs.ts'
 import { documentsOf } from './samples.ts'
 
 const words = ({ userStories, project, description }: Prd) => ({
@@ -145,7 +146,7 @@ test('whatever the stories say, the page reads back to them', () => {
     fc.property(features, (prd) => {
       assert.deepEqual(words(readBack({ ...prd, project: 'p' })), words({ ...prd, project: 'p' }))
     }),
-    { numRuns: 200 },
+    runs(40),
   )
 })
 
@@ -162,6 +163,6 @@ test('nothing of the stories hides, loads a picture, or opens a section', () => 
       assert.deepEqual(marks, ['# p', '## Stories', '<!-- ralph: prd.json as a page -->'])
       assert.ok(readDocuments([{ path: 'prd.md', text: renderPrdMarkdown(prd) }]).ok)
     }),
-    { numRuns: 200 },
+    runs(40),
   )
 })

@@ -6,6 +6,7 @@ import { parseDocument } from 'yaml'
 import { updateSprintStatus } from '../../../src/documents/index.ts'
 import type { Story } from '../../../src/model/feature.ts'
 import { feature, story } from '../prd/samples.ts'
+import { runs } from '../runs.ts'
 import { sample } from './samples.ts'
 
 const made = '_bmad-output/implementation-artifacts/sprint-status.yaml'
@@ -108,6 +109,6 @@ test('whatever stands in the file: it stays YAML, only statuses change, twice is
       assert.equal(bare(after).replace(/: "?review"?/g, ':'), bare(text).replace(/: "?review"?/g, ':'))
       assert.equal(updateSprintStatus(after, prd), null)
     }),
-    { numRuns: 500 },
+    runs(50),
   )
 })

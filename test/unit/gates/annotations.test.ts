@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { annotationsFrom, shownAnnotations } from '../../../src/gates/annotations.ts'
 import { resolver } from '../../../src/gates/resolver.ts'
+import { runs } from '../runs.ts'
 
 const KNOWN = new Set([
   'src/a.ts',
@@ -221,7 +222,7 @@ test('whatever is printed, what is found is well-formed', () => {
         assert.ok(message.length <= 600 && !/[^\P{Cc}\t\n]/u.test(message))
       }
     }),
-    { numRuns: 2000 },
+    runs(200),
   )
 })
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { writtenLines } from '../../../src/git/changed-lines.ts'
+import { runs } from '../runs.ts'
 
 test('lines that came, went and stayed', () => {
   assert.deepEqual(writtenLines('a\nb\nc\n', 'a\nB\nc\n'), [2])
@@ -27,7 +28,7 @@ test('what stayed is as much as can have stayed, in its order', () => {
       }
       assert.equal(kept.length, longestCommon(old, young))
     }),
-    { numRuns: 500 },
+    runs(50),
   )
 })
 

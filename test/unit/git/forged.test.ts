@@ -21,6 +21,7 @@ import { reduce } from '../../../src/loop/reduce.ts'
 import { createExamine } from '../../../src/review/examine.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
 import { limitsWith, NOW, session, stateOf, stories, workedIn } from '../loop/samples.ts'
+import { runs } from '../runs.ts'
 
 const BASE = `
 mkdir -p src docs/deep tests; echo a >src/a.js; echo d >docs/d.txt; echo e >docs/deep/e.txt
@@ -189,7 +190,7 @@ test('the walk says what `git diff-tree` says, of random trees', async () => {
     fc.asyncProperty(files, files, files, async (both, left, right) => {
       await check(treeOf([...both, ...left]), treeOf([...both, ...right]))
     }),
-    { numRuns: 60 },
+    runs(15),
   )
   const made = (mode: string) => {
     const entry = Buffer.concat([Buffer.from(`${mode} a\0`), Buffer.from(OIDS[0] ?? '', 'hex')])

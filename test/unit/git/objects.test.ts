@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import { treesOf } from '../../../src/git/index-file.ts'
 import { commitBytes, objectId } from '../../../src/git/objects.ts'
 import { foldersOf, indexHolds, treeOfIndex } from '../../../src/git/own-index.ts'
+import { runs } from '../runs.ts'
 import { place } from './place.ts'
 
 type Place = Awaited<ReturnType<typeof place>>
@@ -61,7 +62,7 @@ for (const format of ['sha1', 'sha256'] as const) {
         )
         assert.equal(made.oid, await at.our(['write-tree']))
       }),
-      { numRuns: 30 },
+      runs(10),
     )
     assert.equal(faults(at), '')
   })
@@ -156,6 +157,6 @@ test('a commit is the one that git commit-tree makes', async () => {
       const said = at.shell(`git cat-file commit $(git commit-tree ${tree} ${above})`, who, message)
       assert.equal(ours.toString('utf8'), said)
     }),
-    { numRuns: 40 },
+    runs(12),
   )
 })

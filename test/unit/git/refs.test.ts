@@ -9,6 +9,7 @@ import fc from 'fast-check'
 import { moveClone, restoreClone, takeSnapshot } from '../../../src/git/clone.ts'
 import { Git, openClone } from '../../../src/git/git.ts'
 import { moveRef, readRef, readRefs } from '../../../src/git/refs.ts'
+import { runs } from '../runs.ts'
 import { place } from './place.ts'
 
 type Place = Awaited<ReturnType<typeof place>>
@@ -123,7 +124,7 @@ test('refs are moved where git moves them, and nowhere else', async () => {
       assert.equal(at.shell('git show-ref'), said)
       assert.equal(at.shell('find .git/refs -name "*.lock"'), '')
     }),
-    { numRuns: 15 },
+    runs(5),
   )
 })
 

@@ -15,6 +15,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { OwnIndex } from '../../../src/git/own-index.ts'
+import { runs } from '../runs.ts'
 import { place } from './place.ts'
 
 type Place = Awaited<ReturnType<typeof place>>
@@ -122,7 +123,7 @@ test('random changes under random rules, again and again', { timeout: 280_000 },
         }
       },
     ),
-    { numRuns: 25 },
+    runs(8),
   )
   assert.ok(certain > all / 2, `${certain} of ${all} were certain`)
 })

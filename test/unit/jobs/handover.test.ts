@@ -12,6 +12,7 @@ import {
   readFromWork,
   writeHandover,
 } from '../../../src/jobs/handover.ts'
+import { runs } from '../runs.ts'
 
 const usage = {
   calls: 1,
@@ -95,7 +96,7 @@ test('anything at all is read without harm: numbers are numbers, texts and lists
         }
       },
     ),
-    { numRuns: 500 },
+    runs(50),
   )
 })
 
@@ -225,6 +226,6 @@ test('gate results fit into one variable, whatever the gates print; the end of e
         assert.equal(readFromGate(writeHandover(fitted))?.gates.length, gates.length)
       },
     ),
-    { numRuns: 60 },
+    runs(15),
   )
 })

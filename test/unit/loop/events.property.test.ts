@@ -11,6 +11,7 @@ import type { Afterwards } from '../../../src/model/pipeline.ts'
 import type { GithubIds, Kept, State } from '../../../src/model/state.ts'
 import { idFault } from '../../../src/prd/names.ts'
 import { remaining } from '../../../src/prd/select.ts'
+import { runs } from '../runs.ts'
 import { built, frozen, gate, HOUR, limitsWith, NOW, session, stateOf, stories, used } from './samples.ts'
 import { arbitraryLimits } from './world.ts'
 
@@ -208,7 +209,7 @@ describe('events in any order', () => {
         state = next
       }
     })
-    fc.assert(property, { numRuns: 4000, interruptAfterTimeLimit: 8000 })
+    fc.assert(property, { ...runs(400), interruptAfterTimeLimit: 8000 })
   })
 
   test('nothing throws, nothing is changed in place, everything is JSON, and the next step is there', () => {
@@ -219,7 +220,7 @@ describe('events in any order', () => {
       assert.deepEqual(JSON.parse(JSON.stringify(state)), state)
       assert.deepEqual(nextStep(JSON.parse(JSON.stringify(state)), limits, now), step)
     })
-    fc.assert(property, { numRuns: 1500, interruptAfterTimeLimit: 8000 })
+    fc.assert(property, { ...runs(150), interruptAfterTimeLimit: 8000 })
   })
 
   test('an iteration is charged once for an attempt, whatever is said twice', () => {
@@ -239,7 +240,7 @@ describe('events in any order', () => {
       assert.ok(charged <= attempts)
       assert.equal(state.job.counts.begun, attempts)
     })
-    fc.assert(property, { numRuns: 1000, interruptAfterTimeLimit: 8000 })
+    fc.assert(property, { ...runs(100), interruptAfterTimeLimit: 8000 })
   })
 
   test('an attempt is begun only on a story that can be worked on', () => {
@@ -258,7 +259,7 @@ describe('events in any order', () => {
         state = next
       }
     })
-    fc.assert(property, { numRuns: 1000, interruptAfterTimeLimit: 8000 })
+    fc.assert(property, { ...runs(100), interruptAfterTimeLimit: 8000 })
   })
 
   for (const far of [Number.MAX_SAFE_INTEGER, 9e15]) {

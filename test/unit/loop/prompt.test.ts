@@ -12,6 +12,7 @@ import type { Event } from '../../../src/model/event.ts'
 import type { Story } from '../../../src/model/feature.ts'
 import type { State } from '../../../src/model/state.ts'
 import { newStory } from '../../../src/prd/schema.ts'
+import { runs } from '../runs.ts'
 import { built, gate, limitsWith, NOW, session, stateOf, storyOf } from './samples.ts'
 
 const runPrompt = (...given: Parameters<typeof runParts>) => textOf(runParts(...given))
@@ -178,7 +179,7 @@ describe('the size', () => {
   const texts = {
     plain: 'a line of output that is of an ordinary length, neither short nor long',
     'wide characters': '実装が完了していません🧪'.repeat(20),
-    'one long line': 'x'.repeat(20_000),
+    'one long line': 'x'.repeat(4_000),
     'fences and markers': `${FENCE}\n<ralph>DONE</ralph>\n# The story\n{{learnings}}\n${'`'.repeat(50)}`,
   }
   for (const [name, words] of Object.entries(texts)) {
@@ -331,7 +332,7 @@ describe('hostile texts', () => {
       assert.ok(!outside(prompt).includes('EVIL'))
       assert.ok(outside(prompt).endsWith('Implement US-001 now.\n'))
     })
-    fc.assert(property, { numRuns: 1000 })
+    fc.assert(property, runs(100))
   })
 
   test('nor when it is cut in the middle of a row of ticks', () => {
@@ -366,7 +367,7 @@ describe('hostile texts', () => {
         '# The last attempt was rejected',
       ])
     })
-    fc.assert(property, { numRuns: 500 })
+    fc.assert(property, runs(50))
   })
 
   test('placeholders and replacement patterns in texts stay what they are', () => {

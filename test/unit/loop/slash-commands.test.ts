@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { type Parsed, parseSlash, type Said } from '../../../src/loop/command-table.ts'
 import { growth } from '../growth.ts'
+import { runs } from '../runs.ts'
 
 const ids = ['US-001', 'US-002', 'US-010', 'login.v2']
 
@@ -251,7 +252,7 @@ describe('any text', () => {
       }
       if (command.kind === 'limit') assert.ok(command.amount > 0 && Number.isFinite(command.amount))
     })
-    fc.assert(property, { numRuns: 3000 })
+    fc.assert(property, runs(300))
   })
 
   test('a megabyte takes no time', () => {

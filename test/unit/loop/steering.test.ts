@@ -10,6 +10,7 @@ import type { State } from '../../../src/model/state.ts'
 import { parsePrd } from '../../../src/prd/parse.ts'
 import { newStory } from '../../../src/prd/schema.ts'
 import { prdFile } from '../../../src/report/files.ts'
+import { runs } from '../runs.ts'
 import { frozen, NOW, stateOf, stories, storyOf } from './samples.ts'
 
 const by = { id: 7, by: 'ann' }
@@ -255,7 +256,7 @@ describe('what `add` writes can be read back', () => {
         readsBack(applyCommand(midway(), { ...by, ...parsed.command }))
       },
     )
-    fc.assert(property, { numRuns: 300 })
+    fc.assert(property, runs(60))
   })
 
   for (const ids of [

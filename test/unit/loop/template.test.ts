@@ -17,6 +17,7 @@ import {
 } from '../../../src/loop/variables.ts'
 import { newStory } from '../../../src/prd/schema.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
+import { runs } from '../runs.ts'
 import { stateOf } from './samples.ts'
 
 const filled = (template: string, values: Parameters<typeof fill>[2], mode: Mode = 'run') =>
@@ -218,7 +219,7 @@ describe('filling', () => {
         `begin ${one}|${said}|${one}|${one} end`,
       )
     })
-    fc.assert(property, { numRuns: 1000 })
+    fc.assert(property, runs(100))
   })
 
   test('nor is a text before it one with a text behind it', () => {
@@ -248,7 +249,7 @@ describe('filling', () => {
       for (const { name } of parts) assert.ok(name === 'template' || names.has(name))
       checkTemplate('run.md', template, 'run')
     })
-    fc.assert(property, { numRuns: 2000 })
+    fc.assert(property, runs(200))
   })
 })
 

@@ -463,7 +463,7 @@ export async function claimNext(
   const folder = saved.folder.replace('.ralph/', '')
   let stored: State | null = null
   // Only what `resume` asks for is here; anything else fails loudly.
-  const git = { run: async () => ({ code: 0, stdout: '', stderr: '' }) } as unknown as Git
+  const git = { own: '/nowhere', run: async () => ({ code: 0, stdout: '', stderr: '' }) } as unknown as Git
   const store = {
     list: async () => new Map([[folder, 'commit']]),
     load: async () => ({ state: saved, commit: 'commit' }),

@@ -16,6 +16,7 @@ import {
 import type { Notice } from '../../../src/notify/notice.ts'
 import { Watch } from '../loop/watch.ts'
 import { arbitraryLimits, arbitraryStart, arbitraryTape, chain, Tape, World } from '../loop/world.ts'
+import { runs } from '../runs.ts'
 
 /** Tells as the observer does, in the worst case: each message is out before the job dies. */
 class Listening extends Watch {
@@ -97,6 +98,6 @@ test('over any chain, with deaths at any moment, nothing is told twice', async (
       for (const { event } of watch.told) heard.add(event)
     },
   )
-  await fc.assert(property, { numRuns: 300, interruptAfterTimeLimit: 8000 })
+  await fc.assert(property, { ...runs(60), interruptAfterTimeLimit: 8000 })
   assert.deepEqual([...heard].sort(), ['blocked', 'budget', 'outcome', 'progress', 'start', 'waiting'])
 })

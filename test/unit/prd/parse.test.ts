@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { parsePrd } from '../../../src/prd/parse.ts'
 import { asImported, emptyRun } from '../../../src/prd/schema.ts'
 import { serializePrd } from '../../../src/prd/serialize.ts'
+import { runs } from '../runs.ts'
 import { arbitraryPrd, fixture, mistakesIn, parsed } from './samples.ts'
 
 const all = ['bmad', 'agnostic-v2', 'snarktank', 'ralph-tui', 'ralphy', 'steps', 'ours'].map(
@@ -310,7 +311,7 @@ describe('properties', () => {
         }
         assert.deepEqual(parsed(serializePrd(result.prd)).prd, result.prd)
       }),
-      { numRuns: 2_000 },
+      runs(200),
     )
   })
 })

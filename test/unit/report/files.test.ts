@@ -15,6 +15,7 @@ import { newStory } from '../../../src/prd/schema.ts'
 import { prdFile, progressFile, recordMessage, storyMessage } from '../../../src/report/files.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
 import { built, gate, limitsWith, MINUTE, NOW, session, stateOf, stories } from '../loop/samples.ts'
+import { runs } from '../runs.ts'
 
 const limits = limitsWith()
 const same = (text: string) => text
@@ -173,7 +174,7 @@ describe('commit messages', () => {
       assert.deepEqual(lines.slice(1), ['', 'Ralph-Story: US-001', 'Ralph-Iteration: 1', 'Ralph-Run: n', ''])
       assert.ok((lines[0] ?? '').length <= 100)
     })
-    fc.assert(property, { numRuns: 200 })
+    fc.assert(property, runs(40))
   })
 })
 

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import type { State } from '../../../src/model/state.ts'
 import { newStory } from '../../../src/prd/schema.ts'
 import { type Forecast, forecastOf, forecastWords, worstCase } from '../../../src/report/forecast.ts'
+import { runs } from '../runs.ts'
 import { complete, justStarted, limits, midRun, NOW, pass, reject, stuck } from './samples.ts'
 
 const words = (state: State, given: typeof limits | null = limits, now = NOW) =>
@@ -108,7 +109,7 @@ test('a forecast is ordered, never negative, and no less for more stories', () =
         assert.ok(fewer.iterations.low >= open)
       },
     ),
-    { numRuns: 200 },
+    runs(40),
   )
 })
 

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { changedGateDefinitions, type PinnedFile } from '../../../src/review/pins.ts'
+import { runs } from '../runs.ts'
 
 const changed = (path: string, before: string | null, after: string | null): PinnedFile => ({
   path,
@@ -506,6 +507,6 @@ test('no text makes it fail', () => {
         for (const pin of pins) assert.ok(pin.gates.length > 0 && pin.gates.every((it) => gates.includes(it)))
       },
     ),
-    { numRuns: 1500 },
+    runs(150),
   )
 })

@@ -8,6 +8,7 @@ import { describeSettings, maxJobs, readSettings, type Settings } from '../../..
 import type { Report } from '../../../src/settings/place.ts'
 import { settingRows } from '../../../src/settings/table.ts'
 import { parseText } from '../../../src/settings/text.ts'
+import { runs } from '../runs.ts'
 
 const rows = settingRows.filter((row) => row.group !== 'file only')
 const surface = fc.constantFrom('action' as const, 'cli' as const)
@@ -69,7 +70,7 @@ test('arbitrary inputs and flags never throw', () => {
     fc.property(inputs, flags, surface, (given, flagged, where) => {
       check(readSettings({ inputs: given, flags: flagged, env: { HOME: '/x' }, surface: where }))
     }),
-    { numRuns: 500 },
+    runs(50),
   )
 })
 
@@ -108,7 +109,7 @@ test('arbitrary file text never throws', () => {
     fc.property(text, fc.constantFrom('a.yml', 'a.json', 'a'), (written, path) => {
       check(readSettings({ file: { path, text: written }, env: { A: '1' }, surface: 'cli' }))
     }),
-    { numRuns: 1000 },
+    runs(100),
   )
 })
 
@@ -144,7 +145,7 @@ test('arbitrary structures under known keys never throw', () => {
       const text = JSON.stringify(file)
       check(readSettings({ file: { path: 'r.json', text }, env: {}, surface: where }))
     }),
-    { numRuns: 1000 },
+    runs(100),
   )
 })
 
@@ -240,6 +241,6 @@ test('JSON is read as JSON.parse reads it, and refused where it refuses', () => 
       assert.ok(isSound, `${written} ${JSON.stringify(report)}`)
       assert.deepEqual(read, expected)
     }),
-    { numRuns: 2000 },
+    runs(200),
   )
 })

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { createLog } from '../../../src/action/runner.ts'
 import { muted } from '../../../src/system/workflow-commands.ts'
+import { runs } from '../runs.ts'
 
 const REGISTERED = new Set(
   'error warning notice debug group endgroup add-mask add-matcher remove-matcher echo stop-commands set-output save-state set-env add-path'.split(
@@ -148,7 +149,7 @@ test('for any text the runner finds no command in it, and muting twice changes n
       assert.equal(muted(out), out)
       assert.ok(!/[\r\n]/.test(out))
     }),
-    { numRuns: 3000 },
+    runs(300),
   )
 })
 
@@ -165,7 +166,7 @@ test('the log gives out whole lines, whatever stands before the text, and never 
       assert.ok(!out.join('').includes('\r') && out.join('').endsWith('\n'))
       assert.equal(out.join('').split('\n').length - 1, text.replace(/\n$/, '').split('\n').length)
     }),
-    { numRuns: 2000 },
+    runs(200),
   )
 })
 
