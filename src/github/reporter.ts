@@ -19,7 +19,7 @@ import { compareUrl, pullUrl, repositoryUrl } from './place.ts'
 import { findPull, makeReady, openPull, type Pull, type Refused, updatePull } from './pull.ts'
 import { type Own, updated, whole } from './pull-text.ts'
 
-export type ReporterOptions = {
+type ReporterOptions = {
   github: GitHub
   /** Opens the pull request: an App's or a person's token, so that CI starts; else the same. */
   publisher: GitHub

@@ -2,7 +2,7 @@
 
 import { oneLine } from '../model/text.ts'
 import type { Answer } from '../system/http-post.ts'
-import { runUntrusted } from '../system/process.ts'
+import { type Exit, runUntrusted } from '../system/process.ts'
 import { type Environment, gateEnv } from '../system/untrusted-env.ts'
 import { linkOf, type Notice, plainMessage } from './notice.ts'
 
@@ -34,15 +34,14 @@ export async function runCommand(
     captureBytes: 2000,
   })
   if (exit.kind === 'exit' && exit.code === 0) return { ok: true, said: 'exit 0' }
-  const why =
-    exit.kind === 'exit'
-      ? `exit ${exit.code}`
-      : exit.kind === 'timeout'
-        ? `not done after ${timeoutMs / 1000} s`
-        : exit.kind === 'not-started'
-          ? exit.reason
-          : exit.kind
-  return { ok: false, said: [why, output.trim().split('\n').at(-1) ?? ''].filter(Boolean).join(': ') }
+  const last = output.trim().split('\n').at(-1) ?? ''
+  return { ok: false, said: [whyOf(exit, timeoutMs), last].filter(Boolean).join(': ') }
+}
+
+function whyOf(exit: Exit, timeoutMs: number): string {
+  if (exit.kind === 'exit') return `exit ${exit.code}`
+  if (exit.kind === 'timeout') return `not done after ${timeoutMs / 1000} s`
+  return exit.kind === 'not-started' ? exit.reason : exit.kind
 }
 
 function variablesOf(notice: Notice): Record<string, string> {

@@ -44,7 +44,8 @@ export function isDurable(event: Event): boolean {
 export function noticesOf(before: State, after: State, at: number, facts: NoticeFacts): Notice[] {
   if (newsOf(before, after, facts).length === 0) return []
   const clean = mapTexts(after, facts.redact)
-  return written(newsOf(mapTexts(before, facts.redact), clean, facts), clean, at, facts)
+  const news = newsOf(mapTexts(before, facts.redact), clean, facts)
+  return news.map((one) => noticeOf(one, clean, at, facts))
 }
 
 /** How the job ended, when all of it is done; nothing where the chain goes on by itself, or stands as it stood. */
@@ -57,7 +58,7 @@ export function noticesOfEnd(start: State, after: State, at: number, facts: Noti
   const event = restsUntil(after) === null ? 'outcome' : 'waiting'
   const clean = mapTexts(after, facts.redact)
   const { sign, text } = headline(clean)
-  return written([{ event, key: outcome, sign, headline: text }], clean, at, facts)
+  return [noticeOf({ event, key: outcome, sign, headline: text }, clean, at, facts)]
 }
 
 /** A wait that this job sits out; nothing where the job before it had begun it. */
@@ -74,13 +75,9 @@ export function noticesOfWait(
     begun.kind === 'wait' ? begun.until : begun.kind === 'conclude' ? begun.conclusion.until : null
   if (until === step.until) return []
   const clean = mapTexts(state, facts.redact)
-  const text = `Waiting until ${utc(step.until)}: ${facts.redact(step.reason)} · ${tally(clean)}`
-  return written(
-    [{ event: 'waiting', key: String(step.until), sign: '⏳', headline: text }],
-    clean,
-    at,
-    facts,
-  )
+  const headline = `Waiting until ${utc(step.until)}: ${facts.redact(step.reason)} · ${tally(clean)}`
+  const news: News = { event: 'waiting', key: String(step.until), sign: '⏳', headline }
+  return [noticeOf(news, clean, at, facts)]
 }
 
 /** For `ralph notify --test`. */
@@ -192,12 +189,12 @@ function share(
 }
 
 /** Of a state whose texts are redacted: once they are cut and joined a secret would not be found any more. */
-function written(news: readonly News[], state: State, at: number, facts: NoticeFacts): Notice[] {
+function noticeOf({ event, key, ...news }: News, state: State, at: number, facts: NoticeFacts): Notice {
   const { limits, surface, id, runUrl, repository } = facts
   const { prd, control, generation, nonce, feature, branch, github } = state
-  const { run } = prd
+  const { iterations, jobs, usage } = prd.run
   const { total, passed, skipped } = counts(prd, control.scope)
-  return news.map(({ event, key, sign, headline: text, next }) => ({
+  return {
     event,
     delivery: id([nonce, generation, event, key].join('/')),
     at,
@@ -207,15 +204,14 @@ function written(news: readonly News[], state: State, at: number, facts: NoticeF
     branch,
     generation,
     outcome: outcomeNow(state),
-    sign,
-    headline: text,
-    next: next ?? nextMove(state, ownSituation(state), surface, limits),
+    next: nextMove(state, ownSituation(state), surface, limits),
+    ...news,
     stories: { total, passed, skipped, blocked: blockedIds(state) },
-    iterations: run.iterations,
-    jobs: run.jobs,
-    costUsd: hasCost(run.usage) ? run.usage.costUsd : null,
-    tokens: run.usage.inputTokens + run.usage.outputTokens,
+    iterations,
+    jobs,
+    costUsd: hasCost(usage) ? usage.costUsd : null,
+    tokens: usage.inputTokens + usage.outputTokens,
     pullRequestUrl: github.pullUrl,
     runUrl,
-  }))
+  }
 }

@@ -6,7 +6,6 @@ import { titleText } from '../report/escape.ts'
 import type { Sentence } from '../report/sentence.ts'
 import { usd } from '../report/words.ts'
 import type { Settings } from '../settings/index.ts'
-import type { Request } from '../system/http-post.ts'
 
 export type NotifySettings = Settings['notify']
 
@@ -84,6 +83,17 @@ export function plainMessage(notice: Notice): string {
   return [headlineOf(notice), next, factsOf(notice), link?.url ?? ''].filter(Boolean).join('\n')
 }
 
-export function jsonTo(url: string, body: unknown): Request {
-  return { url, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+/** What may be shown nowhere: who knows it can write there. */
+export function notifySecrets({ slack, discord, teams, telegram, webhook }: NotifySettings): string[] {
+  const urls = [slack, discord, teams].filter((url) => url !== null).map((url) => new URL(url))
+  return [
+    // Errors may name the path alone. A short one is none of a service, and may stand in anybody's code.
+    ...urls.flatMap(({ href, pathname }) => [href, pathname].filter(({ length }) => length >= SECRET_PATH)),
+    ...(webhook !== null && new URL(webhook.url).pathname.length > 1 ? [webhook.url] : []),
+    ...[telegram?.botToken ?? '', webhook?.secret ?? ''].filter(({ length }) => length >= SECRET_LENGTH),
+  ]
 }
+
+const SECRET_PATH = 24
+/** Shorter ones stand everywhere by chance. */
+const SECRET_LENGTH = 8

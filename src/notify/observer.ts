@@ -9,7 +9,7 @@ import { isDurable, type NoticeFacts, noticesOf, noticesOfEnd, noticesOfWait } f
 import type { Notice } from './notice.ts'
 import type { Receiver } from './receivers.ts'
 
-export type NotifierOptions = {
+type NotifierOptions = {
   receivers: readonly Receiver[]
   facts: Omit<NoticeFacts, 'id' | 'runUrl'>
   /** Aborts when the job is cancelled: then there is little time. */

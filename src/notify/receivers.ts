@@ -1,14 +1,20 @@
-// Who is told: a row a service. A new one is a file and a row here.
-
-import type { Request } from '../system/http-post.ts'
-import { type Answer, MOST_MS, send } from '../system/http-post.ts'
+// Who is told: what each service is sent, as its vendor documents it. A new one is a function and a row in `receiversOf`.
+import { createHmac } from 'node:crypto'
+import { VERSION } from '../model/version.ts'
+import { titleText } from '../report/escape.ts'
+import { inPlain } from '../report/sentence.ts'
+import { type Answer, MOST_MS, type Request, send } from '../system/http-post.ts'
 import { type CommandPlace, runCommand } from './command.ts'
-import { discordRequest } from './discord.ts'
-import { KINDS, type Kind, type Notice, type NotifySettings } from './notice.ts'
-import { slackRequest } from './slack.ts'
-import { teamsRequest } from './teams.ts'
-import { telegramRequest } from './telegram.ts'
-import { webhookRequest } from './webhook.ts'
+import {
+  factsOf,
+  headlineOf,
+  type Kind,
+  linkOf,
+  type Notice,
+  type NotifySettings,
+  plainMessage,
+  sentenceIn,
+} from './notice.ts'
 
 export type Receiver = {
   kind: Kind
@@ -16,31 +22,152 @@ export type Receiver = {
   deliver(notice: Notice, signal: AbortSignal): Promise<Answer>
 }
 
-export type ReceiverOptions = CommandPlace & {
+type ReceiverOptions = CommandPlace & {
   /** For tests: another address of Telegram, and less patience. */
   telegramApi?: string
   timeoutMs?: number
 }
 
-type Made = (notice: Notice) => Request
-
-/** Those that the settings name, in one order. */
+/** Those that the settings name, in the order of `KINDS`. */
 export function receiversOf(settings: NotifySettings, options: ReceiverOptions): Receiver[] {
   const { slack, discord, teams, telegram, webhook, custom } = settings
-  const { timeoutMs = MOST_MS } = options
-  const services: Readonly<Record<Exclude<Kind, 'custom'>, Made | null>> = {
-    slack: slack === null ? null : (notice) => slackRequest(slack, notice),
-    discord: discord === null ? null : (notice) => discordRequest(discord, notice),
-    teams: teams === null ? null : (notice) => teamsRequest(teams, notice),
-    telegram: telegram === null ? null : (notice) => telegramRequest(telegram, notice, options.telegramApi),
-    webhook: webhook === null ? null : (notice) => webhookRequest(webhook, notice),
-  }
-  return KINDS.flatMap((kind): Receiver[] => {
-    if (kind === 'custom')
-      return custom === null
-        ? []
-        : [{ kind, deliver: (notice, signal) => runCommand(custom, notice, options, timeoutMs, signal) }]
-    const made = services[kind]
-    return made === null ? [] : [{ kind, deliver: (notice, signal) => send(made(notice), timeoutMs, signal) }]
+  const { timeoutMs = MOST_MS, telegramApi } = options
+  const posted = (kind: Kind, requestOf: (notice: Notice) => Request): Receiver => ({
+    kind,
+    deliver: (notice, signal) => send(requestOf(notice), timeoutMs, signal),
   })
+  const all: (Receiver | null)[] = [
+    slack === null ? null : posted('slack', (notice) => jsonTo(slack, slackBody(notice))),
+    discord === null ? null : posted('discord', (notice) => jsonTo(discord, discordBody(notice))),
+    teams === null ? null : posted('teams', (notice) => jsonTo(teams, teamsBody(notice))),
+    telegram === null ? null : posted('telegram', (notice) => telegramRequest(telegram, notice, telegramApi)),
+    webhook === null ? null : posted('webhook', (notice) => webhookRequest(webhook, notice)),
+    custom === null
+      ? null
+      : {
+          kind: 'custom',
+          deliver: (notice, signal) => runCommand(custom, notice, options, timeoutMs, signal),
+        },
+  ]
+  return all.filter((one) => one !== null)
+}
+
+function jsonTo(url: string, body: unknown): Request {
+  return { url, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+}
+
+/** An incoming webhook: https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks */
+function slackBody(notice: Notice) {
+  const link = linkOf(notice)
+  // Controls (`<!channel>`, `<@U1>`, `<url|text>`) begin with what is escaped: docs.slack.dev/messaging/formatting-message-text
+  const escaped = (text: string) =>
+    text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  const next = sentenceIn(notice.next, { text: escaped, code: (code) => `\`${escaped(code)}\`` })
+  const there = link === null ? '' : ` · <${escaped(link.url).replaceAll('|', '%7C')}|${link.name}>`
+  // Verbatim: no address or name in it becomes a link.
+  const mrkdwn = (text: string) => ({ type: 'mrkdwn', text, verbatim: true })
+  return {
+    // In notifications, and where blocks are not shown.
+    text: escaped(headlineOf(notice)),
+    blocks: [
+      { type: 'section', text: mrkdwn(escaped(headlineOf(notice))) },
+      ...(next === '' ? [] : [{ type: 'section', text: mrkdwn(next) }]),
+      { type: 'context', elements: [mrkdwn(escaped(factsOf(notice)) + there)] },
+    ],
+    unfurl_links: false,
+    unfurl_media: false,
+  }
+}
+
+const COLOURS: Readonly<Record<string, number>> = {
+  complete: 0x1a7f37,
+  stuck: 0xcf222e,
+  error: 0xcf222e,
+  budget: 0x9a6700,
+  'max-iterations': 0x9a6700,
+}
+const BLUE = 0x0969da
+
+/** A webhook of a channel: https://docs.discord.com/developers/resources/webhook#execute-webhook */
+function discordBody(notice: Notice) {
+  const link = linkOf(notice)
+  const escaped = (text: string) => text.replace(/[\\*_~`|>#\-[\]()]/g, '\\$&')
+  const next = sentenceIn(notice.next, { text: escaped, code: (code) => `\`${code}\`` })
+  return {
+    // Nobody, whatever the text says.
+    allowed_mentions: { parse: [] },
+    embeds: [
+      {
+        description: [`**${escaped(headlineOf(notice))}**`, next].filter(Boolean).join('\n'),
+        color: COLOURS[notice.outcome ?? ''] ?? BLUE,
+        footer: { text: factsOf(notice) },
+        timestamp: new Date(notice.at).toISOString(),
+        ...(link === null ? {} : { title: link.name, url: link.url }),
+      },
+    ],
+  }
+}
+
+/**
+ * A Workflows webhook that takes Adaptive Cards:
+ * https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using
+ */
+function teamsBody(notice: Notice) {
+  const link = linkOf(notice)
+  // A run of text is no markdown, as a TextBlock is: https://adaptivecards.io/explorer/TextRun.html
+  const run = (text: string, look: object = {}) => ({ type: 'TextRun', text, ...look })
+  const line = (...inlines: object[]) => ({ type: 'RichTextBlock', inlines })
+  const next = notice.next.map((part) => {
+    if (typeof part === 'string') return run(part)
+    if ('code' in part) return run(titleText(part.code, part.most), { fontType: 'Monospace' })
+    return run(titleText('text' in part ? part.text : part.button))
+  })
+  const content = {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.4',
+    body: [
+      line(run(headlineOf(notice), { weight: 'Bolder' })),
+      ...(next.length === 0 ? [] : [line(...next)]),
+      line(run(factsOf(notice), { isSubtle: true, size: 'Small' })),
+    ],
+    actions: link === null ? [] : [{ type: 'Action.OpenUrl', title: link.name, url: link.url }],
+  }
+  return {
+    type: 'message',
+    attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null, content }],
+  }
+}
+
+/** A bot: https://core.telegram.org/bots/api#sendmessage */
+function telegramRequest(
+  { botToken, chatId }: NonNullable<NotifySettings['telegram']>,
+  notice: Notice,
+  api = 'https://api.telegram.org',
+): Request {
+  return jsonTo(`${api}/bot${botToken}/sendMessage`, {
+    chat_id: chatId,
+    // Without parse_mode nothing in it is markup.
+    text: plainMessage(notice),
+    link_preview_options: { is_disabled: true },
+  })
+}
+
+/** A receiver of one's own: a JSON body, signed as GitHub signs its webhooks. docs/notify.md describes it. */
+function webhookRequest(
+  { url, secret }: NonNullable<NotifySettings['webhook']>,
+  { sign: _sign, next, at, delivery, ...facts }: Notice,
+): Request {
+  const body = { ...facts, deliveryId: delivery, at: new Date(at).toISOString(), next: inPlain(next) }
+  const request = jsonTo(url, body)
+  const headers: Record<string, string> = {
+    ...request.headers,
+    'user-agent': `ralph-action/${VERSION}`,
+    'x-ralph-event': facts.event,
+    'x-ralph-delivery': delivery,
+  }
+  if (secret !== null)
+    headers['x-ralph-signature-256'] =
+      `sha256=${createHmac('sha256', secret).update(request.body).digest('hex')}`
+  return { ...request, headers }
 }

@@ -13,7 +13,7 @@ import { metricsOf } from './metrics.ts'
 import { metricsBody, type Source, type Span, tracesBody } from './otlp.ts'
 import { jobSpans, type SpanFacts, spansOf, traceIdOf } from './spans.ts'
 
-export type TelemetryOptions = {
+type TelemetryOptions = {
   config: TelemetryConfig
   facts: Omit<SpanFacts, 'id'>
   /** Aborts when the job is cancelled: then there is little time. */
