@@ -9,9 +9,8 @@ import { VERSION } from '../model/version.ts'
 import { terminalText } from '../report/escape.ts'
 import { send } from '../system/http-post.ts'
 import type { Target, TelemetryConfig } from './config.ts'
-import { metricsOf } from './metrics.ts'
 import { metricsBody, type Source, type Span, tracesBody } from './otlp.ts'
-import { jobSpans, type SpanFacts, spansOf, traceIdOf } from './spans.ts'
+import { jobSpans, metricsOf, type SpanFacts, spansOf, traceIdOf } from './spans.ts'
 
 type TelemetryOptions = {
   config: TelemetryConfig
@@ -83,12 +82,8 @@ export class Telemetry implements Observer {
     if (measured.length > 0) bodies.push([metrics, metricsBody(source, measured, times)])
     for (const [target, body] of bodies) {
       if (target === null) continue
-      const { url, headers } = target
-      const request = {
-        url,
-        headers: { ...headers, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      }
+      const headers = { ...target.headers, 'content-type': 'application/json' }
+      const request = { url: target.url, headers, body: JSON.stringify(body) }
       const { ok, said } = await send(request, patienceMs, late)
       if (ok) continue
       warn(`telemetry was not taken: ${terminalText(redact(late.aborted ? 'no answer in time' : said), 300)}`)

@@ -1,6 +1,8 @@
 // OTLP/HTTP in JSON, as OpenTelemetry's own SDK writes it: https://opentelemetry.io/docs/specs/otlp/#otlphttp. Pure.
+import { grouped } from '../model/each.ts'
 
-export type Attributes = Readonly<Record<string, string | number | boolean>>
+/** What is null is left out. */
+export type Attributes = Readonly<Record<string, string | number | boolean | null>>
 
 export type Span = {
   traceId: string
@@ -44,7 +46,9 @@ export function metricsBody(
   const times = { startTimeUnixNano: nanos(startMs), timeUnixNano: nanos(endMs) }
   const aggregationTemporality = isDelta ? 1 : 2
   const written = metrics.map(({ name, description, unit, bounds, points }) => {
-    const dataPoints = seriesOf(points).map((same) => {
+    // What is of the same attributes is one series.
+    const series = [...grouped(points, ({ attributes }) => JSON.stringify(attributes)).values()]
+    const dataPoints = series.map((same) => {
       const attributes = attributesIn(same[0]?.attributes ?? {})
       const values = same.map(({ value }) => value)
       const sum = values.reduce((all, value) => all + value, 0)
@@ -59,18 +63,6 @@ export function metricsBody(
   return {
     resourceMetrics: [{ resource: resourceIn(resource), scopeMetrics: [{ scope, metrics: written }] }],
   }
-}
-
-type Points = Metric['points']
-
-/** What is of the same attributes is one. */
-function seriesOf(points: Points): Points[] {
-  const series = new Map<string, Points>()
-  for (const point of points) {
-    const key = JSON.stringify(point.attributes)
-    series.set(key, [...(series.get(key) ?? []), point])
-  }
-  return [...series.values()]
 }
 
 function histogram(values: readonly number[], bounds: readonly number[]) {
@@ -112,11 +104,13 @@ function spanIn({ traceId, spanId, parentSpanId, name, kind, startMs, endMs, att
 }
 
 function attributesIn(attributes: Attributes) {
-  return Object.entries(attributes).map(([key, value]) => {
-    if (typeof value === 'string') return { key, value: { stringValue: value } }
-    if (typeof value === 'boolean') return { key, value: { boolValue: value } }
-    return { key, value: Number.isInteger(value) ? { intValue: value } : { doubleValue: value } }
-  })
+  return Object.entries(attributes)
+    .filter(([, value]) => value !== null)
+    .map(([key, value]) => {
+      if (typeof value === 'string') return { key, value: { stringValue: value } }
+      if (typeof value === 'boolean') return { key, value: { boolValue: value } }
+      return { key, value: Number.isInteger(value) ? { intValue: value } : { doubleValue: value } }
+    })
 }
 
 /** Digits in a text: a number would lose the last ones. */

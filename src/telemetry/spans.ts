@@ -1,4 +1,4 @@
-// What a job did, as spans: ids and figures, no word of a story. Pure: times are those of the events.
+// What a job did, as spans, and its figures out of these: ids and amounts, no word of a story. Pure: times are those of the events.
 import type { Event } from '../model/event.ts'
 import { type GateResult, isService } from '../model/gate.ts'
 import { openAttempt } from '../model/job.ts'
@@ -7,7 +7,7 @@ import { oneLine } from '../model/text.ts'
 import type { Usage } from '../model/usage.ts'
 import { counts } from '../prd/select.ts'
 import { goesOn, outcomeNow } from '../report/headline.ts'
-import type { Span } from './otlp.ts'
+import type { Attributes, Metric, Span } from './otlp.ts'
 
 export type SpanFacts = {
   /** Of the agent that works, `first` or `fallback`. */
@@ -22,21 +22,22 @@ type Mode = 'run' | 'plan' | 'verify'
 /** What an event adds; `before` is the state before it. */
 export function spansOf(before: State, event: Event, after: State, facts: SpanFacts): Span[] {
   const attempt = openAttempt(before)
-  const job = jobSpanId(after, facts)
-  const parent = attempt === null ? job : iterationSpanId(before, attempt, facts)
+  const parent = attempt === null ? jobSpanId(after, facts) : iterationSpanId(before, attempt, facts)
   const from = { state: after, parent, endMs: event.at, which: attempt?.agent ?? 'first', facts } as const
   switch (event.kind) {
-    case 'worked':
-      return [sessionSpan(from, 'run', event.session.usage, errorOf(event.session.status))]
+    case 'worked': {
+      const { status, usage } = event.session
+      return [sessionSpan(from, 'run', usage, status === 'finished' ? null : status)]
+    }
     case 'judged':
-      return [sessionSpan(from, 'verify', event.usage, null)]
+      return [sessionSpan(from, 'verify', event.usage)]
     case 'planned':
-      return [sessionSpan(from, 'plan', event.usage, null)]
+      return [sessionSpan(from, 'plan', event.usage)]
     case 'gated':
     case 'baselined':
       return gateSpans(from, event.gates)
     case 'verified': {
-      const session = sessionSpan(from, 'verify', event.usage, null)
+      const session = sessionSpan(from, 'verify', event.usage)
       const gates = gateSpans({ ...from, endMs: session.startMs }, event.gates)
       return event.usage.calls === 0 ? gates : [...gates, session]
     }
@@ -54,43 +55,42 @@ export function jobSpans(state: State, endMs: number, facts: SpanFacts): Span[] 
   const outcome = outcomeNow(state)
   const { total, passed } = counts(state.prd, state.control.scope)
   const { run } = state.prd
+  const { startedAt } = state.job
   const attributes = {
     'ralph.feature': oneLine(state.feature, 200),
     'ralph.generation': state.generation,
     'ralph.stories.total': total,
     'ralph.stories.passed': passed,
-    ...(outcome === null ? {} : { 'ralph.outcome': outcome }),
+    'ralph.outcome': outcome,
   }
-  const error = outcome === 'error' || outcome === 'stuck' ? outcome : null
-  const traceId = traceIdOf(state, facts)
-  const chain = chainSpanId(state, facts)
+  const chainId = chainSpanId(state, facts)
   const job: Span = {
-    traceId,
+    traceId: traceIdOf(state, facts),
     spanId: jobSpanId(state, facts),
-    parentSpanId: chain,
+    parentSpanId: chainId,
     name: 'ralph.job',
     kind: 1,
-    startMs: state.job.startedAt,
+    startMs: startedAt,
     endMs,
     attributes: { ...attributes, 'ralph.job': run.jobs, 'ralph.job.iterations': state.job.counts.iterations },
-    error,
+    error: outcome === 'error' || outcome === 'stuck' ? outcome : null,
   }
   if (outcome === null || (outcome === 'continued' && goesOn(state))) return [job]
   const first = state.timeline.find((entry) => entry.job > state.control.jobsBefore)
-  const startMs = Math.min(
-    state.job.startedAt,
-    first === undefined ? Number.POSITIVE_INFINITY : first.at - first.ms,
-  )
-  const whole = {
-    'ralph.jobs': run.jobs,
-    'ralph.iterations': run.iterations,
-    'ralph.cost.usd': run.usage.costUsd,
+  const chain: Span = {
+    ...job,
+    spanId: chainId,
+    parentSpanId: null,
+    name: 'ralph.chain',
+    startMs: first === undefined ? startedAt : Math.min(startedAt, first.at - first.ms),
+    attributes: {
+      ...attributes,
+      'ralph.jobs': run.jobs,
+      'ralph.iterations': run.iterations,
+      'ralph.cost.usd': run.usage.costUsd,
+    },
   }
-  const name = 'ralph.chain'
-  return [
-    job,
-    { ...job, spanId: chain, parentSpanId: null, name, startMs, attributes: { ...attributes, ...whole } },
-  ]
+  return [job, chain]
 }
 
 export function traceIdOf({ nonce }: State, { id }: SpanFacts): string {
@@ -120,10 +120,9 @@ function sessionSpan(
   { state, parent, endMs, which, facts }: From,
   mode: Mode,
   usage: Usage,
-  error: string | null,
+  error: string | null = null,
 ): Span {
   const { name, provider } = facts.agent(which)
-  const model = facts.model(mode)
   return {
     traceId: traceIdOf(state, facts),
     spanId: facts.id(16, `session/${parent}/${mode}/${endMs}`),
@@ -137,12 +136,12 @@ function sessionSpan(
       'gen_ai.operation.name': 'invoke_agent',
       'gen_ai.provider.name': provider,
       'gen_ai.agent.name': name,
-      ...(model === null ? {} : { 'gen_ai.request.model': model }),
+      'gen_ai.request.model': facts.model(mode),
       'gen_ai.usage.input_tokens': usage.inputTokens,
       'gen_ai.usage.output_tokens': usage.outputTokens,
       'ralph.mode': mode,
       'ralph.cost.usd': usage.costUsd,
-      ...(error === null ? {} : { 'error.type': error }),
+      'error.type': error,
     },
     error,
   }
@@ -151,26 +150,27 @@ function sessionSpan(
 /** They ran one after the other, services beside them, and the last one ended with the event. */
 function gateSpans({ state, parent, endMs, facts }: From, gates: readonly GateResult[]): Span[] {
   let end = endMs
-  return gates.toReversed().map(({ name, ok, advisory, ended, ms }, index) => {
+  return gates.toReversed().map((gate, index) => {
+    const name = oneLine(gate.name, 100)
     const endedAt = end
-    const startMs = end - ms
-    if (!isService({ name })) end = startMs
-    const exit = /^exit (\d+)$/.exec(ended)?.[1]
+    const startMs = end - gate.ms
+    if (!isService(gate)) end = startMs
+    const exit = /^exit (\d+)$/.exec(gate.ended)?.[1]
     return {
       traceId: traceIdOf(state, facts),
-      spanId: facts.id(16, `gate/${parent}/${index}/${name}/${endMs}`),
+      spanId: facts.id(16, `gate/${parent}/${index}/${gate.name}/${endMs}`),
       parentSpanId: parent,
-      name: `gate ${oneLine(name, 100)}`,
-      kind: 1 as const,
+      name: `gate ${name}`,
+      kind: 1,
       startMs,
       endMs: endedAt,
       attributes: {
-        'ralph.gate.name': oneLine(name, 100),
-        'ralph.gate.ok': ok,
-        'ralph.gate.advisory': advisory,
-        ...(exit === undefined ? {} : { 'process.exit.code': Number(exit) }),
+        'ralph.gate.name': name,
+        'ralph.gate.ok': gate.ok,
+        'ralph.gate.advisory': gate.advisory,
+        'process.exit.code': exit === undefined ? null : Number(exit),
       },
-      error: ok || advisory ? null : 'red',
+      error: gate.ok || gate.advisory ? null : 'red',
     }
   })
 }
@@ -201,12 +201,63 @@ function iterationSpan(
       'ralph.result': RESULTS[kind],
       'ralph.cost.usd': entry?.costUsd ?? 0,
       'ralph.tokens': entry?.tokens ?? 0,
-      ...(failure === null ? {} : { 'error.type': failure }),
+      'error.type': failure,
     },
     error: failure,
   }
 }
 
-function errorOf(status: string): string | null {
-  return status === 'finished' ? null : status
+/** The figures of a job; names and bounds by https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-metrics/ */
+export function metricsOf(spans: readonly Span[]): Metric[] {
+  const sessions = spans.filter(({ name }) => name.startsWith('invoke_agent '))
+  const iterations = spans.filter(({ name }) => name === 'ralph.iteration')
+  const points = (from: readonly Span[], value: (span: Span) => unknown, more: Attributes = {}) =>
+    from.map((span) => ({ value: Number(value(span)), attributes: { ...whose(span), ...more } }))
+  const tokens = (type: 'input' | 'output') =>
+    points(sessions, ({ attributes }) => attributes[`gen_ai.usage.${type}_tokens`], {
+      'gen_ai.token.type': type,
+    })
+  const metrics: Metric[] = [
+    {
+      name: 'gen_ai.client.token.usage',
+      unit: '{token}',
+      description: 'Tokens that a session used',
+      bounds: Array.from({ length: 14 }, (_, power) => 4 ** power),
+      points: [...tokens('input'), ...tokens('output')],
+    },
+    {
+      name: 'gen_ai.client.operation.duration',
+      unit: 's',
+      description: 'How long a session took',
+      bounds: Array.from({ length: 14 }, (_, power) => 2 ** power),
+      points: points(sessions, ({ startMs, endMs }) => (endMs - startMs) / 1000),
+    },
+    {
+      name: 'ralph.iterations',
+      unit: '{iteration}',
+      description: 'Iterations by their result',
+      points: points(iterations, () => 1),
+    },
+    {
+      name: 'ralph.cost',
+      unit: 'USD',
+      description: 'What sessions cost',
+      points: points(sessions, ({ attributes }) => attributes['ralph.cost.usd']),
+    },
+  ]
+  return metrics.filter((metric) => metric.points.length > 0)
+}
+
+/** What tells one series of figures from another. */
+const SERIES: readonly string[] = [
+  'gen_ai.operation.name',
+  'gen_ai.provider.name',
+  'gen_ai.agent.name',
+  'gen_ai.request.model',
+  'ralph.mode',
+  'ralph.result',
+]
+
+function whose({ attributes }: Span): Attributes {
+  return Object.fromEntries(Object.entries(attributes).filter(([name]) => SERIES.includes(name)))
 }
