@@ -18,7 +18,7 @@ import { nextMove } from '../report/next-move.ts'
 import { STANDINGS } from '../report/outcomes.ts'
 import { outputsOf, partInJson } from '../report/outputs.ts'
 import { inPlain } from '../report/sentence.ts'
-import { headerOf, type PlanView, plansOf, splitAgain, storiesOf } from '../report/view.ts'
+import { aboutOf, headerOf, type PlanView, plansOf, splitAgain, storiesOf } from '../report/view.ts'
 import { many } from '../report/words.ts'
 import { describeGates, describeServices, describeSteps, type Settings } from '../settings/index.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
@@ -51,7 +51,8 @@ export async function status(context: Context): Promise<Answer> {
   const plans = plansOf(shownPlan(state, Date.now()))
   const { isTTY, columns } = context.json ? process.stderr : process.stdout
   const width = isTTY ? Math.min(100, columns) : null
-  for (const plan of plans) if (plan.isWaiting) say(['', ...waitingLines(plan, width), ''].join('\n'))
+  for (const plan of plans)
+    if (plan.phase === 'proposed') say(['', ...waitingLines(plan, width), ''].join('\n'))
   const forecast = forecastOf(shown, limits, Date.now())
   const outlook = outlookWords(forecast, worstCase(shown, limits))
   if (outlook !== null) say(`Left: ${outlook}`)
@@ -71,19 +72,16 @@ export async function status(context: Context): Promise<Answer> {
   return { code: fine ? 0 : 1, outputs: outputsOf(state, outcome, null), more }
 }
 
-function planInJson({ storyId, phase, digest, questions, parts }: PlanView) {
+function planInJson({ storyId, phase, digest, questions, stories }: PlanView) {
   return {
     storyId,
     phase,
     digest,
     questions,
-    parts: parts.map(({ id, title, about, dependsOn, criteria }) => ({
-      id,
-      title,
-      description: about.join('\n\n'),
-      dependsOn,
-      acceptanceCriteria: criteria,
-    })),
+    parts: stories.map((story) => {
+      const { id, title, dependsOn, acceptanceCriteria } = story
+      return { id, title, description: aboutOf(story).join('\n\n'), dependsOn, acceptanceCriteria }
+    }),
   }
 }
 

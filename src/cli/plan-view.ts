@@ -5,7 +5,7 @@ import { typedOn } from '../loop/command-table.ts'
 import type { Prd, Story } from '../model/feature.ts'
 import { pickStory } from '../prd/select.ts'
 import { terminalText } from '../report/escape.ts'
-import type { PlanView } from '../report/view.ts'
+import { aboutOf, type PlanView } from '../report/view.ts'
 import { many } from '../report/words.ts'
 import { fit, pad, textWidth, wrap } from '../terminal/width.ts'
 
@@ -63,20 +63,21 @@ export function storyLines(prd: Prd, remarks: readonly Remark[], width: number |
 
 /** A plan, or a split, that waits to be approved: what a person has to read before, and the command that approves just this. */
 export function waitingLines(plan: PlanView, width: number | null): string[] {
-  const { storyId, digest, parts, questions, remarks } = plan
+  const { storyId, digest, stories, questions, remarks } = plan
   const title =
     storyId === null
-      ? `The plan waits to be approved: ${many(parts.length, 'story', 'stories')}`
-      : `${terminalText(storyId, 64)} is proposed in ${many(parts.length, 'part')}`
-  const shown = bounded(parts).flatMap(({ id, title: of, about, dependsOn, criteria }) => {
+      ? `The plan waits to be approved: ${many(stories.length, 'story', 'stories')}`
+      : `${terminalText(storyId, 64)} is proposed in ${many(stories.length, 'part')}`
+  const shown = bounded(stories).flatMap((story) => {
+    const { id, title: of, dependsOn, acceptanceCriteria } = story
     const after = dependsOn.length === 0 ? [] : [`after ${dependsOn.join(', ')}`]
     return [
       ...hanging(`${terminalText(id, 64)}  ${terminalText(of, 200)}`, '  ', width),
-      ...[...about, ...after].flatMap((one) => hanging(terminalText(one), '    ', width)),
-      ...criteria.flatMap((one) => hanging(`- ${terminalText(one)}`, '    ', width)),
+      ...[...aboutOf(story), ...after].flatMap((one) => hanging(terminalText(one), '    ', width)),
+      ...acceptanceCriteria.flatMap((one) => hanging(`- ${terminalText(one)}`, '    ', width)),
     ]
   })
-  const more = parts.length - bounded(parts).length
+  const more = stories.length - bounded(stories).length
   const section = (head: string, rows: readonly string[]) => (rows.length === 0 ? [] : ['', head, ...rows])
   const asked = questions.flatMap((one) => hanging(`? ${terminalText(one)}`, '  ', width))
   const sizes = bounded(remarks).flatMap((one) =>

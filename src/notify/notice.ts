@@ -1,9 +1,8 @@
 // What people are told of a run, as data: a receiver renders it in its own way. Plain text in it is not escaped yet.
 
 import type { Outcome } from '../model/feature.ts'
-import { oneLine } from '../model/text.ts'
 import { titleText } from '../report/escape.ts'
-import type { Sentence } from '../report/sentence.ts'
+import { plainPart, type Sentence } from '../report/sentence.ts'
 import { usd } from '../report/words.ts'
 import type { Settings } from '../settings/index.ts'
 
@@ -69,8 +68,8 @@ export function sentenceIn(
   return sentence
     .map((part) => {
       if (typeof part === 'string') return text(part)
-      if ('code' in part) return code(oneLine(part.code, part.most).replaceAll('`', "'"))
-      return text(titleText('text' in part ? part.text : part.button))
+      if ('code' in part) return code(plainPart(part).replaceAll('`', "'"))
+      return text(titleText(plainPart(part)))
     })
     .join('')
 }

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { VERSION } from '../model/version.ts'
 import { titleText } from '../report/escape.ts'
-import { inPlain } from '../report/sentence.ts'
+import { inPlain, plainPart } from '../report/sentence.ts'
 import { type Answer, MOST_MS, type Request, send } from '../system/http-post.ts'
 import { type CommandPlace, runCommand } from './command.ts'
 import {
@@ -120,7 +120,7 @@ function teamsBody(notice: Notice) {
   const next = notice.next.map((part) => {
     if (typeof part === 'string') return run(part)
     if ('code' in part) return run(titleText(part.code, part.most), { fontType: 'Monospace' })
-    return run(titleText('text' in part ? part.text : part.button))
+    return run(titleText(plainPart(part)))
   })
   const content = {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',

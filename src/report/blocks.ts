@@ -1,20 +1,20 @@
 // Markdown from data: the few blocks that every report on GitHub is made of. What they take is markdown already.
+import { link } from './escape.ts'
+import { type Columns, inMarkdown } from './sentence.ts'
 import { many } from './words.ts'
-
-/** A table's columns: name, rule (`--:` is right-aligned), and what stands in the cell; it holds no bare `|`. */
-export type Columns<T> = readonly (readonly [
-  name: string,
-  rule: ':--' | '--:' | ':-:',
-  cell: (item: T) => string,
-])[]
 
 /** The two lines of a table's head. */
 export function tableHead<T>(columns: Columns<T>): string {
-  return `${row(columns.map(([name]) => name))}\n${row(columns.map(([, rule]) => rule))}`
+  return `${row(columns.map(([name]) => name))}\n${row(columns.map(([, kind]) => (kind === 'figure' ? '--:' : ':--')))}`
 }
 
 export function tableRow<T>(columns: Columns<T>, item: T): string {
-  return row(columns.map(([, , cell]) => cell(item)))
+  const cells = columns.map(([, kind, cell]) => {
+    const shown = cell(item)
+    const text = inMarkdown([typeof shown === 'number' ? String(shown) : shown])
+    return kind === 'text' ? text : text.replaceAll(' ', '&nbsp;')
+  })
+  return row(cells)
 }
 
 function row(cells: readonly string[]): string {
@@ -41,12 +41,6 @@ export function section(title: string, body: string): string {
 export function folded(title: string, body: string, open = false): string {
   if (body === '') return ''
   return `<details${open ? ' open' : ''}><summary>${title}</summary>\n\n${body}\n\n</details>`
-}
-
-/** `[text](url)` for an address of http. Anything else is only the text. */
-export function link(text: string, url: string | null): string {
-  if (url === null || !/^https?:\/\/[^\s\p{C}<>"`\\]+$/iu.test(url)) return text
-  return `[${text}](${url.replace(/[()|*_[\]]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)})`
 }
 
 /** A linked short commit id, or nothing where there is none. */

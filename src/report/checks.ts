@@ -2,13 +2,14 @@
 import type { Annotation } from '../model/gate.ts'
 import type { State } from '../model/state.ts'
 import { cut, oneLine, plainLines } from '../model/text.ts'
-import { commitLink, dotted, firstPart, fitted, link, list, section, stacked, utf8Bytes } from './blocks.ts'
-import { code, markdownText, titleText } from './escape.ts'
+import { commitLink, dotted, firstPart, fitted, list, section, stacked, table, utf8Bytes } from './blocks.ts'
+import { code, link, markdownText, titleText } from './escape.ts'
 import { outcomeNow, tally } from './headline.ts'
 import { type CheckConclusion, OUTCOMES } from './outcomes.ts'
 import {
   blockedList,
   failureBlock,
+  ITERATIONS,
   lastFailure,
   nextBlock,
   notesList,
@@ -17,7 +18,6 @@ import {
   standingLine,
   storyId,
   storyTable,
-  timelineTable,
 } from './parts.ts'
 import type { StoryView, View } from './view.ts'
 import { costWords, humanMs, many } from './words.ts'
@@ -68,7 +68,7 @@ export function rollupCheck(view: View): Check {
         storyTable(view, Math.floor(room * 0.5)),
         spending(view),
         lastFailure(view, Math.floor(room * 0.15)),
-        firstPart(timelineTable(view), Math.floor(room * 0.25)),
+        firstPart(table(ITERATIONS, view.timeline), Math.floor(room * 0.25)),
       ]),
   })
 }

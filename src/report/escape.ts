@@ -53,6 +53,12 @@ export function bold(text: string): string {
   return text === '' ? '' : `**${text}**`
 }
 
+/** `[text](url)` for an address of http. Anything else is only the text. */
+export function link(text: string, url: string | null): string {
+  if (url === null || !/^https?:\/\/[^\s\p{C}<>"`\\]+$/iu.test(url)) return text
+  return `[${text}](${url.replace(/[()|*_[\]]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)})`
+}
+
 /** A code span for a word of ours or a command; what would end the span or the table cell is replaced. */
 export function code(text: string, max = 120): string {
   const inner = unmarked(oneLine(text, max)).replaceAll('`', "'").replaceAll('|', '/')
@@ -104,4 +110,9 @@ export function mermaidText(text: string, max = 60): string {
 /** One line that a terminal and a job log only show: no sequences, and no workflow command at its start or inside. */
 export function terminalText(text: string, max = 500): string {
   return oneLine(text, max).replaceAll('##[', '## [').replace(/^::/, ': :')
+}
+
+/** A name as a part of an address. */
+export function pathOf(name: string): string {
+  return oneLine(name, 2000).split('/').map(encodeURIComponent).join('/')
 }

@@ -1,25 +1,26 @@
 // The sticky comment and the job summary: how it stands, what to do next, and the rest for those who ask.
-import type { Mistake } from '../system/errors.ts'
-import { characters, fitted, folded, section, stacked, utf8Bytes } from './blocks.ts'
-import { codeBlock } from './escape.ts'
-import { evidenceBlock } from './evidence.ts'
-import { dependencyGraph } from './graph.ts'
+import type { Story } from '../model/feature.ts'
+import { characters, fitted, folded, list, section, stacked, table, utf8Bytes } from './blocks.ts'
+import { code, codeBlock, markdownText, mermaidText } from './escape.ts'
+import { STANDINGS } from './outcomes.ts'
 import {
   blockedList,
+  evidenceBlock,
   footer,
   heading,
+  ITERATIONS,
   lastFailure,
   marker,
   nextBlock,
   notesList,
   progressBar,
   spending,
+  storyId,
   storyTable,
-  timelineTable,
 } from './parts.ts'
-import { planBlock } from './plan.ts'
-import { commandTable, mistakeList } from './replies.ts'
-import type { View } from './view.ts'
+import { commandTable } from './replies.ts'
+import { aboutOf, dependenciesOf, type PlanView, type StoryView, type View } from './view.ts'
+import { many } from './words.ts'
 
 /** UTF-16 units that a comment or a pull request's text may have (GitHub takes 65,536). */
 export const MOST_CHARACTERS = 65_000
@@ -33,11 +34,7 @@ export function stickyComment(view: View): string {
     const isRich = room >= 30_000
     return stacked([
       `${marker('sticky', view.feature)}\n${heading(view, 3)}`,
-      progressBar(view),
-      nextBlock(view),
-      blockedList(view),
-      errorBlock(view),
-      notesList(view),
+      ...beginning(view),
       planBlock(view, Math.floor(room * 0.4)),
       storyTable(view, Math.floor(room * 0.5)),
       isRich ? graphBlock(view) : '',
@@ -55,27 +52,63 @@ export function jobSummary(view: View): string {
   const render = (room: number) =>
     stacked([
       heading(view, 2),
-      progressBar(view),
-      nextBlock(view),
-      blockedList(view),
-      errorBlock(view),
-      notesList(view),
+      ...beginning(view),
       planBlock(view, Math.floor(room / 3)),
       storyTable(view, Math.floor(room / 3)),
       graphBlock(view),
       spending(view),
       evidenceBlock(view, Math.floor(room / 4)),
-      section('Iterations', timelineTable(view)),
+      section('Iterations', table(ITERATIONS, view.timeline)),
       lastFailure(view, 30_000),
       footer(view),
     ])
   return fitted(render, MOST_SUMMARY_BYTES, utf8Bytes)
 }
 
-/** The summary of a job that could not begin: each mistake with its mend, or what went wrong. */
-export function errorSummary(mistakes: readonly Mistake[], message: string): string {
-  const items = mistakeList(mistakes.slice(0, 50))
-  return stacked(['## ❌ Error: Ralph could not work', items || codeBlock(message, 6000)])
+/** What a person who looks in has to see. */
+function beginning(view: View): string[] {
+  const seen = view.error === null ? '' : folded('What was seen', codeBlock(view.error, 6000))
+  return [progressBar(view), nextBlock(view), blockedList(view), seen, notesList(view)]
+}
+
+/** Plans for people to approve; empty where none waits. At most about `room` characters. */
+function planBlock({ plans }: View, room: number): string {
+  const waiting = plans.filter(({ phase }) => phase === 'proposed')
+  return waiting.map((plan) => onePlan(plan, room / waiting.length)).join('\n\n')
+}
+
+/** Each story with its criteria, what the session had to assume, and the digest that an approval names. */
+function onePlan({ storyId: split, stories, questions, digest, remarks }: PlanView, room: number): string {
+  const title = split === null ? 'The plan' : `${markdownText(split, 64)} in ${stories.length} parts`
+  const asked = list(questions.map((one) => markdownText(one, 300)))
+  // A story that is too large costs a session or two before it is blocked: told while it is cheap to mend.
+  const sizes = remarks.slice(0, 10).map((one) => `${storyId(one.storyId)} ${markdownText(one.remark, 300)}`)
+  const large = list(sizes)
+  const blocks = [
+    asked === '' ? '' : `What it could not know, and assumed:\n\n${asked}`,
+    large === '' ? '' : `May be too large for one session:\n\n${large}`,
+    folded('Read it', plannedStories(stories, room), true),
+    `<sub>An approval is for these words (${code(digest)}): after an edit it is asked for again.</sub>`,
+  ]
+  return section(title, stacked(blocks).trim())
+}
+
+function plannedStories(stories: readonly Story[], room: number): string {
+  const items: string[] = []
+  let left = room
+  for (const story of stories) {
+    const { id, title, dependsOn, acceptanceCriteria } = story
+    const after = dependsOn.length === 0 ? [] : [`after ${dependsOn.slice(0, 10).join(', ')}`]
+    const lines = [...aboutOf(story), ...after, ...acceptanceCriteria].map(
+      (one) => `  - ${markdownText(one, 400)}`,
+    )
+    const item = [`${storyId(id)} ${markdownText(title, 200)}`, ...lines].join('\n')
+    left -= item.length
+    if (left < 0) break
+    items.push(item)
+  }
+  const more = stories.length - items.length
+  return list(more > 0 ? [...items, `… and ${many(more, 'more story', 'more stories')} in prd.json`] : items)
 }
 
 /** It stands open where it can be taken in at a glance, as long as something is still to come. */
@@ -84,6 +117,25 @@ function graphBlock({ stories, outcome }: View): string {
   return folded('What depends on what', dependencyGraph(stories) ?? '', isOpen)
 }
 
-function errorBlock({ error }: View): string {
-  return error === null ? '' : folded('What was seen', codeBlock(error, 6000))
+const MOST_STORIES = 60
+/** GitHub draws at most 500 edges; a graph of that many says nothing any more. */
+const MOST_EDGES = 200
+
+/** As a mermaid diagram, coloured by how the stories stand; null without dependencies, or with too many to be seen. */
+export function dependencyGraph(stories: readonly StoryView[]): string | null {
+  if (stories.length > MOST_STORIES) return null
+  const { edges, drawn } = dependenciesOf(stories)
+  if (edges.length === 0 || edges.length > MOST_EDGES) return null
+  const nodes = drawn.map(({ at, story: { id, title, standing } }) => {
+    const label = `${STANDINGS[standing].sign} ${mermaidText(id, 64)}<br/>${mermaidText(title, 48)}`
+    // Words of people never are ids: `end` would end the graph.
+    return `  s${at}["${label}"]:::${standing}`
+  })
+  const arrows = edges.map(({ from, to }) => `  s${from} --> s${to}`)
+  const used = new Set(drawn.map(({ story }) => story.standing))
+  const classes = [...used].sort().map((standing) => {
+    const { fill, ink } = STANDINGS[standing]
+    return `  classDef ${standing} fill:${fill},stroke:${ink},color:${ink}`
+  })
+  return ['```mermaid', 'graph LR', ...nodes, ...arrows, ...classes, '```'].join('\n')
 }

@@ -1,20 +1,20 @@
 // How a feature stands at a glance, as data: what a person who looks in wants to know first. A terminal and a page show it.
-import { type Surface, typedOn } from '../loop/command-table.ts'
-import { callAllowedAt } from '../loop/limits.ts'
+import type { Surface } from '../loop/command-table.ts'
+import { callAllowedAt, spent } from '../loop/limits.ts'
 import type { Situation } from '../loop/situation.ts'
 import type { Outcome } from '../model/feature.ts'
 import { concludedAs, openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
-import type { Attempt, Breaker, State } from '../model/state.ts'
+import type { Attempt, Breaker, Session, State } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
-import { exitsOf } from './exits.ts'
+import { remaining } from '../prd/select.ts'
 import { forecastOf, outlookWords, worstCase } from './forecast.ts'
 import { headline, standingWords } from './headline.ts'
 import { nextMove } from './next-move.ts'
 import { type Colour, OUTCOMES, type Standing } from './outcomes.ts'
 import { inPlain } from './sentence.ts'
-import { headerOf, type StoryView, storiesOf } from './view.ts'
-import { costWords, hasCost, humanMs, NO_COST, ofMost, tokens, tokenWords, usd, utc } from './words.ts'
+import { barOf, blockedOf, figuresOf, type Header, headerOf, type StoryView, storiesOf } from './view.ts'
+import { humanMs, many, ofMost, tokens, usd, utc } from './words.ts'
 
 /** What was seen of a feature. */
 export type Watched = {
@@ -60,16 +60,16 @@ export function dashboardOf(watched: Watched, now: number) {
     sign: headline(concludedAs(state, conclusion)).sign,
     headline: standingWords(state, situation),
     next: inPlain(nextMove(state, situation, surface, limits)),
-    /** What a person can do although work goes on: the first story that is blocked. */
-    needs: isAtWork ? needsOf(stories, surface) : null,
+    /** What a person can do although work goes on: of the first story that is blocked. */
+    needs: isAtWork ? (blockedOf(stories, surface, null).map(inPlain)[0] ?? null) : null,
     outlook: outlookWords(forecastOf(state, limits, now), limits === null ? null : worstCase(state, limits)),
     figures: figuresOf(header),
     calls: callsOf(state, limits, now),
     circuit: circuitOf(state, now),
     current: currentOf(state, stories, limits, now),
-    exits: exitsOf(state, limits, conclusion?.outcome ?? null),
+    exits: exitsOf(state, header, limits, conclusion?.outcome ?? null),
     stories: stories
-      .toSorted((one, other) => URGENT[one.standing] - URGENT[other.standing])
+      .toSorted((one, other) => URGENT.indexOf(one.standing) - URGENT.indexOf(other.standing))
       .slice(0, MOST_STORIES),
     timeline: state.timeline.slice(-MOST_ITERATIONS).reverse(),
     lines: watched.lines,
@@ -77,26 +77,17 @@ export function dashboardOf(watched: Watched, now: number) {
   }
 }
 
-function needsOf(stories: readonly StoryView[], surface: Surface): string | null {
-  const blocked = stories.filter(({ standing }) => standing === 'blocked')
-  const [first] = blocked
-  if (first === undefined) return null
-  const more = blocked.length === 1 ? '' : ` (and ${blocked.length - 1} more)`
-  const how = typedOn(surface, `retry ${oneLine(first.id, 64)} -- <hint>`)
-  return `${first.id} is blocked${more}: ${oneLine(first.why, 160)}. ${how}`
-}
-
 /** The first are what a person has to look at. */
-const URGENT: Readonly<Record<Standing, number>> = {
-  working: 0,
-  blocked: 1,
-  rejected: 2,
-  open: 3,
-  waiting: 4,
-  passed: 5,
-  skipped: 6,
-  outside: 7,
-}
+const URGENT: readonly Standing[] = [
+  'working',
+  'blocked',
+  'rejected',
+  'open',
+  'waiting',
+  'passed',
+  'skipped',
+  'outside',
+]
 
 type Status = { title: string; mark: string; colour: Colour; outcome: Outcome | null }
 
@@ -106,16 +97,6 @@ function statusOf(situation: Situation): Status {
   const { outcome, until } = situation.conclusion
   if (outcome === 'paused' && until !== null) return { title: 'WAITING', mark: '‖', colour: 'blue', outcome }
   return { ...OUTCOMES[outcome], outcome }
-}
-
-function figuresOf({ iteration, most, usage, jobs }: ReturnType<typeof headerOf>): [string, string][] {
-  return [
-    ['Iteration', ofMost(String(iteration), most.iterations, String)],
-    ['Jobs', ofMost(String(jobs), most.jobs, String)],
-    ['Cost', hasCost(usage) ? ofMost(costWords(usage), most.costUsd, usd) : NO_COST],
-    ['Agent time', ofMost(humanMs(usage.agentSeconds * 1000), most.agentMs, humanMs)],
-    ['Tokens', ofMost(tokenWords(usage), most.tokens, tokens)],
-  ]
 }
 
 /** Sessions in the last hour. `freeAt`: when the oldest of them no longer counts; `heldUntil`: when the next may begin. */
@@ -164,7 +145,7 @@ function currentOf(state: State, stories: readonly StoryView[], limits: Limits |
   const attempt = openAttempt(state)
   const story = stories.find(({ id }) => id === attempt?.storyId)
   if (attempt === null || story === undefined) return null
-  const { hints } = ('session' in attempt ? attempt.session : null) ?? { hints: null }
+  const session = 'session' in attempt ? attempt.session : null
   return {
     id: story.id,
     title: story.title,
@@ -175,40 +156,14 @@ function currentOf(state: State, stories: readonly StoryView[], limits: Limits |
     startedAt: attempt.startedAt,
     ms: Math.max(0, now - attempt.startedAt),
     before: story.failure?.summary ?? '',
-    said: hints === null ? '' : saidWords(hints),
+    said: session == null ? '' : saidWords(session.hints),
   }
 }
 
-function saidWords({
-  done,
-  notDone,
-  stuck,
-}: {
-  done: boolean
-  notDone: boolean
-  stuck: string | null
-}): string {
+function saidWords({ done, notDone, stuck }: Session['hints']): string {
   if (stuck !== null) return `stuck: ${oneLine(stuck, 200)}`
   if (notDone) return 'not done'
   return done ? 'done' : ''
-}
-
-/** How many stories stand how, in the order of a bar. */
-function barOf(stories: readonly StoryView[]): [Standing, number][] {
-  const order: Standing[] = [
-    'passed',
-    'skipped',
-    'working',
-    'rejected',
-    'blocked',
-    'waiting',
-    'open',
-    'outside',
-  ]
-  return order.flatMap((one): [Standing, number][] => {
-    const count = stories.filter(({ standing }) => standing === one).length
-    return count === 0 ? [] : [[one, count]]
-  })
 }
 
 /** `14:05` left to a time, as minutes and seconds; with hours where there are some. */
@@ -239,4 +194,79 @@ export function circuitWords({ position, id, until, why, others }: Dashboard['ci
   const when = position === 'open' && until !== null ? ` until ${utc(until)}` : ''
   const more = others === 0 ? '' : ` (and ${others} more)`
   return `${position === 'open' ? 'OPEN' : 'HALF-OPEN'} for ${id}${when}${more}: ${why}`
+}
+
+/** `far`: nothing to fear; `near`: soon; `met`: it ends the run, or has. */
+export type Exit = { name: string; text: string; level: 'far' | 'near' | 'met' | 'good' }
+
+/** `outcome`: what it has ended of; null while it has not. */
+function exitsOf(
+  state: State,
+  { most, counts, usage, iterations }: Header,
+  limits: Limits | null,
+  outcome: Outcome | null,
+): Exit[] {
+  const left = remaining(state.prd, state.control.scope)
+  const blocked = left.filter((story) => story.blocked).length
+  const exits: Exit[] = [
+    {
+      name: 'Stories',
+      text: `${counts.passed} of ${counts.total} ${counts.total === 1 ? 'passes' : 'pass'}${blocked > 0 ? `, ${blocked} blocked` : ''}`,
+      level: left.length === 0 ? 'good' : blocked === left.length ? 'met' : blocked > 0 ? 'near' : 'far',
+    },
+    verificationExit(state, limits, left.length === 0),
+    share('Iterations', iterations, most.iterations, String),
+    ...(most.costUsd === null ? [] : [share('Cost', usage.costUsd, most.costUsd, usd)]),
+    ...(most.tokens === null
+      ? []
+      : [share('Tokens', usage.inputTokens + usage.outputTokens, most.tokens, tokens)]),
+    ...(most.agentMs === null ? [] : [share('Agent time', usage.agentSeconds * 1000, most.agentMs, humanMs)]),
+    ...breakerExits(state, limits),
+  ]
+  const over = limits === null ? null : spent(state, limits)
+  if (over !== null && outcome !== 'budget') exits.push({ name: 'Budget', text: over, level: 'met' })
+  return exits
+}
+
+function verificationExit({ verification }: State, limits: Limits | null, isDue: boolean): Exit {
+  const name = 'Verification'
+  if (verification.approved) return { name, text: 'the judge agrees', level: 'good' }
+  if (limits?.finalVerification === false && !verification.asked) return { name, text: 'off', level: 'far' }
+  const { sessions, message } = verification
+  if (sessions > 0)
+    return {
+      name,
+      text: `${many(sessions, 'session')} without a verdict: ${oneLine(message, 120)}`,
+      level: 'near',
+    }
+  return { name, text: isDue ? 'next' : 'when all stories pass', level: 'far' }
+}
+
+/** The last tenth is near. */
+function share(name: string, used: number, most: number | null, words: (value: number) => string): Exit {
+  const level = most === null ? 'far' : used >= most ? 'met' : used >= most * 0.9 ? 'near' : 'far'
+  return { name, text: ofMost(words(used), most, words), level }
+}
+
+/** Of the story in work, else of the one that is nearest to its breaker. */
+function breakerExits(state: State, limits: Limits | null): Exit[] {
+  const current = openAttempt(state)?.storyId
+  const known = state.prd.userStories.flatMap(({ id, passes }) => {
+    const breaker = state.records[id]?.breaker
+    return passes || breaker === undefined ? [] : [{ id, breaker }]
+  })
+  const worst =
+    known.find(({ id }) => id === current) ??
+    known.toSorted((one, other) => other.breaker.sameError - one.breaker.sameError)[0]
+  if (worst === undefined || limits === null) return []
+  const { breaker: most } = limits
+  const of = (name: string, count: number, limit: number): Exit => ({
+    name,
+    text: `${count} of ${limit} in a row (${worst.id})`,
+    level: count > 0 && count >= limit - 1 ? 'near' : 'far',
+  })
+  return [
+    of('No progress', worst.breaker.sameTree, most.noProgress),
+    of('Same failure', worst.breaker.sameError, most.sameError),
+  ]
 }

@@ -1,5 +1,6 @@
-// What reports make of each outcome of a job, and of each way in which a story stands: one table each.
+// What reports make of each outcome of a job, of each way in which a story stands, and of labels: one table each.
 import type { Outcome } from '../model/feature.ts'
+import type { View } from './view.ts'
 
 export type Colour = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue' | 'cyan'
 export type CheckConclusion = 'success' | 'failure' | 'neutral' | 'skipped' | 'cancelled' | 'action_required'
@@ -74,4 +75,34 @@ export const STANDINGS: Readonly<Record<Standing, StandingRow>> = {
   waiting: { sign: '⏳', cell: '⬜', word: 'waiting', box: '[.]', fill: '#f6f8fa', ink: '#57606a' },
   open: { sign: '⬜', cell: '⬜', word: 'open', box: '[ ]', fill: '#ffffff', ink: '#24292f' },
   outside: { sign: '▫️', cell: '▫️', word: 'not asked for', box: '[ ]', fill: '#f6f8fa', ink: '#57606a' },
+}
+
+/** The labels of a run's pull request, with colour and description where Ralph has to make one. Any other there is people's. */
+export const LABELS = {
+  ralph: { color: '6f42c1', description: 'Worked on by Ralph' },
+  'ralph:blocked': { color: 'fbca04', description: 'A story is blocked; work on others goes on' },
+  'ralph:stuck': { color: 'd93f0b', description: 'Nothing goes on until a person says what is missing' },
+  'ralph:waiting': { color: 'c5def5', description: 'Paused, or waits for a word or a time' },
+  'ralph:stopped': { color: 'e99695', description: 'Ended by a limit, an error or a cancel' },
+  'ralph:complete': { color: '0e8a16', description: 'Every story passes: review it' },
+} as const
+
+export type Label = keyof typeof LABELS
+
+/** Where nothing goes on by itself. */
+const ENDED: Readonly<Record<Outcome, Label>> = {
+  complete: 'ralph:complete',
+  stuck: 'ralph:stuck',
+  'max-iterations': 'ralph:stopped',
+  budget: 'ralph:stopped',
+  paused: 'ralph:waiting',
+  continued: 'ralph:waiting',
+  error: 'ralph:stopped',
+  interrupted: 'ralph:stopped',
+}
+
+/** Those that it bears now. */
+export function labelsOf({ outcome, chainGoesOn, counts }: View): Label[] {
+  if (outcome !== null && !chainGoesOn) return ['ralph', ENDED[outcome]]
+  return counts.blocked > 0 ? ['ralph', 'ralph:blocked'] : ['ralph']
 }

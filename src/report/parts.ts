@@ -1,46 +1,20 @@
-// What comment, summary, pull request and checks have in common: each part of a view as markdown.
-import { typedOn } from '../loop/command-table.ts'
+// What comment, summary, pull request, checks and replies have in common: each part of a view as markdown.
 import type { GateResult } from '../model/gate.ts'
 import type { TimelineEntry } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
 import { excerpt } from '../system/excerpt.ts'
-import {
-  type Columns,
-  commitLink,
-  dotted,
-  folded,
-  link,
-  list,
-  stacked,
-  table,
-  tableHead,
-  tableRow,
-} from './blocks.ts'
-import { bold, code, codeBlock, markdownText } from './escape.ts'
+import { commitLink, dotted, firstPart, folded, list, stacked, table, tableHead, tableRow } from './blocks.ts'
+import { code, codeBlock, link, markdownText, pathOf } from './escape.ts'
 import { forecastWords } from './forecast.ts'
 import { OUTCOMES, STANDINGS, type Standing } from './outcomes.ts'
-import { inMarkdown } from './sentence.ts'
-import type { StoryView, View } from './view.ts'
-import {
-  costWords,
-  hasCost,
-  humanMs,
-  many,
-  NO_COST,
-  ofMost,
-  testWords,
-  tokens,
-  tokenWords,
-  usd,
-  utc,
-} from './words.ts'
+import { type Columns, inMarkdown } from './sentence.ts'
+import { barOf, figuresOf, type StoryView, type View } from './view.ts'
+import { costWords, humanMs, many, testWords, tokens, usd, utc } from './words.ts'
 
 /** The title of a check has 255 characters, and what puts a mention out of action is one, too. */
 const LONGEST_LINE = 240
 /** At most this many cells; up to it, a cell is a story. */
 const LONGEST_BAR = 20
-/** What GitHub said (at most 300) and what to do about it are one note. */
-const LONGEST_NOTE = 700
 /** A longer table is folded, and what matters now stands before it. */
 const LONGEST_TABLE = 25
 
@@ -60,26 +34,19 @@ export function heading(view: View, level: number): string {
 }
 
 /** A bar of coloured cells with the figures behind it. */
-export function progressBar({ stories, counts: { passed, total } }: View): string {
+export function progressBar({ bar, stories, counts: { passed, total } }: View): string {
   if (total === 0) return ''
   const longest = Math.min(total, LONGEST_BAR)
-  const found = counted(stories)
-  const cells = Object.entries(STANDINGS).map(([standing, { cell }]) => ({
-    cell,
-    // Every kind keeps a cell, however few its stories are.
-    length: Math.ceil(((found.get(standing) ?? 0) * longest) / total),
+  // Every kind keeps a cell, however few its stories are.
+  const cells = bar.map(([standing, count]) => ({
+    cell: STANDINGS[standing].cell,
+    length: Math.ceil((count * longest) / stories.length),
   }))
   for (let over = cells.reduce((sum, { length }) => sum + length, 0) - longest; over > 0; over -= 1) {
     const most = cells.reduce((one, other) => (other.length > one.length ? other : one))
     most.length -= 1
   }
   return `${cells.map(({ cell, length }) => cell.repeat(length)).join('')} **${passed}/${total}**`
-}
-
-function counted(stories: readonly StoryView[]): Map<string, number> {
-  const found = new Map<string, number>()
-  for (const { standing } of stories) found.set(standing, (found.get(standing) ?? 0) + 1)
-  return found
 }
 
 /** What to do next; in a frame where a person is waited for. */
@@ -89,77 +56,50 @@ export function nextBlock({ next, outcome, restsUntil }: View): string {
   return alert === null ? sentence : `> [!${alert}]\n> ${sentence}`
 }
 
-/** The blocked stories with the reason and what to type, at most five of them; empty when none is. */
-export function blockedList({ stories, outcome, surface }: View): string {
-  const blocked = stories.filter(({ standing }) => standing === 'blocked')
-  const items = blocked.slice(0, 5).map(({ id, retries, why }) => {
-    const after = retries === 0 ? '' : ` after ${many(retries, 'attempt')}`
-    const reason = why === '' ? '' : `: ${markdownText(why, 200)}`
-    const how = outcome === 'stuck' ? '' : ` → ${code(typedOn(surface, `retry ${id} -- <hint>`))}`
-    return `${STANDINGS.blocked.sign} ${storyId(id)} is blocked${after}${reason}${how}`
-  })
-  const more = many(blocked.length - 5, 'more blocked story', 'more blocked stories')
-  return list(blocked.length > 5 ? [...items, `${more}: ${code(typedOn(surface, 'retry all'))}`] : items)
+/** The blocked stories with the reason and what to type; empty when none is. */
+export function blockedList({ blocked }: View): string {
+  return list(blocked.map(inMarkdown))
 }
 
 export function storyId(id: string): string {
-  return bold(markdownText(id, 64))
+  return inMarkdown([{ story: id }])
 }
 
-/** Things to tell that are not in the state, at most ten. */
+/** Things to tell that are not in the state. */
 export function notesList({ notes }: View): string {
-  return list(
-    notes.slice(0, 10).map((note) => {
-      const { text, link: where } = typeof note === 'string' ? { text: note, link: null } : note
-      const there = where === null ? '' : ` ${link(markdownText(where.name), where.url)}`
-      return `ℹ️ ${markdownText(text, LONGEST_NOTE)}${there}`
-    }),
-  )
+  return list(notes.map(inMarkdown))
 }
-
-const SPENDING: Columns<View> = [
-  [
-    'Cost',
-    ':--',
-    ({ usage, most }) => (hasCost(usage) ? ofMost(bold(costWords(usage)), most.costUsd, usd) : NO_COST),
-  ],
-  ['Tokens', ':--', ({ usage, most }) => ofMost(tokenWords(usage), most.tokens, tokens)],
-  [
-    'Agent time',
-    ':--',
-    ({ usage, most }) => ofMost(humanMs(usage.agentSeconds * 1000), most.agentMs, humanMs),
-  ],
-  ['Iterations', ':--', ({ iterations, most }) => ofMost(String(iterations), most.iterations, String)],
-  ['Jobs', ':--', ({ jobs, most }) => ofMost(String(jobs), most.jobs, String)],
-]
 
 /** Cost, tokens, time, iterations, jobs, and what the rest will cost: probably, and at most. */
 export function spending(view: View): string {
+  const columns = figuresOf(view).map(
+    ([name, value]) =>
+      [name, 'text', () => (name === 'Cost' ? value.replace(/^\$\S+/, '**$&**') : value)] as const,
+  )
   const probably = forecastWords(view.forecast)
   return stacked([
-    table(SPENDING, [view]),
+    table(columns, [view]),
     probably === null ? '' : `**Probably:** ${probably}.`,
     view.worst === null ? '' : `**At worst:** ${view.worst}.`,
   ]).trim()
 }
 
-/** A time that is not broken over two lines. */
-function timeCell({ ms }: { ms: number }): string {
-  return ms === 0 ? '' : humanMs(ms).replace(' ', '&nbsp;')
-}
-
 const STORIES: Columns<StoryView & { repository: string }> = [
-  ['', ':-:', ({ standing }) => STANDINGS[standing].sign],
-  ['Story', ':--', nameCell],
-  ['Attempts', '--:', ({ attempts }) => (attempts === 0 ? '' : String(attempts))],
-  ['Cost', '--:', ({ usage }) => (usage.costUsd === 0 ? '' : costWords(usage))],
-  ['Time', '--:', timeCell],
-  ['Commit', ':--', ({ commit, repository }) => commitLink(commit, repository)],
+  ['', 'text', ({ standing }) => STANDINGS[standing].sign],
+  ['Story', 'text', nameCell],
+  ['Attempts', 'figure', ({ attempts }) => (attempts === 0 ? '' : attempts)],
+  ['Cost', 'figure', ({ usage }) => (usage.costUsd === 0 ? '' : costWords(usage))],
+  ['Time', 'figure', timeCell],
+  ['Commit', 'text', ({ commit, repository }) => commitLink(commit, repository)],
 ]
 
 function nameCell({ id, title, aside }: StoryView): string {
   const name = `${storyId(id)} ${markdownText(title, 120)}`
   return aside === '' ? name : `${name}<br><sub>${markdownText(aside, 180)}</sub>`
+}
+
+function timeCell({ ms }: { ms: number }): string {
+  return ms === 0 ? '' : humanMs(ms)
 }
 
 /** The stories: up to 25 in a table, more of them folded below those that matter now, in at most `room` characters. */
@@ -201,26 +141,27 @@ function mattersNow(stories: readonly StoryView[]): StoryView[] {
 }
 
 function leftOut(stories: readonly StoryView[]): string {
-  const found = counted(stories)
-  const kinds = Object.entries(STANDINGS).flatMap(([standing, { sign, word }]) => {
-    const count = found.get(standing) ?? 0
-    return count === 0 ? [] : [`${sign} ${count} ${word}`]
-  })
+  const kinds = barOf(stories).map(
+    ([standing, count]) => `${STANDINGS[standing].sign} ${count} ${STANDINGS[standing].word}`,
+  )
   return `… and ${many(stories.length, 'story', 'stories')} more: ${kinds.join(', ')}`
 }
 
-const GATES: Columns<GateResult> = [
-  ['Gate', ':--', ({ name }) => markdownText(name, 60)],
-  ['Result', ':--', gateCell],
-  ['Time', '--:', timeCell],
+/** The gates of an attempt; HTML shows them in the same columns. */
+export const GATES: Columns<GateResult> = [
+  ['Gate', 'text', ({ name }) => ({ text: name, most: 60 })],
+  ['Result', 'text', gateCell],
+  ['Time', 'figure', timeCell],
 ]
 
 /** `✅ 40 passed`, `⚠️ exit 1: 38 passed, 2 failed (advisory)`. */
-export function gateCell({ ok, advisory, ended, tests, flaky }: GateResult): string {
+function gateCell({ ok, advisory, ended, tests, flaky }: GateResult): { text: string; most: number } {
   const counted = testWords(tests)
-  if (ok) return `✅ ${counted || 'passed'}${flaky ? ' ⚠️ flaky' : ''}`
-  const how = [markdownText(ended, 80), counted].filter((part) => part !== '').join(': ')
-  return `${advisory ? '⚠️' : '❌'} ${how}${advisory ? ' (advisory)' : ''}`
+  const how = [oneLine(ended, 80), counted].filter((part) => part !== '').join(': ')
+  const text = ok
+    ? `✅ ${counted || 'passed'}${flaky ? ' ⚠️ flaky' : ''}`
+    : `${advisory ? '⚠️' : '❌'} ${how}${advisory ? ' (advisory)' : ''}`
+  return { text, most: 160 }
 }
 
 /** What the last attempt looked like: its gates, and the output of the one that failed, bounded. */
@@ -240,36 +181,51 @@ export function lastFailure({ failed }: View, maxChars: number): string {
 }
 
 const RESULTS: Readonly<Record<TimelineEntry['result'], string>> = {
-  passed: '✅&nbsp;passed',
-  rejected: '❌&nbsp;rejected',
-  returned: '↩️&nbsp;given&nbsp;back',
-  reset: '🔁&nbsp;reset',
+  passed: '✅ passed',
+  rejected: '❌ rejected',
+  returned: '↩️ given back',
+  reset: '🔁 reset',
 }
 
-const TIMELINE: Columns<TimelineEntry> = [
-  ['#', '--:', ({ iteration }) => String(iteration)],
-  ['Story', ':--', (entry) => markdownText(entry.storyId, 64)],
-  ['Attempt', '--:', ({ attempt }) => String(attempt)],
-  ['Result', ':--', ({ result }) => RESULTS[result]],
-  ['Why', ':--', ({ summary }) => markdownText(summary, 200)],
-  ['Cost', '--:', ({ costUsd }) => (costUsd > 0 ? usd(costUsd) : '')],
-  ['Tokens', '--:', ({ tokens: used }) => (used > 0 ? tokens(used) : '')],
-  ['Time', '--:', timeCell],
-  ['Job', '--:', ({ job }) => String(job)],
-  ['When (UTC)', ':--', ({ at }) => utc(at).replace(' UTC', '').replace(' ', '&nbsp;')],
+/** The attempts of one story; HTML shows them in the same columns. */
+export const ATTEMPTS: Columns<TimelineEntry> = [
+  ['Attempt', 'figure', ({ attempt }) => attempt],
+  ['Result', 'word', ({ result }) => RESULTS[result]],
+  ['Why', 'text', ({ summary }) => ({ text: summary, most: 200 })],
+  ['Cost', 'figure', ({ costUsd }) => (costUsd > 0 ? usd(costUsd) : '')],
+  ['Tokens', 'figure', ({ tokens: used }) => (used > 0 ? tokens(used) : '')],
+  ['Time', 'figure', timeCell],
+  ['Job', 'figure', ({ job }) => job],
+  ['When (UTC)', 'word', ({ at }) => utc(at).replace(' UTC', '')],
 ]
 
 /** The iterations in their order, the newest last. */
-export function timelineTable({ timeline }: View): string {
-  return table(TIMELINE, timeline)
+export const ITERATIONS: Columns<TimelineEntry> = [
+  ['#', 'figure', ({ iteration }) => iteration],
+  ['Story', 'text', ({ storyId: text }) => ({ text, most: 64 })],
+  ...ATTEMPTS,
+]
+
+/** What shows each criterion, as the final verification found it, folded; empty where nothing does. At most about `room` characters. */
+export function evidenceBlock({ stories, branch, links }: View, room: number): string {
+  const proven = stories.filter(({ evidence }) => evidence.length > 0)
+  const criteria = proven.reduce((sum, story) => sum + story.criteria.length, 0)
+  const blob = `${links.repository}/blob/${pathOf(branch)}`
+  const lists = stacked(proven.map((story) => evidenceOf(story, blob))).trim()
+  return folded(`What shows ${many(criteria, 'criterion', 'criteria')}`, firstPart(lists, room))
 }
 
-/** Those of one story. */
-export function attemptTable(entries: readonly TimelineEntry[]): string {
-  return table(
-    TIMELINE.filter(([name]) => name !== 'Story'),
-    entries,
-  )
+function evidenceOf({ id, title, criteria, evidence }: StoryView, blob: string): string {
+  const items = criteria.flatMap((text, at) => {
+    const shown = evidence.filter(({ criterion }) => criterion === at + 1).slice(0, 5)
+    const places = shown.map(({ path, line, shown: words }) => {
+      if (path === undefined) return markdownText(words, 160)
+      const name = code(line === undefined ? path : `${path}:${line}`, 120)
+      return link(name, `${blob}/${pathOf(path)}${line === undefined ? '' : `#L${line}`}`)
+    })
+    return places.length === 0 ? [] : [`- ${markdownText(text, 160)} → ${places.join(', ')}`]
+  })
+  return `${storyId(id)} ${markdownText(title, 120)}\n${items.join('\n')}`
 }
 
 /** When this was written and where to look further, in small letters. */

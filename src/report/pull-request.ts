@@ -1,10 +1,8 @@
 // The pull request of a feature: its title and its text. What is live stands in the sticky comment, not here.
-import { oneLine } from '../model/text.ts'
-import { characters, firstPart, fitted, link, list, section, stacked } from './blocks.ts'
-import { code, markdownText, subjectText, titleText } from './escape.ts'
-import { evidenceBlock } from './evidence.ts'
+import { characters, firstPart, fitted, list, section, stacked } from './blocks.ts'
+import { code, link, markdownText, pathOf, subjectText, titleText } from './escape.ts'
 import { MOST_CHARACTERS } from './markdown.ts'
-import { marker, storyId } from './parts.ts'
+import { evidenceBlock, marker, storyId } from './parts.ts'
 import type { StoryView, View } from './view.ts'
 import { many } from './words.ts'
 
@@ -132,8 +130,7 @@ const MOST_LEARNINGS = 30
 
 function steering({ branch, folder, links }: View): string {
   const hint = code('/ralph retry US-001 -- use the existing mailer')
-  const path = oneLine(`${branch}/${folder}`, 2000).split('/').map(encodeURIComponent).join('/')
-  const there = link(code(folder, 200), `${links.repository}/tree/${path}`)
+  const there = link(code(folder, 200), `${links.repository}/tree/${pathOf(`${branch}/${folder}`)}`)
   return [
     `Comment with write access: ${code('/ralph pause')}, ${code('/ralph run')}, ${hint}, ${code('/ralph help')} for the rest.`,
     `Push to ${code(branch, 200)} as you like: Ralph takes your commits in. The stories are in ${there}; edit them there.`,

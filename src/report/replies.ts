@@ -6,20 +6,20 @@ import { concludedAs } from '../model/job.ts'
 import type { Lease, State } from '../model/state.ts'
 import type { Mistake } from '../system/errors.ts'
 import { excerpt } from '../system/excerpt.ts'
-import { type Columns, firstPart, folded, link, list, section, stacked, table } from './blocks.ts'
-import { code, codeBlock, markdownText } from './escape.ts'
+import { firstPart, folded, list, section, stacked, table } from './blocks.ts'
+import { code, codeBlock, link, markdownText } from './escape.ts'
 import { outlookWords } from './forecast.ts'
 import { outcomeNow } from './headline.ts'
 import { STANDINGS } from './outcomes.ts'
-import { attemptTable, blockedList, heading, marker, progressBar, storyId } from './parts.ts'
-import { inMarkdown } from './sentence.ts'
+import { ATTEMPTS, blockedList, heading, marker, progressBar, storyId } from './parts.ts'
+import { type Columns, inMarkdown } from './sentence.ts'
 import { type Facts, type View, viewOf } from './view.ts'
 import type { Why } from './why.ts'
 import { costWords, hasCost, humanMs, many, utc } from './words.ts'
 
 const COMMANDS: Columns<{ example: string; meaning: string }> = [
-  ['Comment', ':--', ({ example }) => code(example)],
-  ['What it does', ':--', ({ meaning }) => meaning],
+  ['Comment', 'text', ({ example }) => ({ code: example })],
+  ['What it does', 'text', ({ meaning }) => meaning],
 ]
 
 /** The commands as a table. */
@@ -66,7 +66,7 @@ export function whyReply(why: Why | null): string {
     output === '' ? '' : folded(title, codeBlock(output, MOST_SEEN + 500), true),
     folded(
       `What was tried: ${many(attempts.length, 'attempt')}${spent}`,
-      attemptTable(attempts.slice(-MOST_TRIED)),
+      table(ATTEMPTS, attempts.slice(-MOST_TRIED)),
     ),
     inLogs === null
       ? ''
@@ -181,4 +181,20 @@ export function mistakeList(mistakes: readonly Mistake[]): string {
 export function mistakeReply(problem: string, fix: string): string {
   const text = markdownText(problem, 160)
   return `😕 ${text.charAt(0).toUpperCase()}${text.slice(1)}. Try ${code(fix, 120)}. Nothing was changed.\n`
+}
+
+/** The one reply on the issue that asked for a plan: where it stands, or what is missing. */
+export function issueReply(view: View): string {
+  const plan = view.plans.find(({ storyId }) => storyId === null)
+  const { pullUrl } = view
+  const where = pullUrl === null ? code(view.branch, 200) : pullUrl
+  const again = `Edit the issue, then comment ${code('/ralph plan')} here.`
+  const missing = plan === undefined || plan.message === '' ? '' : markdownText(plan.message, 400)
+  const text =
+    plan?.phase === 'wanted' && missing !== ''
+      ? `❓ No plan came of this issue: ${missing}\n\n${again}`
+      : plan?.phase === 'proposed'
+        ? `📋 ${many(view.stories.length, 'story', 'stories')} are proposed in ${where}. Read them there; comment ${code('/ralph approve-plan')} there to begin.`
+        : `🔁 ${many(view.stories.length, 'story', 'stories')} of this issue are worked on in ${where}.`
+  return `${marker('issue', view.feature)}\n${text}\n`
 }

@@ -1,9 +1,18 @@
-// A sentence of ours with words of others in it, as data: every surface renders it in its own way.
+// A sentence of ours with words of others in it, and tables of such cells, as data: every surface renders them in its own way.
 import { oneLine } from '../model/text.ts'
-import { code, markdownText, terminalText } from './escape.ts'
+import { bold, code, link, markdownText, terminalText } from './escape.ts'
 
-/** `code`: a command or a name, `text`: what others wrote, `button`: what a page calls something. At most `most` units. */
-export type Part = string | { code: string; most?: number } | { text: string } | { button: string }
+/**
+ * `code`: a command or a name, `text`: what others wrote, `button`: what a page calls something, `story`: the id of one, `link`:
+ * what an address of ours is called. At most `most` units.
+ */
+export type Part =
+  | string
+  | { code: string; most?: number }
+  | { text: string; most?: number }
+  | { button: string }
+  | { story: string }
+  | { link: string; url: string }
 export type Sentence = readonly Part[]
 
 /** ``says`Go on with ${command}.` ``: a bare string cannot be put in, since nobody could tell whose it is. */
@@ -19,17 +28,35 @@ export function inMarkdown(sentence: Sentence): string {
     .map((part) => {
       if (typeof part === 'string') return part
       if ('code' in part) return code(part.code, part.most)
-      return 'text' in part ? markdownText(part.text) : `*${part.button}*`
+      if ('text' in part) return markdownText(part.text, part.most)
+      if ('story' in part) return bold(markdownText(part.story, LONGEST_ID))
+      return 'link' in part ? link(markdownText(part.link), part.url) : `*${part.button}*`
     })
     .join('')
 }
 
+export const LONGEST_ID = 64
+
 /** One line for terminals and logs. */
 export function inPlain(sentence: Sentence): string {
-  const words = sentence.map((part) => {
-    if (typeof part === 'string') return part
-    if ('code' in part) return oneLine(part.code, part.most)
-    return 'text' in part ? oneLine(part.text) : part.button
-  })
-  return terminalText(words.join(''), 1000)
+  return terminalText(sentence.map(plainPart).join(''), 1000)
 }
+
+/** One line, not escaped for any place. */
+export function plainPart(part: Part): string {
+  if (typeof part === 'string') return part
+  if ('code' in part) return oneLine(part.code, part.most)
+  if ('text' in part) return oneLine(part.text, part.most)
+  if ('story' in part) return oneLine(part.story, LONGEST_ID)
+  return 'link' in part ? oneLine(`${part.link} (${part.url})`) : part.button
+}
+
+/**
+ * The columns of a table: name, what it holds, and what stands in the cell, where a bare string is ours. `word` and `figure` stay
+ * on one line, figures to the right.
+ */
+export type Columns<T, More = never> = readonly (readonly [
+  name: string,
+  kind: 'text' | 'word' | 'figure',
+  cell: (item: T) => Part | number | More,
+])[]

@@ -5,7 +5,7 @@ import { type Surface, typedOn } from '../loop/command-table.ts'
 import { iterationsLeft } from '../loop/limits.ts'
 import { passedUnchanged, passedUngated, splitInto, UNCHANGED, UNGATED } from '../loop/passed.ts'
 import { ownSituation, type Situation } from '../loop/situation.ts'
-import type { Story } from '../model/feature.ts'
+import type { Outcome, Story } from '../model/feature.ts'
 import { type Annotation, remarksOf } from '../model/gate.ts'
 import { errorOf, isDispatched, isUngated, openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
@@ -15,11 +15,13 @@ import type { State } from '../model/state.ts'
 import { emptyUsage } from '../model/usage.ts'
 import { askedIn, counts } from '../prd/select.ts'
 import { worthKeeping } from './agents-md.ts'
-import { pathOf } from './evidence.ts'
+import { pathOf } from './escape.ts'
 import { forecastOf, worstCase } from './forecast.ts'
 import { headline, heldBack, inWork, outcomeNow, restsUntil, tally } from './headline.ts'
 import { nextMove } from './next-move.ts'
-import type { Standing } from './outcomes.ts'
+import { STANDINGS, type Standing } from './outcomes.ts'
+import { type Sentence, says } from './sentence.ts'
+import { costWords, hasCost, humanMs, many, NO_COST, ofMost, tokens, tokenWords, usd } from './words.ts'
 
 /** What reports need beside the state. */
 export type Facts = {
@@ -107,6 +109,8 @@ export function viewOf(state: State, facts: Facts, situation: Situation = ownSit
     forecast: forecastOf(state, limits, facts.now),
     worst: limits === null ? null : worstCase(state, limits),
     stories,
+    bar: barOf(stories),
+    blocked: blockedOf(stories, surface, outcome),
     plans: plansOf(state),
     failed: stories.find(({ id }) => id === lastFailed(state)) ?? null,
     /** What ended the job with an error, where that is more than a line. */
@@ -118,7 +122,9 @@ export function viewOf(state: State, facts: Facts, situation: Situation = ownSit
       ...pageNotes(state, repositoryUrl),
       ...splitNotes(stories, surface),
       ...gateNotes(state),
-    ],
+    ]
+      .slice(0, MOST_NOTES)
+      .map(noted),
     /** What stands in AGENTS.md of this run. */
     learnings:
       outcome === 'complete' && facts.agentsSection === true ? worthKeeping(state.prd.run.learnings) : [],
@@ -133,6 +139,57 @@ export function viewOf(state: State, facts: Facts, situation: Situation = ownSit
     asOf: asOf(state),
     annotations,
   }
+}
+
+const MOST_NOTES = 10
+/** What GitHub said (at most 300) and what to do about it are one note. */
+const LONGEST_NOTE = 700
+
+function noted(note: Note): Sentence {
+  if (typeof note === 'string') return says`ℹ️ ${{ text: note, most: LONGEST_NOTE }}`
+  const { name, url } = note.link
+  return says`ℹ️ ${{ text: note.text, most: LONGEST_NOTE }} ${{ link: name, url }}`
+}
+
+const MOST_BLOCKED = 5
+
+/** The blocked stories with the reason and what to type. */
+export function blockedOf(
+  stories: readonly StoryView[],
+  surface: Surface,
+  outcome: Outcome | null,
+): Sentence[] {
+  const blocked = stories.filter(({ standing }) => standing === 'blocked')
+  const command = (line: string) => ({ code: typedOn(surface, line) })
+  const items = blocked.slice(0, MOST_BLOCKED).map(({ id, retries, why }) => {
+    const after = retries === 0 ? [] : [` after ${many(retries, 'attempt')}`]
+    const reason = why === '' ? says`` : says`: ${{ text: why, most: 200 }}`
+    const how = outcome === 'stuck' ? says`` : says` → ${command(`retry ${id} -- <hint>`)}`
+    return says`⛔ ${{ story: id }} is blocked${after}${reason}${how}`
+  })
+  const left = blocked.length - MOST_BLOCKED
+  if (left <= 0) return items
+  const more = many(left, 'more blocked story', 'more blocked stories')
+  return [...items, [`${more}: `, command('retry all')]]
+}
+
+/** How many stories stand how, in the order of a bar. */
+export function barOf(stories: readonly StoryView[]): [Standing, number][] {
+  const standings = Object.keys(STANDINGS) as Standing[]
+  return standings
+    .map((one): [Standing, number] => [one, stories.filter(({ standing }) => standing === one).length])
+    .filter(([, count]) => count > 0)
+}
+
+/** What was used, of how much where there is a limit. */
+export function figuresOf({ usage, most, iterations, jobs }: Header): [name: string, value: string][] {
+  return [
+    ['Cost', hasCost(usage) ? ofMost(costWords(usage), most.costUsd, usd) : NO_COST],
+    ['Tokens', ofMost(tokenWords(usage), most.tokens, tokens)],
+    ['Agent time', ofMost(humanMs(usage.agentSeconds * 1000), most.agentMs, humanMs)],
+    ['Iterations', ofMost(String(iterations), most.iterations, String)],
+    ['Jobs', ofMost(String(jobs), most.jobs, String)],
+  ]
 }
 
 /** Who edits the page of a plan would wait for stories that no run sees. */
@@ -168,37 +225,24 @@ function gateNotes({ records, verification }: State): string[] {
   return [...found, ...(verification.remarks ?? []).map((remark) => `final verification: ${remark}`)]
 }
 
-export type PlanView = ReturnType<typeof planOf>
+/** A plan with its stories: of a story that is too large, or of the feature (null). `remarks`: which of them are too large. */
+export type PlanView = Plan & {
+  storyId: string | null
+  stories: readonly Story[]
+  remarks: ReturnType<typeof sizeRemarks>
+}
 
 /** The plan of the feature and those of stories that are too large; none once their stories are worked on. */
 export function plansOf({ plan, splits = {}, prd }: State): PlanView[] {
-  const whole = plan === undefined || plan.phase === 'begun' ? [] : [planOf(null, plan, prd.userStories)]
-  return [...whole, ...Object.entries(splits).map(([id, split]) => planOf(id, split, split.stories))]
+  const whole =
+    plan === undefined || plan.phase === 'begun' ? [] : [{ ...plan, storyId: null, stories: prd.userStories }]
+  const all = [...whole, ...Object.entries(splits).map(([storyId, split]) => ({ ...split, storyId }))]
+  return all.map((one) => ({ ...one, remarks: sizeRemarks(one.stories) }))
 }
 
-function planOf(
-  storyId: string | null,
-  { phase, digest, questions, message }: Plan,
-  stories: readonly Story[],
-) {
-  const parts = stories.map(({ id, title, description, notes, dependsOn, acceptanceCriteria }) => ({
-    id,
-    title,
-    /** What a session is told of it beside its criteria. */
-    about: [description, notes].filter((text) => text.trim() !== ''),
-    dependsOn,
-    criteria: acceptanceCriteria,
-  }))
-  return {
-    storyId,
-    phase,
-    isWaiting: phase === 'proposed',
-    digest,
-    questions,
-    message,
-    parts,
-    remarks: sizeRemarks(stories),
-  }
+/** What a session is told of a story beside its criteria. */
+export function aboutOf({ description, notes }: Story): string[] {
+  return [description, notes].filter((text) => text.trim() !== '')
 }
 
 function asOf({ job, timeline, attempts }: State): number {
@@ -324,4 +368,20 @@ function asideOf(standing: Standing, how: How, why: string, waitsFor: readonly s
     case 'open':
       return ''
   }
+}
+
+export type Edge = { from: number; to: number }
+
+/** What depends on what, by places in the list, and the stories that are in it. */
+export function dependenciesOf(stories: readonly StoryView[]) {
+  const places = new Map(stories.map(({ id }, at) => [id, at]))
+  const edges = stories.flatMap(({ dependsOn }, to) =>
+    [...new Set(dependsOn)].flatMap((id): Edge[] => {
+      const from = places.get(id)
+      return from === undefined || from === to ? [] : [{ from, to }]
+    }),
+  )
+  const used = new Set(edges.flatMap(({ from, to }) => [from, to]))
+  const drawn = stories.map((story, at) => ({ at, story })).filter(({ at }) => used.has(at))
+  return { edges, drawn }
 }

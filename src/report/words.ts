@@ -94,3 +94,17 @@ export function testWords(tests: TestCounts | undefined): string {
   const more = [failed > 0 ? `${failed} failed` : '', skipped > 0 ? `${skipped} skipped` : '']
   return [`${passed} passed`, ...more].filter((part) => part !== '').join(', ')
 }
+
+/** Hosts that are named of those that an agent asked the network for and did not get. */
+const MOST_HOSTS = 10
+
+/** These by how often, in one plain line; null where nothing was refused. Port 443 goes without saying. */
+export function refusedWords(refused: ReadonlyMap<string, number>): string | null {
+  if (refused.size === 0) return null
+  const named = [...refused]
+    .sort(([, one], [, other]) => other - one)
+    .slice(0, MOST_HOSTS)
+    .map(([host, count]) => `${host.replace(/:443$/, '').slice(0, 60)} (${count})`)
+  const more = refused.size > MOST_HOSTS ? ` and ${refused.size - MOST_HOSTS} more` : ''
+  return `The network refused: ${named.join(', ')}${more}`
+}

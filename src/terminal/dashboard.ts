@@ -1,7 +1,6 @@
 // One frame of the live dashboard: lines that fit a terminal of this size, the selected feature below a list of all.
 import { terminalText } from '../report/escape.ts'
-import type { Exit } from '../report/exits.ts'
-import { callsWords, circuitWords, type Dashboard } from '../report/monitor.ts'
+import { callsWords, circuitWords, type Dashboard, type Exit } from '../report/monitor.ts'
 import { type Colour, STANDINGS, type Standing } from '../report/outcomes.ts'
 import { bar, humanMs, usd } from '../report/words.ts'
 import { boxed } from './boxes.ts'

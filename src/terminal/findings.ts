@@ -1,8 +1,8 @@
 // The findings of `ralph doctor` on a terminal: what is well in a line each, what is not with its mend, the verdict last.
 import type { Finding, FindingState } from '../model/finding.ts'
 import { terminalText } from '../report/escape.ts'
-import { FINDING_STATES, isHealthy, verdictOf } from '../report/findings.ts'
 import type { Colour } from '../report/outcomes.ts'
+import { FINDING_STATES, isHealthy, verdictOf } from '../report/summaries.ts'
 import { type Look, paint } from './line.ts'
 import { fit, textWidth, wrap } from './width.ts'
 

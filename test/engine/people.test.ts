@@ -278,9 +278,11 @@ test('people edit prd.md in the place of prd.json: told once, with where the sto
   await completed(chain)
   assert.equal((await chain.prd()).userStories.length, 2)
   const [note, ...more] = await told(chain)
-  assert.ok(typeof note === 'object' && more.length === 0)
-  assert.match(note.text, words)
-  assert.equal(note.link.url, `https://github.com/acme/shop/edit/${BRANCH}/${PRD}`)
+  const [, text, , link] = note ?? []
+  assert.ok(typeof text === 'object' && 'text' in text && more.length === 0)
+  assert.match(text.text, words)
+  assert.ok(typeof link === 'object' && 'link' in link)
+  assert.equal(link.url, `https://github.com/acme/shop/edit/${BRANCH}/${PRD}`)
   // Who then edits prd.json has understood.
   await chain.edit((prd) => Object.assign(prd.userStories[1] ?? {}, { title: 'second' }))
   chain.say('/ralph verify')

@@ -1,8 +1,9 @@
 // All features in one page: a table of runs, and what they used by model, version and month.
 import type { Aggregate, FeatureRun, Total } from '../aggregate.ts'
 import { OUTCOMES } from '../outcomes.ts'
+import type { Columns } from '../sentence.ts'
 import { costWords, hasCost, humanMs, many, NO_COST, tokens, tokenWords, usd, utc } from '../words.ts'
-import { type Columns, html, type Markup, nothing, section, table, type Value, words } from './markup.ts'
+import { html, type Markup, nothing, section, table, type Value, words } from './markup.ts'
 import { page } from './page.ts'
 
 const MOST_RUNS = 2000
@@ -43,7 +44,7 @@ function figures({ costUsd, tokens: used, agentSeconds, calls }: Total): [string
   ]
 }
 
-function runColumns(hrefs: ReadonlyMap<string, string>): Columns<FeatureRun> {
+function runColumns(hrefs: ReadonlyMap<string, string>): Columns<FeatureRun, Markup> {
   return [
     ['Feature', 'text', ({ feature, folder }) => nameOf(feature, hrefs.get(folder))],
     [
@@ -79,7 +80,7 @@ function nameOf(feature: string, href: string | undefined): Markup {
 }
 
 const TOTALS: Columns<Total> = [
-  ['', 'text', ({ name }) => words(name, 120)],
+  ['', 'text', ({ name: text }) => ({ text, most: 120 })],
   ['Cost', 'figure', ({ costUsd }) => (costUsd > 0 ? usd(costUsd) : '')],
   ['Tokens', 'figure', ({ tokens: used }) => tokens(used)],
   ['Agent time', 'figure', ({ agentSeconds }) => humanMs(agentSeconds * 1000)],

@@ -3,9 +3,11 @@ import { grouped } from '../../model/each.ts'
 import type { TimelineEntry } from '../../model/state.ts'
 import { emptyUsage } from '../../model/usage.ts'
 import { forecastWords } from '../forecast.ts'
+import { ITERATIONS } from '../parts.ts'
+import type { Columns } from '../sentence.ts'
 import type { StoryView, View } from '../view.ts'
 import { costWords, hasCost, humanMs, many, NO_COST, tokens, tokenWords, usd, utc } from '../words.ts'
-import { type Columns, folded, html, type Markup, nothing, table, type Value, words } from './markup.ts'
+import { folded, html, type Markup, nothing, table, words } from './markup.ts'
 
 export type Wasted = { attempts: number; costUsd: number; tokens: number; ms: number; share: number }
 
@@ -46,20 +48,14 @@ export function costTables(view: View): Markup {
   const probably = forecastWords(view.forecast)
   const likely = probably === null ? nothing : html`<p><b>Probably:</b> ${probably}.</p>`
   const ahead = worst === null ? nothing : html`<p><b>At worst:</b> ${worst}.</p>`
-  return html`${waste}${likely}${ahead}<h3>By story</h3>${byStory(view)}<h3>By job</h3>${byJob(timeline)}${folded(`By attempt (${timeline.length})`, table(ATTEMPTS, timeline))}`
+  return html`${waste}${likely}${ahead}<h3>By story</h3>${byStory(view)}<h3>By job</h3>${byJob(timeline)}${folded(`By attempt (${timeline.length})`, table(ITERATIONS, timeline))}`
 }
 
-type Row = {
-  name: Value
-  usage: StoryView['usage']
-  ms: number | null
-  attempts: number | null
-  most: number
-}
+type Row = { story: StoryView; at: number; most: number }
 
 /** A bar as long as its share of the dearest. */
-function barOf({ usage, most }: Row): Value {
-  const share = most > 0 ? (sizeOf(usage) / most) * 100 : 0
+function barOf({ story, most }: Row): Markup {
+  const share = most > 0 ? (sizeOf(story.usage) / most) * 100 : 0
   return html`<svg class="bar" width="100" height="10" aria-hidden="true"><rect class="rest" width="100" height="10"/><rect class="agent" width="${share}" height="10"/></svg>`
 }
 
@@ -68,46 +64,29 @@ function sizeOf({ costUsd, inputTokens, outputTokens }: StoryView['usage']): num
   return costUsd > 0 ? costUsd * 1e9 : inputTokens + outputTokens
 }
 
-const STORIES: Columns<Row> = [
-  ['Story', 'text', ({ name }) => name],
+const STORIES: Columns<Row, Markup> = [
+  ['Story', 'text', ({ story, at }) => html`<a href="#s${at}">${words(story.id, 64)}</a>`],
   ['', 'text', barOf],
-  ['Cost', 'figure', ({ usage }) => (hasCost(usage) ? costWords(usage) : NO_COST)],
-  ['Tokens', 'figure', ({ usage }) => tokenWords(usage)],
-  ['Time', 'figure', ({ ms }) => (ms === null ? '' : humanMs(ms))],
-  ['Attempts', 'figure', ({ attempts }) => attempts],
+  ['Cost', 'figure', ({ story: { usage } }) => (hasCost(usage) ? costWords(usage) : NO_COST)],
+  ['Tokens', 'figure', ({ story: { usage } }) => tokenWords(usage)],
+  ['Time', 'figure', ({ story: { ms } }) => humanMs(ms)],
+  ['Attempts', 'figure', ({ story: { attempts } }) => attempts],
 ]
 const MOST_ROWS = 25
 
-function byStory({ stories, usage }: View): Markup {
+function byStory({ stories }: View): Markup {
   const paid = stories
     .map((story, at) => ({ story, at }))
     .filter(({ story }) => story.attempts > 0)
     .sort((one, other) => sizeOf(other.story.usage) - sizeOf(one.story.usage))
   const most = sizeOf(paid[0]?.story.usage ?? emptyUsage())
-  const rows = paid.slice(0, MOST_ROWS).map(
-    ({ story, at }): Row => ({
-      name: html`<a href="#s${at}">${words(story.id, 64)}</a>`,
-      usage: story.usage,
-      ms: story.ms,
-      attempts: story.attempts,
-      most,
-    }),
-  )
-  const others = { costUsd: usage.costUsd, used: usage.inputTokens + usage.outputTokens }
-  for (const { story } of paid) {
-    others.costUsd -= story.usage.costUsd
-    others.used -= story.usage.inputTokens + story.usage.outputTokens
-  }
+  const rows = paid.slice(0, MOST_ROWS).map((row) => ({ ...row, most }))
   const left = paid.length - rows.length
   const more =
     left > 0
       ? html`<p class="aside">The ${rows.length} dearest; ${many(left, 'more story', 'more stories')}.</p>`
       : nothing
-  const rest =
-    others.costUsd > 0.004 || others.used > 999
-      ? html`<p class="aside">Beside the stories, for verification and plans: ${others.costUsd > 0.004 ? `${usd(others.costUsd)}, ` : ''}${tokens(Math.max(0, others.used))} tokens.</p>`
-      : nothing
-  return html`${table(STORIES, rows)}${more}${rest}`
+  return html`${table(STORIES, rows)}${more}`
 }
 
 type JobRow = { job: number; entries: readonly TimelineEntry[] }
@@ -135,34 +114,10 @@ function byJob(timeline: readonly TimelineEntry[]): Markup {
   )
 }
 
-const ATTEMPTS: Columns<TimelineEntry> = [
-  ['#', 'figure', ({ iteration }) => iteration],
-  [
-    'Story',
-    'text',
-    ({ storyId, attempt }) => html`${words(storyId, 64)}${attempt > 1 ? ` (attempt ${attempt})` : ''}`,
-  ],
-  ['Result', 'text', ({ result, summary }) => html`${RESULTS[result]} <small>${words(summary, 200)}</small>`],
-  ['Cost', 'figure', ({ costUsd }) => costCell(costUsd)],
-  ['Tokens', 'figure', ({ tokens: used }) => (used > 0 ? tokens(used) : '')],
-  ['Agent', 'figure', ({ agentMs = 0 }) => timeCell(agentMs)],
-  ['Gates', 'figure', ({ gatesMs = 0 }) => timeCell(gatesMs)],
-  ['In all', 'figure', ({ ms }) => timeCell(ms)],
-  ['Job', 'figure', ({ job }) => job],
-  ['When (UTC)', 'text', ({ at }) => utc(at).replace(' UTC', '')],
-]
-
-const RESULTS: Readonly<Record<TimelineEntry['result'], string>> = {
-  passed: '✅ passed',
-  rejected: '❌ rejected',
-  returned: '↩️ given back',
-  reset: '⚠️ taken back',
+function timeCell(ms: number): string {
+  return ms > 0 ? humanMs(ms) : ''
 }
 
 function costCell(costUsd: number): string {
   return costUsd > 0 ? usd(costUsd) : ''
-}
-
-function timeCell(ms: number): string {
-  return ms > 0 ? humanMs(ms) : ''
 }

@@ -1,7 +1,6 @@
 // The parts of a page that follow a run: what happens now, above the report; and the list of all that are followed.
 
-import type { Exit } from '../exits.ts'
-import { callsPart, circuitWords, type Dashboard, leftWords } from '../monitor.ts'
+import { callsPart, circuitWords, type Dashboard, type Exit, leftWords } from '../monitor.ts'
 import { STANDINGS } from '../outcomes.ts'
 import { humanMs } from '../words.ts'
 import { html, link, Markup, nothing, section, words } from './markup.ts'

@@ -1,5 +1,6 @@
 // HTML by construction: whatever stands in a template is text, unless a template made it. Nothing of a state can be markup.
 import { oneLine, plainLines } from '../../model/text.ts'
+import { type Columns, LONGEST_ID, type Sentence } from '../sentence.ts'
 
 /** What templates make, and nothing else can: it is known by its class, which no parsed JSON has. */
 export class Markup {
@@ -71,25 +72,39 @@ export function section(id: string, title: string, body: Markup | null): Markup 
     : html`<section id="${id}"><h2>${title}</h2>${body}</section>`
 }
 
+/** Stands in the tag of a `details`. */
+export const OPEN = html` open`
+
 export function folded(summary: Value, body: Value, isOpen = false): Markup {
-  return isOpen
-    ? html`<details open><summary>${summary}</summary>${body}</details>`
-    : html`<details><summary>${summary}</summary>${body}</details>`
+  return html`<details${isOpen ? OPEN : nothing}><summary>${summary}</summary>${body}</details>`
 }
 
-/** The columns of a table: name, whether it holds figures, and what stands in the cell. */
-export type Columns<T> = readonly (readonly [
-  name: string,
-  kind: 'text' | 'figure',
-  cell: (item: T) => Value,
-])[]
+/** A sentence with its commands as they can be copied; `placeOf`: the address of a story on this page, where it has one. */
+export function inHtml(sentence: Sentence, placeOf: (id: string) => string | null = () => null): Markup {
+  const parts = sentence.map((part): Value => {
+    if (typeof part === 'string') return part
+    if ('code' in part) return html`<code class="type">${oneLine(part.code, part.most)}</code>`
+    if ('text' in part) return words(part.text, part.most ?? 1000)
+    if ('link' in part) return link(words(part.link, 100), part.url)
+    if ('button' in part) return html`<i>${part.button}</i>`
+    const href = placeOf(part.story)
+    const name = html`<b>${words(part.story, LONGEST_ID)}</b>`
+    return href === null ? name : html`<a href="${href}">${name}</a>`
+  })
+  return html`${parts}`
+}
 
 /** Nothing without items. */
-export function table<T>(columns: Columns<T>, items: readonly T[]): Markup {
+export function table<T>(columns: Columns<T, Markup>, items: readonly T[]): Markup {
   if (items.length === 0) return nothing
-  const head = columns.map(([name, kind]) => html`<th scope="col" class="${kind}">${name}</th>`)
+  const classes = columns.map(([, kind]) => (kind === 'figure' ? kind : 'text'))
+  const head = columns.map(([name], at) => html`<th scope="col" class="${classes[at] ?? ''}">${name}</th>`)
   const rows = items.map((item) => {
-    const cells = columns.map(([, kind, cell]) => html`<td class="${kind}">${cell(item)}</td>`)
+    const cells = columns.map(([, , cell], at) => {
+      const shown = cell(item)
+      const isMade = shown instanceof Markup || typeof shown === 'number'
+      return html`<td class="${classes[at] ?? ''}">${isMade ? shown : inHtml([shown])}</td>`
+    })
     return html`<tr>${cells}</tr>`
   })
   return html`<div class="wide"><table><thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table></div>`

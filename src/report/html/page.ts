@@ -1,17 +1,14 @@
 // The report of a feature: one file that opens from disk, runs nothing, fetches nothing and needs nothing else.
-import { typedOn } from '../../loop/command-table.ts'
 import { oneLine } from '../../model/text.ts'
 import { VERSION } from '../../model/version.ts'
 import { OUTCOMES, STANDINGS } from '../outcomes.ts'
-import type { Sentence } from '../sentence.ts'
-import type { View } from '../view.ts'
-import { costWords, hasCost, humanMs, many, NO_COST, ofMost, tokens, tokenWords, usd, utc } from '../words.ts'
+import { figuresOf, type View } from '../view.ts'
+import { many, utc } from '../words.ts'
 import { costTables, type Wasted, wasted, wastedWords } from './costs.ts'
-import { dependencyPicture } from './graph.ts'
-import { folded, html, link, type Markup, nothing, section, type Value, words } from './markup.ts'
+import { folded, html, inHtml, link, type Markup, nothing, section, type Value, words } from './markup.ts'
+import { dependencyPicture, timelinePicture } from './pictures.ts'
 import { type Pictures, picturesOf, type Room, storyList } from './stories.ts'
 import { STYLE, STYLE_HASH } from './style.ts'
-import { timelinePicture } from './timeline.ts'
 
 /** Of the whole page, UTF-8. */
 export const MOST_BYTES = 3_000_000
@@ -20,13 +17,11 @@ export const MOST_PICTURES = 1_600_000
 
 /** Outputs get shorter first, then texts, then there are fewer pictures, then fewer stories in full. */
 const ROOMS: readonly Room[] = [
-  { stories: 300, lines: 3000, text: 6000, output: 40_000, pictures: MOST_PICTURES },
-  { stories: 300, lines: 3000, text: 4000, output: 8000, pictures: MOST_PICTURES },
-  { stories: 300, lines: 2000, text: 2000, output: 3000, pictures: MOST_PICTURES },
-  { stories: 200, lines: 2000, text: 1000, output: 1500, pictures: MOST_PICTURES / 2 },
-  { stories: 100, lines: 1500, text: 500, output: 1000, pictures: MOST_PICTURES / 4 },
-  { stories: 50, lines: 1000, text: 300, output: 500, pictures: 0 },
-  { stories: 20, lines: 200, text: 200, output: 0, pictures: 0 },
+  { stories: 300, text: 6000, output: 40_000, pictures: MOST_PICTURES },
+  { stories: 300, text: 4000, output: 8000, pictures: MOST_PICTURES },
+  { stories: 300, text: 2000, output: 3000, pictures: MOST_PICTURES },
+  { stories: 100, text: 500, output: 1000, pictures: MOST_PICTURES / 4 },
+  { stories: 20, text: 200, output: 0, pictures: 0 },
 ]
 
 /** What a page that follows a run has beside the report: `nonce` lets its own script and style in. */
@@ -119,7 +114,7 @@ function top(view: View): Markup {
 <p class="eyebrow"><b>${words(feature, 80)}</b>${project === '' ? nothing : html` · ${words(project, 80)}`} · <code>${oneLine(view.branch, 200)}</code></p>
 <h1>${headline.sign} ${words(headline.text, 400)}</h1>
 ${progress(view)}
-<p class="next"><b>Next:</b> ${sentence(view.next)}${whereToType(view)}</p>
+<p class="next"><b>Next:</b> ${inHtml(view.next)}${whereToType(view)}</p>
 ${needs(view)}${seen}${figures(view)}
 </header>
 <nav>${nav}</nav>
@@ -140,27 +135,15 @@ function standsWords({ outcome, chainGoesOn, asOf, now }: View): string {
   return outcome === null || chainGoesOn ? `This run is still in work. ${when}` : when
 }
 
-function progress({ stories, counts: { passed, total } }: View): Markup {
+function progress({ bar, stories, counts: { passed, total } }: View): Markup {
   if (total === 0) return nothing
   let at = 0
-  const parts = Object.entries(STANDINGS).map(([standing, { word }]) => {
-    const count = stories.filter((story) => story.standing === standing).length
-    const from = at
+  const parts = bar.map(([standing, count]) => {
+    const [x, width] = [(at / stories.length) * 100, (count / stories.length) * 100]
     at += count
-    const [x, width] = [(from / stories.length) * 100, (count / stories.length) * 100]
-    return count === 0
-      ? nothing
-      : html`<rect class="s-${standing}" x="${x}%" width="${width}%" height="14"><title>${count} ${word}</title></rect>`
+    return html`<rect class="s-${standing}" x="${x}%" width="${width}%" height="14"><title>${count} ${STANDINGS[standing].word}</title></rect>`
   })
   return html`<svg class="progress" role="img" aria-label="${passed} of ${total === 1 ? '1 story passes' : `${total} stories pass`}" width="100%" height="14">${parts}</svg>`
-}
-
-function sentence(parts: Sentence): Markup {
-  return html`${parts.map((part): Value => {
-    if (typeof part === 'string') return part
-    if ('code' in part) return html`<code class="type">${oneLine(part.code, part.most)}</code>`
-    return 'text' in part ? words(part.text, 1000) : html`<i>${part.button}</i>`
-  })}`
 }
 
 /** A command of a comment is typed on the pull request, and this page is elsewhere. */
@@ -170,34 +153,14 @@ function whereToType({ surface, pullUrl, next }: View): Markup {
   return html` <small>Type it as a comment on ${link('the pull request', pullUrl)}.</small>`
 }
 
-function needs({ stories, notes, surface, outcome }: View): Markup {
-  const blocked = stories.flatMap((story, at) => (story.standing === 'blocked' ? [{ story, at }] : []))
-  const items = blocked.slice(0, 5).map(({ story: { id, retries, why }, at }) => {
-    const after = retries === 0 ? '' : ` after ${many(retries, 'attempt')}`
-    const how = typedOn(surface, `retry ${oneLine(id, 64)} -- <hint>`)
-    return html`<li>⛔ <a href="#s${at}"><b>${words(id, 64)}</b></a> is blocked${after}${why === '' ? nothing : html`: ${words(why, 300)}`}${outcome === 'stuck' ? nothing : html`<br><code class="type">${how}</code>`}</li>`
-  })
-  const more =
-    blocked.length > 5
-      ? html`<li>${many(blocked.length - 5, 'more blocked story', 'more blocked stories')}</li>`
-      : nothing
-  const told = notes.slice(0, 10).map((note) => {
-    const { text, link: there } = typeof note === 'string' ? { text: note, link: null } : note
-    return html`<li>ℹ️ ${words(text, 700)} ${there === null ? nothing : link(words(there.name, 100), there.url)}</li>`
-  })
-  return items.length + told.length === 0 ? nothing : html`<ul class="needs">${items}${more}${told}</ul>`
+function needs({ blocked, notes, stories }: View): Markup {
+  const placeOf = (id: string) => `#s${stories.findIndex((story) => story.id === id)}`
+  const items = [...blocked, ...notes].map((one) => html`<li>${inHtml(one, placeOf)}</li>`)
+  return items.length === 0 ? nothing : html`<ul class="needs">${items}</ul>`
 }
 
 function figures(view: View): Markup {
-  const { usage, most, iterations, jobs } = view
-  const rows: [string, Value][] = [
-    ['Cost', hasCost(usage) ? ofMost(costWords(usage), most.costUsd, usd) : NO_COST],
-    ['Tokens', ofMost(tokenWords(usage), most.tokens, tokens)],
-    ['Agent time', ofMost(humanMs(usage.agentSeconds * 1000), most.agentMs, humanMs)],
-    ['Iterations', ofMost(String(iterations), most.iterations, String)],
-    ['Jobs', ofMost(String(jobs), most.jobs, String)],
-    ['Rejected attempts', wastedCell(wasted(view))],
-  ]
+  const rows: [string, Value][] = [...figuresOf(view), ['Rejected attempts', wastedCell(wasted(view))]]
   return html`<dl>${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
 }
 
@@ -208,18 +171,13 @@ function wastedCell(lost: Wasted): Markup {
 }
 
 /** What the guard refused, by attempt: each was rejected for it. */
-function refusals({ timeline, stories }: View): Markup {
-  const refused = timeline.filter(({ kind }) => kind === 'guard')
+function refusals({ timeline }: View): Markup {
+  const refused = timeline.filter(({ kind }) => kind === 'guard').slice(-50)
   if (refused.length === 0) return nothing
-  const details = new Map(stories.map(({ id, failure }) => [id, failure?.kind === 'guard' ? failure : null]))
-  const items = refused.slice(-50).map(({ storyId, attempt, summary }) => {
-    const found = details.get(storyId) ?? null
-    const detail =
-      found === null || found.summary !== summary || found.detail.trim() === ''
-        ? nothing
-        : html`<pre>${found.detail.slice(0, 2000)}</pre>`
-    return html`<li><b>${words(storyId, 64)}</b>, attempt ${attempt}: ${words(summary, 400)}${detail}</li>`
-  })
+  const items = refused.map(
+    ({ storyId, attempt, summary }) =>
+      html`<li><b>${words(storyId, 64)}</b>, attempt ${attempt}: ${words(summary, 400)}</li>`,
+  )
   return section('refused', 'What the agent was refused', html`<ul>${items}</ul>`)
 }
 

@@ -1,28 +1,20 @@
 // The stories: criteria with what shows them, the last failure, gates with their output, places in files, pictures of pages.
 import { typedOn } from '../../loop/command-table.ts'
 import type { Evidence } from '../../model/feature.ts'
-import type { Annotation, GateResult, Screenshot } from '../../model/gate.ts'
+import type { Annotation, Screenshot } from '../../model/gate.ts'
 import { oneLine } from '../../model/text.ts'
-import { bounded } from '../escape.ts'
-import { pathOf } from '../evidence.ts'
+import { bounded, pathOf } from '../escape.ts'
 import { STANDINGS, type Standing } from '../outcomes.ts'
+import { GATES } from '../parts.ts'
 import type { StoryView, View } from '../view.ts'
 import { costWords, hasCost, humanMs, many } from '../words.ts'
-import {
-  type Columns,
-  commit,
-  folded,
-  html,
-  link,
-  type Markup,
-  nothing,
-  table,
-  type Value,
-  words,
-} from './markup.ts'
+import { commit, folded, html, link, type Markup, nothing, OPEN, table, words } from './markup.ts'
 
-/** How much of a state is shown: stories in full and by a line, UTF-16 units of a text and of an output, bytes of pictures. */
-export type Room = { stories: number; lines: number; text: number; output: number; pictures: number }
+/** How much of a state is shown: stories in full, UTF-16 units of a text and of an output, bytes of pictures. */
+export type Room = { stories: number; text: number; output: number; pictures: number }
+
+/** Of those that are not shown in full. */
+const MOST_LINES = 2000
 
 /** Data URIs of pictures by their blob. */
 export type Pictures = ReadonlyMap<string, string>
@@ -65,9 +57,9 @@ export function storyList(view: View, room: Room, pictures: Pictures, most: numb
   if (done.length > 0) all.push(folded(`${done.length} stories that are done`, done))
   if (chosen.size === stories.length) return html`${all}`
   const lines = stories.flatMap((story, at) => (chosen.has(story) ? [] : [storyLine(story, at)]))
-  const left = lines.length - room.lines
+  const left = lines.length - MOST_LINES
   const more = left > 0 ? html`<li>… and ${many(left, 'more story', 'more stories')}</li>` : nothing
-  const rest = html`<ul class="lines">${lines.slice(0, room.lines)}${more}</ul>`
+  const rest = html`<ul class="lines">${lines.slice(0, MOST_LINES)}${more}</ul>`
   return html`<p class="aside">${chosen.size} of ${stories.length} stories in full: what needs a person, what is in work, what comes next.</p>${all}${folded(`The other ${lines.length} stories`, rest)}`
 }
 
@@ -136,9 +128,7 @@ function fullStory(story: StoryView, at: number, { view, room, places, shown, is
     remarkList(story),
     pictureList(story, shown),
   ]
-  return isOpen
-    ? html`<details class="story s-${standing}" id="s${at}" open>${summary}${body}</details>`
-    : html`<details class="story s-${standing}" id="s${at}">${summary}${body}</details>`
+  return html`<details class="story s-${standing}" id="s${at}"${isOpen ? OPEN : nothing}>${summary}${body}</details>`
 }
 
 const MOST_CRITERIA = 50
@@ -169,26 +159,6 @@ function failure({ id, failure: found, standing }: StoryView, { surface }: View,
     isGate || found.detail.trim() === '' ? nothing : html`<pre>${bounded(found.detail, room.output)}</pre>`
   const how = html`<p>Try again with a hint: <code class="type">${typedOn(surface, `retry ${oneLine(id, 64)} -- <hint>`)}</code></p>`
   return html`<h4>Why its last attempt was rejected</h4><p class="why">${words(found.summary, 600)}</p>${detail}${standing === 'blocked' ? how : nothing}`
-}
-
-const GATES: Columns<GateResult> = [
-  ['', 'text', ({ ok, advisory }) => (ok ? '✅' : advisory ? '⚠️' : '❌')],
-  [
-    'Gate',
-    'text',
-    ({ name, flaky }) => html`${words(name, 80)}${flaky === true ? html` <mark>flaky</mark>` : nothing}`,
-  ],
-  ['Ended', 'text', ({ ended, advisory }) => html`${words(ended, 80)}${advisory ? ' (advisory)' : ''}`],
-  ['Tests', 'text', testWords],
-  ['Time', 'figure', ({ ms }) => humanMs(ms)],
-]
-
-function testWords({ tests }: GateResult): Value {
-  if (tests === undefined) return ''
-  const { passed, failed, skipped } = tests
-  return [`${passed} passed`, failed > 0 ? `${failed} failed` : '', skipped > 0 ? `${skipped} skipped` : '']
-    .filter(Boolean)
-    .join(', ')
 }
 
 const MOST_GATES = 40

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { waitingLines } from '../../../src/cli/plan-view.ts'
+import { wantedPlan } from '../../../src/loop/plan.ts'
+import { newStory } from '../../../src/prd/schema.ts'
 import type { PlanView } from '../../../src/report/view.ts'
 import { textWidth } from '../../../src/terminal/width.ts'
 import { openTerminal } from '../../fakes/terminal.ts'
@@ -85,15 +87,21 @@ test('a split is read and approved on a laptop, with nothing but status', async 
 test('what an agent proposes is shown in whole, in lines that fit, and obeyed by no terminal', () => {
   for (const { text } of hostileStrings)
     for (const width of [40, 80]) {
-      const part = { id: 'US-001', title: text, about: [text], dependsOn: ['US-000'], criteria: [text] }
+      const part = newStory({
+        id: 'US-001',
+        title: text,
+        description: text,
+        dependsOn: ['US-000'],
+        acceptanceCriteria: [text],
+      })
       const plan: PlanView = {
+        ...wantedPlan(''),
         storyId: null,
         phase: 'proposed',
-        isWaiting: true,
         digest: '1a2b3c4d',
         questions: [text],
         message: '',
-        parts: [part, { ...part, id: 'US-002' }],
+        stories: [part, { ...part, id: 'US-002' }],
         remarks: [{ storyId: 'US-001', remark: text }],
       }
       const lines = waitingLines(plan, width)

@@ -4,8 +4,12 @@ import test from 'node:test'
 import type { Verdict } from '../../../src/model/event.ts'
 import type { Finding } from '../../../src/model/finding.ts'
 import { emptyUsage } from '../../../src/model/usage.ts'
-import { findingsSummary, verdictOf } from '../../../src/report/findings.ts'
-import { verificationLines, verificationSummary } from '../../../src/report/verification.ts'
+import {
+  findingsSummary,
+  verdictOf,
+  verificationLines,
+  verificationSummary,
+} from '../../../src/report/summaries.ts'
 import { beginning, findingLines } from '../../../src/terminal/findings.ts'
 import { textWidth } from '../../../src/terminal/width.ts'
 import { midRun } from '../report/samples.ts'

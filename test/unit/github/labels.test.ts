@@ -1,8 +1,7 @@
 // Which labels of a pull request are ours to take off.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Labels } from '../../../src/github/labels.ts'
-import { findPull, openPull } from '../../../src/github/pull.ts'
+import { findPull, Labels, openPull } from '../../../src/github/pull.ts'
 import { startGitHub } from '../../standin/github.ts'
 import { connected } from './connected.ts'
 

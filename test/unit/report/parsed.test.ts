@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lexer, type Token, type Tokens, walkTokens } from 'marked'
-import { link } from '../../../src/report/blocks.ts'
+import { link } from '../../../src/report/escape.ts'
 import { marker } from '../../../src/report/parts.ts'
 import { helpReply, mistakeReply } from '../../../src/report/replies.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'

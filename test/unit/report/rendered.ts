@@ -1,7 +1,7 @@
 // Every report straight from a state: what a view made of it renders to.
 import type { State } from '../../../src/model/state.ts'
 import * as checks from '../../../src/report/checks.ts'
-import * as graph from '../../../src/report/graph.ts'
+
 import * as markdown from '../../../src/report/markdown.ts'
 import * as parts from '../../../src/report/parts.ts'
 import * as pull from '../../../src/report/pull-request.ts'
@@ -24,5 +24,5 @@ export const pullRequestTitle = (state: State) => pull.pullRequestTitle(viewOf(s
 export const rollupCheck = (state: State, facts: Facts) => checks.rollupCheck(viewOf(state, facts))
 export const storyCheck = (state: State, id: string, facts: Facts) =>
   checks.storyCheck(viewOf(state, facts), id)
-export const dependencyGraph = (state: State) => graph.dependencyGraph(storiesOf(state))
+export const dependencyGraph = (state: State) => markdown.dependencyGraph(storiesOf(state))
 export const progressBar = (state: State) => parts.progressBar(viewOf(state, plain))

@@ -1,0 +1,126 @@
+// The summaries of jobs that work on no story: a verification that changes nothing, a look at an installation, an error at once.
+import type { Verdict } from '../model/event.ts'
+import type { Finding, FindingState } from '../model/finding.ts'
+import { type GateResult, remarksOf } from '../model/gate.ts'
+import type { State } from '../model/state.ts'
+import type { Usage } from '../model/usage.ts'
+import { scopeWords } from '../prd/scope.ts'
+import { counts, remaining } from '../prd/select.ts'
+import type { Mistake } from '../system/errors.ts'
+import { folded, list, section, stacked, table } from './blocks.ts'
+import { code, codeBlock, markdownText, terminalText } from './escape.ts'
+import type { Colour } from './outcomes.ts'
+import { GATES } from './parts.ts'
+import { mistakeList } from './replies.ts'
+import type { Columns } from './sentence.ts'
+import { many, usd } from './words.ts'
+
+type VerificationView = {
+  isFine: boolean
+  red: string | null
+  verdict: Verdict
+  gates: readonly GateResult[]
+  usage: Usage
+}
+
+/** What a verification found: the result first; then what is left to do, and what it means for the run. */
+export function verificationLines(state: State, { red, verdict, usage }: VerificationView): string[] {
+  const { prd, control, feature } = state
+  const open = red === null ? remaining(prd, control.scope).length : 0
+  const cost = usage.costUsd > 0 ? ` (${usd(usage.costUsd)})` : ''
+  return [
+    red === null
+      ? verdictWords(state, verdict)
+      : terminalText(`NOT VERIFIED: gate ${red} fails, so nothing was judged`),
+    ...(open === 0 ? [] : [`${many(open, 'story is', 'stories are')} left to be worked on`]),
+    `Nothing was changed: ${feature} stands as before, and this session${cost} is not charged to the run.`,
+  ]
+}
+
+function verdictWords({ prd, control: { scope } }: State, verdict: Verdict): string {
+  const part = scope === null ? '' : ` ${terminalText(scopeWords(scope))}`
+  switch (verdict.kind) {
+    case 'verified':
+      return `VERIFIED: every criterion of ${many(counts(prd, scope).passed, 'story', 'stories')}${part} is met`
+    case 'reset':
+      return `NOT VERIFIED: ${terminalText(`${verdict.stories.join(', ')}: ${verdict.reason}`)}`
+    default:
+      return `NOT VERIFIED: no verdict: ${terminalText(verdict.message)}`
+  }
+}
+
+const LONGEST_OUTPUT = 30_000
+
+/** The summary of `command: verify`, for the commit that was looked at. */
+export function verificationSummary(state: State, commit: string, view: VerificationView): string {
+  const red = view.gates.find(({ name }) => name === view.red)
+  const [result = '', ...rest] = verificationLines(state, view)
+  return stacked([
+    `## ${view.isFine ? '✅' : '❌'} ${markdownText(state.feature)} at ${code(commit.slice(0, 7))}`,
+    `**${markdownText(result, 2000)}**`,
+    table(GATES, view.gates),
+    list(remarksOf(view.gates).map((remark) => `⚠️ ${markdownText(remark, 400)}`)),
+    red === undefined
+      ? ''
+      : folded(`Output of ${markdownText(red.name)}`, codeBlock(red.output, LONGEST_OUTPUT), true),
+    ...rest.map((line) => markdownText(line, 1000)),
+  ])
+}
+
+type StateRow = { sign: string; mark: string; word: string; colour: Colour }
+
+/** In the order of a summary: what needs a person comes first. */
+export const FINDING_STATES: Readonly<Record<FindingState, StateRow>> = {
+  fault: { sign: '❌', mark: '✘', word: 'fault', colour: 'red' },
+  warning: { sign: '⚠️', mark: '!', word: 'warning', colour: 'yellow' },
+  unknown: { sign: '❔', mark: '?', word: 'unknown', colour: 'dim' },
+  ok: { sign: '✅', mark: '✔', word: 'ok', colour: 'green' },
+}
+
+export function isHealthy(findings: readonly Finding[]): boolean {
+  return !findings.some(({ state }) => state === 'fault')
+}
+
+/** Of a look at an installation: `title` is the answer, `text` how it came to it. */
+export function verdictOf(findings: readonly Finding[]): { title: string; text: string } {
+  const of = (state: FindingState) => findings.filter((one) => one.state === state).length
+  const [faults, warnings, unknown] = [of('fault'), of('warning'), of('unknown')]
+  const counted = [
+    faults > 0 ? many(faults, 'fault') : '',
+    warnings > 0 ? many(warnings, 'warning') : '',
+    unknown > 0 ? `${unknown} not known` : '',
+    `${of('ok')} fine`,
+  ]
+  const text = counted.filter((one) => one !== '').join(', ')
+  return { title: isHealthy(findings) ? 'READY' : 'NOT READY', text }
+}
+
+const MENDS: Columns<Finding> = [
+  ['', 'text', ({ state }) => FINDING_STATES[state].sign],
+  ['Check', 'text', ({ name: text }) => ({ text })],
+  ['Found', 'text', ({ found: text }) => ({ text, most: 600 })],
+  ['Expected', 'text', ({ expected: text }) => ({ text, most: 300 })],
+  ['Mend', 'text', ({ fix: text }) => ({ text, most: 600 })],
+]
+const FINE: Columns<Finding> = MENDS.slice(0, 3)
+
+/** The summary of `command: doctor`. */
+export function findingsSummary(findings: readonly Finding[]): string {
+  const { title, text } = verdictOf(findings)
+  const sign = FINDING_STATES[isHealthy(findings) ? 'ok' : 'fault'].sign
+  const inState = (...states: FindingState[]) =>
+    states.flatMap((state) => findings.filter((one) => one.state === state))
+  const fine = inState('ok')
+  return stacked([
+    `## ${sign} ralph doctor: ${title.toLowerCase()} (${text})`,
+    table(MENDS, inState('fault', 'warning')),
+    section('Could not be looked at', table(MENDS, inState('unknown'))),
+    folded(`${fine.length} fine`, table(FINE, fine)),
+  ])
+}
+
+/** The summary of a job that could not begin: each mistake with its mend, or what went wrong. */
+export function errorSummary(mistakes: readonly Mistake[], message: string): string {
+  const items = mistakeList(mistakes.slice(0, 50))
+  return stacked(['## ❌ Error: Ralph could not work', items || codeBlock(message, 6000)])
+}
