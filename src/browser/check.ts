@@ -22,11 +22,18 @@ export type PagesOptions = Omit<ChromeOptions, 'hosts'> & {
   /** That a picture may have. */
   pictureBytes: number
   pageTimeoutMs: number
-  /** How pages looked before, the newest last; null where this is what is before: a page that is not there has no picture. */
+  /** How pages looked before, the newest last; null where this is what is before. */
   before: readonly Screenshot[] | null
   redact(text: string): string
   /** Keeps a picture (WebP) of a page; gives its object id. */
   keep(picture: Buffer, of: Pick<Screenshot, 'url' | 'viewport'>): Promise<string>
+}
+
+/** A page in one size, as it was seen. */
+type Looked = Pick<Seen, 'faults' | 'remarks'> & {
+  url: string
+  viewport: string
+  screenshot: Screenshot | null
 }
 
 /** A file beside the bundle: ncc finds it where this file holds no `||=`, which its parser does not know. */
@@ -37,31 +44,34 @@ const OUTPUT_BYTES = 16 * 1024
 /** Never rejects for what pages do: a browser that ends is a red result with its reason. */
 export async function checkPages(options: PagesOptions): Promise<GateResult> {
   const began = performance.now()
-  const looked = new Looked(options)
-  const gone = await lookAt(options, looked)
   const { redact } = options
-  const { lines, remarks, screenshots } = looked
-  const [red, count] = [looked.red.size, looked.pages.size]
-  const output = excerpt(redact([...lines, ...(gone === null ? [] : [gone])].join('\n')), OUTPUT_BYTES)
-  const ok = red === 0 && gone === null
-  const all = count === 1 ? '1 page' : `${count} pages`
-  const ended =
-    gone !== null
-      ? firstLine(redact(gone))
-      : ok
-        ? `${all} without a fault`
-        : `faults on ${red} of ${all}: ${oneLine(redact(looked.first), 120)}`
-  const told = [...options.remarks, ...remarks].map((one) => redact(one)).slice(0, 50)
+  const looks: Looked[] = []
+  const gone = await lookAt(options, looks)
+  const named = ({ url, viewport }: Looked) => (options.viewports.length === 1 ? url : `${url} (${viewport})`)
+  const red = looks.filter(({ faults }) => !faults.isEmpty)
+  const lines = red.flatMap((one) => [`${named(one)}:`, ...one.faults.lines.map((line) => `  ${line}`)])
+  const noted = looks.flatMap((one) => one.remarks.lines.map((line) => `${named(one)}: ${line}`))
+  const remarks = [...options.remarks, ...noted].map(redact).slice(0, 50)
+  const screenshots = looks.flatMap(({ screenshot }) => screenshot ?? [])
   return {
     name: BROWSER_GATE,
-    ok,
+    ok: red.length === 0 && gone === null,
     advisory: false,
-    ended,
+    ended: gone === null ? endOf(looks, red, redact) : (redact(gone).split('\n')[0] ?? '').slice(0, 300),
     ms: performance.now() - began,
-    output,
-    ...(told.length === 0 ? {} : { remarks: told }),
+    output: excerpt(redact([...lines, ...(gone === null ? [] : [gone])].join('\n')), OUTPUT_BYTES),
+    ...(remarks.length === 0 ? {} : { remarks }),
     ...(screenshots.length === 0 ? {} : { screenshots }),
   }
+}
+
+/** Of addresses, whatever the number of sizes, and with the first fault. */
+function endOf(looks: readonly Looked[], red: readonly Looked[], redact: (text: string) => string): string {
+  const count = (ones: readonly Looked[]) => new Set(ones.map(({ url }) => url)).size
+  const all = count(looks) === 1 ? '1 page' : `${count(looks)} pages`
+  const [first] = red
+  if (first === undefined) return `${all} without a fault`
+  return `faults on ${count(red)} of ${all}: ${oneLine(redact(first.faults.lines[0] ?? ''), 120)}`
 }
 
 /** Starts a browser and ends it; `why` it does not start, on one line. */
@@ -75,8 +85,8 @@ export async function tryChrome(options: ChromeOptions): Promise<{ version: stri
   }
 }
 
-/** Gives why the browser is gone, or null. */
-async function lookAt(options: PagesOptions, looked: Looked): Promise<string | null> {
+/** Adds to `looks`; gives why the browser is gone, or null. */
+async function lookAt(options: PagesOptions, looks: Looked[]): Promise<string | null> {
   const { pages, viewports, pageTimeoutMs, origins } = options
   const visits = pages.flatMap((page) => viewports.map((viewport) => ({ ...page, viewport })))
   const axe = options.accessibility ? await axeCore() : null
@@ -87,7 +97,11 @@ async function lookAt(options: PagesOptions, looked: Looked): Promise<string | n
       const [width = 0, height = 0] = viewport.split('x').map(Number)
       const size = { viewport: { width, height }, pictureBytes: options.pictureBytes }
       const how = { url, expected, origins, axe, timeoutMs: pageTimeoutMs, ...size }
-      await looked.add(url, viewport, await seen(chrome, how))
+      const { faults, remarks, picture, isThere } = await seen(chrome, how)
+      // Where this is what is before, a page that is not there has no picture.
+      const isKept = picture !== null && (options.before !== null || isThere)
+      const screenshot = isKept ? await kept(picture, { url, viewport }, options) : null
+      looks.push({ url, viewport, faults, remarks, screenshot })
     }
     return null
   } catch (error) {
@@ -122,39 +136,12 @@ async function seen(chrome: Chrome, how: Parameters<typeof visit>[1]): Promise<S
   }
 }
 
-class Looked {
-  readonly lines: string[] = []
-  readonly remarks: string[] = []
-  readonly screenshots: Screenshot[] = []
-  readonly #options: PagesOptions
-  /** Addresses, whatever the number of sizes. */
-  readonly pages = new Set<string>()
-  readonly red = new Set<string>()
-  /** The first that is wrong. */
-  first = ''
-
-  constructor(options: PagesOptions) {
-    this.#options = options
-  }
-
-  async add(url: string, viewport: string, { faults, remarks, picture, isThere }: Seen): Promise<void> {
-    this.pages.add(url)
-    const name = this.#options.viewports.length === 1 ? url : `${url} (${viewport})`
-    if (!faults.isEmpty) {
-      this.red.add(url)
-      if (this.first === '') this.first = faults.lines[0] ?? ''
-      this.lines.push(`${name}:`, ...faults.lines.map((line) => `  ${line}`))
-    }
-    this.remarks.push(...remarks.lines.map((line) => `${name}: ${line}`))
-    const { before } = this.#options
-    if (picture === null || (before === null && !isThere)) return
-    const blob = await this.#options.keep(picture, { url, viewport })
-    const same = (one: Screenshot) => one.url === url && one.viewport === viewport
-    const old = before?.findLast(same)?.blob ?? null
-    this.screenshots.push({ url, viewport, blob, bytes: picture.length, before: old })
-  }
-}
-
-function firstLine(text: string): string {
-  return text.split('\n')[0]?.slice(0, 300) ?? ''
+async function kept(
+  picture: Buffer,
+  page: Pick<Screenshot, 'url' | 'viewport'>,
+  { before, keep }: PagesOptions,
+): Promise<Screenshot> {
+  const same = (one: Screenshot) => one.url === page.url && one.viewport === page.viewport
+  const old = before?.findLast(same)?.blob ?? null
+  return { ...page, blob: await keep(picture, page), bytes: picture.length, before: old }
 }

@@ -4,9 +4,10 @@ import { type CDPSession, CDPSessionEvent } from 'puppeteer-core/internal/api/CD
 import { within } from '../system/within.ts'
 import type { Chrome } from './chrome.ts'
 import { Faults } from './faults.ts'
-import { takePicture, type Viewport } from './picture.ts'
 import { netError, Requests, shortened } from './requests.ts'
 import { ALERTS, VIOLATIONS } from './scripts.ts'
+
+type Viewport = { width: number; height: number }
 
 export type Visit = {
   url: string
@@ -234,4 +235,26 @@ function pairsOf(value: unknown): [string, string][] {
   return value
     .slice(0, 50)
     .map((pair) => (Array.isArray(pair) ? [String(pair[0]), String(pair[1])] : ['', '']))
+}
+
+/** From good to bad; what is too large in the last is taken at half the size. */
+const QUALITIES = [80, 60, 40, 20, 5]
+
+/** As WebP; null where none can be taken within the time (each try has it), or none is small enough. */
+async function takePicture(
+  session: CDPSession,
+  { width, height }: Viewport,
+  mostBytes: number,
+  timeoutMs: number,
+): Promise<Buffer | null> {
+  const tries = [1, 0.5].flatMap((scale) => QUALITIES.map((quality) => ({ scale, quality })))
+  for (const { scale, quality } of tries) {
+    const clip = { x: 0, y: 0, width, height, scale }
+    const how = { format: 'webp', quality, clip, optimizeForSpeed: false } as const
+    const taken = await session.send('Page.captureScreenshot', how, { timeout: timeoutMs }).catch(() => null)
+    if (taken === null) return null
+    const picture = Buffer.from(taken.data, 'base64')
+    if (picture.length <= mostBytes) return picture
+  }
+  return null
 }

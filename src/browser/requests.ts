@@ -44,7 +44,7 @@ export class Requests {
       const words = `${status} ${STATUS_CODES[status] ?? ''}`.trim()
       if (requestId === this.#mainRequest) {
         this.isThere = status < 400
-        this.#answered(status, words)
+        if (status >= 400 && !this.#how.expected.includes(status)) this.#faults.add('status', words)
       } else if (status >= 400 && !isFavicon(url))
         this.#faults.add('failed request', `${this.#asked.get(requestId) ?? shortened(url)}: ${words}`)
     })
@@ -63,17 +63,6 @@ export class Requests {
       if (this.#isOurs(url)) this.#faults.add('failed request', `${shortened(url)}: ${errorMessage}`)
       else this.#remarks.add('not asked, off the origin', shortened(url))
     })
-  }
-
-  /** The page itself. */
-  #answered(status: number, words: string): void {
-    const { expected } = this.#how
-    const others = expected.filter((one) => one >= 400)
-    const isAny = expected.length === 0 || others.length < expected.length
-    if (others.includes(status) || (isAny && status < 400)) return
-    const wanted =
-      others.length === 0 ? '' : `, expected ${isAny ? 'one below 400, ' : ''}${others.join(', ')}`
-    this.#faults.add('status', `${words}${wanted}`)
   }
 
   /** Lets a request through, or not. */

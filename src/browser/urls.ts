@@ -1,9 +1,8 @@
 // Which pages are looked at: those that the configuration and the stories name. Pure.
 import { originOf, PATTERN, type Site } from '../model/address.ts'
 import type { Story } from '../model/feature.ts'
-import { statusesIn } from './statuses.ts'
 
-/** A page to look at. `expected`: the statuses that words beside its address name, one below 400 for all of those; none: those. */
+/** A page to look at. `expected`: statuses from 400 on that are no fault there. */
 export type Wanted = { url: string; expected: number[] }
 
 /** More pages than this are told, and not looked at. */
@@ -12,8 +11,6 @@ const MOST = 20
 const ADDRESS = /https?:\/\/[^\s<>"'`\\^|]+/gi
 /** What follows an address in a sentence. */
 const AFTER = /[.,;:!?*_~)\]}'"]+$/
-/** Between addresses of which one thing is said. */
-const AND = /^[\s,&/`"'*_()]*(?:(?:and|or)[\s`"'*_(]*)?$/i
 
 /** `urls`: of the configuration. */
 export type Asked = Site & { urls: readonly string[] }
@@ -30,10 +27,11 @@ export function wantedPages(stories: readonly Story[], asked: Asked): { pages: W
   for (const url of asked.urls) add(new URL(url, asked.base).href, [])
   for (const { id, description, acceptanceCriteria } of stories) {
     for (const text of [description, ...acceptanceCriteria]) {
-      for (const { address, statuses } of mentionsIn(text)) {
+      for (const address of addressesIn(text)) {
         const origin = originOf(address)
         if (PATTERN.test(address)) remarks.push(`${id} names ${address}, a pattern: not visited`)
-        else if (origin !== null && asked.origins.includes(origin)) add(new URL(address).href, statuses)
+        else if (origin !== null && asked.origins.includes(origin))
+          add(new URL(address).href, statusesIn(text.replaceAll(address, ' ')))
         else remarks.push(`${id} names ${address}, which no service answers: not visited`)
       }
     }
@@ -47,35 +45,16 @@ export function wantedPages(stories: readonly Story[], asked: Asked): { pages: W
 
 /** Addresses in words, without what the sentence puts behind them. */
 export function addressesIn(text: string): string[] {
-  return placesIn(text).map(({ address }) => address)
+  return [...text.matchAll(ADDRESS)].map(([found]) => ended(found)).filter((one) => URL.canParse(one))
 }
 
-function placesIn(text: string): { address: string; start: number; end: number }[] {
-  return [...text.matchAll(ADDRESS)].flatMap(({ 0: found, index: start }) => {
-    const address = ended(found)
-    return URL.canParse(address) ? [{ address, start, end: start + address.length }] : []
-  })
-}
+/** `answers 404`, `returns an HTTP 404`, `status: 404 or 410`. Numbers are in criteria for much else. */
+const STATUS =
+  /\b(?:HTTP(?:\/[\d.]+)?|status|code|answers?|returns?|responds?)\b(?:[\s:`"'*_]|\b(?:with|of|is|an?|HTTP|status|code)\b){1,12}([45]\d\d(?:(?: or |, ?|\/)[45]\d\d)*)(?![-\w%€$£]|[.,]\d| [%€$£])/gi
 
-/** Each address with the statuses that its part of the sentence names; those with nothing but `and` between them share one. */
-function mentionsIn(text: string): { address: string; statuses: number[] }[] {
-  const places = placesIn(text)
-  const found: { address: string; statuses: number[] }[] = []
-  let shared: string[] = []
-  let before = text.slice(0, places[0]?.start)
-  for (const [at, { address, end }] of places.entries()) {
-    const next = places[at + 1]
-    const after = text.slice(end, next?.start)
-    shared.push(address)
-    if (next !== undefined && AND.test(after)) continue
-    // What the next sentence says before it names its address is of that one.
-    const stop = next === undefined ? -1 : after.search(/[.;!?]\s|\n/)
-    const statuses = statusesIn(`${before} ; ${stop < 0 ? after : after.slice(0, stop)}`)
-    found.push(...shared.map((one) => ({ address: one, statuses })))
-    shared = []
-    before = stop < 0 ? '' : after.slice(stop + 1)
-  }
-  return found
+/** The statuses from 400 on that the words speak of: a page that they name may answer so, too. */
+function statusesIn(words: string): number[] {
+  return [...words.matchAll(STATUS)].flatMap(([, numbers = '']) => numbers.match(/\d+/g)?.map(Number) ?? [])
 }
 
 /** A bracket that was opened in the address belongs to it. */

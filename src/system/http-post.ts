@@ -1,4 +1,5 @@
 // One request to a service: bounded in time, never redirected, tried again once where the service says when.
+import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from './errors.ts'
 
 export type Request = { url: string; headers: Readonly<Record<string, string>>; body: string }
@@ -13,35 +14,31 @@ const MOST_ANSWER = 300
 /** Never throws. */
 export async function send(request: Request, timeoutMs: number, signal: AbortSignal): Promise<Answer> {
   const until = performance.now() + timeoutMs
-  const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+  const late = AbortSignal.timeout(timeoutMs)
+  const bounded = AbortSignal.any([signal, late])
   try {
     const { retryAfterMs, ...first } = await post(request, bounded)
     if (retryAfterMs === null) return first
     if (performance.now() + retryAfterMs >= until)
-      return {
-        ok: false,
-        said: `${first.said}; it wants ${Math.ceil(retryAfterMs / 1000)} s of patience`,
-      }
-    await pause(retryAfterMs, bounded)
+      return { ok: false, said: `${first.said}; it wants ${Math.ceil(retryAfterMs / 1000)} s of patience` }
+    await delay(retryAfterMs, undefined, { signal: bounded })
     const { ok, said } = await post(request, bounded)
     return { ok, said }
   } catch (error) {
-    if (bounded.aborted && !signal.aborted)
-      return { ok: false, said: `no answer within ${timeoutMs / 1000} s` }
-    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
-    return { ok: false, said: messageOf(cause) }
+    if (late.aborted && !signal.aborted) return { ok: false, said: `no answer within ${timeoutMs / 1000} s` }
+    return { ok: false, said: messageOf(error instanceof Error ? (error.cause ?? error) : error) }
   }
 }
 
 async function post({ url, headers, body }: Request, signal: AbortSignal) {
   // A redirect could lead a message with its secrets to anybody.
   const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal })
-  const { status } = response
+  const { status, ok } = response
   const text = await beginningOf(response)
   const isRedirect = status >= 300 && status < 400
-  const said = [`HTTP ${status}`, isRedirect ? 'a redirect, which is not followed' : response.ok ? '' : text]
+  const said = [`HTTP ${status}`, isRedirect ? 'a redirect, which is not followed' : ok ? '' : text]
   const retryAfterMs = status === 429 ? patience(response.headers.get('retry-after'), text) : null
-  return { ok: response.ok, said: said.filter(Boolean).join(': '), retryAfterMs }
+  return { ok, said: said.filter(Boolean).join(': '), retryAfterMs }
 }
 
 /** So much as is worth showing: an answer may never end. */
@@ -56,22 +53,8 @@ async function beginningOf({ body }: Response): Promise<string> {
   return text.slice(0, MOST_ANSWER)
 }
 
-/** Seconds or a date (RFC 9110, 10.2.3); Telegram says it in the body alone. */
+/** Seconds (RFC 9110, 10.2.3); Telegram says it in the body alone. Without a word it is too long. */
 function patience(header: string | null, body: string): number {
-  const inBody = /"retry_after"\s*:\s*(\d+(?:\.\d+)?)/.exec(body)?.[1]
-  const written = header ?? inBody ?? ''
-  const seconds = Number(written)
-  if (written !== '' && Number.isFinite(seconds)) return Math.max(0, seconds * 1000)
-  const date = Date.parse(written)
-  return Number.isNaN(date) ? Number.POSITIVE_INFINITY : Math.max(0, date - Date.now())
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      reject(signal.reason)
-    })
-  })
+  const said = header ?? /"retry_after"\s*:\s*(\d+(?:\.\d+)?)/.exec(body)?.[1]
+  return /^[\d.]+$/.test(said ?? '') ? Number(said) * 1000 : Number.POSITIVE_INFINITY
 }

@@ -2,7 +2,7 @@
 // key in our memory or files, no write to `.git`. Linux only. What it cannot have is a clear error, never a step down.
 import { randomBytes } from 'node:crypto'
 import { chmod, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import {
   type Account,
   accountOf,
@@ -11,11 +11,27 @@ import {
   nameFor,
   removeAccount,
 } from './other-user/account.ts'
-import { actionsFolder, closeActions } from './other-user/later-programs.ts'
-import { isWithin, type ProbeOptions, probe, readableOf } from './other-user/probe.ts'
+import {
+  above,
+  actionsFolder,
+  closeActions,
+  isWithin,
+  type ProbeOptions,
+  probe,
+  readableOf,
+} from './other-user/probe.ts'
 import { Processes } from './other-user/processes.ts'
-import { refused, STEP_DOWN } from './other-user/refused.ts'
-import { BASH, type Command, output, type Root, rootCommand, run, SYSTEM_PATH } from './other-user/root.ts'
+import {
+  BASH,
+  type Command,
+  output,
+  type Root,
+  refused,
+  rootCommand,
+  run,
+  STEP_DOWN,
+  SYSTEM_PATH,
+} from './other-user/root.ts'
 import { grant, restoreOwner, revoke } from './other-user/tree.ts'
 import { become, launched, openView, preamble, type View } from './other-user/view.ts'
 
@@ -86,7 +102,7 @@ const WRITTEN =
 export async function openOtherUser(options: OtherUserOptions): Promise<OtherUser> {
   if (process.platform !== 'linux') {
     const fix = `run on a Linux runner, use isolation: separate-job, or ${STEP_DOWN}`
-    throw refused([{ found: process.platform, expected: 'Linux', fix }])
+    throw refused({ found: process.platform, expected: 'Linux', fix })
   }
   const root = await rootCommand()
   const left = accountOf(nameFor(options.key))
@@ -133,7 +149,7 @@ async function tried(options: OtherUserOptions, root: Root, account: Account, vi
   const faults = await probe(options, account, ask)
   const installed = faults.length === 0 ? await readableOf(options, ask) : {}
   await revoke(workTree, asRoot, uid)
-  if (faults.length > 0) throw refused(faults)
+  if (faults.length > 0) throw refused(...faults)
   return {
     name,
     uid,
@@ -298,18 +314,14 @@ async function openTheWay(
     if ((mode & 0o001) !== 0) continue
     if (env.RUNNER_ENVIRONMENT !== 'github-hosted') {
       const fix = `run \`chmod o+x ${at}\` once, so that other users can pass through it`
-      throw refused([
-        { found: `${at}, which other users cannot enter`, expected: 'a way to the checkout', fix },
-      ])
+      throw refused({
+        found: `${at}, which other users cannot enter`,
+        expected: 'a way to the checkout',
+        fix,
+      })
     }
     modes.push([at, mode])
     await run(root('chmod', 'o+x', at))
     say(`other users may pass through ${at} while this step works`)
   }
-}
-
-/** The folders on the way to it, without the root. */
-function above(path: string): string[] {
-  const at = dirname(path)
-  return at === dirname(at) ? [] : [at, ...above(at)]
 }

@@ -1,4 +1,5 @@
 // The text of a program's output: whole lines out of arbitrary chunks, and a bounded copy of everything.
+import { StringDecoder } from 'node:string_decoder'
 
 /** A line longer than this many UTF-16 units is delivered cut; the rest of it is dropped. */
 export const LINE_LIMIT = 1024 * 1024
@@ -24,7 +25,7 @@ export function lineSplitter(onLine: (line: string) => void, limit = LINE_LIMIT)
     pending += text
     if (pending.length <= limit) return
     // Never between the halves of a surrogate pair, and never cut off a `\r` that may belong to the line end.
-    pending = pending.slice(0, isHighSurrogate(pending.charCodeAt(limit - 1)) ? limit - 1 : limit)
+    pending = pending.slice(0, limit).replace(/[\ud800-\udbff]$/, '')
     cut = true
   }
   const deliver = (): void => {
@@ -89,7 +90,7 @@ export function capture(limitBytes: number): Capture {
   const headLimit = Math.floor(limit / 2)
   const tailLimit = limit - headLimit
   let head = ''
-  let headBytes = 0
+  let isHeadFull = headLimit === 0
   const tail: { text: string; bytes: number }[] = []
   let tailBytes = 0
   let leftOut = 0
@@ -97,14 +98,14 @@ export function capture(limitBytes: number): Capture {
   return {
     push(text) {
       let rest = text
-      if (headBytes < headLimit) {
+      if (!isHeadFull) {
         const bytes = Buffer.from(text, 'utf8')
-        const fits = wholeCharacters(bytes.subarray(0, headLimit - headBytes))
-        const part = bytes.toString('utf8', 0, fits)
+        const room = headLimit - Buffer.byteLength(head)
+        // Of whole characters alone; what is left of one that does not fit is no room for others.
+        const part = new StringDecoder('utf8').write(bytes.subarray(0, room))
         head += part
-        // What is left of a character that does not fit is no room for others.
-        headBytes = fits < bytes.length ? headLimit : headBytes + fits
-        rest = rest.slice(part.length)
+        isHeadFull = bytes.length >= room
+        rest = text.slice(part.length)
       }
       if (rest === '') return
       const bytes = Buffer.byteLength(rest)
@@ -120,34 +121,14 @@ export function capture(limitBytes: number): Capture {
       const all = Buffer.from(tail.map(({ text }) => text).join(''), 'utf8')
       const room = limit - Buffer.byteLength(head) // of the head's half, too, as long as nothing is missing
       if (leftOut === 0 && all.length <= room) return head + all.toString('utf8')
-      const cut = all.subarray(Math.max(0, all.length - tailLimit))
-      const last = cut.subarray(firstCharacter(cut))
-      return `${head}${leftOutLine(leftOut + all.length - last.length)}${last.toString('utf8')}`
+      let from = Math.max(0, all.length - tailLimit)
+      while (isContinuation(all[from])) from += 1
+      return `${head}${leftOutLine(leftOut + from)}${all.toString('utf8', from)}`
     },
   }
 }
 
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff
-}
-
-/** Index of the first byte that begins a character. */
-function firstCharacter(bytes: Uint8Array): number {
-  let at = 0
-  while (at < bytes.length && isContinuation(bytes[at])) at += 1
-  return at
-}
-
-/** Length without an unfinished last character. The bytes are valid UTF-8 apart from the cut. */
-function wholeCharacters(bytes: Uint8Array): number {
-  let lead = bytes.length - 1
-  while (lead >= 0 && isContinuation(bytes[lead])) lead -= 1
-  if (lead < 0) return 0
-  const first = bytes[lead] ?? 0
-  const size = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4
-  return lead + size <= bytes.length ? bytes.length : lead
-}
-
+/** Of a character in UTF-8, a byte that does not begin it. */
 function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80
 }

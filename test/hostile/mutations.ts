@@ -243,7 +243,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "the actions' folders stay open",
-    file: 'src/system/other-user/later-programs.ts',
+    file: 'src/system/other-user/probe.ts',
     from: 'await chmod(folder, mode & 0o770)',
     to: 'await chmod(folder, mode & 0o777)',
     also: [['src/system/other-user/probe.ts', '...laterScript(env)', '...laterScript(env).slice(99)']],

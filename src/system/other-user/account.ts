@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { messageOf } from '../errors.ts'
-import { refused } from './refused.ts'
-import { type Root, run } from './root.ts'
+import { type Root, refused, run } from './root.ts'
 
 /** `openGid`: programs of the user in this group, and they alone, keep the network where it is closed to the user. */
 export type Account = { name: string; uid: number; gid: number; openGid: number; home: string }
@@ -40,7 +39,7 @@ export async function makeAccount(root: Root, name: string): Promise<Account> {
       await run(root('useradd', '--system', ...home, '--user-group', '--shell', '/bin/bash', name))
   } catch (error) {
     const fix = 'install the package passwd (or shadow), or use isolation: separate-job'
-    throw refused([{ found: messageOf(error), expected: `a user ${name} that useradd makes`, fix }])
+    throw refused({ found: messageOf(error), expected: `a user ${name} that useradd makes`, fix })
   }
   const made = accountOf(name)
   if (made === null) throw new Error(`useradd made no ${name} in /etc/passwd`)

@@ -2,9 +2,8 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
-import { messageOf } from '../errors.ts'
+import { type Mistake, messageOf, UserError } from '../errors.ts'
 import { shellWord } from '../shell-word.ts'
-import { refused, STEP_DOWN } from './refused.ts'
 
 export type Command = { file: string; args: string[] }
 export type Root = (...command: string[]) => Command
@@ -15,6 +14,15 @@ export const SYSTEM_PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
 export const STARTER_ENV: Readonly<Record<string, string>> = { PATH: SYSTEM_PATH, LC_ALL: 'C' }
 export const BASH = ['bash', '--noprofile', '--norc', '-c']
 
+/** What cannot be had is an error with its mend; a step down is taken by name, and never by itself. */
+export const STEP_DOWN = 'write isolation: same-user, where the agent can take the tokens of the job'
+
+export type Fault = Omit<Mistake, 'path'>
+
+export function refused(...faults: readonly Fault[]): UserError {
+  return new UserError(faults.map((fault) => ({ path: 'isolation: other-user', ...fault })))
+}
+
 /** As root, or by a sudo that asks for no password. */
 export async function rootCommand(): Promise<Root> {
   if (process.getuid?.() === 0) return (file = '', ...args) => ({ file, args })
@@ -23,13 +31,11 @@ export async function rootCommand(): Promise<Root> {
     args: ['-n', '--', 'env', `PATH=${SYSTEM_PATH}`, ...args],
   })
   if (await works(sudo('true'))) return sudo
-  throw refused([
-    {
-      found: 'neither root nor a sudo without a password',
-      expected: 'the right to start programs as another user',
-      fix: `use a GitHub-hosted runner or a container job, allow the runner sudo, use isolation: separate-job, or ${STEP_DOWN}`,
-    },
-  ])
+  throw refused({
+    found: 'neither root nor a sudo without a password',
+    expected: 'the right to start programs as another user',
+    fix: `use a GitHub-hosted runner or a container job, allow the runner sudo, use isolation: separate-job, or ${STEP_DOWN}`,
+  })
 }
 
 /** Whether `rootCommand` would give one. */
@@ -129,11 +135,8 @@ export class RootShell {
   /** Only while something is awaited of it are we held by it. */
   async #answer(): Promise<string> {
     this.check()
-    const held = [this.#child, this.#child.stdin, this.#child.stdout]
-    const handles = held.filter((one) => one instanceof Socket || one === this.#child) as {
-      ref(): void
-      unref(): void
-    }[]
+    const { stdin, stdout } = this.#child
+    const handles = [this.#child, ...[stdin, stdout].filter((one) => one instanceof Socket)]
     for (const handle of handles) handle.ref()
     try {
       return await new Promise((resolve, reject) => this.#answers.push({ resolve, reject }))
