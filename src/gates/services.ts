@@ -8,8 +8,7 @@ import { type OtherUser, shared } from '../system/other-user.ts'
 import { partOf, runUntrusted } from '../system/process.ts'
 import type { Redactor } from '../system/redact.ts'
 import { within } from '../system/within.ts'
-import { BESIDE_LINES, isRed, LAST_BYTES, lastLines, linesOf, type Said, told } from './beside.ts'
-import { cleaned, formatExit, type LogFolder, SHELL, writeLog } from './output.ts'
+import { cleaned, formatExit, type LogFolder, OUTPUT_BYTES, SHELL, writeLog } from './output.ts'
 import { fromInside, type Look, lookFor, nameOf, takenBy, takenWords, untilReady } from './ready.ts'
 import { type Running, startService } from './running.ts'
 
@@ -50,6 +49,11 @@ export type Beside = {
 
 /** The last lines of a log are what tells; more than these are not looked at. */
 const LAST_LINES = 200
+/** What is kept of one that fell. */
+const LAST_BYTES = 8 * 1024
+/** Of those that stand: more would be no help in a prompt. */
+const BESIDE_LINES = 15
+const BESIDE_BYTES = 2 * 1024
 /** A port that one of ours has just left may be seen for a moment. */
 const LEAVING_MS = 500
 /** An answer is asked for once more when gates are done. */
@@ -59,22 +63,42 @@ const STILL_MS = 10_000
 type Fallen = { service: Service; one: Running | null; why: string }
 
 export function createServices(options: ServicesOptions): Services {
-  const { as, redactor } = options
+  const { as, redactor, cwd } = options
   const running = new Map<Service, Running>()
   let count = 0
-
-  function start(service: Service, command: string, onLine: (line: string) => void): Running {
-    count += 1
-    const mark = partOf(options.mark, count)
-    const how = { cwd: options.cwd, env: options.envOf(service), mark, as: shared(as) }
-    const one = startService(service, command, how, onLine)
-    running.set(service, one)
-    return one
-  }
 
   function lookAt(service: Service): Look | null {
     const ready = as?.hasOwnLoopback === true ? fromInside(service.ready) : service.ready
     return lookFor(ready, (command, ...bounds) => exitOf(command, service, ...bounds))
+  }
+
+  /** Null for 0, else how it ended and what it said last. */
+  async function exitOf(command: string, service: Service, ...[ms, signal]: Parameters<Look>) {
+    const { exit, output } = await runUntrusted({
+      ...program('bash', [...SHELL, command]),
+      env: options.envOf(service),
+      timeoutMs: ms,
+      signal,
+      as: shared(as),
+    })
+    if (exit.kind === 'exit' && exit.code === 0) return null
+    const said = output.trim().split('\n').at(-1)?.slice(0, 200) ?? ''
+    return `${formatExit(exit, ms)}${said === '' ? '' : `: ${said}`}`
+  }
+
+  function program(file: string, args: readonly string[]) {
+    return { file, args, cwd, env: { PATH: '/usr/bin:/bin' }, captureBytes: LAST_BYTES, mark: options.mark }
+  }
+
+  /** Starts those that are for the run, up to the first that does not come. */
+  async function comeUp({ tags }: GateRun, signal: AbortSignal): Promise<Fallen[]> {
+    for (const service of options.services) {
+      const isThere = running.get(service)?.ended === null
+      if (isThere || signal.aborted || !isFor(service.when, tags)) continue
+      const why = await come(service, signal)
+      if (why !== null) return [{ service, why, one: running.get(service) ?? null }]
+    }
+    return []
   }
 
   /** Null when it is ready, or nobody waits for it any more; else what went wrong. */
@@ -86,13 +110,14 @@ export function createServices(options: ServicesOptions): Services {
     const inTheWay = await taken(service, look, signal)
     if (inTheWay !== null) return `${CANNOT_START}${inTheWay}`
     options.onStart(`service ${service.name}`)
-    const told = new AbortController()
-    const one = start(service, service.start, (line) => {
+    count += 1
+    const how = { cwd, env: options.envOf(service), mark: partOf(options.mark, count), as: shared(as) }
+    const [told, ended] = [new AbortController(), new AbortController()]
+    const one = startService(service, service.start, how, (line) => {
       if (ready.kind === 'log' && !told.signal.aborted && hasParts(line, ready.parts)) told.abort()
     })
-    const ended = new AbortController()
-    const over = one.over.finally(() => ended.abort())
-    over.catch(() => {})
+    running.set(service, one)
+    one.over.finally(() => ended.abort()).catch(() => {})
     const either = AbortSignal.any([signal, told.signal, ended.signal])
     const why =
       look === null
@@ -116,27 +141,22 @@ export function createServices(options: ServicesOptions): Services {
     return null
   }
 
-  function program(file: string, args: readonly string[]) {
-    const { cwd, mark } = options
-    return { file, args, cwd, env: { PATH: '/usr/bin:/bin' }, captureBytes: LAST_BYTES, mark }
-  }
-
-  /** Null for 0, else how it ended and what it said last. */
-  async function exitOf(
-    command: string,
-    service: Service,
-    ...[ms, signal]: Parameters<Look>
-  ): Promise<string | null> {
-    const { exit, output } = await runUntrusted({
-      ...program('bash', [...SHELL, command]),
-      env: options.envOf(service),
-      timeoutMs: ms,
-      signal,
-      as: shared(as),
+  /** Of a program that left, and of what somebody else runs, only an answer tells; and whatever stands beside a red gate is asked. */
+  async function fallen({ tags }: GateRun, results: readonly GateResult[], signal: AbortSignal) {
+    // No further gate begins when one has fallen.
+    const during = results.at(-1)?.name ?? ''
+    const looks = options.services.map(async (service): Promise<Fallen[]> => {
+      if (!isFor(service.when, tags)) return []
+      const one = running.get(service) ?? null
+      const isAsked = one === null || one.hasLeft || results.some(({ ok }) => !ok)
+      const look = lookAt(service)
+      const why = one?.ended == null && isAsked ? ((await look?.(STILL_MS, signal)) ?? null) : null
+      // It may be on its way out.
+      if (one !== null && isAsked && (why !== null || look === null)) await within(LEAVING_MS, one.over)
+      if (one?.ended != null) return [{ service, one, why: `ended (${one.ended}) while gate ${during} ran` }]
+      return why === null ? [] : [{ service, one, why: `answers no more: ${why}` }]
     })
-    if (exit.kind === 'exit' && exit.code === 0) return null
-    const said = output.trim().split('\n').at(-1)?.slice(0, 200) ?? ''
-    return `${formatExit(exit, ms)}${said === '' ? '' : `: ${said}`}`
+    return (await Promise.all(looks)).flat()
   }
 
   /** With everything that they started. */
@@ -153,42 +173,6 @@ export function createServices(options: ServicesOptions): Services {
     await as.revoke()
   }
 
-  /** Starts those that are for the run, up to the first that does not come. */
-  async function comeUp({ tags }: GateRun, signal: AbortSignal): Promise<Fallen | null> {
-    for (const service of options.services) {
-      const isThere = running.get(service)?.ended === null
-      if (isThere || !isFor(service.when, tags)) continue
-      const why = await come(service, signal)
-      if (why !== null) return { service, why, one: running.get(service) ?? null }
-      if (signal.aborted) return null
-    }
-    return null
-  }
-
-  /** Of a program that left, and of what somebody else runs, only an answer tells; and whatever stands beside a red gate is asked. */
-  async function fallen(
-    { tags }: GateRun,
-    results: readonly GateResult[],
-    signal: AbortSignal,
-  ): Promise<Fallen[]> {
-    const isRed = results.some(({ ok }) => !ok)
-    // No further one begins when one has fallen.
-    const during = results.at(-1)?.name ?? ''
-    const all = options.services
-      .filter(({ when }) => isFor(when, tags))
-      .map(async (service) => {
-        const one = running.get(service) ?? null
-        const isAsked = isRed || one === null || one.hasLeft
-        const look = lookAt(service)
-        const why = one?.ended == null && isAsked ? ((await look?.(STILL_MS, signal)) ?? null) : null
-        // It may be on its way out.
-        if (one !== null && isAsked && (why !== null || look === null)) await within(LEAVING_MS, one.over)
-        if (one?.ended != null) return { service, one, why: `ended (${one.ended}) while gate ${during} ran` }
-        return why === null ? null : { service, one, why: `answers no more: ${why}` }
-      })
-    return (await Promise.all(all)).filter((one) => one !== null)
-  }
-
   /** Where they are another user's, nothing of it may live while somebody looks at the tree. */
   function leaving(fell: readonly Fallen[]): Running[] {
     const stays = ({ service, ended }: Running) =>
@@ -197,11 +181,7 @@ export function createServices(options: ServicesOptions): Services {
   }
 
   /** Once they are over, or as far as they are: a log for each of them. */
-  async function writeLogs(
-    ones: readonly Running[],
-    what: string,
-    isAborted: boolean,
-  ): Promise<Map<Service, string>> {
+  async function writeLogs(ones: readonly Running[], what: string, isAborted: boolean) {
     const logs = new Map<Service, string>()
     for (const service of options.services) {
       const one = ones.find((running) => running.service === service)
@@ -214,74 +194,98 @@ export function createServices(options: ServicesOptions): Services {
     return logs
   }
 
-  /** What those that run have said since the gate began: redacted as a whole, for a secret may begin before. */
-  function saidSince(lines: ReadonlyMap<Running, number>): Said[] {
-    return [...running.values()].flatMap((one) => {
-      const count = Math.min(one.lines - (lines.get(one) ?? 0), BESIDE_LINES)
-      if (count <= 0) return []
-      return [{ name: `service ${one.service.name}`, text: lastLines(cleaned(one.said(), redactor), count) }]
-    })
+  /** What it wrote into files, read as whom it ran: a name there may lead anywhere. */
+  async function filesOf({ logs }: Service): Promise<string> {
+    if (logs.length === 0) return ''
+    const tail = program('tail', ['-n', String(LAST_LINES), '--', ...logs])
+    return (await runUntrusted({ ...tail, timeoutMs: STILL_MS, as })).output
   }
 
-  async function redResult({ service, one, why }: Fallen, whole: string): Promise<GateResult> {
-    const { ms } = (await one?.over) ?? { ms: 0 }
-    const name = `service ${service.name}`
-    const last = excerpt(whole.split('\n').slice(-LAST_LINES).join('\n'), LAST_BYTES)
+  async function redResult({ service, one, why }: Fallen, log = ''): Promise<GateResult> {
     const ended = redactor.redact(why)
+    const last = excerpt(log.split('\n').slice(-LAST_LINES).join('\n'), LAST_BYTES)
     const result = {
-      name,
+      name: `service ${service.name}`,
       ok: false,
       advisory: false,
       ended,
-      ms,
+      ms: (await one?.over)?.ms ?? 0,
       output: last.trim() === '' ? `${ended}\n` : last,
     }
     options.onEnd(result)
     return result
   }
 
-  /** What it wrote into files, read as whom it ran: a name there may lead anywhere. */
-  async function filesOf({ logs }: Service): Promise<string> {
-    if (logs.length === 0) return ''
-    const args = ['-n', String(LAST_LINES), '--', ...logs]
-    const { output } = await runUntrusted({ ...program('tail', args), timeoutMs: STILL_MS, as })
-    return output
+  /** What those that run have said since the gate began: redacted as a whole, for a secret may begin before. */
+  function saidSince(lines: ReadonlyMap<Running, number>): string[] {
+    return [...running.values()].flatMap((one) => {
+      const count = Math.min(one.lines - (lines.get(one) ?? 0), BESIDE_LINES)
+      const last = cleaned(one.said(), redactor).trimEnd().split('\n').slice(-count)
+      return count <= 0 ? [] : [`Last lines of service ${one.service.name} meanwhile:\n${last.join('\n')}`]
+    })
   }
 
-  return {
-    beside: async (run, signal, act) => {
-      let fell: Fallen[] = []
-      let results: GateResult[] = []
-      let said: Said[] = []
-      let logs = new Map<Service, string>()
-      try {
-        const failed = await comeUp(run, signal)
-        if (failed !== null) fell = [failed]
-        else if (!signal.aborted) {
-          const ones = [...running.values()]
-          let lines = linesOf(ones)
-          results = await act({
-            isUp: () => ones.every(({ ended }) => ended === null),
-            user: shared(as),
-            begins: () => {
-              lines = linesOf(ones)
-            },
-          })
-          if (!signal.aborted) fell = await fallen(run, results, signal)
-          // Before they are ended, which many of them have something to say of.
-          if (results.some(isRed)) said = saidSince(lines)
-        }
-      } finally {
+  async function beside(run: GateRun, signal: AbortSignal, act: (beside: Beside) => Promise<GateResult[]>) {
+    let fell: Fallen[] = []
+    let results: GateResult[] = []
+    let said: string[] = []
+    let logs = new Map<Service, string>()
+    try {
+      fell = await comeUp(run, signal)
+      if (fell.length === 0 && !signal.aborted) {
         const ones = [...running.values()]
-        await end(leaving(fell))
-        logs = await writeLogs(ones, run.what, signal.aborted)
+        const lines = new Map<Running, number>()
+        results = await act({
+          isUp: () => ones.every(({ ended }) => ended === null),
+          user: shared(as),
+          begins: () => {
+            for (const one of ones) lines.set(one, one.lines)
+          },
+        })
+        if (!signal.aborted) fell = await fallen(run, results, signal)
+        // Before they are ended, which many of them have something to say of.
+        if (results.some(isRed)) said = saidSince(lines)
       }
-      const reds: GateResult[] = []
-      for (const one of fell) reds.push(await redResult(one, logs.get(one.service) ?? ''))
-      return told(results, reds, said)
-    },
-    [Symbol.asyncDispose]: () => end([...running.values()]),
+    } finally {
+      const ones = [...running.values()]
+      await end(leaving(fell))
+      logs = await writeLogs(ones, run.what, signal.aborted)
+    }
+    const reds: GateResult[] = []
+    for (const one of fell) reds.push(await redResult(one, logs.get(one.service)))
+    return told(results, reds, said)
   }
+
+  return { beside, [Symbol.asyncDispose]: () => end([...running.values()]) }
+}
+
+/**
+ * Whoever mends a red gate reads of the services, too: first of one that fell, for it may have failed for that; else, behind
+ * its own words, what those said that stand. Nothing is said twice.
+ */
+function told(
+  results: readonly GateResult[],
+  reds: readonly GateResult[],
+  said: readonly string[],
+): GateResult[] {
+  const gate = results.find(isRed)
+  if (gate === undefined || reds.length + said.length === 0) return [...results, ...reds]
+  const words = reds.map(({ name, ended, output }) => `${name} ${ended}. Its last lines:\n${output}`)
+  const fallen = excerpt(words.join('\n'), LAST_BYTES).trimEnd()
+  const beside = excerpt(said.join('\n\n'), BESIDE_BYTES).trimEnd()
+  const room = OUTPUT_BYTES - Buffer.byteLength(fallen) - Buffer.byteLength(beside) - gate.name.length - 10
+  const own = excerpt(gate.output, room)
+  const output =
+    reds.length > 0 ? `${fallen}\n\n${gate.name}:\n${own}` : `${own.trimEnd()}\n\n${beside}\n`.trimStart()
+  const pointer = `Its last lines stand in the output of gate ${gate.name}.\n`
+  return [
+    ...results.map((one) => (one === gate ? { ...gate, output } : one)),
+    ...reds.map((one) => ({ ...one, output: pointer })),
+  ]
+}
+
+function isRed({ ok, advisory }: GateResult): boolean {
+  return !ok && !advisory
 }
 
 function late({ ready, readyTimeoutMs }: Service, why: string | null, hasLeft = false): string | null {

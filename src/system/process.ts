@@ -83,7 +83,7 @@ export async function runUntrusted(request: RunRequest): Promise<RunResult> {
   const as = request.as ?? null
   await as?.grant()
   const child = await start(request, mark)
-  if (!(child instanceof Started)) {
+  if ('reason' in child) {
     await as?.revoke()
     return ended({ kind: 'not-started', reason: child.reason })
   }
@@ -106,8 +106,8 @@ export async function runUntrusted(request: RunRequest): Promise<RunResult> {
     await own?.end()
     isOver = true
     await within(STREAM_GRACE_MS, child.drained)
-    const output = child.close()
-    if (child.surprise !== undefined) throw child.surprise.error
+    const { output, surprise } = child.close()
+    if (surprise !== undefined) throw surprise.error
     return ended(exit, output)
   } finally {
     living.delete(life)
@@ -131,78 +131,74 @@ function endLiving(): void {
 }
 
 /** A child that runs: its end, its output and what cut it short. */
-class Started {
-  readonly pid: number
+type Started = {
+  pid: number
   /** The leader's end by itself or by a signal. */
-  readonly exited: Promise<Exit>
+  exited: Promise<Exit>
   /** Time-out, idle time-out or abort, whichever comes first. */
-  readonly interrupted: Promise<Exit>
+  interrupted: Promise<Exit>
   /** Both streams are at their end. */
-  readonly drained: Promise<unknown>
-  surprise: { error: unknown } | undefined
-  readonly #close: () => string
+  drained: Promise<unknown>
+  /** Lets go of the streams, and delivers a last line without a line end; `surprise`: what `onLine` threw. */
+  close(): { output: string; surprise: { error: unknown } | undefined }
+}
 
-  constructor(child: ChildProcess, pid: number, request: RunRequest, mark: string) {
-    this.pid = pid
-    this.exited = new Promise((resolve) => {
-      child.once('exit', (code, signal) => {
-        const exit: Exit = signal === null ? { kind: 'exit', code: code ?? 0 } : { kind: 'signal', signal }
-        request.onExit?.(exit)
-        resolve(exit)
-      })
+function started(child: ChildProcess, pid: number, request: RunRequest, mark: string): Started {
+  const { talk, as, env } = request
+  const exited = new Promise<Exit>((resolve) => {
+    child.once('exit', (code, signal) => {
+      const exit: Exit = signal === null ? { kind: 'exit', code: code ?? 0 } : { kind: 'signal', signal }
+      request.onExit?.(exit)
+      resolve(exit)
     })
-
-    const watch = watchFor(request)
-    this.interrupted = watch.interrupted
-
-    const kept = capture(request.captureBytes)
-    const { talk } = request
-    const heard = talk === undefined ? (['stdout', 'stderr'] as const) : (['stderr'] as const)
-    const streams = heard.map((name) => {
-      const lines = lineSplitter((line) => request.onLine?.(name, line), request.lineLimit)
-      const guarded = (step: () => string): void => {
-        if (this.surprise !== undefined) return
-        try {
-          kept.push(step())
-        } catch (error) {
-          this.surprise = { error }
-          watch.interrupt({ kind: 'aborted' })
-        }
-      }
-      const stream = child[name]
-      if (stream === null) return { drained: Promise.resolve(), close: () => {} }
-      stream.on('data', (chunk: Uint8Array) => {
-        watch.sawOutput()
-        guarded(() => lines.push(chunk))
-      })
-      const close = (): void => {
-        stream.removeAllListeners('data')
-        stream.destroy()
-        guarded(() => lines.end())
-      }
-      return { drained: atEnd(stream), close }
+  })
+  const watch = watchFor(request)
+  const kept = capture(request.captureBytes)
+  let surprise: { error: unknown } | undefined
+  const keep = (said: () => string): void => {
+    if (surprise !== undefined) return
+    try {
+      kept.push(said())
+    } catch (error) {
+      surprise = { error }
+      watch.interrupt({ kind: 'aborted' })
+    }
+  }
+  const heard = talk === undefined ? (['stdout', 'stderr'] as const) : (['stderr'] as const)
+  const streams = heard.flatMap((name) => {
+    const stream = child[name]
+    if (stream === null) return []
+    const lines = lineSplitter((line) => request.onLine?.(name, line), request.lineLimit)
+    stream.on('data', (chunk: Uint8Array) => {
+      watch.sawOutput()
+      keep(() => lines.push(chunk))
     })
-    this.drained = Promise.all(streams.map((stream) => stream.drained))
-    this.#close = () => {
+    const close = (): void => {
+      stream.removeAllListeners('data')
+      stream.destroy()
+      keep(() => lines.end())
+    }
+    return [{ drained: atEnd(stream), close }]
+  })
+
+  // EPIPE: the program did not read all of it, which is its own affair.
+  child.stdin?.on('error', () => {})
+  if (as !== undefined && as !== null) child.stdin?.write(as.preamble({ ...as.env(env), [MARK_NAME]: mark }))
+  if (talk === undefined || child.stdin === null || child.stdout === null) child.stdin?.end(request.stdin)
+  else talk(child.stdin, child.stdout)
+
+  return {
+    pid,
+    exited,
+    interrupted: watch.interrupted,
+    drained: Promise.all(streams.map(({ drained }) => drained)),
+    close() {
       watch.stop()
       for (const stream of streams) stream.close()
       child.stdin?.destroy()
       child.stdout?.destroy()
-      return kept.text()
-    }
-
-    // EPIPE: the program did not read all of it, which is its own affair.
-    child.stdin?.on('error', () => {})
-    const { as, env } = request
-    if (as !== undefined && as !== null)
-      child.stdin?.write(as.preamble({ ...as.env(env), [MARK_NAME]: mark }))
-    if (talk === undefined || child.stdin === null || child.stdout === null) child.stdin?.end(request.stdin)
-    else talk(child.stdin, child.stdout)
-  }
-
-  /** Lets go of the streams, delivers a last line without a line end, and returns the bounded output. */
-  close(): string {
-    return this.#close()
+      return { output: kept.text(), surprise }
+    },
   }
 }
 
@@ -220,7 +216,7 @@ async function start(request: RunRequest, mark: string): Promise<Started | { rea
     })
     if (child.pid !== undefined) {
       child.on('error', () => {}) // unheard it would end us
-      return new Started(child, child.pid, request, mark)
+      return started(child, child.pid, request, mark)
     }
     const error = await new Promise<unknown>((resolve) => child.once('error', resolve))
     return { reason: whyNot(request, error) }
@@ -234,19 +230,14 @@ function whyNot(request: RunRequest, error: unknown): string {
   return existsSync(request.cwd) ? messageOf(error) : `the working directory ${request.cwd} does not exist`
 }
 
-function watchFor(request: RunRequest): {
-  interrupted: Promise<Exit>
-  interrupt(exit: Exit): void
-  sawOutput(): void
-  stop(): void
-} {
+/** What may cut a program short; `sawOutput` is to be told of every chunk, `stop` lets go of it all. */
+function watchFor({ timeoutMs, idleTimeoutMs, signal }: RunRequest) {
   let interrupt: (exit: Exit) => void = () => {}
   const interrupted = new Promise<Exit>((resolve) => {
     interrupt = resolve
   })
-  const wall = setTimeout(() => interrupt({ kind: 'timeout' }), timerMs(request.timeoutMs))
+  const wall = setTimeout(() => interrupt({ kind: 'timeout' }), timerMs(timeoutMs))
 
-  const idleMs = request.idleTimeoutMs
   let lastOutput = performance.now()
   let idle: NodeJS.Timeout | undefined
   // Armed again for the rest instead of on every chunk: output may come a million times.
@@ -257,10 +248,10 @@ function watchFor(request: RunRequest): {
       else armIdle(limitMs, left)
     }, timerMs(leftMs))
   }
-  if (idleMs !== undefined) armIdle(idleMs, idleMs)
+  if (idleTimeoutMs !== undefined) armIdle(idleTimeoutMs, idleTimeoutMs)
 
   const onAbort = (): void => interrupt({ kind: 'aborted' })
-  request.signal?.addEventListener('abort', onAbort, { once: true })
+  signal?.addEventListener('abort', onAbort, { once: true })
   return {
     interrupted,
     interrupt,
@@ -270,7 +261,7 @@ function watchFor(request: RunRequest): {
     stop: () => {
       clearTimeout(wall)
       clearTimeout(idle)
-      request.signal?.removeEventListener('abort', onAbort)
+      signal?.removeEventListener('abort', onAbort)
     },
   }
 }
