@@ -3,9 +3,9 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import * as z from 'zod/mini'
 import { prdSchema } from '../src/prd/schema.ts'
-import { agnosticShape } from '../src/settings/agnostic-config.ts'
+import { agnosticShape } from '../src/settings/older-files.ts'
 import { settingRows, table } from '../src/settings/table.ts'
-import { kinds } from '../src/settings/types.ts'
+import { kinds } from '../src/settings/values.ts'
 
 const configSchema = z.strictObject({
   $schema: z.optional(z.string()),

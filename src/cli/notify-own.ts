@@ -6,7 +6,7 @@ import { parseEnv } from 'node:util'
 import * as z from 'zod/mini'
 import type { Settings } from '../settings/index.ts'
 import { notify as schema } from '../settings/structures.ts'
-import { isMap } from '../settings/types.ts'
+import { isMap } from '../settings/values.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import { shellWord } from '../system/shell-word.ts'
 

@@ -3,7 +3,7 @@ import { parse } from 'yaml'
 import type { Workspace } from '../app/workspace.ts'
 import { pathsIn } from '../git/tree-walk.ts'
 import { resolveSettings, type Settings } from '../settings/index.ts'
-import { isMap } from '../settings/types.ts'
+import { isMap } from '../settings/values.ts'
 import type { Mistake } from '../system/errors.ts'
 import type { Environment } from '../system/untrusted-env.ts'
 

@@ -8,8 +8,8 @@ import {
   type RunRecord,
   type Story,
 } from '../model/feature.ts'
+import { branchNameFault, branchOfRef, idFault, idPattern } from '../model/names.ts'
 import { type Extra, emptyUsage, type Usage } from '../model/usage.ts'
-import { branchNameFault, branchOfRef, idFault, idPattern } from './names.ts'
 
 /** What is said of a value that does not fit. */
 type Wrong = { error: string | ((issue: { input?: unknown }) => string) }

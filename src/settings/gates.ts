@@ -4,19 +4,7 @@ import type { Gate } from '../model/gate.ts'
 import { gateName, reportPath } from './names.ts'
 import { givenAt, mistake, type Place, readAs } from './place.ts'
 import { shown } from './show.ts'
-import {
-  boolean,
-  duration,
-  expects,
-  integer,
-  kinds,
-  lines,
-  list,
-  orElse,
-  orNull,
-  structure,
-  text,
-} from './types.ts'
+import * as v from './values.ts'
 
 /** Outright: this run has no gate, and nothing of it claims to have passed one. */
 export const NO_GATES = 'none'
@@ -24,33 +12,33 @@ export const NO_GATES = 'none'
 export const standardTimeoutMs = 15 * 60_000
 
 /** For which stories something runs. */
-export const tags = list(text).check(
-  z.minLength(1, expects('at least one tag', 'write a tag such as ui, or leave `when` out')),
+export const tags = v.list(v.text).check(
+  z.minLength(1, v.expects('at least one tag', 'write a tag such as ui, or leave `when` out')),
   z.overwrite((names) => [...new Set(names)]),
 )
 
 const coverage = z.pipe(
   z.union(
-    [reportPath, structure({ file: reportPath, threshold: orNull(integer({ most: 100 })) })],
-    expects('the path of an lcov or Cobertura file, or a map with file and threshold', 'write a path'),
+    [reportPath, v.structure({ file: reportPath, threshold: v.orNull(v.integer({ most: 100 })) })],
+    v.expects('the path of an lcov or Cobertura file, or a map with file and threshold', 'write a path'),
   ),
   z.transform((given) => (typeof given === 'string' ? { file: given, threshold: null } : given)),
 )
 
-const longForm = structure({
-  run: lines,
-  timeout: orElse(duration, '15m'),
-  when: orNull(tags),
-  advisory: orElse(boolean, false),
-  report: orNull(list(reportPath)),
-  retries: orElse(integer({ zero: 'no retry', most: 3 }), 0),
-  coverage: orNull(coverage),
+const longForm = v.structure({
+  run: v.lines,
+  timeout: v.orElse(v.duration, '15m'),
+  when: v.orNull(tags),
+  advisory: v.orElse(v.boolean, false),
+  report: v.orNull(v.list(reportPath)),
+  retries: v.orElse(v.integer({ zero: 'no retry', most: 3 }), 0),
+  coverage: v.orNull(coverage),
 })
 
 const gate = z.pipe(
   z.union(
-    [lines, longForm],
-    expects(
+    [v.lines, longForm],
+    v.expects(
       'a command, or a map with run, timeout, when, advisory, report, retries or coverage',
       'write a command',
     ),
@@ -71,22 +59,9 @@ function plainGate(run: string): Omit<Gate, 'name'> {
   return { run, timeoutMs: standardTimeoutMs, when: null, advisory: false }
 }
 
-/** Logs are files, and some file systems do not tell `Test` from `test`. */
-const distinct = z.check<Record<string, unknown>>(
-  ({ value, issues }) => {
-    const names = new Set<string>()
-    for (const name of Object.keys(value)) {
-      const isTaken = names.has(name.toLowerCase())
-      names.add(name.toLowerCase())
-      if (!isTaken) continue
-      const message = 'names that differ by more than case\nrename one\na second gate of this name'
-      issues.push({ code: 'custom', message, input: value[name], path: [name] })
-    }
-  },
-  { when: () => true },
-)
+const distinct = v.distinct<object>('gate', (map) => Object.keys(map).map((name) => ({ name, path: [name] })))
 
-const words = expects('a map with a gate a line, such as `test: npm test`, or none', 'write a map')
+const words = v.expects('a map with a gate a line, such as `test: npm test`, or none', 'write a map')
 
 /** Short form `test: npm test`, long form `test: { run, timeout, when, advisory }`, or `none`; the order is kept. */
 export const gates = z
@@ -100,7 +75,7 @@ export const gates = z
     ],
     words,
   )
-  .register(kinds, { kind: 'gates' })
+  .register(v.kinds, { kind: 'gates' })
 
 /** The gates with `--gate NAME=COMMAND` flags applied: a known name is replaced where it stands, others follow. */
 export function withGateFlags(base: readonly Gate[], flags: readonly string[], at: Place): Gate[] {
@@ -113,7 +88,7 @@ export function withGateFlags(base: readonly Gate[], flags: readonly string[], a
       mistake(at, shown(flag), 'NAME=COMMAND', 'write for example --gate "test=npm test"')
       continue
     }
-    const [rightName, command] = [readAs(gateName, givenAt(at, name)), readAs(lines, givenAt(at, run))]
+    const [rightName, command] = [readAs(gateName, givenAt(at, name)), readAs(v.lines, givenAt(at, run))]
     if (rightName !== undefined && command !== undefined)
       byName.set(name.toLowerCase(), { name, ...plainGate(command) })
   }

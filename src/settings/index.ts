@@ -9,7 +9,7 @@ import { remarksOf, type SettingRow, type Surface, standardOf } from './setting.
 import { type Origin, settle } from './settle.ts'
 import { pipelineOf, pipelinePath, unknownPipeline } from './steps.ts'
 import { type SettingField, type Settings, settingRows, table, type Values } from './table.ts'
-import { isMap } from './types.ts'
+import { isMap } from './values.ts'
 
 export {
   describeGates,

@@ -1,14 +1,13 @@
 // The three places a setting can come from: flags, inputs and the configuration file, each as values by key.
 
 import { oneLine } from '../model/text.ts'
-import { agnosticKeys, readAgnosticKeys } from './agnostic-config.ts'
+import { agnosticKeys, readAgnosticKeys, readStepsFile } from './older-files.ts'
 import { below, type Given, givenAt, mistake, note, type Place, type Report, unknownKey } from './place.ts'
 import { isEverywhere, kebab, type SettingRow } from './setting.ts'
 import { shown } from './show.ts'
-import { readStepsFile } from './steps-file.ts'
 import { settingRows } from './table.ts'
 import { parseText } from './text.ts'
-import { isEmpty, isMap } from './types.ts'
+import { isEmpty, isMap } from './values.ts'
 
 /** What was given at one level, by configuration key; null where it could not be read. `rank`: the higher wins. */
 export type Layer = { rank: number; given: Map<string, Given | null> }

@@ -1,12 +1,12 @@
 // Names that become branches, refs, files or variables: what is safe, and what to write instead.
 
 import * as z from 'zod/mini'
+import { branchNameFault, branchOfRef } from '../model/names.ts'
 import { isAllowEntry, NETWORK_PRESETS } from '../model/network.ts'
 import { oneLine } from '../model/text.ts'
-import { kinds, list, text, textWhere } from './types.ts'
+import { kinds, list, text, textWhere } from './values.ts'
 
-/** A feature: the end of a folder's and of a branch's name. */
-/** `#12`: what issue 12 asks for. */
+/** A feature: the end of a folder's and of a branch's name. `#12`: what issue 12 asks for. */
 export const featureName = textWhere(
   (name) =>
     /^#\d{1,9}$/.test(name) ||
@@ -26,35 +26,32 @@ function instead(name: string): string {
   return slug === '' ? 'choose a name such as auth' : `write ${slug}`
 }
 
-/** What git takes in a ref (git-check-ref-format(1)), and no command line takes for an option. */
-function isRef(ref: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what git refuses here.
-  if (/[\u0000-\u0020\u007f~^:?*[\\]/.test(ref) || ref.length > 100) return false
-  return !/\.\.|@\{|\/\/|^[/-]|(^|\/)\.|\.lock(\/|$)/i.test(ref)
-}
 const refRules =
   'at most 100 characters, no spaces or control characters, none of ~ ^ : ? * [ \\ `..` `//` `@{`, no part that starts with `.` or ends in `.lock`, no `/` or `-` at the start'
 
+function isBranch(name: string): boolean {
+  return name.length <= 100 && branchNameFault(name) === null
+}
+
 /** What stands before the feature in a branch's name; usually ends in `/`. */
 export const branchPrefix = textWhere(
-  (prefix) => isRef(prefix) && !prefix.startsWith('refs/'),
+  (prefix) => isBranch(`${prefix}x`),
   `the start of a branch name, without \`refs/heads/\`: ${refRules}`,
   'write a prefix such as ralph/',
 )
 
 /** A branch, without `refs/heads/`. */
 export const branchName = textWhere(
-  (name) => isRef(name) && !/^refs\/heads\/|[/.]$|^@$/.test(name),
+  isBranch,
   `a branch name without \`refs/heads/\`: ${refRules}, no \`/\` or \`.\` at the end`,
-  (name) => `write ${/^refs\/heads\/(.+)$/.exec(oneLine(name, 80))?.[1] ?? 'a name such as main'}`,
+  (name) => `write ${branchOfRef(oneLine(name, 80)) ?? 'a name such as main'}`,
 )
 
 /** Where the state refs live: below `refs/`, but not where tags, remotes and pull requests are. */
 export const stateNamespace = textWhere(
   (name) =>
-    isRef(name) &&
-    /^refs\/.*[^/.]$/.test(name) &&
-    !/^refs\/(heads$|(tags|remotes|pull|replace|stash|notes)(\/|$))/.test(name),
+    /^refs\/(?!(?:heads$|(?:tags|remotes|pull|replace|stash|notes)(?:\/|$)))/.test(name) &&
+    isBranch(name.replace(/^refs\/(?:heads\/)?/, '')),
   `a ref namespace of its own below \`refs/\`: ${refRules}`,
   'write refs/ralph',
 )

@@ -4,7 +4,7 @@ import { oneLine } from '../model/text.ts'
 import type { Mistake } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
 import { anyOf, shown } from './show.ts'
-import { camelCase, isMap, type Schema } from './types.ts'
+import { camelCase, isMap, type Schema } from './values.ts'
 
 /** What reading collects. */
 export type Report = { mistakes: Mistake[]; notes: string[] }

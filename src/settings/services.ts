@@ -3,47 +3,35 @@ import * as z from 'zod/mini'
 import type { Ready, Service } from '../model/service.ts'
 import { tags } from './gates.ts'
 import { gateName, insidePath, variableName } from './names.ts'
-import {
-  boolean,
-  expects,
-  integer,
-  kinds,
-  lines,
-  list,
-  orElse,
-  orNull,
-  passes,
-  seconds,
-  structure,
-  text,
-  url,
-} from './types.ts'
+import * as v from './values.ts'
 
-const FORMS = expects(
+const FORMS = v.expects(
   'a URL, a port, or a map with one of tcp, log and command',
   'write `http://localhost:3000`, `5432`, `{ tcp: db:5432 }`, `{ log: listening on }` or `{ command: pg_isready }`',
 )
 const HOST_AND_PORT = /^(?:\[([0-9a-f:]+)\]|([\w.-]+)):(\d{1,5})$/i
 
-const port = integer({ most: 65_535 })
-const HOST_PORT = expects('a host and a port', 'write it as host:port, such as localhost:5432 or [::1]:5432')
+const port = v.integer({ most: 65_535 })
+const HOST_PORT = v.expects(
+  'a host and a port',
+  'write it as host:port, such as localhost:5432 or [::1]:5432',
+)
 const hostAndPort = z
   .string(HOST_PORT)
-  .check(passes((written: string) => portOf(written) !== null, HOST_PORT))
-const forms = structure({ tcp: orNull(hostAndPort), log: orNull(text), command: orNull(lines) }).check(
-  z.check(
-    ({ value: given, issues }) => {
-      if (Object.values(given).filter((one) => one !== null).length === 1) return
-      issues.push({ code: 'custom', message: FORMS.error({ input: given }), input: given })
-    },
-    { when: ({ issues }) => issues.length === 0 },
-  ),
-)
+  .check(v.passes((written: string) => portOf(written) !== null, HOST_PORT))
+const forms = v
+  .structure({ tcp: v.orNull(hostAndPort), log: v.orNull(v.text), command: v.orNull(v.lines) })
+  .check(
+    z.refine((given) => Object.values(given).filter((one) => one !== null).length === 1, {
+      ...FORMS,
+      when: ({ issues }) => issues.length === 0,
+    }),
+  )
 
 /** Said twice that it has to be there: a schema in JSON takes what begins with a transform for something optional. */
 const ready = z.nonoptional(
   z.pipe(
-    z.union([url, port, forms], FORMS),
+    z.union([v.url, port, forms], FORMS),
     z.transform((given): Ready => {
       if (typeof given === 'string') return { kind: 'url', url: given }
       if (typeof given === 'number') return { kind: 'port', host: 'localhost', port: given }
@@ -62,28 +50,28 @@ function portOf(written: string): { host: string; port: number } | null {
 }
 
 const value = z.pipe(
-  z.union([z.string(), z.number(), z.boolean()], expects('a text', 'write the value in quotes')),
+  z.union([z.string(), z.number(), z.boolean()], v.expects('a text', 'write the value in quotes')),
   z.transform(String),
 )
 const environment = z.union(
-  [list(variableName), z.record(variableName, value)],
-  expects(
+  [v.list(variableName), z.record(variableName, value)],
+  v.expects(
     'names of variables, or a map of names and values',
     'write a list of names, or `NAME: value` lines',
   ),
 )
 
 const shape = {
-  start: orNull(lines),
+  start: v.orNull(v.lines),
   ready,
-  readyTimeout: orElse(seconds, '30s'),
-  restartBeforeVerify: orElse(boolean, true),
-  when: orNull(tags),
-  environment: orElse(environment, []),
-  logs: orElse(list(insidePath), []),
+  readyTimeout: v.orElse(v.seconds, '30s'),
+  restartBeforeVerify: v.orElse(v.boolean, true),
+  when: v.orNull(tags),
+  environment: v.orElse(environment, []),
+  logs: v.orElse(v.list(insidePath), []),
 }
-const unnamed = structure(shape)
-const named = structure({ name: gateName, ...shape })
+const unnamed = v.structure(shape)
+const named = v.structure({ name: gateName, ...shape })
 
 function serviceOf({ readyTimeout, environment: given, ...rest }: z.output<typeof named>): Service {
   const inherit = isNames(given) ? given : []
@@ -94,18 +82,9 @@ function isNames(given: z.output<typeof environment>): given is string[] {
   return Array.isArray(given)
 }
 
-/** Logs are files: see gates. */
-const distinct = z.check<readonly Service[]>(({ value: list, issues }) => {
-  const names = list.map(({ name }) => name.toLowerCase())
-  for (const [at, name] of names.entries())
-    if (names.indexOf(name) < at)
-      issues.push({
-        code: 'custom',
-        message: 'names that differ by more than case\nrename one\na second service of this name',
-        input: list[at]?.name,
-        path: [at, 'name'],
-      })
-})
+const distinct = v.distinct<readonly Service[]>('service', (all) =>
+  all.map(({ name }, index) => ({ name, path: [index, 'name'] })),
+)
 
 /** `web: { start: npm start, ready: http://localhost:3000 }`, or the same as a list with `name`. */
 export const services = z
@@ -118,7 +97,7 @@ export const services = z
           z.transform((map) => Object.entries(map).map(([name, one]) => ({ name, ...one }))),
         ),
       ],
-      expects(
+      v.expects(
         'a list of services, or a map of them by name',
         'write `web: { start: npm start, ready: http://localhost:3000 }`',
       ),
@@ -128,7 +107,7 @@ export const services = z
       z.array(z.custom<Service>()).check(distinct),
     ),
   )
-  .register(kinds, { kind: 'map' })
+  .register(v.kinds, { kind: 'map' })
 
 /** Every variable that one of them names. */
 export function variablesIn(all: readonly Service[]): string[] {

@@ -1,6 +1,6 @@
 // What a setting is: one definition, from which come its input, flag and key, its type, its default and its texts.
 import * as z from 'zod/mini'
-import { type Kind, kinds } from './types.ts'
+import { type Kind, kinds } from './values.ts'
 
 /** Where Ralph runs: as a step of a workflow, or from a command line. */
 export type Surface = 'action' | 'cli'

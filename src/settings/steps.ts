@@ -1,64 +1,47 @@
 // The steps of an iteration: a list, or named lists of which `pipeline` chooses one.
 import * as z from 'zod/mini'
 import { agentNames } from '../agents/registry.ts'
-import type { AgentStep, Pipeline, PipelineStep, StepPrompt } from '../model/pipeline.ts'
+import type { Pipeline, PipelineStep, StepPrompt } from '../model/pipeline.ts'
 import { oneLine } from '../model/text.ts'
 import { insidePath, modelName } from './names.ts'
 import { below, mistake, note, type Place } from './place.ts'
 import { anyOf, shown } from './show.ts'
-import {
-  boolean,
-  choice,
-  count,
-  duration,
-  expects,
-  integer,
-  isMap,
-  kinds,
-  lines,
-  list,
-  listOf,
-  mapOf,
-  orElse,
-  orNull,
-  structure,
-  text,
-  textWhere,
-} from './types.ts'
+import * as v from './values.ts'
 
 /** More tries of one step than this are no mishap any more. */
 const MOST_RETRIES = 10
 const COMMAND_TIMEOUT_MS = 15 * 60_000
 /** Where prompts and pipelines of people stand: an attempt that changes something there has it put back. */
 const PROMPTS = '.ralph/prompts'
+const PROMPT_FILE = /^(?:\.\/)?\.ralph\/prompts\/[\w.-]+$/
 const CONFIGS = '.ralph/configs'
 
 const snakeCase = { snakeCase: true } as const
 const types = ['agent', 'command', 'verify', 'git-commit', 'readme-check', 'noop'] as const
-const name = textWhere(
+const name = v.textWhere(
   (written) => written.length <= 60 && !/[{}"]/.test(written),
   'a name of at most 60 characters, without quotes and braces',
   () => 'shorten it',
 )
 const exitCode = z
-  .int(expects('an exit code from 0 to 255', 'write such a number'))
+  .int(v.expects('an exit code from 0 to 255', 'write such a number'))
   .check(z.gte(0), z.lte(255))
 
 /** What belongs to one type of step. The last three are of the Ralph with steps, and mean nothing here. */
-const config = structure(
+const config = v.structure(
   {
-    agent: orNull(choice(agentNames)),
-    model: orNull(modelName),
-    args: orElse(list(text), []),
-    prompt: orNull(lines),
-    promptFile: orNull(text),
-    markerFile: orNull(text),
-    timeout: orNull(duration),
-    command: orNull(lines),
-    endRunOn: orElse(listOf(exitCode), []),
-    path: orNull(insidePath),
-    prdFile: orNull(text),
-    allowedTools: orNull(text),
+    agent: v.orNull(v.choice(agentNames)),
+    model: v.orNull(modelName),
+    args: v.orElse(v.list(v.text), []),
+    prompt: v.orNull(v.lines),
+    promptFile: v.orNull(v.text),
+    markerFile: v.orNull(v.text),
+    timeout: v.orNull(v.duration),
+    command: v.orNull(v.lines),
+    endRunOn: v.orElse(v.listOf(exitCode), []),
+    path: v.orNull(insidePath),
+    prdFile: v.orNull(v.text),
+    allowedTools: v.orNull(v.text),
   },
   snakeCase,
 )
@@ -70,70 +53,70 @@ const OF_TYPE: Readonly<Record<(typeof types)[number], readonly (keyof z.output<
   'readme-check': ['path'],
   noop: [],
 }
-const IGNORED = ['prdFile', 'allowedTools'] as const
+const IGNORED: Readonly<Record<string, string>> = {
+  prdFile: 'means nothing here: prd.json is found by itself',
+  allowedTools: 'is not read: write args, such as --allowedTools and its list',
+}
 
 const shape = {
   name,
-  type: choice(types),
-  enabled: orElse(boolean, true),
-  timeout: orNull(duration),
-  maxRetries: orElse(integer({ zero: 'no retry', most: MOST_RETRIES }), 0),
-  retryDelay: orNull(duration),
-  continueOnError: orElse(boolean, false),
-  circuitBreaker: orNull(
-    structure({ threshold: orElse(count, 3), resetAfter: orElse(duration, '60s') }, snakeCase),
+  type: v.choice(types),
+  enabled: v.orElse(v.boolean, true),
+  timeout: v.orNull(v.duration),
+  maxRetries: v.orElse(v.integer({ zero: 'no retry', most: MOST_RETRIES }), 0),
+  retryDelay: v.orNull(v.duration),
+  continueOnError: v.orElse(v.boolean, false),
+  circuitBreaker: v.orNull(
+    v.structure({ threshold: v.orElse(v.count, 3), resetAfter: v.orElse(v.duration, '60s') }, snakeCase),
   ),
-  config: orElse(config, {}),
+  config: v.orElse(config, {}),
 }
 /** Every key that a step, and its `config`, may have. */
 export const stepKeys = {
   step: Object.keys(shape),
-  config: [...new Set(Object.values(OF_TYPE).flat()), ...IGNORED],
+  config: [...new Set(Object.values(OF_TYPE).flat()), ...Object.keys(IGNORED)],
 }
 
-const step = structure(shape, snakeCase).check(z.meta({ id: 'step' }))
-/** What one step alone does not tell; looked at also where other things are wrong. */
+const step = v.structure(shape, snakeCase).check(z.meta({ id: 'step' }))
+/** What one step alone does not tell; told also where other things are wrong. */
 const together = z.check<unknown[]>(
-  ({ value: list, issues }) => {
+  ({ value, issues }) => {
+    const wrong = (input: unknown, path: (string | number)[], ...words: string[]) =>
+      issues.push({ code: 'custom', message: words.join('\n'), input, path })
     const names: unknown[] = []
-    if (!Array.isArray(list)) return
-    for (const [index, one] of list.entries()) {
-      if (!isMap(one)) continue
-      const { name: own, type, config: given } = one
-      const first = typeof own === 'string' ? names.indexOf(own.toLowerCase()) : -1
-      names[index] = typeof own === 'string' ? own.toLowerCase() : undefined
-      const issue = (words: string[], input: unknown, path: (string | number)[]) =>
-        issues.push({ code: 'custom', message: words.join('\n'), input, path })
+    for (const [index, one] of Array.isArray(value) ? value.entries() : []) {
+      const { name: own, type, config: given } = v.isMap(one) ? one : {}
+      const lower = typeof own === 'string' ? own.toLowerCase() : index
+      const first = names.indexOf(lower)
+      names.push(lower)
       if (first !== -1)
-        issue(['a name of its own', `rename it: step ${first + 1} has it`], own, [index, 'name'])
-      if (type === 'command' && (given === undefined || (isMap(given) && (given.command ?? null) === null)))
-        issue(['a command line for bash -c', 'add `config: { command: ... }`', 'nothing'], null, [
-          index,
-          'config',
-          'command',
-        ])
+        wrong(own, [index, 'name'], 'a name of its own', `rename it: step ${first + 1} has it`)
+      const command = v.isMap(given) ? given.command : given
+      if (type !== 'command' || !v.isEmpty(command)) continue
+      const fix = 'add `config: { command: ... }`'
+      wrong(null, [index, 'config', 'command'], 'a command line for bash -c', fix, 'nothing')
     }
   },
   { when: () => true },
 )
-const stepList = listOf(step).check(together)
+const stepList = v.listOf(step).check(together)
 
 /** Durations in milliseconds. */
 export const steps = z
   .union(
-    [stepList, mapOf(stepList)],
-    expects(
+    [stepList, v.mapOf(stepList)],
+    v.expects(
       'a list of steps, or a map of such lists by name',
       'write `- { name: implement, type: agent }` lines',
     ),
   )
-  .register(kinds, { kind: 'list' })
+  .register(v.kinds, { kind: 'list' })
 
 type Written = z.output<typeof step>
 type Steps = z.output<typeof steps>
 
 /** A pipeline's name. */
-export const pipelineName = textWhere(
+export const pipelineName = v.textWhere(
   (written) => /^[\w][\w.-]{0,59}$/.test(written),
   `a name of \`steps\`, or of a file ${CONFIGS}/NAME.json`,
   (written) =>
@@ -150,69 +133,54 @@ export function pipelineOf(
   at: Place,
   wanted: { name: string | null; at: Place },
 ): Pipeline | null {
-  const named: Readonly<Record<string, readonly Written[]>> = Array.isArray(given)
-    ? { [at.root === pipelinePath(wanted.name ?? '') ? (wanted.name ?? '') : 'default']: given }
-    : given
+  const own = at.root === pipelinePath(wanted.name ?? '') ? (wanted.name ?? '') : 'default'
+  const named: Readonly<Record<string, readonly Written[]>> = Array.isArray(given) ? { [own]: given } : given
   const names = Object.keys(named).filter((one) => (named[one]?.length ?? 0) > 0)
-  const chosen = wanted.name ?? (names.length === 1 || !names.includes('default') ? names[0] : 'default')
-  if (chosen === undefined) return null
-  if (wanted.name === null && names.length > 1 && !names.includes('default')) {
+  const chosen = wanted.name ?? (names.length === 1 ? names[0] : 'default')
+  if (chosen !== undefined && names.includes(chosen))
+    return planned(chosen, named[chosen] ?? [], Array.isArray(given) ? at : below(at, chosen))
+  if (wanted.name !== null) unknownPipeline(wanted.at, wanted.name, names)
+  else if (names.length > 1) {
     const fix = `name one with pipeline: ${anyOf(names.map((one) => oneLine(one, 60)))}`
-    return (
-      mistake(at, `${names.length} pipelines, and none is called default`, 'one that is meant', fix) ?? null
-    )
+    mistake(at, `${names.length} pipelines, and none is called default`, 'one that is meant', fix)
   }
-  const list = Object.hasOwn(named, chosen) ? (named[chosen] ?? []) : []
-  if (list.length === 0) {
-    return unknownPipeline(wanted.at, chosen, names) ?? null
-  }
-  return planned(chosen, list, Array.isArray(given) ? at : below(at, chosen))
+  return null
 }
 
 /** A name that neither `steps` nor a file has. */
-export function unknownPipeline(at: Place, wanted: string, names: readonly string[]): undefined {
+export function unknownPipeline(at: Place, wanted: string, names: readonly string[]): void {
   const known = names.length === 0 ? '' : `${anyOf(names.map((one) => oneLine(one, 60)))} of \`steps\`, or `
   const fix = `write one of these, or commit ${pipelinePath(wanted)}`
-  return mistake(at, shown(wanted), `${known}the name of a file in ${CONFIGS}/`, fix)
+  mistake(at, shown(wanted), `${known}the name of a file in ${CONFIGS}/`, fix)
 }
 
-function planned(chosen: string, list: readonly Written[], at: Place): Pipeline | null {
-  const { report } = at
-  const before = report.mistakes.length
-  for (const [index, one] of list.entries()) check(list, index, one, below(at, index))
-  const on = [...list.entries()].filter(([, { enabled }]) => enabled)
+function planned(name: string, list: readonly Written[], at: Place): Pipeline | null {
+  const before = at.report.mistakes.length
+  for (const [index, one] of list.entries()) checkStep(one, list.slice(0, index), below(at, index))
+  const sessions = [...list.entries()].filter(([, one]) => one.enabled && one.type === 'agent')
+  const workers = sessions.filter(([, one]) => !setsUp(one))
+  if (workers.length === 0) {
+    const fix = 'add `- { name: implement, type: agent }`'
+    mistake(at, 'no agent step that is enabled', 'one that works on the story', fix)
+  }
   const commit = list.findIndex(({ type }) => type === 'git-commit')
   const isLate = (index: number) => commit !== -1 && index > commit
-  const sessions = on.filter(([, { type }]) => type === 'agent')
-  for (const [index] of sessions.filter(([index]) => isLate(index)))
-    mistake(
-      below(at, index),
-      'an agent step behind git-commit',
-      'agents before it',
-      'move it up: behind the commit nothing changes code any more',
-    )
-  if (sessions.every(([, one]) => setsUp(one)))
-    mistake(
-      at,
-      'no agent step that is enabled',
-      'one that works on the story',
-      'add `- { name: implement, type: agent }`',
-    )
-  const workers = sessions.filter(([, one]) => !setsUp(one))
-  const [worker] = workers
-  if (worker !== undefined && workers.length === 1) refuseHollow(worker, at)
+  for (const [index] of sessions.filter(([at]) => isLate(at))) {
+    const fix = 'move it up: behind the commit nothing changes code any more'
+    mistake(below(at, index), 'an agent step behind git-commit', 'agents before it', fix)
+  }
+  const [first] = workers
+  if (first !== undefined && workers.length === 1) refuseHollow(first, at)
   if (list[commit]?.enabled === false)
     note(below(at, commit), 'cannot be switched off: what passed its gates is committed, and nothing else is')
-  if (report.mistakes.length > before) return null
-  const plans = on.flatMap(([index, one]) => {
-    const plan = planOf(one)
-    return plan === null ? [] : [{ plan, isLate: isLate(index) }]
-  })
+  if (at.report.mistakes.length > before) return null
+  const steps = (late: boolean) =>
+    list.flatMap((one, index) => (one.enabled && isLate(index) === late ? (planOf(one) ?? []) : []))
   return {
-    name: chosen,
+    name,
     setsUp: !list.some((one) => setsUp(one) && !one.enabled),
-    before: plans.filter((one) => !one.isLate).map(({ plan }) => plan),
-    after: plans.filter((one) => one.isLate).map(({ plan }) => plan),
+    before: steps(false),
+    after: steps(true),
   }
 }
 
@@ -220,15 +188,13 @@ function planned(chosen: string, list: readonly Written[], at: Place): Pipeline 
 function refuseHollow([index, { continueOnError }]: [number, Written], at: Place): void {
   if (!continueOnError) return
   const place = below(at, index, 'continueOnError')
+  const expected = 'false: without its work the attempt has failed'
   if (at.root.startsWith(`${CONFIGS}/`))
     note(place, 'means nothing here: it is the only agent step, and without its work the attempt has failed')
-  else
-    mistake(
-      place,
-      'true on the only agent step',
-      'false: without its work the attempt has failed',
-      'remove it, or add an agent step that works where this one fails',
-    )
+  else {
+    const fix = 'remove it, or add an agent step that works where this one fails'
+    mistake(place, 'true on the only agent step', expected, fix)
+  }
 }
 
 /** The set-up session of the Ralph with steps: once, which is what its marker said. */
@@ -236,65 +202,56 @@ function setsUp({ type, config: { markerFile } }: Written): boolean {
   return type === 'agent' && markerFile !== null
 }
 
-function check(list: readonly Written[], index: number, one: Written, at: Place): void {
+/** `before`: the steps above it. */
+function checkStep(one: Written, before: readonly Written[], at: Place): void {
   const { type, config: given } = one
-  if (type === 'git-commit' && list.findIndex((other) => other.type === type) < index)
+  if (type === 'git-commit' && before.some((other) => other.type === type))
     mistake(at, 'a second git-commit', 'one, at most', 'remove it: an iteration has one commit')
   for (const [key, value] of Object.entries(given)) {
     const isSet = value !== null && !(Array.isArray(value) && value.length === 0)
     const place = below(at, 'config', key)
     if (!isSet || OF_TYPE[type].some((known) => known === key)) continue
-    if (IGNORED.some((old) => old === key))
-      note(
-        place,
-        key === 'prdFile'
-          ? 'means nothing here: prd.json is found by itself'
-          : 'is not read: write args, such as --allowedTools and its list',
-      )
-    else
-      mistake(
-        place,
-        `${key} on a step of type ${type}`,
-        `keys of type ${type}: ${OF_TYPE[type].join(', ') || 'none'}`,
-        'remove it, or mend the type',
-      )
+    const ignored = IGNORED[key]
+    if (ignored !== undefined) note(place, ignored)
+    else {
+      const expected = `keys of type ${type}: ${OF_TYPE[type].join(', ') || 'none'}`
+      mistake(place, `${key} on a step of type ${type}`, expected, 'remove it, or mend the type')
+    }
   }
   if (given.prompt !== null && given.promptFile !== null)
     mistake(below(at, 'config', 'prompt'), 'prompt beside prompt_file', 'one of the two', 'remove one')
   const { promptFile: file } = given
-  if (file !== null && !setsUp(one) && !isPrompt(file))
+  if (file !== null && !setsUp(one) && !PROMPT_FILE.test(file)) {
+    const expected = `a file in ${PROMPTS}/, which no attempt can change`
     mistake(
       below(at, 'config', 'promptFile'),
       shown(file),
-      `a file in ${PROMPTS}/, which no attempt can change`,
+      expected,
       `move it to ${PROMPTS}/, or write it as prompt`,
     )
-}
-
-function isPrompt(file: string): boolean {
-  return new RegExp(`^(?:\\./)?${PROMPTS.replace('.', '\\.')}/[\\w.-]+$`).test(file)
+  }
 }
 
 /** Null for what Ralph does by itself: the commit, and the set-up. */
 function planOf(one: Written): PipelineStep | null {
   const { type, config: given } = one
   const own = [one.timeout, given.timeout].filter((ms) => ms !== null)
+  const circuit = one.circuitBreaker
   const common = {
     name: one.name,
     timeoutMs: own.length === 0 ? null : Math.min(...own),
     maxRetries: one.maxRetries,
     retryDelayMs: one.retryDelay ?? 0,
     continueOnError: one.continueOnError,
-    circuit:
-      one.circuitBreaker === null
-        ? null
-        : { threshold: one.circuitBreaker.threshold, resetAfterMs: one.circuitBreaker.resetAfter },
+    circuit: circuit && { threshold: circuit.threshold, resetAfterMs: circuit.resetAfter },
   }
   switch (type) {
     case 'git-commit':
       return null
-    case 'agent':
-      return setsUp(one) ? null : { ...common, type, ...sessionOf(given) }
+    case 'agent': {
+      const { agent, model, args } = given
+      return setsUp(one) ? null : { ...common, type, agent, model, args, prompt: promptOf(given) }
+    }
     case 'command': {
       const timeoutMs = common.timeoutMs ?? COMMAND_TIMEOUT_MS
       return { ...common, timeoutMs, type, run: given.command ?? '', endRunOn: given.endRunOn }
@@ -306,12 +263,7 @@ function planOf(one: Written): PipelineStep | null {
   }
 }
 
-function sessionOf({ agent, model, args, prompt: words, promptFile }: Written['config']) {
-  const prompt: StepPrompt | null =
-    words !== null
-      ? { kind: 'text', text: words }
-      : promptFile !== null
-        ? { kind: 'file', path: promptFile.replace(/^\.\//, '') }
-        : null
-  return { agent, model, args, prompt } satisfies Partial<AgentStep>
+function promptOf({ prompt, promptFile }: Written['config']): StepPrompt | null {
+  if (prompt !== null) return { kind: 'text', text: prompt }
+  return promptFile === null ? null : { kind: 'file', path: promptFile.replace(/^\.\//, '') }
 }

@@ -5,37 +5,12 @@ import type { Pipeline } from '../model/pipeline.ts'
 import { isForbidden } from '../system/untrusted-env.ts'
 import { browser } from './browser.ts'
 import { gates } from './gates.ts'
-import {
-  branchName,
-  branchPrefix,
-  configPath,
-  featureName,
-  globs,
-  hosts,
-  insidePath,
-  stateNamespace,
-  storyIds,
-  variableNames,
-  version,
-  workflowFile,
-} from './names.ts'
+import * as names from './names.ts'
 import { services, variablesIn } from './services.ts'
 import { groupOf, rowOf, type SettingRow, type Surface, type ValueOf } from './setting.ts'
 import { pipelineName, steps } from './steps.ts'
 import { breaker, commits, model, notify, prices, standardMessage } from './structures.ts'
-import {
-  boolean,
-  choice,
-  count,
-  duration,
-  expects,
-  integer,
-  lines,
-  list,
-  money,
-  passes,
-  text,
-} from './types.ts'
+import * as v from './values.ts'
 
 /** What a run may do, and from claim on the four jobs of `isolation: separate-job`. */
 export const commandNames = [
@@ -59,53 +34,50 @@ const secret = { secret: true } as const
  * duration's without `Ms`), the input is the same in kebab-case. The order is that of all listings.
  */
 export const table = {
-  command: what(choice(commandNames), 'What to do; auto goes by the event', {
-    or: 'auto',
-  }),
+  command: what(v.choice(commandNames), 'What to do; auto goes by the event', { or: 'auto' }),
   feature: what(
-    featureName,
+    names.featureName,
     'The feature to work on; empty: the only unfinished one, or the one the dispatch named.',
   ),
   stories: what(
-    storyIds,
+    names.storyIds,
     'The stories to work on, by their ids, with commas or one a line; empty: all of them.',
-    {
-      or: [],
-      standard: 'all',
-    },
+    { or: [], standard: 'all' },
   ),
-  epic: what(text, 'The epic to work on, by its id (`epicId` of its stories), beside `stories`.'),
-  approve: what(choice(['person', 'auto']), 'Whether a plan waits until a person approves it', {
+  epic: what(v.text, 'The epic to work on, by its id (`epicId` of its stories), beside `stories`.'),
+  approve: what(v.choice(['person', 'auto']), 'Whether a plan waits until a person approves it', {
     or: 'person',
   }),
-  token: what(text, 'Token for the state refs and the API.', {
+  token: what(v.text, 'Token for the state refs and the API.', {
     ...secret,
     standard: 'github.token on the action',
   }),
   publishToken: what(
-    text,
+    v.text,
     'Token of an App or a person that pushes the branch and opens the pull request, so that CI starts on it.',
     secret,
   ),
-  baseBranch: what(branchName, 'The branch that the work starts from and the pull request goes to.', {
+  baseBranch: what(names.branchName, 'The branch that the work starts from and the pull request goes to.', {
     standard: 'the default branch',
   }),
-  branchPrefix: what(branchPrefix, "What stands before the feature's name in its branch.", { or: 'ralph/' }),
-  workingDirectory: what(insidePath, 'The folder inside the repository where agent and gates run.', {
+  branchPrefix: what(names.branchPrefix, "What stands before the feature's name in its branch.", {
+    or: 'ralph/',
+  }),
+  workingDirectory: what(names.insidePath, 'The folder inside the repository where agent and gates run.', {
     or: '.',
     standard: 'its root',
   }),
-  configFile: what(configPath, 'The configuration file; in CI it is read from the base branch.', {
+  configFile: what(names.configPath, 'The configuration file; in CI it is read from the base branch.', {
     standard: 'ralph.config.yml, .yaml or .json',
   }),
 
-  agent: agent(choice(agentNames), 'The coding agent', { or: defaultAgent }),
+  agent: agent(v.choice(agentNames), 'The coding agent', { or: defaultAgent }),
   agentCommand: agent(
-    lines,
+    v.lines,
     'Command line (for bash -c) that starts the custom agent; it gets the prompt on stdin.',
     hidden,
   ),
-  agentArgs: agent(list(text), 'Further arguments for the agent, one a line.', {
+  agentArgs: agent(v.list(v.text), 'Further arguments for the agent, one a line.', {
     or: [],
     hidden: true,
     remarks: (items) =>
@@ -114,24 +86,24 @@ export const table = {
         : [],
   }),
   agentEnv: agent(
-    variableNames,
+    names.variableNames,
     'Names of further environment variables that the agent may see, one a line.',
     {
       or: [],
       remarks: (names) => names.filter(isForbidden).map((name) => `${name} is never handed to the agent`),
     },
   ),
-  agentWrapper: agent(text, 'A command put before the agent, such as a sandbox.', hidden),
-  agentVersion: agent(version, 'The version of the agent to install.'),
+  agentWrapper: agent(v.text, 'A command put before the agent, such as a sandbox.', hidden),
+  agentVersion: agent(names.version, 'The version of the agent to install.'),
   model: agent(model, 'The model, or a YAML map of models by mode (run, plan, verify, setup, default).', {
     or: {},
     standard: "the agent's own",
   }),
   fallbackAgent: agent(
-    choice(agentNames),
+    v.choice(agentNames),
     'The agent to go on with when the first one is at its usage limit',
   ),
-  instructions: agent(lines, 'Text that is added to every prompt.', hidden),
+  instructions: agent(v.lines, 'Text that is added to every prompt.', hidden),
 
   pipeline: agent(
     pipelineName,
@@ -144,13 +116,17 @@ export const table = {
     'YAML map of the commands that must exit 0: name to command, or to run, timeout (15m), when, advisory, report, retries (0), coverage. A run needs one that blocks; `none` says outright that there is none.',
     { or: {}, hidden: true },
   ),
-  gateEnv: gate(variableNames, 'Names of further environment variables that the gates may see, one a line.', {
-    or: [],
-    remarks: (names) =>
-      names
-        .filter((name) => isForbidden(name) || isModelKey(name))
-        .map((name) => `${name} is never handed to gates`),
-  }),
+  gateEnv: gate(
+    names.variableNames,
+    'Names of further environment variables that the gates may see, one a line.',
+    {
+      or: [],
+      remarks: (names) =>
+        names
+          .filter((name) => isForbidden(name) || isModelKey(name))
+          .map((name) => `${name} is never handed to gates`),
+    },
+  ),
   services: gate(
     services,
     'YAML map of programs that gates need beside them: name to start, ready (URL, port, tcp, log or command), readyTimeout (30s), restartBeforeVerify (true), when, environment, logs.',
@@ -164,87 +140,87 @@ export const table = {
     },
   ),
   prepare: gate(
-    lines,
+    v.lines,
     'Command that installs dependencies, at the start of a job, whenever a lockfile changed, and before the final verification (npm ci).',
     hidden,
   ),
   baseline: gate(
-    choice(['require', 'off']),
+    v.choice(['require', 'off']),
     'Whether the gates without `when` must be green before any work starts',
     { or: 'require' },
   ),
   finalVerification: gate(
-    boolean,
+    v.boolean,
     'Whether a fresh session judges every criterion before the feature counts as complete, and every story that needed no change.',
     { or: true },
   ),
   evidence: gate(
-    choice(['ask', 'require']),
+    v.choice(['ask', 'require']),
     'What an approval without any evidence (file and line, gate, screenshot for each criterion) counts for: it stands and is told, or it resets the stories. Evidence for some criteria and not for others always does.',
     { or: 'ask' },
   ),
   protectedPaths: gate(
-    globs,
+    names.globs,
     'Patterns as in .gitignore, one a line, of files that an attempt must not change. The word `elsewhere` stands for files that act elsewhere: package managers, tool versions, attributes, other CIs, editors, bots, hooks.',
     { or: [] },
   ),
   weakenedTests: gate(
-    choice(['warn', 'fail', 'off']),
+    v.choice(['warn', 'fail', 'off']),
     'What deleted or skipped tests and lost assertions do',
     { or: 'warn' },
   ),
 
   iterationsPerJob: limit(
-    integer({ zero: 'all in one job' }),
+    v.integer({ zero: 'all in one job' }),
     'Iterations in one job before the next job is dispatched; 0: all of them.',
     { or: 5, standard: '5; on the CLI 0', onCli: 0 },
   ),
-  maxIterations: limit(integer({ zero: 'no end' }), 'Iterations of the whole chain of jobs; 0: no end.', {
+  maxIterations: limit(v.integer({ zero: 'no end' }), 'Iterations of the whole chain of jobs; 0: no end.', {
     or: 50,
   }),
-  maxJobs: limit(count, 'Jobs of the whole chain.', {
+  maxJobs: limit(v.count, 'Jobs of the whole chain.', {
     standard: '3 x max-iterations / iterations-per-job + 5',
   }),
-  maxAttempts: limit(count, 'Failed attempts on a story before it is blocked.', { or: 3 }),
-  iterationTimeoutMs: limit(duration, "The longest that the agent's session in one iteration may take.", {
+  maxAttempts: limit(v.count, 'Failed attempts on a story before it is blocked.', { or: 3 }),
+  iterationTimeoutMs: limit(v.duration, "The longest that the agent's session in one iteration may take.", {
     or: '30m',
   }),
-  idleTimeoutMs: limit(duration, 'The longest that the agent may be silent.', { or: '10m' }),
+  idleTimeoutMs: limit(v.duration, 'The longest that the agent may be silent.', { or: '10m' }),
   jobDeadlineMs: limit(
-    duration,
+    v.duration,
     "When a job stops taking up work; keep it 10 minutes under the job's timeout-minutes.",
     { or: '5h' },
   ),
-  maxCostUsd: limit(money, 'What the whole chain may cost, in US dollars.'),
-  maxTokens: limit(count, 'Tokens that the whole chain may use.'),
-  maxAgentTimeMs: limit(duration, 'How long agents may work in the whole chain.'),
-  callsPerHour: limit(count, 'Agent sessions in an hour.'),
+  maxCostUsd: limit(v.money, 'What the whole chain may cost, in US dollars.'),
+  maxTokens: limit(v.count, 'Tokens that the whole chain may use.'),
+  maxAgentTimeMs: limit(v.duration, 'How long agents may work in the whole chain.'),
+  callsPerHour: limit(v.count, 'Agent sessions in an hour.'),
 
-  publish: pull(choice(['batch', 'story']), 'When the branch moves: once a job, or with every story', {
+  publish: pull(v.choice(['batch', 'story']), 'When the branch moves: once a job, or with every story', {
     or: 'batch',
   }),
-  pullRequest: pull(choice(['draft', 'ready', 'none']), 'How the pull request is opened', { or: 'draft' }),
-  reportAs: pull(choice(['checks', 'statuses', 'none']), 'How results are shown on the commit', {
+  pullRequest: pull(v.choice(['draft', 'ready', 'none']), 'How the pull request is opened', { or: 'draft' }),
+  reportAs: pull(v.choice(['checks', 'statuses', 'none']), 'How results are shown on the commit', {
     or: 'checks',
   }),
   agentsMd: pull(
-    choice(['section', 'off']),
+    v.choice(['section', 'off']),
     'Whether learnings of a complete run go into a section of AGENTS.md that Ralph keeps, at most 4 KB',
     { or: 'section' },
   ),
   // What would weaken a promise where it is asked for and does not happen is refused until it can be had.
   signCommits: pull(
-    boolean.check(
-      passes(
+    v.boolean.check(
+      v.passes(
         (isAsked) => !isAsked,
-        expects('something that this version can do', 'leave it out: commits are not signed yet'),
+        v.expects('something that this version can do', 'leave it out: commits are not signed yet'),
       ),
     ),
     'Whether commits are signed; this version refuses true.',
     { or: false },
   ),
-  redispatch: pull(boolean, 'Whether a job whose batch is over dispatches the next one.', { or: true }),
-  workflow: pull(workflowFile, 'The workflow file to dispatch.', { standard: 'this workflow' }),
+  redispatch: pull(v.boolean, 'Whether a job whose batch is over dispatches the next one.', { or: true }),
+  workflow: pull(names.workflowFile, 'The workflow file to dispatch.', { standard: 'this workflow' }),
   notify: pull(
     notify,
     'YAML map of whom to tell: slack, discord, teams (URLs), telegram (botToken, chatId), webhook (URL, or url and secret), custom (a command), every (5 iterations).',
@@ -252,19 +228,19 @@ export const table = {
   ),
 
   isolation: trust(
-    choice(['same-user', 'other-user', 'separate-job']),
+    v.choice(['same-user', 'other-user', 'separate-job']),
     'How far agent and gates are kept from tokens',
     { or: 'other-user', onCli: 'same-user', standard: 'other-user; on the CLI same-user' },
   ),
-  network: trust(choice(['open', 'model']), 'What the agent reaches beside loopback', {
+  network: trust(v.choice(['open', 'model']), 'What the agent reaches beside loopback', {
     standard: 'model at other-user in the action, else open',
   }),
   networkAllow: trust(
-    hosts,
+    names.hosts,
     'Hosts that the agent reaches at network: model, such as *.example.com or host:8443, and npm, pypi, crates, go, maven, apt.',
     { or: [] },
   ),
-  maxParallel: trust(integer({ most: 256 }), 'Stories worked on at the same time, 1 to 256.', {
+  maxParallel: trust(v.integer({ most: 256 }), 'Stories worked on at the same time, 1 to 256.', {
     or: 1,
     noEffect: (count) => (count > 1 ? 'stories are worked on one at a time' : null),
   }),
@@ -282,7 +258,7 @@ export const table = {
   prices: file(prices, 'Price of each model: input, output and cached, in US dollars for a million tokens.', {
     or: {},
   }),
-  gateNetwork: file(choice(['open', 'model']), 'What prepare and gates reach beside loopback', {
+  gateNetwork: file(v.choice(['open', 'model']), 'What prepare and gates reach beside loopback', {
     or: 'open',
   }),
   breaker: file(
@@ -295,15 +271,15 @@ export const table = {
     standard: `true, ${standardMessage}`,
   }),
   maxInterruptions: file(
-    count,
+    v.count,
     'Interruptions in a row without a finished gate run before a story is blocked.',
     { or: 3 },
   ),
-  stopOnBlocked: file(boolean, 'Whether the run ends at the first blocked story.', { or: false }),
-  logs: file(integer({ zero: 'none' }), 'Runs whose transcripts and gate logs are kept on the CLI.', {
+  stopOnBlocked: file(v.boolean, 'Whether the run ends at the first blocked story.', { or: false }),
+  logs: file(v.integer({ zero: 'none' }), 'Runs whose transcripts and gate logs are kept on the CLI.', {
     or: 20,
   }),
-  stateNamespace: file(stateNamespace, 'Where the state refs live.', { or: 'refs/ralph' }),
+  stateNamespace: file(names.stateNamespace, 'Where the state refs live.', { or: 'refs/ralph' }),
 }
 
 /** What is read for each field. */

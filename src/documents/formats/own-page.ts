@@ -1,6 +1,7 @@
 // prd.md as Ralph writes it and people edit it: what stands there is read to the letter.
+
+import { idFault } from '../../model/names.ts'
 import { many, type Raw } from '../../prd/migrate.ts'
-import { idFault } from '../../prd/names.ts'
 import { type Block, type Heading, pointLines } from '../markdown.ts'
 import type { Opened } from '../opened.ts'
 import { original, PAGE_MARK } from '../render.ts'

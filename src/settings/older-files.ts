@@ -1,15 +1,20 @@
-// The ralph.config.json of the agent-agnostic Ralph: `provider`, `verify` and `maxRetries` as the settings that they are here.
+// Configurations of two earlier Ralphs, read as they are; what means something else here is a note.
 import { agentOfProgram } from '../agents/registry.ts'
 import { shellWord } from '../system/shell-word.ts'
-import { below, type Given, mistake, note, type Place, readAs } from './place.ts'
-import { isMap, lines, listOf, orElse, orNull, seconds, structure, text } from './types.ts'
+import { below, type Given, givenAt, mistake, note, type Place, type Report, readAs } from './place.ts'
+import { shown } from './show.ts'
+import { stepKeys } from './steps.ts'
+import { parseText } from './text.ts'
+import * as v from './values.ts'
 
-const commands = orElse(listOf(lines), [])
+// ---- the ralph.config.json of the agent-agnostic Ralph: `provider`, `verify` and `maxRetries`
+
+const commands = v.orElse(v.listOf(v.lines), [])
 
 /** The structures that only this shape has. */
 export const agnosticShape = {
-  provider: structure({ command: text, args: commands, timeout: orNull(seconds) }),
-  verify: structure({ default: commands, ui: commands }),
+  provider: v.structure({ command: v.text, args: commands, timeout: v.orNull(v.seconds) }),
+  verify: v.structure({ default: commands, ui: commands }),
 }
 
 /** What stands for each of them here. */
@@ -36,7 +41,7 @@ export function readAgnosticKeys(
   if ((older.has('provider') || older.has('verify')) && !given.has('maxIterations'))
     note(at, 'the loop ends after 50 iterations here; maxIterations: 0 gives a loop without end')
   const browser = given.get('browser')?.value
-  if (isMap(browser) && 'screenshotDir' in browser) {
+  if (v.isMap(browser) && 'screenshotDir' in browser) {
     const place = below(at, 'browser', 'screenshotDir')
     note(place, 'screenshots are kept with the state of the run, and in .git/ralph/screenshots of this clone')
   }
@@ -87,13 +92,11 @@ function verify(given: Given): [string, Given][] {
 
 /** A readable name from the command, made unique; `default-1` where the command gives none. */
 function freeName(command: string, group: string, taken: object): string {
-  const name = nameFrom(command)
   const names = new Set(Object.keys(taken).map((key) => key.toLowerCase()))
-  if (name !== '' && !names.has(name.toLowerCase())) return name
-  const stem = name === '' ? group : name
-  for (let count = name === '' ? 1 : 2; ; count += 1) {
-    if (!names.has(`${stem}-${count}`.toLowerCase())) return `${stem}-${count}`
-  }
+  const stem = nameFrom(command)
+  let name = stem || `${group}-1`
+  for (let count = 2; names.has(name.toLowerCase()); count += 1) name = `${stem || group}-${count}`
+  return name
 }
 
 const nameless = new Set(
@@ -102,15 +105,61 @@ const nameless = new Set(
 
 /** `test-unit` from `CI=1 bun run test:unit --quiet`, `cargo-test` from `cargo test`; '' when nothing is left. */
 function nameFrom(command: string): string {
-  const words = command.slice(0, 200).trim().split(/\s+/)
-  const names = words
+  return command
+    .slice(0, 200)
+    .split(/\s+/)
     .filter((word) => !/^(-|[A-Za-z_]\w*=)/.test(word) && !nameless.has(word))
     .map((word) => word.slice(word.lastIndexOf('/') + 1))
     .filter((word) => /^[A-Za-z]/.test(word))
-  return names
     .slice(0, 2)
     .join('-')
     .replace(/[^A-Za-z0-9._-]+/g, '-')
     .slice(0, 40)
     .replace(/[^A-Za-z0-9]+$/, '')
+}
+
+// ---- configs/*.json of the Ralph with steps
+
+/** Its steps, and what else of it is a setting here. */
+export function readStepsFile(
+  file: { path: string; text: string },
+  env: Place['env'],
+  report: Report,
+): { steps: Given | null; maxAttempts: Given | null } {
+  const at: Place = { root: file.path, keys: [], env, report }
+  const tree = parseText(at, 'json', file.text)
+  if (!v.isMap(tree) || !Array.isArray(tree.steps)) {
+    const found = v.isMap(tree) ? 'no list `steps`' : shown(tree)
+    if (tree !== undefined) mistake(at, found, 'a map with `steps`', 'add "steps": [...]')
+    return { steps: null, maxAttempts: null }
+  }
+  const { steps: written, max_loops_per_task: loops, ...others } = tree
+  for (const key of Object.keys(others).filter((one) => !['name', 'description', '$schema'].includes(one)))
+    note(below(at, key), 'means nothing here')
+  const place = below(at, 'max_loops_per_task')
+  if (loops === 0) note(place, 'a story has no end of attempts there; here max-attempts (3) bounds them')
+  else if (!v.isEmpty(loops))
+    note(place, 'read as maxAttempts: failed attempts on a story before it is blocked')
+  return {
+    steps: givenAt(
+      below(at, 'steps'),
+      written.map((one, index) => known(one, below(at, 'steps', index))),
+    ),
+    maxAttempts: v.isEmpty(loops) || loops === 0 ? null : givenAt(place, loops),
+  }
+}
+
+/** A step without the keys that nobody here knows: its program passed them over, too. */
+function known(one: unknown, at: Place): unknown {
+  if (!v.isMap(one)) return one
+  const only = (map: Readonly<Record<string, unknown>>, keys: readonly string[], place: Place) =>
+    Object.fromEntries(
+      Object.entries(map).filter(([key]) => {
+        const isKnown = keys.includes(v.camelCase(key)) || keys.includes(key)
+        if (!isKnown) note(below(place, key), 'means nothing here')
+        return isKnown
+      }),
+    )
+  const inner = v.isMap(one.config) ? { config: only(one.config, stepKeys.config, below(at, 'config')) } : {}
+  return { ...only(one, stepKeys.step, at), ...inner }
 }

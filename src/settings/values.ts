@@ -227,6 +227,22 @@ export function camelCase(key: string): string {
   return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
+/** A check for names that differ by more than case: logs are files, and some file systems do not tell `Test` from `test`. */
+export function distinct<T>(
+  what: string,
+  named: (value: T) => { name: string; path: (string | number)[] }[],
+) {
+  const check = ({ value, issues }: { value: T; issues: z.core.$ZodRawIssue[] }) => {
+    const names = new Set<string>()
+    for (const { name, path } of named(value)) {
+      const message = `names that differ by more than case\nrename one\na second ${what} of this name`
+      if (names.has(name.toLowerCase())) issues.push({ code: 'custom', message, input: name, path })
+      names.add(name.toLowerCase())
+    }
+  }
+  return z.check<T>(check, { when: () => true })
+}
+
 /** True for a map of YAML or JSON. */
 export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
