@@ -24,6 +24,7 @@ import {
 } from '../../../src/terminal/lines.ts'
 import { textWidth } from '../../../src/terminal/width.ts'
 import { built, reservedIn } from '../loop/samples.ts'
+import { every } from '../runs.ts'
 import { facts, poisoned, poisonedIds, REPOSITORY, states } from './poison.ts'
 import {
   jobSummary,
@@ -50,7 +51,7 @@ const whole = ['fields stuck', 'fields error', 'ids stuck']
 
 for (const [poisoning, poison] of Object.entries(poisonings)) {
   for (const [name, state] of Object.entries(states)) {
-    const strings = whole.includes(`${poisoning} ${name}`) ? hostile : some
+    const strings = whole.includes(`${poisoning} ${name}`) ? hostile : every(4, some)
 
     test(`comment, summary and pull request: ${name}, hostile ${poisoning}`, () => {
       const plain = poison(state, 'x')
@@ -167,7 +168,7 @@ const looks: Record<string, Look> = {
 
 for (const [name, look] of Object.entries(looks)) {
   test(`terminal lines: ${name}`, () => {
-    for (const text of hostile) {
+    for (const text of every(look.colour ? 1 : 3, hostile)) {
       const said = everythingSaid(text, look).flatMap((part) => part.split('\n'))
       for (const line of said) {
         // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours

@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { aggregate, runOf } from '../../../src/report/aggregate.ts'
 import { renderAll } from '../../../src/report/html/all.ts'
 import { renderReport } from '../../../src/report/html/page.ts'
 import { viewOf } from '../../../src/report/view.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
+import { every } from '../runs.ts'
 import { Chromium, type Seen, skip } from './chromium.ts'
 import { facts, poisoned, poisonedIds, REPOSITORY } from './poison.ts'
 import { PIXEL, rich } from './rich.ts'
@@ -37,9 +38,16 @@ const pageOf = (text: string, ids: boolean) => {
   return renderReport(viewOf(state, facts(text)), new Map([['b'.repeat(40), PIXEL]]))
 }
 
+const browser = skip ? null : await Chromium.open()
+after(() => browser?.[Symbol.asyncDispose]())
+
+async function look(...[html, options]: Parameters<Chromium['look']>): Promise<Seen> {
+  assert.ok(browser !== null)
+  return browser.look(html, options)
+}
+
 test('in chromium: the look at a page sees what an open one does', { skip }, async () => {
-  await using browser = await Chromium.open()
-  const seen = await browser.look(
+  const seen = await look(
     `<p>${'x'}<img src="http://127.0.0.1:9/x.png" onerror="alert(1)"><script>console.log(1)</script></p>`,
   )
   assert.equal(seen.requests.length, 1)
@@ -49,9 +57,8 @@ test('in chromium: the look at a page sees what an open one does', { skip }, asy
 })
 
 test('in chromium: no script runs and no request leaves, whatever the fields hold', { skip }, async () => {
-  await using browser = await Chromium.open()
-  for (const [at, { name, text }] of hostileStrings.entries()) {
-    assertOurs(await browser.look(pageOf(text, at % 2 === 0)), name)
+  for (const [at, { name, text }] of every(3, hostileStrings).entries()) {
+    assertOurs(await look(pageOf(text, at % 2 === 0)), name)
     const run = runOf(poisoned(rich(), text), { feature: text, folder: text, isArchived: true })
     const ledger = [
       {
@@ -70,12 +77,11 @@ test('in chromium: no script runs and no request leaves, whatever the fields hol
       unread: [text],
       hrefs: new Map([[text, text]]),
     })
-    if (at % 10 === 0) assertOurs(await browser.look(all), `all: ${name}`)
+    if (at % 10 === 0) assertOurs(await look(all), `all: ${name}`)
   }
 })
 
 test('in chromium: an escape that is forgotten would do nothing', { skip }, async () => {
-  await using browser = await Chromium.open()
   let asked = 0
   const server = createServer((_request, response) => {
     asked += 1
@@ -85,15 +91,14 @@ test('in chromium: an escape that is forgotten would do nothing', { skip }, asyn
   const { port } = server.address() as AddressInfo
   const hole = `<img src="http://127.0.0.1:${port}/x.png" onerror="alert(1)"><script>alert(2)</script><h1 style="color:red">`
   const page = pageOf('x', false).replace('<h1>', hole)
-  assert.deepEqual((await browser.look(page)).dialogs, [])
+  assert.deepEqual((await look(page)).dialogs, [])
   assert.equal(asked, 0)
-  assert.equal((await browser.look(page.replace(/<meta http-equiv[^>]*>/, ''))).dialogs.length, 2)
+  assert.equal((await look(page.replace(/<meta http-equiv[^>]*>/, ''))).dialogs.length, 2)
   assert.equal(asked, 1, 'without its policy it does')
   server.close()
 })
 
 test('in chromium: it prints, with what is folded', { skip }, async () => {
-  await using browser = await Chromium.open()
-  const { pdf } = await browser.look(pageOf('plain', false), { pdf: true })
+  const { pdf } = await look(pageOf('plain', false), { pdf: true })
   assert.ok(pdf.subarray(0, 5).toString() === '%PDF-' && pdf.length > 10_000)
 })

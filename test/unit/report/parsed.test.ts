@@ -6,6 +6,7 @@ import { link } from '../../../src/report/escape.ts'
 import { marker } from '../../../src/report/parts.ts'
 import { helpReply, mistakeReply } from '../../../src/report/replies.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
+import { every } from '../runs.ts'
 import { facts, poisoned, poisonedIds, REPOSITORY, states } from './poison.ts'
 import { jobSummary, pullRequestBody, rollupCheck, stickyComment, storyCheck } from './rendered.ts'
 import { assertGraph, EMOJI } from './structure.ts'
@@ -168,7 +169,7 @@ for (const [name, state] of Object.entries({
     }
     for (const poison of [poisoned, poisonedIds]) {
       const expected = readings('x', poison)
-      for (const { text } of hostileStrings)
+      for (const { text } of every(name === 'working' ? 1 : 3, hostileStrings))
         assert.deepEqual(readings(text, poison), expected, text.slice(0, 60))
     }
   })
