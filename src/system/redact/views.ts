@@ -15,7 +15,6 @@ export type Sight = { length: number; start: number; from: number; to: number }
 
 /** Goes over texts that follow each other: a value may begin in one and end in the next. */
 export class Views {
-  readonly #root: Int32Array
   readonly #matcher: Matcher
   readonly #onSight: (sight: Sight) => void
   readonly #plain: Reader
@@ -26,7 +25,6 @@ export class Views {
   #hexEnd = Number.NEGATIVE_INFINITY
 
   constructor(matcher: Matcher, onSight: (sight: Sight) => void) {
-    this.#root = matcher.root
     this.#matcher = matcher
     this.#onSight = onSight
     this.#plain = new Reader(matcher)
@@ -41,23 +39,20 @@ export class Views {
   }
 
   reset(): void {
-    for (const reader of this.#readers) reader.reset()
+    for (const reader of [this.#plain, this.#undone, this.#hex]) reader.reset()
     this.#escape = -1
     this.#hexEnd = Number.NEGATIVE_INFINITY
   }
 
   /** Where at least `least` units at the end of what was read may begin a value. */
   beginnings(least: number): number[] {
-    return this.#readers.filter(({ depth }) => depth >= least).map((it) => it.placeOf(it.depth))
-  }
-
-  get #readers(): Reader[] {
-    return [this.#plain, this.#undone, this.#hex]
+    const readers = [this.#plain, this.#undone, this.#hex]
+    return readers.filter(({ depth }) => depth >= least).map((it) => it.placeOf(it.depth))
   }
 
   #readUnits(text: string, base: number): void {
-    const root = this.#root
     const plain = this.#plain
+    const { root } = this.#matcher
     let undoneTo = 0 // behind the last escape
     for (let at = 0; at < text.length; at += 1) {
       const unit = text.charCodeAt(at)
