@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { CDPSession } from 'puppeteer-core/internal/api/CDPSession.js'
 import { originOf } from '../model/address.ts'
-import type { Faults } from './faults.ts'
+import { oneLine } from '../model/text.ts'
 
 type Paused = { requestId: string; request: { url: string }; resourceType: string; frameId: string }
 
@@ -96,4 +96,30 @@ export function shortened(url: string): string {
 
 export function netError(text: string): string {
   return text === 'net::ERR_CONNECTION_REFUSED' ? `nobody answers there (${text})` : text
+}
+
+/** So many lines of a page are told. */
+const MOST = 20
+const LENGTH = 400
+
+/** What is wrong with a page, in plain words: each once, bounded, without what could hide something in it. */
+export class Faults {
+  readonly #lines = new Map<string, number>()
+  #more = 0
+
+  add(what: string, text: string): void {
+    const line = `${what}: ${oneLine(text, LENGTH) || '(no text)'}`
+    const times = this.#lines.get(line)
+    if (times !== undefined || this.#lines.size < MOST) this.#lines.set(line, (times ?? 0) + 1)
+    else this.#more += 1
+  }
+
+  get isEmpty(): boolean {
+    return this.#lines.size === 0
+  }
+
+  get lines(): string[] {
+    const told = [...this.#lines].map(([line, times]) => (times === 1 ? line : `${line} (${times} times)`))
+    return this.#more === 0 ? told : [...told, `and ${this.#more} more`]
+  }
 }

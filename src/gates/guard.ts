@@ -86,7 +86,7 @@ export function judgeChanges(changes: Change[], rules: GuardRules): Refusal[] {
     const strange = change.status === 'D' ? null : strangeness(change.path, folded)
     if (strange !== null) add('path', strange)
     const reserved = reservedName(folded, config, rules.agentSettings)
-    if (reserved !== null) add(reserved.rule, reserved.reason)
+    if (reserved !== null) add(...reserved)
     if (isProtected(change, folded)) add('protected', 'the path is protected by `protected-paths`')
     const elsewhere = refusesElsewhere ? elsewhereOf(folded) : null
     if (elsewhere?.isToldOnly === false)
@@ -137,10 +137,7 @@ export function foldPath(path: string): string {
 }
 
 function foldText(text: string): string {
-  return ASCII.test(text) ? text.toLowerCase() : foldUnicode(text)
-}
-
-function foldUnicode(text: string): string {
+  if (ASCII.test(text)) return text.toLowerCase()
   const plain = text.normalize('NFKC').replace(IGNORABLE, '')
   // To upper case first: it joins letters that lower case keeps apart (dotless i, long s, sharp s).
   return plain
@@ -175,23 +172,20 @@ function isGitName(folded: string): boolean {
   return folded === '.git' || /^git~\d+$/.test(folded)
 }
 
-const AGENT_SETTINGS: { rule: Rule; reason: string } = {
-  rule: 'agent-settings',
-  reason: "an agent's own settings are changed by people only",
-}
+/** Why a path is refused whatever is done to it. */
+type Reserved = [rule: Rule, reason: string]
+
+const AGENT_SETTINGS: Reserved = ['agent-settings', "an agent's own settings are changed by people only"]
+const CODEOWNERS: Reserved = ['codeowners', 'CODEOWNERS is changed by people only']
 
 /** Paths equal to or below one of these are refused. Folded. */
-const RESERVED_ROOTS: { at: string; rule: Rule; reason: string }[] = [
-  { at: '.github/workflows', rule: 'workflow', reason: 'workflows are changed by people only' },
-  {
-    at: '.github/actions',
-    rule: 'action',
-    reason: "the repository's own actions are changed by people only",
-  },
-  { at: 'codeowners', rule: 'codeowners', reason: 'CODEOWNERS is changed by people only' },
-  { at: '.github/codeowners', rule: 'codeowners', reason: 'CODEOWNERS is changed by people only' },
-  { at: 'docs/codeowners', rule: 'codeowners', reason: 'CODEOWNERS is changed by people only' },
-  { at: '.vscode/mcp.json', ...AGENT_SETTINGS },
+const RESERVED_ROOTS: readonly (readonly [at: string, why: Reserved])[] = [
+  ['.github/workflows', ['workflow', 'workflows are changed by people only']],
+  ['.github/actions', ['action', "the repository's own actions are changed by people only"]],
+  ['codeowners', CODEOWNERS],
+  ['.github/codeowners', CODEOWNERS],
+  ['docs/codeowners', CODEOWNERS],
+  ['.vscode/mcp.json', AGENT_SETTINGS],
 ]
 
 /**
@@ -202,32 +196,25 @@ function isAgentSettings(folded: string, names: readonly string[]): boolean {
   const path = `/${folded}/`
   return (
     path.includes('/.aider') ||
-    names.some((name) => path.includes(`/${name}/`) || path.endsWith(`/${folderOf(name)}/`))
+    names.some((name) => path.includes(`/${name}/`) || path.endsWith(`/${name.split('/')[0]}/`))
   )
-}
-
-/** The folder that a name begins with; itself where it stands in none. */
-function folderOf(name: string): string {
-  return name.split('/')[0] ?? name
 }
 
 function reservedName(
   folded: string,
   config: string | null,
   agentSettings: readonly string[],
-): { rule: Rule; reason: string } | null {
-  for (const root of RESERVED_ROOTS) if (isAtOrBelow(folded, root.at)) return root
+): Reserved | null {
+  for (const [at, why] of RESERVED_ROOTS) if (isAtOrBelow(folded, at)) return why
   // Something else in the place of the folder takes everything in it away, or brings another folder in.
-  if (folded === '.github') return { rule: 'workflow', reason: '`.github` has to stay a folder' }
+  if (folded === '.github') return ['workflow', '`.github` has to stay a folder']
   // A folder is never a change: what stands at the name of one above the file has taken its place.
   const isConfig = config !== null && (isAtOrBelow(folded, config) || isAtOrBelow(config, folded))
-  if (isConfig || /^ralph\.config\.[^/]*(?:\/|$)/.test(folded)) {
-    return { rule: 'config', reason: "Ralph's configuration is changed by people only" }
-  }
+  if (isConfig || /^ralph\.config\.[^/]*(?:\/|$)/.test(folded))
+    return ['config', "Ralph's configuration is changed by people only"]
   // `gitmod~1` and `gi7eba~1` are its short names on NTFS.
-  if (/^(?:\.gitmodules|gitmod~\d+|gi7eba~\d+)(?:\/|$)/.test(folded)) {
-    return { rule: 'submodule', reason: 'submodules are changed by people only' }
-  }
+  if (/^(?:\.gitmodules|gitmod~\d+|gi7eba~\d+)(?:\/|$)/.test(folded))
+    return ['submodule', 'submodules are changed by people only']
   return isAgentSettings(folded, agentSettings) ? AGENT_SETTINGS : null
 }
 
@@ -295,7 +282,7 @@ function textOf(content: Uint8Array | null | undefined): string {
 
 /** What is wrong with where the link points, or null. */
 function linkFault(change: Change, rules: GuardRules): string | null {
-  const raw = change.linkTarget ?? (change.content ? new TextDecoder().decode(change.content) : null)
+  const raw = change.linkTarget ?? (change.content ? textOf(change.content) : null)
   if (raw === null) return 'where the link points could not be read'
   if (rules.secrets.finds(raw)) return 'where the link points holds a secret'
   if (raw === '' || raw.length > 4096 || /[\p{Cc}\ufffd\\]/u.test(raw))

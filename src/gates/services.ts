@@ -26,17 +26,7 @@ export type ServicesOptions = {
   onEnd(result: GateResult): void
 }
 
-export type Services = AsyncDisposable & {
-  /**
-   * Does `act` beside them. Where one does not come up, it is not done. One that falls meanwhile is a red result of its own,
-   * and named in that of the gate that is red; else that has what they said last.
-   */
-  beside(
-    run: GateRun,
-    signal: AbortSignal,
-    act: (beside: Beside) => Promise<GateResult[]>,
-  ): Promise<GateResult[]>
-}
+export type Services = ReturnType<typeof createServices>
 
 export type Beside = {
   /** False once one has fallen. */
@@ -62,7 +52,7 @@ const STILL_MS = 10_000
 /** One that did not come up, or did not stay; `one`: what was started of it; `why`: what it did, in words behind its name. */
 type Fallen = { service: Service; one: Running | null; why: string }
 
-export function createServices(options: ServicesOptions): Services {
+export function createServices(options: ServicesOptions) {
   const { as, redactor, cwd } = options
   const running = new Map<Service, Running>()
   let count = 0
@@ -225,7 +215,15 @@ export function createServices(options: ServicesOptions): Services {
     })
   }
 
-  async function beside(run: GateRun, signal: AbortSignal, act: (beside: Beside) => Promise<GateResult[]>) {
+  /**
+   * Does `act` beside them. Where one does not come up, it is not done. One that falls meanwhile is a red result of its own,
+   * and named in that of the gate that is red; else that has what they said last.
+   */
+  async function beside(
+    run: GateRun,
+    signal: AbortSignal,
+    act: (beside: Beside) => Promise<GateResult[]>,
+  ): Promise<GateResult[]> {
     let fell: Fallen[] = []
     let results: GateResult[] = []
     let said: string[] = []

@@ -20,10 +20,9 @@ import {
   probe,
   readableOf,
 } from './other-user/probe.ts'
-import { Processes } from './other-user/processes.ts'
+import { type Processes, processesOf, processesOfOthers } from './other-user/processes.ts'
 import {
   BASH,
-  type Command,
   output,
   type Root,
   refused,
@@ -38,35 +37,7 @@ import { become, launched, openView, preamble, type View } from './other-user/vi
 export { canBeRoot, STARTER_ENV } from './other-user/root.ts'
 
 /** The unprivileged user and what is done on its behalf. Between `grant` and `revoke` the work tree is its to write. */
-export type OtherUser = {
-  readonly name: string
-  readonly uid: number
-  readonly openGid: number
-  readonly home: string
-  /** Whether programs get a view of the machine, and processes, of their own. */
-  readonly isNarrow: boolean
-  /** How to start a program as that user, in the work tree by default; `preamble(env)` has to come first on its stdin. */
-  command(file: string, args: readonly string[], cwd?: string, how?: How): Command
-  /** A command as root, to be started or, one of those that every session needs, done. */
-  root: Root
-  asRoot(...command: string[]): Promise<void>
-  preamble(env: Readonly<Record<string, string>>): Buffer
-  /** The environment without what points into our own home, and with the user's own. */
-  env(env: Readonly<Record<string, string>>): Record<string, string>
-  /** As many times as it is granted it has to be revoked: sessions in a row may have it together. */
-  grant(): Promise<void>
-  revoke(): Promise<void>
-  /** A home for one session; what tools of the gates keep stays in `home`. */
-  openHome(): Promise<{ path: string } & AsyncDisposable>
-  /** Its home as it was at first: empty. */
-  renewHome(): Promise<void>
-  /** Reaches every process of that user, whatever group, session or environment it has; those that fork, too. */
-  signal(signal: 'SIGTERM' | 'SIGKILL'): void
-  lives(): boolean
-  /** Ends every process of that user and waits until none is left. */
-  end(): Promise<number>
-  /** The same for what this process of ours has started. What left it is reached where the view is narrow, else by `end`. */
-  under(pid: number): Pick<OtherUser, 'signal' | 'lives' | 'end'>
+export type OtherUser = Awaited<ReturnType<typeof tried>> & {
   /** Programs of this user run beside each other: the end of one is not that of the others. */
   readonly isShared?: true
   /** What it listens at is not on our loopback. */
@@ -79,6 +50,8 @@ export type OtherUser = {
 
 /** `enter` stands before the program, as root; `isOpen`: in the group that keeps the network. */
 type How = { enter?: readonly string[]; isOpen?: boolean }
+
+type Env = Readonly<Record<string, string>>
 
 export type OtherUserOptions = ProbeOptions & {
   /** Tells this runner from others on the machine, which must not end each other's agents. */
@@ -111,14 +84,13 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
   const modes: Mode[] = []
   let view: View | null = null
   const close = async () => {
-    const ended = new Processes(root, account, false)
-    await endAndRestore(options, root, account, ended, modes).finally(() => view?.shell.close())
+    await endAndRestore(options, root, account, modes).finally(() => view?.shell.close())
   }
   try {
     await closeTemp(options, modes)
     const actions = await closeActions(options.env)
     if (actions !== null) modes.push(actions)
-    await new Processes(root, account, false).end() // what an earlier job left
+    await processesOf(root, account, false).end() // what an earlier job left
     await makeHome(root, account)
     await openTheWay(options, root, modes)
     await openTop(options, root, account, modes)
@@ -135,10 +107,9 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
 async function tried(options: OtherUserOptions, root: Root, account: Account, view: View) {
   const { workTree } = options
   const { name, uid, gid, openGid, home } = account
-  const processes = new Processes(root, account, view.isNarrow)
-  processes.remember()
+  const others = processesOfOthers(account)
   const asRoot = (...command: string[]) => view.shell.run(...command)
-  const command: OtherUser['command'] = (file, args, cwd = workTree, { enter = [], isOpen } = {}) =>
+  const command = (file: string, args: readonly string[], cwd = workTree, { enter = [], isOpen }: How = {}) =>
     view.inside(cwd, [...become(account, isOpen), ...launched(file, args)], enter)
   const ask = (script: string) => {
     const [bash = '', ...args] = [...BASH, script]
@@ -155,19 +126,25 @@ async function tried(options: OtherUserOptions, root: Root, account: Account, vi
     uid,
     openGid,
     home,
+    /** Whether programs get a view of the machine, and processes, of their own. */
     isNarrow: view.isNarrow,
+    /** How to start a program as that user, in the work tree by default; `preamble(env)` has to come first on its stdin. */
     command,
+    preamble,
+    /** A command as root, to be started or, one of those that every session needs, done. */
     root,
     asRoot,
-    preamble,
-    env: (env: Readonly<Record<string, string>>) => ({ ...installed, ...ownEnv(env, options, account) }),
+    /** The environment without what points into our own home, and with the user's own. */
+    env: (env: Env): Record<string, string> => ({ ...installed, ...ownEnv(env, options, account) }),
+    /** As many times as it is granted it has to be revoked: sessions in a row may have it together. */
     async grant() {
       if (grants++ === 0) await grant(workTree, asRoot, uid)
     },
     async revoke() {
       if (--grants === 0) await revoke(workTree, asRoot, uid)
     },
-    async openHome() {
+    /** A home for one session; what tools of the gates keep stays in `home`. */
+    async openHome(): Promise<{ path: string } & AsyncDisposable> {
       const path = join(home, `session-${randomBytes(8).toString('hex')}`)
       // A name that nobody knows: nothing stands there for root to follow.
       await asRoot('install', '-d', '-m', '0700', '-o', String(uid), '-g', String(gid), path)
@@ -175,22 +152,15 @@ async function tried(options: OtherUserOptions, root: Root, account: Account, vi
       const removed = async () => void asRoot('find', path, '-xdev', '-delete').catch(() => {})
       return { path, [Symbol.asyncDispose]: removed }
     },
+    /** Its home as it was at first: empty. Not made anew: another one would not be what is open to writing in the view. */
     async renewHome() {
-      // Emptied, and not made anew: another one would not be what is open to writing in the view.
       await asRoot('find', home, '-xdev', '-mindepth', '1', '-delete')
       await asRoot('chown', `${uid}:${gid}`, home)
       await asRoot('chmod', '0700', home)
     },
-    ...endsOf(processes),
-    under: (pid: number) => endsOf(processes.under(pid)),
-  }
-}
-
-function endsOf(processes: Processes): Pick<OtherUser, 'signal' | 'lives' | 'end'> {
-  return {
-    signal: (signal) => processes.signal(signal),
-    lives: () => processes.lives(),
-    end: () => processes.end(),
+    ...processesOf(root, account, view.isNarrow, others),
+    /** Those that this process of ours has started. What left it is reached where the view is narrow, else by `end`. */
+    under: (pid: number): Processes => processesOf(root, account, view.isNarrow, others, pid),
   }
 }
 
@@ -199,11 +169,7 @@ export function shared(user: OtherUser | null): OtherUser | null {
   return user === null ? null : { ...user, isShared: true }
 }
 
-function ownEnv(
-  env: Readonly<Record<string, string>>,
-  options: OtherUserOptions,
-  { name, home }: Account,
-): Record<string, string> {
+function ownEnv(env: Env, options: OtherUserOptions, { name, home }: Account): Record<string, string> {
   const ours = [options.env.HOME ?? '/nowhere', options.env.RUNNER_TEMP]
   const others = Object.entries(env).filter(
     ([variable, value]) => !(WRITTEN.test(variable) && isWithin(value, ours)),
@@ -227,10 +193,8 @@ export async function endOtherUser(options: OtherUserOptions): Promise<number> {
   const modes = modesIn(options)
   if (account === null && modes.length === 0) return 0
   const root = await rootCommand()
-  if (account !== null) {
-    const processes = new Processes(root, account, false)
-    return endAndRestore(options, root, account, processes, modes).finally(() => openNetwork(root, account))
-  }
+  if (account !== null)
+    return endAndRestore(options, root, account, modes).finally(() => openNetwork(root, account))
   await restoreModes(root, modes)
   return 0
 }
@@ -240,10 +204,9 @@ async function endAndRestore(
   { workTree }: OtherUserOptions,
   root: Root,
   account: Account,
-  processes: Processes,
   modes: readonly Mode[],
 ): Promise<number> {
-  const ended = await processes.end()
+  const ended = await processesOf(root, account, false).end()
   const faults: unknown[] = []
   // Every part, whatever becomes of the others.
   for (const part of [

@@ -7,14 +7,11 @@ export const LINE_LIMIT = 1024 * 1024
 /** After so many lines of a stream, those of a portion come together, unless a `{` stands in it, which may begin an event. */
 const MOST_LINES = 50_000
 
-/** Takes bytes in any portions and hands out whole lines. `push` returns the text that the portion decoded to. */
-export type LineSplitter = { push(chunk: Uint8Array): string; end(): string }
-
 /**
- * Lines decoded as UTF-8 across chunk borders (bad bytes become U+FFFD), split at `\n` only (but see MOST_LINES), one
+ * Takes bytes in any portions and hands out whole lines; `push` returns the text that the portion decoded to. Lines are decoded as UTF-8 across chunk borders (bad bytes become U+FFFD), split at `\n` only (but see MOST_LINES), one
  * `\r` before it trimmed; what follows the last `\n` is delivered by `end()`. U+2028 and a lone `\r` are ordinary characters.
  */
-export function lineSplitter(onLine: (line: string) => void, limit = LINE_LIMIT): LineSplitter {
+export function lineSplitter(onLine: (line: string) => void, limit = LINE_LIMIT) {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   let pending = ''
   let cut = false
@@ -51,8 +48,8 @@ export function lineSplitter(onLine: (line: string) => void, limit = LINE_LIMIT)
     return text
   }
   return {
-    push: (chunk) => take(decoder.decode(chunk, { stream: true })),
-    end: () => {
+    push: (chunk: Uint8Array): string => take(decoder.decode(chunk, { stream: true })),
+    end: (): string => {
       const rest = take(decoder.decode())
       if (pending !== '' || cut) deliver()
       return rest
@@ -78,14 +75,11 @@ function leftOutLine(bytes: number): string {
   return `\n... ${bytes} bytes left out ...\n`
 }
 
-/** Keeps the head and the tail of a text of any length. */
-export type Capture = { push(text: string): void; text(): string }
-
 /**
- * At most `limitBytes` (UTF-8) of what was pushed, half of it from the start and half from the end, with a line
+ * Keeps the head and the tail of a text of any length: at most `limitBytes` (UTF-8) of what was pushed, half of it from the start and half from the end, with a line
  * `... N bytes left out ...` between them when something is missing. Characters are never cut in two.
  */
-export function capture(limitBytes: number): Capture {
+export function capture(limitBytes: number) {
   const limit = Math.max(0, Math.floor(limitBytes))
   const headLimit = Math.floor(limit / 2)
   const tailLimit = limit - headLimit
@@ -96,7 +90,7 @@ export function capture(limitBytes: number): Capture {
   let leftOut = 0
 
   return {
-    push(text) {
+    push(text: string): void {
       let rest = text
       if (!isHeadFull) {
         const bytes = Buffer.from(text, 'utf8')
@@ -117,7 +111,7 @@ export function capture(limitBytes: number): Capture {
         tail.shift()
       }
     },
-    text() {
+    text(): string {
       const all = Buffer.from(tail.map(({ text }) => text).join(''), 'utf8')
       const room = limit - Buffer.byteLength(head) // of the head's half, too, as long as nothing is missing
       if (leftOut === 0 && all.length <= room) return head + all.toString('utf8')
