@@ -1,5 +1,4 @@
 // `ralph why` and `ralph diff`: what is known of a story that is not done, and what was changed for it. Change nothing.
-import { limitsOf } from '../app/limits.ts'
 import { storyCommits } from '../git/story-commits.ts'
 import { understand } from '../loop/command-table.ts'
 import type { State } from '../model/state.ts'
@@ -24,8 +23,7 @@ const IN_JSON = 256 * 1024
 export async function why(context: Context): Promise<Answer> {
   using local = await opened(context)
   const state = await local.look()
-  const limits = limitsOf(local.settings)
-  const found = whyOf(state, asked(context, state), 'cli', limits)
+  const found = whyOf(state, asked(context, state), 'cli')
   const outputs = outputsOf(state, state.prd.run.outcome, null)
   const say = (text: string) => tell(context.json ? process.stderr : process.stdout, text)
   if (found === null) {
@@ -45,7 +43,7 @@ export async function why(context: Context): Promise<Answer> {
   return { code: 0, outputs, more: { why: inJson } }
 }
 
-function whyLines({ story, stands, last, attempts, seen, inLogs, help }: Why): string[] {
+function whyLines({ story, stands, last, attempts, seen, help }: Why): string[] {
   const tried = attempts.map(({ attempt, result, summary, costUsd, ms }) => {
     const figures = [costUsd > 0 ? usd(costUsd) : '', ms > 0 ? humanMs(ms) : ''].filter(Boolean).join(', ')
     return `  attempt ${attempt}: ${result}${figures === '' ? '' : ` (${figures})`}: ${terminalText(summary, 300)}`
@@ -59,12 +57,6 @@ function whyLines({ story, stands, last, attempts, seen, inLogs, help }: Why): s
     ...(seen === null ? [] : ['', seen.of === '' ? 'Seen:' : `Gate ${terminalText(seen.of, 60)}:`]),
     ...output.map((line) => `  ${line}`),
     ...(help.length === 0 ? [] : ['', 'What would help:', ...help.map((one) => `  - ${inPlain(one)}`)]),
-    ...(inLogs === null
-      ? []
-      : [
-          '',
-          `What its gates said at attempt ${inLogs.attempt}: ralph log ${terminalText(story.id)} --attempt ${inLogs.attempt}`,
-        ]),
     ...(story.attempts === 0 ? [] : ['', `All that was said: ralph log ${terminalText(story.id)}`]),
   ]
 }

@@ -55,7 +55,7 @@ export function statusReply(state: State, facts: Facts, holder: string | true | 
 /** The reply to `/ralph why`; null: no attempt has failed. */
 export function whyReply(why: Why | null): string {
   if (why === null) return 'No attempt of a story has failed.\n'
-  const { story, stands, last, attempts, seen, inLogs, help } = why
+  const { story, stands, last, attempts, seen, help } = why
   const title = seen?.of ? `What the gate ${markdownText(seen.of, 60)} said` : 'What was seen'
   const output = seen === null ? '' : excerpt(seen.output, MOST_SEEN)
   const spent = hasCost(story.usage) && story.usage.costUsd > 0 ? `, ${costWords(story.usage)} in all` : ''
@@ -68,9 +68,6 @@ export function whyReply(why: Why | null): string {
       `What was tried: ${many(attempts.length, 'attempt')}${spent}`,
       table(ATTEMPTS, attempts.slice(-MOST_TRIED)),
     ),
-    inLogs === null
-      ? ''
-      : `What the gates said at attempt ${inLogs.attempt} stands in the log of job ${inLogs.job}.`,
   ])
 }
 

@@ -1,10 +1,8 @@
 // Why a story is not done: what went wrong last, what was tried, what the gate said, and what would help. Decided from the state. Pure.
 import { sizeRemarks } from '../documents/size.ts'
 import { type Surface, typedOn } from '../loop/command-table.ts'
-import { iterationsLeft } from '../loop/limits.ts'
 import { isTooLarge } from '../loop/planned.ts'
 import { isService } from '../model/gate.ts'
-import type { Limits } from '../model/limits.ts'
 import type { Failure, State, TimelineEntry } from '../model/state.ts'
 import { type Sentence, says } from './sentence.ts'
 import { lastFailed, type StoryView, storiesOf } from './view.ts'
@@ -18,42 +16,27 @@ export type Why = {
   last: Sentence | null
   /** Its attempts, the newest last. */
   attempts: readonly TimelineEntry[]
-  /** What was seen of the last failure: the output of a gate, or more words; empty where there is none. */
+  /** What was seen of the last failure: the output of a gate, or more words; null where there is none. */
   seen: { of: string; output: string } | null
-  /** The last rejected attempt of a story that passed since: what was seen of it is in its logs alone. */
-  inLogs: TimelineEntry | null
   /** What a person can do, the most telling first. */
   help: readonly Sentence[]
 }
 
-const MOST_HELP = 5
-/** So many rejected attempts are a sign that it is no small story. */
-const MANY_ATTEMPTS = 3
-
 /** `id` null: the story that failed last, one that is not mended before the others. Null where there is none of it. */
-export function whyOf(
-  state: State,
-  id: string | null,
-  surface: Surface,
-  limits: Limits | null = null,
-): Why | null {
+export function whyOf(state: State, id: string | null, surface: Surface): Why | null {
   const wanted = id ?? lastFailed(state) ?? lastRejected(state)
   const story = storiesOf(state).find((one) => one.id === wanted)
   if (story === undefined) return null
   const { failure, gates } = story
   const red = gates.find((gate) => !gate.ok && !gate.advisory)
   const output = (red?.output.trim() ? red.output : failure?.detail)?.trim() ?? ''
-  const attempts = state.timeline.filter(({ storyId }) => storyId === story.id)
-  const rejected = attempts.filter(({ result }) => result === 'rejected')
-  const typed = (line: string) => ({ code: typedOn(surface, line) })
   return {
     story,
     stands: standsAs(story),
     last: lastOf(story),
-    attempts,
+    attempts: state.timeline.filter(({ storyId }) => storyId === story.id),
     seen: story.standing === 'passed' || output === '' ? null : { of: red?.name ?? '', output },
-    inLogs: story.standing === 'passed' ? (rejected.at(-1) ?? null) : null,
-    help: helpOf({ state, story, limits, rejected, typed }).slice(0, MOST_HELP),
+    help: helpOf(state, story, (line) => ({ code: typedOn(surface, line) })),
   }
 }
 
@@ -95,121 +78,87 @@ function standsAs({ standing, attempts, retries, aside }: StoryView): Sentence {
   }
 }
 
-type Case = {
-  state: State
-  story: StoryView
-  limits: Limits | null
-  /** Its rejected attempts. */
-  rejected: readonly TimelineEntry[]
-  typed(line: string): { code: string }
-}
-/** What to do, where the case is of this rule. */
-type Rule = (one: Case) => Sentence | null
+/** A command as the reader types it. */
+type Typed = (line: string) => { code: string }
 
-/** The most telling first. */
-const RULES: readonly Rule[] = [
-  noIteration,
-  notSplit,
-  redGate,
-  byKind,
-  tooLarge,
-  resting,
-  hint,
-  anew,
-  manyTries,
-  leftOut,
-]
-
-function helpOf(one: Case): Sentence[] {
-  const { story, typed } = one
-  switch (story.standing) {
+function helpOf(state: State, story: StoryView, typed: Typed): Sentence[] {
+  const { id, standing, waitsFor, unsplit, failure } = story
+  const [first] = waitsFor
+  switch (standing) {
     case 'passed':
-      return [says`${typed(`redo ${story.id} -- <why>`)} has it worked on again.`]
+      return [says`${typed(`redo ${id} -- <why>`)} has it worked on again.`]
     case 'skipped':
-      return [says`${typed(`redo ${story.id}`)} has it done after all.`]
+      return [says`${typed(`redo ${id}`)} has it done after all.`]
     case 'outside':
-      return [says`${typed(`retry ${story.id}`)} has it done in this run, too.`]
+      return [says`${typed(`retry ${id}`)} has it done in this run, too.`]
     case 'waiting':
-      return story.waitsFor
-        .slice(0, 1)
-        .map((first) => says`${typed(`why ${first}`)} tells what it waits for.`)
-    default:
-      return RULES.map((rule) => rule(one)).filter((sentence) => sentence !== null)
+      return first === undefined ? [] : [says`${typed(`why ${first}`)} tells what it waits for.`]
   }
+  const help: (Sentence | null)[] = [
+    unsplit === ''
+      ? null
+      : says`It was to be split, and no session could (${{ text: unsplit }}): ${typed(`split ${id} -- <how>`)} asks again, and says where to cut.`,
+    slowGate(story),
+    failure === null ? null : byKind(state, id, failure, typed),
+    resting(state, id, typed),
+    ...hints(state, story, typed),
+  ]
+  return help.filter((one) => one !== null)
 }
 
-function noIteration({ state, limits, typed }: Case): Sentence | null {
-  if (limits === null || iterationsLeft(state, limits) > 0) return null
-  return says`No iteration is left for it: ${typed('limit iterations +5')} allows more.`
+function slowGate({ gates, failure }: StoryView): Sentence | null {
+  const red = gates.find((gate) => !gate.ok && !gate.advisory)
+  if (red === undefined || isService(red) || failure?.kind !== 'gates') return null
+  if (!red.ended.startsWith('timed out')) return null
+  return says`The gate ${{ code: red.name, most: 60 }} had no time to end: give it a longer ${{ code: 'timeout' }}, or make it faster.`
 }
 
-function notSplit({ story: { id, unsplit }, typed }: Case): Sentence | null {
-  if (unsplit === '') return null
-  return says`It was to be split, and no session could (${{ text: unsplit }}): ${typed(`split ${id} -- <how>`)} asks again, and says where to cut.`
-}
-
-function redGate({ state, story, limits }: Case): Sentence | null {
-  const red = story.gates.find((gate) => !gate.ok && !gate.advisory)
-  if (red === undefined || isService(red) || story.failure?.kind !== 'gates') return null
-  const name = { code: red.name, most: 60 }
-  if (red.ended.startsWith('timed out'))
-    return says`The gate ${name} had no time to end: give it a longer ${{ code: 'timeout' }}, or make it faster.`
-  if (story.gates.some((gate) => gate.flaky === true))
-    return says`A gate was red, and green when it ran again on the same code: mend that test, for no attempt can.`
-  if (limits?.baseline !== false || state.baselineGates?.[red.name] !== undefined) return null
-  const base = { code: state.base.branch, most: 100 }
-  return says`Nobody has seen the gate ${name} green on ${base}: where it is red there, too, mend it there; ${{ code: 'baseline: require' }} looks first.`
-}
-
-function byKind({ state, story, typed }: Case): Sentence | null {
-  switch (story.failure?.kind) {
+function byKind({ folder }: State, id: string, failure: Failure, typed: Typed): Sentence | null {
+  if (isTooLarge(failure))
+    return says`It was more than a session holds: ${typed(`split ${id}`)} has smaller stories proposed, a longer ${{ code: 'iteration-timeout' }} gives it more time.`
+  switch (failure.kind) {
     case 'guard':
       return says`Say in a hint where it may work; what ${{ code: 'protected-paths' }} holds is changed by people.`
     case 'judge':
     case 'empty-diff':
-      return says`Look at its criteria in ${{ code: `${state.folder}/prd.json`, most: 200 }}: they may be met already, or say what nobody sees in the code.`
+      return says`Look at its criteria in ${{ code: `${folder}/prd.json`, most: 200 }}: they may be met already, or say what nobody sees in the code.`
     case 'conflict':
-      return says`${typed(`retry ${story.id} --fresh`)} begins it anew on the branch as it is now.`
+      return says`${typed(`retry ${id} --fresh`)} begins it anew on the branch as it is now.`
     default:
       return null
   }
 }
 
-function tooLarge({ story, typed }: Case): Sentence | null {
-  if (story.failure === null || !isTooLarge(story.failure)) return null
-  const split = typed(`split ${story.id}`)
-  return says`It was more than a session holds: ${split} has smaller stories proposed, a longer ${{ code: 'iteration-timeout' }} gives it more time.`
-}
-
-function manyTries({ state, story, rejected, typed }: Case): Sentence | null {
-  if (story.failure !== null && isTooLarge(story.failure)) return null
-  const own = state.prd.userStories.filter(({ id }) => id === story.id)
-  if (sizeRemarks(own).length === 0 && rejected.length < MANY_ATTEMPTS) return null
-  return says`${typed(`split ${story.id}`)} has smaller stories proposed in its place.`
-}
-
-function resting({ state, story, typed }: Case): Sentence | null {
-  const breaker = state.records[story.id]?.breaker
+function resting({ records }: State, id: string, typed: Typed): Sentence | null {
+  const breaker = records[id]?.breaker
   if (breaker?.position !== 'open' || breaker.until === null) return null
   const why = { text: breaker.history.at(-1)?.why ?? 'its attempts came to nothing' }
-  return says`It rests until ${{ text: utc(breaker.until) }} (${why}): ${typed(`retry ${story.id} -- <hint>`)} goes on at once.`
+  return says`It rests until ${{ text: utc(breaker.until) }} (${why}): ${typed(`retry ${id} -- <hint>`)} goes on at once.`
 }
 
-function hint({ story, rejected, typed }: Case): Sentence | null {
-  if (story.attempts === 0) return null
-  const summaries = rejected.slice(-3).map(({ summary }) => summary)
-  const isSame = summaries.length > 1 && new Set(summaries).size === 1
-  const same = isSame ? says`The last ${{ text: String(summaries.length) }} attempts ended alike: ` : says``
-  return story.standing === 'blocked'
-    ? says`${same}${typed(`retry ${story.id} -- <hint>`)} tries it again with what you say is missing.`
-    : says`${same}${typed(`note ${story.id} -- <hint>`)} tells the next attempt what is missing.`
-}
+/** So many rejected attempts are a sign that it is no small story. */
+const MANY_ATTEMPTS = 3
 
-function anew({ state, story, typed }: Case): Sentence | null {
-  if (story.standing !== 'blocked' || state.kept[story.id] === undefined) return null
-  return says`${typed(`retry ${story.id} --fresh`)} throws away what its attempts left, and begins anew.`
-}
-
-function leftOut({ story, typed }: Case): Sentence | null {
-  return story.standing === 'blocked' ? says`${typed(`skip ${story.id}`)} leaves it out.` : null
+/** What can always be typed for a story that is to be worked on. */
+function hints(state: State, { id, standing, attempts, failure }: StoryView, typed: Typed) {
+  const isBlocked = standing === 'blocked'
+  const rejected = state.timeline.filter((one) => one.storyId === id && one.result === 'rejected')
+  const last = rejected.slice(-3).map(({ summary }) => summary)
+  const isSame = last.length > 1 && new Set(last).size === 1
+  const same = isSame ? [`The last ${last.length} attempts ended alike: `] : []
+  const own = state.prd.userStories.filter((story) => story.id === id)
+  const isLarge = rejected.length >= MANY_ATTEMPTS || sizeRemarks(own).length > 0
+  const isTold = failure !== null && isTooLarge(failure)
+  return [
+    attempts === 0
+      ? null
+      : isBlocked
+        ? says`${same}${typed(`retry ${id} -- <hint>`)} tries it again with what you say is missing.`
+        : says`${same}${typed(`note ${id} -- <hint>`)} tells the next attempt what is missing.`,
+    isBlocked && state.kept[id] !== undefined
+      ? says`${typed(`retry ${id} --fresh`)} throws away what its attempts left, and begins anew.`
+      : null,
+    isLarge && !isTold ? says`${typed(`split ${id}`)} has smaller stories proposed in its place.` : null,
+    isBlocked ? says`${typed(`skip ${id}`)} leaves it out.` : null,
+  ]
 }
