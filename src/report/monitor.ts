@@ -5,7 +5,7 @@ import type { Situation } from '../loop/situation.ts'
 import type { Outcome } from '../model/feature.ts'
 import { concludedAs, openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
-import type { Attempt, Breaker, Session, State } from '../model/state.ts'
+import type { Attempt, Session, State } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
 import { remaining } from '../prd/select.ts'
 import { forecastOf, outlookWords, worstCase } from './forecast.ts'
@@ -99,36 +99,48 @@ function statusOf(situation: Situation): Status {
   return { ...OUTCOMES[outcome], outcome }
 }
 
-/** Sessions in the last hour. `freeAt`: when the oldest of them no longer counts; `heldUntil`: when the next may begin. */
+/** Sessions in the last hour. `until`: to what time they count as they do, or hold the next one up (`isHeld`). */
 function callsOf(state: State, limits: Limits | null, now: number) {
   const recent = state.control.calls.filter((at) => at > now - HOUR_MS)
   const [oldest] = recent
-  return {
-    used: recent.length,
-    most: limits?.callsPerHour ?? null,
-    freeAt: oldest === undefined ? null : oldest + HOUR_MS,
-    heldUntil: limits === null ? null : callAllowedAt(state, limits, now),
-  }
+  const most = limits?.callsPerHour ?? null
+  const count = ofMost(String(recent.length), most, String)
+  const held = limits === null ? null : callAllowedAt(state, limits, now)
+  const calls = { used: recent.length, most, isHeld: held !== null }
+  if (held !== null) return { ...calls, text: `${count}, the next in `, until: held }
+  // Without a limit it is nothing that anybody waits for.
+  if (most === null || oldest === undefined) return { ...calls, text: count, until: null }
+  return { ...calls, text: `${count}, one less in `, until: oldest + HOUR_MS }
 }
 
-const POSITIONS = { open: 2, 'half-open': 1, closed: 0 } as const
+/** In one line, as it is at this moment. */
+export function callsWords({ text, until }: Dashboard['calls'], now: number): string {
+  return until === null ? text : text + leftWords(until, now)
+}
 
-/** The breaker that is the most open; `others`: how many more are. */
+/** `14:05` left to a time, as minutes and seconds; with hours where there are some. */
+export function leftWords(until: number, now: number): string {
+  const seconds = Math.max(0, Math.ceil((until - now) / 1000))
+  const two = (count: number) => String(Math.floor(count) % 60).padStart(2, '0')
+  const hours = Math.floor(seconds / 3600)
+  return `${hours > 0 ? `${hours}:` : ''}${two(seconds / 60)}:${two(seconds)}`
+}
+
+/** The breaker that is the most open, and how many more are. When its cool-down is over, the next attempt is a trial. */
 function circuitOf({ records, prd }: State, now: number) {
-  const known = prd.userStories.flatMap(({ id, passes }) => {
+  const tripped = prd.userStories.flatMap(({ id, passes }) => {
     const breaker = records[id]?.breaker
-    return passes || breaker === undefined ? [] : [{ id, ...breaker, position: positionOf(breaker, now) }]
+    if (passes || breaker === undefined || breaker.position === 'closed') return []
+    const isOpen = breaker.position === 'open' && !(breaker.until !== null && breaker.until <= now)
+    return [{ id, ...breaker, isOpen }]
   })
-  const tripped = known.filter(({ position }) => position !== 'closed')
-  const [worst] = tripped.toSorted((one, other) => POSITIONS[other.position] - POSITIONS[one.position])
-  if (worst === undefined) return { position: 'closed' as const, id: null, until: null, why: '', others: 0 }
-  const { id, position, until, history } = worst
-  return { position, id, until, why: history.at(-1)?.why ?? '', others: tripped.length - 1 }
-}
-
-/** When its cool-down is over, the next attempt is a trial. */
-function positionOf({ position, until }: Breaker, now: number): Breaker['position'] {
-  return position === 'open' && until !== null && until <= now ? 'half-open' : position
+  const worst = tripped.find(({ isOpen }) => isOpen) ?? tripped[0]
+  if (worst === undefined) return { position: 'closed' as const, text: 'CLOSED: every story may be tried' }
+  const { id, isOpen, until, history } = worst
+  const when = isOpen && until !== null ? ` until ${utc(until)}` : ''
+  const more = tripped.length === 1 ? '' : ` (and ${tripped.length - 1} more)`
+  const text = `${isOpen ? 'OPEN' : 'HALF-OPEN'} for ${id}${when}${more}: ${history.at(-1)?.why ?? ''}`
+  return { position: isOpen ? ('open' as const) : ('half-open' as const), text }
 }
 
 const PHASES: Readonly<Record<Attempt['phase'], string>> = {
@@ -164,36 +176,6 @@ function saidWords({ done, notDone, stuck }: Session['hints']): string {
   if (stuck !== null) return `stuck: ${oneLine(stuck, 200)}`
   if (notDone) return 'not done'
   return done ? 'done' : ''
-}
-
-/** `14:05` left to a time, as minutes and seconds; with hours where there are some. */
-export function leftWords(until: number, now: number): string {
-  const seconds = Math.max(0, Math.ceil((until - now) / 1000))
-  const two = (count: number) => String(Math.floor(count) % 60).padStart(2, '0')
-  const hours = Math.floor(seconds / 3600)
-  return `${hours > 0 ? `${hours}:` : ''}${two(seconds / 60)}:${two(seconds)}`
-}
-
-/** How many calls in the last hour, of how many; and until when that is so: what is counted down stands behind it. */
-export function callsPart({ used, most, freeAt, heldUntil }: Dashboard['calls']) {
-  const count = ofMost(String(used), most, String)
-  if (heldUntil !== null) return { text: `${count}, the next in `, until: heldUntil }
-  // Without a limit it is nothing that anybody waits for.
-  if (most === null) return { text: count, until: null }
-  return { text: `${count}${freeAt === null ? '' : ', one less in '}`, until: freeAt }
-}
-
-/** The same in one line, as it is at this moment. */
-export function callsWords(calls: Dashboard['calls'], now: number): string {
-  const { text, until } = callsPart(calls)
-  return until === null ? text : text + leftWords(until, now)
-}
-
-export function circuitWords({ position, id, until, why, others }: Dashboard['circuit']): string {
-  if (position === 'closed') return 'CLOSED: every story may be tried'
-  const when = position === 'open' && until !== null ? ` until ${utc(until)}` : ''
-  const more = others === 0 ? '' : ` (and ${others} more)`
-  return `${position === 'open' ? 'OPEN' : 'HALF-OPEN'} for ${id}${when}${more}: ${why}`
 }
 
 /** `far`: nothing to fear; `near`: soon; `met`: it ends the run, or has. */

@@ -1,6 +1,6 @@
 // The dashboard where there is no terminal: plain lines.
 import { terminalText } from '../report/escape.ts'
-import { callsWords, circuitWords, type Dashboard } from '../report/monitor.ts'
+import { callsWords, type Dashboard } from '../report/monitor.ts'
 import { STANDINGS } from '../report/outcomes.ts'
 import { humanMs, many } from '../report/words.ts'
 import type { Frame } from './dashboard.ts'
@@ -25,7 +25,7 @@ function plainOf(one: Dashboard): string[] {
     ['Stories', aside],
     ...one.figures,
     ['Calls in the last hour', callsWords(one.calls, now)],
-    ['Circuit', circuitWords(one.circuit)],
+    ['Circuit', one.circuit.text],
     ...(one.outlook === null ? [] : [['Outlook', one.outlook] as [string, string]]),
     ...(current === null
       ? []

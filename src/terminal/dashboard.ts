@@ -1,6 +1,6 @@
 // One frame of the live dashboard: lines that fit a terminal of this size, the selected feature below a list of all.
 import { terminalText } from '../report/escape.ts'
-import { callsWords, circuitWords, type Dashboard, type Exit } from '../report/monitor.ts'
+import { callsWords, type Dashboard, type Exit } from '../report/monitor.ts'
 import { type Colour, STANDINGS, type Standing } from '../report/outcomes.ts'
 import { bar, humanMs, usd } from '../report/words.ts'
 import { boxed } from './boxes.ts'
@@ -187,12 +187,8 @@ function figureLines(one: Dashboard, look: Size, outlookRows: number): string[] 
   const circuit = position === 'closed' ? [] : [position === 'open' ? ('red' as const) : ('yellow' as const)]
   return [
     ` ${paint('Stories'.padEnd(column), ['dim'], look)}${storyBar(one.bar, total, cells, look)}${fit(count, Math.max(0, width - column - cells - 2))}`,
-    row(
-      'Calls/h',
-      `${calls}${callsWords(one.calls, one.now)}`,
-      one.calls.heldUntil === null ? [] : ['yellow'],
-    ),
-    row('Circuit', circuitWords(one.circuit), circuit),
+    row('Calls/h', `${calls}${callsWords(one.calls, one.now)}`, one.calls.isHeld ? ['yellow'] : []),
+    row('Circuit', one.circuit.text, circuit),
     ...packed(one.figures, width - 2).map((line) => ` ${line}`),
     ...(one.outlook === null
       ? []

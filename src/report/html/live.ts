@@ -1,6 +1,6 @@
 // The parts of a page that follow a run: what happens now, above the report; and the list of all that are followed.
 
-import { callsPart, circuitWords, type Dashboard, type Exit, leftWords } from '../monitor.ts'
+import { type Dashboard, type Exit, leftWords } from '../monitor.ts'
 import { STANDINGS } from '../outcomes.ts'
 import { humanMs } from '../words.ts'
 import { html, link, Markup, nothing, section, words } from './markup.ts'
@@ -11,19 +11,22 @@ const MARKS: Readonly<Record<Exit['level'], string>> = { good: '✔', far: '○'
 /** What stands between the head of the report and its stories. */
 export function livePart(one: Dashboard): Markup {
   const { calls, circuit, current, now } = one
-  const { text, until } = callsPart(calls)
   const bar =
     calls.most === null
       ? nothing
       : html`<meter min="0" max="${calls.most}" high="${Math.ceil(calls.most * 0.9)}" value="${calls.used}"></meter> `
+  const left =
+    calls.until === null
+      ? nothing
+      : html`<span data-until="${calls.until}">${leftWords(calls.until, now)}</span>`
   const rows = one.exits.map(
     ({ name, text: how, level }) =>
       html`<li class="${level}"><b>${MARKS[level]} ${name}</b> ${words(how, 200)}</li>`,
   )
   return html`<div class="now">
 ${section('now', current === null ? 'Now' : `Now: ${current.id}`, nowPart(one))}
-<section><h2>Limits</h2><p><b>Calls in the last hour</b> ${bar}${text}${until === null ? nothing : html`<span data-until="${until}">${leftWords(until, now)}</span>`}</p>
-<p class="circuit ${circuit.position}"><b>Circuit</b> ${words(circuitWords(circuit), 300)}</p>
+<section><h2>Limits</h2><p><b>Calls in the last hour</b> ${bar}${calls.text}${left}</p>
+<p class="circuit ${circuit.position}"><b>Circuit</b> ${words(circuit.text, 300)}</p>
 ${one.outlook === null ? nothing : html`<p><b>Outlook</b> ${words(one.outlook, 500)}</p>`}</section>
 <section><h2>Ends when</h2><ul class="exits">${rows}</ul></section>
 </div>`
