@@ -11,9 +11,18 @@ import { remaining } from '../prd/select.ts'
 import { forecastOf, outlookWords, worstCase } from './forecast.ts'
 import { headline, standingWords } from './headline.ts'
 import { nextMove } from './next-move.ts'
-import { type Colour, OUTCOMES, type Standing } from './outcomes.ts'
+import { type Colour, OUTCOMES } from './outcomes.ts'
 import { inPlain } from './sentence.ts'
-import { barOf, blockedOf, figuresOf, type Header, headerOf, type StoryView, storiesOf } from './view.ts'
+import {
+  barOf,
+  blockedOf,
+  byUrgency,
+  figuresOf,
+  type Header,
+  headerOf,
+  type StoryView,
+  storiesOf,
+} from './view.ts'
 import { humanMs, many, ofMost, tokens, usd, utc } from './words.ts'
 
 /** What was seen of a feature. */
@@ -68,26 +77,12 @@ export function dashboardOf(watched: Watched, now: number) {
     circuit: circuitOf(state, now),
     current: currentOf(state, stories, limits, now),
     exits: exitsOf(state, header, limits, conclusion?.outcome ?? null),
-    stories: stories
-      .toSorted((one, other) => URGENT.indexOf(one.standing) - URGENT.indexOf(other.standing))
-      .slice(0, MOST_STORIES),
+    stories: byUrgency(stories).slice(0, MOST_STORIES),
     timeline: state.timeline.slice(-MOST_ITERATIONS).reverse(),
     lines: watched.lines,
     bar: barOf(stories),
   }
 }
-
-/** The first are what a person has to look at. */
-const URGENT: readonly Standing[] = [
-  'working',
-  'blocked',
-  'rejected',
-  'open',
-  'waiting',
-  'passed',
-  'skipped',
-  'outside',
-]
 
 type Status = { title: string; mark: string; colour: Colour; outcome: Outcome | null }
 

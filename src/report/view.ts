@@ -181,6 +181,24 @@ export function barOf(stories: readonly StoryView[]): [Standing, number][] {
     .filter(([, count]) => count > 0)
 }
 
+/** The first are what a person has to look at. */
+const URGENT: readonly Standing[] = [
+  'working',
+  'blocked',
+  'rejected',
+  'open',
+  'waiting',
+  'passed',
+  'skipped',
+  'outside',
+]
+
+/** What needs a person first; of those that passed the newest first, of the others their order. */
+export function byUrgency(stories: readonly StoryView[]): StoryView[] {
+  const rank = ({ standing }: StoryView) => URGENT.indexOf(standing)
+  return stories.toSorted((one, other) => rank(one) - rank(other) || other.passedIn - one.passedIn)
+}
+
 /** What was used, of how much where there is a limit. */
 export function figuresOf({ usage, most, iterations, jobs }: Header): [name: string, value: string][] {
   return [

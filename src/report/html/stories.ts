@@ -6,7 +6,7 @@ import { oneLine } from '../../model/text.ts'
 import { bounded, pathOf } from '../escape.ts'
 import { STANDINGS, type Standing } from '../outcomes.ts'
 import { GATES } from '../parts.ts'
-import type { StoryView, View } from '../view.ts'
+import { byUrgency, type StoryView, type View } from '../view.ts'
 import { costWords, hasCost, humanMs, many } from '../words.ts'
 import { commit, folded, html, link, type Markup, nothing, OPEN, table, words } from './markup.ts'
 
@@ -19,19 +19,8 @@ const MOST_LINES = 2000
 /** Data URIs of pictures by their blob. */
 export type Pictures = ReadonlyMap<string, string>
 
-const NOW: readonly Standing[] = [
-  'blocked',
-  'working',
-  'rejected',
-  'passed',
-  'open',
-  'waiting',
-  'skipped',
-  'outside',
-]
-
 /** Of a longer list, what is done stands below the rest, folded. */
-const MOST_DONE = 20
+const MOST_OPEN = 20
 const DONE: ReadonlySet<Standing> = new Set(['passed', 'skipped', 'outside'])
 
 /** Null as soon as it is longer than `most`. */
@@ -39,12 +28,12 @@ export function storyList(view: View, room: Room, pictures: Pictures, most: numb
   const { stories } = view
   if (stories.length === 0) return nothing
   const places = new Map(stories.map((story, at) => [story.id, at]))
-  const chosen = new Set(byNeed(stories).slice(0, room.stories))
+  const chosen = new Set(byUrgency(stories).slice(0, room.stories))
   const shown = spent(picturesOf(view), pictures, room.pictures)
   const opened = new Set(stories.filter(({ standing }) => standing === 'blocked').slice(0, 3))
+  const isFolded = stories.length > MOST_OPEN && stories.some(({ standing }) => !DONE.has(standing))
   const all: Markup[] = []
   const done: Markup[] = []
-  const isFolded = stories.length > MOST_DONE && stories.some(({ standing }) => !DONE.has(standing))
   let length = 0
   for (const [at, story] of stories.entries()) {
     if (!chosen.has(story)) continue
@@ -63,16 +52,9 @@ export function storyList(view: View, room: Room, pictures: Pictures, most: numb
   return html`<p class="aside">${chosen.size} of ${stories.length} stories in full: what needs a person, what is in work, what comes next.</p>${all}${folded(`The other ${lines.length} stories`, rest)}`
 }
 
-/** What needs a person first; of the same standing the newest of those that passed, else the first. */
-function byNeed(stories: readonly StoryView[]): StoryView[] {
-  return [...stories].sort(
-    (one, other) => NOW.indexOf(one.standing) - NOW.indexOf(other.standing) || other.passedIn - one.passedIn,
-  )
-}
-
 /** The pictures of a run, those that a person looks for first at the front. */
 export function picturesOf({ stories }: View): Screenshot[] {
-  return byNeed(stories).flatMap(({ gates }) => gates.flatMap(({ screenshots = [] }) => screenshots))
+  return byUrgency(stories).flatMap(({ gates }) => gates.flatMap(({ screenshots = [] }) => screenshots))
 }
 
 /** Those that fit: a page's picture as it is now comes before the one of how it was. */
@@ -196,16 +178,19 @@ function remarkList({ remarks }: StoryView): Markup {
 
 function pictureList({ gates }: StoryView, shown: Pictures): Markup {
   const all = gates.flatMap(({ screenshots = [] }) => screenshots).filter(({ blob }) => shown.has(blob))
-  if (all.length === 0) return nothing
-  return html`<h4>Pages</h4><div class="pages">${all.map((one) => picture(one, shown))}</div>`
+  return all.length === 0
+    ? nothing
+    : html`<h4>Pages</h4><div class="pages">${all.map((one) => picture(one, shown))}</div>`
 }
 
 function picture({ url, viewport, blob, before }: Screenshot, shown: Pictures): Markup {
-  const old = before === null || before === blob ? undefined : shown.get(before)
-  const image = (uri: string | undefined, what: string) =>
-    uri === undefined
+  const image = (of: string | null, what: string) => {
+    const uri = of === null ? undefined : shown.get(of)
+    return uri === undefined
       ? nothing
       : html`<div><span class="aside">${what}</span><img src="${uri}" alt="${oneLine(url, 200)}, ${what}" loading="lazy"></div>`
-  const pair = html`${image(old, 'before')}${image(shown.get(blob), old === undefined ? 'now' : 'after')}`
-  return html`<figure><figcaption>${words(url, 200)} <small>${words(viewport, 40)}</small></figcaption>${pair}</figure>`
+  }
+  const old = image(before === blob ? null : before, 'before')
+  const now = image(blob, old === nothing ? 'now' : 'after')
+  return html`<figure><figcaption>${words(url, 200)} <small>${words(viewport, 40)}</small></figcaption>${old}${now}</figure>`
 }
