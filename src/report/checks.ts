@@ -19,7 +19,8 @@ import {
   storyId,
   storyTable,
 } from './parts.ts'
-import type { StoryView, View } from './view.ts'
+import type { StoryView } from './stories.ts'
+import type { View } from './view.ts'
 import { costWords, humanMs, many } from './words.ts'
 
 /**

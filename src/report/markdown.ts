@@ -19,7 +19,8 @@ import {
   storyTable,
 } from './parts.ts'
 import { commandTable } from './replies.ts'
-import { aboutOf, dependenciesOf, type PlanView, type StoryView, type View } from './view.ts'
+import { dependenciesOf, type StoryView } from './stories.ts'
+import { aboutOf, type PlanView, type View } from './view.ts'
 import { many } from './words.ts'
 
 /** UTF-16 units that a comment or a pull request's text may have (GitHub takes 65,536). */

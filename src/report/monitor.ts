@@ -13,16 +13,8 @@ import { headline, standingWords } from './headline.ts'
 import { nextMove } from './next-move.ts'
 import { type Colour, OUTCOMES } from './outcomes.ts'
 import { inPlain } from './sentence.ts'
-import {
-  barOf,
-  blockedOf,
-  byUrgency,
-  figuresOf,
-  type Header,
-  headerOf,
-  type StoryView,
-  storiesOf,
-} from './view.ts'
+import { barOf, blockedOf, byUrgency, type StoryView, storiesOf } from './stories.ts'
+import { figuresOf, type Header, headerOf } from './view.ts'
 import { humanMs, many, ofMost, tokens, usd, utc } from './words.ts'
 
 /** What was seen of a feature. */

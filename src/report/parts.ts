@@ -8,7 +8,8 @@ import { code, codeBlock, link, markdownText, pathOf } from './escape.ts'
 import { forecastWords } from './forecast.ts'
 import { OUTCOMES, STANDINGS, type Standing } from './outcomes.ts'
 import { type Columns, inMarkdown } from './sentence.ts'
-import { barOf, figuresOf, type StoryView, type View } from './view.ts'
+import { barOf, type StoryView } from './stories.ts'
+import { figuresOf, type View } from './view.ts'
 import { costWords, humanMs, many, testWords, tokens, usd, utc } from './words.ts'
 
 /** The title of a check has 255 characters, and what puts a mention out of action is one, too. */

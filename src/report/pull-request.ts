@@ -3,7 +3,8 @@ import { characters, firstPart, fitted, list, section, stacked } from './blocks.
 import { code, link, markdownText, pathOf, subjectText, titleText } from './escape.ts'
 import { MOST_CHARACTERS } from './markdown.ts'
 import { evidenceBlock, marker, storyId } from './parts.ts'
-import type { StoryView, View } from './view.ts'
+import type { StoryView } from './stories.ts'
+import type { View } from './view.ts'
 import { many } from './words.ts'
 
 const INTRODUCTION =

@@ -5,7 +5,7 @@ import { isTooLarge } from '../loop/planned.ts'
 import { isService } from '../model/gate.ts'
 import type { Failure, State, TimelineEntry } from '../model/state.ts'
 import { type Sentence, says } from './sentence.ts'
-import { lastFailed, type StoryView, storiesOf } from './view.ts'
+import { lastFailed, type StoryView, storiesOf } from './stories.ts'
 import { many, utc } from './words.ts'
 
 export type Why = {

@@ -5,7 +5,8 @@ import * as checks from '../../../src/report/checks.ts'
 import * as markdown from '../../../src/report/markdown.ts'
 import * as parts from '../../../src/report/parts.ts'
 import * as pull from '../../../src/report/pull-request.ts'
-import { type Facts, storiesOf, viewOf } from '../../../src/report/view.ts'
+import { storiesOf } from '../../../src/report/stories.ts'
+import { type Facts, viewOf } from '../../../src/report/view.ts'
 import { limits, NOW } from './samples.ts'
 
 const plain: Facts = {

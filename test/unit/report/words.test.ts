@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { State } from '../../../src/model/state.ts'
 import { headline, tally } from '../../../src/report/headline.ts'
-import { storiesOf } from '../../../src/report/view.ts'
+import { storiesOf } from '../../../src/report/stories.ts'
 import { bar, costWords, humanMs, tokens, tokenWords, usd, utc } from '../../../src/report/words.ts'
 import { complete, concluded, justStarted, midRun, NOW, pass, stuck, working } from './samples.ts'
 

@@ -1,0 +1,185 @@
+// How every story stands, as plain data, and what follows from it: the bar, the order of urgency, what depends on what.
+import { type Surface, typedOn } from '../loop/command-table.ts'
+import { passedUnchanged, passedUngated, splitInto, UNCHANGED, UNGATED } from '../loop/passed.ts'
+import type { Outcome, Story } from '../model/feature.ts'
+import { remarksOf } from '../model/gate.ts'
+import type { State } from '../model/state.ts'
+import { emptyUsage } from '../model/usage.ts'
+import { askedIn } from '../prd/select.ts'
+import { inWork } from './headline.ts'
+import { STANDINGS, type Standing } from './outcomes.ts'
+import { type Sentence, says } from './sentence.ts'
+import { many } from './words.ts'
+
+export type StoryView = ReturnType<typeof storyOf>
+
+/** How every story stands, in their order. */
+export function storiesOf(state: State): StoryView[] {
+  const stories = state.prd.userStories
+  const settled = new Set(stories.filter((story) => story.passes || story.skipped).map(({ id }) => id))
+  const asked = askedIn(state.control.scope)
+  return stories.map((story) => storyOf(state, story, settled, asked(story)))
+}
+
+function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsked: boolean) {
+  const record = state.records[story.id]
+  const { id, title, dependsOn, retries, lastResult } = story
+  const waitsFor = dependsOn.filter((one) => !settled.has(one))
+  const own = standingOf(story, inWork(state)?.storyId === id, waitsFor.length > 0)
+  const standing = isAsked || own === 'passed' || own === 'skipped' ? own : 'outside'
+  const how = howPassed(story)
+  const isDone = story.passes || story.skipped
+  const parts = splitInto(story)
+  /** Why it is blocked or was rejected. */
+  const why = record?.failure?.summary || story.notes
+  return {
+    id,
+    title,
+    description: story.description,
+    dependsOn,
+    /** Of those, the ones that are not done. */
+    waitsFor,
+    criteria: story.acceptanceCriteria,
+    standing,
+    how,
+    why,
+    /** Why it stays whole where it was to be split; else empty. */
+    unsplit: isDone || state.splits?.[id] !== undefined ? '' : (record?.unsplit ?? ''),
+    /** What the standing alone does not say, in plain words; often empty. */
+    aside: parts.length > 0 ? `split into ${parts.join(', ')}` : asideOf(standing, how, why, waitsFor),
+    /** All that it has had; `retries` are the charged ones since its last pass or reset. */
+    attempts: Math.max(record?.attempts ?? 0, lastResult?.attempts ?? 0, retries),
+    retries,
+    usage: record?.usage ?? emptyUsage(),
+    ms: record?.ms ?? 0,
+    commit: story.passes ? (record?.commit ?? lastResult?.commit ?? null) : null,
+    passedIn: lastResult?.iteration ?? 0,
+    evidence: story.passes ? (lastResult?.evidence ?? []) : [],
+    failure: record?.failure ?? null,
+    gates: record?.gates ?? [],
+    remarks: [...(record?.remarks ?? []), ...remarksOf(record?.gates ?? [])],
+    /** What people said that its next session is told. */
+    guidance: state.control.guidance[id] ?? [],
+  }
+}
+
+function standingOf(story: Story, isWorkedOn: boolean, waits: boolean): Standing {
+  if (story.passes) return 'passed'
+  if (story.skipped) return 'skipped'
+  if (story.blocked) return 'blocked'
+  if (isWorkedOn) return 'working'
+  if (waits) return 'waiting'
+  return story.retries > 0 ? 'rejected' : 'open'
+}
+
+/** `gates` is what a pass usually means; null where it has not passed. */
+type How = 'gates' | 'imported' | 'ungated' | 'unchanged' | null
+
+function howPassed(story: Story): How {
+  if (!story.passes) return null
+  if (story.lastResult?.imported === true) return 'imported'
+  if (passedUngated(story)) return 'ungated'
+  return passedUnchanged(story) ? 'unchanged' : 'gates'
+}
+
+const HOW = {
+  gates: '',
+  imported: 'had passed before Ralph began; no gate has seen it',
+  ungated: UNGATED,
+  unchanged: UNCHANGED,
+}
+
+function asideOf(standing: Standing, how: How, why: string, waitsFor: readonly string[]): string {
+  const more = waitsFor.length > 3 ? ` and ${waitsFor.length - 3} more` : ''
+  switch (standing) {
+    case 'passed':
+      return HOW[how ?? 'gates']
+    case 'skipped':
+      return 'skipped by a person'
+    case 'blocked':
+      return `blocked: ${why}`
+    case 'working':
+      return 'in work now'
+    case 'rejected':
+      return `to be tried again: ${why}`
+    case 'waiting':
+      return `waits for ${waitsFor.slice(0, 3).join(', ')}${more}`
+    case 'outside':
+      return 'not asked for'
+    case 'open':
+      return ''
+  }
+}
+
+const MOST_BLOCKED = 5
+
+/** The blocked stories with the reason and what to type. */
+export function blockedOf(
+  stories: readonly StoryView[],
+  surface: Surface,
+  outcome: Outcome | null,
+): Sentence[] {
+  const blocked = stories.filter(({ standing }) => standing === 'blocked')
+  const command = (line: string) => ({ code: typedOn(surface, line) })
+  const items = blocked.slice(0, MOST_BLOCKED).map(({ id, retries, why }) => {
+    const after = retries === 0 ? [] : [` after ${many(retries, 'attempt')}`]
+    const reason = why === '' ? says`` : says`: ${{ text: why, most: 200 }}`
+    const how = outcome === 'stuck' ? says`` : says` → ${command(`retry ${id} -- <hint>`)}`
+    return says`⛔ ${{ story: id }} is blocked${after}${reason}${how}`
+  })
+  const left = blocked.length - MOST_BLOCKED
+  if (left <= 0) return items
+  const more = many(left, 'more blocked story', 'more blocked stories')
+  return [...items, [`${more}: `, command('retry all')]]
+}
+
+/** How many stories stand how, in the order of a bar. */
+export function barOf(stories: readonly StoryView[]): [Standing, number][] {
+  const standings = Object.keys(STANDINGS) as Standing[]
+  return standings
+    .map((one): [Standing, number] => [one, stories.filter(({ standing }) => standing === one).length])
+    .filter(([, count]) => count > 0)
+}
+
+/** The first are what a person has to look at. */
+const URGENT: readonly Standing[] = [
+  'working',
+  'blocked',
+  'rejected',
+  'open',
+  'waiting',
+  'passed',
+  'skipped',
+  'outside',
+]
+
+/** What needs a person first; of those that passed the newest first, of the others their order. */
+export function byUrgency(stories: readonly StoryView[]): StoryView[] {
+  const rank = ({ standing }: StoryView) => URGENT.indexOf(standing)
+  return stories.toSorted((one, other) => rank(one) - rank(other) || other.passedIn - one.passedIn)
+}
+
+/** The story whose failure is the newest that no later attempt has mended. */
+export function lastFailed({ timeline, records }: State): string | undefined {
+  const failed = timeline.findLast(
+    ({ storyId, result }) =>
+      (result === 'rejected' || result === 'reset') && (records[storyId]?.failure ?? null) !== null,
+  )
+  return failed?.storyId
+}
+
+export type Edge = { from: number; to: number }
+
+/** What depends on what, by places in the list, and the stories that are in it. */
+export function dependenciesOf(stories: readonly StoryView[]) {
+  const places = new Map(stories.map(({ id }, at) => [id, at]))
+  const edges = stories.flatMap(({ dependsOn }, to) =>
+    [...new Set(dependsOn)].flatMap((id): Edge[] => {
+      const from = places.get(id)
+      return from === undefined || from === to ? [] : [{ from, to }]
+    }),
+  )
+  const used = new Set(edges.flatMap(({ from, to }) => [from, to]))
+  const drawn = stories.map((story, at) => ({ at, story })).filter(({ at }) => used.has(at))
+  return { edges, drawn }
+}
