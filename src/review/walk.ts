@@ -3,8 +3,8 @@ import type { SyntaxNode, SyntaxNodeRef, Tree } from '@lezer/common'
 import { oneLine } from '../model/text.ts'
 import type { Source, Span } from './source.ts'
 
-/** A part of the text that says what becomes of the tests in it. */
-export type Part = Span & {
+/** A part of the text that says what becomes of the tests in it; from and to are those of its node where they are not said. */
+export type Part = Partial<Span> & {
   /** `never`: nobody runs the tests in it. */
   kind: 'group' | 'test' | 'set-up' | 'helper' | 'never'
   name?: string
@@ -12,6 +12,8 @@ export type Part = Span & {
   scopedName?: string
   /** What runs; what follows a `return` does not. */
   body?: Span
+  /** In braces; its inside is the body, and says whether the part is empty. */
+  block?: SyntaxNode | null
   /** Marks that keep it from running, or from failing. */
   skips?: number
   /** Nothing in it, or it returns at once. */
@@ -21,7 +23,7 @@ export type Part = Span & {
   /** What is told where this set-up skips tests of other files. */
   focus?: string
 }
-export type Frame = Part & { name: string; body: Span; skips: number; parent: Frame | null }
+export type Frame = Part & Span & { name: string; body: Span; skips: number; parent: Frame | null }
 
 /** `callee` is what stands before the brackets, without blanks; `to` is where the chain of calls ends that it begins. */
 export type Call = Span & { callee: string; node: SyntaxNode; args: SyntaxNode | null }
@@ -96,6 +98,12 @@ export class Walk {
     return this.source.code.slice(from, to)
   }
 
+  /** The code of its child of that kind, or empty. */
+  codeIn(node: SyntaxNode, kind: string): string {
+    const child = node.getChild(kind)
+    return child === null ? '' : this.code(child)
+  }
+
   /** As it stands there, in one line. */
   text({ from, to }: Span): string {
     return oneLine(this.source.raw.slice(from, Math.min(to, from + 500)), 80)
@@ -142,13 +150,16 @@ export class Walk {
     const call = this.#callAt(ref)
     if (call !== null) this.#seeCall(call)
     if (call !== null || this.#rules.nodes.test(ref.name))
-      this.#open(this.#rules.partAt(ref.node, call, this))
+      this.#open(this.#rules.partAt(ref.node, call, this), ref)
   }
 
-  #open(part: Part | null): void {
+  #open(part: Part | null, node: Span): void {
     if (part === null || this.#depth >= DEEPEST) return
-    const { from, to } = part
-    this.frame = { name: '', body: { from, to }, skips: 0, ...part, parent: this.frame }
+    const { from = node.from, to = node.to, block = null } = part
+    const inside = block === null ? null : { from: block.from + 1, to: block.to - 1 }
+    const empty = inside !== null && isEmptyBlock(this.code(inside))
+    const body = inside ?? { from, to }
+    this.frame = { name: '', body, empty, skips: 0, ...part, from, to, parent: this.frame }
     this.frames.push(this.frame)
     if (part.scopedName !== undefined) {
       this.shadow(part.scopedName)

@@ -1,6 +1,6 @@
 // Tests in Go: functions of the testing package, subtests with a name, suites of testify, Ginkgo.
 import type { SyntaxNode } from '@lezer/common'
-import { argumentsOf, type Call, count, isEmptyBlock, type Part, type Rules, type Walk } from '../walk.ts'
+import { argumentsOf, type Call, count, type Part, type Rules, type Walk } from '../walk.ts'
 
 const ASSERTS =
   /^[a-z]\w{0,2}\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)$|^(?:assert|require|is|qt|cmp|td|must|check)\.[A-Z]\w*$|^(?:assert|expect|check|verify|validate|ensure|must|should)[A-Z]\w*$|(?:Expect|Ω|Eventually|Consistently)$|^!?[a-z]\w{0,20}\.(?:Require|Assert)\(\)\.[A-Z]\w*$/
@@ -27,29 +27,19 @@ export const go: Rules = {
   },
 }
 
-function functionPart(node: SyntaxNode, walk: Walk): Part | null {
-  const span = { from: node.from, to: node.to }
-  const named = node.getChild('DefName') ?? node.getChild('FieldName')
-  const name = named === null ? '' : walk.code(named)
+function functionPart(node: SyntaxNode, walk: Walk): Part {
   const isMethod = node.name === 'MethodDecl'
-  if (isMethod && /^(?:SetupTest|SetupSuite|BeforeTest)$/.test(name)) return { kind: 'set-up', ...span }
-  if (name === 'TestMain' && !isMethod) {
-    const block = node.getChild('Block')
-    if (block !== null && provesNothing(walk.code(block))) {
-      walk.root.skips += 1
-      // Where no test stands beside it, it is those of other files that do not run.
-      walk.root.focus = walk.text({ from: node.from, to: block.from + 1 })
-    }
-    return { kind: 'helper', name, ...span }
+  const name = walk.codeIn(node, 'DefName') || walk.codeIn(node, 'FieldName')
+  const block = node.getChild('Block')
+  if (isMethod && /^(?:SetupTest|SetupSuite|BeforeTest)$/.test(name)) return { kind: 'set-up' }
+  const isMain = name === 'TestMain' && !isMethod
+  if (isMain && block !== null && provesNothing(walk.code(block))) {
+    walk.root.skips += 1
+    // Where no test stands beside it, it is those of other files that do not run.
+    walk.root.focus = walk.text({ from: node.from, to: block.from + 1 })
   }
-  if (!/^(?:Test|Fuzz|Example)(?:[^a-z\W]\w*)?$/.test(name)) return { kind: 'helper', name, ...span }
-  return testPart(name, node, node.getChild('Block'), walk)
-}
-
-function testPart(name: string, node: SyntaxNode, block: SyntaxNode | null, walk: Walk, skips = 0): Part {
-  const body = block === null ? { from: node.to, to: node.to } : { from: block.from + 1, to: block.to - 1 }
-  const { from, to } = node
-  return { kind: 'test', name, from, to, body, skips, empty: isEmptyBlock(walk.code(body)) }
+  const isTest = !isMain && /^(?:Test|Fuzz|Example)(?:[^a-z\W]\w*)?$/.test(name)
+  return isTest ? { kind: 'test', name, block } : { kind: 'helper', name }
 }
 
 function callPart({ callee, node, args }: Call, walk: Walk): Part | null {
@@ -60,13 +50,13 @@ function callPart({ callee, node, args }: Call, walk: Walk): Part | null {
   const block = more.find(({ name }) => name === 'FunctionLiteral')?.getChild('Block') ?? null
   if (first?.name !== 'String' || block === null) return null
   const name = walk.text(first).replace(/^["`]|["`]$/g, '')
-  if (isRun) return testPart(`Run ${name}`, node, block, walk)
+  if (isRun) return { kind: 'test', name: `Run ${name}`, block }
   const decorators = walk.code({ from: first.to, to: block.from })
   const skips = Number(/[PX]/.test(mark)) + count(decorators, /\bPending\b/g)
   if (mark === 'F' || /\bFocus\b/.test(decorators))
     walk.focused.push(walk.text({ from: node.from, to: first.to }))
-  if (/^(?:It|Specify)$/.test(kind)) return testPart(`${kind} ${name}`, node, block, walk, skips)
-  return { kind: 'group', from: node.from, to: node.to, skips }
+  if (/^(?:It|Specify)$/.test(kind)) return { kind: 'test', name: `${kind} ${name}`, block, skips }
+  return { kind: 'group', skips }
 }
 
 /** A `TestMain` that never says `m.Run()`, or leaves with success whatever that said. */

@@ -1,7 +1,6 @@
 // Tests in Java: JUnit 3 to 5 and TestNG.
 import type { SyntaxNode } from '@lezer/common'
-import type { Span } from '../source.ts'
-import { count, isEmptyBlock, type Part, type Rules, type Walk } from '../walk.ts'
+import { count, type Part, type Rules, type Walk } from '../walk.ts'
 
 const ASSERTS =
   /^(?:(?:Assertions|Assert|Truth|MatcherAssert)\.)?(?:fail|verify|verifyNoMoreInteractions|verifyNoInteractions|(?:assert|expect|check|verify|validate|ensure|must|should)[A-Z]\w*)$|\.(?:fail|verify|assert[A-Z]\w*|andExpect|expectNext|expectError|expectBody|expectStatus)$/
@@ -20,37 +19,20 @@ export const java: Rules = {
     const { name } = node
     if (name === 'ThrowStatement' && ABORTS.test(walk.code(node))) walk.skip()
     if (call !== null || name === 'ThrowStatement') return null
-    const span = { from: node.from, to: node.to }
-    if (name === 'ConstructorDeclaration') return { kind: 'set-up', ...span }
-    return name === 'MethodDeclaration' ? methodPart(node, span, walk) : classPart(node, span, walk)
+    if (name === 'ConstructorDeclaration') return { kind: 'set-up' }
+    const modifiers = walk.codeIn(node, 'Modifiers')
+    const skips = count(modifiers, MARKS)
+    return name === 'MethodDeclaration' ? methodPart(node, modifiers, skips, walk) : { kind: 'group', skips }
   },
 }
 
-function modifiersOf(node: SyntaxNode, walk: Walk): string {
-  const modifiers = node.getChild('Modifiers')
-  return modifiers === null ? '' : walk.code(modifiers)
-}
-
-function nameOf(node: SyntaxNode, walk: Walk): string {
-  const name = node.getChild('Definition')
-  return name === null ? '' : walk.code(name)
-}
-
-function classPart(node: SyntaxNode, span: Span, walk: Walk): Part {
-  return { kind: 'group', ...span, skips: count(modifiersOf(node, walk), MARKS) }
-}
-
-function methodPart(node: SyntaxNode, span: Span, walk: Walk): Part | null {
+function methodPart(node: SyntaxNode, modifiers: string, skips: number, walk: Walk): Part | null {
   const block = node.getChild('Block')
   if (block === null) return null
-  const name = nameOf(node, walk)
-  const modifiers = modifiersOf(node, walk)
-  if (SET_UP.test(modifiers)) return { kind: 'set-up', ...span }
+  const name = walk.codeIn(node, 'Definition')
+  if (SET_UP.test(modifiers)) return { kind: 'set-up' }
   const head = walk.code({ from: node.from, to: block.from })
   const isTest = TEST.test(modifiers) || /\bpublic\s+void\s+test\w*\s*\(\s*\)/.test(head)
-  if (!isTest || /\bprivate\b/.test(modifiers))
-    return walk.frame.kind === 'test' ? null : { kind: 'helper', name, ...span }
-  const body = { from: block.from + 1, to: block.to - 1 }
-  const skips = count(modifiers, MARKS)
-  return { kind: 'test', name, ...span, body, skips, empty: isEmptyBlock(walk.code(body)) }
+  if (isTest && !/\bprivate\b/.test(modifiers)) return { kind: 'test', name, block, skips }
+  return walk.frame.kind === 'test' ? null : { kind: 'helper', name }
 }

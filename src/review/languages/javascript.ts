@@ -1,13 +1,11 @@
 // Tests in JavaScript and TypeScript: node:test, jest, vitest, mocha, ava, tap, Playwright, Cypress.
 import type { SyntaxNode } from '@lezer/common'
-import type { Span } from '../source.ts'
 import {
   argumentsOf,
   type Call,
   chainEnd,
   childrenOf,
   count,
-  isEmptyBlock,
   type Part,
   type Rules,
   type Walk,
@@ -56,13 +54,12 @@ function helper(node: SyntaxNode, walk: Walk): Part | null {
     node.name === 'FunctionDeclaration' ||
     childrenOf(node, 12).some((it) => /^(?:ArrowFunction|FunctionExpression)$/.test(it.name))
   if (name === null || !isFunction) return null
-  return { kind: 'helper', name: walk.code(name), from: node.from, to: node.to }
+  return { kind: 'helper', name: walk.code(name) }
 }
 
 function callPart(call: Call, walk: Walk): Part | null {
   const { node, args } = call
-  const span = { from: node.from, to: node.to }
-  if (SET_UP.test(call.callee)) return { kind: 'set-up', ...span }
+  if (SET_UP.test(call.callee)) return { kind: 'set-up' }
   const { head, hasTaken } = headOf(node, call, walk)
   const [, ofObject, plain, rest = ''] = TEST.exec(head) ?? []
   const base = ofObject ?? plain
@@ -84,9 +81,9 @@ function callPart(call: Call, walk: Walk): Part | null {
   const isFocused = /^f(?:it|describe|specify)$/.test(base) || modifiers.includes('only')
   if (isFocused || /[{,]\s*only\s*:\s*true\b/.test(options))
     walk.focused.push(walk.text({ from: node.from, to: first.to }))
-  if (GROUP.test(base) || modifiers.includes('describe')) return { kind: 'group', ...span, skips }
+  if (GROUP.test(base) || modifiers.includes('describe')) return { kind: 'group', skips }
   const isTodo = callback === null && given.length === 1
-  return { ...testPart(given, callback, span, walk), skips: skips + Number(isTodo) }
+  return { ...testPart(given, callback, node.to, walk), skips: skips + Number(isTodo) }
 }
 
 /** Of `test.each(rows)('name', f)` the head is `test.each`, which has taken something before. */
@@ -99,23 +96,15 @@ function headOf(node: SyntaxNode, call: Call, walk: Walk): { head: string; hasTa
   return { head, hasTaken: true }
 }
 
-function testPart(given: SyntaxNode[], callback: SyntaxNode | null, span: Span, walk: Walk): Part {
+function testPart(given: SyntaxNode[], callback: SyntaxNode | null, end: number, walk: Walk): Part {
   const [first, second] = given as [SyntaxNode, SyntaxNode?]
   const isNamed = isText(first)
-  const body = { from: isNamed ? (second?.from ?? first.to) : first.from, to: span.to }
+  const from = isNamed ? (second?.from ?? first.to) : first.from
+  const name = isNamed ? walk.text(first).replace(/^["'`]|["'`]$/g, '') : '(unnamed)'
   const block = callback?.getChild('Block') ?? null
-  if (block !== null) body.to = returnEnd(block) ?? span.to
-  return {
-    kind: 'test',
-    ...span,
-    name: isNamed ? walk.text(first).replace(/^["'`]|["'`]$/g, '') : '(unnamed)',
-    body,
-    // A callback that is only named may hold anything.
-    empty:
-      callback === null
-        ? given.length === 1
-        : block !== null && isEmptyBlock(walk.code({ from: block.from + 1, to: block.to - 1 })),
-  }
+  const body = { from, to: block === null ? end : (returnEnd(block) ?? end) }
+  // A callback that is only named may hold anything.
+  return { kind: 'test', name, block, body, ...(callback === null ? { empty: given.length === 1 } : {}) }
 }
 
 function isText({ name }: SyntaxNode): boolean {

@@ -29,7 +29,7 @@ export const python: Rules = {
       case 'ClassDefinition':
         return classPart(node, walk)
       case 'Body':
-        return isNever(node, walk) ? { kind: 'never', from: node.from, to: node.to } : null
+        return isNever(node, walk) ? { kind: 'never' } : null
       case 'AssertStatement':
         if (!walk.isConstant({ from: node.from + 6, to: node.to })) walk.assert(node, 'assert')
         return null
@@ -53,18 +53,13 @@ function spanOf(node: SyntaxNode): Span {
   return parent?.name === 'DecoratedStatement' ? parent : node
 }
 
-function nameOf(node: SyntaxNode, walk: Walk): string {
-  const name = node.getChild('VariableName')
-  return name === null ? '' : walk.code(name)
-}
-
 function headerOf(node: SyntaxNode, walk: Walk): string {
   return walk.code({ from: spanOf(node).from, to: node.getChild('Body')?.from ?? node.to })
 }
 
 function functionPart(node: SyntaxNode, walk: Walk): Part | null {
   const { from, to } = spanOf(node)
-  const name = nameOf(node, walk)
+  const name = walk.codeIn(node, 'VariableName')
   const header = headerOf(node, walk)
   const body = node.getChild('Body') ?? node
   const isAutomatic = /\bautouse\s*=\s*True\b/.test(header)
@@ -93,9 +88,8 @@ function functionPart(node: SyntaxNode, walk: Walk): Part | null {
 /** A class whose base we do not see may be one of tests. */
 function classPart(node: SyntaxNode, walk: Walk): Part {
   const { from, to } = spanOf(node)
-  const name = nameOf(node, walk)
-  const args = node.getChild('ArgList')
-  const bases = args === null ? [] : (walk.code(args).match(/\w+/g) ?? [])
+  const name = walk.codeIn(node, 'VariableName')
+  const bases = walk.codeIn(node, 'ArgList').match(/\w+/g) ?? []
   const isCase = bases.some((it) => /Test|Case/.test(it) || walk.testClasses.has(it))
   const collects = name.startsWith('Test') || isCase || bases.some((it) => !NO_BASE.test(it))
   const skips = count(headerOf(node, walk), MARKS)
