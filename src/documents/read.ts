@@ -2,7 +2,7 @@
 import type { Prd } from '../model/feature.ts'
 import { plainLines } from '../model/text.ts'
 import { type Draft, isGiven, isRaw, many, type Raw } from '../prd/migrate.ts'
-import { readDraft } from '../prd/read.ts'
+import { readDraft } from '../prd/parse.ts'
 import { asImported, emptyRun } from '../prd/schema.ts'
 import type { Mistake } from '../system/errors.ts'
 import { readDocument } from './formats.ts'

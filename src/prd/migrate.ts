@@ -1,4 +1,4 @@
-// The migration ladder: every known prd.json becomes version 2, still unchecked. Nothing unknown is lost.
+// Every known prd.json becomes version 2, still unchecked. Nothing unknown is lost.
 import { shown } from '../model/text.ts'
 import type { Mistake } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
@@ -33,9 +33,9 @@ export function isGiven(value: unknown): boolean {
 
 const newest = 2
 
-/** What the older formats call our fields. */
+/** What the older formats call our fields: the feature's, and a story's. */
+const olderProject = ['name', 'project'] as const
 const olderNames = [
-  ['name', 'project'],
   ['name', 'title'],
   ['labels', 'tags'],
   ['attempts', 'retries'],
@@ -62,11 +62,20 @@ export function migrate(raw: Raw, source: string, mistakes: Mistake[]): Draft | 
       const place = `${source}: ${listName}[${index}]`
       return key === undefined ? place : `${place}.${nameOf(list[index], key)}`
     },
-    mayLackCriteria: () => listName === 'tasks',
+    mayLackCriteria: () => false,
     imported,
     notes: imported ? remarks(raw, list.filter(isRaw), version) : [],
   }
-  return isLatest ? draft : ladder.reduce((lower, rung) => rung(lower, mistakes), draft)
+  if (isLatest) return draft
+  const mayLackCriteria = listName === 'tasks' || isOfRalphTui(root, list.filter(isRaw))
+  return {
+    ...draft,
+    root: renamed(root, olderProject),
+    list: list.map((story, index) =>
+      isRaw(story) ? olderStory(story, draft.storyPath(index, 'status'), mistakes) : story,
+    ),
+    mayLackCriteria: () => mayLackCriteria,
+  }
 }
 
 function versionOf(raw: Raw, source: string, mistakes: Mistake[]): number | null {
@@ -95,43 +104,27 @@ function noStories(raw: Raw, path: string, found: unknown): Mistake {
 /** How this object itself calls the field, so that a mistake is found where it was made. */
 function olderName(fields: unknown, key: string): string {
   if (!isRaw(fields) || isGiven(fields[key])) return key
-  return olderNames.find(([older, newer]) => newer === key && isGiven(fields[older]))?.[0] ?? key
+  const names = [olderProject, ...olderNames]
+  return names.find(([older, newer]) => newer === key && isGiven(fields[older]))?.[0] ?? key
 }
 
-// ---- the rungs, from the oldest
-
-const ladder = [statusesToFlags, olderNamesToOurs, completionToResult]
-
-function everyStory(draft: Draft, change: (story: Raw, index: number) => Raw): Draft {
-  return { ...draft, list: draft.list.map((story, index) => (isRaw(story) ? change(story, index) : story)) }
+function olderStory(story: Raw, statusPath: string, mistakes: Mistake[]): Raw {
+  return withResult(olderNames.reduce(renamed, withFlags(story, statusPath, mistakes)))
 }
 
 const statuses = ['todo', 'in_progress', 'done', 'failed']
 
-function statusesToFlags(draft: Draft, mistakes: Mistake[]): Draft {
-  return everyStory(draft, (task, index) => {
-    if (!isGiven(task.status)) return task
-    const { status, ...story } = task
-    if (status === 'failed')
-      return { ...story, passes: false, blocked: true, notes: story.notes ?? 'It had failed before.' }
-    if (typeof status === 'string' && statuses.includes(status))
-      return { ...story, passes: story.passes ?? status === 'done' }
-    const near = typeof status === 'string' ? nearest(status, statuses) : null
-    const fix = near === null ? 'write "todo", or "done" when it passes already' : `write "${near}"`
-    const path = draft.storyPath(index, 'status')
-    mistakes.push({ path, found: shown(status), expected: statuses.join(', '), fix })
-    return story
-  })
-}
-
-function olderNamesToOurs(draft: Draft): Draft {
-  const [project, ...ofStories] = olderNames
-  const mayLack = isOfRalphTui(draft)
-  return {
-    ...everyStory(draft, (story) => ofStories.reduce(renamed, story)),
-    root: renamed(draft.root, project),
-    mayLackCriteria: (index) => mayLack || draft.mayLackCriteria(index),
-  }
+function withFlags(task: Raw, path: string, mistakes: Mistake[]): Raw {
+  const { status, ...story } = task
+  if (!isGiven(status)) return task
+  if (status === 'failed')
+    return { ...story, passes: false, blocked: true, notes: story.notes ?? 'It had failed before.' }
+  if (typeof status === 'string' && statuses.includes(status))
+    return { ...story, passes: story.passes ?? status === 'done' }
+  const near = typeof status === 'string' ? nearest(status, statuses) : null
+  const fix = near === null ? 'write "todo", or "done" when it passes already' : `write "${near}"`
+  mistakes.push({ path, found: shown(status), expected: statuses.join(', '), fix })
+  return story
 }
 
 /** Where both names are given, the older one is an unknown field. */
@@ -142,19 +135,17 @@ function renamed(raw: Raw, [from, to]: readonly [string, string]): Raw {
 }
 
 /** Its criteria may be missing. */
-function isOfRalphTui({ root, list }: Draft): boolean {
+function isOfRalphTui(root: Raw, stories: readonly Raw[]): boolean {
   if (isGiven(root.metadata) || (isGiven(root.name) && !isGiven(root.project))) return true
-  return list.some((story) => isRaw(story) && (isGiven(story.labels) || isGiven(story.completionNotes)))
+  return stories.some((story) => isGiven(story.labels) || isGiven(story.completionNotes))
 }
 
-function completionToResult(draft: Draft): Draft {
-  return everyStory(draft, (story) => {
-    if (!('completedAt' in story) || isGiven(story.lastResult)) return story
-    const { completedAt, ...rest } = story
-    if (completedAt === null) return rest
-    if (typeof completedAt !== 'string' || rest.passes !== true) return story
-    return { ...rest, lastResult: { completedAt, commit: null, summary: '' } }
-  })
+function withResult(story: Raw): Raw {
+  if (!('completedAt' in story) || isGiven(story.lastResult)) return story
+  const { completedAt, ...rest } = story
+  if (completedAt === null) return rest
+  if (typeof completedAt !== 'string' || rest.passes !== true) return story
+  return { ...rest, lastResult: { completedAt, commit: null, summary: '' } }
 }
 
 /** Ours has `run.control` from its first write on; a run of the earlier CLI has not. */
@@ -170,34 +161,37 @@ function remarks(root: Raw, stories: readonly Raw[], version: number): string[] 
   const names = Object.keys(gates).filter((name) => isGiven(gates[name]) && gates[name] !== '')
   const failed = stories.filter(({ status }) => status === 'failed').length
   const anyHas = (key: string) => stories.some((story) => isGiven(story[key]))
-  const notRead = (key: string, ours: string) => `${key} is kept but not read: the field is called ${ours}.`
-  const table: ReadonlyArray<readonly [boolean, string]> = [
-    [
-      isGiven(root.tasks) && !isGiven(root.userStories),
-      `${many(stories.length, 'task')} read as user stories.`,
-    ],
-    [failed > 0, `${many(failed, 'failed task')} came in as blocked: "retry" gives a story new attempts.`],
-    [
-      anyHas('parallel_group'),
-      'parallel_group is kept but orders nothing here: say with dependsOn which story needs which.',
-    ],
-    [version < newest && anyHas('labels'), 'labels are read as tags.'],
-    [version < newest && isRaw(root.stats), 'stats is kept but not counted: the run starts at iteration 0.'],
-    [version < newest, `The file was brought to schema version ${newest}.`],
-    [
-      names.length > 0,
-      `config.qualityGates (${names.slice(0, 10).map(shown).join(', ')}) is a proposal only: gates inside prd.json are never run; put them into the workflow.`,
-    ],
-    [
-      isGiven(config.maxIterations) || isGiven(config.stuckThreshold),
-      'config.maxIterations and config.stuckThreshold are not read here: set max-iterations and max-attempts in the workflow.',
-    ],
-    [anyHas('dependencies'), notRead('dependencies', 'dependsOn')],
-    [anyHas('depends_on'), notRead('depends_on', 'dependsOn')],
-    [anyHas('acceptance_criteria'), notRead('acceptance_criteria', 'acceptanceCriteria')],
-  ]
-  return table.filter(([holds]) => holds).map(([, text]) => text)
+  const isOlder = version < newest
+  const notes: string[] = []
+  const say = (holds: boolean, text: string) => holds && notes.push(text)
+  const isTasks = isGiven(root.tasks) && !isGiven(root.userStories)
+  say(isTasks, `${many(stories.length, 'task')} read as user stories.`)
+  say(failed > 0, `${many(failed, 'failed task')} came in as blocked: "retry" gives a story new attempts.`)
+  say(
+    anyHas('parallel_group'),
+    'parallel_group is kept but orders nothing here: say with dependsOn which story needs which.',
+  )
+  say(isOlder && anyHas('labels'), 'labels are read as tags.')
+  say(isOlder && isRaw(root.stats), 'stats is kept but not counted: the run starts at iteration 0.')
+  say(isOlder, `The file was brought to schema version ${newest}.`)
+  say(
+    names.length > 0,
+    `config.qualityGates (${names.slice(0, 10).map(shown).join(', ')}) is a proposal only: gates inside prd.json are never run; put them into the workflow.`,
+  )
+  say(
+    isGiven(config.maxIterations) || isGiven(config.stuckThreshold),
+    'config.maxIterations and config.stuckThreshold are not read here: set max-iterations and max-attempts in the workflow.',
+  )
+  for (const [key, ours] of NOT_READ)
+    say(anyHas(key), `${key} is kept but not read: the field is called ${ours}.`)
+  return notes
 }
+
+const NOT_READ = [
+  ['dependencies', 'dependsOn'],
+  ['depends_on', 'dependsOn'],
+  ['acceptance_criteria', 'acceptanceCriteria'],
+] as const
 
 /** "1 task", "3 tasks", "2 stories", "4 boxes". */
 export function many(count: number, word: string): string {

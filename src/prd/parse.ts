@@ -1,14 +1,17 @@
 // The door for every prd.json: text in, a Prd or all mistakes out. Markdown and YAML come in through documents/.
-
+import * as z from 'zod/mini'
+import type { Prd, Story } from '../model/feature.ts'
 import { jsonFault } from '../model/json-fault.ts'
-import { shown } from '../model/text.ts'
+import { shown, unseenIn } from '../model/text.ts'
 import type { Mistake } from '../system/errors.ts'
-import { type Draft, isRaw, migrate } from './migrate.ts'
-import { type ParsedPrd, readDraft } from './read.ts'
-
-export type { ParsedPrd } from './read.ts'
+import { graphMistakes } from './graph.ts'
+import { type Draft, isGiven, isRaw, many, migrate, type Raw } from './migrate.ts'
+import { markImported, prdSchema } from './schema.ts'
 
 const deepest = 64
+
+/** What reading gives: a feature and what was changed on the way, or all that is wrong. */
+export type ParsedPrd = { ok: true; prd: Prd; notes: string[] } | { ok: false; mistakes: Mistake[] }
 
 /**
  * Reads any known format as version 2; never throws. `source` names the file in every mistake.
@@ -72,4 +75,162 @@ function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true
   return Object.values(value).some((inner) => isDeeper(inner, levels - 1))
+}
+
+// ---- version 2 by its definition
+
+/** The checked feature. `earlier` are mistakes found before; `gone` are ids that stories may still depend on. */
+export function readDraft(draft: Draft, earlier: readonly Mistake[], gone: ReadonlySet<string>): ParsedPrd {
+  const notes = [...draft.notes]
+  const userStories = completed(draft, notes)
+  const checked = check({ ...draft.root, schemaVersion: 2, userStories }, draft)
+  const edges = userStories.map((story) => edgesOf(isRaw(story) ? story : {}))
+  // Not push(...): a hostile file has more mistakes than a call may have arguments.
+  const mistakes = earlier.concat(
+    checked.ok ? [] : checked.mistakes,
+    graphMistakes(edges, draft.storyPath, gone),
+  )
+  if (!checked.ok || mistakes.length > 0) return { ok: false, mistakes }
+  notes.push(...hiddenIn(checked.prd))
+  if (!draft.imported) return { ok: true, prd: checked.prd, notes }
+  const stories = checked.prd.userStories.map(markImported)
+  const passed = stories.filter((story, index) => story !== checked.prd.userStories[index]).length
+  if (passed > 0) notes.push(`${many(passed, 'story')} had passed before: still passed, marked as imported.`)
+  return { ok: true, prd: { ...checked.prd, userStories: stories }, notes }
+}
+
+type Checked = { ok: true; prd: Prd } | { ok: false; mistakes: Mistake[] }
+
+function check(value: unknown, draft: Draft): Checked {
+  try {
+    const result = z.safeParse(prdSchema, value, { reportInput: true })
+    if (result.success) return { ok: true, prd: result.data }
+    // An empty list is the migration's to tell: it knows what the file calls it.
+    const issues = result.error.issues.filter(({ path }) => path.length > 1 || path[0] !== 'userStories')
+    return { ok: false, mistakes: issues.map((issue) => mistakeOf(issue, draft)) }
+  } catch (error) {
+    // zod hands its issues on as the arguments of one call: 100,000 and more exhaust the stack.
+    if (!(error instanceof RangeError)) throw error
+    const found = 'more mistakes than can be listed'
+    return {
+      ok: false,
+      mistakes: [
+        { path: draft.rootPath('userStories'), found, expected: 'user stories', fix: 'write the file anew' },
+      ],
+    }
+  }
+}
+
+function mistakeOf({ code, path, message, input }: z.core.$ZodIssue, draft: Draft): Mistake {
+  const [expected = '', fix = '', inWords] = message.split('\n')
+  const isLong = code === 'too_big' && typeof input === 'string'
+  const found = isLong ? `${input.length} characters` : (inWords ?? shown(input ?? undefined))
+  return { path: placeOf(path, draft), found, expected, fix }
+}
+
+function placeOf(path: readonly PropertyKey[], draft: Draft): string {
+  const [first, second, third] = path
+  const inStory = first === 'userStories' && typeof second === 'number'
+  const place = inStory
+    ? draft.storyPath(second, third === undefined ? undefined : String(third))
+    : draft.rootPath(String(first))
+  const rest = path.slice(inStory ? 3 : 1)
+  return place + rest.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('')
+}
+
+const MOST_HIDDEN = 20
+
+/** Where characters stand that no reviewer sees; the texts stay as people wrote them, prompts and pages are without. */
+function hiddenIn({ project, description, userStories }: Prd): string[] {
+  const texts = [...textsOf({ project, description }), ...userStories.flatMap(storyTexts)]
+  const found = texts.flatMap(([place, text]) =>
+    unseenIn(text).map(
+      ({ kind, count, at }) => `${place}: ${many(count, kind)}, the first at character ${at}`,
+    ),
+  )
+  const told = found.slice(0, MOST_HIDDEN).map((one) => `${one}: not shown, and in no prompt.`)
+  const more = found.length - told.length
+  return more > 0 ? [...told, `${many(more, 'more place')} with characters that are not shown.`] : told
+}
+
+function storyTexts({
+  id,
+  epicId,
+  title,
+  description,
+  acceptanceCriteria,
+  tags,
+  notes,
+}: Story): [string, string][] {
+  const fields = { epicId: epicId ?? '', title, description, acceptanceCriteria, tags, notes }
+  return textsOf(fields).map(([name, text]) => [`${id} ${name}`, text])
+}
+
+function textsOf(fields: Readonly<Record<string, string | readonly string[]>>): [string, string][] {
+  return Object.entries(fields).flatMap(([name, value]) =>
+    typeof value === 'string'
+      ? [[name, value] satisfies [string, string]]
+      : value.map((one, index): [string, string] => [`${name}[${index}]`, one]),
+  )
+}
+
+/** The list with what a file may leave out: ids, priorities, and criteria where the format has none. */
+function completed(draft: Draft, notes: string[]): unknown[] {
+  const nextId = freeIds(draft.list)
+  let unnamed = 0
+  const derived: number[] = []
+  const stories = draft.list.map((raw, index) => {
+    if (!isRaw(raw)) return raw
+    const story: Raw = { ...raw, priority: raw.priority ?? index + 1 }
+    if (!isGiven(raw.id)) {
+      story.id = nextId(index)
+      unnamed += 1
+    }
+    const { acceptanceCriteria } = raw
+    const isEmpty = Array.isArray(acceptanceCriteria) && acceptanceCriteria.length === 0
+    if (draft.mayLackCriteria(index) && (isEmpty || !isGiven(acceptanceCriteria))) {
+      const words = [raw.description, raw.title].find((one) => typeof one === 'string' && one.trim() !== '')
+      // A story without words is refused for its title.
+      story.acceptanceCriteria = [words ?? 'done']
+      derived.push(index)
+    }
+    return story
+  })
+  if (unnamed > 0) notes.push(`${many(unnamed, 'story')} without an id: numbered as US-...`)
+  if (derived.length > 0) {
+    const places = derived.slice(0, 10).map((index) => draft.storyPath(index))
+    notes.push(
+      `${many(derived.length, 'story')} had no acceptance criteria: the description, or else the title, became the criterion (${places.join(', ')}${derived.length > 10 ? ' ...' : ''}).`,
+    )
+  }
+  return stories
+}
+
+/** Gives a place of the list its own number as an id, or else the first that is free behind the list. */
+function freeIds(list: readonly unknown[]): (index: number) => string {
+  const taken = new Set(list.map((raw) => (isRaw(raw) ? idOf(raw.id) : '')))
+  let free = list.length
+  return (index) => {
+    let own = numbered(index + 1)
+    while (taken.has(own)) {
+      free += 1
+      own = numbered(free)
+    }
+    taken.add(own)
+    return own
+  }
+}
+
+function numbered(position: number): string {
+  return `US-${String(position).padStart(3, '0')}`
+}
+
+/** What a story says of others, also where the rest of it is wrong. */
+function edgesOf({ id, dependsOn }: Raw): { id: string; dependsOn: string[] } {
+  return { id: idOf(id), dependsOn: Array.isArray(dependsOn) ? dependsOn.map(idOf) : [] }
+}
+
+/** An id as it will be read, or '' for what cannot be one. */
+function idOf(value: unknown): string {
+  return typeof value === 'string' || Number.isSafeInteger(value) ? String(value) : ''
 }

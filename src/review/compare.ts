@@ -1,5 +1,5 @@
 // Two sides of a change compared: which tests are gone, which are weaker, and what took over from them.
-import { addTo, type Bag, counted, emptyBag, type Item, push, type Side, type Test } from './sides.ts'
+import { addTo, type Bag, counted, type Item, isLiteral, push, type Side, type Test } from './sides.ts'
 
 /** `text` is one line and names tests: it is as hostile as its author. */
 export type Weakening = {
@@ -35,15 +35,16 @@ export function weakenedIn(before: Side, after: Side): Weakening[] {
 
 /** Several literals are gone from it and nothing else, as rows are from a table, and turn up nowhere. */
 function hasLostValues(old: Test, now: Test, gains: Gain[]): boolean {
-  const change = emptyBag()
-  addTo(change, now.words)
+  const change: Bag = new Map(now.words)
   addTo(change, old.words, -1)
-  const numbers = [...change.literals.values()]
-  const isMore = numbers.some((number) => number > 0)
-  if (isMore || numbers.reduce((sum, number) => sum + number, 0) > -2) return false
-  if ([...change.identifiers.values()].some((number) => number !== 0)) return false
-  const lost = [...change.literals].filter(([, number]) => number < 0)
-  return !gains.some(({ literals }) => lost.some(([word]) => (literals.get(word) ?? 0) > 0))
+  const changed = [...change].filter(([, number]) => number !== 0)
+  if (!changed.every(([word, number]) => isLiteral(word) && number < 0)) return false
+  const lost = changed.reduce((sum, [, number]) => sum - number, 0)
+  return lost > 1 && !gains.some(({ words }) => changed.some(([word]) => has(words, word)))
+}
+
+function has(words: Bag, word: string): boolean {
+  return (words.get(word) ?? 0) > 0
 }
 
 function weakerTest(old: Test, now: Test, gains: Gain[]): Weakening | null {
@@ -99,7 +100,7 @@ function matched(before: Test[], after: Test[]): Matched {
   return { kept, gone }
 }
 
-type Gain = Bag & { collected: boolean }
+type Gain = { words: Bag; collected: boolean }
 
 const ALIKE = 0.7
 /** More tests than this are not compared with each other: a test that is renamed and changed then counts as gone. */
@@ -118,14 +119,8 @@ function mostLike(test: Test, others: Test[]): [Test | undefined, number] {
 /** The part of all words that both have, from 0 to 1. */
 function likenessOf(a: Bag, b: Bag): number {
   let common = 0
-  let all = 0
-  for (const kind of ['literals', 'identifiers'] as const) {
-    for (const [word, number] of a[kind]) {
-      common += Math.min(number, b[kind].get(word) ?? 0)
-      all += number
-    }
-    for (const number of b[kind].values()) all += number
-  }
+  for (const [word, number] of a) common += Math.min(number, b.get(word) ?? 0)
+  const all = [...a.values(), ...b.values()].reduce((sum, number) => sum + number, 0)
   return all === 0 ? 0 : (2 * common) / all
 }
 
@@ -133,21 +128,20 @@ function likenessOf(a: Bag, b: Bag): number {
 function gainsOf(before: Side, after: Side, gone: Test[]): Gain[] {
   const gains = new Map<string, Gain>()
   for (const [path, { words, collected }] of [...after.files].slice(0, MOST_COMPARED)) {
-    const gain = { ...emptyBag(), collected }
-    addTo(gain, words)
-    addTo(gain, before.files.get(path)?.words ?? emptyBag(), -1)
-    gains.set(path, gain)
+    const won: Bag = new Map(words)
+    addTo(won, before.files.get(path)?.words ?? new Map(), -1)
+    gains.set(path, { words: won, collected })
   }
   // What they had is no loss of others.
   for (const { path, words, skips, empty } of gone)
-    if (skips === 0 && !empty) addTo(gains.get(path) ?? emptyBag(), words)
+    if (skips === 0 && !empty) addTo(gains.get(path)?.words ?? new Map(), words)
   return [...gains.values()]
 }
 
 /** Literals that all gone tests have: a table that took over from them holds these only once. */
 function sharedLiterals(gone: Test[]): Set<string> {
   if (gone.length < 2) return new Set()
-  const tests = counted(gone.flatMap(({ words }) => [...words.literals.keys()]))
+  const tests = counted(gone.flatMap(({ words }) => [...words.keys()].filter(isLiteral)))
   return new Set([...tests].filter(([, number]) => number === gone.length).map(([word]) => word))
 }
 
@@ -162,20 +156,17 @@ const ENOUGH_NAMES = 0.8
  */
 function isAbsorbed({ words, collected }: Test, all: Gain[], shared: Set<string>): boolean {
   const gains = all.filter((it) => it.collected || !collected)
-  const own = [...words.literals.keys()].filter((word) => !shared.has(word))
-  if (own.length === 0) {
-    const names = [...words.identifiers.keys()]
-    const part = (gain: Bag): number =>
-      names.filter((it) => (gain.identifiers.get(it) ?? 0) > 0).length / names.length
-    return names.length > 0 && gains.some((gain) => part(gain) >= ENOUGH_NAMES)
-  }
-  const covers = gains.map((gain) => own.filter((it) => (gain.literals.get(it) ?? 0) > 0))
-  covers.sort((a, b) => b.length - a.length)
-  const [first = [], ...others] = covers
-  if (first.length / own.length >= ENOUGH) return true
-  const missing = own.filter((it) => !first.includes(it))
+  const literals = [...words.keys()].filter((word) => isLiteral(word) && !shared.has(word))
+  const names = [...words.keys()].filter((word) => !isLiteral(word))
+  const own = literals.length > 0 ? literals : names
+  const covers = gains.map((gain) => own.filter((word) => has(gain.words, word)))
+  const [first = [], ...others] = covers.sort((a, b) => b.length - a.length)
+  const enough = literals.length > 0 ? ENOUGH : ENOUGH_NAMES
+  if (own.length > 0 && first.length / own.length >= enough) return true
+  const missing = literals.filter((word) => !first.includes(word))
   return others.some(
-    (it) => (first.length + missing.filter((word) => it.includes(word)).length) / own.length >= ENOUGH_OF_TWO,
+    (it) =>
+      (first.length + missing.filter((word) => it.includes(word)).length) / literals.length >= ENOUGH_OF_TWO,
   )
 }
 
@@ -278,12 +269,13 @@ function groupOf(items: Item[]): Map<Test | null, Item[]> {
 
 /** Whether most words of one assertion turn up in the new ones, longer literals also as a part of another. */
 function isAbsorbedItem(words: Bag, gain: Bag): boolean {
-  const kind = words.literals.size > 0 ? 'literals' : 'identifiers'
-  const own = [...words[kind].keys()]
-  const stands = (word: string): boolean =>
-    (gain[kind].get(word) ?? 0) > 0 ||
-    (word.length > 5 && [...gain[kind].keys()].slice(0, 500).some((it) => it.includes(word)))
-  return own.filter(stands).length / own.length >= ENOUGH
+  const hasLiterals = [...words.keys()].some(isLiteral)
+  const ofKind = (bag: Bag) => [...bag.keys()].filter((word) => isLiteral(word) === hasLiterals)
+  const own = ofKind(words)
+  const others = ofKind(gain).slice(0, 500)
+  const isPart = (word: string) => word.length > 5 && others.some((it) => it.includes(word))
+  const stand = own.filter((word) => has(gain, word) || isPart(hasLiterals ? word.slice(1) : word))
+  return stand.length / own.length >= ENOUGH
 }
 
 /** The items whose text does not stand on the other side, one for one. */
@@ -298,7 +290,7 @@ function without(items: Item[], others: Item[]): Item[] {
 }
 
 function sum(items: Item[]): Bag {
-  const total = emptyBag()
+  const total: Bag = new Map()
   for (const { words } of items) addTo(total, words)
   return total
 }

@@ -11,8 +11,9 @@ import { type Frame, framesFrom, type Rules, Walk } from './walk.ts'
 
 const RULES: Record<Language, Rules> = { javascript, python, go, rust, java }
 
-/** The words of a part, with how often they stand there. */
-export type Bag = { literals: Map<string, number>; identifiers: Map<string, number> }
+/** The words of a part, with how often they stand there: names as they are, literals with LITERAL before them. */
+export type Bag = Map<string, number>
+const LITERAL = '"'
 /**
  * `collected`: whether its runner is sure to look for it. `strength`: its assertions, those of the helpers that it
  * calls included. `text`: its body, as `plain` makes it; `words`: with its marks and tables, but for its name.
@@ -98,7 +99,7 @@ function wordsThatRun(walk: Walk, tests: ReadonlyMap<Frame, Test>, called: Reado
     if (test !== undefined) return test.skips > 0 || test.empty
     return frame.kind === 'never' || (frame.kind === 'helper' && !called.has(frame.name))
   }
-  const words = emptyBag()
+  const words: Bag = new Map()
   for (const part of parts) addTo(words, bag(source, part))
   for (const frame of outermost(walk.frames.filter(isIdle))) addTo(words, bag(source, frame), -1)
   for (const { body, span } of tests.values()) addTo(words, bag(source, { from: body.to, to: span.to }), -1)
@@ -125,7 +126,7 @@ function testOf(frame: Frame, walk: Walk, collected: boolean): Test {
   const { name, body, skips, from, to } = frame
   const groups = framesFrom(frame).filter((it) => it !== frame && it.kind === 'group')
   const words = bag(walk.source, { from, to })
-  for (const part of name.split(/[,|]/)) words.literals.delete(part.trim())
+  for (const part of name.split(/[,|]/)) words.delete(LITERAL + part.trim())
   return {
     path: walk.path,
     name,
@@ -164,18 +165,16 @@ function plain({ raw }: Source, { from, to }: Span): string {
 /** The row of a table may be one string with several values in it (`@CsvSource`). */
 function bag(source: Source, span: Span): Bag {
   const { literals, identifiers } = wordsIn(source, span)
-  const values = literals.flatMap((it) => it.split(/[,|]/)).map((it) => it.trim())
-  return { literals: counted(values.filter((it) => it !== '')), identifiers: counted(identifiers) }
+  const values = literals.flatMap((it) => it.split(/[,|]/)).map((it) => LITERAL + it.trim())
+  return counted([...values.filter((it) => it !== LITERAL), ...identifiers])
 }
 
-export function emptyBag(): Bag {
-  return { literals: new Map(), identifiers: new Map() }
+export function isLiteral(word: string): boolean {
+  return word.startsWith(LITERAL)
 }
 
 export function addTo(total: Bag, words: Bag, sign = 1): void {
-  for (const kind of ['literals', 'identifiers'] as const)
-    for (const [word, number] of words[kind])
-      total[kind].set(word, (total[kind].get(word) ?? 0) + sign * number)
+  for (const [word, number] of words) total.set(word, (total.get(word) ?? 0) + sign * number)
 }
 
 export function counted(words: string[]): Map<string, number> {
