@@ -1,6 +1,6 @@
 // The user's clone: its branch, HEAD, index, refs, hooks and configuration are Ralph's to keep, whatever an agent did.
 import { lstatSync } from 'node:fs'
-import { copyFile, mkdir, readdir, readFile, rename } from 'node:fs/promises'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { addMoves, type MovedRef } from '../loop/moved-refs.ts'
 import { UserError } from '../system/errors.ts'
@@ -185,17 +185,13 @@ export async function moveClone(
   snapshot.head = head
   const now = await readRegular(join(gitDir, 'HEAD'))
   if (now === null || !now.equals(head)) await replaceFile(join(gitDir, 'HEAD'), head)
-  await shareIndex(git)
+  shareIndex(git)
 }
 
 /** The clone's index becomes ours: what we checked out is clean for it, too. */
-export async function shareIndex(git: Git): Promise<void> {
-  const { gitDir } = git.clone
+export function shareIndex({ clone: { gitDir }, index }: Git): void {
   removeNow(join(gitDir, 'index.lock'))
-  await copyFile(join(git.own, 'index'), join(gitDir, 'index.ralph')).then(
-    () => rename(join(gitDir, 'index.ralph'), join(gitDir, 'index')),
-    () => {}, // no index of ours yet: the clone's own stands
-  )
+  index?.share(join(gitDir, 'index'))
 }
 
 async function removeLocks(folder: string): Promise<void> {

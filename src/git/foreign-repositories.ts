@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { isFolder, removeNow } from '../system/files.ts'
 
 /** A work tree, the submodules of its index (`gitlinks`), and those that are checked out (`known`). */
-export type Places = { top: string; gitlinks: readonly string[]; known: ReadonlySet<string> }
+export type Places = { top: string; gitlinks: ReadonlySet<string>; known: ReadonlySet<string> }
 
 /** `folder` is that of the submodule; null for a link above it, at which git gives up. */
 type ForeignRepository = { path: string; folder: string | null }

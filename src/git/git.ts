@@ -26,12 +26,23 @@ export type Remote = { url: string; env: Readonly<Record<string, string>> }
 /** Paths as git lists them. `closed`: git goes on without a folder that it may not open, and says so. */
 export type Listing = { paths: string[]; closed: string | null }
 
+/** Ralph's index, where it is held in memory. */
+export type HeldIndex = {
+  /** Makes the file what is held. */
+  show(): void
+  /** Makes another file what is held. */
+  share(file: string): void
+}
+
 export type RefMove = { ref: string; from: string | null; to: string }
 
 /** A way to a remote that takes longer is tried anew, milliseconds. */
 const REMOTE_MS = 10 * 60_000
 /** So many objects of ours are left beside the packs: a long run must not slow down the clone. */
 const MOST_LOOSE = 2000
+/** These commands read no index. */
+const NO_INDEX =
+  /^(?:-c|check-ignore|fetch|index-pack|log|ls-remote|merge-base|merge-tree|pack-objects|push|rev-list|rev-parse|update-ref)$/
 /** How git ends when the way to a remote fails, or takes too long. */
 const FAILED = [1, 124, 128]
 
@@ -43,6 +54,8 @@ export class Git {
   readonly clone: Clone
   readonly own: string
   readonly shared: string
+  /** What the file of that name is made before git reads it. */
+  index: HeldIndex | null = null
   readonly #env: Record<string, string>
   readonly #plain: Record<string, string>
   /** The person's own ignore rules as they were when the job began. */
@@ -97,8 +110,9 @@ export class Git {
   }
 
   /** Runs git on our own directory. Throws GitError on an exit code that was not accepted. */
-  run(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
+  async run(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
     const { directory = this.clone.workTree, env } = options
+    if (!NO_INDEX.test(args[0] ?? '')) this.index?.show()
     return execute(args, { ...options, directory, env: { ...this.#env, ...env } })
   }
 

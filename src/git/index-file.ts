@@ -87,153 +87,183 @@ function notOurs(): Error {
   return new Error('the index of Ralph is gone, or of a version that git does not write for us')
 }
 
-/** An index to be asked by path; paths are bytes (latin1). */
+/** Where an entry stands: among the bytes of an index, or alone. */
+export type IndexEntry = { readonly path: string; bytes: Buffer; start: number; end: number }
+
+/** A folder with entries in it; its path ends in `/`, and is empty for the top. */
+export type IndexFolder = {
+  readonly path: string
+  readonly files: Map<string, IndexEntry>
+  readonly folders: Map<string, IndexFolder>
+  /** How the work tree's folder was when it held what the index names and what is ignored, and nothing else. */
+  seen: Stats | null
+}
+
+/** An index to be asked by path, and changed; paths are bytes (latin1). */
 export class IndexTable {
-  readonly bytes: Buffer
   /** Of an object id, in bytes. */
   readonly idLength: number
-  readonly #entries = new Map<string, number>()
-  readonly #folders = new Set<string>()
-  /** Whether every entry is a file or a link that nothing is noted of. */
-  readonly isPlain: boolean
   /** Submodules. */
-  readonly gitlinks: readonly string[]
+  readonly gitlinks = new Set<string>()
   /** Of ignore rules and attributes. */
-  readonly ruleFiles: readonly string[]
+  readonly ruleFiles = new Set<string>()
+  readonly #folders = new Map<string, IndexFolder>()
+  #entries: IndexEntry[] = []
+  #bytes: Buffer | null
+  #isUsual = true
 
   /** Throws where git would not have written it for us. */
   constructor(bytes: Buffer, idLength: number) {
     if (!isIndex(bytes)) throw notOurs()
-    this.bytes = bytes
+    this.#bytes = bytes
     this.idLength = idLength
-    let isPlain = true
-    const gitlinks: string[] = []
-    const ruleFiles: string[] = []
-    let folder = ''
+    this.#folderAt('')
     const entries = entriesOf(bytes, idLength)
     let at = entries.next()
     for (; !at.done; at = entries.next()) {
       const { start, flags, name, end } = at.value
-      const path = bytes.toString('latin1', name, end)
-      this.#entries.set(path, start)
-      if (RULES_FILE.test(path)) ruleFiles.push(path)
-      const above = path.slice(0, Math.max(0, path.lastIndexOf('/')))
-      if (above !== folder) this.#addFolder(above)
-      folder = above
       // Unchanged by order, extended, or in a merge.
-      if ((bytes.readUInt16BE(flags) & 0xf000) !== 0) isPlain = false
-      if (bytes.readUInt32BE(start + MODE) === GITLINK_MODE) gitlinks.push(path)
+      if ((bytes.readUInt16BE(flags) & 0xf000) !== 0) this.#isUsual = false
+      const path = bytes.toString('latin1', name, end)
+      this.#put({ path, bytes, start, end: start + ((end - start + 8) & ~7) })
     }
-    this.isPlain = isPlain && gitlinks.length === 0 && this.#hasKnownExtensions(at.value)
-    this.gitlinks = gitlinks
-    this.ruleFiles = ruleFiles
+    // An extension that must be understood begins with a small letter.
+    for (let from = at.value; from + 8 <= bytes.length - idLength; from += 8 + bytes.readUInt32BE(from + 4))
+      if ((bytes[from] ?? 0) >= 0x61) this.#isUsual = false
   }
 
-  get size(): number {
-    return this.#entries.size
+  /** The file that it is. */
+  get bytes(): Buffer {
+    this.#bytes ??= this.#written()
+    return this.#bytes
   }
 
-  paths(): IterableIterator<string> {
-    return this.#entries.keys()
+  get top(): IndexFolder {
+    return this.#folderAt('')
   }
 
-  has(path: string): boolean {
-    return this.#entries.has(path)
+  /** Whether every entry is a file or a link that nothing is noted of. */
+  get isPlain(): boolean {
+    return this.#isUsual && this.gitlinks.size === 0
   }
 
-  hasFolder(path: string): boolean {
-    return this.#folders.has(path)
+  entry(path: string): IndexEntry | null {
+    const [above, name] = splitPath(path)
+    return this.#folders.get(above)?.files.get(name) ?? null
   }
 
   /** What is stored of a path, or null. */
-  entry(path: string): { mode: string; oid: string } | null {
-    const start = this.#entries.get(path)
-    if (start === undefined) return null
+  stored(path: string): { mode: string; oid: string } | null {
+    const entry = this.entry(path)
+    if (entry === null) return null
+    const { bytes, start } = entry
+    const mode = bytes.readUInt32BE(start + MODE).toString(8)
     return {
-      mode: this.bytes
-        .readUInt32BE(start + MODE)
-        .toString(8)
-        .padStart(6, '0'),
-      oid: this.bytes.toString('hex', start + STAT, start + STAT + this.idLength),
+      mode: mode.padStart(6, '0'),
+      oid: bytes.toString('hex', start + STAT, start + STAT + this.idLength),
     }
   }
 
-  /** Whether a file is as it was when the index was written, where that was surely before `young` (seconds). */
-  isUnchanged(path: string, found: Stats, young: number): boolean {
-    const start = this.#entries.get(path)
-    if (start === undefined || !isSame(this.bytes, start, found)) return false
-    const mode = this.bytes.readUInt32BE(start + MODE)
-    return mode === modeOf(found) && this.bytes.readUInt32BE(start) < young
+  /** Entries that take the place of others; null removes one. */
+  edit(edits: ReadonlyMap<string, Buffer | null>): void {
+    if (edits.size === 0) return
+    const count = this.#entries.length
+    const gone = new Set<IndexEntry>()
+    for (const [path, bytes] of edits) {
+      const old = this.entry(path)
+      if (bytes !== null) this.#put({ path, bytes, start: 0, end: bytes.length })
+      else if (old !== null) gone.add(old)
+    }
+    const isLonger = this.#entries.length > count
+    if (isLonger) this.#entries.sort((one, other) => byBytes(one.path, other.path))
+    if (gone.size > 0) this.#entries = this.#entries.filter((entry) => !gone.has(entry))
+    for (const { path } of gone) this.#remove(path)
+    this.#bytes = null
   }
 
-  /** The file with some entries replaced; null removes one. */
-  with(edits: ReadonlyMap<string, Buffer | null>): Buffer {
-    const paths = [...edits.keys()].sort(byBytes)
+  /** Every folder is listed anew. */
+  forgetFolders(): void {
+    for (const folder of this.#folders.values()) folder.seen = null
+  }
+
+  #put(entry: IndexEntry): void {
+    const { path, bytes, start } = entry
+    const [above, name] = splitPath(path)
+    const folder = this.#folderAt(above)
+    folder.seen = null
+    const old = folder.files.get(name)
+    if (old !== undefined) Object.assign(old, entry)
+    else {
+      folder.files.set(name, entry)
+      this.#entries.push(entry)
+    }
+    if (RULES_FILE.test(name)) this.ruleFiles.add(path)
+    if (bytes.readUInt32BE(start + MODE) === GITLINK_MODE) this.gitlinks.add(path)
+    else this.gitlinks.delete(path)
+  }
+
+  #remove(path: string): void {
+    const [above, name] = splitPath(path)
+    this.ruleFiles.delete(path)
+    this.gitlinks.delete(path)
+    let folder = this.#folderAt(above)
+    folder.files.delete(name)
+    folder.seen = null
+    while (folder.path !== '' && folder.files.size === 0 && folder.folders.size === 0) {
+      this.#folders.delete(folder.path)
+      const [outer, inner] = splitPath(folder.path.slice(0, -1))
+      folder = this.#folderAt(outer)
+      folder.folders.delete(inner)
+      folder.seen = null
+    }
+  }
+
+  #folderAt(path: string): IndexFolder {
+    const known = this.#folders.get(path)
+    if (known !== undefined) return known
+    const folder = { path, files: new Map(), folders: new Map(), seen: null }
+    this.#folders.set(path, folder)
+    if (path === '') return folder
+    const [above, name] = splitPath(path.slice(0, -1))
+    const outer = this.#folderAt(above)
+    outer.folders.set(name, folder)
+    outer.seen = null
+    return folder
+  }
+
+  /** Where neighbours stand beside each other already, they are copied together. From now on all stand in it. */
+  #written(): Buffer {
     const parts: Buffer[] = []
-    let next = 0
-    let from = HEADER
-    let end = HEADER
-    let count = this.size
-    const put = (path: string) => {
-      const entry = edits.get(path) ?? null
-      if (entry !== null) parts.push(entry)
-      if (entry !== null && !this.has(path)) count += 1
-      if (entry === null && this.has(path)) count -= 1
-    }
-    for (const [path, start] of this.#entries) {
-      for (; byBytes(paths[next] ?? path, path) < 0; next++) {
-        parts.push(this.bytes.subarray(from, start))
-        from = start
-        put(paths[next] ?? '')
+    let first: IndexEntry | undefined
+    let last: IndexEntry | undefined
+    for (const entry of [...this.#entries, undefined]) {
+      if (entry !== undefined && entry.bytes === last?.bytes && entry.start === last.end) last = entry
+      else {
+        if (first !== undefined && last !== undefined) parts.push(first.bytes.subarray(first.start, last.end))
+        first = last = entry
       }
-      end = start + ((STAT + this.idLength + 2 + path.length + 8) & ~7)
-      if (paths[next] !== path) continue
-      parts.push(this.bytes.subarray(from, start))
-      from = end
-      put(path)
-      next++
     }
-    parts.push(this.bytes.subarray(from, end))
-    for (const path of paths.slice(next)) put(path)
-    return indexBytes(parts, count, this.idLength)
-  }
-
-  /** The bytes of an entry. */
-  entryBytes(path: string): Buffer | null {
-    const start = this.#entries.get(path)
-    if (start === undefined) return null
-    return this.bytes.subarray(start, start + ((STAT + this.idLength + 2 + path.length + 8) & ~7))
-  }
-
-  /** With nothing remembered of any file: every one is read again. */
-  forgetful(): Buffer {
-    const bytes = Buffer.from(this.bytes)
-    for (const start of this.#entries.values()) {
-      bytes.fill(0, start, start + MODE)
-      bytes.fill(0, start + MODE + 4, start + STAT)
+    const bytes = indexBytes(parts, this.#entries.length, this.idLength)
+    let at = HEADER
+    for (const entry of this.#entries) {
+      const size = entry.end - entry.start
+      Object.assign(entry, { bytes, start: at, end: at + size })
+      at += size
     }
-    return sealed(bytes.subarray(0, bytes.length - this.idLength), this.idLength)
+    return bytes
   }
+}
 
-  #addFolder(folder: string): void {
-    for (
-      let at = folder;
-      at !== '' && !this.#folders.has(at);
-      at = at.slice(0, Math.max(0, at.lastIndexOf('/')))
-    )
-      this.#folders.add(at)
-  }
+/** The folder of a path (it ends in `/`, and is empty for the top), and the name in it. */
+function splitPath(path: string): [folder: string, name: string] {
+  const at = path.lastIndexOf('/') + 1
+  return [path.slice(0, at), path.slice(at)]
+}
 
-  /** What must be understood begins with a small letter. */
-  #hasKnownExtensions(from: number): boolean {
-    for (
-      let at = from;
-      at + 8 <= this.bytes.length - this.idLength;
-      at += 8 + this.bytes.readUInt32BE(at + 4)
-    )
-      if ((this.bytes[at] ?? 0) >= 0x61) return false
-    return true
-  }
+/** Whether a file is as it was when the entry was written, where that was surely before `young` (seconds). */
+export function isUnchanged({ bytes, start }: IndexEntry, found: Stats, young: number): boolean {
+  if (!isSame(bytes, start, found) || bytes.readUInt32BE(start) >= young) return false
+  return bytes.readUInt32BE(start + MODE) === modeOf(found)
 }
 
 const GITLINK_MODE = Number.parseInt(GITLINK, 8)
@@ -261,19 +291,16 @@ export function indexEntry(path: string, mode: string, oid: string, found: BigIn
   return entry
 }
 
-/** An index of entries in their order. */
+/** An index of entries in their order, some of them together, with the sum at its end. */
 export function indexBytes(entries: readonly Buffer[], count: number, idLength: number): Buffer {
   const header = Buffer.alloc(HEADER)
   header.write('DIRC')
   header.writeUInt32BE(2, 4)
   header.writeUInt32BE(count, 8)
-  return sealed(Buffer.concat([header, ...entries]), idLength)
-}
-
-/** With the sum at its end. */
-function sealed(bytes: Buffer, idLength: number): Buffer {
-  const hash = createHash(idLength === 32 ? 'sha256' : 'sha1')
-  return Buffer.concat([bytes, hash.update(bytes).digest()])
+  const bytes = Buffer.concat([header, ...entries, Buffer.alloc(idLength)])
+  const sum = createHash(idLength === 32 ? 'sha256' : 'sha1').update(bytes.subarray(0, -idLength))
+  sum.digest().copy(bytes, bytes.length - idLength)
+  return bytes
 }
 
 /** The mode that git stores of a file; 0 for what it does not. */

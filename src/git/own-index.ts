@@ -1,11 +1,11 @@
 // Ralph's own index: held in memory, where nobody else writes to it. The file is what git is shown of it.
 
-import { renameSync, writeFileSync } from 'node:fs'
+import { lstatSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DamagedClone } from '../system/errors.ts'
-import { readRegular, removeNow } from '../system/files.ts'
+import { readRegular, readRegularNow, removeNow } from '../system/files.ts'
 import { type CatFile, TREE, type Tree } from './cat-file.ts'
-import type { Git } from './git.ts'
+import type { Git, HeldIndex } from './git.ts'
 import {
   byBytes,
   IndexTable,
@@ -20,10 +20,17 @@ import { type Differences, scan } from './scan.ts'
 import { editTree } from './tree-edit.ts'
 import { filesOf, holdSame } from './tree-walk.ts'
 
-export class OwnIndex {
+export class OwnIndex implements HeldIndex {
   readonly #git: Git
   readonly #objects: CatFile
   #table: IndexTable | null = null
+  /** Milliseconds: files that were written to later may have been missed. */
+  #takenAt = 0
+  /** git is to find none: it writes every file then. */
+  #isDropped = false
+  /** What the clone was given last, and what that file was then. */
+  #shared: { bytes: Buffer; stamp: string | null } | null = null
+  #idLength = 20
   #tree: string | null = null
   /** When control was last given to somebody else, milliseconds. */
   #sealedAt = 0
@@ -35,6 +42,7 @@ export class OwnIndex {
   constructor(git: Git, objects: CatFile) {
     this.#git = git
     this.#objects = objects
+    git.index = this
   }
 
   get table(): IndexTable {
@@ -59,57 +67,92 @@ export class OwnIndex {
 
   /** Works on it; before the first time it is made from `tree`. */
   async during<T>(tree: string, act: () => Promise<T>): Promise<T> {
-    await this.#open(tree)
+    if (this.#table === null) await this.#open(tree)
     try {
       return await act()
     } finally {
-      await this.reload()
       this.#sealedAt = Date.now()
     }
   }
 
+  /** Before a git of ours reads it: whatever somebody wrote to the file, what we hold counts. */
+  show(): void {
+    const file = join(this.#git.own, 'index')
+    if (this.#isDropped) removeNow(file)
+    if (this.#isDropped || this.#table === null) return
+    const { bytes } = this.#table
+    if (readRegularNow(file)?.equals(bytes) !== true) {
+      this.#git.unlock()
+      placeFile(this.#git, bytes, file)
+    }
+    // git reads files again that are not older.
+    utimesSync(file, this.#takenAt / 1000, this.#takenAt / 1000)
+  }
+
+  /** A file becomes what it is: the clone's index. Nothing of that is ever read here. */
+  share(file: string): void {
+    if (this.#table === null) return
+    const { bytes } = this.#table
+    if (this.#shared?.bytes === bytes && this.#shared.stamp === stampOf(file)) return
+    const fresh = `${file}.ralph`
+    removeNow(fresh)
+    writeFileSync(fresh, bytes)
+    renameSync(fresh, file)
+    this.#shared = { bytes, stamp: stampOf(file) }
+  }
+
   /** Takes up what a git of ours has written. `tree` is what it holds then, where that is known. */
   async reload(tree: string | null = null): Promise<void> {
-    const bytes = await readRegular(join(this.#git.own, 'index'))
+    const file = join(this.#git.own, 'index')
+    const bytes = readRegularNow(file)
+    this.#isDropped = false
     if (tree !== null) this.#tree = tree
     if (bytes === null || this.#table?.bytes.equals(bytes) === true) return
+    this.#takenAt = lstatSync(file).mtimeMs
     this.#table = new IndexTable(bytes, this.#idLength)
     this.#tree = tree
+  }
+
+  /** For the next git it holds nothing, until that has written it. */
+  drop(): void {
+    this.#isDropped = true
   }
 
   /** It holds a commit's files from now on, and remembers those that it held before. */
   async fill(commit: string): Promise<void> {
     const old = this.#table
+    if (old !== null && this.#tree !== null && this.#tree === (await this.#objects.root(commit))) return
     const files = await filesOf(this.#objects, commit)
     files.sort((one, other) => byBytes(one.path, other.path))
     const entries = files.map(({ path, mode, oid }) => {
-      const known = old?.entry(path)
-      const isSame = known?.oid === oid && known.mode === mode
-      return (isSame ? old?.entryBytes(path) : null) ?? indexEntry(path, mode, oid, null)
+      const known = old?.stored(path)
+      const there = known?.oid === oid && known.mode === mode ? old?.entry(path) : undefined
+      return there?.bytes.subarray(there.start, there.end) ?? indexEntry(path, mode, oid, null)
     })
-    this.#write(indexBytes(entries, entries.length, this.#idLength))
+    this.#table = new IndexTable(indexBytes(entries, entries.length, this.#idLength), this.#idLength)
+    this.#takenAt = Date.now()
     this.#tree = null
     await this.tree(commit)
   }
 
   /** How the work tree differs; null where only git can tell. */
-  async differences(): Promise<Differences | null> {
+  async differences(now = Date.now()): Promise<Differences | null> {
     const rules = await this.#currentRules()
     if (rules === null) return null
-    const began = Math.floor(Date.now() / 1000)
+    // Clocks of file systems are coarse.
+    const youngFrom = Math.floor(now / 1000) - 2
     const found = await scan({
       top: this.#git.clone.workTree,
       table: this.table,
       rules,
       youngSince: this.#youngSince,
-      idLength: this.#idLength,
+      youngFrom,
       ignored: this.#ignored,
       ask: (paths) => this.#git.checkIgnore(paths),
     })
     if (found === null) return null
-    // Clocks of file systems are coarse.
-    this.#youngSince = began - 2
-    if (found.refreshed.size > 0) this.#write(this.table.with(found.refreshed))
+    this.#youngSince = youngFrom
+    this.#edit(found.refreshed)
     return found
   }
 
@@ -126,27 +169,20 @@ export class OwnIndex {
     )
     const tree = await editTree(this.#objects, writer, before, edits)
     await this.#objects.prove(await writer.flush())
-    this.#write(this.table.with(new Map([...changed].map(([path, found]) => [path, found?.entry ?? null]))))
+    this.#edit(new Map([...changed].map(([path, found]) => [path, found?.entry ?? null])))
     this.#tree = tree
     return tree
   }
 
   /** Takes entries of files that were just written; it holds `tree` then. False where only git knows what to make of it. */
   async put(entries: ReadonlyMap<string, Buffer>, tree: string): Promise<boolean> {
-    this.#write(this.table.with(entries))
+    this.#edit(entries)
     this.#tree = tree
     return (await this.#currentRules()) !== null
   }
 
   async #open(tree: string): Promise<void> {
-    const there = await readRegular(join(this.#git.own, 'index'))
-    if (this.#table !== null && there?.equals(this.#table.bytes) === true) return
     this.#git.unlock()
-    if (this.#table !== null) {
-      // Somebody wrote to it: flags and forged entries hide changes. Every file is read again.
-      this.#write(this.#table.forgetful())
-      return
-    }
     this.#idLength = tree.length / 2
     await this.fill(tree)
     if ((await this.#currentRules()) !== null) return
@@ -155,20 +191,28 @@ export class OwnIndex {
     await this.reload(this.#tree)
   }
 
-  #idLength = 20
-
   async #currentRules(): Promise<Rules | null> {
     if (!this.table.isPlain) return null
     const rules = await rulesOf(this.#git, this.#objects, this.table, this.#rules)
-    if (rules?.key !== this.#rules?.key) this.#ignored = new Set()
+    if (rules?.key !== this.#rules?.key) {
+      this.#ignored = new Set()
+      this.table.forgetFolders()
+    }
     this.#rules = rules
     return rules
   }
 
-  #write(bytes: Buffer): void {
-    placeFile(this.#git, bytes, join(this.#git.own, 'index'))
-    this.#table = new IndexTable(bytes, this.#idLength)
+  #edit(edits: ReadonlyMap<string, Buffer | null>): void {
+    if (edits.size === 0) return
+    this.table.edit(edits)
+    this.#takenAt = Date.now()
   }
+}
+
+/** By what a file is told from every other; null where there is none. */
+function stampOf(file: string): string | null {
+  const found = lstatSync(file, { throwIfNoEntry: false, bigint: true })
+  return found === undefined ? null : `${found.ino} ${found.size} ${found.ctimeNs} ${found.mtimeNs}`
 }
 
 /** Puts a file in its place in one move, whatever stands there; throws where that is another file system. */

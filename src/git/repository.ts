@@ -279,7 +279,7 @@ async function dirt(tree: WorkTree, { redact }: RepositoryOptions, commit: strin
   if (seen !== null)
     return [...seen.changed].map(([path]) => ({
       path: Buffer.from(path, 'latin1').toString('utf8'),
-      isUntracked: !index.table.has(path),
+      isUntracked: index.table.entry(path) === null,
     }))
   await git.refreshIndex()
   const [changed, loose] = await Promise.all([git.rawDiff(commit), git.untracked()])

@@ -31,7 +31,7 @@ export async function rulesOf(
   if (Object.entries(UNUSUAL).some(([key, isUnusual]) => isUnusual(config.get(key) ?? defaultOf(key))))
     return null
   const own = await git.ownRules()
-  const files = table.ruleFiles.map((path) => ({ path, ...table.entry(path) }))
+  const files = [...table.ruleFiles].map((path) => ({ path, ...table.stored(path) }))
   const key = JSON.stringify([own, files])
   if (old?.key === key) return old
   const ignoring = [own]

@@ -11,9 +11,18 @@ import {
   readFileSync,
   readlinkSync,
   readSync,
+  type Stats,
 } from 'node:fs'
 import { LONGEST_PATH } from '../system/files.ts'
-import { type IndexTable, indexEntry, modeOf, RULES_FILE } from './index-file.ts'
+import {
+  type IndexEntry,
+  type IndexFolder,
+  type IndexTable,
+  indexEntry,
+  isUnchanged,
+  modeOf,
+  RULES_FILE,
+} from './index-file.ts'
 import { objectHash, objectId } from './objects.ts'
 import type { Rules } from './rules.ts'
 
@@ -31,7 +40,8 @@ export type ScanOptions = {
   rules: Rules
   /** Of a file that was written to since, the times may not tell: epoch seconds. */
   youngSince: number
-  idLength: number
+  /** What is written to from here on may be written to again at the same time: epoch seconds. */
+  youngFrom: number
   /** What is known to be ignored; folders end in `/`. More is added. */
   ignored: Set<string>
   /** Asks git which of these are ignored. */
@@ -53,11 +63,11 @@ class Uncertain extends Error {}
 
 /** Null where it is not certain that git would see the same. */
 export async function scan(options: ScanOptions): Promise<Differences | null> {
-  const { ignored, ask } = options
+  const { ignored, ask, table } = options
   const scanner = new Scanner(options)
   try {
     scanner.lookAtRules()
-    scanner.walk('')
+    scanner.walk('', table.top)
     for (let asked = scanner.takeUnsure(); asked.length > 0; asked = scanner.takeUnsure()) {
       const answer = await ask(asked)
       for (const path of asked) {
@@ -65,7 +75,7 @@ export async function scan(options: ScanOptions): Promise<Differences | null> {
         else scanner.take(path)
       }
     }
-    return scanner.end()
+    return scanner.differences
   } catch (error) {
     if (error instanceof Uncertain || (error instanceof Error && 'syscall' in error)) return null
     throw error
@@ -73,10 +83,8 @@ export async function scan(options: ScanOptions): Promise<Differences | null> {
 }
 
 class Scanner {
+  readonly differences: Differences = { changed: new Map(), refreshed: new Map() }
   readonly #options: ScanOptions
-  readonly #changed = new Map<string, Found | null>()
-  readonly #refreshed = new Map<string, Buffer>()
-  readonly #seen = new Set<string>()
   #unsure: string[] = []
   #held = 0
 
@@ -86,30 +94,34 @@ class Scanner {
 
   /** First: what is ignored or converted is known by those that are committed alone. */
   lookAtRules(): void {
-    for (const path of this.#options.table.ruleFiles) {
-      this.#compare(path)
-      if (this.#changed.has(path) || !this.#seen.has(path)) throw new Uncertain()
+    const { table } = this.#options
+    for (const path of table.ruleFiles) {
+      const entry = table.entry(path)
+      if (entry !== null) this.#compare(entry)
+      if (this.differences.changed.has(path)) throw new Uncertain()
     }
   }
 
-  /** `folder` ends in `/`, or is the top: ''. */
-  walk(folder: string): void {
-    const { table } = this.#options
-    if (folder.length > LONGEST_PATH || this.#changed.size > MOST_CHANGED) throw new Uncertain()
-    for (const entry of this.#entriesIn(folder)) {
-      const path = `${folder}${entry.name}`
-      if (path === '.git') continue
-      if (/^\.git$/i.test(entry.name)) throw new Uncertain()
-      if (entry.isDirectory() && table.hasFolder(path)) this.walk(`${path}/`)
-      else if (!entry.isDirectory() && table.has(path)) this.#compare(path)
-      else if (entry.isDirectory() || entry.isFile() || entry.isSymbolicLink()) this.#meet(entry, path)
+  /** `path` ends in `/`, or is the top: ''. `folder` has what the index knows in it. */
+  walk(path: string, folder: IndexFolder | null): void {
+    const tooMany = this.differences.changed.size > MOST_CHANGED
+    if (path.length > LONGEST_PATH || tooMany) throw new Uncertain()
+    const place = this.#place(path)
+    const found = lstatSync(place)
+    // A folder that its owner has closed, whatever we may do.
+    if (!found.isDirectory() || (found.mode & 0o500) !== 0o500) throw new Uncertain()
+    if (folder === null) this.#list(path, place, folder)
+    else if (folder.seen !== null && isSameFolder(folder.seen, found)) this.#lookInto(folder)
+    else {
+      const isKnown = this.#list(path, place, folder)
+      folder.seen = isKnown && found.ctimeMs < 1000 * this.#options.youngFrom ? found : null
     }
   }
 
   /** A path that is not ignored. */
   take(path: string): void {
-    if (path.endsWith('/')) this.walk(path)
-    else this.#changed.set(path, this.#read(path))
+    if (path.endsWith('/')) this.walk(path, null)
+    else this.differences.changed.set(path, this.#read(path))
   }
 
   takeUnsure(): string[] {
@@ -118,59 +130,86 @@ class Scanner {
     return unsure
   }
 
-  end(): Differences {
-    const { table } = this.#options
-    if (this.#seen.size < table.size)
-      for (const path of table.paths()) if (!this.#seen.has(path)) this.#changed.set(path, null)
-    return { changed: this.#changed, refreshed: this.#refreshed }
+  /** Nothing was put into it or taken away since it was listed: what is in it is still to be looked at. */
+  #lookInto(folder: IndexFolder): void {
+    for (const entry of folder.files.values()) this.#compare(entry)
+    for (const inner of folder.folders.values()) this.walk(inner.path, inner)
   }
 
-  /** Something that is not tracked. */
-  #meet(entry: Dirent, path: string): void {
+  /** Whether it holds what the index knows, and what is known to be ignored, and nothing else. */
+  #list(path: string, place: string | Buffer, folder: IndexFolder | null): boolean {
+    const files = new Map(folder?.files)
+    const folders = new Map(folder?.folders)
+    let isKnown = true
+    for (const entry of readdirSync(place, { withFileTypes: true, encoding: 'latin1' })) {
+      const { name } = entry
+      if (path === '' && name === '.git') continue
+      if (/^\.git$/i.test(name)) throw new Uncertain()
+      const isFolder = entry.isDirectory()
+      const file = isFolder ? undefined : files.get(name)
+      const inner = isFolder ? folders.get(name) : undefined
+      if (file !== undefined) {
+        files.delete(name)
+        this.#compare(file)
+      } else if (inner !== undefined) {
+        folders.delete(name)
+        this.walk(inner.path, inner)
+      } else if (isFolder || entry.isFile() || entry.isSymbolicLink()) {
+        isKnown = this.#meet(entry, `${path}${name}`) && isKnown
+      }
+    }
+    for (const entry of files.values()) this.differences.changed.set(entry.path, null)
+    for (const inner of folders.values()) this.#miss(inner)
+    return isKnown && files.size + folders.size === 0
+  }
+
+  #miss(folder: IndexFolder): void {
+    for (const { path } of folder.files.values()) this.differences.changed.set(path, null)
+    for (const inner of folder.folders.values()) this.#miss(inner)
+  }
+
+  /** Something that is not tracked. Whether it is known to be ignored. */
+  #meet(entry: Dirent, path: string): boolean {
     const { rules, ignored } = this.#options
     const named = entry.isDirectory() ? `${path}/` : path
-    if (ignored.has(named)) return
+    if (ignored.has(named)) return true
     if (RULES_FILE.test(path) || !PLAIN_NAME.test(entry.name)) throw new Uncertain()
     if (rules.mayIgnore(path)) this.#unsure.push(named)
     else this.take(named)
+    return false
   }
 
-  #compare(path: string): void {
-    if (this.#seen.has(path)) return
+  #compare(entry: IndexEntry): void {
     const { table, youngSince, rules } = this.#options
+    const { path } = entry
     const file = this.#place(path)
-    const found = lstatSync(file, { throwIfNoEntry: false })
-    if (found === undefined) return
+    const found = lstatSync(file, MAY_BE_GONE)
+    if (found === undefined) {
+      this.differences.changed.set(path, null)
+      return
+    }
+    if (isUnchanged(entry, found, youngSince)) return
     if (modeOf(found) === 0) throw new Uncertain()
-    this.#seen.add(path)
-    if (table.isUnchanged(path, found, youngSince)) return
+    const isStill = isUnchanged(entry, found, Number.POSITIVE_INFINITY)
+    const old = table.stored(path)
     // Young, and the same: of a large file nothing is held.
     const isLarge = found.size > LARGE && !rules.convertsLineEnds
-    const isYoung = isLarge && table.isUnchanged(path, found, Number.POSITIVE_INFINITY)
-    if (isYoung && idOf(file, found.size, table.idLength) === table.entry(path)?.oid) return
+    if (isLarge && isStill && idOf(file, found.size, table.idLength) === old?.oid) return
     const now = this.#read(path)
-    const old = table.entry(path)
-    if (now.oid !== old?.oid || now.mode !== old.mode) this.#changed.set(path, now)
+    if (now.oid !== old?.oid || now.mode !== old.mode) this.differences.changed.set(path, now)
     else {
       this.#held -= now.bytes.length
-      if (!table.isUnchanged(path, found, Number.POSITIVE_INFINITY)) this.#refreshed.set(path, now.entry)
+      if (!isStill) this.differences.refreshed.set(path, now.entry)
     }
   }
 
   #read(path: string): Found {
-    const { rules, idLength } = this.#options
-    const found = fileAt(this.#place(path), path, idLength)
+    const { rules, table } = this.#options
+    const found = fileAt(this.#place(path), path, table.idLength)
     this.#held += found.bytes.length
     const mayConvert = rules.convertsLineEnds && found.bytes.includes(0x0d)
     if (this.#held > MOST_BYTES || mayConvert) throw new Uncertain()
     return found
-  }
-
-  #entriesIn(folder: string): Dirent[] {
-    const place = this.#place(folder)
-    // A folder that its owner has closed, whatever we may do.
-    if ((lstatSync(place).mode & 0o500) !== 0o500) throw new Uncertain()
-    return readdirSync(place, { withFileTypes: true, encoding: 'latin1' })
   }
 
   #place(path: string): string | Buffer {
@@ -178,6 +217,14 @@ class Scanner {
     if (/^[\0-\x7f]*$/.test(path)) return `${top}/${path}`
     return Buffer.concat([Buffer.from(`${top}/`), Buffer.from(path, 'latin1')])
   }
+}
+
+const MAY_BE_GONE = { throwIfNoEntry: false } as const
+
+/** By the time of change, which no program can choose. */
+function isSameFolder(one: Stats, other: Stats): boolean {
+  const isSameTime = one.ctimeMs === other.ctimeMs && one.mtimeMs === other.mtimeMs
+  return isSameTime && one.ino === other.ino && one.dev === other.dev
 }
 
 const PIECE = Buffer.alloc(LARGE)

@@ -87,7 +87,7 @@ export async function findSubmodules(git: Git, head: string, env: Environment): 
         await restoreClone(inside, snapshot)
         const { changed, added } = await differences(one)
         if (changed.length + added.length > 0) await checkOutAnew(one)
-        await shareIndex(inside)
+        shareIndex(inside)
       }
     },
     async rememberIgnored() {
@@ -149,6 +149,7 @@ async function isOurs(link: Buffer, place: string, { gitDir, commonDir }: Clone)
 async function checkOutAnew({ git, index, commit }: Submodule): Promise<void> {
   await index.during(commit, async () => {
     await git.readTree(commit, 'index and files')
+    await index.reload()
     await git.clean()
   })
 }
@@ -161,6 +162,7 @@ async function differences({ git, objects, index, commit, inner }: Submodule): P
     const { gitlinks } = index.table
     const foreign = await removeForeignRepositories({ top: git.clone.workTree, gitlinks, known: inner })
     await git.addAll()
+    await index.reload()
     return {
       changed: [...foreign, ...(await git.indexDiff(commit, 'a'))],
       added: await git.indexDiff(commit, 'A'),

@@ -199,13 +199,12 @@ export class WorkTree {
     }
     if (await index.put(entries, wanted)) return true
     // Attributes came with it: every file is written anew.
-    await rm(join(this.git.own, 'index'), { force: true })
+    index.drop()
     return false
   }
 
   async toTree(tree: string): Promise<void> {
-    const { git, index } = this
-    git.unlock()
+    this.git.unlock()
     await this.removeForeign()
     try {
       await this.#checkOutTree(tree)
@@ -215,7 +214,6 @@ export class WorkTree {
       await openUp(this.top)
       await this.#checkOutTree(tree)
     }
-    await index.reload(tree)
     await this.removeForeign()
     await this.submodules.reset()
   }
@@ -228,21 +226,22 @@ export class WorkTree {
   }
 
   async #checkOutTree(tree: string): Promise<void> {
-    const { git } = this
+    const { git, index } = this
     const [names, loose] = await Promise.all([git.indexDiff(tree), git.looseAttributes()])
     const changed = attributesIn(names)
     // Attributes that nobody committed, or that go now, would count at the checkout, too.
     for (const path of [...changed, ...attributesIn(loose)]) await this.removeAt(path)
     // Files that stay would stay as other attributes had them: every file is written anew.
-    if (changed.length > 0) await rm(join(git.own, 'index'), { force: true })
+    if (changed.length > 0) index.drop()
     await git.readTree(tree, 'index and files')
+    await index.reload(tree)
     await git.clean()
   }
 
   /** Makes the work tree what somebody gets who checks the tree out: git may store other bytes than an agent wrote. */
   async asStored(tree: string, changes: readonly Change[]): Promise<void> {
     if (attributesIn(changes.map(({ path }) => path)).length > 0) {
-      await rm(join(this.git.own, 'index'), { force: true })
+      this.index.drop()
       await this.toTreeChecked(tree)
       return
     }

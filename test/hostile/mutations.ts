@@ -119,9 +119,14 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'our index is believed',
     stories: 'HIDE',
     file: 'src/git/own-index.ts',
-    from: 'this.#write(this.#table.forgetful())',
-    to: 'await this.reload()',
+    from: 'if (readRegularNow(file)?.equals(bytes) !== true) {',
+    to: 'if (readRegularNow(file) === null) {',
     also: [
+      [
+        'src/git/work-tree.ts',
+        'if (seen === null) return this.#stageByGit',
+        'if (seen !== undefined) return this.#stageByGit',
+      ],
       [
         'src/git/work-tree.ts',
         'if (checkOut) await this.checkOutModified(',

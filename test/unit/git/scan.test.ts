@@ -14,6 +14,7 @@ import {
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { shareIndex } from '../../../src/git/clone.ts'
 import { OwnIndex } from '../../../src/git/own-index.ts'
 import { runs } from '../runs.ts'
 import { place } from './place.ts'
@@ -31,9 +32,9 @@ function byGit(at: Place): string {
 }
 
 /** The tree that ours holds then, or null where only git can tell. */
-async function inProcess(at: Place, index: OwnIndex): Promise<string | null> {
+async function inProcess(at: Place, index: OwnIndex, now = Date.now()): Promise<string | null> {
   return index.during(at.shell('git rev-parse HEAD').trim(), async () => {
-    const seen = await index.differences()
+    const seen = await index.differences(now)
     return seen === null ? null : index.add(seen, 'HEAD')
   })
 }
@@ -99,7 +100,16 @@ function isOther(file: string): boolean {
   return lstatSync(file, { throwIfNoEntry: false })?.isDirectory() === false
 }
 
-test('random changes under random rules, again and again', { timeout: 280_000 }, async () => {
+/** As if nothing that is there were young any more: folders that did not change are not listed again. */
+const later = () => Date.now() + 10_000
+
+for (const [when, clock] of [
+  ['', Date.now],
+  [', a while later', later],
+] as const)
+  test(`random changes under random rules, again and again${when}`, { timeout: 280_000 }, () => random(clock))
+
+async function random(clock: () => number): Promise<void> {
   let certain = 0
   let all = 0
   await fc.assert(
@@ -111,7 +121,7 @@ test('random changes under random rules, again and again', { timeout: 280_000 },
         const index = new OwnIndex(at.git, at.objects)
         for (const changes of [[], ...rounds]) {
           apply(at.top, changes)
-          const tree = await inProcess(at, index)
+          const tree = await inProcess(at, index, clock())
           all += 1
           if (tree === null) return
           certain += 1
@@ -126,6 +136,99 @@ test('random changes under random rules, again and again', { timeout: 280_000 },
     runs(8),
   )
   assert.ok(certain > all / 2, `${certain} of ${all} were certain`)
+}
+
+const PUT_BACK = 'touch -r src ../time; '
+const IN_FOLDER: Record<string, string> = {
+  'a new file': `${PUT_BACK} echo x >src/new.js; touch -r ../time src`,
+  'a file in the place of another': `${PUT_BACK} mv src/b.js ../b; cp -p ../b src/b.js; echo c.js >src/b.js; touch -r ../b src/b.js; touch -r ../time src`,
+  'a file that is gone': `${PUT_BACK} rm src/b.js; touch -r ../time src`,
+  'a folder in the place of a file': `${PUT_BACK} rm src/b.js; mkdir src/b.js; echo x >src/b.js/x; touch -r ../time src`,
+  'a folder that was moved away, and its like': `cp -a src ../src; mv src ../old; echo evil >../src/deep/c.js; touch -r ../old/deep/c.js ../src/deep/c.js; mv ../src src`,
+  'what stands in a folder that is old': 'echo evil >src/deep/c.js',
+}
+
+for (const [what, script] of Object.entries(IN_FOLDER))
+  test(`${what}, the times of its folder put back: seen where folders are not listed again`, async () => {
+    using at = await place('sha1', `${FILES} ${COMMIT}`)
+    const index = new OwnIndex(at.git, at.objects)
+    for (let look = 0; look < 2; look += 1) assert.equal(await inProcess(at, index, later()), byGit(at))
+    at.shell(script)
+    const tree = await inProcess(at, index, later())
+    assert.equal(tree, byGit(at))
+    assert.notEqual(tree, at.shell('git rev-parse HEAD^{tree}').trim())
+  })
+
+test('a link in the place of a folder that was looked at: git is asked, or it is seen', async () => {
+  using at = await place('sha1', `${FILES} ${COMMIT}`)
+  const index = new OwnIndex(at.git, at.objects)
+  for (let look = 0; look < 2; look += 1) assert.equal(await inProcess(at, index, later()), byGit(at))
+  at.shell('mv src ../elsewhere; ln -s ../elsewhere src')
+  assert.equal(await inProcess(at, index, later()), byGit(at))
+})
+
+test('a rule that was added hides nothing in folders that are not listed again', async () => {
+  using at = await place('sha1', `${FILES} echo '*.log' >.gitignore; echo x >src/a.log; ${COMMIT}`)
+  const index = new OwnIndex(at.git, at.objects)
+  at.shell('echo x >src/deep/b.log')
+  for (let look = 0; look < 2; look += 1) assert.equal(await inProcess(at, index, later()), byGit(at))
+  at.shell("printf '' >.git/info/exclude; echo x >.gitignore; git add -A; git commit -q -m rules")
+  assert.equal(await inProcess(at, index, later()), null)
+  await index.during(at.base, () => index.fill(at.shell('git rev-parse HEAD').trim()))
+  assert.equal(await inProcess(at, index, later()), byGit(at))
+})
+
+const FORGED: Record<string, (at: Place, file: string) => void> = {
+  'is gone': (_, file) => rmSync(file),
+  'is a folder': (_, file) => {
+    rmSync(file)
+    mkdirSync(join(file, 'x'), { recursive: true })
+  },
+  'is cut off, as by a crash': (_, file) => writeFileSync(file, readFileSync(file).subarray(0, 100)),
+  'is a link': (at, file) => {
+    rmSync(file)
+    symlinkSync(join(at.top, 'a.js'), file)
+  },
+  'says that a file is as it was': (at) => {
+    const own = { GIT_INDEX_FILE: join(at.git.own, 'index') }
+    at.shell('echo evil >src/b.js; git update-index --assume-unchanged src/b.js', own)
+  },
+  'was written in a time to come': (at, file) => {
+    at.shell('echo evil >a.js')
+    utimesSync(file, later() / 1000, later() / 1000)
+  },
+}
+
+for (const [what, forge] of Object.entries(FORGED))
+  test(`the file of our index ${what}: what git is shown is what we hold`, async () => {
+    using at = await place('sha1', `${FILES} ${COMMIT}`)
+    const index = new OwnIndex(at.git, at.objects)
+    const tree = (await inProcess(at, index)) ?? ''
+    assert.equal(await at.our(['ls-files', '-m', '-d', '-o', '--exclude-standard']), '')
+    forge(at, join(at.git.own, 'index'))
+    const modified = at.shell('git ls-files -m -d -o --exclude-standard').trim()
+    assert.equal(await at.our(['ls-files', '-m', '-d', '-o', '--exclude-standard']), modified)
+    assert.equal(await at.our(['diff-index', '--cached', tree]), '')
+    assert.equal(readFileSync(join(at.top, 'build/out'), 'utf8'), 'build/out\n')
+  })
+
+test("the clone's index is ours again, whatever was written to it", async () => {
+  using at = await place('sha1', `${FILES} ${COMMIT}`)
+  const index = new OwnIndex(at.git, at.objects)
+  const file = join(at.top, '.git/index')
+  await inProcess(at, index)
+  for (const script of [
+    ':',
+    'git rm -q --cached a.js',
+    ': >.git/index',
+    'rm .git/index',
+    'touch .git/index',
+  ]) {
+    at.shell(script)
+    shareIndex(at.git)
+    assert.ok(readFileSync(file).equals(index.table.bytes))
+    assert.equal(at.shell('git status --porcelain'), '')
+  }
 })
 
 test('what is written at once, of the same size, with its times put back, is seen', async () => {
