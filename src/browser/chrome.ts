@@ -1,5 +1,6 @@
 // A Chromium of our own, started as the gates' user with an empty profile, that is spoken to over a pipe: no other process
 // can attach to it. It ends with the check, with every process that it started.
+import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -142,10 +143,9 @@ async function start(options: ChromeOptions, more: readonly string[]): Promise<C
   throw new ChromeGone(await gone)
 }
 
-function aborted(signal: AbortSignal): Promise<string> {
-  const why = 'the browser was cancelled'
-  if (signal.aborted) return Promise.resolve(why)
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(why), { once: true }))
+async function aborted(signal: AbortSignal): Promise<string> {
+  if (!signal.aborted) await once(signal, 'abort')
+  return 'the browser was cancelled'
 }
 
 /** Why, on one line, and below it what it said last. */

@@ -1,7 +1,7 @@
 // What a page asks for: let through where it is the project's own, and told where it fails.
 import { STATUS_CODES } from 'node:http'
 import type { CDPSession } from 'puppeteer-core/internal/api/CDPSession.js'
-import { originOf } from '../model/address.ts'
+import { originOf } from '../model/service.ts'
 import { oneLine } from '../model/text.ts'
 
 type Paused = { requestId: string; request: { url: string }; resourceType: string; frameId: string }

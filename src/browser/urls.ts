@@ -1,6 +1,7 @@
 // Which pages are looked at: those that the configuration and the stories name. Pure.
-import { originOf, PATTERN, type Site } from '../model/address.ts'
+
 import type { Story } from '../model/feature.ts'
+import { originOf, PATTERN, type Site } from '../model/service.ts'
 
 /** A page to look at. `expected`: statuses from 400 on that are no fault there. */
 export type Wanted = { url: string; expected: number[] }

@@ -5,47 +5,40 @@ import ignore from 'ignore'
 export type Elsewhere = { actsOn: string; isToldOnly: boolean }
 
 /** Globs as in .gitignore, in any folder. None is read: what it says can be spelled in more ways than a reader knows. */
-const TABLE: (Elsewhere & { files: string })[] = [
+const TABLE: { actsOn: string; files: string; isToldOnly?: true }[] = [
   {
     actsOn: 'what gates run: the shell, options and registries of package managers',
     files:
       '.npmrc .yarnrc* .yarn/releases .yarn/plugins .pnp.* .pnpmfile.* .bunfig.toml bunfig.toml pip.conf .pypirc uv.toml .cargo/config .cargo/config.toml .mvn .bazelrc .gemrc .bundle/config nuget.config',
-    isToldOnly: false,
   },
   {
     actsOn: 'the versions of tools that gates run with',
     files:
       '.nvmrc .node-version .tool-versions .python-version .ruby-version .go-version .java-version .sdkmanrc .terraform-version .prototools rust-toolchain rust-toolchain.toml mise.toml mise.*.toml .mise.toml .mise.*.toml mise/config*.toml .mise/config*.toml .config/mise.toml .config/mise global.json',
-    isToldOnly: false,
   },
   {
     actsOn: 'what reviewers are shown of a diff, and how files merge',
     files: '.gitattributes',
-    isToldOnly: false,
   },
   {
     actsOn: 'other services that build and deploy, with keys of their own',
     files:
       '.circleci .gitlab-ci* .gitlab Jenkinsfile* azure-pipelines* .azure-pipelines .azuredevops .travis.yml bitbucket-pipelines.yml appveyor.y*ml .appveyor.y*ml .buildkite buildkite.y*ml .drone.* .woodpecker* .gitea .forgejo .cirrus.* .semaphore .teamcity .codefresh* .builds .build.yml wercker.yml cloudbuild*.* buildspec*.y*ml appspec.y*ml amplify.y*ml netlify.toml _redirects _headers vercel.json now.json fly.toml fly.*.toml render.y*ml railway.json railway.toml Procfile* /app.json /app.y*ml wrangler.toml wrangler.json* firebase.json .firebaserc heroku.y*ml nixpacks.toml .readthedocs.y*ml skaffold.y*ml .earthly',
-    isToldOnly: false,
   },
   {
     actsOn: 'the machines of people who open the folder: editors, shells and containers start it',
     files:
       '.devcontainer .devcontainer.json .vscode *.code-workspace .idea .fleet .zed .vs .nova *.sublime-project .exrc .nvimrc .nvim.lua .vimrc .lvimrc .dir-locals.el .envrc .gitpod.* .replit .codesandbox .idx devenv.nix shell.nix flake.nix',
-    isToldOnly: false,
   },
   {
     actsOn: 'bots that open, merge or judge pull requests',
     files:
       'renovate.json* .renovaterc* .github/*.yml .github/*.yaml .github/*.json* .mergify.yml .mergify .kodiak.toml bors.toml codecov.y*ml .codecov.y*ml .coderabbit.y*ml .pullapprove.yml .pyup.yml .snyk .sonarcloud.properties sonar-project.properties .codeclimate.yml .deepsource.toml .whitesource .imgbotconfig .allcontributorsrc .releaserc* release-please-config.json .changeset/config.json',
-    isToldOnly: false,
   },
   {
     actsOn: 'hooks of git on the machines of people',
     files:
       '.husky .huskyrc* lefthook*.* .lefthook* .pre-commit-config.y*ml .pre-commit-hooks.y*ml .githooks .git-hooks .simple-git-hooks.* simple-git-hooks.* .lintstagedrc* lint-staged.config.* .overcommit.yml captain-hook.*',
-    isToldOnly: false,
   },
   {
     actsOn: 'the containers that people and services build',
@@ -57,7 +50,10 @@ const TABLE: (Elsewhere & { files: string })[] = [
 
 const matcher = (files: string) =>
   ignore({ ignorecase: true, allowRelativePaths: true }).add(files.split(' '))
-const ROWS = TABLE.map(({ files, ...row }) => ({ row, files: matcher(files) }))
+const ROWS = TABLE.map(({ actsOn, files, isToldOnly = false }) => ({
+  row: { actsOn, isToldOnly },
+  files: matcher(files),
+}))
 /** Most paths are none of them: one question instead of eight. */
 const ANY = matcher(TABLE.map(({ files }) => files).join(' '))
 

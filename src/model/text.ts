@@ -1,4 +1,5 @@
 // Hostile text made plain: nothing hidden, nothing that acts, one line where one line is meant. Nothing is escaped.
+import { unicodeEscapes } from '../system/workflow-commands.ts'
 
 // Escape sequences with all that belongs to them. An unfinished string sequence loses its opening only, so that it
 // cannot swallow what comes after it.
@@ -60,14 +61,8 @@ export function unseenIn(text: string): Unseen[] {
 export function visibleJson(json: string): string {
   if (!/[^\n -~]/.test(json)) return json
   return json.replace(UNSEEN, (match, unseen: string | undefined) =>
-    unseen === undefined || unseen === '\n'
-      ? match
-      : Array.from({ length: unseen.length }, (_, at) => unicodeEscape(unseen.charCodeAt(at))).join(''),
+    unseen === undefined || unseen === '\n' ? match : unicodeEscapes(unseen),
   )
-}
-
-function unicodeEscape(unit: number): string {
-  return `\\u${unit.toString(16).padStart(4, '0')}`
 }
 
 // More marks on one letter than any script needs only paint over the neighbouring lines.

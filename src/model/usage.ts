@@ -25,6 +25,7 @@ export const Usage = z.object({
 /** US dollars for a million tokens. `cached` null: cached input costs as much as other input. */
 export type Price = { input: number; output: number; cached: number | null }
 
+const usageKeys = ['calls', 'inputTokens', 'outputTokens', 'cachedTokens', 'costUsd', 'agentSeconds'] as const
 /** Written only where there is something to say. */
 const optionalUsageKeys = ['estimatedCostUsd', 'estimatedTokens', 'turns'] as const
 
@@ -35,14 +36,8 @@ export function emptyUsage(): Usage {
 
 /** Both together; unknown fields of `a` win over those of `b`. */
 export function addUsage(a: Usage, b: Usage): Usage {
-  const sum: Usage = {
-    calls: a.calls + b.calls,
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    cachedTokens: a.cachedTokens + b.cachedTokens,
-    costUsd: a.costUsd + b.costUsd,
-    agentSeconds: a.agentSeconds + b.agentSeconds,
-  }
+  const sum: Usage = emptyUsage()
+  for (const key of usageKeys) sum[key] = a[key] + b[key]
   for (const key of optionalUsageKeys) {
     const total = (a[key] ?? 0) + (b[key] ?? 0)
     if (total > 0) sum[key] = total

@@ -1,6 +1,6 @@
 // Browser checks: which pages are looked at, in which sizes, and by which browser.
 import * as z from 'zod/mini'
-import { PATTERN } from '../model/address.ts'
+import { PATTERN } from '../model/service.ts'
 import { tags } from './gates.ts'
 import * as v from './values.ts'
 

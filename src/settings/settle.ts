@@ -1,8 +1,8 @@
 // What settings say together: contradictions are mistakes, and one setting can follow from another.
 import { findAgent } from '../agents/registry.ts'
-import { originOf, siteOf } from '../model/address.ts'
 import { BROWSER_GATE } from '../model/gate.ts'
 import { agentSteps, agentsIn } from '../model/pipeline.ts'
+import { originOf, siteOf } from '../model/service.ts'
 import { oneLine } from '../model/text.ts'
 import { below, mistake, note, type Place } from './place.ts'
 import { anyOf, durationText, shown } from './show.ts'

@@ -47,12 +47,12 @@ export function withoutControls(line: string): string {
  */
 export function mutedJson(value: unknown): string {
   return JSON.stringify(value)
-    .replace(UNSEEN, (unseen) =>
-      Array.from({ length: unseen.length }, (_, at) => unicodeEscape(unseen.charCodeAt(at))).join(''),
-    )
-    .replace(/#(?=#\[)/g, unicodeEscape(0x23))
+    .replace(UNSEEN, unicodeEscapes)
+    .replace(/#(?=#\[)/g, unicodeEscapes)
 }
 
-function unicodeEscape(unit: number): string {
-  return `\\u${unit.toString(16).padStart(4, '0')}`
+/** As JSON writes it where it may not stand as it is: `\\u200b`. */
+export function unicodeEscapes(text: string): string {
+  const units = Array.from({ length: text.length }, (_, at) => text.charCodeAt(at))
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
 }

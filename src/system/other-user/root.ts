@@ -39,11 +39,8 @@ export async function rootCommand(): Promise<Root> {
 }
 
 /** Whether `rootCommand` would give one. */
-export async function canBeRoot(): Promise<boolean> {
-  return rootCommand().then(
-    () => true,
-    () => false,
-  )
+export function canBeRoot(): Promise<boolean> {
+  return succeeds(rootCommand())
 }
 
 export async function run(command: Command): Promise<void> {
@@ -51,7 +48,11 @@ export async function run(command: Command): Promise<void> {
 }
 
 export function works(command: Command): Promise<boolean> {
-  return run(command).then(
+  return succeeds(run(command))
+}
+
+function succeeds(act: Promise<unknown>): Promise<boolean> {
+  return act.then(
     () => true,
     () => false,
   )

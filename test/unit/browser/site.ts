@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { checkPages, type PagesOptions } from '../../../src/browser/check.ts'
 import { findChrome } from '../../../src/browser/find.ts'
 import { wantedPages } from '../../../src/browser/urls.ts'
-import { originOf } from '../../../src/model/address.ts'
 import type { GateResult } from '../../../src/model/gate.ts'
+import { originOf } from '../../../src/model/service.ts'
 
 type Answer = string | ((request: IncomingMessage, response: ServerResponse) => void)
 

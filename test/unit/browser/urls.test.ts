@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addressesIn, wantedPages } from '../../../src/browser/urls.ts'
-import { originOf } from '../../../src/model/address.ts'
+import { originOf } from '../../../src/model/service.ts'
 import { stateOf, stories } from '../loop/samples.ts'
 
 const SITE = { base: 'http://localhost:3000', origins: ['http://localhost:3000'], urls: [] as string[] }
