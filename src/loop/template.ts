@@ -4,7 +4,7 @@
 import { shown } from '../model/text.ts'
 import type { Mistake } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
-import { fixedText, MODES, type Mode, type VariableName, variableOf, writtenIn } from './variables.ts'
+import { MODES, type Mode, type VariableName, variableOf, writtenIn } from './variables.ts'
 
 /** A piece of a prompt: `template` for what the template itself says, else the variable's name. */
 export type Part = { name: VariableName | 'template'; text: string }
@@ -41,8 +41,8 @@ export function fill(template: string, mode: Mode, values: Values): Part[] {
     else if (text !== '') parts.push({ name, text })
   }
   const textFor = (name: VariableName): string => {
-    const value = values[name]
-    return (typeof value === 'function' ? value() : value) ?? fixedText(name) ?? ''
+    const value = values[name] ?? ''
+    return typeof value === 'function' ? value() : value
   }
   /** For each open block whether it is shown, and whether its condition holds. */
   const open: { isShown: boolean; holds: boolean }[] = []
@@ -108,19 +108,11 @@ export function checkTemplate(
     if (token.kind === 'open') {
       open.push(token)
       if (token.name === null) mistakes.push({ ...at, ...unknown(token.raw, mode) })
-    } else if (token.kind === 'close' && open.pop() === undefined)
-      mistakes.push({
-        ...at,
-        expected: 'a block that is open',
-        fix: 'remove it, or begin the block with {{#if ...}}',
-      })
-    else if (token.kind === 'else' && open.length === 0)
-      mistakes.push({
-        ...at,
-        expected: 'a block that is open',
-        fix: 'remove it, or begin the block with {{#if ...}}',
-      })
-    else if (token.kind === 'unknown' && token.raw.startsWith('{{'))
+    } else if (token.kind === 'close' || token.kind === 'else') {
+      const fix = 'remove it, or begin the block with {{#if ...}}'
+      if (open.length === 0) mistakes.push({ ...at, expected: 'a block that is open', fix })
+      if (token.kind === 'close') open.pop()
+    } else if (token.kind === 'unknown' && token.raw.startsWith('{{'))
       mistakes.push({ ...at, ...unknown(token.raw, mode) })
     else if (token.kind === 'unknown')
       warnings.push(...unknownDollar(`${path}:${token.line}`, token.raw, mode))

@@ -14,20 +14,12 @@ const FILES: Readonly<Record<Mode, readonly string[]>> = {
   setup: ['setup.md', 'SETUP_PROMPT.md'],
 }
 /** Prompts that other tools keep elsewhere. They may be something else: they are pointed out, and used when moved. */
-const ELSEWHERE: readonly (readonly [path: string, mode: Mode])[] = [
-  ['LOOP_PROMPT.md', 'run'],
-  ['PROMPT_build.md', 'run'],
-  ['PROMPT_plan.md', 'plan'],
-  ['SETUP_PROMPT.md', 'setup'],
-  ['.ralph/PROMPT.md', 'run'],
-  ['.ralph/prompt.md', 'run'],
-  ['ralph/prompt.md', 'run'],
-  ['scripts/ralph/prompt.md', 'run'],
-  ['.ralph-tui-prompt.hbs', 'run'],
-  ['.ralph-tui/templates/json.hbs', 'run'],
-  ['PROMPT.md', 'run'],
-  ['prompt.md', 'run'],
-]
+const ELSEWHERE: Readonly<Record<Mode, readonly string[]>> = {
+  run: ['LOOP_PROMPT.md', 'PROMPT_build.md', 'PROMPT.md', '.ralph/PROMPT.md'],
+  plan: ['PROMPT_plan.md'],
+  verify: [],
+  setup: ['SETUP_PROMPT.md'],
+}
 
 /** A file's text at the commit, or in the tree, that a run would start from; null where there is none. */
 export type Read = (path: string) => Promise<string | null>
@@ -56,79 +48,49 @@ export async function checkTemplates(
   steps: readonly AgentStep[] = [],
 ): Promise<TemplateFindings> {
   const found: TemplateFindings = { mistakes: [], notes: [], warnings: [] }
+  const check = (path: string, text: string, mode: Mode) => {
+    const { mistakes, warnings } = checkTemplate(path, text, mode)
+    found.mistakes.push(...mistakes)
+    found.warnings.push(...warnings)
+  }
   for (const mode of MODES) {
     const template = await findTemplate(mode, read)
-    if (template === null) found.warnings.push(...(await promptsElsewhere(mode, read)))
-    else {
-      const { path, text } = template
-      const { mistakes, warnings } = checkTemplate(path, text, mode)
-      found.mistakes.push(...mistakes)
-      found.warnings.push(...warnings, ...missingIn(path, text, mode))
-      if (path !== `${FOLDER}/${mode}.md`)
-        found.notes.push({
-          found: `${path} is used as it is`,
-          fix: `rename it to ${mode}.md when it is Ralph's own`,
-        })
+    if (template === null) {
+      const fix = `if it is a prompt of another tool, move it to ${FOLDER}/${mode}.md`
+      for (const path of ELSEWHERE[mode])
+        if ((await read(path)) !== null) found.warnings.push({ found: `${path} is not used`, fix })
+      continue
     }
+    const { path, text } = template
+    check(path, text, mode)
+    found.warnings.push(...missingIn(path, text, mode))
+    const fix = `rename it to ${mode}.md when it is Ralph's own`
+    if (path !== `${FOLDER}/${mode}.md`) found.notes.push({ found: `${path} is used as it is`, fix })
   }
   for (const { name, prompt } of steps) {
-    if (prompt === null) continue
-    const isText = prompt.kind === 'text'
-    const text = isText ? prompt.text : await read(prompt.path)
-    if (text === null) found.mistakes.push(missingPrompt(isText ? name : prompt.path))
-    else {
-      const { mistakes, warnings } = checkTemplate(
-        isText ? `prompt of step ${name}` : prompt.path,
-        text,
-        'run',
-      )
-      found.mistakes.push(...mistakes)
-      found.warnings.push(...warnings)
-    }
+    if (prompt?.kind === 'text') check(`prompt of step ${name}`, prompt.text, 'run')
+    if (prompt?.kind !== 'file') continue
+    const text = await read(prompt.path)
+    if (text === null) found.mistakes.push(missingPrompt(prompt.path))
+    else check(prompt.path, text, 'run')
   }
   return found
 }
 
 export function missingPrompt(path: string): Mistake {
-  return {
-    path: 'steps',
-    found: `no ${path}`,
-    expected: 'the prompt that a step names, on the branch',
-    fix: 'commit it, or mend prompt_file of the step',
-  }
-}
-
-async function promptsElsewhere(mode: Mode, read: Read): Promise<Remark[]> {
-  const remarks: Remark[] = []
-  for (const [path] of ELSEWHERE.filter(([, one]) => one === mode)) {
-    const text = await read(path)
-    // Where file names have no case, both are one.
-    if (text === null || (path === 'prompt.md' && (await read('PROMPT.md')) === text)) continue
-    const fix = `if it is a prompt of another tool, move it to ${FOLDER}/${mode}.md`
-    remarks.push({ found: `${path} is not used`, fix })
-  }
-  return remarks
+  const fix = 'commit it, or mend prompt_file of the step'
+  return { path: 'steps', found: `no ${path}`, expected: 'the prompt that a step names, on the branch', fix }
 }
 
 /** What its session would have to guess. */
 function missingIn(path: string, text: string, mode: Mode): Remark[] {
+  if (mode === 'setup') return []
   if (!isWhole(text, mode))
-    return mode === 'setup'
-      ? []
-      : [{ found: `${path} says nothing of its task`, fix: 'it stands before the built-in prompt' }]
-  if (mode === 'run' && !namedIn(text, mode).has('acceptanceCriteria'))
-    return [
-      {
-        found: `${path} has no {{acceptanceCriteria}}`,
-        fix: 'the agent does not see what its work is judged by',
-      },
-    ]
-  if (lacksAnswer(text, mode))
-    return [
-      {
-        found: `${path} does not say how to answer`,
-        fix: 'name {{answer}}, or nothing that comes back is understood',
-      },
-    ]
-  return []
+    return [{ found: `${path} says nothing of its task`, fix: 'it stands before the built-in prompt' }]
+  if (mode === 'run' && !namedIn(text, mode).has('acceptanceCriteria')) {
+    const fix = 'the agent does not see what its work is judged by'
+    return [{ found: `${path} has no {{acceptanceCriteria}}`, fix }]
+  }
+  const fix = 'name {{answer}}, or nothing that comes back is understood'
+  return lacksAnswer(text, mode) ? [{ found: `${path} does not say how to answer`, fix }] : []
 }

@@ -12,14 +12,11 @@ type Variable = {
   also?: readonly string[]
   /** UTF-8 bytes that it may take. Of all that is not the story's own text or context.md, together under 8 KB. */
   bytes?: number
-  /** Always this text: other tools' templates name it, and it says nothing here. */
-  fixed?: string
 }
 
 const SESSION = ['run', 'setup'] as const
 const STORY = ['run'] as const
 const NAMED = ['run', 'plan'] as const
-const HANDLEBARS = 'of ralph-tui; always'
 
 export const VARIABLES = {
   storyId: { meaning: "the story's id; of a plan, the story to be split", modes: NAMED, also: ['taskId'] },
@@ -132,47 +129,31 @@ export const VARIABLES = {
   },
   progressFile: { meaning: 'the path of progress.txt, which a session reads and never writes', modes: MODES },
   contextFile: { meaning: 'the path of context.md', modes: MODES },
-  'config.autoCommit': { meaning: HANDLEBARS, modes: MODES, fixed: 'true' },
-  trackerName: { meaning: HANDLEBARS, modes: MODES, fixed: 'json' },
-  status: { meaning: HANDLEBARS, modes: MODES, fixed: 'in_progress' },
-  type: { meaning: HANDLEBARS, modes: MODES, fixed: 'task' },
-  cwd: { meaning: HANDLEBARS, modes: MODES, fixed: '.' },
-  model: { meaning: HANDLEBARS, modes: MODES, fixed: '' },
-  agentName: { meaning: HANDLEBARS, modes: MODES, fixed: '' },
-  beadsDbPath: { meaning: HANDLEBARS, modes: MODES, fixed: '' },
-  selectionReason: { meaning: HANDLEBARS, modes: MODES, fixed: '' },
 } as const satisfies Record<string, Variable>
 
 export type VariableName = keyof typeof VARIABLES
 type Row<K extends VariableName> = (typeof VARIABLES)[K]
 /** What a session of this mode has to say; texts that are seldom asked for are made when they are. */
 export type Values<M extends Mode> = {
-  readonly [K in VariableName as M extends Row<K>['modes'][number]
-    ? Row<K> extends { fixed: string }
-      ? never
-      : K
-    : never]: string | (() => string)
+  readonly [K in VariableName as M extends Row<K>['modes'][number] ? K : never]: string | (() => string)
 }
 
 const TABLE: ReadonlyMap<string, Variable> = new Map(Object.entries(VARIABLES))
 
+type Spelling = 'braces' | 'dollar'
+
 /** How a variable is written in both spellings: `{{storyId}}`, `{{story_id}}`; `${STORY_ID}`. */
-function spellings(name: string, variable: VariableName): Record<Spelling, string[]> {
+function spellings(name: string): Record<Spelling, string[]> {
   const snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-  const isFixed = TABLE.get(variable)?.fixed !== undefined
-  // `${TYPE}` in a template is somebody's shell.
-  if (isFixed) return { braces: [name], dollar: [] }
   return { braces: [name, snake, snake.toUpperCase()], dollar: [snake.toUpperCase()] }
 }
-
-type Spelling = 'braces' | 'dollar'
 
 /** By what is written; the first row of a mode has it. */
 function written(mode: Mode, spelling: Spelling): Map<string, VariableName> {
   const names = new Map<string, VariableName>()
   for (const name of variableNames().filter((one) => modesOf(one).includes(mode)))
     for (const alias of [name, ...(TABLE.get(name)?.also ?? [])])
-      for (const one of spellings(alias, name)[spelling]) if (!names.has(one)) names.set(one, name)
+      for (const one of spellings(alias)[spelling]) if (!names.has(one)) names.set(one, name)
   return names
 }
 
@@ -207,20 +188,13 @@ export function boundOf(name: string): number | null {
   return TABLE.get(name)?.bytes ?? null
 }
 
-/** The text of one that says nothing here. */
-export function fixedText(name: VariableName): string | null {
-  return TABLE.get(name)?.fixed ?? null
-}
-
 /** The rows of docs/prompts.md. */
 export function variableRows(): string[] {
   return variableNames().map((name) => {
-    const { meaning, modes, also = [], bytes, fixed } = TABLE.get(name) ?? { meaning: '', modes: [] }
-    const [first] = spellings(name, name).dollar
-    const written = [`\`{{${name}}}\``, ...(first === undefined ? [] : [`\`\${${first}}\``])].join(' ')
+    const { meaning, modes, also = [], bytes } = TABLE.get(name) ?? { meaning: '', modes: [] }
     const others = also.map((alias) => `\`${alias}\``).join(', ')
     const where = modes.length === MODES.length ? 'all' : modes.join(', ')
-    const said = fixed === undefined ? meaning : `${meaning} ${fixed === '' ? 'nothing' : `\`${fixed}\``}`
-    return `| ${written} | ${said} | ${where} | ${others} | ${bytes ?? ''} |`
+    const dollar = spellings(name).dollar.map((one) => `\`\${${one}}\``)
+    return `| \`{{${name}}}\` ${dollar} | ${meaning} | ${where} | ${others} | ${bytes ?? ''} |`
   })
 }

@@ -107,11 +107,10 @@ describe('the table', () => {
           '{{epicTitle}}',
           '{{labels}}',
         ],
-        ...['{{trackerName}}', '{{priority}}', '{{status}}', '{{dependsOn}}', '{{blocks}}', '{{type}}'],
-        ...['{{model}}', '{{agentName}}', '{{cwd}}', '{{currentDate}}', '{{currentTimestamp}}', '{{notes}}'],
-        ...['{{recentProgress}}', '{{beadsDbPath}}', '{{prdName}}', '{{prdDescription}}', '{{prdContent}}'],
-        ...['{{prdCompletedCount}}', '{{prdTotalCount}}', '{{codebasePatterns}}', '{{selectionReason}}'],
-        ...['{{{verificationErrors}}}', '{{config.autoCommit}}'],
+        ...['{{priority}}', '{{dependsOn}}', '{{blocks}}', '{{currentDate}}', '{{currentTimestamp}}'],
+        ...['{{notes}}', '{{recentProgress}}', '{{prdName}}', '{{prdDescription}}', '{{prdContent}}'],
+        ...['{{prdCompletedCount}}', '{{prdTotalCount}}', '{{codebasePatterns}}'],
+        '{{{verificationErrors}}}',
       ],
     }
     for (const [whose, names] of Object.entries(known))
