@@ -20,7 +20,7 @@ import {
   withSteps,
 } from './change.ts'
 import { withFirstRuns } from './gate-memory.ts'
-import { agentFor, estimate, withCall, withLimit } from './limits.ts'
+import { agentFor, called, estimate, withLimit } from './limits.ts'
 import { withLearnings } from './notes.ts'
 
 const MEND_AGENT = 'mend the agent, then run again'
@@ -52,11 +52,8 @@ export function reserve(state: State, { storyId, at }: EventOf<'reserved'>, limi
     currentStoryId: storyId,
     startedAt: state.prd.run.startedAt ?? new Date(at).toISOString(),
   }
-  const control = { ...state.control, calls: withCall(state.control.calls, at) }
-  const begun = withReady(counted({ ...started, control, prd: { ...state.prd, run } }, 'begun'), {
-    synced: false,
-  })
-  return withAttempt(begun, {
+  const begun = counted(called({ ...started, prd: { ...state.prd, run } }, at), 'begun')
+  return withAttempt(withReady(begun, { synced: false }), {
     phase: 'reserved',
     storyId,
     number: story.retries + 1,
@@ -73,10 +70,8 @@ export function worked(state: State, { storyId, session, at }: EventOf<'worked'>
   const attempt = attemptIn(state, storyId, 'reserved')
   if (attempt === null) return state
   // One was counted when the attempt began; a set-up and the steps of a pipeline are more.
-  let { calls } = state.control
-  for (let more = session.usage.calls; more > 1; more -= 1) calls = withCall(calls, at)
-  const called = withSteps({ ...state, control: { ...state.control, calls } }, session)
-  const paid = learn(spend(called, storyId, session.usage), session.learnings)
+  const told = withSteps(called(state, at, session.usage.calls - 1), session)
+  const paid = learn(spend(told, storyId, session.usage), session.learnings)
   const now: AttemptIn<'worked'> = { ...attempt, phase: 'worked', session }
   const next = withAttempt(paid, now)
   const { hints, message } = session
@@ -125,8 +120,7 @@ export function judged(state: State, event: EventOf<'judged'>, limits: Limits): 
   const { storyId, verdict, usage, at } = event
   const attempt = attemptIn(state, storyId, 'gated')
   if (attempt === null || !attempt.candidate.empty) return state
-  const called = { ...state, control: { ...state.control, calls: withCall(state.control.calls, at) } }
-  const paid = spend(called, storyId, usage)
+  const paid = spend(called(state, at), storyId, usage)
   switch (verdict.kind) {
     case 'verified':
       return withAttempt(paid, { ...attempt, phase: 'judged' })

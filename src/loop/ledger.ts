@@ -6,40 +6,36 @@ import type { Usage } from '../model/usage.ts'
 import { VERSION } from '../model/version.ts'
 import { agentFor } from './limits.ts'
 
+/** The names of others may come from a job that runs what is not trusted: so many rows, and beyond them one a month. */
+const MOST_ROWS = 200
+
 /** The state after an event, with what it used beyond the state before in the ledger. */
 export function entered(before: State, after: State, event: Event, limits: Limits): State {
   const [old, now] = [before.prd.run.usage, after.prd.run.usage]
   if (old === now) return after
-  const all = who(before, event, now.agentSeconds - old.agentSeconds, limits)
   const when = { month: new Date(event.at).toISOString().slice(0, 7), version: VERSION }
+  const all = who(before, event, now.agentSeconds - old.agentSeconds, limits)
   const others = event.kind === 'worked' ? (event.session.others ?? []) : []
   const own = others.reduce((left, { usage }) => less(left, amounts(usage)), less(amounts(now), amounts(old)))
-  const entries = others.map(({ agent, model, usage }) => ({
-    ...when,
-    agent: agent ?? all.agent,
-    model,
-    ...amounts(usage),
-  }))
-  const paid = withEntry(after, { ...when, ...all, ...own })
-  return entries.reduce((state, used) => withEntry(state, hasRoom(state, used) ? used : nameless(used)), paid)
+  let ledger = withEntry(after.ledger ?? [], { ...when, ...all, ...own })
+  for (const { agent, model, usage } of others) {
+    const used = { ...when, agent: agent ?? all.agent, model, ...amounts(usage) }
+    const hasRoom = ledger.length < MOST_ROWS || ledger.some((entry) => isSame(entry, used))
+    ledger = withEntry(ledger, hasRoom ? used : { ...used, agent: 'other', model: null })
+  }
+  return ledger.length === 0 ? after : { ...after, ledger }
 }
 
-/** The names of others may come from a job that runs what is not trusted: so many rows, and beyond them one a month. */
-const MOST_ROWS = 200
-
-function hasRoom({ ledger = [] }: State, used: LedgerEntry): boolean {
-  return ledger.length < MOST_ROWS || ledger.some((entry) => keyOf(entry) === keyOf(used))
+function withEntry(ledger: LedgerEntry[], used: LedgerEntry): LedgerEntry[] {
+  if (used.calls <= 0 && used.tokens <= 0 && used.costUsd <= 0) return ledger
+  const at = ledger.findIndex((entry) => isSame(entry, used))
+  const before = ledger[at]
+  return before === undefined ? [...ledger, used] : ledger.with(at, { ...before, ...sum(before, used) })
 }
 
-function nameless(used: LedgerEntry): LedgerEntry {
-  return { ...used, agent: 'other', model: null }
-}
-
-function withEntry(state: State, used: LedgerEntry): State {
-  if (used.calls <= 0 && used.tokens <= 0 && used.costUsd <= 0) return state
-  const { ledger = [] } = state
-  const at = ledger.findIndex((entry) => keyOf(entry) === keyOf(used))
-  return { ...state, ledger: at < 0 ? [...ledger, used] : ledger.with(at, added(ledger[at] ?? used, used)) }
+function isSame(one: LedgerEntry, other: LedgerEntry): boolean {
+  const keys = ['month', 'version', 'agent', 'model'] as const
+  return keys.every((key) => one[key] === other[key])
 }
 
 type Amounts = Pick<LedgerEntry, 'calls' | 'tokens' | 'costUsd' | 'agentSeconds'>
@@ -48,27 +44,18 @@ function amounts({ calls, inputTokens, outputTokens, costUsd, agentSeconds }: Us
   return { calls, tokens: inputTokens + outputTokens, costUsd, agentSeconds }
 }
 
+function sum(one: Amounts, other: Amounts, sign: 1 | -1 = 1): Amounts {
+  const add = (key: keyof Amounts) => Math.max(0, one[key] + sign * other[key])
+  return {
+    calls: add('calls'),
+    tokens: add('tokens'),
+    costUsd: add('costUsd'),
+    agentSeconds: add('agentSeconds'),
+  }
+}
+
 function less(one: Amounts, other: Amounts): Amounts {
-  return {
-    calls: Math.max(0, one.calls - other.calls),
-    tokens: Math.max(0, one.tokens - other.tokens),
-    costUsd: Math.max(0, one.costUsd - other.costUsd),
-    agentSeconds: Math.max(0, one.agentSeconds - other.agentSeconds),
-  }
-}
-
-function keyOf({ month, version, agent, model }: LedgerEntry): string {
-  return JSON.stringify([month, version, agent, model])
-}
-
-function added(one: LedgerEntry, other: LedgerEntry): LedgerEntry {
-  return {
-    ...one,
-    calls: one.calls + other.calls,
-    tokens: one.tokens + other.tokens,
-    costUsd: one.costUsd + other.costUsd,
-    agentSeconds: one.agentSeconds + other.agentSeconds,
-  }
+  return sum(one, other, -1)
 }
 
 /** Whose session it was. Who judges or plans was decided when it began. */

@@ -11,6 +11,8 @@ export const LONGEST_WAIT_MS = 5 * 60_000
 /** Limited sessions in a row, about a day of half hours, after which nobody waits any more: a person must look. */
 export const MOST_LIMITED = 50
 const HOUR_MS = 3_600_000
+/** Nobody holds more sessions in one step. */
+const MOST_CALLS = 1000
 /** Sessions that a cost limit is thought to pay for where no number of iterations is set. */
 const DEFAULT_SHARES = 50
 
@@ -116,15 +118,11 @@ export function callAllowedAt(state: State, limits: Limits, now: number): number
   return oldest === undefined ? null : oldest + HOUR_MS
 }
 
-/** The calls of the last hour with one more. */
-export function withCall(calls: readonly number[], now: number): number[] {
-  return [...calls.filter((at) => at > now - HOUR_MS), now]
-}
-
-/** With the call of a session, where one was held; `at` is when it ended. */
-export function withSession(state: State, calls: number, at: number): State {
-  if (calls === 0) return state
-  return { ...state, control: { ...state.control, calls: withCall(state.control.calls, at) } }
+/** The state with so many sessions more in the last hour. Other jobs, which hand over what theirs used, may say anything. */
+export function called(state: State, at: number, count = 1): State {
+  const recent = state.control.calls.filter((one) => one > at - HOUR_MS)
+  const calls = [...recent, ...Array.from({ length: Math.min(count, MOST_CALLS) }, () => at)]
+  return count <= 0 ? state : { ...state, control: { ...state.control, calls } }
 }
 
 /**

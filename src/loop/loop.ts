@@ -2,11 +2,11 @@
 import { EVENTS } from '../model/event.ts'
 import { openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
-import { LeaseLost, type Ports } from '../model/ports.ts'
+import { LeaseLost, type Observer, type Ports } from '../model/ports.ts'
 import type { Conclusion, State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
+import { messageOf } from '../system/errors.ts'
 import { nextStep } from './next-step.ts'
-import { announce, settled } from './observers.ts'
 import { perform } from './perform.ts'
 import { reduce } from './reduce.ts'
 
@@ -23,12 +23,7 @@ export async function loop(
   ports: Ports,
   ours: (step: Step) => boolean,
 ): Promise<Ended | HandedOver>
-export async function loop(
-  start: State,
-  limits: Limits,
-  ports: Ports,
-  ours: (step: Step) => boolean = () => true,
-): Promise<Ended | HandedOver> {
+export async function loop(start: State, limits: Limits, ports: Ports, ours = (_: Step) => true) {
   try {
     return await turns(start, limits, ports, ours)
   } finally {
@@ -81,4 +76,23 @@ async function turns(
     if (EVENTS[event.kind].durable && after.job.ending?.published !== true) news.push(told)
     else await tell(told)
   }
+}
+
+/** Whoever watches a run hears of it one after the other, and cannot disturb it. */
+export async function announce(
+  { observers, warn }: Pick<Ports, 'observers' | 'warn'>,
+  tell: (observer: Observer) => Promise<void> | undefined,
+): Promise<void> {
+  for (const observer of observers) {
+    try {
+      await tell(observer)
+    } catch (error) {
+      warn(messageOf(error))
+    }
+  }
+}
+
+/** The job is over for all of them at once: who waits for a service does not make the others wait. */
+export async function settled({ observers, warn }: Pick<Ports, 'observers' | 'warn'>): Promise<void> {
+  await Promise.all(observers.map((one) => announce({ observers: [one], warn }, (it) => it.settle?.())))
 }

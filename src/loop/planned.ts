@@ -9,7 +9,7 @@ import { alsoAsked } from '../prd/scope.ts'
 import { askedIn } from '../prd/select.ts'
 import { unworkable } from './attempt.ts'
 import { mapStory, spend, unverified, withNote, without, withRecord } from './change.ts'
-import { withSession } from './limits.ts'
+import { called } from './limits.ts'
 import { planDigest, splitFault, wantedPlan, withParts } from './plan.ts'
 
 type Planned = EventOf<'planned'>
@@ -17,7 +17,7 @@ type Proposed = Extract<Planned['proposal'], { kind: 'proposed' }>
 
 export function planned(state: State, event: Planned, limits: Limits): State {
   const { split, proposal, usage, at } = event
-  const paid = spend(withSession(state, usage.calls, at), split, usage)
+  const paid = spend(called(state, at, Math.min(1, usage.calls)), split, usage)
   switch (proposal.kind) {
     case 'limit':
     case 'refused':

@@ -7,17 +7,16 @@ import { askedIn } from '../prd/select.ts'
 import { unworkable } from './attempt.ts'
 import { redGate, spend, unverified, withRecord } from './change.ts'
 import { verificationRemarks } from './gate-memory.ts'
-import { withSession } from './limits.ts'
+import { called } from './limits.ts'
 import { revert } from './setback.ts'
 
 type Verified = EventOf<'verified'>
 
 export function verified(state: State, event: Verified, limits: Limits): State {
   const { verdict, usage, gates, at } = event
-  const called = withSession(state, usage.calls, at)
   const remarks = verificationRemarks(state, gates)
-  const told = { ...called, verification: { ...called.verification, remarks } }
-  const paid = spend(told, null, usage)
+  const told = { ...state, verification: { ...state.verification, remarks } }
+  const paid = spend(called(told, at, Math.min(1, usage.calls)), null, usage)
   switch (verdict.kind) {
     case 'verified': {
       const verification = {

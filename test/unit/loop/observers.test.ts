@@ -1,7 +1,7 @@
 // Whoever watches a run: told in order, and unable to disturb it or one another.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { announce, settled } from '../../../src/loop/observers.ts'
+import { announce, settled } from '../../../src/loop/loop.ts'
 import type { Observer } from '../../../src/model/ports.ts'
 import { midRun } from '../report/samples.ts'
 
