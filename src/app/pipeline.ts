@@ -3,7 +3,8 @@ import { readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { writeCommit } from '../git/commits.ts'
 import { RALPH } from '../git/state-commit.ts'
-import { redWords, withRecord } from '../loop/change.ts'
+import { redGate, redWords, withRecord } from '../loop/change.ts'
+import { gatesOn, runOf } from '../loop/judge.ts'
 import * as pure from '../loop/pipeline.ts'
 import type { GateResult } from '../model/gate.ts'
 import { attemptName } from '../model/paths.ts'
@@ -86,8 +87,8 @@ export function withPipeline(pipeline: Pipeline, tools: StepTools): AgentPort {
     setUp: pipeline.setsUp ? base.setUp : async () => null,
     async work(state, attempt, { conflict, timeoutMs, ...bounds }, signal) {
       const begun = pure.begin(tools.clock.now() + timeoutMs, state.control.circuits ?? {})
-      const steps = new Steps(pipeline, pipeline.before, { state, attempt, conflict }, tools, signal)
-      const { progress, why } = await steps.run(begun, bounds)
+      const way = { pipeline, steps: pipeline.before, state, attempt, conflict, tools, signal }
+      const { progress, why } = await walk(way, begun, bounds)
       const session = pure.foldSessions(progress, why)
       return progress.circuits === begun.circuits ? session : { ...session, circuits: progress.circuits }
     },
@@ -100,9 +101,9 @@ function afterwards(pipeline: Pipeline, tools: StepTools): NonNullable<AgentPort
   return async (state, attempt, timeoutMs, signal) => {
     const { circuits = {} } = state.control
     const begun = pure.begin(tools.clock.now() + timeoutMs, circuits)
-    const steps = new Steps(pipeline, pipeline.after, { state, attempt, conflict: null }, tools, signal)
+    const way = { pipeline, steps: pipeline.after, state, attempt, conflict: null, tools, signal }
     const nothing = { costUsd: null, tokens: null }
-    const { progress, why } = await steps.run(begun, { budget: nothing, reserved: nothing })
+    const { progress, why } = await walk(way, begun, { budget: nothing, reserved: nothing })
     if (await tools.repository.restore(attempt.candidate.commit))
       tools.say('what steps behind git-commit wrote is thrown away')
     if (why?.status === 'failed') tools.warn(`${why.message}; ${attempt.storyId} has passed all the same`)
@@ -113,152 +114,118 @@ function afterwards(pipeline: Pipeline, tools: StepTools): NonNullable<AgentPort
   }
 }
 
-type On = { state: State; attempt: Attempt; conflict: string | null }
+/** One iteration's way through a list of steps. */
+type Way = {
+  pipeline: Pipeline
+  steps: readonly PipelineStep[]
+  state: State
+  attempt: Attempt
+  conflict: string | null
+  tools: StepTools
+  signal: AbortSignal
+}
 type Trial = Extract<pure.Move, { kind: 'try' }>
 
-/** One iteration's way through a list of steps. */
-class Steps {
-  readonly #pipeline: Pipeline
-  readonly #steps: readonly PipelineStep[]
-  readonly #on: On
-  readonly #tools: StepTools
-  readonly #signal: AbortSignal
-
-  constructor(
-    pipeline: Pipeline,
-    steps: readonly PipelineStep[],
-    on: On,
-    tools: StepTools,
-    signal: AbortSignal,
-  ) {
-    this.#pipeline = pipeline
-    this.#steps = steps
-    this.#on = on
-    this.#tools = tools
-    this.#signal = signal
-  }
-
-  async run(begun: pure.Progress, bounds: Parameters<typeof pure.nextMove>[2]) {
-    const { clock, say } = this.#tools
-    let progress = begun
-    for (;;) {
-      const move = pure.nextMove(this.#steps, progress, bounds, clock.now())
-      const isWhole = move.kind === 'end' && move.why === null
-      if (this.#signal.aborted && !isWhole) return { progress, why: pure.CANCELLED }
-      if (move.kind === 'end') return { progress, why: move.why }
-      if (move.kind === 'wait') {
-        say(`${move.step.name} is tried again in ${Math.ceil(move.ms / 1000)} s`)
-        await clock.sleep(move.ms, this.#signal)
-      } else if (move.kind === 'rest') {
-        say(`${move.step.name} is left out: it rests until ${new Date(move.until).toISOString()}`)
-        progress = pure.rested(this.#steps, progress, move.step, move.until)
-      } else progress = await this.#try(move, progress)
+async function walk(way: Way, begun: pure.Progress, bounds: Parameters<typeof pure.nextMove>[2]) {
+  const { steps, tools, signal } = way
+  const { clock, say } = tools
+  let progress = begun
+  for (;;) {
+    const move = pure.nextMove(steps, progress, bounds, clock.now())
+    const isWhole = move.kind === 'end' && move.why === null
+    if (signal.aborted && !isWhole) return { progress, why: pure.CANCELLED }
+    if (move.kind === 'end') return { progress, why: move.why }
+    if (move.kind === 'wait') {
+      say(`${move.step.name} is tried again in ${Math.ceil(move.ms / 1000)} s`)
+      await clock.sleep(move.ms, signal)
+    } else if (move.kind === 'rest') {
+      say(`${move.step.name} is left out: it rests until ${new Date(move.until).toISOString()}`)
+      progress = pure.rested(steps, progress, move.step, move.until)
+    } else {
+      const { failed } = progress
+      progress = await tryStep(way, move, progress)
+      // A failure that ends nothing is told; one that does is what the attempt came to.
+      if (progress.failed !== null && progress.failed !== failed)
+        say(`${progress.failed.summary.replace(/^step /, '')}; goes on`)
     }
   }
+}
 
-  async #try(move: Trial, progress: pure.Progress): Promise<pure.Progress> {
-    const { clock, say } = this.#tools
-    const { step, tries } = move
-    const again = tries === 0 ? '' : `, try ${tries + 1}`
-    const agent = step.type === 'agent' ? step.agent : null
-    const place = `${progress.at + 1} of ${this.#steps.length}`
-    say(`${place}: ${step.name} (${agent ?? step.type}${again})`, agent)
-    if (step.type === 'agent') {
-      const session = await this.#session(step, move, progress)
-      const after = pure.worked(this.#steps, progress, this.#ranAs(step), session, clock.now())
-      return this.#told(after, progress)
+async function tryStep(way: Way, move: Trial, progress: pure.Progress): Promise<pure.Progress> {
+  const { clock, say } = way.tools
+  const { step, tries } = move
+  const again = tries === 0 ? '' : `, try ${tries + 1}`
+  const agent = step.type === 'agent' ? step.agent : null
+  say(`${progress.at + 1} of ${way.steps.length}: ${step.name} (${agent ?? step.type}${again})`, agent)
+  if (step.type === 'agent') {
+    const session = await sessionOf(step, way, move, progress)
+    return pure.worked(way.steps, progress, ranAs(step, way), session, clock.now())
+  }
+  const result = await act(step, way, move.bounds.timeoutMs)
+  // What was cut short has not failed.
+  return way.signal.aborted ? progress : pure.tried(progress, step, result, clock.now())
+}
+
+function sessionOf(step: AgentStep, way: Way, { tries, bounds }: Trial, { failed: failure }: pure.Progress) {
+  const { state, attempt, conflict, pipeline, signal } = way
+  const { base, agents } = way.tools
+  if (attempt.phase !== 'reserved') throw new Error('no session is begun behind the commit')
+  const own = step.agent === null ? undefined : agents.get(step.agent)
+  const { model, args } = ranAs(step, way)
+  const told =
+    failure === null ? state : withRecord(state, attempt.storyId, (record) => ({ ...record, failure }))
+  const how = { ...bounds, conflict, step: { ...pure.sessionStep(pipeline, step, tries), model, args } }
+  return (own ?? base).work(told, attempt, how, signal)
+}
+
+/** Whoever stands in for the run's agent knows neither its models nor its arguments. */
+function ranAs(step: AgentStep, { tools, attempt }: Way): AgentStep {
+  const isOwn = step.agent !== null && tools.agents.has(step.agent)
+  return isOwn || attempt.agent === 'first' ? step : { ...step, agent: null, model: null, args: [] }
+}
+
+async function act(step: Exclude<PipelineStep, AgentStep>, way: Way, timeoutMs: number): Promise<pure.Tried> {
+  const { state, attempt, tools, signal } = way
+  switch (step.type) {
+    case 'noop':
+      return { kind: 'ok' }
+    case 'command': {
+      const what = attemptName(state, attempt.storyId)
+      return triedCommand(step, await tools.command(step, what, timeoutMs, signal))
     }
-    const result = await this.#act(step, move)
-    // What was cut short has not failed.
-    if (this.#signal.aborted) return progress
-    return this.#told(pure.tried(progress, step, result, clock.now()), progress)
-  }
-
-  /** A failure that ends nothing is told; one that does is what the attempt came to. */
-  #told(after: pure.Progress, before: pure.Progress): pure.Progress {
-    if (after.failed !== null && after.failed !== before.failed)
-      this.#tools.say(`${after.failed.summary.replace(/^step /, '')}; goes on`)
-    return after
-  }
-
-  #session(step: AgentStep, { tries, bounds }: Trial, { failed }: pure.Progress) {
-    const { state, attempt, conflict } = this.#on
-    const { base, agents } = this.#tools
-    if (attempt.phase !== 'reserved') throw new Error('no session is begun behind the commit')
-    const own = step.agent === null ? undefined : agents.get(step.agent)
-    const { model, args } = this.#ranAs(step)
-    const told =
-      failed === null
-        ? state
-        : withRecord(state, attempt.storyId, (record) => ({ ...record, failure: failed }))
-    const session = pure.sessionStep(this.#pipeline, step, tries)
-    const how = { ...bounds, conflict, step: { ...session, model, args } }
-    return (own ?? base).work(told, attempt, how, this.#signal)
-  }
-
-  /** Whoever stands in for the run's agent knows neither its models nor its arguments. */
-  #ranAs(step: AgentStep): AgentStep {
-    const isOwn = step.agent !== null && this.#tools.agents.has(step.agent)
-    return isOwn || this.#on.attempt.agent === 'first'
-      ? step
-      : { ...step, agent: null, model: null, args: [] }
-  }
-
-  async #act(step: Exclude<PipelineStep, AgentStep>, { bounds }: Trial): Promise<pure.Tried> {
-    const { state, attempt } = this.#on
-    switch (step.type) {
-      case 'noop':
-        return { kind: 'ok' }
-      case 'command': {
-        const what = attemptName(state, attempt.storyId)
-        return triedCommand(step, await this.#tools.command(step, what, bounds.timeoutMs, this.#signal))
-      }
-      case 'verify':
-        return this.#verify(step, bounds.timeoutMs)
-      case 'readme-check': {
-        const why = await readmeTrouble(this.#tools.cwd, step.path)
-        return why === null ? { kind: 'ok' } : { kind: 'failed', summary: why, detail: '' }
-      }
+    case 'verify':
+      return verify(step, way, timeoutMs)
+    case 'readme-check': {
+      const why = await readmeTrouble(tools.cwd, step.path)
+      return why === null ? { kind: 'ok' } : { kind: 'failed', summary: why, detail: '' }
     }
   }
+}
 
-  /** The gates on the story's work as it stands, which stays as it is. What counts is their run with the commit. */
-  async #verify(step: PipelineStep, timeoutMs: number): Promise<pure.Tried> {
-    const { state, attempt } = this.#on
-    const { repository, gates, commit: write } = this.#tools
-    if (this.#steps !== this.#pipeline.before || this.#steps.at(-1) === step) return { kind: 'ok' }
-    const kept = await repository.keep(state, attempt.storyId)
-    if (kept === null) return { kind: 'ok' }
-    if (kept.dropped.length > 0) {
-      const detail = kept.dropped.slice(0, 20).join('\n')
-      return { kind: 'failed', summary: 'the guard would refuse what was changed', detail }
-    }
-    const commit = await write(kept.tree, state.green)
-    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(Math.min(timeoutMs, 2 ** 31 - 1))])
-    const stories = state.prd.userStories.filter(({ id }) => id === attempt.storyId)
-    const tags = stories.flatMap((story) => story.tags)
-    const what = `${attemptName(state, attempt.storyId)}-${pure.fileWord(step.name)}`
-    const baseline = state.baselineGates ?? {}
-    try {
-      const prepared = await gates.prepare(commit, signal, what)
-      const results = prepared === null ? [] : [prepared]
-      if (prepared?.ok !== false)
-        results.push(
-          ...(await gates.run(
-            { of: 'story', tags, stories, what, commit, from: state.green, baseline },
-            signal,
-          )),
-        )
-      const red = results.find(({ ok, advisory }) => !ok && !advisory)
-      if (red === undefined) return { kind: 'ok' }
-      return {
-        kind: 'failed',
-        summary: redWords(red, results),
-        detail: excerpt(red.output, DETAIL_BYTES),
-      }
-    } finally {
-      await repository.checkOut(state.green, { ...kept, base: state.green })
-    }
+/** The gates on the story's work as it stands, which stays as it is. What counts is their run with the commit. */
+async function verify(step: PipelineStep, way: Way, timeoutMs: number): Promise<pure.Tried> {
+  const { state, attempt, pipeline, steps } = way
+  const { repository, gates, commit: write } = way.tools
+  if (steps !== pipeline.before || steps.at(-1) === step) return { kind: 'ok' }
+  const kept = await repository.keep(state, attempt.storyId)
+  if (kept === null) return { kind: 'ok' }
+  if (kept.dropped.length > 0) {
+    const detail = kept.dropped.slice(0, 20).join('\n')
+    return { kind: 'failed', summary: 'the guard would refuse what was changed', detail }
+  }
+  const commit = await write(kept.tree, state.green)
+  const signal = AbortSignal.any([way.signal, AbortSignal.timeout(Math.min(timeoutMs, 2 ** 31 - 1))])
+  const stories = state.prd.userStories.filter(({ id }) => id === attempt.storyId)
+  const tags = stories.flatMap((story) => story.tags)
+  const what = `${attemptName(state, attempt.storyId)}-${pure.fileWord(step.name)}`
+  try {
+    const run = runOf(state, { of: 'story', tags, stories, what, commit })
+    const results = await gatesOn(run, { repository, gates, signal })
+    const red = redGate(results)
+    if (red === undefined) return { kind: 'ok' }
+    return { kind: 'failed', summary: redWords(red, results), detail: excerpt(red.output, DETAIL_BYTES) }
+  } finally {
+    await repository.checkOut(state.green, { ...kept, base: state.green })
   }
 }
 

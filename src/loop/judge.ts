@@ -3,7 +3,7 @@ import type { Verdict } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
 import type { GateResult } from '../model/gate.ts'
 import type { Limits } from '../model/limits.ts'
-import type { GateRun, JudgeTask, Ports } from '../model/ports.ts'
+import type { GateRun, JudgeTask, Ports, RepositoryPort } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { emptyUsage, type Usage } from '../model/usage.ts'
 import { askedIn } from '../prd/select.ts'
@@ -20,7 +20,14 @@ export function runOf(state: State, run: Partial<GateRun> & Pick<GateRun, 'of'>)
 }
 
 /** The dependencies of a commit that is checked out, then its gates for these tags, or all (null); what they wrote is thrown away. */
-export async function gatesOn(run: GateRun, { repository, gates, signal }: Ports): Promise<GateResult[]> {
+export async function gatesOn(
+  run: GateRun,
+  {
+    repository,
+    gates,
+    signal,
+  }: Pick<Ports, 'gates' | 'signal'> & { repository: Pick<RepositoryPort, 'restore'> },
+): Promise<GateResult[]> {
   const { commit, what } = run
   const prepared = await gates.prepare(commit, signal, what)
   const results = prepared === null ? [] : [prepared]
