@@ -112,7 +112,7 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
   let claimed: Awaited<ReturnType<typeof claim>>
   try {
     const wish = { feature, issue, isPlan, base: base.sha, today, settings }
-    claimed = await claim(workspace.git, workspace.objects, workspace.store, workspace.repository, {
+    claimed = await claim(workspace, {
       feature,
       asked: await askedFor(github, workspace, wish),
       branchPrefix: settings.branchPrefix,

@@ -1,12 +1,11 @@
-import type { CatFile } from '../git/cat-file.ts'
 import type { Feature } from '../git/features.ts'
-import type { Git } from '../git/git.ts'
-import type { Store } from '../git/store.ts'
 import { UserError } from '../system/errors.ts'
 import type { ClaimRequest } from './claim.ts'
 import { findFeatures } from './features.ts'
+import type { Workspace } from './workspace.ts'
 
-type Base = ClaimRequest['base']
+type Request = { base: ClaimRequest['base']; branchPrefix: string }
+type Given = Pick<Workspace, 'git' | 'objects' | 'store'>
 
 /**
  * The branch of a feature that has no state, and its head where it is there. `before`: that of an older run of it. Throws
@@ -15,26 +14,24 @@ type Base = ClaimRequest['base']
 export async function branchToTake(
   file: Feature,
   before: string | null,
-  git: Git,
-  objects: CatFile,
-  store: Store,
-  request: Pick<ClaimRequest, 'base' | 'branchPrefix'>,
+  given: Given,
+  request: Request,
 ): Promise<{ branch: string; head: string | null }> {
   const usual = `${request.branchPrefix}${file.name}`
   const branch = file.prd.branchName === '' ? usual : file.prd.branchName
   refuseShared(branch, `${file.path}: branchName`, request.base)
-  const head = await store.head(branch)
+  const head = await given.store.head(branch)
   const isOurs =
     head === null ||
     branch === usual ||
     branch === before ||
-    (await madeByRun(branch, head, file, git, objects, store, request))
+    (await madeByRun(branch, head, file, given, request))
   if (!isOurs) throw foreignBranch(branch, file, request)
   return { branch, head }
 }
 
 /** The base and the default branch are people's. Throws UserError. */
-export function refuseShared(branch: string, path: string, base: Base): void {
+export function refuseShared(branch: string, path: string, base: Request['base']): void {
   if (branch !== base.branch && branch !== base.defaultBranch) return
   const fix =
     branch === base.branch
@@ -51,10 +48,8 @@ async function madeByRun(
   branch: string,
   head: string,
   { name }: Feature,
-  git: Git,
-  objects: CatFile,
-  store: Store,
-  { base, branchPrefix }: Pick<ClaimRequest, 'base' | 'branchPrefix'>,
+  { git, objects, store }: Given,
+  { base, branchPrefix }: Request,
 ): Promise<boolean> {
   await store.fetch([head], 'tip')
   const { features } = await findFeatures(objects, { commit: head, workTree: null }, branchPrefix)
@@ -65,11 +60,7 @@ async function madeByRun(
   return git.isSaid(`Ralph-Run: ${nonce}`, `${base.sha}..${head}`)
 }
 
-function foreignBranch(
-  branch: string,
-  file: Feature,
-  { branchPrefix }: Pick<ClaimRequest, 'branchPrefix'>,
-): UserError {
+function foreignBranch(branch: string, file: Feature, { branchPrefix }: Request): UserError {
   return new UserError({
     path: `${file.path}: branchName`,
     found: `${branch}, which is there already and was not made by a run of ${file.name}`,

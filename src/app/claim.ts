@@ -1,8 +1,6 @@
 // Takes a feature for this job: finds its stories and its state, checks the lease, and makes the state to start from.
 import { randomUUID } from 'node:crypto'
-import type { CatFile } from '../git/cat-file.ts'
 import { type Feature, featureOfFolder } from '../git/features.ts'
-import type { Git } from '../git/git.ts'
 import type { Repository } from '../git/repository.ts'
 import type { Found, Store } from '../git/store.ts'
 import { begunAnew } from '../loop/archive.ts'
@@ -23,6 +21,7 @@ import { type Asked, askedAgain, withNumber } from './asked.ts'
 import { branchToTake, refuseShared } from './branch.ts'
 import { digestOf, findFeatures, meantFeature } from './features.ts'
 import { withNote } from './lost-session.ts'
+import type { Workspace } from './workspace.ts'
 
 /** Somebody else works on the feature: leave at once, change nothing. */
 export class Held extends Error {
@@ -77,46 +76,32 @@ export type ClaimRequest = {
   firstComment(branch: string): Promise<number>
 }
 
+const NO_GITHUB: State['github'] = { pull: null, pullUrl: null, comment: null, head: null, unclosed: [] }
+
+/** What of a workspace is asked. */
+export type Given = Pick<Workspace, 'git' | 'objects' | 'store' | 'repository'>
+
 export type Claimed = { state: State; resumed: boolean; notes: string[] }
 
 /** Takes the lease with one durable push. Throws Held, Superseded or UserError; nothing has changed then. */
-export async function claim(
-  git: Git,
-  objects: CatFile,
-  store: Store,
-  repository: Repository,
-  request: ClaimRequest,
-): Promise<Claimed> {
+export async function claim(given: Given, request: ClaimRequest): Promise<Claimed> {
+  if (request.asked != null) return plan(request.asked, given, request)
   const place = { commit: request.base.sha, workTree: request.workTree }
-  if (request.asked != null) return plan(request.asked, git, objects, store, repository, request)
-  const { name, file, found, before } = await meantFeature({ objects, store }, place, request)
+  const { name, file, found, before } = await meantFeature(given, place, request)
   if (found !== null) {
     const { branch, published } = found.state
     // The checkout of the feature's own branch says what the run goes by, not what the base does.
-    const isOwn = request.workTree !== null && git.clone.branch === branch && published !== null
-    return resume(found, request, git, store, repository, isOwn ? null : file)
+    const isOwn = request.workTree !== null && given.git.clone.branch === branch && published !== null
+    return resume(found, isOwn ? null : file, given, request)
   }
   if (file === null)
     throw new UserError({ path: 'feature', found: name, expected: 'a prd.json', fix: 'commit one' })
-  const { branch, head } = await branchToTake(
-    file,
-    before?.state.branch ?? null,
-    git,
-    objects,
-    store,
-    request,
-  )
-  return begin(file, branch, head, request, store, repository)
+  const taken = await branchToTake(file, before?.state.branch ?? null, given, request)
+  return begin(file, taken, given, request)
 }
 
-async function plan(
-  asked: Asked,
-  git: Git,
-  objects: CatFile,
-  store: Store,
-  repository: Repository,
-  request: ClaimRequest,
-): Promise<Claimed> {
+async function plan(asked: Asked, given: Given, request: ClaimRequest): Promise<Claimed> {
+  const { objects, store } = given
   const { feature, plan: wanted } = asked
   const { name } = feature
   const folders = [...(await store.list()).keys()].filter((folder) => featureOfFolder(folder) === name)
@@ -125,20 +110,17 @@ async function plan(
   const before = found?.state.plan
   if (found !== null && before !== undefined && before.issue === wanted.issue) {
     if (before.phase === 'begun') throw hasStories(name)
-    return resume({ ...found, state: askedAgain(found.state, asked) }, request, git, store, repository, null)
+    return resume({ ...found, state: askedAgain(found.state, asked) }, null, given, request)
   }
-  const { features } = await findFeatures(
-    objects,
-    { commit: request.base.sha, workTree: null },
-    request.branchPrefix,
-  )
-  const { branch, head } = await branchToTake(feature, null, git, objects, store, request)
-  if (found === null && head === null && features.every((one) => one.name !== name))
-    return begin(feature, branch, head, request, store, repository)
+  const place = { commit: request.base.sha, workTree: null }
+  const { features } = await findFeatures(objects, place, request.branchPrefix)
+  const taken = await branchToTake(feature, null, given, request)
+  if (found === null && taken.head === null && features.every((one) => one.name !== name))
+    return begin(feature, taken, given, request)
   // Two issues may have one title.
   const other = withNumber(asked)
   if (other === null) throw hasStories(name)
-  return plan(other, git, objects, store, repository, request)
+  return plan(other, given, request)
 }
 
 function hasStories(name: string): UserError {
@@ -153,11 +135,9 @@ function hasStories(name: string): UserError {
 
 async function resume(
   found: Found,
-  request: ClaimRequest,
-  git: Git,
-  store: Store,
-  repository: Repository,
   file: Feature | null,
+  { git, store, repository }: Given,
+  request: ClaimRequest,
 ): Promise<Claimed> {
   const state = request.anew === true ? await onBranchThatIs(found.state, store) : found.state
   const { lease } = state
@@ -171,24 +151,24 @@ async function resume(
   if (lease !== null) await request.endOrphansOf(lease)
   const fresh = state.published === null
   const said = file === null ? [] : fresh ? [...file.notes] : await editedAtBase(state, file, repository)
-  // Nothing was opened yet: the fork point is where the base is now.
-  const prd = fresh && file !== null ? { ...asImported(file.prd), run: state.prd.run } : state.prd
-  const base = fresh ? startOf(request) : state.base
-  const green = fresh ? request.base.sha : state.green
-  const moved = request.base.sha !== state.base.sha
-  const baseline = fresh && moved ? 'pending' : state.baseline
-  const storiesDigest = fresh && file !== null ? file.digest : state.storiesDigest
-  const free = takeOver(withNote(git, { ...state, prd, base, green, baseline, storiesDigest }))
+  const free = takeOver(withNote(git, fresh ? asUnopened(state, file, request) : state))
   const claimed = taken(await request.settle(free, fresh), request, request.job)
   await store.save(claimed)
   return { state: claimed, resumed: true, notes: said }
 }
 
+/** Nothing was opened yet: the fork point is where the base is now. */
+function asUnopened(state: State, file: Feature | null, { base }: ClaimRequest): State {
+  const baseline = base.sha === state.base.sha ? state.baseline : 'pending'
+  const begun: State = { ...state, base: { branch: base.branch, sha: base.sha }, green: base.sha, baseline }
+  if (file === null) return begun
+  return { ...begun, prd: { ...asImported(file.prd), run: state.prd.run }, storiesDigest: file.digest }
+}
+
 /** A run that begins anew goes on upon its branch; where people have deleted that, it begins at the base. */
 async function onBranchThatIs(state: State, store: Store): Promise<State> {
   if (state.published === null || (await store.head(state.branch)) !== null) return state
-  const github = { pull: null, pullUrl: null, comment: null, head: null, unclosed: [] }
-  return { ...state, published: null, github }
+  return { ...state, published: null, github: NO_GITHUB }
 }
 
 /** Stories count from the branch once a run has begun: what people change at the base is told, not merged. */
@@ -206,10 +186,6 @@ export function withWanted(state: State, wanted: Wanted): State {
   const { scope, mistakes } = scopeOf(state.prd, wanted, state.prd.run.jobs + 1)
   if (mistakes.length > 0) throw new UserError(mistakes)
   return withScope(state, scope)
-}
-
-function startOf({ base }: ClaimRequest): State['base'] {
-  return { branch: base.branch, sha: base.sha }
 }
 
 function taken(before: State, request: ClaimRequest, job: Job): State {
@@ -243,13 +219,11 @@ function taken(before: State, request: ClaimRequest, job: Job): State {
   }
 }
 
-export async function begin(
+async function begin(
   file: Feature,
-  branch: string,
-  head: string | null,
+  { branch, head }: { branch: string; head: string | null },
+  { store, repository }: Given,
   request: ClaimRequest,
-  store: Store,
-  repository: Repository,
 ): Promise<Claimed> {
   const plan = request.asked?.plan
   const begun = { ...newState(file, branch, request), ...(plan === undefined ? {} : { plan }) }
@@ -259,11 +233,8 @@ export async function begin(
   const settled = await request.settle(state, head === null)
   const claimed = taken(settled, request, settled.job)
   await store.save(claimed)
-  const said =
-    head === null
-      ? [...file.notes]
-      : [...file.notes, `the state of ${file.name} was lost; it goes on from ${branch} as it stands`]
-  return { state: claimed, resumed: head !== null, notes: said }
+  const lost = `the state of ${file.name} was lost; it goes on from ${branch} as it stands`
+  return { state: claimed, resumed: head !== null, notes: [...file.notes, ...(head === null ? [] : [lost])] }
 }
 
 /** The branch is there but our state is not: what passed is what its commits say, and the gates see it again. */
@@ -310,7 +281,7 @@ export function newState(
     recent: [],
     timeline: [],
     lease: null,
-    github: { pull: null, pullUrl: null, comment: null, head: null, unclosed: [] },
+    github: NO_GITHUB,
     job,
   }
 }

@@ -113,12 +113,11 @@ export async function openLocal(
           refuseShared(state.branch, `the branch of ${state.feature}`, base)
         return
       }
-      const { git, objects, store } = workspace
       const path = prdPathOf(state)
       const name = state.feature
       const folder = state.importedFrom === null ? state.folder : null
       const file = { name, folder, path, prd: state.prd, digest: state.storiesDigest, notes: [] }
-      await branchToTake(file, null, git, objects, store, { base, branchPrefix: settings.branchPrefix })
+      await branchToTake(file, null, workspace, { base, branchPrefix: settings.branchPrefix })
     },
     [Symbol.dispose]: () => workspace[Symbol.dispose](),
   }

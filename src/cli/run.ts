@@ -55,8 +55,8 @@ export async function run(context: Context): Promise<Answer> {
   const answer = await withPorts(context, local, live, given, async (ports) => {
     const deadline =
       context.flags.jobDeadline === undefined ? Number.MAX_SAFE_INTEGER : now + settings.jobDeadlineMs
-    const { git, objects, store, repository, clone } = local.workspace
-    const claimed = await claim(git, objects, store, repository, {
+    const { clone } = local.workspace
+    const claimed = await claim(local.workspace, {
       feature: settings.feature,
       typed: local.typed,
       branchPrefix: settings.branchPrefix,

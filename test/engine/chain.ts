@@ -263,8 +263,8 @@ export class Chain {
     })
     const now = Date.now()
     const lease = await leaseFor(settings, now, null)
-    const { git: own, objects, store, repository } = workspace
-    const claimed = await claim(own, objects, store, repository, {
+    const { repository } = workspace
+    const claimed = await claim(workspace, {
       feature: 'sample',
       branchPrefix: settings.branchPrefix,
       base: { branch: 'main', sha: await this.head('main'), defaultBranch: 'main' },

@@ -471,32 +471,35 @@ export async function claimNext(
       stored = state
     },
   } as unknown as Store
-  const { state } = await claim(git, EMPTY, store, {} as unknown as Repository, {
-    feature: saved.feature,
-    branchPrefix: 'ralph/',
-    base: saved.base,
-    workTree: null,
-    generation,
-    lease: {
-      holder: 'run 1.1',
-      expiresAt: now + HOUR,
-      runId: 1,
-      runAttempt: 1,
-      url: null,
-      host: 'h',
-      pid: 1,
-      startTime: '',
-      mark: 'mark',
+  const { state } = await claim(
+    { git, objects: EMPTY, store, repository: {} as unknown as Repository },
+    {
+      feature: saved.feature,
+      branchPrefix: 'ralph/',
+      base: saved.base,
+      workTree: null,
+      generation,
+      lease: {
+        holder: 'run 1.1',
+        expiresAt: now + HOUR,
+        runId: 1,
+        runAttempt: 1,
+        url: null,
+        host: 'h',
+        pid: 1,
+        startTime: '',
+        mark: 'mark',
+      },
+      alive: async () => false,
+      endOrphansOf: async () => {},
+      job: newJob(now, waits ? Number.MAX_SAFE_INTEGER : now + 5 * HOUR),
+      chosen: {},
+      wanted: askedAgain(saved),
+      today: '2026-01-10',
+      settle: async (state: State) => state,
+      firstComment: async () => 0,
     },
-    alive: async () => false,
-    endOrphansOf: async () => {},
-    job: newJob(now, waits ? Number.MAX_SAFE_INTEGER : now + 5 * HOUR),
-    chosen: {},
-    wanted: askedAgain(saved),
-    today: '2026-01-10',
-    settle: async (state: State) => state,
-    firstComment: async () => 0,
-  })
+  )
   if (stored !== state) throw new Error('a claim is durable before it counts')
   return state
 }
