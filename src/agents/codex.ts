@@ -1,11 +1,10 @@
 // Codex CLI: `codex exec --json` (developers.openai.com/codex/noninteractive).
 
+import { amount, type Json, object, objects, string } from '../model/json.ts'
 import type { Exit } from '../system/process.ts'
 import { type AgentEvent, type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
-import { type Ending, failed } from './ending.ts'
-import { EventReader, type Handlers } from './events.ts'
-import { amount, type Json, object, objects, string, toolTarget } from './json.ts'
-import { readRefusal, statusOfRefusal } from './refusal.ts'
+import { type Ending, failed, readRefusal, statusOfRefusal } from './ending.ts'
+import { EventReader, type Handlers, toolTarget } from './events.ts'
 
 export const codex: AgentVendor = {
   name: 'codex',

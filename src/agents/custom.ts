@@ -1,5 +1,6 @@
 // Any command line of the user's as an agent: prompt on stdin, exit 0 is a finished session.
 
+import { jsonObject, number, object } from '../model/json.ts'
 import type { Exit } from '../system/process.ts'
 import {
   type AgentEvent,
@@ -11,7 +12,6 @@ import {
 } from './agent.ts'
 import { type Ending, oneLine, silentEnding, stderrLine, withWords } from './ending.ts'
 import { appended } from './events.ts'
-import { jsonObject, number, object } from './json.ts'
 
 /** RALPH_MODE, RALPH_FEATURE, RALPH_STORY_ID, RALPH_ATTEMPT and RALPH_PROMPT_FILE are set by the caller. */
 export const custom: AgentVendor = {

@@ -1,9 +1,9 @@
 // Reads a session's events, one JSON object a line: what all vendors share. A vendor adds what its events mean.
 
+import { type Json, jsonObject, object, string } from '../model/json.ts'
 import type { Exit } from '../system/process.ts'
-import { type AgentEvent, type Classified, noUsage, type StreamParser, type Usage } from './agent.ts'
+import { type AgentEvent, type Classified, noUsage, type StreamParser, type Usage, words } from './agent.ts'
 import { type Ending, endedByUs, failed, oneLine, type Retrying, silentEnding, stderrLine } from './ending.ts'
-import { type Json, jsonEvent, string, toolTarget } from './json.ts'
 
 /** What events mean, by their `type`; those that are missing say nothing to us. */
 export type Handlers = Readonly<Record<string, (event: Json) => AgentEvent[] | undefined>>
@@ -121,6 +121,15 @@ export abstract class EventReader implements StreamParser {
   }
 }
 
+/**
+ * The event on a line of a vendor's stream, or null: as `jsonObject`, but a warning of the program, or terminal codes,
+ * may stand on the line before it, written without a line end of their own.
+ */
+function jsonEvent(line: string): Json | null {
+  const start = line.indexOf('{')
+  return start < 0 || line.lastIndexOf('"', start) >= 0 ? null : jsonObject(line.slice(start))
+}
+
 /** The use of a tool, with what it is used on. */
 export function toolUse(name: unknown, input: unknown): AgentEvent {
   return { kind: 'tool', name: string(name) ?? 'tool', target: toolTarget(input) }
@@ -137,4 +146,13 @@ export function appended(text: string, more: string): string {
   if (all.length <= 2 * TEXT_LIMIT) return all
   const tail = all.slice(-TEXT_LIMIT)
   return tail.slice(tail.indexOf('\n') + 1)
+}
+
+const TARGETS = words('file_path filePath path notebook_path command pattern query url description')
+
+/** What a tool was used on, for people: the first telling argument, one line of at most 200 characters. */
+export function toolTarget(input: unknown): string | null {
+  const given = object(input) ?? {}
+  const value = TARGETS.map((name) => string(given[name])).find((one) => one !== null && one !== '')
+  return value?.replace(/\s+/g, ' ').slice(0, 200) ?? null
 }

@@ -5,11 +5,11 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, isAbsolute, join, relative } from 'node:path'
+import { type Json, jsonObject, object } from '../model/json.ts'
 import { openUp, readRegular, replaceFile } from '../system/files.ts'
 import type { OtherUser } from '../system/other-user.ts'
 import type { Environment } from '../system/untrusted-env.ts'
 import type { HomeShare } from './agent.ts'
-import { type Json, jsonObject, object } from './json.ts'
 
 export type SessionHome = AsyncDisposable & {
   /** The environment with this home, and without what leads to another. */

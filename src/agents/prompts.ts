@@ -1,7 +1,6 @@
 // What a session is told: its mode's template, filled with what the state and the files of people say.
-
 import { stepTemplate } from '../loop/built-in.ts'
-import { planParts, runParts, setupParts, verifyParts } from '../loop/prompt.ts'
+import { type PromptFacts, planParts, runParts, setupParts, verifyParts } from '../loop/prompt.ts'
 import type { Part } from '../loop/template.ts'
 import { findTemplate, type Read, type Template } from '../loop/templates.ts'
 import type { Story } from '../model/feature.ts'
@@ -24,7 +23,7 @@ export type PromptSources = {
 /** What a session works on. */
 export type Asked =
   /** `conflict`: why the work of earlier attempts is not in the tree, or null. */
-  | { mode: 'run'; story: Story; conflict: string | null; step?: Pick<SessionStep, 'name' | 'prompt'> }
+  | { mode: 'run'; story: Story; conflict: string | null; step?: SessionStep }
   | { mode: 'plan'; task: PlanTask }
   | { mode: 'verify'; task: JudgeTask }
   | { mode: 'setup' }
@@ -36,17 +35,17 @@ export type Prompt = { parts: Part[]; template: string | null }
 export async function promptOf(sources: PromptSources, asked: Asked, state: State): Promise<Prompt | null> {
   const read = (path: string) => sources.read(state.green, path)
   const found = await templateOf(asked, read)
-  if (found === 'missing') return null
-  const tags = asked.mode === 'run' ? asked.story.tags : null
-  const parts = partsOf(found?.text ?? null, asked, state, {
-    gates: sources.gates(tags),
-    services: sources.services(tags),
+  if (found === 'missing' || (found === null && asked.mode === 'setup')) return null
+  const story = asked.mode === 'run' ? asked.story : null
+  const facts = {
+    gates: sources.gates(story?.tags ?? null),
+    services: sources.services(story?.tags ?? null),
     instructions: sources.instructions,
     context: (await read(ownFiles(state).context)) ?? '',
-    dropped: asked.mode === 'run' ? (state.kept[asked.story.id]?.dropped ?? []) : [],
+    dropped: state.kept[story?.id ?? '']?.dropped ?? [],
     conflict: asked.mode === 'run' ? asked.conflict : null,
-  })
-  return parts === null ? null : { parts, template: found?.path ?? null }
+  }
+  return { parts: partsOf(found?.text ?? null, asked, state, facts), template: found?.path ?? null }
 }
 
 /** A step of a pipeline may have one of its own; null for the built-in one. */
@@ -59,12 +58,7 @@ async function templateOf(asked: Asked, read: Read): Promise<Template | null | '
   return text === null ? 'missing' : { path: prompt.path, text }
 }
 
-function partsOf(
-  template: string | null,
-  asked: Asked,
-  state: State,
-  facts: Parameters<typeof runParts>[3],
-): Part[] | null {
+function partsOf(template: string | null, asked: Asked, state: State, facts: PromptFacts): Part[] {
   switch (asked.mode) {
     case 'run':
       return runParts(template, state, asked.story, facts)
@@ -73,6 +67,6 @@ function partsOf(
     case 'verify':
       return verifyParts(template, state, asked.task, facts)
     case 'setup':
-      return template === null ? null : setupParts(template, state, facts)
+      return setupParts(template ?? '', state, facts)
   }
 }

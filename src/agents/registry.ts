@@ -48,8 +48,25 @@ export function homeSharesOf(vendor: AgentVendor): HomeShare[] {
 
 /** What no agent may change of its own or another's settings, in any folder. */
 export const agentSettings: readonly string[] = [...new Set(VENDORS.flatMap((vendor) => vendor.settings))]
-/** Documents that agents read in folders above the project, too. */
-export const agentDocuments: readonly string[] = VENDORS.flatMap(({ documents = [] }) => documents)
+/** Documents that agents read in every folder above, too: files, since a folder of settings changes while people work. */
+export const documentNames: readonly string[] = [
+  'AGENTS.md',
+  ...VENDORS.flatMap(({ documents = [] }) => documents),
+]
+
+/** Documents by which a project speaks to agents: their programs read them unasked, in any folder. In lower case. */
+const DOCUMENTS = [
+  ...['agent.md', 'agents.md', 'agents.local.md', 'claude.md', 'claude.local.md', 'gemini.md', 'qwen.md'],
+  ...['.clinerules', '.goosehints', '.rules', '.windsurfrules', '.windsurf'],
+  ...['.github/copilot-instructions.md', '.github/instructions', '.github/prompts', '.github/chatmodes'],
+]
+const ALL = [...DOCUMENTS, ...agentSettings].map((name) => `/${name}/`)
+
+/** Whether agents read the file at this path for themselves: documents and settings, in whatever letters. */
+export function isAgentDocument(path: string): boolean {
+  const folded = `/${path.normalize('NFKC').toLowerCase()}/`
+  return ALL.some((name) => folded.includes(name))
+}
 
 export const keyShapes: readonly KeyShape[] = VENDORS.flatMap((vendor) => vendor.keyShapes)
 

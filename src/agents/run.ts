@@ -1,8 +1,10 @@
 // Runs one session of an agent: command line, stream, transcript, end.
 
+import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { messageOf } from '../system/errors.ts'
 import type { OtherUser } from '../system/other-user.ts'
 import { type RunRequest, runUntrusted } from '../system/process.ts'
 import type { Redactor } from '../system/redact.ts'
@@ -10,7 +12,7 @@ import { withoutControls } from '../system/workflow-commands.ts'
 import type { AgentEvent, AgentVendor, CommandOptions, SessionResult, Usage } from './agent.ts'
 import { streamMeter } from './cost.ts'
 import { oneLine } from './ending.ts'
-import { Transcript } from './transcript.ts'
+import { transcriptHead } from './readable.ts'
 
 export type Budget = { costUsd: number | null; tokens: number | null }
 
@@ -58,13 +60,9 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
     left -= EVENT_SIZE + (event.kind === 'text' ? Math.min(event.text.length, TEXT_LIMIT) : 0)
     if (left <= 0) request.onEvent?.({ kind: 'text', text: '... the rest is not shown ...' })
   }
-  const transcript =
-    request.transcriptPath === undefined
-      ? null
-      : new Transcript(request.transcriptPath, redactor, (message) =>
-          emit({ kind: 'error', message: oneLine(message) }),
-        )
-
+  const onError = (message: string) => emit({ kind: 'error', message: oneLine(message) })
+  const { transcriptPath: path } = request
+  const transcript = path === undefined ? null : new Transcript(path, vendor.name, redactor, onError)
   const isCancelled = signal?.aborted === true
   const overspent = new AbortController()
   const meter = streamMeter(request.prompt.length)
@@ -114,11 +112,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
   }
 }
 
-function wrapped(
-  wrapper: string | undefined,
-  file: string,
-  args: string[],
-): { file: string; args: string[] } {
+function wrapped(wrapper: string | undefined, file: string, args: string[]) {
   const before = wrapper?.trim() ?? ''
   if (before === '') return { file, args }
   return { file: 'bash', args: ['--norc', '-c', `${before} "$@"`, 'agent-wrapper', file, ...args] }
@@ -163,14 +157,7 @@ async function openUsageFile({ usageFile }: AgentVendor, as: OtherUser | null) {
 /** An event for people: bounded, without secrets, and with paths as the repository has them. */
 function shown(event: AgentEvent, cwd: string, hide: (text: string) => string): AgentEvent {
   // Twice as long, so that no secret is cut in two before it is found.
-  const bounded = (text: string) =>
-    hide(
-      text
-        .slice(0, 2 * TEXT_LIMIT)
-        .split('\n')
-        .map(withoutControls)
-        .join('\n'),
-    ).slice(0, TEXT_LIMIT)
+  const bounded = (text: string) => hide(plain(text.slice(0, 2 * TEXT_LIMIT))).slice(0, TEXT_LIMIT)
   switch (event.kind) {
     case 'text':
       return { ...event, text: bounded(event.text) }
@@ -181,4 +168,76 @@ function shown(event: AgentEvent, cwd: string, hide: (text: string) => string): 
     default:
       return event
   }
+}
+
+/** Bytes of a transcript. */
+const TRANSCRIPT_LIMIT = 64 * 1024 * 1024
+/** So many UTF-16 units of it are written at once. */
+const PORTION = 64 * 1024
+
+type Stream = 'stdout' | 'stderr'
+
+/** What a session prints, without secrets, in a file on this machine. */
+class Transcript {
+  readonly #onError: (message: string) => void
+  /** A secret of one stream may have lines of the other in it. */
+  readonly #hide: Record<Stream, (lines: string) => string>
+  #file: number | null = null
+  #left = TRANSCRIPT_LIMIT
+  /** Lines of one stream, and how many UTF-16 units they are. */
+  #waiting: string[] = []
+  #size = 0
+  #from: Stream = 'stdout'
+
+  /** A file that cannot be written is only reported. */
+  constructor(path: string, agent: string, redactor: Redactor, onError: (message: string) => void) {
+    this.#onError = onError
+    this.#hide = { stdout: redactor.lines(), stderr: redactor.lines() }
+    this.#try(() => {
+      mkdirSync(dirname(path), { recursive: true })
+      this.#file = openSync(path, 'w')
+      writeFileSync(this.#file, `${transcriptHead(agent)}\n`)
+    })
+  }
+
+  /** Lines wait for each other, for a flood has millions: they are redacted and written together. */
+  write(stream: Stream, line: string): void {
+    if (this.#file === null || this.#left <= 0) return
+    if (stream !== this.#from || this.#size > PORTION) this.#flush()
+    this.#from = stream
+    if (this.#waiting.length === 0) setImmediate(() => this.#flush())
+    this.#waiting.push(plain(line))
+    this.#size += line.length + 1
+  }
+
+  close(): void {
+    this.#flush()
+    const file = this.#file
+    this.#file = null
+    if (file !== null) this.#try(() => closeSync(file))
+  }
+
+  #flush(): void {
+    const [file, lines] = [this.#file, this.#waiting]
+    this.#waiting = []
+    this.#size = 0
+    if (file === null || lines.length === 0) return
+    const text = `${this.#hide[this.#from](lines.join('\n'))}\n`
+    this.#left -= Buffer.byteLength(text)
+    this.#try(() => writeFileSync(file, this.#left > 0 ? text : '... the transcript is cut here ...\n'))
+  }
+
+  #try(act: () => void): void {
+    try {
+      act()
+    } catch (error) {
+      this.#file = null
+      this.#onError(`the transcript cannot be written: ${messageOf(error)}`)
+    }
+  }
+}
+
+/** A control sequence in the middle of a key would hide it from the redactor. Lines of a flood come together. */
+function plain(lines: string): string {
+  return /[^\x20-\x7e\t\n]/.test(lines) ? lines.split('\n').map(withoutControls).join('\n') : lines
 }

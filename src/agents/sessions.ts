@@ -6,13 +6,11 @@ import { textOf } from '../loop/template.ts'
 import { findTemplate, missingPrompt } from '../loop/templates.ts'
 import type { Mode } from '../loop/variables.ts'
 import type { Verdict } from '../model/event.ts'
-import type { Story } from '../model/feature.ts'
 import { attemptName } from '../model/paths.ts'
-import type { SessionStep } from '../model/pipeline.ts'
 import type { PlanTask, Proposal } from '../model/plan.ts'
 import type { AgentPort, JudgeTask, SessionBounds } from '../model/ports.ts'
 import type { Attempt, Session, State } from '../model/state.ts'
-import type { Price } from '../model/usage.ts'
+import type { Price, Usage } from '../model/usage.ts'
 import { UserError } from '../system/errors.ts'
 import { clearWay } from '../system/files.ts'
 import { agentEnv, type Environment } from '../system/untrusted-env.ts'
@@ -50,152 +48,46 @@ type Counted = { requests: number; inputTokens: number; outputTokens: number }
 const CAPTURE_BYTES = 64 * 1024
 const MESSAGE = 400
 
-/** What sets one kind of session apart; `Task` is what it works on. */
-type Kind<Task, Output> = {
-  /** The model's and the template's name, and what the agent is told in RALPH_MODE. */
-  mode: Mode
-  asked(task: Task): Asked
-  transcript(task: Task, state: State): string
-  variables(task: Task): Record<string, string>
-  output(result: SessionResult, task: Task, words: Words): Output
-  /** Of a pipeline. */
-  step?(task: Task): SessionStep | undefined
-}
+/** What one session is told, beside its prompt, and what its transcript is called. */
+type Told = { transcript: string; variables: Record<string, string> }
 
-/** How a session's words are read, and told to people. */
-type Words = { redact(text: string): string; oneLine(text: string): string; isCustom: boolean }
-
-type Work = { attempt: Attempt; story: Story; conflict: string | null; step?: SessionStep }
-
-const work: Kind<Work, Omit<Session, 'usage'>> = {
-  mode: 'run',
-  asked: ({ story, conflict, step }) => ({
-    mode: 'run',
-    story,
-    conflict,
-    ...(step === undefined ? {} : { step }),
-  }),
-  transcript: ({ attempt, step }, state) => `${attemptName(state, attempt.storyId)}${step?.log ?? ''}`,
-  variables: ({ attempt, step }) => ({
-    RALPH_STORY_ID: attempt.storyId,
-    RALPH_ATTEMPT: String(attempt.number),
-    ...(step === undefined ? {} : { RALPH_STEP: step.name }),
-  }),
-  step: ({ step }) => step,
-  output: (result, _task, said) => sessionOf(result, said),
-}
-
-function sessionOf(result: SessionResult, { redact, oneLine }: Words): Omit<Session, 'usage'> {
-  const { done, notDone, stuck, learnings } = readSignals(redact(result.finalText))
-  return {
-    status: STATUSES.get(result.status) ?? 'failed',
-    message: oneLine(result.message),
-    resetsAt: result.resetsAt,
-    hints: { done, notDone, stuck: stuck === null ? null : oneLine(stuck) },
-    learnings: learnings.map(oneLine),
-  }
-}
-
-/** Of those that are not charged as a failure. */
-const STATUSES: ReadonlyMap<SessionResult['status'], Session['status']> = new Map([
-  ['finished', 'finished'],
-  ['limit', 'limit'],
-  ['overloaded', 'overloaded'],
-  ['auth', 'auth'],
-  ['not-started', 'not-started'],
-  ['aborted', 'interrupted'],
-])
-
-const setUp: Kind<{ attempt: Attempt }, Omit<Session, 'usage'>> = {
-  mode: 'setup',
-  asked: () => ({ mode: 'setup' }),
-  transcript: ({ attempt }, state) => `${attemptName(state, attempt.storyId)}-setup`,
-  variables: () => ({}),
-  output: (result, _task, said) => sessionOf(result, said),
-}
-
-const judgement: Kind<JudgeTask, Verdict> = {
-  mode: 'verify',
-  asked: (task) => ({ mode: 'verify', task }),
-  transcript: () => `verify-${Date.now()}`,
-  variables: () => ({}),
-  /** A judge that errs, or says neither, has not approved. */
-  output(result, { stories }, { redact, oneLine, isCustom }) {
-    const message = oneLine(result.message)
-    if (result.status === 'limit' || result.status === 'overloaded') {
-      return { kind: 'limit', notBefore: result.resetsAt, message }
-    }
-    if (result.status === 'auth' || result.status === 'not-started') return { kind: 'refused', message }
-    if (result.status !== 'finished') return { kind: 'none', message }
-    const { verdict } = readSignals(redact(result.finalText))
-    if (verdict === null) {
-      const hint = isCustom ? ', which the agent must print (docs/custom-agent.md)' : ''
-      const lines = '<ralph>VERIFIED</ralph> or <ralph>RESET:ids</ralph>'
-      return { kind: 'none', message: `no line ${lines} in the judge's answer${hint}` }
-    }
-    if (verdict.kind === 'verified') {
-      const { evidence } = verdict
-      if (evidence === undefined) return { kind: 'verified' }
-      return { kind: 'verified', evidence: evidence.map((one) => ({ ...one, shown: oneLine(one.shown) })) }
-    }
-    const ids = verdict.ids.filter((id) => stories.includes(id))
-    if (ids.length === 0) return { kind: 'none', message: 'the judge reset stories that do not exist' }
-    return { kind: 'reset', stories: ids, reason: oneLine(verdict.reason) || 'the judge gave no reason' }
-  },
-}
-
-const proposal: Kind<PlanTask, Proposal> = {
-  mode: 'plan',
-  asked: (task) => ({ mode: 'plan', task }),
-  transcript: () => `plan-${Date.now()}`,
-  variables: ({ split }) => (split === null ? {} : { RALPH_STORY_ID: split }),
-  output(result, task, { redact, oneLine }) {
-    const message = oneLine(result.message)
-    if (result.status === 'limit' || result.status === 'overloaded')
-      return { kind: 'limit', notBefore: result.resetsAt, message }
-    if (result.status === 'auth' || result.status === 'not-started') return { kind: 'refused', message }
-    if (result.status !== 'finished') return { kind: 'none', message }
-    const read = readProposal(redact(result.finalText), task)
-    return read.kind === 'none' ? { ...read, message: oneLine(read.message) } : read
-  },
-}
+/** What a session said, clean, with what it used. */
+type Said = { result: SessionResult; message: string; finalText: string; usage: Usage }
 
 export function createSessions(options: SessionsOptions): AgentPort {
   const { redact } = options.redactor
   const oneLine = (text: string) =>
     redact(withoutControls(text)).replace(/\s+/g, ' ').trim().slice(0, MESSAGE)
-  const words = { redact, oneLine, isCustom: options.vendor.name === 'custom' }
 
-  async function session<Task, Output>(
-    kind: Kind<Task, Output>,
-    task: Task,
+  async function session(
+    asked: Asked,
+    told: Told,
     state: State,
     bounds: SessionBounds,
     signal: AbortSignal,
-  ) {
-    const step = kind.step?.(task)
-    const told = await promptOf(options, kind.asked(task), state)
-    if (told === null)
+  ): Promise<Said> {
+    const step = asked.mode === 'run' ? asked.step : undefined
+    const made = await promptOf(options, asked, state)
+    if (made === null)
       throw new UserError(missingPrompt(step?.prompt?.kind === 'file' ? step.prompt.path : ''))
-    const prompt = redact(textOf(told.parts))
+    const prompt = redact(textOf(made.parts))
     const promptFile = join(options.directory, 'prompt.md')
     const transcripts = join(options.directory, 'transcripts', options.run ?? '')
-    const transcriptPath = join(transcripts, `${kind.transcript(task, state)}.log`)
+    const transcriptPath = join(transcripts, `${told.transcript}.log`)
     for (const path of [promptFile, transcriptPath]) await clearWay(dirname(options.directory), path)
     await writeFile(promptFile, prompt)
-    const set = {
-      RALPH_MODE: kind.mode,
-      RALPH_FEATURE: state.feature,
-      RALPH_PROMPT_FILE: promptFile,
-      ...kind.variables(task),
-    }
     await using home = await options.homes.open()
     const { env } = agentEnv(home.env(options.env), {
       extra: options.extraEnv,
       vendor: variablesOf(options.vendor),
-      set,
+      set: {
+        RALPH_MODE: asked.mode,
+        RALPH_FEATURE: state.feature,
+        RALPH_PROMPT_FILE: promptFile,
+        ...told.variables,
+      },
     })
-    const model = step?.model ?? options.models[kind.mode]
+    const model = step?.model ?? options.models[asked.mode]
     const before = options.used?.() ?? null
     const run = await runAgent({
       ...options,
@@ -214,32 +106,110 @@ export function createSessions(options: SessionsOptions): AgentPort {
     })
     const result = { ...run, seen: countedSince(before, options.used?.() ?? null) ?? run.seen }
     const usage = settled(result, options.prices, model, bounds.reserved)
-    return { output: kind.output(result, task, words), usage }
+    return { result, message: oneLine(result.message), finalText: redact(result.finalText), usage }
+  }
+
+  function worked({ result, message, finalText, usage }: Said): Session {
+    const { done, notDone, stuck, learnings } = readSignals(finalText)
+    return {
+      status: STATUSES.get(result.status) ?? 'failed',
+      message,
+      resetsAt: result.resetsAt,
+      hints: { done, notDone, stuck: stuck === null ? null : oneLine(stuck) },
+      learnings: learnings.map(oneLine),
+      usage,
+    }
+  }
+
+  function verdictIn({ finalText }: Said, { stories }: JudgeTask): Verdict {
+    const { verdict } = readSignals(finalText)
+    if (verdict === null) {
+      const isCustom = options.vendor.name === 'custom'
+      const hint = isCustom ? ', which the agent must print (docs/custom-agent.md)' : ''
+      const lines = '<ralph>VERIFIED</ralph> or <ralph>RESET:ids</ralph>'
+      return { kind: 'none', message: `no line ${lines} in the judge's answer${hint}` }
+    }
+    if (verdict.kind === 'verified') {
+      const { evidence } = verdict
+      if (evidence === undefined) return { kind: 'verified' }
+      return { kind: 'verified', evidence: evidence.map((one) => ({ ...one, shown: oneLine(one.shown) })) }
+    }
+    const ids = verdict.ids.filter((id) => stories.includes(id))
+    if (ids.length === 0) return { kind: 'none', message: 'the judge reset stories that do not exist' }
+    return { kind: 'reset', stories: ids, reason: oneLine(verdict.reason) || 'the judge gave no reason' }
+  }
+
+  function proposalIn({ finalText }: Said, task: PlanTask): Proposal {
+    const read = readProposal(finalText, task)
+    return read.kind === 'none' ? { ...read, message: oneLine(read.message) } : read
   }
 
   return {
     async work(state, attempt, { conflict, step, ...bounds }, signal) {
       const story = state.prd.userStories.find((one) => one.id === attempt.storyId)
       if (story === undefined) throw new Error(`${attempt.storyId} is not in prd.json`)
-      const task = { attempt, story, conflict, ...(step === undefined ? {} : { step }) }
-      const { output, usage } = await session(work, task, state, bounds, signal)
-      return { ...output, usage }
+      const variables = { RALPH_STORY_ID: story.id, RALPH_ATTEMPT: String(attempt.number) }
+      const told = {
+        transcript: `${attemptName(state, story.id)}${step?.log ?? ''}`,
+        variables: { ...variables, ...(step === undefined ? {} : { RALPH_STEP: step.name }) },
+      }
+      const asked = { mode: 'run' as const, story, conflict, ...(step === undefined ? {} : { step }) }
+      return worked(await session(asked, told, state, bounds, signal))
     },
     async setUp(state, attempt, bounds, signal) {
       const found = await findTemplate('setup', (path) => options.read(state.green, path))
       if (found === null) return null
       options.onEvent?.({ kind: 'text', text: `sets the project up first, by ${found.path}` })
-      const { output, usage } = await session(setUp, { attempt }, state, bounds, signal)
-      return { ...output, usage }
+      const told = { transcript: `${attemptName(state, attempt.storyId)}-setup`, variables: {} }
+      return worked(await session({ mode: 'setup' }, told, state, bounds, signal))
     },
+    /** A judge that errs, or says neither, has not approved. */
     async judge(state, task, bounds, signal) {
-      const { output, usage } = await session(judgement, task, state, bounds, signal)
-      return { verdict: output, usage }
+      const told = { transcript: `verify-${Date.now()}`, variables: {} }
+      const said = await session({ mode: 'verify', task }, told, state, bounds, signal)
+      return { verdict: unanswered(said) ?? verdictIn(said, task), usage: said.usage }
     },
     async plan(state, task, bounds, signal) {
-      const { output, usage } = await session(proposal, task, state, bounds, signal)
-      return { proposal: output, usage }
+      const variables: Record<string, string> = task.split === null ? {} : { RALPH_STORY_ID: task.split }
+      const told = { transcript: `plan-${Date.now()}`, variables }
+      const said = await session({ mode: 'plan', task }, told, state, bounds, signal)
+      return { proposal: unanswered(said) ?? proposalIn(said, task), usage: said.usage }
     },
+  }
+}
+
+/** Of those that are not charged as a failure. */
+const STATUSES: ReadonlyMap<SessionResult['status'], Session['status']> = new Map([
+  ['finished', 'finished'],
+  ['limit', 'limit'],
+  ['overloaded', 'overloaded'],
+  ['auth', 'auth'],
+  ['not-started', 'not-started'],
+  ['aborted', 'interrupted'],
+])
+
+/** Why there is no answer; null where the session finished. */
+function unanswered({ result: { status, resetsAt }, message }: Said) {
+  if (status === 'finished') return null
+  if (status === 'limit' || status === 'overloaded')
+    return { kind: 'limit' as const, notBefore: resetsAt, message }
+  const isRefused = status === 'auth' || status === 'not-started'
+  return { kind: isRefused ? ('refused' as const) : ('none' as const), message }
+}
+
+/** Two agents in the place of one: `second` works on attempts that were reserved for it; `judge` says which of them judges. */
+export function withFallback(
+  first: AgentPort,
+  second: AgentPort | null,
+  judge: (state: State) => Attempt['agent'],
+): AgentPort {
+  if (second === null) return first
+  const of = (which: Attempt['agent']) => (which === 'fallback' ? second : first)
+  return {
+    work: (state, attempt, how, signal) => of(attempt.agent).work(state, attempt, how, signal),
+    setUp: (state, attempt, bounds, signal) => of(attempt.agent).setUp(state, attempt, bounds, signal),
+    judge: (state, task, bounds, signal) => of(judge(state)).judge(state, task, bounds, signal),
+    plan: (state, task, bounds, signal) => of(judge(state)).plan(state, task, bounds, signal),
   }
 }
 

@@ -1,5 +1,4 @@
-import { documentNames, isAgentDocument } from '../agents/documents.ts'
-import { agentSettings } from '../agents/registry.ts'
+import { agentSettings, documentNames, isAgentDocument } from '../agents/registry.ts'
 import { isRalphs } from '../gates/guard.ts'
 import { CatFile } from '../git/cat-file.ts'
 import { type Snapshot, takeSnapshot } from '../git/clone.ts'

@@ -1,4 +1,5 @@
 // Reads what a request used out of a vendor's answer: an event stream or one JSON object, of four wire formats. Pure.
+import { amount, jsonObject, object } from '../model/json.ts'
 
 export type Used = { requests: number; inputTokens: number; outputTokens: number; cachedTokens: number }
 type Tokens = Omit<Used, 'requests'>
@@ -58,38 +59,23 @@ function most(one: Tokens, other: Tokens): Tokens {
 }
 
 function tokensIn(text: string): Tokens {
-  const event = /"usage(?:Metadata)?"/.test(text) ? parsed(text) : {}
-  const usage = object(
-    event.usage ?? object(event.message).usage ?? object(event.response).usage ?? event.usageMetadata,
+  const event = (/"usage(?:Metadata)?"/.test(text) ? jsonObject(text) : null) ?? {}
+  const within = (value: unknown) => object(value) ?? {}
+  const usage = within(
+    event.usage ?? within(event.message).usage ?? within(event.response).usage ?? event.usageMetadata,
   )
   const cachedApart = count(usage.cache_read_input_tokens) // Anthropic counts it beside the input
-  const cachedWithin =
-    count(object(usage.input_tokens_details ?? usage.prompt_tokens_details).cached_tokens) +
-    count(usage.cachedContentTokenCount)
+  const details = within(usage.input_tokens_details ?? usage.prompt_tokens_details)
+  const cachedWithin = count(details.cached_tokens) + count(usage.cachedContentTokenCount)
+  const input = count(usage.input_tokens ?? usage.prompt_tokens ?? usage.promptTokenCount)
+  const output = count(usage.output_tokens ?? usage.completion_tokens ?? usage.candidatesTokenCount)
   return {
-    inputTokens:
-      count(usage.input_tokens ?? usage.prompt_tokens ?? usage.promptTokenCount) +
-      cachedApart +
-      count(usage.cache_creation_input_tokens),
-    outputTokens:
-      count(usage.output_tokens ?? usage.completion_tokens ?? usage.candidatesTokenCount) +
-      count(usage.thoughtsTokenCount),
+    inputTokens: input + cachedApart + count(usage.cache_creation_input_tokens),
+    outputTokens: output + count(usage.thoughtsTokenCount),
     cachedTokens: cachedApart + cachedWithin,
   }
 }
 
-function parsed(text: string): Record<string, unknown> {
-  try {
-    return object(JSON.parse(text))
-  } catch {
-    return {}
-  }
-}
-
-function object(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
-}
-
 function count(value: unknown): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0
+  return Number.isSafeInteger(value) ? amount(value) : 0
 }

@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { readableLines, TranscriptReader } from '../../../src/agents/readable.ts'
+import { TranscriptReader, transcriptHead } from '../../../src/agents/readable.ts'
+
+/** As one who has the whole transcript of this agent. */
+function readableLines(lines: readonly string[], agent: string): string[] {
+  const reader = new TranscriptReader()
+  return [...reader.read([transcriptHead(agent), ...lines]), ...reader.end().lines]
+}
 
 const RECORDINGS = new URL('../../fixtures/agents/', import.meta.url)
 
@@ -12,7 +18,7 @@ for (const vendor of ['claude', 'codex', 'opencode', 'gemini', 'copilot'])
     const said = readdirSync(folder)
       .filter((name) => name.endsWith('.stdout'))
       .map((name) => readFileSync(new URL(name, folder), 'utf8').split('\n'))
-      .map((lines) => ({ lines, read: readableLines(lines) }))
+      .map((lines) => ({ lines, read: readableLines(lines, vendor) }))
       // Of a session that was cut off before it said anything, everything is shown.
       .filter(({ lines, read }) => read.join('\n') !== lines.join('\n'))
       .map(({ read }) => read)
@@ -23,7 +29,7 @@ for (const vendor of ['claude', 'codex', 'opencode', 'gemini', 'copilot'])
 
 test('what no agent’s format knows stays as it is', () => {
   const lines = ['I did it.', '', '{"usage":{"inputTokens":1}}', '<ralph>DONE</ralph>']
-  assert.deepEqual(readableLines(lines), lines)
+  assert.deepEqual(new TranscriptReader().read(lines), lines)
 })
 
 for (const vendor of ['claude', 'codex', 'opencode', 'gemini', 'copilot', 'amp'])
@@ -38,7 +44,7 @@ for (const vendor of ['claude', 'codex', 'opencode', 'gemini', 'copilot', 'amp']
       const reader = new TranscriptReader(vendor)
       const said = text.split('\n').flatMap((line) => reader.read([line]))
       const { lines, usage } = reader.end()
-      assert.deepEqual([...said, ...lines].join('\n'), readableLines(text.split('\n')).join('\n'))
+      assert.deepEqual([...said, ...lines].join('\n'), readableLines(text.split('\n'), vendor).join('\n'))
       return usage
     })
     // Copilot says it in a file, and Amp's recording is of a refusal.
@@ -48,10 +54,10 @@ for (const vendor of ['claude', 'codex', 'opencode', 'gemini', 'copilot', 'amp']
 
 test('a command of the user’s own is read at once, and its last line as what it used', () => {
   const reader = new TranscriptReader()
-  assert.deepEqual(reader.read(['I look.', '{"a":']), ['I look.'])
-  assert.deepEqual(reader.read(['1}', 'I did it.']), [])
+  assert.deepEqual(reader.read([transcriptHead('custom'), 'I look.', '{"a":']), ['I look.'])
+  assert.deepEqual(reader.read(['1}', 'I did it.']), ['{"a":', '1}'])
   assert.deepEqual(reader.read(['{"usage":{"inputTokens":5,"costUsd":0.5}}']), [])
   const { lines, usage } = reader.end()
-  assert.deepEqual(lines, ['{"a":', '1}', 'I did it.'])
+  assert.deepEqual(lines, ['I did it.'])
   assert.deepEqual([usage?.inputTokens, usage?.costUsd], [5, 0.5])
 })

@@ -246,7 +246,9 @@ test('log: a transcript of an agent is read to its words; --raw is what lies the
       message: { id: '2', content: [{ type: 'tool_use', name: 'Read', input: { file_path: 'src/a.ts' } }] },
     },
   ]
-  const raw = [...events.map((event) => JSON.stringify(event)), 'a word on stderr'].join('\n')
+  const raw = ['agent: claude', ...events.map((event) => JSON.stringify(event)), 'a word on stderr'].join(
+    '\n',
+  )
   await writeFile(join(folder, 'US-001-1.log'), `${raw}\n`)
   await symlink('/etc/passwd', join(folder, 'US-001-2.log'))
   const { out } = await place.ralph('log', 'US-001')

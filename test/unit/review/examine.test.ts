@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isAgentDocument } from '../../../src/agents/documents.ts'
-import { agentSettings } from '../../../src/agents/registry.ts'
+import { agentSettings, isAgentDocument } from '../../../src/agents/registry.ts'
 import { createExamine, type ExamineOptions } from '../../../src/review/examine.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
 
