@@ -9,6 +9,7 @@ export function transcriptHead(agent: string): string {
 
 /** Reads a transcript that may still grow, by whole lines. */
 export class TranscriptReader {
+  #agent: string | null
   #parser: StreamParser | null
   #isBegun = false
   /** What was said last: some vendors say it in pieces, and more may come behind it. */
@@ -16,6 +17,7 @@ export class TranscriptReader {
 
   /** `agent`: whose it is where its beginning is left out. */
   constructor(agent: string | null = null) {
+    this.#agent = agent
     this.#parser = parserOf(agent)
   }
 
@@ -24,7 +26,7 @@ export class TranscriptReader {
     const [first] = this.#isBegun ? [] : given
     this.#isBegun = this.#isBegun || given.length > 0
     const agent = /^agent: (\w+)$/.exec(first ?? '')?.[1] ?? null
-    this.#parser = parserOf(agent) ?? this.#parser
+    if (agent !== null) [this.#agent, this.#parser] = [agent, parserOf(agent)]
     const lines = agent === null ? given : given.slice(1)
     return this.#parser === null ? [...lines] : this.#said(lines, this.#parser)
   }
@@ -50,7 +52,8 @@ export class TranscriptReader {
         const [first = '', ...others] = linesOf(event)
         const goesOn = event.kind === 'text' && event.goesOn === true
         said.push(goesOn ? `${said.pop() ?? ''}${first}` : first, ...others)
-        isOpen = event.kind === 'text'
+        // Whole lines are what a command of the user's own says.
+        isOpen = event.kind === 'text' && this.#agent !== 'custom'
       }
     }
     if (isOpen) this.#open = said.splice(-1)
