@@ -11,7 +11,6 @@ import { charge, rate, rateHeaders } from './rates.ts'
 import { actions } from './rest/actions.ts'
 import { type Answer, type Endpoints, may } from './rest/call.ts'
 import { checks } from './rest/checks.ts'
-import { gitData } from './rest/git-data.ts'
 import { issues } from './rest/issues.ts'
 import { pulls } from './rest/pulls.ts'
 import { repository } from './rest/repository.ts'
@@ -33,7 +32,6 @@ interface Asked {
 const documentation = 'https://docs.github.com/rest'
 const endpoints: Endpoints = {
   ...repository,
-  ...gitData,
   ...pulls,
   ...issues,
   ...checks,

@@ -2,7 +2,6 @@
 
 import { readFileSync } from 'node:fs'
 import { buildSchema, execute, type GraphQLError, type GraphQLSchema, parse, validate } from 'graphql'
-import { zero } from './bare.ts'
 import type { Identity, Issue, Json } from './model.ts'
 import { fromNodeId, htmlUrl, nodeId } from './render.ts'
 import { demand } from './rest/call.ts'
@@ -45,78 +44,12 @@ function renderPull(world: World, issue: Issue): Json {
     isDraft: pull?.draft,
   }
 }
-function setDraft(world: World, input: Json, draft: boolean): Json {
-  const issue = pullOf(world, input)
-  issue.pull.draft = draft
-  return { clientMutationId: input.clientMutationId, pullRequest: renderPull(world, issue) }
-}
-
-interface NewCommit {
-  branch: { repositoryNameWithOwner?: string; branchName?: string }
-  expectedHeadOid: string
-  message: { headline: string; body?: string }
-  fileChanges?: { additions?: { path: string; contents: string }[]; deletions?: { path: string }[] }
-}
-/** One commit on the head of a branch that must not have moved; signed by GitHub, always 100644 (facts 8). */
-async function commitOnBranch(world: World, by: Identity, input: NewCommit): Promise<string> {
-  const { branchName: branch, repositoryNameWithOwner: repository } = input.branch
-  const head = repository === world.fullName ? await world.bare.head(branch ?? '') : null
-  if (head === null) throw new Refusal('NOT_FOUND', `No ref found for '${branch}'`)
-  if (head !== input.expectedHeadOid)
-    throw new Refusal(
-      'STALE_DATA',
-      `Expected branch to point to "${input.expectedHeadOid}" but it did not. Pull and try again.`,
-    )
-  const { additions = [], deletions = [] } = input.fileChanges ?? {}
-  const isGuarded = by.kind !== 'user' && world.settings.workflowGuard !== 'off'
-  if (isGuarded && [...additions, ...deletions].some(({ path }) => path.startsWith('.github/workflows/')))
-    throw new HttpError(403, 'Resource not accessible by integration')
-  const added = additions.map(async ({ path, contents }) => {
-    const blob = await world.bare.run(['hash-object', '-w', '--stdin'], {
-      input: Buffer.from(contents, 'base64'),
-    })
-    return `100644 ${blob}\t${path}`
-  })
-  const lines = [...(await Promise.all(added)), ...deletions.map(({ path }) => `0 ${zero}\t${path}`)]
-  const tree = await world.bare.writeTree(head, lines)
-  const author = world.person(by.login)
-  const message = [input.message.headline, ...(input.message.body ? [input.message.body] : [])].join('\n\n')
-  const committer = { name: 'GitHub', email: 'noreply@github.com' }
-  const sha = await world.bare.commitTree(tree, [head], message, { author, committer })
-  await world.bare.run(['update-ref', `refs/heads/${branch}`, sha, head])
-  world.verified.add(sha)
-  await world.pushed([{ ref: `refs/heads/${branch}`, before: head, after: sha }], by)
-  return sha
-}
-
 const mutations: Record<string, (world: World, by: Identity, input: Json) => Json | Promise<Json>> = {
   markPullRequestReadyForReview: (world, by, input) => {
     demand(by, ['pull_requests:write'])
-    return setDraft(world, input, false)
-  },
-  convertPullRequestToDraft: (world, by, input) => {
-    demand(by, ['pull_requests:write'])
-    return setDraft(world, input, true)
-  },
-  minimizeComment: (world, by, input) => {
-    const node = fromNodeId(String(input.subjectId))
-    const comment = node?.kind === 'IssueComment' ? world.comments.get(Number(node.id)) : undefined
-    if (comment === undefined)
-      throw new Refusal('NOT_FOUND', `Could not resolve to a node with the global id of '${input.subjectId}'`)
-    demand(by, ['issues:write', 'pull_requests:write'])
-    comment.minimized = String(input.classifier)
-    const minimizedComment = {
-      __typename: 'IssueComment',
-      isMinimized: true,
-      minimizedReason: comment.minimized.toLowerCase(),
-    }
-    return { clientMutationId: input.clientMutationId, minimizedComment }
-  },
-  createCommitOnBranch: async (world, by, input) => {
-    demand(by, ['contents:write'])
-    const sha = await commitOnBranch(world, by, input as unknown as NewCommit)
-    const commit = { __typename: 'Commit', oid: sha, url: htmlUrl(world, `/commit/${sha}`) }
-    return { clientMutationId: input.clientMutationId, commit, ref: null }
+    const issue = pullOf(world, input)
+    issue.pull.draft = false
+    return { clientMutationId: input.clientMutationId, pullRequest: renderPull(world, issue) }
   },
 }
 

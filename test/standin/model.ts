@@ -55,7 +55,6 @@ export interface Comment {
   body: string
   createdAt: string
   updatedAt: string
-  minimized: string | null
 }
 
 export interface Reaction {

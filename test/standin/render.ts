@@ -1,7 +1,7 @@
 // Turns the stand-in's records into the objects that GitHub's API and its events show.
 
 import { accountId } from './accounts.ts'
-import type { Check, Comment, Identity, Issue, Job, Json, Reaction, Run, Status, Step } from './model.ts'
+import type { Check, Comment, Identity, Issue, Json, Reaction, Run, Status } from './model.ts'
 import type { World } from './world.ts'
 
 export function nodeId(kind: string, id: number | string): string {
@@ -426,41 +426,5 @@ export function renderRun(world: World, run: Run): Json {
     rerun_url: `${url}/rerun`,
     previous_attempt_url: null,
     workflow_url: workflow,
-  }
-}
-
-export function renderJob(world: World, run: Run, job: Job): Json {
-  const url = apiUrl(world, `/actions/jobs/${job.id}`)
-  return {
-    id: job.id,
-    node_id: nodeId('CheckRun', job.id),
-    run_id: run.id,
-    run_url: apiUrl(world, `/actions/runs/${run.id}`),
-    run_attempt: job.attempt,
-    head_sha: run.sha,
-    head_branch: run.ref.replace(/^refs\/(heads|tags)\//, ''),
-    workflow_name: run.workflowName,
-    name: job.name,
-    url,
-    html_url: htmlUrl(world, `/actions/runs/${run.id}/job/${job.id}`),
-    check_run_url: apiUrl(world, `/check-runs/${job.id}`),
-    status: job.status,
-    conclusion: job.conclusion,
-    created_at: job.createdAt,
-    started_at: job.startedAt ?? job.createdAt,
-    completed_at: job.completedAt,
-    labels: job.labels,
-    runner_id: job.startedAt === null ? null : 1,
-    runner_name: job.startedAt === null ? null : 'Stand-in 1',
-    runner_group_id: job.startedAt === null ? null : 0,
-    runner_group_name: job.startedAt === null ? null : 'GitHub Actions',
-    steps: job.steps.map((step: Step) => ({
-      number: step.number,
-      name: step.name,
-      status: step.status,
-      conclusion: step.conclusion,
-      started_at: step.startedAt,
-      completed_at: step.completedAt,
-    })),
   }
 }

@@ -9,7 +9,6 @@ import type {
   Doer,
   Identity,
   Issue,
-  Job,
   Json,
   Level,
   Permissions,
@@ -79,8 +78,6 @@ export class World {
   readonly statuses: Status[] = []
   readonly runs: Run[] = []
   readonly labels = new Map<string, { id: number; color: string; description: string | null }>()
-  /** Commits that GitHub itself signed. */
-  readonly verified = new Set<string>()
   readonly pushes: Push[] = []
   readonly requests: SeenRequest[] = []
   readonly violations: string[] = []
@@ -220,7 +217,6 @@ export class World {
       body: checkedBody(body),
       createdAt: now,
       updatedAt: now,
-      minimized: null,
     }
     this.comments.set(comment.id, comment)
     issue.updatedAt = now
@@ -322,11 +318,6 @@ export class World {
     const found = this.runs.find((run) => run.id === id)
     if (found === undefined) throw notFound()
     return found
-  }
-  job(id: number): { run: Run; job: Job } {
-    for (const run of this.runs)
-      for (const job of [...run.jobs, ...run.earlier]) if (job.id === id) return { run, job }
-    throw notFound()
   }
 }
 

@@ -1,7 +1,7 @@
 // Workflows, their dispatch, their runs and jobs.
 import type { Json, Run } from '../model.ts'
 import { eventProblems } from '../openapi.ts'
-import { apiUrl, htmlUrl, nodeId, renderEvent, renderJob, renderRun, workflowId } from '../render.ts'
+import { apiUrl, htmlUrl, nodeId, renderEvent, renderRun, workflowId } from '../render.ts'
 import { dispatchInputs, readWorkflow, type Workflow, WorkflowError } from '../runner/workflow.ts'
 import { HttpError, noAccess, notFound, type World } from '../world.ts'
 import { type Call, type Endpoints, numberParam, ok, paged, text } from './call.ts'
@@ -195,10 +195,6 @@ export const actions: Endpoints = {
       )
     },
   },
-  'actions/list-workflow-runs-for-repo': {
-    needs: ['actions:read'],
-    answer: (call) => runsOf(call, call.world.runs),
-  },
   'actions/get-workflow-run': {
     needs: ['actions:read'],
     answer: (call) => ok(renderRun(call.world, call.world.run(numberParam(call, 'run_id')))),
@@ -213,33 +209,6 @@ export const actions: Endpoints = {
       return { status: 202, body: {} }
     },
   },
-  'actions/list-jobs-for-workflow-run': {
-    needs: ['actions:read'],
-    answer: (call) => {
-      const run = call.world.run(numberParam(call, 'run_id'))
-      return jobs(call, run, call.query.get('filter') === 'all' ? [...run.earlier, ...run.jobs] : run.jobs)
-    },
-  },
-  'actions/list-jobs-for-workflow-run-attempt': {
-    needs: ['actions:read'],
-    answer: (call) => {
-      const run = call.world.run(numberParam(call, 'run_id'))
-      const attempt = numberParam(call, 'attempt_number')
-      if (attempt > run.attempt) throw notFound()
-      return jobs(
-        call,
-        run,
-        [...run.earlier, ...run.jobs].filter((job) => job.attempt === attempt),
-      )
-    },
-  },
-  'actions/get-job-for-workflow-run': {
-    needs: ['actions:read'],
-    answer: (call) => {
-      const { run, job } = call.world.job(numberParam(call, 'job_id'))
-      return ok(renderJob(call.world, run, job))
-    },
-  },
   // Needs the administration permission, which no job's token can have (facts 3.3): an admin's own token has it.
   'actions/get-github-actions-default-workflow-permissions-repository': {
     needs: [],
@@ -252,10 +221,4 @@ export const actions: Endpoints = {
       })
     },
   },
-}
-function jobs(call: Call, run: Run, list: Run['jobs']): ReturnType<typeof paged> {
-  return paged(call, list, (page) => ({
-    total_count: list.length,
-    jobs: page.map((job) => renderJob(call.world, run, job)),
-  }))
 }

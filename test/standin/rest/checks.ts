@@ -2,7 +2,7 @@
 
 import { accountId } from '../accounts.ts'
 import type { Annotation, Check, Identity, Json } from '../model.ts'
-import { apiUrl, htmlUrl, renderCheck, renderRepository, renderStatus } from '../render.ts'
+import { renderCheck, renderStatus } from '../render.ts'
 import { HttpError, invalid, notFound, type World } from '../world.ts'
 import { type Call, created, type Endpoints, numberParam, ok, paged, text } from './call.ts'
 import { commitOf } from './repository.ts'
@@ -56,17 +56,6 @@ function apply(world: World, check: Check, body: Json): void {
   check.annotations.push(...((output.annotations ?? []) as Annotation[]))
 }
 
-function statusesOf(world: World, sha: string): { all: World['statuses']; latest: World['statuses'] } {
-  const all = world.statuses.filter((status) => status.sha === sha).reverse()
-  const seen = new Set<string>()
-  const latest = all.filter(({ context }) => {
-    const isNew = !seen.has(context.toLowerCase())
-    seen.add(context.toLowerCase())
-    return isNew
-  })
-  return { all, latest }
-}
-
 export const checks: Endpoints = {
   'checks/create': {
     needs: ['checks:write'],
@@ -109,22 +98,6 @@ export const checks: Endpoints = {
         )
       apply(call.world, check, call.body)
       return ok(renderCheck(call.world, check))
-    },
-  },
-  'checks/get': { needs: ['checks:read'], answer: (call) => ok(renderCheck(call.world, checkOf(call))) },
-  'checks/list-annotations': {
-    needs: ['checks:read'],
-    answer: (call) => {
-      const check = checkOf(call)
-      const full = check.annotations.map((annotation) => ({
-        start_column: null,
-        end_column: null,
-        title: null,
-        raw_details: null,
-        ...annotation,
-        blob_href: htmlUrl(call.world, `/blob/${check.sha}/${annotation.path}`),
-      }))
-      return paged(call, full)
     },
   },
   'checks/list-for-ref': {
@@ -180,31 +153,9 @@ export const checks: Endpoints = {
   'repos/list-commit-statuses-for-ref': {
     needs: ['statuses:read'],
     answer: async (call) => {
-      const { all } = statusesOf(call.world, await commitOf(call.world, call.params.ref ?? ''))
+      const sha = await commitOf(call.world, call.params.ref ?? '')
+      const all = call.world.statuses.filter((status) => status.sha === sha).reverse()
       return paged(call, all, (page) => page.map((status) => renderStatus(call.world, status)))
-    },
-  },
-  'repos/get-combined-status-for-ref': {
-    needs: ['statuses:read'],
-    answer: async (call) => {
-      const { world } = call
-      const sha = await commitOf(world, call.params.ref ?? '')
-      const { latest } = statusesOf(world, sha)
-      const has = (...states: string[]): boolean => latest.some(({ state }) => states.includes(state))
-      const state = has('failure', 'error')
-        ? 'failure'
-        : has('pending') || latest.length === 0
-          ? 'pending'
-          : 'success'
-      return paged(call, latest, (page) => ({
-        state,
-        sha,
-        total_count: latest.length,
-        statuses: page.map((status) => renderStatus(world, status)),
-        repository: renderRepository(world),
-        commit_url: apiUrl(world, `/commits/${sha}`),
-        url: apiUrl(world, `/commits/${sha}/status`),
-      }))
     },
   },
 }

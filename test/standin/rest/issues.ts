@@ -81,20 +81,6 @@ const comments: Endpoints = {
       return page(call, since(call, own))
     },
   },
-  'issues/list-comments-for-repo': {
-    needs: anyRead,
-    answer: (call) => {
-      const by = call.query.get('sort') === 'updated' ? 'updatedAt' : 'createdAt'
-      const all = since(call, [...call.world.comments.values()])
-      all.sort((a, b) => a[by].localeCompare(b[by]) || a.id - b.id)
-      const isDescending = call.query.has('sort') && call.query.get('direction') === 'desc'
-      return page(call, isDescending ? all.reverse() : all)
-    },
-  },
-  'issues/get-comment': {
-    needs: anyRead,
-    answer: (call) => ok(renderComment(call.world, commentOf(call, 'read'))),
-  },
   'issues/create-comment': {
     needs: anyWrite,
     answer: (call) => {
@@ -121,35 +107,9 @@ const comments: Endpoints = {
 }
 
 const reactions: Endpoints = {
-  'reactions/list-for-issue-comment': {
-    needs: anyRead,
-    answer: (call) => {
-      const subject = `comment:${commentOf(call, 'read').id}`
-      const content = call.query.get('content')
-      const all = call.world.reactions.filter(
-        (one) => one.subject === subject && (content === null || one.content === content),
-      )
-      return paged(call, all, (list) => list.map((one) => renderReaction(call.world, one)))
-    },
-  },
   'reactions/create-for-issue-comment': {
     needs: anyWrite,
     answer: (call) => react(call, `comment:${commentOf(call, 'write').id}`),
-  },
-  'reactions/delete-for-issue-comment': {
-    needs: anyWrite,
-    answer: (call) => {
-      const subject = `comment:${commentOf(call, 'write').id}`
-      const id = numberParam(call, 'reaction_id')
-      const at = call.world.reactions.findIndex((one) => one.id === id && one.subject === subject)
-      if (at < 0) throw notFound()
-      call.world.reactions.splice(at, 1)
-      return empty
-    },
-  },
-  'reactions/create-for-issue': {
-    needs: anyWrite,
-    answer: (call) => react(call, `issue:${issueOf(call, 'write').number}`),
   },
 }
 
@@ -191,10 +151,6 @@ export const issues: Endpoints = {
       return ok(renderIssue(world, issue))
     },
   },
-  'issues/list-labels-on-issue': {
-    needs: anyRead,
-    answer: (call) => paged(call, renderLabels(call.world, issueOf(call, 'read'))),
-  },
   'issues/add-labels': {
     needs: anyWrite,
     answer: (call) => {
@@ -221,13 +177,6 @@ export const issues: Endpoints = {
       const color = text(body, 'color') ?? 'ededed'
       world.labels.set(name, { id: world.nextId(), color, description: text(body, 'description') ?? null })
       return created(renderLabel(world, name))
-    },
-  },
-  'issues/get-label': {
-    needs: anyRead,
-    answer: ({ world, params }) => {
-      if (!world.labels.has(params.name ?? '')) throw notFound()
-      return ok(renderLabel(world, params.name ?? ''))
     },
   },
 }

@@ -3,7 +3,7 @@
 import { accountId } from '../accounts.ts'
 import type { Json } from '../model.ts'
 import { apiUrl, htmlUrl, nodeId, renderRepository, renderUser } from '../render.ts'
-import { HttpError, noAccess, notFound, type World } from '../world.ts'
+import { HttpError, notFound, type World } from '../world.ts'
 import { type Endpoints, ok, paged } from './call.ts'
 
 function renderRelease(world: World, tag: string): Json {
@@ -30,7 +30,7 @@ function renderRelease(world: World, tag: string): Json {
   }
 }
 
-export interface RawCommit {
+interface RawCommit {
   tree: string
   parents: string[]
   author: { name: string; email: string; date: string }
@@ -39,7 +39,7 @@ export interface RawCommit {
 }
 
 /** A commit as git stores it; a 404 when there is none. */
-export async function readCommit(world: World, sha: string): Promise<RawCommit> {
+async function readCommit(world: World, sha: string): Promise<RawCommit> {
   const raw = await world.bare.ask(['cat-file', 'commit', sha])
   if (raw === null) throw notFound()
   const [head = '', ...message] = raw.split('\n\n')
@@ -59,16 +59,7 @@ export async function readCommit(world: World, sha: string): Promise<RawCommit> 
     message: message.join('\n\n'),
   }
 }
-export function verification(world: World, sha: string): Json {
-  const verified = world.verified.has(sha)
-  return {
-    verified,
-    reason: verified ? 'valid' : 'unsigned',
-    signature: null,
-    payload: null,
-    verified_at: null,
-  }
-}
+const UNSIGNED = { verified: false, reason: 'unsigned', signature: null, payload: null, verified_at: null }
 
 async function renderCommit(world: World, sha: string): Promise<Json> {
   const raw = await readCommit(world, sha)
@@ -86,7 +77,7 @@ async function renderCommit(world: World, sha: string): Promise<Json> {
       message: raw.message,
       tree: { sha: raw.tree, url: apiUrl(world, `/git/trees/${raw.tree}`) },
       comment_count: 0,
-      verification: verification(world, sha),
+      verification: UNSIGNED,
     },
     author: null,
     committer: null,
@@ -105,34 +96,13 @@ export async function commitOf(world: World, ref: string): Promise<string> {
   return sha
 }
 
-function renderAccount(world: World, login: string): Json {
-  const born = `${world.born.toISOString().slice(0, 19)}Z`
-  const nothing = {
-    name: null,
-    company: null,
-    blog: '',
-    location: null,
-    email: null,
-    hireable: null,
-    bio: null,
-  }
-  const counts = { public_repos: 0, public_gists: 0, followers: 0, following: 0 }
-  return { ...renderUser(world, login), ...nothing, ...counts, created_at: born, updated_at: born }
+function renderRef(world: World, ref: string, sha: string): Json {
+  const object = { type: 'commit', sha, url: apiUrl(world, `/git/commits/${sha}`) }
+  return { ref, node_id: nodeId('Ref', ref), url: apiUrl(world, `/git/${ref}`), object }
 }
 
 export const repository: Endpoints = {
   'repos/get': { needs: [], answer: ({ world }) => ok(renderRepository(world)) },
-  'users/get-authenticated': {
-    needs: [],
-    answer: ({ world, identity }) => {
-      if (identity.kind !== 'user') throw noAccess()
-      return ok(renderAccount(world, identity.login))
-    },
-  },
-  'users/get-by-username': {
-    needs: [],
-    answer: ({ world, params }) => ok(renderAccount(world, params.username ?? '')),
-  },
   'repos/get-collaborator-permission-level': {
     needs: [],
     answer: ({ world, params }) => {
@@ -150,17 +120,11 @@ export const repository: Endpoints = {
       })
     },
   },
-  'repos/list-branches': {
+  'git/list-matching-refs': {
     needs: ['contents:read'],
-    answer: async (call) => {
-      const { world } = call
-      const heads = [...(await world.bare.refs('refs/heads'))].map(([ref, sha]) => {
-        const name = ref.slice('refs/heads/'.length)
-        const isProtected = world.settings.protectedBranches.includes(name)
-        return { name, commit: { sha, url: apiUrl(world, `/commits/${sha}`) }, protected: isProtected }
-      })
-      const wanted = call.query.get('protected')
-      return paged(call, wanted === null ? heads : heads.filter((head) => String(head.protected) === wanted))
+    answer: async ({ world, params }) => {
+      const all = [...(await world.bare.refs())].filter(([ref]) => ref.startsWith(`refs/${params.ref}`))
+      return ok(all.map(([ref, sha]) => renderRef(world, ref, sha)))
     },
   },
   'repos/get-branch': {
@@ -209,11 +173,6 @@ export const repository: Endpoints = {
       if (tag === undefined) throw notFound()
       return ok(renderRelease(world, tag))
     },
-  },
-  'repos/get-commit': {
-    needs: ['contents:read'],
-    answer: async ({ world, params }) =>
-      ok(await renderCommit(world, await commitOf(world, params.ref ?? ''))),
   },
   'repos/list-commits': {
     needs: ['contents:read'],

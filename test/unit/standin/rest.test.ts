@@ -37,11 +37,10 @@ describe('REST', () => {
     assert.equal((await client(github, null)('GET ~')).status, 401)
     assert.equal((await client(github, 'nobody')('GET ~')).body.message, 'Bad credentials')
     const reader = client(github, github.mintJobToken({ contents: 'read' }))
-    assert.equal((await reader('GET ~/git/ref/heads/main')).body.object.sha, head)
-    const refused = await reader('POST ~/git/refs', { ref: 'refs/heads/x', sha: head })
+    assert.equal((await reader('GET ~/branches/main')).body.commit.sha, head)
+    const refused = await reader(`POST ~/statuses/${head}`, { state: 'success' })
     assert.equal(refused.status, 403)
     assert.equal(refused.body.message, 'Resource not accessible by integration')
-    assert.equal((await ask('GET /user')).status, 403)
     assert.equal((await ask('GET /repos/acme/other')).status, 404)
     clean()
   })
@@ -81,7 +80,7 @@ describe('REST', () => {
 
   it('opens one pull request a branch, and says why not otherwise', async () => {
     await github.commit('ralph/a', { 'a.txt': 'a' })
-    await ask('POST ~/git/refs', { ref: 'refs/heads/same', sha: head })
+    await github.bare.run(['update-ref', 'refs/heads/same', head])
     const open = (from: string, base = 'main') =>
       ask('POST ~/pulls', { title: 'T', head: from, base, draft: true })
     const { status, body } = await open('ralph/a')
@@ -141,7 +140,7 @@ describe('REST', () => {
     assert.match(last.headers.get('link') ?? '', /rel="prev".*rel="first"/)
     const soon = new Date(Date.now() + 60_000).toISOString()
     assert.equal((await ask(`GET ~/issues/${number}/comments?since=${soon}`)).body.length, 0)
-    assert.equal((await ask('GET ~/issues/comments?since=2020-01-01T00:00:00Z')).body.length, 5)
+    assert.equal((await ask(`GET ~/issues/${number}/comments?since=2020-01-01T00:00:00Z`)).body.length, 5)
     clean()
   })
 
@@ -149,11 +148,12 @@ describe('REST', () => {
     const { number } = github.openIssue('bob', 'A wish')
     const { id } = (await ask(`POST ~/issues/${number}/comments`, { body: 'one' })).body
     assert.equal((await ask(`PATCH ~/issues/comments/${id}`, { body: 'two' })).body.body, 'two')
-    assert.equal((await ask(`GET ~/issues/comments/${id}`)).body.user.login, 'github-actions[bot]')
+    const [listed] = (await ask(`GET ~/issues/${number}/comments`)).body
+    assert.deepEqual([listed.body, listed.user.login], ['two', 'github-actions[bot]'])
     const long = await ask(`POST ~/issues/${number}/comments`, { body: 'x'.repeat(65_537) })
     assert.equal(long.body.errors[0].message, 'Body is too long (maximum is 65536 characters)')
     assert.equal((await ask(`DELETE ~/issues/comments/${id}`)).status, 204)
-    assert.equal((await ask(`GET ~/issues/comments/${id}`)).status, 404)
+    assert.deepEqual((await ask(`GET ~/issues/${number}/comments`)).body, [])
     clean()
   })
 
@@ -173,13 +173,12 @@ describe('REST', () => {
     const react = (content: string) => ask(`POST ~/issues/comments/${id}/reactions`, { content })
     assert.equal((await react('eyes')).status, 201)
     assert.equal((await react('eyes')).status, 200)
-    const { body } = await react('rocket')
+    await react('rocket')
     assert.deepEqual(
       github.reactions(id).map((one) => one.content),
       ['eyes', 'rocket'],
     )
-    assert.equal((await ask(`DELETE ~/issues/comments/${id}/reactions/${body.id}`)).status, 204)
-    assert.equal((await ask(`GET ~/issues/comments/${id}`)).body.reactions.eyes, 1)
+    assert.equal((await ask(`GET ~/issues/${number}/comments`)).body[0].reactions.eyes, 1)
     clean()
     assert.equal((await react('tada')).status, 422)
   })
@@ -214,7 +213,6 @@ describe('REST', () => {
     )
     assert.equal((await list('&filter=all')).total_count, 2)
     assert.equal((await list('&app_id=1')).total_count, 0)
-    assert.equal((await ask(`GET ~/check-runs/${body.id}/annotations`)).body.length, 3)
     assert.equal(github.checksOf(head).length, 2)
 
     assert.equal(
@@ -256,8 +254,6 @@ describe('REST', () => {
     await set('pending', 'ralph')
     await set('success', 'ralph')
     await set('pending', 'other')
-    const { body } = await ask('GET ~/commits/main/status')
-    assert.deepEqual([body.state, body.total_count], ['pending', 2])
     assert.equal((await ask(`GET ~/commits/${head}/statuses`)).body.length, 3)
     const long = await ask(`POST ~/statuses/${head}`, { state: 'success', description: 'x'.repeat(141) })
     assert.equal(long.status, 422)
@@ -305,53 +301,20 @@ describe('REST', () => {
   })
 
   it('answers 304 for nothing, and counts the rest', async () => {
-    const first = await ask('GET ~/git/ref/heads/main')
+    const first = await ask('GET ~/branches/main')
     const etag = first.headers.get('etag') ?? ''
-    const again = await ask('GET ~/git/ref/heads/main', undefined, { 'if-none-match': etag })
+    const again = await ask('GET ~/branches/main', undefined, { 'if-none-match': etag })
     assert.equal(again.status, 304)
     assert.deepEqual(
       ['limit', 'used', 'remaining', 'resource'].map((name) => again.headers.get(`x-ratelimit-${name}`)),
       ['1000', '1', '999', 'core'],
     )
     await github.commit('main', { 'new.txt': '1' })
-    assert.equal((await ask('GET ~/git/ref/heads/main', undefined, { 'if-none-match': etag })).status, 200)
+    assert.equal((await ask('GET ~/branches/main', undefined, { 'if-none-match': etag })).status, 200)
     assert.equal((await ask('GET /rate_limit')).body.rate.used, 2)
     github.settings.requestsPerHour = 2
-    const limited = await ask('GET ~/git/ref/heads/main')
+    const limited = await ask('GET ~/branches/main')
     assert.deepEqual([limited.status, limited.headers.get('x-ratelimit-remaining')], [403, '0'])
-    clean()
-  })
-
-  it('makes real git objects, and moves refs only forward', async () => {
-    const blob = (await ask('POST ~/git/blobs', { content: 'hello' })).body
-    const tree = (
-      await ask('POST ~/git/trees', {
-        base_tree: head,
-        tree: [
-          { path: 'src/new.txt', mode: '100755', type: 'blob', sha: blob.sha },
-          { path: 'README.md', mode: '100644', type: 'blob', sha: null },
-        ],
-      })
-    ).body
-    const commit = (await ask('POST ~/git/commits', { message: 'M', tree: tree.sha, parents: [head] })).body
-    assert.equal(commit.verification.verified, true)
-    assert.equal((await ask('POST ~/git/refs', { ref: 'refs/heads/x', sha: commit.sha })).status, 201)
-    assert.equal(
-      (await ask('POST ~/git/refs', { ref: 'refs/heads/x', sha: commit.sha })).body.message,
-      'Reference already exists',
-    )
-    assert.equal(await github.read('x', 'src/new.txt'), 'hello')
-    assert.equal(await github.read('x', 'README.md'), null)
-    const back = await ask('PATCH ~/git/refs/heads/x', { sha: head })
-    assert.equal(back.body.message, 'Update is not a fast forward')
-    assert.equal((await ask('PATCH ~/git/refs/heads%2Fx', { sha: head, force: true })).status, 200)
-    assert.equal((await ask('DELETE ~/git/refs/heads/x')).status, 204)
-    assert.equal((await ask('GET ~/git/ref/heads/x')).status, 404)
-    const guarded = await ask('POST ~/git/trees', {
-      tree: [{ path: '.github/workflows/x.yml', mode: '100644', type: 'blob', content: '' }],
-    })
-    assert.equal(guarded.status, 403)
-    assert.equal((await ask('GET ~/contents/README.md')).body.content, 'SGVsbG8=')
     clean()
   })
 
@@ -363,37 +326,9 @@ describe('REST', () => {
       'mutation($id: ID!) { markPullRequestReadyForReview(input: { pullRequestId: $id }) { pullRequest { number isDraft } } }'
     const { body } = await ask('POST /graphql', { query: ready, variables: { id } })
     assert.deepEqual(body.data.markPullRequestReadyForReview.pullRequest, { number, isDraft: false })
-    const comment = github.comment('bob', number, 'old')
-    const node = (await ask(`GET ~/issues/comments/${comment.id}`)).body.node_id
-    const hide =
-      'mutation($id: ID!) { minimizeComment(input: { subjectId: $id, classifier: OUTDATED }) { minimizedComment { isMinimized } } }'
-    await ask('POST /api/graphql', { query: hide, variables: { id: node } })
-    assert.equal(comment.minimized, 'OUTDATED')
     const reader = client(github, github.mintJobToken({ contents: 'read' }))
     const refused = await reader('POST /graphql', { query: ready, variables: { id } })
     assert.deepEqual([refused.status, refused.body.errors[0].type], [200, 'FORBIDDEN'])
-    const write =
-      'mutation($input: CreateCommitOnBranchInput!) { createCommitOnBranch(input: $input) { commit { oid } } }'
-    const before = await github.head('ralph/a')
-    const input = {
-      branch: { repositoryNameWithOwner: 'acme/shop', branchName: 'ralph/a' },
-      expectedHeadOid: before,
-      message: { headline: 'H' },
-      fileChanges: { additions: [{ path: 'n.txt', contents: 'bg==' }], deletions: [{ path: 'a.txt' }] },
-    }
-    const signed = (await ask('POST /graphql', { query: write, variables: { input } })).body.data
-      .createCommitOnBranch.commit.oid
-    assert.deepEqual(
-      [
-        await github.head('ralph/a'),
-        await github.read('ralph/a', 'n.txt'),
-        await github.read('ralph/a', 'a.txt'),
-      ],
-      [signed, 'n', null],
-    )
-    assert.equal((await ask(`GET ~/git/commits/${signed}`)).body.verification.verified, true)
-    const stale = await ask('POST /graphql', { query: write, variables: { input } })
-    assert.equal(stale.body.errors[0].type, 'STALE_DATA')
     clean()
     await ask('POST /graphql', { query: 'mutation { markReady(input: {}) { x } }' })
     assert.match(github.violations.join(), /Cannot query field "markReady"/)
@@ -413,18 +348,16 @@ describe('REST', () => {
     })
     assert.equal(all.length, 5)
     github.fault({ path: /branches/ }, { status: 502 })
-    const { data } = await octokit.rest.repos.getBranch({
+    const { data, headers } = await octokit.rest.repos.getBranch({
       ...repository,
       branch: 'ralph/a',
       request: { retryAfter: 0 },
     })
     assert.equal(data.name, 'ralph/a')
-    const ref = await octokit.rest.git.getRef({ ...repository, ref: 'heads/ralph/a' })
-    assert.equal(ref.data.object.sha, data.commit.sha)
-    const unchanged = octokit.rest.git.getRef({
+    const unchanged = octokit.rest.repos.getBranch({
       ...repository,
-      ref: 'heads/ralph/a',
-      headers: { 'if-none-match': ref.headers.etag ?? '' },
+      branch: 'ralph/a',
+      headers: { 'if-none-match': headers.etag ?? '' },
     })
     await assert.rejects(unchanged, { status: 304 })
     const root = await octokit.rest.repos.getContent({ ...repository, path: '' })
