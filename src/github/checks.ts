@@ -17,7 +17,8 @@ type Posted = { id: number; isOpen: boolean; isAnnotated: boolean }
 export class Checks {
   readonly #github: GitHub
   readonly #key: string
-  /** `none`, too, where GitHub does not let us. */
+  readonly #wanted: ReportAs
+  /** What GitHub lets us do of it. */
   #mode: ReportAs
   /** A token that has posted one check may post checks: a later 403 is no missing permission. */
   #works = false
@@ -29,13 +30,14 @@ export class Checks {
   /** `key`: the feature, which tells our checks from another's. */
   constructor(github: GitHub, mode: ReportAs, key: string) {
     this.#github = github
+    this.#wanted = mode
     this.#mode = mode
     this.#key = key
   }
 
   /**
-   * Posts or updates checks on a commit. One that fails does not keep the others back, until two in a row have failed; throws
-   * the first error then, or at the end.
+   * Posts or updates checks on a commit. Falls back to statuses where checks are refused. One that fails does not keep the
+   * others back, until two in a row have failed; throws the first error then, or at the end.
    */
   async post(sha: string, checks: readonly Check[]): Promise<void> {
     await each(checks, (check) =>
@@ -93,13 +95,28 @@ export class Checks {
 
   /** Acts by checks or by statuses. Throws what is no missing permission. */
   async #byMode(asCheck: () => Promise<void>, asStatus: () => Promise<void>): Promise<void> {
+    if (this.#mode === 'checks') {
+      try {
+        await asCheck()
+        return
+      } catch (error) {
+        if (this.#works || !isForbidden(error)) throw error
+        this.#github.warn(
+          'checks are refused (permissions: checks: write is missing): statuses are tried instead',
+        )
+        this.#mode = 'statuses'
+      }
+    }
     if (this.#mode === 'none') return
     try {
-      await (this.#mode === 'checks' ? asCheck() : asStatus())
+      await asStatus()
     } catch (error) {
-      if (this.#works || !isForbidden(error)) throw error
-      const needs = `the job needs permissions: ${this.#mode}: write`
-      this.#github.warn(`${this.#mode} may not be posted: ${needs}`)
+      if (!isForbidden(error)) throw error
+      this.#github.warn(
+        this.#wanted === 'statuses'
+          ? 'statuses may not be posted: the job needs permissions: statuses: write'
+          : 'neither checks nor statuses may be posted: the job needs permissions: checks: write',
+      )
       this.#mode = 'none'
     }
   }
@@ -183,7 +200,8 @@ export class Checks {
   }
 
   async #closeChecks(sha: string, word: (name: string) => LastWord, but: readonly string[]): Promise<void> {
-    const open = [...(await this.#listed(sha))].filter(([name, { isOpen }]) => isOpen && !but.includes(name))
+    const all = await this.#listed(sha)
+    const open = [...all].filter(([name, { isOpen }]) => isOpen && !but.includes(name))
     await each(open, async ([name, one]) => {
       const { conclusion, ...output } = word(name)
       const done = { status: 'completed' as const, conclusion, output }
@@ -195,6 +213,11 @@ export class Checks {
       }
       this.#works = true
       one.isOpen = false
+    })
+    // A job that might post none has posted statuses there.
+    if (all.size > 0) return
+    await this.#closeStatuses(sha, word, but).catch((error: unknown) => {
+      if (!isForbidden(error)) throw error
     })
   }
 

@@ -332,7 +332,7 @@ test('the token is not known to the API any more in the middle: the work is publ
     assert.match(said, new RegExp(`the ${what}s? could not be`))
 })
 
-test('checks are not allowed: the run goes on, and says what is missing', async () => {
+test('checks are not allowed: statuses; neither are those: the run goes on, and says what is missing', async () => {
   await using site = await openSite({
     stories: STORIES.slice(0, 1),
     script: SCRIPT,
@@ -343,5 +343,5 @@ test('checks are not allowed: the run goes on, and says what is missing', async 
   assert.equal(run.conclusion, 'success', site.log())
   assert.equal((await site.prd()).run.outcome, 'complete')
   const said = annotationsOf(run, 'warning').join('\n')
-  assert.match(said, /checks may not be posted: the job needs permissions: checks: write/)
+  assert.match(said, /neither checks nor statuses may be posted: the job needs permissions: checks: write/)
 })

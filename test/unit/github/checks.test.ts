@@ -60,24 +60,38 @@ test('the checks of a job that was killed say so, and not that the branch has mo
 })
 
 test('statuses that are pending on a commit that is no head any more are ended, too', async () => {
-  await using there = await place('statuses', { statuses: 'write' })
-  const { github, checks, sha } = there
-  await checks.post(sha, [rollup, ...open])
-  github.world.statuses.push({ ...first(github.statusesOf(sha)), context: 'ci / build', state: 'pending' })
-  await (await there.nextJob()).closeAll(sha, () => MOVED_ON)
-  const newest = new Map(github.statusesOf(sha).map((one) => [one.context, one]))
-  assert.equal(newest.size, 4)
-  for (const [name, { state, description }] of newest) {
-    if (name === 'ci / build') assert.equal(state, 'pending')
-    else assert.deepEqual([state, description], ['error', MOVED_ON.title], name)
+  for (const [how, permissions] of [
+    ['statuses', { statuses: 'write' }],
+    // Checks may be read, but not written: statuses were posted in their place.
+    ['checks', { statuses: 'write', checks: 'read' }],
+  ] as const) {
+    await using there = await place(how, permissions)
+    const { github, checks, sha } = there
+    await checks.post(sha, [rollup, ...open])
+    github.world.statuses.push({ ...first(github.statusesOf(sha)), context: 'ci / build', state: 'pending' })
+    await (await there.nextJob()).closeAll(sha, () => MOVED_ON)
+    const newest = new Map(github.statusesOf(sha).map((one) => [one.context, one]))
+    assert.equal(newest.size, 4)
+    for (const [name, { state, description }] of newest) {
+      if (name === 'ci / build') assert.equal(state, 'pending')
+      else assert.deepEqual([state, description], ['error', MOVED_ON.title], name)
+    }
   }
 })
 
 test('what is refused names the permission that is missing', async () => {
-  for (const how of ['statuses', 'checks'] as const) {
+  for (const [how, wanted] of [
+    ['statuses', ['statuses may not be posted: the job needs permissions: statuses: write']],
+    [
+      'checks',
+      [
+        'checks are refused (permissions: checks: write is missing): statuses are tried instead',
+        'neither checks nor statuses may be posted: the job needs permissions: checks: write',
+      ],
+    ],
+  ] as const) {
     await using there = await place(how, { contents: 'write' })
     await there.checks.post(there.sha, [rollup])
-    const wanted = `${how} may not be posted: the job needs permissions: ${how}: write`
-    assert.deepEqual(there.warnings, [wanted])
+    assert.deepEqual(there.warnings, wanted)
   }
 })
