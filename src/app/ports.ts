@@ -118,7 +118,10 @@ export function gatesPort(options: GatesPortOptions): GatesPort {
     logs: { top: join(clone.gitDir, 'ralph'), folder: join('logs', run ?? '') },
     mark,
     as: as?.gates ?? null,
-    onStart,
+    onStart: (name: string) => {
+      repository.disturb()
+      onStart(name)
+    },
     onEnd,
   }
   return createGates({

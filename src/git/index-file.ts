@@ -87,8 +87,14 @@ function notOurs(): Error {
   return new Error('the index of Ralph is gone, or of a version that git does not write for us')
 }
 
-/** Where an entry stands: among the bytes of an index, or alone. */
-export type IndexEntry = { readonly path: string; bytes: Buffer; start: number; end: number }
+/** Where an entry stands: among the bytes of an index, or alone. `file`: where it is in the work tree, once somebody looked. */
+export type IndexEntry = {
+  readonly path: string
+  file?: string | Buffer
+  bytes: Buffer
+  start: number
+  end: number
+}
 
 /** A folder with entries in it; its path ends in `/`, and is empty for the top. */
 export type IndexFolder = {

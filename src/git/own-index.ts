@@ -36,6 +36,8 @@ export class OwnIndex implements HeldIndex {
   #sealedAt = 0
   /** What was written to before was looked at since: epoch seconds. */
   #youngSince = 0
+  /** How long the last look took. */
+  lookMs = 0
   #rules: Rules | null = null
   #ignored = new Set<string>()
 
@@ -141,6 +143,7 @@ export class OwnIndex implements HeldIndex {
     if (rules === null) return null
     // Clocks of file systems are coarse.
     const youngFrom = Math.floor(now / 1000) - 2
+    const began = performance.now()
     const found = await scan({
       top: this.#git.clone.workTree,
       table: this.table,
@@ -150,6 +153,7 @@ export class OwnIndex implements HeldIndex {
       ignored: this.#ignored,
       ask: (paths) => this.#git.checkIgnore(paths),
     })
+    this.lookMs = performance.now() - began
     if (found === null) return null
     this.#youngSince = youngFrom
     this.#edit(found.refreshed)

@@ -8,7 +8,6 @@ import {
   lstatSync,
   openSync,
   readdirSync,
-  readFileSync,
   readlinkSync,
   readSync,
   type Stats,
@@ -182,7 +181,8 @@ class Scanner {
   #compare(entry: IndexEntry): void {
     const { table, youngSince, rules } = this.#options
     const { path } = entry
-    const file = this.#place(path)
+    entry.file ??= this.#place(path)
+    const { file } = entry
     const found = lstatSync(file, MAY_BE_GONE)
     if (found === undefined) {
       this.differences.changed.set(path, null)
@@ -256,14 +256,26 @@ export function fileAt(file: string | Buffer, path: string, idLength: number): F
 
 /** The bytes that git stores of a file or a link, and what it was before they were read. */
 function contentOf(file: string | Buffer): { stat: BigIntStats; bytes: Buffer } {
-  const stat = lstatSync(file, { bigint: true })
-  if (stat.isSymbolicLink()) return { stat, bytes: readlinkSync(file, { encoding: 'buffer' }) }
-  const handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  const handle = openedOrLink(file)
+  if (typeof handle !== 'number') return handle
   try {
-    const opened = fstatSync(handle, { bigint: true })
-    if (!opened.isFile() || (opened.mode & 0o400n) === 0n || opened.size > LARGEST) throw new Uncertain()
-    return { stat: opened, bytes: readFileSync(handle) }
+    const stat = fstatSync(handle, { bigint: true })
+    if (!stat.isFile() || (stat.mode & 0o400n) === 0n || stat.size > LARGEST) throw new Uncertain()
+    const bytes = Buffer.allocUnsafe(Number(stat.size))
+    // Somebody is writing to it.
+    if (readSync(handle, bytes) !== bytes.length) throw new Uncertain()
+    return { stat, bytes }
   } finally {
     closeSync(handle)
+  }
+}
+
+function openedOrLink(file: string | Buffer): number | { stat: BigIntStats; bytes: Buffer } {
+  try {
+    return openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch (error) {
+    const stat = lstatSync(file, { bigint: true })
+    if (!stat.isSymbolicLink()) throw error
+    return { stat, bytes: readlinkSync(file, { encoding: 'buffer' }) }
   }
 }

@@ -29,8 +29,12 @@ import { changesBetween } from './tree-walk.ts'
  */
 export type Staged = { changes: Change[]; tree: string | null; folders: Folders | null }
 
-/** So long nobody looks again at a tree that was just restored, milliseconds: between two iterations only we work. */
+/**
+ * So long nobody looks again at a tree that was just put in order, milliseconds, or some times as long as a look takes:
+ * between two iterations only we work.
+ */
 const REST_MS = 1000
+const REST_LOOKS = 3
 /** A commit of Ralph's own changes its stories, its log and its attributes. */
 const FEW = 8
 
@@ -42,8 +46,8 @@ export class WorkTree {
   readonly top: string
   /** `.git` entries below the top that were there before any agent ran; null until somebody looked. */
   nestedBefore: ReadonlySet<string> | null = null
-  /** The tree that was restored a moment ago, after the last program that is not trusted, and when. */
-  #rest: { tree: string; at: number } | null = null
+  /** The tree that was put in order a moment ago, after the last program that is not trusted. */
+  #rest: { tree: string; until: number } | null = null
 
   constructor(git: Git, objects: CatFile, submodules: Submodules) {
     this.git = git
@@ -68,7 +72,8 @@ export class WorkTree {
 
   /** The tree is a commit's, and nobody else is at work. */
   async rest(commit: string): Promise<void> {
-    this.#rest = { tree: await this.treeOf(commit), at: performance.now() }
+    const until = performance.now() + Math.max(REST_MS, REST_LOOKS * this.index.lookMs)
+    this.#rest = { tree: await this.treeOf(commit), until }
   }
 
   async treeOf(commit: string): Promise<string> {
@@ -169,7 +174,7 @@ export class WorkTree {
   async settle(commit: string, known: Differences | null = null): Promise<boolean> {
     const wanted = await this.treeOf(commit)
     const { index } = this
-    if (this.#rest?.tree === wanted && performance.now() - this.#rest.at < REST_MS) return false
+    if (this.#rest?.tree === wanted && performance.now() < this.#rest.until) return false
     await this.removeForeign()
     const seen = known ?? (await index.differences())
     const isTouched = seen === null ? await this.git.isTouched() : seen.changed.size > 0

@@ -374,3 +374,12 @@ test('what a judge wrote right after the gates is put back, however short it ran
   await at.repository.renew(at.state.green)
   assert.equal(at.bytes('src/a.js'), 'a\n')
 })
+
+test('what a program wrote right behind a checkout is put back, where it was told of before', async () => {
+  await using at = await place()
+  await at.repository.checkOut(at.state.green, null)
+  at.repository.disturb()
+  at.shell('echo prepared >src/a.js; echo left >new.txt')
+  await at.repository.checkOut(at.state.green, null)
+  at.shell('[ "$(cat src/a.js)" = a ]; [ ! -e new.txt ]')
+})
