@@ -1,5 +1,5 @@
 // Two sides of a change compared: which tests are gone, which are weaker, and what took over from them.
-import { addTo, type Bag, counted, type Item, isLiteral, push, type Side, type Test } from './sides.ts'
+import { addTo, type Bag, counted, grouped, type Item, isLiteral, type Side, type Test } from './sides.ts'
 
 /** `text` is one line and names tests: it is as hostile as its author. */
 export type Weakening = {
@@ -71,11 +71,9 @@ function matched(before: Test[], after: Test[]): Matched {
   const taken = new Set<Test>()
   const kept: [Test, Test][] = []
   const pair = (left: Test[], keyOf: (test: Test) => string): Test[] => {
-    const index = new Map<string, Test[]>()
     // Backwards, so that the first of the same key is taken first.
-    for (const test of after.toReversed()) {
-      if (!taken.has(test)) push(index, `${test.collected} ${keyOf(test)}`, test)
-    }
+    const others = after.toReversed().filter((test) => !taken.has(test))
+    const index = grouped(others, (test) => `${test.collected} ${keyOf(test)}`)
     return left.filter((test) => {
       const next = (collected: boolean) => index.get(`${collected} ${keyOf(test)}`)?.pop()
       const partner = (test.collected ? undefined : next(false)) ?? next(true)
@@ -171,35 +169,17 @@ function isAbsorbed({ words, collected }: Test, all: Gain[], shared: Set<string>
 }
 
 function goneFindings(lost: Test[], after: Side): Weakening[] {
-  const found: Weakening[] = []
-  const idle = new Map(after.tests.filter((it) => !it.collected).map((it) => [it.name, it.path]))
-  const where = ({ name, collected }: Test) => {
-    const path = collected ? idle.get(name) : undefined
-    return path === undefined ? '' : `; no runner looks for the one in ${path}`
-  }
-  const byFile = new Map<string, Test[]>()
-  for (const test of lost) push(byFile, test.path, test)
-  for (const [path, tests] of byFile) {
+  return [...grouped(lost, ({ path }) => path)].flatMap(([path, tests]): Weakening[] => {
     // A test inside a test that is gone is gone with it.
     const outer: Test[] = []
     for (const test of tests.toSorted((a, b) => a.span.from - b.span.from)) {
       if (test.span.from >= (outer.at(-1)?.span.to ?? 0)) outer.push(test)
     }
-    if (!after.files.has(path)) {
-      const names = outer
-        .slice(0, 3)
-        .map((it) => `"${it.name}"`)
-        .join(', ')
-      found.push({
-        path,
-        kind: 'deleted',
-        text: `the file is gone with ${plural(outer.length, 'test')}: ${names}${where(outer[0] as Test)}`,
-      })
-    } else
-      for (const test of outer)
-        found.push({ path, kind: 'deleted', text: `test "${test.name}" is gone${where(test)}` })
-  }
-  return found
+    const names = outer.map(({ name }) => `"${name}"`)
+    const whole = `the file is gone with ${plural(outer.length, 'test')}: ${names.slice(0, 3).join(', ')}`
+    const texts = after.files.has(path) ? names.map((name) => `test ${name} is gone`) : [whole]
+    return texts.map((text) => ({ path, kind: 'deleted', text }))
+  })
 }
 
 function newlyFocused(before: Side, after: Side): Weakening[] {
@@ -224,13 +204,18 @@ function droppedAssertions(
   const missing = without(before.assertions, after.assertions)
   const fresh = without(after.assertions, before.assertions)
   const fewer = counted(missing.map((item) => item.text))
-  const [had, have] = [groupOf(before.assertions), groupOf(after.assertions)]
+  const [had, have] = [before, after].map((side) => grouped(side.assertions, ({ test }) => test))
+  let all = 0
+  let first: string | null = null
+  const drop = (number: number, path: string) => {
+    if (number <= 0) return
+    all += number
+    first ??= path
+  }
 
-  const dropped: { path: string; number: number }[] = []
   for (const [old, now] of kept) {
     if (reported.has(old)) continue
-    const fell = old.strength - now.strength
-    const [left, right] = [had.get(old) ?? [], have.get(now) ?? []]
+    const [left, right] = [had?.get(old) ?? [], have?.get(now) ?? []]
     const gain = sum(without(right, left))
     // What stands elsewhere now has moved, unless it stood there before.
     const open = without(left, right).filter((item) => {
@@ -239,32 +224,16 @@ function droppedAssertions(
       fewer.set(item.text, number - 1)
       return true
     })
-    const number = Math.min(fell, open.length)
-    if (number > 0) dropped.push({ path: now.path, number })
+    drop(Math.min(old.strength - now.strength, open.length), now.path)
   }
 
-  const explained = dropped.reduce((total, it) => total + it.number, 0)
-  const fell = [...reported].reduce(
-    (left, test) => left - test.strength,
-    before.total - after.total - explained,
-  )
+  const ofReported = [...reported].reduce((total, test) => total + test.strength, 0)
+  const fell = before.total - after.total - all - ofReported
   const gain = sum(fresh)
   const open = missing.filter((item) => item.test === null && !isAbsorbedItem(item.words, gain))
-  const number = Math.min(fell, open.length)
-  if (number > 0) dropped.push({ path: open[0]?.path ?? '', number })
-
-  const first = dropped[0]
-  if (first === undefined) return []
-  const all = dropped.reduce((total, it) => total + it.number, 0)
-  return [
-    { path: first.path, kind: 'assertions', text: `${plural(all, 'assertion')} of ${before.total} gone` },
-  ]
-}
-
-function groupOf(items: Item[]): Map<Test | null, Item[]> {
-  const groups = new Map<Test | null, Item[]>()
-  for (const item of items) push(groups, item.test, item)
-  return groups
+  drop(Math.min(fell, open.length), open[0]?.path ?? '')
+  if (first === null) return []
+  return [{ path: first, kind: 'assertions', text: `${plural(all, 'assertion')} of ${before.total} gone` }]
 }
 
 /** Whether most words of one assertion turn up in the new ones, longer literals also as a part of another. */
@@ -280,8 +249,7 @@ function isAbsorbedItem(words: Bag, gain: Bag): boolean {
 
 /** The items whose text does not stand on the other side, one for one. */
 function without(items: Item[], others: Item[]): Item[] {
-  const left = new Map<string, number>()
-  for (const other of others) left.set(other.text, (left.get(other.text) ?? 0) + 1)
+  const left = counted(others.map(({ text }) => text))
   return items.filter((item) => {
     const number = left.get(item.text) ?? 0
     left.set(item.text, number - 1)

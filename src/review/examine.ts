@@ -12,6 +12,7 @@ import {
   SUBMODULE,
 } from '../gates/guard.ts'
 import type { Change, Examination } from '../model/change.ts'
+import { messageOf } from '../system/errors.ts'
 import { isTooLong } from '../system/files.ts'
 import type { Redactor } from '../system/redact.ts'
 import { changedGateDefinitions, isReadForPins, namedElsewhere } from './pins.ts'
@@ -53,15 +54,16 @@ export function createExamine(options: ExamineOptions) {
     const dropped = [...new Set(refusals.map((refusal) => refusal.path))]
     const { remarks } = watched
     const [first] = refusals
+    const failure = (summary: string, detail: string): Examination => ({
+      failure: { kind: 'guard', summary, detail },
+      ...{ dropped, remarks },
+    })
     if (first !== undefined) {
       const more = refusals.length > 1 ? ` (and ${refusals.length - 1} more)` : ''
-      const summary = `the guard refused ${first.shown}: ${first.reason}${more}`
-      return { failure: { kind: 'guard', summary, detail: formatRefusals(refusals) }, dropped, remarks }
+      return failure(`the guard refused ${first.shown}: ${first.reason}${more}`, formatRefusals(refusals))
     }
-    if (watched.weakened.length > 0 && options.weakenedTests === 'fail') {
-      const summary = `tests were weakened: ${watched.weakened[0] ?? ''}`
-      return { failure: { kind: 'guard', summary, detail: watched.weakened.join('\n') }, dropped, remarks }
-    }
+    if (watched.weakened.length > 0 && options.weakenedTests === 'fail')
+      return failure(`tests were weakened: ${watched.weakened[0]}`, watched.weakened.join('\n'))
     return { failure: null, dropped, remarks }
   }
 }
@@ -85,30 +87,24 @@ async function lookAt<F extends { path: string }, T>(
   refusals: Refusal[],
   look: (files: readonly F[]) => T | Promise<T>,
 ): Promise<T | null> {
-  const failed = async (some: readonly F[]): Promise<Error | null> => {
-    try {
-      await look(some)
-      return null
-    } catch (error) {
-      return error instanceof Error ? error : new Error(String(error))
-    }
-  }
   try {
     return await look(files)
   } catch {
     const causes: Refusal[] = []
     for (const file of files) {
-      const error = await failed([file])
-      if (error !== null) causes.push(unreadable(file.path, error))
+      try {
+        await look([file])
+      } catch (error) {
+        causes.push(unreadable(file.path, `: ${messageOf(error).slice(0, 200)}`))
+      }
     }
     // Where each alone is harmless, it is one of them.
-    refusals.push(...(causes.length > 0 ? causes : files.map(({ path }) => unreadable(path, null))))
+    refusals.push(...(causes.length > 0 ? causes : files.map(({ path }) => unreadable(path, ''))))
     return null
   }
 }
 
-function unreadable(path: string, error: Error | null): Refusal {
-  const why = error === null ? '' : `: ${error.message.slice(0, 200)}`
+function unreadable(path: string, why: string): Refusal {
   return { path, shown: path, rule: 'unreadable', reason: `it could not be looked at${why}` }
 }
 
@@ -117,13 +113,8 @@ async function guard(
   objects: Objects,
   options: ExamineOptions,
 ): Promise<Refusal[]> {
-  const rules = {
-    protectedPaths: options.protectedPaths,
-    configFile: options.configFile,
-    agentSettings: options.agentSettings,
-    secrets: options.redactor,
-    maxFileBytes: MAX_FILE_BYTES,
-  }
+  const { protectedPaths, configFile, agentSettings, redactor: secrets } = options
+  const rules = { protectedPaths, configFile, agentSettings, secrets, maxFileBytes: MAX_FILE_BYTES }
   const refusals: Refusal[] = []
   let portion: GuardChange[] = []
   let bytes = 0

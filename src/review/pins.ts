@@ -208,30 +208,26 @@ function isPackage(path: string): boolean {
 
 /** What is no package.json, or no longer one, has no scripts. */
 function readPackage(text: string): Package {
-  const json = isDeep(text, DEEPEST) ? null : parsed(text)
-  const entries = Object.entries(json ?? {})
-  const scripts = Object.entries(entries.find(([key]) => key === 'scripts')?.[1] ?? {})
+  const fields = new Map(Object.entries(isDeep(text, DEEPEST) ? {} : parsed(text)))
+  const scripts = Object.entries(fields.get('scripts') ?? {})
+  const own = [...fields].filter(([key]) => Object.hasOwn(PACKAGE_KEYS, key))
   return {
     scripts: new Map(scripts.filter((pair): pair is [string, string] => typeof pair[1] === 'string')),
-    own: new Map(
-      entries
-        .filter(([key]) => Object.hasOwn(PACKAGE_KEYS, key))
-        .map(([key, value]) => [key, JSON.stringify(value)]),
-    ),
+    own: new Map(own.map(([key, value]) => [key, JSON.stringify(value)])),
   }
 }
 
-function parsed(text: string): object | null {
+function parsed(text: string): object {
   try {
     const json: unknown = JSON.parse(text)
-    return typeof json === 'object' ? json : null
+    return typeof json === 'object' && json !== null ? json : {}
   } catch {
-    return null
+    return {}
   }
 }
 
 function packageChanges(file: PinnedFile, reached: Reached): string[] {
-  const [before, after] = [file.before, file.after].map((it) => readPackage(it ?? '{}')) as [Package, Package]
+  const [before, after] = [readPackage(file.before ?? '{}'), readPackage(file.after ?? '{}')]
   const changes: string[] = []
   for (const key of new Set([...before.scripts.keys(), ...after.scripts.keys()])) {
     const [old, now] = [before.scripts.get(key), after.scripts.get(key)]

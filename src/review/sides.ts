@@ -183,8 +183,12 @@ export function counted(words: string[]): Map<string, number> {
   return total
 }
 
-export function push<K, T>(map: Map<K, T[]>, key: K, value: T): void {
-  const own = map.get(key)
-  if (own === undefined) map.set(key, [value])
-  else own.push(value)
+export function grouped<K, T>(all: readonly T[], keyOf: (one: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>()
+  for (const one of all) {
+    const group = groups.get(keyOf(one))
+    if (group === undefined) groups.set(keyOf(one), [one])
+    else group.push(one)
+  }
+  return groups
 }

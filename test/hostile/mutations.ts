@@ -387,7 +387,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'brackets are not counted',
     stories: 'BRACKETS',
     file: 'src/review/pins.ts',
-    from: 'isDeep(text, DEEPEST) ? null : parsed(text)',
+    from: 'isDeep(text, DEEPEST) ? {} : parsed(text)',
     to: 'parsed(text)',
     also: [
       [
