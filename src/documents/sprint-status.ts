@@ -1,7 +1,7 @@
 // sprint-status.yaml brought up to date: only the words of a status change; comments, order and layout stay.
 import { isScalar, parseDocument } from 'yaml'
 import type { Prd, Story } from '../model/feature.ts'
-import { isRaw } from '../prd/migrate.ts'
+import { isRaw, type Raw } from '../prd/migrate.ts'
 import { type Tracked, trackedIn } from './formats/sprint-tracker.ts'
 
 /** From the first to the last; a status is never set to one before it, and a word that is none of these stays. */
@@ -21,8 +21,8 @@ type Edit = { from: number; to: number; word: string }
 /** The text with what the stories have come to: comments and order kept, no status lowered; null where nothing changes. */
 export function updateSprintStatus(text: string, prd: Prd): string | null {
   const document = parseDocument(text)
-  const fields = document.errors.length > 0 ? null : plainValue(document)
-  if (!isRaw(fields)) return null
+  const fields = plainValue(document)
+  if (fields === null) return null
   const tracked = trackedIn(fields)
   const spelled = spelling(tracked)
   const edits: Edit[] = []
@@ -41,28 +41,24 @@ export function updateSprintStatus(text: string, prd: Prd): string | null {
     epic: id.split('.')[0] ?? '',
     level: raise(statusAt, status, wantedLevel(stories.get(id))),
   }))
-  for (const [key, status] of Object.entries(
-    isRaw(fields.development_status) ? fields.development_status : {},
-  )) {
+  const { development_status: all } = fields
+  for (const [key, status] of Object.entries(isRaw(all) ? all : {})) {
     const [, epic] = /^epic-(\d+)$/.exec(key) ?? []
     const own = levels.filter((story) => story.epic === epic).map(({ level }) => level)
     if (epic === undefined || own.length === 0 || typeof status !== 'string') continue
-    const wanted = own.every((level) => level === DONE)
-      ? DONE
-      : Math.max(...own) >= IN_PROGRESS
-        ? IN_PROGRESS
-        : -1
-    raise(['development_status', key], status, wanted)
+    const begun = Math.max(...own) >= IN_PROGRESS ? IN_PROGRESS : -1
+    raise(['development_status', key], status, own.every((level) => level === DONE) ? DONE : begun)
   }
   if (edits.length === 0) return null
   const inOrder = edits.toSorted((a, b) => b.from - a.from)
   return inOrder.reduce((now, { from, to, word }) => now.slice(0, from) + word + now.slice(to), text)
 }
 
-/** Null where an alias leads nowhere, or there are too many of them. */
-function plainValue(document: ReturnType<typeof parseDocument>): unknown {
+/** Null for what is no sound map: also where an alias leads nowhere, or there are too many of them. */
+function plainValue(document: ReturnType<typeof parseDocument>): Raw | null {
   try {
-    return document.toJS({ maxAliasCount: 100 })
+    const value: unknown = document.errors.length > 0 ? null : document.toJS({ maxAliasCount: 100 })
+    return isRaw(value) ? value : null
   } catch {
     return null
   }

@@ -18,16 +18,11 @@ export function graphMistakes(stories: readonly Edges[], path: Path, gone: Reado
   for (const [index, { id }] of stories.entries()) {
     if (id === '') continue
     const first = indexOf.get(id)
-    if (first === undefined) indexOf.set(id, index)
-    else {
-      const expected = `an id used once (it is also that of ${path(first)})`
-      mistakes.push({
-        path: path(index, 'id'),
-        found: shown(id),
-        expected,
-        fix: 'give one of them another id',
-      })
-    }
+    indexOf.set(id, first ?? index)
+    if (first === undefined) continue
+    const expected = `an id used once (it is also that of ${path(first)})`
+    const fix = 'give one of them another id'
+    mistakes.push({ path: path(index, 'id'), found: shown(id), expected, fix })
   }
   return mistakes.concat(unknownDependencies(stories, indexOf, path, gone), cycles(stories, indexOf, path))
 }
@@ -81,12 +76,11 @@ function cycles(stories: readonly Edges[], indexOf: ReadonlyMap<string, number>,
       if (depth === undefined) {
         depthOf.set(next, trail.length)
         trail.push({ index: next, edge: 0 })
-        continue
+      } else {
+        const circle = trail.slice(depth).map(({ index }) => stories[index]?.id ?? '')
+        mistakes.push(circleMistake(`${path(here.index, 'dependsOn')}[${here.edge - 1}]`, circle))
+        if (mistakes.length === mostCycles) return mistakes
       }
-      const circle = trail.slice(depth).map(({ index }) => stories[index]?.id ?? '')
-      const place = `${path(here.index, 'dependsOn')}[${here.edge - 1}]`
-      mistakes.push(circleMistake(place, circle))
-      if (mistakes.length === mostCycles) return mistakes
     }
   }
   return mistakes

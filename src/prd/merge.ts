@@ -73,7 +73,9 @@ function mergedStory(
 ): Story {
   const { passes, retries, blocked, skipped, lastResult } = before
   const notes = isNoted && before.notes !== '' ? before.notes : wanted.notes
-  const isReopened = passes && !isSameButForSpace(before.acceptanceCriteria, wanted.acceptanceCriteria)
+  // Criteria that differ in white space only ask for the same: a reformatted file must not cost a new attempt.
+  const isReopened =
+    passes && !isSame(before.acceptanceCriteria.map(plain), wanted.acceptanceCriteria.map(plain))
   const changed = changesOf(before, wanted, written, isReopened)
   changes.push(...changed)
   const merged: Story = { ...wanted, passes, retries, blocked, skipped, lastResult, notes }
@@ -133,11 +135,6 @@ function dependenciesText(wanted: Story, written: Story): string {
 
 function isSame(a: unknown, b: unknown): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b)
-}
-
-/** Criteria that differ in white space only ask for the same: a reformatted file must not cost a new attempt. */
-function isSameButForSpace(a: readonly string[], b: readonly string[]): boolean {
-  return isSame(a, b) || isSame(a.map(plain), b.map(plain))
 }
 
 function plain(criterion: string): string {

@@ -53,7 +53,9 @@ export function migrate(raw: Raw, source: string, mistakes: Mistake[]): Draft | 
   if (list.length === 0) mistakes.push(noStories(raw, `${source}: ${listName}`, found))
   const isLatest = version === newest && listName === 'userStories'
   const nameOf = (fields: unknown, key: string) => (isLatest ? key : olderName(fields, key))
-  const imported = !(isLatest && isRunOfOurs(raw.run))
+  // A run of ours has `control` from its first write on; one of the earlier CLI has not.
+  const { run } = raw
+  const isOurs = isLatest && isRaw(run) && isRaw(run.control) && typeof run.startedAt === 'string'
   const draft: Draft = {
     root,
     list,
@@ -63,17 +65,19 @@ export function migrate(raw: Raw, source: string, mistakes: Mistake[]): Draft | 
       return key === undefined ? place : `${place}.${nameOf(list[index], key)}`
     },
     mayLackCriteria: () => false,
-    imported,
-    notes: imported ? remarks(raw, list.filter(isRaw), version) : [],
+    imported: !isOurs,
+    notes: !isOurs ? remarks(raw, list.filter(isRaw), version) : [],
   }
   if (isLatest) return draft
   const mayLackCriteria = listName === 'tasks' || isOfRalphTui(root, list.filter(isRaw))
   return {
     ...draft,
     root: renamed(root, olderProject),
-    list: list.map((story, index) =>
-      isRaw(story) ? olderStory(story, draft.storyPath(index, 'status'), mistakes) : story,
-    ),
+    list: list.map((story, index) => {
+      if (!isRaw(story)) return story
+      const flagged = withFlags(story, draft.storyPath(index, 'status'), mistakes)
+      return withResult(olderNames.reduce(renamed, flagged))
+    }),
     mayLackCriteria: () => mayLackCriteria,
   }
 }
@@ -106,10 +110,6 @@ function olderName(fields: unknown, key: string): string {
   if (!isRaw(fields) || isGiven(fields[key])) return key
   const names = [olderProject, ...olderNames]
   return names.find(([older, newer]) => newer === key && isGiven(fields[older]))?.[0] ?? key
-}
-
-function olderStory(story: Raw, statusPath: string, mistakes: Mistake[]): Raw {
-  return withResult(olderNames.reduce(renamed, withFlags(story, statusPath, mistakes)))
 }
 
 const statuses = ['todo', 'in_progress', 'done', 'failed']
@@ -146,11 +146,6 @@ function withResult(story: Raw): Raw {
   if (completedAt === null) return rest
   if (typeof completedAt !== 'string' || rest.passes !== true) return story
   return { ...rest, lastResult: { completedAt, commit: null, summary: '' } }
-}
-
-/** Ours has `run.control` from its first write on; a run of the earlier CLI has not. */
-function isRunOfOurs(run: unknown): boolean {
-  return isRaw(run) && isRaw(run.control) && typeof run.startedAt === 'string'
 }
 
 // ---- what people are told of a file that is not ours

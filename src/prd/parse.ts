@@ -59,11 +59,8 @@ function refused(mistake: Mistake): { draft: null; mistakes: Mistake[] } {
 function parseJson(text: string): unknown {
   // The reviver costs time, so only where the name, or an escape for one of its letters, can be seen.
   const suspicious = text.includes('__proto__') || /\\u00[57]/i.test(text)
-  return suspicious ? JSON.parse(text, withoutProto) : JSON.parse(text)
-}
-
-function withoutProto(key: string, value: unknown): unknown {
-  return key === '__proto__' ? undefined : value
+  const withoutProto = (key: string, value: unknown) => (key === '__proto__' ? undefined : value)
+  return JSON.parse(text, suspicious ? withoutProto : undefined)
 }
 
 /** A broken JSON file may hold "- [ ]" in a text; Markdown does not begin like JSON. */
@@ -84,7 +81,11 @@ export function readDraft(draft: Draft, earlier: readonly Mistake[], gone: Reado
   const notes = [...draft.notes]
   const userStories = completed(draft, notes)
   const checked = check({ ...draft.root, schemaVersion: 2, userStories }, draft)
-  const edges = userStories.map((story) => edgesOf(isRaw(story) ? story : {}))
+  // What a story says of others counts also where the rest of it is wrong.
+  const edges = userStories.map((story) => {
+    const { id, dependsOn } = isRaw(story) ? story : {}
+    return { id: idOf(id), dependsOn: Array.isArray(dependsOn) ? dependsOn.map(idOf) : [] }
+  })
   // Not push(...): a hostile file has more mistakes than a call may have arguments.
   const mistakes = earlier.concat(
     checked.ok ? [] : checked.mistakes,
@@ -223,11 +224,6 @@ function freeIds(list: readonly unknown[]): (index: number) => string {
 
 function numbered(position: number): string {
   return `US-${String(position).padStart(3, '0')}`
-}
-
-/** What a story says of others, also where the rest of it is wrong. */
-function edgesOf({ id, dependsOn }: Raw): { id: string; dependsOn: string[] } {
-  return { id: idOf(id), dependsOn: Array.isArray(dependsOn) ? dependsOn.map(idOf) : [] }
 }
 
 /** An id as it will be read, or '' for what cannot be one. */

@@ -50,25 +50,20 @@ function known(
 function unmet(prd: Prd, scope: Scope): Mistake[] {
   const outside = unmetOutside(prd, scope)
   if (outside.length === 0) return []
-  const path = scope.epic === null ? 'stories' : 'epic'
-  const first = waitsFor(prd, scope, outside)
   const missing = outside.map(({ id }) => id)
+  const waiting = remaining(prd, scope).filter(({ dependsOn }) =>
+    dependsOn.some((id) => missing.includes(id)),
+  )
+  const wait = waiting.length === 1 ? 'waits' : 'wait'
+  const [have, were, them] = missing.length === 1 ? ['has', 'was', 'it'] : ['have', 'were', 'them']
   return [
     {
-      path,
-      found: `${first}, which ${outside.length === 1 ? 'has' : 'have'} not passed and ${outside.length === 1 ? 'was' : 'were'} not asked for`,
+      path: scope.epic === null ? 'stories' : 'epic',
+      found: `${some(waiting.map(({ id }) => id))} ${wait} for ${some(missing)}, which ${have} not passed and ${were} not asked for`,
       expected: 'stories whose dependencies have passed, or are asked for, too',
-      fix: `ask for ${outside.length === 1 ? 'it' : 'them'}, too (stories: ${[...scope.stories, ...missing].join(',')}), or skip ${outside.length === 1 ? 'it' : 'them'}`,
+      fix: `ask for ${them}, too (stories: ${[...scope.stories, ...missing].join(',')}), or skip ${them}`,
     },
   ]
-}
-
-/** `US-003 waits for US-001 and US-002`. */
-function waitsFor(prd: Prd, scope: Scope, outside: readonly Story[]): string {
-  const missing = new Set(outside.map(({ id }) => id))
-  const waiting = remaining(prd, scope).filter(({ dependsOn }) => dependsOn.some((id) => missing.has(id)))
-  const verb = waiting.length === 1 ? 'waits' : 'wait'
-  return `${some(waiting.map(({ id }) => id))} ${verb} for ${some([...missing])}`
 }
 
 /** The stories that were not asked for and must pass before all of those that were can, in their order. */

@@ -51,13 +51,10 @@ function weakerTest(old: Test, now: Test, gains: Gain[]): Weakening | null {
   const name = `test "${now.name}"`
   if (now.skips > old.skips)
     return { path: now.path, kind: 'skipped', text: `${name} is skipped, or may fail` }
-  if (!isEmptied(old, now) || isAbsorbed(old, gains, new Set())) return null
+  const isEmptied = (now.empty && !old.empty) || (now.strength === 0 && old.strength > 0)
+  if (!isEmptied || isAbsorbed(old, gains, new Set())) return null
   const text = now.empty ? `${name} has nothing in it any more` : `${name} has no assertion any more`
   return { path: now.path, kind: 'emptied', text }
-}
-
-function isEmptied(old: Test, now: Test): boolean {
-  return (now.empty && !old.empty) || (now.strength === 0 && old.strength > 0)
 }
 
 type Matched = { kept: [Test, Test][]; gone: Test[] }

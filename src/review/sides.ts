@@ -54,14 +54,18 @@ export function sideOf(walks: Walk[], known: ReadonlySet<string>): Side {
   const side: Side = { files: new Map(), tests: [], assertions: [], total: 0, focused: [] }
   const called = new Set(walks.flatMap(({ calls }) => calls.map(({ name }) => name)))
   for (const walk of walks)
-    addFile(side, walk, { helpers, called, collected: isCollected(walk.path) || known.has(walk.path) })
+    addFile(side, walk, helpers, called, isCollected(walk.path) || known.has(walk.path))
   return side
 }
 
 /** `called`: names of functions, in all files. */
-type Known = { helpers: Helpers; called: ReadonlySet<string>; collected: boolean }
-
-function addFile(side: Side, walk: Walk, { helpers, called, collected }: Known): void {
+function addFile(
+  side: Side,
+  walk: Walk,
+  helpers: Helpers,
+  called: ReadonlySet<string>,
+  collected: boolean,
+): void {
   const { path } = walk
   const tests = new Map<Frame, Test>()
   for (const frame of framesOfTests(walk)) tests.set(frame, testOf(frame, walk, collected))

@@ -65,8 +65,10 @@ export function passagesOf({ path, text: whole, blocks }: Opened, hasStories: bo
   const about = ARCHITECTURE.test(path) ? 'architecture' : OVERVIEW.test(path) ? 'overview' : null
   if (about === null) return []
   const lines = whole.split('\n')
-  const heads = blocks.filter((block) => block.kind === 'heading' && block.level <= 2)
-  const starts = [{ line: 0, text: '' }, ...heads.map((block) => ({ ...block, text: headOf(block) }))]
+  const heads = blocks.flatMap((block) =>
+    block.kind === 'heading' && block.level <= 2 ? [{ line: block.line, text: plain(block.text) }] : [],
+  )
+  const starts = [{ line: 0, text: '' }, ...heads]
   const sections = starts.map(({ line, text: head }, index) => {
     const words = lines.slice(line, (starts[index + 1]?.line ?? lines.length + 1) - 1).join('\n')
     // What a comment hides from readers is hidden from agents, too.
@@ -76,10 +78,6 @@ export function passagesOf({ path, text: whole, blocks }: Opened, hasStories: bo
   return (telling.length > 0 || hasStories ? telling : sections)
     .filter(({ words }) => words !== '')
     .map(({ head, words }) => ({ about, text: head === '' ? words : `**${head}**\n\n${words}` }))
-}
-
-function headOf(block: Block): string {
-  return block.kind === 'heading' ? plain(block.text) : ''
 }
 
 /** The commands of a section "Quality Gates" (ralph-tui, seed 1), each named by its own words. */

@@ -20,14 +20,11 @@ function titleOf({ name, blocks }: Opened): { id: string; title: string; line: n
   if (first === undefined || first.level !== 1) return null
   const { line } = first
   const named = storyTitle(first.text)
-  if (named !== null) return { ...named, title: named.title || slugOf(name), line }
+  const slug = name.replace(/\.md$/i, '').replace(/^(?:story-?)?[\d.-]+/i, '')
+  if (named !== null) return { ...named, title: named.title || titleOfSlug(slug), line }
   const [, id] =
     /^(?:story-?)?(\d{1,4}[.-]\d{1,4}[a-z]?|[A-Z][A-Z0-9]{0,15}-\d{1,6})(?![\w])/.exec(name) ?? []
   return id === undefined ? null : { id: numbered(id), title: plain(first.text), line }
-}
-
-function slugOf(name: string): string {
-  return titleOfSlug(name.replace(/\.md$/i, '').replace(/^(?:story-?)?[\d.-]+/i, ''))
 }
 
 function hasParts(blocks: readonly Block[]): boolean {
@@ -62,15 +59,11 @@ function read(document: Opened): Partial<Reading> {
   const facts = storyFields(above, id)
   const story = storyFields(told, id)
   const said = status === null ? facts.isDone : isDone(status)
-  const epicId = facts.epicId ?? epicIn(id)
+  // BMAD counts a story within its epic.
+  const [epic] = /^\d+(?=\.)/.exec(id) ?? []
+  const epicId = facts.epicId ?? (epic === undefined ? null : `Epic ${epic}`)
   const raw = { id, title: title.title, epicId, ...story.raw, passes: said ?? story.isTicked }
   raw.priority ??= facts.priority
   const standing = said === null ? 'ticked' : 'written'
   return { stories: [{ line, standing, raw, urgency: facts.urgency ?? 1 }], notes: [`story ${id}.`] }
-}
-
-/** BMAD counts a story within its epic. */
-function epicIn(id: string): string | null {
-  const [, epic] = /^(\d+)\./.exec(id) ?? []
-  return epic === undefined ? null : `Epic ${epic}`
 }

@@ -65,7 +65,7 @@ function read(blocks: readonly Block[]): Partial<Reading> {
       section = words
     } else if (block.kind === 'points') strays.push(...block.points.flatMap(boxLines))
     // What stands below the title says what the feature is.
-    else if (block.kind === 'words' && items.length === 0 && saysWhat(section ?? '', project))
+    else if (block.kind === 'words' && items.length === 0 && isAbout(section ?? '', project))
       description.push(block.lines.join('\n'))
   }
   const headings = many(items.length, 'heading')
@@ -92,7 +92,7 @@ function projectOf(title: string): string {
   return bare.replace(/^(?:progress|prd)\b:?[ \t]*/i, '').trim()
 }
 
-function saysWhat(section: string, project: string): boolean {
+function isAbout(section: string, project: string): boolean {
   return /^(?:introduction|overview|summary|description)\b/i.test(section) || section.endsWith(project)
 }
 

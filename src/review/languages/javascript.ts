@@ -75,7 +75,10 @@ function callPart(call: Call, walk: Walk): Part | null {
   const callback = callbackOf(given)
   if (!isNamed && callback === null) return null // `test(value)`
 
-  const options = walk.code({ from: first.from, to: callback === null ? node.to : bodyOf(callback).from })
+  const options = walk.code({
+    from: first.from,
+    to: callback === null ? node.to : (callback.lastChild ?? callback).from,
+  })
   const marks = isNamed ? count(options, /[{,]\s*(?:skip|todo)\s*(?::(?!\s*(?:false|undefined)\b)|[,}])/g) : 0
   const skips = modifiers.filter((it) => SKIP.test(it)).length + Number(base.startsWith('x')) + marks
   const isFocused = /^f(?:it|describe|specify)$/.test(base) || modifiers.includes('only')
@@ -118,10 +121,6 @@ function callbackOf(given: SyntaxNode[]): SyntaxNode | null {
     .filter(({ name }) => name === 'CallExpression')
     .flatMap((it) => argumentsOf(it.lastChild))
   return [...given, ...inCalls].find(isFunction) ?? null
-}
-
-function bodyOf(callback: SyntaxNode): SyntaxNode {
-  return callback.lastChild ?? callback
 }
 
 /** Playwright: `test.skip()`, `test.skip(condition)`, `test.skip(condition, 'why')`. */
