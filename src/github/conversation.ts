@@ -95,12 +95,8 @@ export class Conversation implements QueuePort {
 
   /** A comment of its own. */
   async say(pull: number, body: string): Promise<void> {
-    await this.#github.api.rest.issues.createComment({
-      ...this.#github.at,
-      issue_number: pull,
-      body,
-      ...ONCE,
-    })
+    const { api, at } = this.#github
+    await api.rest.issues.createComment({ ...at, issue_number: pull, body, ...ONCE })
   }
 
   /** Write permission, looked up; anything but a clear yes is a no. Throws where GitHub gives no answer. */

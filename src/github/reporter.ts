@@ -15,8 +15,18 @@ import type { Checks } from './checks.ts'
 import { type GitHub, saidByGitHub } from './client.ts'
 import type { Conversation } from './conversation.ts'
 import { compareUrl, pullUrl, repositoryUrl } from './place.ts'
-import { findPull, Labels, makeReady, openPull, type Pull, type Refused, updatePull } from './pull.ts'
-import { type Own, updated, whole } from './pull-text.ts'
+import {
+  findPull,
+  Labels,
+  makeReady,
+  type Own,
+  openPull,
+  type Pull,
+  type Refused,
+  updated,
+  updatePull,
+  whole,
+} from './pull.ts'
 
 type ReporterOptions = {
   github: GitHub
@@ -128,17 +138,18 @@ export class GitHubReporter implements Observer, PullRequestPort {
     if (plan === undefined || plan.issue === null || plan.phase === 'begun') return
     const { issue } = plan
     const { conversation, redact } = this.#options
-    await this.#attempt('the issue could not be answered', async () => {
-      await conversation.stickAlone(issue, marker('issue', feature), redact(issueReply(this.view(state))))
-    })
+    await this.#attempt('the issue could not be answered', undefined, () =>
+      conversation.stickAlone(issue, marker('issue', feature), redact(issueReply(this.view(state)))),
+    )
   }
 
-  /** Whatever goes wrong in telling is told, and changes nothing else. */
-  async #attempt(what: string, act: () => Promise<void>): Promise<void> {
+  /** Whatever goes wrong in telling is told, gives `otherwise`, and changes nothing else. */
+  async #attempt<T>(what: string, otherwise: T, act: () => Promise<T>): Promise<T> {
     try {
-      await act()
+      return await act()
     } catch (error) {
       this.#options.github.warn(`${what}: ${saidByGitHub(error)}`)
+      return otherwise
     }
   }
 
@@ -147,7 +158,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     const view = this.view(state)
     const sha = this.#headSha
     if (sha !== null)
-      await this.#attempt('the check could not be posted', () =>
+      await this.#attempt('the check could not be posted', undefined, () =>
         this.#options.checks.post(sha, [this.#redacted(rollupCheck(view))]),
       )
     await this.#label(view)
@@ -157,18 +168,19 @@ export class GitHubReporter implements Observer, PullRequestPort {
   async #label(view: View): Promise<void> {
     const pull = this.#pull
     if (pull !== null)
-      await this.#attempt('the labels could not be set', () => this.#labels.set(pull, labelsOf(view)))
+      await this.#attempt('the labels could not be set', undefined, () =>
+        this.#labels.set(pull, labelsOf(view)),
+      )
   }
 
   async #stick({ github, feature }: State, view: View): Promise<GithubIds> {
     const { conversation, redact } = this.#options
     const { pull } = github
     if (pull === null) return github
-    let { comment } = github
-    await this.#attempt('the summary comment could not be written', async () => {
-      const body = redact(stickyComment(view))
-      comment = await conversation.stick(pull, comment, marker('sticky', feature), body)
-    })
+    const body = redact(stickyComment(view))
+    const comment = await this.#attempt('the summary comment could not be written', github.comment, () =>
+      conversation.stick(pull, github.comment, marker('sticky', feature), body),
+    )
     return { ...github, comment }
   }
 
@@ -177,19 +189,20 @@ export class GitHubReporter implements Observer, PullRequestPort {
     this.#headSha = sha
     // A story's check belongs on a commit that holds its code.
     const stories = state.green === sha ? toPost(state, outcome === 'continued') : []
-    let view = this.view(state)
-    await this.#attempt('no places could be found for the checks', async () => {
-      view = this.view(state, await places(mapTexts(state, this.#options.redact)))
-    })
+    const found = await this.#attempt('no places could be found for the checks', {}, () =>
+      places(mapTexts(state, this.#options.redact)),
+    )
+    const view = this.view(state, found)
     const rollup = rollupCheck(view)
     const posted = [rollup, ...stories.map((id) => storyCheck(view, id))].map((one) => this.#redacted(one))
-    this.#isReported = rollup.conclusion === null
-    await this.#attempt('the checks could not be posted', async () => {
+    const isOpen = rollup.conclusion === null
+    this.#isReported = isOpen
+    this.#isReported = await this.#attempt('the checks could not be posted', isOpen, async () => {
       await checks.post(sha, posted)
       // When the chain has ended, none of an earlier job is left open either.
       const names = posted.map(({ name }) => name)
-      if (rollup.conclusion !== null) await checks.closeAll(sha, (name) => lastWordOf(state, name), names)
-      this.#isReported = true
+      if (!isOpen) await checks.closeAll(sha, (name) => lastWordOf(state, name), names)
+      return true
     })
   }
 
@@ -199,12 +212,8 @@ export class GitHubReporter implements Observer, PullRequestPort {
   }
 
   /** With the pull request, opened or adopted, where there can be one. */
-  async #withPull(state: State): Promise<GithubIds> {
-    let github = state.github
-    await this.#attempt('the pull request could not be opened', async () => {
-      github = await this.#ensurePull(state)
-    })
-    return github
+  #withPull(state: State): Promise<GithubIds> {
+    return this.#attempt('the pull request could not be opened', state.github, () => this.#ensurePull(state))
   }
 
   async #ensurePull(state: State): Promise<GithubIds> {
@@ -259,7 +268,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
   /** Title, text and labels as they are now; complete, it is no draft any more. */
   async #refresh(state: State, isComplete: boolean): Promise<void> {
     const { github, publisher } = this.#options
-    await this.#attempt('the pull request could not be updated', async () => {
+    await this.#attempt('the pull request could not be updated', undefined, async () => {
       // As it is now: people may have edited it since it was opened.
       const pull = await findPull(github, state.branch)
       this.#pull = pull
@@ -271,7 +280,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     await this.#label(this.view(state))
     const open = this.#pull
     if (!isComplete || open?.draft !== true || this.#options.pullRequest !== 'draft') return
-    await this.#attempt('the pull request could not be made ready for review', () =>
+    await this.#attempt('the pull request could not be made ready for review', undefined, () =>
       makeReady(publisher, open),
     )
   }

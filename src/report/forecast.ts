@@ -22,8 +22,6 @@ export type Forecast = {
   ms: Range
   /** Beside the one at work; null where one job does it all. */
   jobs: Range | null
-  /** The limit that ends the run before the likely end, and what it still allows; null where none does. */
-  short: { limit: 'cost' | 'iterations'; left: number } | null
 }
 
 /** Null where nothing is left, or no story has passed yet that could tell. `now` in epoch milliseconds. */
@@ -48,15 +46,15 @@ export function forecastOf(state: State, limits: Limits | null, now: number): Fo
   // The story in work takes no less than it has taken already.
   const others = all(past.map(({ ms }) => ms))
   const ms = mapRange(others, (one) => Math.max(one - passed, (one * (open.length - 1)) / open.length))
-  const found = { stories: open.length, from: past.length, iterations, costUsd, ms }
   const blocked = remaining(prd, control.scope).length - open.length
-  return { ...found, blocked, jobs: jobsOf(state, limits, iterations), short: shortOf(state, limits, found) }
+  const jobs = jobsOf(state, limits, iterations)
+  return { stories: open.length, blocked, from: past.length, iterations, costUsd, ms, jobs }
 }
 
 /** In one line for people, plain: about what, for which stories, and how far it may be off; null as the forecast is. */
 export function forecastWords(forecast: Forecast | null): string | null {
   if (forecast === null) return null
-  const { stories, blocked, from, iterations, costUsd, ms, jobs, short } = forecast
+  const { stories, blocked, from, iterations, costUsd, ms, jobs } = forecast
   const parts = [
     costUsd === null ? '' : ranged(costUsd, usd),
     ranged(ms, roughly),
@@ -65,19 +63,12 @@ export function forecastWords(forecast: Forecast | null): string | null {
   ].filter((part) => part !== '')
   const aside = blocked === 0 ? '' : `, ${many(blocked, 'blocked one', 'blocked ones')} not counted`
   const basis = from === 1 ? 'the one that passed' : `the ${from} that passed`
-  const end = short === null ? '' : `; ${shortWords(short)}`
-  return `about ${parts.join(', ')} for the ${many(stories, 'story', 'stories')} left${aside}, going by ${basis}${end}`
+  return `about ${parts.join(', ')} for the ${many(stories, 'story', 'stories')} left${aside}, going by ${basis}`
 }
 
 /** What is to be expected where there is one line for it: what is likely, and before the first pass the worst case. */
 export function outlookWords(forecast: Forecast | null, worst: string | null): string | null {
   return forecastWords(forecast) ?? (worst === null ? null : `at worst ${worst}`)
-}
-
-function shortWords({ limit, left }: NonNullable<Forecast['short']>): string {
-  return limit === 'cost'
-    ? `the cost limit allows only ${usd(left)} more`
-    : `the limit allows only ${many(left, 'iteration')} more`
 }
 
 /** `$1.10 ($0.80 to $1.90)`; without the bounds where they read alike. */
@@ -123,21 +114,6 @@ function jobsOf(state: State, limits: Limits | null, iterations: Range): Range |
   const size = limits.iterationsPerJob
   const room = outcomeNow(state) === null ? Math.max(0, size - state.job.counts.iterations) : 0
   return mapRange(iterations, (count) => Math.ceil(Math.max(0, count - room) / size))
-}
-
-function shortOf(
-  state: State,
-  limits: Limits | null,
-  { iterations, costUsd }: Pick<Forecast, 'iterations' | 'costUsd'>,
-): Forecast['short'] {
-  if (limits === null) return null
-  const { maxCostUsd } = limits
-  if (maxCostUsd !== null && costUsd !== null) {
-    const left = Math.max(0, maxCostUsd + state.control.granted.costUsd - state.prd.run.usage.costUsd)
-    if (costUsd.likely > left) return { limit: 'cost', left }
-  }
-  const left = Math.max(0, iterationsLeft(state, limits))
-  return iterations.likely > left ? { limit: 'iterations', left } : null
 }
 
 /** What the rest of the run may cost at most; null where nothing can be said. Money in USD. */

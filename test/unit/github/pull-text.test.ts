@@ -1,7 +1,7 @@
 // Whose words a pull request has: Ralph rewrites its own part alone, and only as long as it is as Ralph wrote it.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type Own, updated, type Worded, whole } from '../../../src/github/pull-text.ts'
+import { type Own, updated, type Worded, whole } from '../../../src/github/pull.ts'
 import { pullRequestBody, pullRequestTitle } from '../report/rendered.ts'
 import { complete, large, limits, midRun, NOW } from '../report/samples.ts'
 

@@ -40,15 +40,6 @@ test('one story that passed says little, and its rejected attempts count', () =>
   )
 })
 
-test('a limit that ends the run before is told', () => {
-  assert.match(
-    words(midRun(), { ...limits, maxCostUsd: 3 }) ?? '',
-    /; the cost limit allows only \$0\.82 more$/,
-  )
-  const few = { ...limits, maxIterations: 6 }
-  assert.match(words(midRun(), few) ?? '', /; the limit allows only 2 iterations more$/)
-})
-
 test('blocked stories wait for a person, and are named', () => {
   assert.match(words(stuck()) ?? '', /for the 1 story left, 1 blocked one not counted/)
 })
@@ -72,7 +63,6 @@ test('an agent that says no cost has none foretold', () => {
   const forecast = forecastOf(state, null, NOW)
   assert.equal(forecast?.costUsd, null)
   assert.equal(forecast?.jobs, null)
-  assert.equal(forecast?.short, null)
 })
 
 test('a forecast is ordered, never negative, and no less for more stories', () => {
