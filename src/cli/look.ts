@@ -54,7 +54,7 @@ export async function status(context: Context): Promise<Answer> {
   const width = isTTY ? Math.min(100, columns) : null
   for (const plan of plans)
     if (plan.phase === 'proposed') say(['', ...waitingLines(plan, width), ''].join('\n'))
-  const forecast = forecastOf(shown, limits, Date.now())
+  const forecast = forecastOf(shown, Date.now())
   const outlook = outlookWords(forecast, worstCase(shown, limits))
   if (outlook !== null) say(`Left: ${outlook}`)
   say(terminalText(standingWords(state, situation)))

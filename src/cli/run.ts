@@ -197,7 +197,7 @@ async function dryRun(
   const begun = isAnew ? begunAnew(state, state.nonce) : state
   const asked = withWanted(begun, local.settings)
   const step = decision(applyCommand(asked, { kind: 'run', id: 0, by: 'you' }), limits, Date.now())
-  const forecast = forecastOf(asked, limits, Date.now())
+  const forecast = forecastOf(asked, Date.now())
   const outlook = outlookWords(forecast, worstCase(asked, limits))
   if (outlook !== null) live.say(`Left: ${outlook}`)
   live.say(`Next: ${sayStep(step, asked)}`)

@@ -7,7 +7,7 @@ import { inWork, outcomeNow } from './headline.ts'
 import { humanMs, many, usd } from './words.ts'
 
 /** For all open stories together: half of what came before lay between `low` and `high`. */
-export type Range = { low: number; likely: number; high: number }
+type Range = { low: number; likely: number; high: number }
 
 export type Forecast = {
   /** Open stories; those that are blocked wait for a person and are not in it. */
@@ -20,12 +20,10 @@ export type Forecast = {
   costUsd: Range | null
   /** Of agents and gates, milliseconds: what jobs wait for is not in it. */
   ms: Range
-  /** Beside the one at work; null where one job does it all. */
-  jobs: Range | null
 }
 
 /** Null where nothing is left, or no story has passed yet that could tell. `now` in epoch milliseconds. */
-export function forecastOf(state: State, limits: Limits | null, now: number): Forecast | null {
+export function forecastOf(state: State, now: number): Forecast | null {
   const { prd, control, records } = state
   const open = openStories(state)
   const past = prd.userStories.flatMap(({ id, passes, lastResult }) => {
@@ -47,19 +45,17 @@ export function forecastOf(state: State, limits: Limits | null, now: number): Fo
   const others = all(past.map(({ ms }) => ms))
   const ms = mapRange(others, (one) => Math.max(one - passed, (one * (open.length - 1)) / open.length))
   const blocked = remaining(prd, control.scope).length - open.length
-  const jobs = jobsOf(state, limits, iterations)
-  return { stories: open.length, blocked, from: past.length, iterations, costUsd, ms, jobs }
+  return { stories: open.length, blocked, from: past.length, iterations, costUsd, ms }
 }
 
 /** In one line for people, plain: about what, for which stories, and how far it may be off; null as the forecast is. */
 export function forecastWords(forecast: Forecast | null): string | null {
   if (forecast === null) return null
-  const { stories, blocked, from, iterations, costUsd, ms, jobs } = forecast
+  const { stories, blocked, from, iterations, costUsd, ms } = forecast
   const parts = [
     costUsd === null ? '' : ranged(costUsd, usd),
     ranged(ms, roughly),
     ranged(iterations, String, 'iteration'),
-    jobs === null || jobs.high === 0 ? '' : ranged(jobs, String, 'more job'),
   ].filter((part) => part !== '')
   const aside = blocked === 0 ? '' : `, ${many(blocked, 'blocked one', 'blocked ones')} not counted`
   const basis = from === 1 ? 'the one that passed' : `the ${from} that passed`
@@ -107,13 +103,6 @@ function quantile(sorted: readonly number[], share: number): number {
 
 function mapRange({ low, likely, high }: Range, map: (value: number) => number): Range {
   return { low: map(low), likely: map(likely), high: map(high) }
-}
-
-function jobsOf(state: State, limits: Limits | null, iterations: Range): Range | null {
-  if (limits === null || !limits.redispatch || limits.iterationsPerJob === 0) return null
-  const size = limits.iterationsPerJob
-  const room = outcomeNow(state) === null ? Math.max(0, size - state.job.counts.iterations) : 0
-  return mapRange(iterations, (count) => Math.ceil(Math.max(0, count - room) / size))
 }
 
 /** What the rest of the run may cost at most; null where nothing can be said. Money in USD. */

@@ -65,16 +65,12 @@ function verified(view: View): string[] {
   const imported = passed('imported').length
   const unchanged = passed('unchanged')
   const remarked = stories.filter(({ standing, remarks }) => standing === 'passed' && remarks.length > 0)
-  const skipped = counts.skipped - stories.filter(({ aside }) => aside.startsWith('split into ')).length
   return [
     gatesSentence(view, counts.passed - imported),
     finalSentence(view),
     imported === 0
       ? ''
       : `${many(imported, 'story', 'stories')} had passed before Ralph began; no gate of this run has seen ${imported === 1 ? 'it' : 'them'}.`,
-    skipped === 0
-      ? ''
-      : `${many(skipped, 'story was', 'stories were')} skipped by a person and not worked on.`,
     unchanged.length === 0
       ? ''
       : `${someIds(unchanged)} passed without a change: a fresh session, which is a model too, judged that nothing had to be done.`,

@@ -8,8 +8,7 @@ import { type Forecast, forecastOf, forecastWords, worstCase } from '../../../sr
 import { runs } from '../runs.ts'
 import { complete, justStarted, limits, midRun, NOW, pass, reject, stuck } from './samples.ts'
 
-const words = (state: State, given: typeof limits | null = limits, now = NOW) =>
-  forecastWords(forecastOf(state, given, now))
+const words = (state: State) => forecastWords(forecastOf(state, NOW))
 
 test('the rest is told from the stories that passed, with a range', () => {
   assert.equal(
@@ -19,25 +18,20 @@ test('the rest is told from the stories that passed, with a range', () => {
 })
 
 test('what an attempt in work has taken already is not to come', () => {
-  const later = forecastOf(midRun(), limits, NOW + 60_000)
-  const before = forecastOf(midRun(), limits, NOW)
+  const later = forecastOf(midRun(), NOW + 60_000)
+  const before = forecastOf(midRun(), NOW)
   assert.equal(later?.ms.likely, (before?.ms.likely ?? 0) - 60_000)
-  const long = forecastOf(midRun(), limits, NOW + 3_600_000)
+  const long = forecastOf(midRun(), NOW + 3_600_000)
   assert.equal(long?.ms.likely, ((before?.ms.likely ?? 0) * 2) / 3)
 })
 
 test('one story that passed says little, and its rejected attempts count', () => {
   const state = pass(reject(justStarted(), 'US-001'), 'US-001', 2)
-  const forecast = forecastOf(state, limits, NOW)
+  const forecast = forecastOf(state, NOW)
   assert.equal(forecast?.from, 1)
   assert.deepEqual(forecast?.iterations, { low: 5, likely: 10, high: 20 })
   assert.equal(forecast?.costUsd?.likely.toFixed(2), '5.15')
-  // This job has room for four of them.
-  assert.deepEqual(forecast?.jobs, { low: 0, likely: 1, high: 3 })
-  assert.match(
-    words(state) ?? '',
-    /, 1 more job \(0 to 3\) for the 5 stories left, going by the one that passed$/,
-  )
+  assert.match(words(state) ?? '', / for the 5 stories left, going by the one that passed$/)
 })
 
 test('blocked stories wait for a person, and are named', () => {
@@ -45,24 +39,20 @@ test('blocked stories wait for a person, and are named', () => {
 })
 
 test('where nothing is known or left nothing is said', () => {
-  assert.equal(forecastOf(justStarted(), limits, NOW), null)
-  assert.equal(forecastOf(complete(), limits, NOW), null)
+  assert.equal(forecastOf(justStarted(), NOW), null)
+  assert.equal(forecastOf(complete(), NOW), null)
   assert.equal(words(complete()), null)
   const imported = midRun().prd.userStories.map((story) =>
     story.lastResult === null ? story : { ...story, lastResult: { ...story.lastResult, imported: true } },
   )
-  assert.equal(
-    forecastOf({ ...midRun(), prd: { ...midRun().prd, userStories: imported } }, limits, NOW),
-    null,
-  )
+  assert.equal(forecastOf({ ...midRun(), prd: { ...midRun().prd, userStories: imported } }, NOW), null)
 })
 
 test('an agent that says no cost has none foretold', () => {
   let state = justStarted()
   for (const id of ['US-001', 'US-002']) state = pass(state, id, 1, 0)
-  const forecast = forecastOf(state, null, NOW)
+  const forecast = forecastOf(state, NOW)
   assert.equal(forecast?.costUsd, null)
-  assert.equal(forecast?.jobs, null)
 })
 
 test('a forecast is ordered, never negative, and no less for more stories', () => {
@@ -89,12 +79,12 @@ test('a forecast is ordered, never negative, and no less for more stories', () =
           }
           for (const [at, { attempts, cost, seconds }] of past.entries())
             state = pass(state, `P${at}`, attempts, cost, seconds)
-          const forecast = forecastOf(state, limits, NOW + later)
+          const forecast = forecastOf(state, NOW + later)
           assert.ok(forecast !== null)
           return forecast
         }
         const [fewer, more] = [of(open), of(open + 1)]
-        for (const key of ['iterations', 'costUsd', 'ms', 'jobs'] as const) checked(fewer, more, key)
+        for (const key of ['iterations', 'costUsd', 'ms'] as const) checked(fewer, more, key)
         assert.equal(fewer.stories, open)
         assert.ok(fewer.iterations.low >= open)
       },
@@ -103,7 +93,7 @@ test('a forecast is ordered, never negative, and no less for more stories', () =
   )
 })
 
-function checked(fewer: Forecast, more: Forecast, key: 'iterations' | 'costUsd' | 'ms' | 'jobs'): void {
+function checked(fewer: Forecast, more: Forecast, key: 'iterations' | 'costUsd' | 'ms'): void {
   const [one, other] = [fewer[key], more[key]]
   assert.equal(one === null, other === null)
   if (one === null || other === null) return
