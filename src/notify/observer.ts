@@ -33,10 +33,8 @@ export class Notifier implements Observer {
   /** Deliveries that were begun: what is told twice here is one. */
   readonly #told = new Set<string>()
   readonly #failed = new Set<Receiver>()
-  #facts: NoticeFacts | null = null
-  /** As this job found it, and as it last was durable. */
-  #start: State | null = null
-  #durable: State | null = null
+  /** The state as this job found it, and as it last was durable. */
+  #seen: { start: State; durable: State; facts: NoticeFacts } | null = null
 
   constructor(options: NotifierOptions) {
     this.#options = options
@@ -44,19 +42,18 @@ export class Notifier implements Observer {
   }
 
   async step(step: Step, state: State): Promise<void> {
-    this.#begin(state)
-    if (this.#start === null || this.#facts === null) return
-    this.#tell(noticesOfWait(this.#start, step, state, this.#now(), this.#facts))
+    const { start, facts } = this.#begin(state)
+    const at = this.#options.now?.() ?? Date.now()
+    this.#tell(noticesOfWait(start, step, state, at, facts))
   }
 
   async event(event: Event, state: State): Promise<void> {
-    this.#begin(state)
-    if (this.#start === null || this.#durable === null || this.#facts === null) return
+    const seen = this.#begin(state)
     if (isDurable(event)) {
-      this.#tell(noticesOf(this.#durable, state, event.at, this.#facts))
-      this.#durable = state
+      this.#tell(noticesOf(seen.durable, state, event.at, seen.facts))
+      seen.durable = state
     }
-    if (event.kind === 'reported') this.#tell(noticesOfEnd(this.#start, state, event.at, this.#facts))
+    if (event.kind === 'reported') this.#tell(noticesOfEnd(seen.start, state, event.at, seen.facts))
   }
 
   async settle(): Promise<void> {
@@ -66,14 +63,10 @@ export class Notifier implements Observer {
     clearTimeout(late)
   }
 
-  #now(): number {
-    return this.#options.now?.() ?? Date.now()
-  }
-
-  #begin(state: State): void {
-    this.#start ??= state
-    this.#durable ??= state
-    this.#facts ??= { ...this.#options.facts, id: deliveryId, runUrl: state.lease?.url ?? null }
+  #begin(state: State) {
+    const facts = { ...this.#options.facts, id: deliveryId, runUrl: state.lease?.url ?? null }
+    this.#seen ??= { start: state, durable: state, facts }
+    return this.#seen
   }
 
   #tell(notices: readonly Notice[]): void {
@@ -93,20 +86,13 @@ export class Notifier implements Observer {
     const { ok, said } = signal.aborted ? LATE : await receiver.deliver(notice, signal)
     if (ok || this.#failed.has(receiver)) return
     this.#failed.add(receiver)
-    const why = signal.aborted ? LATE.said : said
-    this.#options.warn(undelivered(receiver, why, this.#options.facts.redact))
+    const why = this.#options.facts.redact(signal.aborted ? LATE.said : said)
+    this.#options.warn(`notify: ${receiver.kind} was not told: ${terminalText(why, 300)}`)
   }
-}
-
-/** Of a service that was not reached: told once. */
-function undelivered({ kind }: Receiver, said: string, redact: (text: string) => string): string {
-  return `notify: ${kind} was not told: ${terminalText(redact(said), 300)}`
 }
 
 /** As a UUID looks, which receivers of webhooks expect. */
 export function deliveryId(words: string): string {
   const hex = createHash('sha256').update(words).digest('hex')
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join(
-    '-',
-  )
+  return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
