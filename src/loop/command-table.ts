@@ -42,9 +42,7 @@ const both = (args: string, meaning: string, example = '') => ({
 const asks = (command: Said) => (): Understood => ({ kind: 'command', command })
 
 const ROWS = {
-  demo: {
-    cli: told('', 'a complete run on a sample project, with a scripted agent; no network, no key'),
-  },
+  demo: { cli: told('', 'a complete run on a sample project, with a scripted agent; no network, no key') },
   init: {
     cli: told(
       '',
@@ -94,9 +92,7 @@ const ROWS = {
     read: ({ text: guidance }: Asked) => ({ kind: 'command', command: { kind: 'plan', guidance } }),
   },
   next: { cli: told('[feature]', 'which story comes next', 'auth') },
-  validate: {
-    cli: told('[feature]', 'check prd.json, the configuration and what a run needs', 'auth'),
-  },
+  validate: { cli: told('[feature]', 'check prd.json, the configuration and what a run needs', 'auth') },
   doctor: {
     cli: told('[feature]', 'look at everything that a run needs, and say what to mend; changes nothing', ''),
   },

@@ -7,7 +7,8 @@ export type Mode = (typeof MODES)[number]
 type Variable = {
   /** Markdown of ours, for docs/prompts.md. */
   meaning: string
-  modes: readonly Mode[]
+  /** Left out where every mode has it. */
+  modes?: readonly Mode[]
   /** What other tools call it. */
   also?: readonly string[]
   /** UTF-8 bytes that it may take. Of all that is not the story's own text or context.md, together under 8 KB. */
@@ -68,74 +69,52 @@ export const VARIABLES = {
     bytes: 60_000,
   },
   answer: { meaning: 'what the answer must end with, to be understood', modes: ['plan', 'verify'] },
-  feature: { meaning: "the feature's name", modes: MODES, also: ['planName', 'prdName'] },
-  project: { meaning: "the project's name in prd.json", modes: MODES, also: ['projectName'] },
+  feature: { meaning: "the feature's name", also: ['planName', 'prdName'] },
+  project: { meaning: "the project's name in prd.json", also: ['projectName'] },
   about: {
     meaning: "the feature's description in prd.json",
-    modes: MODES,
     also: ['projectOverview', 'prdDescription'],
     bytes: 300,
   },
-  context: { meaning: 'context.md', modes: MODES, also: ['architecturePatterns'], bytes: 6000 },
-  instructions: {
-    meaning: '`instructions` of the settings',
-    modes: MODES,
-    also: ['customInstructions'],
-    bytes: 1000,
-  },
+  context: { meaning: 'context.md', also: ['architecturePatterns'], bytes: 6000 },
+  instructions: { meaning: '`instructions` of the settings', also: ['customInstructions'], bytes: 1000 },
   gates: {
     meaning: 'the gates that will run, one `- name: command` line each',
-    modes: MODES,
     also: ['verifyCommands', 'qualityGates'],
     bytes: 700,
   },
   services: {
     meaning: 'what runs beside the gates, and when each is ready, one `- name: ready` line each',
-    modes: MODES,
     bytes: 200,
   },
-  gateResults: {
-    meaning: 'how each gate ended, and what it said last',
-    modes: ['verify'],
-    bytes: 2500,
-  },
+  gateResults: { meaning: 'how each gate ended, and what it said last', modes: ['verify'], bytes: 2500 },
   screenshots: { meaning: 'pictures of pages, a name and a path each', modes: ['verify'], bytes: 2000 },
   storyList: {
     meaning: 'every story of the feature, a `- [x] id: title` line each',
-    modes: MODES,
     also: ['prdContent'],
     bytes: 2000,
   },
-  storiesLeft: { meaning: 'how many stories are left', modes: MODES, also: ['storiesRemaining'] },
-  storiesPassed: { meaning: 'how many stories have passed', modes: MODES, also: ['prdCompletedCount'] },
-  storiesTotal: { meaning: 'how many stories there are', modes: MODES, also: ['prdTotalCount'] },
-  iteration: {
-    meaning: 'which iteration of the feature this is, from 1',
-    modes: MODES,
-    also: ['loopNumber'],
-  },
-  branch: { meaning: "the feature's branch", modes: MODES, also: ['branchName'] },
-  base: { meaning: 'the commit that the feature grew from', modes: MODES },
-  commit: { meaning: 'the commit that the session starts on', modes: MODES },
+  storiesLeft: { meaning: 'how many stories are left', also: ['storiesRemaining'] },
+  storiesPassed: { meaning: 'how many stories have passed', also: ['prdCompletedCount'] },
+  storiesTotal: { meaning: 'how many stories there are', also: ['prdTotalCount'] },
+  iteration: { meaning: 'which iteration of the feature this is, from 1', also: ['loopNumber'] },
+  branch: { meaning: "the feature's branch", also: ['branchName'] },
+  base: { meaning: 'the commit that the feature grew from' },
+  commit: { meaning: 'the commit that the session starts on' },
   date: {
     meaning: "the day in the name of the feature's folder",
-    modes: MODES,
     also: ['datetime', 'timestamp', 'currentDate', 'currentTimestamp'],
   },
-  prdFile: {
-    meaning: 'the path of prd.json, which a session reads and never writes',
-    modes: MODES,
-    also: ['planFile'],
-  },
-  progressFile: { meaning: 'the path of progress.txt, which a session reads and never writes', modes: MODES },
-  contextFile: { meaning: 'the path of context.md', modes: MODES },
+  prdFile: { meaning: 'the path of prd.json, which a session reads and never writes', also: ['planFile'] },
+  progressFile: { meaning: 'the path of progress.txt, which a session reads and never writes' },
+  contextFile: { meaning: 'the path of context.md' },
 } as const satisfies Record<string, Variable>
 
 export type VariableName = keyof typeof VARIABLES
-type Row<K extends VariableName> = (typeof VARIABLES)[K]
+type ModeOf<K extends VariableName> = (typeof VARIABLES)[K] extends { modes: readonly (infer M)[] } ? M : Mode
 /** What a session of this mode has to say; texts that are seldom asked for are made when they are. */
 export type Values<M extends Mode> = {
-  readonly [K in VariableName as M extends Row<K>['modes'][number] ? K : never]: string | (() => string)
+  readonly [K in VariableName as M extends ModeOf<K> ? K : never]: string | (() => string)
 }
 
 const TABLE: ReadonlyMap<string, Variable> = new Map(Object.entries(VARIABLES))
@@ -151,7 +130,7 @@ function spellings(name: string): Record<Spelling, string[]> {
 /** By what is written; the first row of a mode has it. */
 function written(mode: Mode, spelling: Spelling): Map<string, VariableName> {
   const names = new Map<string, VariableName>()
-  for (const name of variableNames().filter((one) => modesOf(one).includes(mode)))
+  for (const name of variableNames(mode))
     for (const alias of [name, ...(TABLE.get(name)?.also ?? [])])
       for (const one of spellings(alias)[spelling]) if (!names.has(one)) names.set(one, name)
   return names
@@ -161,8 +140,10 @@ const WRITTEN = Object.fromEntries(
   MODES.map((mode) => [mode, { braces: written(mode, 'braces'), dollar: written(mode, 'dollar') }]),
 )
 
-export function variableNames(): VariableName[] {
-  return Object.keys(VARIABLES).filter(isVariable)
+/** Those of a mode, or of all. */
+export function variableNames(mode?: Mode): VariableName[] {
+  const names = Object.keys(VARIABLES).filter(isVariable)
+  return mode === undefined ? names : names.filter((name) => modesOf(name).includes(mode))
 }
 
 function isVariable(name: string): name is VariableName {
@@ -180,7 +161,7 @@ export function writtenIn(mode: Mode, spelling: Spelling): string[] {
 }
 
 function modesOf(name: VariableName): readonly Mode[] {
-  return VARIABLES[name].modes
+  return TABLE.get(name)?.modes ?? MODES
 }
 
 /** UTF-8 bytes, or null without a bound. */
@@ -191,9 +172,10 @@ export function boundOf(name: string): number | null {
 /** The rows of docs/prompts.md. */
 export function variableRows(): string[] {
   return variableNames().map((name) => {
-    const { meaning, modes, also = [], bytes } = TABLE.get(name) ?? { meaning: '', modes: [] }
+    const { meaning = '', also = [], bytes } = TABLE.get(name) ?? {}
     const others = also.map((alias) => `\`${alias}\``).join(', ')
-    const where = modes.length === MODES.length ? 'all' : modes.join(', ')
+    const modes = modesOf(name)
+    const where = modes === MODES ? 'all' : modes.join(', ')
     const dollar = spellings(name).dollar.map((one) => `\`\${${one}}\``)
     return `| \`{{${name}}}\` ${dollar} | ${meaning} | ${where} | ${others} | ${bytes ?? ''} |`
   })

@@ -7,14 +7,7 @@ import { TEMPLATES } from '../../../src/loop/built-in.ts'
 import { planParts, runParts, setupParts, verifyParts } from '../../../src/loop/prompt.ts'
 import { checkTemplate, fill, namedIn, type Part, textOf } from '../../../src/loop/template.ts'
 import { checkTemplates, findTemplate, sayRemark } from '../../../src/loop/templates.ts'
-import {
-  MODES,
-  type Mode,
-  VARIABLES,
-  variableNames,
-  variableRows,
-  writtenIn,
-} from '../../../src/loop/variables.ts'
+import { MODES, type Mode, variableNames, variableRows, writtenIn } from '../../../src/loop/variables.ts'
 import { newStory } from '../../../src/prd/schema.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { runs } from '../runs.ts'
@@ -78,9 +71,7 @@ describe('the table', () => {
 
   test('every variable of a mode is known to the prompts of that mode', () => {
     for (const mode of MODES)
-      for (const name of variableNames().filter((one) =>
-        VARIABLES[one].modes.some((each) => each === mode),
-      )) {
+      for (const name of variableNames(mode)) {
         const text = textOf(promptIn(mode, `[{{${name}}}] {{storyId}}{{stories}}{{brief}}`))
         assert.doesNotMatch(text, new RegExp(`\\{\\{${name.replace('.', '\\.')}\\}\\}`), `${name} of ${mode}`)
       }
