@@ -1,6 +1,6 @@
 // prd.md as people edit it, read back over the stories that it was made from. Pure.
 import { readDocuments, renderPrdMarkdown } from '../documents/index.ts'
-import { splitInto } from '../loop/passed.ts'
+import { splitInto } from '../loop/settled.ts'
 import type { Prd, Story } from '../model/feature.ts'
 import { UserError } from '../system/errors.ts'
 import { relisted } from './plan-draft.ts'

@@ -1,6 +1,6 @@
 // The candidate: what an agent left, looked at and made a commit, so that gates see exactly what would be committed.
 
-import { passedEntry, passStory } from '../loop/passed.ts'
+import { passedEntry, passStory } from '../loop/settled.ts'
 import type { Change, Examination } from '../model/change.ts'
 import { ownFiles } from '../model/paths.ts'
 import type { Inspection } from '../model/ports.ts'

@@ -1,5 +1,4 @@
-// The work job runs the agent's session, with a token that can only read; what it answered and changed is handed over.
-
+// The two jobs whose token can only read: work runs the agent's session, gate runs the gates. What they came to is handed over.
 import type { Workspace } from '../app/workspace.ts'
 import { writeCommit } from '../git/commits.ts'
 import { RALPH } from '../git/state-commit.ts'
@@ -7,12 +6,13 @@ import { sessionOf } from '../loop/change.ts'
 import { loop } from '../loop/loop.ts'
 import { openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
-import type { AgentPort, Ports } from '../model/ports.ts'
+import type { AgentPort, GatesPort, Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { stepsOf } from '../model/step.ts'
 import { UserError } from '../system/errors.ts'
-import { type FromWork, fitWork, plannedOf, writeHandover } from './handover.ts'
-import { writePack } from './pack.ts'
+import { type FromGate, type FromWork, fitGates, fitWork, plannedOf, writeHandover } from './handover.ts'
+import { codeOf, writePack } from './pack.ts'
+import { withPictures } from './pictures.ts'
 
 /** What a job of an iteration is given. `settle` is for the end of the last program that is not trusted. */
 export type Run = {
@@ -66,7 +66,6 @@ export function mistakeHandover(nonce: string, mistake: string): string {
 
 type Recorded = Pick<FromWork, 'session' | 'judged' | 'planned'>
 
-/** The agent, with everything it answers written down. */
 function recording(agent: AgentPort, recorded: Recorded): AgentPort {
   return {
     async work(...asked) {
@@ -88,6 +87,35 @@ function recording(agent: AgentPort, recorded: Recorded): AgentPort {
       const { proposal, usage } = await agent.plan(...asked)
       recorded.planned = plannedOf(proposal, usage)
       return { proposal, usage }
+    },
+  }
+}
+
+export async function runGate({ state, limits, ports, workspace, nonce, settle }: Run): Promise<Done> {
+  const results: FromGate = { nonce, code: null, gates: [] }
+  const gates = recordedGates(ports.gates, workspace, results)
+  await loop(state, limits, { ...ports, gates }, stepsOf('gate')).finally(settle)
+  const red = results.gates.filter((gate) => !gate.ok && !gate.advisory).map((gate) => gate.name)
+  const read = (blob: string) => workspace.store.readScreenshot(blob)
+  return {
+    handover: writeHandover(await withPictures(fitGates(results), results.gates, read)),
+    summary: red.length === 0 ? 'every gate is green' : `red: ${red.join(', ')}`,
+  }
+}
+
+function recordedGates(gates: GatesPort, { git, objects }: Workspace, results: FromGate): GatesPort {
+  return {
+    renew: () => gates.renew(),
+    async prepare(commit, signal, what) {
+      results.code = await codeOf(git, objects, commit)
+      const prepared = await gates.prepare(commit, signal, what)
+      results.gates = prepared === null ? [] : [prepared]
+      return prepared
+    },
+    async run(run, signal) {
+      const ran = await gates.run(run, signal)
+      results.gates.push(...ran)
+      return ran
     },
   }
 }

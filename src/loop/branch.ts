@@ -10,7 +10,7 @@ import { counted, failed, unverified, withJob, withReady } from './change.ts'
 import { applyCommand } from './commands.ts'
 import { endOfWork, idle, MAX_IDLE_JOBS } from './limits.ts'
 import { isNoted } from './notes.ts'
-import { revert } from './setback.ts'
+import { revert } from './settled.ts'
 
 /** Joins with people's pushes in one job. */
 const MAX_JOINS = 5

@@ -18,8 +18,8 @@ import {
   MAX_IDLE_JOBS,
   spent,
 } from './limits.ts'
-import { passedUnchanged, passedUngated, splitInto, UNCHANGED } from './passed.ts'
 import { isSplitting, planDigest, wantedPlanOf } from './plan.ts'
+import { passedUnchanged, passedUngated, splitInto, UNCHANGED } from './settled.ts'
 
 /** The next step as data. Every reachable state leads to `stop` in a bounded number of steps (test/unit/loop). */
 export function nextStep(state: State, limits: Limits, now: number): Step {

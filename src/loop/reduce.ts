@@ -18,9 +18,8 @@ import {
 } from './ending.ts'
 import { baselined } from './gate-memory.ts'
 import { entered } from './ledger.ts'
-import { accepted } from './passed.ts'
 import { begunPlan, planned, shownPlan, writtenPlan } from './planned.ts'
-import { rejected, returned } from './setback.ts'
+import { accepted, rejected, returned } from './settled.ts'
 import { verified } from './verified.ts'
 
 type Events = { readonly [K in Event['kind']]: Extract<Event, { kind: K }> }

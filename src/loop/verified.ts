@@ -8,7 +8,7 @@ import { unworkable } from './attempt.ts'
 import { redGate, spend, unverified, withRecord } from './change.ts'
 import { verificationRemarks } from './gate-memory.ts'
 import { called } from './limits.ts'
-import { revert } from './setback.ts'
+import { revert } from './settled.ts'
 
 type Verified = EventOf<'verified'>
 

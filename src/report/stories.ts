@@ -1,6 +1,6 @@
 // How every story stands, as plain data, and what follows from it: the bar, the order of urgency, what depends on what.
 import { type Surface, typedOn } from '../loop/command-table.ts'
-import { passedUnchanged, passedUngated, splitInto, UNCHANGED, UNGATED } from '../loop/passed.ts'
+import { passedUnchanged, passedUngated, splitInto, UNCHANGED, UNGATED } from '../loop/settled.ts'
 import type { Outcome, Story } from '../model/feature.ts'
 import { remarksOf } from '../model/gate.ts'
 import type { State } from '../model/state.ts'

@@ -1,7 +1,7 @@
 // What a log says of a run, as data: lines for each step, each event, and what agent and gates do meanwhile.
 import type { AgentEvent } from '../agents/agent.ts'
 import { type Surface, typedOn } from '../loop/command-table.ts'
-import { passedUnchanged, UNCHANGED } from '../loop/passed.ts'
+import { passedUnchanged, UNCHANGED } from '../loop/settled.ts'
 import type { Event, Verdict } from '../model/event.ts'
 import type { Story, StoryEvidence } from '../model/feature.ts'
 import type { GateResult } from '../model/gate.ts'

@@ -1,7 +1,7 @@
 // Runs to render: at their start, in work, stuck, complete, with 60 stories; and the limits they ran under.
 
 import { closedBreaker } from '../../../src/loop/breaker.ts'
-import { UNCHANGED } from '../../../src/loop/passed.ts'
+import { UNCHANGED } from '../../../src/loop/settled.ts'
 import type { Outcome, Story } from '../../../src/model/feature.ts'
 import type { GateResult } from '../../../src/model/gate.ts'
 import { newEnding, newJob } from '../../../src/model/job.ts'
