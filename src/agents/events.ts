@@ -142,9 +142,9 @@ export function textEvent(text: string): AgentEvent[] {
 
 /** An answer with more of it; what is cut off at its start are whole lines, which could else look like a marker. */
 export function appended(text: string, more: string): string {
-  const all = text + more
-  if (all.length <= 2 * TEXT_LIMIT) return all
-  const tail = all.slice(-TEXT_LIMIT)
+  if (text.length + more.length <= 2 * TEXT_LIMIT) return text + more
+  // No more is put together than what stays: a flood would make a large text of every portion.
+  const tail = `${text.slice(text.length + more.length - TEXT_LIMIT)}${more}`.slice(-TEXT_LIMIT)
   return tail.slice(tail.indexOf('\n') + 1)
 }
 
