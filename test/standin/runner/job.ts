@@ -43,7 +43,7 @@ export interface JobSetup {
   job: Job
   spec: JobSpec
   workflow: Workflow
-  /** Contexts that the runner's orchestration knows: inputs, needs, strategy, matrix, vars. */
+  /** Contexts that the runner's orchestration knows: inputs, needs, vars. */
   contexts: Json
   secrets: Record<string, string>
   actions: ActionSource[]

@@ -1,4 +1,4 @@
-// One run of a workflow: the graph of its jobs, matrices, concurrency groups, tokens and results.
+// One run of a workflow: the graph of its jobs, concurrency groups, tokens and results.
 import { ExpressionError, ExpressionEvaluationError } from '@actions/expressions'
 import { accountId, actionsApp } from '../accounts.ts'
 import type { Conclusion, Job, Json, Scope as PermissionScope, Permissions, Run } from '../model.ts'
@@ -34,13 +34,6 @@ interface Result {
   /** The job itself and everything that it needed, directly or not, has succeeded; or something of it failed. */
   isSound: boolean
   hasFailed: boolean
-}
-interface Leg {
-  key: string
-  name: string
-  spec: JobSpec
-  contexts: Json
-  standing: Standing
 }
 
 export class RunExecution {
@@ -187,81 +180,26 @@ export class RunExecution {
       if (!condition(spec.if, this.#scope(workflow, { needs }, null, standing))) return record('skipped')
       if (spec.uses !== undefined)
         return record('failure', `reusable workflows are not simulated: ${spec.uses}`)
-      const legs = this.#legs(workflow, key, spec, needs, standing)
-      const jobs = await this.#runLegs(workflow, legs, spec)
-      const results = jobs.map(({ job }) => job.conclusion ?? 'failure')
-      const isForgiven = jobs.every(({ forgiven, job }) => forgiven || job.conclusion !== 'failure')
-      const result =
-        results.includes('failure') && !isForgiven
-          ? 'failure'
-          : results.includes('cancelled')
-            ? 'cancelled'
-            : 'success'
-      return over(result, Object.assign({}, ...jobs.map(({ job }) => job.outputs)) as Record<string, string>)
+      if (spec.strategy !== undefined) return record('failure', 'matrices are not simulated')
+      const job = await this.#execute(workflow, key, spec, { needs, standing })
+      return over(job.conclusion ?? 'failure', job.outputs)
     } catch (error) {
       return record('failure', (error as Error).message)
     }
   }
 
-  #legs(workflow: Workflow, key: string, spec: JobSpec, needs: Json, standing: Standing): Leg[] {
-    const scope = this.#scope(workflow, { needs }, null, standing)
-    const strategy = (interpolate(spec.strategy ?? {}, scope) ?? {}) as Json
-    const combinations = spec.strategy?.matrix === undefined ? [null] : combine(strategy.matrix as Json)
-    if (combinations.length === 0)
-      throw new Error('Error when evaluating strategy: Matrix vector does not contain any values')
-    return combinations.map((matrix, index) => {
-      const contexts = {
-        needs,
-        matrix: matrix ?? {},
-        strategy: {
-          'fail-fast': strategy['fail-fast'] !== false,
-          'job-index': index,
-          'job-total': combinations.length,
-          'max-parallel': strategy['max-parallel'] ?? combinations.length,
-        },
-      }
-      const inner = this.#scope(workflow, contexts, null, standing)
-      const suffix = matrix === null ? '' : ` (${Object.values(matrix).map(flat).join(', ')})`
-      const name = spec.name === undefined ? `${key}${suffix}` : interpolateText(spec.name, inner)
-      return { key, name, spec, contexts, standing }
-    })
-  }
-
-  async #runLegs(workflow: Workflow, legs: Leg[], spec: JobSpec): Promise<{ job: Job; forgiven: boolean }[]> {
-    const strategy = legs[0]?.contexts.strategy as Json
-    const width = Math.max(1, Number(strategy['max-parallel']))
-    const mates = new Set<JobExecution>()
-    const done: { job: Job; forgiven: boolean }[] = []
-    let hasFailed = false
-    const queue = legs.map((leg, at) => ({ leg, at }))
-    const worker = async (): Promise<void> => {
-      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-        const { leg, at } = next
-        const forgiven =
-          interpolate(spec['continue-on-error'] ?? false, this.#scope(workflow, leg.contexts, null)) === true
-        const job = await this.#runLeg(workflow, leg, mates, () => hasFailed)
-        done[at] = { job, forgiven }
-        if (job.conclusion !== 'failure' || forgiven || strategy['fail-fast'] === false || legs.length === 1)
-          continue
-        hasFailed = true
-        for (const mate of mates) mate.cancel()
-      }
-    }
-    await Promise.all(Array.from({ length: Math.min(width, legs.length) }, worker))
-    return done
-  }
-
-  async #runLeg(
+  async #execute(
     workflow: Workflow,
-    leg: Leg,
-    mates: Set<JobExecution>,
-    isGivenUp: () => boolean,
+    key: string,
+    spec: JobSpec,
+    { needs, standing }: { needs: Json; standing: Standing },
   ): Promise<Job> {
     const { world } = this.#setup
-    const job = this.#record(leg.key, leg.name, leg.spec)
-    const scope = this.#scope(workflow, leg.contexts, job, leg.standing)
+    const name = interpolateText(spec.name ?? key, this.#scope(workflow, { needs }, null, standing))
+    const job = this.#record(key, name, spec)
+    const scope = this.#scope(workflow, { needs }, job, standing)
     let execution: JobExecution | null = null
-    const place = this.#enter(policyOf(leg.spec.concurrency, scope), () => execution?.cancel())
+    const place = this.#enter(policyOf(spec.concurrency, scope), () => execution?.cancel())
     if (place?.isPending() === true) {
       job.status = 'pending'
       this.#refresh()
@@ -270,17 +208,14 @@ export class RunExecution {
     const refund = turn === 'run' ? await this.#setup.takeMachine() : () => {}
     // A job that still waited when the run was cancelled runs only if its condition holds nevertheless.
     const goesOn = () =>
-      condition(leg.spec.if, this.#scope(workflow, leg.contexts, job, { ...leg.standing, cancelled: true }))
-    if (turn === 'cancelled' || (this.#cancelled && !goesOn()) || isGivenUp() || this.#abandoned) {
+      condition(spec.if, this.#scope(workflow, { needs }, job, { ...standing, cancelled: true }))
+    if (turn === 'cancelled' || (this.#cancelled && !goesOn()) || this.#abandoned) {
       this.#endJob(job, 'cancelled')
       place?.leave()
       refund()
       return job
     }
-    job.permissions = permissionsOf(
-      leg.spec.permissions ?? workflow.permissions,
-      this.#setup.defaultPermissions,
-    )
+    job.permissions = permissionsOf(spec.permissions ?? workflow.permissions, this.#setup.defaultPermissions)
     job.token = world.mintJobToken(job.permissions, { runId: this.#run.id, jobId: job.id, name: job.name })
     job.status = 'in_progress'
     job.startedAt = world.now()
@@ -290,16 +225,14 @@ export class RunExecution {
       ...this.#setup,
       run: this.#run,
       job,
-      spec: leg.spec,
+      spec,
       workflow,
-      contexts: { ...leg.contexts, inputs: typedInputs(workflow, this.#run.inputs), vars: this.#setup.vars },
+      contexts: { needs, inputs: typedInputs(workflow, this.#run.inputs), vars: this.#setup.vars },
       artifacts: this.#artifacts,
     })
     this.#executions.set(execution, goesOn)
-    mates.add(execution)
     const conclusion = await execution.run()
     this.#executions.delete(execution)
-    mates.delete(execution)
     world.tokens.delete(job.token)
     this.#endJob(job, conclusion)
     place?.leave()
@@ -397,33 +330,4 @@ function permissionsOf(given: unknown, fallback: Permissions): Permissions {
   return Object.fromEntries(
     scopes.map((scope) => [scope, named[scope.replace('_', '-')] ?? 'none']),
   ) as Permissions
-}
-
-function flat(value: unknown): string {
-  return typeof value === 'object' && value !== null
-    ? Object.values(value).map(flat).join(', ')
-    : String(value)
-}
-/** The combinations of a matrix, with `exclude` and `include` as GitHub applies them. */
-function combine(matrix: Json): Json[] {
-  const { include, exclude, ...axes } = matrix
-  let combinations: Json[] = [{}]
-  for (const [name, values] of Object.entries(axes)) {
-    if (!Array.isArray(values)) throw new Error(`Error when evaluating strategy: matrix '${name}' is no list`)
-    combinations = combinations.flatMap((one) => values.map((value) => ({ ...one, [name]: value })))
-  }
-  if (Object.keys(axes).length === 0) combinations = []
-  const fits = (one: Json, pattern: Json): boolean =>
-    Object.entries(pattern).every(([key, value]) => JSON.stringify(one[key]) === JSON.stringify(value))
-  const kept = combinations.filter(
-    (one) => !((exclude ?? []) as Json[]).some((pattern) => fits(one, pattern)),
-  )
-  const originals = kept.map((one) => ({ ...one }))
-  for (const extra of (include ?? []) as Json[]) {
-    const shared = Object.fromEntries(Object.entries(extra).filter(([key]) => key in axes))
-    const targets = originals.flatMap((one, at) => (fits(one, shared) ? [at] : []))
-    if (targets.length === 0 || Object.keys(axes).length === 0) kept.push({ ...extra })
-    for (const at of targets) Object.assign(kept[at] ?? {}, extra)
-  }
-  return kept
 }

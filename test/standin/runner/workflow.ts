@@ -36,7 +36,6 @@ export interface JobSpec extends Json {
   uses?: string
   'runs-on'?: unknown
   'timeout-minutes'?: unknown
-  'continue-on-error'?: unknown
   defaults?: Json
 }
 export interface Workflow {

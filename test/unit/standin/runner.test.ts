@@ -277,13 +277,10 @@ describe('a run', () => {
         'ralph.yml': `on: workflow_dispatch
 jobs:
   plan: { runs-on: x, outputs: { list: '\${{ steps.p.outputs.list }}' }, steps: [{ id: p, run: 'echo ''list=["a","b"]'' >> "$GITHUB_OUTPUT"' }] }
-  legs:
-    needs: plan
-    strategy: { fail-fast: false, max-parallel: 1, matrix: { story: '\${{ fromJSON(needs.plan.outputs.list) }}' } }
-    runs-on: x
-    steps: [{ run: 'echo \${{ matrix.story }}; test \${{ matrix.story }} = a' }]
-  after: { needs: legs, runs-on: x, steps: [{ run: 'true' }] }
-  rescue: { needs: [legs, after], if: always(), runs-on: x, steps: [{ run: 'echo \${{ needs.legs.result }} \${{ needs.after.result }}' }] }
+  good: { needs: plan, runs-on: x, steps: [{ run: 'test \${{ fromJSON(needs.plan.outputs.list)[0] }} = a' }] }
+  bad: { needs: plan, runs-on: x, steps: [{ run: 'test \${{ fromJSON(needs.plan.outputs.list)[1] }} = a' }] }
+  after: { needs: [good, bad], runs-on: x, steps: [{ run: 'true' }] }
+  rescue: { needs: [bad, after], if: always(), runs-on: x, steps: [{ run: 'echo \${{ needs.bad.result }} \${{ needs.after.result }}' }] }
 `,
       },
     })
@@ -291,8 +288,8 @@ jobs:
     await sample.runner.settled()
     assert.deepEqual(run.jobs.map((each) => `${each.name} ${each.conclusion}`).sort(), [
       'after skipped',
-      'legs (a) success',
-      'legs (b) failure',
+      'bad failure',
+      'good success',
       'plan success',
       'rescue success',
     ])
