@@ -31,7 +31,7 @@ export function detect(tree: Tree): Detected {
   const projects = plain.slice(0, MOST_PROJECTS)
   const proposals = projects.map(({ proposal }) => proposal)
   const prepares = projects.flatMap(
-    ({ path, proposal }) => inFolder(path, proposal.prepare, projects.length > 1) ?? [],
+    ({ path, proposal }) => inFolder(path, proposal.prepare ?? null, projects.length > 1) ?? [],
   )
   return {
     languages: distinct(proposals.map(({ language }) => language)),
@@ -53,7 +53,9 @@ function notesOn(unread: number, count: number): string[] {
 function projectsOf(ecosystem: Ecosystem, tree: Tree): Project[] {
   const found: Project[] = []
   for (const path of foldersWith(ecosystem.marks, tree.paths)) {
-    const isMember = found.some(({ path: above, proposal }) => proposal.isWorkspace && isBelow(path, above))
+    const isMember = found.some(
+      ({ path: above, proposal }) => proposal.isWorkspace === true && isBelow(path, above),
+    )
     if (!isMember) found.push({ path, proposal: ecosystem.propose(folderOf(tree, path)) })
   }
   // A file that only holds settings, such as the package.json of a formatter, proposes nothing.

@@ -1,11 +1,101 @@
-// Which kinds of project there are: one line each.
-import { go } from './go.ts'
-import { gradle, maven } from './java.ts'
-import { make } from './make.ts'
+// Which kinds of project there are: one row each.
 import { node } from './node.ts'
-import type { Ecosystem } from './project.ts'
+import { type Ecosystem, firstOf, type Gates, gatesFrom } from './project.ts'
 import { python } from './python.ts'
-import { rust } from './rust.ts'
+
+const go: Ecosystem = {
+  marks: ['go.mod'],
+  propose: (folder) => ({
+    language: 'Go',
+    prepare: folder.has('go.sum') ? 'go mod download' : null,
+    gates: { vet: 'go vet ./...', test: 'go test ./...', build: 'go build ./...' },
+  }),
+}
+
+/** Clippy and rustfmt only where the project has settings for them, for few trees are clean without. */
+const rust: Ecosystem = {
+  marks: ['Cargo.toml'],
+  propose(folder) {
+    const manifest = folder.text('Cargo.toml')
+    const isWorkspace = /^\[workspace\]/m.test(manifest)
+    const flags = `${isWorkspace ? ' --workspace' : ''}${folder.has('Cargo.lock') ? ' --locked' : ''}`
+    const hasLints =
+      /^\[(?:workspace\.)?lints\.clippy\]/m.test(manifest) ||
+      firstOf(folder, ['clippy.toml', '.clippy.toml']) !== null
+    const hasFormat = firstOf(folder, ['rustfmt.toml', '.rustfmt.toml']) !== null
+    return {
+      language: 'Rust',
+      manager: 'cargo',
+      gates: gatesFrom({
+        format: hasFormat ? 'cargo fmt --check' : null,
+        lint: hasLints ? `cargo clippy --all-targets${flags}` : null,
+        test: `cargo test${flags}`,
+        build: `cargo build${flags}`,
+      }),
+      isWorkspace,
+    }
+  },
+}
+
+/** By the project's own wrapper where there is one, as Gradle. */
+const maven: Ecosystem = {
+  marks: ['pom.xml'],
+  propose(folder) {
+    const pom = folder.text('pom.xml')
+    const run = `${folder.has('mvnw') ? './mvnw' : 'mvn'} --batch-mode --quiet`
+    const artifacts = (name: string) => [`${name}-maven-plugin`, `maven-${name}-plugin`]
+    const check = ['spotless', 'checkstyle'].find((name) =>
+      artifacts(name).some((artifact) => pom.includes(`<artifactId>${artifact}<`)),
+    )
+    return {
+      language: 'Java',
+      manager: 'maven',
+      gates: gatesFrom({
+        lint: check === undefined ? null : `${run} ${check}:check`,
+        test: `${run} test`,
+        build: `${run} package -DskipTests`,
+      }),
+      isWorkspace: pom.includes('<modules>'),
+    }
+  },
+}
+
+const SETTINGS = ['settings.gradle', 'settings.gradle.kts']
+
+const gradle: Ecosystem = {
+  marks: ['build.gradle', 'build.gradle.kts', ...SETTINGS],
+  propose(folder) {
+    const run = folder.has('gradlew') ? './gradlew' : 'gradle'
+    return {
+      language: folder.text('build.gradle.kts').includes('kotlin(') ? 'Kotlin' : 'Java',
+      manager: 'gradle',
+      gates: { test: `${run} test`, build: `${run} assemble` },
+      isWorkspace: firstOf(folder, SETTINGS) !== null,
+    }
+  },
+}
+
+const MAKEFILES = ['Makefile', 'makefile', 'GNUmakefile']
+const TARGETS = {
+  typecheck: ['typecheck', 'types'],
+  lint: ['lint'],
+  test: ['test', 'check', 'tests'],
+  build: ['build', 'all'],
+}
+
+/** C and whatever else has a Makefile. */
+const make: Ecosystem = {
+  marks: MAKEFILES,
+  propose(folder) {
+    const text = folder.text(firstOf(folder, MAKEFILES) ?? '')
+    const gates: Gates = {}
+    for (const [gate, names] of Object.entries(TARGETS)) {
+      const target = names.find((name) => new RegExp(`^${name}\\s*:(?!=)`, 'm').test(text))
+      if (target !== undefined) gates[gate] = `make ${target}`
+    }
+    return { language: 'make', gates, isWorkspace: true }
+  },
+}
 
 /** In the order in which their gates run. */
 export const ECOSYSTEMS: readonly Ecosystem[] = [node, python, go, rust, maven, gradle]

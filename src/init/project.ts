@@ -16,20 +16,19 @@ export type Gates = Record<string, string>
 /** What an ecosystem proposes for a folder: commands that the project itself has, and nothing that it has not asked for. */
 export type Proposal = {
   language: string
-  /** Package manager or build tool; null where the language's own tool is all. */
-  manager: string | null
-  /** Installs what the gates need; null where there is nothing to install. */
-  prepare: string | null
+  /** Package manager or build tool; left out where the language's own tool is all. */
+  manager?: string
+  /** Installs what the gates need. */
+  prepare?: string | null
   /** What a hosted runner lacks (https://github.com/actions/runner-images): a line of a workflow's step. */
-  setup: string | null
+  setup?: string | null
   gates: Gates
   /** Its commands reach the folders of the same ecosystem below: a workspace. */
-  isWorkspace: boolean
+  isWorkspace?: boolean
 }
 
-/** A kind of project: one file and one line in ecosystems.ts. */
+/** A kind of project: one row in ecosystems.ts. */
 export type Ecosystem = {
-  name: string
   /** A folder that holds one of these files is one of its projects. */
   marks: readonly string[]
   propose(folder: Folder): Proposal
@@ -43,7 +42,7 @@ export function firstOf(folder: Folder, names: readonly string[]): string | null
 /** The gates that are not null, in the given order. */
 export function gatesFrom(entries: Readonly<Record<string, string | null>>): Gates {
   return Object.fromEntries(
-    Object.entries(entries).flatMap(([name, run]) => (run === null ? [] : [[name, run]])),
+    Object.entries(entries).filter((entry): entry is [string, string] => entry[1] !== null),
   )
 }
 

@@ -11,35 +11,26 @@ const TEXTS = ['pyproject.toml', 'setup.cfg', 'tox.ini', ...REQUIREMENTS]
 const TEST_FILE = /(?:^|\/)(?:test_[^/]*|[^/]*_test)\.py$/
 
 export const python: Ecosystem = {
-  name: 'Python',
   marks: ['pyproject.toml', 'setup.py', 'setup.cfg', 'Pipfile', ...REQUIREMENTS],
   propose(folder) {
     const project = folder.text('pyproject.toml')
     const manager = managerOf(folder, project)
     const tools = toolsOf(folder)
     const { prepare, start } = MANAGERS[manager](folder, project, tools)
-    const run = (tool: string, args = ''): string => `${start}${tool}${args}`
+    /** The first of the tools that the project has, with its arguments. */
+    const run = (lines: readonly string[]): string | null => {
+      const line = lines.find((one) => tools.includes(one.split(' ')[0] ?? ''))
+      return line === undefined ? null : start + line
+    }
     return {
       language: 'Python',
       manager,
       prepare,
       setup: manager === 'pip' ? null : `pipx install ${manager}`,
       gates: gatesFrom({
-        typecheck: tools.includes('mypy')
-          ? run('mypy', ' .')
-          : tools.includes('pyright')
-            ? run('pyright')
-            : null,
-        lint: tools.includes('ruff')
-          ? run('ruff', ' check .')
-          : tools.includes('flake8')
-            ? run('flake8')
-            : null,
-        test: tools.includes('pytest')
-          ? run('pytest')
-          : hasLike(folder, TEST_FILE)
-            ? unittest(folder, start)
-            : null,
+        typecheck: run(['mypy .', 'pyright']),
+        lint: run(['ruff check .', 'flake8']),
+        test: run(['pytest']) ?? (hasLike(folder, TEST_FILE) ? unittest(folder, start) : null),
       }),
       isWorkspace: /^\[tool\.uv\.workspace\]/m.test(project),
     }

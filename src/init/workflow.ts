@@ -1,5 +1,6 @@
 // The workflows that `ralph init` writes: those of examples/, with a project's own settings, keys and tools in them.
 import { parse, stringify } from 'yaml'
+import { type Json, object, objects } from '../model/json.ts'
 import { kebab } from '../settings/setting.ts'
 
 export type WorkflowAnswers = {
@@ -59,28 +60,23 @@ export function inputsIn(workflow: string): Record<string, string> {
     for (const step of valuesOf(job, 'steps')) {
       const { uses, with: given } = step
       if (typeof uses !== 'string' || !/^[\w.-]+\/action@/.test(uses)) continue
-      for (const [name, value] of Object.entries(mapOf(given)))
+      for (const [name, value] of Object.entries(object(given) ?? {}))
         if (name !== 'command' && name !== 'token') inputs[name] = String(value)
     }
   return inputs
 }
 
-function readYaml(text: string): Record<string, unknown> {
+function readYaml(text: string): Json {
   try {
-    return mapOf(parse(text))
+    return object(parse(text)) ?? {}
   } catch {
     return {}
   }
 }
 
 /** The maps in a map or list of that name. */
-function valuesOf(value: Record<string, unknown>, name: string): Record<string, unknown>[] {
-  const inner = value[name]
-  return typeof inner === 'object' && inner !== null ? Object.values(inner).map(mapOf) : []
-}
-
-function mapOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
+function valuesOf(value: Json, name: string): Json[] {
+  return objects(Object.values(value[name] ?? {}))
 }
 
 /** Maps and lists are texts in an input. */
