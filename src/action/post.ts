@@ -19,8 +19,8 @@ await post().catch((error: unknown) =>
 const artifact = core.getState('artifact')
 // Here, not in main: a job that was cancelled or killed has more to tell than others.
 if (artifact !== '') {
-  const { uploadQuietly } = await import(/* webpackChunkName: "artifact" */ './upload.ts')
-  await uploadQuietly(artifact, core.getState('finished') === 'true')
+  const { upload } = await import(/* webpackChunkName: "artifact" */ './upload.ts')
+  await upload(artifact, core.getState('finished') === 'true')
 }
 process.exitCode = 0
 await leave()

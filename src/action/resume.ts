@@ -2,7 +2,7 @@
 // dispatch carries the generation.
 import * as core from '@actions/core'
 import { Checks } from '../github/checks.ts'
-import { connect } from '../github/client.ts'
+import { connect, type GitHub } from '../github/client.ts'
 import { dispatchRun, runOf } from '../github/dispatch.ts'
 import { type HolderRun, whyLost } from '../loop/lease.ts'
 import type { State } from '../model/state.ts'
@@ -38,7 +38,6 @@ export function mayBeNext(
 /** Looks at every feature once; gives what was done, in one line. */
 export async function resumeLost(context: ActionContext): Promise<string> {
   const github = connect(context.place, tokenOf(context), (text) => core.warning(text))
-  const { api, at } = github
   const names = await namesByApi(context, github)
   const { workflow } = names
   if (workflow === null) throw noWorkflow('nothing; the workflow of this run only resumes')
@@ -57,7 +56,7 @@ export async function resumeLost(context: ActionContext): Promise<string> {
       if (rests(state, holder)) resting.push(state)
       continue
     }
-    waiting ??= await waitingRuns(workflow)
+    waiting ??= await waitingRuns(github, workflow)
     const { feature, generation, job } = state
     const chain = { feature, startedAt: job.startedAt }
     // The next look will tell.
@@ -73,32 +72,24 @@ export async function resumeLost(context: ActionContext): Promise<string> {
     }
     resumed.push(`${feature} (${why})`)
   }
-  for (const state of resting) await endChecks(state)
+  // What the last job could not end, nobody else would.
+  for (const state of resting) await new Checks(github, names.reportAs, state.feature).closeLeft(state)
+  const told = (words: string, features: readonly string[]) =>
+    features.length === 0 ? [] : [`${words}: ${features.join(', ')}`]
   const said = [
-    resumed.length > 0 && `resumed: ${resumed.join(', ')}`,
-    limited.length > 0 &&
-      `GitHub's rate limit refuses the next job, looking again later: ${limited.join(', ')}`,
-    held.length > 0 && `a job waits already, looking again later: ${held.join(', ')}`,
-  ].filter((part) => part !== false)
+    ...told('resumed', resumed),
+    ...told("GitHub's rate limit refuses the next job, looking again later", limited),
+    ...told('a job waits already, looking again later', held),
+  ]
   return said.length === 0 ? 'no chain is lost' : said.join('; ')
+}
 
-  /** What the last job could not end, nobody else would. */
-  async function endChecks(state: State): Promise<void> {
-    await new Checks(github, names.reportAs, state.feature).closeLeft(state)
-  }
-
-  async function waitingRuns(file: string): Promise<WaitingRun[]> {
-    const route = api.rest.actions.listWorkflowRuns
-    const { data } = await route({
-      ...at,
-      workflow_id: file,
-      event: 'workflow_dispatch',
-      per_page: 100,
-    })
-    return data.workflow_runs
-      .filter((run) => run.status !== 'completed' && run.status !== 'in_progress')
-      .map((run) => ({ title: run.display_title, since: Date.parse(run.run_started_at ?? run.created_at) }))
-  }
+async function waitingRuns({ api, at }: GitHub, workflow: string): Promise<WaitingRun[]> {
+  const route = api.rest.actions.listWorkflowRuns
+  const { data } = await route({ ...at, workflow_id: workflow, event: 'workflow_dispatch', per_page: 100 })
+  return data.workflow_runs
+    .filter((run) => run.status !== 'completed' && run.status !== 'in_progress')
+    .map((run) => ({ title: run.display_title, since: Date.parse(run.run_started_at ?? run.created_at) }))
 }
 
 /** Whether nobody works on the feature, and has done so not long ago. */

@@ -6,6 +6,7 @@ import { Zip, ZipDeflate } from 'fflate'
 import { redactorFor } from '../app/redactor.ts'
 import { openClone } from '../git/git.ts'
 import { runtimeOf, uploadArtifact } from '../github/artifact.ts'
+import { messageOf } from '../system/errors.ts'
 import { readRegular, redactFiles } from '../system/files.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
 import { actionContext } from './context.ts'
@@ -19,20 +20,27 @@ const MOST_FILES = 500
 /** For all of it: nobody waits for an artifact. */
 const UPLOAD_MS = 60_000
 
-/** Says what was uploaded, or null: there is nothing, or no service that takes it, and the workflow has a step for it. */
-export async function upload(name: string, isSettled: boolean): Promise<string | null> {
-  const { env, workspace } = await actionContext()
-  const runtime = runtimeOf(env)
-  if (runtime === null) return null
-  const top = join((await openClone(workspace, env)).gitDir, 'ralph')
-  const { redact } = redactorFor(secretsIn(env))
-  // A main that was killed has not looked at what an agent may have written there.
-  if (!isSettled) for (const folder of UPLOADS) await redactFiles(join(top, folder), redact)
-  const { zip, files, left } = await packed(top)
-  if (files === 0) return null
-  await uploadArtifact(runtime, name, zip, AbortSignal.timeout(UPLOAD_MS))
-  const less = left === 0 ? '' : `; ${left} had no room`
-  return `artifact ${name}: the report and what agents and gates said (${files} files, ${Math.ceil(zip.length / 1000)} KB${less})`
+/** In the post step: says what was uploaded, and whatever goes wrong in one warning. */
+export async function upload(name: string, isSettled: boolean): Promise<void> {
+  try {
+    const { env, workspace } = await actionContext()
+    const runtime = runtimeOf(env)
+    // No service takes it: the workflow has a step for it.
+    if (runtime === null) return
+    const top = join((await openClone(workspace, env)).gitDir, 'ralph')
+    const { redact } = redactorFor(secretsIn(env))
+    // A main that was killed has not looked at what an agent may have written there.
+    if (!isSettled) for (const folder of UPLOADS) await redactFiles(join(top, folder), redact)
+    const { zip, files, left } = await packed(top)
+    if (files === 0) return
+    await uploadArtifact(runtime, name, zip, AbortSignal.timeout(UPLOAD_MS))
+    const less = left === 0 ? '' : `; ${left} had no room`
+    const size = `${files} files, ${Math.ceil(zip.length / 1000)} KB${less}`
+    core.info(`artifact ${name}: the report and what agents and gates said (${size})`)
+  } catch (error) {
+    const why = messageOf(error)
+    core.warning(`the report and the logs were not uploaded (they lie in .git/ralph on the runner): ${why}`)
+  }
 }
 
 /** The newest files of each folder first, as far as there is room. */
@@ -74,15 +82,4 @@ async function filesBelow(top: string, folder: string, depth: number): Promise<s
     else if (entry.isDirectory() && depth > 0) files.push(...(await filesBelow(top, path, depth - 1)))
   }
   return files
-}
-
-/** In the post step: whatever goes wrong is one warning. */
-export async function uploadQuietly(name: string, isSettled: boolean): Promise<void> {
-  try {
-    const said = await upload(name, isSettled)
-    if (said !== null) core.info(said)
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    core.warning(`the report and the logs were not uploaded (they lie in .git/ralph on the runner): ${why}`)
-  }
 }

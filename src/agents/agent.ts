@@ -3,7 +3,6 @@
 import type { Exit } from '../system/process.ts'
 import type { KeyShape } from '../system/redact.ts'
 import type { Seen } from './cost.ts'
-import type { Login } from './login.ts'
 
 /** What happens while a session runs: for the live display, the transcript and the budget. */
 export type AgentEvent =
@@ -85,6 +84,29 @@ export type CommandOptions = {
   env: Readonly<Record<string, string>>
   extraArgs: readonly string[]
   root: boolean
+}
+
+/** How a vendor's program is logged in. */
+export type Login = {
+  /** Variables that hold a key: those that people are told to set, the usual one first. */
+  keys: readonly string[]
+  /** Variables that may do without: another provider, a gateway, a folder with a login. */
+  others: readonly string[]
+  /** Files below HOME in which a login, or the way to one, may stand. */
+  files: readonly string[]
+  /** Files of the project that may name a key, or a program that gives one. */
+  project: readonly string[]
+  /** A question to the vendor that costs nothing and that only a valid key is answered. */
+  check?: (env: Readonly<Record<string, string>>) => KeyCheck | null
+}
+
+/** `key`: the variable that is tried. */
+export type KeyCheck = {
+  key: string
+  url: string
+  headers: Record<string, string>
+  /** Whether the answer says that the key is wrong; else HTTP 401 does. */
+  isRefused?(status: number, body: string): boolean
 }
 
 /** How a vendor's program takes its model from another address, with another key in the place of its own. */

@@ -18,8 +18,8 @@ import { messageOf, UserError } from '../system/errors.ts'
 import { runUntrusted } from '../system/process.ts'
 import { findProgram } from '../system/program.ts'
 import { type AgentVendor, words } from './agent.ts'
-import { available } from './available.ts'
 import { oneLine } from './ending.ts'
+import { available } from './ready.ts'
 
 export type InstallRequest = {
   vendor: AgentVendor
@@ -62,43 +62,46 @@ const INTEGRITY = /^sha512-[A-Za-z0-9+/]{86}==$/
  */
 export async function installAgent(request: InstallRequest): Promise<Installed> {
   const { vendor } = request
-  const [spec = '', integrity = null, ...rest] = request.version.split(' ')
+  const [version = '', integrity = null, ...rest] = request.version.split(' ')
+  const isExact = EXACT.test(version)
   if (vendor.npm === null) {
     const fix = `leave it out and install it before: ${vendor.install}`
-    throw mistake(spec, 'an agent with an npm package', fix)
+    throw mistake(version, 'an agent with an npm package', fix)
   }
-  if (!SPEC.test(spec)) {
-    throw mistake(spec, 'a version, a range or a tag', 'write a version such as 1.2.3, or latest')
+  if (!SPEC.test(version)) {
+    throw mistake(version, 'a version, a range or a tag', 'write a version such as 1.2.3, or latest')
   }
-  if (rest.length > 0 || (integrity !== null && !(EXACT.test(spec) && INTEGRITY.test(integrity)))) {
+  if (rest.length > 0 || (integrity !== null && !(isExact && INTEGRITY.test(integrity)))) {
     const fix = `write what \`npm view ${vendor.npm}@1.2.3 dist.integrity\` prints: 1.2.3 sha512-...`
     throw mistake(request.version, 'one version and its integrity', fix)
   }
-  const wanted = { ...request, version: spec, integrity, package: vendor.npm }
-  const found = EXACT.test(spec) ? await installed(wanted, spec) : null
+  const wanted = { ...request, version, integrity, package: vendor.npm }
+  const found = isExact ? await installed(wanted) : null
   if (found !== null) return found
   const npm = findProgram('npm', request.env.PATH ?? '')
   if (npm === null) {
     const fix =
       'set up Node.js with npm in a step before, or install the agent there and leave agent-version out'
-    throw mistake(spec, 'npm on the PATH, to install it with', fix)
+    throw mistake(version, 'npm on the PATH, to install it with', fix)
   }
   const place = { ...wanted, npm, folder: await firstWritable(wanted) }
-  const version = EXACT.test(spec) ? spec : await exactVersion(place)
-  return (await installed(wanted, version)) ?? (await install(place, version))
+  if (isExact) return install(place)
+  const exact = { ...place, version: await exactVersion(place) }
+  return (await installed(exact)) ?? (await install(exact))
 }
 
 type Wanted = InstallRequest & { package: string; integrity: string | null }
 /** What npm is to install, and where. */
 type Place = Wanted & { npm: string; folder: string }
 
-async function installed(wanted: Wanted, version: string): Promise<Installed | null> {
-  const { caches, vendor } = wanted
+async function installed(wanted: Wanted): Promise<Installed | null> {
+  const { caches, vendor, version } = wanted
   const folders = caches.map((cache) => join(cache, vendor.name, version))
-  const folder = folders.find((one) => existsSync(join(one, 'node_modules', '.bin', vendor.program)))
-  if (folder === undefined) return null
-  await checkIntegrity(wanted, folder)
-  return { version, bin: join(folder, 'node_modules', '.bin') }
+  const bins = folders.map((folder) => join(folder, 'node_modules', '.bin'))
+  const at = bins.findIndex((bin) => existsSync(join(bin, vendor.program)))
+  if (at < 0) return null
+  await checkIntegrity(wanted, folders[at] ?? '')
+  return { version, bin: bins[at] ?? '' }
 }
 
 /** What npm has installed there, by its own lock file, which it writes once the bytes had that hash; null where it says none. */
@@ -119,8 +122,7 @@ async function checkIntegrity(wanted: Wanted, folder: string): Promise<void> {
 
 async function firstWritable({ caches, vendor, version }: Wanted): Promise<string> {
   const refused: string[] = []
-  for (const cache of caches) {
-    const folder = join(cache, vendor.name)
+  for (const folder of caches.map((cache) => join(cache, vendor.name))) {
     try {
       await mkdir(folder, { recursive: true })
       await access(folder, constants.W_OK)
@@ -135,39 +137,42 @@ async function firstWritable({ caches, vendor, version }: Wanted): Promise<strin
 /** Asks the registry what a range or a tag stands for now. */
 async function exactVersion(place: Place): Promise<string> {
   const cache = join(place.folder, '.npm')
-  const spec = `${place.package}@${place.version}`
-  const args = ['view', spec, 'version', '--json', '--cache', cache]
+  const args = ['view', `${place.package}@${place.version}`, 'version', '--json', '--cache', cache]
   const output = await runNpm(place, place.folder, args, ASK_TIMEOUT_MS)
   await rm(cache, { recursive: true, force: true })
-  const newest = [...output.matchAll(/"(\d+\.\d+\.\d+[^"]*)"/g)].at(-1)?.[1]
-  if (newest !== undefined && EXACT.test(newest)) return newest
+  const newest = [...output.matchAll(/"(\d+\.\d+\.\d+[^"]*)"/g)].at(-1)?.[1] ?? ''
+  if (EXACT.test(newest)) return newest
   throw mistake(place.version, `a version of ${place.package}`, `see \`npm view ${place.package} versions\``)
 }
 
-async function install(place: Place, version: string): Promise<Installed> {
+async function install(place: Place): Promise<Installed> {
+  const { version, report } = place
   const began = performance.now()
   const spec = `${place.package}@${version}`
+  const folder = join(place.folder, version)
   await clear(place.folder)
   const staging = await mkdtemp(join(place.folder, STAGING))
   try {
-    place.report(`installing ${spec}`)
+    report(`installing ${spec}`)
     await fill(place, staging, spec)
     await tryOut(place, staging, spec)
-    await putInPlace(staging, join(place.folder, version))
+    // A temporary folder is its maker's alone; the agent may be another user.
+    await chmod(staging, 0o755)
+    await rename(staging, folder).catch((error: unknown) => {
+      // Somebody else may have been faster: then theirs stays, which is the same.
+      if (!existsSync(folder)) throw error
+    })
   } finally {
     await rm(staging, { recursive: true, force: true })
   }
-  const result = await installed(place, version)
+  const result = await installed(place)
   if (result === null) {
     throw mistake(spec, `a package with the program ${place.vendor.program}`, 'use another version')
   }
-  place.report(`installed ${spec} in ${((performance.now() - began) / 1000).toFixed(1)} s`)
-  const found = await integrityOf(place, join(place.folder, version))
-  if (place.integrity === null && found !== null) {
-    place.report(
-      `agent-version names no integrity: agent-version: ${version} ${found} takes these bytes alone`,
-    )
-  }
+  report(`installed ${spec} in ${((performance.now() - began) / 1000).toFixed(1)} s`)
+  const found = place.integrity === null ? await integrityOf(place, folder) : null
+  const advice = `agent-version: ${version} ${found} takes these bytes alone`
+  if (found !== null) report(`agent-version names no integrity: ${advice}`)
   return result
 }
 
@@ -206,17 +211,6 @@ async function clear(folder: string): Promise<void> {
     const left = join(folder, name)
     const since = await stat(left).then((status) => status.mtimeMs, Date.now)
     if (Date.now() - since > 2 * INSTALL_TIMEOUT_MS) await rm(left, { recursive: true, force: true })
-  }
-}
-
-/** Somebody else may have been faster: then theirs stays, which is the same. */
-async function putInPlace(staging: string, place: string): Promise<void> {
-  // A temporary folder is its maker's alone; the agent may be another user.
-  await chmod(staging, 0o755)
-  try {
-    await rename(staging, place)
-  } catch (error) {
-    if (!existsSync(place)) throw error
   }
 }
 

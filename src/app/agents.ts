@@ -1,10 +1,16 @@
 import { delimiter, join, resolve } from 'node:path'
 import { type AgentVendor, variablesOf } from '../agents/agent.ts'
-import { type Availability, available, missingProgram, type Unready } from '../agents/available.ts'
 import { type Homes, openHomes } from '../agents/home.ts'
 import { agentCaches, installAgent } from '../agents/install.ts'
-import { keyTrouble, mayBeLoggedIn } from '../agents/login.ts'
 import type { PromptSources } from '../agents/prompts.ts'
+import {
+  type Availability,
+  available,
+  keyTrouble,
+  mayBeLoggedIn,
+  missingProgram,
+  type Unready,
+} from '../agents/ready.ts'
 import { agentNames, findAgent, homeSharesOf, isModelKey } from '../agents/registry.ts'
 import { createSessions, withFallback } from '../agents/sessions.ts'
 import { nameOf } from '../gates/ready.ts'

@@ -1,4 +1,4 @@
-// The environment of this process. Beside the door of the action (clean-env.ts) nothing else reads `process.env`.
+// The environment of this process. Beside the door of the action (door.ts) nothing else reads `process.env`.
 
 /** A copy of it. */
 export function hostEnvironment(): Record<string, string> {

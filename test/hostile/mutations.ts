@@ -31,7 +31,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "the action's environment stays visible",
     stories: 'LOOK',
-    file: 'src/action/clean-env.ts',
+    file: 'src/action/door.ts',
     from: "if (GITHUB_EVENT_NAME !== 'workflow_dispatch' && !isLook) return null",
     to: "if (GITHUB_EVENT_NAME !== 'nothing' || isLook) return null",
   },
