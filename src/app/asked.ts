@@ -8,7 +8,7 @@ import type { Prd } from '../model/feature.ts'
 import type { Plan } from '../model/plan.ts'
 import type { State } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
-import { emptyRun } from '../prd/schema.ts'
+import { emptyPrd } from '../prd/schema.ts'
 import { UserError } from '../system/errors.ts'
 
 /** A feature whose stories are still to be approved, and what they are made from. */
@@ -94,10 +94,6 @@ export function withNumber({ feature, plan }: Asked): Asked | null {
 function featureOf(name: string, prd: Prd, today: string): Feature {
   const folder = `.ralph/${today}-${name}`
   return { name, folder, path: `${folder}/prd.json`, prd: { ...prd, branchName: '' }, digest: '', notes: [] }
-}
-
-function emptyPrd(): Prd {
-  return { schemaVersion: 2, project: '', branchName: '', description: '', run: emptyRun(), userStories: [] }
 }
 
 /** The field "Feature name" of the issue form, else the title's first words. */

@@ -1,19 +1,17 @@
 // `ralph why` and `ralph diff`: what is known of a story that is not done, and what was changed for it. Change nothing.
 import { storyCommits } from '../git/story-commits.ts'
-import { understand } from '../loop/command-table.ts'
 import type { State } from '../model/state.ts'
 import { plainLines } from '../model/text.ts'
 import { terminalText } from '../report/escape.ts'
-import { outputsOf } from '../report/outputs.ts'
 import { inPlain } from '../report/sentence.ts'
 import { type Why, whyOf } from '../report/why.ts'
 import { humanMs, usd } from '../report/words.ts'
-import { UserError } from '../system/errors.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { muted } from '../system/workflow-commands.ts'
-import { lookOf, paint } from '../terminal/line.ts'
-import { type Answer, type Context, settingsOf, tell } from './context.ts'
-import { type LocalRun, openLocal } from './local.ts'
+import { diffColours, lookOf, paint } from '../terminal/line.ts'
+import { type Answer, answerOf, type Context } from './context.ts'
+import { type LocalRun, openFeature } from './local.ts'
+import { understoodOf } from './steer.ts'
 
 /** Of a gate's output, bytes: the rest lies in its log. */
 const MOST_SEEN = 3000
@@ -21,16 +19,14 @@ const MOST_SEEN = 3000
 const IN_JSON = 256 * 1024
 
 export async function why(context: Context): Promise<Answer> {
-  using local = await opened(context)
+  using local = await openFeature(context)
   const state = await local.look()
   const found = whyOf(state, asked(context, state), 'cli')
-  const outputs = outputsOf(state, state.prd.run.outcome, null)
-  const say = (text: string) => tell(context.json ? process.stderr : process.stdout, text)
   if (found === null) {
-    say('no attempt of a story has failed; see ralph status')
-    return { code: 0, outputs, more: { why: null } }
+    context.say('no attempt of a story has failed; see ralph status')
+    return answerOf(state, { why: null })
   }
-  for (const line of whyLines(found)) say(line)
+  context.say(whyLines(found).join('\n'))
   const { story, attempts, seen, help, last } = found
   const inJson = {
     story: story.id,
@@ -40,7 +36,7 @@ export async function why(context: Context): Promise<Answer> {
     seen,
     help: help.map(inPlain),
   }
-  return { code: 0, outputs, more: { why: inJson } }
+  return answerOf(state, { why: inJson })
 }
 
 function whyLines({ story, stands, last, attempts, seen, help }: Why): string[] {
@@ -62,26 +58,19 @@ function whyLines({ story, stands, last, attempts, seen, help }: Why): string[] 
 }
 
 export async function diff(context: Context): Promise<Answer> {
-  using local = await opened(context)
+  using local = await openFeature(context)
   const state = await local.look()
   const id = asked(context, state)
   const { redactor } = local.workspace
   const found = await changesOf(local, state, id)
-  const screen = context.json ? process.stderr : process.stdout
-  const look = lookOf(screen, context.env.NO_COLOR !== undefined)
+  const { out } = context
+  const look = lookOf(out, context.env.NO_COLOR !== undefined)
   const text = redactor.redact(found.patch)
-  tell(screen, found.what)
+  context.say(found.what)
   const lines = text.trim() === '' || context.json ? [] : plainLines(text.trimEnd()).split('\n')
-  for (const line of lines) screen.write(`${paint(muted(line), colourOf(line), look)}\n`)
-  const outputs = outputsOf(state, state.prd.run.outcome, null)
+  for (const line of lines) out.write(`${paint(muted(line), diffColours(line), look)}\n`)
   const { commits, what } = found
-  return { code: 0, outputs, more: { story: id, what, commits, diff: text.slice(0, IN_JSON) } }
-}
-
-function colourOf(line: string): ['green' | 'red' | 'cyan' | 'bold'] | [] {
-  if (/^(?:diff |---|\+\+\+|commit )/.test(line)) return ['bold']
-  if (line.startsWith('@@')) return ['cyan']
-  return line.startsWith('+') ? ['green'] : line.startsWith('-') ? ['red'] : []
+  return answerOf(state, { story: id, what, commits, diff: text.slice(0, IN_JSON) })
 }
 
 type Changes = { what: string; commits: readonly string[]; patch: string }
@@ -113,21 +102,8 @@ async function changesOf({ workspace }: LocalRun, state: State, id: string | nul
   }
 }
 
-function opened(context: Context): Promise<LocalRun> {
-  const warn = (text: string) => tell(process.stderr, `warning: ${text}`)
-  return settingsOf(context).then(({ settings }) => openLocal(context, settings, { warn }))
-}
-
 /** The story that is meant; null for none in particular. Throws UserError. */
-function asked({ command, given }: Context, state: State): string | null {
-  const ids = state.prd.userStories.map(({ id }) => id)
-  const understood = understand(command, { words: [], text: '', ...given, below: [] }, ids, 'cli')
-  if (understood.kind === 'mistake')
-    throw new UserError({
-      path: `ralph ${command}`,
-      found: understood.problem,
-      expected: '',
-      fix: understood.fix,
-    })
+function asked(context: Context, state: State): string | null {
+  const understood = understoodOf(context, { words: [], text: '', ...context.given, below: [] }, state)
   return understood.kind === 'why' || understood.kind === 'diff' ? understood.story : null
 }

@@ -1,7 +1,6 @@
 // `ralph archive`: a finished run's folder goes to .ralph/archive; of an unfinished one the stories that are done leave prd.json.
 import { mkdir, readdir, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { Held } from '../app/claim.ts'
 import { ARCHIVE, freeName } from '../git/archive.ts'
 import type { Prd } from '../model/feature.ts'
 import type { State } from '../model/state.ts'
@@ -10,26 +9,19 @@ import { parsePrd } from '../prd/parse.ts'
 import { remaining } from '../prd/select.ts'
 import { serializePrd } from '../prd/serialize.ts'
 import { learningsPage } from '../report/agents-md.ts'
-import { outputsOf } from '../report/outputs.ts'
 import { many } from '../report/words.ts'
 import { UserError } from '../system/errors.ts'
 import { replaceFile } from '../system/files.ts'
-import { type Answer, type Context, settingsOf, tell } from './context.ts'
-import { detours } from './init-write.ts'
-import { type LocalRun, openLocal, prdPathOf } from './local.ts'
-import { textOf, writeAll } from './plan-write.ts'
-import { atWork } from './run.ts'
+import { type Answer, answerOf, type Context } from './context.ts'
+import { type LocalRun, openFeature, prdPathOf, refuseAtWork } from './local.ts'
 import { steer } from './steer.ts'
+import { detours, textOf, writeAll } from './write.ts'
 
 /** Nothing is committed where people stand: what has moved is theirs to look at. Gives 0 when it was done. */
 export async function archive(context: Context): Promise<Answer> {
-  const { settings } = await settingsOf(context)
-  const warn = (text: string) => tell(process.stderr, `warning: ${text}`)
-  using local = await openLocal(context, settings, { warn })
-  const say = (text: string) => tell(context.json ? process.stderr : process.stdout, text)
+  using local = await openFeature(context)
   const state = await local.look()
-  const { lease, feature } = state
-  if (lease !== null && (await local.alive(lease))) throw atWork(new Held(lease, feature))
+  await refuseAtWork(state)
   const here = await prdHere(local, state)
   const isFinished = here !== null && remaining(here).length === 0
   const isOver = remaining(state.prd).length === 0
@@ -40,12 +32,14 @@ export async function archive(context: Context): Promise<Answer> {
   if (here === null) throw notHere(state)
   await refuseLoose(local, state)
   const paths = isFinished ? await moveFolder(local, state, here) : await moveDone(local, state, here)
-  for (const path of paths.moved) say(`archived: ${path}`)
-  say(`${paths.what}; commit it: git add -A .ralph && git commit -m "chore: archive ${feature}"`)
-  return { code: 0, outputs: outputsOf(state, state.prd.run.outcome, null), more: { archived: paths.moved } }
+  context.say(`archived: ${paths.moved}`)
+  context.say(
+    `${paths.what}; commit it: git add -A .ralph && git commit -m "chore: archive ${state.feature}"`,
+  )
+  return answerOf(state, { archived: [paths.moved] })
 }
 
-type Moved = { moved: string[]; what: string }
+type Moved = { moved: string; what: string }
 
 async function prdHere({ workspace }: LocalRun, state: State): Promise<Prd | null> {
   const path = `${state.folder}/prd.json`
@@ -91,7 +85,7 @@ async function moveFolder({ workspace }: LocalRun, { folder }: State, prd: Prd):
   if (page !== null) await replaceFile(join(workTree, folder, 'learnings.md'), page)
   await mkdir(dirname(join(workTree, to)), { recursive: true })
   await rename(join(workTree, folder), join(workTree, to))
-  return { moved: [to], what: `${folder} is in the archive` }
+  return { moved: to, what: `${folder} is in the archive` }
 }
 
 async function moveDone({ workspace }: LocalRun, { folder }: State, before: Prd): Promise<Moved> {
@@ -110,7 +104,7 @@ async function moveDone({ workspace }: LocalRun, { folder }: State, before: Prd)
   const to = `${folder}/${freeName(DONE, new Set(taken))}.json`
   await writeAll(clone, { [to]: doneFile(before, done), [`${folder}/prd.json`]: serializePrd(prd) })
   return {
-    moved: [to],
+    moved: to,
     what: `${many(done.length, 'story', 'stories')} that ${done.length === 1 ? 'is' : 'are'} done left prd.json`,
   }
 }

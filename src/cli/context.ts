@@ -1,12 +1,14 @@
-// What every command of the CLI needs: settings from flags and file, the streams, and how results are told.
+// What every command of the CLI needs: settings from flags and file, the streams, signals, and how results are told.
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { CommandName } from '../loop/command-table.ts'
+import type { State } from '../model/state.ts'
 import { EXIT_CODES, type Outputs, outputsOf } from '../report/outputs.ts'
 import { hostEnvironment } from '../settings/environment.ts'
 import type { Settings, SettingsResult } from '../settings/index.ts'
 import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
+import { MARK_NAME } from '../system/orphans.ts'
 import { muted, mutedJson } from '../system/workflow-commands.ts'
 
 export type Flags = Readonly<Record<string, string | boolean | readonly string[] | undefined>>
@@ -24,6 +26,11 @@ export type Context = {
   json: boolean
   directory: string
   env: Record<string, string>
+  /** Where people look: with `--json` the one line on stdout is the answer. */
+  out: NodeJS.WriteStream
+  /** Tells people lines. */
+  say(text: string): void
+  warn(text: string): void
 }
 
 export function contextOf(
@@ -35,7 +42,11 @@ export function contextOf(
   const env = hostEnvironment()
   const directory = typeof flags.directory === 'string' ? resolve(flags.directory) : process.cwd()
   const named = feature ?? (typeof flags.feature === 'string' ? flags.feature : undefined)
-  return { command, flags, given, feature: named ?? null, json: flags.json === true, directory, env }
+  const json = flags.json === true
+  const out = json ? process.stderr : process.stdout
+  const say = (text: string) => tell(out, text)
+  const warn = (text: string) => tell(process.stderr, `warning: ${text}`)
+  return { command, flags, given, feature: named ?? null, json, directory, env, out, say, warn }
 }
 
 /** Flags over the configuration file over the defaults. Throws UserError with every mistake. */
@@ -56,23 +67,65 @@ export async function settingsRead(context: Context, extra: Flags = {}): Promise
   const flags = Object.fromEntries(Object.entries(context.flags).filter(([name]) => isSetting(name)))
   const chosen = { ...flags, ...(context.flags.once === true ? { iterationsPerJob: '1' } : {}), ...extra }
   if (context.feature !== null) Object.assign(chosen, { feature: context.feature })
-  const top = topOf(context.directory)
+  const { top } = topOf(context.directory)
   return resolveSettings({ flags: chosen, env: context.env, surface: 'cli' }, (path) =>
     readFile(join(top, path), 'utf8').catch(() => null),
   )
 }
 
-/** The top of the checkout that a folder lies in: the configuration stands there, not in a sub-folder. */
-function topOf(directory: string): string {
+/** The top of the checkout that a folder lies in: the configuration stands there, not in a sub-folder. Else the folder itself. */
+export function topOf(directory: string): { top: string; isRepository: boolean } {
   for (let at = directory; ; at = dirname(at)) {
-    if (existsSync(join(at, '.git'))) return at
-    if (dirname(at) === at) return directory
+    if (existsSync(join(at, '.git'))) return { top: at, isRepository: true }
+    if (dirname(at) === at) return { top: directory, isRepository: false }
   }
 }
 
 /** Writes lines that a terminal and a job log only show: in another CI, or in a step of a workflow, this is its output. */
 export function tell(stream: { write(text: string): unknown }, text: string): void {
   stream.write(`${text.split('\n').map(muted).join('\n')}\n`)
+}
+
+/** Throws UserError where an agent or a gate has typed the command. */
+export function refuseFromInside({ env, command }: Context): void {
+  if (env[MARK_NAME] === undefined) return
+  const found = 'a command typed by an agent or a gate'
+  throw new UserError({ path: `ralph ${command}`, found, expected: 'a person', fix: 'leave it to people' })
+}
+
+/** How a feature stands, as an answer. */
+export function answerOf(state: State, more: Record<string, unknown> = {}, code = 0): Answer {
+  return { code, outputs: outputsOf(state, state.prd.run.outcome, null), more }
+}
+
+/** The answer where the person has left; `state`: where it is known. */
+export function interrupted(state: State | null = null): Answer {
+  return { code: EXIT_CODES.interrupted, outputs: outputsOf(state, 'interrupted', null) }
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/**
+ * Aborts `stop` at the first Ctrl+C or the like, which `first` is told of; before a second one ends the process, `leave` is
+ * called. Gives what ends the listening.
+ */
+export function onSignals(
+  stop: AbortController,
+  first: (signal: NodeJS.Signals) => void,
+  leave: () => void = () => {},
+): () => void {
+  const heard = (signal: NodeJS.Signals) => {
+    if (stop.signal.aborted) {
+      leave()
+      process.exit(EXIT_CODES.interrupted)
+    }
+    first(signal)
+    stop.abort()
+  }
+  for (const signal of SIGNALS) process.on(signal, heard)
+  return () => {
+    for (const signal of SIGNALS) process.off(signal, heard)
+  }
 }
 
 /** Runs a command and tells its result; every error has an exit code and, with `--json`, its one line. */

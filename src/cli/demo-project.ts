@@ -1,4 +1,7 @@
-// The demo's sample project, its stories, and what the scripted agent does to it. The first try at US-002 is wrong.
+// The demo's sample project, its stories, and its scripted agent, which edits files and says what it did. It claims to be done
+// even when it is wrong: its first try at US-002 is.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 
 export const FEATURE = 'units'
 
@@ -51,7 +54,7 @@ const STORIES = [
 ]
 
 /** What the judge names: each criterion has its test. */
-export function evidence(): string {
+function evidence(): string {
   const lines = STORIES.flatMap(({ id, acceptanceCriteria }) =>
     acceptanceCriteria.map(
       (text, at) => `<ralph>EVIDENCE:${id}#${at + 1} test/convert.test.mjs ${text}</ralph>`,
@@ -77,53 +80,6 @@ export const PROJECT: Readonly<Record<string, string>> = {
     null,
     2,
   )}\n`,
-}
-
-/** A file is written anew, or gets a text at its end. */
-export type Edit = { path: string; append: string } | { path: string; text: string }
-
-/** What the agent does for a story at an attempt, and what it says. */
-export function scripted(
-  storyId: string,
-  attempt: number,
-): { says: string[]; edits: Edit[]; learning: string | null } {
-  switch (storyId) {
-    case 'US-001':
-      return {
-        says: ['Reading src/convert.mjs', 'Adding kilogramsToPounds and its test'],
-        edits: [
-          { path: 'src/convert.mjs', append: POUNDS },
-          { path: 'test/pounds.test.mjs', text: POUNDS_TEST },
-        ],
-        learning: 'Converters live in src/convert.mjs, a test file for each unit in test/',
-      }
-    case 'US-002': {
-      const right = attempt > 1
-      return {
-        says: [
-          right
-            ? 'The gate says 100 C must be 212 F: the factor was upside down'
-            : 'Adding celsiusToFahrenheit and its test',
-        ],
-        edits: right
-          ? [{ path: 'src/convert.mjs', text: `${CONVERT}${POUNDS}${fahrenheit('9) / 5')}` }]
-          : [
-              { path: 'src/convert.mjs', append: fahrenheit('5) / 9') },
-              { path: 'test/fahrenheit.test.mjs', text: FAHRENHEIT_TEST },
-            ],
-        learning: null,
-      }
-    }
-    default:
-      return {
-        says: ['Adding convert(value, from, to) on top of the converters'],
-        edits: [
-          { path: 'src/convert.mjs', append: ALL },
-          { path: 'test/all.test.mjs', text: ALL_TEST },
-        ],
-        learning: null,
-      }
-  }
 }
 
 const POUNDS = `
@@ -191,3 +147,68 @@ test('refuses an unknown pair', () => {
   assert.throws(() => convert(1, 'kg', 'F'), RangeError)
 })
 `
+
+/** What the agent says at an attempt, and the files that it writes. */
+type Turn = { says: string[]; files: Readonly<Record<string, string>>; learning?: string }
+
+/** By story: its attempts. */
+const TURNS: Readonly<Record<string, readonly Turn[]>> = {
+  'US-001': [
+    {
+      says: ['Reading src/convert.mjs', 'Adding kilogramsToPounds and its test'],
+      files: { 'src/convert.mjs': CONVERT + POUNDS, 'test/pounds.test.mjs': POUNDS_TEST },
+      learning: 'Converters live in src/convert.mjs, a test file for each unit in test/',
+    },
+  ],
+  'US-002': [
+    {
+      says: ['Adding celsiusToFahrenheit and its test'],
+      files: {
+        'src/convert.mjs': CONVERT + POUNDS + fahrenheit('5) / 9'),
+        'test/fahrenheit.test.mjs': FAHRENHEIT_TEST,
+      },
+    },
+    {
+      says: ['The gate says 100 C must be 212 F: the factor was upside down'],
+      files: { 'src/convert.mjs': CONVERT + POUNDS + fahrenheit('9) / 5') },
+    },
+  ],
+  'US-003': [
+    {
+      says: ['Adding convert(value, from, to) on top of the converters'],
+      files: {
+        'src/convert.mjs': CONVERT + POUNDS + fahrenheit('9) / 5') + ALL,
+        'test/all.test.mjs': ALL_TEST,
+      },
+    },
+  ],
+}
+
+/** The agent, as a process of its own. Gives its exit code. */
+export async function demoAgent(env: Readonly<Record<string, string | undefined>>): Promise<number> {
+  for await (const _chunk of process.stdin) {
+    // The prompt: a script needs none of it.
+  }
+  const say = (line: string) => process.stdout.write(`${line}\n`)
+  if (env.RALPH_MODE === 'verify') {
+    say(`Every criterion has a test, and every test passes.\n${evidence()}\n<ralph>VERIFIED</ralph>`)
+    return usage(900, 60)
+  }
+  const turns = TURNS[env.RALPH_STORY_ID ?? ''] ?? []
+  const turn = turns[Number(env.RALPH_ATTEMPT ?? '1') - 1] ?? turns.at(-1)
+  for (const text of turn?.says ?? []) say(text)
+  for (const [path, text] of Object.entries(turn?.files ?? {})) {
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, text)
+    say(`Edit ${path}`)
+  }
+  if (turn?.learning !== undefined) say(`<ralph>LEARNING:${turn.learning}</ralph>`)
+  say('<ralph>DONE</ralph>')
+  return usage(1200, 340)
+}
+
+function usage(inputTokens: number, outputTokens: number): number {
+  const costUsd = (inputTokens * 3 + outputTokens * 15) / 1e6
+  process.stdout.write(`${JSON.stringify({ usage: { inputTokens, outputTokens, costUsd } })}\n`)
+  return 0
+}

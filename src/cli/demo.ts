@@ -20,10 +20,9 @@ export async function demo(context: Context): Promise<Answer> {
   await git('init', '-q', '-b', 'main')
   await git('add', '-A')
   await git('commit', '-q', '-m', 'feat: a converter that knows one unit')
-  const stream = context.json ? process.stderr : process.stdout
-  stream.write(
-    `A sample project was made in ${directory}\nIts stories: .ralph/2026-01-31-${FEATURE}/prd.json. Its gates: node --check, node --test.\n\n`,
-  )
+  const folder = `.ralph/2026-01-31-${FEATURE}`
+  context.say(`A sample project was made in ${directory}`)
+  context.say(`Its stories: ${folder}/prd.json. Its gates: node --check, node --test.\n`)
   // The agent is this program again, as a process of its own: only its files and its exit code count.
   const self = `"${process.execPath}" "${process.argv[1] ?? ''}" demo-agent`
   const flags = {
@@ -35,19 +34,13 @@ export async function demo(context: Context): Promise<Answer> {
   }
   const env = { ...context.env, ...WHO }
   const answer = await run({ ...context, flags, feature: FEATURE, directory, env })
-  stream.write(
-    [
-      '',
-      'Look at it:',
-      `  cd ${directory}`,
-      ...[
-        ['git log --stat', 'one commit a story, each with green gates'],
-        [`cat .ralph/2026-01-31-${FEATURE}/progress.txt`, 'what happened, the rejected attempt too'],
-        ['less .git/ralph/transcripts/*/*', 'what the agent said'],
-      ].map(([typed = '', meaning]) => `  ${typed.padEnd(48)}${meaning}`),
-      '',
-    ].join('\n'),
-  )
+  const places = [
+    ['git log --stat', 'one commit a story, each with green gates'],
+    [`cat ${folder}/progress.txt`, 'what happened, the rejected attempt too'],
+    ['less .git/ralph/transcripts/*/*', 'what the agent said'],
+  ]
+  context.say(`\nLook at it:\n  cd ${directory}`)
+  for (const [typed = '', meaning] of places) context.say(`  ${typed.padEnd(48)}${meaning}`)
   return { ...answer, more: { ...answer.more, directory } }
 }
 

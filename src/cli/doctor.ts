@@ -9,7 +9,6 @@ import { type Checkout, onceOpened, type Subject } from '../doctor/subject.ts'
 import { ciAt } from '../doctor/workflow-file.ts'
 import { readRef } from '../git/refs.ts'
 import { connect, type GitHub } from '../github/client.ts'
-import { placeOfRemote } from '../github/place.ts'
 import type { Finding } from '../model/finding.ts'
 import { mapTexts } from '../model/text.ts'
 import { ACTION } from '../model/version.ts'
@@ -21,9 +20,8 @@ import { newMark } from '../system/process.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
 import { beginning, findingLines } from '../terminal/findings.ts'
 import { lookOf } from '../terminal/line.ts'
-import { type Answer, type Context, settingsRead, tell } from './context.ts'
-import { baseOf, defaultBranchOf } from './local.ts'
-import { onSignals } from './signals.ts'
+import { type Answer, type Context, onSignals, settingsRead, tell } from './context.ts'
+import { baseOf, defaultBranchOf, remoteOf } from './local.ts'
 
 export async function doctor(context: Context): Promise<Answer> {
   // Commander makes one option of `--gates` and `--no-gates`.
@@ -49,8 +47,8 @@ export async function doctor(context: Context): Promise<Answer> {
       withGates: given !== false,
     })
     const outputs = { ...outputsOf(null, null, null), feature: settings.feature }
-    if (stop.signal.aborted) return { code: EXIT_CODES.interrupted, outputs, more: { findings } }
-    return { code: isHealthy(findings) ? 0 : 1, outputs, more: { findings } }
+    const health = isHealthy(findings) ? 0 : 1
+    return { code: stop.signal.aborted ? EXIT_CODES.interrupted : health, outputs, more: { findings } }
   } finally {
     if ('workspace' in checkout) checkout.workspace[Symbol.dispose]()
     release()
@@ -65,8 +63,8 @@ async function examined(
 ): Promise<Finding[]> {
   const { env, directory } = context
   const { settings, checkout } = found
-  const stream = context.json ? process.stderr : process.stdout
-  const look = lookOf(stream, env.NO_COLOR !== undefined)
+  const { out } = context
+  const look = lookOf(out, env.NO_COLOR !== undefined)
   const isolation = onceOpened(async () =>
     'workspace' in checkout
       ? openIsolation({ settings, env, clone: checkout.workspace.clone, say: () => {} })
@@ -74,22 +72,21 @@ async function examined(
   )
   const { feature } = settings
   const github = githubFor(context, checkout)
-  const begins = (what: string) => stream.write(beginning(what, look))
+  const begins = (what: string) => out.write(beginning(what, look))
   const place = { env, directory, signal, mark: newMark(), feature, github, action: ACTION, begins }
   const findings = await diagnose({ ...found, ...place, isolation: isolation.open }).finally(isolation.close)
-  stream.write(beginning(null, look))
+  out.write(beginning(null, look))
   const { redact } = redactorFor(secretsIn(env))
   const shown = findings.map((one) => mapTexts(one, redact))
   const lines = findingLines(shown, look).join('\n')
   // Colours are of a terminal, where nobody reads commands from lines.
-  if (look.plain) tell(stream, lines)
-  else stream.write(`${lines}\n`)
+  if (look.plain) context.say(lines)
+  else out.write(`${lines}\n`)
   return shown
 }
 
 async function opened(context: Context, settings: Settings): Promise<Checkout | readonly Mistake[]> {
-  const { env, directory } = context
-  const warn = (text: string) => tell(process.stderr, `warning: ${text}`)
+  const { env, directory, warn } = context
   try {
     const workspace = await openWorkspace({ settings, env, directory, remote: null, identity: null, warn })
     const { branch, head } = workspace.clone
@@ -127,12 +124,8 @@ async function defaultOf(workspace: Workspace, base: Checkout['base']): Promise<
 /** A token goes to the server that it is for, and to no other that a remote may name. */
 function githubFor({ env }: Context, checkout: Subject['checkout']): GitHub | null {
   const token = env.GH_TOKEN || env.GITHUB_TOKEN
-  const remote =
-    'workspace' in checkout ? checkout.workspace.clone.config.get('remote.origin.url') : undefined
-  if (token === undefined || token === '' || remote === undefined || !('workspace' in checkout)) return null
-  const server = env.GITHUB_SERVER_URL?.replace(/\/+$/, '') || 'https://github.com'
-  const api = env.GITHUB_API_URL?.replace(/\/+$/, '') || 'https://api.github.com'
-  const place = placeOfRemote(remote, { [server]: api })
+  if (token === undefined || token === '' || !('workspace' in checkout)) return null
+  const { place } = remoteOf(checkout.workspace.clone, env)
   const { name: defaultBranch } = checkout.defaultBranch
   return place === null ? null : connect({ ...place, defaultBranch }, token, () => {})
 }

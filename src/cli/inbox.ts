@@ -1,13 +1,15 @@
 // Commands typed on this machine wait in a file, as comments wait on a pull request: the cursor is the last one handled.
 import { appendFile, mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import * as z from 'zod/mini'
 import type { Clone } from '../git/git.ts'
 import { parseSlash } from '../loop/command-table.ts'
 import type { Command } from '../model/event.ts'
 import type { QueuePort } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 
-type Entry = { id: number; feature: string; text: string }
+const Entry = z.object({ id: z.number(), feature: z.string(), text: z.string() })
+type Entry = z.infer<typeof Entry>
 
 /** Each line holds the feature and `/ralph …`: parsed when it is read, like a comment. */
 export async function post(clone: Clone, feature: string, text: string): Promise<void> {
@@ -50,11 +52,7 @@ async function entriesOf(file: string): Promise<Entry[]> {
 
 function parseEntry(line: string): Entry | null {
   try {
-    const entry: unknown = JSON.parse(line)
-    if (typeof entry !== 'object' || entry === null) return null
-    const { id, feature, text } = entry as Record<string, unknown>
-    if (typeof id !== 'number' || typeof feature !== 'string' || typeof text !== 'string') return null
-    return { id, feature, text }
+    return Entry.parse(JSON.parse(line))
   } catch {
     return null
   }

@@ -1,15 +1,20 @@
-// What `ralph init` looks at before it proposes anything: the files, git, the agents on this machine, the action's release.
-import { existsSync, lstatSync, readdirSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
+// What `ralph init` looks at before it proposes anything: the files, git, the agents on this machine, the action's release, and
+// what is settled already: by flags, and by the configuration and the workflow that stand there.
+import { lstatSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import type { AgentVendor } from '../agents/agent.ts'
 import { available } from '../agents/ready.ts'
 import { agentNames, defaultAgent, findAgent } from '../agents/registry.ts'
 import { execute, plainEnv } from '../git/process.ts'
-import type { Found } from '../init/answers.ts'
+import type { Found, Given, Settled, Written } from '../init/answers.ts'
 import { detect, type Tree } from '../init/detect.ts'
-import { isFolderNow, readRegularNow } from '../system/files.ts'
+import { CONFIG, WORKFLOW } from '../init/files.ts'
+import { inputsIn, inputTexts, yamlOf } from '../init/workflow.ts'
+import { configFileNames, readSettings, writtenSettings } from '../settings/index.ts'
+import type { Mistake } from '../system/errors.ts'
+import { readRegularNow } from '../system/files.ts'
 import { findProgram } from '../system/program.ts'
+import type { Context } from './context.ts'
 
 type Environment = Readonly<Record<string, string>>
 
@@ -128,19 +133,6 @@ async function baseOf(top: string, env: Environment): Promise<string | null> {
   return ['', 'main', 'master'].includes(current) ? null : current
 }
 
-/** The top of the checkout that the folder lies in, else the folder itself; null where there is no such folder. */
-export function topOf(directory: string): { top: string; isRepository: boolean } | null {
-  if (!isFolderNow(directory)) return null
-  for (let at = directory; ; at = dirname(at)) {
-    if (existsSync(join(at, '.git'))) return { top: at, isRepository: true }
-    if (dirname(at) === at) return { top: directory, isRepository: false }
-  }
-}
-
-export function isHome(folder: string): boolean {
-  return folder === homedir() || folder === '/'
-}
-
 /** A file's text; null where there is none, '' where something else stands in its place. */
 export function textAt(top: string, path: string): string | null {
   try {
@@ -176,4 +168,46 @@ export async function ignoredAmong(
   const args = ['check-ignore', '--no-index', '-z', '--stdin']
   const options = { directory: top, env: plainEnv(env), input: paths.join('\0'), accept: [1, 128] }
   return (await execute(args, options)).stdout.split('\0').filter(Boolean)
+}
+
+/** `configAt`: the configuration that is read, null where there is none. */
+export type Standing = Omit<Given, 'person'> & { configAt: string | null }
+
+export function standingIn(top: string, env: Environment): Standing {
+  const configAt = configFileNames.find((path) => textAt(top, path) !== null) ?? null
+  const file = configAt === null ? null : { path: configAt, text: textAt(top, configAt) ?? '' }
+  const inputs = inputsIn(textAt(top, WORKFLOW) ?? '')
+  return { config: writtenSettings({ file, env }), workflow: writtenSettings({ inputs, env }), configAt }
+}
+
+/** The settings among the flags. */
+export function personGives({ flags, env }: Context): Written {
+  const { gate, yes: _yes, bmad: _bmad, pin: _pin, json: _json, directory: _directory, ...settings } = flags
+  const written = writtenSettings({ flags: settings, env })
+  return gate === undefined ? written : { ...written, gate: [gate].flat() }
+}
+
+/** What no run would take, told before anything is written. */
+export function mistakesIn(
+  { config, inputs, isSeparate }: Settled,
+  standing: Standing,
+  env: Environment,
+): Mistake[] {
+  if (inputs.gates === undefined) return [NO_GATES]
+  // What stands in the configuration already, and may name variables of CI, is for `ralph validate`.
+  const unused = Object.keys(standing.config)
+  const file = { path: CONFIG, text: yamlOf(config) }
+  const results = [
+    readSettings({ file, unused, env, surface: 'cli' }),
+    readSettings({ inputs: isSeparate ? {} : inputTexts(inputs), env, surface: 'action' }),
+  ]
+  const mistakes = results.flatMap((result) => (result.ok ? [] : result.mistakes))
+  return mistakes.filter(({ found }, at) => mistakes.findIndex((one) => one.found === found) === at)
+}
+
+const NO_GATES: Mistake = {
+  path: 'gates',
+  found: 'no command that tests this project',
+  expected: 'a command that must exit 0 before a story counts as done',
+  fix: 'give one: ralph init --gate test="make test"; or --gates none, where there is none',
 }

@@ -1,11 +1,12 @@
 // The questions of `ralph init` on a terminal, for what no flag says. Every answer is a flag, too.
-import * as clack from '@clack/prompts'
 import { agentNames, findAgent } from '../agents/registry.ts'
 import type { Settled, Written } from '../init/answers.ts'
 import { terminalText } from '../report/escape.ts'
 import { readSettings } from '../settings/index.ts'
+import type { Asking } from './ask.ts'
 
 export type Questions = {
+  ask: Asking
   /** What would be written without a question. */
   proposed: Settled['inputs']
   /** What flags say already. */
@@ -15,82 +16,42 @@ export type Questions = {
   env: Readonly<Record<string, string>>
 }
 
-/** The person has left: nothing is to be written. */
-class Left extends Error {}
-
-/** The answers by key; null where the person left. */
-export async function askAll(questions: Questions): Promise<Written | null> {
-  try {
-    clack.intro('ralph init')
-    const agent = await askAgent(questions)
-    const gates =
-      'gates' in questions.answered || 'gate' in questions.answered ? {} : await askGates(questions)
-    return { ...agent, ...gates, ...(await askLimits(questions, agent)), ...(await askIsolation(questions)) }
-  } catch (error) {
-    if (error instanceof Left) return null
-    throw error
-  }
+/** The answers by key. Throws Cancelled where the person left. */
+export async function askAll(questions: Questions): Promise<Written> {
+  const { answered } = questions
+  const agent = await askAgent(questions)
+  const gates = 'gates' in answered || 'gate' in answered ? {} : await askGates(questions)
+  return { ...agent, ...gates, ...(await askLimits(questions, agent)), ...(await askIsolation(questions)) }
 }
 
-export async function askToWrite(count: number): Promise<boolean> {
-  const answer = await clack.confirm({
-    message: count === 1 ? 'Write this file?' : `Write these ${count} files?`,
-  })
-  return answer === true
-}
+const choice = (value: string, hint: string) => ({ value, label: value, hint })
 
-async function given<T>(answer: Promise<T | typeof clack.CANCEL_SYMBOL>): Promise<T> {
-  const value = await answer
-  if (value === clack.CANCEL_SYMBOL) throw new Left()
-  return value
-}
-
-async function askAgent({ proposed, answered, here }: Questions): Promise<Written> {
-  const names = agentNames.map((name) => ({
-    value: name,
-    label: name,
-    hint: name === 'custom' ? 'a command of your own' : here.includes(name) ? 'on this machine' : '',
-  }))
-  const agent =
-    'agent' in answered || 'agentCommand' in answered
-      ? String(proposed.agent)
-      : await given(
-          clack.select({ message: 'Which agent?', options: names, initialValue: String(proposed.agent) }),
-        )
+async function askAgent({ ask, proposed, answered, here }: Questions): Promise<Written> {
+  const isKnown = 'agent' in answered || 'agentCommand' in answered
+  const hintOf = (name: string) => (here.includes(name) ? 'on this machine' : '')
+  const choices = agentNames.map((name) =>
+    choice(name, name === 'custom' ? 'a command of your own' : hintOf(name)),
+  )
+  const standard = String(proposed.agent)
+  const agent = isKnown ? standard : await ask.choose('Which agent?', choices, standard)
   if (agent !== 'custom' || 'agentCommand' in answered) return 'agent' in answered ? {} : { agent }
-  const message = 'Its command line; it gets the prompt on standard input'
-  return {
-    agent,
-    agentCommand: await askText(message, '', (text) => (text === '' ? 'a command is needed' : undefined)),
-  }
+  const fault = (text: string) => (text === '' ? 'a command is needed' : undefined)
+  const agentCommand = await ask.text('Its command line; it gets the prompt on standard input', { fault })
+  return { agent, agentCommand }
 }
 
-async function askGates({ proposed, env }: Questions): Promise<Written> {
+async function askGates({ ask, proposed, env }: Questions): Promise<Written> {
   const found = typeof proposed.gates === 'object' ? Object.entries({ ...proposed.gates }) : []
-  const options = found.map(([name, run]) => ({
-    value: name,
-    label: name,
-    hint: terminalText(commandOf(run), 60),
-  }))
-  const chosen =
-    options.length === 0
-      ? []
-      : await given(
-          clack.multiselect({
-            message: 'Which gates must be green before a story counts as done?',
-            options,
-            initialValues: options.map(({ value }) => value),
-            required: false,
-          }),
-        )
+  const names = found.map(([name]) => name)
+  const choices = found.map(([name, run]) => choice(name, terminalText(commandOf(run), 60)))
+  const question = 'Which gates must be green before a story counts as done?'
+  const chosen = names.length === 0 ? [] : await ask.several(question, choices, names, false)
   const gates = Object.fromEntries(found.filter(([name]) => chosen.includes(name)))
-  const isNeeded = chosen.length === 0
-  const more = await askText(
-    isNeeded
+  const more = await ask.text(
+    chosen.length === 0
       ? 'A gate as NAME=COMMAND, such as test=npm test (empty: none)'
       : 'Another gate as NAME=COMMAND (empty: no more)',
-    '',
-    (text) => (text === '' ? undefined : trouble({ gate: [text] }, env)),
+    { fault: (text) => (text === '' ? undefined : trouble({ gate: [text] }, env)) },
   )
   if (more !== '') gates[more.slice(0, more.indexOf('=')).trim()] = more.slice(more.indexOf('=') + 1).trim()
   return { gates: Object.keys(gates).length > 0 ? gates : 'none' }
@@ -101,49 +62,31 @@ function commandOf(gate: unknown): string {
   return typeof gate === 'object' && gate !== null && 'run' in gate ? String(gate.run) : String(gate)
 }
 
-async function askLimits({ proposed, answered, env }: Questions, { agent }: Written): Promise<Written> {
+async function askLimits({ ask, proposed, answered, env }: Questions, { agent }: Written): Promise<Written> {
   const answers: Record<string, unknown> = {}
   const reports = findAgent(String(agent ?? proposed.agent))?.reports
   const rows = [
     ['maxIterations', 'How many iterations may a feature take?', true],
-    ['maxCostUsd', 'How many dollars may a feature cost? (empty: no limit)', reports === 'cost'],
+    ['maxCostUsd', 'How many dollars may a feature cost? (none: no limit)', reports === 'cost'],
   ] as const
   for (const [key, message, isAsked] of rows) {
     if (key in answered || !isAsked) continue
-    const answer = await askText(message, String(proposed[key] ?? ''), (text) =>
-      text === '' ? undefined : trouble({ [key]: text }, env),
-    )
-    answers[key] = answer === '' ? null : answer
+    const fault = (text: string) => (text === 'none' ? undefined : trouble({ [key]: text }, env))
+    const answer = await ask.text(message, { standard: String(proposed[key] ?? 'none'), fault })
+    answers[key] = answer === 'none' ? null : answer
   }
   return answers
 }
 
-async function askIsolation({ proposed, answered }: Questions): Promise<Written> {
+async function askIsolation({ ask, proposed, answered }: Questions): Promise<Written> {
   if ('isolation' in answered) return {}
-  const options = [
-    {
-      value: 'other-user',
-      label: 'other-user',
-      hint: 'an unprivileged user; needs sudo, which hosted runners have',
-    },
-    { value: 'separate-job', label: 'separate-job', hint: 'jobs without a token that writes; the strongest' },
-    { value: 'same-user', label: 'same-user', hint: 'the agent can take the tokens of the job' },
+  const choices = [
+    choice('other-user', 'an unprivileged user; needs sudo, which hosted runners have'),
+    choice('separate-job', 'jobs without a token that writes; the strongest'),
+    choice('same-user', 'the agent can take the tokens of the job'),
   ]
-  const initialValue = String(proposed.isolation ?? 'other-user')
-  const isolation = await given(
-    clack.select({ message: 'In CI, how far are agent and gates kept from tokens?', options, initialValue }),
-  )
-  return { isolation }
-}
-
-function askText(
-  message: string,
-  initialValue: string,
-  validate: (text: string) => string | undefined,
-): Promise<string> {
-  return given(clack.text({ message, initialValue, validate: (text) => validate((text ?? '').trim()) })).then(
-    (text) => (text ?? '').trim(),
-  )
+  const question = 'In CI, how far are agent and gates kept from tokens?'
+  return { isolation: await ask.choose(question, choices, String(proposed.isolation ?? 'other-user')) }
 }
 
 /** What the settings say against an answer. */

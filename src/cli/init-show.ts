@@ -9,10 +9,8 @@ import { type Change, keysOf } from '../init/files.ts'
 import { UNPINNED } from '../init/workflow.ts'
 import { plainLines } from '../model/text.ts'
 import { terminalText } from '../report/escape.ts'
-import type { Colour } from '../report/outcomes.ts'
-import { type Look, paint } from '../terminal/line.ts'
+import { diffColours, type Look, paint } from '../terminal/line.ts'
 import { wrap } from '../terminal/width.ts'
-import type { Context } from './context.ts'
 
 /** The files as they are and as they would be, as lines. */
 export async function diffLines(
@@ -27,23 +25,10 @@ export async function diffLines(
       if (before !== null) await put(join(folder, 'a', path), before)
     }
     await mkdir(join(folder, 'a'), { recursive: true })
-    const args = [
-      'diff',
-      '--no-index',
-      '--no-ext-diff',
-      '--no-textconv',
-      '--no-prefix',
-      '--no-color',
-      'a',
-      'b',
-    ]
-    const { stdout } = await execute(args, {
-      directory: folder,
-      env: { ...plainEnv(env), ...NO_CONFIG },
-      accept: [1],
-    })
+    const how = { directory: folder, env: { ...plainEnv(env), ...NO_CONFIG }, accept: [1] }
+    const { stdout } = await execute([...DIFF, 'a', 'b'], how)
     const lines = plainLines(stdout).trimEnd().split('\n')
-    return lines.filter((line) => !NOISE.test(line)).map((line) => paint(line, colourOf(line), look))
+    return lines.filter((line) => !NOISE.test(line)).map((line) => paint(line, diffColours(line), look))
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -54,22 +39,8 @@ async function put(file: string, text: string): Promise<void> {
   await writeFile(file, text)
 }
 
+const DIFF = ['diff', '--no-index', '--no-ext-diff', '--no-textconv', '--no-prefix', '--no-color']
 const NOISE = /^(?:index |new file mode |--- |\+\+\+ |@@ -0,0)/
-
-function colourOf(line: string): Colour[] {
-  if (line.startsWith('diff ')) return ['bold']
-  if (line.startsWith('@@')) return ['cyan']
-  return line.startsWith('+') ? ['green'] : line.startsWith('-') ? ['red'] : []
-}
-
-export function lookOf({ json, env }: Context): Look {
-  const isTerminal = process.stdout.isTTY === true && !json
-  return {
-    width: process.stdout.columns ?? 80,
-    colour: isTerminal && (env.NO_COLOR ?? '') === '',
-    plain: !isTerminal,
-  }
-}
 
 /** What was found, a line each; `chosen` is the agent that a flag or a file names already. */
 export function foundLines(
@@ -78,9 +49,10 @@ export function foundLines(
   look: Look,
 ): string[] {
   const name = chosen ?? agent.name
-  const version = name === agent.name ? (agent.version ?? '') : ''
-  const isOfUser = findAgent(name)?.npm === null && findAgent(name)?.login === null
-  const where = here.includes(name) ? version : isOfUser ? '' : ', not on this machine'
+  const vendor = findAgent(name)
+  const isOfUser = vendor?.npm === null && vendor.login === null
+  const version = name === agent.name && agent.version !== null ? ` ${agent.version}` : ''
+  const elsewhere = isOfUser ? '' : ', not on this machine'
   const rows = [
     ['project', isEmpty ? 'no code yet' : project.languages.join(', ') || 'of a kind that is not known here'],
     ['tools', project.managers.join(', ')],
@@ -89,7 +61,7 @@ export function foundLines(
       name in olderGates ? [] : [[`gate ${name}`, run]],
     ),
     ...Object.entries(olderGates).map(([name, { run, path }]) => [`gate ${name}`, `${run} (${path})`]),
-    ['agent', `${name}${where.startsWith(',') ? where : ` ${where}`}`.trimEnd()],
+    ['agent', `${name}${here.includes(name) ? version : elsewhere}`],
     ['base branch', baseBranch ?? ''],
   ]
   const told = rows.filter(([, text]) => text !== '')
@@ -110,6 +82,10 @@ function fitted(text: string, { plain, width }: Look, indent = 0): string[] {
   return plain ? [text] : wrap(text, Math.max(20, width - indent))
 }
 
+export function isWritten({ kind }: Change): boolean {
+  return kind === 'new' || kind === 'completed'
+}
+
 type Done = {
   changes: readonly Change[]
   settled: Settled
@@ -121,10 +97,12 @@ type Done = {
 /** What was done, what a person has to know, and the next commands. */
 export function closingLines(done: Done, look: Look): string[] {
   const { changes, settled, isRepository } = done
-  const written = changes.filter(({ kind }) => kind === 'new' || kind === 'completed')
+  const written = changes.filter(isWritten)
   const key = keysOf(String(settled.inputs.agent), () => false)[0]
   const isComplete = changes.every(({ kind }) => kind === 'same')
-  const added = isRepository ? rootsOf(written).join(' ') : '--all'
+  // A folder with a dot whole, anything else by its path.
+  const roots = new Set(written.map(({ path }) => /^\.[^/]+(?=\/)/.exec(path)?.[0] ?? path))
+  const added = isRepository ? [...roots].join(' ') : '--all'
   const next = [
     ...(written.length === 0 ? [] : [`git add ${added} && git commit -m "ci: Ralph"`]),
     'ralph doctor',
@@ -176,9 +154,4 @@ export function warningsOn({ changes, settled: { inputs }, ignored }: Done): str
       : []),
     ...ignored.map((path) => `git ignores ${terminalText(path)}: add it with --force`),
   ]
-}
-
-/** A folder with a dot whole, anything else by its path. */
-function rootsOf(changes: readonly Change[]): string[] {
-  return [...new Set(changes.map(({ path }) => /^\.[^/]+(?=\/)/.exec(path)?.[0] ?? path))]
 }

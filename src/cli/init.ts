@@ -1,160 +1,139 @@
 // `ralph init`: looks at a folder, asks what it cannot know, and writes workflow, configuration and issue form beside what is there.
-
+import { readFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
 import { defaultAgent, findAgent } from '../agents/registry.ts'
 import { execute, plainEnv } from '../git/process.ts'
 import { type Found, settle, type Written } from '../init/answers.ts'
 import { bmadFiles } from '../init/bmad.ts'
-import { type Change, CONFIG, compare, filesOf, keysOf, WORKFLOW } from '../init/files.ts'
+import { CONFIG, compare, filesOf, keysOf, type Templates, WORKFLOW } from '../init/files.ts'
 import { oneLine } from '../model/text.ts'
-import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
-import { type Mistake, UserError } from '../system/errors.ts'
+import { outputsOf } from '../report/outputs.ts'
+import { UserError } from '../system/errors.ts'
+import { isFolderNow } from '../system/files.ts'
 import { findProgram } from '../system/program.ts'
-import type { Look } from '../terminal/line.ts'
-import { type Answer, type Context, settingsRead, tell } from './context.ts'
-import { mistakesIn, personGives, type Standing, standingIn } from './init-given.ts'
+import { lookOf } from '../terminal/line.ts'
+import { type Asking, asking, Cancelled } from './ask.ts'
+import { type Answer, type Context, interrupted, settingsOf, tell, topOf } from './context.ts'
 import {
   ignoredAmong,
-  isHome,
   look,
+  mistakesIn,
   openTree,
   type Place,
+  personGives,
   releasedCommit,
+  type Standing,
+  standingIn,
   textAt,
-  topOf,
 } from './init-look.ts'
-import { closingLines, diffLines, foundLines, lookOf, warningsOn } from './init-show.ts'
-import { templates } from './init-templates.ts'
-import { detours, writeAll } from './init-write.ts'
+import { closingLines, diffLines, foundLines, isWritten, warningsOn } from './init-show.ts'
+import { detours, writeAll } from './write.ts'
 
+/** Gives 0 where it is written or there was nothing to do, 130 where the person has left. */
 export async function init(context: Context): Promise<Answer> {
-  if (context.flags.notify === true)
-    return (await import(/* webpackChunkName: "work" */ './init-notify.ts')).initNotify(context)
-  const { env } = context
-  const { top, isRepository } = placeOf(context)
-  const shown = lookOf(context)
-  const say = (lines: readonly string[]) => {
-    for (const line of lines) tell(context.json ? process.stderr : process.stdout, line)
+  try {
+    if (context.flags.notify !== true) return await written(context)
+    const { initNotify } = await import(/* webpackChunkName: "work" */ './notify-own.ts')
+    return await initNotify(context)
+  } catch (error) {
+    if (!(error instanceof Cancelled)) throw error
+    tell(process.stderr, 'Nothing was written.')
+    return interrupted()
   }
-  const read = await settingsRead(context)
-  if (!read.ok) throw new UserError(read.mistakes)
-  const place = { top, isRepository, tree: openTree(top), workingDirectory: read.settings.workingDirectory }
-  const found = await look(place, env)
-  const standing = standingIn(top, env)
-  const { agent } = { ...standing.config, ...standing.workflow, ...personGives(context) }
-  say(foundLines(found, agent === undefined ? null : String(agent), shown))
+}
 
-  const draft: Draft = {
-    ...place,
-    env,
-    found,
-    standing,
-    pin: pinOf(context.flags) ?? (await releasedCommit(top, env)),
-    bmad: context.flags.bmad === true,
-  }
-  const answers = mayAsk(context) ? await ask(draft, personGives(context)) : { person: personGives(context) }
-  if (answers === null) return left()
-  const { settled, changes } = await drafted(draft, answers.person)
-  refuse(mistakesIn(settled, draft.standing, env))
+async function written(context: Context): Promise<Answer> {
+  const { env, flags } = context
+  const { top, isRepository } = placeOf(context)
+  const ask = flags.yes === true || context.json ? null : asking(context)
+  const shown = lookOf(context.out, env.NO_COLOR !== undefined)
+  const say = (lines: readonly string[]) => context.say(lines.join('\n'))
+  const { workingDirectory } = (await settingsOf(context)).settings
+  const tree = openTree(top)
+  const found = await look({ top, isRepository, tree, workingDirectory }, env)
+  const standing = standingIn(top, env)
+  const flagged = personGives(context)
+  const { agent: known } = { ...standing.config, ...standing.workflow, ...flagged }
+  say(foundLines(found, known === undefined ? null : String(known), shown))
+  const pin = pinOf(flags) ?? (await releasedCommit(top, env))
+  const project = { context, top, tree, found, standing, pin, texts: await templates() }
+  const answers = ask === null ? {} : await asked(ask, project, flagged)
+  const { settled, changes } = drafted(project, { ...flagged, ...answers })
+  const mistakes = mistakesIn(settled, standing, env)
+  if (mistakes.length > 0) throw new UserError(mistakes)
   const fresh = changes.filter(isWritten)
-  say(await proposed(changes, env, shown))
-  if (mayAsk(context) && fresh.length > 0) {
-    const { askToWrite } = await import(/* webpackChunkName: "work" */ './init-questions.ts')
-    if (!(await askToWrite(fresh.length))) return left()
-  }
+  const differing = changes.filter(({ kind }) => kind === 'differs')
+  if (differing.length > 0) say(['', 'Left as they are (-), although this would be new (+):'])
+  if (differing.length > 0) say(await diffLines(differing, env, shown))
+  if (fresh.length > 0) say(['', ...(await diffLines(fresh, env, shown))])
+  const question = fresh.length === 1 ? 'Write this file?' : `Write these ${fresh.length} files?`
+  if (ask !== null && fresh.length > 0 && !(await ask.yes(question, true))) throw new Cancelled()
   if (!isRepository) await makeRepository(top, env)
-  await writeAll(top, fresh)
-  const ignored = await ignoredAmong(
-    top,
-    changes.map(({ path }) => path),
-    env,
-  )
-  const done = { changes, settled, isRepository, ignored }
+  const files = Object.fromEntries(fresh.map(({ path, text }) => [path, text]))
+  await writeAll({ workTree: top, gitDir: null }, files)
+  const paths = changes.map(({ path }) => path)
+  const done = { changes, settled, isRepository, ignored: await ignoredAmong(top, paths, env) }
   say(closingLines(done, shown))
-  const files = changes.map(({ path, kind }) => ({ path, kind }))
-  const more = { files, settings: settled.inputs, warnings: warningsOn(done) }
+  const kinds = changes.map(({ path, kind }) => ({ path, kind }))
+  const more = { files: kinds, settings: settled.inputs, warnings: warningsOn(done) }
   return { code: 0, outputs: outputsOf(null, null, null), more }
 }
 
-type Draft = Place & {
-  env: Context['env']
+type Project = Pick<Place, 'top' | 'tree'> & {
+  context: Context
   found: Found
   standing: Standing
   /** The commit of the action. */
   pin: string | null
-  bmad: boolean
+  texts: Templates
 }
 
 /** What would be written with these answers, beside what is there. */
-async function drafted({ top, tree, env, found, standing, pin, bmad }: Draft, person: Written) {
+function drafted({ context, top, tree, found, standing, pin, texts }: Project, person: Written) {
+  const { env, flags } = context
   const settled = settle({ ...standing, person }, found)
   const agent = String(settled.inputs.agent)
   const keys = keysOf(agent, (name) => (env[name] ?? '') !== '')
   const isOther = standing.configAt !== null && standing.configAt !== CONFIG
-  const texts = await templates()
   const planned = filesOf({ ...settled, keys, pin, setups: found.project.setups }, texts)
   const files = planned.filter(({ path }) => !(isOther && path === CONFIG))
   // BMAD is made for the first of them.
   const places = [...new Set([defaultAgent, agent])].flatMap((name) => findAgent(name)?.slashCommands ?? [])
-  if (bmad) files.push(...bmadFiles(tree, places, texts.bmad))
-  refuse(
-    detours(
-      top,
-      files.map(({ path }) => path),
-    ),
-  )
+  if (flags.bmad === true) files.push(...bmadFiles(tree, places, texts.bmad))
+  const paths = files.map(({ path }) => path)
+  const wrong = detours(top, paths)
+  if (wrong.length > 0) throw new UserError(wrong)
   return { settled, changes: files.map((file) => compare(file, textAt(top, file.path))) }
 }
 
-function isWritten({ kind }: Change): boolean {
-  return kind === 'new' || kind === 'completed'
-}
-
-/** Asks for what no flag says; null where the person left. Where workflow and configuration are there, no answer has a place. */
-async function ask(draft: Draft, person: Written): Promise<{ person: Written } | null> {
-  const { settled, changes } = await drafted(draft, person)
-  const isNew = changes.some(({ path, kind }) => kind === 'new' && [CONFIG, WORKFLOW].includes(path))
-  if (!isNew) return { person }
+/** What no flag says. Where workflow and configuration are there, no answer has a place. */
+async function asked(ask: Asking, project: Project, flagged: Written): Promise<Written> {
+  const { settled, changes } = drafted(project, flagged)
+  if (!changes.some(({ path, kind }) => kind === 'new' && [CONFIG, WORKFLOW].includes(path))) return {}
   const { askAll } = await import(/* webpackChunkName: "work" */ './init-questions.ts')
-  const answers = await askAll({
-    proposed: settled.inputs,
-    answered: person,
-    here: draft.found.here,
-    env: draft.env,
-  })
-  return answers === null ? null : { person: { ...person, ...answers } }
+  const { env } = project.context
+  const { here } = project.found
+  return askAll({ ask, proposed: settled.inputs, answered: flagged, here, env })
 }
 
-/** The diff of what would be written, below that of what is left. */
-async function proposed(changes: readonly Change[], env: Context['env'], shown: Look): Promise<string[]> {
-  const differing = changes.filter(({ kind }) => kind === 'differs')
-  const fresh = changes.filter(isWritten)
-  return [
-    ...(differing.length > 0 ? ['', 'Left as they are (-), although this would be new (+):'] : []),
-    ...(differing.length > 0 ? await diffLines(differing, env, shown) : []),
-    ...(fresh.length > 0 ? ['', ...(await diffLines(fresh, env, shown))] : []),
-  ]
-}
-
-function refuse(mistakes: readonly Mistake[]): void {
-  if (mistakes.length > 0) throw new UserError(mistakes)
-}
-
-/** Only a person at a terminal is asked: a pipe would wait for ever. */
-function mayAsk({ flags, json }: Context): boolean {
-  return flags.yes !== true && !json && process.stdin.isTTY === true && process.stdout.isTTY === true
-}
-
-function left(): Answer {
-  tell(process.stderr, 'Nothing was written.')
-  return { code: EXIT_CODES.interrupted, outputs: outputsOf(null, 'interrupted', null) }
+/** The files of examples/ that it starts from; the bundle has them beside its code. */
+async function templates(): Promise<Templates> {
+  const [main, separate, resume, issueForm, bmad] = await Promise.all([
+    readFile(new URL('../../examples/ralph.yml', import.meta.url), 'utf8'),
+    readFile(new URL('../../examples/ralph-separate.yml', import.meta.url), 'utf8'),
+    readFile(new URL('../../examples/ralph-resume.yml', import.meta.url), 'utf8'),
+    readFile(new URL('../../examples/ISSUE_TEMPLATE/ralph.yml', import.meta.url), 'utf8'),
+    readFile(new URL('../../examples/bmad/ralph.md', import.meta.url), 'utf8'),
+  ])
+  return { main, separate, resume, issueForm, bmad }
 }
 
 function placeOf({ directory, env }: Context): { top: string; isRepository: boolean } {
-  const place = topOf(directory)
   const expected = "a project's folder"
   const fix = 'go to one, or name it with -C'
-  if (place === null) throw new UserError({ path: directory, found: 'no folder', expected, fix })
-  if (!place.isRepository && isHome(directory))
+  if (!isFolderNow(directory)) throw new UserError({ path: directory, found: 'no folder', expected, fix })
+  const place = topOf(directory)
+  if (!place.isRepository && [homedir(), '/'].includes(directory))
     throw new UserError({ path: directory, found: 'your home folder', expected, fix })
   if (findProgram('git', env.PATH ?? '') === null)
     throw new UserError({ path: 'git', found: 'no git on the PATH', expected: 'git', fix: 'install git' })
@@ -164,13 +143,9 @@ function placeOf({ directory, env }: Context): { top: string; isRepository: bool
 function pinOf({ pin }: Context['flags']): string | null {
   if (typeof pin !== 'string') return null
   if (/^[0-9a-f]{40}$/.test(pin)) return pin
+  const found = `"${oneLine(pin, 80)}"`
   const fix = 'git ls-remote https://github.com/ralph/action v1 prints it'
-  throw new UserError({
-    path: '--pin',
-    found: `"${oneLine(pin, 80)}"`,
-    expected: 'a commit of 40 digits',
-    fix,
-  })
+  throw new UserError({ path: '--pin', found, expected: 'a commit of 40 digits', fix })
 }
 
 /** On the branch that the person's own git begins with, else `main`. */

@@ -1,5 +1,4 @@
 // A feature on this machine: the checkout, its state, and what may be done with the work tree before a run.
-import { lstat, readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { branchToTake, refuseShared } from '../app/branch.ts'
@@ -9,26 +8,29 @@ import { meantFeature } from '../app/features.ts'
 import { gatedTagsOf } from '../app/limits.ts'
 import { openWorkspace, type Workspace } from '../app/workspace.ts'
 import { type Feature, featureOfFolder } from '../git/features.ts'
+import { placeOfRemote } from '../github/place.ts'
 import { withoutArchived } from '../loop/archive.ts'
 import { applyCommand } from '../loop/commands.ts'
-import { expired } from '../loop/lease.ts'
+import { expired, sayHolder } from '../loop/lease.ts'
 import { isNoted } from '../loop/notes.ts'
+import { decision } from '../loop/situation.ts'
+import type { Prd } from '../model/feature.ts'
 import { newJob, openAttempt } from '../model/job.ts'
-
+import type { Limits } from '../model/limits.ts'
 import { ownFiles } from '../model/paths.ts'
 import type { Lease, State } from '../model/state.ts'
+import type { Step } from '../model/step.ts'
 import { mergePeople } from '../prd/merge.ts'
 import { parsePrd } from '../prd/parse.ts'
 import { recordMessage } from '../report/files.ts'
-
 import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import { readRegular } from '../system/files.ts'
 import { endOrphansOfRun } from '../system/process.ts'
 import { processLives } from '../system/process-table.ts'
-import type { Context } from './context.ts'
+import { type Context, settingsOf } from './context.ts'
 import { inboxQueue } from './inbox.ts'
-import { finishWriting } from './plan-write.ts'
+import { finishWriting } from './write.ts'
 
 export type LocalRun = {
   settings: Settings
@@ -36,7 +38,6 @@ export type LocalRun = {
   base: ClaimRequest['base']
   /** The command line that names a feature. */
   typed(feature: string): string
-  alive(lease: Lease): Promise<boolean>
   /** Ends what a dead holder on this machine has left running. */
   endOrphansOf(lease: Lease): Promise<void>
   /**
@@ -51,10 +52,15 @@ export type LocalRun = {
   [Symbol.dispose](): void
 }
 
+/** A feature, by the settings as they are given. */
+export async function openFeature(context: Context): Promise<LocalRun> {
+  return openLocal(context, (await settingsOf(context)).settings)
+}
+
 export async function openLocal(
   context: Context,
   settings: Settings,
-  voice: { warn(message: string): void },
+  voice: { warn(message: string): void } = context,
 ): Promise<LocalRun> {
   const workspace = await openWorkspace({
     settings,
@@ -83,9 +89,6 @@ export async function openLocal(
     workspace,
     base,
     typed,
-    // A process on this machine can be asked; of one elsewhere only its time is known.
-    alive: async (lease) =>
-      lease.host === hostname() ? processLives(lease.pid, lease.startTime) : !expired(lease, Date.now()),
     endOrphansOf: async (lease) => {
       if (lease.host !== hostname()) return
       const ended = await endOrphansOfRun(lease.mark)
@@ -102,7 +105,9 @@ export async function openLocal(
     async read(state, path) {
       const { repository } = workspace
       const mayHoldEdits = state.published === null || clone.branch === state.branch
-      const now = mayHoldEdits ? await fileIn(clone.workTree, path) : null
+      const now = mayHoldEdits
+        ? ((await readRegular(join(clone.workTree, path)))?.toString('utf8') ?? null)
+        : null
       const isEdited =
         mayHoldEdits && clone.head !== null && now !== (await repository.read(clone.head, path))
       return isEdited ? now : repository.read(state.green, path)
@@ -123,10 +128,26 @@ export async function openLocal(
   }
 }
 
-async function fileIn(workTree: string, path: string): Promise<string | null> {
-  const file = join(workTree, path)
-  const found = await lstat(file).catch(() => null)
-  return found?.isFile() === true ? readFile(file, 'utf8') : null
+/** Whether the holder is at work: a process on this machine can be asked; of one elsewhere only its time is known. */
+export async function isAlive(lease: Lease | null): Promise<boolean> {
+  if (lease === null) return false
+  return lease.host === hostname() ? processLives(lease.pid, lease.startTime) : !expired(lease, Date.now())
+}
+
+/** What a person's `ralph run` would do next. */
+export function stepOfRun(state: State, limits: Limits): Step {
+  return decision(applyCommand(state, { kind: 'run', id: 0, by: 'you' }), limits, Date.now())
+}
+
+/** A run has the work tree to itself. */
+export function atWork(found: string): UserError {
+  const fix = 'wait until it has ended, or end it with `ralph stop`'
+  return new UserError({ path: 'feature', found, expected: 'nobody at work on it', fix })
+}
+
+/** Throws UserError where somebody works on the feature now. */
+export async function refuseAtWork({ lease, feature }: State): Promise<void> {
+  if (lease !== null && (await isAlive(lease))) throw atWork(`${sayHolder(lease)} works on ${feature}`)
 }
 
 /** Where the stories stand now. */
@@ -162,6 +183,14 @@ export async function defaultBranchOf({ git, store }: Workspace): Promise<{ defa
   return {}
 }
 
+/** The clone's remote, and its place where that is at the GitHub that the environment names: a token goes to no other. */
+export function remoteOf({ config }: Workspace['clone'], env: Context['env']) {
+  const server = env.GITHUB_SERVER_URL?.replace(/\/+$/, '') || 'https://github.com'
+  const api = env.GITHUB_API_URL?.replace(/\/+$/, '') || 'https://api.github.com'
+  const remote = config.get('remote.origin.url')
+  return { server, remote, place: remote === undefined ? null : placeOfRemote(remote, { [server]: api }) }
+}
+
 async function look(
   workspace: Workspace,
   settings: Settings,
@@ -173,17 +202,20 @@ async function look(
   const { feature: wanted, branchPrefix } = settings
   const { name, file, found } = await meantFeature(workspace, place, { feature: wanted, branchPrefix, typed })
   const notes = file?.notes ?? []
-  if (found !== null) {
-    const { state } = found
-    const seen = file === null ? null : await idsSeen(workspace, state, clone.head)
-    const prd =
-      file === null || seen === null
-        ? state.prd
-        : mergePeople(state.prd, withoutArchived(file.prd, state), seen, (id) => isNoted(state, id)).prd
-    return { state: { ...state, prd }, notes }
+  const state = found?.state ?? null
+  if (state === null) {
+    if (file === null) throw new Error(`no prd.json of ${name}`)
+    return { state: freshState(file, settings, base), notes }
   }
-  if (file === null) throw new Error(`no prd.json of ${name}`)
-  return { state: freshState(file, settings, base), notes }
+  if (file === null) return { state, notes }
+  return { state: await withEdits(workspace, state, file.prd, clone.head), notes }
+}
+
+/** With what people have changed in prd.json, where they had it from the commit `head`. */
+async function withEdits(workspace: Workspace, state: State, prd: Prd, head: string | null): Promise<State> {
+  const seen = await idsSeen(workspace, state, head)
+  const people = withoutArchived(prd, state)
+  return { ...state, prd: mergePeople(state.prd, people, seen, (id) => isNoted(state, id)).prd }
 }
 
 /** Of stories that no run has begun on. */
@@ -228,7 +260,7 @@ async function ownDocuments({ workspace }: LocalRun, state: State): Promise<stri
   const prd = { ...state.prd, run: { ...state.prd.run, outcome: 'complete' as const } }
   const own: string[] = []
   for (const [path, text] of await repository.documentsAt({ ...state, prd })) {
-    const here = await readRegular(join(clone.workTree, path)).catch(() => null)
+    const here = await readRegular(join(clone.workTree, path))
     if (here?.toString('utf8') === text) own.push(path)
   }
   return own
@@ -257,12 +289,7 @@ async function adopt(local: LocalRun, state: State, onto: string, edits: readonl
   const parsed = text === null ? null : parsePrd(text, path, ids)
   if (parsed !== null && !parsed.ok) throw new UserError(parsed.mistakes)
   if (parsed === null) return { ...state, green }
-  const seen = await idsSeen(local.workspace, state, onto)
-  return {
-    ...state,
-    green,
-    prd: mergePeople(state.prd, withoutArchived(parsed.prd, state), seen, (id) => isNoted(state, id)).prd,
-  }
+  return { ...(await withEdits(local.workspace, state, parsed.prd, onto)), green }
 }
 
 /** The stories in the file that people had before them: a story of ours that is not there was added since, not removed. */

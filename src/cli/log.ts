@@ -1,91 +1,65 @@
 // `ralph log`: what a story's session and its gates said on this machine, and where that lies. Starts nothing.
-import { once } from 'node:events'
-import { basename, dirname, join, relative } from 'node:path'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Usage } from '../agents/agent.ts'
 import { TranscriptReader } from '../agents/readable.ts'
 import type { Story } from '../model/feature.ts'
 import { openAttempt } from '../model/job.ts'
 import type { State } from '../model/state.ts'
-import { outputsOf } from '../report/outputs.ts'
-import { many, tokens, usd, utc } from '../report/words.ts'
+import { many, tokens, usd } from '../report/words.ts'
 import { UserError } from '../system/errors.ts'
-import { watchFolders } from '../system/watch.ts'
-import { textWidth } from '../terminal/width.ts'
-import { type Answer, type Context, settingsOf, tell } from './context.ts'
-import { type LocalRun, openLocal } from './local.ts'
-import { foldersOf, GrowingFile, type Log, logsIn, newestRun, newestSession } from './logs.ts'
+import { type Answer, answerOf, type Context } from './context.ts'
+import { isAlive, type LocalRun, openFeature } from './local.ts'
+import { GrowingFile, type Log, logsIn, newestRun, newestSession } from './logs.ts'
 
 /** Of a text in `--json`, in UTF-16 units: its end. */
 const IN_JSON = 256 * 1024
-/** A holder that dies without a word changes no file: it is looked for so often while a run is followed. Milliseconds. */
-const ALIVE_MS = 2000
+/** So often a run that is followed is looked at. Milliseconds. */
+const LOOK_MS = 300
 
-type Shown = { path: string; kind: Log['kind']; bytes: number; text?: string }
-type Say = (line: string) => void
+type Shown = Pick<Log, 'path' | 'kind' | 'bytes'> & { text?: string }
+
+const inJson = ({ path, kind, bytes }: Log): Shown => ({ path, kind, bytes })
 
 export async function log(context: Context): Promise<Answer> {
-  const { settings } = await settingsOf(context)
-  using local = await openLocal(context, settings, {
-    warn: (text) => tell(process.stderr, `warning: ${text}`),
-  })
+  using local = await openFeature(context)
+  const { say, flags } = context
   const state = await local.look()
-  const top = join(local.workspace.clone.gitDir, 'ralph')
   const [word] = context.given?.words ?? []
-  const outputs = outputsOf(state, state.prd.run.outcome, null)
-  const say: Say = (line) => tell(context.json ? process.stderr : process.stdout, line)
-  const isRaw = context.flags.raw === true
-  if (context.flags.follow === true) {
-    const logs = await follow(local, state, word ?? null, isRaw, say)
-    if (logs !== null) return { code: 0, outputs, more: { logs } }
+  if (flags.follow === true) {
+    const logs = await follow(context, local, state, word ?? null)
+    if (logs !== null) return answerOf(state, { logs })
     say(`nobody works on ${word ?? state.feature} on this machine now`)
   }
-  const all = await logsIn(top, state.feature)
+  const all = await logsIn(topOf(local), state.feature)
+  const isList = word === undefined && flags.follow !== true
   const last = newestSession(all)
   // Who asked to follow wants a session, not the list of all.
-  const named = context.flags.follow === true && last !== null ? [last] : all
-  const wanted = word === undefined ? named : chosen(all, state, word, context.flags.attempt)
+  const newest = last === null ? [] : [last]
+  const unnamed = isList ? all : newest
+  const wanted = word === undefined ? unnamed : chosen(all, state, word, flags.attempt)
   if (wanted.length === 0) {
     say(
       `nothing of ${word ?? state.feature} lies on this machine: in CI a run keeps its transcripts as an artifact`,
     )
-    return { code: 1, outputs, more: { logs: [] } }
+    return answerOf(state, { logs: [] }, 1)
   }
-  const shown: Shown[] = []
-  const isList = word === undefined && named === all
-  const width = widthOf(context)
-  if (isList && width !== null) say(`In ${top}:`)
+  if (isList) {
+    for (const { at, bytes, path } of wanted)
+      say(`${new Date(at).toISOString()}  ${String(bytes).padStart(9)}  ${path}`)
+    return answerOf(state, { logs: wanted.map(inJson) })
+  }
+  const logs: Shown[] = []
   for (const one of wanted) {
-    const { path, kind, bytes } = one
-    if (isList) {
-      for (const line of listed(one, top, width)) say(line)
-      shown.push({ path, kind, bytes })
-      continue
-    }
-    await using reading = new Reading(one, isRaw, local.workspace.redactor.redact)
-    const lines = [...(await reading.more()), ...(await reading.end())]
-    if (context.json) shown.push({ path, kind, bytes, text: lines.join('\n').slice(-IN_JSON) })
-    else for (const line of [`== ${path}`, ...lines, '']) say(line)
+    await using reading = new Reading(one, context, local)
+    const lines = await reading.end()
+    logs.push(context.json ? { ...inJson(one), text: lines.join('\n').slice(-IN_JSON) } : inJson(one))
+    if (!context.json) say([`== ${one.path}`, ...lines, ''].join('\n'))
   }
-  return { code: 0, outputs, more: { logs: shown } }
+  return answerOf(state, { logs })
 }
 
-/** Columns of the terminal that the list is for; null in a pipe. */
-function widthOf({ json }: Context): number | null {
-  const { isTTY, columns } = json ? process.stderr : process.stdout
-  return isTTY ? columns : null
-}
-
-/** One of the list: in a pipe whole and on a line of its own; on a terminal so that no name is broken where it can be had. */
-function listed({ at, bytes, path }: Log, top: string, width: number | null): string[] {
-  if (width === null) return [`${new Date(at).toISOString()}  ${String(bytes).padStart(9)}  ${path}`]
-  const head = `${utc(at)}  ${`${Math.ceil(bytes / 1024)} KB`.padStart(7)}`
-  const name = relative(top, path)
-  if (head.length + 2 + textWidth(name) <= width) return [`${head}  ${name}`]
-  return [
-    head,
-    ...(2 + textWidth(name) <= width ? [`  ${name}`] : [`  ${dirname(name)}/`, `    ${basename(name)}`]),
-  ]
-}
+const topOf = ({ workspace }: LocalRun): string => join(workspace.clone.gitDir, 'ralph')
 
 /** A log as it is shown. Redacted once more: what lies there could have been written by an agent. */
 class Reading {
@@ -94,11 +68,11 @@ class Reading {
   readonly #reader: TranscriptReader | null
   readonly #redact: (text: string) => string
 
-  constructor({ path, kind }: Log, isRaw: boolean, redact: (text: string) => string) {
+  constructor({ path, kind }: Log, { flags }: Context, { workspace }: LocalRun) {
     this.path = path
     this.#file = new GrowingFile(path)
-    this.#reader = kind === 'gate' || isRaw ? null : new TranscriptReader()
-    this.#redact = redact
+    this.#reader = kind === 'gate' || flags.raw === true ? null : new TranscriptReader()
+    this.#redact = workspace.redactor.redact
   }
 
   /** What has come since the last time. */
@@ -138,74 +112,70 @@ function usedWords({ turns, inputTokens, outputTokens, cachedTokens, costUsd }: 
  * Null where nobody works on that, and nobody is about to.
  */
 async function follow(
+  context: Context,
   local: LocalRun,
   { folder, feature, prd }: State,
   word: string | null,
-  isRaw: boolean,
-  say: Say,
 ): Promise<Shown[] | null> {
-  const { clone, git, store, redactor } = local.workspace
-  const top = join(clone.gitDir, 'ralph')
+  const { say } = context
   const ids = prd.userStories.map(({ id }) => id)
   const story = ids.find((id) => id.toLowerCase() === word?.toLowerCase()) ?? null
   if (word !== null && story === null) return null
-  const ofStory = (logs: readonly Log[]) =>
-    story === null ? logs : logs.filter((one) => attemptOf(one, story, ids) !== null)
-  let isExpected = prd.run.outcome !== 'complete' && ofStory(await logsIn(top, feature)).length === 0
+  const logsNow = async () => {
+    const logs = await logsIn(topOf(local), feature)
+    return story === null ? logs : logs.filter((one) => attemptOf(one, story, ids) !== null)
+  }
+  let isExpected = prd.run.outcome !== 'complete' && (await logsNow()).length === 0
+  const stateNow = lastState(local, folder)
   /** The state while somebody works on what is meant; `later` where that may still come; null when it is over. */
   const atWork = async (): Promise<State | 'later' | null> => {
-    const state = (await store.load(folder.replace(/^\.ralph\//, '')))?.state ?? null
-    if (state === null || state.lease === null || !(await local.alive(state.lease)))
-      return isExpected ? 'later' : null
+    const state = await stateNow()
+    if (state === null || !(await isAlive(state.lease))) return isExpected ? 'later' : null
     // A run that has begun is the one that is waited for, and no other.
     isExpected = false
     if (story === null || openAttempt(state)?.storyId === story) return state
     return state.prd.userStories.some((one) => one.id === story && isOpen(one)) ? 'later' : null
   }
-  let state = await atWork()
-  if (state === null) return null
-  let begun = state === 'later' ? null : state
-  if (begun === null) say(`waiting for a session of ${story ?? feature}`)
-  const heard = new EventTarget()
-  const changed = () => heard.dispatchEvent(new Event('change'))
   const shown: Shown[] = []
-  let watched = ''
-  let watching: Disposable | null = null
+  let startedAt: number | null = null
+  let isTold = false
   let reading: Reading | null = null
-  const timer = setInterval(changed, ALIVE_MS)
   try {
     for (;;) {
-      const logs = await logsIn(top, feature)
-      const folders = [join(git.shared, local.settings.stateNamespace), ...foldersOf(top, logs)]
-      const change = once(heard, 'change')
-      if (folders.join('\n') !== watched) {
-        watching?.[Symbol.dispose]()
-        watched = folders.join('\n')
-        watching = watchFolders(folders, changed)
+      const now = await atWork()
+      if (startedAt === null && now === null) return null
+      if (startedAt === null && now === 'later' && !isTold) {
+        say(`waiting for a session of ${story ?? feature}`)
+        isTold = true
       }
-      const session = begun === null ? null : newestSession(ofStory(logs))
-      const isNew = session !== null && session.path !== reading?.path
-      if (isNew && begun !== null && session.at >= begun.job.startedAt) {
+      const isOver = now === null || (now === 'later' && startedAt !== null)
+      if (now !== null && now !== 'later') startedAt ??= now.job.startedAt
+      const session = startedAt === null ? null : newestSession(await logsNow())
+      if (session !== null && session.at >= (startedAt ?? 0) && session.path !== reading?.path) {
         for (const line of (await reading?.end()) ?? []) say(line)
         await reading?.[Symbol.asyncDispose]()
-        reading = new Reading(session, isRaw, redactor.redact)
-        shown.push({ path: session.path, kind: session.kind, bytes: session.bytes })
+        reading = new Reading(session, context, local)
+        shown.push(inJson(session))
         say(`== ${session.path}`)
       }
-      for (const line of (await reading?.more()) ?? []) say(line)
-      // What was written before the end is read once more after it was seen.
-      if (state === null) break
-      state = await atWork()
-      if (state === 'later' && begun !== null) state = null
-      if (state !== 'later') begun ??= state
-      if (state !== null) await change
+      // What was written before the end is read behind it.
+      for (const line of (await (isOver ? reading?.end() : reading?.more())) ?? []) say(line)
+      if (isOver) return shown
+      await delay(LOOK_MS)
     }
-    for (const line of (await reading?.end()) ?? []) say(line)
-    return begun === null ? null : shown
   } finally {
-    clearInterval(timer)
-    watching?.[Symbol.dispose]()
     await reading?.[Symbol.asyncDispose]()
+  }
+}
+
+/** Gives the state as it is saved now; what has not changed is not read again. */
+function lastState({ workspace: { store } }: LocalRun, folder: string): () => Promise<State | null> {
+  const name = folder.replace(/^\.ralph\//, '')
+  let read: { commit: string | undefined; state: State | null } = { commit: undefined, state: null }
+  return async () => {
+    const commit = (await store.list()).get(name)
+    if (commit !== read.commit) read = { commit, state: (await store.load(name))?.state ?? null }
+    return read.state
   }
 }
 
@@ -224,8 +194,8 @@ function chosen(logs: readonly Log[], { prd }: State, word: string, asked: Conte
       return attempt === null || (number ?? attempt) !== attempt ? [] : [{ one, attempt }]
     })
     // A run that began anew counts from the start again.
-    const run = newestRun(attempts.map(({ one }) => one))?.number
-    const newest = attempts.filter(({ one }) => one.run?.number === run)
+    const run = newestRun(attempts.map(({ one }) => one))
+    const newest = attempts.filter(({ one }) => (one.run?.number ?? null) === run)
     const last = Math.max(0, ...newest.map(({ attempt }) => attempt))
     return newest.filter(({ attempt }) => attempt === last).map(({ one }) => one)
   }
@@ -238,11 +208,8 @@ function chosen(logs: readonly Log[], { prd }: State, word: string, asked: Conte
       fix: `use one of: ${ids.slice(0, 20).join(', ')}; or ralph log, for a list of all`,
     })
   }
-  const session = named.filter(({ kind }) => kind === 'session').at(-1)
-  return [
-    ...named.filter(({ kind }) => kind === 'gate').slice(-MOST_GATES),
-    ...(session === undefined ? [] : [session]),
-  ]
+  const gates = named.filter(({ kind }) => kind === 'gate').slice(-MOST_GATES)
+  return [...gates, ...named.filter(({ kind }) => kind === 'session').slice(-1)]
 }
 
 const KINDS = ['verify', 'plan', 'baseline']

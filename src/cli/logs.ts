@@ -44,25 +44,16 @@ async function namesIn(folder: string): Promise<string[]> {
   return (await lstat(folder).catch(() => null))?.isDirectory() === true ? readdir(folder) : []
 }
 
-/** Where a run that begins now, or is in work, may write: to be watched. */
-export function foldersOf(top: string, logs: readonly Log[]): string[] {
-  const run = newestRun(logs)?.name
-  const tops = FOLDERS.map(([folder]) => join(top, folder))
-  return run === undefined ? tops : [...tops, ...tops.map((folder) => join(folder, run))]
-}
-
-/** The feature's newest run that left something. */
-export function newestRun(logs: readonly Log[]): RunFolder | null {
-  return logs.reduce<RunFolder | null>(
-    (newest, { run }) => (run !== null && run.number > (newest?.number ?? 0) ? run : newest),
-    null,
-  )
+/** The number of the newest run that left something; null where what is there is of no run. */
+export function newestRun(logs: readonly Log[]): number | null {
+  const numbers = logs.flatMap(({ run }) => run?.number ?? [])
+  return numbers.length === 0 ? null : Math.max(...numbers)
 }
 
 /** The session that was written to last, in the newest run. */
 export function newestSession(logs: readonly Log[]): Log | null {
   const run = newestRun(logs)
-  return logs.findLast((log) => log.kind === 'session' && log.run?.number === run?.number) ?? null
+  return logs.findLast((log) => log.kind === 'session' && (log.run?.number ?? null) === run) ?? null
 }
 
 /** A file that may still grow, in whole lines as far as they have come. */

@@ -1,16 +1,24 @@
-// `ralph status`, `next` and `validate`: look, say, change nothing. Exit 0 when fine, 1 when not, 64 on bad input.
-
+// `ralph status`, `next`, `validate` and `run --dry-run`: look, say, change nothing; and what a run would refuse.
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { missingAgents } from '../app/agents.ts'
+import { refuseNoBrowser } from '../app/browser.ts'
 import { withWanted } from '../app/claim.ts'
-import { limitsOf, UNGATED_WARNING } from '../app/limits.ts'
+import { limitsOf, refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
 import { sizeRemarks } from '../documents/size.ts'
-import { applyCommand } from '../loop/commands.ts'
+import { refuseFiltered } from '../git/filters.ts'
+import { begunAnew } from '../loop/archive.ts'
 import { sayHolder } from '../loop/lease.ts'
 import { TRY_AGAIN } from '../loop/notes.ts'
 import { shownPlan } from '../loop/planned.ts'
-import { decision, outcomeIn, type Situation, situationOf } from '../loop/situation.ts'
-import { sayRemark } from '../loop/templates.ts'
+import { outcomeIn, type Situation, situationOf } from '../loop/situation.ts'
+import { checkTemplates, sayRemark, type TemplateFindings } from '../loop/templates.ts'
+import type { Limits } from '../model/limits.ts'
+import { agentSteps } from '../model/pipeline.ts'
 import type { State } from '../model/state.ts'
+import type { Step } from '../model/step.ts'
 import { MANY_DONE, withoutDone } from '../prd/done.ts'
+import { importedCount } from '../prd/select.ts'
 import { terminalText } from '../report/escape.ts'
 import { forecastOf, outlookWords, worstCase } from '../report/forecast.ts'
 import { blockedIds, standingWords } from '../report/headline.ts'
@@ -20,37 +28,45 @@ import { outputsOf, partInJson } from '../report/outputs.ts'
 import { inPlain } from '../report/sentence.ts'
 import { storiesOf } from '../report/stories.ts'
 import { aboutOf, headerOf, type PlanView, plansOf, splitAgain } from '../report/view.ts'
-import { many } from '../report/words.ts'
+import { many, utc } from '../report/words.ts'
 import { describeGates, describeServices, describeSteps, type Settings } from '../settings/index.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import { plainBanner } from '../terminal/boxes.ts'
-import { type Answer, type Context, refusal, settingsOf, settingsRead, tell } from './context.ts'
-import { type LocalRun, openLocal, prdPathOf } from './local.ts'
+import { type Answer, answerOf, type Context, refusal, settingsRead } from './context.ts'
+import {
+  editsOf,
+  isAlive,
+  type LocalRun,
+  openFeature,
+  openLocal,
+  prdPathOf,
+  refuseAtWork,
+  stepOfRun,
+} from './local.ts'
 import { waitingLines } from './plan-view.ts'
-import { preflight, templateFindings } from './preflight.ts'
-import { sayStep, stepInJson } from './run.ts'
 
 export async function status(context: Context): Promise<Answer> {
-  using local = await openQuiet(context)
+  using local = await openFeature(context)
   const state = await local.look()
   const limits = limitsOf(local.settings)
-  const lives = state.lease !== null && (await local.alive(state.lease))
-  const situation = situationOf(state, limits, Date.now(), lives)
+  const situation = situationOf(state, limits, Date.now(), await isAlive(state.lease))
   const outcome = outcomeIn(situation)
-  const say = speaker(context)
+  const { say } = context
   // An attempt that a dead process has left is nobody's work.
   const shown = situation.kind === 'working' ? state : { ...state, attempts: {} }
   say(plainBanner(headerOf(shown, limits)))
   const views = storiesOf(shown)
   for (const [at, { id, title, notes }] of state.prd.userStories.entries()) {
-    const note = notes === '' ? '' : `  (${terminalText(asTyped(notes), 120)})`
+    // Notes in prd.json name no surface's command.
+    const told = terminalText(notes.replaceAll(TRY_AGAIN, 'ralph retry'), 120)
+    const note = notes === '' ? '' : `  (${told})`
     say(`  ${STANDINGS[views[at]?.standing ?? 'open'].box} ${id}  ${terminalText(title)}${note}`)
   }
   for (const { id, unsplit } of views)
     if (unsplit !== '') say(`${id} could not be split: ${terminalText(unsplit)}. ${splitAgain(id, 'cli')}`)
   // People may have edited a plan since it was proposed: what they read here is what they approve.
   const plans = plansOf(shownPlan(state, Date.now()))
-  const { isTTY, columns } = context.json ? process.stderr : process.stdout
+  const { isTTY, columns } = context.out
   const width = isTTY ? Math.min(100, columns) : null
   for (const plan of plans)
     if (plan.phase === 'proposed') say(['', ...waitingLines(plan, width), ''].join('\n'))
@@ -59,15 +75,9 @@ export async function status(context: Context): Promise<Answer> {
   if (outlook !== null) say(`Left: ${outlook}`)
   say(terminalText(standingWords(state, situation)))
   say(`Next: ${inPlain(nextMove(state, situation, 'cli', limits))}`)
-  const stories = state.prd.userStories.map(({ id, title, passes, blocked, skipped, retries, notes }) => ({
-    id,
-    title,
-    passes,
-    blocked,
-    skipped,
-    retries,
-    notes,
-  }))
+  const stories = state.prd.userStories.map(({ id, title, passes, blocked, skipped, retries, notes }) => {
+    return { id, title, passes, blocked, skipped, retries, notes }
+  })
   const fine = blockedIds(state).length === 0 && outcome !== 'stuck' && outcome !== 'error'
   const more = { stories, forecast, plans: plans.map(planInJson), ...inJson(situation), ...partInJson(state) }
   return { code: fine ? 0 : 1, outputs: outputsOf(state, outcome, null), more }
@@ -92,20 +102,16 @@ function inJson(situation: Situation): Record<string, unknown> {
   return situation.kind === 'ready' && situation.step !== null ? { next: stepInJson(situation.step) } : {}
 }
 
-/** Notes in prd.json name no surface's command. */
-function asTyped(notes: string): string {
-  return notes.replaceAll(TRY_AGAIN, 'ralph retry')
-}
-
 export async function next(context: Context): Promise<Answer> {
-  using local = await openQuiet(context)
+  using local = await openFeature(context)
   const state = await local.look()
-  refuse(await preflight(context, local, state))
+  const mistakes = await preflight(context, local, state)
+  if (mistakes.length > 0) throw new UserError(mistakes)
   const asked = withWanted(state, local.settings)
-  const step = decision(applyCommand(asked, RUN), limitsOf(local.settings), Date.now())
+  const step = stepOfRun(asked, limitsOf(local.settings))
   const id = step.kind === 'reserve' ? step.storyId : null
   const story = state.prd.userStories.find((one) => one.id === id)
-  const say = speaker(context)
+  const { say } = context
   say(story === undefined ? `nothing: ${sayStep(step, asked)}` : `${story.id}  ${terminalText(story.title)}`)
   const conclusion = step.kind === 'conclude' ? step.conclusion : null
   const more = {
@@ -117,16 +123,9 @@ export async function next(context: Context): Promise<Answer> {
   return { code: isFine ? 0 : 1, outputs: outputsOf(state, conclusion?.outcome ?? null, null), more }
 }
 
-/** A person's `ralph run`, as the state hears it. */
-const RUN = { kind: 'run', id: 0, by: 'you' } as const
-
-function refuse(mistakes: readonly Mistake[]): void {
-  if (mistakes.length > 0) throw new UserError(mistakes)
-}
-
 /** What is wrong with the configuration and with prd.json, and what means something else here: all of it at once. */
 export async function validate(context: Context): Promise<Answer> {
-  const say = speaker(context)
+  const { say } = context
   const read = await settingsRead(context)
   const mistakes = read.ok ? [] : [...read.mistakes]
   const warnings = [...read.notes]
@@ -147,7 +146,7 @@ export async function validate(context: Context): Promise<Answer> {
   if (read.settings.services.length > 0) say(`services: ${describeServices(read.settings)}`)
   say(`gates: ${describeGates(read.settings)}`)
   say(`${prdPathOf(state)}: ${many(state.prd.userStories.length, 'story', 'stories')}, fine`)
-  return { code: 0, outputs: outputsOf(state, state.prd.run.outcome, null), more: { warnings } }
+  return answerOf(state, { warnings })
 }
 
 async function stories(context: Context, settings: Settings, hear: (note: string) => void) {
@@ -169,12 +168,88 @@ function warningsOf(state: State, settings: Settings): string[] {
   return warnings
 }
 
-async function openQuiet(context: Context): Promise<LocalRun> {
-  const { settings } = await settingsOf(context)
-  return openLocal(context, settings, { warn: (text) => tell(process.stderr, `warning: ${text}`) })
+/** Prints the decision and touches nothing. */
+export async function dryRun(
+  { say, flags }: Context,
+  local: LocalRun,
+  state: State,
+  limits: Limits,
+): Promise<Answer> {
+  await refuseAtWork(state)
+  await editsOf(local, state)
+  const asked = withWanted(flags.force === true ? begunAnew(state, state.nonce) : state, local.settings)
+  const step = stepOfRun(asked, limits)
+  const forecast = forecastOf(asked, Date.now())
+  const outlook = outlookWords(forecast, worstCase(asked, limits))
+  if (outlook !== null) say(`Left: ${outlook}`)
+  say(`Next: ${sayStep(step, asked)}`)
+  if (local.settings.steps !== null) say(`Steps: ${describeSteps(local.settings)}`)
+  const more = { next: stepInJson(step), forecast, ...partInJson(asked) }
+  return { code: 0, outputs: outputsOf(state, null, null), more }
 }
 
-function speaker(context: Context): (text: string) => void {
-  const stream = context.json ? process.stderr : process.stdout
-  return (text) => tell(stream, text)
+function stepInJson(step: Step): Record<string, unknown> {
+  if (step.kind === 'reserve') return { step: 'work', storyId: step.storyId }
+  if (step.kind === 'conclude')
+    return { step: 'stop', outcome: step.conclusion.outcome, reason: step.conclusion.reason }
+  if (step.kind === 'wait') return { step: 'wait', until: step.until, reason: step.reason }
+  return { step: step.kind }
+}
+
+function sayStep(step: Step, state: State): string {
+  if (step.kind === 'reserve') {
+    const story = state.prd.userStories.find((one) => one.id === step.storyId)
+    return `work on ${step.storyId} (${terminalText(story?.title ?? '')}), attempt ${(story?.retries ?? 0) + 1}`
+  }
+  if (step.kind === 'verify') {
+    const imported = importedCount(state.prd, state.control.scope)
+    const seen = 'imported as passed, not seen by a gate of this run'
+    return imported === 0 ? 'the final verification' : `the final verification (${imported} ${seen})`
+  }
+  if (step.kind === 'wait') return `wait until ${utc(step.until)}: ${terminalText(step.reason)}`
+  if (step.kind === 'conclude')
+    return `stop: ${step.conclusion.outcome} (${terminalText(step.conclusion.reason)})`
+  return step.kind
+}
+
+/** Everything that keeps a run from beginning, apart from who is at work now; empty where nothing does. */
+export async function preflight(context: Context, local: LocalRun, state: State): Promise<Mistake[]> {
+  const { settings, workspace } = local
+  const checks: (() => void | Promise<void>)[] = [
+    () => refuseUngated(settings),
+    () => refuseNoBrowser(settings, context.env),
+    () => local.refuseBranch(state),
+    () => refuseFiltered(workspace.git, workspace.objects),
+    () => void withWanted(state, settings),
+  ]
+  const mistakes = [
+    ...missingAgents(settings, context.env),
+    ...(await missingFolder(local, state)),
+    ...(await templateFindings(local, state)).mistakes,
+  ]
+  for (const check of checks) {
+    try {
+      await check()
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error
+      mistakes.push(...error.mistakes)
+    }
+  }
+  return mistakes
+}
+
+/** What is to be said of the prompt templates that a run would use. */
+export function templateFindings(local: LocalRun, state: State): Promise<TemplateFindings> {
+  return checkTemplates((path) => local.read(state, path), agentSteps(local.settings.steps))
+}
+
+/** Agent and gates start there: on disk now, or on the branch that the run goes on from. */
+async function missingFolder({ settings, workspace }: LocalRun, state: State): Promise<Mistake[]> {
+  const { workingDirectory: folder } = settings
+  const found = await stat(resolve(workspace.clone.workTree, folder)).catch(() => null)
+  if (found?.isDirectory() === true) return []
+  const tree = await workspace.objects.info(`${state.green}:${folder.replace(/^\.\/|\/+$/g, '')}`)
+  if (tree?.type === 'tree') return []
+  const fix = 'name a folder of this repository, from its root'
+  return [{ path: 'working-directory', found: folder, expected: 'a folder that is there', fix }]
 }

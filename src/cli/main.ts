@@ -1,11 +1,10 @@
-import { Command, CommanderError, type Help, Option } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import { type CommandName, commandsOn, type Listed } from '../loop/command-table.ts'
 import { VERSION } from '../model/version.ts'
 import type { FlagRow } from '../settings/describe.ts'
 import { hostEnvironment } from '../settings/environment.ts'
 // `ralph`: the command table on a command line. Each command is imported when it is called.
 import { leave } from '../system/leave.ts'
-import { wrap } from '../terminal/width.ts'
 import { CLI_COMMANDS, type CliCommand, isTold } from './commands.ts'
 import { answer, contextOf, type Flags, tell } from './context.ts'
 
@@ -16,7 +15,6 @@ const COMMANDS = commandsOn('cli')
 const TERMS = new Map<string, string>(
   COMMANDS.map(({ name, also, args }) => [name, `${[name, also ?? []].flat().join('|')} ${args}`.trim()]),
 )
-const LONGEST_TERM = 24
 const argv = process.argv.slice(2)
 /** `run`, or `help run`: no other command needs its flags, and what is behind them takes longest to load. */
 const called = argv.filter((word) => !word.startsWith('-')).slice(0, 2)
@@ -30,28 +28,13 @@ const program = new Command('ralph')
   .exitOverride((error) => {
     throw error
   })
-  .configureHelp({
-    subcommandTerm: (command) => TERMS.get(command.name()) ?? command.name(),
-    // In a pipe a command or a flag stays one line.
-    ...(process.stdout.isTTY ? { formatItem: helpItem } : {}),
-  })
+  .configureHelp({ subcommandTerm: (command) => TERMS.get(command.name()) ?? command.name() })
   .configureOutput({ writeErr: (text) => tell(process.stderr, text.trimEnd()) })
 
 program.command('demo-agent', { hidden: true }).action(async () => {
-  process.exitCode = await (await import('./demo-agent.ts')).demoAgent(hostEnvironment())
+  process.exitCode = await (await import('./demo-project.ts')).demoAgent(hostEnvironment())
 })
 for (const listed of COMMANDS) if (isOurs(listed.name)) await add(listed, CLI_COMMANDS[listed.name])
-
-/** A term that is long has a line of its own, so that what it means is not squeezed beside it. */
-function helpItem(term: string, termWidth: number, description: string, helper: Help): string {
-  const column = Math.min(termWidth, LONGEST_TERM)
-  const [first = '', ...rest] = wrap(description, Math.max(20, (helper.helpWidth ?? 80) - column - 4))
-  const isLong = term.length > column
-  const head = isLong
-    ? [`  ${term}`, `${' '.repeat(column + 4)}${first}`]
-    : [`  ${term.padEnd(column)}  ${first}`]
-  return [...head, ...rest.map((line) => ' '.repeat(column + 4) + line)].join('\n')
-}
 
 /** `help` is commander's. */
 function isOurs(name: CommandName): name is keyof typeof CLI_COMMANDS {
@@ -64,8 +47,8 @@ async function add(listed: Listed, { takes, settings, options, exits, act }: Cli
   command.usage(`[options] ${listed.args}`.trim()).optionsGroup('Options:')
   if (takes === 'feature') command.argument('[feature]')
   if (takes === 'words') command.argument('[words...]')
-  for (const { flags, description, repeatable } of options)
-    command.addOption(repeated(new Option(flags, description), repeatable === true))
+  for (const [flags, description, isRepeatable = false] of options)
+    command.addOption(repeated(new Option(flags, description), isRepeatable))
   command
     .option('--json', 'exactly one line of JSON on stdout; everything else goes to stderr')
     .option('-C, --directory <path>', 'work there')
@@ -73,10 +56,8 @@ async function add(listed: Listed, { takes, settings, options, exits, act }: Cli
     const { flagTable } = await import(/* webpackChunkName: "work" */ '../settings/describe.ts')
     for (const flag of flagTable().filter(settings)) addSetting(command, flag)
   }
-  command.addHelpText(
-    'after',
-    `\nExample:\n  ${listed.example}\n\nExit codes:\n${exits.map(formatExit).join('\n')}`,
-  )
+  const codes = exits.map(([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}`)
+  command.addHelpText('after', `\nExample:\n  ${listed.example}\n\nExit codes:\n${codes.join('\n')}`)
   command.action(async (...given: unknown[]) => {
     const words = given
       .slice(0, -2)
@@ -113,26 +94,19 @@ function repeated(option: Option, repeatable: boolean): Option {
     : option
 }
 
-function formatExit([code, meaning]: CliCommand['exits'][number]): string {
-  return `  ${String(code).padStart(3)}  ${meaning}`
-}
-
 function isNamed(command: Command, name: string): boolean {
   return command.name() === name || command.aliases().includes(name) || name === 'help'
 }
 
 /** Commander's camelCase names are the settings' keys; only what was given counts. */
 function flagsOf(command: Command): Flags {
-  const flags: Record<string, string | boolean | readonly string[] | undefined> = {}
-  for (const [name, value] of Object.entries(command.opts())) {
-    if (command.getOptionValueSource(name) === 'default') continue
-    flags[name] = Array.isArray(value)
-      ? value.map(String)
-      : typeof value === 'boolean'
-        ? value
-        : String(value)
-  }
-  return flags
+  const given = Object.entries(command.opts()).filter(
+    ([name]) => command.getOptionValueSource(name) !== 'default',
+  )
+  const textOf = (value: unknown) => (typeof value === 'boolean' ? value : String(value))
+  return Object.fromEntries(
+    given.map(([name, value]) => [name, Array.isArray(value) ? value.map(String) : textOf(value)]),
+  )
 }
 
 try {

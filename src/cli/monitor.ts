@@ -1,21 +1,19 @@
 // `ralph monitor`: how runs stand, live. One frame of plain lines where there is no terminal. Changes nothing.
-import { type Dashboard, dashboardOf } from '../report/monitor.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { openWorkspace } from '../app/workspace.ts'
+import { type Dashboard, dashboardOf, type Watched } from '../report/monitor.ts'
 import { outputsOf } from '../report/outputs.ts'
+import type { Settings } from '../settings/index.ts'
 import { messageOf } from '../system/errors.ts'
-import { frameLines } from '../terminal/dashboard.ts'
-import { plainFrame } from '../terminal/dashboard-plain.ts'
+import { frameLines, plainFrame } from '../terminal/dashboard.ts'
 import { FullScreen, type Key } from '../terminal/full-screen.ts'
-import { type Answer, type Context, settingsOf, tell } from './context.ts'
-import { openSource } from './monitor-open.ts'
-import { latest, type Source } from './monitor-source.ts'
-import { onSignals } from './signals.ts'
+import { type Answer, type Context, onSignals, settingsOf } from './context.ts'
+import { localSource, meantFolders, type Source } from './monitor-source.ts'
 
 /** Of the clock and what counts down. Milliseconds. */
 const TICK_MS = 1000
 
 export async function monitor(context: Context): Promise<Answer> {
-  if (context.flags.web === true)
-    return (await import(/* webpackChunkName: "monitor" */ './serve.ts')).serve(context)
   const { settings } = await settingsOf(context)
   using source = await openSource(context, settings)
   const first = await source.look()
@@ -24,9 +22,7 @@ export async function monitor(context: Context): Promise<Answer> {
   const answer = { code: 0, outputs: outputsOf(state ?? null, state?.prd.run.outcome ?? null, null) }
   const isScreen = process.stdout.isTTY && !context.json && context.env.TERM !== 'dumb'
   if (isScreen) await live(source, dashboards, context.env.NO_COLOR !== undefined)
-  else
-    for (const line of plainFrame({ dashboards, note: source.note() }))
-      tell(context.json ? process.stderr : process.stdout, line)
+  else context.say(plainFrame({ dashboards, note: source.note() }).join('\n'))
   return context.json ? { ...answer, more: { features: dashboards } } : answer
 }
 
@@ -38,7 +34,6 @@ async function live(source: Source, first: readonly Dashboard[], noColour: boole
     first.findIndex(({ status }) => status.outcome === null && status.title === 'AT WORK'),
   )
   const stop = new AbortController()
-  const ended = new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve()))
   const release = onSignals(stop, () => {})
   let note = source.note()
   const input = process.stdin.isTTY ? process.stdin : null
@@ -52,22 +47,17 @@ async function live(source: Source, first: readonly Dashboard[], noColour: boole
   })
   function draw(): void {
     const size = { ...screen.size, colour: !noColour, plain: false }
-    screen.draw(frameLines({ dashboards: dashboards.map(ticked), selected, note }, size))
+    const ticked = dashboards.map((one) => ({ ...one, now: Date.now() }))
+    screen.draw(frameLines({ dashboards: ticked, selected, note }, size))
   }
-  const looks = latest(async () => {
-    try {
-      dashboards = (await source.look()).map((one) => dashboardOf(one, Date.now()))
-      note = source.note()
-    } catch (error) {
-      note = messageOf(error).split('\n')[0] ?? ''
-    }
-    draw()
-  })
   const timer = setInterval(draw, TICK_MS)
   try {
     draw()
-    source.follow(looks)
-    await ended
+    await follow(source, stop.signal, (watched, wrong) => {
+      dashboards = watched?.map((one) => dashboardOf(one, Date.now())) ?? dashboards
+      note = wrong || source.note()
+      draw()
+    })
   } finally {
     clearInterval(timer)
     release()
@@ -76,7 +66,33 @@ async function live(source: Source, first: readonly Dashboard[], noColour: boole
 
 const MOVES: Readonly<Record<Key, number>> = { quit: 0, up: -1, down: 1 }
 
-/** What counts, at this moment. */
-function ticked(one: Dashboard): Dashboard {
-  return { ...one, now: Date.now() }
+/** Throws UserError where there is nothing that could be shown. */
+export async function openSource(context: Context, settings: Settings): Promise<Source> {
+  const wanted = [...(context.given?.words ?? []), ...(context.feature === null ? [] : [context.feature])]
+  const { env, directory, warn } = context
+  const where = { settings, env, directory, remote: null, identity: null, submodules: false, warn } as const
+  const workspace = await openWorkspace(where)
+  const names = meantFolders((await workspace.store.list()).keys(), wanted)
+  const isHere = names.size > 0 && names.size >= wanted.length
+  if (context.flags.remote !== true && isHere) return localSource(workspace, settings, wanted)
+  const { openRemote } = await import(/* webpackChunkName: "monitor" */ './monitor-remote.ts')
+  const remote = await openRemote(context, settings, workspace, wanted)
+  return remote ?? localSource(workspace, settings, wanted)
+}
+
+/** Looks again and again until the person has left, and tells what went wrong with it: '' for nothing. */
+export async function follow(
+  source: Source,
+  signal: AbortSignal,
+  seen: (watched: readonly Watched[] | null, wrong: string) => void,
+): Promise<void> {
+  for (;;) {
+    await delay(source.waitMs(), undefined, { signal }).catch(() => {})
+    if (signal.aborted) return
+    try {
+      seen(await source.look(), '')
+    } catch (error) {
+      seen(null, messageOf(error).split('\n')[0] ?? '')
+    }
+  }
 }

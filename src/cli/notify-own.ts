@@ -4,20 +4,25 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import * as z from 'zod/mini'
+import { KINDS, type Kind } from '../notify/notice.ts'
+import { outputsOf } from '../report/outputs.ts'
 import type { Settings } from '../settings/index.ts'
 import { notify as schema } from '../settings/structures.ts'
 import { isMap } from '../settings/values.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
+import { replaceFile } from '../system/files.ts'
 import { shellWord } from '../system/shell-word.ts'
+import { asking } from './ask.ts'
+import type { Answer, Context } from './context.ts'
 
 export type Variables = Readonly<Record<string, string | null | undefined>>
 
-export const OWN_FILE = '~/.ralph.env'
+const OWN_FILE = '~/.ralph.env'
 
 type Row = { names: readonly [string, ...string[]]; read(...values: string[]): unknown }
 
 /** Of each kind the variables that make it, the first of which is needed. */
-export const OWN = {
+const OWN = {
   slack: { names: ['RALPH_SLACK_WEBHOOK_URL'], read: (url) => url },
   discord: { names: ['RALPH_DISCORD_WEBHOOK_URL'], read: (url) => url },
   teams: { names: ['RALPH_TEAMS_WEBHOOK_URL'], read: (url) => url },
@@ -39,7 +44,7 @@ export async function withOwnNotify(settings: Settings, env: Variables): Promise
 }
 
 /** What the file says; nothing where there is none. */
-export async function ownFile({ HOME }: Variables): Promise<Variables> {
+async function ownFile({ HOME }: Variables): Promise<Variables> {
   const path = join(HOME ?? '', '.ralph.env')
   const found = (HOME ?? '') === '' ? null : await stat(path).catch(() => null)
   if (found === null) return {}
@@ -55,7 +60,7 @@ export async function ownFile({ HOME }: Variables): Promise<Variables> {
 }
 
 /** Whom variables name. Throws UserError with every mistake. */
-export function ownNotify(variables: Variables, where: string): Partial<Settings['notify']> {
+function ownNotify(variables: Variables, where: string): Partial<Settings['notify']> {
   const mistakes: Mistake[] = []
   const found = Object.entries(OWN).map(([kind, { names, read }]: [string, Row]) => {
     const values = names.map((name) => variables[name]?.trim() ?? '')
@@ -77,4 +82,62 @@ export function ownNotify(variables: Variables, where: string): Partial<Settings
   })
   if (mistakes.length > 0) throw new UserError(mistakes)
   return Object.assign({}, ...found)
+}
+
+/** `ralph init --notify`: asks whom a run should tell, and keeps it in the file. */
+export async function initNotify(context: Context): Promise<Answer> {
+  const { env } = context
+  const ask = asking(context)
+  if (ask === null || (env.HOME ?? '') === '')
+    throw new UserError({
+      path: '--notify',
+      found: ask === null ? 'no terminal' : 'no home folder',
+      expected: 'somebody who answers',
+      fix: `write the lines yourself, such as RALPH_SLACK_WEBHOOK_URL=https://..., into ${OWN_FILE}, and chmod 600 ${OWN_FILE}; in CI, notify: with secrets in the workflow`,
+    })
+  const before = await ownFile(env)
+  const kinds = await ask.several(
+    'Whom should a run tell?',
+    KINDS.map((kind) => ({ value: kind, label: LABELS[kind] })),
+    KINDS.filter((kind) => before[OWN[kind].names[0]] !== undefined),
+  )
+  const values: Record<string, string | null> = {}
+  for (const kind of KINDS)
+    for (const name of OWN[kind].names) {
+      // Who is not chosen any more is told no more.
+      if (!kinds.includes(kind)) {
+        values[name] = null
+        continue
+      }
+      const answer = await ask.secret(`${name}${before[name] === undefined ? '' : ' (empty: as it is)'}`)
+      if (answer !== '') values[name] = answer
+    }
+  ownNotify({ ...before, ...values }, OWN_FILE)
+  const path = join(env.HOME ?? '', '.ralph.env')
+  await replaceFile(path, withVariables(await readFile(path, 'utf8').catch(() => ''), values), 0o600)
+  context.say(`Written to ${OWN_FILE} (mode 600). Try it: ralph notify --test`)
+  return { code: 0, outputs: outputsOf(null, null, null) }
+}
+
+const LABELS: Readonly<Record<Kind, string>> = {
+  slack: 'Slack, by an incoming webhook',
+  discord: "Discord, by a channel's webhook",
+  teams: 'Microsoft Teams, by a Workflows webhook',
+  telegram: 'Telegram, by a bot',
+  webhook: 'a webhook of your own, signed',
+  custom: 'a script of your own',
+}
+
+/** The text of the file with these values, and without those that are null; what else stands in it stays. */
+export function withVariables(text: string, values: Readonly<Record<string, string | null>>): string {
+  const isReplaced = (line: string) => {
+    const name = /^\s*(?:export\s+)?(\w+)\s*=/.exec(line)?.[1]
+    return name !== undefined && Object.hasOwn(values, name)
+  }
+  const kept = text.split('\n').filter((line) => !isReplaced(line))
+  while (kept.at(-1) === '') kept.pop()
+  const lines = Object.entries(values).flatMap(([name, value]) =>
+    value === null ? [] : [`export ${name}=${shellWord(value)}`],
+  )
+  return `${[...kept, ...lines].join('\n')}\n`
 }

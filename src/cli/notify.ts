@@ -11,21 +11,20 @@ import { outputsOf } from '../report/outputs.ts'
 import { UserError } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
-import { type Answer, type Context, settingsOf, tell } from './context.ts'
+import { type Answer, type Context, settingsOf } from './context.ts'
 import { withOwnNotify } from './notify-own.ts'
 
 export async function notify(context: Context): Promise<Answer> {
-  const { env, directory, flags } = context
+  const { env, directory, flags, say } = context
   const settings = await withOwnNotify((await settingsOf(context)).settings, env)
   const cwd = settings.isolation === 'same-user' ? directory : tmpdir()
   const wanted = wantedOf(receiversOf(settings.notify, { env, cwd, isModelKey }), flags.test)
   const { redact } = redactorFor([...secretsIn(env), ...notifySecrets(settings.notify)])
-  const say = (line: string) => tell(context.json ? process.stderr : process.stdout, line)
   if (flags.test === undefined) {
     const kinds = wanted.map(({ kind }) => kind)
-    say(
-      `A run tells ${kinds.join(', ')}: when it starts, every ${settings.notify.every === 1 ? 'iteration' : `${settings.notify.every} iterations`}, when a story`,
-    )
+    const { every } = settings.notify
+    const often = every === 1 ? 'iteration' : `${every} iterations`
+    say(`A run tells ${kinds.join(', ')}: when it starts, every ${often}, when a story`)
     say('is blocked, when it waits, at 50, 80 and 100 % of a limit, and how it ends.')
     return { code: 0, outputs: outputsOf(null, null, null), more: { kinds } }
   }

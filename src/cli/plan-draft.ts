@@ -1,20 +1,17 @@
-// What a plan would be, before anybody has taken it: proposals and documents over the stories that stand already. Pure.
+// What a plan would be, before anybody has taken it: proposals, documents and the edited page over the stories that stand. Pure.
+import { readDocuments, renderPrdMarkdown } from '../documents/index.ts'
+import { sameWords } from '../documents/words.ts'
+import { splitInto } from '../loop/settled.ts'
 import type { Prd, Scope, Story } from '../model/feature.ts'
 import { parsePrd } from '../prd/parse.ts'
-import { emptyRun } from '../prd/schema.ts'
 import { unmetOutside } from '../prd/scope.ts'
 import { askedIn } from '../prd/select.ts'
 import { serializePrd } from '../prd/serialize.ts'
-import type { Mistake } from '../system/errors.ts'
+import { type Mistake, UserError } from '../system/errors.ts'
 import type { Proposed } from './plan-session.ts'
 
 /** What is about to be written, what the session could not know, and the words that it was made from. */
 export type Draft = { prd: Prd; context: string | null; questions: readonly string[]; brief: string }
-
-/** A feature without a story yet. */
-export function emptyPrd(): Prd {
-  return { schemaVersion: 2, project: '', branchName: '', description: '', run: emptyRun(), userStories: [] }
-}
 
 /** Everything that is wrong with it, as reading its file would say. */
 export function draftMistakes(prd: Prd, source: string): Mistake[] {
@@ -28,28 +25,22 @@ export function relisted(before: Prd, stories: readonly Story[]): Prd {
   return { ...before, userStories: stories.map((story) => standing(old.get(story.id), story)) }
 }
 
+const UNTRIED = { passes: false, retries: 0, blocked: false, lastResult: null }
+
 /** A plan passes nothing; a story whose criteria it changes has to be worked on again. */
 function standing(before: Story | undefined, story: Story): Story {
-  const { passes, retries, blocked, skipped, lastResult } = before ?? {
-    passes: false,
-    retries: 0,
-    blocked: false,
-    skipped: false,
-    lastResult: null,
-  }
-  const isSame =
-    before !== undefined &&
-    before.acceptanceCriteria.join('\n').replace(/\s+/g, ' ') ===
-      story.acceptanceCriteria.join('\n').replace(/\s+/g, ' ')
-  const kept = {
+  if (before === undefined) return { ...story, ...UNTRIED, skipped: false }
+  const { passes, retries, blocked, skipped, lastResult } = before
+  const wordsOf = (one: Story) => one.acceptanceCriteria.join('\n').replace(/\s+/g, ' ')
+  const isSame = wordsOf(before) === wordsOf(story)
+  return {
     ...before,
     ...story,
-    epicId: story.epicId ?? before?.epicId ?? null,
-    notes: story.notes || (before?.notes ?? ''),
+    epicId: story.epicId ?? before.epicId,
+    notes: story.notes || before.notes,
+    skipped,
+    ...(isSame ? { passes, retries, blocked, lastResult } : UNTRIED),
   }
-  return isSame
-    ? { ...kept, passes, retries, blocked, skipped, lastResult }
-    : { ...kept, passes: false, retries: 0, blocked: false, skipped, lastResult: null }
 }
 
 type Proposal = Pick<Proposed, 'project' | 'description' | 'stories'>
@@ -84,29 +75,22 @@ export function added(before: Prd, proposed: Proposal): Prd {
 
 /** What is new of the proposed stories: a title that is there is that story, and a taken id gives way to a free one. */
 function beside(there: readonly Story[], proposed: readonly Story[]): Story[] {
-  const titles = new Map(there.map(({ id, title }) => [sameTitle(title), id]))
+  const titles = new Map(there.map(({ id, title }) => [sameWords(title), id]))
   const ids = new Set(there.map(({ id }) => id))
   const taken = new Set([...ids, ...proposed.map(({ id }) => id)])
   const renamed = new Map<string, string>()
   for (const { id, title } of proposed) {
-    const known = titles.get(sameTitle(title))
+    const known = titles.get(sameWords(title))
     if (known !== undefined) renamed.set(id, known)
     else if (ids.has(id)) renamed.set(id, freeId(taken))
   }
   return proposed
-    .filter(({ title }) => !titles.has(sameTitle(title)))
+    .filter(({ title }) => !titles.has(sameWords(title)))
     .map((story) => ({
       ...story,
       id: renamed.get(story.id) ?? story.id,
       dependsOn: [...new Set(story.dependsOn.map((id) => renamed.get(id) ?? id))],
     }))
-}
-
-function sameTitle(title: string): string {
-  return title
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim()
 }
 
 function freeId(taken: Set<string>): string {
@@ -135,18 +119,9 @@ export function scoped(prd: Prd, scope: Scope | null): { prd: Prd; along: string
 
 /** A feature's name of a sentence's first words. */
 export function nameOfSentence(sentence: string): string {
-  const words = sentence
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, ' ')
-    .trim()
-    .split(' ')
-    .filter((word) => !SMALL.has(word))
+  const words = sentence.toLowerCase().match(/[a-z0-9]+/g) ?? []
   return words.slice(0, 4).join('-').slice(0, 40) || 'feature'
 }
-
-const SMALL = new Set(
-  'a an and are as be by can for from i in is it of on or so that the this to we with you'.split(' '),
-)
 
 const PLANNED = 'plannedFrom'
 
@@ -159,4 +134,61 @@ export function plannedFrom(prd: Prd): Record<string, unknown> {
 export function withPlannedFrom(prd: Prd, digests: Readonly<Record<string, string>>): Prd {
   if (Object.keys(digests).length === 0) return prd
   return { ...prd, extra: { ...prd.extra, [PLANNED]: { ...plannedFrom(prd), ...digests } } }
+}
+
+/** The page's words and list; what it does not show, such as tags, stays. Throws UserError with every mistake. */
+export function fromPage(text: string, before: Prd, path = 'prd.md'): Prd {
+  const result = readDocuments([{ path, text }])
+  if (!result.ok) throw new UserError(result.mistakes)
+  const { project, description, userStories } = result.documents.prd
+  if (userStories.length === 0) {
+    const fix = 'write a heading such as "### US-001: Sign in", and a list of criteria below it'
+    throw new UserError({ path, found: 'no story', expected: 'at least one', fix })
+  }
+  const old = new Map(before.userStories.map((story) => [story.id, story]))
+  let priority = 1
+  const stories = userStories.map((story): Story => {
+    const known = old.get(story.id)
+    priority = known?.priority ?? priority
+    const { title, description, acceptanceCriteria, dependsOn } = story
+    return { ...(known ?? story), title, description, acceptanceCriteria, dependsOn, priority }
+  })
+  return { ...relisted(before, stories), project: project || before.project, description }
+}
+
+/** Whether the page of these stories reads back to them: not with ids that no heading is known by. */
+export function isReadBack(prd: Prd): boolean {
+  const result = readDocuments([{ path: 'prd.md', text: renderPrdMarkdown(prd) }])
+  const idsOf = ({ userStories }: Prd) => userStories.map(({ id }) => id).join()
+  return result.ok && idsOf(result.documents.prd) === idsOf(prd)
+}
+
+/** Whether people have changed the page since it was written; how stories stand is no edit, nor is that one was split since. */
+export function isEdited(page: string, prd: Prd): boolean {
+  return differs(page, prd) && differs(page, unsplit(prd))
+}
+
+/** The stories as they were before some of them were split. */
+function unsplit(prd: Prd): Prd {
+  const wholes = prd.userStories.map((story) => ({ id: story.id, parts: splitInto(story) }))
+  const parts = new Set(wholes.flatMap((whole) => whole.parts))
+  const wholeOf = new Map(wholes.map(({ id, parts: each }) => [each.at(-1), id]))
+  // A part may have been split in its turn.
+  const back = (id: string) => wholes.reduce((one) => wholeOf.get(one) ?? one, id)
+  const userStories = prd.userStories
+    .filter(({ id }) => !parts.has(id))
+    .map((story) => ({ ...story, dependsOn: story.dependsOn.map(back) }))
+  return { ...prd, userStories }
+}
+
+function differs(page: string, prd: Prd): boolean {
+  if (page === renderPrdMarkdown(prd) || !isReadBack(prd)) return false
+  const unstarted = (story: Story) => ({ ...story, passes: false })
+  const wordsOf = (one: Prd) => renderPrdMarkdown(relisted(one, one.userStories.map(unstarted)))
+  try {
+    return wordsOf(fromPage(page, prd)) !== wordsOf(fromPage(renderPrdMarkdown(prd), prd))
+  } catch (error) {
+    if (error instanceof UserError) return true
+    throw error
+  }
 }

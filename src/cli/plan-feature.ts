@@ -3,18 +3,16 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { renderPrdMarkdown } from '../documents/index.ts'
 import { featureOfFolder } from '../git/features.ts'
-import { sayHolder } from '../loop/lease.ts'
 import type { Prd } from '../model/feature.ts'
 import { branchNameFault } from '../model/names.ts'
 import { parsePrd } from '../prd/parse.ts'
+import { emptyPrd } from '../prd/schema.ts'
 import { serializePrd } from '../prd/serialize.ts'
 import { UserError } from '../system/errors.ts'
-import type { LocalRun } from './local.ts'
-import type { Desk } from './plan-desk.ts'
-import { type Draft, emptyPrd } from './plan-draft.ts'
-import { fromPage } from './plan-page.ts'
-import { type Files, textOf } from './plan-write.ts'
-import { atWork } from './run.ts'
+import { type LocalRun, refuseAtWork } from './local.ts'
+import type { Desk } from './plan.ts'
+import { type Draft, fromPage } from './plan-draft.ts'
+import { type Files, textOf } from './write.ts'
 
 /** What stands of a feature; null for files that are not there. */
 export type Standing = {
@@ -28,11 +26,8 @@ export type Standing = {
 }
 
 /** Throws UserError where the feature is somewhere else, is being worked on, or cannot be read. */
-export async function standingOf(
-  name: string,
-  { clone: { workTree }, local, today }: Pick<Desk, 'clone' | 'local' | 'today'>,
-): Promise<Standing> {
-  const fault = /[/\\]/.test(name) ? 'no slash' : branchNameFault(name)
+export async function standingOf(name: string, { clone: { workTree }, local }: Desk): Promise<Standing> {
+  const fault = nameFault(name)
   if (fault !== null) {
     const fix = 'name it in a word, such as ralph plan auth'
     throw new UserError({ path: 'feature', found: name, expected: `a feature's name with ${fault}`, fix })
@@ -41,6 +36,7 @@ export async function standingOf(
   const folders = found.filter((folder) => featureOfFolder(folder) === name)
   const newest = folders.sort().at(-1)
   if (local !== null) await refuseElsewhere(name, newest ?? '', local)
+  const today = new Date().toISOString().slice(0, 10)
   const folder = `.ralph/${newest ?? `${today}-${name}`}`
   const [json, markdown, context] = await Promise.all(
     ['prd.json', 'prd.md', 'context.md'].map((file) => textOf(workTree, `${folder}/${file}`)),
@@ -53,6 +49,11 @@ export async function standingOf(
   return { folder, isNew, prd, base, markdown: markdown ?? null, context: context ?? null }
 }
 
+/** What a feature's name must have, and this one has not; null where it can be one. */
+export function nameFault(name: string): string | null {
+  return /[/\\]/.test(name) ? 'no slash' : branchNameFault(name)
+}
+
 /** A run's stories are on its branch: written elsewhere, they would begin it anew, or stand in its way. */
 async function refuseElsewhere(name: string, here: string, local: LocalRun): Promise<void> {
   const { store, clone } = local.workspace
@@ -60,9 +61,8 @@ async function refuseElsewhere(name: string, here: string, local: LocalRun): Pro
   const newest = folders.sort().at(-1)
   const state = newest === undefined ? null : ((await store.load(newest))?.state ?? null)
   if (newest === undefined || state === null || here > newest) return
-  const { lease, branch, published } = state
-  if (lease !== null && (await local.alive(lease)))
-    throw atWork({ message: `${sayHolder(lease)} works on ${name}` })
+  await refuseAtWork(state)
+  const { branch, published } = state
   if (here === newest && (published === null || clone.branch === branch)) return
   const isGone = (await store.head(branch)) === null
   const found = isGone ? `${name}, whose branch ${branch} is gone` : `${name}, whose run is on ${branch}`
@@ -71,12 +71,12 @@ async function refuseElsewhere(name: string, here: string, local: LocalRun): Pro
 }
 
 /** prd.json comes last: it is what a run goes by. */
-export function filesOf(standing: Pick<Standing, 'folder'>, draft: Pick<Draft, 'prd' | 'context'>): Files {
-  return { ...sketchOf(standing.folder, draft), [`${standing.folder}/prd.json`]: serializePrd(draft.prd) }
+export function filesOf(folder: string, draft: Draft): Files {
+  return { ...sketchOf(folder, draft), [`${folder}/prd.json`]: serializePrd(draft.prd) }
 }
 
 /** What is for people alone: no run begins with it. */
-export function sketchOf(folder: string, { prd, context }: Pick<Draft, 'prd' | 'context'>): Files {
+export function sketchOf(folder: string, { prd, context }: Draft): Files {
   const page = { [`${folder}/prd.md`]: renderPrdMarkdown(prd) }
   return context === null || context === '' ? page : { [`${folder}/context.md`]: context, ...page }
 }

@@ -1,20 +1,18 @@
 // The interview: one question after another, each with a default, where documents and settings leave something open.
-import { readFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { withEscapes } from '../init/answers.ts'
 import { detect } from '../init/detect.ts'
 import type { Prd, Scope } from '../model/feature.ts'
-import { branchNameFault } from '../model/names.ts'
 import { scopeOf } from '../prd/scope.ts'
 import { terminalText } from '../report/escape.ts'
-import type { Settings } from '../settings/index.ts'
+import { configFileNames, type Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import type { Asking } from './ask.ts'
 import type { Flags } from './context.ts'
 import { openTree } from './init-look.ts'
+import { nameFault } from './plan-feature.ts'
 import type { Material } from './plan-material.ts'
-
-const CONFIG_FILES = ['ralph.config.yml', 'ralph.config.yaml', 'ralph.config.json']
 
 /** What was answered about the run: as flags for this command, and as the configuration file that is to be written. */
 export type Chosen = { flags: Flags; config: string | null }
@@ -33,8 +31,7 @@ export async function askSettings(
   { documents }: Pick<Material, 'documents'>,
   { agent, agentCommand }: Pick<Settings, 'agent' | 'agentCommand'>,
 ): Promise<Chosen> {
-  const read = CONFIG_FILES.map((name) => readFile(join(workTree, name)).then(Boolean, () => false))
-  if ((await Promise.all(read)).some(Boolean)) return { flags: {}, config: null }
+  if (configFileNames.some((name) => existsSync(join(workTree, name)))) return { flags: {}, config: null }
   const config: Record<string, unknown> = {}
   if (given.gate === undefined && given.gates === undefined)
     config.gates = await askGates(ask, { ...detect(openTree(workTree)).gates, ...documents?.gates })
@@ -42,20 +39,17 @@ export async function askSettings(
     if (given[key] !== undefined) continue
     config[key] = Number(await ask.text(question, { standard: String(standard), fault: countFault }))
   }
-  const hint = 'such as: use the existing mailer; Enter for none'
-  const instructions =
-    given.instructions === undefined ? await ask.text('Instructions for every session?', { hint }) : ''
-  if (instructions !== '') config.instructions = instructions
+  if (given.instructions === undefined) {
+    const hint = 'such as: use the existing mailer; Enter for none'
+    const instructions = await ask.text('Instructions for every session?', { hint })
+    if (instructions !== '') config.instructions = instructions
+  }
   if (Object.keys(config).length === 0) return { flags: {}, config: null }
   // Whoever comes later, such as `ralph init`, leaves the file as it is.
   const who = agentCommand === null ? { agent } : { agent, agentCommand: withEscapes(agentCommand) }
   const { stringify } = await import('yaml')
-  const flags = Object.fromEntries(
-    Object.entries(config).map(([key, value]) => [
-      key,
-      typeof value === 'object' ? stringify(value) : String(value),
-    ]),
-  )
+  const flagOf = (value: unknown) => (typeof value === 'object' ? stringify(value) : String(value))
+  const flags = Object.fromEntries(Object.entries(config).map(([key, value]) => [key, flagOf(value)]))
   return { flags, config: stringify({ ...who, ...config }) }
 }
 
@@ -81,7 +75,7 @@ function countFault(text: string): string | undefined {
 
 export function askName(ask: Asking, standard: string): Promise<string> {
   const fault = (name: string) => {
-    const wrong = /[/\\]/.test(name) ? 'no slash' : branchNameFault(name)
+    const wrong = nameFault(name)
     return wrong === null ? undefined : `a name with ${wrong}`
   }
   return ask.text('What is the feature called?', { standard, fault })
@@ -90,10 +84,7 @@ export function askName(ask: Asking, standard: string): Promise<string> {
 export function askSentence(ask: Asking): Promise<string> {
   const fault = (text: string) => (text.trim().length < 3 ? 'say it in a sentence or two' : undefined)
   const hint = 'people can sign in with a passkey'
-  return ask.text('What is the feature for?', {
-    hint,
-    fault,
-  })
+  return ask.text('What is the feature for?', { hint, fault })
 }
 
 /** All, an epic, or named stories: as flags say, else as the person does where there is a choice; null for all. */

@@ -10,7 +10,7 @@ import { terminalText } from '../report/escape.ts'
 import { many } from '../report/words.ts'
 import { UserError } from '../system/errors.ts'
 import { readRegular } from '../system/files.ts'
-import type { Desk, Wanted } from './plan-desk.ts'
+import type { Desk, Wanted } from './plan.ts'
 import { added, type Draft, nameOfSentence, plannedFrom, scoped, withPlannedFrom } from './plan-draft.ts'
 import type { Standing } from './plan-feature.ts'
 import { askName, askSentence } from './plan-interview.ts'
@@ -61,12 +61,10 @@ export function showMaterial({ say, width, settings }: Desk, { files, documents 
   const used = new Set([...sources, ...prose].map(({ path }) => path))
   const background = files.filter(({ path }) => !used.has(path)).map(({ path }) => `  ${terminalText(path)}`)
   if (documents.context !== '' && background.length > 0) say(['Background, for context.md:', ...background])
+  const all = [...notes]
   const proposals = Object.entries(gates).map(([name, run]) => `${name}: ${run}`)
-  const mentioned =
-    proposals.length > 0 && settings.gates.length === 0
-      ? [`gates that the documents name; nothing runs from there: ${proposals.join('; ')}`]
-      : []
-  const all = [...notes, ...mentioned]
+  if (proposals.length > 0 && settings.gates.length === 0)
+    all.push(`gates that the documents name; nothing runs from there: ${proposals.join('; ')}`)
   if (all.length > 0)
     say(['', 'To know:', ...all.flatMap((one) => hanging(`- ${terminalText(one)}`, '  ', width))])
 }
@@ -157,20 +155,20 @@ async function filesAt(
   { clone, context: { directory } }: Desk,
   paths: readonly string[],
 ): Promise<DocumentFile[]> {
-  const places = paths.map((typed) => ({ typed, path: relative(clone.workTree, resolve(directory, typed)) }))
-  const isOutside = ({ path }: { path: string }) => path.split(sep)[0] === '..' || isAbsolute(path)
-  const inside = places
-    .filter((place) => !isOutside(place))
-    .map(({ path }) => path.split(sep).join('/') || '.')
-  const others = await Promise.all(places.filter(isOutside).map(({ typed }) => fileOutside(directory, typed)))
-  return [...(inside.length > 0 ? await readDocumentFiles(clone, inside) : []), ...others]
-}
-
-async function fileOutside(directory: string, path: string): Promise<DocumentFile> {
-  const bytes = await readRegular(resolve(directory, path))
-  if (bytes !== null) return { path, text: bytes.toString('utf8') }
-  const fix = 'name a file, or a folder of this repository'
-  throw new UserError({ path: '--from', found: path, expected: 'a document', fix })
+  const inside: string[] = []
+  const outside: DocumentFile[] = []
+  for (const typed of paths) {
+    const path = relative(clone.workTree, resolve(directory, typed))
+    if (path.split(sep)[0] !== '..' && !isAbsolute(path)) {
+      inside.push(path.split(sep).join('/') || '.')
+      continue
+    }
+    const bytes = await readRegular(resolve(directory, typed))
+    const fix = 'name a file, or a folder of this repository'
+    if (bytes === null) throw new UserError({ path: '--from', found: typed, expected: 'a document', fix })
+    outside.push({ path: typed, text: bytes.toString('utf8') })
+  }
+  return [...(inside.length > 0 ? await readDocumentFiles(clone, inside) : []), ...outside]
 }
 
 function read(files: readonly DocumentFile[]): Documents {

@@ -1,5 +1,7 @@
 // The look at a plan before it is written: taken, refined in words, edited by hand, kept as a draft, or left.
-import { mkdir, writeFile } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { renderPrdMarkdown, sizeRemarks } from '../documents/index.ts'
 import type { Prd } from '../model/feature.ts'
@@ -7,13 +9,11 @@ import { parsePrd } from '../prd/parse.ts'
 import { serializePrd } from '../prd/serialize.ts'
 import { terminalText } from '../report/escape.ts'
 import { many } from '../report/words.ts'
-import { UserError } from '../system/errors.ts'
+import { messageOf, UserError } from '../system/errors.ts'
 import { type Asking, Cancelled, type Choice } from './ask.ts'
-import type { Desk } from './plan-desk.ts'
-import { type Draft, draftMistakes, relisted, replaced } from './plan-draft.ts'
-import { edit, editorOf } from './plan-edit.ts'
+import type { Desk } from './plan.ts'
+import { type Draft, draftMistakes, fromPage, isReadBack, relisted, replaced } from './plan-draft.ts'
 import type { Standing } from './plan-feature.ts'
-import { fromPage, isReadBack } from './plan-page.ts'
 import { differenceLines, hanging, storyLines } from './plan-view.ts'
 
 export type Reviewed = { kind: 'taken' | 'sketch' | 'left'; draft: Draft }
@@ -46,12 +46,8 @@ export async function review(
 
 /** The plan as it would be written; gives how many mistakes it has. */
 export function show({ say, width }: Desk, standing: Standing, { prd, questions }: Draft): number {
-  const remarks = sizeRemarks(prd.userStories)
-  say([
-    '',
-    `${many(prd.userStories.length, 'story', 'stories')}, in order:`,
-    ...storyLines(prd, remarks, width),
-  ])
+  const stories = storyLines(prd, sizeRemarks(prd.userStories), width)
+  say(['', `${many(prd.userStories.length, 'story', 'stories')}:`, ...stories])
   if (questions.length > 0) {
     const asked = questions.flatMap((one) => hanging(`? ${terminalText(one)}`, '  ', width))
     say(['', 'What the session could not know:', ...asked])
@@ -59,7 +55,7 @@ export function show({ say, width }: Desk, standing: Standing, { prd, questions 
   const difference = standing.prd === null ? [] : differenceLines(standing.prd, prd, width)
   if (difference.length > 0) say(['', `What changes in ${standing.folder}:`, ...difference])
   const mistakes = draftMistakes(prd, 'plan')
-  if (mistakes.length > 0) say(['', ...new UserError(mistakes).message.split('\n')])
+  if (mistakes.length > 0) say(['', new UserError(mistakes).message])
   say([''])
   return mistakes.length
 }
@@ -72,28 +68,27 @@ function moves(
 ): Choice<Move>[] {
   const isNew = standing.prd === null || serializePrd(standing.prd) !== serializePrd(prd)
   const editor = terminalText(editorOf(context.env), 40)
-  const all: (Choice<Move> | null)[] = [
-    mistakes === 0 && isNew ? { value: 'take', label: 'Take it', hint: 'writes the files' } : null,
-    questions.length > 0
-      ? { value: 'answer', label: 'Answer the questions', hint: `a session of ${settings.agent}` }
-      : null,
-    { value: 'refine', label: 'Refine it in words', hint: `a session of ${settings.agent}` },
-    isReadBack(prd) ? { value: 'markdown', label: 'Edit prd.md', hint: editor } : null,
-    { value: 'json', label: 'Edit prd.json', hint: editor },
-    standing.prd === null ? { value: 'sketch', label: 'Keep prd.md alone', hint: 'go on another day' } : null,
-    { value: 'leave', label: isNew ? 'Leave it' : 'Leave it as it is', hint: 'writes nothing' },
+  const session = `a session of ${settings.agent}`
+  const all: [isPossible: boolean, Choice<Move>][] = [
+    [mistakes === 0 && isNew, { value: 'take', label: 'Take it', hint: 'writes the files' }],
+    [questions.length > 0, { value: 'answer', label: 'Answer the questions', hint: session }],
+    [true, { value: 'refine', label: 'Refine it in words', hint: session }],
+    [isReadBack(prd), { value: 'markdown', label: 'Edit prd.md', hint: editor }],
+    [true, { value: 'json', label: 'Edit prd.json', hint: editor }],
+    [standing.prd === null, { value: 'sketch', label: 'Keep prd.md alone', hint: 'go on another day' }],
+    [true, { value: 'leave', label: isNew ? 'Leave it' : 'Leave it as it is', hint: 'writes nothing' }],
   ]
-  return all.filter((one) => one !== null)
+  return all.flatMap(([isPossible, choice]) => (isPossible ? [choice] : []))
 }
 
 type Change = { desk: Desk; ask: Asking; feature: string; standing: Standing; draft: Draft }
 
 async function changed(move: Exclude<Move, 'take' | 'sketch' | 'leave'>, change: Change): Promise<Draft> {
-  const { desk, draft } = change
+  const { desk, ask, draft } = change
   try {
     switch (move) {
       case 'refine':
-        return await refined(change, await change.ask.text('What should be different?'))
+        return await refined(change, await ask.text('What should be different?'))
       case 'answer':
         return await refined(change, await answers(change))
       case 'markdown':
@@ -103,7 +98,7 @@ async function changed(move: Exclude<Move, 'take' | 'sketch' | 'leave'>, change:
     }
   } catch (error) {
     if (!(error instanceof UserError)) throw error
-    desk.say(error.message.split('\n'))
+    desk.say([error.message])
     return draft
   }
 }
@@ -126,24 +121,60 @@ async function refined({ desk, feature, standing, draft }: Change, words: string
   return { prd: replaced(draft.prd, proposed), context, questions: proposed.questions, brief }
 }
 
+/** In the person's own editor, on a copy, until it can be read or the person gives up; then the copy stays, and is named. */
 async function edited(
-  { desk, ask, draft }: Change,
+  { desk: { clone, context, say }, ask, draft }: Change,
   name: 'prd.md' | 'prd.json',
   text: string,
   read: (text: string, before: Prd) => Prd,
 ): Promise<Draft> {
-  const { clone, context, say } = desk
-  const how = { gitDir: clone.gitDir, name, text, env: context.env, ask, say }
-  const result = await edit({ ...how, read: (changedText) => read(changedText, draft.prd) })
-  return result.kind === 'read' ? { ...draft, prd: result.value } : draft
+  const folder = join(clone.gitDir, 'ralph', 'plan')
+  const file = join(folder, name)
+  await mkdir(folder, { recursive: true })
+  await writeFile(file, text)
+  for (;;) {
+    await openEditor(file, context.env)
+    const now = await readFile(file, 'utf8')
+    if (now === text) return draft
+    try {
+      const prd = read(now, draft.prd)
+      await rm(file, { force: true })
+      return { ...draft, prd }
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error
+      say([error.message])
+    }
+    if (await ask.yes(`Open ${name} again? Your edit is in it.`, true)) continue
+    say([`Your edit stays in ${file}; the plan is as it was before it.`])
+    return draft
+  }
+}
+
+/** What they chose for prose comes before what they chose for a line. */
+function editorOf({ VISUAL, EDITOR }: Readonly<Record<string, string>>): string {
+  return VISUAL || EDITOR || 'vi'
+}
+
+/** By the shell, as git does: an editor may have arguments. Throws UserError where it cannot be started. */
+async function openEditor(file: string, env: Readonly<Record<string, string>>): Promise<void> {
+  const editor = editorOf(env)
+  // Ctrl+C is the editor's: the plan behind it is not to be lost.
+  const stay = () => {}
+  process.on('SIGINT', stay)
+  const child = spawn('sh', ['-c', `${editor} "$@"`, editor, file], { stdio: 'inherit', env: { ...env } })
+  const [code] = await once(child, 'close').catch((error: unknown) => [messageOf(error)])
+  process.off('SIGINT', stay)
+  if (code === 0) return
+  const found = `${editor}, which ended with ${code}`
+  const fix = 'set VISUAL or EDITOR to an editor that waits, such as `code --wait`'
+  throw new UserError({ path: '$EDITOR', found, expected: 'an editor', fix })
 }
 
 function fromJson(text: string, before: Prd): Prd {
   const parsed = parsePrd(text, 'prd.json')
   if (!parsed.ok) throw new UserError(parsed.mistakes)
-  return {
-    ...relisted({ ...parsed.prd, run: before.run, userStories: before.userStories }, parsed.prd.userStories),
-  }
+  const { run, userStories } = before
+  return relisted({ ...parsed.prd, run, userStories }, parsed.prd.userStories)
 }
 
 /** What a session was paid for is not lost with a key. */

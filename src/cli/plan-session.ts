@@ -1,14 +1,11 @@
 // Plan sessions on this machine: fresh, on the tree as it is, and what they write is thrown away.
 import type { AgentEvent } from '../agents/agent.ts'
-import { newState } from '../app/claim.ts'
 import { limitsOf } from '../app/limits.ts'
 import { refuseTemplates } from '../app/templates.ts'
 import { budgetLeft, estimate, sessionMs } from '../loop/limits.ts'
 import type { Prd } from '../model/feature.ts'
-import { newJob } from '../model/job.ts'
 import type { PlanTask, Proposal } from '../model/plan.ts'
 import type { Ports } from '../model/ports.ts'
-import type { State } from '../model/state.ts'
 import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
 import { terminalText } from '../report/escape.ts'
 import { costWords, hasCost, humanMs, NO_COST, tokenWords, utc } from '../report/words.ts'
@@ -17,7 +14,7 @@ import { newMark } from '../system/process.ts'
 import { Live } from '../terminal/live.ts'
 import { Cancelled } from './ask.ts'
 import { type Context, type Flags, settingsOf } from './context.ts'
-import type { LocalRun } from './local.ts'
+import { freshState, type LocalRun } from './local.ts'
 import { liveOf, withPorts } from './run.ts'
 
 export type Proposed = Extract<Proposal, { kind: 'proposed' }>
@@ -45,27 +42,27 @@ export function createPlanner(context: Context, opened: LocalRun | null): Planne
     const limits = limitsOf(settings)
     const live = liveOf(context, settings, limits, [])
     live.agent = untilPlan(live.agent)
-    const state = stateOf(local, subject)
+    const { feature: name, folder, prd } = subject
+    // As if no run had begun with it: a plan session is told nothing else.
+    const file = { name, folder, path: `${folder}/prd.json`, prd, digest: '', notes: [] }
+    const state = freshState(file, settings, local.base)
     await refuseTemplates((path) => local.read(state, path))
     const began = Date.now()
     const answer = await withPorts(context, local, live, { mark: newMark() }, (ports) => {
       live.say(`\nA session of ${settings.agent} looks; what it writes is undone.`)
-      const bounds = {
-        timeoutMs: sessionMs(state, limits, began),
-        budget: budgetLeft(
-          { ...state, prd: { ...state.prd, run: { ...state.prd.run, usage: used } } },
-          limits,
-        ),
-        reserved: estimate(state, limits),
-      }
+      const spent = { ...state, prd: { ...prd, run: { ...prd.run, usage: used } } }
+      const timeoutMs = sessionMs(state, limits, began)
+      const bounds = { timeoutMs, budget: budgetLeft(spent, limits), reserved: estimate(state, limits) }
       return onTreeAsItIs(local, ports, live.warn, (green) =>
         ports.agent.plan({ ...state, green }, task, bounds, ports.signal),
       )
     })
     if (answer === null) throw new Cancelled()
-    used = addUsage(used, answer.usage)
-    live.say(usageWords(answer.usage, Date.now() - began))
-    return answer.proposal
+    const { usage, proposal } = answer
+    used = addUsage(used, usage)
+    const cost = hasCost(usage) ? costWords(usage) : NO_COST
+    live.say(`Session: ${humanMs(Date.now() - began)}, ${tokenWords(usage, ' tokens')}, cost ${cost}`)
+    return proposal
   }
 
   return {
@@ -94,15 +91,6 @@ export function createPlanner(context: Context, opened: LocalRun | null): Planne
       throw noPlan(local.settings.agent, second)
     },
   }
-}
-
-/** A feature that no run has begun with, whatever stands of it: a plan session is told nothing else. */
-function stateOf({ base, settings }: LocalRun, { feature, folder, prd }: Subject): State {
-  const file = { name: feature, folder, path: `${folder}/prd.json`, prd, digest: '', notes: [] }
-  const now = Date.now()
-  const today = new Date(now).toISOString().slice(0, 10)
-  const job = newJob(now, Number.MAX_SAFE_INTEGER, null)
-  return newState(file, prd.branchName || `${settings.branchPrefix}${feature}`, { base, today, job })
 }
 
 /** What people have not committed is theirs: behind the session the tree is what it was, dirt and all. */
@@ -134,15 +122,10 @@ function noPlan(agent: string, proposal: Exclude<Proposal, Proposed>): UserError
   }
   const isLimit = proposal.kind === 'limit'
   const until = isLimit && proposal.notBefore !== null ? `after ${utc(proposal.notBefore)}` : 'later'
-  const fix = isLimit
-    ? `run again ${until}, or with another --agent`
-    : 'see ralph doctor, or name another --agent'
-  return new UserError({
-    path: 'agent',
-    found: `${agent}: ${message}`,
-    expected: 'an agent that can work',
-    fix,
-  })
+  const again = isLimit ? `run again ${until}` : 'see ralph doctor'
+  const found = `${agent}: ${message}`
+  const fix = `${again}, or name another --agent`
+  return new UserError({ path: 'agent', found, expected: 'an agent that can work', fix })
 }
 
 function noCommit(directory: string): UserError {
@@ -161,9 +144,4 @@ function untilPlan(print: (event: AgentEvent) => void): (event: AgentEvent) => v
     isOver ||= at >= 0
     if (!isOver) print(event)
   }
-}
-
-function usageWords(usage: Usage, ms: number): string {
-  const cost = hasCost(usage) ? costWords(usage) : NO_COST
-  return `Session: ${humanMs(ms)}, ${tokenWords(usage, ' tokens')}, cost ${cost}`
 }

@@ -1,55 +1,46 @@
-// What a plan looks like on a terminal: where it was read, its stories in order, and how it differs from the one before. Pure.
-
+// What a plan looks like on a terminal: where it was read, its stories, and how it differs from the one before. Pure.
 import type { Source } from '../documents/types.ts'
 import { typedOn } from '../loop/command-table.ts'
 import type { Prd, Story } from '../model/feature.ts'
-import { pickStory } from '../prd/select.ts'
 import { terminalText } from '../report/escape.ts'
 import { aboutOf, type PlanView } from '../report/view.ts'
 import { many } from '../report/words.ts'
-import { fit, pad, textWidth, wrap } from '../terminal/width.ts'
+import { fit, wrap } from '../terminal/width.ts'
 
 export type Remark = { storyId: string; remark: string }
 
 /** So many rows are shown; the files hold the rest. */
 const MOST_ROWS = 60
-/** The widest that ids and places are shown in a column of their own. */
-const NARROW = 60
 
 /** One row a file: where its first story stands, its format, its stories. `width`: columns; null in a pipe. */
 export function sourceLines(sources: readonly Source[], width: number | null): string[] {
   const groups = new Map<string, Source[]>()
   for (const source of sources) {
     const key = `${source.path}\0${source.format}`
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [source])
-    else group.push(source)
+    groups.set(key, [...(groups.get(key) ?? []), source])
   }
-  const rows = [...groups.values()].map((found) => {
+  return bounded([...groups.values()]).flatMap((found) => {
     const { path, format } = found[0] ?? { path: '', format: '' }
     const line = Math.min(...found.map((one) => one.line))
     const ids = found.map(({ storyId }) => storyId)
-    return [
-      `${terminalText(path)}:${line}`,
-      terminalText(format),
-      `${many(ids.length, 'story', 'stories')}: ${span(ids)}`,
-    ]
+    const stories = `${many(ids.length, 'story', 'stories')}: ${span(ids)}`
+    return hanging(`${terminalText(path)}:${line}  ${terminalText(format)}  ${stories}`, '  ', width)
   })
-  return table(bounded(rows), width)
 }
 
-/** The stories in the order in which they would be worked on, with what each should be looked at for. */
+/** The stories, with what each should be looked at for. */
 export function storyLines(prd: Prd, remarks: readonly Remark[], width: number | null): string[] {
   const idColumns = Math.max(0, ...prd.userStories.map(({ id }) => id.length))
-  const rows = inOrder(prd).slice(0, MOST_ROWS)
+  const rows = bounded(prd.userStories)
   const lines = rows.flatMap((story) => {
     const head = `  ${story.passes ? '[x]' : '[ ]'} ${story.id.padEnd(Math.min(idColumns, 20))}  `
-    const facts = [many(story.acceptanceCriteria.length, 'criterion', 'criteria')]
-    if (story.dependsOn.length > 0) facts.push(`after ${span(story.dependsOn)}`)
-    if (story.passes)
-      facts.push(
-        story.lastResult?.imported === true ? 'done before: imported, seen by no gate' : 'passed its gates',
-      )
+    const done =
+      story.lastResult?.imported === true ? 'done before: imported, seen by no gate' : 'passed its gates'
+    const facts = [
+      many(story.acceptanceCriteria.length, 'criterion', 'criteria'),
+      ...(story.dependsOn.length > 0 ? [`after ${span(story.dependsOn)}`] : []),
+      ...(story.passes ? [done] : []),
+    ]
     const own = remarks.filter(({ storyId }) => storyId === story.id).map(({ remark }) => remark)
     return [
       fitted(`${head}${terminalText(story.title)}`, width),
@@ -100,25 +91,6 @@ function span(ids: readonly string[]): string {
   return `${ids.slice(0, 2).join(', ')} ... ${ids.at(-1)}`
 }
 
-function inOrder(prd: Prd): Story[] {
-  const done = prd.userStories.filter((story) => story.passes || story.skipped || story.blocked)
-  const order = [...done]
-  const left = new Map(prd.userStories.map((story) => [story.id, story]))
-  for (const { id } of done) left.delete(id)
-  const worked = new Set<string>()
-  while (left.size > 0 && order.length < done.length + MOST_ROWS) {
-    const stories = prd.userStories.map((story) =>
-      worked.has(story.id) ? { ...story, passes: true } : story,
-    )
-    const next = pickStory({ ...prd, userStories: stories })
-    if (next === null) break
-    worked.add(next.id)
-    left.delete(next.id)
-    order.push(next)
-  }
-  return [...order, ...left.values()]
-}
-
 /** What a plan changes of the one that stands there: nothing where both say the same. */
 export function differenceLines(before: Prd, after: Prd, width: number | null): string[] {
   const old = new Map(before.userStories.map((story) => [story.id, story]))
@@ -158,21 +130,6 @@ function changedFields(before: Story, after: Story): string[] {
 
 function bounded<T>(rows: readonly T[]): T[] {
   return rows.slice(0, MOST_ROWS)
-}
-
-/** Columns where they fit, else each row's cells below one another. */
-function table(rows: readonly string[][], width: number | null): string[] {
-  const columns = Math.max(0, ...rows.map((row) => row.length))
-  const widths = Array.from({ length: columns }, (_, at) =>
-    Math.max(...rows.map((row) => textWidth(row[at] ?? ''))),
-  )
-  const isWide = width === null || (width >= NARROW && widths.reduce((sum, one) => sum + one + 2, 0) <= width)
-  if (isWide)
-    return rows.map((row) => `  ${row.map((cell, at) => pad(cell, widths[at] ?? 0)).join('  ')}`.trimEnd())
-  return rows.flatMap(([first = '', ...rest]) => [
-    fitted(`  ${first}`, width),
-    ...hanging(rest.join(', '), '      ', width),
-  ])
 }
 
 function fitted(line: string, width: number | null): string {

@@ -1,21 +1,39 @@
 // `ralph plan`: documents, a sentence or an interview become the stories of a feature. Changes no code and passes nothing.
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { type Clone, openClone } from '../git/git.ts'
 import { terminalText } from '../report/escape.ts'
-import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
+import { outputsOf } from '../report/outputs.ts'
+import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
-import { MARK_NAME } from '../system/orphans.ts'
-import { Cancelled } from './ask.ts'
-import type { Answer, Context } from './context.ts'
-import { answerOf, nextLines, sketchLines, writtenLines } from './plan-answer.ts'
-import { type Desk, openDesk, type Wanted } from './plan-desk.ts'
-import { type Draft, draftMistakes } from './plan-draft.ts'
+import { type Asking, asking, Cancelled } from './ask.ts'
+import { type Answer, type Context, interrupted, refuseFromInside, settingsOf } from './context.ts'
+import { type LocalRun, openLocal } from './local.ts'
+import { type Draft, draftMistakes, fromPage, isEdited } from './plan-draft.ts'
 import { filesOf, type Standing, sketchOf, standingOf } from './plan-feature.ts'
 import { askSettings, chosenScope } from './plan-interview.ts'
-import { firstDraft, materialOf, nameFor, showMaterial } from './plan-material.ts'
-import { fromPage, isEdited } from './plan-page.ts'
-import { keep, review, show } from './plan-review.ts'
-import { changesBy, writeAll } from './plan-write.ts'
+import { firstDraft, type Material, materialOf, nameFor, showMaterial } from './plan-material.ts'
+import { keep, type Reviewed, review, show } from './plan-review.ts'
+import { createPlanner, type Planner } from './plan-session.ts'
+import { changesBy, finishWriting, writeAll } from './write.ts'
+
+/** What was typed. */
+export type Wanted = { feature: string | null; sentence: string; from: readonly string[]; yes: boolean }
+
+/** What the parts of `ralph plan` share. */
+export type Desk = Disposable & {
+  context: Context
+  settings: Settings
+  clone: Clone
+  /** Null in a repository without a commit: it can be planned for, but no session and no run begins there. */
+  local: LocalRun | null
+  planner: Planner
+  /** Null where nobody can be asked, or `--yes` has answered. */
+  ask: Asking | null
+  /** Columns of a terminal; null in a pipe, where nothing is cut. */
+  width: number | null
+  say(lines: readonly string[]): void
+}
 
 /** Gives 0 where the plan is written or stands already, 1 where the person left it, 130 where it was interrupted. */
 export async function plan(context: Context): Promise<Answer> {
@@ -27,47 +45,66 @@ export async function plan(context: Context): Promise<Answer> {
   } catch (error) {
     if (!(error instanceof Cancelled)) throw error
     desk.say(['', 'Interrupted: nothing was written.'])
-    const outputs = { ...outputsOf(null, 'interrupted', null), feature: wanted.feature }
-    return { code: EXIT_CODES.interrupted, outputs, more: { written: [] } }
+    const { code, outputs } = interrupted()
+    return { code, outputs: { ...outputs, feature: wanted.feature }, more: { written: [] } }
+  }
+}
+
+async function openDesk(context: Context, mayAsk: boolean): Promise<Desk> {
+  const { out, say, warn } = context
+  const { settings, notes } = await settingsOf(context)
+  for (const note of notes) warn(note)
+  const clone = await openClone(context.directory, context.env)
+  const local = clone.head === null ? null : await openLocal(context, settings)
+  if (local === null) await finishWriting(clone)
+  return {
+    context,
+    settings,
+    clone,
+    local,
+    planner: createPlanner(context, local),
+    ask: mayAsk ? asking(context) : null,
+    width: out.isTTY === true ? Math.min(100, out.columns) : null,
+    say: (lines) => say(lines.join('\n')),
+    [Symbol.dispose]: () => local?.[Symbol.dispose](),
   }
 }
 
 async function planned(desk: Desk, wanted: Wanted): Promise<Answer> {
-  const { ask, clone, planner } = desk
+  const { ask, clone, planner, settings } = desk
   const known = wanted.feature === null ? null : await standingOf(wanted.feature, desk)
   const material = await materialOf(desk, wanted, known)
   showMaterial(desk, material)
   const feature = wanted.feature ?? (await nameFor(desk, material))
   const standing = await settled(desk, wanted, known ?? (await standingOf(feature, desk)))
   const read = material.documents?.prd ?? null
-  const scope = read === null ? null : await chosenScope(ask, desk.settings, read)
+  const scope = read === null ? null : await chosenScope(ask, settings, read)
   const chosen =
     ask === null || !standing.isNew
-      ? null
-      : await askSettings(ask, clone.workTree, desk.context.flags, material, desk.settings)
-  planner.choose(chosen?.flags ?? {})
+      ? { flags: {}, config: null }
+      : await askSettings(ask, clone.workTree, desk.context.flags, material, settings)
+  planner.choose(chosen.flags)
   const draft = await firstDraft(desk, wanted, material, { feature, scope, standing })
-  const branch = `${desk.settings.branchPrefix}${feature}`
-  if (standing.isNew && ![branch, ''].includes(draft.prd.branchName))
-    desk.say([
-      '',
-      `A run works on ${terminalText(draft.prd.branchName)}, as the documents say, not on ${branch}.`,
-    ])
+  const branch = `${settings.branchPrefix}${feature}`
+  const { branchName } = draft.prd
+  if (standing.isNew && ![branch, ''].includes(branchName))
+    desk.say(['', `A run works on ${terminalText(branchName)}, as the documents say, not on ${branch}.`])
   const reviewed =
     ask === null
       ? await unasked(desk, feature, wanted, standing, draft)
       : await review(desk, ask, feature, standing, draft)
-  const { prd } = reviewed.draft
-  if (reviewed.kind === 'left') return answerOf(desk, feature, prd, material, { code: 1, written: [] })
+  if (reviewed.kind === 'left') return answerOf(desk, feature, reviewed, material, null)
   const { folder } = standing
   const isSketch = reviewed.kind === 'sketch'
-  const files = isSketch ? sketchOf(folder, reviewed.draft) : filesOf(standing, reviewed.draft)
-  const config = chosen?.config == null ? {} : { 'ralph.config.yml': chosen.config }
+  const files = isSketch ? sketchOf(folder, reviewed.draft) : filesOf(folder, reviewed.draft)
+  const config = chosen.config === null ? {} : { 'ralph.config.yml': chosen.config }
   const written = await writeAll(clone, { ...config, ...files })
-  desk.say(writtenLines(folder, written))
-  const isGated = chosen?.config != null || desk.settings.gates.length > 0 || desk.settings.ungated
-  desk.say(isSketch ? sketchLines(feature) : await nextLines(desk, feature, { folder, isGated }))
-  return answerOf(desk, feature, prd, material, { code: 0, written })
+  if (written.length === 0) desk.say([`${folder} says all of it already: nothing was changed.`])
+  else desk.say(written.map((path) => `written: ${path}`))
+  const isGated = chosen.config !== null || settings.gates.length > 0 || settings.ungated
+  const next = isSketch ? [`ralph plan ${feature}`] : await nextCommands(desk, feature, folder, isGated)
+  desk.say(['', 'Next:', ...next.map((line) => `  ${line}`)])
+  return answerOf(desk, feature, reviewed, material, written)
 }
 
 /** Words that people wrote into prd.md and not into prd.json would be lost: they are taken, or given up outright. */
@@ -79,13 +116,9 @@ async function settled({ ask }: Desk, { from }: Wanted, standing: Standing): Pro
   if (isNamed || (await ask?.yes(`${path} says otherwise than prd.json beside it. Take its words?`, true)))
     return { ...standing, base: fromPage(markdown, prd, path) }
   if (ask !== null) return standing
+  const found = 'words that prd.json beside it does not have'
   const fix = `take its words (--from ${path}), or remove it: it is written anew from prd.json`
-  throw new UserError({
-    path,
-    found: 'words that prd.json beside it does not have',
-    expected: 'the same in both',
-    fix,
-  })
+  throw new UserError({ path, found, expected: 'the same in both', fix })
 }
 
 /** Nobody is asked: with `--yes` a plan without a mistake is taken; without it, only one that changes nothing. */
@@ -95,24 +128,18 @@ async function unasked(
   { yes }: Wanted,
   standing: Standing,
   draft: Draft,
-): Promise<{ kind: 'taken'; draft: Draft }> {
+): Promise<Reviewed> {
   show(desk, standing, draft)
   const mistakes = draftMistakes(draft.prd, `${standing.folder}/prd.json`)
   if (mistakes.length > 0) {
     await keep(desk, feature, draft)
     throw new UserError(mistakes)
   }
-  if (yes || (await changesBy(desk.clone, filesOf(standing, draft))).length === 0)
+  if (yes || (await changesBy(desk.clone, filesOf(standing.folder, draft))).length === 0)
     return { kind: 'taken', draft }
   const found = standing.isNew ? 'no terminal to ask on' : 'a plan of it already, and no terminal to ask on'
   const fix = 'add --yes to take the plan as it is shown'
   throw new UserError({ path: 'ralph plan', found, expected: 'a yes', fix })
-}
-
-function refuseFromInside({ env }: Context): void {
-  if (env[MARK_NAME] === undefined) return
-  const found = 'a command typed by an agent or a gate'
-  throw new UserError({ path: 'ralph plan', found, expected: 'a person', fix: 'leave it to people' })
 }
 
 function wantedOf({ given, flags, feature, directory }: Context): Wanted {
@@ -134,4 +161,46 @@ function refuseNameBehind(from: readonly string[], directory: string): void {
   if (paths.length === 0 || !/^[\w-]+$/.test(last) || existsSync(resolve(directory, last))) return
   const fix = `a feature is named first: ralph plan ${last} --from ${paths.reverse().join(' ')}`
   throw new UserError({ path: '--from', found: last, expected: 'a file or a folder', fix })
+}
+
+/** Everything that stands between the plan and its run. */
+async function nextCommands(
+  { clone, local }: Desk,
+  feature: string,
+  folder: string,
+  isGated: boolean,
+): Promise<string[]> {
+  const dirt = clone.head === null ? null : await local?.workspace.repository.dirt(clone.head)
+  // A run begins on a clean tree; the plan itself it takes up.
+  const isDirty = dirt?.some(({ path }) => !path.startsWith('.ralph/')) ?? true
+  return [
+    `look at ${folder}/prd.md`,
+    ...(isGated ? [] : ['ralph init   (no command checks the stories yet)']),
+    ...(isDirty ? ['git add -A && git commit   (or stash what else has changed)'] : []),
+    `ralph run ${feature}`,
+  ]
+}
+
+/** `written`: null where the plan was left. */
+function answerOf(
+  { planner }: Desk,
+  feature: string,
+  { draft }: Reviewed,
+  { documents }: Material,
+  written: readonly string[] | null,
+): Answer {
+  const stories = draft.prd.userStories.map(({ id, title, acceptanceCriteria, dependsOn, passes }) => {
+    return { id, title, criteria: acceptanceCriteria.length, dependsOn, imported: passes }
+  })
+  const usage = planner.used()
+  const outputs = {
+    ...outputsOf(null, null, null),
+    feature,
+    storiesTotal: stories.length,
+    storiesPassed: stories.filter(({ imported }) => imported).length,
+    costUsd: usage.costUsd,
+  }
+  const { sources = [], notes = [] } = documents ?? {}
+  const more = { stories, sources, notes, written: written ?? [], usage }
+  return { code: written === null ? 1 : 0, outputs, more }
 }

@@ -1,59 +1,48 @@
 // `ralph prompt`: exactly what the next session of a story is told, and what makes it so long. Starts nothing.
-import { type Asked, type Prompt, type PromptSources, promptOf } from '../agents/prompts.ts'
+import { type Asked, type Prompt, promptOf } from '../agents/prompts.ts'
 import { promptSources } from '../app/agents.ts'
 import { limitsOf } from '../app/limits.ts'
 import { bytes } from '../loop/bounded.ts'
-import { applyCommand } from '../loop/commands.ts'
-import { decision } from '../loop/situation.ts'
 import { type Part, textOf } from '../loop/template.ts'
 import { boundOf, MODES, type Mode } from '../loop/variables.ts'
 import { isSetUp } from '../loop/work.ts'
 import type { Story } from '../model/feature.ts'
 import type { State } from '../model/state.ts'
-import { outputsOf } from '../report/outputs.ts'
 import { UserError } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
-import { type Answer, type Context, settingsOf, tell } from './context.ts'
-import { type LocalRun, openLocal } from './local.ts'
+import { type Answer, answerOf, type Context, tell } from './context.ts'
+import { type LocalRun, openFeature, stepOfRun } from './local.ts'
 
 export async function prompt(context: Context): Promise<Answer> {
   const mode = modeOf(context.flags.mode)
-  const { settings } = await settingsOf(context)
   const note = (text: string) => tell(process.stderr, text)
-  using local = await openLocal(context, settings, { warn: (text) => note(`warning: ${text}`) })
+  using local = await openFeature(context)
   const state = await local.look()
   const named = storyOf(context, state)
-  const story = mode === 'run' ? (named ?? nextStory(local, state)) : named
-  const sources = promptSources(settings, (_commit, path) => local.read(state, path))
-  const made = await promptOf(sources, await askedOf(local, state, mode, story), state)
+  const asked = await askedOf(local, state, mode, named)
+  const story = asked.mode === 'run' ? asked.story : named
+  const sources = promptSources(local.settings, (_commit, path) => local.read(state, path))
+  const made = await promptOf(sources, asked, state)
   if (made === null) throw noSetup()
-  if (mode === 'run' && (await setUpFirst(sources, state, story)))
+  // As far as is known before the kept work is put on top of the newest code.
+  const isDue = mode === 'run' && !isSetUp(state, story?.id ?? '', null)
+  if (isDue && (await promptOf(sources, { mode: 'setup' }, state)) !== null)
     note('a set-up session comes first: ralph prompt --mode setup')
   const text = local.workspace.redactor.redact(textOf(made.parts))
   const sizes = sizesOf(made.parts)
   if (!context.json) tell(process.stdout, text.replace(/\n$/, ''))
   for (const line of table(mode, made, sizes)) note(line)
-  const more = {
-    mode,
-    storyId: story?.id ?? null,
-    template: made.template,
-    bytes: bytes(text),
-    parts: sizes,
-    prompt: text,
-  }
-  return { code: 0, outputs: outputsOf(state, state.prd.run.outcome, null), more }
+  const { template } = made
+  const more = { mode, storyId: story?.id ?? null, template, bytes: bytes(text), parts: sizes, prompt: text }
+  return answerOf(state, more)
 }
 
 function modeOf(given: Context['flags'][string]): Mode {
   const found = given ?? 'run'
   const mode = MODES.find((one) => one === found)
   if (mode !== undefined) return mode
-  throw new UserError({
-    path: '--mode',
-    found: String(found),
-    expected: 'a kind of session',
-    fix: `use one of: ${MODES.join(', ')}`,
-  })
+  const fix = `use one of: ${MODES.join(', ')}`
+  throw new UserError({ path: '--mode', found: String(found), expected: 'a kind of session', fix })
 }
 
 /** The story that was named, if any. */
@@ -74,21 +63,13 @@ function storyOf({ given }: Context, { prd }: State): Story | null {
 
 /** The one that a run would work on next; where it would work on none, the first. */
 function nextStory({ settings }: LocalRun, state: State): Story {
-  const step = decision(
-    applyCommand(state, { kind: 'run', id: 0, by: 'you' }),
-    limitsOf(settings),
-    Date.now(),
-  )
+  const step = stepOfRun(state, limitsOf(settings))
   const id = step.kind === 'reserve' ? step.storyId : null
   const { userStories } = state.prd
   const story = userStories.find((one) => one.id === id) ?? userStories[0]
   if (story !== undefined) return story
-  throw new UserError({
-    path: state.feature,
-    found: 'no story',
-    expected: 'a story to work on',
-    fix: 'ralph plan',
-  })
+  const expected = 'a story to work on'
+  throw new UserError({ path: state.feature, found: 'no story', expected, fix: 'ralph plan' })
 }
 
 async function askedOf(local: LocalRun, state: State, mode: Mode, named: Story | null): Promise<Asked> {
@@ -117,12 +98,6 @@ async function askedOf(local: LocalRun, state: State, mode: Mode, named: Story |
   }
 }
 
-/** As far as is known before the kept work is put on top of the newest code. */
-async function setUpFirst(sources: PromptSources, state: State, story: Story | null): Promise<boolean> {
-  if (isSetUp(state, story?.id ?? '', null)) return false
-  return (await promptOf(sources, { mode: 'setup' }, state)) !== null
-}
-
 function noSetup(): UserError {
   return new UserError({
     path: '.ralph/prompts/setup.md',
@@ -142,32 +117,21 @@ function sizesOf(parts: readonly Part[]): Size[] {
 }
 
 /** Not bounded: the story's own words. context.md has a bound of its own. */
-const OWN: ReadonlySet<string> = new Set([
-  'storyId',
-  'storyTitle',
-  'storyDescription',
-  'acceptanceCriteria',
-  'context',
-])
+const OWN: ReadonlySet<string> = new Set(
+  'storyId storyTitle storyDescription acceptanceCriteria context'.split(' '),
+)
 const REST_BYTES = 8192
 
 function table(mode: Mode, { template }: Prompt, sizes: readonly Size[]): string[] {
-  const total = sizes.reduce((sum, size) => sum + size.bytes, 0)
-  const rest = sizes.filter(({ name }) => !OWN.has(name)).reduce((sum, size) => sum + size.bytes, 0)
-  const row = (name: string, size: string, share: string, bound: string) =>
-    `${name.padEnd(20)} ${size.padStart(7)} ${share.padStart(6)} ${bound.padStart(7)}`.trimEnd()
+  const sum = (some: readonly Size[]) => some.reduce((total, size) => total + size.bytes, 0)
+  const rest = sum(sizes.filter(({ name }) => !OWN.has(name)))
+  const row = (name: string, size: number | string, bound: number | string | null) =>
+    `${name.padEnd(20)} ${String(size).padStart(7)} ${String(bound ?? '').padStart(7)}`.trimEnd()
   return [
     '',
-    row('part', 'bytes', 'share', 'at most'),
-    ...sizes.map(({ name, bytes: size, bound }) =>
-      row(
-        name,
-        String(size),
-        `${Math.round((100 * size) / Math.max(1, total))} %`,
-        bound === null ? '' : String(bound),
-      ),
-    ),
-    row('in all', String(total), '', ''),
+    row('part', 'bytes', 'at most'),
+    ...sizes.map(({ name, bytes: size, bound }) => row(name, size, bound)),
+    row('in all', sum(sizes), null),
     ...(mode === 'run' ? [`${rest} of ${REST_BYTES} bytes beside the story's own text and context.md`] : []),
     `template: ${template ?? 'built in'}`,
   ]

@@ -1,11 +1,35 @@
 // `ralph report`: a run as one HTML file (or Markdown), or all runs of the clone with totals. Changes nothing of a run.
+import { spawn } from 'node:child_process'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { findFeatures } from '../app/features.ts'
+import { limitsOf } from '../app/limits.ts'
+import { pictureUris } from '../app/pictures.ts'
+import { foundPlaces } from '../app/places.ts'
+import { ARCHIVE } from '../git/archive.ts'
+import { featureOfFolder } from '../git/features.ts'
+import { repositoryUrl } from '../github/place.ts'
+import { type Situation, situationOf } from '../loop/situation.ts'
+import type { Prd } from '../model/feature.ts'
+import { concludedAs } from '../model/job.ts'
+import type { State } from '../model/state.ts'
+import { mapTexts } from '../model/text.ts'
+import { parsePrd } from '../prd/parse.ts'
+import { aggregate, type FeatureRun, runOf } from '../report/aggregate.ts'
+import { standingWords } from '../report/headline.ts'
+import { renderAll } from '../report/html/all.ts'
+import { MOST_PICTURES, picturesWanted, renderReport } from '../report/html/page.ts'
 import { jobSummary } from '../report/markdown.ts'
 import { outputsOf } from '../report/outputs.ts'
-import { UserError } from '../system/errors.ts'
-import { type Answer, type Context, settingsOf, tell } from './context.ts'
-import { openLocal } from './local.ts'
-import { reportAll } from './report-all.ts'
-import { localView, reportPage, show, written } from './report-page.ts'
+import { type View, viewOf } from '../report/view.ts'
+import { type Mistake, messageOf, UserError } from '../system/errors.ts'
+import { clearWay, replaceFile } from '../system/files.ts'
+import type { Answer, Context } from './context.ts'
+import { isAlive, type LocalRun, openFeature, remoteOf } from './local.ts'
+
+/** Runs that get a page of their own beside the table of all, the newest. */
+const MOST_PAGES = 100
 
 export async function report(context: Context): Promise<Answer> {
   const { flags } = context
@@ -14,20 +38,164 @@ export async function report(context: Context): Promise<Answer> {
     const fix = 'leave one of them out'
     throw new UserError({ path: '--all', found, expected: 'the page of all features', fix })
   }
-  const { settings } = await settingsOf(context)
-  using local = await openLocal(context, settings, {
-    warn: (text) => tell(process.stderr, `warning: ${text}`),
-  })
+  using local = await openFeature(context)
   if (flags.all === true) return reportAll(context, local)
   const state = await local.look()
   const { view, outcome } = await localView(context, local, state)
   if (flags.markdown === true) {
     const text = jobSummary(view)
     const path = typeof flags.output === 'string' ? await written(context, local, '', text) : null
-    if (path === null) tell(context.json ? process.stderr : process.stdout, text)
+    if (path === null) context.say(text)
     return { code: 0, outputs: outputsOf(state, outcome, path) }
   }
   const path = await written(context, local, `${state.feature}.html`, await reportPage(local, view))
   show(context, path)
   return { code: 0, outputs: outputsOf(state, outcome, path) }
+}
+
+/** The run as somebody at this clone sees it, without secrets. */
+async function localView({ env }: Context, { settings, workspace }: LocalRun, given: State) {
+  const { git, clone, redactor } = workspace
+  const state = mapTexts(given, redactor.redact)
+  const limits = limitsOf(settings)
+  const lives = await isAlive(state.lease)
+  const now = Date.now()
+  const situation = situationOf(state, limits, now, lives)
+  const { place } = remoteOf(clone, env)
+  const view = pageView(state, situation, {
+    repositoryUrl: place === null ? '' : repositoryUrl({ ...place, defaultBranch: '' }),
+    runUrl: state.lease?.url ?? null,
+    limits,
+    now,
+    notes: lives ? ['A job works on it now: this page shows the last state that it saved.'] : [],
+    annotations: await foundPlaces(git, state).catch(() => ({})),
+    surface: 'cli',
+  })
+  return { view, outcome: situation.kind === 'ended' ? situation.conclusion.outcome : null }
+}
+
+/** A run as a page shows it. */
+export function pageView(state: State, situation: Situation, facts: Parameters<typeof viewOf>[1]): View {
+  const conclusion = situation.kind === 'ended' ? situation.conclusion : null
+  // An attempt that a dead process has left is nobody's work.
+  const shown = situation.kind === 'working' ? state : concludedAs({ ...state, attempts: {} }, conclusion)
+  const view = viewOf(shown, facts, situation)
+  if (situation.kind !== 'ready') return view
+  return { ...view, headline: { sign: '⏯️', text: standingWords(state, situation) } }
+}
+
+async function reportPage({ workspace: { store } }: LocalRun, view: View): Promise<string> {
+  const read = (blob: string) => store.readScreenshot(blob)
+  return renderReport(view, await pictureUris(picturesWanted(view), read, MOST_PICTURES))
+}
+
+/** The path of the file: the one that was asked for, or `name` in Ralph's own folder. */
+async function written(
+  { flags, directory }: Context,
+  { workspace }: LocalRun,
+  name: string,
+  text: string,
+): Promise<string> {
+  const own = join(workspace.clone.gitDir, 'ralph', 'report', name)
+  const path = typeof flags.output === 'string' ? resolve(directory, flags.output) : own
+  if (path === own) await clearWay(workspace.clone.gitDir, path)
+  else await mkdir(dirname(path), { recursive: true })
+  await replaceFile(path, text)
+  return path
+}
+
+/** Says where it lies, and opens it where somebody looks. */
+function show(context: Context, path: string): void {
+  context.say(path)
+  if (context.flags.open !== true) return
+  const isSeen = process.stdout.isTTY === true && !context.json
+  if (isSeen) openInBrowser(context, path)
+  else context.warn('--open: this is no terminal, so nobody would see it')
+}
+
+export function openInBrowser({ warn }: Context, file: string): void {
+  const program = process.platform === 'darwin' ? 'open' : 'xdg-open'
+  const browser = spawn(program, [pathToFileURL(file).href], { detached: true, stdio: 'ignore' })
+  browser.on('error', () => warn(`--open: ${program} cannot be run; open it yourself`))
+  browser.unref()
+}
+
+/** Every run that this clone knows, by its states and by the prd.json of what is archived or has no state. */
+async function reportAll(context: Context, local: LocalRun): Promise<Answer> {
+  const { redact } = local.workspace.redactor
+  const unread: Mistake[] = []
+  const states = await statesOf(local, unread)
+  const begun = [...states].map(([folder, state]) =>
+    runOf(state, { feature: state.feature, folder, isArchived: false }),
+  )
+  const all = aggregate([...begun, ...(await withoutState(local, states, unread))])
+  const newest = all.runs.filter((run) => !run.isArchived && states.has(run.folder)).slice(0, MOST_PAGES)
+  const hrefs = new Map(newest.map(({ folder }) => [folder, `${folder.replace(/[^\w.-]/g, '_')}.html`]))
+  const why = unread.map(({ path, found }) => `${path}: ${found}`)
+  for (const one of why) context.warn(one)
+  const told = mapTexts(all, redact)
+  const page = renderAll(told, { now: Date.now(), unread: why.map(redact), hrefs })
+  const path = await written(context, local, 'index.html', page)
+  for (const [folder, name] of hrefs) {
+    const state = states.get(folder)
+    if (state === undefined) continue
+    const { view } = await localView(context, local, state)
+    await replaceFile(join(dirname(path), name), await reportPage(local, view))
+  }
+  show(context, path)
+  const sum = (of: (run: FeatureRun) => number) => all.runs.reduce((total, run) => total + of(run), 0)
+  const outputs = {
+    ...outputsOf(null, null, path),
+    iterations: sum(({ iterations }) => iterations),
+    storiesTotal: sum(({ stories }) => stories.total),
+    storiesPassed: sum(({ stories }) => stories.passed),
+    storiesBlocked: sum(({ stories }) => stories.blocked),
+    costUsd: all.total.costUsd,
+  }
+  const { runs: features, total, byModel, byVersion, byMonth } = told
+  return { code: 0, outputs, more: { features, total, byModel, byVersion, byMonth, unread } }
+}
+
+/** By folder. What cannot be read keeps nobody from reading the rest. */
+async function statesOf({ workspace: { store } }: LocalRun, unread: Mistake[]) {
+  const states = new Map<string, State>()
+  for (const folder of [...(await store.list()).keys()].sort()) {
+    try {
+      const found = await store.load(folder)
+      if (found !== null) states.set(folder, found.state)
+    } catch (error) {
+      const unknown = { path: folder, found: messageOf(error), expected: 'a state', fix: 'see the message' }
+      unread.push(...(error instanceof UserError ? error.mistakes : [unknown]))
+    }
+  }
+  return states
+}
+
+/** What no state tells of: features that have not begun, runs that were archived, and runs of another clone. */
+async function withoutState(
+  { workspace, base, settings }: LocalRun,
+  states: ReadonlyMap<string, State>,
+  unread: Mistake[],
+): Promise<FeatureRun[]> {
+  const { clone, objects } = workspace
+  const known = new Set([...states.values()].map(({ nonce }) => nonce))
+  // The same run, which its state tells better.
+  const isTold = (prd: Prd) => typeof prd.run.control.nonce === 'string' && known.has(prd.run.control.nonce)
+  const place = { commit: clone.head ?? base.sha, workTree: clone.workTree }
+  const { features, mistakes } = await findFeatures(objects, place, settings.branchPrefix)
+  unread.push(...mistakes)
+  const runs: FeatureRun[] = []
+  for (const { name, folder, path, prd } of features) {
+    const short = (folder ?? dirname(path)).replace(/^\.ralph\//, '')
+    if (states.has(short) || isTold(prd)) continue
+    runs.push(runOf({ prd }, { feature: name, folder: short, isArchived: false }))
+  }
+  for (const folder of (await readdir(join(clone.workTree, ARCHIVE)).catch(() => [])).sort()) {
+    const text = await readFile(join(clone.workTree, ARCHIVE, folder, 'prd.json'), 'utf8').catch(() => null)
+    const parsed = text === null ? null : parsePrd(text, `${ARCHIVE}/${folder}/prd.json`)
+    if (parsed?.ok === false) unread.push(...parsed.mistakes)
+    if (parsed?.ok !== true || isTold(parsed.prd)) continue
+    runs.push(runOf(parsed, { feature: featureOfFolder(folder) ?? folder, folder, isArchived: true }))
+  }
+  return runs
 }

@@ -1,5 +1,4 @@
 // `ralph serve`: how runs stand, as a page on this machine alone, which follows by server-sent events. Only reads.
-import { spawn } from 'node:child_process'
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -7,24 +6,18 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { pictureUris } from '../app/pictures.ts'
-import { concludedAs } from '../model/job.ts'
-import { standingWords } from '../report/headline.ts'
 import { indexPage, indexPart, liveBody, liveHead, livePart } from '../report/html/live.ts'
 import { html } from '../report/html/markup.ts'
 import { type Live, MOST_PICTURES, picturesWanted, policyOf, renderReport } from '../report/html/page.ts'
 import { type Dashboard, dashboardOf, type Watched } from '../report/monitor.ts'
 import { outputsOf } from '../report/outputs.ts'
-import { type View, viewOf } from '../report/view.ts'
 import { messageOf, UserError } from '../system/errors.ts'
-import { type Answer, type Context, settingsOf, tell } from './context.ts'
-import { openSource } from './monitor-open.ts'
-import { latest, type Source } from './monitor-source.ts'
-import { onSignals } from './signals.ts'
+import { type Answer, type Context, onSignals, settingsOf } from './context.ts'
+import { follow, openSource } from './monitor.ts'
+import type { Source } from './monitor-source.ts'
+import { openInBrowser, pageView } from './report.ts'
 
-/** A line without meaning, so that nothing on the way thinks the page is gone. Milliseconds. */
-const ALIVE_MS = 15_000
 /** Pages that follow at once; more than a person opens. */
 const MOST_PAGES = 50
 
@@ -39,12 +32,9 @@ export async function serve(context: Context): Promise<Answer> {
   try {
     await listening(server, port)
     const url = site.open(server)
-    tell(
-      context.json ? process.stderr : process.stdout,
-      `${url}\nCtrl+C ends it; whoever has this address can read what the page shows.`,
-    )
-    using _ = context.flags.open === true ? opened(url) : { [Symbol.dispose]() {} }
-    if (!stop.signal.aborted) await once(stop.signal, 'abort')
+    context.say(`${url}\nCtrl+C ends it; whoever has this address can read what the page shows.`)
+    using _ = context.flags.open === true ? opened(context, url) : null
+    await follow(source, stop.signal, (watched, wrong) => site.seen(watched, wrong))
     return { code: 0, outputs: outputsOf(null, null, null), more: { url } }
   } finally {
     release()
@@ -75,28 +65,22 @@ async function listening(server: Server, port: number): Promise<void> {
 }
 
 /** By a file that nobody else can read: an address in a program's arguments is seen by every user of this machine. */
-function opened(url: string): Disposable {
+function opened(context: Context, url: string): Disposable {
   const folder = mkdtempSync(join(tmpdir(), 'ralph-serve-'))
   const file = join(folder, 'open.html')
   writeFileSync(file, html`<meta http-equiv="refresh" content="0;url=${url}">`.toString(), { mode: 0o600 })
-  const program = process.platform === 'darwin' ? 'open' : 'xdg-open'
-  const browser = spawn(program, [pathToFileURL(file).href], { detached: true, stdio: 'ignore' })
-  browser.on('error', () =>
-    tell(process.stderr, `warning: --open: ${program} cannot be run; open it yourself`),
-  )
-  browser.unref()
+  openInBrowser(context, file)
   return { [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
 /** A page that follows, and what it was sent last. */
-type Follower = { feature: string | null; response: ServerResponse; live: string; commitWords: string }
+type Follower = { feature: string | null; response: ServerResponse; live: string; version: string }
 
 class Site {
   /** Other users of this machine reach the port, too: only who knows this part of the address is answered. */
   readonly #token = randomBytes(24).toString('base64url')
   readonly #source: Source
   readonly #followers = new Set<Follower>()
-  readonly #timer: NodeJS.Timeout
   #watched: readonly Watched[]
   #hosts: readonly string[] = []
   #wrong = ''
@@ -104,31 +88,23 @@ class Site {
   constructor(source: Source, first: readonly Watched[]) {
     this.#source = source
     this.#watched = first
-    this.#timer = setInterval(() => {
-      for (const { response } of this.#followers) response.write(':\n\n')
-    }, ALIVE_MS)
   }
 
   /** The page's address. */
   open(server: Server): string {
     const { port } = server.address() as AddressInfo
     this.#hosts = [`127.0.0.1:${port}`, `localhost:${port}`]
-    this.#source.follow(
-      latest(async () => {
-        try {
-          this.#watched = await this.#source.look()
-          this.#wrong = ''
-        } catch (error) {
-          this.#wrong = messageOf(error).split('\n')[0] ?? ''
-        }
-        for (const follower of this.#followers) this.#tell(follower)
-      }),
-    )
     return `http://127.0.0.1:${port}/${this.#token}/`
   }
 
+  /** What a further look has brought; null where it failed. */
+  seen(watched: readonly Watched[] | null, wrong: string): void {
+    this.#watched = watched ?? this.#watched
+    this.#wrong = wrong
+    for (const follower of this.#followers) this.#tell(follower)
+  }
+
   close(): void {
-    clearInterval(this.#timer)
     for (const { response } of this.#followers) response.end()
   }
 
@@ -149,16 +125,15 @@ class Site {
 
   /** `/`, `/events`, `/f/auth/` or `/f/auth/events`, behind the token; `feature` null: the list of all. */
   #asked(path: readonly string[]): { feature: string | null; isEvents: boolean } | null {
-    const [last] = path.slice(-1)
+    const last = path.at(-1)
     if (last !== '' && last !== 'events') return null
     const isEvents = last === 'events'
-    const only = this.#watched.length === 1 ? (this.#watched[0]?.state.feature ?? null) : null
-    if (path.length === 1) return { feature: only, isEvents }
+    const only = this.#watched.length === 1 ? this.#watched[0] : undefined
+    if (path.length === 1) return { feature: only?.state.feature ?? null, isEvents }
     const [folder, name] = path
     const found = this.#watched.find(({ state }) => encodeURIComponent(state.feature) === name)
-    return path.length === 3 && folder === 'f' && found !== undefined
-      ? { feature: found.state.feature, isEvents }
-      : null
+    if (path.length !== 3 || folder !== 'f' || found === undefined) return null
+    return { feature: found.state.feature, isEvents }
   }
 
   async #page(response: ServerResponse, feature: string | null): Promise<void> {
@@ -170,23 +145,19 @@ class Site {
         ? indexPage(this.#dashboards(), live, this.#note())
         : await this.#report(watched, live)
     const policy = `${policyOf(live)}; frame-ancestors 'none'`
-    const headers = {
-      ...HEADERS,
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': policy,
-    }
+    const type = 'text/html; charset=utf-8'
+    const headers = { ...HEADERS, 'content-type': type, 'content-security-policy': policy }
     response.writeHead(200, headers).end(text)
   }
 
   /** The live part with the report below it. */
   async #report(watched: Watched, live: Omit<Live, 'body'>): Promise<string> {
     const body = liveBody(livePart(dashboardOf(watched, Date.now())), this.#note())
-    const view = reportView(watched)
-    const pictures = await pictureUris(
-      picturesWanted(view),
-      (blob) => this.#source.picture(blob),
-      MOST_PICTURES,
-    )
+    const { state, situation, limits, surface, url } = watched
+    const facts = { repositoryUrl: '', runUrl: url, limits, now: Date.now(), notes: [], surface }
+    const view = pageView(state, situation, facts)
+    const read = (blob: string) => this.#source.picture(blob)
+    const pictures = await pictureUris(picturesWanted(view), read, MOST_PICTURES)
     return renderReport(view, pictures, { ...live, body })
   }
 
@@ -196,7 +167,7 @@ class Site {
       return
     }
     response.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream' })
-    const follower: Follower = { feature, response, live: '', commitWords: '' }
+    const follower: Follower = { feature, response, live: '', version: '' }
     this.#followers.add(follower)
     request.on('close', () => this.#followers.delete(follower))
     this.#tell(follower)
@@ -209,13 +180,12 @@ class Site {
     const part =
       watched === undefined ? indexPart(this.#dashboards()) : livePart(dashboardOf(watched, Date.now()))
     const live = JSON.stringify({ html: part.toString(), note: this.#note() })
-    const words = watched === undefined ? '' : versionOf(watched)
+    const version = watched === undefined ? '' : versionOf(watched)
     // Said first: the page asks for all of it then, and shows what is live with its new head.
-    if (follower.commitWords !== '' && words !== follower.commitWords)
-      response.write('event: report\ndata: {}\n\n')
+    if (follower.version !== '' && version !== follower.version) response.write('event: report\ndata: {}\n\n')
     if (live !== follower.live) response.write(`event: live\ndata: ${live}\n\n`)
     follower.live = live
-    follower.commitWords = words
+    follower.version = version
   }
 
   #dashboards(): Dashboard[] {
@@ -223,7 +193,7 @@ class Site {
   }
 
   #note(): string {
-    return this.#wrong === '' ? this.#source.note() : this.#wrong
+    return this.#wrong || this.#source.note()
   }
 }
 
@@ -234,16 +204,6 @@ function versionOf({ state, situation }: Watched): string {
   const version = versions.get(state) ?? ++newest
   versions.set(state, version)
   return `${version} ${situation.kind}`
-}
-
-function reportView({ state, situation, limits, surface, url }: Watched): View {
-  const conclusion = situation.kind === 'ended' ? situation.conclusion : null
-  const isAtWork = situation.kind === 'working'
-  const shown = isAtWork ? state : concludedAs({ ...state, attempts: {} }, conclusion)
-  const facts = { repositoryUrl: '', runUrl: url, limits, now: Date.now(), notes: [], surface }
-  const view = viewOf(shown, facts, situation)
-  const isReady = situation.kind === 'ready'
-  return isReady ? { ...view, headline: { sign: '⏯️', text: standingWords(state, situation) } } : view
 }
 
 /** In a time that tells nothing of where they differ. */

@@ -9,88 +9,84 @@ import { type Given, understand } from '../loop/command-table.ts'
 import { applyCommand } from '../loop/commands.ts'
 import { whyNot } from '../loop/planned.ts'
 import { outcomeIn, situationOf } from '../loop/situation.ts'
-import type { Lease } from '../model/state.ts'
+import type { Lease, State } from '../model/state.ts'
 import { nextMove } from '../report/next-move.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { inPlain } from '../report/sentence.ts'
 import { UserError } from '../system/errors.ts'
-import { MARK_NAME } from '../system/orphans.ts'
-import { type Answer, type Context, settingsOf, tell } from './context.ts'
+import { type Answer, answerOf, type Context, refuseFromInside } from './context.ts'
 import { inboxQueue, post } from './inbox.ts'
-import { type LocalRun, openLocal } from './local.ts'
+import { isAlive, openFeature } from './local.ts'
 
 /** Story ids and, behind `--`, a text. Gives 0 when it was taken. */
 export async function steer(context: Context): Promise<Answer> {
-  const { command: name } = context
-  if (context.env[MARK_NAME] !== undefined) {
-    const found = 'a command typed by an agent or a gate'
-    throw new UserError({ path: `ralph ${name}`, found, expected: 'a person', fix: 'leave it to people' })
-  }
+  refuseFromInside(context)
+  const { say, command: name } = context
   const given = await givenOf(context)
-  const { settings } = await settingsOf(context)
-  using local = await openLocal(context, settings, {
-    warn: (text) => tell(process.stderr, `warning: ${text}`),
-  })
-  const say = (text: string) => tell(context.json ? process.stderr : process.stdout, text)
+  using local = await openFeature(context)
+  const { clone, store } = local.workspace
   const state = await local.look()
-  const ids = state.prd.userStories.map((story) => story.id)
-  const understood = understand(name, given, ids, 'cli')
-  if (understood.kind === 'mistake') {
-    const { problem: found, fix } = understood
-    throw new UserError({ path: `ralph ${name}`, found, expected: '', fix })
-  }
+  const understood = understoodOf(context, given, state)
   if (understood.kind !== 'command') throw new Error(`${name} asks nothing of a run`)
-  const why = whyNot(state, { ...understood.command, id: 0, by: 'you' })
+  const command = { ...understood.command, id: 0, by: 'you' }
+  const why = whyNot(state, command)
   if (why !== null) {
     const fix = 'see ralph status'
     throw new UserError({ path: `ralph ${name}`, found: why, expected: 'something that it changes', fix })
   }
+  const noted = async (what: string): Promise<Answer> => {
+    await post(clone, state.feature, asComment(name, given))
+    say(`noted: ${what}`)
+    return answerOf(state)
+  }
   for (;;) {
     const { lease } = await local.look()
-    const holder = lease !== null && (await local.alive(lease)) ? lease : null
-    if (holder !== null && name === 'stop' && (await ended(local, holder, say))) continue
-    if (holder !== null || state.nonce === '') {
-      await post(local.workspace.clone, state.feature, asComment(name, given))
-      const who =
-        holder === null ? 'the first run hears it' : 'the run in work hears it before its next iteration'
-      say(`noted: ${who}`)
-      return { code: 0, outputs: outputsOf(state, state.prd.run.outcome, null) }
+    if (lease !== null && (await isAlive(lease))) {
+      if (name === 'stop' && (await ended(lease, say))) continue
+      return noted('the run in work hears it before its next iteration')
     }
-    const loaded = await local.workspace.store.load(state.folder.replace(/^\.ralph\//, ''))
+    if (state.nonce === '') return noted('the first run hears it')
+    const loaded = await store.load(state.folder.replace(/^\.ralph\//, ''))
     if (loaded === null) throw new Error(`the state of ${state.feature} is gone`)
-    const held = loaded.state.lease
-    if (held !== null && (await local.alive(held))) continue // a run has begun just now
+    const { lease: held, prd } = loaded.state
+    if (await isAlive(held)) continue // a run has begun just now
     // The lease is what its orphans are found by, and it goes.
     if (held !== null) await local.endOrphansOf(held)
-    const known = new Set(loaded.state.prd.userStories.map((story) => story.id))
-    if (ids.some((id) => !known.has(id))) {
-      // People have written stories that the state does not know yet: the next run takes them up first.
-      await post(local.workspace.clone, state.feature, asComment(name, given))
-      say('noted: the next run hears it, when it has read the new stories')
-      return { code: 0, outputs: outputsOf(state, state.prd.run.outcome, null) }
-    }
+    const known = new Set(prd.userStories.map(({ id }) => id))
+    // People have written stories that the state does not know yet: the next run takes them up first.
+    if (state.prd.userStories.some(({ id }) => !known.has(id)))
+      return noted('the next run hears it, when it has read the new stories')
     // What was typed before, and no run was left to hear, comes first.
-    const before = await inboxQueue(local.workspace.clone).read(loaded.state)
-    const heard = before.reduce(applyCommand, loaded.state)
-    const steered = applyCommand(heard, { ...understood.command, id: 0, by: 'you' })
+    const before = await inboxQueue(clone).read(loaded.state)
+    const steered = [...before, command].reduce(applyCommand, loaded.state)
     // Nobody has looked at the branch: the state alone moves, not the clone.
     const job = { ...steered.job, ready: { ...steered.job.ready, opened: false } }
-    await local.workspace.store.save({ ...steered, lease: null, job })
-    const situation = situationOf(steered, limitsOf(settings), Date.now(), false)
+    await store.save({ ...steered, lease: null, job })
     // A new story is called by its id from now on.
-    const added = understood.command.kind === 'add' ? (steered.prd.userStories.at(-1)?.id ?? '') : ''
-    if (understood.command.kind === 'split') say('noted: the next run lets a session propose its parts')
-    else say(`done: ${[name, added, ...given.words].filter(Boolean).join(' ')}`)
-    say(`Next: ${inPlain(nextMove(steered, situation, 'cli', limitsOf(settings)))}`)
+    const added = command.kind === 'add' ? (steered.prd.userStories.at(-1)?.id ?? '') : ''
+    const done = `done: ${[name, added, ...given.words].filter(Boolean).join(' ')}`
+    say(command.kind === 'split' ? 'noted: the next run lets a session propose its parts' : done)
+    const limits = limitsOf(local.settings)
+    const situation = situationOf(steered, limits, Date.now(), false)
+    say(`Next: ${inPlain(nextMove(steered, situation, 'cli', limits))}`)
     return { code: 0, outputs: outputsOf(steered, outcomeIn(situation), null) }
   }
+}
+
+/** What the words ask of this feature. Throws UserError where they ask nothing that there is. */
+export function understoodOf({ command }: Context, given: Given, { prd }: State) {
+  const ids = prd.userStories.map(({ id }) => id)
+  const understood = understand(command, given, ids, 'cli')
+  if (understood.kind !== 'mistake') return understood
+  const { problem: found, fix } = understood
+  throw new UserError({ path: `ralph ${command}`, found, expected: '', fix })
 }
 
 /** How long a run that was told to end may take to save, milliseconds. */
 const SAVING_MS = 60_000
 
 /** Tells the run in work to end, as Ctrl+C does, and waits until it has; false where it is not of this machine. */
-async function ended(local: LocalRun, holder: Lease, say: (text: string) => void): Promise<boolean> {
+async function ended(holder: Lease, say: (text: string) => void): Promise<boolean> {
   if (holder.host !== hostname()) return false
   say(`ending process ${holder.pid}: what is in work is given back and not charged`)
   try {
@@ -102,7 +98,7 @@ async function ended(local: LocalRun, holder: Lease, say: (text: string) => void
     const fix = `end it as that user (sudo kill ${holder.pid}), then stop again`
     throw new UserError({ path: 'ralph stop', found, expected: 'a run of yours', fix })
   }
-  for (const until = Date.now() + SAVING_MS; await local.alive(holder); await delay(100)) {
+  for (const until = Date.now() + SAVING_MS; await isAlive(holder); await delay(100)) {
     if (Date.now() < until) continue
     const found = `process ${holder.pid}, which does not end`
     const fix = `kill -9 ${holder.pid}, then stop again`

@@ -6,16 +6,14 @@ import { checkDirt } from '../app/dirt.ts'
 import { limitsOf, refuseUngated } from '../app/limits.ts'
 import { refuseTemplates } from '../app/templates.ts'
 import { lookedAt, verifyNow } from '../app/verify.ts'
-import { sayHolder } from '../loop/lease.ts'
 import type { Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
-import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
 import { verificationLines } from '../report/summaries.ts'
 import { UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
-import { type Answer, type Context, settingsOf } from './context.ts'
-import { type LocalRun, openLocal } from './local.ts'
-import { atWork, liveOf, withPorts } from './run.ts'
+import { type Answer, answerOf, type Context, interrupted, settingsOf } from './context.ts'
+import { type LocalRun, openLocal, refuseAtWork } from './local.ts'
+import { liveOf, withPorts } from './run.ts'
 
 /** Gives 0 where every gate is green and the judge agrees, 1 where not, 130 where it was interrupted. */
 export async function verify(context: Context): Promise<Answer> {
@@ -28,7 +26,7 @@ export async function verify(context: Context): Promise<Answer> {
   const { clone, repository } = local.workspace
   const found = withWanted(await local.look(), settings)
   const head = clone.head ?? found.green
-  await refuseAtWork(local)
+  await refuseAtWork(found)
   refuseElsewhere(found, clone.branch)
   await checkDirt(repository, head, () => false)
   await refuseTemplates((path) => repository.read(head, path))
@@ -47,19 +45,9 @@ export async function verify(context: Context): Promise<Answer> {
       gates: gates.map(({ name, ok, advisory, ended }) => ({ name, ok, advisory, ended })),
       usage,
     }
-    return { code: isFine ? 0 : 1, outputs: outputsOf(found, found.prd.run.outcome, null), more }
+    return answerOf(found, more, isFine ? 0 : 1)
   })
   return answer ?? interrupted(found)
-}
-
-function interrupted(state: State): Answer {
-  return { code: EXIT_CODES.interrupted, outputs: outputsOf(state, 'interrupted', null) }
-}
-
-async function refuseAtWork(local: LocalRun): Promise<void> {
-  const { lease, feature } = await local.look()
-  if (lease === null || !(await local.alive(lease))) return
-  throw atWork({ message: `${sayHolder(lease)} works on ${feature}` })
 }
 
 function refuseElsewhere(state: State, branch: string | null): void {
@@ -75,7 +63,7 @@ function refuseElsewhere(state: State, branch: string | null): void {
 /** What gates wrote is put back, but never over the tree of a run that has begun meanwhile. */
 function guarded(local: LocalRun, ports: Ports): Ports {
   const restore = async (commit: string) => {
-    await refuseAtWork(local)
+    await refuseAtWork(await local.look())
     return ports.repository.restore(commit)
   }
   return { ...ports, repository: { ...ports.repository, restore } }

@@ -224,6 +224,11 @@ export function emptyRun(): RunRecord {
   return z.parse(run, {})
 }
 
+/** A feature without a story yet. */
+export function emptyPrd(): Prd {
+  return { schemaVersion: 2, project: '', branchName: '', description: '', run: emptyRun(), userStories: [] }
+}
+
 /** A story nobody has worked on, with the given fields; without criteria the description, or else the title, is it. */
 export function newStory(given: Partial<Story> & Pick<Story, 'id' | 'title'>): Story {
   return {

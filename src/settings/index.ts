@@ -123,7 +123,7 @@ export function maxJobs(settings: Pick<Settings, 'maxJobs' | 'maxIterations' | '
 }
 
 /** The names a configuration file is looked for under, the first that exists counts. */
-const configFileNames = ['ralph.config.yml', 'ralph.config.yaml', 'ralph.config.json']
+export const configFileNames = ['ralph.config.yml', 'ralph.config.yaml', 'ralph.config.json']
 
 /**
  * The settings of a run, resolved: the configuration file is looked for, then everything is read. `look` gives the

@@ -1,8 +1,9 @@
-// One frame of the live dashboard: lines that fit a terminal of this size, the selected feature below a list of all.
+// One frame of the live dashboard: lines that fit a terminal of this size, the selected feature below a list of all; and the
+// same as plain lines, where there is no terminal.
 import { terminalText } from '../report/escape.ts'
 import { callsWords, type Dashboard, type Exit } from '../report/monitor.ts'
 import { type Colour, STANDINGS, type Standing } from '../report/outcomes.ts'
-import { bar, humanMs, usd } from '../report/words.ts'
+import { bar, humanMs, many, usd } from '../report/words.ts'
 import { boxed } from './boxes.ts'
 import { type Look, paint } from './line.ts'
 import { fit, pad, textWidth, wrap } from './width.ts'
@@ -130,11 +131,8 @@ function paragraph(text: string, width: number, most: number): string[] {
     : [...lines.slice(0, most - 1), fit(lines.slice(most - 1).join(' '), width)]
 }
 
-type Section = {
-  title: string
-  lines: string[] /** Rows that it gets before others get more. */
-  least: number
-}
+/** `least`: rows that it gets before others get more. */
+type Section = { title: string; lines: string[]; least: number }
 
 function bodyOf(one: Dashboard, room: number, look: Size): string[] {
   const lines = bodyWith(one, room, look, 1)
@@ -147,25 +145,16 @@ function bodyWith(one: Dashboard, room: number, look: Size, outlookRows: number)
   const { width } = look
   const figures = figureLines(one, look, outlookRows)
   const left = Math.max(0, room - figures.length)
-  if (width < TWO_COLUMNS)
-    return [
-      ...figures,
-      ...stacked([...nowOf(one, width, look), ...restOf(one, width, look)], left, look, width),
-    ]
+  if (width < TWO_COLUMNS) {
+    const rest = [exits, iterations, stories].map((section) => section(one, width, look))
+    return [...figures, ...stacked([...nowOf(one, width, look), ...rest], left, look, width)]
+  }
   const column = Math.floor((width - 3) / 2)
-  const [one_, other] = [
-    stacked([...nowOf(one, column, look), iterations(one, column, look)], left, look, column),
-    stacked([exits(one, column, look), stories(one, column, look)], left, look, column),
-  ]
-  const rows = Math.max(one_.length, other.length)
-  return [
-    ...figures,
-    ...Array.from({ length: rows }, (_, at) => `${padded(one_[at] ?? '', column)}   ${other[at] ?? ''}`),
-  ]
-}
-
-function restOf(one: Dashboard, width: number, look: Look): Section[] {
-  return [exits(one, width, look), iterations(one, width, look), stories(one, width, look)]
+  const first = stacked([...nowOf(one, column, look), iterations(one, column, look)], left, look, column)
+  const second = stacked([exits(one, column, look), stories(one, column, look)], left, look, column)
+  const rows = Math.max(first.length, second.length)
+  const beside = (at: number) => `${padded(first[at] ?? '', column)}   ${second[at] ?? ''}`
+  return [...figures, ...Array.from({ length: rows }, (_, at) => beside(at))]
 }
 
 /** Bars and figures, each behind its name. */
@@ -176,11 +165,7 @@ function figureLines(one: Dashboard, look: Size, outlookRows: number): string[] 
   const row = (name: string, text: string, colours: readonly Colour[] = []) =>
     ` ${paint(name.padEnd(column), ['dim'], look)}${paint(fit(terminalText(text, 400), width - column - 2), colours, look)}`
   const { passed, total } = one.counts
-  const aside = one.bar
-    .filter(([standing]) => standing !== 'passed')
-    .map(([standing, count]) => `${count} ${STANDINGS[standing].word}`)
-    .join(', ')
-  const count = ` ${passed}/${total}  ${aside}`
+  const count = ` ${passed}/${total}  ${standingsOf(one.bar.filter(([standing]) => standing !== 'passed'))}`
   const { used, most } = one.calls
   const calls = most === null || width < NARROW ? '' : `${bar(used, most, cells)} `
   const { position } = one.circuit
@@ -196,6 +181,11 @@ function figureLines(one: Dashboard, look: Size, outlookRows: number): string[] 
           row(at === 0 ? 'Outlook' : '', line),
         )),
   ]
+}
+
+/** `3 passed, 1 in work`. */
+function standingsOf(parts: Dashboard['bar']): string {
+  return parts.map(([standing, count]) => `${count} ${STANDINGS[standing].word}`).join(', ')
 }
 
 /** A cell for each way in which stories stand: none that there is gets lost. */
@@ -235,8 +225,7 @@ function nowOf({ current, lines, status, now }: Dashboard, width: number, look: 
     .filter((line) => line.trim() !== '')
   const last: Section = { title: 'Last lines', lines: shown, least: 5 }
   if (current === null) return shown.length === 0 ? [] : [last]
-  const of = current.mostAttempts === null ? '' : ` of ${current.mostAttempts}`
-  const facts = `attempt ${current.attempt}${of} · ${current.doing} · ${humanMs(Math.max(0, now - current.startedAt))}`
+  const facts = `${attemptOf(current)} · ${current.doing} · ${humanMs(Math.max(0, now - current.startedAt))}`
   const about = [
     ` ${paint(fit(terminalText(current.title), room), ['bold'], look)}`,
     ` ${paint(fit(facts, room), [status.colour], look)}`,
@@ -246,6 +235,10 @@ function nowOf({ current, lines, status, now }: Dashboard, width: number, look: 
       : [` ${paint(fit(terminalText(`before: ${current.before}`), room), ['yellow'], look)}`]),
   ]
   return [{ title: `Now: ${current.id}`, lines: about, least: 3 }, ...(shown.length === 0 ? [] : [last])]
+}
+
+function attemptOf({ attempt, mostAttempts }: NonNullable<Dashboard['current']>): string {
+  return `attempt ${attempt}${mostAttempts === null ? '' : ` of ${mostAttempts}`}`
 }
 
 function exits({ exits: all }: Dashboard, width: number, look: Look): Section {
@@ -314,4 +307,38 @@ function rule(title: string, width: number, look: Look): string {
 function padded(line: string, columns: number): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours
   return line + ' '.repeat(Math.max(0, columns - textWidth(line.replace(/\u001b\[[\d;]*m/g, ''))))
+}
+
+/** Where there is no terminal: one line for each thing there is to say. */
+export function plainFrame({ dashboards, note }: Pick<Frame, 'dashboards' | 'note'>): string[] {
+  return [...dashboards.flatMap((one) => [...plainOf(one), '']), terminalText(note, 400)]
+}
+
+function plainOf(one: Dashboard): string[] {
+  const { status, current, counts, stories: shown } = one
+  const facts = current === null ? [] : [attemptOf(current), current.doing, humanMs(current.ms)]
+  const rows: (readonly [name: string, value: string | null])[] = [
+    ['Status', `${status.title}, ${one.headline}`],
+    ['Next', one.next],
+    ['Needs', one.needs],
+    ['Stories', standingsOf(one.bar)],
+    ...one.figures,
+    ['Calls in the last hour', callsWords(one.calls, one.now)],
+    ['Circuit', one.circuit.text],
+    ['Outlook', one.outlook],
+    ['Now', current === null ? null : `${current.id} ${current.title}: ${facts.join(', ')}`],
+    ...one.exits.map(({ name, text }) => [`Ends when: ${name}`, text] as const),
+    ...one.timeline
+      .slice(0, 3)
+      .map(
+        (entry) =>
+          [`Iteration ${entry.iteration}`, `${entry.storyId} ${entry.result}: ${entry.summary}`] as const,
+      ),
+    ...one.lines.slice(-5).map((line) => ['Says', line] as const),
+  ]
+  const more = counts.total > shown.length ? ` (of ${many(counts.total, 'story', 'stories')})` : ''
+  return [
+    `=== ${terminalText(one.branch, 200)}${more} ===`,
+    ...rows.flatMap(([name, value]) => (value === null ? [] : [terminalText(`${name}: ${value}`, 600)])),
+  ]
 }

@@ -1,4 +1,5 @@
 // The whole of a terminal, drawn frame by frame: only lines that changed are written, and what was there before comes back.
+import { emitKeypressEvents, type Key as Typed } from 'node:readline'
 import type { ReadStream, WriteStream } from 'node:tty'
 
 const ESC = '\u001b['
@@ -13,14 +14,11 @@ export type Key = 'quit' | 'up' | 'down'
 
 const KEYS: Readonly<Record<string, Key>> = {
   q: 'quit',
-  Q: 'quit',
-  '\u0003': 'quit',
-  '\u0004': 'quit',
-  '\u001b[A': 'up',
-  '\u001bOA': 'up',
+  'ctrl-c': 'quit',
+  'ctrl-d': 'quit',
+  up: 'up',
   k: 'up',
-  '\u001b[B': 'down',
-  '\u001bOB': 'down',
+  down: 'down',
   j: 'down',
 }
 
@@ -28,7 +26,7 @@ export class FullScreen implements Disposable {
   readonly #out: WriteStream
   readonly #input: ReadStream | null
   readonly #resized: () => void
-  readonly #typed: (chunk: Buffer) => void
+  readonly #typed: (text: string | undefined, key: Typed) => void
   #shown: readonly string[] = []
   #isOpen = true
 
@@ -36,8 +34,9 @@ export class FullScreen implements Disposable {
   constructor(out: WriteStream, input: ReadStream | null, heard: { key(key: Key): void; resize(): void }) {
     this.#out = out
     this.#input = input
-    this.#typed = (chunk) => {
-      for (const key of keysIn(chunk.toString('latin1'))) heard.key(key)
+    this.#typed = (_text, { name = '', ctrl = false }) => {
+      const key = KEYS[ctrl ? `ctrl-${name}` : name]
+      if (key !== undefined) heard.key(key)
     }
     this.#resized = () => {
       this.#shown = []
@@ -46,8 +45,9 @@ export class FullScreen implements Disposable {
     }
     process.on('exit', this.#leave)
     out.on('resize', this.#resized)
+    if (input !== null) emitKeypressEvents(input)
     input?.setRawMode(true)
-    input?.on('data', this.#typed).resume()
+    input?.on('keypress', this.#typed).resume()
     out.write(ENTER)
   }
 
@@ -68,7 +68,7 @@ export class FullScreen implements Disposable {
     this.#leave()
     process.off('exit', this.#leave)
     this.#out.off('resize', this.#resized)
-    this.#input?.off('data', this.#typed).pause()
+    this.#input?.off('keypress', this.#typed).pause()
   }
 
   #leave = (): void => {
@@ -77,10 +77,4 @@ export class FullScreen implements Disposable {
     this.#input?.setRawMode(false)
     this.#out.write(LEAVE)
   }
-}
-
-/** Several may come at once; what is none of ours is passed over. */
-function keysIn(text: string): Key[] {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: keys begin so
-  return (text.match(/\u001b(?:\[[\d;]*|O)?[A-Za-z~]|[\s\S]/g) ?? []).flatMap((one) => KEYS[one] ?? [])
 }

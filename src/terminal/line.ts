@@ -52,6 +52,14 @@ export function paint(text: string, colours: readonly Colour[], { colour }: Look
   return `\u001b[${colours.map((name) => CODES[name]).join(';')}m${text}\u001b[0m`
 }
 
+/** Of a line of a diff. */
+export function diffColours(line: string): readonly Colour[] {
+  if (/^(?:diff |---|\+\+\+|commit )/.test(line)) return ['bold']
+  if (line.startsWith('@@')) return ['cyan']
+  if (line.startsWith('+')) return ['green']
+  return line.startsWith('-') ? ['red'] : []
+}
+
 export function shown(lines: readonly Line[], look: Look): string[] {
   return lines.flatMap((line) => ('heading' in line ? headed(line, look) : tagged(line, look)))
 }

@@ -49,7 +49,7 @@ test('help of every command: what it takes, an example and exit codes, and no fl
     assert.ok(out.includes(`Example:\n  ${example}\n`), out)
     for (const [exit, meaning] of CLI_COMMANDS[name].exits)
       assert.match(out, new RegExp(`^ +${exit}  ${meaning.replaceAll(/[()]/g, '.')}$`, 'm'))
-    const own = CLI_COMMANDS[name].options.map(({ flags }) => flags.split(' ')[0])
+    const own = CLI_COMMANDS[name].options.map(([flags]) => flags.split(' ')[0])
     for (const flag of flagTable())
       if (!CLI_COMMANDS[name].settings(flag) && !own.includes(flag.flag))
         assert.doesNotMatch(out, new RegExp(` ${flag.flag} `))

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { Ajv } from 'ajv'
 import { parse } from 'yaml'
-import { writeAll } from '../../../src/cli/init-write.ts'
+import { writeAll } from '../../../src/cli/write.ts'
 import { readSettings } from '../../../src/settings/index.ts'
 import { COMPILED, MAIN } from './place.ts'
 
@@ -240,15 +240,14 @@ test('bad input is exit 64 with nothing written: flags, limits that do not fit, 
 test('what fails in the middle leaves everything as it was', async () => {
   await using project = await open({ 'a/old.txt': 'old\n', 'b/in-the-way/x': 'x\n' })
   const before = await project.all()
-  const change = (path: string, kind: 'new' | 'completed', old: string | null = null) =>
-    ({ path, text: 'new\n', kind, before: old }) as const
-  const fresh = [change('c/d/e.txt', 'new'), change('a/old.txt', 'completed', 'old\n')]
-  // A folder that is not empty is in the way of the last move; a file in that of a folder.
-  for (const last of ['b/in-the-way', 'a/old.txt/f'])
-    await assert.rejects(writeAll(project.folder, [...fresh, change(last, 'new')]))
+  const place = { workTree: project.folder, gitDir: null }
+  const fresh = { 'c/d/e.txt': 'new\n', 'a/old.txt': 'new\n' }
+  // A folder is in the way of the last file; a file in that of a folder; and a name that no file system takes.
+  for (const last of ['b/in-the-way', 'a/old.txt/f', `b/${'x'.repeat(300)}`])
+    await assert.rejects(writeAll(place, { ...fresh, [last]: 'new\n' }))
   assert.deepEqual(await project.all(), before)
   assert.deepEqual((await readdir(project.folder)).sort(), ['a', 'b'])
-  await writeAll(project.folder, fresh)
+  await writeAll(place, fresh)
   assert.equal(await project.read('a/old.txt'), 'new\n')
 })
 

@@ -1,11 +1,10 @@
 // `ralph log --follow`: a session in work as it goes on, until the run has ended.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { watchFolders } from '../../../src/system/watch.ts'
-import { GATE, good, openPlace } from './place.ts'
+import { GATE, good, made, openPlace } from './place.ts'
 
 test('it shows what is said while it is said, goes on to the next story, and ends with the run', async () => {
   await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
@@ -20,7 +19,7 @@ test('it shows what is said while it is said, goes on to the next story, and end
     'US-002': [{ ...good('US-002'), say: 'second story' }],
   })
   const run = place.start(['run', ...place.agent, ...GATE, '--no-final-verification'])
-  while (!existsSync(said)) await changed(place.folder)
+  await made(said)
   const following = place.start(['log', '--follow'])
   let out = ''
   following.stdout?.on('data', (text) => {
@@ -44,7 +43,7 @@ test('it ends where the run is killed', async () => {
   const pid = join(place.folder, 'pid')
   await place.setScript({ 'US-001': [{ shell: `echo words; echo $$ >${pid}; exec sleep 60` }] })
   const run = place.start(['run', ...place.agent, ...GATE])
-  while (!existsSync(pid)) await changed(place.folder)
+  await made(pid)
   const following = place.start(['log', 'US-001', '--follow'])
   following.stdout?.once('data', () => run.kill('SIGKILL'))
   const { code, out } = await following.ended
@@ -77,12 +76,3 @@ test('before a run has begun it waits for one; before a story has begun it waits
   assert.notEqual(wrong.code, 0)
   assert.match(wrong.err, /US-009/)
 })
-
-async function changed(folder: string): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const watching = watchFolders([folder], () => {
-      watching[Symbol.dispose]()
-      resolve()
-    })
-  })
-}

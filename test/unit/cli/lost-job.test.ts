@@ -1,10 +1,8 @@
 // A run whose process was killed, and the one that goes on from there.
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { watchFolders } from '../../../src/system/watch.ts'
-import { good, openPlace } from './place.ts'
+import { good, made, openPlace } from './place.ts'
 
 test('killed in the first iteration, run again: nobody changed prd.json, so nothing is said of that', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
@@ -15,18 +13,10 @@ test('killed in the first iteration, run again: nobody changed prd.json, so noth
   const slow = `slow=[ ! -e half.txt ] || [ -e ${pid} ] || { echo $$ >${pid}; exec sleep 60; }`
   const args = ['run', ...place.agent, '--gate', slow, '--no-final-verification']
   const run = place.start(args)
-  while (!existsSync(pid)) await changed(place.folder)
+  await made(pid)
   run.kill('SIGKILL')
   await run.ended
   const { code, out, err } = await place.ralph(...args)
   assert.equal(code, 0, err)
   assert.doesNotMatch(`${out}${err}`, /was changed/)
 })
-async function changed(folder: string): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const watching = watchFolders([folder], () => {
-      watching[Symbol.dispose]()
-      resolve()
-    })
-  })
-}

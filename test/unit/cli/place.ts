@@ -1,6 +1,7 @@
 // A small repository with stories, a scripted agent and the CLI as it stands in src.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, watch } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -109,6 +110,13 @@ export async function openPlace(
   git('commit', '-q', '-m', 'base')
   await place.setScript({})
   return place
+}
+
+/** Waits until the file is there. */
+export async function made(file: string): Promise<void> {
+  const watcher = watch(dirname(file))
+  while (!existsSync(file)) await once(watcher, 'change')
+  watcher.close()
 }
 
 export const good = (id: string): Turn => ({ files: { [`src/${id}.txt`]: `good ${id}\n` } })

@@ -8,19 +8,19 @@ import fc from 'fast-check'
 import {
   added,
   draftMistakes,
-  emptyPrd,
+  fromPage,
+  isEdited,
   nameOfSentence,
   replaced,
   scoped,
 } from '../../../src/cli/plan-draft.ts'
-import { fromPage, isEdited } from '../../../src/cli/plan-page.ts'
 import { differenceLines, sourceLines, storyLines } from '../../../src/cli/plan-view.ts'
-import { finishWriting, writeAll } from '../../../src/cli/plan-write.ts'
+import { finishWriting, writeAll } from '../../../src/cli/write.ts'
 import { renderPrdMarkdown } from '../../../src/documents/index.ts'
 import { withParts } from '../../../src/loop/plan.ts'
 import type { Prd, Story } from '../../../src/model/feature.ts'
 import { branchNameFault } from '../../../src/model/names.ts'
-import { newStory } from '../../../src/prd/schema.ts'
+import { emptyPrd, newStory } from '../../../src/prd/schema.ts'
 import { textWidth } from '../../../src/terminal/width.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openTerminal } from '../../fakes/terminal.ts'
-import { bad, COMPILED, FOLDER, GATE, good, MAIN, openPlace } from './place.ts'
+import { bad, FOLDER, GATE, good, openPlace } from './place.ts'
 
 test('the prompt is exactly what the session then gets, at every attempt', async () => {
   await using place = await openPlace(
@@ -22,7 +21,7 @@ test('the prompt is exactly what the session then gets, at every attempt', async
     assert.equal(code, 0, err)
     assert.match(out, new RegExp(`attempt ${attempt}`))
     assert.match(out, /part \{\{gates\}\} \$\{GATES\}/)
-    assert.match(err, /^part +bytes +share +at most\n/m)
+    assert.match(err, /^part +bytes +at most\n/m)
     assert.match(err, /^template: built in$/m)
     const refs = place.refs()
     assert.equal((await place.ralph('prompt', 'US-002', ...settings)).code, 0)
@@ -45,28 +44,6 @@ test('it names the services that will run beside the gates, those of the story a
   const { out } = await place.ralph('prompt', 'US-002', ...GATE)
   assert.match(out, /^- db: port 5433$/m)
   assert.doesNotMatch(out, /web:/)
-})
-
-test('the list of logs on a terminal breaks no name, at 80 columns and at 40, but at its folder; in a pipe each is a line with its whole path', async () => {
-  await using place = await openPlace([{ id: 'US-001' }])
-  await place.setScript({ 'US-001': [good('US-001')] })
-  await place.ralph('run', ...place.agent, ...GATE, '--once')
-  const folder = join(place.repository, '.git', 'ralph')
-  const { out } = await place.ralph('log')
-  assert.match(out, /^[-\dT:.]+Z +\d+ {2}\/.*\/transcripts\/1-sample\/US-001-1\.log$/m)
-  for (const columns of [80, 40]) {
-    const env = { ...COMPILED, PATH: process.env.PATH ?? '', HOME: place.folder }
-    const command = [process.execPath, MAIN, 'log']
-    await using terminal = openTerminal(command, { cwd: place.repository, env, columns })
-    assert.equal(await terminal.ended, 0)
-    const [head, ...lines] = terminal.shown().trimEnd().split('\n')
-    assert.equal(head, `In ${folder}:`)
-    for (const line of lines) assert.ok(line.length <= columns, line)
-    assert.ok(
-      lines.some((line) => line.endsWith(' transcripts/1-sample/US-001-1.log')),
-      lines.join('\n'),
-    )
-  }
 })
 
 test('a template that nobody has committed is shown, then used', async () => {
@@ -221,7 +198,10 @@ test('log: what the last session and its gates said, and where it lies; an earli
   assert.doesNotMatch(last.out, /first words/)
   const first = await place.ralph('log', 'US-001', '--attempt', '1')
   assert.match(first.out, /first words\n: :error::x/)
-  assert.match((await place.ralph('log')).out, /US-001-1\.log\n[\s\S]*US-001-2\.log\n/)
+  assert.match(
+    (await place.ralph('log')).out,
+    /^[-\dT:.]+Z +\d+ {2}\/.*\/transcripts\/1-sample\/US-001-1\.log\n[\s\S]*US-001-2\.log\n/m,
+  )
   assert.equal(
     (await place.ralph('log', 'US-001-2')).code,
     1,

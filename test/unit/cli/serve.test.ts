@@ -1,13 +1,12 @@
 // `ralph serve`: the page of a run, for who has its address, on this machine alone.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
-import { watchFolders } from '../../../src/system/watch.ts'
-import { GATE, good, openPlace, type Place } from './place.ts'
+import { GATE, good, made, openPlace, type Place } from './place.ts'
 
 type Reply = { status: number; headers: Record<string, unknown>; body: string }
 
@@ -88,8 +87,9 @@ test('only who knows the address is answered, under the name of this machine, an
 
 test('a page hears what is said while it is said, and that its report is another one', async () => {
   await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
-  const go = join(place.folder, 'go')
-  const waits = `echo first words; until [ -e ${go} ]; do sleep 0.1; done; echo '<b>later</b> words'`
+  const [go, end] = [join(place.folder, 'go'), join(place.folder, 'end')]
+  const until = (file: string) => `until [ -e ${file} ]; do sleep 0.1; done`
+  const waits = `echo first words; ${until(go)}; echo '<b>later</b> words'; ${until(end)}`
   await place.setScript({ 'US-001': [{ ...good('US-001'), shell: waits }] })
   const { server, url } = await served(place)
   const page = await follow(url)
@@ -99,6 +99,7 @@ test('a page hears what is said while it is said, and that its report is another
   await page.until('live', 'first words')
   writeFileSync(go, '')
   await page.until('live', '&lt;b&gt;later&lt;/b&gt; words')
+  writeFileSync(end, '')
   await run.ended
   await page.until('report', '{}')
   await page.until('live', 'Nobody works on it.')
@@ -156,13 +157,7 @@ test('--open shows it by a file of this user alone, which is gone at the end', a
   const { chmod, readFile } = await import('node:fs/promises')
   await chmod(join(bin, 'xdg-open'), 0o755)
   const { server, url } = await served(place, '--open')
-  while (!existsSync(seen))
-    await new Promise<void>((resolve) => {
-      const watching = watchFolders([place.folder], () => {
-        watching[Symbol.dispose]()
-        resolve()
-      })
-    })
+  await made(seen)
   assert.ok((await readFile(seen, 'utf8')).includes(url))
   assert.equal((await readFile(`${seen}.mode`, 'utf8')).trim(), '600')
   server.kill('SIGINT')
