@@ -9,25 +9,7 @@ export class Cancelled extends Error {}
 export type Choice<T extends string> = { value: T; label: string; hint?: string }
 
 /** Texts of others are shown through `terminalText` by whoever asks. Every question throws Cancelled. */
-export type Asking = {
-  /** One of several. */
-  choose<T extends string>(message: string, choices: readonly Choice<T>[], first?: T): Promise<T>
-  /** Any of several. */
-  several<T extends string>(
-    message: string,
-    choices: readonly Choice<T>[],
-    chosen: readonly T[],
-    isRequired?: boolean,
-  ): Promise<T[]>
-  /** A line; `fault` says what is wrong with it, or nothing. Enter takes `standard`. */
-  text(
-    message: string,
-    how?: { standard?: string; hint?: string; fault?: (text: string) => string | undefined },
-  ): Promise<string>
-  /** A line that nobody sees; empty where it was left out. */
-  secret(message: string): Promise<string>
-  yes(message: string, standard: boolean): Promise<boolean>
-}
+export type Asking = ReturnType<typeof onTerminal>
 
 /** Null where nobody can answer: no terminal on one side, or a CI that has one all the same. */
 export function asking({ out, env: { CI = '' } }: Context, input = process.stdin): Asking | null {
@@ -35,7 +17,9 @@ export function asking({ out, env: { CI = '' } }: Context, input = process.stdin
   return input.isTTY === true && out.isTTY === true && !isCI ? onTerminal(input, out) : null
 }
 
-function onTerminal(input: Readable, output: Writable): Asking {
+type Line = { standard?: string; hint?: string; fault?: (text: string) => string | undefined }
+
+function onTerminal(input: Readable, output: Writable) {
   const streams = { input, output }
   // Loaded with the first question: most commands ask none.
   const prompts = () => import('@clack/prompts')
@@ -47,7 +31,8 @@ function onTerminal(input: Readable, output: Writable): Asking {
     return value
   }
   return {
-    async choose(message, choices, first) {
+    /** One of several. */
+    async choose<T extends string>(message: string, choices: readonly Choice<T>[], first?: T): Promise<T> {
       const { select } = await prompts()
       const options = choices.map((one) => ({ ...one }))
       const initial = first === undefined ? {} : { initialValue: first }
@@ -56,25 +41,36 @@ function onTerminal(input: Readable, output: Writable): Asking {
       if (chosen === undefined) throw new Cancelled()
       return chosen.value
     },
-    async several(message, choices, chosen, required = true) {
+    /** Any of several. */
+    async several<T extends string>(
+      message: string,
+      choices: readonly Choice<T>[],
+      chosen: readonly T[],
+      required = true,
+    ): Promise<T[]> {
       const { multiselect } = await prompts()
       const options = choices.map((one) => ({ ...one }))
       const how = { ...streams, message, options, initialValues: [...chosen], required }
       const answer = await given(multiselect<string>(how))
       return choices.map(({ value }) => value).filter((value) => answer.includes(value))
     },
-    async text(message, { standard = '', hint = '', fault = () => undefined } = {}) {
+    /** A line; `fault` says what is wrong with it, or nothing. Enter takes `standard`. */
+    async text(
+      message: string,
+      { standard = '', hint = '', fault = () => undefined }: Line = {},
+    ): Promise<string> {
       const { text } = await prompts()
       const validate = (typed: string | undefined) => fault(typed?.trim() || standard)
       const placeholder = standard === '' ? hint : standard
       const how = { ...streams, message, placeholder, defaultValue: standard, validate }
       return (await given(text(how))).trim()
     },
-    async secret(message) {
+    /** A line that nobody sees; empty where it was left out. */
+    async secret(message: string): Promise<string> {
       const { password } = await prompts()
       return ((await given(password({ ...streams, message }))) ?? '').trim()
     },
-    async yes(message, standard) {
+    async yes(message: string, standard: boolean): Promise<boolean> {
       const { confirm } = await prompts()
       return given(confirm({ ...streams, message, initialValue: standard }))
     },

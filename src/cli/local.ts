@@ -2,7 +2,7 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { branchToTake, refuseShared } from '../app/branch.ts'
-import { type ClaimRequest, newState } from '../app/claim.ts'
+import { newState } from '../app/claim.ts'
 import { checkDirt } from '../app/dirt.ts'
 import { meantFeature } from '../app/features.ts'
 import { gatedTagsOf } from '../app/limits.ts'
@@ -32,25 +32,7 @@ import { type Context, settingsOf } from './context.ts'
 import { inboxQueue } from './inbox.ts'
 import { finishWriting } from './write.ts'
 
-export type LocalRun = {
-  settings: Settings
-  workspace: Workspace
-  base: ClaimRequest['base']
-  /** The command line that names a feature. */
-  typed(feature: string): string
-  /** Ends what a dead holder on this machine has left running. */
-  endOrphansOf(lease: Lease): Promise<void>
-  /**
-   * The state as the next job will find it, without taking anything: with the commands that wait for it, and made from
-   * prd.json where no run has begun. Hears what reading that changed.
-   */
-  look(hear?: (note: string) => void): Promise<State>
-  /** A file of people as the next session finds it: what they have not committed is taken up when a run begins. */
-  read(state: State, path: string): Promise<string | null>
-  /** Throws UserError where the feature's branch is not Ralph's to take. */
-  refuseBranch(state: State): Promise<void>
-  [Symbol.dispose](): void
-}
+export type LocalRun = Awaited<ReturnType<typeof openLocal>>
 
 /** A feature, by the settings as they are given. */
 export async function openFeature(context: Context): Promise<LocalRun> {
@@ -61,7 +43,7 @@ export async function openLocal(
   context: Context,
   settings: Settings,
   voice: { warn(message: string): void } = context,
-): Promise<LocalRun> {
+) {
   const workspace = await openWorkspace({
     settings,
     env: context.env,
@@ -88,8 +70,10 @@ export async function openLocal(
     settings,
     workspace,
     base,
+    /** The command line that names a feature. */
     typed,
-    endOrphansOf: async (lease) => {
+    /** Ends what a dead holder on this machine has left running. */
+    async endOrphansOf(lease: Lease): Promise<void> {
       if (lease.host !== hostname()) return
       const ended = await endOrphansOfRun(lease.mark)
       if (ended === 0) return
@@ -97,12 +81,17 @@ export async function openLocal(
         ended === 1 ? '1 process of the run before was' : `${ended} processes of the run before were`
       voice.warn(`${were} still there: ended`)
     },
-    look: async (hear = () => {}) => {
+    /**
+     * The state as the next job will find it, without taking anything: with the commands that wait for it, and made from
+     * prd.json where no run has begun. Hears what reading that changed.
+     */
+    async look(hear: (note: string) => void = () => {}): Promise<State> {
       const { state, notes } = await look(workspace, settings, base, typed)
       for (const note of notes) hear(note)
       return (await inboxQueue(clone).read(state)).reduce(applyCommand, state)
     },
-    async read(state, path) {
+    /** A file of people as the next session finds it: what they have not committed is taken up when a run begins. */
+    async read(state: State, path: string): Promise<string | null> {
       const { repository } = workspace
       const mayHoldEdits = state.published === null || clone.branch === state.branch
       const now = mayHoldEdits
@@ -112,7 +101,8 @@ export async function openLocal(
         mayHoldEdits && clone.head !== null && now !== (await repository.read(clone.head, path))
       return isEdited ? now : repository.read(state.green, path)
     },
-    async refuseBranch(state) {
+    /** Throws UserError where the feature's branch is not Ralph's to take. */
+    async refuseBranch(state: State): Promise<void> {
       if (state.nonce !== '') {
         if (state.branch === base.defaultBranch)
           refuseShared(state.branch, `the branch of ${state.feature}`, base)

@@ -6,7 +6,7 @@ import { budgetLeft, estimate, sessionMs } from '../loop/limits.ts'
 import type { Prd } from '../model/feature.ts'
 import type { PlanTask, Proposal } from '../model/plan.ts'
 import type { Ports } from '../model/ports.ts'
-import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
+import { addUsage, emptyUsage } from '../model/usage.ts'
 import { terminalText } from '../report/escape.ts'
 import { costWords, hasCost, humanMs, NO_COST, tokenWords, utc } from '../report/words.ts'
 import { UserError } from '../system/errors.ts'
@@ -22,18 +22,9 @@ export type Proposed = Extract<Proposal, { kind: 'proposed' }>
 /** The feature that a session plans for, with the stories that stand already. */
 export type Subject = { feature: string; folder: string; prd: Prd }
 
-export type Planner = {
-  /** Settings that a person has answered, as flags; they count for the sessions after it. */
-  choose(flags: Flags): void
-  /** Throws UserError where no session could begin: before a person answers questions for it. */
-  ready(): Promise<void>
-  /** Throws Cancelled, or UserError where there is no plan to be had. */
-  propose(subject: Subject, brief: string): Promise<Proposed>
-  /** What the sessions have used. */
-  used(): Usage
-}
+export type Planner = ReturnType<typeof createPlanner>
 
-export function createPlanner(context: Context, opened: LocalRun | null): Planner {
+export function createPlanner(context: Context, opened: LocalRun | null) {
   let chosen: Flags = {}
   let used = emptyUsage()
 
@@ -66,11 +57,14 @@ export function createPlanner(context: Context, opened: LocalRun | null): Planne
   }
 
   return {
-    choose(flags) {
+    /** Settings that a person has answered, as flags; they count for the sessions after it. */
+    choose(flags: Flags): void {
       chosen = flags
     },
+    /** What the sessions have used. */
     used: () => used,
-    async ready() {
+    /** Throws UserError where no session could begin: before a person answers questions for it. */
+    async ready(): Promise<void> {
       if (opened === null) throw noCommit(context.directory)
       const { settings } = opened
       const facts = { limits: limitsOf(settings), agent: settings.agent, surface: 'cli' as const }
@@ -78,7 +72,8 @@ export function createPlanner(context: Context, opened: LocalRun | null): Planne
       const given = { mark: newMark() }
       if ((await withPorts(context, opened, silent, given, async () => true)) === null) throw new Cancelled()
     },
-    async propose(subject, brief) {
+    /** Throws Cancelled, or UserError where there is no plan to be had. */
+    async propose(subject: Subject, brief: string): Promise<Proposed> {
       if (opened === null) throw noCommit(context.directory)
       const local = { ...opened, settings: (await settingsOf(context, chosen)).settings }
       const task = { brief, stories: subject.prd.userStories, split: null }

@@ -1,39 +1,26 @@
 // `ralph plan`: documents, a sentence or an interview become the stories of a feature. Changes no code and passes nothing.
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type Clone, openClone } from '../git/git.ts'
+import { openClone } from '../git/git.ts'
 import { terminalText } from '../report/escape.ts'
 import { outputsOf } from '../report/outputs.ts'
-import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
-import { type Asking, asking, Cancelled } from './ask.ts'
+import { asking, Cancelled } from './ask.ts'
 import { type Answer, type Context, interrupted, refuseFromInside, settingsOf } from './context.ts'
-import { type LocalRun, openLocal } from './local.ts'
+import { openLocal } from './local.ts'
 import { type Draft, draftMistakes, fromPage, isEdited } from './plan-draft.ts'
 import { filesOf, type Standing, sketchOf, standingOf } from './plan-feature.ts'
 import { askSettings, chosenScope } from './plan-interview.ts'
 import { firstDraft, type Material, materialOf, nameFor, showMaterial } from './plan-material.ts'
 import { keep, type Reviewed, review, show } from './plan-review.ts'
-import { createPlanner, type Planner } from './plan-session.ts'
+import { createPlanner } from './plan-session.ts'
 import { changesBy, finishWriting, writeAll } from './write.ts'
 
 /** What was typed. */
 export type Wanted = { feature: string | null; sentence: string; from: readonly string[]; yes: boolean }
 
 /** What the parts of `ralph plan` share. */
-export type Desk = Disposable & {
-  context: Context
-  settings: Settings
-  clone: Clone
-  /** Null in a repository without a commit: it can be planned for, but no session and no run begins there. */
-  local: LocalRun | null
-  planner: Planner
-  /** Null where nobody can be asked, or `--yes` has answered. */
-  ask: Asking | null
-  /** Columns of a terminal; null in a pipe, where nothing is cut. */
-  width: number | null
-  say(lines: readonly string[]): void
-}
+export type Desk = Awaited<ReturnType<typeof openDesk>>
 
 /** Gives 0 where the plan is written or stands already, 1 where the person left it, 130 where it was interrupted. */
 export async function plan(context: Context): Promise<Answer> {
@@ -50,7 +37,7 @@ export async function plan(context: Context): Promise<Answer> {
   }
 }
 
-async function openDesk(context: Context, mayAsk: boolean): Promise<Desk> {
+async function openDesk(context: Context, mayAsk: boolean) {
   const { out, say, warn } = context
   const { settings, notes } = await settingsOf(context)
   for (const note of notes) warn(note)
@@ -61,11 +48,14 @@ async function openDesk(context: Context, mayAsk: boolean): Promise<Desk> {
     context,
     settings,
     clone,
+    /** Null in a repository without a commit: it can be planned for, but no session and no run begins there. */
     local,
     planner: createPlanner(context, local),
+    /** Null where nobody can be asked, or `--yes` has answered. */
     ask: mayAsk ? asking(context) : null,
+    /** Columns of a terminal; null in a pipe, where nothing is cut. */
     width: out.isTTY === true ? Math.min(100, out.columns) : null,
-    say: (lines) => say(lines.join('\n')),
+    say: (lines: readonly string[]) => say(lines.join('\n')),
     [Symbol.dispose]: () => local?.[Symbol.dispose](),
   }
 }
