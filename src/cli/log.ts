@@ -121,11 +121,11 @@ async function follow(
   const ids = prd.userStories.map(({ id }) => id)
   const story = ids.find((id) => id.toLowerCase() === word?.toLowerCase()) ?? null
   if (word !== null && story === null) return null
-  const logsNow = async () => {
-    const logs = await logsIn(topOf(local), feature)
+  const logsNow = async (which: 'all' | 'newest') => {
+    const logs = await logsIn(topOf(local), feature, which)
     return story === null ? logs : logs.filter((one) => attemptOf(one, story, ids) !== null)
   }
-  let isExpected = prd.run.outcome !== 'complete' && (await logsNow()).length === 0
+  let isExpected = prd.run.outcome !== 'complete' && (await logsNow('all')).length === 0
   const stateNow = lastState(local, folder)
   /** The state while somebody works on what is meant; `later` where that may still come; null when it is over. */
   const atWork = async (): Promise<State | 'later' | null> => {
@@ -150,7 +150,7 @@ async function follow(
       }
       const isOver = now === null || (now === 'later' && startedAt !== null)
       if (now !== null && now !== 'later') startedAt ??= now.job.startedAt
-      const session = startedAt === null ? null : newestSession(await logsNow())
+      const session = startedAt === null ? null : newestSession(await logsNow('newest'))
       if (session !== null && session.at >= (startedAt ?? 0) && session.path !== reading?.path) {
         for (const line of (await reading?.end()) ?? []) say(line)
         await reading?.[Symbol.asyncDispose]()

@@ -19,13 +19,17 @@ const FOLDERS = [
   ['logs', 'gate'],
 ] as const
 
-/** Everything that sessions and gates of a feature left in `top` (`.git/ralph`), in order of time; what is of no run, too. */
-export async function logsIn(top: string, feature: string): Promise<Log[]> {
+/**
+ * Everything that sessions and gates of a feature left in `top` (`.git/ralph`), in order of time; what is of no run, too. Of
+ * `newest`, what its newest run left.
+ */
+export async function logsIn(top: string, feature: string, which: 'all' | 'newest' = 'all'): Promise<Log[]> {
   const logs: Log[] = []
   for (const [folder, kind] of FOLDERS) {
     const names = await readdir(join(top, folder)).catch(() => [])
     const runs = names.flatMap((name) => runOf(name) ?? []).filter((run) => run.feature === feature)
-    for (const run of [null, ...runs]) {
+    const newest = runs.sort((one, other) => one.number - other.number).slice(-1)
+    for (const run of which === 'newest' && newest.length > 0 ? newest : [null, ...runs]) {
       const inside = run === null ? names : await namesIn(join(top, folder, run.name))
       for (const file of inside.filter((name) => name.endsWith('.log'))) {
         const path = join(top, folder, run?.name ?? '', file)

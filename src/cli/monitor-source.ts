@@ -99,7 +99,7 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
   async function watchedOf(state: State, isOneOfFew: boolean): Promise<Watched> {
     const situation = standing(state, limits, await isAlive(state.lease))
     const isAtWork = situation.kind === 'working'
-    const session = isAtWork || isOneOfFew ? newestSession(await logsIn(top, state.feature)) : null
+    const session = isAtWork || isOneOfFew ? newestSession(await logsIn(top, state.feature, 'newest')) : null
     const isCurrent = session !== null && (!isAtWork || session.at >= state.job.startedAt)
     const lines = isCurrent ? await tail(session) : []
     return { state, situation, limits, lines, place: 'this machine', url: null, surface: 'cli' }
