@@ -16,7 +16,6 @@ import { blockedIds, goesOn, headline, outcomeNow, restsUntil, tally } from '../
 import { nextMove } from '../report/next-move.ts'
 import { type Sentence, says } from '../report/sentence.ts'
 import { hasCost, humanMs, tokens, usd, utc } from '../report/words.ts'
-import type { Notice, NoticeEvent } from './notice.ts'
 
 export type NoticeFacts = {
   limits: Limits
@@ -31,6 +30,11 @@ export type NoticeFacts = {
   /** An id that is the same for the same words. */
   id(words: string): string
 }
+
+export type NoticeEvent = 'start' | 'progress' | 'blocked' | 'waiting' | 'budget' | 'outcome' | 'test'
+
+/** What people are told: plain text in it is not escaped yet. */
+export type Notice = ReturnType<typeof noticeOf>
 
 /** A message as it is known before its texts are made. `key`: what is told once. */
 type News = { event: NoticeEvent; key: string; sign: string; headline: string; next?: Sentence }
@@ -189,26 +193,31 @@ function share(
 }
 
 /** Of a state whose texts are redacted: once they are cut and joined a secret would not be found any more. */
-function noticeOf({ event, key, ...news }: News, state: State, at: number, facts: NoticeFacts): Notice {
+function noticeOf({ event, key, sign, headline, next }: News, state: State, at: number, facts: NoticeFacts) {
   const { limits, surface, id, runUrl, repository } = facts
   const { prd, control, generation, nonce, feature, branch, github } = state
   const { iterations, jobs, usage } = prd.run
   const { total, passed, skipped } = counts(prd, control.scope)
   return {
     event,
+    /** Of this event alone: who hears it a second time can tell. */
     delivery: id([nonce, generation, event, key].join('/')),
+    /** Epoch milliseconds. */
     at,
     repository,
     project: prd.project,
     feature,
     branch,
     generation,
+    /** Of the job; null while it is at work. */
     outcome: outcomeNow(state),
-    next: nextMove(state, ownSituation(state), surface, limits),
-    ...news,
+    sign,
+    headline,
+    next: next ?? nextMove(state, ownSituation(state), surface, limits),
     stories: { total, passed, skipped, blocked: blockedIds(state) },
     iterations,
     jobs,
+    /** Null where no agent has said it. */
     costUsd: hasCost(usage) ? usage.costUsd : null,
     tokens: usage.inputTokens + usage.outputTokens,
     pullRequestUrl: github.pullUrl,

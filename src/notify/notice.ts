@@ -1,45 +1,16 @@
 // What people are told of a run, as data: a receiver renders it in its own way. Plain text in it is not escaped yet.
 
-import type { Outcome } from '../model/feature.ts'
 import { titleText } from '../report/escape.ts'
 import { plainPart, type Sentence } from '../report/sentence.ts'
 import { usd } from '../report/words.ts'
 import type { Settings } from '../settings/index.ts'
+import type { Notice } from './events.ts'
 
 export type NotifySettings = Settings['notify']
 
 /** Where messages go. */
 export const KINDS = ['slack', 'discord', 'teams', 'telegram', 'webhook', 'custom'] as const
 export type Kind = (typeof KINDS)[number]
-
-export type NoticeEvent = 'start' | 'progress' | 'blocked' | 'waiting' | 'budget' | 'outcome' | 'test'
-
-export type Notice = {
-  event: NoticeEvent
-  /** Of this event alone: who hears it a second time can tell. */
-  delivery: string
-  /** Epoch milliseconds. */
-  at: number
-  /** `acme/shop`; null outside of CI. */
-  repository: string | null
-  project: string
-  feature: string
-  branch: string
-  generation: number
-  /** Of the job; null while it is at work. */
-  outcome: Outcome | null
-  sign: string
-  headline: string
-  next: Sentence
-  stories: { total: number; passed: number; skipped: number; blocked: readonly string[] }
-  iterations: number
-  jobs: number
-  /** Null where no agent has said it. */
-  costUsd: number | null
-  tokens: number
-  pullRequestUrl: string | null
-  runUrl: string | null
-}
 
 /** The one link of a message: only addresses of ours are links. */
 export function linkOf({ pullRequestUrl, runUrl }: Notice): { name: string; url: string } | null {

@@ -5,8 +5,8 @@ import type { Observer } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { terminalText } from '../report/escape.ts'
+import type { Notice } from './events.ts'
 import { isDurable, type NoticeFacts, noticesOf, noticesOfEnd, noticesOfWait } from './events.ts'
-import type { Notice } from './notice.ts'
 import type { Receiver } from './receivers.ts'
 
 type NotifierOptions = {

@@ -7,12 +7,12 @@ import { inPlain, plainPart } from '../report/sentence.ts'
 import { type Answer, MOST_MS, type Request, send } from '../system/http-post.ts'
 import { type Exit, runUntrusted } from '../system/process.ts'
 import { type Environment, gateEnv } from '../system/untrusted-env.ts'
+import type { Notice } from './events.ts'
 import {
   factsOf,
   headlineOf,
   type Kind,
   linkOf,
-  type Notice,
   type NotifySettings,
   plainMessage,
   sentenceIn,

@@ -1,39 +1,18 @@
 // All features of a repository in one look: where each stands, and what was used by model, version and month. Pure.
 import { grouped } from '../model/each.ts'
-import type { Outcome, Prd } from '../model/feature.ts'
+import type { Prd } from '../model/feature.ts'
 import type { LedgerEntry } from '../model/state.ts'
-import type { Usage } from '../model/usage.ts'
 import { counts } from '../prd/select.ts'
 
-/** A run of a feature. `ledger` is empty where only its prd.json is left. */
-export type FeatureRun = {
-  feature: string
-  /** Without `.ralph/`. */
-  folder: string
-  outcome: Outcome | null
-  isArchived: boolean
-  stories: { passed: number; blocked: number; total: number }
-  iterations: number
-  jobs: number
-  startedAt: string | null
-  usage: Usage
-  ledger: readonly LedgerEntry[]
-}
+export type FeatureRun = ReturnType<typeof runOf>
+export type Total = ReturnType<typeof totalOf>
+export type Aggregate = ReturnType<typeof aggregate>
 
-export type Total = { name: string; calls: number; tokens: number; costUsd: number; agentSeconds: number }
-
-export type Aggregate = {
-  runs: readonly FeatureRun[]
-  total: Total
-  byModel: Total[]
-  byVersion: Total[]
-  byMonth: Total[]
-}
-
+/** A run of a feature. `folder` is without `.ralph/`; `ledger` empty where only its prd.json is left. */
 export function runOf(
   { prd, ledger = [] }: { prd: Prd; ledger?: readonly LedgerEntry[] },
-  where: Pick<FeatureRun, 'feature' | 'folder' | 'isArchived'>,
-): FeatureRun {
+  where: { feature: string; folder: string; isArchived: boolean },
+) {
   const { passed, blocked, total } = counts(prd)
   const { outcome, iterations, jobs, startedAt, usage } = prd.run
   const stories = { passed, blocked, total }
@@ -43,7 +22,7 @@ export function runOf(
 /** What no ledger tells, such as runs before there was one. */
 const UNKNOWN = 'not known'
 
-export function aggregate(runs: readonly FeatureRun[]): Aggregate {
+export function aggregate(runs: readonly FeatureRun[]) {
   const entries = runs.flatMap((run) => [...run.ledger, rest(run)])
   const by = (keyOf: (entry: LedgerEntry) => string): Total[] =>
     [...grouped(entries, keyOf)]
@@ -76,7 +55,7 @@ function rest({ usage, ledger, startedAt }: FeatureRun): LedgerEntry {
   }
 }
 
-function totalOf(name: string, entries: readonly LedgerEntry[]): Total {
+function totalOf(name: string, entries: readonly LedgerEntry[]) {
   const sum = (of: 'calls' | 'tokens' | 'costUsd' | 'agentSeconds') =>
     withoutNoise(entries.reduce((total, entry) => total + entry[of], 0))
   return {

@@ -9,21 +9,10 @@ import { humanMs, many, usd } from './words.ts'
 /** For all open stories together: half of what came before lay between `low` and `high`. */
 type Range = { low: number; likely: number; high: number }
 
-export type Forecast = {
-  /** Open stories; those that are blocked wait for a person and are not in it. */
-  stories: number
-  blocked: number
-  /** The passed stories that it is told from, their rejected attempts among what they cost. */
-  from: number
-  iterations: Range
-  /** Dollars; null where no agent says what it costs. */
-  costUsd: Range | null
-  /** Of agents and gates, milliseconds: what jobs wait for is not in it. */
-  ms: Range
-}
+export type Forecast = NonNullable<ReturnType<typeof forecastOf>>
 
 /** Null where nothing is left, or no story has passed yet that could tell. `now` in epoch milliseconds. */
-export function forecastOf(state: State, now: number): Forecast | null {
+export function forecastOf(state: State, now: number) {
   const { prd, control, records } = state
   const open = openStories(state)
   const past = prd.userStories.flatMap(({ id, passes, lastResult }) => {
@@ -45,7 +34,18 @@ export function forecastOf(state: State, now: number): Forecast | null {
   const others = all(past.map(({ ms }) => ms))
   const ms = mapRange(others, (one) => Math.max(one - passed, (one * (open.length - 1)) / open.length))
   const blocked = remaining(prd, control.scope).length - open.length
-  return { stories: open.length, blocked, from: past.length, iterations, costUsd, ms }
+  return {
+    stories: open.length,
+    /** These wait for a person, and are not in it. */
+    blocked,
+    /** The passed stories that it is told from, their rejected attempts among what they cost. */
+    from: past.length,
+    iterations,
+    /** Dollars; null where no agent says what it costs. */
+    costUsd,
+    /** Of agents and gates, milliseconds: what jobs wait for is not in it. */
+    ms,
+  }
 }
 
 /** In one line for people, plain: about what, for which stories, and how far it may be off; null as the forecast is. */

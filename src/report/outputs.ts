@@ -16,20 +16,7 @@ export const EXIT_CODES: Readonly<Record<Outcome, number>> = {
 }
 
 /** Numbers as numbers, absent as null. The action's outputs are the same in kebab-case. */
-export type Outputs = {
-  outcome: Outcome | null
-  feature: string | null
-  branch: string | null
-  pullRequestNumber: number | null
-  pullRequestUrl: string | null
-  iterations: number
-  storiesTotal: number
-  storiesPassed: number
-  storiesBlocked: number
-  costUsd: number
-  nextRunId: number | null
-  reportPath: string | null
-}
+export type Outputs = ReturnType<typeof outputsOf>
 
 /** Of a part of the feature: what part, and how far that is. The outputs themselves are of the whole. */
 export function partInJson({ prd, control: { scope } }: State): Record<string, unknown> {
@@ -39,7 +26,7 @@ export function partInJson({ prd, control: { scope } }: State): Record<string, u
   return { scope: { stories, epic, total, passed, notAskedFor: notAskedFor(prd, scope) } }
 }
 
-export function outputsOf(state: State | null, outcome: Outcome | null, reportPath: string | null): Outputs {
+export function outputsOf(state: State | null, outcome: Outcome | null, reportPath: string | null) {
   const stories = state === null ? null : counts(state.prd)
   const run = state?.prd.run
   const next = state?.job.ending?.next

@@ -3,27 +3,15 @@ import { sizeRemarks } from '../documents/size.ts'
 import { type Surface, typedOn } from '../loop/command-table.ts'
 import { isTooLarge } from '../loop/planned.ts'
 import { isService } from '../model/gate.ts'
-import type { Failure, State, TimelineEntry } from '../model/state.ts'
+import type { Failure, State } from '../model/state.ts'
 import { type Sentence, says } from './sentence.ts'
 import { lastFailed, type StoryView, storiesOf } from './stories.ts'
 import { many, utc } from './words.ts'
 
-export type Why = {
-  story: StoryView
-  /** How it stands, in a sentence. */
-  stands: Sentence
-  /** What went wrong last, in plain words; null where nothing did. */
-  last: Sentence | null
-  /** Its attempts, the newest last. */
-  attempts: readonly TimelineEntry[]
-  /** What was seen of the last failure: the output of a gate, or more words; null where there is none. */
-  seen: { of: string; output: string } | null
-  /** What a person can do, the most telling first. */
-  help: readonly Sentence[]
-}
+export type Why = NonNullable<ReturnType<typeof whyOf>>
 
 /** `id` null: the story that failed last, one that is not mended before the others. Null where there is none of it. */
-export function whyOf(state: State, id: string | null, surface: Surface): Why | null {
+export function whyOf(state: State, id: string | null, surface: Surface) {
   const wanted = id ?? lastFailed(state) ?? lastRejected(state)
   const story = storiesOf(state).find((one) => one.id === wanted)
   if (story === undefined) return null
@@ -32,10 +20,14 @@ export function whyOf(state: State, id: string | null, surface: Surface): Why | 
   const output = (red?.output.trim() ? red.output : failure?.detail)?.trim() ?? ''
   return {
     story,
+    /** How it stands, and what went wrong last; null where nothing did. */
     stands: standsAs(story),
     last: lastOf(story),
+    /** The newest last. */
     attempts: state.timeline.filter(({ storyId }) => storyId === story.id),
+    /** Of the last failure: the output of a gate, or more words. */
     seen: story.standing === 'passed' || output === '' ? null : { of: red?.name ?? '', output },
+    /** What a person can do, the most telling first. */
     help: helpOf(state, story, (line) => ({ code: typedOn(surface, line) })),
   }
 }

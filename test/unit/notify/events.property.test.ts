@@ -6,6 +6,7 @@ import type { Event } from '../../../src/model/event.ts'
 import type { Limits } from '../../../src/model/limits.ts'
 import type { State } from '../../../src/model/state.ts'
 import type { Step } from '../../../src/model/step.ts'
+import type { Notice } from '../../../src/notify/events.ts'
 import {
   isDurable,
   type NoticeFacts,
@@ -13,7 +14,6 @@ import {
   noticesOfEnd,
   noticesOfWait,
 } from '../../../src/notify/events.ts'
-import type { Notice } from '../../../src/notify/notice.ts'
 import { Watch } from '../loop/watch.ts'
 import { arbitraryLimits, arbitraryStart, arbitraryTape, chain, Tape, World } from '../loop/world.ts'
 import { runs } from '../runs.ts'

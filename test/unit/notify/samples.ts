@@ -1,5 +1,6 @@
 // A message to begin with.
-import type { Notice, NotifySettings } from '../../../src/notify/notice.ts'
+import type { Notice } from '../../../src/notify/events.ts'
+import type { NotifySettings } from '../../../src/notify/notice.ts'
 import { says } from '../../../src/report/sentence.ts'
 
 export const NOBODY: NotifySettings = {
