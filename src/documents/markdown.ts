@@ -6,7 +6,7 @@ import { fromMarkdown } from 'mdast-util-from-markdown'
 export type Heading = { kind: 'heading'; line: number; level: number; text: string }
 /** A paragraph; without white space around its lines. */
 export type Words = { kind: 'words'; line: number; lines: string[] }
-export type Points = { kind: 'points'; line: number; points: Point[] }
+type Points = { kind: 'points'; line: number; points: Point[] }
 /** Code, a quotation or a table, to the letter. */
 export type Verbatim = { kind: 'verbatim'; line: number; text: string }
 export type Block = Heading | Words | Points | Verbatim

@@ -2,7 +2,7 @@
 import type { Prd, Story } from '../model/feature.ts'
 
 /** One thing people did, to be told to them. `text` is a plain sentence. */
-export type PeopleChange = {
+type PeopleChange = {
   kind: 'added' | 'removed' | 'reworded' | 'reopened' | 'reprioritised' | 'dependencies' | 'claimed'
   storyId: string
   text: string

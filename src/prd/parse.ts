@@ -11,7 +11,7 @@ import { markImported, prdSchema } from './schema.ts'
 const deepest = 64
 
 /** What reading gives: a feature and what was changed on the way, or all that is wrong. */
-export type ParsedPrd = { ok: true; prd: Prd; notes: string[] } | { ok: false; mistakes: Mistake[] }
+type ParsedPrd = { ok: true; prd: Prd; notes: string[] } | { ok: false; mistakes: Mistake[] }
 
 /**
  * Reads any known format as version 2; never throws. `source` names the file in every mistake.

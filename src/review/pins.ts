@@ -11,7 +11,7 @@ import { isDeep } from './source.ts'
 export type PinnedFile = { path: string; before: string | null; after: string | null }
 
 /** A change of `path` to the definition of the gates with these commands. `text` is one bounded line, not trusted. */
-export type Pin = { path: string; gates: string[]; text: string }
+type Pin = { path: string; gates: string[]; text: string }
 
 const MAX_PINS = 100
 /** No more scripts, files and texts are followed, and no more of a text is read. */

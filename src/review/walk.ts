@@ -28,7 +28,7 @@ export type Frame = Part & Span & { name: string; body: Span; skips: number; par
 /** `callee` is what stands before the brackets, without blanks; `to` is where the chain of calls ends that it begins. */
 export type Call = Span & { callee: string; node: SyntaxNode; args: SyntaxNode | null }
 /** `callee` as in `Call`. */
-export type Assertion = Span & { callee: string; frame: Frame }
+type Assertion = Span & { callee: string; frame: Frame }
 type NamedCall = Span & { name: string; frame: Frame }
 
 /** What a language calls things. */
