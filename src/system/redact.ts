@@ -11,19 +11,7 @@ export type { KeyShape }
 /** A place where a secret was found. Says its kind, never the value; `line` counts from 1. */
 export type Finding = { what: string; line: number }
 
-/** Takes whole lines, one or more, and gives them back at once: what a later one may turn into a secret is hidden early. */
-export type RedactLines = (text: string) => string
-
-export type Redactor = {
-  /** The text with every secret replaced by `***`. Linear in the text. */
-  redact(text: string): string
-  /** For what comes line by line: lines never become fewer. */
-  lines(): RedactLines
-  /** Whether there is a secret in it. Bytes are read as UTF-8, and as UTF-16 when they have zero bytes. */
-  finds(content: string | Uint8Array): boolean
-  /** The secrets in it, at most 1,000. */
-  findings(content: string | Uint8Array): Finding[]
-}
+export type Redactor = ReturnType<typeof createRedactor>
 
 const MAX_FINDINGS = 1_000
 const KNOWN = 'a known secret value'
@@ -39,22 +27,25 @@ type Secret = { what: string; from: number; to: number }
  * any of its three alignments and both alphabets, as hex in one piece or parted (`7333 6372`, `73:33`, `0x73, 0x33`),
  * when line breaks cut them, and behind escapes of any mixture: URL, HTML, JSON and other program text, quoted-printable.
  */
-export function createRedactor(values: string[], shapes: readonly KeyShape[] = []): Redactor {
+export function createRedactor(values: string[], shapes: readonly KeyShape[] = []) {
   const starts = keyStarts(shapes)
   const matcher = buildMatcher(
     formsOf(values),
     starts.map(({ text }) => text),
   )
   const secretsIn = wholeFinder(matcher, starts)
-  const findings = (content: string | Uint8Array): Finding[] =>
-    readings(content)
-      .flatMap((text) => withLines(text, secretsIn(text)))
-      .slice(0, MAX_FINDINGS)
   return {
-    redact: (text) => hidden(text, secretsIn(text)),
+    /** The text with every secret replaced by `***`. Linear in the text. */
+    redact: (text: string): string => hidden(text, secretsIn(text)),
+    /** For what comes line by line: lines never become fewer. */
     lines: () => lineRedactor(matcher, starts),
-    finds: (content) => readings(content).some((text) => secretsIn(text).length > 0),
-    findings,
+    /** Whether there is a secret in it. Bytes are read as UTF-8, and as UTF-16 when they have zero bytes. */
+    finds: (content: string | Uint8Array) => readings(content).some((text) => secretsIn(text).length > 0),
+    /** The secrets in it, at most 1,000. */
+    findings: (content: string | Uint8Array): Finding[] =>
+      readings(content)
+        .flatMap((text) => withLines(text, secretsIn(text)))
+        .slice(0, MAX_FINDINGS),
   }
 }
 
@@ -90,7 +81,8 @@ function wholeFinder(matcher: Matcher, starts: KeyStarts): (text: string) => Sec
   }
 }
 
-function lineRedactor(matcher: Matcher, starts: KeyStarts): RedactLines {
+/** Takes whole lines, one or more, and gives them back at once: what a later one may turn into a secret is hidden early. */
+function lineRedactor(matcher: Matcher, starts: KeyStarts): (text: string) => string {
   const finder = createFinder(matcher, starts)
   const privateKeys = privateKeyFinder()
   let base = 0
