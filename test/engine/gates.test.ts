@@ -1,6 +1,7 @@
 // What gates show beside their exit, in a chain of jobs: tries, coverage of the change, and what is remembered of the base.
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { inPlain } from '../../src/report/sentence.ts'
 import { viewOf } from '../../src/report/view.ts'
 import { BRANCH, Chain, goodTurn, story } from './chain.ts'
 
@@ -24,7 +25,7 @@ test('a flaky gate is green at its second try, on the tree that is committed, an
   await using chain = await chainOf(`run: ${JSON.stringify(redAt(2))}\nretries: 1`)
   assert.equal((await chain.go()).outcome, 'complete')
   const { notes, stories } = await viewed(chain)
-  assert.deepEqual(notes, ['gate test is flaky: red and green on one tree, for US-001'])
+  assert.deepEqual(notes.map(inPlain), ['ℹ️ gate test is flaky: red and green on one tree, for US-001'])
   assert.deepEqual(stories[0]?.remarks, [
     'gate test: flaky: red (exit 1), and green at try 2 on the same tree',
   ])
@@ -40,8 +41,8 @@ test('green for the story, and red at the final verification of the same commit:
   )
   await chain.go()
   const { notes } = await viewed(chain)
-  assert.deepEqual(notes, [
-    'final verification: gate test: green for US-001 and red (exit 1) at the final verification of the same commit',
+  assert.deepEqual(notes.map(inPlain), [
+    'ℹ️ final verification: gate test: green for US-001 and red (exit 1) at the final verification of the same commit',
   ])
 })
 
