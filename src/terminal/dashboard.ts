@@ -24,28 +24,21 @@ const WIDEST = 160
 /** From here on two columns stand beside each other. */
 const TWO_COLUMNS = 100
 const NARROW = 60
+/** Rows from which on an outlook has two of them. */
+const HIGH = 40
 /** Rows below which each section gets two at first. */
 const LOW = 12
 
-const STANDING_COLOURS: Readonly<Record<Standing, readonly Colour[]>> = {
-  passed: ['green'],
-  skipped: ['dim'],
-  working: ['cyan'],
-  rejected: ['yellow'],
-  blocked: ['red'],
-  waiting: ['dim'],
-  open: [],
-  outside: ['dim'],
-}
-const CELLS: Readonly<Record<Standing, string>> = {
-  passed: '█',
-  skipped: '▬',
-  working: '▶',
-  rejected: '▒',
-  blocked: '■',
-  waiting: '░',
-  open: '░',
-  outside: '·',
+/** The cell of a bar, and its colours. */
+const CELLS: Readonly<Record<Standing, readonly [cell: string, colours: readonly Colour[]]>> = {
+  passed: ['█', ['green']],
+  skipped: ['▬', ['dim']],
+  working: ['▶', ['cyan']],
+  rejected: ['▒', ['yellow']],
+  blocked: ['■', ['red']],
+  waiting: ['░', ['dim']],
+  open: ['░', []],
+  outside: ['·', ['dim']],
 }
 const LEVELS: Readonly<Record<Exit['level'], readonly [mark: string, colours: readonly Colour[]]>> = {
   good: ['✔', ['green']],
@@ -53,6 +46,7 @@ const LEVELS: Readonly<Record<Exit['level'], readonly [mark: string, colours: re
   near: ['◐', ['yellow']],
   met: ['●', ['red', 'bold']],
 }
+const CIRCUIT = { closed: [], 'half-open': ['yellow'], open: ['red'] } satisfies Record<string, Colour[]>
 const RESULTS: Readonly<Record<string, readonly [mark: string, colour: Colour]>> = {
   passed: ['✔', 'green'],
   rejected: ['✘', 'red'],
@@ -135,15 +129,8 @@ function paragraph(text: string, width: number, most: number): string[] {
 type Section = { title: string; lines: string[]; least: number }
 
 function bodyOf(one: Dashboard, room: number, look: Size): string[] {
-  const lines = bodyWith(one, room, look, 1)
-  // Rows that nothing else needs.
-  const free = room - lines.length
-  return free > 0 ? bodyWith(one, room, look, 1 + free) : lines
-}
-
-function bodyWith(one: Dashboard, room: number, look: Size, outlookRows: number): string[] {
   const { width } = look
-  const figures = figureLines(one, look, outlookRows)
+  const figures = figureLines(one, look)
   const left = Math.max(0, room - figures.length)
   if (width < TWO_COLUMNS) {
     const rest = [exits, iterations, stories].map((section) => section(one, width, look))
@@ -158,7 +145,7 @@ function bodyWith(one: Dashboard, room: number, look: Size, outlookRows: number)
 }
 
 /** Bars and figures, each behind its name. */
-function figureLines(one: Dashboard, look: Size, outlookRows: number): string[] {
+function figureLines(one: Dashboard, look: Size): string[] {
   const { width } = look
   const column = width < NARROW ? 8 : 10
   const cells = Math.max(6, Math.min(30, Math.floor(width / 4)))
@@ -169,17 +156,14 @@ function figureLines(one: Dashboard, look: Size, outlookRows: number): string[] 
   const { used, most } = one.calls
   const calls = most === null || width < NARROW ? '' : `${bar(used, most, cells)} `
   const { position } = one.circuit
-  const circuit = position === 'closed' ? [] : [position === 'open' ? ('red' as const) : ('yellow' as const)]
+  const outlook =
+    one.outlook === null ? [] : paragraph(one.outlook, width - column - 2, look.height < HIGH ? 1 : 2)
   return [
     ` ${paint('Stories'.padEnd(column), ['dim'], look)}${storyBar(one.bar, total, cells, look)}${fit(count, Math.max(0, width - column - cells - 2))}`,
     row('Calls/h', `${calls}${callsWords(one.calls, one.now)}`, one.calls.isHeld ? ['yellow'] : []),
-    row('Circuit', one.circuit.text, circuit),
+    row('Circuit', one.circuit.text, CIRCUIT[position]),
     ...packed(one.figures, width - 2).map((line) => ` ${line}`),
-    ...(one.outlook === null
-      ? []
-      : paragraph(one.outlook, width - column - 2, outlookRows).map((line, at) =>
-          row(at === 0 ? 'Outlook' : '', line),
-        )),
+    ...outlook.map((line, at) => row(at === 0 ? 'Outlook' : '', line)),
   ]
 }
 
@@ -200,9 +184,11 @@ function storyBar(parts: Dashboard['bar'], total: number, cells: number, look: L
   // What rounding left, or took, is the largest part's.
   const largest = sized.reduce((most, one) => (one.size > most.size ? one : most))
   largest.size = Math.max(1, largest.size + left)
-  return sized
-    .map(({ standing, size }) => paint(CELLS[standing].repeat(size), STANDING_COLOURS[standing], look))
-    .join('')
+  const painted = sized.map(({ standing, size }) => {
+    const [cell, colours] = CELLS[standing]
+    return paint(cell.repeat(size), colours, look)
+  })
+  return painted.join('')
 }
 
 /** Names with their values, as many a line as fit. */
@@ -264,7 +250,7 @@ function stories({ stories: all, counts }: Dashboard, width: number, look: Look)
   const lines = all.map(({ id, title, standing, aside }) => {
     const { box } = STANDINGS[standing]
     const text = `${terminalText(id, 64)}  ${terminalText(title, 200)}${aside === '' ? '' : `  (${terminalText(aside, 200)})`}`
-    return ` ${paint(fit(`${box} ${text}`, width - 2), STANDING_COLOURS[standing], look)}`
+    return ` ${paint(fit(`${box} ${text}`, width - 2), CELLS[standing][1], look)}`
   })
   return { title: `Stories (${counts.total})`, lines, least: 4 }
 }

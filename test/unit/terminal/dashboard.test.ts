@@ -75,7 +75,7 @@ test('a small terminal: the stories stand there while a session does, and what i
   }
 })
 
-test('without a limit of calls nothing is counted down; an outlook has the rows that are free', () => {
+test('without a limit of calls nothing is counted down; on a high terminal an outlook has two rows', () => {
   const noLimit = { ...watched(calling()), limits: null }
   const frame = (one: Dashboard, height: number) =>
     frameLines({ dashboards: [one], selected: 0, note: 'x' }, plain(80, height)).join('\n')
