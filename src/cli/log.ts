@@ -15,7 +15,7 @@ import { GrowingFile, type Log, logsIn, newestRun, newestSession } from './logs.
 /** Of a text in `--json`, in UTF-16 units: its end. */
 const IN_JSON = 256 * 1024
 /** So often a run that is followed is looked at. Milliseconds. */
-const LOOK_MS = 300
+const LOOK_MS = 500
 
 type Shown = Pick<Log, 'path' | 'kind' | 'bytes'> & { text?: string }
 
