@@ -38,11 +38,8 @@ export async function askedFor(
     return askedByIssue(await issueWords(github, issue, settings.approve), { known, today, gates })
   }
   if (!isPlan) return null
-  if (feature === null) {
-    const fix =
-      'name the feature, such as feature: auth, or the issue that asks for it, such as feature: "#12"'
-    throw new UserError({ path: 'feature', found: 'none', expected: 'what the plan is called', fix })
-  }
+  const fix = 'name the feature, such as feature: auth, or the issue that asks for it, such as feature: "#12"'
+  if (feature === null) throw mistake('none', 'what the plan is called', fix)
   const files = await readDocumentFiles({ objects, commit: base }, null)
   const { notes, ...asked } = await askedByDocuments(files, feature, today)
   for (const note of notes.slice(0, 20)) core.notice(note)
@@ -64,19 +61,18 @@ export type FoundIssue = Awaited<ReturnType<typeof findIssue>>
 export async function findIssue({ api, at }: GitHub, number: number) {
   const found = await api.rest.issues.get({ ...at, issue_number: number }).catch((error: unknown) => {
     const fix = 'name an issue of this repository; the job needs the permission issues: write'
-    throw new UserError({
-      path: 'feature',
-      found: `#${number}: ${saidByGitHub(error)}`,
-      expected: 'an issue',
-      fix,
-    })
+    throw mistake(`#${number}: ${saidByGitHub(error)}`, 'an issue', fix)
   })
   const { title, body, state, user, comments, pull_request: pull } = found.data
   if (pull !== undefined) {
     const fix = 'name the feature of the pull request, without #'
-    throw new UserError({ path: 'feature', found: `#${number}, a pull request`, expected: 'an issue', fix })
+    throw mistake(`#${number}, a pull request`, 'an issue', fix)
   }
   return { number, title, body: body ?? '', state, author: user?.login ?? null, comments }
+}
+
+function mistake(found: string, expected: string, fix: string, path = 'feature'): UserError {
+  return new UserError({ path, found, expected, fix })
 }
 
 /**
@@ -92,15 +88,14 @@ export async function issueWords(
   const path = `issue #${number}`
   if (state === 'closed') {
     const fix = 'reopen it, or open another; then comment /ralph plan there'
-    throw new UserError({ path, found: 'a closed issue', expected: 'an open one', fix })
+    throw mistake('a closed issue', 'an open one', fix, path)
   }
   const conversation = new Conversation(github)
-  const counts =
-    approve === 'auto' ? (login: string) => conversation.mayWrite(login) : () => Promise.resolve(true)
+  const counts = async (login: string) => approve !== 'auto' || conversation.mayWrite(login)
   if (author === null || !(await counts(author))) {
     const fix = 'set approve: person, or open an issue with these words as somebody who has it'
     const expected = 'one of a person with write permission, since nobody reads the plan (approve: auto)'
-    throw new UserError({ path, found: `an issue of ${author ?? 'nobody'}`, expected, fix })
+    throw mistake(`an issue of ${author ?? 'nobody'}`, expected, fix, path)
   }
   return { number, title, body, comments: await newestComments(github, issue, counts) }
 }
@@ -134,13 +129,9 @@ export async function tellUnplanned(
   error: unknown,
   redact: (text: string) => string,
 ): Promise<void> {
-  const text =
-    error instanceof Held
-      ? busyReply(error.lease)
-      : error instanceof UserError
-        ? unplannedReply(error.mistakes)
-        : null
-  if (text === null) return
+  const mistakes = error instanceof UserError ? error.mistakes : null
+  if (!(error instanceof Held) && mistakes === null) return
+  const text = error instanceof Held ? busyReply(error.lease) : unplannedReply(mistakes ?? [])
   const start = marker('unplanned', String(issue))
   await new Conversation(github)
     .stickAlone(issue, start, redact(`${start}\n${text}`))

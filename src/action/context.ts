@@ -1,5 +1,6 @@
 // What an action run knows from the runner: the place, the run, the event, the settings. Throws UserError on bad input.
 import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
 import * as core from '@actions/core'
 import { type GitHub, statusOf } from '../github/client.ts'
 import { findWorkflow } from '../github/dispatch.ts'
@@ -33,7 +34,8 @@ export async function actionContext(): Promise<ActionContext> {
     server: (env.GITHUB_SERVER_URL ?? 'https://github.com').replace(/\/+$/, ''),
     api: (env.GITHUB_API_URL ?? 'https://api.github.com').replace(/\/+$/, ''),
     // A schedule's event names no repository, but it runs on the default branch.
-    defaultBranch: defaultBranchOf(payload) ?? branchOf(env.GITHUB_REF) ?? 'main',
+    defaultBranch:
+      defaultBranchOf(payload) ?? /^refs\/heads\/(.+)$/.exec(env.GITHUB_REF ?? '')?.[1] ?? 'main',
   }
   const id = Number(env.GITHUB_RUN_ID ?? '0')
   const inputs = actionInputs(env)
@@ -43,20 +45,12 @@ export async function actionContext(): Promise<ActionContext> {
     run: { id, attempt: Number(env.GITHUB_RUN_ATTEMPT ?? '1'), url: runUrl(place, id) },
     job: env.GITHUB_JOB ?? '',
     ref: env.GITHUB_REF ?? '',
-    workflow: inputs.workflow?.trim() || workflowFile(env.GITHUB_WORKFLOW_REF ?? ''),
+    // `owner/repo/.github/workflows/ralph.yml@refs/heads/main` names `ralph.yml`.
+    workflow: inputs.workflow?.trim() || basename((env.GITHUB_WORKFLOW_REF ?? '').split('@')[0] ?? ''),
     event: readEvent(env.GITHUB_EVENT_NAME ?? '', payload),
     inputs,
     workspace: env.GITHUB_WORKSPACE ?? process.cwd(),
   }
-}
-
-function branchOf(ref: string | undefined): string | null {
-  return ref?.startsWith('refs/heads/') === true ? ref.slice('refs/heads/'.length) : null
-}
-
-/** `owner/repo/.github/workflows/ralph.yml@refs/heads/main` names `ralph.yml`. */
-function workflowFile(ref: string): string {
-  return ref.split('@')[0]?.split('/').at(-1) ?? ''
 }
 
 /** Settings that hold keys: a job that pushes nothing has no use for them, and should not be given them. */
@@ -130,9 +124,8 @@ export function useWorkflow(context: ActionContext, settings: Pick<Settings, 'wo
 
 /** From here on there is a workflow to dispatch. Throws UserError where nothing tells which. */
 export async function settleWorkflow(context: ActionContext, github: GitHub): Promise<void> {
-  if (context.workflow !== '') return
   const name = context.env.GITHUB_WORKFLOW ?? ''
-  const found = await findWorkflow(github, name)
+  const found = context.workflow || (await findWorkflow(github, name))
   if (found === null) throw noWorkflow(`no file of a workflow called "${name}", and no ralph.yml`)
   context.workflow = found
 }
@@ -172,9 +165,8 @@ export async function namesByApi(
       workflow: context.inputs.workflow?.trim() || null,
       reportAs: 'checks' as const,
     }
-    core.warning(
-      `the configuration could not be read, so branches are looked for at ${plain.branchPrefix} and the state at ${plain.stateNamespace}: ${messageOf(error)}`,
-    )
+    const where = `branches are looked for at ${plain.branchPrefix} and the state at ${plain.stateNamespace}`
+    core.warning(`the configuration could not be read, so ${where}: ${messageOf(error)}`)
     return plain
   }
 }

@@ -1,13 +1,12 @@
 // `command: doctor`: everything that a run needs, looked at in a job as a run would have it. Green where nothing is in the way.
 import * as core from '@actions/core'
-import { openIsolation } from '../app/isolation.ts'
+import type { Isolation } from '../app/isolation.ts'
 import { redactorFor } from '../app/redactor.ts'
-import { diagnose } from '../doctor/diagnose.ts'
-import { onceOpened, type Subject } from '../doctor/subject.ts'
+import { examine } from '../doctor/diagnose.ts'
+import type { Subject } from '../doctor/subject.ts'
 import { ciAt } from '../doctor/workflow-file.ts'
 import { connect } from '../github/client.ts'
 import type { Finding } from '../model/finding.ts'
-import { mapTexts } from '../model/text.ts'
 import { ACTION } from '../model/version.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { findingsSummary, isHealthy, verdictOf } from '../report/summaries.ts'
@@ -98,7 +97,7 @@ function actionOf({ env }: ActionContext): string {
   return env.GITHUB_ACTION_REPOSITORY || ACTION
 }
 
-async function examined(
+function examined(
   { context, ...found }: Opened,
   token: string,
   log: Log,
@@ -108,26 +107,14 @@ async function examined(
   const { settings, checkout } = found
   const mark = newMark()
   remember({ mark })
-  const isolation = onceOpened(async () => {
-    if (!('workspace' in checkout)) return null
-    const as = await openIsolation({ settings, env, clone: checkout.workspace.clone, say: core.notice })
-    if (as !== null) remember({ otherUser: as.gates.before })
-    return as
-  })
-  const findings = await diagnose({
-    ...found,
-    env,
-    signal,
-    mark,
-    directory: context.workspace,
+  const given = {
+    ...{ ...found, env, signal, directory: context.workspace, withGates: true, action: actionOf(context) },
     feature: settings.feature ?? (event.kind === 'dispatch' ? event.feature : null),
     github: connect(context.place, token, core.warning),
-    action: actionOf(context),
-    withGates: true,
-    begins: (what) => log.screen.write(`looking at ${what}\n`),
-    isolation: isolation.open,
-  }).finally(isolation.close)
+    begins: (what: string) => log.screen.write(`looking at ${what}\n`),
+  }
+  const opened = (as: Isolation) => remember({ otherUser: as.gates.before })
   const known = redactorFor(secretsIn(env)).redact
   const redact = 'workspace' in checkout ? checkout.workspace.redactor.redact : known
-  return findings.map((finding) => mapTexts(finding, redact))
+  return examine(given, { say: core.notice, opened, mark }, redact)
 }

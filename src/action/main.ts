@@ -84,12 +84,12 @@ async function main(): Promise<void> {
   const line =
     conclusion.outcome === 'error' ? conclusion.reason : `${conclusion.outcome}: ${conclusion.reason}`
   const error = errorOf(state)
-  if (FAILING.has(conclusion.outcome)) fail(error === null ? line : `${line}\n${error.fix}`, redactor.redact)
-  else if (heldBack(state) !== null)
-    core.warning(
-      redactor.redact(`${line}\n${inPlain(nextMove(state, { kind: 'ended', conclusion }, 'comment'))}`),
-    )
-  else log.screen.write(`${line}\n`)
+  if (FAILING.has(conclusion.outcome))
+    core.setFailed(redactor.redact(error === null ? line : `${line}\n${error.fix}`))
+  else if (heldBack(state) !== null) {
+    const next = inPlain(nextMove(state, { kind: 'ended', conclusion }, 'comment'))
+    core.warning(redactor.redact(`${line}\n${next}`))
+  } else log.screen.write(`${line}\n`)
   // The runner calls a job that it cancelled cancelled; a signal from anybody else must not end green.
   if (conclusion.outcome === 'interrupted' && stop.signal.aborted) process.exitCode = 1
 }
@@ -97,7 +97,7 @@ async function main(): Promise<void> {
 function looked({ isFine, line }: Looked, redact: (text: string) => string): void {
   remember({ finished: 'true' })
   if (isFine) core.notice(redact(line))
-  else fail(line, redact)
+  else core.setFailed(redact(line))
 }
 
 /** Not for us, or nothing to do: green, and said. */
@@ -106,22 +106,14 @@ function neutral(message: string): void {
   core.notice(message)
 }
 
-function fail(message: string, redact: (text: string) => string): void {
-  core.setFailed(redact(message))
-}
-
 /** What a person can mend; empty where it is a surprise. */
 function mistakesOf(error: unknown): readonly Mistake[] {
   if (error instanceof UserError) return error.mistakes
   if (!isUnknownToken(error) && statusOf(error) !== 401) return []
-  return [
-    {
-      path: 'input token',
-      found: 'a token that GitHub does not know (any more)',
-      expected: 'a valid token',
-      fix: 'leave the input out (the job token is its default), or give one that is valid: not expired, not revoked, of this server',
-    },
-  ]
+  const found = 'a token that GitHub does not know (any more)'
+  const fix =
+    'leave the input out (the job token is its default), or give one that is valid: not expired, not revoked, of this server'
+  return [{ path: 'input token', found, expected: 'a valid token', fix }]
 }
 
 async function bad(error: unknown): Promise<void> {

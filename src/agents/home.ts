@@ -84,15 +84,12 @@ export async function openHomes(options: HomesOptions): Promise<Homes> {
     return { ...tools, ...Object.fromEntries(others), HOME: path }
   }
   if (as !== null) {
-    return {
-      async open() {
-        const home = await as.openHome()
-        return {
-          env: (given) => within(given, home.path, {}),
-          [Symbol.asyncDispose]: () => home[Symbol.asyncDispose](),
-        }
-      },
+    const open = async () => {
+      const home = await as.openHome()
+      const close = () => home[Symbol.asyncDispose]()
+      return { env: (given: Environment) => within(given, home.path, {}), [Symbol.asyncDispose]: close }
     }
+    return { open }
   }
   const prefix = `ralph-home-${createHash('sha256').update(options.key).digest('hex').slice(0, 8)}-`
   for (const name of await readdir(tmpdir())) if (name.startsWith(prefix)) await remove(join(tmpdir(), name))
@@ -102,7 +99,7 @@ export async function openHomes(options: HomesOptions): Promise<Homes> {
   return {
     async open() {
       const path = await mkdtemp(join(tmpdir(), prefix))
-      await fill(path, own, shared, options)
+      await fill(path, own, shared, options.identity)
       return {
         env: (given) => within(given, path, tools),
         async [Symbol.asyncDispose]() {
@@ -167,24 +164,21 @@ function partOf(bytes: Buffer | null, keys: readonly string[] | undefined): Buff
   return kept.length === 0 ? null : Buffer.from(JSON.stringify(Object.fromEntries(kept)))
 }
 
-async function fill(
-  path: string,
-  own: string | null,
-  shared: readonly Shared[],
-  { identity }: HomesOptions,
-): Promise<void> {
-  const lines = ['[user]', `\tname = ${quoted(identity.name)}`, `\temail = ${quoted(identity.email)}`]
+type Identity = HomesOptions['identity']
+
+async function fill(path: string, own: string | null, shared: readonly Shared[], { name, email }: Identity) {
+  const user = `[user]\n\tname = ${quoted(name)}\n\temail = ${quoted(email)}\n`
   // In a container the checkout may be another's.
-  await writeFile(join(path, '.gitconfig'), `${[...lines, '[safe]', '\tdirectory = *'].join('\n')}\n`)
+  await writeFile(join(path, '.gitconfig'), `${user}[safe]\n\tdirectory = *\n`)
   for (const one of shared) {
     const file = join(path, one.path)
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, one.bytes, { mode: 0o600 })
   }
   if (process.platform !== 'darwin' || own === null) return
-  for (const name of KEYCHAIN.filter((one) => existsSync(join(own, one)))) {
-    await mkdir(dirname(join(path, name)), { recursive: true })
-    await symlink(join(own, name), join(path, name))
+  for (const file of KEYCHAIN.filter((one) => existsSync(join(own, one)))) {
+    await mkdir(dirname(join(path, file)), { recursive: true })
+    await symlink(join(own, file), join(path, file))
   }
 }
 
@@ -204,12 +198,11 @@ async function keepRenewed(home: string, one: Shared): Promise<void> {
   const [before, after] = [jsonObject(one.bytes.toString('utf8')), jsonObject(now.toString('utf8'))]
   if (before === null || after === null || !hasSameShape(before, after)) return
   if ((await readFile(one.from).catch(() => null))?.equals(one.bytes) !== true) return
-  await replaceFile(one.from, now, 0o600).then(
-    () => {
-      one.bytes = now
-    },
-    () => {},
+  const isWritten = await replaceFile(one.from, now, 0o600).then(
+    () => true,
+    () => false,
   )
+  if (isWritten) one.bytes = now
 }
 
 function hasSameShape(before: Json, after: Json): boolean {

@@ -1,16 +1,14 @@
 // `ralph doctor`: everything that a run needs, looked at without beginning one. Exit 0 when fine, 1 when something is not.
 
 import { chooseFeature, findFeatures } from '../app/features.ts'
-import { openIsolation } from '../app/isolation.ts'
 import { redactorFor } from '../app/redactor.ts'
 import { openWorkspace, type Workspace } from '../app/workspace.ts'
-import { diagnose } from '../doctor/diagnose.ts'
-import { type Checkout, onceOpened, type Subject } from '../doctor/subject.ts'
+import { examine } from '../doctor/diagnose.ts'
+import type { Checkout, Subject } from '../doctor/subject.ts'
 import { ciAt } from '../doctor/workflow-file.ts'
 import { readRef } from '../git/refs.ts'
 import { connect, type GitHub } from '../github/client.ts'
 import type { Finding } from '../model/finding.ts'
-import { mapTexts } from '../model/text.ts'
 import { ACTION } from '../model/version.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
 import { isHealthy } from '../report/summaries.ts'
@@ -65,19 +63,13 @@ async function examined(
   const { settings, checkout } = found
   const { out } = context
   const look = lookOf(out, env.NO_COLOR !== undefined)
-  const isolation = onceOpened(async () =>
-    'workspace' in checkout
-      ? openIsolation({ settings, env, clone: checkout.workspace.clone, say: () => {} })
-      : null,
-  )
   const { feature } = settings
-  const github = githubFor(context, checkout)
   const begins = (what: string) => out.write(beginning(what, look))
-  const place = { env, directory, signal, mark: newMark(), feature, github, action: ACTION, begins }
-  const findings = await diagnose({ ...found, ...place, isolation: isolation.open }).finally(isolation.close)
-  out.write(beginning(null, look))
+  const github = githubFor(context, checkout)
+  const place = { env, directory, signal, feature, github, action: ACTION, begins }
   const { redact } = redactorFor(secretsIn(env))
-  const shown = findings.map((one) => mapTexts(one, redact))
+  const shown = await examine({ ...found, ...place }, { say: () => {}, mark: newMark() }, redact)
+  out.write(beginning(null, look))
   const lines = findingLines(shown, look).join('\n')
   // Colours are of a terminal, where nobody reads commands from lines.
   if (look.plain) context.say(lines)

@@ -1,8 +1,10 @@
 // Every check of an installation, one row each, and the one function that runs them all whatever one of them meets.
 import { setMaxListeners } from 'node:events'
+import { type Isolation, openIsolation } from '../app/isolation.ts'
 import { statusOf } from '../github/client.ts'
 import type { Finding } from '../model/finding.ts'
 import { isService } from '../model/gate.ts'
+import { mapTexts } from '../model/text.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { agents, keys } from './agent.ts'
 import { gates } from './gates.ts'
@@ -69,6 +71,24 @@ export async function diagnose(subject: Subject, checks: readonly Check[] = CHEC
   return all.filter((one, at) => !(one.state === 'fault' && isAgain(one, at)))
 }
 
+/** All findings, without secrets, where agent and gates run as they would in a run. `opened`: as whom, once they do. */
+export async function examine(
+  given: Omit<Subject, 'mark' | 'isolation'>,
+  { say, opened, mark }: { say(text: string): void; opened?(as: Isolation): void; mark: string },
+  redact: (text: string) => string,
+): Promise<Finding[]> {
+  const { settings, env, checkout } = given
+  const open = async (): Promise<Isolation | null> => {
+    if (!('workspace' in checkout)) return null
+    const as = await openIsolation({ settings, env, clone: checkout.workspace.clone, say })
+    if (as !== null) opened?.(as)
+    return as
+  }
+  const isolation = onceOpened(open)
+  const findings = await diagnose({ ...given, mark, isolation: isolation.open }).finally(isolation.close)
+  return findings.map((finding) => mapTexts(finding, redact))
+}
+
 async function examined(check: Check, subject: Subject): Promise<Finding[]> {
   const { name, timeoutMs = LOOK_MS, alone = false } = check
   const { signal } = subject
@@ -108,4 +128,18 @@ function failed(error: unknown): Result[] {
   if (statusOf(error) === 401) return [unknown('GitHub does not know this token', 'give a valid one')]
   const fix = error instanceof NotSeen ? error.fix : 'look at it by hand'
   return [unknown(messageOf(error), fix)]
+}
+
+/** Something that is opened when it is first asked for, and closed if it was. */
+function onceOpened<T extends { close(): Promise<void> }>(open: () => Promise<T | null>) {
+  let opened: Promise<T | null> | null = null
+  return {
+    open: () => {
+      opened ??= open()
+      return opened
+    },
+    close: async () => {
+      await (await opened?.catch(() => null))?.close()
+    },
+  }
 }

@@ -25,12 +25,12 @@ export async function checkout(subject: Subject): Promise<Result[]> {
   if (clone.branch === null && !isAction)
     return [fault('a detached HEAD', 'a branch', 'run `git switch <branch>`: a run starts from it')]
   await refuseFiltered(git, objects)
-  const submodules = await objects.text(`${clone.head}:.gitmodules`)
   const isShallow = await git.isShallow()
+  const submodules = (await objects.text(`${clone.head}:.gitmodules`))?.match(/^\s*\[submodule /gm) ?? null
   const remarks = [
-    isShallow ? 'shallow' : '',
-    submodules === null ? '' : many(submodules.split(/^\s*\[submodule /m).length - 1, 'submodule'),
-  ].filter((one) => one !== '')
+    ...(isShallow ? ['shallow'] : []),
+    ...(submodules === null ? [] : [many(submodules.length, 'submodule')]),
+  ]
   const where = `${clone.branch ?? 'a detached HEAD'} at ${clone.head?.slice(0, 7)}`
   const found = remarks.length === 0 ? where : `${where} (${remarks.join(', ')})`
   // In a job, what is missing is fetched when it is needed; on a laptop git stays local.

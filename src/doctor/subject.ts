@@ -87,17 +87,3 @@ export function startOf(subject: Subject): string {
   const { workspace, base } = checkoutOf(subject)
   return subject.settings.surface === 'action' ? base.sha : (workspace.clone.head ?? base.sha)
 }
-
-/** Something that is opened when it is first asked for, and closed if it was. */
-export function onceOpened<T extends { close(): Promise<void> }>(open: () => Promise<T | null>) {
-  let opened: Promise<T | null> | null = null
-  return {
-    open: () => {
-      opened ??= open()
-      return opened
-    },
-    close: async () => {
-      await (await opened?.catch(() => null))?.close()
-    },
-  }
-}

@@ -1,10 +1,9 @@
 // The agent's one way out where its network is closed: a proxy on loopback that lets through what is on the list, and counts the rest.
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { type AddressInfo, connect, isIP } from 'node:net'
+import { connect, isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { isAllowed } from '../model/network.ts'
-import { forward, MOST_CONNECTIONS, withoutHops } from './forward.ts'
+import { forward, listen, withoutHops } from './forward.ts'
 
 export type ConnectProxy = AsyncDisposable & {
   port: number
@@ -46,17 +45,13 @@ export async function openConnectProxy(allowed: readonly string[]): Promise<Conn
     target.once('close', () => client.destroy())
     client.once('close', () => target.destroy())
   })
-  server.maxConnections = MOST_CONNECTIONS
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const listening = await listen(server)
   return {
-    port: (server.address() as AddressInfo).port,
+    port: listening.port,
     refused: () => refused,
     async [Symbol.asyncDispose]() {
       for (const socket of open) socket.destroy()
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
+      await listening[Symbol.asyncDispose]()
     },
   }
 }

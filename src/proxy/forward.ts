@@ -1,19 +1,20 @@
 // Hands one request on to a server, and its answer back as it comes. Whatever either side sends, only this request fails.
+import { once } from 'node:events'
 import {
   request as httpRequest,
   type IncomingHttpHeaders,
   type IncomingMessage,
+  type Server,
   type ServerResponse,
 } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { pipeline } from 'node:stream/promises'
 
 /** Of one connection, not of the message (RFC 9110, 7.6.1): Node throws where some of them do not fit the connection. */
-const HOPS = new Set(
-  'connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade expect'.split(
-    ' ',
-  ),
-)
+const HOPS = new Set([
+  ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te'],
+  ...['trailer', 'transfer-encoding', 'upgrade', 'expect'],
+])
 
 export function withoutHops(headers: IncomingHttpHeaders): Record<string, string | string[]> {
   return Object.fromEntries(
@@ -25,6 +26,22 @@ export function withoutHops(headers: IncomingHttpHeaders): Record<string, string
 
 /** Whoever opens more would take the files that the run needs: each may be two of them. */
 export const MOST_CONNECTIONS = 256
+
+/** Listens on a free port of loopback until it is disposed. */
+export async function listen(server: Server): Promise<AsyncDisposable & { port: number }> {
+  server.maxConnections = MOST_CONNECTIONS
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  return {
+    port: typeof address === 'object' ? (address?.port ?? 0) : 0,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
 
 /** Rejects where no answer came, or not the whole of it. `hear` gets the answer before the first of its bytes is read. */
 export async function forward(

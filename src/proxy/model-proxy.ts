@@ -1,9 +1,7 @@
 // The model's key stays with us: a proxy on loopback, owned by our user, puts it into the agent's requests and counts them.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { forward, MOST_CONNECTIONS, withoutHops } from './forward.ts'
+import { forward, listen, withoutHops } from './forward.ts'
 import { createUsageMeter, type Used } from './usage-meter.ts'
 
 export type ModelProxyOptions = {
@@ -53,20 +51,7 @@ export async function openModelProxy(options: ModelProxyOptions): Promise<ModelP
   })
   // A model may think for minutes before its first word.
   server.requestTimeout = 0
-  server.maxConnections = MOST_CONNECTIONS
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  return {
-    port,
-    key,
-    used: meter.used,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
-  }
+  return { ...(await listen(server)), key, used: meter.used }
 }
 
 type Way = ModelProxyOptions & { placeholder: string; meter: ReturnType<typeof createUsageMeter> }
