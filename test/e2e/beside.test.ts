@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
+import { freePort } from '../fakes/clone.ts'
 import { NO_CHROME } from '../unit/browser/site.ts'
 import { place } from './laptop.ts'
 import { openSite, outputsOf, type Site, story } from './site.ts'
@@ -42,14 +42,6 @@ const missing = ['initdb', 'postgres', 'pg_isready'].filter((name) => {
   }
 })
 const skip = NO_CHROME || (missing.length > 0 && `not on this machine: ${missing.join(', ')}`)
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, 'localhost')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 /** What a job that is about to end has, told by a folder of its own. */
 async function scene() {

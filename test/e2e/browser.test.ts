@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { chmod } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import test from 'node:test'
+import { freePort } from '../fakes/clone.ts'
 import { NO_CHROME } from '../unit/browser/site.ts'
 import { place } from './laptop.ts'
 import { openSite, outputsOf, story } from './site.ts'
@@ -26,14 +26,6 @@ const page = (title: string, more = '') =>
 const SAD = '<script>console.error("price is", undefined)</script>'
 const PRD = '.ralph/2026-01-31-sample/prd.json'
 const GATE = 'gates: { test: "true" }'
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 async function shop(settings: string, turns: unknown[], verify: unknown[] = [{}]) {
   const port = await freePort()

@@ -1,30 +1,25 @@
 // `ralph run` in a clone that people and agents do things to: what was there is kept, what leaks is found, who works is alone.
 import assert from 'node:assert/strict'
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import test from 'node:test'
 import type { State } from '../../src/model/state.ts'
-import { ROOT, type Script, story } from './site.ts'
+import { type Clone, type Ended, openClone, type Started } from '../fakes/clone.ts'
+import { CLI } from './laptop.ts'
+import { type Script, story } from './site.ts'
 
-const CLI = join(ROOT, 'dist', 'cli', 'main.js')
-const AGENT = join(ROOT, 'test', 'fakes', 'agent.mjs')
 const STATE_REF = 'refs/ralph/2026-01-31-sample'
 const good = (id: string) => ({ files: { [`src/${id}.txt`]: `good ${id}\n` } })
 
-type Ended = { code: number; out: string; err: string }
-type Place = AsyncDisposable & {
-  folder: string
-  repository: string
-  git(...args: string[]): string
-  setScript(script: Script): Promise<void>
+type Place = Omit<Clone, 'start'> & {
   /** The attempts that were begun: `US-001/1`. */
   sessions(): Promise<string[]>
-  start(args?: string[], where?: string): ChildProcess & { ended: Promise<Ended> }
+  start(args?: string[], where?: string): Started
   run(args?: string[], where?: string): Promise<Ended>
   state(): State
 }
@@ -34,74 +29,22 @@ async function place(
   script: Script,
   files: Record<string, string> = {},
 ): Promise<Place> {
-  const folder = await mkdtemp(join(tmpdir(), 'ralph-local-'))
-  const repository = join(folder, 'clone')
-  const scriptFile = join(folder, 'script.json')
-  const seen = join(folder, 'seen.jsonl')
-  const env = { PATH: process.env.PATH ?? '', HOME: folder }
-  const git = (...args: string[]) =>
-    execFileSync('git', args, {
-      cwd: repository,
-      env,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'pipe'],
-    }).trim()
-  const started: ChildProcess[] = []
-  await mkdir(repository)
-  await writeFile(seen, '')
-  const stories = ids.map((id) => story(id, `part ${id}`))
-  const all = {
-    'src/base.txt': 'base\n',
-    '.ralph/2026-01-31-sample/prd.json': JSON.stringify({ schemaVersion: 2, userStories: stories }),
-    ...files,
-  }
-  for (const [path, text] of Object.entries(all)) {
-    await mkdir(dirname(join(repository, path)), { recursive: true })
-    await writeFile(join(repository, path), text)
-  }
-  git('init', '-q', '-b', 'main')
-  git('config', 'user.name', 'Ann')
-  git('config', 'user.email', 'ann@example.com')
-  git('add', '-A')
-  git('commit', '-q', '-m', 'base')
-  const made: Place = {
-    folder,
-    repository,
-    git,
-    setScript: (given) => writeFile(scriptFile, JSON.stringify(given)),
+  const userStories = ids.map((id) => story(id, `part ${id}`))
+  const prd = { '.ralph/2026-01-31-sample/prd.json': JSON.stringify({ schemaVersion: 2, userStories }) }
+  const clone = await openClone(CLI, { ...prd, ...files })
+  await clone.setScript(script)
+  const start: Place['start'] = (args = [], cwd = clone.repository) =>
+    clone.start(['run', ...clone.agent, ...args], { cwd })
+  return {
+    ...clone,
+    start,
+    run: (args, where) => start(args, where).ended,
     async sessions() {
-      const lines = (await readFile(seen, 'utf8')).split('\n').filter(Boolean)
-      const all: { mode: string; story: string; attempt: number }[] = lines.map((line) => JSON.parse(line))
-      return all.filter(({ mode }) => mode === 'run').map((one) => `${one.story}/${one.attempt}`)
+      const runs = (await clone.called()).filter(({ mode }) => mode === 'run')
+      return runs.map((one) => `${one.story}/${one.attempt}`)
     },
-    start(args = [], where = repository) {
-      const agent = `"${process.execPath}" "${AGENT}" "${scriptFile}" "${seen}"`
-      const given = ['run', '--agent', 'custom', '--agent-command', agent, ...args]
-      const child = spawn(process.execPath, [CLI, ...given], {
-        cwd: where,
-        env,
-        stdio: ['ignore', 'pipe', 'pipe'],
-      })
-      let [out, err] = ['', '']
-      child.stdout.on('data', (chunk) => {
-        out += chunk
-      })
-      child.stderr.on('data', (chunk) => {
-        err += chunk
-      })
-      started.push(child)
-      const ended = once(child, 'close').then(([code]) => ({ code: code ?? -1, out, err }))
-      return Object.assign(child, { ended })
-    },
-    run: (args, where) => made.start(args, where).ended,
-    state: () => JSON.parse(git('show', `${STATE_REF}:.ralph-state/state.json`)),
-    async [Symbol.asyncDispose]() {
-      for (const child of started) child.kill('SIGKILL')
-      await rm(folder, { recursive: true, force: true })
-    },
+    state: () => JSON.parse(clone.git('show', `${STATE_REF}:.ralph-state/state.json`)),
   }
-  await made.setScript(script)
-  return made
 }
 
 const GOOD = ['--gate', 'good=! grep -rq bad src']

@@ -1,9 +1,8 @@
 // Services in a whole run of the bundle: an attempt that breaks one is refused with its words, and nothing of them is left.
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { test } from 'node:test'
+import { freePort } from '../fakes/clone.ts'
 import { place } from './laptop.ts'
 
 const server = (page: string) => `import { createServer } from 'node:http'
@@ -18,14 +17,6 @@ const story = {
   description: 'd',
   acceptanceCriteria: ['the page greets'],
   priority: 1,
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0)
-  await once(probe, 'listening')
-  const { port } = probe.address() as { port: number }
-  await new Promise((done) => probe.close(done))
-  return port
 }
 
 test('an attempt that breaks a service is refused with its last words, the next one mends it; none is left', async () => {

@@ -1,17 +1,16 @@
 // `ralph run` while a vendor is at its limit: it waits, hears people, can be left, and tries again when a person says so.
 
 import assert from 'node:assert/strict'
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { openAttempt } from '../../src/model/job.ts'
 import type { State } from '../../src/model/state.ts'
+import { openClone, type Started } from '../fakes/clone.ts'
+import { CLI } from './laptop.ts'
 import { ROOT, story } from './site.ts'
 
-const CLI = join(ROOT, 'dist', 'cli', 'main.js')
 const RECORDED = join(ROOT, 'test', 'fixtures', 'agents', 'claude')
 const FOLDER = '.ralph/2026-01-31-sample'
 const RUN = ['run', '--gate', 'good=true', '--no-final-verification']
@@ -28,46 +27,31 @@ echo good >one.txt
 cat "${RECORDED}/happy-stream.stdout"
 `
 
-type Ended = { code: number; out: string; err: string }
-type Started = ChildProcess & { ended: Promise<Ended>; says(what: RegExp): Promise<void> }
+type Waiting = Started & { says(what: RegExp): Promise<void> }
 
 async function place() {
-  const folder = await mkdtemp(join(tmpdir(), 'ralph-waits-'))
-  const [repository, bin] = [join(folder, 'clone'), join(folder, 'bin')]
-  const env = { PATH: `${bin}:${process.env.PATH}`, HOME: folder }
-  const started: ChildProcess[] = []
-  await mkdir(join(repository, FOLDER), { recursive: true })
-  await mkdir(bin)
-  await writeFile(join(bin, 'claude'), CLAUDE)
-  await chmod(join(bin, 'claude'), 0o755)
   const userStories = [story('US-001', 'one')]
-  await writeFile(join(repository, FOLDER, 'prd.json'), JSON.stringify({ schemaVersion: 2, userStories }))
-  const git = (...args: string[]) =>
-    execFileSync('git', args, { cwd: repository, env, encoding: 'utf8', stdio: 'pipe' }).trim()
-  git('init', '-q', '-b', 'main')
-  git('config', 'user.name', 'Ann')
-  git('config', 'user.email', 'ann@example.com')
-  git('add', '-A')
-  git('commit', '-q', '-m', 'base')
+  const prd = { [`${FOLDER}/prd.json`]: JSON.stringify({ schemaVersion: 2, userStories }) }
+  const clone = await openClone(CLI, prd)
+  const { folder, git } = clone
+  const bin = join(folder, 'bin')
+  clone.env.PATH = `${bin}:${clone.env.PATH}`
+  await mkdir(bin)
+  await writeFile(join(bin, 'claude'), CLAUDE, { mode: 0o755 })
 
-  function start(args: readonly string[]): Started {
-    const child = spawn(process.execPath, [CLI, ...args], { cwd: repository, env, stdio: 'pipe' })
-    started.push(child)
-    let [out, err] = ['', '']
-    child.stdout.on('data', (chunk) => {
-      out += chunk
+  function start(args: readonly string[]): Waiting {
+    const child = clone.start(args)
+    let out = ''
+    child.stdout?.on('data', (text) => {
+      out += text
     })
-    child.stderr.on('data', (chunk) => {
-      err += chunk
-    })
-    const ended = once(child, 'close').then(([code]) => ({ code: code ?? -1, out, err }))
     async function says(what: RegExp): Promise<void> {
       while (!what.test(out)) {
-        const over = await Promise.race([once(child.stdout, 'data').then(() => null), ended])
-        assert.ok(over === null || what.test(out), `${out}\n${err}`)
+        const over = await Promise.race([once(child.stdout ?? child, 'data').then(() => null), child.ended])
+        assert.ok(over === null || what.test(out), `${out}\n${over?.err}`)
       }
     }
-    return Object.assign(child, { ended, says })
+    return Object.assign(child, { says })
   }
 
   return {
@@ -83,10 +67,7 @@ async function place() {
     answersAgain: () => rm(join(bin, 'limited')),
     sessions: async () => (await readFile(join(bin, 'seen'), 'utf8')).trim().split('\n').length,
     state: (): State => JSON.parse(git('show', 'refs/ralph/2026-01-31-sample:.ralph-state/state.json')),
-    async [Symbol.asyncDispose]() {
-      for (const child of started) child.kill('SIGKILL')
-      await rm(folder, { recursive: true, force: true })
-    },
+    [Symbol.asyncDispose]: () => clone[Symbol.asyncDispose](),
   }
 }
 

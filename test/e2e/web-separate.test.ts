@@ -2,11 +2,11 @@
 // evidence with a picture, and the report that the land job leaves. On the bundle.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { unzipSync } from 'fflate'
+import { freePort } from '../fakes/clone.ts'
 import { NO_CHROME } from '../unit/browser/site.ts'
 import { openSite, outputsOf, story } from './site.ts'
 
@@ -44,14 +44,6 @@ const REPORTED = [
   }),
   'test/*.test.mjs',
 ].join(' ')
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, 'localhost')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 test('a page is made, refused, mended, judged by its picture and reported, in four jobs (Chromium)', {
   skip: NO_CHROME,

@@ -1,8 +1,8 @@
 // A web application with a service, a database and a browser, from the first story to the pull request: on the bundle.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { createServer } from 'node:net'
 import test from 'node:test'
+import { freePort } from '../fakes/clone.ts'
 import { openSite, outputsOf, story } from './site.ts'
 
 const missing = ['initdb', 'postgres', 'psql', 'chromium'].filter((name) => {
@@ -14,14 +14,6 @@ const missing = ['initdb', 'postgres', 'psql', 'chromium'].filter((name) => {
   }
 })
 const skip = missing.length === 0 ? false : `not on this machine: ${missing.join(', ')}`
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, 'localhost')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 /** PostgreSQL runs as no root. */
 const DATABASE = `set -e

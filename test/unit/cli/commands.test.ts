@@ -113,10 +113,9 @@ test('a new story with its criteria: by flags, by lines, by standard input', asy
   ]
   const added = await place.ralph('add', ...flags, '--', 'Sign out')
   assert.equal(added.code, 0, added.err)
-  const fromInput = await place.start(
-    ['add', '--body-file', '-', '--', 'Sign in'],
-    'With a mail.\n- [ ] a link comes\n',
-  ).ended
+  const fromInput = await place.start(['add', '--body-file', '-', '--', 'Sign in'], {
+    input: 'With a mail.\n- [ ] a link comes\n',
+  }).ended
   assert.equal(fromInput.code, 0, fromInput.err)
   const { stories } = await place.json('status')
   assert.ok(Array.isArray(stories))

@@ -1,19 +1,17 @@
 // A small repository with stories, a scripted agent and the CLI as it stands in src.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, watch } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { type Clone, type Ended, openClone } from '../../fakes/clone.ts'
 
-const ROOT = join(import.meta.dirname, '..', '..', '..')
-export const MAIN = join(ROOT, 'src', 'cli', 'main.ts')
-const AGENT = join(ROOT, 'test', 'fakes', 'agent.mjs')
+export const MAIN = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts')
 /** For the environment of a CLI: what Node has compiled for one serves the next, where tests are run with a cache. */
 export const COMPILED: Readonly<Record<string, string>> =
   process.env.NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
 export const FEATURE = 'sample'
 export const FOLDER = `.ralph/2026-01-31-${FEATURE}`
+
+export type { Ended }
 
 export type Turn = {
   files?: Record<string, string>
@@ -24,18 +22,8 @@ export type Turn = {
 }
 /** What the agent does for a story, turn by turn; `verify` is the judge. */
 export type Script = Record<string, Turn[]>
-export type Ended = { code: number; out: string; err: string }
 
-export type Place = AsyncDisposable & {
-  folder: string
-  repository: string
-  env: Record<string, string>
-  /** Flags that make the scripted agent the agent. */
-  agent: string[]
-  git(...args: string[]): string
-  write(files: Record<string, string>): Promise<void>
-  setScript(script: Script): Promise<void>
-  start(args: readonly string[], input?: string): ChildProcess & { ended: Promise<Ended> }
+export type Place = Clone & {
   ralph(...args: string[]): Promise<Ended>
   /** The one line of `--json`. */
   json(...args: string[]): Promise<Record<string, unknown>>
@@ -50,65 +38,18 @@ export async function openPlace(
   stories: readonly Story[],
   files: Record<string, string> = {},
 ): Promise<Place> {
-  const folder = await mkdtemp(join(tmpdir(), 'ralph-place-'))
-  const repository = join(folder, 'clone')
-  const script = join(folder, 'script.json')
-  const env: Record<string, string> = { ...COMPILED, PATH: process.env.PATH ?? '', HOME: folder }
-  const started: ChildProcess[] = []
-  const git = (...args: string[]) =>
-    execFileSync('git', args, { cwd: repository, env, encoding: 'utf8', stdio: 'pipe' }).trim()
-  const place: Place = {
-    folder,
-    repository,
-    env,
-    agent: ['--agent', 'custom', '--agent-command', `"${process.execPath}" "${AGENT}" "${script}"`],
-    git,
-    async write(texts) {
-      for (const [path, text] of Object.entries(texts)) {
-        await mkdir(dirname(join(repository, path)), { recursive: true })
-        await writeFile(join(repository, path), text)
-      }
-    },
-    setScript: (turns) => writeFile(script, JSON.stringify(turns)),
-    start(args, input = '') {
-      const child = spawn(process.execPath, [MAIN, ...args], { cwd: repository, env })
-      child.stdin.end(input)
-      let [out, err] = ['', '']
-      child.stdout.setEncoding('utf8').on('data', (text) => {
-        out += text
-      })
-      child.stderr.setEncoding('utf8').on('data', (text) => {
-        err += text
-      })
-      started.push(child)
-      return Object.assign(child, {
-        ended: once(child, 'close').then(([code]) => ({ code: code ?? -1, out, err })),
-      })
-    },
-    ralph: (...args) => place.start(args).ended,
-    json: async (...args) => JSON.parse((await place.ralph(...args, '--json')).out),
-    refs: () => git('for-each-ref', '--format=%(refname) %(objectname)'),
-    async [Symbol.asyncDispose]() {
-      for (const child of started) child.kill('SIGKILL')
-      await rm(folder, { recursive: true, force: true })
-    },
-  }
-  const all = stories.map((story) => ({
+  const userStories = stories.map((story) => ({
     title: `part ${story.id}`,
     acceptanceCriteria: [`${story.id} works`],
     ...story,
   }))
-  await place.write({
-    'src/base.txt': 'base\n',
-    [`${FOLDER}/prd.json`]: JSON.stringify({ schemaVersion: 2, userStories: all }),
-    ...files,
+  const prd = { [`${FOLDER}/prd.json`]: JSON.stringify({ schemaVersion: 2, userStories }) }
+  const clone = await openClone(MAIN, { ...prd, ...files }, COMPILED)
+  const place: Place = Object.assign(clone, {
+    ralph: (...args: string[]) => clone.start(args).ended,
+    json: async (...args: string[]) => JSON.parse((await place.ralph(...args, '--json')).out),
+    refs: () => clone.git('for-each-ref', '--format=%(refname) %(objectname)'),
   })
-  git('init', '-q', '-b', 'main')
-  git('config', 'user.name', 'Ann')
-  git('config', 'user.email', 'ann@example.com')
-  git('add', '-A')
-  git('commit', '-q', '-m', 'base')
-  await place.setScript({})
   return place
 }
 
