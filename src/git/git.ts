@@ -210,11 +210,6 @@ export class Git {
     await this.run(how === 'index' ? ['read-tree', tree] : ['read-tree', '--reset', '-u', tree])
   }
 
-  /** Our index becomes a commit's; what it remembers of files stays. */
-  async mergeIndex(commit: string): Promise<void> {
-    await this.run(['read-tree', '-i', '-m', commit])
-  }
-
   /** Removes what is neither tracked nor ignored. */
   async clean(): Promise<void> {
     const remove = () => this.run(['clean', '-ffdq', '--', '.'])

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import { type BigIntStats, lstatSync, type Stats } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { GITLINK } from './cat-file.ts'
-import { objectId } from './objects.ts'
+import { GITLINK, TREE } from './cat-file.ts'
+import { type NewEntry, objectId, treeBytes } from './objects.ts'
 
 /** Rules and attributes, in any spelling that a file system may take for theirs. */
 export const RULES_FILE = /(?:^|\/)\.git(?:ignore|attributes)$/i
@@ -41,48 +41,6 @@ function* entriesOf(bytes: Buffer, idLength: number): Generator<Entry, number> {
   return start
 }
 
-/** A folder of an index as a tree object; `path` ends in `/`, and is empty for the top (latin1). */
-export type IndexTree = { path: string; oid: string; bytes: Buffer; inside: readonly IndexTree[] }
-
-/**
- * The trees that an index stands for, by its entries alone: what it remembers of folders came from objects that git reads
- * without a look at their hash. Throws where a merge has not been ended, or where git would not have written it for us.
- */
-export function treesOf(bytes: Buffer | null, idLength: number): IndexTree {
-  if (bytes === null || !isIndex(bytes)) throw notOurs()
-  const entries = entriesOf(bytes, idLength)
-  let at = entries.next()
-  const make = (path: string, from: number): IndexTree => {
-    const parts: Buffer[] = []
-    const inside: IndexTree[] = []
-    const prefix = Buffer.from(path, 'latin1')
-    while (!at.done) {
-      const { start, flags, name, end } = at.value
-      if (bytes.compare(prefix, 0, from, name, Math.min(name + from, end)) !== 0) break
-      if ((bytes.readUInt16BE(flags) & 0x3000) !== 0) throw notOurs()
-      const slash = bytes.indexOf(0x2f, name + from)
-      if (slash >= 0 && slash < end) {
-        const folder = make(bytes.toString('latin1', name, slash + 1), slash + 1 - name)
-        inside.push(folder)
-        parts.push(FOLDER, bytes.subarray(name + from, slash), ZERO, Buffer.from(folder.oid, 'hex'))
-      } else {
-        const mode = bytes.readUInt32BE(start + MODE).toString(8)
-        const oid = bytes.subarray(start + STAT, flags)
-        parts.push(Buffer.from(`${mode} `), bytes.subarray(name + from, end), ZERO, oid)
-        at = entries.next()
-      }
-    }
-    const tree = Buffer.concat(parts)
-    return { path, oid: objectId('tree', tree, 2 * idLength), bytes: tree, inside }
-  }
-  const top = make('', 0)
-  if (!at.done) throw notOurs()
-  return top
-}
-
-const FOLDER = Buffer.from('40000 ')
-const ZERO = Buffer.from([0])
-
 function notOurs(): Error {
   return new Error('the index of Ralph is gone, or of a version that git does not write for us')
 }
@@ -119,8 +77,8 @@ export class IndexTable {
   #isUsual = true
 
   /** Throws where git would not have written it for us. */
-  constructor(bytes: Buffer, idLength: number) {
-    if (!isIndex(bytes)) throw notOurs()
+  constructor(bytes: Buffer | null, idLength: number) {
+    if (bytes === null || !isIndex(bytes)) throw notOurs()
     this.#bytes = bytes
     this.idLength = idLength
     this.#folderAt('')
@@ -146,6 +104,12 @@ export class IndexTable {
 
   get top(): IndexFolder {
     return this.#folderAt('')
+  }
+
+  /** The paths of all folders, without the top. */
+  get folders(): string[] {
+    const paths = [...this.#folders.keys()].filter((path) => path !== '')
+    return paths.map((path) => Buffer.from(path, 'latin1').toString('utf8').slice(0, -1))
   }
 
   /** Whether every entry is a file or a link that nothing is noted of. */
@@ -264,6 +228,32 @@ export class IndexTable {
 function splitPath(path: string): [folder: string, name: string] {
   const at = path.lastIndexOf('/') + 1
   return [path.slice(0, at), path.slice(at)]
+}
+
+/** A folder of an index as a tree object; `path` as of its folder. */
+export type IndexTree = { path: string; oid: string; bytes: Buffer; inside: readonly IndexTree[] }
+
+/**
+ * The trees that an index stands for, by its entries alone: what it remembers of folders came from objects that git reads
+ * without a look at their hash. Throws where a merge has not been ended.
+ */
+export function treesOf(folder: IndexFolder, idLength: number): IndexTree {
+  const { path, files, folders } = folder
+  const inside: IndexTree[] = []
+  const entries: NewEntry[] = []
+  for (const [name, inner] of folders) {
+    const tree = treesOf(inner, idLength)
+    inside.push(tree)
+    entries.push({ name, mode: TREE, oid: tree.oid })
+  }
+  for (const [name, { bytes, start }] of files) {
+    const flags = start + STAT + idLength
+    if ((bytes.readUInt16BE(flags) & 0x3000) !== 0) throw notOurs()
+    const mode = bytes.readUInt32BE(start + MODE).toString(8)
+    entries.push({ name, mode, oid: bytes.toString('hex', start + STAT, flags) })
+  }
+  const bytes = treeBytes(entries)
+  return { path, oid: objectId('tree', bytes, 2 * idLength), bytes, inside }
 }
 
 /** Whether a file is as it was when the entry was written, where that was surely before `young` (seconds). */

@@ -141,8 +141,11 @@ export type NewEntry = { name: string; mode: string; oid: string }
 
 /** A tree's bytes; the entries may come in any order. */
 export function treeBytes(entries: readonly NewEntry[]): Buffer {
-  const key = ({ name, mode }: NewEntry) => Buffer.from(mode === '040000' ? `${name}/` : name, 'latin1')
-  const sorted = entries.map((entry) => ({ entry, key: key(entry) })).sort((a, b) => a.key.compare(b.key))
+  const sorted = entries.map((entry) => ({
+    entry,
+    key: entry.mode === '040000' ? `${entry.name}/` : entry.name,
+  }))
+  sorted.sort((a, b) => (a.key < b.key ? -1 : 1))
   return Buffer.concat(
     sorted.flatMap(({ entry: { name, mode, oid } }) => [
       Buffer.from(`${mode.replace(/^0/, '')} ${name}\0`, 'latin1'),

@@ -3,7 +3,7 @@
 import { lstatSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DamagedClone } from '../system/errors.ts'
-import { readRegular, readRegularNow, removeNow } from '../system/files.ts'
+import { readRegularNow, removeNow } from '../system/files.ts'
 import { type CatFile, TREE, type Tree } from './cat-file.ts'
 import type { Git, HeldIndex } from './git.ts'
 import {
@@ -19,6 +19,9 @@ import { type Rules, rulesOf } from './rules.ts'
 import { type Differences, scan } from './scan.ts'
 import { editTree } from './tree-edit.ts'
 import { filesOf, holdSame } from './tree-walk.ts'
+
+/** The clock of a file system goes in steps of at most so many milliseconds. */
+const TICK_MS = 20
 
 export class OwnIndex implements HeldIndex {
   readonly #git: Git
@@ -54,7 +57,7 @@ export class OwnIndex implements HeldIndex {
 
   /** The tree that it holds; what `base` does not have of it is written. */
   async tree(base: string): Promise<string> {
-    this.#tree ??= (await treeOfIndex(this.#git, this.#objects, base, this.table.bytes)).oid
+    this.#tree ??= (await treeOfIndex(this.#git, this.#objects, base, this.table)).oid
     return this.#tree
   }
 
@@ -87,8 +90,9 @@ export class OwnIndex implements HeldIndex {
       this.#git.unlock()
       placeFile(this.#git, bytes, file)
     }
-    // git reads files again that are not older.
-    utimesSync(file, this.#takenAt / 1000, this.#takenAt / 1000)
+    // git reads files again that are not older; a time that is rounded up would hide what was written at the same moment.
+    const seconds = (this.#takenAt - TICK_MS) / 1000
+    utimesSync(file, seconds, seconds)
   }
 
   /** A file becomes what it is: the clone's index. Nothing of that is ever read here. */
@@ -109,8 +113,11 @@ export class OwnIndex implements HeldIndex {
     const bytes = readRegularNow(file)
     this.#isDropped = false
     if (tree !== null) this.#tree = tree
-    if (bytes === null || this.#table?.bytes.equals(bytes) === true) return
-    this.#takenAt = lstatSync(file).mtimeMs
+    if (bytes === null) return
+    const isSame = this.#table?.bytes.equals(bytes) === true
+    const written = lstatSync(file).mtimeMs
+    this.#takenAt = isSame ? Math.min(this.#takenAt, written) : written
+    if (isSame) return
     this.#table = new IndexTable(bytes, this.#idLength)
     this.#tree = tree
   }
@@ -237,11 +244,13 @@ export async function treeOfIndex(
   git: Git,
   objects: CatFile,
   base: string,
-  bytes: Buffer | null = null,
+  held: IndexTable | null = null,
 ): Promise<IndexTree> {
   const root = await objects.root(base)
   if (root === null) throw new DamagedClone(`there is no commit ${base} in it`)
-  const top = treesOf(bytes ?? (await readRegular(join(git.own, 'index'))), root.length / 2)
+  const idLength = root.length / 2
+  const table = held ?? new IndexTable(readRegularNow(join(git.own, 'index')), idLength)
+  const top = treesOf(table.top, idLength)
   const writer = git.writer(root)
   let level: { folder: IndexTree; old: string | null }[] = [{ folder: top, old: root }]
   while (level.length > 0) {
@@ -268,15 +277,4 @@ export async function indexHolds(git: Git, objects: CatFile, base: string): Prom
 function folderIn(tree: Tree | undefined, { path }: IndexTree, above: IndexTree): string | null {
   const entry = tree?.get(path.slice(above.path.length, -1))
   return entry?.mode === TREE ? entry.oid : null
-}
-
-/** The paths of all folders of a tree, without the top. */
-export function foldersOf(top: IndexTree): string[] {
-  const found: string[] = []
-  const left = [...top.inside]
-  for (let one = left.pop(); one !== undefined; one = left.pop()) {
-    found.push(Buffer.from(one.path, 'latin1').toString('utf8').slice(0, -1))
-    left.push(...one.inside)
-  }
-  return found
 }

@@ -17,7 +17,7 @@ import {
   untrackedFolders,
 } from './hidden-changes.ts'
 import { modifiedFiles, type OldIndex } from './index-file.ts'
-import { foldersOf, indexHolds, OwnIndex, placeFile, treeOfIndex } from './own-index.ts'
+import { indexHolds, OwnIndex, placeFile, treeOfIndex } from './own-index.ts'
 import { GitError } from './process.ts'
 import { type Differences, fileAt } from './scan.ts'
 import type { Submodules } from './submodules.ts'
@@ -113,8 +113,8 @@ export class WorkTree {
     }
     if (untracked.status === 'rejected') throw untracked.reason
     await index.reload()
-    const made = await treeOfIndex(git, objects, against, index.table.bytes)
-    const folders = { tracked: foldersOf(made), untracked: untracked.value }
+    const made = await treeOfIndex(git, objects, against, index.table)
+    const folders = { tracked: index.table.folders, untracked: untracked.value }
     const changes = await changesBetween(objects, against, made.oid)
     const untouched: Change[] = []
     for (const change of changes) if (await this.isUntouched(change)) untouched.push(change)

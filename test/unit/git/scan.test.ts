@@ -331,3 +331,23 @@ test('an index that somebody wrote to is not believed: every file is read again'
   assert.equal(await inProcess(at, index), byGit(at))
   assert.equal(readFileSync(join(at.top, 'a.js'), 'utf8'), 'evil\n')
 })
+
+test('what is written at the moment that git wrote our index is read again, however its time is rounded', async () => {
+  using at = await place('sha1', `${FILES} ${COMMIT}`)
+  const index = new OwnIndex(at.git, at.objects)
+  await inProcess(at, index)
+  const file = join(at.top, 'a.js')
+  const own = join(at.git.own, 'index')
+  for (const nanoseconds of [123_456_789, 999_999_999, 1, 15839]) {
+    const time = `@1700000000.${String(nanoseconds).padStart(9, '0')}`
+    // The entry, the file and the index all have one time: git reads the file where its index is not younger.
+    at.shell(`echo a.js >a.js; touch -d ${time} a.js`)
+    await at.our(['update-index', '-q', '--refresh'])
+    at.shell(`touch -d ${time} '${own}'`)
+    await index.reload()
+    at.shell(`echo b.js >a.js; touch -d ${time} a.js`)
+    assert.ok((await at.our(['ls-files', '-m'])).includes('a.js'))
+    const [shown, written] = [own, file].map((one) => lstatSync(one, { bigint: true }).mtimeNs)
+    assert.ok((shown ?? 0n) <= (written ?? 0n), `${shown} is after ${written}`)
+  }
+})
