@@ -6,10 +6,13 @@ import { join } from 'node:path'
 import {
   type Account,
   accountOf,
+  grant,
   makeAccount,
   makeHome,
   nameFor,
   removeAccount,
+  restoreOwner,
+  revoke,
 } from './other-user/account.ts'
 import {
   above,
@@ -31,7 +34,6 @@ import {
   STEP_DOWN,
   SYSTEM_PATH,
 } from './other-user/root.ts'
-import { grant, restoreOwner, revoke } from './other-user/tree.ts'
 import { become, launched, openView, preamble, type View } from './other-user/view.ts'
 
 export { canBeRoot, STARTER_ENV } from './other-user/root.ts'
