@@ -45,7 +45,6 @@ export async function agentsOf(options: PortOptions): Promise<AgentPort> {
 }
 
 type Choice = {
-  /** Where it was chosen. */
   path: string
   name: string
   version: string | null
@@ -61,7 +60,6 @@ export function agentOfStep(options: PortOptions, name: string): Promise<AgentPo
   return agentPort(options, { ...ANOTHER, path: 'steps', name })
 }
 
-/** One agent, installed where a version is asked for, and asked whether it can be started. */
 async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPort> {
   const { settings, workspace } = options
   const { clone, repository, redactor } = workspace
@@ -115,7 +113,6 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
   })
 }
 
-/** Who has set one expects it to be read. */
 function warnOfUnread({ settings, env, warn }: PortOptions, { name, unread = [] }: AgentVendor): void {
   const left = unread.filter((one) => (env[one] ?? '') !== '' && !settings.agentEnv.includes(one))
   if (left.length === 0) return
@@ -232,7 +229,6 @@ function refuseWithoutWay({ settings, as }: PortOptions, name: string): void {
   })
 }
 
-/** The environment for the agent: that of `agent-version` first on the PATH. */
 async function forAgent(
   options: PortOptions,
   vendor: AgentVendor,

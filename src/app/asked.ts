@@ -96,7 +96,6 @@ function featureOf(name: string, prd: Prd, today: string): Feature {
   return { name, folder, path: `${folder}/prd.json`, prd: { ...prd, branchName: '' }, digest: '', notes: [] }
 }
 
-/** The field "Feature name" of the issue form, else the title's first words. */
 function nameOf(number: number, title: string, body: string): string {
   return slug(fieldOf(body, 'Feature name')) || slug(title) || `issue-${number}`
 }
@@ -113,20 +112,13 @@ function settingsIn(body: string, gates: readonly string[]): string[] {
   const named = fieldOf(body, 'Gates')
     .slice(0, 5000)
     .matchAll(/^[-* \t]{0,10}([\w-]{1,40})[ \t]*:/gm)
-  const missing = [...new Set([...named].map(([, name = '']) => name))].filter(
-    (name) => !gates.includes(name),
+  const missing = new Set([...named].map(([, name = '']) => name).filter((name) => !gates.includes(name)))
+  const told = [...missing].map(
+    (name) => `The issue names the gate ${name}: the workflow has none of that name, so nothing runs it.`,
   )
   const limits = oneLine(fieldOf(body, 'Limits'), 100)
-  return [
-    ...missing
-      .slice(0, 10)
-      .map(
-        (name) => `The issue names the gate ${name}: the workflow has none of that name, so nothing runs it.`,
-      ),
-    ...(limits === ''
-      ? []
-      : [`The issue asks for limits (${limits}): choose them under Run workflow, or with /ralph limit.`]),
-  ]
+  const chosen = `The issue asks for limits (${limits}): choose them under Run workflow, or with /ralph limit.`
+  return [...told.slice(0, 10), ...(limits === '' ? [] : [chosen])]
 }
 
 function slug(text: string): string {

@@ -14,7 +14,6 @@ import { nearest } from '../system/nearest.ts'
 /** A work tree's folder, or a commit whose files nobody has checked out. */
 export type DocumentPlace = { workTree: string } | { objects: CatFile; commit: string }
 
-/** Bytes of all documents. */
 const MOST_BYTES = 5_000_000
 const MOST_FILES = 2_000
 
@@ -109,7 +108,6 @@ async function onDisk(workTree: string): Promise<Tree> {
   }
 }
 
-/** Folders that nobody plans in and that are large. */
 function isForeign(name: string): boolean {
   return ['.git', 'node_modules', 'vendor', 'target', '.venv', 'venv'].includes(name)
 }

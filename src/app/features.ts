@@ -103,7 +103,6 @@ async function archivedAt(
   return (folder) => names.has(folder)
 }
 
-/** Stories that stand in the work tree, committed or not. */
 async function prdPathsIn(workTree: string): Promise<string[]> {
   const folders = await readdir(join(workTree, '.ralph')).catch(() => [])
   return [...ELSEWHERE, ...folders.map((folder) => `.ralph/${folder}/prd.json`).filter(isPrdPath)]
@@ -122,24 +121,25 @@ export function chooseFeature(
   if (wanted !== null) {
     if (candidates.has(wanted)) return wanted
     const near = nearest(wanted, names)
+    const meant = near === null ? '' : ` (did you mean ${near}?)`
     const fix =
       names.length === 0
         ? `write .ralph/<yyyy-mm-dd>-${wanted}/prd.json and commit it`
-        : `use one of: ${names.map(typed).join(', ')}${near === null ? '' : ` (did you mean ${near}?)`}`
+        : `use one of: ${names.map(typed).join(', ')}${meant}`
     throw new UserError({ path: 'feature', found: wanted, expected: 'a feature with a prd.json', fix })
   }
   const open = names.filter((name) => candidates.get(name) === 'unfinished')
-  if (open.length === 1 && open[0] !== undefined) return open[0]
-  if (open.length === 0 && names.length === 1 && names[0] !== undefined) return names[0]
-  const found =
-    names.length === 0
-      ? 'no prd.json'
-      : `${open.length === 0 ? names.length : open.length} features: ${(open.length === 0 ? names : open).join(', ')}`
-  const fix =
-    names.length === 0
-      ? 'make one (ralph plan; on GitHub /ralph plan on an issue), or write .ralph/<yyyy-mm-dd>-<feature>/prd.json and commit it'
-      : `name one of them: ${(open.length === 0 ? names : open).map(typed).join(', ')}`
-  throw new UserError({ path: 'feature', found, expected: 'the name of one feature', fix })
+  const among = open.length === 0 ? names : open
+  const [only] = among
+  if (only !== undefined && among.length === 1) return only
+  const mistake = { path: 'feature', expected: 'the name of one feature' }
+  if (only === undefined) {
+    const fix =
+      'make one (ralph plan; on GitHub /ralph plan on an issue), or write .ralph/<yyyy-mm-dd>-<feature>/prd.json and commit it'
+    throw new UserError({ ...mistake, found: 'no prd.json', fix })
+  }
+  const found = `${among.length} features: ${among.join(', ')}`
+  throw new UserError({ ...mistake, found, fix: `name one of them: ${among.map(typed).join(', ')}` })
 }
 
 export function digestOf(text: string): string {

@@ -58,7 +58,6 @@ export async function openIsolation(options: IsolationOptions): Promise<Isolatio
   }
 }
 
-/** All of them, whatever one says. */
 async function closeAll([first, ...others]: readonly (() => PromiseLike<void>)[]): Promise<void> {
   try {
     await first?.()
@@ -91,12 +90,10 @@ function closed(user: OtherUser, { enter, sharesLoopback }: ClosedNetwork, port:
   }
 }
 
-/** The user beside its closed network. */
 function open(user: OtherUser): OtherUser {
   return { ...user, command: (file, args, cwd) => user.command(file, args, cwd, { isOpen: true }) }
 }
 
-/** Our way out does not go through another proxy. */
 function refuseProxied(env: Environment): void {
   const found = ['HTTPS_PROXY', 'https_proxy'].find((name) => (env[name] ?? '') !== '')
   if (found === undefined) return

@@ -30,7 +30,6 @@ export type StepTools = {
   /** A commit of a tree on top of another, which no branch holds. */
   commit(tree: string, parent: string): Promise<string>
   command(step: CommandStep, what: string, timeoutMs: number, signal: AbortSignal): Promise<GateResult>
-  /** Where agents and gates run. */
   cwd: string
   clock: Clock
   /** `agent`: whose words come next, where it is not the run's own. */
@@ -38,7 +37,6 @@ export type StepTools = {
   warn(text: string): void
 }
 
-/** Of a command's output, for the next prompt; UTF-8 bytes. */
 const DETAIL_BYTES = 4000
 
 /** How other ports are made, for a step: they are put together above. */
@@ -114,7 +112,6 @@ function afterwards(pipeline: Pipeline, tools: StepTools): NonNullable<AgentPort
   }
 }
 
-/** One iteration's way through a list of steps. */
 type Way = {
   pipeline: Pipeline
   steps: readonly PipelineStep[]

@@ -31,7 +31,6 @@ export type PortOptions = {
   workspace: Workspace
   /** Who else hears of the run, beside those of `observersOf`. */
   observers: readonly Observer[]
-  /** Left out where there is none. */
   pullRequest?: PullRequestPort
   /** What people say meanwhile; left out where nobody is heard. */
   queue?: QueuePort

@@ -72,7 +72,6 @@ async function makeNext(top: string, feature: string): Promise<RunFolder> {
   }
 }
 
-/** Every run that left something, each once, the oldest first. */
 async function runsIn(top: string): Promise<RunFolder[]> {
   const names = await Promise.all(KINDS.map((kind) => readdir(join(top, kind)).catch(() => [])))
   const runs = [...new Set(names.flat())].flatMap((name) => runOf(name) ?? [])

@@ -13,7 +13,6 @@ import { gatedTagsOf } from './limits.ts'
 
 export type Verified = {
   isFine: boolean
-  /** The blocking gate that failed; then nothing was judged. */
   red: string | null
   verdict: Verdict
   gates: readonly GateResult[]

@@ -51,7 +51,6 @@ function landingFor({ kind }: Step): Landing {
   return isOwn ? kind : 'attempt'
 }
 
-/** Why the iteration cannot be landed, or null. */
 async function missing(git: Workspace['git'], landing: Landing, received: Received): Promise<string | null> {
   const { work, gate, cancelled } = received
   if (cancelled) return 'the run was cancelled'

@@ -25,7 +25,6 @@ import { withLearnings } from './notes.ts'
 
 const MEND_AGENT = 'mend the agent, then run again'
 
-/** An attempt with a session that can still be rejected. */
 type Open = AttemptIn<'worked' | 'guarded' | 'gated'>
 
 /** The story's attempt where it stands in this phase: an event that comes at another moment changes nothing. */
@@ -201,7 +200,6 @@ function rejectable(attempt: Open, failure: Failure): AttemptIn<'failed'> {
   return { ...begunOf(attempt), phase: 'failed', session, remarks, gates, failure }
 }
 
-/** What was settled when it was reserved. */
 function begunOf({ storyId, number, iteration, agent, base, startedAt, reserved, unwanted }: Attempt) {
   return { storyId, number, iteration, agent, base, startedAt, reserved, unwanted }
 }

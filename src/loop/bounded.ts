@@ -87,7 +87,6 @@ export function first(text: string, bound: number): string {
   return coded.length <= bound ? text : utf8.decoder.decode(coded.subarray(0, bound)).replace(/\ufffd$/, '')
 }
 
-/** The end of the text that fits; no character is cut in half. */
 function last(text: string, bound: number): string {
   const coded = utf8.encoder.encode(text)
   if (coded.length <= bound) return text

@@ -25,7 +25,6 @@ export { type Given, type Surface, typedOn } from './command-words.ts'
 export type Told = { args: string; meaning: string; example: string }
 
 type Row = {
-  /** Another name for it. */
   also?: string
   /** Whatever a comment can do, the CLI can do. */
   cli: Told
@@ -287,7 +286,6 @@ export function parseSlash(body: string, storyIds: readonly string[], surface: S
   return understand(name, { words: rest, text, below }, storyIds, surface)
 }
 
-/** The words before ` -- `, and the text behind it. */
 function split(rest: string): Pick<Given, 'words' | 'text'> {
   const at = /(?:^|\s)(?:--|\u2014|\u2013)(?:\s|$)/u.exec(rest)
   const before = at === null ? rest : rest.slice(0, at.index)

@@ -217,22 +217,20 @@ function orIdle(state: State, conclusion: Conclusion): Conclusion {
   return end('error', `${MAX_IDLE_JOBS} jobs in a row ended without an iteration (${conclusion.reason})`)
 }
 
-type Pause = { until: number; what: string; sentence: string }
-
-function pauseFor(until: number, what: string, waiting = 'waiting for '): Pause {
-  return { until, what, sentence: `${waiting}${what} until ${new Date(until).toISOString()}` }
-}
-
 /** Until when no session may start, and what for: a vendor's limit, ours, or stories that all rest. */
-function waiting(state: State, limits: Limits, now: number): Pause | null {
+function waiting(state: State, limits: Limits, now: number) {
+  const pauseFor = (until: number, what: string, words = `waiting for ${what}`) => {
+    return { until, what, sentence: `${words} until ${new Date(until).toISOString()}` }
+  }
   const rest = resting(state, now)
-  if (rest !== null) return pauseFor(rest, 'every story that is left rests', '')
+  const all = 'every story that is left rests'
+  if (rest !== null) return pauseFor(rest, all, all)
   const vendor = agentsRestUntil(state, limits, now) ?? 0
   const hourly = callAllowedAt(state, limits, now) ?? 0
-  const until = Math.max(vendor, hourly)
-  if (until <= now) return null
-  const hours = `the limit of ${limits.callsPerHour} calls an hour`
-  return pauseFor(until, vendor >= hourly ? "the agent's limit" : hours)
+  if (Math.max(vendor, hourly) <= now) return null
+  return vendor >= hourly
+    ? pauseFor(vendor, "the agent's limit")
+    : pauseFor(hourly, `the limit of ${limits.callsPerHour} calls an hour`)
 }
 
 /** When the first breaker lets a story through, where all of those that could be worked on are open; null otherwise. */

@@ -45,7 +45,6 @@ function spentOn(happened: Happening | null): Spent | null {
   return isPaid ? { storyId: null, usage: happened.usage } : null
 }
 
-/** Aborts when the time is over. */
 function timer(ms: number): AbortSignal {
   return ms > LONGEST_TIMER_MS ? new AbortController().signal : AbortSignal.timeout(Math.max(0, ms))
 }
@@ -53,7 +52,6 @@ function timer(ms: number): AbortSignal {
 /** What a timer of Node can hold, milliseconds. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** Whether the event of a step stands although we were cancelled. */
 function settles({ job }: State, { kind }: Step): boolean {
   const isEnding = job.ending !== null || job.halted?.kind === 'interrupted'
   return kind !== 'wait' && (isEnding || STEPS[kind].settles)

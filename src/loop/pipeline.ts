@@ -5,7 +5,6 @@ import type { Failure, Session } from '../model/state.ts'
 import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
 import { wentWell } from './work.ts'
 
-/** How an attempt's sessions ended as a whole, where a step ended them. */
 type Ended = Pick<Session, 'status' | 'message' | 'resetsAt'> &
   Partial<Pick<Session, 'detail' | 'pause' | 'hints'>>
 

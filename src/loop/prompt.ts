@@ -32,13 +32,10 @@ const PLAN_STORIES_BYTES = 20_000
 
 /** What the templates can name, beside the story. Texts may be hostile: they are only ever data in the prompt. */
 export type PromptFacts = {
-  /** `name: command`, in order. */
   gates: readonly string[]
   /** `name: when it is ready` of what runs beside them. */
   services: readonly string[]
-  /** `instructions` of the settings. */
   instructions: string
-  /** context.md. */
   context: string
   /** Paths that the guard or the redaction left out of the kept work. */
   dropped: readonly string[]

@@ -63,7 +63,6 @@ export function picturePath(picture: Pick<Screenshot, 'url' | 'viewport'>): stri
   return `.ralph/screenshots/${pictureName(picture)}.webp`
 }
 
-/** Stories that were worked on, by when they last were. */
 function newestFirst({ records, timeline }: State): string[] {
   const at = (id: string) => timeline.findLastIndex(({ storyId }) => storyId === id)
   return Object.keys(records).sort((one, other) => at(other) - at(one))

@@ -7,7 +7,6 @@ import { Conclusion, type Job, State, type StoryRecord } from '../model/state.ts
 import { shown } from '../model/text.ts'
 import { UserError } from '../system/errors.ts'
 
-/** The version of today's states. */
 const VERSION = 2
 
 /** The text of `state.json`. */

@@ -127,7 +127,6 @@ export function checkTemplate(
   return { mistakes, warnings }
 }
 
-/** What a written name should be instead. */
 function unknown(raw: string, mode: Mode): Pick<Mistake, 'expected' | 'fix'> {
   const block = /^\{\{[#^/>&~]\s*\w*/.exec(raw)?.[0] ?? null
   const name = nameIn(raw)

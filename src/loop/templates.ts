@@ -82,7 +82,6 @@ export function missingPrompt(path: string): Mistake {
   return { path: 'steps', found: `no ${path}`, expected: 'the prompt that a step names, on the branch', fix }
 }
 
-/** What its session would have to guess. */
 function missingIn(path: string, text: string, mode: Mode): Remark[] {
   if (mode === 'setup') return []
   if (!isWhole(text, mode))

@@ -48,7 +48,6 @@ function approvalOf({ prd, control }: State, evidence: readonly StoryEvidence[] 
   return `every criterion was judged to be met; ${words}`
 }
 
-/** Each passed story with what shows its criteria. */
 function withEvidence(state: State, found: readonly StoryEvidence[]): State {
   const userStories = state.prd.userStories.map((story) => {
     const shown = found.filter(({ storyId }) => storyId === story.id)

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { entered } from '../../../src/loop/ledger.ts'
+import { reduce } from '../../../src/loop/reduce.ts'
 import type { Event } from '../../../src/model/event.ts'
 import type { State } from '../../../src/model/state.ts'
 import { addUsage, emptyUsage, type Usage } from '../../../src/model/usage.ts'
@@ -42,4 +43,16 @@ test('others who say that they used more than all is take nothing away from the 
     { agent: 'x', usage: { ...usageOf(1000), calls: 0 } },
   ])
   for (const one of ledger) assert.ok(one.costUsd >= 0 && one.tokens >= 0, JSON.stringify(one))
+})
+
+test('a session that says it held more calls than anybody can is counted in time', () => {
+  const begun = reduce(
+    stateOf(stories('US-001')),
+    { kind: 'reserved', storyId: 'US-001', at: NOW },
+    limitsWith(),
+  )
+  const usage = { ...emptyUsage(), calls: 1e12 }
+  const event: Event = { kind: 'worked', storyId: 'US-001', session: session({ usage }), at: NOW }
+  const { control } = reduce(begun, event, limitsWith())
+  assert.equal(control.calls.length, 1001)
 })
