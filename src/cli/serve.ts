@@ -73,8 +73,8 @@ function opened(context: Context, url: string): Disposable {
   return { [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** A page that follows, and what it was sent last. */
-type Follower = { feature: string | null; response: ServerResponse; live: string; version: string }
+/** A page that follows, what it was sent last, and what its report was made from. */
+type Follower = { feature: string | null; response: ServerResponse; live: string; seen: Watched | null }
 
 class Site {
   /** Other users of this machine reach the port, too: only who knows this part of the address is answered. */
@@ -167,7 +167,7 @@ class Site {
       return
     }
     response.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream' })
-    const follower: Follower = { feature, response, live: '', version: '' }
+    const follower: Follower = { feature, response, live: '', seen: null }
     this.#followers.add(follower)
     request.on('close', () => this.#followers.delete(follower))
     this.#tell(follower)
@@ -180,12 +180,15 @@ class Site {
     const part =
       watched === undefined ? indexPart(this.#dashboards()) : livePart(dashboardOf(watched, Date.now()))
     const live = JSON.stringify({ html: part.toString(), note: this.#note() })
-    const version = watched === undefined ? '' : versionOf(watched)
+    const { seen } = follower
+    // By the object that the state is, which a change replaces.
+    const isOther =
+      seen !== null && (watched?.state !== seen.state || watched.situation.kind !== seen.situation.kind)
     // Said first: the page asks for all of it then, and shows what is live with its new head.
-    if (follower.version !== '' && version !== follower.version) response.write('event: report\ndata: {}\n\n')
+    if (isOther) response.write('event: report\ndata: {}\n\n')
     if (live !== follower.live) response.write(`event: live\ndata: ${live}\n\n`)
     follower.live = live
-    follower.version = version
+    follower.seen = watched ?? null
   }
 
   #dashboards(): Dashboard[] {
@@ -195,15 +198,6 @@ class Site {
   #note(): string {
     return this.#wrong || this.#source.note()
   }
-}
-
-/** Whether the report would say something else: by the object that the state is, which a change replaces, and its holder. */
-const versions = new WeakMap<Watched['state'], number>()
-let newest = 0
-function versionOf({ state, situation }: Watched): string {
-  const version = versions.get(state) ?? ++newest
-  versions.set(state, version)
-  return `${version} ${situation.kind}`
 }
 
 /** In a time that tells nothing of where they differ. */
