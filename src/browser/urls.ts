@@ -49,9 +49,9 @@ export function addressesIn(text: string): string[] {
   return [...text.matchAll(ADDRESS)].map(([found]) => ended(found)).filter((one) => URL.canParse(one))
 }
 
-/** `answers 404`, `returns an HTTP 404`, `status: 404 or 410`. Numbers are in criteria for much else. */
+/** `answers 404`, `returns an HTTP 404`, `status: 404 or 410`; not `does not answer 500`. Numbers are in criteria for much else. */
 const STATUS =
-  /\b(?:HTTP(?:\/[\d.]+)?|status|code|answers?|returns?|responds?)\b(?:[\s:`"'*_]|\b(?:with|of|is|an?|HTTP|status|code)\b){1,12}([45]\d\d(?:(?: or |, ?|\/)[45]\d\d)*)(?![-\w%€$£]|[.,]\d| [%€$£])/gi
+  /(?<!\b(?:not|never|cannot|longer) |n['’]t )\b(?:HTTP(?:\/[\d.]+)?|status|code|answers?|returns?|responds?)\b(?:[\s:`"'*_]|\b(?:with|of|is|an?|HTTP|status|code)\b){1,12}([45]\d\d(?:(?: or |, ?|\/)[45]\d\d)*)(?![-\w%€$£]|[.,]\d| [%€$£])/gi
 
 /** The statuses from 400 on that the words speak of: a page that they name may answer so, too. */
 function statusesIn(words: string): number[] {

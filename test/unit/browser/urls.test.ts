@@ -68,6 +68,8 @@ test('a status is a number behind the words of HTTP; any other number is none', 
     [`HTTP/1.1 451 is what ${P} sends`]: [451],
     [`${P} antwortet mit HTTP 404 und einem Satz`]: [404],
     [`${P} answers 200`]: [],
+    [`${P} does not answer 500`]: [],
+    [`${P} never returns a 503, doesn't answer with 500`]: [],
     [`${P} answers 401 when nobody is logged in`]: [401],
   }
   for (const [text, expected] of Object.entries(sentences))
