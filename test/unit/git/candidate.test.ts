@@ -15,17 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { test } from 'node:test'
-import { agentSettings } from '../../../src/agents/registry.ts'
-import { isRalphs } from '../../../src/gates/guard.ts'
-import { CatFile } from '../../../src/git/cat-file.ts'
-import { takeSnapshot } from '../../../src/git/clone.ts'
-import { Git, openClone } from '../../../src/git/git.ts'
-import { createRepository } from '../../../src/git/repository.ts'
-import { findSubmodules } from '../../../src/git/submodules.ts'
-import { reduce } from '../../../src/loop/reduce.ts'
-import { createExamine } from '../../../src/review/examine.ts'
-import { createRedactor } from '../../../src/system/redact.ts'
-import { limitsWith, NOW, session, stateOf, stories, workedIn } from '../loop/samples.ts'
+import { openWorked } from './worked.ts'
 
 const BASE = `
 printf 'old\\n' >src/a.js
@@ -61,41 +51,7 @@ async function place(base = BASE, odd: { asUser?: boolean; index?: string } = {}
     writeFileSync(join(folder, 'bin/git'), BOUND, { mode: 0o755 })
     env.PATH = `${join(folder, 'bin')}:${env.PATH}`
   }
-  const clone = await openClone(top, env)
-  const git = await Git.open(clone, env)
-  const objects = new CatFile(git)
-  const snapshot = await takeSnapshot(git, true)
-  const redactor = createRedactor([])
-  const repository = createRepository(git, objects, {
-    submodules: await findSubmodules(git, clone.head ?? '', env),
-    identity: { name: 'a', email: 'a@b' },
-    snapshot,
-    warn: () => {},
-    isRalphs,
-    redact: redactor.redact,
-    stateCommits: true,
-    stateSubject: null,
-    onOutcome: () => [],
-    documents: { isDocument: () => false, above: [] },
-    examine: createExamine({
-      isAgentDocument: () => false,
-      protectedPaths: [],
-      configFile: null,
-      agentSettings,
-      weakenedTests: 'off',
-      gateCommands: [],
-      redactor,
-    }),
-  })
-  const first = stateOf(stories('US-001'), {
-    green: clone.head ?? '',
-    base: { branch: 'main', sha: clone.head ?? '' },
-  })
-  const events = [
-    { at: NOW, kind: 'reserved', storyId: 'US-001' } as const,
-    { at: NOW, kind: 'worked', storyId: 'US-001', session: session({}) } as const,
-  ]
-  const state = events.reduce((one, event) => reduce(one, event, limitsWith()), first)
+  const { objects, repository, state, inspect } = await openWorked(top, env)
   await repository.checkOut(state.green, null)
   return {
     top,
@@ -103,7 +59,7 @@ async function place(base = BASE, odd: { asUser?: boolean; index?: string } = {}
     shell,
     state,
     repository,
-    inspect: () => repository.inspect(state, workedIn(state), NOW),
+    inspect,
     /** What somebody gets who checks the commit out anew. */
     anew(commit: string) {
       const other = join(folder, 'anew')

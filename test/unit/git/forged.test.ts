@@ -8,20 +8,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { agentSettings } from '../../../src/agents/registry.ts'
-import { isRalphs } from '../../../src/gates/guard.ts'
-import { CatFile } from '../../../src/git/cat-file.ts'
-import { takeSnapshot } from '../../../src/git/clone.ts'
-import { Git, openClone } from '../../../src/git/git.ts'
 import { parseRaw } from '../../../src/git/raw-diff.ts'
-import { createRepository } from '../../../src/git/repository.ts'
-import { findSubmodules } from '../../../src/git/submodules.ts'
 import { changesBetween } from '../../../src/git/tree-walk.ts'
-import { reduce } from '../../../src/loop/reduce.ts'
-import { createExamine } from '../../../src/review/examine.ts'
-import { createRedactor } from '../../../src/system/redact.ts'
-import { limitsWith, NOW, session, stateOf, stories, workedIn } from '../loop/samples.ts'
+import { NOW, workedIn } from '../loop/samples.ts'
 import { runs } from '../runs.ts'
+import { openWorked } from './worked.ts'
 
 const BASE = `
 mkdir -p src docs/deep tests; echo a >src/a.js; echo d >docs/d.txt; echo e >docs/deep/e.txt
@@ -55,42 +46,8 @@ async function place(base = BASE, settings: { protectedPaths?: string[] } = {}) 
   shell(
     `git config user.name a; git config user.email a@b; ${base}\n[ -n "$done" ] || { git add -A; git commit -q -m base; }; rm .git/index; git reset -q --hard`,
   )
-  const clone = await openClone(top, env)
-  const git = await Git.open(clone, env)
-  const objects = new CatFile(git)
-  const snapshot = await takeSnapshot(git, true)
-  const redactor = createRedactor([])
-  const { protectedPaths = [] } = settings
-  const repository = createRepository(git, objects, {
-    submodules: await findSubmodules(git, clone.head ?? '', env),
-    identity: { name: 'a', email: 'a@b' },
-    snapshot,
-    warn: () => {},
-    isRalphs,
-    redact: redactor.redact,
-    stateCommits: true,
-    stateSubject: null,
-    onOutcome: () => [],
-    documents: { isDocument: () => false, above: [] },
-    examine: createExamine({
-      isAgentDocument: () => false,
-      configFile: null,
-      agentSettings,
-      protectedPaths,
-      weakenedTests: 'fail',
-      gateCommands: [],
-      redactor,
-    }),
-  })
-  const first = stateOf(stories('US-001'), {
-    green: clone.head ?? '',
-    base: { branch: 'main', sha: clone.head ?? '' },
-  })
-  const events = [
-    { at: NOW, kind: 'reserved', storyId: 'US-001' } as const,
-    { at: NOW, kind: 'worked', storyId: 'US-001', session: session({}) } as const,
-  ]
-  const state = events.reduce((one, event) => reduce(one, event, limitsWith()), first)
+  const worked = await openWorked(top, env, { ...settings, weakenedTests: 'fail' })
+  const { git, objects, repository, state, inspect } = worked
   await repository.checkOut(state.green, null)
   return {
     top,
@@ -99,7 +56,7 @@ async function place(base = BASE, settings: { protectedPaths?: string[] } = {}) 
     shell,
     state,
     repository,
-    inspect: () => repository.inspect(state, workedIn(state), NOW),
+    inspect,
     bytes: (path: string) => readFileSync(join(top, path), 'latin1'),
     async [Symbol.asyncDispose]() {
       objects[Symbol.dispose]()

@@ -6,19 +6,11 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { agentSettings } from '../../../src/agents/registry.ts'
 import { checkDirt } from '../../../src/app/dirt.ts'
-import { isRalphs } from '../../../src/gates/guard.ts'
-import { CatFile } from '../../../src/git/cat-file.ts'
-import { moveClone, takeSnapshot } from '../../../src/git/clone.ts'
-import { Git, openClone } from '../../../src/git/git.ts'
-import { createRepository } from '../../../src/git/repository.ts'
-import { findSubmodules } from '../../../src/git/submodules.ts'
-import { reduce } from '../../../src/loop/reduce.ts'
-import { createExamine } from '../../../src/review/examine.ts'
+import { moveClone } from '../../../src/git/clone.ts'
+import { openClone } from '../../../src/git/git.ts'
 import { UserError } from '../../../src/system/errors.ts'
-import { createRedactor } from '../../../src/system/redact.ts'
-import { limitsWith, NOW, session, stateOf, stories, workedIn } from '../loop/samples.ts'
+import { openWorked } from './worked.ts'
 
 /** Where `$ran` is written, a program of the repository `x` was run by somebody who was not asked to. */
 const EVIL = `
@@ -58,39 +50,9 @@ async function place({ base = '', late = '', whole = true, start = true }: Odd =
   )
   await rm(join(folder, 'ran'), { force: true })
   const warnings: string[] = []
-  const clone = await openClone(top, env)
-  const git = await Git.open(clone, env)
-  const objects = new CatFile(git)
-  const redactor = createRedactor([])
-  const snapshot = await takeSnapshot(git, whole)
-  const repository = createRepository(git, objects, {
-    submodules: await findSubmodules(git, clone.head ?? '', env),
-    identity: { name: 'a', email: 'a@b' },
-    snapshot,
-    warn: (message) => warnings.push(message),
-    isRalphs,
-    redact: redactor.redact,
-    stateCommits: true,
-    stateSubject: null,
-    onOutcome: () => [],
-    documents: { isDocument: () => false, above: [] },
-    examine: createExamine({
-      isAgentDocument: () => false,
-      configFile: null,
-      agentSettings,
-      protectedPaths: [],
-      weakenedTests: 'off',
-      gateCommands: [],
-      redactor,
-    }),
-  })
-  const head = clone.head ?? ''
-  const first = stateOf(stories('US-001'), { green: head, base: { branch: 'main', sha: head } })
-  const state = [
-    { at: NOW, kind: 'reserved', storyId: 'US-001' } as const,
-    { at: NOW, kind: 'worked', storyId: 'US-001', session: session({}) } as const,
-  ].reduce((one, event) => reduce(one, event, limitsWith()), first)
-  const attempt = workedIn(state)
+  const warn = (message: string) => warnings.push(message)
+  const worked = await openWorked(top, env, { whole, warn })
+  const { head, git, objects, repository, snapshot, state } = worked
   if (start) await repository.checkOut(head, null)
   return {
     top,
@@ -100,16 +62,16 @@ async function place({ base = '', late = '', whole = true, start = true }: Odd =
     state,
     warnings,
     git,
-    attempt,
     snapshot,
     repository,
     ran: () => existsSync(join(folder, 'ran')),
     has: (path: string) => existsSync(join(top, path)),
     gitlinks: () =>
       shell('GIT_DIR=.git GIT_INDEX_FILE=.git/ralph/git/index git ls-files -s | grep ^160000 || true'),
+    look: worked.inspect,
     /** Its failure in words, or null where it became a candidate. */
     async inspect(): Promise<string | null> {
-      const seen = await repository.inspect(state, attempt, NOW)
+      const seen = await worked.inspect()
       return seen.kind === 'candidate' ? null : `${seen.failure?.summary}\n${seen.failure?.detail}`
     },
     async [Symbol.asyncDispose]() {
@@ -161,7 +123,7 @@ test('a repository in the place of a submodule that is not checked out is remove
 test('in a submodule, what a build leaves goes and is told, what was changed is refused', async () => {
   await using at = await place({ base: LIBRARY })
   at.shell('echo o >lib/vendor/foo.o; mkdir lib/vendor/out; echo o >lib/vendor/out/x; echo new >src/a.js')
-  const seen = await at.repository.inspect(at.state, at.attempt, NOW)
+  const seen = await at.look()
   assert.ok(seen.kind === 'candidate')
   assert.deepEqual(seen.candidate.remarks, [
     'what a build left in a submodule was removed before the gates: lib/vendor: foo.o and 1 more',

@@ -1,0 +1,69 @@
+// A clone of real git in which an agent has worked on US-001: what follows is our look at what it left.
+import { agentSettings } from '../../../src/agents/registry.ts'
+import { isRalphs } from '../../../src/gates/guard.ts'
+import { CatFile } from '../../../src/git/cat-file.ts'
+import { takeSnapshot } from '../../../src/git/clone.ts'
+import { Git, openClone } from '../../../src/git/git.ts'
+import { createRepository } from '../../../src/git/repository.ts'
+import { findSubmodules } from '../../../src/git/submodules.ts'
+import { reduce } from '../../../src/loop/reduce.ts'
+import { createExamine } from '../../../src/review/examine.ts'
+import { createRedactor } from '../../../src/system/redact.ts'
+import { limitsWith, NOW, session, stateOf, stories, workedIn } from '../loop/samples.ts'
+
+type Odd = {
+  whole?: boolean
+  protectedPaths?: string[]
+  weakenedTests?: 'off' | 'fail'
+  warn?: (message: string) => void
+}
+
+/** `whole`: the work tree is ours to clean. */
+export async function openWorked(
+  top: string,
+  env: Record<string, string>,
+  { whole = true, protectedPaths = [], weakenedTests = 'off', warn = () => {} }: Odd = {},
+) {
+  const clone = await openClone(top, env)
+  const head = clone.head ?? ''
+  const git = await Git.open(clone, env)
+  const objects = new CatFile(git)
+  const snapshot = await takeSnapshot(git, whole)
+  const redactor = createRedactor([])
+  const repository = createRepository(git, objects, {
+    submodules: await findSubmodules(git, head, env),
+    identity: { name: 'a', email: 'a@b' },
+    snapshot,
+    warn,
+    isRalphs,
+    redact: redactor.redact,
+    stateCommits: true,
+    stateSubject: null,
+    onOutcome: () => [],
+    documents: { isDocument: () => false, above: [] },
+    examine: createExamine({
+      isAgentDocument: () => false,
+      configFile: null,
+      agentSettings,
+      protectedPaths,
+      weakenedTests,
+      gateCommands: [],
+      redactor,
+    }),
+  })
+  const events = [
+    { at: NOW, kind: 'reserved', storyId: 'US-001' } as const,
+    { at: NOW, kind: 'worked', storyId: 'US-001', session: session({}) } as const,
+  ]
+  const first = stateOf(stories('US-001'), { green: head, base: { branch: 'main', sha: head } })
+  const state = events.reduce((one, event) => reduce(one, event, limitsWith()), first)
+  return {
+    head,
+    git,
+    objects,
+    snapshot,
+    repository,
+    state,
+    inspect: () => repository.inspect(state, workedIn(state), NOW),
+  }
+}
