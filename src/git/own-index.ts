@@ -102,7 +102,7 @@ export class OwnIndex implements HeldIndex {
     if (this.#shared?.bytes === bytes && this.#shared.stamp === stampOf(file)) return
     const fresh = `${file}.ralph`
     removeNow(fresh)
-    writeFileSync(fresh, bytes)
+    writeFileSync(fresh, bytes, { flag: 'wx' })
     renameSync(fresh, file)
     this.#shared = { bytes, stamp: stampOf(file) }
   }
