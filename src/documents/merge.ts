@@ -77,12 +77,14 @@ function idsOver(before: Prd, planned: Prd): Map<string, string> {
   // A new title under an id whose story nobody else has is that story with other words.
   give(({ id }) => (titles.has(titleOf.get(id) ?? '') ? undefined : id))
   let number = stories.length
-  const next = (): string => {
-    number += 1
-    const id = `US-${String(number).padStart(3, '0')}`
-    return titleOf.has(id) || given.has(id) ? next() : id
-  }
-  give(next)
+  give(() => {
+    let id = ''
+    do {
+      number += 1
+      id = `US-${String(number).padStart(3, '0')}`
+    } while (titleOf.has(id) || given.has(id))
+    return id
+  })
   return ids
 }
 

@@ -158,6 +158,7 @@ function isAbsorbed({ words, collected }: Test, all: Gain[], shared: Set<string>
   const [first = [], ...others] = covers.sort((a, b) => b.length - a.length)
   const enough = literals.length > 0 ? ENOUGH : ENOUGH_NAMES
   if (own.length > 0 && first.length / own.length >= enough) return true
+  if (literals.length === 0) return false
   const missing = literals.filter((word) => !first.includes(word))
   return others.some(
     (it) =>

@@ -36,6 +36,14 @@ test('a box that is gone stays a story; what follows it does not take its place'
   assert.deepEqual([added, changed], [['US-004'], []])
 })
 
+test('a free id is found behind any number of stories', () => {
+  const all = Array.from({ length: 20_000 }, (_, index) => {
+    const id = `US-${String(index + 1).padStart(3, '0')}`
+    return newStory({ id, title: `old ${index}` })
+  })
+  assert.deepEqual(mergePlanned(feature(...all), list('new', 'old 0')).added, ['US-20001'])
+})
+
 const page = (title: string, ...criteria: string[]) =>
   parsed(`## US-1: ${title}\n\n${criteria.map((one) => `- [ ] ${one}`).join('\n')}`, 'prd.md').prd
 

@@ -106,6 +106,18 @@ test('test files are known by their paths', () => {
   assert.equal(mayHoldTests('src/lib.ts'), false)
 })
 
+test('a test without literals that is gone is not made up for by a name that other new tests have, too', async () => {
+  const kept = `test('b', () => { second(omega); expect(omega).toBe(psi) })\n`
+  const gone = `test('a', () => { first(alpha, beta, gamma); expect(one).toBe(two) })\n`
+  const files = [
+    { path: 'x.test.ts', before: gone + kept, after: kept },
+    { path: 'y.test.ts', before: null, after: `test('y', () => { expect(one).toBe('yes') })\n` },
+    { path: 'z.test.ts', before: null, after: `test('z', () => { expect(q).toBe(1) })\n` },
+  ]
+  const found = (await weakenedTests(files)).map(({ path, text }) => `${path}: ${text}`)
+  assert.deepEqual(found, ['x.test.ts: test "a" is gone'])
+})
+
 test('what is no test file, or did not change, is no weakening', async () => {
   assert.deepEqual(
     await weakenedTests([{ path: 'src/it.ts', before: "it('x', () => { expect(a).toBe(1) })", after: null }]),
