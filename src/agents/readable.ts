@@ -7,6 +7,11 @@ export function transcriptHead(agent: string): string {
   return `agent: ${agent}`
 }
 
+/** Whose transcript begins with this line; null where it does not say. */
+export function agentIn(head: string): string | null {
+  return /^agent: (\w+)$/.exec(head)?.[1] ?? null
+}
+
 /** Reads a transcript that may still grow, by whole lines. */
 export class TranscriptReader {
   #agent: string | null
@@ -25,7 +30,7 @@ export class TranscriptReader {
   read(given: readonly string[]): string[] {
     const [first] = this.#isBegun ? [] : given
     this.#isBegun = this.#isBegun || given.length > 0
-    const agent = /^agent: (\w+)$/.exec(first ?? '')?.[1] ?? null
+    const agent = agentIn(first ?? '')
     if (agent !== null) [this.#agent, this.#parser] = [agent, parserOf(agent)]
     const lines = agent === null ? given : given.slice(1)
     return this.#parser === null ? [...lines] : this.#said(lines, this.#parser)

@@ -75,12 +75,18 @@ export class GrowingFile {
     this.#isCut = from > 0
   }
 
+  /** The first line of the file, or the start of one that is long. */
+  async head(): Promise<string> {
+    const { bytesRead, buffer } = await (await this.#open()).read(Buffer.alloc(100), 0, 100, 0)
+    return buffer.toString('utf8', 0, bytesRead).split('\n', 1)[0] ?? ''
+  }
+
   /** What has come since the last time. `isOver`: nothing more will, so that what has no end is a line, too. */
   async lines(isOver = false): Promise<string[]> {
-    this.#handle ??= await open(this.#path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    const file = await this.#open()
     const parts = [this.#rest]
     for (;;) {
-      const { bytesRead, buffer } = await this.#handle.read(Buffer.alloc(PORTION), 0, PORTION, this.#at)
+      const { bytesRead, buffer } = await file.read(Buffer.alloc(PORTION), 0, PORTION, this.#at)
       if (bytesRead === 0) break
       this.#at += bytesRead
       parts.push(buffer.subarray(0, bytesRead))
@@ -93,6 +99,11 @@ export class GrowingFile {
     if (!this.#isCut || lines.length === 0) return lines
     this.#isCut = false
     return lines.slice(1)
+  }
+
+  async #open(): Promise<FileHandle> {
+    this.#handle ??= await open(this.#path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    return this.#handle
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,6 +1,6 @@
 // What `ralph monitor` and `ralph serve` look at on this machine: the runs of this clone, as its files tell.
 import { join } from 'node:path'
-import { TranscriptReader } from '../agents/readable.ts'
+import { agentIn, TranscriptReader } from '../agents/readable.ts'
 import { findFeatures } from '../app/features.ts'
 import { limitsOf } from '../app/limits.ts'
 import type { Workspace } from '../app/workspace.ts'
@@ -89,7 +89,9 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
     if (known?.bytes === bytes) return known.lines
     await using file = new GrowingFile(path, Math.max(0, bytes - TAIL))
     const text = (await file.lines().catch(() => [])).join('\n')
-    const reader = new TranscriptReader(settings.agent)
+    // A run may have been given another agent than the settings here, and has one for every step.
+    const agent = agentIn(await file.head().catch(() => ''))
+    const reader = new TranscriptReader(agent ?? settings.agent)
     const said = [...reader.read(redactor.redact(text).split('\n')), ...reader.end().lines]
     const lines = said.filter((line) => line.trim() !== '').slice(-LINES)
     tails.set(path, { bytes, lines })

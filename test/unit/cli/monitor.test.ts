@@ -1,7 +1,7 @@
 // `ralph monitor`: a run on this machine as its files tell, and one in CI as its state ref tells.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { refuseUnknown } from '../../../src/cli/monitor-source.ts'
@@ -29,6 +29,21 @@ test('without a terminal: one frame of plain lines, and exit 0; nothing is chang
   const { features } = await place.json('monitor')
   assert.ok(Array.isArray(features) && features.length === 1 && features[0].status.title === 'CONTINUED')
   assert.equal(place.refs(), refs)
+})
+
+test('a long transcript is read in the format of its own agent, whichever the settings name', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  await place.setScript({ 'US-001': [good('US-001')] })
+  await place.ralph('run', ...place.agent, ...GATE, '--once')
+  const top = join(place.repository, '.git', 'ralph', 'transcripts')
+  const [log] = readdirSync(top, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.log'),
+  )
+  const said = (text: string) =>
+    `${JSON.stringify({ type: 'item.completed', item: { type: 'agent_message', text } })}\n`
+  writeFileSync(join(top, log ?? ''), `agent: codex\n${said('I look.').repeat(5000)}${said('I mended it.')}`)
+  const { out } = await place.ralph('monitor')
+  assert.match(out, /^Says: I mended it\.$/m)
 })
 
 test('on a terminal it follows a run by itself, and q gives the terminal back', async () => {
