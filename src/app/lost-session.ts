@@ -10,6 +10,9 @@ import type { State } from '../model/state.ts'
 import { Usage } from '../model/usage.ts'
 import { readRegularNow } from '../system/files.ts'
 
+/** Larger than any note of ours. */
+const MOST_BYTES = 10_000
+
 const Note = z.object({ nonce: z.string(), storyId: z.string(), startedAt: z.number(), usage: Usage })
 
 export function sessionNotes(git: Git): Observer {
@@ -26,7 +29,7 @@ export function sessionNotes(git: Git): Observer {
 
 /** The state with what the session in work said before its job was lost; as it is where nothing is known. */
 export function withNote(git: Git, state: State): State {
-  const bytes = readRegularNow(noteOf(git, state.folder))
+  const bytes = readRegularNow(noteOf(git, state.folder), MOST_BYTES)
   if (bytes === null) return state
   const found = Note.safeParse(read(bytes.toString('utf8')))
   if (!found.success || found.data.nonce !== state.nonce) return state

@@ -15,7 +15,7 @@ const FILES: Readonly<Record<Mode, readonly string[]>> = {
 }
 /** Prompts that other tools keep elsewhere. They may be something else: they are pointed out, and used when moved. */
 const ELSEWHERE: Readonly<Record<Mode, readonly string[]>> = {
-  run: ['LOOP_PROMPT.md', 'PROMPT_build.md', 'PROMPT.md', '.ralph/PROMPT.md'],
+  run: ['LOOP_PROMPT.md', 'PROMPT_build.md', 'PROMPT.md', '.ralph/PROMPT.md', 'ralph/prompt.md'],
   plan: ['PROMPT_plan.md'],
   verify: [],
   setup: ['SETUP_PROMPT.md'],

@@ -19,14 +19,18 @@ export async function readRegular(file: string): Promise<Buffer | null> {
   return readRegularNow(file)
 }
 
-/** The same at once: for small files a turn through the thread pool costs ten times what the system takes. */
-export function readRegularNow(file: string): Buffer | null {
+/**
+ * The same at once: for small files a turn through the thread pool costs ten times what the system takes. Null for one of more
+ * than `most` bytes, too.
+ */
+export function readRegularNow(file: string, most = Number.POSITIVE_INFINITY): Buffer | null {
   let handle: number | null = null
   try {
     if (lstatSync(file, { throwIfNoEntry: false })?.isFile() !== true) return null
     // Whatever has taken its place meanwhile: nobody waits for it.
     handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-    return fstatSync(handle).isFile() ? readFileSync(handle) : null
+    const found = fstatSync(handle)
+    return found.isFile() && found.size <= most ? readFileSync(handle) : null
   } catch {
     return null
   } finally {

@@ -317,6 +317,13 @@ describe('where templates stand', () => {
     ])
   })
 
+  test('a prompt of seed 1, which nothing stands for yet, is pointed out', async () => {
+    const { warnings } = await checkTemplates(files({ 'ralph/prompt.md': 'Work on the story.' }))
+    assert.deepEqual(warnings.map(sayRemark), [
+      'ralph/prompt.md is not used: if it is a prompt of another tool, move it to .ralph/prompts/run.md',
+    ])
+  })
+
   test('what a template leaves out is told', async () => {
     const found = await checkTemplates(
       files({

@@ -1,0 +1,52 @@
+// What a session used, as it stands beside the clone: an agent may have written it.
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { withNote } from '../../../src/app/lost-session.ts'
+import type { Git } from '../../../src/git/git.ts'
+import { reduce } from '../../../src/loop/reduce.ts'
+import { emptyUsage } from '../../../src/model/usage.ts'
+import { limitsWith, NOW, stateOf, stories } from '../loop/samples.ts'
+
+const reserved = reduce(
+  stateOf(stories('US-001')),
+  { kind: 'reserved', storyId: 'US-001', at: NOW },
+  limitsWith(),
+)
+const { nonce, folder } = reserved
+const usage = { ...emptyUsage(), calls: 1, costUsd: 0.5 }
+const note = { nonce, storyId: 'US-001', startedAt: NOW, usage }
+
+async function phaseWith(text: string, bytes?: number) {
+  const own = await mkdtemp(join(tmpdir(), 'ralph-note-'))
+  try {
+    const file = join(own, `session-${folder.split('/')[1]}.json`)
+    await writeFile(file, text)
+    if (bytes !== undefined) await truncate(file, bytes)
+    const { attempts, prd } = withNote({ own } as unknown as Git, reserved)
+    return [attempts['US-001']?.phase, prd.run.usage.costUsd]
+  } finally {
+    await rm(own, { recursive: true })
+  }
+}
+
+test('what a session said that it used counts for the attempt of this moment alone', async () => {
+  const untouched = ['reserved', 0]
+  assert.deepEqual(await phaseWith(JSON.stringify(note)), ['worked', 0.5])
+  assert.deepEqual(await phaseWith(JSON.stringify({ ...note, nonce: 'another run' })), untouched)
+  assert.deepEqual(await phaseWith(JSON.stringify({ ...note, startedAt: NOW - 1 })), untouched)
+  assert.deepEqual(await phaseWith(JSON.stringify({ ...note, storyId: '__proto__' })), untouched)
+})
+
+test('what is no such note changes nothing and ends nothing', async () => {
+  for (const text of [
+    ...['', 'null', '[]', '{', '['.repeat(200_000)],
+    JSON.stringify({ ...note, usage: { ...usage, costUsd: -1 } }),
+    JSON.stringify(note).replace('0.5', '1e999'),
+  ])
+    assert.deepEqual(await phaseWith(text), ['reserved', 0], text.slice(0, 60))
+  // No text of JavaScript is as long.
+  assert.deepEqual(await phaseWith('', 600 * 1024 * 1024), ['reserved', 0], 'endless')
+})
