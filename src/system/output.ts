@@ -8,8 +8,9 @@ export const LINE_LIMIT = 1024 * 1024
 const MOST_LINES = 50_000
 
 /**
- * Takes bytes in any portions and hands out whole lines; `push` returns the text that the portion decoded to. Lines are decoded as UTF-8 across chunk borders (bad bytes become U+FFFD), split at `\n` only (but see MOST_LINES), one
- * `\r` before it trimmed; what follows the last `\n` is delivered by `end()`. U+2028 and a lone `\r` are ordinary characters.
+ * Takes bytes in any portions and hands out whole lines; `push` returns the text that the portion decoded to. Lines are
+ * decoded as UTF-8 across chunk borders (bad bytes become U+FFFD), split at `\n` only (but see MOST_LINES), one `\r` before it
+ * trimmed; what follows the last `\n` is delivered by `end()`. U+2028 and a lone `\r` are ordinary characters.
  */
 export function lineSplitter(onLine: (line: string) => void, limit = LINE_LIMIT) {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
@@ -76,15 +77,16 @@ function leftOutLine(bytes: number): string {
 }
 
 /**
- * Keeps the head and the tail of a text of any length: at most `limitBytes` (UTF-8) of what was pushed, half of it from the start and half from the end, with a line
- * `... N bytes left out ...` between them when something is missing. Characters are never cut in two.
+ * Keeps the head and the tail of a text of any length: at most `limitBytes` (UTF-8) of what was pushed, half of it from the
+ * start and half from the end, with a line `... N bytes left out ...` between them when something is missing. Characters are
+ * never cut in two.
  */
 export function capture(limitBytes: number) {
   const limit = Math.max(0, Math.floor(limitBytes))
   const headLimit = Math.floor(limit / 2)
   const tailLimit = limit - headLimit
   let head = ''
-  let isHeadFull = headLimit === 0
+  let headBytes = 0
   const tail: { text: string; bytes: number }[] = []
   let tailBytes = 0
   let leftOut = 0
@@ -92,13 +94,13 @@ export function capture(limitBytes: number) {
   return {
     push(text: string): void {
       let rest = text
-      if (!isHeadFull) {
+      if (headBytes < headLimit) {
         const bytes = Buffer.from(text, 'utf8')
-        const room = headLimit - Buffer.byteLength(head)
+        const room = headLimit - headBytes
         // Of whole characters alone; what is left of one that does not fit is no room for others.
         const part = new StringDecoder('utf8').write(bytes.subarray(0, room))
         head += part
-        isHeadFull = bytes.length >= room
+        headBytes = Math.min(headBytes + bytes.length, headLimit)
         rest = text.slice(part.length)
       }
       if (rest === '') return
