@@ -206,7 +206,7 @@ export async function closeActions(env: Env): Promise<[path: string, mode: numbe
 export function laterScript(env: Env): string[] {
   const [, program = process.execPath] = process.argv
   const folders = [actionsFolder(env), dirname(dirname(program))].filter((one) => one !== null)
-  const ways = [...folders, process.execPath].flatMap(above)
+  const ways = ['/', ...[...folders, process.execPath].flatMap(above)]
   return [
     `find ${[...folders, process.execPath].map(shellWord).join(' ')} ! -type l -print0 2>/dev/null |`,
     `while IFS= read -r -d '' at; do [ -w "$at" ] && { printf 'later %s\\n' "$at"; break; }; done`,

@@ -7,10 +7,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { chmod, link, lstat, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { UserError } from '../../../src/system/errors.ts'
+import { laterScript } from '../../../src/system/other-user/probe.ts'
 import { endOtherUser, type OtherUser, openOtherUser } from '../../../src/system/other-user.ts'
 import { type RunResult, runUntrusted } from '../../../src/system/process.ts'
 import { HEADLESS, hasPython, PYTHON } from './headless.ts'
@@ -476,6 +477,15 @@ test(
     await rm(layout.folder, { recursive: true })
   },
 )
+
+test('every folder above what runs after us is looked at, up to the root', () => {
+  const script = laterScript({})
+  for (const folder of ['/', dirname(process.execPath)])
+    assert.ok(
+      script.includes(`[ -w ${folder} ] && [ ! -k ${folder} ] && echo later ${folder}`),
+      script.join('\n'),
+    )
+})
 
 test('what cannot be had is a clear error, and nothing is left behind', options, async (t) => {
   const refused = async (layout: Layout, expected: RegExp, more?: Record<string, string>) => {
