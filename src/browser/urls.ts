@@ -1,5 +1,4 @@
 // Which pages are looked at: those that the configuration and the stories name. Pure.
-
 import type { Story } from '../model/feature.ts'
 import { originOf, PATTERN, type Site } from '../model/service.ts'
 
@@ -49,13 +48,15 @@ export function addressesIn(text: string): string[] {
   return [...text.matchAll(ADDRESS)].map(([found]) => ended(found)).filter((one) => URL.canParse(one))
 }
 
-/** `answers 404`, `returns an HTTP 404`, `status: 404 or 410`; not `does not answer 500`. Numbers are in criteria for much else. */
+/** `answers 404`, `returns an HTTP 404`, `status: 404 or 410`; numbers are in criteria for much else. First: `does not`. */
 const STATUS =
-  /(?<!\b(?:not|never|cannot|longer) |n['’]t )\b(?:HTTP(?:\/[\d.]+)?|status|code|answers?|returns?|responds?)\b(?:[\s:`"'*_]|\b(?:with|of|is|an?|HTTP|status|code)\b){1,12}([45]\d\d(?:(?: or |, ?|\/)[45]\d\d)*)(?![-\w%€$£]|[.,]\d| [%€$£])/gi
+  /((?:\b(?:not|never|cannot|longer|without|instead of)|n['’]t) (?:(?:be|give|send|an?|the) )*)?\b(?:HTTP(?:\/[\d.]+)?|status|code|answers?|returns?|responds?)\b(?:[\s:`"'*_]|\b(?:with|of|is|an?|HTTP|status|code)\b){1,12}([45]\d\d(?:(?: or |, ?|\/)[45]\d\d)*)(?![-\w%€$£]|[.,]\d| [%€$£])/gi
 
 /** The statuses from 400 on that the words speak of: a page that they name may answer so, too. */
 function statusesIn(words: string): number[] {
-  return [...words.matchAll(STATUS)].flatMap(([, numbers = '']) => numbers.match(/\d+/g)?.map(Number) ?? [])
+  return [...words.matchAll(STATUS)].flatMap(([, not, numbers = '']) =>
+    not === undefined ? (numbers.match(/\d+/g) ?? []).map(Number) : [],
+  )
 }
 
 /** A bracket that was opened in the address belongs to it. */
