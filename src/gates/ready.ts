@@ -140,14 +140,15 @@ async function answers(url: URL, address: string, ...[ms, stop]: Parameters<Look
     // Its certificate is of its own making.
     ...(isLocal ? { rejectUnauthorized: false } : {}),
   })
+  // It may come behind the answer, too: a server says what it likes.
+  request.on('error', () => {}).end()
   try {
-    request.end()
     const [{ statusCode }] = await once(request, 'response')
     return statusCode < 404 ? null : `it answered ${statusCode}`
   } catch (error) {
     return sayError(error, ms)
   } finally {
-    request.on('error', () => {}).destroy()
+    request.destroy()
   }
 }
 
