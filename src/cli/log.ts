@@ -1,6 +1,5 @@
 // `ralph log`: what a story's session and its gates said on this machine, and where that lies. Starts nothing.
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Usage } from '../agents/agent.ts'
 import { TranscriptReader } from '../agents/readable.ts'
 import type { Story } from '../model/feature.ts'
@@ -10,12 +9,10 @@ import { many, tokens, usd } from '../report/words.ts'
 import { UserError } from '../system/errors.ts'
 import { type Answer, answerOf, type Context } from './context.ts'
 import { isAlive, type LocalRun, openFeature } from './local.ts'
-import { GrowingFile, type Log, logsIn, newestRun, newestSession } from './logs.ts'
+import { ALIVE_MS, GrowingFile, hearRuns, type Log, logsIn, newestRun, newestSession } from './logs.ts'
 
 /** Of a text in `--json`, in UTF-16 units: its end. */
 const IN_JSON = 256 * 1024
-/** So often a run that is followed is looked at. Milliseconds. */
-const LOOK_MS = 500
 
 type Shown = Pick<Log, 'path' | 'kind' | 'bytes'> & { text?: string }
 
@@ -136,6 +133,7 @@ async function follow(
     if (story === null || openAttempt(state)?.storyId === story) return state
     return state.prd.userStories.some((one) => one.id === story && isOpen(one)) ? 'later' : null
   }
+  using hearing = hearRuns(local.workspace, local.settings)
   const shown: Shown[] = []
   let startedAt: number | null = null
   let isTold = false
@@ -161,7 +159,7 @@ async function follow(
       // What was written before the end is read behind it.
       for (const line of (await (isOver ? reading?.end() : reading?.more())) ?? []) say(line)
       if (isOver) return shown
-      await delay(LOOK_MS)
+      await hearing.next(ALIVE_MS)
     }
   } finally {
     await reading?.[Symbol.asyncDispose]()

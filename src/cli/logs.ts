@@ -3,6 +3,9 @@ import { constants } from 'node:fs'
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type RunFolder, runOf } from '../app/run-logs.ts'
+import type { Workspace } from '../app/workspace.ts'
+import type { Settings } from '../settings/index.ts'
+import { hearOf } from '../system/watch.ts'
 
 /** `kind`: of a session, or of what ran before and after it. `run`: null for what is of no run, such as a plan. */
 export type Log = {
@@ -13,6 +16,9 @@ export type Log = {
   at: number
   bytes: number
 }
+
+/** A holder that dies without a word changes no file: while one works, it is looked for so often. Milliseconds. */
+export const ALIVE_MS = 5000
 
 const FOLDERS = [
   ['transcripts', 'session'],
@@ -47,6 +53,10 @@ export async function logsIn(top: string, feature: string, which: 'all' | 'newes
 async function namesIn(folder: string): Promise<string[]> {
   return (await lstat(folder).catch(() => null))?.isDirectory() === true ? readdir(folder) : []
 }
+
+/** Hears of every state that is saved on this machine, and of what its sessions say. */
+export const hearRuns = ({ clone, git }: Workspace, { stateNamespace }: Settings) =>
+  hearOf([join(git.shared, stateNamespace), join(clone.gitDir, 'ralph', 'transcripts')])
 
 /** The number of the newest run that left something; null where what is there is of no run. */
 export function newestRun(logs: readonly Log[]): number | null {

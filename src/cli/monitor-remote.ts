@@ -1,5 +1,6 @@
 // The runs of a repository in CI, as their state refs tell over GitHub's API.
 import { execFile } from 'node:child_process'
+import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { limitsOf } from '../app/limits.ts'
 import type { Workspace } from '../app/workspace.ts'
@@ -135,7 +136,7 @@ function remoteSource({ workspace, settings, wanted, place, token, limits }: Whe
   }
 
   return {
-    waitMs,
+    changed: (signal) => delay(waitMs(), undefined, { signal }).catch(() => {}),
     async look() {
       try {
         const isChanged = await ask()

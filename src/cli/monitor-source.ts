@@ -14,13 +14,13 @@ import type { Settings } from '../settings/index.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
 import { freshState, isAlive } from './local.ts'
-import { GrowingFile, type Log, logsIn, newestSession } from './logs.ts'
+import { ALIVE_MS, GrowingFile, hearRuns, type Log, logsIn, newestSession } from './logs.ts'
 
 export type Source = Disposable & {
   /** How every feature stands now, in an order that stays. Throws UserError where nothing can be shown. */
   look(): Promise<readonly Watched[]>
-  /** When it is worth to look again, milliseconds. */
-  waitMs(): number
+  /** Resolves when it is worth to look again, or when it is aborted. */
+  changed(signal: AbortSignal): Promise<void>
   /** How it is followed, and what went wrong with that. */
   note(): string
   /** A picture of a page that the state keeps; null where it cannot be had. */
@@ -30,8 +30,7 @@ export type Source = Disposable & {
 /** Of a transcript: what is read of it, bytes; and what is kept of that, lines. */
 const TAIL = 256 * 1024
 const LINES = 60
-/** So often this machine is looked at, which reads only what has changed. Milliseconds. */
-const LOOK_MS = 500
+const DAY_MS = 24 * 3_600_000
 /** Of more features only those at work show what is said. */
 const FEW = 5
 
@@ -64,6 +63,9 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
   const { store, clone, objects, redactor } = workspace
   const limits = limitsOf(settings)
   const top = join(clone.gitDir, 'ralph')
+  const hearing = hearRuns(workspace, settings)
+  /** After how long a look is worth it without a word. */
+  let waitMs = ALIVE_MS
   /** By folder: the state as it was read last. */
   const read = new Map<string, { commit: string; state: State }>()
   /** By path: the last lines of a transcript of so many bytes. */
@@ -109,6 +111,7 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
 
   return {
     async look() {
+      waitMs = ALIVE_MS
       const commits = await store.list()
       const folders = meantFolders(commits.keys(), wanted)
       const errors: unknown[] = []
@@ -130,13 +133,25 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
       const known = [...meantFolders(commits.keys(), []).keys(), ...others.map(({ feature }) => feature)]
       refuseUnknown(wanted, known, 'here')
       if (states.length === 0) throw nothingHere()
-      return Promise.all(states.map((state) => watchedOf(state, states.length <= FEW)))
+      const shown = await Promise.all(states.map((state) => watchedOf(state, states.length <= FEW)))
+      waitMs = Math.min(DAY_MS, ...shown.map(newsMs))
+      return shown
     },
-    waitMs: () => LOOK_MS,
+    changed: (signal) => hearing.next(waitMs, signal),
     note: () => wrong || 'this machine, followed as it is written',
     picture: (blob) => store.readScreenshot(blob),
-    [Symbol.dispose]: () => workspace[Symbol.dispose](),
+    [Symbol.dispose]() {
+      hearing[Symbol.dispose]()
+      workspace[Symbol.dispose]()
+    },
   }
+}
+
+/** After how long it can stand otherwise without a word, milliseconds: a holder dies, a wait is over. */
+function newsMs({ situation }: Watched): number {
+  if (situation.kind === 'working') return ALIVE_MS
+  const until = situation.kind === 'ended' ? situation.conclusion.until : null
+  return until === null || until <= Date.now() ? DAY_MS : until - Date.now()
 }
 
 /** A run that ended well was verified as it was told to be, whatever the settings here say. */

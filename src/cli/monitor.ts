@@ -1,5 +1,4 @@
 // `ralph monitor`: how runs stand, live. One frame of plain lines where there is no terminal. Changes nothing.
-import { setTimeout as delay } from 'node:timers/promises'
 import { openWorkspace } from '../app/workspace.ts'
 import { type Dashboard, dashboardOf, type Watched } from '../report/monitor.ts'
 import { outputsOf } from '../report/outputs.ts'
@@ -80,14 +79,14 @@ export async function openSource(context: Context, settings: Settings): Promise<
   return remote ?? localSource(workspace, settings, wanted)
 }
 
-/** Looks again and again until the person has left, and tells what went wrong with it: '' for nothing. */
+/** Looks whenever something has changed, until the person has left, and tells what went wrong with it: '' for nothing. */
 export async function follow(
   source: Source,
   signal: AbortSignal,
   seen: (watched: readonly Watched[] | null, wrong: string) => void,
 ): Promise<void> {
   for (;;) {
-    await delay(source.waitMs(), undefined, { signal }).catch(() => {})
+    await source.changed(signal)
     if (signal.aborted) return
     try {
       seen(await source.look(), '')

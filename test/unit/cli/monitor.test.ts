@@ -4,12 +4,16 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { refuseUnknown } from '../../../src/cli/monitor-source.ts'
+import { setImmediate as turn } from 'node:timers/promises'
+import { openWorkspace } from '../../../src/app/workspace.ts'
+import { follow } from '../../../src/cli/monitor.ts'
+import { localSource, refuseUnknown } from '../../../src/cli/monitor-source.ts'
 import { newEnding } from '../../../src/model/job.ts'
 import { KEYS, openTerminal } from '../../fakes/terminal.ts'
 import { startGitHub } from '../../standin/github.ts'
 import { putState } from '../github/put-state.ts'
 import { midRun } from '../report/samples.ts'
+import { right } from '../settings/reading.ts'
 import { GATE, good, MAIN, openPlace, type Place } from './place.ts'
 
 test('without a terminal: one frame of plain lines, and exit 0; nothing is changed', async () => {
@@ -70,6 +74,36 @@ test('on a terminal it follows a run by itself, and q gives the terminal back', 
   assert.equal((await run.ended).code, 0)
   terminal.type('q')
   assert.equal(await terminal.ended, 0)
+})
+
+test('while nothing changes nothing is read, for hours; then what is said is read at once', async (t) => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  const { settings } = right({ inputs: { agent: 'claude' } })
+  const where = {
+    settings,
+    env: place.env,
+    directory: place.repository,
+    remote: null,
+    identity: null,
+  } as const
+  using source = localSource(await openWorkspace({ ...where, warn: assert.fail }), settings, [])
+  await source.look()
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const stop = new AbortController()
+  let looks = 0
+  const following = follow(source, stop.signal, () => looks++)
+  t.mock.timers.tick(5 * 3_600_000)
+  for (let turns = 0; turns < 10; turns++) await turn()
+  assert.equal(looks, 0)
+  await place.write({ '.git/ralph/transcripts/1-sample/US-001-1.log': 'words\n' })
+  // The moment in which changes settle passes once it has begun.
+  for (let left = 10 * 3_600_000; looks === 0 && left > 0; left -= 60) {
+    await turn()
+    t.mock.timers.tick(60)
+  }
+  assert.equal(looks, 1)
+  stop.abort()
+  await following
 })
 
 for (const [name, key] of [

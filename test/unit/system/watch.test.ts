@@ -1,0 +1,49 @@
+// Hearing of changes in folders: each of them, and nothing by time.
+import assert from 'node:assert/strict'
+import { appendFileSync, mkdirSync, mkdtempDisposableSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { hearOf } from '../../../src/system/watch.ts'
+
+const DAY_MS = 24 * 3_600_000
+
+test('what is made, written to and removed is heard, in a folder that comes, and in one in there', async () => {
+  using top = mkdtempDisposableSync(join(tmpdir(), 'watch-'))
+  const folder = join(top.path, 'a', 'transcripts')
+  const run = join(folder, '1-auth')
+  using hearing = hearOf([folder])
+  for (const change of [
+    () => mkdirSync(join(top.path, 'a')),
+    () => mkdirSync(folder),
+    () => mkdirSync(run),
+    () => writeFileSync(join(run, 'x.log'), 'one\n'),
+    () => appendFileSync(join(run, 'x.log'), 'two\n'),
+    () => rmSync(folder, { recursive: true }),
+    () => mkdirSync(run, { recursive: true }),
+    () => writeFileSync(join(run, 'x.log'), 'anew\n'),
+  ]) {
+    // Nobody waits yet, as while its hearer looks.
+    change()
+    await hearing.next(DAY_MS)
+  }
+})
+
+test('while nothing changes it waits for its whole time, or until it is aborted', async (t) => {
+  using top = mkdtempDisposableSync(join(tmpdir(), 'watch-'))
+  using hearing = hearOf([top.path])
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let told = 0
+  const waiting = hearing.next(DAY_MS).then(() => told++)
+  t.mock.timers.tick(DAY_MS - 1)
+  for (let turns = 0; turns < 10; turns++) await turn()
+  assert.equal(told, 0)
+  t.mock.timers.tick(1)
+  await waiting
+  const stop = new AbortController()
+  const stopped = hearing.next(DAY_MS, stop.signal)
+  stop.abort()
+  await stopped
+  await hearing.next(DAY_MS, stop.signal)
+})
