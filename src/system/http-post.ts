@@ -53,8 +53,8 @@ async function beginningOf({ body }: Response): Promise<string> {
   return text.slice(0, MOST_ANSWER)
 }
 
-/** Seconds (RFC 9110, 10.2.3); Telegram says it in the body alone. Without a word it is too long. */
-function patience(header: string | null, body: string): number {
+/** Seconds (RFC 9110, 10.2.3); Telegram says it in the body alone. Null: it is not said. */
+function patience(header: string | null, body: string): number | null {
   const said = header ?? /"retry_after"\s*:\s*(\d+(?:\.\d+)?)/.exec(body)?.[1]
-  return /^[\d.]+$/.test(said ?? '') ? Number(said) * 1000 : Number.POSITIVE_INFINITY
+  return /^[\d.]+$/.test(said ?? '') ? Number(said) * 1000 : null
 }

@@ -224,7 +224,9 @@ test('what a service may answer: 302, 500, nothing, 429, an answer without end',
   server.heard.length = 0
   server.reply = (response) => response.writeHead(429, { 'retry-after': '60' }).end()
   assert.equal((await deliver(to)).said, 'HTTP 429; it wants 60 s of patience')
-  assert.equal(server.heard.length, 1)
+  server.reply = (response) => response.writeHead(429).end()
+  assert.equal((await deliver(to)).said, 'HTTP 429')
+  assert.equal(server.heard.length, 2, 'neither is tried again')
 
   server.reply = (response) => {
     response.write('x'.repeat(100_000))
