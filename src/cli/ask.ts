@@ -63,7 +63,7 @@ function onTerminal(input: Readable, output: Writable) {
       const validate = (typed: string | undefined) => fault(typed?.trim() || standard)
       const placeholder = standard === '' ? hint : standard
       const how = { ...streams, message, placeholder, defaultValue: standard, validate }
-      return (await given(text(how))).trim()
+      return (await given(text(how))).trim() || standard
     },
     /** A line that nobody sees; empty where it was left out. */
     async secret(message: string): Promise<string> {

@@ -30,7 +30,11 @@ export async function writeAll(place: Place, files: Files): Promise<string[]> {
     await mkdir(join(place.gitDir, 'ralph'), { recursive: true })
     await replaceFile(journalIn(place.gitDir), JSON.stringify(journal))
   }
-  await apply(place, journal)
+  try {
+    await apply(place, journal)
+  } finally {
+    await forget(place)
+  }
   return journal.map(({ path }) => path)
 }
 
@@ -47,7 +51,14 @@ export async function changesBy({ workTree }: Pick<Place, 'workTree'>, files: Fi
 /** Does the rest of what a killed `ralph plan` was writing; a file that somebody has changed meanwhile stays theirs. */
 export async function finishWriting(place: { workTree: string; gitDir: string }): Promise<void> {
   const text = (await readRegular(journalIn(place.gitDir)))?.toString('utf8')
-  if (text !== undefined) await apply(place, plannedIn(text))
+  if (text === undefined) return
+  // What fails is tried again the next time: only the journal knows what is missing.
+  await apply(place, plannedIn(text))
+  await forget(place)
+}
+
+async function forget({ gitDir }: Place): Promise<void> {
+  if (gitDir !== null) await rm(journalIn(gitDir), { force: true })
 }
 
 /** Whoever writes there must not make us write elsewhere. */
@@ -66,7 +77,7 @@ function isPlanned(path: string): boolean {
   return isInFeature && /^(?:prd\.md|prd\.json|context\.md|done(?:-\d+)?\.json)$/.test(name)
 }
 
-async function apply({ workTree, gitDir }: Place, journal: Journal): Promise<void> {
+async function apply({ workTree }: Place, journal: Journal): Promise<void> {
   const undo: (() => Promise<unknown>)[] = []
   try {
     for (const { path, before, after } of journal) {
@@ -80,8 +91,6 @@ async function apply({ workTree, gitDir }: Place, journal: Journal): Promise<voi
   } catch (error) {
     for (const step of undo.reverse()) await step().catch(() => {})
     throw error
-  } finally {
-    if (gitDir !== null) await rm(journalIn(gitDir), { force: true })
   }
 }
 
