@@ -166,6 +166,8 @@ function valued(lines: readonly string[], kinds: readonly number[]): number[] {
   const isNoise = (at: number) => worthOf(kinds[at] ?? -1) === NOISE
   const last = lines.findLastIndex((line, at) => line !== '' && !isNoise(at))
   if (last >= 0) values[last] = Math.max(LAST, values[last] ?? 0)
+  for (const [at, heading] of headings(lines).entries())
+    if (heading >= 0) values[heading] = Math.max(0.7 * (values[at] ?? 0), values[heading] ?? 0)
   const [below, above] = [faded(values, 0.8), faded(values.toReversed(), 0.6).reverse()]
   return values.map((value, at) => (isNoise(at) ? 0 : value + (below[at] ?? 0) + (above[at] ?? 0)))
 }
@@ -195,6 +197,19 @@ function byKind(lines: readonly string[], kinds: readonly number[]): Map<number,
   }
   for (const places of found.values()) places.reverse()
   return found
+}
+
+/** For each line the last one before it that stands further left, or -1: the file of a message, the test of a difference. */
+function headings(lines: readonly string[]): number[] {
+  const above: { at: number; indent: number }[] = []
+  return lines.map((line, at) => {
+    if (line === '') return -1
+    const indent = line.search(/\S/)
+    while ((above.at(-1)?.indent ?? -1) >= indent) above.pop()
+    const heading = above.at(-1)?.at ?? -1
+    above.push({ at, indent })
+    return heading
+  })
 }
 
 function looked(output: string): string {

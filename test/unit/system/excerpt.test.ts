@@ -328,6 +328,17 @@ for (const [name, { shows, leavesOut = [] }] of Object.entries(SAMPLES)) {
   })
 }
 
+test('the heading of an error is shown, however many warnings stand between them', () => {
+  const warnings = Array.from(
+    { length: 80 },
+    (_, at) => `  ${at + 1}:5  warning  Unexpected console statement`,
+  )
+  const quiet = ['a', 'b', 'c'].flatMap((name) => [`/work/shop/src/${name}.js`, ...warnings, ''])
+  const broken = ['/work/shop/src/broken.js', ...warnings, "  900:7  error  'total' is not defined", '']
+  const shown = excerpt([...quiet, ...broken, ...quiet].join('\n'), 2048)
+  assert.match(shown, /broken\.js\n[\s\S]*900:7 {2}error/)
+})
+
 test('what is short is shown whole, without colours', () => {
   assert.equal(excerpt('\n\u001b[31mred\u001b[0m  \n\nend\n', 100), '\nred\n\nend\n')
 })
