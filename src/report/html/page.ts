@@ -17,11 +17,11 @@ export const MOST_PICTURES = 1_600_000
 
 /** Outputs get shorter first, then texts, then there are fewer pictures, then fewer stories in full. */
 const ROOMS: readonly Room[] = [
-  { stories: 300, text: 6000, output: 40_000, pictures: MOST_PICTURES },
-  { stories: 300, text: 4000, output: 8000, pictures: MOST_PICTURES },
-  { stories: 300, text: 2000, output: 3000, pictures: MOST_PICTURES },
-  { stories: 100, text: 500, output: 1000, pictures: MOST_PICTURES / 4 },
-  { stories: 20, text: 200, output: 0, pictures: 0 },
+  { stories: 300, lines: 2000, text: 6000, output: 40_000, pictures: MOST_PICTURES },
+  { stories: 300, lines: 2000, text: 4000, output: 8000, pictures: MOST_PICTURES },
+  { stories: 300, lines: 2000, text: 2000, output: 3000, pictures: MOST_PICTURES },
+  { stories: 100, lines: 2000, text: 500, output: 1000, pictures: MOST_PICTURES / 4 },
+  { stories: 20, lines: 200, text: 200, output: 0, pictures: 0 },
 ]
 
 /** What a page that follows a run has beside the report: `nonce` lets its own script and style in. */

@@ -11,11 +11,8 @@ import type { View } from '../view.ts'
 import { costWords, hasCost, humanMs, many } from '../words.ts'
 import { commit, folded, html, link, type Markup, nothing, OPEN, table, words } from './markup.ts'
 
-/** How much of a state is shown: stories in full, UTF-16 units of a text and of an output, bytes of pictures. */
-export type Room = { stories: number; text: number; output: number; pictures: number }
-
-/** Of those that are not shown in full. */
-const MOST_LINES = 2000
+/** How much of a state is shown: stories in full and by a line, UTF-16 units of a text and of an output, bytes of pictures. */
+export type Room = { stories: number; lines: number; text: number; output: number; pictures: number }
 
 /** Data URIs of pictures by their blob. */
 export type Pictures = ReadonlyMap<string, string>
@@ -47,9 +44,9 @@ export function storyList(view: View, room: Room, pictures: Pictures, most: numb
   if (done.length > 0) all.push(folded(`${done.length} stories that are done`, done))
   if (chosen.size === stories.length) return html`${all}`
   const lines = stories.flatMap((story, at) => (chosen.has(story) ? [] : [storyLine(story, at)]))
-  const left = lines.length - MOST_LINES
+  const left = lines.length - room.lines
   const more = left > 0 ? html`<li>… and ${many(left, 'more story', 'more stories')}</li>` : nothing
-  const rest = html`<ul class="lines">${lines.slice(0, MOST_LINES)}${more}</ul>`
+  const rest = html`<ul class="lines">${lines.slice(0, room.lines)}${more}</ul>`
   return html`<p class="aside">${chosen.size} of ${stories.length} stories in full: what needs a person, what is in work, what comes next.</p>${all}${folded(`The other ${lines.length} stories`, rest)}`
 }
 

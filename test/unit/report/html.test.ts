@@ -229,9 +229,10 @@ test('10,000 stories, each with all that it may have, are bounded', () => {
       }),
     ]),
   )
-  const page = renderReport(
-    viewOf({ ...state, prd: { ...state.prd, description: long, userStories }, records }, facts),
-  )
+  const guidance = Object.fromEntries(userStories.map(({ id }) => [id, Array<string>(20).fill(long)]))
+  const prd = { ...state.prd, description: long, userStories }
+  const control = { ...state.control, guidance }
+  const page = renderReport(viewOf({ ...state, prd, control, records }, facts))
   assert.ok(bytes(page) <= MOST_BYTES, String(bytes(page)))
   assert.match(plain(page), /of 10000 stories in full/)
 })
