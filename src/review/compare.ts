@@ -1,5 +1,6 @@
 // Two sides of a change compared: which tests are gone, which are weaker, and what took over from them.
-import { addTo, type Bag, counted, grouped, type Item, isLiteral, type Side, type Test } from './sides.ts'
+import { grouped } from '../model/each.ts'
+import { addTo, type Bag, counted, type Item, isLiteral, type Side, type Test } from './sides.ts'
 
 /** `text` is one line and names tests: it is as hostile as its author. */
 export type Weakening = {

@@ -186,13 +186,3 @@ export function counted(words: string[]): Map<string, number> {
   for (const word of words) total.set(word, (total.get(word) ?? 0) + 1)
   return total
 }
-
-export function grouped<K, T>(all: readonly T[], keyOf: (one: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>()
-  for (const one of all) {
-    const group = groups.get(keyOf(one))
-    if (group === undefined) groups.set(keyOf(one), [one])
-    else group.push(one)
-  }
-  return groups
-}
