@@ -47,3 +47,11 @@ test('while nothing changes it waits for its whole time, or until it is aborted'
   await stopped
   await hearing.next(DAY_MS, stop.signal)
 })
+
+test('where the system refuses, it is looked now and then', async (t) => {
+  using hearing = hearOf([join(tmpdir(), 'x'.repeat(300))])
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const waiting = hearing.next(DAY_MS)
+  t.mock.timers.tick(5000)
+  await waiting
+})
