@@ -75,7 +75,7 @@ const STORIES: Columns<Row, Markup> = [
 ]
 const MOST_ROWS = 25
 
-function byStory({ stories }: View): Markup {
+function byStory({ stories, usage }: View): Markup {
   const paid = stories
     .map((story, at) => ({ story, at }))
     .filter(({ story }) => story.attempts > 0)
@@ -87,7 +87,12 @@ function byStory({ stories }: View): Markup {
     left > 0
       ? html`<p class="aside">The ${rows.length} dearest; ${many(left, 'more story', 'more stories')}.</p>`
       : nothing
-  return html`${table(STORIES, rows)}${more}`
+  const rest = usage.costUsd - paid.reduce((sum, { story }) => sum + story.usage.costUsd, 0)
+  const beside =
+    rest > 0.004
+      ? html`<p class="aside">Beside the stories, for verification and plans: ${usd(rest)}.</p>`
+      : nothing
+  return html`${table(STORIES, rows)}${more}${beside}`
 }
 
 type JobRow = { job: number; entries: readonly TimelineEntry[] }

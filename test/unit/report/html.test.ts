@@ -96,6 +96,16 @@ test('nothing done yet: no empty tables, no picture of nothing', () => {
   assert.doesNotMatch(renderReport(viewOf(none, facts)), /NaN|undefined/)
 })
 
+test('what plans and verifications cost stands below the costs of the stories', () => {
+  const state = complete()
+  const { usage } = state.prd.run
+  const run = { ...state.prd.run, usage: { ...usage, costUsd: usage.costUsd + 1.5 } }
+  const more = renderReport(viewOf({ ...state, prd: { ...state.prd, run } }, facts))
+  const found = /for verification and plans: \$([\d.]+)/
+  const before = Number(found.exec(renderReport(viewOf(state, facts)))?.[1] ?? 0)
+  assert.equal((Number(found.exec(more)?.[1]) - before).toFixed(2), '1.50')
+})
+
 test('pictures stand before and after; those that are not there are left out', () => {
   const view = viewOf(rich(), facts)
   assert.deepEqual(picturesWanted(view), ['b'.repeat(40), 'c'.repeat(40)])
