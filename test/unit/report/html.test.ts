@@ -101,7 +101,7 @@ test('what plans and verifications cost stands below the costs of the stories', 
   const { usage } = state.prd.run
   const run = { ...state.prd.run, usage: { ...usage, costUsd: usage.costUsd + 1.5 } }
   const more = renderReport(viewOf({ ...state, prd: { ...state.prd, run } }, facts))
-  const found = /for verification and plans: \$([\d.]+)/
+  const found = /for verification and plans: \$(\d+\.\d+)/
   const before = Number(found.exec(renderReport(viewOf(state, facts)))?.[1] ?? 0)
   assert.equal((Number(found.exec(more)?.[1]) - before).toFixed(2), '1.50')
 })
