@@ -117,10 +117,7 @@ export function gatesPort(options: GatesPortOptions): GatesPort {
     logs: { top: join(clone.gitDir, 'ralph'), folder: join('logs', run ?? '') },
     mark,
     as: as?.gates ?? null,
-    onStart: (name: string) => {
-      repository.disturb()
-      onStart(name)
-    },
+    onStart,
     onEnd,
   }
   return createGates({

@@ -58,7 +58,7 @@ export async function inspect(
   const message = storyMessage(state, attempt.storyId, attempt.iteration, redact)
   const commit = await commits.commit(made, [state.green], message)
   // The gates must run on the candidate's bytes: what was reset in the index is restored in the work tree too.
-  if (foreign.length > 0) await tree.toTreeChecked(made)
+  if (foreign.length > 0) await tree.toTree(made)
   // What was read in process is what is stored.
   if (staged.folders !== null) await tree.asStored(made, theirs)
   const remarks = [...seen.remarks, ...removedRemark(removed.map(redact))]

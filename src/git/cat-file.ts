@@ -109,6 +109,11 @@ export class CatFile {
     for (const [index, oid] of oids.entries()) there(read[index] ?? null, oid)
   }
 
+  /** What comes is read as a git reads it that starts now: one that runs goes on with the packs that it has seen. */
+  lookAnew(): Promise<void> {
+    return this.#inOrder(async () => this[Symbol.dispose]())
+  }
+
   async text(name: string): Promise<string | null> {
     return (await this.contents(name))?.toString('utf8') ?? null
   }

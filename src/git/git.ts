@@ -43,6 +43,8 @@ const MOST_LOOSE = 2000
 /** These commands read no index. */
 const NO_INDEX =
   /^(?:-c|check-ignore|fetch|index-pack|log|ls-remote|merge-base|merge-tree|pack-objects|push|rev-list|rev-parse|update-ref)$/
+/** These write one. */
+const WRITES_INDEX = /^(?:add|checkout-index|read-tree|update-index)$/
 /** How git ends when the way to a remote fails, or takes too long. */
 const FAILED = [1, 124, 128]
 
@@ -60,6 +62,8 @@ export class Git {
   readonly #plain: Record<string, string>
   /** The person's own ignore rules as they were when the job began. */
   #ignored: Buffer = Buffer.alloc(0)
+  /** So many gits of ours write our index: who else begins must not take back what they wrote. */
+  #writing = 0
   /** Objects that we have written since the last pack. */
   #loose = 0
 
@@ -112,8 +116,14 @@ export class Git {
   /** Runs git on our own directory. Throws GitError on an exit code that was not accepted. */
   async run(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
     const { directory = this.clone.workTree, env } = options
-    if (!NO_INDEX.test(args[0] ?? '')) this.index?.show()
-    return execute(args, { ...options, directory, env: { ...this.#env, ...env } })
+    const [command = ''] = args
+    if (!NO_INDEX.test(command) && this.#writing === 0) this.index?.show()
+    const ran = execute(args, { ...options, directory, env: { ...this.#env, ...env } })
+    if (!WRITES_INDEX.test(command)) return ran
+    this.#writing += 1
+    return ran.finally(() => {
+      this.#writing -= 1
+    })
   }
 
   /** Runs git on the user's clone, for its refs only; hooks and configuration of the clone cannot run anything. */

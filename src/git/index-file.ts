@@ -335,6 +335,15 @@ export async function modifiedFiles(
   return modified
 }
 
+/** The ids of the files and links that git has looked at or written since `old`. */
+export function notedSince(old: Buffer, now: Buffer, idLength: number): string[] {
+  const noted: string[] = []
+  for (const { entry, isNoted } of writtenTo({ bytes: old, at: Number.POSITIVE_INFINITY }, now, idLength))
+    if (isNoted && now.readUInt32BE(entry.start + MODE) !== GITLINK_MODE)
+      noted.push(now.toString('hex', entry.start + STAT, entry.flags))
+  return noted
+}
+
 /** `isNoted`: git has seen that. Else its time is so young that git, which compares seconds, may have missed it. */
 function* writtenTo(
   old: OldIndex,

@@ -29,6 +29,8 @@ export class OwnIndex implements HeldIndex {
   #table: IndexTable | null = null
   /** Milliseconds: files that were written to later may have been missed. */
   #takenAt = 0
+  /** When the last look began, milliseconds. */
+  #lookedAt = 0
   /** git is to find none: it writes every file then. */
   #isDropped = false
   /** What the clone was given last, and what that file was then. */
@@ -91,8 +93,20 @@ export class OwnIndex implements HeldIndex {
       placeFile(this.#git, bytes, file)
     }
     // git reads files again that are not older; a time that is rounded up would hide what was written at the same moment.
-    const seconds = (this.#takenAt - TICK_MS) / 1000
+    this.#date(file)
+  }
+
+  #date(file: string): void {
+    const seconds = Math.max(1, (this.#takenAt - TICK_MS) / 1000)
     utimesSync(file, seconds, seconds)
+  }
+
+  /** By the clock of the file system, which may be another machine's and behind ours; milliseconds. */
+  #now(): number {
+    const file = join(this.#git.own, 'clock')
+    removeNow(file)
+    writeFileSync(file, '', { flag: 'wx' })
+    return Math.min(Date.now(), lstatSync(file).mtimeMs)
   }
 
   /** A file becomes what it is: the clone's index. Nothing of that is ever read here. */
@@ -103,6 +117,7 @@ export class OwnIndex implements HeldIndex {
     const fresh = `${file}.ralph`
     removeNow(fresh)
     writeFileSync(fresh, bytes, { flag: 'wx' })
+    this.#date(fresh)
     renameSync(fresh, file)
     this.#shared = { bytes, stamp: stampOf(file) }
   }
@@ -139,13 +154,13 @@ export class OwnIndex implements HeldIndex {
       return there?.bytes.subarray(there.start, there.end) ?? indexEntry(path, mode, oid, null)
     })
     this.#table = new IndexTable(indexBytes(entries, entries.length, this.#idLength), this.#idLength)
-    this.#takenAt = Date.now()
+    if (old === null) this.#takenAt = this.#now()
     this.#tree = null
     await this.tree(commit)
   }
 
   /** How the work tree differs; null where only git can tell. */
-  async differences(now = Date.now()): Promise<Differences | null> {
+  async differences(now = this.#now()): Promise<Differences | null> {
     const rules = await this.#currentRules()
     if (rules === null) return null
     // Clocks of file systems are coarse.
@@ -163,6 +178,7 @@ export class OwnIndex implements HeldIndex {
     this.lookMs = performance.now() - began
     if (found === null) return null
     this.#youngSince = youngFrom
+    this.#lookedAt = now
     this.#edit(found.refreshed)
     return found
   }
@@ -216,7 +232,7 @@ export class OwnIndex implements HeldIndex {
   #edit(edits: ReadonlyMap<string, Buffer | null>): void {
     if (edits.size === 0) return
     this.table.edit(edits)
-    this.#takenAt = Date.now()
+    this.#takenAt = this.#lookedAt
   }
 }
 
@@ -268,8 +284,13 @@ export async function treeOfIndex(
 }
 
 /** Whether our index holds the files of a commit or a tree. */
-export async function indexHolds(git: Git, objects: CatFile, base: string): Promise<boolean> {
-  const { oid } = await treeOfIndex(git, objects, base)
+export async function indexHolds(
+  git: Git,
+  objects: CatFile,
+  base: string,
+  held: IndexTable | null = null,
+): Promise<boolean> {
+  const { oid } = await treeOfIndex(git, objects, base, held)
   return holdSame(objects, (await objects.root(base)) ?? base, oid)
 }
 

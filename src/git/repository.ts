@@ -71,8 +71,6 @@ export type Repository = RepositoryPort & {
   conflict(commit: string, kept: Kept): Promise<string | null>
   /** What the commit that ends the run with this state's outcome writes into people's documents. */
   documentsAt(state: State): Promise<[path: string, text: string][]>
-  /** A program that is not trusted begins to work. */
-  disturb(): void
   /** The given paths as they stand in the work tree, committed on top of `commit`. */
   adopt(commit: string, paths: readonly string[], message: string): Promise<string>
 }
@@ -105,8 +103,6 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       if (kept === null) await tree.rest(commit)
       return checkedOut
     },
-
-    disturb: () => tree.disturb(),
 
     renew: (commit) =>
       after(commit, async () => {

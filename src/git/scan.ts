@@ -29,7 +29,8 @@ import type { Rules } from './rules.ts'
 export type Found = { path: string; mode: string; oid: string; bytes: Buffer; entry: Buffer }
 
 /**
- * What differs from an index (paths in latin1; null: it is gone), and what does not although somebody wrote to it.
+ * What differs from an index (paths in latin1; null: it is gone), and entries that take the place of those that tell nothing:
+ * of what does not differ although somebody wrote to it, and of what does although its times say that nobody did.
  */
 export type Differences = { changed: Map<string, Found | null>; refreshed: Map<string, Buffer> }
 
@@ -196,8 +197,12 @@ class Scanner {
     const isLarge = found.size > LARGE && !rules.convertsLineEnds
     if (isLarge && isStill && idOf(file, found.size, table.idLength) === old?.oid) return
     const now = this.#read(path)
-    if (now.oid !== old?.oid || now.mode !== old.mode) this.differences.changed.set(path, now)
-    else {
+    if (now.oid !== old?.oid || now.mode !== old.mode) {
+      this.differences.changed.set(path, now)
+      // Whoever looks later, git among them, has only the times.
+      if (isStill && old !== null)
+        this.differences.refreshed.set(path, indexEntry(path, old.mode, old.oid, null))
+    } else {
       this.#held -= now.bytes.length
       if (!isStill) this.differences.refreshed.set(path, now.entry)
     }

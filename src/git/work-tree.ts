@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Change } from '../model/change.ts'
 import { DamagedClone } from '../system/errors.ts'
 import { insideTree, isFolderNow, openUp, removeNow } from '../system/files.ts'
+import { untrustedSoFar } from '../system/process.ts'
 import { type CatFile, GITLINK } from './cat-file.ts'
 import { type Places, removeForeignRepositories } from './foreign-repositories.ts'
 import type { Git } from './git.ts'
@@ -16,7 +17,7 @@ import {
   storedOtherwise,
   untrackedFolders,
 } from './hidden-changes.ts'
-import { modifiedFiles, type OldIndex } from './index-file.ts'
+import { modifiedFiles, notedSince, type OldIndex } from './index-file.ts'
 import { indexHolds, OwnIndex, placeFile, treeOfIndex } from './own-index.ts'
 import { GitError } from './process.ts'
 import { type Differences, fileAt } from './scan.ts'
@@ -46,8 +47,8 @@ export class WorkTree {
   readonly top: string
   /** `.git` entries below the top that were there before any agent ran; null until somebody looked. */
   nestedBefore: ReadonlySet<string> | null = null
-  /** The tree that was put in order a moment ago, after the last program that is not trusted. */
-  #rest: { tree: string; until: number } | null = null
+  /** The tree that was put in order a moment ago, and which program that is not trusted was the last one then. */
+  #rest: { tree: string; until: number; after: number } | null = null
 
   constructor(git: Git, objects: CatFile, submodules: Submodules) {
     this.git = git
@@ -72,8 +73,15 @@ export class WorkTree {
 
   /** The tree is a commit's, and nobody else is at work. */
   async rest(commit: string): Promise<void> {
+    const after = untrustedSoFar()
+    if (after === null) return
     const until = performance.now() + Math.max(REST_MS, REST_LOOKS * this.index.lookMs)
-    this.#rest = { tree: await this.treeOf(commit), until }
+    this.#rest = { tree: await this.treeOf(commit), until, after }
+  }
+
+  #rests(tree: string): boolean {
+    if (this.#rest?.tree !== tree) return false
+    return performance.now() < this.#rest.until && untrustedSoFar() === this.#rest.after
   }
 
   async treeOf(commit: string): Promise<string> {
@@ -146,7 +154,16 @@ export class WorkTree {
       await openUp(this.top)
       await anew()
     })
+    const { table } = this.index
+    await this.#proveWritten(paths.flatMap((path) => table.stored(path.toString('latin1'))?.oid ?? []))
     await this.index.reload(this.index.knownTree)
+  }
+
+  /** git writes whatever stands in the place of a file's object, or in a pack that came meanwhile. */
+  async #proveWritten(oids: readonly string[]): Promise<void> {
+    if (oids.length === 0) return
+    await this.objects.lookAnew()
+    await this.objects.prove(oids)
   }
 
   /** git would store these bytes otherwise than they were stored (line ends), and nobody has changed them. */
@@ -174,7 +191,7 @@ export class WorkTree {
   async settle(commit: string, known: Differences | null = null): Promise<boolean> {
     const wanted = await this.treeOf(commit)
     const { index } = this
-    if (this.#rest?.tree === wanted && performance.now() < this.#rest.until) return false
+    if (this.#rests(wanted)) return false
     await this.removeForeign()
     const seen = known ?? (await index.differences())
     const isTouched = seen === null ? await this.git.isTouched() : seen.changed.size > 0
@@ -182,7 +199,7 @@ export class WorkTree {
       await this.submodules.reset()
       return false
     }
-    if (isTouched || seen === null || !(await this.#writeFew(wanted))) await this.toTreeChecked(wanted)
+    if (isTouched || seen === null || !(await this.#writeFew(wanted))) await this.toTree(wanted)
     return true
   }
 
@@ -208,7 +225,10 @@ export class WorkTree {
     return false
   }
 
+  /** What is checked out is what the tree's name says: git checks out whatever stands in its place. */
   async toTree(tree: string): Promise<void> {
+    const { index } = this
+    const { bytes: before } = index.table
     this.git.unlock()
     await this.removeForeign()
     try {
@@ -221,13 +241,10 @@ export class WorkTree {
     }
     await this.removeForeign()
     await this.submodules.reset()
-  }
-
-  /** The same, for gates: git checks out whatever stands in the place of a tree. */
-  async toTreeChecked(tree: string): Promise<void> {
-    await this.toTree(tree)
-    if (!(await indexHolds(this.git, this.objects, tree)))
+    const { table } = index
+    if (!(await indexHolds(this.git, this.objects, tree, table)))
       throw new DamagedClone(`a checkout of ${tree} gives other files`)
+    await this.#proveWritten(notedSince(before, table.bytes, table.idLength))
   }
 
   async #checkOutTree(tree: string): Promise<void> {
@@ -247,7 +264,7 @@ export class WorkTree {
   async asStored(tree: string, changes: readonly Change[]): Promise<void> {
     if (attributesIn(changes.map(({ path }) => path)).length > 0) {
       this.index.drop()
-      await this.toTreeChecked(tree)
+      await this.toTree(tree)
       return
     }
     const other = await storedOtherwise(this.git, changes)

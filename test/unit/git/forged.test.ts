@@ -10,6 +10,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { parseRaw } from '../../../src/git/raw-diff.ts'
 import { changesBetween } from '../../../src/git/tree-walk.ts'
+import { runUntrusted } from '../../../src/system/process.ts'
 import { NOW, workedIn } from '../loop/samples.ts'
 import { runs } from '../runs.ts'
 import { openWorked } from './worked.ts'
@@ -19,20 +20,31 @@ mkdir -p src docs/deep tests; echo a >src/a.js; echo d >docs/d.txt; echo e >docs
 printf 'exit 1\\n' >tests/t.sh
 `
 
-/** Puts another tree where the clone has `$1`: its entry `$2` names the bytes that the file has now. */
+/** Puts another tree where the clone has `$1` (of `$3`): its entry `$2` names the bytes that the file has now. */
 const FORGE = `
 forge() { node -e '
 const { execFileSync } = require("child_process"), fs = require("fs"), zlib = require("zlib")
-const [folder, name] = process.argv.slice(1)
+const [folder, name, commit = "HEAD"] = process.argv.slice(1)
 const git = (...a) => execFileSync("git", a)
 const blob = git("hash-object", "-w", folder + "/" + name).toString().trim()
-const tree = git("rev-parse", "HEAD:" + folder).toString().trim()
+const tree = git("rev-parse", commit + ":" + folder).toString().trim()
 const raw = git("cat-file", "tree", tree)
 const at = raw.indexOf(name + "\\0") + name.length + 1
 Buffer.from(blob, "hex").copy(raw, at)
 const file = ".git/objects/" + tree.slice(0, 2) + "/" + tree.slice(2)
 fs.rmSync(file, { force: true })
 fs.writeFileSync(file, zlib.deflateSync(Buffer.concat([Buffer.from("tree " + raw.length + "\\0"), raw])))
+' "$@"; }
+`
+
+/** Puts the bytes `$2` where the clone has the object `$1`. */
+const FORGE_BLOB = `
+forge_blob() { node -e '
+const fs = require("fs"), zlib = require("zlib")
+const [oid, text] = process.argv.slice(1)
+const file = ".git/objects/" + oid.slice(0, 2) + "/" + oid.slice(2)
+fs.rmSync(file, { force: true })
+fs.writeFileSync(file, zlib.deflateSync(Buffer.from("blob " + text.length + "\\0" + text)))
 ' "$@"; }
 `
 
@@ -332,11 +344,54 @@ test('what a judge wrote right after the gates is put back, however short it ran
   assert.equal(at.bytes('src/a.js'), 'a\n')
 })
 
-test('what a program wrote right behind a checkout is put back, where it was told of before', async () => {
+test('what a program wrote right behind a checkout is put back, whoever started it, also while it lives', async () => {
   await using at = await place()
+  const ended = new AbortController()
+  const write = (text: string, then = ':') => {
+    const args = ['-ec', `echo ${text} >src/a.js; echo left >new.txt; ${then}`]
+    const env = { PATH: process.env.PATH ?? '' }
+    return {
+      file: 'bash',
+      args,
+      cwd: at.top,
+      env,
+      timeoutMs: 60_000,
+      captureBytes: 100,
+      signal: ended.signal,
+    }
+  }
   await at.repository.checkOut(at.state.green, null)
-  at.repository.disturb()
-  at.shell('echo prepared >src/a.js; echo left >new.txt')
+  await runUntrusted(write('prepared'))
   await at.repository.checkOut(at.state.green, null)
   at.shell('[ "$(cat src/a.js)" = a ]; [ ! -e new.txt ]')
+  const program = write('served', 'echo ready; read -t 60 <> <(:) || :')
+  let lives: Promise<unknown> = Promise.resolve()
+  await new Promise<void>((ready) => {
+    lives = runUntrusted({ ...program, onLine: () => ready() })
+  })
+  await at.repository.checkOut(at.state.green, null)
+  at.shell('echo later >src/a.js')
+  await at.repository.checkOut(at.state.green, null)
+  assert.equal(at.bytes('src/a.js'), 'a\n')
+  ended.abort()
+  await lives
+})
+
+for (const [which, attributes] of [
+  ['', ''],
+  [', of which attributes turn the line ends', "echo '*.sh text' >.gitattributes"],
+])
+  test(`other bytes in the place of a file${which}: a checkout that writes them is damage`, async () => {
+    await using at = await place(`${BASE}${attributes}`)
+    at.shell(`${FORGE_BLOB} forge_blob $(git rev-parse HEAD:tests/t.sh) $'exit 0\\n'; echo x >tests/t.sh`)
+    await assert.rejects(at.repository.restore(at.state.green), DAMAGED)
+  })
+
+test('kept work is checked out as it was kept, whatever stands in the place of its trees', async () => {
+  await using at = await place()
+  at.shell('echo work >src/a.js')
+  const kept = await at.repository.keep(at.state, 'US-001')
+  await at.repository.checkOut(at.state.green, null)
+  at.shell(`${FORGE} echo other >src/a.js; forge src a.js ${kept?.tree}`)
+  await assert.rejects(at.repository.checkOut(at.state.green, kept), /a checkout of \w+ gives other files/)
 })

@@ -15,7 +15,10 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { shareIndex } from '../../../src/git/clone.ts'
+import { indexEntry } from '../../../src/git/index-file.ts'
 import { OwnIndex } from '../../../src/git/own-index.ts'
+import { NO_SUBMODULES } from '../../../src/git/submodules.ts'
+import { WorkTree } from '../../../src/git/work-tree.ts'
 import { runs } from '../runs.ts'
 import { place } from './place.ts'
 
@@ -350,4 +353,57 @@ test('what is written at the moment that git wrote our index is read again, howe
     const [shown, written] = [own, file].map((one) => lstatSync(one, { bigint: true }).mtimeNs)
     assert.ok((shown ?? 0n) <= (written ?? 0n), `${shown} is after ${written}`)
   }
+})
+
+test('a file whose times tell nothing is seen by every later look, git among them, until it is put back', async () => {
+  using at = await place('sha1', `${FILES} ${COMMIT}`)
+  const head = at.shell('git rev-parse HEAD').trim()
+  const tree = new WorkTree(at.git, at.objects, NO_SUBMODULES)
+  await tree.during(head, async () => {
+    await tree.index.differences()
+    await writtenInOneTick(at, tree.index, head)
+    for (let look = 0; look < 2; look += 1)
+      assert.deepEqual([...((await tree.index.differences(later()))?.changed.keys() ?? [])], ['a.js'])
+    assert.ok(await at.git.isTouched())
+    assert.equal(await tree.settle(head), true)
+  })
+  assert.equal(readFileSync(join(at.top, 'a.js'), 'utf8'), 'a.js\n')
+})
+
+test('the clock of the file system counts where it is behind ours', async (t) => {
+  using at = await place('sha1', `${FILES} ${COMMIT}`)
+  const head = at.shell('git rev-parse HEAD').trim()
+  const index = new OwnIndex(at.git, at.objects)
+  const real = Date.now
+  t.mock.method(Date, 'now', () => real() + 3_600_000)
+  await index.during(head, async () => {
+    await index.differences()
+    await writtenInOneTick(at, index, head)
+    assert.deepEqual([...((await index.differences())?.changed.keys() ?? [])], ['a.js'])
+  })
+})
+
+/** As where somebody looked between two writes to a file, and the clock stood still (some have seconds). */
+async function writtenInOneTick(at: Place, index: OwnIndex, head: string): Promise<void> {
+  const file = join(at.top, 'a.js')
+  const oid = at.shell('git rev-parse HEAD:a.js').trim()
+  writeFileSync(file, 'evil\n')
+  const entry = indexEntry('a.js', '100644', oid, lstatSync(file, { bigint: true }))
+  await index.put(new Map([['a.js', entry]]), at.shell(`git rev-parse '${head}^{tree}'`).trim())
+}
+
+test('while a git of ours writes our index, another that begins takes nothing of it back', async () => {
+  using at = await place('sha1', `${FILES} ${COMMIT}`)
+  const index = new OwnIndex(at.git, at.objects)
+  await index.during(at.shell('git rev-parse HEAD').trim(), async () => {
+    await index.differences()
+    const { bytes } = index.table
+    writeFileSync(join(at.top, 'a.js'), 'more than before\n')
+    const added = at.git.addAll()
+    while (readFileSync(join(at.git.own, 'index')).equals(bytes));
+    await at.git.untracked('folders')
+    await added
+    await index.reload()
+    assert.equal(index.table.stored('a.js')?.oid, at.shell('git hash-object a.js').trim())
+  })
 })
