@@ -121,12 +121,14 @@ export function add({ text, below, surface }: Asked): Understood {
 
 export function limit({ words, surface }: Asked): Understood {
   const [what = '', by = ''] = words
-  const amount = /^\+\d{1,6}(\.\d{1,2})?$/.test(by) ? Number(by.slice(1)) : Number.NaN
-  if (what === 'iterations' && Number.isInteger(amount) && amount > 0) {
-    return { kind: 'command', command: { kind: 'limit', what, amount } }
-  }
-  if (what === 'cost' && amount > 0) return { kind: 'command', command: { kind: 'limit', what, amount } }
-  return mistake(surface, 'limit takes iterations or cost, and how much more', 'limit iterations +20')
+  const problem = 'limit takes iterations or cost, and how much more'
+  if (what !== 'iterations' && what !== 'cost') return mistake(surface, problem, 'limit iterations +20')
+  const [, sign, digits] = /^(\+?)(\d{1,6}(?:\.\d{1,2})?)$/.exec(by) ?? []
+  const amount = Number(digits)
+  const isAmount = amount > 0 && (what === 'cost' || Number.isInteger(amount))
+  if (isAmount && sign === '+') return { kind: 'command', command: { kind: 'limit', what, amount } }
+  const usual = what === 'cost' ? 5 : 20
+  return mistake(surface, problem, `limit ${what} +${isAmount ? amount : usual}`)
 }
 
 /** The sender's word without anything that a page would obey. */

@@ -143,7 +143,10 @@ describe('what is not understood is told, with the nearest', () => {
     ['/ralph limit iterations +0', /limit takes/, /\+20/],
     ['/ralph limit iterations +1.5', /limit takes/, /\+20/],
     ['/ralph limit iterations +1e9', /limit takes/, /\+20/],
-    ['/ralph limit cost +Infinity', /limit takes/, /\+20/],
+    ['/ralph limit cost +Infinity', /limit takes/, /^\/ralph limit cost \+5$/],
+    ['/ralph limit cost', /limit takes/, /^\/ralph limit cost \+5$/],
+    ['/ralph limit cost 12.50', /limit takes/, /^\/ralph limit cost \+12\.5$/],
+    ['/ralph limit iterations 7', /limit takes/, /^\/ralph limit iterations \+7$/],
     ['/ralph limit jobs +1', /limit takes/, /\+20/],
     ['/ralph retry US-001;rm', /no story/, /^\/ralph retry US-001$/],
   ]
