@@ -5,7 +5,8 @@ import * as z from 'zod/mini'
 import type { Git } from '../git/git.ts'
 import { placeFile } from '../git/own-index.ts'
 import { withLostSession } from '../loop/attempt.ts'
-import type { Observer } from '../model/ports.ts'
+import { reservedUsage, spend } from '../loop/change.ts'
+import type { AgentPort, Observer, SessionBounds } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { Usage } from '../model/usage.ts'
 import { readRegularNow } from '../system/files.ts'
@@ -14,6 +15,8 @@ import { readRegularNow } from '../system/files.ts'
 const MOST_BYTES = 10_000
 
 const Note = z.object({ nonce: z.string(), storyId: z.string(), startedAt: z.number(), usage: Usage })
+/** `calls`: how many sessions the run had counted when this one began. */
+const JudgeNote = z.object({ nonce: z.string(), calls: z.number(), usage: Usage })
 
 export function sessionNotes(git: Git): Observer {
   return {
@@ -21,25 +24,61 @@ export function sessionNotes(git: Git): Observer {
       const attempt = event.kind === 'worked' ? attempts[event.storyId] : undefined
       if (event.kind !== 'worked' || attempt === undefined) return
       const { storyId, startedAt } = attempt
-      const note = { nonce, storyId, startedAt, usage: event.session.usage }
-      placeFile(git, JSON.stringify(note), noteOf(git, folder))
+      write(git, 'session', folder, { nonce, storyId, startedAt, usage: event.session.usage })
     },
+  }
+}
+
+/** The same, whose judges and planners are noted with what they reserve, for no attempt stands for them in the state. */
+export function noted(agent: AgentPort, git: Git): AgentPort {
+  async function note<T extends { usage: Usage }>(
+    state: State,
+    bounds: SessionBounds,
+    session: () => Promise<T>,
+  ) {
+    const { nonce, folder, prd } = state
+    const { calls } = prd.run.usage
+    write(git, 'judge', folder, { nonce, calls, usage: { ...reservedUsage(bounds), calls: 1 } })
+    const said = await session()
+    write(git, 'judge', folder, { nonce, calls, usage: said.usage })
+    return said
+  }
+  return {
+    ...agent,
+    judge: (state, task, bounds, signal) =>
+      note(state, bounds, () => agent.judge(state, task, bounds, signal)),
+    plan: (state, task, bounds, signal) => note(state, bounds, () => agent.plan(state, task, bounds, signal)),
   }
 }
 
 /** The state with what the session in work said before its job was lost; as it is where nothing is known. */
 export function withNote(git: Git, state: State): State {
-  const bytes = readRegularNow(noteOf(git, state.folder), MOST_BYTES)
-  if (bytes === null) return state
-  const found = Note.safeParse(read(bytes.toString('utf8')))
-  if (!found.success || found.data.nonce !== state.nonce) return state
-  const { extra: _, ...usage } = found.data.usage
-  return Object.values(usage).every((amount) => amount >= 0)
-    ? withLostSession(state, { ...found.data, usage })
-    : state
+  const worked = read(git, 'session', state, Note)
+  const now = worked === null ? state : withLostSession(state, worked)
+  const judged = read(git, 'judge', now, JudgeNote)
+  // One that was counted has raised the count.
+  if (judged?.calls !== now.prd.run.usage.calls) return now
+  return spend(now, Object.keys(now.attempts)[0] ?? null, judged.usage)
 }
 
-function read(text: string): unknown {
+function write(git: Git, kind: string, folder: string, note: object): void {
+  placeFile(git, JSON.stringify(note), noteOf(git, kind, folder))
+}
+
+function read<T extends { nonce: string; usage: Usage }>(
+  git: Git,
+  kind: string,
+  { nonce, folder }: State,
+  schema: z.ZodMiniType<T>,
+): T | null {
+  const bytes = readRegularNow(noteOf(git, kind, folder), MOST_BYTES)
+  const found = bytes === null ? null : schema.safeParse(parsed(bytes.toString('utf8')))
+  if (found?.success !== true || found.data.nonce !== nonce) return null
+  const { extra: _, ...usage } = found.data.usage
+  return Object.values(usage).every((amount) => amount >= 0) ? { ...found.data, usage } : null
+}
+
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -47,6 +86,6 @@ function read(text: string): unknown {
   }
 }
 
-function noteOf({ own }: Git, folder: string): string {
-  return join(own, `session-${basename(folder)}.json`)
+function noteOf({ own }: Git, kind: string, folder: string): string {
+  return join(own, `${kind}-${basename(folder)}.json`)
 }

@@ -21,7 +21,7 @@ import { type Environment, gateEnv } from '../system/untrusted-env.ts'
 import { agentOfStep, agentsOf } from './agents.ts'
 import { browserCheck } from './browser.ts'
 import type { Isolation } from './isolation.ts'
-import { sessionNotes } from './lost-session.ts'
+import { noted, sessionNotes } from './lost-session.ts'
 import { observersOf } from './observers.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -74,18 +74,18 @@ const NO_PULL_REQUEST: PullRequestPort = {
 
 /** The ports of the loop; disposed of when the job is over. Throws UserError when the agent cannot be started. */
 export async function createPorts(options: PortOptions): Promise<Ports & AsyncDisposable> {
-  const { repository, store } = options.workspace
+  const { git, repository, store } = options.workspace
   const gates = options.gates ?? gatesPort(options)
   const agent = options.agent ?? (await stepped(await agentsOf(options), gates, options))
   return {
     clock: systemClock,
-    agent,
+    agent: noted(agent, git),
     gates,
     repository,
     store,
     queue: options.queue ?? NO_QUEUE,
     dispatch: options.dispatch ?? NO_DISPATCH,
-    observers: [...options.observers, sessionNotes(options.workspace.git), ...(await observersOf(options))],
+    observers: [...options.observers, sessionNotes(git), ...(await observersOf(options))],
     pullRequest: options.pullRequest ?? NO_PULL_REQUEST,
     warn: options.warn,
     signal: options.signal,

@@ -112,7 +112,7 @@ export function spend(state: State, storyId: string | null, usage: Usage): State
 }
 
 /** What a session is charged that was lost before it said anything. */
-export function reservedUsage({ reserved }: Attempt): Usage {
+export function reservedUsage({ reserved }: Pick<Attempt, 'reserved'>): Usage {
   const costUsd = reserved.costUsd ?? 0
   const inputTokens = Math.ceil(reserved.tokens ?? 0)
   return {

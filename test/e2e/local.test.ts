@@ -175,6 +175,23 @@ test('a run killed at its gates: what the session said that it used is counted, 
   assert.deepEqual([costUsd, inputTokens, estimatedCostUsd], [0.03, 3000, undefined])
 })
 
+test('a run killed in the final verification: the judge that was lost is no gift', async () => {
+  await using at = await place(['US-001'], { 'US-001': [good('US-001')] })
+  const gate = await gateIn(at)
+  await at.setScript({ 'US-001': [good('US-001')], verify: [{ shell: gate.shell }, {}] })
+  const first = at.start([...GOOD, '--max-cost-usd', '9'])
+  await gate.reached()
+  first.kill('SIGKILL')
+  await first.ended
+  const ended = await at.run([...GOOD, '--max-cost-usd', '9'])
+  assert.equal(ended.code, 0, ended.err)
+  const { costUsd, estimatedCostUsd } = at.state().prd.run.usage
+  // As the dearest session so far, which is the story's.
+  assert.deepEqual([costUsd, estimatedCostUsd], [0.03, 0.01])
+  assert.equal((await at.run(GOOD)).code, 0)
+  assert.equal(at.state().prd.run.usage.costUsd, 0.03, 'it is counted once')
+})
+
 test('`.git/ralph` is taken away: the state in the clone goes on', async () => {
   await using at = await place(['US-001', 'US-002'], {
     'US-001': [good('US-001')],

@@ -50,3 +50,20 @@ test('what is no such note changes nothing and ends nothing', async () => {
   // No text of JavaScript is as long.
   assert.deepEqual(await phaseWith('', 600 * 1024 * 1024), ['reserved', 0], 'endless')
 })
+
+test('a judge that was lost counts once, by the sessions that the run had counted when it began', async () => {
+  const own = await mkdtemp(join(tmpdir(), 'ralph-note-'))
+  const git = { own } as unknown as Git
+  const costOf = async (one: object) => {
+    await writeFile(join(own, `judge-${folder.split('/')[1]}.json`), JSON.stringify(one))
+    const first = withNote(git, reserved)
+    return [first.prd.run.usage.costUsd, withNote(git, first).prd.run.usage.costUsd]
+  }
+  try {
+    assert.deepEqual(await costOf({ nonce, calls: 0, usage }), [0.5, 0.5])
+    assert.deepEqual(await costOf({ nonce, calls: 7, usage }), [0, 0])
+    assert.deepEqual(await costOf({ nonce: 'another run', calls: 0, usage }), [0, 0])
+  } finally {
+    await rm(own, { recursive: true })
+  }
+})
