@@ -7,6 +7,7 @@ import { withWanted } from '../app/claim.ts'
 import { limitsOf, refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
 import { sizeRemarks } from '../documents/size.ts'
 import { refuseFiltered } from '../git/filters.ts'
+import { checkedOutElsewhere } from '../git/open-clone.ts'
 import { begunAnew } from '../loop/archive.ts'
 import { sayHolder } from '../loop/lease.ts'
 import { TRY_AGAIN } from '../loop/notes.ts'
@@ -220,6 +221,7 @@ export async function preflight(context: Context, local: LocalRun, state: State)
     () => refuseNoBrowser(settings, context.env),
     () => local.refuseBranch(state),
     () => refuseFiltered(workspace.git, workspace.objects),
+    () => refuseElsewhere(context, local, state),
     () => void withWanted(state, settings),
   ]
   const mistakes = [
@@ -236,6 +238,21 @@ export async function preflight(context: Context, local: LocalRun, state: State)
     }
   }
   return mistakes
+}
+
+/**
+ * Throws UserError where another work tree has the branch checked out: a run here would move it under that one. Who only hears
+ * that the feature is done, or in work, may hear it anywhere.
+ */
+export async function refuseElsewhere({ flags }: Context, local: LocalRun, state: State): Promise<void> {
+  const other = checkedOutElsewhere(local.workspace.clone, state.branch)
+  if (other === null || (await isAlive(state.lease))) return
+  const step = stepOfRun(withWanted(state, local.settings), limitsOf(local.settings))
+  const isDone = step.kind === 'conclude' && step.conclusion.outcome === 'complete'
+  if (isDone && flags.force !== true) return
+  const found = `${state.branch} is checked out in ${other}`
+  const fix = 'run there, or switch that work tree to another branch'
+  throw new UserError({ path: 'work tree', found, expected: 'it here or nowhere', fix })
 }
 
 /** What is to be said of the prompt templates that a run would use. */

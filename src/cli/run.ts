@@ -6,6 +6,7 @@ import { type Isolation, openIsolation, SAME_USER_NOTE } from '../app/isolation.
 import { gatedTagsOf, leaseFor, limitsOf, UNGATED_WARNING } from '../app/limits.ts'
 import { createPorts, type PortOptions } from '../app/ports.ts'
 import { openRunLogs } from '../app/run-logs.ts'
+import { checkedOutElsewhere } from '../git/open-clone.ts'
 import { loop } from '../loop/loop.ts'
 import { byWeight, type MovedRef, sayMoved, undoMove } from '../loop/moved-refs.ts'
 import { sayRemark } from '../loop/templates.ts'
@@ -19,8 +20,8 @@ import { UserError } from '../system/errors.ts'
 import { Live } from '../terminal/live.ts'
 import { type Answer, type Context, interrupted, onSignals, settingsOf } from './context.ts'
 import { inboxQueue, post } from './inbox.ts'
-import { adoptSettle, atWork, isAlive, type LocalRun, openLocal } from './local.ts'
-import { dryRun, preflight, templateFindings } from './look.ts'
+import { adoptSettle, atWork, isAlive, type LocalRun, openLocal, refuseAtWork } from './local.ts'
+import { dryRun, preflight, refuseElsewhere, templateFindings } from './look.ts'
 import { withOwnNotify } from './notify-own.ts'
 
 /** Works until the outcome. Ctrl+C ends the session in work, saves, and gives 130; a second one ends at once. */
@@ -38,6 +39,14 @@ export async function run(context: Context): Promise<Answer> {
   if (mistakes.length > 0) throw new UserError(mistakes)
   for (const note of (await templateFindings(local, found)).notes) live.warn(sayRemark(note))
   if (isDry) return await dryRun(context, local, found, limits)
+  const elsewhere = checkedOutElsewhere(local.workspace.clone, found.branch)
+  if (elsewhere !== null) {
+    // Whoever has held it since it was looked at may have left it undone.
+    await refuseAtWork(found)
+    await refuseElsewhere(context, local, found)
+    context.say(`${found.feature} is complete; ${found.branch} is checked out in ${elsewhere}`)
+    return { code: 0, outputs: outputsOf(found, 'complete', null), more: partInJson(found) }
+  }
   const now = Date.now()
   const lease = await leaseFor(settings, now, null)
   const queue = inboxQueue(local.workspace.clone)

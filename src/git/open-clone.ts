@@ -1,8 +1,8 @@
 // Reads what the user's clone is, before any agent runs.
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync, readdirSync, realpathSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { UserError } from '../system/errors.ts'
-import { readRegular } from '../system/files.ts'
+import { readRegular, readRegularNow } from '../system/files.ts'
 import { type Environment, execute, plainEnv } from './process.ts'
 import { readRef } from './refs.ts'
 
@@ -87,6 +87,27 @@ async function headOf(
     branch: branch.code === 0 ? branch.stdout.trim() : null,
     head: head.code === 0 ? head.stdout.trim() : null,
   }
+}
+
+/** The other work tree of the clone whose HEAD is the branch, or null; one whose folder is gone is none. */
+export function checkedOutElsewhere(
+  { gitDir, commonDir, config }: Pick<Clone, 'gitDir' | 'commonDir' | 'config'>,
+  branch: string,
+): string | null {
+  const own = realpathSync(gitDir)
+  const isElsewhere = (admin: string) =>
+    readRegularNow(join(admin, 'HEAD'))?.toString('utf8').trimEnd() === `ref: refs/heads/${branch}` &&
+    realpathSync(admin) !== own
+  const isBare = config.get('core.bare') === 'true'
+  if (!isBare && isElsewhere(commonDir)) return resolve(commonDir, config.get('core.worktree') ?? '..')
+  const linked = join(commonDir, 'worktrees')
+  for (const name of existsSync(linked) ? readdirSync(linked) : []) {
+    const admin = join(linked, name)
+    const link = readRegularNow(join(admin, 'gitdir'))?.toString('utf8').trimEnd()
+    if (link !== undefined && existsSync(resolve(admin, link)) && isElsewhere(admin))
+      return dirname(resolve(admin, link))
+  }
+  return null
 }
 
 function notHere(directory: string, found: string, fix: string): UserError {

@@ -127,6 +127,11 @@ test('two work trees, one feature: the second leaves at once, and works when the
   const again = await at.run([...GOOD, '--json'], other)
   assert.equal(JSON.parse(again.out).outcome, 'complete', again.err)
   assert.deepEqual(await at.sessions(), ['US-001/1'], 'nothing is done twice')
+  assert.match(
+    at.git('-C', other, 'status', '-bs'),
+    /^## elsewhere$/,
+    'the branch stays in the first one alone',
+  )
 })
 
 test('a killed run: its survivors are ended by the next one', async () => {

@@ -1,6 +1,7 @@
 // `validate`, `next` and `run --dry-run` refuse what `run` refuses, in the same words, and touch nothing.
 import assert from 'node:assert/strict'
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { FOLDER, GATE, openPlace, type Place } from './place.ts'
@@ -153,4 +154,30 @@ test('an agent that can be found is refused by none of them', async () => {
   place.env.PATH = `${bin}:${place.env.PATH}`
   for (const asked of [['validate'], ['next'], ['run', '--dry-run']])
     assert.equal((await place.ralph(...asked, '--agent', 'amp', ...GATE)).code, 0, asked.join(' '))
+})
+
+test('a branch that another work tree of the clone has checked out is refused by all of them, until it has another', async () => {
+  await using place = await openPlace([STORY])
+  const other = join(place.folder, 'other')
+  place.git('worktree', 'add', '-q', other, '-b', 'feat')
+  execFileSync('git', ['switch', '-q', '-c', 'ralph/sample'], { cwd: other, env: place.env })
+  const before = place.refs()
+  const given = [...place.agent, ...GATE]
+  const ended = (from: string, asked: string[]) => place.start([...asked, ...given], { cwd: from }).ended
+  for (const asked of ASKED) {
+    const { code, err } = await ended(place.repository, asked)
+    assert.equal(code, 64, `${asked.join(' ')}: ${err}`)
+    const words = `work tree: found ralph/sample is checked out in ${other}, expected it here or nowhere\n  fix: run there, or switch that work tree to another branch\n`
+    assert.ok(err.includes(words), err)
+  }
+  assert.equal(place.refs(), before)
+  assert.equal(place.git('branch', '--show-current'), 'main')
+  execFileSync('git', ['switch', '-q', 'feat'], { cwd: other, env: place.env })
+  place.git('switch', '-q', 'ralph/sample')
+  const there = await ended(other, ['next'])
+  assert.match(there.err, new RegExp(`checked out in ${place.repository},`), 'the main work tree counts, too')
+  place.git('switch', '-q', 'main')
+  execFileSync('git', ['switch', '-q', 'ralph/sample'], { cwd: other, env: place.env })
+  await rm(other, { recursive: true })
+  assert.doesNotMatch((await ended(place.repository, ['next'])).err, /checked out/, 'its folder is gone')
 })
