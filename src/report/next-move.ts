@@ -2,7 +2,7 @@
 
 import { type Surface, typedOn } from '../loop/command-table.ts'
 import { sayHolder } from '../loop/lease.ts'
-import { iterationsLeft, spent } from '../loop/limits.ts'
+import { budgetLeft, iterationsLeft, spent } from '../loop/limits.ts'
 import type { Situation } from '../loop/situation.ts'
 import { errorOf } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
@@ -229,9 +229,11 @@ function whenSpent(reader: Reader): Sentence {
     const both = second === undefined ? says`${first}` : says`${first} and ${second}`
     return says`Raise ${both}, then go on with ${run(reader)}.`
   }
-  // What the stories that are left will cost at the price of those that passed, in whole dollars.
+  // What lies beyond the limit, and what the stories that are left will cost at the price of those that passed, in whole dollars.
+  const over = limits === null ? 0 : -(budgetLeft(state, limits).costUsd ?? 0)
   const each = state.prd.run.usage.costUsd / Math.max(1, counts(state.prd).passed)
-  const more = Math.max(1, Math.ceil(each * remaining(state.prd, state.control.scope).length))
+  const left = Math.max(1, remaining(state.prd, state.control.scope).length)
+  const more = Math.max(1, Math.ceil(over + each * left))
   return allowMore(reader, `limit cost +${more}`)
 }
 

@@ -141,6 +141,13 @@ const TABLE: Record<string, Row> = {
     comment: 'What was done so far is kept. Allow more with `/ralph limit cost +3`.',
     cli: 'What was done so far is kept. Allow more with ralph limit cost +3, then go on with ralph run.',
   },
+  'more than the limit of cost was spent': {
+    state: between(midRun(), 'budget', 'x'),
+    under: { maxCostUsd: 0.01 },
+    stands: 'Stopped: the cost limit of $0.01 is reached · 3 of 6 stories pass',
+    comment: 'What was done so far is kept. Allow more with `/ralph limit cost +5`.',
+    cli: 'What was done so far is kept. Allow more with ralph limit cost +5, then go on with ralph run.',
+  },
   'the limit of tokens': {
     state: between(midRun(), 'budget', 'x'),
     under: { maxTokens: 10 },
