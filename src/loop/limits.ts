@@ -37,6 +37,13 @@ export function iterationsLeft(state: State, limits: Limits): number {
   return limits.maxIterations + state.control.granted.iterations - state.prd.run.iterations
 }
 
+/** Jobs that may have begun by now: those that granted iterations need come on top, and a person's word starts anew. */
+export function jobsAllowed({ control }: State, limits: Limits): number {
+  const { iterationsPerJob, maxJobs } = limits
+  const granted = iterationsPerJob === 0 ? 0 : 3 * Math.ceil(control.granted.iterations / iterationsPerJob)
+  return control.jobsBefore + maxJobs + granted
+}
+
 /** Which budget is spent, in words, or null. */
 export function spent(state: State, limits: Limits): string | null {
   const usage = state.prd.run.usage

@@ -15,6 +15,7 @@ import {
   idle,
   isWaitedOut,
   iterationsLeft,
+  jobsAllowed,
   MAX_IDLE_JOBS,
   spent,
 } from './limits.ts'
@@ -95,13 +96,6 @@ function wrapUp(job: Job, ending: Ending, limits: Limits, now: number): Step {
       : { kind: 'dispatch' }
   }
   return ending.reported ? { kind: 'stop', conclusion } : { kind: 'report', conclusion }
-}
-
-/** Jobs that may have begun by now: those that granted iterations need come on top, and a person's word starts anew. */
-function jobsAllowed({ control }: State, limits: Limits): number {
-  const { iterationsPerJob, maxJobs } = limits
-  const granted = iterationsPerJob === 0 ? 0 : 3 * Math.ceil(control.granted.iterations / iterationsPerJob)
-  return control.jobsBefore + maxJobs + granted
 }
 
 function conclude(outcome: Outcome, reason: string): Step {

@@ -64,7 +64,7 @@ export function dashboardOf(watched: Watched, now: number) {
     /** What a person can do although work goes on: of the first story that is blocked. */
     needs: isAtWork ? (blockedOf(stories, surface, null).map(inPlain)[0] ?? null) : null,
     outlook: outlookWords(forecastOf(state, now), limits === null ? null : worstCase(state, limits)),
-    figures: figuresOf(header),
+    figures: figuresOf(header, surface),
     calls: callsOf(state, limits, now),
     circuit: circuitOf(state, now),
     current: currentOf(state, stories, limits, now),

@@ -73,7 +73,7 @@ export function notesList({ notes }: View): string {
 
 /** Cost, tokens, time, iterations, jobs, and what the rest will cost: probably, and at most. */
 export function spending(view: View): string {
-  const columns = figuresOf(view).map(
+  const columns = figuresOf(view, view.surface).map(
     ([name, value]) =>
       [name, 'text', () => (name === 'Cost' ? value.replace(/^\$\S+/, '**$&**') : value)] as const,
   )

@@ -2,7 +2,7 @@
 
 import { sizeRemarks } from '../documents/size.ts'
 import { type Surface, typedOn } from '../loop/command-table.ts'
-import { iterationsLeft } from '../loop/limits.ts'
+import { iterationsLeft, jobsAllowed } from '../loop/limits.ts'
 import { ownSituation, type Situation } from '../loop/situation.ts'
 import type { Story } from '../model/feature.ts'
 import type { Annotation } from '../model/gate.ts'
@@ -71,7 +71,7 @@ export function headerOf(state: State, limits: Limits | null) {
     /** Where each ends the run; null without a limit. */
     most: {
       iterations: Number.isFinite(left) ? run.iterations + left : null,
-      jobs: limits?.maxJobs ?? null,
+      jobs: limits === null ? null : jobsAllowed(state, limits),
       costUsd: maxCostUsd === null ? null : maxCostUsd + state.control.granted.costUsd,
       tokens: limits?.maxTokens ?? null,
       agentMs: limits?.maxAgentTimeMs ?? null,
@@ -149,14 +149,17 @@ function noted(note: Note): Sentence {
   return says`ℹ️ ${{ text: note.text, most: LONGEST_NOTE }} ${{ link: name, url }}`
 }
 
-/** What was used, of how much where there is a limit. */
-export function figuresOf({ usage, most, iterations, jobs }: Header): [name: string, value: string][] {
+/** What was used, of how much where there is a limit; whoever goes on from a command line is allowed jobs anew each time. */
+export function figuresOf(
+  { usage, most, iterations, jobs }: Header,
+  surface: Surface,
+): [name: string, value: string][] {
   return [
     ['Cost', hasCost(usage) ? ofMost(costWords(usage), most.costUsd, usd) : NO_COST],
     ['Tokens', ofMost(tokenWords(usage), most.tokens, tokens)],
     ['Agent time', ofMost(humanMs(usage.agentSeconds * 1000), most.agentMs, humanMs)],
     ['Iterations', ofMost(String(iterations), most.iterations, String)],
-    ['Jobs', ofMost(String(jobs), most.jobs, String)],
+    ['Jobs', ofMost(String(jobs), surface === 'cli' ? null : most.jobs, String)],
   ]
 }
 

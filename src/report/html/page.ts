@@ -160,7 +160,10 @@ function needs({ blocked, notes, stories }: View): Markup {
 }
 
 function figures(view: View): Markup {
-  const rows: [string, Value][] = [...figuresOf(view), ['Rejected attempts', wastedCell(wasted(view))]]
+  const rows: [string, Value][] = [
+    ...figuresOf(view, view.surface),
+    ['Rejected attempts', wastedCell(wasted(view))],
+  ]
   return html`<dl>${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inMarkdown, inPlain, says } from '../../../src/report/sentence.ts'
-import { viewOf } from '../../../src/report/view.ts'
+import { figuresOf, viewOf } from '../../../src/report/view.ts'
 import { facts, poisoned } from './poison.ts'
 import { complete, justStarted, large, midRun, stuck } from './samples.ts'
 import { corpus } from './structure.ts'
@@ -35,6 +35,17 @@ test('outcome, stories, attempts, cost, time, gates, remarks, totals and links',
     view.stories.filter(({ standing }) => standing === 'waiting').map(({ id, aside }) => [id, aside]),
     [['US-006', 'waits for US-003']],
   )
+})
+
+test('jobs stand with their limit where it holds: a person who goes on is allowed as many anew, on a command line each time', () => {
+  const state = midRun()
+  const { run } = state.prd
+  const later = { ...state, prd: { ...state.prd, run: { ...run, jobs: 41 } } }
+  const again = { ...later, control: { ...later.control, jobsBefore: 40 } }
+  const jobs = (surface: 'cli' | 'comment') =>
+    new Map(figuresOf(viewOf(again, facts('x')), surface)).get('Jobs')
+  assert.equal(jobs('comment'), '41 of 75')
+  assert.equal(jobs('cli'), '41')
 })
 
 test('nothing in it is escaped: that is for who renders it', () => {
