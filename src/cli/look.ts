@@ -1,4 +1,5 @@
 // `ralph status`, `next`, `validate` and `run --dry-run`: look, say, change nothing; and what a run would refuse.
+import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { missingAgents } from '../app/agents.ts'
@@ -30,8 +31,15 @@ import { inPlain } from '../report/sentence.ts'
 import { storiesOf } from '../report/stories.ts'
 import { aboutOf, headerOf, type PlanView, plansOf, splitAgain } from '../report/view.ts'
 import { many, utc } from '../report/words.ts'
-import { describeGates, describeServices, describeSteps, type Settings } from '../settings/index.ts'
+import {
+  configFileNames,
+  describeGates,
+  describeServices,
+  describeSteps,
+  type Settings,
+} from '../settings/index.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
+import { readRegular } from '../system/files.ts'
 import { plainBanner } from '../terminal/boxes.ts'
 import { type Answer, answerOf, type Context, refusal, settingsRead } from './context.ts'
 import {
@@ -49,6 +57,8 @@ import { waitingLines } from './plan-view.ts'
 export async function status(context: Context): Promise<Answer> {
   using local = await openFeature(context)
   const state = await local.look()
+  const other = await otherConfig(local, state)
+  if (other !== null) context.warn(other)
   const limits = limitsOf(local.settings)
   const situation = situationOf(state, limits, Date.now(), await isAlive(state.lease))
   const outcome = outcomeIn(situation)
@@ -155,6 +165,8 @@ async function stories(context: Context, settings: Settings, hear: (note: string
   const state = await local.look(hear)
   const { notes, warnings } = await templateFindings(local, state)
   for (const remark of [...notes, ...warnings]) hear(sayRemark(remark))
+  const other = await otherConfig(local, state)
+  if (other !== null) hear(other)
   return { state, mistakes: await preflight(context, local, state) }
 }
 
@@ -253,6 +265,28 @@ export async function refuseElsewhere({ flags }: Context, local: LocalRun, state
   const found = `${state.branch} is checked out in ${other}`
   const fix = 'run there, or switch that work tree to another branch'
   throw new UserError({ path: 'work tree', found, expected: 'it here or nowhere', fix })
+}
+
+/** What is to be said where the feature's branch, which is checked out, has not the configuration that its base has now. */
+export async function otherConfig({ settings, workspace }: LocalRun, state: State): Promise<string | null> {
+  const { clone, objects, store } = workspace
+  const base = state.base.branch
+  if (clone.branch !== state.branch || base === state.branch) return null
+  const head = await store.head(base)
+  if (head === null) return null
+  for (const path of settings.configFile === null ? configFileNames : [settings.configFile]) {
+    const there = await objects.text(`${head}:${path}`)
+    const file = resolve(clone.workTree, path)
+    const here = (await readRegular(file))?.toString('utf8') ?? null
+    const isLink = here === null && existsSync(file)
+    if (there === null && here === null && !isLink) continue
+    // A base without one is passed over for nothing, and what a link leads to is in no commit. Line ends are the checkout's.
+    if (there === null || isLink || here?.replaceAll('\r\n', '\n') === there.replaceAll('\r\n', '\n'))
+      return null
+    const used = here === null ? 'without it' : `by the one on ${state.branch}`
+    return `${path} is another on ${base}: this run goes ${used}; merge ${base} into it, or switch to ${base}`
+  }
+  return null
 }
 
 /** What is to be said of the prompt templates that a run would use. */

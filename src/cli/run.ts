@@ -21,7 +21,7 @@ import { Live } from '../terminal/live.ts'
 import { type Answer, type Context, interrupted, onSignals, settingsOf } from './context.ts'
 import { inboxQueue, post } from './inbox.ts'
 import { adoptSettle, atWork, isAlive, type LocalRun, openLocal, refuseAtWork } from './local.ts'
-import { dryRun, preflight, refuseElsewhere, templateFindings } from './look.ts'
+import { dryRun, otherConfig, preflight, refuseElsewhere, templateFindings } from './look.ts'
 import { withOwnNotify } from './notify-own.ts'
 
 /** Works until the outcome. Ctrl+C ends the session in work, saves, and gives 130; a second one ends at once. */
@@ -38,6 +38,8 @@ export async function run(context: Context): Promise<Answer> {
   const mistakes = await preflight(context, local, found)
   if (mistakes.length > 0) throw new UserError(mistakes)
   for (const note of (await templateFindings(local, found)).notes) live.warn(sayRemark(note))
+  const other = await otherConfig(local, found)
+  if (other !== null) live.warn(other)
   if (isDry) return await dryRun(context, local, found, limits)
   const elsewhere = checkedOutElsewhere(local.workspace.clone, found.branch)
   if (elsewhere !== null) {

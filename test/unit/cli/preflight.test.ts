@@ -181,3 +181,30 @@ test('a branch that another work tree of the clone has checked out is refused by
   await rm(other, { recursive: true })
   assert.doesNotMatch((await ended(place.repository, ['next'])).err, /checked out/, 'its folder is gone')
 })
+
+test("on the feature's branch, a configuration that is another on the base branch is told once", async () => {
+  const file = 'ralph.config.yml'
+  const old = 'gates:\n  good: "! grep -rq bad src"\n'
+  await using place = await openPlace([STORY], { [file]: old })
+  await place.setScript({ 'US-001': [{ files: { 'src/US-001.txt': 'good\n' } }] })
+  const asked = [['validate'], ['status'], ['run', '--dry-run'], ['run']]
+  const told = async (words: string[]) => {
+    const { out, err } = await place.ralph(...words, ...(words[0] === 'status' ? [] : place.agent))
+    return (out + err).split('\n').filter((line) => line.includes(`${file} is `))
+  }
+  assert.deepEqual(await told(['run']), [])
+  assert.equal(place.git('branch', '--show-current'), 'ralph/sample')
+  for (const words of asked.slice(0, 3)) assert.deepEqual(await told(words), [], `the same: ${words}`)
+  place.git('switch', '-q', 'main')
+  await place.write({ [file]: `${old}maxAttempts: 1\n` })
+  place.git('commit', '-qam', 'a limit')
+  for (const words of asked.slice(0, 3)) assert.deepEqual(await told(words), [], `on main: ${words}`)
+  place.git('switch', '-q', 'ralph/sample')
+  const warning =
+    'ralph.config.yml is another on main: this run goes by the one on ralph/sample; merge main into it, or switch to main'
+  for (const words of asked) {
+    const lines = await told(words)
+    assert.equal(lines.length, 1, `${words}: ${lines}`)
+    assert.ok(lines[0]?.includes(warning), lines[0])
+  }
+})
