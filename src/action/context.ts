@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import * as core from '@actions/core'
+import { takeGitProgram } from '../git/process.ts'
 import { type GitHub, statusOf } from '../github/client.ts'
 import { findWorkflow } from '../github/dispatch.ts'
 import { gitAuth, type Place, runUrl } from '../github/place.ts'
@@ -26,6 +27,8 @@ export type ActionContext = {
 
 export async function actionContext(): Promise<ActionContext> {
   const env = hostEnvironment()
+  // In the post step an agent may have put a git of its own on the PATH: the one that main found is used.
+  takeGitProgram(core.getState('git'), env.PATH)
   const [owner = '', repo = ''] = (env.GITHUB_REPOSITORY ?? '').split('/')
   const payload: unknown = JSON.parse(await readFile(env.GITHUB_EVENT_PATH ?? '', 'utf8').catch(() => '{}'))
   const place: Place = {

@@ -5,6 +5,7 @@ import { redactorFor } from '../app/redactor.ts'
 import { examine } from '../doctor/diagnose.ts'
 import type { Subject } from '../doctor/subject.ts'
 import { ciAt } from '../doctor/workflow-file.ts'
+import { gitProgram } from '../git/process.ts'
 import { connect } from '../github/client.ts'
 import type { Finding } from '../model/finding.ts'
 import { ACTION } from '../model/version.ts'
@@ -106,7 +107,7 @@ function examined(
   const { env, event } = context
   const { settings, checkout } = found
   const mark = newMark()
-  remember({ mark })
+  remember({ mark, git: gitProgram(env.PATH) })
   const given = {
     ...{ ...found, env, signal, directory: context.workspace, withGates: true, action: actionOf(context) },
     feature: settings.feature ?? (event.kind === 'dispatch' ? event.feature : null),

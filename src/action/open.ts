@@ -7,6 +7,7 @@ import { refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
 import type { PortOptions } from '../app/ports.ts'
 import { openWorkspace, type Workspace } from '../app/workspace.ts'
 import { setCredentialsAside } from '../git/credentials.ts'
+import { gitProgram } from '../git/process.ts'
 import type { Limits } from '../model/limits.ts'
 import { branchNameFault } from '../model/names.ts'
 import type { State } from '../model/state.ts'
@@ -155,7 +156,7 @@ export function portsIn(
   limits: Limits,
   mark: string,
 ) {
-  remember({ mark })
+  remember({ mark, git: gitProgram(context.env.PATH) })
   const live = new Live(log.screen, { limits, agent: settings.agent, surface: 'comment' }, true)
   const options: PortOptions = {
     ...{ settings, env: context.env, workspace, signal, as, mark, observers: [] },

@@ -14,6 +14,11 @@ export function gitProgram(path = ''): string {
   return known
 }
 
+/** That file from an earlier process: what is first on the PATH by now may be an agent's. Empty: not known. */
+export function takeGitProgram(file: string, path = ''): void {
+  if (file !== '') programs.set(path, file)
+}
+
 export class GitError extends Error {
   readonly code: number
   readonly stderr: string
