@@ -182,7 +182,8 @@ function remarks(root: Raw, stories: readonly Raw[], version: number): string[] 
   return notes
 }
 
-const NOT_READ = [
+/** Names of other tools that are told by name. */
+export const NOT_READ = [
   ['dependencies', 'dependsOn'],
   ['depends_on', 'dependsOn'],
   ['acceptance_criteria', 'acceptanceCriteria'],

@@ -4,9 +4,10 @@ import type { Prd, Story } from '../model/feature.ts'
 import { jsonFault } from '../model/json-fault.ts'
 import { shown, unseenIn } from '../model/text.ts'
 import type { Mistake } from '../system/errors.ts'
+import { nearest } from '../system/nearest.ts'
 import { graphMistakes } from './graph.ts'
-import { type Draft, isGiven, isRaw, many, migrate, type Raw } from './migrate.ts'
-import { markImported, prdSchema } from './schema.ts'
+import { type Draft, isGiven, isRaw, many, migrate, NOT_READ, type Raw } from './migrate.ts'
+import { markImported, prdSchema, prdShape, storyShape } from './schema.ts'
 
 const deepest = 64
 
@@ -92,7 +93,7 @@ export function readDraft(draft: Draft, earlier: readonly Mistake[], gone: Reado
     graphMistakes(edges, draft.storyPath, gone),
   )
   if (!checked.ok || mistakes.length > 0) return { ok: false, mistakes }
-  notes.push(...hiddenIn(checked.prd))
+  notes.push(...slipsIn(draft), ...hiddenIn(checked.prd))
   if (!draft.imported) return { ok: true, prd: checked.prd, notes }
   const stories = checked.prd.userStories.map(markImported)
   const passed = stories.filter((story, index) => story !== checked.prd.userStories[index]).length
@@ -137,6 +138,30 @@ function placeOf(path: readonly PropertyKey[], draft: Draft): string {
     : draft.rootPath(String(first))
   const rest = path.slice(inStory ? 3 : 1)
   return place + rest.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('')
+}
+
+const MOST_SLIPS = 20
+/** Stricter than with settings: the file may hold fields of any other tool, and `task` is no slip for `tags`. */
+const LETTERS_PER_SLIP = 12
+
+/** Unknown fields that are spelled almost like one of ours that is missing beside them. */
+function slipsIn({ root, list, rootPath, storyPath }: Draft): string[] {
+  const inList = list.flatMap((raw, index) =>
+    isRaw(raw) ? slipsOf(raw, storyShape, (name) => `${storyPath(index)}: ${name}`) : [],
+  )
+  const found = [...slipsOf(root, prdShape, rootPath), ...inList]
+  const more = found.length - MOST_SLIPS
+  return more > 0 ? [...found.slice(0, MOST_SLIPS), `${many(more, 'more field')} like these.`] : found
+}
+
+function slipsOf(raw: Raw, shape: object, placeOf: (name: string) => string): string[] {
+  const unknown = Object.keys(raw).filter((key) => !Object.hasOwn(shape, key))
+  return unknown.flatMap((key) => {
+    const meant = nearest(key, Object.keys(shape), LETTERS_PER_SLIP)
+    // What depends_on is called here is told by the migration.
+    if (meant === null || isGiven(raw[meant]) || NOT_READ.some(([name]) => name === key)) return []
+    return [`${placeOf(shown(key))} is kept but not read: did you mean ${shown(meant)}?`]
+  })
 }
 
 const MOST_HIDDEN = 20

@@ -2,14 +2,14 @@
 
 /**
  * The candidate nearest to `word` (case ignored; two swapped letters count as one slip; the first of equals
- * wins), or null when none is within a third of the word's length.
+ * wins), or null when none is within a slip for every `lettersPerSlip` letters that have begun.
  */
-export function nearest(word: string, candidates: Iterable<string>): string | null {
+export function nearest(word: string, candidates: Iterable<string>, lettersPerSlip = 3): string | null {
   // The table below is quadratic: a hostile word of a megabyte is nobody's typing slip.
   if (word.length > 100) return null
   const wanted = word.toLowerCase()
   let best: string | null = null
-  let limit = Math.max(1, Math.ceil(word.length / 3))
+  let limit = Math.max(1, Math.ceil(word.length / lettersPerSlip))
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - word.length) > limit) continue
     const slips = distance(wanted, candidate.toLowerCase())

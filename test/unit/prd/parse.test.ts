@@ -333,3 +333,49 @@ test('an estimated part of the cost survives, and is written only where there is
   assert.match(serializePrd(estimated), /"estimatedCostUsd": 1\.5/)
   assert.doesNotMatch(serializePrd(read({ costUsd: 2 })), /estimatedCostUsd/)
 })
+
+test('a field that is unknown and spelled almost like ours is kept, and told with its place', () => {
+  const typos = { priorty: 1, dependson: ['US-002'], tag: ['ui'] }
+  const first = { id: 'US-001', title: 'One', acceptanceCriteria: ['a'], ...typos }
+  const second = { id: 'US-002', title: 'Two', acceptanceCriteria: ['b'], tag: [], priority: 1, priorty: 2 }
+  const { prd, notes } = parsed(
+    JSON.stringify({ schemaVersion: 2, desciption: 'x', userStories: [first, second] }),
+  )
+  assert.deepEqual(prd.extra, { desciption: 'x' })
+  assert.deepEqual(prd.userStories[0]?.extra, typos)
+  assert.deepEqual(notes, [
+    'prd.json: "desciption" is kept but not read: did you mean "description"?',
+    'prd.json: userStories[0]: "priorty" is kept but not read: did you mean "priority"?',
+    'prd.json: userStories[0]: "dependson" is kept but not read: did you mean "dependsOn"?',
+    'prd.json: userStories[0]: "tag" is kept but not read: did you mean "tags"?',
+    'prd.json: userStories[1]: "tag" is kept but not read: did you mean "tags"?',
+  ])
+})
+
+test('names of other tools are no slips, and many slips are told in few notes', () => {
+  for (const name of all) assert.doesNotMatch(parsed(fixture(name)).notes.join('\n'), /did you mean/, name)
+  const notesOf = (fields: object) =>
+    parsed(
+      JSON.stringify({
+        schemaVersion: 2,
+        userStories: [{ title: 'a', acceptanceCriteria: ['b'], ...fields }],
+      }),
+    ).notes.filter((note) => note.includes('did you mean'))
+  const foreign = [
+    'task',
+    'kind',
+    'stage',
+    'status',
+    'stats',
+    'blockedBy',
+    'blocks',
+    'estimate',
+    'depends_on',
+  ]
+  assert.deepEqual(notesOf(Object.fromEntries(foreign.map((name) => [name, 1]))), [])
+  const many = notesOf(
+    Object.fromEntries(Array.from('abcdefghijklmnopqrstuvwxyz', (one) => [`tags${one}`, 1])),
+  )
+  assert.equal(many.length, 20)
+  assert.doesNotMatch(notesOf({ 'tags\u001b': 1 }).join(''), /\p{Cc}/u)
+})
