@@ -23,7 +23,9 @@ export async function foundPlaces(
     const kept = state.kept[id]
     const tree = kept?.tree ?? commit ?? state.green
     const known = await listed('ls-tree', '-r', '-z', '--name-only', tree)
-    const changed = await changedIn(kept?.base ?? (commit === null ? tree : `${commit}^`), tree)
+    // A shallow clone may lack the commit before: then nothing is put first.
+    const before = kept?.base ?? (commit === null ? tree : `${commit}^`)
+    const changed = await changedIn(before, tree).catch(() => new Set<string>())
     // Lines that were passed stand elsewhere where a later story wrote into their file.
     const later = kept === undefined ? await changedIn(tree, state.green) : new Set()
     const all = [...ofFiles, ...annotationsFrom(output.join('\n'), resolver(known))]

@@ -36,6 +36,12 @@ import { page } from '../src/page.mjs'
 
 test('the shop has tea', () => assert.match(page('/shop'), /Tea/))
 `
+const TWO = {
+  'src/two.mjs': 'export const two = 2\n',
+  'test/two.test.mjs': PAGE_TEST.replace('page.mjs', 'two.mjs')
+    .replace('{ page }', '{ two }')
+    .replace(/^test.*/m, "test('two is two', () => assert.equal(two, 2))"),
+}
 const REPORTED = [
   'mkdir -p reports && node --test --experimental-test-coverage',
   ...['spec stdout', 'junit reports/junit.xml', 'lcov reports/lcov.info'].map((one) => {
@@ -69,7 +75,7 @@ test('a page is made, refused, mended, judged by its picture and reported, in fo
         { files: broken, shell: reviewed },
         { files: good, shell: reviewed },
       ],
-      'US-002': [{ files: { 'src/two.mjs': 'export const two = 2\n' }, shell: reviewed }],
+      'US-002': [{ files: TWO, shell: reviewed }],
       verify: [
         {
           shell: `ls -l .ralph/screenshots; head -c 12 .ralph/screenshots/shop-1280x800.webp; echo`,
