@@ -28,7 +28,6 @@ export type Listing = { paths: string[]; closed: string | null }
 
 /** Ralph's index, where it is held in memory. */
 export type HeldIndex = {
-  /** Makes the file what is held. */
   show(): void
   /** Makes another file what is held. */
   share(file: string): void
