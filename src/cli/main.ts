@@ -4,9 +4,10 @@ import { VERSION } from '../model/version.ts'
 import type { FlagRow } from '../settings/describe.ts'
 import { hostEnvironment } from '../settings/environment.ts'
 // `ralph`: the command table on a command line. Each command is imported when it is called.
+import { UserError } from '../system/errors.ts'
 import { leave } from '../system/leave.ts'
 import { CLI_COMMANDS, type CliCommand, isTold } from './commands.ts'
-import { answer, contextOf, type Flags, tell } from './context.ts'
+import { answer, contextOf, type Flags } from './context.ts'
 
 // A reader that has seen enough (`| head`) is no error of ours.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
@@ -29,7 +30,7 @@ const program = new Command('ralph')
     throw error
   })
   .configureHelp({ subcommandTerm: (command) => TERMS.get(command.name()) ?? command.name() })
-  .configureOutput({ writeErr: (text) => tell(process.stderr, text.trimEnd()) })
+  .configureOutput({ outputError: () => {} })
 
 program.command('demo-agent', { hidden: true }).action(async () => {
   process.exitCode = await (await import('./demo-project.ts')).demoAgent(hostEnvironment())
@@ -127,15 +128,19 @@ async function failed(error: unknown): Promise<number> {
   if (code === 'commander.helpDisplayed' || code === 'commander.version' || code === 'commander.help')
     return 0
   const message = error instanceof Error ? error.message.replace(/^error: /, '') : String(error)
-  const names = COMMANDS.map(({ name }) => name).join(', ')
+  const [found = '', near = ''] = message.split('\n')
+  const meant = near.replace(/^\(D(.*)\)$/, 'd$1 ')
+  const command = program.commands.find((one) => called.includes(one.name()))
   const isUnknown = code === 'commander.unknownCommand'
-  const fix = isUnknown ? `use one of: ${names}` : 'see `ralph help <command>`'
-  if (isUnknown) tell(process.stderr, `  ${fix}; a feature is named behind its command: ralph run <feature>`)
-  if (argv.includes('--json')) {
-    const { outputsOf } = await import(/* webpackChunkName: "work" */ '../report/outputs.ts')
-    const errors = [{ path: 'command line', found: message, expected: 'a command of `ralph help`', fix }]
-    const { mutedJson } = await import(/* webpackChunkName: "work" */ '../system/workflow-commands.ts')
-    process.stdout.write(`${mutedJson({ ...outputsOf(null, 'error', null), errors })}\n`)
+  const usage = command === undefined ? '<command> [options]' : `${command.name()} ${command.usage()}`
+  const mistake = {
+    path: 'command line',
+    found,
+    expected: isUnknown ? `one of: ${COMMANDS.map(({ name }) => name).join(', ')}` : `ralph ${usage}`,
+    fix: isUnknown
+      ? `${meant}a feature is named behind its command: ralph run <feature>`
+      : `${meant}see ralph help ${command?.name() ?? ''}`.trim(),
   }
-  return 64
+  const context = contextOf('help', { json: argv.includes('--json') }, undefined)
+  return answer(context, () => Promise.reject(new UserError(mistake)))
 }

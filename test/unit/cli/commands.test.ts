@@ -67,6 +67,25 @@ test('a command that does not exist lists those that do', async () => {
   assert.match(err, /ralph run <feature>/)
 })
 
+test('a mistyped option is told with the nearest one and the usage of its command', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  const { code, out, err } = await place.ralph('run', '--dry-rn')
+  assert.deepEqual([code, out], [64, ''])
+  const found = "unknown option '--dry-rn'"
+  const expected = 'ralph run [options] [feature]'
+  const fix = 'did you mean --dry-run? see ralph help run'
+  assert.equal(err, `error: command line: found ${found}, expected ${expected}\n  fix: ${fix}\n`)
+  assert.deepEqual((await place.json('run', '--dry-rn')).errors, [
+    { path: 'command line', found, expected, fix },
+  ])
+  const first = await place.ralph('-C', '.', 'status')
+  assert.match(first.err, /unknown option '-C', expected ralph status .*\n {2}fix: see ralph help status/)
+  assert.match(
+    (await place.ralph('--jsn')).err,
+    /expected ralph <command> \[options\]\n {2}fix: see ralph help\n/,
+  )
+})
+
 test('without a command the list of them is printed; help of what is none is a mistake', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   const bare = await place.ralph()
@@ -74,7 +93,7 @@ test('without a command the list of them is printed; help of what is none is a m
   assert.match(bare.out, /^Usage: ralph /)
   const wrong = await place.ralph('help', 'rnu')
   assert.deepEqual([wrong.code, wrong.out], [64, ''])
-  assert.match(wrong.err, /unknown command 'rnu'\n {2}use one of: demo, /)
+  assert.match(wrong.err, /unknown command 'rnu', expected one of: demo, .*\n {2}fix: a feature is named/)
   assert.match((await place.ralph('help', 'resume')).out, /^Usage: ralph run\|resume /)
 })
 
