@@ -88,7 +88,7 @@ const SAVING_MS = 60_000
 /** Tells the run in work to end, as Ctrl+C does, and waits until it has; false where it is not of this machine. */
 async function ended(holder: Lease, say: (text: string) => void): Promise<boolean> {
   if (holder.host !== hostname()) return false
-  say(`ending process ${holder.pid}: what is in work is given back and not charged`)
+  say(`ending process ${holder.pid}: what is in work is given back and counts as no attempt`)
   try {
     process.kill(holder.pid, 'SIGTERM')
   } catch (error) {

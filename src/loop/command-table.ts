@@ -143,7 +143,7 @@ const ROWS = {
     read: asks({ kind: 'pause' }),
   },
   stop: {
-    ...both('', 'the session in work is ended now, uncharged; then as `pause`', ''),
+    ...both('', 'the session in work is ended now and counts as no attempt; then as `pause`', ''),
     read: asks({ kind: 'stop' }),
   },
   retry: {

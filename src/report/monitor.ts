@@ -137,7 +137,7 @@ const PHASES: Readonly<Record<Attempt['phase'], string>> = {
   gated: 'the gates have run',
   judged: 'a judge agrees',
   failed: 'it is rejected',
-  returned: 'it is given back, not charged',
+  returned: 'it is given back, counts as no attempt',
 }
 
 function currentOf(state: State, stories: readonly StoryView[], limits: Limits | null, now: number) {

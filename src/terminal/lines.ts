@@ -101,7 +101,7 @@ export function eventLines(event: Event, state: State, facts: LineFacts): Line[]
       return ofLast(state, (entry, story) => rejectedLines(entry, story, state, facts))
     case 'returned': {
       const why = state.timeline.at(-1)?.summary ?? ''
-      return [line('ralph', `attempt given back, not charged: ${why}`, 'yellow')]
+      return [line('ralph', `attempt given back, counts as none: ${why}`, 'yellow')]
     }
     case 'verified':
       return [verdictLine('verify', event.verdict, event.usage)]

@@ -46,7 +46,7 @@ ${attempts.map((one) => attemptShape(one, top + 15, percent))}${attempts.map((on
       ? html`<p class="aside">The ${lanes.length} stories that were worked on last; ${left} more before them.</p>`
       : nothing
   return html`<svg class="timeline" role="img" aria-label="${many(worked.length, 'iteration')} in order of time" width="100%" height="${height}">${lines}${drawn}</svg>
-<p class="legend"><i class="agent"></i> agent <i class="gates"></i> gates <i class="rest"></i> the rest <b class="good">✔</b> passed <b class="bad">✘</b> rejected <b>↩</b> given back, uncharged · ${utc(worked[0]?.at ?? 0)} to ${utc(worked.at(-1)?.at ?? 0)}</p>${more}`
+<p class="legend"><i class="agent"></i> agent <i class="gates"></i> gates <i class="rest"></i> the rest <b class="good">✔</b> passed <b class="bad">✘</b> rejected <b>↩</b> given back, counts as no attempt · ${utc(worked[0]?.at ?? 0)} to ${utc(worked.at(-1)?.at ?? 0)}</p>${more}`
 }
 
 /** Places on a line without the long pauses; `length` is its end, milliseconds. */

@@ -61,6 +61,12 @@ test('the banner, letter by letter', () => {
   )
 })
 
+test('an attempt that is given back counts as none, and what it cost is no contradiction', () => {
+  assert.deepEqual(said({ kind: 'returned', storyId: 'US-001', kept: null }, justStarted()), [
+    '[ralph] attempt given back, counts as none:',
+  ])
+})
+
 test('every line of every box is as wide as the terminal', () => {
   const long = { ...midRun(), branch: `ralph/${'日本'.repeat(60)}` }
   const wide = { ...long, prd: { ...long.prd, project: '🚀 日本語プロジェクト café '.repeat(10) } }
