@@ -102,7 +102,7 @@ async function moveDone({ workspace }: LocalRun, { folder }: State, before: Prd)
   }
   const taken = (await readdir(join(clone.workTree, folder))).map((name) => name.replace(/\.json$/, ''))
   const to = `${folder}/${freeName(DONE, new Set(taken))}.json`
-  await writeAll(clone, { [to]: doneFile(before, done), [`${folder}/prd.json`]: serializePrd(prd) })
+  await writeAll(clone.workTree, { [to]: doneFile(before, done), [`${folder}/prd.json`]: serializePrd(prd) })
   return {
     moved: to,
     what: `${many(done.length, 'story', 'stories')} that ${done.length === 1 ? 'is' : 'are'} done left prd.json`,

@@ -1,5 +1,5 @@
 // What `ralph init` looks at before it proposes anything: the files, git, the agents on this machine, the action's release, and
-// what is settled already: by flags, and by the configuration and the workflow that stand there.
+// what is settled already: by flags, and by the configuration that stands there.
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentVendor } from '../agents/agent.ts'
@@ -8,8 +8,8 @@ import { agentNames, defaultAgent, findAgent } from '../agents/registry.ts'
 import { execute, plainEnv } from '../git/process.ts'
 import type { Found, Given, Settled, Written } from '../init/answers.ts'
 import { detect, type Tree } from '../init/detect.ts'
-import { CONFIG, WORKFLOW } from '../init/files.ts'
-import { inputsIn, inputTexts, yamlOf } from '../init/workflow.ts'
+import { CONFIG } from '../init/files.ts'
+import { inputTexts, yamlOf } from '../init/workflow.ts'
 import { configFileNames, readSettings, writtenSettings } from '../settings/index.ts'
 import type { Mistake } from '../system/errors.ts'
 import { readRegularNow } from '../system/files.ts'
@@ -159,25 +159,13 @@ export async function releasedCommit(directory: string, env: Environment): Promi
   return code === 0 ? (/^[0-9a-f]{40}/.exec(last)?.[0] ?? null) : null
 }
 
-/** Those of the files that git would not add. */
-export async function ignoredAmong(
-  top: string,
-  paths: readonly string[],
-  env: Environment,
-): Promise<string[]> {
-  const args = ['check-ignore', '--no-index', '-z', '--stdin']
-  const options = { directory: top, env: plainEnv(env), input: paths.join('\0'), accept: [1, 128] }
-  return (await execute(args, options)).stdout.split('\0').filter(Boolean)
-}
-
 /** `configAt`: the configuration that is read, null where there is none. */
 export type Standing = Omit<Given, 'person'> & { configAt: string | null }
 
 export function standingIn(top: string, env: Environment): Standing {
   const configAt = configFileNames.find((path) => textAt(top, path) !== null) ?? null
   const file = configAt === null ? null : { path: configAt, text: textAt(top, configAt) ?? '' }
-  const inputs = inputsIn(textAt(top, WORKFLOW) ?? '')
-  return { config: writtenSettings({ file, env }), workflow: writtenSettings({ inputs, env }), configAt }
+  return { config: writtenSettings({ file, env }), configAt }
 }
 
 /** The settings among the flags. */

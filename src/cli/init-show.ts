@@ -90,8 +90,6 @@ type Done = {
   changes: readonly Change[]
   settled: Settled
   isRepository: boolean
-  /** Files that git would not add. */
-  ignored: readonly string[]
 }
 
 /** What was done, what a person has to know, and the next commands. */
@@ -99,7 +97,7 @@ export function closingLines(done: Done, look: Look): string[] {
   const { changes, settled, isRepository } = done
   const written = changes.filter(isWritten)
   const key = keysOf(String(settled.inputs.agent), () => false)[0]
-  const isComplete = changes.every(({ kind }) => kind === 'same')
+  const left = changes.filter(({ kind }) => kind === 'there').map(({ path }) => path)
   // A folder with a dot whole, anything else by its path.
   const roots = new Set(written.map(({ path }) => /^\.[^/]+(?=\/)/.exec(path)?.[0] ?? path))
   const added = isRepository ? [...roots].join(' ') : '--all'
@@ -110,8 +108,9 @@ export function closingLines(done: Done, look: Look): string[] {
   ]
   return [
     '',
-    paint(written.length > 0 ? 'Written:' : NOTHING[isComplete ? 'same' : 'differs'], ['bold'], look),
+    paint(written.length > 0 ? 'Written:' : 'Nothing to do: everything is there.', ['bold'], look),
     ...written.map(({ path }) => `  ${path}`),
+    ...(left.length > 0 ? fitted(`There already, and left as they are: ${left.join(', ')}`, look) : []),
     ...warningsOn(done).flatMap((text) =>
       fitted(`warning: ${text}`, look).map((line) => paint(line, ['yellow'], look)),
     ),
@@ -120,11 +119,6 @@ export function closingLines(done: Done, look: Look): string[] {
     paint('Next:', ['bold'], look),
     ...next.map((line) => `  ${line}`),
   ]
-}
-
-const NOTHING = {
-  same: 'Nothing to do: everything is there.',
-  differs: 'Nothing was written: what differs is left as it is.',
 }
 
 /** The environment is there only when a job has run, or when it is made. */
@@ -139,11 +133,10 @@ function keyLines(key: string, look: Look): string[] {
 const UNGATED =
   'gates: none: no command proves anything; write one into both files as soon as there is a test'
 const UNKNOWN_COMMIT =
-  'the commit of the action could not be looked up: run `ralph init` again with a network, or put it in the place of <sha>'
+  'the commit of the action is not known: put it in the place of <sha> (git ls-remote https://github.com/ralph/action v1)'
 
-export function warningsOn({ changes, settled: { inputs }, ignored }: Done): string[] {
-  const isUnpinned = ({ text, before, kind }: Change) =>
-    (kind === 'same' ? (before ?? '') : text).includes(UNPINNED)
+export function warningsOn({ changes, settled: { inputs } }: Done): string[] {
+  const isUnpinned = ({ text, before }: Change) => (before ?? text).includes(UNPINNED)
   const vendor = findAgent(String(inputs.agent))
   const isByHand = vendor !== null && vendor.npm === null && vendor.login !== null
   return [
@@ -152,6 +145,5 @@ export function warningsOn({ changes, settled: { inputs }, ignored }: Done): str
     ...(isByHand
       ? [`Ralph cannot install ${vendor.name}: add a step to the workflow: ${vendor.install}`]
       : []),
-    ...ignored.map((path) => `git ignores ${terminalText(path)}: add it with --force`),
   ]
 }

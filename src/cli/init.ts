@@ -15,7 +15,6 @@ import { lookOf } from '../terminal/line.ts'
 import { type Asking, asking, Cancelled } from './ask.ts'
 import { type Answer, type Context, interrupted, settingsOf, tell, topOf } from './context.ts'
 import {
-  ignoredAmong,
   look,
   mistakesIn,
   openTree,
@@ -53,7 +52,7 @@ async function written(context: Context): Promise<Answer> {
   const found = await look({ top, isRepository, tree, workingDirectory }, env)
   const standing = standingIn(top, env)
   const flagged = personGives(context)
-  const { agent: known } = { ...standing.config, ...standing.workflow, ...flagged }
+  const { agent: known } = { ...standing.config, ...flagged }
   say(foundLines(found, known === undefined ? null : String(known), shown))
   const pin = pinOf(flags) ?? (await releasedCommit(top, env))
   const project = { context, top, tree, found, standing, pin, texts: await templates() }
@@ -62,17 +61,13 @@ async function written(context: Context): Promise<Answer> {
   const mistakes = mistakesIn(settled, standing, env)
   if (mistakes.length > 0) throw new UserError(mistakes)
   const fresh = changes.filter(isWritten)
-  const differing = changes.filter(({ kind }) => kind === 'differs')
-  if (differing.length > 0) say(['', 'Left as they are (-), although this would be new (+):'])
-  if (differing.length > 0) say(await diffLines(differing, env, shown))
   if (fresh.length > 0) say(['', ...(await diffLines(fresh, env, shown))])
   const question = fresh.length === 1 ? 'Write this file?' : `Write these ${fresh.length} files?`
   if (ask !== null && fresh.length > 0 && !(await ask.yes(question, true))) throw new Cancelled()
   if (!isRepository) await makeRepository(top, env)
   const files = Object.fromEntries(fresh.map(({ path, text }) => [path, text]))
-  await writeAll({ workTree: top, gitDir: null }, files)
-  const paths = changes.map(({ path }) => path)
-  const done = { changes, settled, isRepository, ignored: await ignoredAmong(top, paths, env) }
+  await writeAll(top, files)
+  const done = { changes, settled, isRepository }
   say(closingLines(done, shown))
   const kinds = changes.map(({ path, kind }) => ({ path, kind }))
   const more = { files: kinds, settings: settled.inputs, warnings: warningsOn(done) }

@@ -30,7 +30,6 @@ import { endOrphansOfRun } from '../system/process.ts'
 import { processLives } from '../system/process-table.ts'
 import { type Context, settingsOf } from './context.ts'
 import { inboxQueue } from './inbox.ts'
-import { finishWriting } from './write.ts'
 
 export type LocalRun = Awaited<ReturnType<typeof openLocal>>
 
@@ -53,7 +52,6 @@ export async function openLocal(
     warn: voice.warn,
   })
   const { clone } = workspace
-  await finishWriting(clone)
   if (clone.branch === null) {
     workspace[Symbol.dispose]()
     throw new UserError({

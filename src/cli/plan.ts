@@ -14,7 +14,7 @@ import { askSettings, chosenScope } from './plan-interview.ts'
 import { firstDraft, type Material, materialOf, nameFor, showMaterial } from './plan-material.ts'
 import { keep, type Reviewed, review, show } from './plan-review.ts'
 import { createPlanner } from './plan-session.ts'
-import { changesBy, finishWriting, writeAll } from './write.ts'
+import { changesBy, writeAll } from './write.ts'
 
 /** What was typed. */
 export type Wanted = { feature: string | null; sentence: string; from: readonly string[]; yes: boolean }
@@ -43,7 +43,6 @@ async function openDesk(context: Context, mayAsk: boolean) {
   for (const note of notes) warn(note)
   const clone = await openClone(context.directory, context.env)
   const local = clone.head === null ? null : await openLocal(context, settings)
-  if (local === null) await finishWriting(clone)
   return {
     context,
     settings,
@@ -88,7 +87,7 @@ async function planned(desk: Desk, wanted: Wanted): Promise<Answer> {
   const isSketch = reviewed.kind === 'sketch'
   const files = isSketch ? sketchOf(folder, reviewed.draft) : filesOf(folder, reviewed.draft)
   const config = chosen.config === null ? {} : { 'ralph.config.yml': chosen.config }
-  const written = await writeAll(clone, { ...config, ...files })
+  const written = await writeAll(clone.workTree, { ...config, ...files })
   if (written.length === 0) desk.say([`${folder} says all of it already: nothing was changed.`])
   else desk.say(written.map((path) => `written: ${path}`))
   const isGated = chosen.config !== null || settings.gates.length > 0 || settings.ungated
@@ -125,7 +124,7 @@ async function unasked(
     await keep(desk, feature, draft)
     throw new UserError(mistakes)
   }
-  if (yes || (await changesBy(desk.clone, filesOf(standing.folder, draft))).length === 0)
+  if (yes || (await changesBy(desk.clone.workTree, filesOf(standing.folder, draft))).length === 0)
     return { kind: 'taken', draft }
   const found = standing.isNew ? 'no terminal to ask on' : 'a plan of it already, and no terminal to ask on'
   const fix = 'add --yes to take the plan as it is shown'

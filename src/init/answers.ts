@@ -10,8 +10,7 @@ export type Written = Readonly<Record<string, unknown>>
 export type Given = {
   /** By flags or in the conversation; `gate` is a list of `NAME=COMMAND`. */
   person: Written
-  /** In a workflow, and in a configuration, that stand there already. */
-  workflow: Written
+  /** In a configuration that stands there already. */
   config: Written
 }
 
@@ -50,15 +49,14 @@ export type Settled = {
   isSeparate: boolean
 }
 
-/** The settings of both files. Each keeps its own: those of the other count where it has none. */
-export function settle({ person: { gate, ...person }, workflow, config }: Given, found: Found): Settled {
+/** The settings of both files: the workflow has those of a configuration that is there. */
+export function settle({ person: { gate, ...person }, config }: Given, found: Found): Settled {
   const added = Array.isArray(gate) ? gate.map(String) : []
-  const proposed = proposals(found, { ...config, ...workflow, ...person })
-  const inputs = withGates({ ...proposed, ...plain(config), ...workflow, ...person }, added)
-  const outside = escaped({ ...proposed, ...workflow })
-  const inFile = withGates({ ...outside, ...config, ...escaped(person) }, added.map(withEscapes))
+  const proposed = proposals(found, { ...config, ...person })
+  const inputs = withGates({ ...proposed, ...plain(config), ...person }, added)
+  const inFile = withGates({ ...escaped(proposed), ...config, ...escaped(person) }, added.map(withEscapes))
   const isSeparate = inputs.isolation === 'separate-job'
-  const isInput = (key: string) => SHOWN.includes(key) || key in workflow || key in person
+  const isInput = (key: string) => SHOWN.includes(key) || key in person
   // Where the agent is on the machine, a run there takes it as it is.
   const isOfJobs = (key: string) =>
     OF_JOBS.includes(key) || (key === 'agentVersion' && found.here.includes(String(inputs.agent)))

@@ -1,6 +1,6 @@
 // From the files of a repository to what `ralph init` proposes: one project, or several in one repository.
 import { shellWord } from '../system/shell-word.ts'
-import { ECOSYSTEMS, LAST_RESORT } from './ecosystems.ts'
+import { ECOSYSTEMS } from './ecosystems.ts'
 import type { Ecosystem, Folder, Gates, Proposal } from './project.ts'
 
 /** Files with `/`, relative to the top; and the text of one, '' where there is none. */
@@ -25,8 +25,7 @@ const PLAIN_PATH = /^[\w@+.-]+(?:\/[\w@+.-]+)*$/
 type Project = { path: string; proposal: Proposal }
 
 export function detect(tree: Tree): Detected {
-  const known = ECOSYSTEMS.flatMap((ecosystem) => projectsOf(ecosystem, tree))
-  const all = known.length > 0 ? known : projectsOf(LAST_RESORT, tree).slice(0, 1)
+  const all = ECOSYSTEMS.flatMap((ecosystem) => projectsOf(ecosystem, tree))
   const plain = all.filter(({ path }) => path === '' || PLAIN_PATH.test(path))
   const projects = plain.slice(0, MOST_PROJECTS)
   const proposals = projects.map(({ proposal }) => proposal)

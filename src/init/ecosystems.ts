@@ -1,6 +1,6 @@
 // Which kinds of project there are: one row each.
 import { node } from './node.ts'
-import { type Ecosystem, firstOf, type Gates, gatesFrom } from './project.ts'
+import { type Ecosystem, firstOf, gatesFrom } from './project.ts'
 import { python } from './python.ts'
 
 const go: Ecosystem = {
@@ -75,30 +75,5 @@ const gradle: Ecosystem = {
   },
 }
 
-const MAKEFILES = ['Makefile', 'makefile', 'GNUmakefile']
-const TARGETS = {
-  typecheck: ['typecheck', 'types'],
-  lint: ['lint'],
-  test: ['test', 'check', 'tests'],
-  build: ['build', 'all'],
-}
-
-/** C and whatever else has a Makefile. */
-const make: Ecosystem = {
-  marks: MAKEFILES,
-  propose(folder) {
-    const text = folder.text(firstOf(folder, MAKEFILES) ?? '')
-    const gates: Gates = {}
-    for (const [gate, names] of Object.entries(TARGETS)) {
-      const target = names.find((name) => new RegExp(`^${name}\\s*:(?!=)`, 'm').test(text))
-      if (target !== undefined) gates[gate] = `make ${target}`
-    }
-    return { language: 'make', gates, isWorkspace: true }
-  },
-}
-
 /** In the order in which their gates run. */
 export const ECOSYSTEMS: readonly Ecosystem[] = [node, python, go, rust, maven, gradle]
-
-/** Asked only where none of the others is found in the whole repository. */
-export const LAST_RESORT: Ecosystem = make

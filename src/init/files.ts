@@ -1,14 +1,13 @@
 // The files that `ralph init` writes, and how each stands beside what is there already.
-import { parse } from 'yaml'
 import { findAgent, isModelKey } from '../agents/registry.ts'
 import type { Settled, Written } from './answers.ts'
-import { fillWorkflow, UNPINNED, withoutPin, yamlOf } from './workflow.ts'
+import { fillWorkflow, yamlOf } from './workflow.ts'
 
 /** `adds`: what stands there already, and a line of ours. */
 export type Planned = { path: string; text: string; adds?: boolean }
 
-/** `differs`: somebody's own work, which is left as it is. `completed`: ours, and only what was missing is added. */
-export type Change = Planned & { kind: 'new' | 'same' | 'completed' | 'differs'; before: string | null }
+/** `there`: left as it is, whoever wrote it. `completed`: a line is added to it. */
+export type Change = Planned & { kind: 'new' | 'there' | 'completed'; before: string | null }
 
 /** The texts of examples/. */
 export type Templates = { main: string; separate: string; resume: string; issueForm: string; bmad: string }
@@ -68,28 +67,5 @@ export function keysOf(agent: string, isSet: (name: string) => boolean): string[
 /** How a file that was planned stands beside the one that is there (null: there is none). */
 export function compare({ path, text, adds }: Planned, before: string | null): Change {
   if (before === null) return { path, text, before, kind: 'new' }
-  if (adds === true && text !== before) return { path, text, before, kind: 'completed' }
-  if (!isSame(path, withoutPin(before), withoutPin(text))) return { path, text, before, kind: 'differs' }
-  const pinned = /uses: ralph\/action(@[0-9a-f]{40} # \S+)/.exec(text)?.[1]
-  if (pinned === undefined || !before.includes(UNPINNED)) return { path, text, before, kind: 'same' }
-  return { path, text: before.replaceAll(UNPINNED, pinned), before, kind: 'completed' }
-}
-
-/** Remarks and order are a person's: a YAML file is the same where it says the same. */
-function isSame(path: string, one: string, other: string): boolean {
-  if (one === other) return true
-  if (!/\.ya?ml$/.test(path)) return false
-  try {
-    return JSON.stringify(sorted(parse(one))) === JSON.stringify(sorted(parse(other)))
-  } catch {
-    return false
-  }
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.entries(value)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, one]) => [key, sorted(one)])
+  return { path, text, before, kind: adds === true && text !== before ? 'completed' : 'there' }
 }

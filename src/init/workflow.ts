@@ -1,6 +1,5 @@
 // The workflows that `ralph init` writes: those of examples/, with a project's own settings, keys and tools in them.
-import { parse, stringify } from 'yaml'
-import { type Json, object, objects } from '../model/json.ts'
+import { stringify } from 'yaml'
 import { kebab } from '../settings/setting.ts'
 
 export type WorkflowAnswers = {
@@ -53,32 +52,6 @@ export function inputTexts(settings: Readonly<Record<string, unknown>>): Record<
   )
 }
 
-/** The inputs that a workflow gives the action, of all its steps; none where it cannot be read. */
-export function inputsIn(workflow: string): Record<string, string> {
-  const inputs: Record<string, string> = {}
-  for (const job of valuesOf(readYaml(workflow), 'jobs'))
-    for (const step of valuesOf(job, 'steps')) {
-      const { uses, with: given } = step
-      if (typeof uses !== 'string' || !/^[\w.-]+\/action@/.test(uses)) continue
-      for (const [name, value] of Object.entries(object(given) ?? {}))
-        if (name !== 'command' && name !== 'token') inputs[name] = String(value)
-    }
-  return inputs
-}
-
-function readYaml(text: string): Json {
-  try {
-    return object(parse(text)) ?? {}
-  } catch {
-    return {}
-  }
-}
-
-/** The maps in a map or list of that name. */
-function valuesOf(value: Json, name: string): Json[] {
-  return objects(Object.values(value[name] ?? {}))
-}
-
 /** Maps and lists are texts in an input. */
 function inputValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(String).join('\n')
@@ -88,9 +61,4 @@ function inputValue(value: unknown): unknown {
 export function yamlOf(value: unknown): string {
   // Readers of YAML 1.1 take `off` for false.
   return stringify(value, { lineWidth: 0, blockQuote: 'literal', compat: 'yaml-1.1' })
-}
-
-/** A workflow without the commit that it is pinned to, which differs by the day that it was written. */
-export function withoutPin(text: string): string {
-  return text.replace(/(uses: ralph\/action)@\S+( # \S+)?/g, `$1${UNPINNED}`)
 }

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import test from 'node:test'
 import { parse } from 'yaml'
 import { findAgent } from '../../src/agents/registry.ts'
-import { inputsIn } from '../../src/init/workflow.ts'
+import { readWorkflow } from '../../src/doctor/workflow-file.ts'
 import { goodTurn, openSite, outputsOf, ROOT } from './site.ts'
 
 const CLI = join(ROOT, 'dist', 'cli', 'main.js')
@@ -73,7 +73,8 @@ test('the whole way: init, doctor, a plan of documents, its approval, two storie
   /** With the agent of the sample, by its flags; everything else is found. */
   const initialized = (example: string): string => {
     using project = projectOf(NODE)
-    const command = inputsIn(example)['agent-command'] ?? ''
+    const jobs = readWorkflow(WORKFLOW, example, 'ralph/action')?.jobs ?? []
+    const command = jobs.map(({ inputs }) => inputs['agent-command']).find((one) => one !== undefined) ?? ''
     const flags = ['--agent', 'custom', '--agent-command', command, '--isolation', 'same-user', '--pin', PIN]
     const { status, stderr } = spawnSync(process.execPath, [CLI, 'init', '--yes', ...flags], {
       cwd: project.folder,

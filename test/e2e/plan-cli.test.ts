@@ -96,7 +96,7 @@ test('a sentence becomes stories by a session, whose changes are undone; a run t
   assert.equal(at.git('show', 'ralph/auth:src/two.txt'), 'good')
 })
 
-test('a killed `ralph plan` has written all of it or nothing, as every command after it sees', async () => {
+test('a killed `ralph plan` leaves every file as it was or as it is to be, and prd.json comes last', async () => {
   await using at = await place({ 'fix_plan.md': LIST, 'more.md': `${LIST}- [ ] Sign out everywhere\n` })
   const faults = (folder: string) => ({ FAULTS: folder, NODE_OPTIONS: `--import ${PRELOAD}` })
   const names = ['context.md', 'prd.md', 'prd.json']
@@ -114,9 +114,9 @@ test('a killed `ralph plan` has written all of it or nothing, as every command a
     assert.equal((await at.ralph(plan, faults(whole))).code, 0)
     const after = await texts()
     const all = (await pointsOf(whole, 'main-1')).filter(({ effect }) =>
-      /plan\.json|prd\.|context\.md/.test(effect.what),
+      /prd\.|context\.md/.test(effect.what),
     )
-    assert.ok(all.length > 20, `${all.length} moments`)
+    assert.ok(all.length > 10, `${all.length} moments`)
     // Between them the two plans meet every second one.
     const ours = all.filter((_, index) => index % 4 === (already ? 0 : 2))
     for (const [number, { effect, when }] of ours.entries()) {
@@ -130,11 +130,14 @@ test('a killed `ralph plan` has written all of it or nothing, as every command a
       )
       await at.ralph(plan, faults(folder))
       const status = await at.ralph(['status', 'auth'])
-      const left = JSON.stringify(await texts())
-      const isOne = left === JSON.stringify(before) || left === JSON.stringify(after)
-      assert.ok(isOne, `${effect.kind} ${effect.what} ${when}: ${left}`)
-      assert.equal(status.code, left === JSON.stringify(before) && !already ? 64 : 0, status.err)
-      assert.ok(!existsSync(join(at.repository, '.git/ralph/plan.json')))
+      const left = await texts()
+      const isNew = left[2] === after[2]
+      for (const [index, text] of left.entries())
+        assert.ok(
+          text === after[index] || (!isNew && text === before[index]),
+          `${effect.what} ${when}: ${names[index]}`,
+        )
+      assert.equal(status.code, isNew || already ? 0 : 64, status.err)
     }
     await rm(at.repository, { recursive: true })
     await cp(copy, at.repository, { recursive: true })

@@ -1,6 +1,6 @@
 // The pure parts of `ralph plan`, and its way of writing: whatever is proposed, nothing that stands is lost, and nothing passes.
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ import {
   scoped,
 } from '../../../src/cli/plan-draft.ts'
 import { differenceLines, sourceLines, storyLines } from '../../../src/cli/plan-view.ts'
-import { finishWriting, writeAll } from '../../../src/cli/write.ts'
+import { writeAll } from '../../../src/cli/write.ts'
 import { renderPrdMarkdown } from '../../../src/documents/index.ts'
 import { withParts } from '../../../src/loop/plan.ts'
 import type { Prd, Story } from '../../../src/model/feature.ts'
@@ -180,46 +180,24 @@ test('whatever a sentence says, a name comes of it that a branch can have', () =
   )
 })
 
-test('files are written through no link, and a journal makes nobody write elsewhere', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'ralph-write-'))
-  const place = { workTree: join(folder, 'tree'), gitDir: join(folder, 'git') }
+test('files are written through no link, all of them or none', async () => {
+  const top = await mkdtemp(join(tmpdir(), 'ralph-write-'))
   const path = '.ralph/2026-01-31-auth/prd.json'
+  const page = path.replace('json', 'md')
   try {
-    await mkdir(join(place.workTree, 'elsewhere'), { recursive: true })
-    await symlink('elsewhere', join(place.workTree, '.ralph'))
-    await assert.rejects(writeAll(place, { [path]: 'x' }), /\.ralph: found a link, expected a folder/)
-    await rm(join(place.workTree, '.ralph'))
-    assert.deepEqual(await writeAll(place, { [path]: 'one' }), [path])
-    assert.deepEqual(await writeAll(place, { [path]: 'one' }), [])
-    const journal = join(place.gitDir, 'ralph', 'plan.json')
-    const forged = [
-      '../out',
-      'src/main.ts',
-      '.ralph/prd.json',
-      '.ralph/2026-01-31-auth/../../out',
-      '/tmp/out',
-    ]
-    const entries = forged.map((one) => ({ path: one, before: null, after: 'forged' }))
-    await writeFile(journal, JSON.stringify([...entries, { path, before: 'one', after: 'two' }]))
-    await finishWriting(place)
-    assert.equal(await readFile(join(place.workTree, path), 'utf8'), 'two')
-    for (const one of forged) await assert.rejects(readFile(join(place.workTree, one)), { code: 'ENOENT' })
-    await writeFile(journal, JSON.stringify([{ path, before: 'one', after: 'three' }]))
-    await finishWriting(place)
-    assert.equal(await readFile(join(place.workTree, path), 'utf8'), 'two', 'changed meanwhile: it is theirs')
-    // Killed behind the first of two files, and the second cannot be written yet: it is not forgotten.
-    const page = path.replace('json', 'md')
-    await mkdir(join(place.workTree, page))
-    const rest = [path, page].map((one) => ({ path: one, before: one === path ? 'one' : null, after: 'two' }))
-    await writeFile(journal, JSON.stringify(rest))
-    await assert.rejects(finishWriting(place), /prd\.md: found a folder, expected a file, or nothing/)
-    await rm(join(place.workTree, page), { recursive: true })
-    await finishWriting(place)
-    assert.equal(await readFile(join(place.workTree, page), 'utf8'), 'two')
-    await writeFile(journal, '{torn')
-    await finishWriting(place)
-    await assert.rejects(readFile(journal), { code: 'ENOENT' })
+    await mkdir(join(top, 'elsewhere'), { recursive: true })
+    await symlink('elsewhere', join(top, '.ralph'))
+    await assert.rejects(writeAll(top, { [path]: 'x' }), /\.ralph: found a link, expected a folder/)
+    await rm(join(top, '.ralph'))
+    assert.deepEqual(await writeAll(top, { [path]: 'one' }), [path])
+    assert.deepEqual(await writeAll(top, { [path]: 'one' }), [])
+    await mkdir(join(top, page))
+    await assert.rejects(
+      writeAll(top, { [path]: 'two', [page]: 'two' }),
+      /prd\.md: found a folder, expected a file/,
+    )
+    assert.equal(await readFile(join(top, path), 'utf8'), 'one')
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    await rm(top, { recursive: true, force: true })
   }
 })

@@ -370,19 +370,4 @@ export const SAMPLES: readonly Sample[] = [
     },
     broken: { 'calc/src/lib.rs': RUST['src/lib.rs'].replace('a + b', 'a - b') },
   },
-  {
-    name: 'a Makefile alone',
-    tools: ['make'],
-    files: {
-      Makefile: 'CC := cc\n\nall: calc\ncalc:\n\ttrue\ntest: all\n\tgrep -q right calc.txt\n',
-      'calc.txt': 'right\n',
-    },
-    finds: {
-      languages: ['make'],
-      managers: [],
-      prepare: null,
-      gates: { test: 'make test', build: 'make all' },
-    },
-    broken: { 'calc.txt': 'wrong\n' },
-  },
 ]
