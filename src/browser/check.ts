@@ -74,17 +74,6 @@ function endOf(looks: readonly Looked[], red: readonly Looked[], redact: (text: 
   return `faults on ${count(red)} of ${all}: ${oneLine(redact(first.faults.lines[0] ?? ''), 120)}`
 }
 
-/** Starts a browser and ends it; `why` it does not start, on one line. */
-export async function tryChrome(options: ChromeOptions): Promise<{ version: string } | { why: string }> {
-  try {
-    await using chrome = await openChrome(options)
-    const { product } = await chrome.connection.send('Browser.getVersion')
-    return { version: oneLine(product, 80) }
-  } catch (error) {
-    return { why: oneLine(messageOf(error), 300) }
-  }
-}
-
 /** Adds to `looks`; gives why the browser is gone, or null. */
 async function lookAt(options: PagesOptions, looks: Looked[]): Promise<string | null> {
   const { pages, viewports, pageTimeoutMs, origins } = options

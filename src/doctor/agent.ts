@@ -1,5 +1,4 @@
 // The agents that work: whether their programs start, and whether they have a key. No key is ever shown.
-import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { AgentVendor } from '../agents/agent.ts'
 import { keyTrouble, mayBeLoggedIn, missingProgram } from '../agents/ready.ts'
@@ -7,7 +6,6 @@ import { agentNames, findAgent } from '../agents/registry.ts'
 import { askVersion, homesOf, keyMend, wishesOf } from '../app/agents.ts'
 import { agentsIn } from '../model/pipeline.ts'
 import { oneLine } from '../model/text.ts'
-import { findProgram } from '../system/program.ts'
 import { agentEnv } from '../system/untrusted-env.ts'
 import { checkoutOf, fault, fine, type Result, type Subject, unknown, warning } from './subject.ts'
 
@@ -27,17 +25,17 @@ function chosenIn({ settings: { agent, agentVersion, fallbackAgent, steps } }: S
   })
 }
 
-export async function agents(subject: Subject, signal: AbortSignal): Promise<Result[]> {
+export async function agents(subject: Subject): Promise<Result[]> {
   const results: Result[] = []
   for (const chosen of chosenIn(subject))
-    results.push({ ...(await program(chosen, subject, signal)), name: `agent${chosen.suffix}` })
+    results.push({ ...(await program(chosen, subject)), name: `agent${chosen.suffix}` })
   if (results.length > 0) return results
   return [fault(subject.settings.agent, 'an agent of this version', `use one of ${agentNames.join(', ')}`)]
 }
 
-async function program({ vendor, version }: Chosen, subject: Subject, signal: AbortSignal): Promise<Result> {
-  const { env, settings } = subject
-  if (vendor.name === 'custom') return custom(subject)
+async function program({ vendor, version }: Chosen, subject: Subject): Promise<Result> {
+  const { env, settings, signal } = subject
+  if (vendor.name === 'custom') return fine(`custom: ${oneLine(settings.agentCommand ?? '', 80)}`)
   if (version !== null) return fine(`${vendor.name} ${version}, which Ralph installs when a job begins`)
   const expected = `the program ${vendor.program}, ready to work`
   if (settings.isolation !== 'other-user') {
@@ -50,23 +48,6 @@ async function program({ vendor, version }: Chosen, subject: Subject, signal: Ab
   const found = await askVersion(vendor, homes, env, { settings, as, signal })
   if (found.ok) return fine(`${vendor.name} ${found.version}`)
   return found.isSlow ? unknown(found.reason, found.fix) : fault(found.reason, expected, found.fix)
-}
-
-/** Its first word is looked up, and the script that it names; what a shell makes of the rest shows when it runs. */
-function custom({ env, settings, directory: top }: Subject): Result {
-  const command = settings.agentCommand ?? ''
-  const directory = resolve(top, settings.workingDirectory)
-  const [, , first = '', , second = ''] =
-    /^\s*(?:exec\s+)?(["']?)([\w./+-]+)\1(?:\s+(["']?)([\w./+-]+)\3)?(?=\s|$)/.exec(command) ?? []
-  const isPath = (word: string) => word.includes('/') || /\.(?:[cm]?[jt]s|sh|py|rb|pl)$/.test(word)
-  const isThere = (word: string) => existsSync(resolve(directory, word))
-  const isProgram = first.includes('/') ? isThere(first) : findProgram(first, env.PATH ?? '') !== null
-  const missing = first !== '' && !isProgram ? first : isPath(second) && !isThere(second) ? second : null
-  const shown = `custom: ${oneLine(command, 80)}`
-  if (missing === null) return fine(shown)
-  const where = isPath(missing) ? `not in ${directory}` : 'not on the PATH'
-  const found = `${shown}, and ${missing} is ${where}`
-  return warning(found, 'a program that is there', 'install it, or mend its path')
 }
 
 export async function keys(subject: Subject): Promise<Result[]> {

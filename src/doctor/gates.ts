@@ -1,7 +1,7 @@
 // The gates, on the commit that a run would start from: each of them, although one before it fails.
 import { refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
 import { gatesPort } from '../app/ports.ts'
-import type { Gate, GateResult } from '../model/gate.ts'
+import type { GateResult } from '../model/gate.ts'
 import { isFor } from '../model/service.ts'
 import { humanMs } from '../report/words.ts'
 import type { Settings } from '../settings/index.ts'
@@ -19,11 +19,9 @@ import {
   warning,
 } from './subject.ts'
 
-/** A gate that takes more of its time than this may run out of it on a busy machine. */
-const NEAR = 0.7
 const RUN = { of: 'baseline', tags: [], stories: [], what: 'doctor', baseline: {} } as const
 
-export async function gates(subject: Subject, signal: AbortSignal): Promise<Result[]> {
+export async function gates(subject: Subject): Promise<Result[]> {
   if (subject.settings.ungated)
     return [warning(UNGATED_WARNING, 'a gate', 'name one: gates: { test: npm test }')]
   const { settings, remarks } = gatedBy(subject)
@@ -39,7 +37,7 @@ export async function gates(subject: Subject, signal: AbortSignal): Promise<Resu
     throw new NotSeen('not run: there are uncommitted changes', fix)
   }
   if (isAction) await repository.checkOut(commit, null)
-  return [...remarks, ...(await runAll({ ...subject, settings }, checkout, commit, signal))]
+  return [...remarks, ...(await runAll({ ...subject, settings }, checkout, commit))]
 }
 
 /** Gates that stand in the workflow alone are looked at, too: a run here would have none. */
@@ -55,13 +53,8 @@ function gatedBy({ settings, checkout }: Subject): { settings: Settings; remarks
   return { settings: merged, remarks }
 }
 
-async function runAll(
-  subject: Subject,
-  { workspace, base }: Checkout,
-  commit: string,
-  signal: AbortSignal,
-): Promise<Result[]> {
-  const { settings, env, mark } = subject
+async function runAll(subject: Subject, { workspace, base }: Checkout, commit: string): Promise<Result[]> {
+  const { settings, env, mark, signal } = subject
   const isJob = settings.surface === 'action'
   const where = `on ${base.branch} (${commit.slice(0, 7)})`
   const red = (name: string, result: GateResult) => ({ name, ...redResult(name, result, where) })
@@ -85,7 +78,7 @@ async function runAll(
     for (const gate of settings.gates) {
       const name = `gate ${gate.name}`
       const result = ran.find((one) => one.name === gate.name)
-      if (result?.ok === true) found.push({ name, ...greenResult(gate, result, where) })
+      if (result?.ok === true) found.push({ name, ...fine(`green ${where} in ${humanMs(result.ms)}`) })
       else if (result !== undefined) {
         const isAllowed = gate.advisory || settings.baseline === 'off'
         found.push({ ...red(name, result), ...(isAllowed ? { state: 'warning' } : {}) })
@@ -103,13 +96,6 @@ async function runAll(
 
 const NOT_PREPARED = 'not run: it would change what is installed here; gates see what is there'
 const NOT_RUN = unknown('not run: a service that it needs is not there', 'mend the service first')
-
-function greenResult({ timeoutMs }: Gate, { ms }: GateResult, where: string): Result {
-  const took = humanMs(ms)
-  if (ms <= timeoutMs * NEAR) return fine(`green ${where} in ${took}`)
-  const found = `green ${where}, but it took ${took} of its ${humanMs(timeoutMs)}`
-  return warning(found, 'time to spare', 'give it a longer timeout')
-}
 
 function redResult(name: string, { ended, ms, output }: GateResult, where: string): Result {
   const lines = output.split('\n').filter((line) => line.trim() !== '')

@@ -58,17 +58,12 @@ function jobConflicts(settings: Settings, jobs: readonly RalphJob[]): Result[] {
 
 /** Of the settings with each other. */
 function conflicts(settings: Settings): Result[] {
-  const { maxJobs: jobs, maxIterations: most, iterationsPerJob: count, maxAttempts: attempts } = settings
+  const { maxJobs: jobs, maxIterations: most, iterationsPerJob: count } = settings
   const found: Result[] = []
   if (jobs !== null && most > 0 && count > 0 && jobs * count < most) {
     const fix = `leave max-jobs out (${maxJobs({ ...settings, maxJobs: null })}), or raise iterations-per-job`
     const words = `max-jobs ${jobs} of ${count} iterations end before max-iterations ${most}`
     found.push(warning(words, 'jobs for all iterations', fix))
-  }
-  if (most > 0 && attempts > most) {
-    const words = `max-attempts ${attempts} is more than max-iterations ${most}`
-    const fix = 'lower max-attempts, or raise max-iterations'
-    found.push(warning(words, 'iterations for all attempts on a story', fix))
   }
   if (
     most === 0 &&

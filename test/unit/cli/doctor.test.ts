@@ -107,7 +107,7 @@ test('a folder that is no repository: its mend, and the checks that need none', 
   assert.equal(ended.code, 1)
   const found = byName(JSON.parse(ended.out))
   assert.match(found.get('checkout')?.fix ?? '', /git init/)
-  assert.equal(found.get('node')?.state, 'ok')
+  assert.equal(found.get('git')?.state, 'ok')
   assert.equal(found.get('gates')?.found, 'not looked at: there is no checkout')
 })
 

@@ -1,8 +1,6 @@
 // Each check of `ralph doctor`: what it takes for fine, what it warns of, what it calls a fault, and what mends it.
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
@@ -10,16 +8,15 @@ import { agents, keys } from '../../../src/doctor/agent.ts'
 import { CHECKS, type Check, diagnose } from '../../../src/doctor/diagnose.ts'
 import { isNewer } from '../../../src/doctor/github.ts'
 import { limits } from '../../../src/doctor/limits.ts'
-import { browser, gitResult, isolation, nodeResult, services } from '../../../src/doctor/machine.ts'
+import { browser, gitResult, isolation } from '../../../src/doctor/machine.ts'
 import { configuration } from '../../../src/doctor/repository.ts'
-import { fault, NotSeen, type Result } from '../../../src/doctor/subject.ts'
+import { NotSeen, type Result } from '../../../src/doctor/subject.ts'
 import { permissions, workflow } from '../../../src/doctor/workflow.ts'
 import { readWorkflow } from '../../../src/doctor/workflow-file.ts'
 import { readSettings } from '../../../src/settings/index.ts'
 import { UserError } from '../../../src/system/errors.ts'
 import { ACTION, ciOf, starter, subjectOf } from './subject.ts'
 
-const SIGNAL = new AbortController().signal
 const YML = await starter()
 const UNPINNED = YML.replace(/@[0-9a-f]{40}(?= # v1\n {8}with)/, '@<sha>')
 const SEPARATE = await starter('ralph-separate.yml')
@@ -30,15 +27,12 @@ const withBrowser = (executablePath: string) => {
   const text = `browser: { baseUrl: "http://localhost:3000", executablePath: ${executablePath} }`
   return readSettings({ file: { path: 'ralph.config.yml', text }, env: {}, surface: 'cli' }).settings
 }
-const NEVER = new AbortController().signal
 const inCi = (text: string, inputs: Record<string, string> = {}) => subjectOf({}, ciOf(text, inputs))
 
 type Case = [what: string, look: () => Result | Result[] | Promise<Result | Result[]>, ...expected: RegExp[]]
 
 /** `state: found -> fix` of each finding. */
 const CASES: Case[] = [
-  ['node', () => nodeResult('v24.1.0'), /^ok: v24\.1\.0/],
-  ['node', () => nodeResult('v18.19.0'), /^fault: v18\.19\.0 -> install a newer Node/],
   ['git', () => gitResult('git version 2.39.5 (Apple Git-154)\n'), /^ok: 2\.39\.5/],
   ['git', () => gitResult('git version 3.0\n'), /^ok: 3\.0/],
   ['git', () => gitResult('git version 2.34.1\n'), /^fault: 2\.34\.1 -> install a newer git/],
@@ -73,12 +67,8 @@ const CASES: Case[] = [
       ),
     /^warning: separate-job.* -> give --isolation other-user/,
   ],
-  ['browser where none is asked for', () => browser(subjectOf(), NEVER)],
-  [
-    'browser that is none',
-    () => browser(subjectOf({ settings: withBrowser('/bin/false') }), NEVER),
-    /^fault: \/bin\/false: the browser ended with exit code 1 -> start it by hand/,
-  ],
+  ['browser where none is asked for', () => browser(subjectOf())],
+  ['browser', () => browser(subjectOf({ settings: withBrowser('/bin/false') })), /^ok: \/bin\/false/],
   ['workflow', () => workflow(inCi(YML)), /^ok: \.github\/workflows\/ralph\.yml on main/],
   ['workflow of four jobs', () => workflow(inCi(SEPARATE)), /^ok: /],
   [
@@ -193,11 +183,6 @@ const CASES: Case[] = [
     /^warning: max-jobs 3 of 5 iterations.* -> leave max-jobs out \(35\)/,
   ],
   [
-    'more attempts than iterations',
-    () => limits(subjectOf({ settings: settings({ maxIterations: '2' }) })),
-    /^warning: max-attempts 3 is more than max-iterations 2 -> /,
-  ],
-  [
     'no end at all',
     () => limits(subjectOf({ settings: settings({ maxIterations: '0' }) })),
     /^warning: max-iterations is 0.* -> set max-iterations or max-cost-usd/,
@@ -226,23 +211,11 @@ const CASES: Case[] = [
       ),
     /^fault: no key.* -> add a valid one to the repository's secrets.*AMP_API_KEY/,
   ],
-  ...(
-    [
-      ['bash -c "x"', /^ok: custom: /],
-      ['"/bin/sh" -e', /^ok: custom: /],
-      ['/bin/shh', /^warning: .*and \/bin\/shh is not in \/ -> install it, or mend its path/],
-      ['sh ./agnt.sh "$@"', /^warning: .*and \.\/agnt\.sh is not in \/ -> /],
-      ['"sh" "agnt.sh"', /^warning: .*and agnt\.sh is not in \/ -> /],
-      ['sh "$HOME/agent.sh"', /^ok: /],
-      ['nosuchagent', /^warning: .*nosuchagent is not on the PATH/],
-    ] as const
-  ).map(
-    ([agentCommand, expected]): Case => [
-      `custom agent ${agentCommand}`,
-      () => agents(subjectOf({ settings: settings({ agent: 'custom', agentCommand }) }), SIGNAL),
-      expected,
-    ],
-  ),
+  [
+    'custom agent',
+    () => agents(subjectOf({ settings: settings({ agent: 'custom', agentCommand: 'sh "$HOME/agent.sh"' }) })),
+    /^ok: custom: sh/,
+  ],
   [
     'key of a custom agent',
     () => keys(subjectOf({ settings: settings({ agent: 'custom', agentCommand: 'x' }) })),
@@ -272,7 +245,6 @@ test('all checks are run, whatever one of them meets', async () => {
       },
     },
     { name: 'cannot', look: () => Promise.reject(new NotSeen('not seen', 'look there')) },
-    { name: 'hangs', look: () => new Promise(() => {}), timeoutMs: 50 },
     { name: 'is well', look: () => ({ state: 'ok', found: 'yes', expected: '', fix: '' }), alone: true },
   ]
   const found = await diagnose(subjectOf(), checks)
@@ -282,56 +254,29 @@ test('all checks are run, whatever one of them meets', async () => {
       ['breaks', 'unknown', 'look at it by hand'],
       ['refuses', 'fault', 'x'],
       ['cannot', 'unknown', 'look there'],
-      ['hangs', 'unknown', 'run again when machine and network are less busy'],
       ['is well', 'ok', ''],
     ],
   )
 })
 
-test('a service that two checks find in the way is one fault', async () => {
-  const taken = (found: string): Result & { name: string } => ({
-    ...fault(found, 'e', 'f'),
-    name: 'service web',
-  })
-  const checks: Check[] = [
-    { name: 'services', look: () => [taken('somebody is at its port')] },
-    { name: 'gates', look: () => [taken('cannot start'), { ...taken('x'), name: 'gate test' }], alone: true },
-  ]
-  assert.deepEqual(
-    (await diagnose(subjectOf(), checks)).map(({ name, found }) => [name, found]),
-    [
-      ['service web', 'somebody is at its port'],
-      ['gate test', 'x'],
-    ],
-  )
-})
-
-test('a person who interrupts is not kept waiting, and what has begun is put in order', async () => {
+test('a person who interrupts: what has begun is put in order, and nothing else begins', async () => {
   const stop = new AbortController()
-  let isTidy = false
   const checks: Check[] = [
-    { name: 'asks', look: () => new Promise(() => {}) },
     {
       name: 'works',
       alone: true,
-      look: async (_subject, signal) => {
+      look: async ({ signal }) => {
         stop.abort()
-        await new Promise((resolve) =>
-          signal.aborted ? resolve(null) : signal.addEventListener('abort', resolve),
-        )
-        isTidy = true
+        assert.ok(signal.aborted)
         return { state: 'ok', found: 'ended', expected: '', fix: '' }
       },
     },
     { name: 'never', alone: true, look: () => assert.fail('it was begun') },
   ]
-  const asked = diagnose(subjectOf({ signal: stop.signal }), checks.slice(1))
   assert.deepEqual(
-    (await asked).map(({ found }) => found),
+    (await diagnose(subjectOf({ signal: stop.signal }), checks)).map(({ found }) => found),
     ['ended', 'not looked at: interrupted'],
   )
-  assert.ok(isTidy)
-  assert.equal((await diagnose(subjectOf({ signal: stop.signal }), checks.slice(0, 1)))[0]?.state, 'unknown')
 })
 
 test('names of checks are told apart', () => {
@@ -346,38 +291,6 @@ test('a release is newer by its numbers', () => {
 test('a file that does not start Ralph, or is no workflow, is none', () => {
   for (const text of ['', '[]', 'jobs: 4', 'jobs: { a: { steps: [{ uses: ralph/actions@v1 }] } }', ': : :'])
     assert.equal(readWorkflow('x.yml', text, ACTION), null, text)
-})
-
-test('services: a program that is missing, a port that is taken, what somebody else runs', async () => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  const look = async (written: string) => {
-    const found = await services(subjectOf({ settings: settings({ services: written }) }))
-    return found.map((one) => `${one.name}: ${one.state}: ${one.found} -> ${one.fix}`).join('\n')
-  }
-  try {
-    assert.equal(await look(''), '')
-    const start = 'A=b node server.js'
-    assert.match(await look(`web: { start: '${start}', ready: 1 }`), /^service web: ok: /)
-    assert.match(await look('web: { start: cd / && ls, ready: { log: x } }'), /^service web: ok: /)
-    const missing = await look('web: { start: no-such-program --x, ready: 1 }')
-    assert.match(missing, /^service web: fault: there is no program no-such-program -> install it/)
-    const later = await look('web: { start: node_modules/.bin/vite, ready: 1 }')
-    assert.match(later, /^service web: warning: there is no program node_modules.* -> make it before a run/)
-    const taken = await look(`web: { start: node x, ready: 'http://localhost:${port}' }`)
-    assert.match(
-      taken,
-      new RegExp(`fault: http://localhost:${port} answers already: .*process ${process.pid}.* -> end that`),
-    )
-    assert.match(await look(`db: { ready: ${port} }`), /^service db: ok: answers/)
-    assert.match(
-      await look('db: { ready: 1 }'),
-      /^service db: warning: does not answer: nobody listens there -> /,
-    )
-  } finally {
-    server.close()
-  }
 })
 
 test('a login on the machine counts', async () => {

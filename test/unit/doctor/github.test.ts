@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { diagnose } from '../../../src/doctor/diagnose.ts'
-import { githubItself, pullRequests, release, rules, workflowState } from '../../../src/doctor/github.ts'
+import { githubItself, pullRequests, release } from '../../../src/doctor/github.ts'
 import type { Result, Subject } from '../../../src/doctor/subject.ts'
 import { connect } from '../../../src/github/client.ts'
 import { placeOfRemote } from '../../../src/github/place.ts'
@@ -62,29 +62,6 @@ test('the setting that lets Actions open pull requests: an admin is told, a job 
     assert.match((await said(pullRequests(given(inputs)), github))[0] ?? '', /^ok: /)
 })
 
-test('a workflow that is switched off', async () => {
-  const { github, job } = await place()
-  await using _ = github
-  assert.match((await said(workflowState(job), github))[0] ?? '', /^ok: ralph\.yml is switched on/)
-  github.settings.disabledWorkflows = ['ralph.yml']
-  assert.match(
-    (await said(workflowState(job), github))[0] ?? '',
-    /^fault: .*off.* -> gh workflow enable ralph\.yml/,
-  )
-})
-
-test('rules in the way of the branch, and required checks that nobody would start', async () => {
-  const { github, job, with: given } = await place()
-  await using _ = github
-  assert.match((await said(rules(job), github))[0] ?? '', /^ok: nothing on main or ralph\/auth is in the way/)
-  github.settings.branchRules = { 'ralph/auth': ['creation', 'deletion'] }
-  github.settings.requiredChecks = { main: ['ralph', 'ci / test'] }
-  const found = await said(rules(job), github)
-  assert.match(found[0] ?? '', /^warning: rules on ralph\/auth: creation -> .*settings\/rules/)
-  assert.match(found[1] ?? '', /^warning: main requires ci \/ test, .* -> give publish-token/)
-  assert.equal((await said(rules(given({ 'publish-token': 'x' })), github)).length, 1)
-})
-
 test('a newer release is told, and nothing else is said of releases', async () => {
   const { github, job } = await place()
   await using _ = github
@@ -98,7 +75,7 @@ test('a newer release is told, and nothing else is said of releases', async () =
 
 test('without a token GitHub is not asked, and how to give one is said once', async () => {
   const without = subjectOf({}, ciOf(YML))
-  for (const look of [pullRequests, rules, workflowState, release]) assert.deepEqual(await look(without), [])
+  for (const look of [pullRequests, release]) assert.deepEqual(await look(without), [])
   const [found, ...others] = [githubItself(without)].flat()
   assert.deepEqual([found?.state, others], ['unknown', []])
   assert.match(found?.fix ?? '', /GH_TOKEN/)
@@ -110,7 +87,7 @@ test('a token that GitHub does not know keeps nothing from being looked at', asy
   await using _ = github
   const checks = [
     { name: 'pull requests', look: pullRequests },
-    { name: 'rules', look: rules },
+    { name: 'the same again', look: pullRequests },
   ]
   const found = await diagnose(unknown, checks)
   assert.deepEqual(
