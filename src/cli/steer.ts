@@ -64,14 +64,20 @@ export async function steer(context: Context): Promise<Answer> {
     await store.save({ ...steered, lease: null, job })
     // A new story is called by its id from now on.
     const added = command.kind === 'add' ? (steered.prd.userStories.at(-1)?.id ?? '') : ''
-    const done = `done: ${[name, added, ...given.words].filter(Boolean).join(' ')}`
-    say(command.kind === 'split' ? 'noted: the next run lets a session propose its parts' : done)
+    const later = LATER.get(name)
+    say(later ? `noted: ${later}` : `done: ${[name, added, ...given.words].filter(Boolean).join(' ')}`)
     const limits = limitsOf(local.settings)
     const situation = situationOf(steered, limits, Date.now(), false)
     say(`Next: ${inPlain(nextMove(steered, situation, 'cli', limits))}`)
     return { code: 0, outputs: outputsOf(steered, outcomeIn(situation), null) }
   }
 }
+
+/** What the next run does, not this word. */
+const LATER = new Map<string, string>([
+  ['split', 'the next run lets a session propose its parts'],
+  ['archive', 'the stories that are done go into done.json when the next run ends'],
+])
 
 /** What the words ask of this feature. Throws UserError where they ask nothing that there is. */
 export function understoodOf({ command }: Context, given: Given, { prd }: State) {

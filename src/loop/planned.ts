@@ -179,6 +179,12 @@ export function whyNot(state: State, command: Command): string | null {
     const story = prd.userStories.find(({ id }) => id === command.story)
     return story?.passes || story?.skipped ? `${command.story} is not worked on any more` : null
   }
+  if (command.kind === 'skip' || command.kind === 'retry') {
+    const named = prd.userStories.filter(({ id }) => command.stories.includes(id))
+    const isOver = named.every(({ passes, skipped }) => passes || (skipped && command.kind === 'retry'))
+    const how = named.map(({ id, passes }) => `${id} ${passes ? 'passed' : 'was skipped'}`).join(', ')
+    return isOver && how !== '' ? `${how}: redo works on it again` : null
+  }
   if (command.kind === 'plan') {
     if (plan === undefined) return 'this feature began with its stories: add one, or split one'
     return plan.phase === 'begun' ? 'the plan is worked on already: add a story, or split one' : null

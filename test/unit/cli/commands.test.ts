@@ -178,6 +178,28 @@ test('what cannot be done is refused with what can be typed', async () => {
   }
 })
 
+test('what would change nothing is refused, and what happens later is told as that', async () => {
+  const done = { id: 'US-001', passes: true }
+  await using place = await openPlace([done, { id: 'US-002', skipped: true }, { id: 'US-003' }])
+  await place.setScript({ 'US-003': [bad('US-003')] })
+  assert.equal((await place.ralph('run', ...place.agent, ...GATE, '--max-attempts', '1')).code, 1)
+  for (const [args, found] of [
+    [['skip', 'US-001'], /found US-001 passed: redo works on it again, expected/],
+    [
+      ['retry', 'US-001', 'US-002'],
+      /found US-001 passed, US-002 was skipped: redo works on it again, expected/,
+    ],
+  ] as const) {
+    const { code, err } = await place.ralph(...args)
+    assert.equal(code, 64, args.join(' '))
+    assert.match(err, found)
+  }
+  assert.match(
+    (await place.ralph('archive')).out,
+    /^noted: .* into done\.json when the next run ends\nNext: /,
+  )
+})
+
 test('a raised limit is gone on from', async () => {
   await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
   await place.setScript({ 'US-001': [good('US-001')], 'US-002': [good('US-002')] })
