@@ -59,7 +59,7 @@ for (const span of spans) {
 const reader = new PeriodicExportingMetricReader({
   exporter: new OTLPMetricExporter({
     url: `${url}/v1/metrics`,
-    temporalityPreference: AggregationTemporality.DELTA,
+    temporalityPreference: AggregationTemporality.CUMULATIVE,
   }),
 })
 const meters = new MeterProvider({

@@ -36,7 +36,7 @@ async function notifierOf({ settings, env, workspace, signal, warn }: PortOption
 }
 
 async function telemetryOf({ settings, env, workspace, signal, warn }: PortOptions): Promise<Observer[]> {
-  const config = telemetryConfig(env)
+  const config = telemetryConfig(env, warn)
   // What these jobs do is told by the one that lands it.
   const isPart = settings.command === 'work' || settings.command === 'gate'
   if (config === null || isPart) return []

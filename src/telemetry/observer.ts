@@ -8,9 +8,9 @@ import { mapTexts } from '../model/text.ts'
 import { VERSION } from '../model/version.ts'
 import { terminalText } from '../report/escape.ts'
 import { send } from '../system/http-post.ts'
-import type { Target, TelemetryConfig } from './config.ts'
+import type { TelemetryConfig } from './config.ts'
 import { metricsBody, type Source, type Span, tracesBody } from './otlp.ts'
-import { jobSpans, metricsOf, type SpanFacts, spansOf, traceIdOf } from './spans.ts'
+import { jobSpan, metricsOf, type SpanFacts, spansOf, traceIdOf } from './spans.ts'
 
 type TelemetryOptions = {
   config: TelemetryConfig
@@ -23,10 +23,8 @@ type TelemetryOptions = {
 
 const PATIENCE_MS = 10_000
 const SHORT_PATIENCE_MS = 2_000
-/** In one request; the SDK's own bound. */
-const BATCH = 512
-/** More are not kept: a run on a laptop may go on for days. */
-const MOST_SPANS = 20_000
+/** More are not kept: a run on a laptop may go on for days, and a collector takes so much in one request. */
+const MOST_SPANS = 10_000
 
 export class Telemetry implements Observer {
   readonly #options: TelemetryOptions
@@ -41,7 +39,6 @@ export class Telemetry implements Observer {
       ...options.facts,
       id: (digits, words) => createHash('sha256').update(words).digest('hex').slice(0, digits),
     }
-    for (const warning of options.config.warnings) options.warn(warning)
   }
 
   async step(_step: Step, state: State): Promise<void> {
@@ -61,30 +58,22 @@ export class Telemetry implements Observer {
     if (state === null || this.#at === 0) return
     const patienceMs = signal.aborted ? SHORT_PATIENCE_MS : PATIENCE_MS
     const late = AbortSignal.timeout(patienceMs)
-    const { traces, metrics, resource, isDelta } = config
-    const trace = traceIdOf(state, this.#facts)
+    const instance = `${traceIdOf(state, this.#facts)}.${state.prd.run.jobs}`
     const source: Source = {
-      resource: {
-        ...resource,
-        'service.version': VERSION,
-        'service.instance.id': `${trace}.${state.prd.run.jobs}`,
-      },
+      resource: { ...config.resource, 'service.version': VERSION, 'service.instance.id': instance },
       scope: { name: 'ralph', version: VERSION },
     }
-    const spans = [...this.#spans, ...jobSpans(state, this.#at, this.#facts)].map((span) =>
+    const spans = [...this.#spans, jobSpan(state, this.#at, this.#facts)].map((span) =>
       mapTexts(span, redact),
     )
-    const bodies: [Target | null, unknown][] = []
-    for (let at = 0; at < spans.length; at += BATCH)
-      bodies.push([traces, tracesBody(source, spans.slice(at, at + BATCH))])
-    const times = { startMs: state.job.startedAt, endMs: this.#at, isDelta }
-    const measured = metricsOf(spans)
-    if (measured.length > 0) bodies.push([metrics, metricsBody(source, measured, times)])
-    for (const [target, body] of bodies) {
-      if (target === null) continue
-      const headers = { ...target.headers, 'content-type': 'application/json' }
-      const request = { url: target.url, headers, body: JSON.stringify(body) }
-      const { ok, said } = await send(request, patienceMs, late)
+    const bodies: [signal: string, body: unknown][] = [['traces', tracesBody(source, spans)]]
+    const metrics = metricsOf(spans)
+    if (metrics.length > 0)
+      bodies.push(['metrics', metricsBody(source, metrics, state.job.startedAt, this.#at)])
+    const headers = { ...config.headers, 'content-type': 'application/json' }
+    for (const [signal, body] of bodies) {
+      const url = `${config.endpoint}/v1/${signal}`
+      const { ok, said } = await send({ url, headers, body: JSON.stringify(body) }, patienceMs, late)
       if (ok) continue
       warn(`telemetry was not taken: ${terminalText(redact(late.aborted ? 'no answer in time' : said), 300)}`)
       return

@@ -37,14 +37,13 @@ export function tracesBody({ resource, scope }: Source, spans: readonly Span[]) 
   }
 }
 
-/** `isDelta`: since the last export, which there is none of; else since `startMs`. It says which, the figures are the same. */
 export function metricsBody(
   { resource, scope }: Source,
   metrics: readonly Metric[],
-  { startMs, endMs, isDelta }: { startMs: number; endMs: number; isDelta: boolean },
+  startMs: number,
+  endMs: number,
 ) {
   const times = { startTimeUnixNano: nanos(startMs), timeUnixNano: nanos(endMs) }
-  const aggregationTemporality = isDelta ? 1 : 2
   const written = metrics.map(({ name, description, unit, bounds, points }) => {
     // What is of the same attributes is one series.
     const series = [...grouped(points, ({ attributes }) => JSON.stringify(attributes)).values()]
@@ -79,6 +78,9 @@ function histogram(values: readonly number[], bounds: readonly number[]) {
 function resourceIn(attributes: Attributes) {
   return { attributes: attributesIn(attributes), droppedAttributesCount: 0 }
 }
+
+/** Of all since `startMs`. */
+const aggregationTemporality = 2
 
 /** Sampled; and that nobody outside of us began it is known. */
 const FLAGS = 0x101

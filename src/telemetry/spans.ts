@@ -6,7 +6,7 @@ import type { Attempt, State } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
 import type { Usage } from '../model/usage.ts'
 import { counts } from '../prd/select.ts'
-import { goesOn, outcomeNow } from '../report/headline.ts'
+import { outcomeNow } from '../report/headline.ts'
 import type { Attributes, Metric, Span } from './otlp.ts'
 
 export type SpanFacts = {
@@ -50,56 +50,36 @@ export function spansOf(before: State, event: Event, after: State, facts: SpanFa
   }
 }
 
-/** The job, and the whole chain where it has come to its end. */
-export function jobSpans(state: State, endMs: number, facts: SpanFacts): Span[] {
+export function jobSpan(state: State, endMs: number, facts: SpanFacts): Span {
   const outcome = outcomeNow(state)
   const { total, passed } = counts(state.prd, state.control.scope)
   const { run } = state.prd
-  const { startedAt } = state.job
-  const attributes = {
-    'ralph.feature': oneLine(state.feature, 200),
-    'ralph.generation': state.generation,
-    'ralph.stories.total': total,
-    'ralph.stories.passed': passed,
-    'ralph.outcome': outcome,
-  }
-  const chainId = chainSpanId(state, facts)
-  const job: Span = {
+  return {
     traceId: traceIdOf(state, facts),
     spanId: jobSpanId(state, facts),
-    parentSpanId: chainId,
+    parentSpanId: null,
     name: 'ralph.job',
     kind: 1,
-    startMs: startedAt,
+    startMs: state.job.startedAt,
     endMs,
-    attributes: { ...attributes, 'ralph.job': run.jobs, 'ralph.job.iterations': state.job.counts.iterations },
-    error: outcome === 'error' || outcome === 'stuck' ? outcome : null,
-  }
-  if (outcome === null || (outcome === 'continued' && goesOn(state))) return [job]
-  const first = state.timeline.find((entry) => entry.job > state.control.jobsBefore)
-  const chain: Span = {
-    ...job,
-    spanId: chainId,
-    parentSpanId: null,
-    name: 'ralph.chain',
-    startMs: first === undefined ? startedAt : Math.min(startedAt, first.at - first.ms),
     attributes: {
-      ...attributes,
-      'ralph.jobs': run.jobs,
+      'ralph.feature': oneLine(state.feature, 200),
+      'ralph.generation': state.generation,
+      'ralph.stories.total': total,
+      'ralph.stories.passed': passed,
+      'ralph.outcome': outcome,
+      'ralph.job': run.jobs,
+      'ralph.job.iterations': state.job.counts.iterations,
+      // Of the run so far.
       'ralph.iterations': run.iterations,
       'ralph.cost.usd': run.usage.costUsd,
     },
+    error: outcome === 'error' || outcome === 'stuck' ? outcome : null,
   }
-  return [job, chain]
 }
 
 export function traceIdOf({ nonce }: State, { id }: SpanFacts): string {
   return id(32, `trace/${nonce}`)
-}
-
-/** All jobs since a person last asked to go on. */
-function chainSpanId({ nonce, control }: State, { id }: SpanFacts): string {
-  return id(16, `chain/${nonce}/${control.jobsBefore}`)
 }
 
 function jobSpanId({ nonce, prd, job }: State, { id }: SpanFacts): string {

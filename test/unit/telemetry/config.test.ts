@@ -5,53 +5,45 @@ import { telemetryConfig, telemetrySecrets } from '../../../src/telemetry/config
 
 const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://collector:4318/'
 
+function read(env: Record<string, string>) {
+  const warnings: string[] = []
+  return { config: telemetryConfig(env, (message) => warnings.push(message)), warnings }
+}
+
 test('nothing is sent where nobody asked for it, or somebody switched it off', () => {
-  assert.equal(telemetryConfig({}), null)
-  assert.equal(telemetryConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: ' ', OTEL_SERVICE_NAME: 'x' }), null)
-  assert.equal(telemetryConfig({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED: 'TRUE' }), null)
+  const nothing = { config: null, warnings: [] }
+  assert.deepEqual(read({}), nothing)
+  assert.deepEqual(read({ OTEL_EXPORTER_OTLP_ENDPOINT: ' ', OTEL_SERVICE_NAME: 'x' }), nothing)
+  assert.deepEqual(read({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED: 'TRUE' }), nothing)
 })
 
-test('endpoint, headers, resource: those of a signal win, and one is used as it is', () => {
-  assert.deepEqual(telemetryConfig({ OTEL_EXPORTER_OTLP_ENDPOINT }), {
-    traces: { url: 'http://collector:4318/v1/traces', headers: {} },
-    metrics: { url: 'http://collector:4318/v1/metrics', headers: {} },
-    resource: { 'service.name': 'ralph' },
-    isDelta: false,
+test('endpoint, headers, resource', () => {
+  assert.deepEqual(read({ OTEL_EXPORTER_OTLP_ENDPOINT }), {
+    config: { endpoint: 'http://collector:4318', headers: {}, resource: { 'service.name': 'ralph' } },
     warnings: [],
   })
-  const own = telemetryConfig({
-    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://t.example/in',
+  const own = read({
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'https://t.example/in',
     OTEL_EXPORTER_OTLP_HEADERS: 'api-key=a%20b, x = y ,broken,=z,p=%zz',
-    OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'x=own',
-    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     OTEL_SERVICE_NAME: 'shop-ralph',
     OTEL_RESOURCE_ATTRIBUTES: 'team=a,service.name=lost',
-    OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: 'delta',
   })
-  assert.deepEqual(own, {
-    traces: { url: 'https://t.example/in', headers: { 'api-key': 'a b', x: 'own', p: '%zz' } },
-    metrics: null,
+  assert.deepEqual(own.config, {
+    endpoint: 'https://t.example/in',
+    headers: { 'api-key': 'a b', x: 'y', p: '%zz' },
     resource: { 'service.name': 'shop-ralph', team: 'a' },
-    isDelta: true,
-    warnings: [],
   })
-  assert.equal(telemetryConfig({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_METRICS_EXPORTER: 'none' })?.metrics, null)
 })
 
-test('another protocol, and what is no address, is said once', () => {
-  const grpc = telemetryConfig({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })
-  assert.deepEqual(grpc?.warnings, [
-    'OTEL_EXPORTER_OTLP_PROTOCOL asks for another protocol than http/json, the only one that Ralph sends',
-  ])
-  assert.notEqual(grpc?.traces, null)
-  const wrong = telemetryConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' })
-  assert.deepEqual([wrong?.traces, wrong?.metrics, wrong?.warnings.length], [null, null, 1])
+test('what is no address is said, and nothing is sent', () => {
+  const { config, warnings } = read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' })
+  assert.equal(config, null)
+  assert.deepEqual(warnings, ['OTEL_EXPORTER_OTLP_ENDPOINT is no http or https URL: nothing is sent there'])
 })
 
 test('what the headers carry is a secret, also without its scheme', () => {
   const secrets = telemetrySecrets({
-    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20abcdefghij,team=a',
-    OTEL_EXPORTER_OTLP_METRICS_HEADERS: 'api-key=0123456789',
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20abcdefghij,team=a,api-key=0123456789',
   })
   assert.deepEqual([...new Set(secrets)], ['Bearer abcdefghij', 'abcdefghij', '0123456789'])
 })
