@@ -152,8 +152,8 @@ async function reportAll(context: Context, local: LocalRun): Promise<Answer> {
     storiesBlocked: sum(({ stories }) => stories.blocked),
     costUsd: all.total.costUsd,
   }
-  const { runs: features, total, byModel, byVersion, byMonth } = told
-  return { code: 0, outputs, more: { features, total, byModel, byVersion, byMonth, unread } }
+  const { runs: features, total, byModel, byVersion } = told
+  return { code: 0, outputs, more: { features, total, byModel, byVersion, unread } }
 }
 
 /** By folder. What cannot be read keeps nobody from reading the rest. */

@@ -1,4 +1,4 @@
-// All features of a repository in one look: where each stands, and what was used by model, version and month. Pure.
+// All features of a repository in one look: where each stands, and what was used by model and version. Pure.
 import { grouped } from '../model/each.ts'
 import type { Prd } from '../model/feature.ts'
 import type { LedgerEntry } from '../model/state.ts'
@@ -28,14 +28,12 @@ export function aggregate(runs: readonly FeatureRun[]) {
     [...grouped(entries, keyOf)]
       .map(([name, some]) => totalOf(name, some))
       .filter(({ calls, tokens, costUsd }) => calls > 0 || tokens > 0 || costUsd > 0)
-  const dearest = (totals: Total[]) =>
-    totals.sort((one, other) => other.costUsd - one.costUsd || other.tokens - one.tokens)
+      .sort((one, other) => other.costUsd - one.costUsd || other.tokens - one.tokens)
   return {
     runs: runs.map(withoutNoise).sort((one, other) => other.folder.localeCompare(one.folder)),
     total: totalOf('all', entries),
-    byModel: dearest(by(({ agent, model }) => (model === null ? agent : `${agent} ${model}`))),
-    byVersion: dearest(by(({ version }) => version)),
-    byMonth: by(({ month }) => month).sort((one, other) => other.name.localeCompare(one.name)),
+    byModel: by(({ agent, model }) => (model === null ? agent : `${agent} ${model}`)),
+    byVersion: by(({ version }) => version),
   }
 }
 

@@ -58,8 +58,6 @@ function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsk
     failure: record?.failure ?? null,
     gates: record?.gates ?? [],
     remarks: [...(record?.remarks ?? []), ...remarksOf(record?.gates ?? [])],
-    /** What people said that its next session is told. */
-    guidance: state.control.guidance[id] ?? [],
   }
 }
 

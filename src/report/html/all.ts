@@ -1,4 +1,4 @@
-// All features in one page: a table of runs, and what they used by model, version and month.
+// All features in one page: a table of runs, and what they used by model and version.
 import type { Aggregate, FeatureRun, Total } from '../aggregate.ts'
 import { OUTCOMES } from '../outcomes.ts'
 import type { Columns } from '../sentence.ts'
@@ -17,7 +17,7 @@ export function renderAll(
     hrefs = new Map(),
   }: { now: number; unread: readonly string[]; hrefs?: ReadonlyMap<string, string> },
 ): string {
-  const { runs, total, byModel, byVersion, byMonth } = all
+  const { runs, total, byModel, byVersion } = all
   const columns = runColumns(hrefs)
   const left = runs.length - MOST_RUNS
   const more = left > 0 ? html`<p class="aside">… and ${many(left, 'older run')}.</p>` : nothing
@@ -30,7 +30,7 @@ ${broken.length === 0 ? nothing : html`<ul class="needs">${broken}</ul>`}
 <dl>${figures(total).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 </header>
 ${section('runs', 'Runs', html`${table(columns, runs.slice(0, MOST_RUNS))}${more}`)}
-${totals('Agents and models', byModel)}${totals('Months', byMonth)}${totals('Versions of Ralph', byVersion)}
+${totals('Agents and models', byModel)}${totals('Versions of Ralph', byVersion)}
 <footer>As of ${utc(now)}. This file holds no script and fetches nothing.</footer>`
   return page(`Ralph: ${title}`, body)
 }
@@ -46,20 +46,13 @@ function figures({ costUsd, tokens: used, agentSeconds, calls }: Total): [string
 
 function runColumns(hrefs: ReadonlyMap<string, string>): Columns<FeatureRun, Markup> {
   return [
-    ['Feature', 'text', ({ feature, folder }) => nameOf(feature, hrefs.get(folder))],
-    [
-      '',
-      'text',
-      ({ folder, isArchived }) => html`<small>${words(folder, 120)}${isArchived ? ', archived' : ''}</small>`,
-    ],
+    ['Feature', 'text', (run) => nameOf(run, hrefs.get(run.folder))],
     [
       'Outcome',
       'text',
       ({ outcome }) => (outcome === null ? 'open' : `${OUTCOMES[outcome].mark} ${outcome}`),
     ],
     ['Stories', 'figure', ({ stories: { passed, total } }) => `${passed} of ${total}`],
-    ['Blocked', 'figure', ({ stories: { blocked } }) => (blocked > 0 ? blocked : '')],
-    ['Iterations', 'figure', ({ iterations }) => iterations],
     ['Jobs', 'figure', ({ jobs }) => jobs],
     ['Cost', 'figure', ({ usage }) => (hasCost(usage) ? costWords(usage) : NO_COST)],
     ['Tokens', 'figure', ({ usage }) => tokenWords(usage)],
@@ -73,10 +66,11 @@ function runColumns(hrefs: ReadonlyMap<string, string>): Columns<FeatureRun, Mar
 }
 
 /** A page beside this one has a plain name of ours. */
-function nameOf(feature: string, href: string | undefined): Markup {
-  return href !== undefined && /^[\w.-]+\.html$/.test(href)
-    ? html`<a href="${href}"><b>${words(feature, 80)}</b></a>`
-    : html`<b>${words(feature, 80)}</b>`
+function nameOf({ feature, folder, isArchived }: FeatureRun, href: string | undefined): Markup {
+  const name = html`<b>${words(feature, 80)}</b>`
+  const linked =
+    href !== undefined && /^[\w.-]+\.html$/.test(href) ? html`<a href="${href}">${name}</a>` : name
+  return html`${linked} <small>${words(folder, 120)}${isArchived ? ', archived' : ''}</small>`
 }
 
 const TOTALS: Columns<Total> = [

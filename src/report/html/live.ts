@@ -42,7 +42,7 @@ function nowPart({ current, lines, status, now, url }: Dashboard): Markup {
     current.before === '' ? nothing : html`<p class="why">Before: ${words(current.before, 300)}</p>`
   const says = current.said === '' ? nothing : html`<p>The agent says: ${words(current.said, 200)}</p>`
   return html`<p><b>${words(current.title, 300)}</b></p>
-<p>Attempt ${current.attempt}${of}, ${current.doing}, <span data-since="${current.startedAt}">${humanMs(now - current.startedAt)}</span></p>
+<p>Attempt ${current.attempt}${of}, ${current.doing}, since ${humanMs(now - current.startedAt)}</p>
 ${before}${says}${where}${said}`
 }
 
@@ -63,8 +63,7 @@ ${one.isCalling ? html`<em>${words(one.next, 300)}</em>` : nothing}</a>`
 const KINDS: Readonly<Record<string, string>> = { green: 'good', red: 'bad', cyan: 'run', blue: 'run' }
 
 export function indexPage(dashboards: readonly Dashboard[], live: Omit<Live, 'body'>, note: string): string {
-  const body = html`<h1>Ralph</h1><div id="live">${indexPart(dashboards)}</div><p class="aside" id="note">${words(note, 400)}</p>`
-  return page('Ralph', body, live)
+  return page('Ralph', html`<h1>Ralph</h1>${liveBody(indexPart(dashboards), note)}`, live)
 }
 
 /** What stands around the live part of a page. */
@@ -88,58 +87,31 @@ const CSS = `.now{display:grid;grid-template-columns:minmax(0,2fr) minmax(0,1fr)
 .cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(300px,1fr));gap:14px}.card{color:inherit;display:block}.card small,.card em{display:block}.card em{color:var(--wait);font-style:normal;margin-top:6px}.card progress{width:100%}.card span{float:right}
 @media(max-width:800px){.now{grid-template-columns:minmax(0,1fr)}.now section:first-child{grid-row:auto}}`
 
-/** Takes what the server says in place of what stands there, a new state whole, at one time; what is folded open stays so. */
+/** Shows what the server says, and asks for the page again where the report is another; what is folded open stays so. */
 const SCRIPT = `
 const part = (id) => document.getElementById(id)
 const two = (n) => String(Math.floor(n) % 60).padStart(2, '0')
-const said = () => { const box = document.querySelector('.said'); if (box) box.scrollTop = box.scrollHeight }
-setInterval(() => {
-  for (const one of document.querySelectorAll('[data-since]')) {
-    const s = Math.max(0, (Date.now() - Number(one.dataset.since)) / 1000)
-    one.textContent = (s >= 3600 ? Math.floor(s / 3600) + 'h ' : '') + (s >= 60 ? two(s / 60) + 'm ' : '') + two(s) + 's'
-  }
-  for (const one of document.querySelectorAll('[data-until]')) {
-    const s = Math.max(0, Math.ceil((Number(one.dataset.until) - Date.now()) / 1000))
-    one.textContent = (s >= 3600 ? Math.floor(s / 3600) + ':' : '') + two(s / 60) + ':' + two(s)
-  }
-}, 1000)
+const clock = (s) => (s >= 3600 ? Math.floor(s / 3600) + ':' : '') + two(s / 60) + ':' + two(s)
+const tick = () => {
+  for (const { dataset, firstChild } of document.querySelectorAll('[data-until]'))
+    firstChild.data = clock(Math.max(0, Math.ceil((Number(dataset.until) - Date.now()) / 1000)))
+}
+const last = () => { const box = document.querySelector('.said'); if (box) box.scrollTop = box.scrollHeight }
+setInterval(tick, 1000)
 const events = new EventSource('events')
-events.onopen = () => { const lost = part('lost'); if (lost) lost.hidden = true }
-events.onerror = () => { const lost = part('lost'); if (lost) lost.hidden = false }
-let later = null
-let turn = 0
-let isLoading = false
-const show = ({ html, note }) => {
+events.onopen = () => { part('lost').hidden = true }
+events.onerror = () => { part('lost').hidden = false }
+events.addEventListener('live', ({ data }) => {
+  const { html, note } = JSON.parse(data)
   part('live').innerHTML = html
   part('note').textContent = note
-  said()
-}
-events.addEventListener('live', ({ data }) => {
-  later = JSON.parse(data)
-  if (!isLoading) show(later)
+  last()
 })
-events.addEventListener('report', async () => {
-  const mine = ++turn
-  later = null
-  isLoading = true
-  const text = await fetch('').then((answer) => answer.ok ? answer.text() : '').catch(() => '')
-  if (mine !== turn) return
-  isLoading = false
-  if (text !== '') replace(text)
-  if (later !== null) show(later)
-  said()
-})
-const replace = (text) => {
-  // Not its style and script, which have that answer's nonce.
-  const own = text.slice(text.indexOf('<title>'), text.indexOf('<style')) + text.slice(text.indexOf('<body>'))
-  const page = new DOMParser().parseFromString(own, 'text/html')
-  document.title = page.title
+events.addEventListener('report', () => {
   const open = [...document.querySelectorAll('details[open][id]')].map(({ id }) => id)
-  for (const id of ['top', 'live', 'note', 'report']) {
-    const [here, there] = [part(id), page.getElementById(id)]
-    if (here && there && here.innerHTML !== there.innerHTML) here.replaceWith(there)
-  }
-  for (const id of open) part(id)?.setAttribute('open', '')
-}
-said()
+  sessionStorage.setItem('open', JSON.stringify(open))
+  location.reload()
+})
+for (const id of JSON.parse(sessionStorage.getItem('open') ?? '[]')) part(id)?.setAttribute('open', '')
+last()
 `

@@ -79,17 +79,14 @@ export function folded(summary: Value, body: Value, isOpen = false): Markup {
   return html`<details${isOpen ? OPEN : nothing}><summary>${summary}</summary>${body}</details>`
 }
 
-/** A sentence with its commands as they can be copied; `placeOf`: the address of a story on this page, where it has one. */
-export function inHtml(sentence: Sentence, placeOf: (id: string) => string | null = () => null): Markup {
+/** A sentence with its commands as they can be copied. */
+export function inHtml(sentence: Sentence): Markup {
   const parts = sentence.map((part): Value => {
     if (typeof part === 'string') return part
     if ('code' in part) return html`<code class="type">${oneLine(part.code, part.most)}</code>`
     if ('text' in part) return words(part.text, part.most ?? 1000)
     if ('link' in part) return link(words(part.link, 100), part.url)
-    if ('button' in part) return html`<i>${part.button}</i>`
-    const href = placeOf(part.story)
-    const name = html`<b>${words(part.story, LONGEST_ID)}</b>`
-    return href === null ? name : html`<a href="${href}">${name}</a>`
+    return 'button' in part ? html`<i>${part.button}</i>` : html`<b>${words(part.story, LONGEST_ID)}</b>`
   })
   return html`${parts}`
 }

@@ -3,8 +3,8 @@ import { oneLine } from '../../model/text.ts'
 import { VERSION } from '../../model/version.ts'
 import { OUTCOMES, STANDINGS } from '../outcomes.ts'
 import { figuresOf, type View } from '../view.ts'
-import { many, utc } from '../words.ts'
-import { costTables, type Wasted, wasted, wastedWords } from './costs.ts'
+import { utc } from '../words.ts'
+import { costTables, wastedWords } from './costs.ts'
 import { folded, html, inHtml, link, type Markup, nothing, section, type Value, words } from './markup.ts'
 import { dependencyPicture, timelinePicture } from './pictures.ts'
 import { type Pictures, picturesOf, type Room, storyList } from './stories.ts'
@@ -100,24 +100,22 @@ ${body}
 
 function top(view: View): Markup {
   const { headline, project, feature, folder, error, links, pullUrl } = view
-  const nav = [
-    link('Pull request', pullUrl),
-    links.run === null ? nothing : link('This job', links.run),
-    links.compare === null ? nothing : link('Changes', links.compare),
-    html`<a href="#stories">Stories</a>`,
-    html`<a href="#timeline">Iterations</a>`,
-    html`<a href="#costs">Cost</a>`,
-  ].slice(pullUrl === null ? 1 : 0)
+  const pages: [string, string | null][] = [
+    ['Pull request', pullUrl],
+    ['This job', links.run],
+    ['Changes', links.compare],
+  ]
+  const nav = pages.map(([name, url]) => (url === null ? nothing : link(name, url)))
   const seen =
     error === null ? nothing : folded('What was seen', html`<pre>${error.slice(0, 20_000)}</pre>`, true)
   return html`<header class="top ${kindOf(view)}">
 <p class="eyebrow"><b>${words(feature, 80)}</b>${project === '' ? nothing : html` · ${words(project, 80)}`} · <code>${oneLine(view.branch, 200)}</code></p>
 <h1>${headline.sign} ${words(headline.text, 400)}</h1>
 ${progress(view)}
-<p class="next"><b>Next:</b> ${inHtml(view.next)}${whereToType(view)}</p>
+<p class="next"><b>Next:</b> ${inHtml(view.next)}</p>
 ${needs(view)}${seen}${figures(view)}
 </header>
-<nav>${nav}</nav>
+<nav>${nav}<a href="#stories">Stories</a><a href="#timeline">Iterations</a><a href="#costs">Cost</a></nav>
 ${view.description.trim() === '' ? nothing : html`<p class="prose">${view.description.slice(0, 4000)}</p>`}
 <p class="aside">${standsWords(view)} The state lies in <code>${oneLine(folder, 200)}</code>.</p>`
 }
@@ -146,31 +144,18 @@ function progress({ bar, stories, counts: { passed, total } }: View): Markup {
   return html`<svg class="progress" role="img" aria-label="${passed} of ${total === 1 ? '1 story passes' : `${total} stories pass`}" width="100%" height="14">${parts}</svg>`
 }
 
-/** A command of a comment is typed on the pull request, and this page is elsewhere. */
-function whereToType({ surface, pullUrl, next }: View): Markup {
-  const isTyped = next.some((part) => typeof part !== 'string' && 'code' in part && part.code.startsWith('/'))
-  if (surface !== 'comment' || pullUrl === null || !isTyped) return nothing
-  return html` <small>Type it as a comment on ${link('the pull request', pullUrl)}.</small>`
-}
-
-function needs({ blocked, notes, stories }: View): Markup {
-  const placeOf = (id: string) => `#s${stories.findIndex((story) => story.id === id)}`
-  const items = [...blocked, ...notes].map((one) => html`<li>${inHtml(one, placeOf)}</li>`)
+function needs({ blocked, notes }: View): Markup {
+  const items = [...blocked, ...notes].map((one) => html`<li>${inHtml(one)}</li>`)
   return items.length === 0 ? nothing : html`<ul class="needs">${items}</ul>`
 }
 
 function figures(view: View): Markup {
+  const wasted = wastedWords(view)
   const rows: [string, Value][] = [
     ...figuresOf(view, view.surface),
-    ['Rejected attempts', wastedCell(wasted(view))],
+    ['Rejected attempts', wasted === null ? 'none' : html`${wasted.cost} <small>${wasted.count}</small>`],
   ]
   return html`<dl>${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
-}
-
-function wastedCell(lost: Wasted): Markup {
-  const { attempts, share } = lost
-  if (attempts === 0) return html`none`
-  return html`${wastedWords(lost)} <small>${Math.round(share * 100)} %, ${many(attempts, 'attempt')}</small>`
 }
 
 /** What the guard refused, by attempt: each was rejected for it. */

@@ -1,10 +1,10 @@
 // The stories: criteria with what shows them, the last failure, gates with their output, places in files, pictures of pages.
 import { typedOn } from '../../loop/command-table.ts'
 import type { Evidence } from '../../model/feature.ts'
-import type { Annotation, Screenshot } from '../../model/gate.ts'
+import type { Screenshot } from '../../model/gate.ts'
 import { oneLine } from '../../model/text.ts'
 import { bounded, pathOf } from '../escape.ts'
-import { STANDINGS, type Standing } from '../outcomes.ts'
+import { STANDINGS } from '../outcomes.ts'
 import { GATES } from '../parts.ts'
 import { byUrgency, type StoryView } from '../stories.ts'
 import type { View } from '../view.ts'
@@ -17,10 +17,6 @@ export type Room = { stories: number; lines: number; text: number; output: numbe
 /** Data URIs of pictures by their blob. */
 export type Pictures = ReadonlyMap<string, string>
 
-/** Of a longer list, what is done stands below the rest, folded. */
-const MOST_OPEN = 20
-const DONE: ReadonlySet<Standing> = new Set(['passed', 'skipped', 'outside'])
-
 /** Null as soon as it is longer than `most`. */
 export function storyList(view: View, room: Room, pictures: Pictures, most: number): Markup | null {
   const { stories } = view
@@ -29,19 +25,15 @@ export function storyList(view: View, room: Room, pictures: Pictures, most: numb
   const chosen = new Set(byUrgency(stories).slice(0, room.stories))
   const shown = spent(picturesOf(view), pictures, room.pictures)
   const opened = new Set(stories.filter(({ standing }) => standing === 'blocked').slice(0, 3))
-  const isFolded = stories.length > MOST_OPEN && stories.some(({ standing }) => !DONE.has(standing))
   const all: Markup[] = []
-  const done: Markup[] = []
   let length = 0
   for (const [at, story] of stories.entries()) {
     if (!chosen.has(story)) continue
     const made = fullStory(story, at, { view, room, places, shown, isOpen: opened.has(story) })
     length += made.toString().length
     if (length > most) return null
-    if (isFolded && DONE.has(story.standing)) done.push(made)
-    else all.push(made)
+    all.push(made)
   }
-  if (done.length > 0) all.push(folded(`${done.length} stories that are done`, done))
   if (chosen.size === stories.length) return html`${all}`
   const lines = stories.flatMap((story, at) => (chosen.has(story) ? [] : [storyLine(story, at)]))
   const left = lines.length - room.lines
@@ -83,7 +75,7 @@ type Around = {
 }
 
 function fullStory(story: StoryView, at: number, { view, room, places, shown, isOpen }: Around): Markup {
-  const { id, title, standing, aside, attempts, usage, ms, description, dependsOn, guidance } = story
+  const { id, title, standing, aside, attempts, usage, ms, description, dependsOn } = story
   const { sign, word } = STANDINGS[standing]
   const figures = [
     attempts > 0 ? many(attempts, 'attempt') : '',
@@ -91,37 +83,38 @@ function fullStory(story: StoryView, at: number, { view, room, places, shown, is
     ms > 0 ? humanMs(ms) : '',
   ].filter(Boolean)
   const summary = html`<summary><span class="sign" title="${word}">${sign}</span><b class="id">${words(id, 64)}</b> <span class="name">${words(title)}</span> <span class="figures">${figures.join(' · ')} ${commit(story.commit, view.links.repository)}</span>${aside === '' ? nothing : html`<small>${words(aside)}</small>`}</summary>`
-  const waits = dependsOn.slice(0, 50).map((one) => {
-    const to = places.get(one)
-    return to === undefined ? html`${words(one, 64)} ` : html`<a href="#s${to}">${words(one, 64)}</a> `
-  })
+  const waits = dependsOn
+    .slice(0, 50)
+    .map((one) => html`<a href="#s${places.get(one) ?? ''}">${words(one, 64)}</a> `)
   const body = [
     description.trim() === '' ? nothing : html`<p class="prose">${bounded(description, room.text)}</p>`,
-    criteria(story, view, room),
+    listed('Acceptance criteria', criteria(story, view, room), 50),
     waits.length === 0 ? nothing : html`<p>Depends on ${waits}</p>`,
-    guidance.length === 0
-      ? nothing
-      : html`<p>Its next session is told:</p><ul>${guidance.slice(-20).map((one) => html`<li>${words(one, 500)}</li>`)}</ul>`,
     failure(story, view, room),
     gateTable(story, room, isOpen),
-    placeList([...(view.annotations[id] ?? []), ...story.gates.flatMap((gate) => gate.annotations ?? [])]),
-    remarkList(story),
+    listed('Places in the code', placesOf(story, view), 30),
+    listed(
+      'What a reviewer should see',
+      story.remarks.map((one) => words(one, 400)),
+      50,
+    ),
     pictureList(story, shown),
   ]
   return html`<details class="story s-${standing}" id="s${at}"${isOpen ? OPEN : nothing}>${summary}${body}</details>`
 }
 
-const MOST_CRITERIA = 50
+/** Items under a heading; nothing without any. */
+function listed(title: string, items: readonly Markup[], most: number): Markup {
+  if (items.length === 0) return nothing
+  const more = items.length > most ? html`<li>… and ${items.length - most} more</li>` : nothing
+  return html`<h4>${title}</h4><ol>${items.slice(0, most).map((item) => html`<li>${item}</li>`)}${more}</ol>`
+}
 
-function criteria({ criteria: all, evidence }: StoryView, view: View, room: Room): Markup {
-  if (all.length === 0) return nothing
-  const items = all.slice(0, MOST_CRITERIA).map((text, at) => {
+function criteria({ criteria: all, evidence }: StoryView, view: View, room: Room): Markup[] {
+  return all.map((text, at) => {
     const shown = evidence.filter(({ criterion }) => criterion === at + 1).slice(0, 5)
-    return html`<li>${words(text, Math.min(room.text, 500))}${shown.map((one) => html`<span class="shown">✔ ${evidenceOf(one, view)}</span>`)}</li>`
+    return html`${words(text, Math.min(room.text, 500))}${shown.map((one) => html`<span class="shown">✔ ${evidenceOf(one, view)}</span>`)}`
   })
-  const left = all.length - MOST_CRITERIA
-  const more = left > 0 ? html`<li>… and ${left} more</li>` : nothing
-  return html`<h4>Acceptance criteria</h4><ol class="criteria">${items}${more}</ol>`
 }
 
 /** What shows that a criterion is met: the place in the code where there is one, else what the judge named. */
@@ -154,24 +147,12 @@ function gateTable({ gates }: StoryView, room: Room, isOpen: boolean): Markup {
   return html`<h4>Gates of its last attempt</h4>${table(GATES, shown)}${outputs}`
 }
 
-const MOST_PLACES = 30
-
-function placeList(places: readonly Annotation[]): Markup {
-  if (places.length === 0) return nothing
-  const seen = new Map(places.map((one) => [`${one.path}:${one.line}:${one.message}`, one]))
-  const items = [...seen.values()]
-    .slice(0, MOST_PLACES)
-    .map(
-      ({ path, line, message, level }) =>
-        html`<li class="${level}"><code>${oneLine(path, 200)}:${line}</code> ${words(message, 400)}</li>`,
-    )
-  const more = seen.size > MOST_PLACES ? html`<li>… and ${seen.size - MOST_PLACES} more</li>` : nothing
-  return html`<h4>Places in the code</h4><ul class="places">${items}${more}</ul>`
-}
-
-function remarkList({ remarks }: StoryView): Markup {
-  if (remarks.length === 0) return nothing
-  return html`<h4>What a reviewer should see</h4><ul class="remarks">${remarks.slice(0, 50).map((one) => html`<li>${words(one, 400)}</li>`)}</ul>`
+function placesOf({ id, gates }: StoryView, { annotations }: View): Markup[] {
+  const all = [...(annotations[id] ?? []), ...gates.flatMap((gate) => gate.annotations ?? [])]
+  const each = new Map(all.map((one) => [`${one.path}:${one.line}:${one.message}`, one]))
+  return [...each.values()].map(
+    ({ path, line, message }) => html`<code>${oneLine(path, 200)}:${line}</code> ${words(message, 400)}`,
+  )
 }
 
 function pictureList({ gates }: StoryView, shown: Pictures): Markup {

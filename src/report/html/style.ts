@@ -30,9 +30,8 @@ details>summary{cursor:pointer}details details{margin:6px 0}
 .story .sign{display:inline-block;width:26px}.story .figures{color:var(--soft);font-size:13px;float:right;padding-left:12px}
 .story.s-passed{border-left-color:var(--good)}.story.s-blocked{border-left-color:var(--bad)}.story.s-rejected{border-left-color:var(--wait)}.story.s-working{border-left-color:var(--run)}
 :target{outline:2px solid var(--link);outline-offset:2px}
-.why{color:var(--bad);font-weight:600}.prose{white-space:pre-line}.criteria li{margin:2px 0}.shown{color:var(--soft);font-size:13px;display:block}
-.lines{list-style:none;padding:0}.places li.failure{color:var(--bad)}.places code{color:var(--ink)}
-mark{background:var(--wait);color:var(--page);border-radius:4px;padding:0 5px;font-size:12px}
+.why{color:var(--bad);font-weight:600}.prose{white-space:pre-line}.shown{color:var(--soft);font-size:13px;display:block}
+.lines{list-style:none;padding:0}
 .wide{overflow-x:auto}
 table{border-collapse:collapse;min-width:min(100%,480px);font-size:13.5px;margin:6px 0}th{font-weight:600;color:var(--soft);border-bottom:1px solid var(--line);white-space:nowrap}th,td{padding:5px 18px 5px 0;text-align:left;vertical-align:top;overflow-wrap:break-word}td small{overflow-wrap:anywhere}td{border-bottom:1px solid var(--line)}.figure{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 .pages{display:flex;flex-wrap:wrap;gap:14px}figure{margin:0;width:100%}figure div{display:inline-block;vertical-align:top;width:48%;max-width:480px;min-width:min(100%,260px);margin:4px 8px 4px 0}figure .aside{display:block}figure img{width:100%;border:1px solid var(--line);border-radius:4px}
@@ -45,8 +44,8 @@ svg .sign{font-size:11px;font-weight:700}svg .good .sign{fill:var(--good)}svg .b
 .graph .s-passed text,.graph .s-blocked text,.graph .s-rejected text,.graph .s-working text{fill:#fff}
 footer{margin-top:40px;padding-top:10px;border-top:1px solid var(--line);color:var(--soft);font-size:13px}
 @media(max-width:640px){body{padding:10px 12px 32px}.top{padding:12px 14px}h1{font-size:20px}.story .figures{float:none;display:block;padding-left:42px}.next{font-size:15px}}
-@media print{:root{--page:#fff;--card:#fff;--ink:#000;--soft:#444;--line:#bbb;--good:#1a7f37;--bad:#cf222e;--wait:#9a6700;--run:#0969da;--rest:#ddd}body{max-width:none;padding:0;font-size:11px}nav{display:none}.top,.story>summary,tr,figure,svg{break-inside:avoid}h2{break-after:avoid}pre{max-height:none;font-size:9px}svg,mark,.legend i{print-color-adjust:exact;-webkit-print-color-adjust:exact}details::details-content{content-visibility:visible;display:block}}`
+@media print{:root{--page:#fff;--card:#fff;--ink:#000;--soft:#444;--line:#bbb;--good:#1a7f37;--bad:#cf222e;--wait:#9a6700;--run:#0969da;--rest:#ddd}body{max-width:none;padding:0;font-size:11px}nav{display:none}.top,.story>summary,tr,figure,svg{break-inside:avoid}h2{break-after:avoid}pre{max-height:none;font-size:9px}svg,.legend i{print-color-adjust:exact;-webkit-print-color-adjust:exact}details::details-content{content-visibility:visible;display:block}}`
 
 /** The base64 of the style's SHA-256; a test holds both together. */
-export const STYLE_HASH = 'sha256-KFl9EZSqStgKxuMtQrrFvutYbP31V77xewimag6uQQ4='
+export const STYLE_HASH = 'sha256-eh6mif+rivqbvqCP0j11P0k4u63/2yX9gL6mOknq5Dg='
 export const STYLE = new Markup([CSS], [])
