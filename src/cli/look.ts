@@ -81,7 +81,7 @@ export async function status(context: Context): Promise<Answer> {
   const width = isTTY ? Math.min(100, columns) : null
   for (const plan of plans)
     if (plan.phase === 'proposed') say(['', ...waitingLines(plan, width), ''].join('\n'))
-  const forecast = forecastOf(shown, Date.now())
+  const forecast = forecastOf(shown)
   const outlook = outlookWords(forecast, worstCase(shown, limits))
   if (outlook !== null) say(`Left: ${outlook}`)
   say(terminalText(standingWords(state, situation)))
@@ -192,7 +192,7 @@ export async function dryRun(
   await editsOf(local, state)
   const asked = withWanted(flags.force === true ? begunAnew(state, state.nonce) : state, local.settings)
   const step = stepOfRun(asked, limits)
-  const forecast = forecastOf(asked, Date.now())
+  const forecast = forecastOf(asked)
   const outlook = outlookWords(forecast, worstCase(asked, limits))
   if (outlook !== null) say(`Left: ${outlook}`)
   say(`Next: ${sayStep(step, asked)}`)

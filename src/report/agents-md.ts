@@ -49,8 +49,7 @@ type Apart = { before: string; items: string[]; after: string }
 /** Whatever stands between the markers and is not of the section was written by somebody: it moves behind it. */
 function apart(text: string): Apart {
   const lines = text.match(/[^\n]*\n|[^\n]+/g) ?? []
-  const fenced = fencedLines(lines)
-  const marks = lines.map((line, at) => (fenced.has(at) ? '' : line.trim()))
+  const marks = lines.map((line) => line.trim())
   const begin = marks.indexOf(BEGIN)
   const end = marks.indexOf(END, begin + 1)
   const others = (from: number, to: number) =>
@@ -64,22 +63,6 @@ function apart(text: string): Apart {
     items: items.filter((item) => item !== ''),
     after: `${foreign.join('')}${others(end + 1, lines.length)}`,
   }
-}
-
-/** The lines of fences: people show there what a section looks like. One that never ends counts as none. */
-function fencedLines(lines: readonly string[]): Set<number> {
-  const fenced = new Set<number>()
-  let open: { mark: string; at: number } | null = null
-  for (const [at, line] of lines.entries()) {
-    const [, mark, info = ''] = /^ {0,3}(`{3,}|~{3,})(.*)/.exec(line) ?? []
-    if (mark === undefined) continue
-    if (open === null) open = mark.startsWith('`') && info.includes('`') ? null : { mark, at }
-    else if (mark.startsWith(open.mark) && info.trim() === '') {
-      for (let inside = open.at; inside <= at; inside += 1) fenced.add(inside)
-      open = null
-    }
-  }
-  return fenced
 }
 
 function isItem(line: string): boolean {

@@ -3,7 +3,7 @@ import { iterationsLeft } from '../loop/limits.ts'
 import type { Limits } from '../model/limits.ts'
 import type { State } from '../model/state.ts'
 import { remaining } from '../prd/select.ts'
-import { inWork, outcomeNow } from './headline.ts'
+import { outcomeNow } from './headline.ts'
 import { humanMs, many, usd } from './words.ts'
 
 /** For all open stories together: half of what came before lay between `low` and `high`. */
@@ -11,8 +11,8 @@ type Range = { low: number; likely: number; high: number }
 
 export type Forecast = NonNullable<ReturnType<typeof forecastOf>>
 
-/** Null where nothing is left, or no story has passed yet that could tell. `now` in epoch milliseconds. */
-export function forecastOf(state: State, now: number) {
+/** Null where nothing is left, or no story has passed yet that could tell. */
+export function forecastOf(state: State) {
   const { prd, control, records } = state
   const open = openStories(state)
   const past = prd.userStories.flatMap(({ id, passes, lastResult }) => {
@@ -22,17 +22,7 @@ export function forecastOf(state: State, now: number) {
       : []
   })
   if (open.length === 0 || past.length === 0 || outcomeNow(state) === 'complete') return null
-  const all = (each: readonly number[]) => mapRange(eachRange(each), (one) => one * open.length)
-  const costs = past.map(({ usage }) => usage.costUsd)
-  const costUsd = costs.some((cost) => cost > 0) ? all(costs) : null
-  const iterations = mapRange(all(past.map((one) => one.iterations)), (count) =>
-    Math.max(open.length, Math.round(count)),
-  )
-  const attempt = inWork(state)
-  const passed = attempt === null ? 0 : Math.max(0, now - attempt.startedAt)
-  // The story in work takes no less than it has taken already.
-  const others = all(past.map(({ ms }) => ms))
-  const ms = mapRange(others, (one) => Math.max(one - passed, (one * (open.length - 1)) / open.length))
+  const all = (of: (one: (typeof past)[number]) => number) => rangeOf(past.map(of), open.length)
   const blocked = remaining(prd, control.scope).length - open.length
   return {
     stories: open.length,
@@ -40,11 +30,11 @@ export function forecastOf(state: State, now: number) {
     blocked,
     /** The passed stories that it is told from, their rejected attempts among what they cost. */
     from: past.length,
-    iterations,
+    iterations: all((one) => one.iterations),
     /** Dollars; null where no agent says what it costs. */
-    costUsd,
+    costUsd: past.some(({ usage }) => usage.costUsd > 0) ? all(({ usage }) => usage.costUsd) : null,
     /** Of agents and gates, milliseconds: what jobs wait for is not in it. */
-    ms,
+    ms: all(({ ms }) => ms),
   }
 }
 
@@ -83,26 +73,16 @@ function openStories({ prd, control }: State) {
   return remaining(prd, control.scope).filter((story) => !story.blocked)
 }
 
-/** Of one or two stories nobody knows how far others will be off. */
-const FEW = 3
-
-function eachRange(each: readonly number[]): Range {
+/** Of so many stories as these: the median, and the half of them around it. */
+function rangeOf(each: readonly number[], count: number): Range {
   const sorted = each.toSorted((one, other) => one - other)
-  const likely = quantile(sorted, 0.5)
-  if (sorted.length < FEW) return { low: quantile(sorted, 0) / 2, likely, high: quantile(sorted, 1) * 2 }
-  // A few dear ones make most of a sum.
-  const mean = sorted.reduce((sum, one) => sum + one, 0) / sorted.length
-  return { low: quantile(sorted, 0.25), likely, high: Math.max(quantile(sorted, 0.75), mean) }
-}
-
-function quantile(sorted: readonly number[], share: number): number {
-  const at = (sorted.length - 1) * share
-  const below = sorted[Math.floor(at)] ?? 0
-  return below + ((sorted[Math.ceil(at)] ?? below) - below) * (at - Math.floor(at))
-}
-
-function mapRange({ low, likely, high }: Range, map: (value: number) => number): Range {
-  return { low: map(low), likely: map(likely), high: map(high) }
+  const last = sorted.length - 1
+  const at = (place: number) => (sorted[place] ?? 0) * count
+  return {
+    low: at(Math.floor(last / 4)),
+    likely: at(Math.round(last / 2)),
+    high: at(Math.ceil((last * 3) / 4)),
+  }
 }
 
 /** What the rest of the run may cost at most; null where nothing can be said. Money in USD. */
@@ -112,17 +92,13 @@ export function worstCase(state: State, limits: Limits): string | null {
   if (open.length === 0 || outcome === 'complete' || outcome === 'stuck') return null
   const attempts = open.reduce((sum, story) => sum + Math.max(1, limits.maxAttempts - story.retries), 0)
   const iterations = Math.max(0, Math.min(attempts, iterationsLeft(state, limits)))
-  const { costUsd } = state.prd.run.usage
+  const spentUsd = state.prd.run.usage.costUsd
   const allowed = limits.maxCostUsd === null ? null : limits.maxCostUsd + state.control.granted.costUsd
-  const paid = state.timeline.map((entry) => entry.costUsd).filter((cost) => cost > 0)
-  const capped = allowed === null ? '' : `; the limit is ${usd(allowed)}`
-  if (paid.length === 0) {
-    return `${many(iterations, 'more iteration')}${allowed === null ? ', and no cost limit is set' : capped}`
-  }
-  const dearest = Math.max(...paid)
+  const dearest = Math.max(0, ...state.timeline.map((entry) => entry.costUsd))
   const atMost = iterations * dearest
-  if (allowed !== null && costUsd + atMost > allowed) {
-    return `${usd(Math.max(0, allowed - costUsd))} more, then the cost limit of ${usd(allowed)} ends the run`
-  }
-  return `${usd(atMost)} more: ${many(iterations, 'iteration')} at ${usd(dearest)}, the dearest so far${capped}`
+  if (dearest === 0)
+    return `${many(iterations, 'more iteration')}${allowed === null ? ', and no cost limit is set' : `; the limit is ${usd(allowed)}`}`
+  if (allowed !== null && spentUsd + atMost > allowed)
+    return `${usd(Math.max(0, allowed - spentUsd))} more, then the cost limit of ${usd(allowed)} ends the run`
+  return `${usd(atMost)} more: ${many(iterations, 'iteration')} at ${usd(dearest)}, the dearest so far`
 }

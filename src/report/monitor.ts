@@ -63,7 +63,7 @@ export function dashboardOf(watched: Watched, now: number) {
     next: inPlain(nextMove(state, situation, surface, limits)),
     /** What a person can do although work goes on: of the first story that is blocked. */
     needs: isAtWork ? (blockedOf(stories, surface, null).map(inPlain)[0] ?? null) : null,
-    outlook: outlookWords(forecastOf(state, now), limits === null ? null : worstCase(state, limits)),
+    outlook: outlookWords(forecastOf(state), limits === null ? null : worstCase(state, limits)),
     figures: figuresOf(header, surface),
     calls: callsOf(state, limits, now),
     circuit: circuitOf(state, now),

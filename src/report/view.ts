@@ -104,7 +104,7 @@ export function viewOf(state: State, facts: Facts, situation: Situation = ownSit
     surface,
     next: nextMove(state, situation, surface, limits),
     /** What the rest will probably take. */
-    forecast: forecastOf(state, facts.now),
+    forecast: forecastOf(state),
     worst: limits === null ? null : worstCase(state, limits),
     stories,
     bar: barOf(stories),

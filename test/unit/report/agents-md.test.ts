@@ -68,25 +68,6 @@ describe('what is written', () => {
     assert.match(later, /The mailer/)
   })
 
-  test('what people show in a fence is theirs, the section behind it is not', () => {
-    for (const fence of ['```', '~~~~', '  ```']) {
-      const people = `# Agents\n\n${fence}md\n${BEGIN}\n- a hint of the docs\n${END}\n${fence}\n`
-      const text = withAgentsSection(people, [MAIL]) ?? ''
-      assert.ok(text.startsWith(people), text)
-      const later = withAgentsSection(text, [SEED]) ?? ''
-      assert.ok(later.startsWith(people), later)
-      assert.deepEqual([count(later, BEGIN), count(later, MAIL), count(later, SEED)], [2, 1, 1])
-    }
-  })
-
-  test('a fence that never ends, and backticks that open none, hide no section', () => {
-    for (const people of ['```md\nno end\n', '``` a `b` ```\n']) {
-      const text = withAgentsSection(people, [MAIL]) ?? ''
-      const later = withAgentsSection(text, [SEED]) ?? ''
-      assert.deepEqual([count(later, BEGIN), count(later, MAIL), count(later, SEED)], [1, 1, 1])
-    }
-  })
-
   test('a marker without its other half takes nothing along', () => {
     for (const broken of [`a\n${BEGIN}\n- people's own line\n`, `${END}\n- people's own line\n${BEGIN}\n`]) {
       const text = withAgentsSection(broken, [MAIL]) ?? ''

@@ -6,30 +6,22 @@ import type { State } from '../../../src/model/state.ts'
 import { newStory } from '../../../src/prd/schema.ts'
 import { type Forecast, forecastOf, forecastWords, worstCase } from '../../../src/report/forecast.ts'
 import { runs } from '../runs.ts'
-import { complete, justStarted, limits, midRun, NOW, pass, reject, stuck } from './samples.ts'
+import { complete, justStarted, limits, midRun, pass, reject, stuck } from './samples.ts'
 
-const words = (state: State) => forecastWords(forecastOf(state, NOW))
+const words = (state: State) => forecastWords(forecastOf(state))
 
 test('the rest is told from the stories that passed, with a range', () => {
   assert.equal(
     words(midRun()),
-    'about $1.26 ($1.20 to $1.78), 8m (7m to 12m), 3 iterations for the 3 stories left, going by the 3 that passed',
+    'about $1.26 ($1.14 to $2.31), 8m (6m to 16m), 3 iterations for the 3 stories left, going by the 3 that passed',
   )
 })
 
-test('what an attempt in work has taken already is not to come', () => {
-  const later = forecastOf(midRun(), NOW + 60_000)
-  const before = forecastOf(midRun(), NOW)
-  assert.equal(later?.ms.likely, (before?.ms.likely ?? 0) - 60_000)
-  const long = forecastOf(midRun(), NOW + 3_600_000)
-  assert.equal(long?.ms.likely, ((before?.ms.likely ?? 0) * 2) / 3)
-})
-
-test('one story that passed says little, and its rejected attempts count', () => {
+test('the rejected attempts of a story that passed count', () => {
   const state = pass(reject(justStarted(), 'US-001'), 'US-001', 2)
-  const forecast = forecastOf(state, NOW)
+  const forecast = forecastOf(state)
   assert.equal(forecast?.from, 1)
-  assert.deepEqual(forecast?.iterations, { low: 5, likely: 10, high: 20 })
+  assert.deepEqual(forecast?.iterations, { low: 10, likely: 10, high: 10 })
   assert.equal(forecast?.costUsd?.likely.toFixed(2), '5.15')
   assert.match(words(state) ?? '', / for the 5 stories left, going by the one that passed$/)
 })
@@ -39,19 +31,19 @@ test('blocked stories wait for a person, and are named', () => {
 })
 
 test('where nothing is known or left nothing is said', () => {
-  assert.equal(forecastOf(justStarted(), NOW), null)
-  assert.equal(forecastOf(complete(), NOW), null)
+  assert.equal(forecastOf(justStarted()), null)
+  assert.equal(forecastOf(complete()), null)
   assert.equal(words(complete()), null)
   const imported = midRun().prd.userStories.map((story) =>
     story.lastResult === null ? story : { ...story, lastResult: { ...story.lastResult, imported: true } },
   )
-  assert.equal(forecastOf({ ...midRun(), prd: { ...midRun().prd, userStories: imported } }, NOW), null)
+  assert.equal(forecastOf({ ...midRun(), prd: { ...midRun().prd, userStories: imported } }), null)
 })
 
 test('an agent that says no cost has none foretold', () => {
   let state = justStarted()
   for (const id of ['US-001', 'US-002']) state = pass(state, id, 1, 0)
-  const forecast = forecastOf(state, NOW)
+  const forecast = forecastOf(state)
   assert.equal(forecast?.costUsd, null)
 })
 
@@ -65,8 +57,7 @@ test('a forecast is ordered, never negative, and no less for more stories', () =
     fc.property(
       fc.array(attempt, { minLength: 1, maxLength: 12 }),
       fc.integer({ min: 1, max: 30 }),
-      fc.integer({ min: 0, max: 10_000_000 }),
-      (past, open, later) => {
+      (past, open) => {
         const of = (count: number) => {
           const ids = [
             ...past.map((_, at) => `P${at}`),
@@ -79,7 +70,7 @@ test('a forecast is ordered, never negative, and no less for more stories', () =
           }
           for (const [at, { attempts, cost, seconds }] of past.entries())
             state = pass(state, `P${at}`, attempts, cost, seconds)
-          const forecast = forecastOf(state, NOW + later)
+          const forecast = forecastOf(state)
           assert.ok(forecast !== null)
           return forecast
         }
@@ -102,10 +93,7 @@ function checked(fewer: Forecast, more: Forecast, key: 'iterations' | 'costUsd' 
     assert.ok(one[bound] <= other[bound], `${key} ${bound}`)
 }
 test('the worst case never exceeds what limits allow', () => {
-  assert.equal(
-    worstCase(midRun(), limits),
-    '$6.16 more: 8 iterations at $0.77, the dearest so far; the limit is $20.00',
-  )
+  assert.equal(worstCase(midRun(), limits), '$6.16 more: 8 iterations at $0.77, the dearest so far')
   assert.equal(
     worstCase(midRun(), { ...limits, maxCostUsd: 3 }),
     '$0.82 more, then the cost limit of $3.00 ends the run',
