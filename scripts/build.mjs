@@ -14,10 +14,9 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const ncc = createRequire(import.meta.url)('@vercel/ncc')
 
 await rm(join(root, 'lib'), { recursive: true, force: true })
-execFileSync(join(root, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfig.build.json'], {
-  cwd: root,
-  stdio: 'inherit',
-})
+// The types are only taken off: `npm run types` checks them.
+const emit = ['-p', 'tsconfig.build.json', '--noCheck', '--singleThreaded']
+execFileSync(join(root, 'node_modules', '.bin', 'tsc'), emit, { cwd: root, stdio: 'inherit' })
 
 /** Path below dist/ to bytes: bundled first, written together, so that a running action sees one build or the other. */
 const files = new Map([
@@ -36,10 +35,20 @@ const outputs = Object.entries({ ...assets, 'ralph.js': { source: code } })
 const whole = outputs
   .map(([path, { source }]) => (path.endsWith('ralph.js') ? String(source) : ''))
   .join('\n')
+const ENDPOINTS = /^const Endpoints = (\{\n[\s\S]*?\n\});$/m
+/** The names of characters (`&amp;`): documents/markdown.ts reads Markdown without them, to the letter. */
+const ENTITIES = /^const characterEntities = \{\n[\s\S]*?\n\}/m
+if (!ENDPOINTS.test(whole)) throw new Error('octokit has no table of endpoints (any more)')
+if (!ENTITIES.test(whole)) throw new Error('Markdown has no table of named characters (any more)')
 for (const [path, { source }] of outputs.filter(([name]) => name !== 'package.json')) {
   // What is a file of its own is copied as it is; axe-core, which is larger than all else, is packed (browser/check.ts).
   if (path.endsWith('ralph.js'))
-    files.set(`bundle/${path}`, await minified(await onlyUsed(withoutEntities(onlyCalled(String(source))))))
+    files.set(
+      `bundle/${path}`,
+      await minified(
+        await onlyUsed(onlyCalled(String(source)).replace(ENTITIES, 'const characterEntities = {}')),
+      ),
+    )
   else if (path === 'axe.min.js') files.set(`bundle/${path}.gz`, gzipSync(source, { level: 9, mtime: 0 }))
   else files.set(`bundle/${path}`, source)
 }
@@ -95,13 +104,10 @@ async function licences(bundled) {
 
 /** Of octokit's thousand endpoints those that `api.rest` is asked for. */
 function onlyCalled(source) {
-  const table = /^const Endpoints = (\{\n[\s\S]*?\n\});$/m
-  const calls = [...whole.matchAll(/\bapi\.rest\b(?:\s*\.(\w+)\s*\.(\w+))?/g)]
-  if (!table.test(whole)) throw new Error('octokit has no table of endpoints (any more)')
-  return source.replace(table, (_, text) => {
+  return source.replace(ENDPOINTS, (_, text) => {
     const all = runInNewContext(`(${text})`)
     const used = {}
-    for (const [call, scope, method] of calls) {
+    for (const [call, scope, method] of whole.matchAll(/\bapi\.rest\b(?:\s*\.(\w+)\s*\.(\w+))?/g)) {
       const endpoint = all[scope]?.[method]
       if (endpoint === undefined)
         throw new Error(`${call}: write api.rest.SCOPE.METHOD, so that it is bundled`)
@@ -109,13 +115,6 @@ function onlyCalled(source) {
     }
     return `const Endpoints = ${JSON.stringify(used)};`
   })
-}
-
-/** Without the names of characters (`&amp;`): documents/markdown.ts reads Markdown without them, to the letter. */
-function withoutEntities(source) {
-  const table = /^const characterEntities = \{\n[\s\S]*?\n\}/m
-  if (!table.test(whole)) throw new Error('Markdown has no table of named characters (any more)')
-  return source.replace(table, 'const characterEntities = {}')
 }
 
 /** Without the functions of a module that nothing in it calls: in webpack's wrapper esbuild would keep them. */
