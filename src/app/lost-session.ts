@@ -6,6 +6,7 @@ import type { Git } from '../git/git.ts'
 import { placeFile } from '../git/own-index.ts'
 import { withLostSession } from '../loop/attempt.ts'
 import { reservedUsage, spend } from '../loop/change.ts'
+import { jsonObject } from '../model/json.ts'
 import type { AgentPort, Observer, SessionBounds } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { Usage } from '../model/usage.ts'
@@ -72,18 +73,10 @@ function read<T extends { nonce: string; usage: Usage }>(
   schema: z.ZodMiniType<T>,
 ): T | null {
   const bytes = readRegularNow(noteOf(git, kind, folder), MOST_BYTES)
-  const found = bytes === null ? null : schema.safeParse(parsed(bytes.toString('utf8')))
+  const found = bytes === null ? null : schema.safeParse(jsonObject(bytes.toString('utf8')))
   if (found?.success !== true || found.data.nonce !== nonce) return null
   const { extra: _, ...usage } = found.data.usage
   return Object.values(usage).every((amount) => amount >= 0) ? { ...found.data, usage } : null
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 function noteOf({ own }: Git, kind: string, folder: string): string {

@@ -30,6 +30,7 @@ import { endOrphansOfRun } from '../system/process.ts'
 import { processLives } from '../system/process-table.ts'
 import { type Context, settingsOf } from './context.ts'
 import { inboxQueue } from './inbox.ts'
+import { commitLookedAt, throwAway } from './looked-at.ts'
 
 export type LocalRun = Awaited<ReturnType<typeof openLocal>>
 
@@ -217,8 +218,14 @@ export function freshState(file: Feature, settings: Settings, base: { branch: st
 }
 
 /** Refuses a dirty tree, takes up what people changed in the feature's own folder; keeps the dirt of an open attempt. */
-export async function adoptSettle(local: LocalRun, state: State): Promise<State> {
+export async function adoptSettle(
+  local: LocalRun,
+  state: State,
+  warn: (message: string) => void,
+): Promise<State> {
   const { repository, clone } = local.workspace
+  const looked = await commitLookedAt(local.workspace, state)
+  if (looked !== null) await throwAway(local.workspace, looked, warn)
   const edits = await editsOf(local, state)
   if (edits === null) return state
   const fresh = state.published === null
@@ -232,7 +239,8 @@ export async function adoptSettle(local: LocalRun, state: State): Promise<State>
 export async function editsOf(local: LocalRun, state: State): Promise<string[] | null> {
   const { repository, clone } = local.workspace
   const onBranch = clone.branch === state.branch
-  if (openAttempt(state) !== null && onBranch) return null
+  if ((openAttempt(state) !== null && onBranch) || (await commitLookedAt(local.workspace, state)) !== null)
+    return null
   // Killed between the state and the clone's branch, or its HEAD: the tree is ours already.
   if (state.published !== null && (await repository.dirt(state.green)).length === 0) return null
   const mayHoldEdits = state.published === null || onBranch

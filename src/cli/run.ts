@@ -22,6 +22,7 @@ import { type Answer, type Context, interrupted, onSignals, settingsOf } from '.
 import { inboxQueue, post } from './inbox.ts'
 import { adoptSettle, atWork, isAlive, type LocalRun, openLocal, refuseAtWork } from './local.ts'
 import { dryRun, otherConfig, preflight, refuseElsewhere, templateFindings } from './look.ts'
+import { lookNotes } from './looked-at.ts'
 import { withOwnNotify } from './notify-own.ts'
 
 /** Works until the outcome. Ctrl+C ends the session in work, saves, and gives 130; a second one ends at once. */
@@ -73,7 +74,7 @@ export async function run(context: Context): Promise<Answer> {
       chosen: {},
       wanted: settings,
       anew: context.flags.force === true,
-      settle: (state) => adoptSettle(local, state),
+      settle: (state) => adoptSettle(local, state, live.warn),
       today: new Date(now).toISOString().slice(0, 10),
       firstComment: async () => 0,
     }).catch((error: unknown) => {
@@ -128,7 +129,7 @@ export async function withPorts<T>(
       settings,
       env,
       workspace,
-      observers: [live],
+      observers: [live, lookNotes(workspace.git)],
       warn: live.warn,
       signal: stop.signal,
       as,

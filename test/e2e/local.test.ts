@@ -170,7 +170,8 @@ test('a killed run: its survivors are ended by the next one', async () => {
 test('a run killed at its gates: what the session said that it used is counted, and nothing is estimated', async () => {
   await using at = await place(['US-001'], { 'US-001': [good('US-001'), good('US-001')] })
   const gate = await gateIn(at)
-  const first = at.start(['--gate', `good=${gate.shell}`, '--baseline', 'off', '--max-cost-usd', '9'])
+  const litter = `good=echo litter >src/litter; ${gate.shell}`
+  const first = at.start(['--gate', litter, '--baseline', 'off', '--max-cost-usd', '9'])
   await gate.reached()
   first.kill('SIGKILL')
   await first.ended
@@ -178,6 +179,27 @@ test('a run killed at its gates: what the session said that it used is counted, 
   assert.equal(ended.code, 0, ended.err)
   const { costUsd, inputTokens, estimatedCostUsd } = at.state().prd.run.usage
   assert.deepEqual([costUsd, inputTokens, estimatedCostUsd], [0.03, 3000, undefined])
+  assert.equal(at.git('ls-tree', '--name-only', 'HEAD', 'src/litter'), '', 'what a gate wrote is no work')
+})
+
+test('a run killed at the gates of the base, or of the whole, goes on as it stood', async () => {
+  for (const time of [1, 3]) {
+    await using at = await place(['US-001'], { 'US-001': [good('US-001')] })
+    const prd = '.ralph/2026-01-31-sample/prd.json'
+    await at.write({ [prd]: (await at.read(prd)).replace('part US-001', 'another part') })
+    const gate = await gateIn(at)
+    const whole = `echo x >>../count; [ $(wc -l <../count) != ${time} ] || { echo litter | tee src/litter >>src/base.txt; ${gate.shell}; }`
+    const first = at.start(['--gate', `good=${whole}`])
+    await gate.reached()
+    first.kill('SIGKILL')
+    await first.ended
+    const ended = await at.run(GOOD)
+    assert.equal(ended.code, 0, ended.err)
+    assert.deepEqual([at.git('status', '--porcelain'), await at.read('src/base.txt')], ['', 'base\n'])
+    assert.equal(at.state().prd.userStories[0]?.title, 'another part')
+    const [, aside = ''] = /Were they yours\? git restore --source=(\w+) -- <path>/.exec(ended.out) ?? []
+    assert.equal(at.git('show', `${aside}:src/litter`), 'litter')
+  }
 })
 
 test('a run killed in the final verification: the judge that was lost is no gift', async () => {

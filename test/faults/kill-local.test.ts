@@ -80,7 +80,8 @@ async function fresh(site: Site, plan: Plan): Promise<string> {
 function ralph(site: Site, at: string): Promise<Ended> {
   const agent = `bash ${join(site.folder, 'agent.sh')} ${join(at, 'sessions')}`
   const args = ['run', 'sample', '--json', '--agent', 'custom', '--agent-command', agent]
-  args.push('--gate', 'base=test -f src/base.txt', '--gate', `good=${GATE}`)
+  // What a gate writes is in no commit, and in no work tree behind it.
+  args.push('--gate', 'base=echo litter >>src/litter; test -f src/base.txt', '--gate', `good=${GATE}`)
   const child = spawn(process.execPath, [join(site.bundle, 'cli', 'main.js'), ...args], {
     cwd: join(at, 'repository'),
     env: {
@@ -223,7 +224,7 @@ test('ralph run, killed at its effects: the next run loses nothing and repeats t
     t.diagnostic(`\n${table([{ scenario: 'ralph run, local', of, trials, seconds }])}`)
     assert.equal(failures(trials), '')
     const covered = trials.reduce((sum, one) => sum + one.points, 0)
-    assert.ok(covered >= 100 || TRIALS < 30, `only ${covered} points`)
+    assert.ok(covered >= 100 || TRIALS < 45, `only ${covered} points`)
   } finally {
     await rm(site.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
   }
