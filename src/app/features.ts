@@ -92,7 +92,7 @@ export async function meantFeature(
 }
 
 /** Whether a run's folder is in the archive there: whoever means it, though its branch still stands, says its name. */
-async function archivedAt(
+export async function archivedAt(
   objects: CatFile,
   { commit, workTree }: Place,
 ): Promise<(folder: string) => boolean> {

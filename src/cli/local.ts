@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { branchToTake, refuseShared } from '../app/branch.ts'
 import { newState } from '../app/claim.ts'
 import { checkDirt } from '../app/dirt.ts'
-import { meantFeature } from '../app/features.ts'
+import { archivedAt, meantFeature } from '../app/features.ts'
 import { gatedTagsOf } from '../app/limits.ts'
 import { openWorkspace, type Workspace } from '../app/workspace.ts'
 import { type Feature, featureOfFolder } from '../git/features.ts'
@@ -13,7 +13,7 @@ import { withoutArchived } from '../loop/archive.ts'
 import { applyCommand } from '../loop/commands.ts'
 import { expired, sayHolder } from '../loop/lease.ts'
 import { isNoted } from '../loop/notes.ts'
-import { decision } from '../loop/situation.ts'
+import { decision, type Situation } from '../loop/situation.ts'
 import type { Prd } from '../model/feature.ts'
 import { newJob, openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
@@ -121,6 +121,26 @@ export async function openLocal(
 export async function isAlive(lease: Lease | null): Promise<boolean> {
   if (lease === null) return false
   return lease.host === hostname() ? processLives(lease.pid, lease.startTime) : !expired(lease, Date.now())
+}
+
+/** With what people have made of a run that is complete, as this clone shows it: a squash carries its prd.json, too. */
+export async function withMerge<S extends Situation>(
+  workspace: Workspace,
+  state: State,
+  situation: S,
+): Promise<S> {
+  if (situation.kind !== 'ended' || situation.conclusion.outcome !== 'complete') return situation
+  const { clone, objects, store } = workspace
+  const commit = clone.branch === state.branch ? await store.head(state.base.branch) : clone.head
+  if (commit === null || state.published === null) return situation
+  const isArchived = await archivedAt(objects, { commit, workTree: clone.workTree })
+  if (isArchived(state.folder.replace(/^\.ralph\//, ''))) return { ...situation, since: 'archived' }
+  const { prd } = ownFiles(state)
+  const [there, ours] = [
+    await objects.info(`${commit}:${prd}`),
+    await objects.info(`${state.published}:${prd}`),
+  ]
+  return there !== null && there.oid === ours?.oid ? { ...situation, since: 'merged' } : situation
 }
 
 /** What a person's `ralph run` would do next. */

@@ -51,6 +51,7 @@ import {
   prdPathOf,
   refuseAtWork,
   stepOfRun,
+  withMerge,
 } from './local.ts'
 import { waitingLines } from './plan-view.ts'
 
@@ -60,7 +61,8 @@ export async function status(context: Context): Promise<Answer> {
   const other = await otherConfig(local, state)
   if (other !== null) context.warn(other)
   const limits = limitsOf(local.settings)
-  const situation = situationOf(state, limits, Date.now(), await isAlive(state.lease))
+  const seen = situationOf(state, limits, Date.now(), await isAlive(state.lease))
+  const situation = await withMerge(local.workspace, state, seen)
   const outcome = outcomeIn(situation)
   const { say } = context
   // An attempt that a dead process has left is nobody's work.

@@ -1,7 +1,7 @@
 // What `ralph monitor` and `ralph serve` look at on this machine: the runs of this clone, as its files tell.
 import { join } from 'node:path'
 import { agentIn, TranscriptReader } from '../agents/readable.ts'
-import { findFeatures } from '../app/features.ts'
+import { archivedAt, findFeatures } from '../app/features.ts'
 import { limitsOf } from '../app/limits.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { featureOfFolder } from '../git/features.ts'
@@ -13,7 +13,7 @@ import type { Watched } from '../report/monitor.ts'
 import type { Settings } from '../settings/index.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
-import { freshState, isAlive } from './local.ts'
+import { freshState, isAlive, withMerge } from './local.ts'
 import { ALIVE_MS, GrowingFile, hearRuns, type Log, logsIn, newestSession } from './logs.ts'
 
 export type Source = Disposable & {
@@ -63,6 +63,7 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
   const { store, clone, objects, redactor } = workspace
   const limits = limitsOf(settings)
   const top = join(clone.gitDir, 'ralph')
+  const place = { commit: clone.head ?? '', workTree: clone.workTree }
   const hearing = hearRuns(workspace, settings)
   /** After how long a look is worth it without a word. */
   let waitMs = ALIVE_MS
@@ -77,7 +78,6 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
   /** Features with stories that no run has begun on; none is looked for where all that are wanted have a run. */
   async function notBegun(begun: readonly string[]): Promise<State[]> {
     if (begun.length > 0 && begun.length >= wanted.length) return []
-    const place = { commit: clone.head ?? '', workTree: clone.workTree }
     const { features } = await findFeatures(objects, place, settings.branchPrefix)
     const base = { branch: clone.branch ?? '', sha: place.commit }
     return features
@@ -101,7 +101,8 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
   }
 
   async function watchedOf(state: State, isOneOfFew: boolean): Promise<Watched> {
-    const situation = standing(state, limits, await isAlive(state.lease))
+    const seen = standing(state, limits, await isAlive(state.lease))
+    const situation = await withMerge(workspace, state, seen)
     const isAtWork = situation.kind === 'working'
     const session = isAtWork || isOneOfFew ? newestSession(await logsIn(top, state.feature, 'newest')) : null
     const isCurrent = session !== null && (!isAtWork || session.at >= state.job.startedAt)
@@ -113,7 +114,9 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
     async look() {
       waitMs = ALIVE_MS
       const commits = await store.list()
-      const folders = meantFolders(commits.keys(), wanted)
+      const isArchived = await archivedAt(objects, place)
+      const shows = (folder: string) => wanted.length > 0 || !isArchived(folder)
+      const folders = meantFolders([...commits.keys()].filter(shows), wanted)
       const errors: unknown[] = []
       for (const folder of folders.values()) {
         const commit = commits.get(folder) ?? ''

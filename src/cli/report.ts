@@ -26,7 +26,7 @@ import { type View, viewOf } from '../report/view.ts'
 import { type Mistake, messageOf, UserError } from '../system/errors.ts'
 import { clearWay, replaceFile } from '../system/files.ts'
 import type { Answer, Context } from './context.ts'
-import { isAlive, type LocalRun, openFeature, remoteOf } from './local.ts'
+import { isAlive, type LocalRun, openFeature, remoteOf, withMerge } from './local.ts'
 
 /** Runs that get a page of their own beside the table of all, the newest. */
 const MOST_PAGES = 100
@@ -60,7 +60,7 @@ async function localView({ env }: Context, { settings, workspace }: LocalRun, gi
   const limits = limitsOf(settings)
   const lives = await isAlive(state.lease)
   const now = Date.now()
-  const situation = situationOf(state, limits, now, lives)
+  const situation = await withMerge(workspace, state, situationOf(state, limits, now, lives))
   const { place } = remoteOf(clone, env)
   const view = pageView(state, situation, {
     repositoryUrl: place === null ? '' : repositoryUrl({ ...place, defaultBranch: '' }),

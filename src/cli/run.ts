@@ -20,7 +20,7 @@ import { UserError } from '../system/errors.ts'
 import { Live } from '../terminal/live.ts'
 import { type Answer, type Context, interrupted, onSignals, settingsOf } from './context.ts'
 import { inboxQueue, post } from './inbox.ts'
-import { adoptSettle, atWork, isAlive, type LocalRun, openLocal, refuseAtWork } from './local.ts'
+import { adoptSettle, atWork, isAlive, type LocalRun, openLocal, refuseAtWork, withMerge } from './local.ts'
 import { dryRun, otherConfig, preflight, refuseElsewhere, templateFindings } from './look.ts'
 import { lookNotes } from './looked-at.ts'
 import { withOwnNotify } from './notify-own.ts'
@@ -89,7 +89,7 @@ export async function run(context: Context): Promise<Answer> {
     if (settings.browser?.enabled === true)
       places.push(['Pictures', screenshotFolder({ clone }, logs.name ?? '')])
     places.push(['Report', 'ralph report'])
-    live.end(state, conclusion, places)
+    live.end(state, await withMerge(local.workspace, state, { kind: 'ended', conclusion }), places)
     const movedRefs = byWeight(local.workspace.snapshot.moved)
     for (const line of movedRefLines(movedRefs)) live.warn(line)
     const error = errorOf(state)

@@ -10,10 +10,12 @@ import { nextStep } from './next-step.ts'
 export type Situation =
   /** `lease`: the holder that lives; null where it is the one who asks. */
   | { kind: 'working'; lease: Lease | null }
-  /** Nobody works, and this is why. */
-  | { kind: 'ended'; conclusion: Conclusion }
+  /** Nobody works, and this is why. `since`: what people have made of it, where that is known. */
+  | Ended
   /** Nobody works, and a run would go on with this step; null where nobody asked for it. */
   | { kind: 'ready'; step: Step | null }
+
+export type Ended = { kind: 'ended'; conclusion: Conclusion; since?: 'merged' | 'archived' }
 
 /** As the job that holds the feature sees it. */
 export function ownSituation({ job }: State): Situation {

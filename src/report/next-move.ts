@@ -3,10 +3,10 @@
 import { type Surface, typedOn } from '../loop/command-table.ts'
 import { sayHolder } from '../loop/lease.ts'
 import { budgetLeft, iterationsLeft, spent } from '../loop/limits.ts'
-import type { Situation } from '../loop/situation.ts'
+import type { Ended, Situation } from '../loop/situation.ts'
 import { errorOf } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
-import type { Conclusion, State } from '../model/state.ts'
+import type { State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { unmetOutside } from '../prd/scope.ts'
 import { counts, remaining } from '../prd/select.ts'
@@ -30,7 +30,7 @@ export function nextMove(
     case 'ready':
       return whenReady(reader, situation.step)
     case 'ended':
-      return whenEnded(reader, situation.conclusion)
+      return whenEnded(reader, situation)
   }
 }
 
@@ -91,7 +91,7 @@ function whenReady(reader: Reader, step: Step | null): Sentence {
   }
 }
 
-function whenEnded(reader: Reader, conclusion: Conclusion): Sentence {
+function whenEnded(reader: Reader, { conclusion, since }: Ended): Sentence {
   const { state, surface } = reader
   const goOn = says`Go on with ${run(reader)}.`
   switch (conclusion.outcome) {
@@ -100,7 +100,7 @@ function whenEnded(reader: Reader, conclusion: Conclusion): Sentence {
       if (heldBack(state) === null) return goOn
       return says`Where the hourly ${RESUME_LOST} workflow is set up it starts the next job; else go on then with ${run(reader)}.`
     case 'complete':
-      return whenComplete(reader)
+      return whenComplete(reader, since)
     case 'stuck':
       return whenStuck(reader)
     case 'max-iterations':
@@ -144,11 +144,15 @@ function whileWaiting(reader: Reader, until: number): Sentence {
     : says`${byItself}; ${run(reader)} tries again at once.`
 }
 
-function whenComplete(reader: Reader): Sentence {
+function whenComplete(reader: Reader, since: Ended['since']): Sentence {
   const { state, surface } = reader
   const { pull, pullUrl } = state.github
   const rest =
     remaining(state.prd).length === 0 ? says`` : says` Or go on with the other stories: ${run(reader)}.`
+  if (since === 'archived') return says`Nothing to do: it is merged, and in the archive.`
+  if (since === 'merged' && remaining(state.prd).length > 0) return says`It is merged.${rest}`
+  if (since === 'merged')
+    return says`It is merged: ${typed(reader, `archive ${state.feature}`)} puts it away.`
   if (surface === 'comment')
     return pull === null
       ? says`${openOne(reader)}, review it like any other, and merge it.${rest}`

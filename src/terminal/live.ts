@@ -1,9 +1,10 @@
 // Shows a run on a terminal: a live header over scrolling lines; plain lines in a pipe. An observer of the loop.
 import type { AgentEvent } from '../agents/agent.ts'
+import type { Ended } from '../loop/situation.ts'
 import type { Event } from '../model/event.ts'
 import type { GateResult } from '../model/gate.ts'
 import type { Observer } from '../model/ports.ts'
-import type { Conclusion, State } from '../model/state.ts'
+import type { State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { nextMove } from '../report/next-move.ts'
 import { headerOf } from '../report/view.ts'
@@ -82,11 +83,11 @@ export class Live implements Observer {
   }
 
   /** The last word on a run. */
-  end(state: State, conclusion: Conclusion, places: readonly Field[]): void {
+  end(state: State, ended: Ended, places: readonly Field[]): void {
     this.close()
     const { limits, surface } = this.#facts
-    const next = nextMove(state, { kind: 'ended', conclusion }, surface, limits)
-    this.say(lastBox(headerOf(state, limits), conclusion, next, places, this.#look))
+    const next = nextMove(state, ended, surface, limits)
+    this.say(lastBox(headerOf(state, limits), ended.conclusion, next, places, this.#look))
   }
 
   /** Takes the live header off the screen. */

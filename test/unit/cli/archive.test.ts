@@ -32,7 +32,15 @@ test('a finished run goes to the archive as a whole, after its merge; before tha
   )
 
   place.git('switch', '-q', 'main')
-  place.git('merge', '-q', 'ralph/sample')
+  place.git('merge', '-q', '--squash', 'ralph/sample')
+  place.git('commit', '-qm', 'merged')
+  const next = async () =>
+    /Next: (.*)/.exec((await place.ralph('status', '--no-final-verification', 'sample')).out)?.[1]
+  assert.equal(await next(), 'It is merged: ralph archive sample puts it away.')
+  const merged = await place.ralph('run', ...place.agent, ...GATE, '--no-final-verification')
+  assert.match(merged.out, /Next: It is merged: /)
+  assert.equal(await next(), 'It is merged: ralph archive sample puts it away.', 'on its own branch, too')
+  place.git('switch', '-q', 'main')
   const { out, code } = await place.ralph('archive')
   assert.equal(code, 0)
   assert.match(out, /archived: \.ralph\/archive\/2026-01-31-sample\n.*commit it: git add -A \.ralph/)
@@ -49,7 +57,9 @@ test('a finished run goes to the archive as a whole, after its merge; before tha
   // Its branch still stands: nobody means it who does not name it.
   const run = await place.ralph('run', ...place.agent, ...GATE)
   assert.match(run.err, /^error: feature: found no prd\.json, .*\n {2}fix: make one \(ralph plan/m)
-  assert.equal((await place.ralph('status', 'sample')).code, 0)
+  assert.equal(await next(), 'Nothing to do: it is merged, and in the archive.')
+  assert.equal((await place.ralph('monitor')).code, 64, 'what is put away is shown to who names it')
+  assert.match((await place.ralph('monitor', 'sample')).out, /Next: Nothing to do/)
 })
 
 test('an archive that is a link leads nowhere: the folder stays in the repository', async () => {
