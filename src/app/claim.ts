@@ -243,7 +243,7 @@ async function adoptBranch(fresh: State, head: string, store: Store, repository:
   const text = await repository.read(head, ownFiles(fresh).prd)
   const parsed = text === null ? null : parsePrd(text, `${fresh.branch}: ${ownFiles(fresh).prd}`)
   if (parsed !== null && !parsed.ok) throw new UserError(parsed.mistakes)
-  const prd: Prd = parsed === null ? fresh.prd : mergePeople(parsed.prd, fresh.prd).prd
+  const prd: Prd = parsed === null ? fresh.prd : mergePeople(parsed.prd, fresh.prd)
   const job: Job = { ...fresh.job, branch: { kind: 'moved', head }, takesBranch: true }
   // Its commits name the run that made them.
   const written = parsed?.prd.run.control.nonce

@@ -224,7 +224,7 @@ async function look(
 async function withEdits(workspace: Workspace, state: State, prd: Prd, head: string | null): Promise<State> {
   const seen = await idsSeen(workspace, state, head)
   const people = withoutArchived(prd, state)
-  return { ...state, prd: mergePeople(state.prd, people, seen, (id) => isNoted(state, id)).prd }
+  return { ...state, prd: mergePeople(state.prd, people, seen, (id) => isNoted(state, id)) }
 }
 
 /** Of stories that no run has begun on. */

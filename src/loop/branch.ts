@@ -41,7 +41,7 @@ export function joined(state: State, event: EventOf<'joined'>, limits: Limits): 
       ? state.prd
       : mergePeople(state.prd, withoutArchived(people.prd, state), new Set(people.seen), (id) =>
           isNoted(state, id),
-        ).prd
+        )
   const ours = counted(withReady(unverified(state), { synced: false }), 'joins')
   let after: State = {
     ...withJob(ours, { branch: { kind: 'ours' }, takesBranch: false }),

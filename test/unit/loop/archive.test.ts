@@ -17,7 +17,7 @@ describe('US-002 is archived, US-001 is open', () => {
   if (one === undefined || two === undefined) throw new Error('no stories')
   const before = doneArchived(askArchive(stateOf([one, done(two)])))
   const pushed = (state: typeof before, theirs: Story[], seen: string[]) =>
-    mergePeople(state.prd, withoutArchived({ ...state.prd, userStories: theirs }, state), new Set(seen)).prd
+    mergePeople(state.prd, withoutArchived({ ...state.prd, userStories: theirs }, state), new Set(seen))
       .userStories
 
   test('`add` gives no id again, and what it added outlives a push', () => {
