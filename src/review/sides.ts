@@ -88,7 +88,6 @@ function addFile(
   side.files.set(path, { words: wordsThatRun(walk, tests, called), collected })
   side.tests.push(...tests.values())
   side.focused.push(...walk.focused.map((text) => ({ path, text })))
-  if (walk.root.focus !== undefined && tests.size === 0) side.focused.push({ path, text: walk.root.focus })
 }
 
 /** The words of a file without its idle parts: tests that do not run, functions that nobody calls, what follows a return. */

@@ -8,8 +8,6 @@ export type Part = Partial<Span> & {
   /** `never`: nobody runs the tests in it. */
   kind: 'group' | 'test' | 'set-up' | 'helper' | 'never'
   name?: string
-  /** Where the last of a name in a block counts: the block and the name. */
-  scopedName?: string
   /** What runs; what follows a `return` does not. */
   body?: Span
   /** In braces; its inside is the body, and says whether the part is empty. */
@@ -20,8 +18,6 @@ export type Part = Partial<Span> & {
   empty?: boolean
   /** Beside the code: what asserts in here is for tests. */
   holdsTests?: boolean
-  /** What is told where this set-up skips tests of other files. */
-  focus?: string
 }
 export type Frame = Part & Span & { name: string; body: Span; skips: number; parent: Frame | null }
 
@@ -71,8 +67,6 @@ export class Walk {
   readonly calls: NamedCall[] = []
   /** Marks that keep other tests from running. */
   readonly focused: string[] = []
-  /** The last of each `scopedName`. */
-  readonly named = new Map<string, Frame>()
   readonly testClasses = new Set<string>()
   readonly #rules: Rules
   readonly #isForTests: boolean
@@ -118,14 +112,6 @@ export class Walk {
     if (tests.length > 0 || inner?.kind === 'helper') return
     const group = around.find(({ kind }) => kind === 'group') ?? this.root
     group.skips += 1
-    if (inner?.focus !== undefined) this.focused.push(inner.focus)
-  }
-
-  /** Nobody runs what had that name so far. */
-  shadow(scopedName: string): void {
-    const frame = this.named.get(scopedName)
-    if (frame !== undefined) frame.kind = 'never'
-    this.named.delete(scopedName)
   }
 
   /** Something here can fail a test. */
@@ -161,10 +147,6 @@ export class Walk {
     const body = inside ?? { from, to }
     this.frame = { name: '', body, empty, skips: 0, ...part, from, to, parent: this.frame }
     this.frames.push(this.frame)
-    if (part.scopedName !== undefined) {
-      this.shadow(part.scopedName)
-      this.named.set(part.scopedName, this.frame)
-    }
     this.#depth += 1
   }
 

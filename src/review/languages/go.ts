@@ -1,20 +1,19 @@
-// Tests in Go: functions of the testing package, subtests with a name, suites of testify, Ginkgo.
+// Tests in Go: functions of the testing package, subtests with a name, suites of testify.
 import type { SyntaxNode } from '@lezer/common'
-import { argumentsOf, type Call, count, type Part, type Rules, type Walk } from '../walk.ts'
+import { argumentsOf, type Call, type Part, type Rules, type Walk } from '../walk.ts'
 
 const ASSERTS =
   /^[a-z]\w{0,2}\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)$|^(?:assert|require|is|qt|cmp|td|must|check)\.[A-Z]\w*$|^(?:assert|expect|check|verify|validate|ensure|must|should)[A-Z]\w*$|(?:Expect|Ω|Eventually|Consistently)$|^!?[a-z]\w{0,20}\.(?:Require|Assert)\(\)\.[A-Z]\w*$/
 /** Of testify's suites, where nobody takes what they say. */
 const SUITE_ASSERTS =
   /^!?[a-z]\w{0,20}\.(?:NoError|Error(?:Is|As|Contains)|(?:Not)?(?:Equal|Nil|True|False|Contains|Len|Empty|Zero|Same|Regexp|Panics|Greater|Less|Positive|Negative|ElementsMatch|Subset|InDelta|InEpsilon|WithinDuration|JSONEq|YAMLEq|IsType|Implements|Condition|Never|FileExists|DirExists))\w*$/
-const GINKGO = /^(?:ginkgo\.)?([FPX]?)(It|Specify|Describe|Context|When|DescribeTable)$/
 
 export const go: Rules = {
   asserts: ({ callee, node }) =>
     ASSERTS.test(callee) ||
     (SUITE_ASSERTS.test(callee) && /^(?:ExprStatement|IfStatement|UnaryExp)$/.test(node.parent?.name ?? '')),
   fails: /\bfail\w*$|\bFail\w*$|\bErrorf?$|\bFatalf?$|\bverify\w*$/,
-  skips: /^[a-z]\w*\.(?:T\(\)\.)?(?:Skip|Skipf|SkipNow)$|^(?:ginkgo\.)?Skip$/,
+  skips: /^[a-z]\w*\.(?:T\(\)\.)?(?:Skip|Skipf|SkipNow)$/,
   nodes: /^(?:PackageClause|FunctionDecl|MethodDecl)$/,
   partAt(node, call, walk) {
     if (call !== null) return callPart(call, walk)
@@ -32,38 +31,16 @@ function functionPart(node: SyntaxNode, walk: Walk): Part {
   const name = walk.codeIn(node, 'DefName') || walk.codeIn(node, 'FieldName')
   const block = node.getChild('Block')
   if (isMethod && /^(?:SetupTest|SetupSuite|BeforeTest)$/.test(name)) return { kind: 'set-up' }
-  const isMain = name === 'TestMain' && !isMethod
-  if (isMain && block !== null && provesNothing(walk.code(block))) {
-    walk.root.skips += 1
-    // Where no test stands beside it, it is those of other files that do not run.
-    walk.root.focus = walk.text({ from: node.from, to: block.from + 1 })
-  }
-  const isTest = !isMain && /^(?:Test|Fuzz|Example)(?:[^a-z\W]\w*)?$/.test(name)
+  const isTest = name !== 'TestMain' && /^(?:Test|Fuzz|Example)(?:[^a-z\W]\w*)?$/.test(name)
   return isTest ? { kind: 'test', name, block } : { kind: 'helper', name }
 }
 
-function callPart({ callee, node, args }: Call, walk: Walk): Part | null {
-  const isRun = /^[a-z]\w{0,20}\.Run$/.test(callee)
-  const [isGinkgo, mark = '', kind = ''] = GINKGO.exec(callee) ?? []
-  if (!isRun && isGinkgo === undefined) return null
+function callPart({ callee, args }: Call, walk: Walk): Part | null {
+  if (!/^[a-z]\w{0,20}\.Run$/.test(callee)) return null
   const [first, ...more] = argumentsOf(args)
   const block = more.find(({ name }) => name === 'FunctionLiteral')?.getChild('Block') ?? null
   if (first?.name !== 'String' || block === null) return null
-  const name = walk.text(first).replace(/^["`]|["`]$/g, '')
-  if (isRun) return { kind: 'test', name: `Run ${name}`, block }
-  const decorators = walk.code({ from: first.to, to: block.from })
-  const skips = Number(/[PX]/.test(mark)) + count(decorators, /\bPending\b/g)
-  if (mark === 'F' || /\bFocus\b/.test(decorators))
-    walk.focused.push(walk.text({ from: node.from, to: first.to }))
-  if (/^(?:It|Specify)$/.test(kind)) return { kind: 'test', name: `${kind} ${name}`, block, skips }
-  return { kind: 'group', skips }
-}
-
-/** A `TestMain` that never says `m.Run()`, or leaves with success whatever that said. */
-function provesNothing(body: string): boolean {
-  if (!/\bm\b/.test(body)) return true
-  const exits = body.slice(body.lastIndexOf('m.Run')).match(/\bos\.Exit\s*\([^)]*\)/g) ?? []
-  return exits.length > 0 && exits.every((it) => /\(\s*0\s*\)$/.test(it))
+  return { kind: 'test', name: `Run ${walk.text(first).replace(/^["`]|["`]$/g, '')}`, block }
 }
 
 /** That must hold for the file to be built. */

@@ -1,7 +1,6 @@
 // Tests in Python: pytest and unittest.
 import type { SyntaxNode } from '@lezer/common'
-import { oneLine } from '../../model/text.ts'
-import { type Span, wordsIn } from '../source.ts'
+import type { Span } from '../source.ts'
 import { count, framesFrom, isEmptyBlock, type Part, type Rules, type Walk } from '../walk.ts'
 
 const MARKS =
@@ -17,12 +16,9 @@ export const python: Rules = {
   asserts: ({ callee }) => ASSERTS.test(callee),
   fails: /\bfail\w*$|\bverify\w*$|\braises$|\bwarns$|\bassert_(?:called|awaited|has|any|not)\w*$/,
   skips: /^pytest\.(?:skip|xfail|importorskip)$|\.skipTest$/,
-  nodes: /^(?:(?:Function|Class)Definition|(?:Assert|Raise|Delete|Assign)Statement|Body)$/,
+  nodes: /^(?:(?:Function|Class)Definition|(?:Assert|Raise|Assign)Statement|Body)$/,
   partAt(node, call, walk) {
-    if (call !== null) {
-      if (/^collect_ignore(?:_glob)?\./.test(call.callee)) tellIgnored(node, walk)
-      return null
-    }
+    if (call !== null) return null
     switch (node.name) {
       case 'FunctionDefinition':
         return functionPart(node, walk)
@@ -37,14 +33,10 @@ export const python: Rules = {
         if (/\bSkipTest\b/.test(walk.code(node))) walk.skip()
         return null
       default:
-        rebind(node, walk)
+        seeAssignment(node, walk)
         return null
     }
   },
-}
-
-function isConftest(walk: Walk): boolean {
-  return /(?:^|\/)conftest\.py$/.test(walk.path)
 }
 
 /** With its decorators. */
@@ -62,11 +54,7 @@ function functionPart(node: SyntaxNode, walk: Walk): Part | null {
   const name = walk.codeIn(node, 'VariableName')
   const header = headerOf(node, walk)
   const body = node.getChild('Body') ?? node
-  const isAutomatic = /\bautouse\s*=\s*True\b/.test(header)
-  if (isAutomatic || SET_UP.test(name)) {
-    const focus = isAutomatic && isConftest(walk) ? { focus: oneLine(header, 80) } : {}
-    return { kind: 'set-up', from, to, ...focus }
-  }
+  if (/\bautouse\s*=\s*True\b/.test(header) || SET_UP.test(name)) return { kind: 'set-up', from, to }
   const around = framesFrom(walk.frame)
   const isInFunction = around.some(({ kind }) => kind === 'test' || kind === 'helper' || kind === 'set-up')
   if (isInFunction) return null
@@ -76,7 +64,6 @@ function functionPart(node: SyntaxNode, walk: Walk): Part | null {
   return {
     kind: 'test',
     name,
-    scopedName: scopedName(name, node),
     from,
     to,
     body: { from: body.from + 1, to: body.to },
@@ -95,7 +82,7 @@ function classPart(node: SyntaxNode, walk: Walk): Part {
   const skips = count(headerOf(node, walk), MARKS)
   if (isCase) walk.testClasses.add(name)
   const kind = collects ? 'group' : 'never'
-  return { kind, name, scopedName: scopedName(name, node), from, to, skips }
+  return { kind, name, from, to, skips }
 }
 
 /** What stands in the first block of `if False:`. */
@@ -107,33 +94,9 @@ function isNever(body: SyntaxNode, walk: Walk): boolean {
   )
 }
 
-/** The last that a name is given counts: what a statement does to the tests that stand before it. */
-function rebind(node: SyntaxNode, walk: Walk): void {
-  const [, deleted, shutOut, assigned, value = ''] =
-    /^(?:del\s+([\w\s,()]+)|(\w+)\.__test__\s*=\s*False\b|(\w+)\s*\+?=(?!=)(.*))/s.exec(walk.code(node)) ?? []
-  for (const name of deleted?.match(/\w+/g) ?? []) walk.shadow(scopedName(name, node))
-  const frame = shutOut === undefined ? undefined : walk.named.get(scopedName(shutOut, node))
-  if (frame !== undefined) frame.skips += 1
-  if (assigned === undefined) return
-  const isOfGroup = walk.frame.kind === 'group'
-  if (isOfGroup && assigned === 'pytestmark') walk.frame.skips += count(value, MARKS)
-  else if (isOfGroup && assigned === '__test__') walk.frame.skips += Number(/^\s*False\b/.test(value))
-  else if (/^collect_ignore(?:_glob)?$/.test(assigned)) tellIgnored(node, walk)
-  else if (!value.match(/\w+/g)?.includes(assigned)) walk.shadow(scopedName(assigned, node))
-}
-
-/** With the block that it stands in. */
-function scopedName(name: string, node: SyntaxNode): string {
-  const { parent } = spanOf(node) === node ? node : (node.parent ?? node)
-  return `${parent?.from ?? 0} ${name}`
-}
-
-/** In a conftest.py: files with tests that are kept from being collected. */
-function tellIgnored(node: SyntaxNode, walk: Walk): void {
-  if (!isConftest(walk)) return
-  const { literals, identifiers } = wordsIn(walk.source, node)
-  // `setup.py` and the like hold no tests; a folder, a pattern and what is computed may.
-  const ignored = literals.filter((it) => !/^[^*]*\.py$/.test(it) || /test/i.test(it))
-  for (const it of ignored) walk.focused.push(oneLine(`collect_ignore: ${it}`, 80))
-  if (literals.length === 0 && identifiers.length > 1) walk.focused.push(walk.text(node))
+/** Marks of the module or class that it stands in. */
+function seeAssignment(node: SyntaxNode, walk: Walk): void {
+  const [, name, value = ''] = /^(pytestmark|__test__)\s*\+?=(?!=)(.*)/s.exec(walk.code(node)) ?? []
+  if (name === undefined || walk.frame.kind !== 'group') return
+  walk.frame.skips += name === 'pytestmark' ? count(value, MARKS) : Number(/^\s*False\b/.test(value))
 }

@@ -113,7 +113,6 @@ const LANGUAGES: Record<string, Language> = {
           'func TestAdds(t *testing.T) {',
           'func TestAdds(t *testing.T) {\n\tif testing.Short() {\n\t\tt.Skip()\n\t}',
         ),
-      (s) => `${s}\nfunc TestMain(m *testing.M) {\n\tos.Exit(0)\n}\n`,
     ],
     focused: [],
     emptied: [
@@ -314,52 +313,6 @@ const PYTHON: Change[] = [
     [/ *self\.skipTest\("x"\)\n/, ''],
     [SET_UP, `${SET_UP}        self.skipTest("x")\n`],
   ),
-  [
-    'conftest.py: a fixture of all skips',
-    'focused',
-    ...edit('tests/conftest.py', IMPORT, [
-      /$/,
-      '\n@pytest.fixture(autouse=True)\ndef never():\n    pytest.skip("x")\n',
-    ]),
-  ],
-  ['conftest.py: collect_ignore', 'focused', {}, { 'tests/conftest.py': 'collect_ignore = ["test_a.py"]\n' }],
-  [
-    'conftest.py: collect_ignore_glob',
-    'focused',
-    ...edit('tests/conftest.py', IMPORT, [/$/, 'collect_ignore_glob = [\n    "*_a.py",\n]\n']),
-  ],
-  [
-    'conftest.py: one more is not collected',
-    'focused',
-    ...edit('tests/conftest.py', 'collect_ignore = []\n', [
-      /$/,
-      'if True:\n    collect_ignore.append("test_a.py")\n',
-    ]),
-  ],
-  [
-    'conftest.py: one fewer is ignored',
-    null,
-    ...edit('tests/conftest.py', 'collect_ignore = ["test_a.py", "test_b.py"]\n', [
-      '"test_a.py", ',
-      '\n    ',
-    ]),
-  ],
-  [
-    'conftest.py: what is computed is not collected',
-    'focused',
-    ...edit('tests/conftest.py', IMPORT, [/$/, 'collect_ignore.extend(old(1))\n']),
-  ],
-  [
-    'conftest.py: what is no test is not collected',
-    null,
-    ...edit('tests/conftest.py', IMPORT, [/$/, 'collect_ignore = ["setup.py"]\n']),
-  ],
-  python('a second definition', 'emptied', PY, [/$/, '\n\ndef test_mul(): pass\n']),
-  python('a second definition in a class', 'emptied', PY_UNIT, [
-    /$/,
-    '\n    def test_mul(self):\n        mul(3, 4)\n',
-  ]),
-  python('a second class', 'deleted', PY_UNIT, [/$/, '\n\nclass TestMath(unittest.TestCase):\n    pass\n']),
   python('one definition for each version', null, PY, [
     /def test_mul[\s\S]*/,
     'if new:\n    def test_mul():\n        assert mul(3, 4) == 12\nelse:\n    def test_mul():\n        assert mul(3, 4) == 12.0\n',
@@ -371,19 +324,6 @@ const PYTHON: Change[] = [
   python('a name that two tests had', null, `${PY}\n\ndef test_mul():\n    assert mul(2, 4) == 8\n`, [
     /def test_mul(?=\(\):\n {4}assert mul\(2)/,
     'def test_mul_again',
-  ]),
-  python('del', 'deleted', PY, [/$/, '\n\ndel test_mul\n']),
-  python('del of two', 'deleted', PY, [/$/, '\n\ndel test_add, test_mul\n']),
-  python('None in its place', 'deleted', PY, [/$/, '\n\ntest_mul = None\n']),
-  python('del of something else', null, PY, [
-    /$/,
-    '\n\nhelp = 1\ndel help\ntest_mul.slow = True\ntest_add = wrap(test_add)\n',
-  ]),
-  python('__test__ from outside', 'skipped', PY_UNIT, [/$/, '\n\nTestMath.__test__ = False\n']),
-  python('__test__ of a function', 'skipped', PY, [/$/, '\n\ntest_mul.__test__ = False\n']),
-  python('__test__ of a helper', null, PY_UNIT, [
-    /$/,
-    '\n\nclass TestingHelper:\n    pass\n\n\nTestingHelper.__test__ = False\n',
   ]),
   python('a class whose base is not named after tests: skipped', 'skipped', PY_BASE, [
     'class',
@@ -407,8 +347,6 @@ const PYTHON: Change[] = [
 const GO = LANGUAGES.go?.base ?? ''
 const SUITE =
   'package a\n\nimport "github.com/stretchr/testify/suite"\n\ntype MathSuite struct{ suite.Suite }\n\nfunc (s *MathSuite) TestAdds() {\n\ts.Equal(3, add(1, 2))\n\ts.Require().NoError(check(2))\n}\n\nfunc (s *MathSuite) TestSubtracts() {\n\ts.Require().Equal(3, sub(5, 2))\n}\n\nfunc TestMathSuite(t *testing.T) {\n\tsuite.Run(t, new(MathSuite))\n}\n'
-const GINKGO =
-  'package a\n\nimport (\n\t. "github.com/onsi/ginkgo/v2"\n\t. "github.com/onsi/gomega"\n)\n\nvar _ = Describe("math", func() {\n\tIt("adds", func() {\n\t\tExpect(add(1, 2)).To(Equal(3))\n\t})\n\tIt("subtracts", func() {\n\t\tExpect(sub(5, 2)).To(Equal(3))\n\t})\n})\n'
 const go = (name: string, kind: Change[1], base: string, ...edits: [string | RegExp, string][]): Change => [
   name,
   kind,
@@ -447,40 +385,6 @@ const GOLANG: Change[] = [
   go('testify: nothing is asserted', 'emptied', SUITE, ['s.Require().Equal(3, sub(5, 2))', '_ = sub(5, 2)']),
   go('testify: one assertion fewer', 'assertions', SUITE, ['\ts.Equal(3, add(1, 2))\n', '']),
   go('testify: the same otherwise', null, SUITE, ['s.Require().Equal(', 's.Equal(']),
-  go('ginkgo: FIt', 'focused', GINKGO, ['It("adds"', 'FIt("adds"']),
-  go('ginkgo: FDescribe', 'focused', GINKGO, ['Describe(', 'FDescribe(']),
-  go('ginkgo: Focus', 'focused', GINKGO, ['It("adds", ', 'It("adds", Focus, ']),
-  go('ginkgo: PIt', 'skipped', GINKGO, ['It("adds"', 'PIt("adds"']),
-  go('ginkgo: XIt', 'skipped', GINKGO, ['It("adds"', 'XIt("adds"']),
-  go('ginkgo: XDescribe', 'skipped', GINKGO, ['Describe(', 'XDescribe(']),
-  go('ginkgo: Pending', 'skipped', GINKGO, ['It("adds", ', 'It("adds", Pending, ']),
-  go('ginkgo: Skip', 'skipped', GINKGO, ['It("adds", func() {\n', 'It("adds", func() {\n\t\tSkip("x")\n']),
-  go('ginkgo: deleted', 'deleted', GINKGO, [/\tIt\("subtracts[\s\S]*?\n\t}\)\n/, '']),
-  go(
-    'ginkgo: labels and contexts',
-    null,
-    GINKGO,
-    ['It("adds", ', 'It("adds", Label("Pending"), '],
-    ['"math"', '"maths"'],
-  ),
-  go('TestMain forgets what failed', 'skipped', GO, [
-    /$/,
-    '\nfunc TestMain(m *testing.M) {\n\tm.Run()\n\tos.Exit(0)\n}\n',
-  ]),
-  [
-    'TestMain in a file of its own',
-    'focused',
-    {},
-    { 'main_test.go': 'package a\n\nfunc TestMain(m *testing.M) {\n\tm.Run()\n\tos.Exit(0)\n}\n' },
-  ],
-  go('TestMain that is another program', null, GO, [
-    /$/,
-    '\nfunc TestMain(m *testing.M) {\n\tif os.Getenv("HELPER") == "1" {\n\t\thelp()\n\t\tos.Exit(0)\n\t}\n\tcode := m.Run()\n\tclean()\n\tos.Exit(code)\n}\n',
-  ]),
-  go('TestMain that leaves by itself', null, GO, [
-    /$/,
-    '\nfunc TestMain(m *testing.M) {\n\tif m.Run() != 0 {\n\t\tos.Exit(1)\n\t}\n\tos.Exit(0)\n}\n',
-  ]),
 ]
 
 const JAVA = LANGUAGES.java?.base ?? ''
