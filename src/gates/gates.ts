@@ -98,9 +98,8 @@ export function createGates(options: GatesOptions): GatesPort {
     gate: Gate,
     run: GateRun,
     signal: AbortSignal,
-    { user: as, begins }: Pick<Beside, 'user' | 'begins'>,
+    as: OtherUser | null,
   ): Promise<GateResult> {
-    begins()
     options.onStart(gate.name)
     // Root's work goes by path, so a tree that services of the other user live in stays as it is.
     const isOurs = user === null || services === undefined
@@ -130,11 +129,9 @@ export function createGates(options: GatesOptions): GatesPort {
     const goesOn = () =>
       !signal.aborted && beside.isUp() && results.every(({ ok, advisory }) => ok || advisory)
     for (const gate of options.gates.filter(({ when }) => isFor(when, run.tags)))
-      if (goesOn()) results.push(await gateOf(gate, run, signal, beside))
-    if (options.after !== undefined && goesOn()) {
-      beside.begins()
+      if (goesOn()) results.push(await gateOf(gate, run, signal, beside.user))
+    if (options.after !== undefined && goesOn())
       results.push(...(await options.after(run, signal, beside.user)))
-    }
     return results
   }
 
@@ -144,8 +141,7 @@ export function createGates(options: GatesOptions): GatesPort {
       // Once for all of them: it takes a walk over the tree.
       await user?.grant()
       try {
-        if (services === undefined)
-          return await gated(run, signal, { user, isUp: () => true, begins: () => {} })
+        if (services === undefined) return await gated(run, signal, { user, isUp: () => true })
         return await (await services).beside(run, signal, (beside) => gated(run, signal, beside))
       } finally {
         await user?.revoke()

@@ -12,9 +12,8 @@ export type Running = {
   /** Its command is over, and what it started may run on. */
   hasLeft: boolean
   over: Promise<RunResult>
-  /** What it has said so far, bounded, in whole lines; and how many those were. */
+  /** What it has said so far, bounded, in whole lines. */
   said(): string
-  lines: number
   stop(): void
 }
 
@@ -40,7 +39,6 @@ export function startService(
   const hear = (line: string) => {
     kept.push(`${line}\n`)
     if (line.includes(word)) one.hasLeft = true
-    else one.lines += line.split('\n').length
     onLine(line)
   }
   const run = runUntrusted({
@@ -65,7 +63,6 @@ export function startService(
     hasLeft: false,
     over,
     said: () => kept.text().replace(`\n${word}\n`, ''),
-    lines: 0,
     stop: () => stop.abort(),
   }
   return one

@@ -33,8 +33,6 @@ export type Beside = {
   isUp(): boolean
   /** As whom a program may end without ending them. */
   user: OtherUser | null
-  /** To be called when a gate begins: what services say from then on may be why it is red. */
-  begins(): void
 }
 
 /** The last lines of a log are what tells; more than these are not looked at. */
@@ -206,12 +204,11 @@ export function createServices(options: ServicesOptions) {
     return result
   }
 
-  /** What those that run have said since the gate began: redacted as a whole, for a secret may begin before. */
-  function saidSince(lines: ReadonlyMap<Running, number>): string[] {
-    return [...running.values()].flatMap((one) => {
-      const count = Math.min(one.lines - (lines.get(one) ?? 0), BESIDE_LINES)
-      const last = cleaned(one.said(), redactor).trimEnd().split('\n').slice(-count)
-      return count <= 0 ? [] : [`Last lines of service ${one.service.name} meanwhile:\n${last.join('\n')}`]
+  /** What those that run have said last: redacted as a whole, for a secret may begin before. */
+  function lastWords(): string[] {
+    return [...running.values()].map((one) => {
+      const last = cleaned(one.said(), redactor).trimEnd().split('\n').slice(-BESIDE_LINES)
+      return `Last lines of service ${one.service.name}:\n${last.join('\n')}`
     })
   }
 
@@ -232,17 +229,13 @@ export function createServices(options: ServicesOptions) {
       fell = await comeUp(run, signal)
       if (fell.length === 0 && !signal.aborted) {
         const ones = [...running.values()]
-        const lines = new Map<Running, number>()
         results = await act({
           isUp: () => ones.every(({ ended }) => ended === null),
           user: shared(as),
-          begins: () => {
-            for (const one of ones) lines.set(one, one.lines)
-          },
         })
         if (!signal.aborted) fell = await fallen(run, results, signal)
         // Before they are ended, which many of them have something to say of.
-        if (results.some(isRed)) said = saidSince(lines)
+        if (results.some(isRed)) said = lastWords()
       }
     } finally {
       const ones = [...running.values()]
