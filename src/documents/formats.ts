@@ -1,5 +1,5 @@
 // The table of formats: a new one is a file and a line here. The first that reads a file takes it.
-import { background, learned, passagesOf, prose, qualityGates } from './formats/beside.ts'
+import { background, learned, passagesOf, prose } from './formats/beside.ts'
 import { checkList } from './formats/check-list.ts'
 import { issues } from './formats/issues.ts'
 import { prdJson, taskList } from './formats/lists.ts'
@@ -55,8 +55,7 @@ export function readDocument(file: DocumentFile): Reading<ReadStory> {
     ),
   }
   if (!isMarkdown) return reading
-  const context = [...reading.context, ...passagesOf(document, stories.length > 0)]
-  return { ...reading, context, gates: { ...qualityGates(document.blocks), ...reading.gates } }
+  return { ...reading, context: [...reading.context, ...passagesOf(document, stories.length > 0)] }
 }
 
 /** Of a repository's paths those that are documents known by their name or place (found by itself), best first. */

@@ -177,17 +177,8 @@ function remarks(root: Raw, stories: readonly Raw[], version: number): string[] 
     isGiven(config.maxIterations) || isGiven(config.stuckThreshold),
     'config.maxIterations and config.stuckThreshold are not read here: set max-iterations and max-attempts in the workflow.',
   )
-  for (const [key, ours] of NOT_READ)
-    say(anyHas(key), `${key} is kept but not read: the field is called ${ours}.`)
   return notes
 }
-
-/** Names of other tools that are told by name. */
-export const NOT_READ = [
-  ['dependencies', 'dependsOn'],
-  ['depends_on', 'dependsOn'],
-  ['acceptance_criteria', 'acceptanceCriteria'],
-] as const
 
 /** "1 task", "3 tasks", "2 stories", "4 boxes". */
 export function many(count: number, word: string): string {

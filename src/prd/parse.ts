@@ -6,7 +6,7 @@ import { shown, unseenIn } from '../model/text.ts'
 import type { Mistake } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
 import { graphMistakes } from './graph.ts'
-import { type Draft, isGiven, isRaw, many, migrate, NOT_READ, type Raw } from './migrate.ts'
+import { type Draft, isGiven, isRaw, many, migrate, type Raw } from './migrate.ts'
 import { markImported, prdSchema, prdShape, storyShape } from './schema.ts'
 
 const deepest = 64
@@ -145,22 +145,22 @@ const MOST_SLIPS = 20
 const LETTERS_PER_SLIP = 12
 
 /** Unknown fields that are spelled almost like one of ours that is missing beside them. */
-function slipsIn({ root, list, rootPath, storyPath }: Draft): string[] {
-  const inList = list.flatMap((raw, index) =>
-    isRaw(raw) ? slipsOf(raw, storyShape, (name) => `${storyPath(index)}: ${name}`) : [],
-  )
-  const found = [...slipsOf(root, prdShape, rootPath), ...inList]
+function slipsIn({ root, list }: Draft): string[] {
+  const inList = list.flatMap((raw, index) => {
+    const place = isRaw(raw) ? idOf(raw.id) || `story ${index + 1}` : ''
+    return isRaw(raw) ? slipsOf(raw, storyShape).map((slip) => `${place}: ${slip}`) : []
+  })
+  const found = [...slipsOf(root, prdShape), ...inList]
   const more = found.length - MOST_SLIPS
   return more > 0 ? [...found.slice(0, MOST_SLIPS), `${many(more, 'more field')} like these.`] : found
 }
 
-function slipsOf(raw: Raw, shape: object, placeOf: (name: string) => string): string[] {
+function slipsOf(raw: Raw, shape: object): string[] {
   const unknown = Object.keys(raw).filter((key) => !Object.hasOwn(shape, key))
   return unknown.flatMap((key) => {
     const meant = nearest(key, Object.keys(shape), LETTERS_PER_SLIP)
-    // What depends_on is called here is told by the migration.
-    if (meant === null || isGiven(raw[meant]) || NOT_READ.some(([name]) => name === key)) return []
-    return [`${placeOf(shown(key))} is kept but not read: did you mean ${shown(meant)}?`]
+    if (meant === null || isGiven(raw[meant])) return []
+    return [`${shown(key)} is kept but not read: did you mean ${shown(meant)}?`]
   })
 }
 

@@ -1,7 +1,7 @@
 // Words beside the stories: what earlier runs learned, briefs, requirements, architecture, prompts, specifications, any text.
 // Parts of them go to context.md; an agent plans from them where nobody wrote stories.
 import { many } from '../../prd/migrate.ts'
-import { type Block, pointLines } from '../markdown.ts'
+import { pointLines } from '../markdown.ts'
 import type { Opened } from '../opened.ts'
 import { type Format, type Passage, planAt } from '../types.ts'
 import { plain } from '../words.ts'
@@ -78,19 +78,4 @@ export function passagesOf({ path, text: whole, blocks }: Opened, hasStories: bo
   return (telling.length > 0 || hasStories ? telling : sections)
     .filter(({ words }) => words !== '')
     .map(({ head, words }) => ({ about, text: head === '' ? words : `**${head}**\n\n${words}` }))
-}
-
-/** The commands of a section "Quality Gates" (ralph-tui, seed 1), each named by its own words. */
-export function qualityGates(blocks: readonly Block[]): Record<string, string> {
-  const gates: Record<string, string> = {}
-  let isGates = false
-  for (const block of blocks) {
-    if (block.kind === 'heading') isGates = /^quality gates\b/i.test(block.text)
-    for (const { text } of block.kind === 'points' && isGates ? block.points : []) {
-      const [, command = ''] = /`([^`]{1,500})`/.exec(text) ?? []
-      const words = command.toLowerCase().match(/[a-z0-9]+/g) ?? []
-      if (words.length > 0) gates[words.join('-').slice(0, 40)] = command
-    }
-  }
-  return gates
 }

@@ -1,4 +1,4 @@
-// GitHub issues as `gh issue list --json ...` or the API gives them, or one as `gh issue view` prints it.
+// GitHub issues as `gh issue list --json ...` or the API gives them.
 import { cut } from '../../model/text.ts'
 import { isRaw, many, type Raw } from '../../prd/migrate.ts'
 import { blocksOf } from '../markdown.ts'
@@ -24,8 +24,6 @@ type Issue = {
 }
 
 function issuesIn(document: Opened): Issue[] {
-  const printed = printedIssue(document.text)
-  if (printed !== null) return [printed]
   // A long file that is no list of issues is not parsed for it.
   if (!/\.json$/i.test(document.path) || !/"number"\s*:/.test(document.text)) return []
   const { data } = document.data
@@ -53,18 +51,6 @@ function issueOf(one: Raw, number: number, title: string, data: Data, at: number
     isClosed: /^closed$/i.test(String(one.state ?? '')),
     line: data.lineOf(at),
   }
-}
-
-/** What `gh issue view 12` writes into a file: fields with tabs, two dashes, the body. */
-function printedIssue(text: string): Issue | null {
-  const [, head = '', body = ''] = /^(title:\t.*?)\n--\n(.*)$/s.exec(text) ?? []
-  const field = (name: string) => new RegExp(`^${name}:\\t(.*)$`, 'm').exec(head)?.[1]?.trim() ?? ''
-  const number = Number(field('number'))
-  if (head === '' || !Number.isInteger(number) || number < 1) return null
-  const labels = field('labels')
-    .split(', ')
-    .filter((label) => label !== '')
-  return { number, title: field('title'), body, labels, isClosed: /^closed$/i.test(field('state')), line: 1 }
 }
 
 function read(document: Opened): Partial<Reading> {

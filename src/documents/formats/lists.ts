@@ -13,25 +13,10 @@ export const prdJson: Format = {
   // A folder of documents may hold any JSON.
   reads: ({ text, name }) =>
     looksLikeJson(text) && (/prd[^/]*$/i.test(name) || /"(?:userStories|tasks)"\s*:/.test(text)),
-  read({ path, text }) {
-    const { draft, mistakes } = draftPrd(text, path)
-    return draft === null ? { mistakes } : readDraft(draft, mistakes, linesOfTitles(text, draft.list))
+  read(document) {
+    const { draft, mistakes } = draftPrd(document.text, document.path)
+    return draft === null ? { mistakes } : readDraft(document, draft, mistakes)
   },
-}
-
-/** From one title to the next: what is looked for in the whole rest of a file each time costs minutes. */
-const FARTHEST = 100_000
-
-/** Titles stand in the file in the order of the stories. */
-function linesOfTitles(text: string, list: readonly unknown[]): number[] {
-  let at = 0
-  let line = 1
-  return list.map((story) => {
-    const title = isRaw(story) ? (story.title ?? story.id) : undefined
-    const next = at + text.slice(at, at + FARTHEST).indexOf(JSON.stringify(title))
-    for (; at < next; at += 1) if (text[at] === '\n') line += 1
-    return line
-  })
 }
 
 export const taskList: Format = {
@@ -39,22 +24,25 @@ export const taskList: Format = {
   found: planAt('(?:tasks|prd)\\.ya?ml'),
   reads: (document) => document.isYaml && listName(document) !== undefined,
   read(document) {
-    const { path, fields, data } = document
+    const { path, fields } = document
     const { draft, mistakes } = draftOf(fields, path)
     if (draft === null) return { mistakes }
-    const lines = draft.list.map((_, index) => data.data?.lineOf([listName(document) ?? '', index]) ?? 1)
-    const storyPath = (index: number, key?: string) => place(path, lines[index] ?? 1, key)
+    const storyPath = (index: number, key?: string) => place(path, lineOf(document, index), key)
     // A block of text ends with a line break.
     const list = draft.list.map((task) => mapTexts(task, (text) => text.trim()))
-    return readDraft({ ...draft, list, storyPath }, mistakes, lines)
+    return readDraft(document, { ...draft, list, storyPath }, mistakes)
   },
+}
+
+function lineOf(document: Opened, index: number): number {
+  return document.data.data?.lineOf([listName(document) ?? '', index]) ?? 1
 }
 
 function listName({ fields }: Opened): string | undefined {
   return ['userStories', 'tasks'].find((name) => Array.isArray(fields[name]))
 }
 
-function readDraft(draft: Draft, mistakes: Mistake[], lines: readonly number[]): Partial<Reading> {
+function readDraft(document: Opened, draft: Draft, mistakes: Mistake[]): Partial<Reading> {
   const stories: ToldStory[] = []
   for (const [index, raw] of draft.list.entries()) {
     const storyPlace = (key?: string) => draft.storyPath(index, key)
@@ -63,7 +51,7 @@ function readDraft(draft: Draft, mistakes: Mistake[], lines: readonly number[]):
       mistakes.push({ path: storyPlace(), found: shown(raw ?? undefined), expected: 'a user story', fix })
     } else {
       const mayLackCriteria = draft.mayLackCriteria(index)
-      stories.push({ line: lines[index] ?? 1, place: storyPlace, raw, mayLackCriteria })
+      stories.push({ line: lineOf(document, index), place: storyPlace, raw, mayLackCriteria })
     }
   }
   const { root } = draft

@@ -93,7 +93,7 @@ test('what reading prd.json changed, or does not read, is a warning; so are sett
   assert.equal(code, 0, out)
   const place = PRD.replaceAll('.', '\\.')
   assert.match(out, new RegExp(`^warning: ${place}: config\\.qualityGates \\(.*\\) is a proposal only`, 'm'))
-  assert.match(out, new RegExp(`^warning: ${place}: depends_on is kept but not read`, 'm'))
+  assert.match(out, new RegExp(`^warning: ${place}: US-\\d+: "depends_on" is kept but not read`, 'm'))
   for (const key of ['maxParallel'])
     assert.match(
       out,

@@ -192,7 +192,6 @@ test('old configurations: commands are a proposal, the rest is told, nothing tak
   assert.deepEqual(told('ralph-tui', '.ralph-tui'), [
     `.ralph-tui/config.toml: it says agent: opencode; fallback-agent: claude; model: anthropic/claude-sonnet; max-iterations: 12; max-attempts: 2. ${rest}`,
   ])
-  assert.deepEqual(project('ralph-tui').gates, { 'npm-test': 'npm test' })
   assert.deepEqual(told('frankbria', '.ralphrc'), [
     `.ralphrc: it says calls-per-hour: 80; iteration-timeout: 20m; agent-args: --allowedTools Write,Read,Edit,Bash(npm *). ${rest}`,
   ])
@@ -222,12 +221,6 @@ test('learnings, order by urgency, and what an issue says beside its criteria', 
   )
   const [receipt] = project('issues').prd.userStories
   assert.deepEqual([receipt?.tags, receipt?.description], [['ui', 'high'], 'A customer wants a receipt.'])
-  const printed = documentsOf({ path: 'issue-31.txt', text: sample('issues/issue-31.txt') }).prd
-    .userStories[0]
-  assert.deepEqual(
-    [printed?.id, printed?.title, printed?.acceptanceCriteria],
-    ['GH-31', 'Mend the till', ['It opens']],
-  )
 })
 
 test('found by itself: near the top, best first, nothing of Ralph’s own, nothing installed', () => {
