@@ -1,187 +1,112 @@
 // What the four jobs of `isolation: separate-job` tell each other, as job outputs: one line of JSON each. What comes from a
-// job that ran the agent or its code is read by these definitions; whatever does not fit is as if nothing had come. Pure.
+// job that ran the agent or its code is read by these definitions; one that does not fit as a whole is as if it had not come. Pure.
 import * as z from 'zod/mini'
 import type { Verdict } from '../model/event.ts'
-import type { GateResult } from '../model/gate.ts'
+import { Annotation, GateResult, Screenshot } from '../model/gate.ts'
 import type { Proposal } from '../model/plan.ts'
-import type { Session } from '../model/state.ts'
+import { Session } from '../model/state.ts'
 import { cut, oneLine } from '../model/text.ts'
-import type { Usage } from '../model/usage.ts'
+import { Usage } from '../model/usage.ts'
 import { UserError } from '../system/errors.ts'
 import { excerpt } from '../system/excerpt.ts'
 
 /** An environment variable holds at most 128 KB on Linux (MAX_ARG_STRLEN); the job gets it as one. */
 export const LIMIT_BYTES = 96 * 1024
-const TEXT = 2000
-const LIST = 200
 /** Of a plan, in characters: it is quoted once more on its way. */
 const MOST_WORDS = 40_000
-/** Nobody uses more than this of anything. */
+/** Of a gate, each. */
+const ANNOTATIONS = 50
+const REMARKS = 20
+
+/** What is longer is cut, by the name of its field; a picture's is its blob. */
+const TEXT = 2000
+const TEXTS: Readonly<Record<string, number>> = { output: 2 * LIMIT_BYTES, words: MOST_WORDS }
+const PICTURE = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
+const LIST = 200
+const LISTS: Readonly<Record<string, number>> = {
+  annotations: ANNOTATIONS,
+  remarks: REMARKS,
+  others: 10,
+  evidence: 1000,
+}
+/** Nobody uses more than this of anything; and the last moment that a Date knows. */
 const MOST = 1e12
-/** The last moment that a Date knows. */
 const MOST_TIME = 8.64e15
-/** Steps with a circuit, in one hand-over. */
-const CIRCUITS = 50
-/** A gate's has at most 64 characters, and a service's says that it is one. */
-const NAME = 80
-/** Agents and models that steps of one session have of their own. */
-const OTHERS = 10
+const TIMES: ReadonlySet<string> = new Set(['resetsAt', 'notBefore', 'until'])
 
-const bounded = z.pipe(
-  z.string(),
-  z.transform((value) => value.slice(0, TEXT)),
-)
-const text = z.catch(bounded, '')
-const texts = z.catch(listOf(bounded.check(z.minLength(1))), [])
-const flag = z.catch(z.boolean(), false)
-const nonce = z.string().check(z.minLength(1), z.maxLength(TEXT))
-const digest = z.string().check(z.regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/))
-const amount = z.number().check(z.minimum(0), z.maximum(MOST))
-const moment = z.number().check(z.minimum(0), z.maximum(MOST_TIME))
-const time = z.catch(z.nullable(moment), null)
-
-function named(most: number) {
-  return z.pipe(
-    z.string(),
-    z.transform((value) => oneLine(value, most)),
-  )
+/** A part of what was handed over, with an end. Throws for a number that is neither an amount nor a moment. */
+function bounded(name: string, value: unknown): unknown {
+  if (typeof value === 'string') return PICTURE.test(name) ? value : value.slice(0, TEXTS[name] ?? TEXT)
+  if (Array.isArray(value)) return value.slice(0, LISTS[name] ?? LIST)
+  const isOdd = typeof value === 'number' && !(value >= 0 && value <= (TIMES.has(name) ? MOST_TIME : MOST))
+  if (isOdd) throw new RangeError(name)
+  return value
 }
 
-/** The first entries of a list; those that do not fit are left out. */
-function listOf<T>(entry: z.ZodMiniType<T>, most = LIST): z.ZodMiniType<T[]> {
-  const fitting = (value: unknown): T[] => {
-    const read = z.safeParse(entry, value)
-    return read.success ? [read.data] : []
-  }
-  return z.pipe(
-    z.array(z.unknown()),
-    z.transform((list) => list.slice(0, most).flatMap(fitting)),
-  )
-}
-
-const usage: z.ZodMiniType<Usage> = z.object({
-  calls: amount,
-  inputTokens: amount,
-  outputTokens: amount,
-  cachedTokens: amount,
-  costUsd: amount,
-  agentSeconds: amount,
-  estimatedCostUsd: z.exactOptional(amount),
-  estimatedTokens: z.exactOptional(amount),
-  turns: z.exactOptional(amount),
-})
-
-/** By step; who handed them over could have left the step out as well. */
-const circuits = z
-  .record(z.string().check(z.maxLength(60)), z.object({ failures: amount, until: z.nullable(moment) }))
-  .check(z.refine((steps) => Object.keys(steps).length <= CIRCUITS))
-
-const written = z.object({
-  status: z.enum(['finished', 'failed', 'limit', 'overloaded', 'auth', 'not-started', 'interrupted']),
-  message: text,
-  usage,
-  resetsAt: time,
-  hints: z.catch(z.object({ done: flag, notDone: flag, stuck: z.catch(z.nullable(bounded), null) }), {
-    done: false,
-    notDone: false,
-    stuck: null,
-  }),
-  learnings: texts,
-  setUp: z.exactOptional(z.catch(bounded, '')),
-  detail: z.exactOptional(z.catch(bounded, '')),
-  pause: z.exactOptional(z.catch(bounded, 'a step ends the run')),
-  others: z.exactOptional(
-    listOf(z.object({ agent: z.nullable(named(100)), model: z.nullable(named(100)), usage }), OTHERS),
-  ),
-  circuits: z.exactOptional(z.catch(z.nullable(circuits), null)),
-})
-/** Without circuits that fit the state keeps its own. */
-const session: z.ZodMiniType<Session> = z.pipe(
-  written,
-  z.transform(({ circuits, ...said }) => (circuits == null ? said : { ...said, circuits })),
-)
-
-/** Looked for again where it is landed. */
-const evidence = z.pipe(
-  z.array(z.object({ storyId: text, criterion: amount, shown: text })),
-  z.transform((list) => list.slice(0, LIST * 5)),
-)
+const text = z.string()
+const nonce = text.check(z.minLength(1))
+const digest = text.check(z.regex(PICTURE))
+const usage = z.omit(Usage, { extra: true })
+const other = z.object({ agent: z.nullable(text), model: z.nullable(text), usage })
+const session = z.extend(Session, { usage, others: z.exactOptional(z.array(other)) })
 
 const verdict: z.ZodMiniType<Verdict> = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('verified'), evidence: z.exactOptional(evidence) }),
-  z.object({ kind: z.literal('reset'), stories: texts, reason: text }),
-  z.object({ kind: z.literal('limit'), notBefore: time, message: text }),
+  z.object({
+    kind: z.literal('verified'),
+    /** Looked for again where it is landed. */
+    evidence: z.exactOptional(z.array(z.object({ storyId: text, criterion: z.number(), shown: text }))),
+  }),
+  z.object({ kind: z.literal('reset'), stories: z.array(nonce), reason: text }),
+  z.object({ kind: z.literal('limit'), notBefore: z.nullable(z.number()), message: text }),
   z.object({ kind: z.literal('refused'), message: text }),
   z.object({ kind: z.literal('none'), message: text }),
 ])
 
-/** Of a gate, each; and characters of a remark. */
-const ANNOTATIONS = 50
-const REMARKS = 20
-const REMARK = 300
-
-const whole = z.int().check(z.minimum(0), z.maximum(MOST))
-const remark = z.pipe(
-  z.string(),
-  z.transform((value) => value.slice(0, REMARK)),
-)
-const annotation = z.object({
-  path: z.string().check(z.minLength(1), z.maxLength(TEXT)),
-  line: z.int().check(z.minimum(1)),
-  message: bounded,
-  level: z.enum(['failure', 'warning', 'notice']),
-})
-
-const screenshot = z.object({
-  url: z.string().check(z.maxLength(TEXT), z.regex(/^https?:\/\//)),
-  viewport: z.string().check(z.regex(/^\d{1,5}x\d{1,5}$/)),
+const annotation = z.extend(Annotation, { path: nonce, line: z.int().check(z.minimum(1)) })
+const screenshot = z.extend(Screenshot, {
+  url: text.check(z.regex(/^https?:\/\//)),
+  viewport: text.check(z.regex(/^\d{1,5}x\d{1,5}$/)),
   blob: digest,
-  bytes: whole,
-  before: z.catch(z.nullable(digest), null),
 })
-
-const gateResult: z.ZodMiniType<GateResult> = z.object({
-  name: named(NAME),
-  ok: z.boolean(),
+const gateResult = z.extend(GateResult, {
+  /** A gate's has at most 64 characters, and a service's says that it is one. */
+  name: z.pipe(
+    text,
+    z.transform((name) => oneLine(name, 80)),
+  ),
   // The settings say which gates are, not the job that ran them.
   advisory: z.pipe(
-    z.unknown(),
+    z.boolean(),
     z.transform(() => false),
   ),
-  ended: text,
-  ms: amount,
-  output: z.catch(z.string(), ''),
-  tests: z.exactOptional(z.object({ passed: whole, failed: whole, skipped: whole })),
-  flaky: z.exactOptional(z.literal(true)),
-  remarks: z.exactOptional(listOf(remark, REMARKS)),
-  annotations: z.exactOptional(listOf(annotation, ANNOTATIONS)),
-  screenshots: z.exactOptional(listOf(screenshot)),
+  annotations: z.exactOptional(z.array(annotation)),
+  screenshots: z.exactOptional(z.array(screenshot)),
 })
 
 const fromClaim = z.object({ folder: nonce, nonce, base: digest })
 /** What was proposed is read again where it is landed: `words` are JSON, as a session would say it. */
 const planned = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('proposed'), words: z.string().check(z.maxLength(MOST_WORDS)), usage }),
-  z.object({ kind: z.literal('limit'), notBefore: time, message: text, usage }),
+  z.object({ kind: z.literal('proposed'), words: text, usage }),
+  z.object({ kind: z.literal('limit'), notBefore: z.nullable(z.number()), message: text, usage }),
   z.object({ kind: z.literal('refused'), message: text, usage }),
   z.object({ kind: z.literal('none'), message: text, usage }),
 ])
 
 const fromWork = z.object({
   nonce,
-  session: z.catch(z.nullable(session), null),
-  judged: z.catch(z.nullable(z.object({ verdict, usage })), null),
-  planned: z.catch(z.nullable(planned), null),
-  commit: z.catch(z.nullable(digest), null),
-  sha256: z.catch(z.nullable(digest), null),
-  mistake: z.catch(z.nullable(bounded.check(z.minLength(1))), null),
+  session: z.nullable(session),
+  judged: z.nullable(z.object({ verdict, usage })),
+  planned: z.nullable(planned),
+  commit: z.nullable(digest),
+  sha256: z.nullable(digest),
+  mistake: z.nullable(nonce),
 })
 const fromGate = z.object({
   nonce,
-  code: z.catch(z.nullable(digest), null),
-  gates: listOf(gateResult),
+  code: z.nullable(digest),
+  gates: z.array(gateResult),
   /** What `screenshots` name, in base64. */
-  pictures: z.exactOptional(z.catch(z.record(z.string(), z.string()), {})),
+  pictures: z.exactOptional(z.record(digest, text)),
 })
 
 /** From the job that holds the lease, which runs nothing that is not trusted. */
@@ -212,7 +137,7 @@ export const readFromGate = (given: string | undefined) => read(fromGate, given)
 function read<T>(definition: z.ZodMiniType<T>, given: string | undefined): T | null {
   if (given === undefined || given.length > 2 * LIMIT_BYTES) return null
   try {
-    return z.parse(definition, JSON.parse(given))
+    return z.parse(definition, JSON.parse(given, bounded))
   } catch {
     return null
   }

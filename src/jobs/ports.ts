@@ -4,10 +4,11 @@ import type { Git } from '../git/git.ts'
 import { writeScreenshot } from '../git/screenshots.ts'
 import { changesBetween } from '../git/tree-walk.ts'
 import { readProposal } from '../loop/plan.ts'
-import { type Annotation, BROWSER_GATE, type Gate, type GateResult } from '../model/gate.ts'
+import { BROWSER_GATE, type Gate, type GateResult } from '../model/gate.ts'
 import type { Circuits, PipelineStep } from '../model/pipeline.ts'
 import type { AgentPort, GatesPort, RepositoryPort } from '../model/ports.ts'
 import { isFor } from '../model/service.ts'
+import { mapTexts } from '../model/text.ts'
 import { emptyUsage } from '../model/usage.ts'
 import { messageOf } from '../system/errors.ts'
 import { settledLines } from '../system/excerpt.ts'
@@ -21,17 +22,12 @@ type Redact = (text: string) => string
 
 /** The job that lands or claims runs no agent and no code of the repository: being asked is our own mistake. */
 export const unavailable: { agent: AgentPort; gates: GatesPort } = {
-  agent: {
-    work: () => Promise.reject(new Error('no agent runs in this job')),
-    setUp: () => Promise.reject(new Error('no agent runs in this job')),
-    judge: () => Promise.reject(new Error('no agent runs in this job')),
-    plan: () => Promise.reject(new Error('no agent runs in this job')),
-  },
-  gates: {
-    prepare: async () => null,
-    renew: async () => {},
-    run: () => Promise.reject(new Error('no gate runs in this job')),
-  },
+  agent: { work: refused, setUp: refused, judge: refused, plan: refused },
+  gates: { prepare: async () => null, renew: async () => {}, run: refused },
+}
+
+function refused(): Promise<never> {
+  return Promise.reject(new Error('neither an agent nor a gate runs in this job'))
 }
 
 /** The agent as it worked in another job: its changes are put into the work tree, for the guard to look at. */
@@ -62,17 +58,17 @@ export function replayed(
       const { session, commit } = work
       if (session === null) throw new Error('the work job handed over no session')
       const why = commit === null ? null : await putInPlace(state.green, commit)
-      const { hints } = session
+      const { detail, circuits } = session
+      const said = mapTexts(session, clean)
       return {
-        ...session,
+        ...said,
         status: why === null ? session.status : 'failed',
-        message: clean(why ?? session.message),
-        learnings: session.learnings.slice(0, MOST_LEARNINGS).map(clean),
-        ...(session.detail === undefined ? {} : { detail: redact(settledLines(session.detail).join('\n')) }),
-        ...(session.circuits === undefined ? {} : { circuits: circuitsOf(steps, session.circuits) }),
-        ...(session.pause === undefined ? {} : { pause: clean(session.pause) }),
+        message: why === null ? said.message : clean(why),
+        learnings: said.learnings.slice(0, MOST_LEARNINGS),
+        ...(detail === undefined ? {} : { detail: redact(settledLines(detail).join('\n')) }),
+        ...(circuits === undefined ? {} : { circuits: circuitsOf(steps, circuits) }),
         // Nobody but the job of the agent would confirm that nothing had to be done: an empty diff passes no story here.
-        hints: { ...hints, done: false, stuck: hints.stuck === null ? null : clean(hints.stuck) },
+        hints: { ...said.hints, done: false },
       }
     },
     // It is part of the session that was handed over.
@@ -80,12 +76,7 @@ export function replayed(
     async judge() {
       const none = { kind: 'none' as const, message: 'the work job handed over no verdict' }
       const { verdict, usage } = work.judged ?? { verdict: none, usage: emptyUsage() }
-      if (verdict.kind === 'reset') return { verdict: { ...verdict, reason: clean(verdict.reason) }, usage }
-      if (verdict.kind === 'verified') {
-        const evidence = verdict.evidence?.map((one) => ({ ...one, shown: clean(one.shown) }))
-        return { verdict: evidence === undefined ? verdict : { ...verdict, evidence }, usage }
-      }
-      return { verdict: { ...verdict, message: clean(verdict.message) }, usage }
+      return { verdict: mapTexts(verdict, clean), usage }
     },
     async plan(_state, task) {
       const none: Planned = { kind: 'none', message: 'the work job handed over no plan', usage: emptyUsage() }
@@ -119,18 +110,10 @@ export function answered(
   redact: Redact,
 ): GatesPort {
   const clean = cleaner(redact)
-  const cleanPlace = (one: Annotation): Annotation => ({
-    ...one,
-    path: redact(withoutControls(one.path)),
-    message: clean(one.message),
-  })
-  const cleaned = ({ screenshots: _, ...result }: GateResult, advisory: boolean): GateResult => ({
-    ...result,
+  const cleaned = ({ screenshots: _, output, ...result }: GateResult, advisory: boolean): GateResult => ({
+    ...mapTexts(result, clean),
     advisory,
-    ended: clean(result.ended),
-    output: redact(settledLines(result.output).join('\n')),
-    ...(result.remarks === undefined ? {} : { remarks: result.remarks.map(clean) }),
-    ...(result.annotations === undefined ? {} : { annotations: result.annotations.map(cleanPlace) }),
+    output: redact(settledLines(output).join('\n')),
   })
   let commit = ''
   return {

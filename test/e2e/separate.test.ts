@@ -134,10 +134,12 @@ test('what is handed over is checked again: whatever does not fit is lost or ref
     await neverPassed(site, /the iteration is lost: the pack is not the one/)
   })
   await t.test('gate results for other code', async () => {
+    const green = (name: string) =>
+      `{{"name":"${name}","ok":true,"advisory":false,"ended":"exit 0","ms":1,"output":""}}`
     await using site = await one({
       workflow: twisted(
         /RALPH_FROM_GATE: .*/,
-        `RALPH_FROM_GATE: \${{ format('{{"nonce":"{0}","code":"${'a'.repeat(64)}","gates":[{{"name":"syntax","ok":true,"ms":1}},{{"name":"test","ok":true,"ms":1}}]}}', fromJSON(needs.claim.outputs.handover).nonce) }}`,
+        `RALPH_FROM_GATE: \${{ format('{{"nonce":"{0}","code":"${'a'.repeat(64)}","gates":[${green('syntax')},${green('test')}]}}', fromJSON(needs.claim.outputs.handover).nonce) }}`,
       ),
     })
     await site.go()
@@ -174,13 +176,18 @@ test('what is handed over is checked again: whatever does not fit is lost or ref
         status: 'finished',
         message: '',
         usage: { calls: 1, inputTokens: 1, outputTokens: 1, cachedTokens: 0, costUsd: 0, agentSeconds: 1 },
-        hints: { done: true },
+        resetsAt: null,
+        hints: { done: true, notDone: false, stuck: null },
         learnings: [],
       },
       judged: {
         verdict: { kind: 'verified' },
         usage: { calls: 1, inputTokens: 1, outputTokens: 1, cachedTokens: 0, costUsd: 0, agentSeconds: 1 },
       },
+      planned: null,
+      commit: null,
+      sha256: null,
+      mistake: null,
     })
     const forged = `{"nonce":"{0}",${said.slice(1)}`.replace(/[{}]/g, '$&$&').replace('{{0}}', '{0}')
     await using site = await one({

@@ -29,6 +29,8 @@ async function landed(circuits: unknown, before: Circuits = {}): Promise<Circuit
   const handed = {
     nonce: 'n',
     session: { ...session(), circuits },
+    judged: null,
+    planned: null,
     commit: null,
     sha256: null,
     mistake: null,
@@ -48,8 +50,7 @@ test('a circuit that the work job opened stays open, and no longer than the step
   assert.equal(await landed({}, { fragile: { failures: 1, until: 5 } }), undefined)
 })
 
-test('names that no step with a circuit has are left out; what does not fit leaves the state as it was', async () => {
+test('names that no step with a circuit has are left out', async () => {
   const one = { failures: 2, until: null }
   assert.deepEqual(await landed({ fragile: one, plain: one, other: one, constructor: one }), { fragile: one })
-  assert.deepEqual(await landed({ fragile: { failures: 'x' } }, { fragile: one }), { fragile: one })
 })
