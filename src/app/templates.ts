@@ -1,5 +1,5 @@
 // Prompt templates, looked at before anything begins that would be told them.
-import { checkTemplates, type Read, sayRemark } from '../loop/templates.ts'
+import { checkTemplates, type Read } from '../loop/templates.ts'
 import type { AgentStep } from '../model/pipeline.ts'
 import { UserError } from '../system/errors.ts'
 
@@ -7,5 +7,5 @@ import { UserError } from '../system/errors.ts'
 export async function refuseTemplates(read: Read, steps: readonly AgentStep[] = []): Promise<string[]> {
   const { mistakes, notes } = await checkTemplates(read, steps)
   if (mistakes.length > 0) throw new UserError(mistakes)
-  return notes.map(sayRemark)
+  return notes
 }

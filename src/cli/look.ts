@@ -14,7 +14,7 @@ import { sayHolder } from '../loop/lease.ts'
 import { TRY_AGAIN } from '../loop/notes.ts'
 import { shownPlan } from '../loop/planned.ts'
 import { outcomeIn, type Situation, situationOf } from '../loop/situation.ts'
-import { checkTemplates, sayRemark, type TemplateFindings } from '../loop/templates.ts'
+import { checkTemplates, type TemplateFindings } from '../loop/templates.ts'
 import type { Limits } from '../model/limits.ts'
 import { agentSteps } from '../model/pipeline.ts'
 import type { State } from '../model/state.ts'
@@ -165,8 +165,7 @@ export async function validate(context: Context): Promise<Answer> {
 async function stories(context: Context, settings: Settings, hear: (note: string) => void) {
   using local = await openLocal(context, settings, { warn: hear })
   const state = await local.look(hear)
-  const { notes, warnings } = await templateFindings(local, state)
-  for (const remark of [...notes, ...warnings]) hear(sayRemark(remark))
+  for (const note of (await templateFindings(local, state)).notes) hear(note)
   const other = await otherConfig(local, state)
   if (other !== null) hear(other)
   return { state, mistakes: await preflight(context, local, state) }

@@ -9,7 +9,6 @@ import { openRunLogs } from '../app/run-logs.ts'
 import { checkedOutElsewhere } from '../git/open-clone.ts'
 import { loop } from '../loop/loop.ts'
 import { byWeight, type MovedRef, sayMoved, undoMove } from '../loop/moved-refs.ts'
-import { sayRemark } from '../loop/templates.ts'
 import { errorOf, newJob } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Ports } from '../model/ports.ts'
@@ -38,7 +37,7 @@ export async function run(context: Context): Promise<Answer> {
   const found = await local.look(isDry ? live.warn : undefined)
   const mistakes = await preflight(context, local, found)
   if (mistakes.length > 0) throw new UserError(mistakes)
-  for (const note of (await templateFindings(local, found)).notes) live.warn(sayRemark(note))
+  for (const note of (await templateFindings(local, found)).notes) live.warn(note)
   const other = await otherConfig(local, found)
   if (other !== null) live.warn(other)
   if (isDry) return await dryRun(context, local, found, limits)

@@ -42,12 +42,9 @@ export async function checkout(subject: Subject): Promise<Result[]> {
 export async function prompts(subject: Subject): Promise<Result[]> {
   const { repository } = checkoutOf(subject).workspace
   const read = (path: string) => repository.read(startOf(subject), path)
-  const { mistakes, notes, warnings } = await checkTemplates(read, agentSteps(subject.settings.steps))
-  const remarks = [...notes, ...warnings]
-  return [
-    ...faultsOf(mistakes),
-    ...remarks.map(({ found, fix }) => warning(found, 'a prompt of this version', fix)),
-  ]
+  const { mistakes, notes } = await checkTemplates(read, agentSteps(subject.settings.steps))
+  const told = notes.map((note) => warning(note, 'a prompt of this version', 'rename it, or let it be'))
+  return [...faultsOf(mistakes), ...told]
 }
 
 /** In a job the checkout is Ralph's: what earlier steps left there is removed. */

@@ -51,25 +51,20 @@ const ESSENTIALS: Readonly<Record<Mode, readonly VariableName[]>> = {
   setup: [],
 }
 
-/** Whether a template says what its session works on. */
-export function isWhole(template: string, mode: Mode): boolean {
-  const named = namedIn(template, mode)
-  return ESSENTIALS[mode].some((name) => named.has(name))
-}
-
-/** Whether nobody could answer as the loop reads it. */
-export function lacksAnswer(template: string, mode: Mode): boolean {
-  const word = mode === 'verify' ? '<ralph>VERIFIED</ralph>' : mode === 'plan' ? '"stories"' : ''
-  return !template.includes(word) && !namedIn(template, mode).has('answer')
-}
+/** How the loop reads an answer. */
+const ANSWERS: Partial<Record<Mode, string>> = { plan: '"stories"', verify: '<ralph>VERIFIED</ralph>' }
 
 /** The template of a session: a person's, in the place of the built-in one or before it. */
 function templateOf(mode: Mode, own: string | null): string {
   if (own === null) return TEMPLATES[mode]
   const text = plainLines(own)
-  if (!isWhole(text, mode)) return `${text.trimEnd()}\n\n${TEMPLATES[mode]}`
+  const named = namedIn(text, mode)
+  if (!ESSENTIALS[mode].some((name) => named.has(name))) return `${text.trimEnd()}\n\n${TEMPLATES[mode]}`
+  const answer = ANSWERS[mode]
+  const whole =
+    answer === undefined || text.includes(answer) || named.has('answer') ? text : `${text}\n\n{{answer}}`
   // Before it: the form of the answer stands at its end.
-  return mode === 'verify' && !text.includes(QUESTIONS) ? `${QUESTIONS}\n\n${text}` : text
+  return mode === 'verify' && !text.includes(QUESTIONS) ? `${QUESTIONS}\n\n${whole}` : whole
 }
 
 /** The prompt for one story's session, piece by piece. */

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { TEMPLATES } from '../../../src/loop/built-in.ts'
 import { planParts, runParts, setupParts, verifyParts } from '../../../src/loop/prompt.ts'
 import { checkTemplate, fill, namedIn, type Part, textOf } from '../../../src/loop/template.ts'
-import { checkTemplates, findTemplate, sayRemark } from '../../../src/loop/templates.ts'
+import { checkTemplates, findTemplate } from '../../../src/loop/templates.ts'
 import { MODES, type Mode, variableNames, variableRows, writtenIn } from '../../../src/loop/variables.ts'
 import { newStory } from '../../../src/prd/schema.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
@@ -101,21 +101,14 @@ describe('the table', () => {
         ...['{{priority}}', '{{dependsOn}}', '{{blocks}}', '{{currentDate}}', '{{currentTimestamp}}'],
         ...['{{notes}}', '{{recentProgress}}', '{{prdName}}', '{{prdDescription}}', '{{prdContent}}'],
         ...['{{prdCompletedCount}}', '{{prdTotalCount}}', '{{codebasePatterns}}'],
-        '{{{verificationErrors}}}',
+        '{{verificationErrors}}',
       ],
     }
     for (const [whose, names] of Object.entries(known))
       for (const name of names)
-        assert.deepEqual(
-          checkTemplate('run.md', name, 'run'),
-          { mistakes: [], warnings: [] },
-          `${whose}: ${name}`,
-        )
-    assert.deepEqual(
-      checkTemplate('verify.md', '{{verifyCommands}} {{storySummaries}}', 'verify').mistakes,
-      [],
-    )
-    assert.deepEqual(checkTemplate('plan.md', '{{feature}} {{prdContent}} {{datetime}}', 'plan').mistakes, [])
+        assert.deepEqual(checkTemplate('run.md', name, 'run'), [], `${whose}: ${name}`)
+    assert.deepEqual(checkTemplate('verify.md', '{{verifyCommands}} {{storySummaries}}', 'verify'), [])
+    assert.deepEqual(checkTemplate('plan.md', '{{feature}} {{prdContent}} {{datetime}}', 'plan'), [])
   })
 
   test('in both spellings the same text', () => {
@@ -123,38 +116,34 @@ describe('the table', () => {
       for (const dollar of writtenIn(mode, 'dollar'))
         assert.ok(writtenIn(mode, 'braces').includes(dollar), `${dollar} of ${mode}`)
     assert.equal(
-      filled('{{storyId}} {{story_id}} {{STORY_ID}} {{ storyId }} {{{storyId}}} ${STORY_ID} ${TASK_ID}', {
+      filled('{{storyId}} {{story_id}} {{STORY_ID}} {{ storyId }} ${STORY_ID} ${TASK_ID}', {
         storyId: 'US-1',
       }),
-      'US-1 US-1 US-1 US-1 US-1 US-1 US-1',
+      'US-1 US-1 US-1 US-1 US-1 US-1',
     )
   })
 
   test('the built-in templates have no mistake', () => {
-    for (const mode of MODES)
-      assert.deepEqual(checkTemplate(`${mode}.md`, TEMPLATES[mode], mode), { mistakes: [], warnings: [] })
+    for (const mode of MODES) assert.deepEqual(checkTemplate(`${mode}.md`, TEMPLATES[mode], mode), [])
   })
 })
 
 describe('filling', () => {
   test('blocks: shown where there is something to say; a line of their own is none', () => {
-    const template =
-      'a\n{{#if notes}}\nnotes: {{notes}}\n{{else}}\nnone\n{{/if}}\nb{{#unless notes}} c{{/unless}}\n'
-    assert.equal(filled(template, { notes: 'x' }), 'a\nnotes: x\nb\n')
-    assert.equal(filled(template, { notes: ' ' }), 'a\nnone\nb c\n')
+    const template = 'a\n{{#if notes}}\nnotes: {{notes}}\n{{/if}}\nb{{#if epic}} c{{/if}}\n'
+    assert.equal(filled(template, { notes: 'x', epic: 'E' }), 'a\nnotes: x\nb c\n')
+    assert.equal(filled(template, { notes: ' ' }), 'a\nb\n')
   })
 
   test('blocks within blocks', () => {
-    const template = '{{#if notes}}{{#if epic}}{{epic}}{{else}}no epic{{/if}}{{else}}{{epic}}{{/if}}'
-    assert.equal(filled(template, { notes: 'x', epic: 'E' }), 'E')
-    assert.equal(filled(template, { notes: 'x', epic: '' }), 'no epic')
-    assert.equal(filled(template, { notes: '', epic: 'F' }), 'F')
+    const template = '{{#if notes}}a{{#if epic}}{{epic}}{{/if}}b{{/if}}{{#if epic}}c{{/if}}'
+    assert.equal(filled(template, { notes: 'x', epic: 'E' }), 'aEbc')
+    assert.equal(filled(template, { notes: 'x', epic: '' }), 'ab')
+    assert.equal(filled(template, { notes: '', epic: 'F' }), 'c')
   })
 
-  test('comments go, escaped text and other languages stay', () => {
+  test('escaped text and other languages stay', () => {
     const values = { storyId: 'US-1', gates: 'g' }
-    assert.equal(filled('a{{! x }}b{{!-- {{storyId}}\n --}}c', values), 'abc')
-    assert.equal(filled('{{!-- x --}}\n{{storyId}}', values), 'US-1')
     assert.equal(filled('\\{{storyId}} \\${STORY_ID} \\${HOME}', values), '{{storyId}} ${STORY_ID} \\${HOME}')
     const shell =
       'for f in "${FILES[@]}"; do echo ${f} ${HOME} ${1:-x} $STORY_ID ${storyId}; done ${{ github.ref }}'
@@ -245,7 +234,7 @@ describe('filling', () => {
 
 describe('the check', () => {
   const mistakes = (text: string, mode: Mode = 'run') =>
-    checkTemplate('run.md', text, mode).mistakes.map(({ path, found, fix }) => `${path} ${found} ${fix}`)
+    checkTemplate('run.md', text, mode).map(({ path, found, fix }) => `${path} ${found} ${fix}`)
 
   test('an unknown name has its line, the nearest name, and the way to mean the text itself', () => {
     assert.deepEqual(mistakes('a\n\n{{storyID}}\r\n{{nothing_like_it}}'), [
@@ -254,10 +243,8 @@ describe('the check', () => {
     ])
   })
 
-  test('a name of another kind of session is told where it is known', () => {
-    assert.deepEqual(mistakes('{{stories}}'), [
-      'run.md:1 "{{stories}}" remove it: stories is known in plan.md, verify.md alone',
-    ])
+  test('a name of another kind of session is unknown', () => {
+    assert.match(mistakes('{{stories}}')[0] ?? '', /^run\.md:1 "\{\{stories\}\}" /)
   })
 
   test('blocks: unknown ones, open ones, and ends of none', () => {
@@ -267,20 +254,12 @@ describe('the check', () => {
       /^run\.md:2 "\{\{#if notes\}\}" without an end write \{\{\/if\}\}/,
     )
     assert.match(mistakes('{{/if}}')[0] ?? '', /begin the block/)
-    assert.match(mistakes('{{else}}')[0] ?? '', /begin the block/)
+    assert.match(mistakes('{{#unless notes}}')[0] ?? '', /without a block/)
     assert.match(mistakes('{{#if nots}}{{/if}}')[0] ?? '', /\{\{notes\}\}/)
   })
 
-  test('of the shell’s own names nothing is said; one like a variable of a tool is a warning', () => {
-    const { mistakes: none, warnings } = checkTemplate(
-      'run.md',
-      '${HOME} ${PLAN_FIEL} ${RALPH_STORY_ID} ${f}',
-      'run',
-    )
-    assert.deepEqual(none, [])
-    assert.deepEqual(warnings.map(sayRemark), [
-      'run.md:1: ${PLAN_FIEL} is no variable of run.md and stays as it is written: did you mean ${PLAN_FILE}?',
-    ])
+  test('of the shell’s own names nothing is said', () => {
+    assert.deepEqual(mistakes('${HOME} ${PLAN_FIEL} ${RALPH_STORY_ID} ${f}'), [])
   })
 
   test('a book is no template', () => {
@@ -299,44 +278,29 @@ describe('where templates stand', () => {
     assert.equal(await findTemplate('plan', both), null)
   })
 
-  test('an imported prompt is told; elsewhere it is only pointed out, and not where ours has its place', async () => {
+  test('an imported prompt is told', async () => {
     const found = await checkTemplates(
       files({
         '.ralph/prompts/SETUP_PROMPT.md': 'Write a README.',
-        'PROMPT_plan.md': 'Analyse ${PLAN_FILE}.',
-        'PROMPT_build.md': 'Build.',
         '.ralph/prompts/run.md': '{{storyId}} {{acceptanceCriteria}}',
       }),
     )
-    assert.deepEqual(found.mistakes, [])
-    assert.deepEqual(found.notes.map(sayRemark), [
-      ".ralph/prompts/SETUP_PROMPT.md is used as it is: rename it to setup.md when it is Ralph's own",
-    ])
-    assert.deepEqual(found.warnings.map(sayRemark), [
-      'PROMPT_plan.md is not used: if it is a prompt of another tool, move it to .ralph/prompts/plan.md',
-    ])
+    assert.deepEqual(found, {
+      mistakes: [],
+      notes: [
+        ".ralph/prompts/SETUP_PROMPT.md is used as it is: rename it to setup.md when it is Ralph's own",
+      ],
+    })
   })
 
-  test('a prompt of seed 1, which nothing stands for yet, is pointed out', async () => {
-    const { warnings } = await checkTemplates(files({ 'ralph/prompt.md': 'Work on the story.' }))
-    assert.deepEqual(warnings.map(sayRemark), [
-      'ralph/prompt.md is not used: if it is a prompt of another tool, move it to .ralph/prompts/run.md',
-    ])
-  })
-
-  test('what a template leaves out is told', async () => {
-    const found = await checkTemplates(
-      files({
-        '.ralph/prompts/run.md': '{{storyTitle}}',
-        '.ralph/prompts/verify.md': '{{stories}}',
-        '.ralph/prompts/plan.md': 'Plan well.',
-      }),
+  test('a judge and a planner are told how to answer, where their template does not say it', () => {
+    assert.match(
+      textOf(promptIn('verify', 'Judge {{stories}}.')),
+      /exactly this line.*\n<ralph>VERIFIED<\/ralph>/,
     )
-    assert.deepEqual(found.warnings.map(sayRemark), [
-      '.ralph/prompts/run.md has no {{acceptanceCriteria}}: the agent does not see what its work is judged by',
-      '.ralph/prompts/plan.md says nothing of its task: it stands before the built-in prompt',
-      '.ralph/prompts/verify.md does not say how to answer: name {{answer}}, or nothing that comes back is understood',
-    ])
+    assert.match(textOf(promptIn('plan', 'Plan {{brief}}.')), /one fenced block of JSON/)
+    const own = 'Judge {{stories}}. Say <ralph>VERIFIED</ralph>.'
+    assert.ok(textOf(promptIn('verify', own)).endsWith('Say <ralph>VERIFIED</ralph>.'))
   })
 
   test('a prompt that says nothing of its story stands before the built-in one, as base instructions do', () => {
