@@ -13,7 +13,7 @@ import { branchNameFault } from '../model/names.ts'
 import type { State } from '../model/state.ts'
 import { shown } from '../model/text.ts'
 import { refusedWords } from '../report/words.ts'
-import { describeSettings, type Settings } from '../settings/index.ts'
+import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import { redactFiles, removeNow } from '../system/files.ts'
 import { Live } from '../terminal/live.ts'
@@ -108,11 +108,10 @@ export type Job = {
   as: Isolation | null
 }
 
-/** The checkout and the settings of a job, once nothing speaks against it: told, and written to the log. */
+/** The checkout and the settings of a job, once nothing speaks against it. */
 export async function openJob(
   context: ActionContext,
   secrets: readonly string[],
-  log: Log,
   { at, refuse }: { at: string | null; refuse(settings: Settings): void },
 ) {
   const token = tokenOf(context)
@@ -121,7 +120,6 @@ export async function openJob(
   refuse(settings)
   for (const note of notes) core.notice(note)
   refuseUngated(settings)
-  log.group('Settings', describeSettings(settings).split('\n'))
   return { workspace: await openFor(context, settings, token, secrets), settings, base }
 }
 

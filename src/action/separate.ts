@@ -88,7 +88,7 @@ async function doPart(
     refuseWrongPart(settings, true)
     if (part === 'gate') refuseNoBrowser(settings, context.env)
   }
-  const opened = await openJob(context, secrets, log, { at: claim.base, refuse })
+  const opened = await openJob(context, secrets, { at: claim.base, refuse })
   const { settings } = opened
   using workspace = opened.workspace
   await refuseFiltered(workspace.git, workspace.objects)

@@ -28,7 +28,7 @@ import { giveOutputs, giveSummary, type Log, type Looked } from './runner.ts'
 
 export async function verify(context: ActionContext, log: Log, signal: AbortSignal): Promise<Looked> {
   return withCredentialsAside(context, async (secrets) => {
-    const opened = await openJob(context, secrets, log, { at: null, refuse: refuseSeparate })
+    const opened = await openJob(context, secrets, { at: null, refuse: refuseSeparate })
     using workspace = opened.workspace
     refuseNoBrowser(opened.settings, context.env)
     await refuseFiltered(workspace.git, workspace.objects)

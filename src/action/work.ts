@@ -79,7 +79,7 @@ export function work(context: ActionContext, log: Log, signal: AbortSignal, part
     const { event } = context
     if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
     const refuse = (settings: Settings) => refuseWrongPart(settings, part !== 'whole')
-    const opened = await openJob(context, secrets, log, { at: handed?.base ?? null, refuse })
+    const opened = await openJob(context, secrets, { at: handed?.base ?? null, refuse })
     const { settings, base } = opened
     using workspace = opened.workspace
     await refuseFiltered(workspace.git, workspace.objects)

@@ -31,7 +31,6 @@ export type Usage = {
   costUsd: number | null
   agentSeconds: number
   turns: number | null
-  costSource: 'vendor' | 'none'
 }
 
 /**
@@ -198,7 +197,6 @@ export function noUsage(): Usage {
     costUsd: null,
     agentSeconds: 0,
     turns: null,
-    costSource: 'none',
   }
 }
 

@@ -85,7 +85,6 @@ function usageOf(line: string): Usage | null {
     if (value === null || value < 0) return null
     usage[name] = value
   }
-  if (usage.costUsd !== null) usage.costSource = 'vendor'
   return usage
 }
 

@@ -116,10 +116,7 @@ class OpencodeReader extends EventReader {
     const cached = amount(cache?.read)
     this.#cost += amount(part?.cost)
     // A model without a price costs 0 in its books: then the cost is not known.
-    if (this.#cost > 0) {
-      this.usage.costUsd = this.#cost
-      this.usage.costSource = 'vendor'
-    }
+    if (this.#cost > 0) this.usage.costUsd = this.#cost
     const input = amount(tokens?.input) + cached + amount(cache?.write)
     return this.addTurn(input, cached, amount(tokens?.output) + amount(tokens?.reasoning))
   }

@@ -138,7 +138,6 @@ export class StreamJsonReader extends EventReader {
     this.usage.turns = (this.usage.turns ?? 0) + amount(result.num_turns)
     const cost = number(result.total_cost_usd)
     this.usage.costUsd = cost !== null && cost >= 0 ? cost : null
-    this.usage.costSource = this.usage.costUsd === null ? 'none' : 'vendor'
   }
 
   protected override failure(exit: Exit): Ending | null {

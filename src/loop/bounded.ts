@@ -50,7 +50,7 @@ export function fitting(items: readonly string[], bound: number): string[] {
   return kept
 }
 
-export function lineOf(item: string, bound: number): string {
+function lineOf(item: string, bound: number): string {
   return first(`- ${oneLine(item, 1000)}`, Math.min(400, bound - 1))
 }
 

@@ -80,21 +80,7 @@ export function withLearnings(known: readonly string[], fresh: readonly string[]
   return [...all.values()].slice(-MOST)
 }
 
-/** The learnings in the order in which they are worth a place: by the words they share with the story, then the newest. */
-export function ranked(learnings: readonly string[], story: string): string[] {
-  const about = new Set(wordsOf(story))
-  const score = (learning: string) => new Set(wordsOf(learning).filter((word) => about.has(word))).size
-  return learnings
-    .map((learning, age) => ({ learning, age, score: score(learning) }))
-    .sort((one, other) => other.score - one.score || other.age - one.age)
-    .map(({ learning }) => learning)
-}
-
 /** A learning without what does not change its meaning: the same text is the same learning. */
 export function sameLearning(learning: string): string {
-  return wordsOf(learning, 1).join(' ')
-}
-
-function wordsOf(text: string, shortest = 4): string[] {
-  return (text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []).filter((word) => word.length >= shortest)
+  return (learning.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []).join(' ')
 }

@@ -14,7 +14,6 @@ import {
   fitting,
   gatesSaid,
   head,
-  lineOf,
   linesOf,
   newest,
   numbered,
@@ -22,7 +21,7 @@ import {
   tail,
 } from './bounded.ts'
 import { NEW_PLAN, PLAN_ANSWER, QUESTIONS, splitTask, TEMPLATES, VERDICT } from './built-in.ts'
-import { peopleNotes, ranked } from './notes.ts'
+import { peopleNotes } from './notes.ts'
 import { pictureName, picturePath } from './screenshots.ts'
 import { fill, namedIn, type Part } from './template.ts'
 import { type Mode, VARIABLES, type Values, type VariableName } from './variables.ts'
@@ -76,7 +75,7 @@ export function runParts(template: string | null, run: State, wanted: Story, giv
   const guidance = state.control.guidance[story.id] ?? []
   const values: Values<'run'> = {
     ...common(state, facts, run),
-    ...ofSessions(state, [story.title, story.description, ...story.acceptanceCriteria, ...story.tags]),
+    ...ofSessions(state),
     storyId: story.id,
     storyTitle: oneLine(story.title, 1000),
     storyDescription: story.description,
@@ -153,7 +152,7 @@ function storyText(story: Story, listed: (items: readonly string[]) => string = 
 /** The prompt for the session that sets the project up, piece by piece. */
 export function setupParts(template: string, run: State, given: PromptFacts): Part[] {
   const { state, facts } = asSeen(run, [], given)
-  const values: Values<'setup'> = { ...common(state, facts, run), ...ofSessions(state, []) }
+  const values: Values<'setup'> = { ...common(state, facts, run), ...ofSessions(state) }
   return fill(templateOf('setup', template), 'setup', values)
 }
 
@@ -209,11 +208,11 @@ function common(state: State, facts: PromptFacts, run: State) {
   }
 }
 
-/** What sessions that work can name, too; `words` say what learnings are wanted for. */
-function ofSessions({ prd, recent }: State, words: readonly string[]) {
+/** What sessions that work can name, too. */
+function ofSessions({ prd, recent }: State) {
   return {
     doneMarker: '<ralph>DONE</ralph>',
-    learnings: learned(prd.run.learnings, words.join(' '), VARIABLES.learnings.bytes),
+    learnings: newest(prd.run.learnings, VARIABLES.learnings.bytes),
     progress: tail(recent.join('\n'), VARIABLES.progress.bytes).trim(),
   }
 }
@@ -232,14 +231,4 @@ function keptNote(kept: boolean, facts: PromptFacts): string {
     lines.push(`Left out of it, because it may not be changed: ${head(paths, 400)}.`)
   }
   return lines.join('\n')
-}
-
-/** What has been learned about it, then the newest; in the order in which it was learned. */
-function learned(items: readonly string[], about: string, bound: number): string {
-  const lines = fitting(ranked(items, about), bound)
-  const at = (line: string) => items.findIndex((item) => lineOf(item, bound) === line)
-  return lines
-    .sort((one, other) => at(one) - at(other))
-    .join('\n')
-    .trim()
 }

@@ -46,7 +46,7 @@ export const VARIABLES = {
   },
   doneMarker: { meaning: 'the line that says a session is done: a hint, never a verdict', modes: SESSION },
   learnings: {
-    meaning: 'what earlier sessions learned; what is about the story comes first',
+    meaning: 'what earlier sessions learned, the newest',
     modes: SESSION,
     also: ['codebasePatterns'],
     bytes: 1200,

@@ -14,7 +14,6 @@ import { isMap } from './values.ts'
 export {
   describeGates,
   describeServices,
-  describeSettings,
   describeSteps,
   type FlagRow,
   flagTable,

@@ -90,32 +90,17 @@ function verify(given: Given): [string, Given][] {
   return [['gates', { at: given.at, written: undefined, value: gates, shownAs: 'verify' }]]
 }
 
-/** A readable name from the command, made unique; `default-1` where the command gives none. */
+/** The command as a name, made unique: `bun-run-test-unit`; `default` where it holds neither letter nor digit. */
 function freeName(command: string, group: string, taken: object): string {
   const names = new Set(Object.keys(taken).map((key) => key.toLowerCase()))
-  const stem = nameFrom(command)
-  let name = stem || `${group}-1`
-  for (let count = 2; names.has(name.toLowerCase()); count += 1) name = `${stem || group}-${count}`
+  const stem =
+    command
+      .replace(/[^A-Za-z0-9]+/g, '-')
+      .slice(0, 40)
+      .replace(/^[-\d]+|-+$/g, '') || group
+  let name = stem
+  for (let count = 2; names.has(name.toLowerCase()); count += 1) name = `${stem}-${count}`
   return name
-}
-
-const nameless = new Set(
-  'npm pnpm yarn bun npx bunx deno make just task node run run-script exec dlx x'.split(' '),
-)
-
-/** `test-unit` from `CI=1 bun run test:unit --quiet`, `cargo-test` from `cargo test`; '' when nothing is left. */
-function nameFrom(command: string): string {
-  return command
-    .slice(0, 200)
-    .split(/\s+/)
-    .filter((word) => !/^(-|[A-Za-z_]\w*=)/.test(word) && !nameless.has(word))
-    .map((word) => word.slice(word.lastIndexOf('/') + 1))
-    .filter((word) => /^[A-Za-z]/.test(word))
-    .slice(0, 2)
-    .join('-')
-    .replace(/[^A-Za-z0-9._-]+/g, '-')
-    .slice(0, 40)
-    .replace(/[^A-Za-z0-9]+$/, '')
 }
 
 // ---- configs/*.json of the Ralph with steps

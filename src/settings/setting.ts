@@ -14,9 +14,7 @@ type More<T, D> = {
   onCli?: unknown
   /** The default in words, where it is not what is read. */
   standard?: string
-  /** The value, or a part of it, may be a secret: no listing shows it. */
-  hidden?: true
-  /** It is a secret: no mistake shows it either. */
+  /** It is a secret: no mistake shows it. */
   secret?: true
   /** What is worth knowing about a value that was given. */
   remarks?(value: T): string[]

@@ -26,7 +26,6 @@ const pull = groupOf('pull request')
 const trust = groupOf('trust, scale')
 const file = groupOf('file only')
 
-const hidden = { hidden: true } as const
 const secret = { secret: true } as const
 
 /**
@@ -75,11 +74,9 @@ export const table = {
   agentCommand: agent(
     v.lines,
     'Command line (for bash -c) that starts the custom agent; it gets the prompt on stdin.',
-    hidden,
   ),
   agentArgs: agent(v.list(v.text), 'Further arguments for the agent, one a line.', {
     or: [],
-    hidden: true,
     remarks: (items) =>
       items.some((item) => /^-\S+\s+\S/.test(item) && !item.includes('='))
         ? ['an item with a space in it is one argument; write each argument on its own line']
@@ -93,7 +90,7 @@ export const table = {
       remarks: (names) => names.filter(isForbidden).map((name) => `${name} is never handed to the agent`),
     },
   ),
-  agentWrapper: agent(v.text, 'A command put before the agent, such as a sandbox.', hidden),
+  agentWrapper: agent(v.text, 'A command put before the agent, such as a sandbox.'),
   agentVersion: agent(names.version, 'The version of the agent to install.'),
   model: agent(model, 'The model, or a YAML map of models by mode (run, plan, verify, setup, default).', {
     or: {},
@@ -103,7 +100,7 @@ export const table = {
     v.choice(agentNames),
     'The agent to go on with when the first one is at its usage limit',
   ),
-  instructions: agent(v.lines, 'Text that is added to every prompt.', hidden),
+  instructions: agent(v.lines, 'Text that is added to every prompt.'),
 
   pipeline: agent(
     pipelineName,
@@ -114,7 +111,7 @@ export const table = {
   gates: gate(
     gates,
     'YAML map of the commands that must exit 0: name to command, or to run, timeout (15m), when, advisory, report, retries (0), coverage. A run needs one that blocks; `none` says outright that there is none.',
-    { or: {}, hidden: true },
+    { or: {} },
   ),
   gateEnv: gate(
     names.variableNames,
@@ -132,7 +129,6 @@ export const table = {
     'YAML map of programs that gates need beside them: name to start, ready (URL, port, tcp, log or command), readyTimeout (30s), restartBeforeVerify (true), when, environment, logs.',
     {
       or: [],
-      hidden: true,
       remarks: (all) =>
         variablesIn(all)
           .filter((name) => isForbidden(name) || isModelKey(name))
@@ -142,7 +138,6 @@ export const table = {
   prepare: gate(
     v.lines,
     'Command that installs dependencies, at the start of a job, whenever a lockfile changed, and before the final verification (npm ci).',
-    hidden,
   ),
   baseline: gate(
     v.choice(['require', 'off']),
@@ -248,7 +243,7 @@ export const table = {
   steps: file(
     steps,
     'The steps of an iteration (docs/steps.md): name, type, enabled, timeout, maxRetries, retryDelay, continueOnError, circuitBreaker, config; a list, or a map of lists by name.',
-    { or: [], hidden: true, standard: 'the agent alone' },
+    { or: [], standard: 'the agent alone' },
   ),
   browser: file(
     browser,

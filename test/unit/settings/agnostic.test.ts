@@ -31,10 +31,10 @@ test('its own example', () => {
   assert.deepEqual(
     settings.gates.map(({ name, run, when }) => [name, run, when]),
     [
-      ['typecheck', 'bun run typecheck', null],
-      ['lint', 'bun run lint', null],
-      ['test-unit', 'bun run test:unit', null],
-      ['test-e2e', 'bun run test:e2e', ['ui']],
+      ['bun-run-typecheck', 'bun run typecheck', null],
+      ['bun-run-lint', 'bun run lint', null],
+      ['bun-run-test-unit', 'bun run test:unit', null],
+      ['bun-run-test-e2e', 'bun run test:e2e', ['ui']],
     ],
   )
   assert.deepEqual(settings.services, [
@@ -98,25 +98,25 @@ test('gate names are readable, unique and safe', () => {
       '!',
       '"',
       'go vet ./...',
-      'Test',
+      'NPM test',
     ],
     ui: ['npx playwright test', 'npm test'],
   }
   assert.deepEqual(
     right(json({ verify })).settings.gates.map((gate) => gate.name),
-    // `Test` is taken for `test`: logs are files, and some file systems see no case.
+    // `NPM-test` is taken for `npm-test`: logs are files, and some file systems see no case.
     [
-      'test',
-      'test-2',
+      'npm-test',
+      'npm-test-all',
       'cargo-test',
-      'lint',
-      'check.sh',
-      'default-1',
+      'CI-1-make-lint',
+      'scripts-check-sh-x',
+      'default',
       'default-2',
       'go-vet',
-      'Test-3',
-      'playwright-test',
-      'test-4',
+      'NPM-test-2',
+      'npx-playwright-test',
+      'npm-test-3',
     ],
   )
 })
