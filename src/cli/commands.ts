@@ -148,7 +148,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
   prompt: {
     takes: 'words',
     settings: judgement,
-    options: [['--mode <mode>', 'run, plan, verify or setup (default: run)']],
+    options: [],
     exits: [[0, 'printed'], BAD],
     act: async (context) => (await import(/* webpackChunkName: "work" */ './prompt.ts')).prompt(context),
   },
@@ -157,7 +157,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     settings: place,
     options: [
       ['--attempt <number>', 'an earlier attempt (default: the last)'],
-      ['--follow', 'show a session in work as it goes on, until the run has ended'],
+      ['--follow', 'show the sessions of a run in work as they go on, until it has ended'],
       ['--raw', 'what the agent printed, line by line'],
     ],
     exits: [[0, 'printed'], [1, 'nothing ran on this machine'], BAD],

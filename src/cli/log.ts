@@ -2,8 +2,6 @@
 import { join } from 'node:path'
 import type { Usage } from '../agents/agent.ts'
 import { TranscriptReader } from '../agents/readable.ts'
-import type { Story } from '../model/feature.ts'
-import { openAttempt } from '../model/job.ts'
 import type { State } from '../model/state.ts'
 import { many, tokens, usd } from '../report/words.ts'
 import { UserError } from '../system/errors.ts'
@@ -104,10 +102,7 @@ function usedWords({ turns, inputTokens, outputTokens, cachedTokens, costUsd }: 
     .join(', ')
 }
 
-/**
- * Shows the sessions of a run in work, or the one of a story, until it has ended; waits for it where it may still come.
- * Null where nobody works on that, and nobody is about to.
- */
+/** Shows the sessions of a run in work, those of a story where one is named, until the run has ended. Null where nobody works. */
 async function follow(
   context: Context,
   local: LocalRun,
@@ -118,38 +113,21 @@ async function follow(
   const ids = prd.userStories.map(({ id }) => id)
   const story = ids.find((id) => id.toLowerCase() === word?.toLowerCase()) ?? null
   if (word !== null && story === null) return null
-  const logsNow = async (which: 'all' | 'newest') => {
-    const logs = await logsIn(topOf(local), feature, which)
-    return story === null ? logs : logs.filter((one) => attemptOf(one, story, ids) !== null)
-  }
-  let isExpected = prd.run.outcome !== 'complete' && (await logsNow('all')).length === 0
   const stateNow = lastState(local, folder)
-  /** The state while somebody works on what is meant; `later` where that may still come; null when it is over. */
-  const atWork = async (): Promise<State | 'later' | null> => {
-    const state = await stateNow()
-    if (state === null || !(await isAlive(state.lease))) return isExpected ? 'later' : null
-    // A run that has begun is the one that is waited for, and no other.
-    isExpected = false
-    if (story === null || openAttempt(state)?.storyId === story) return state
-    return state.prd.userStories.some((one) => one.id === story && isOpen(one)) ? 'later' : null
+  const begun = await stateNow()
+  if (begun === null || !(await isAlive(begun.lease))) return null
+  const newestNow = async () => {
+    const logs = await logsIn(topOf(local), feature, 'newest')
+    return newestSession(story === null ? logs : logs.filter((one) => attemptOf(one, story, ids) !== null))
   }
   using hearing = hearRuns(local.workspace, local.settings)
   const shown: Shown[] = []
-  let startedAt: number | null = null
-  let isTold = false
   let reading: Reading | null = null
   try {
     for (;;) {
-      const now = await atWork()
-      if (startedAt === null && now === null) return null
-      if (startedAt === null && now === 'later' && !isTold) {
-        say(`waiting for a session of ${story ?? feature}`)
-        isTold = true
-      }
-      const isOver = now === null || (now === 'later' && startedAt !== null)
-      if (now !== null && now !== 'later') startedAt ??= now.job.startedAt
-      const session = startedAt === null ? null : newestSession(await logsNow('newest'))
-      if (session !== null && session.at >= (startedAt ?? 0) && session.path !== reading?.path) {
+      const isOver = !(await isAlive((await stateNow())?.lease ?? null))
+      const session = await newestNow()
+      if (session !== null && session.at >= begun.job.startedAt && session.path !== reading?.path) {
         for (const line of (await reading?.end()) ?? []) say(line)
         await reading?.[Symbol.asyncDispose]()
         reading = new Reading(session, context, local)
@@ -175,10 +153,6 @@ function lastState({ workspace: { store } }: LocalRun, folder: string): () => Pr
     if (commit !== read.commit) read = { commit, state: (await store.load(name))?.state ?? null }
     return read.state
   }
-}
-
-function isOpen({ passes, blocked, skipped }: Story): boolean {
-  return !passes && !blocked && !skipped
 }
 
 /** Those of a story's attempt, or of what the word names beside stories, such as `verify`: the newest session and its gates. */

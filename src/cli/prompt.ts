@@ -1,11 +1,10 @@
 // `ralph prompt`: exactly what the next session of a story is told, and what makes it so long. Starts nothing.
-import { type Asked, type Prompt, promptOf } from '../agents/prompts.ts'
+import { type Prompt, promptOf } from '../agents/prompts.ts'
 import { promptSources } from '../app/agents.ts'
 import { limitsOf } from '../app/limits.ts'
 import { bytes } from '../loop/bounded.ts'
 import { type Part, textOf } from '../loop/template.ts'
-import { boundOf, MODES, type Mode } from '../loop/variables.ts'
-import { isSetUp } from '../loop/work.ts'
+import { boundOf } from '../loop/variables.ts'
 import type { Story } from '../model/feature.ts'
 import type { State } from '../model/state.ts'
 import { UserError } from '../system/errors.ts'
@@ -14,35 +13,22 @@ import { type Answer, answerOf, type Context, tell } from './context.ts'
 import { type LocalRun, openFeature, stepOfRun } from './local.ts'
 
 export async function prompt(context: Context): Promise<Answer> {
-  const mode = modeOf(context.flags.mode)
-  const note = (text: string) => tell(process.stderr, text)
   using local = await openFeature(context)
   const state = await local.look()
-  const named = storyOf(context, state)
-  const asked = await askedOf(local, state, mode, named)
-  const story = asked.mode === 'run' ? asked.story : named
+  const story = storyOf(context, state) ?? nextStory(local, state)
   const sources = promptSources(local.settings, (_commit, path) => local.read(state, path))
-  const made = await promptOf(sources, asked, state)
-  if (made === null) throw noSetup()
+  const kept = state.kept[story.id]
+  const { repository, redactor } = local.workspace
   // As far as is known before the kept work is put on top of the newest code.
-  const isDue = mode === 'run' && !isSetUp(state, story?.id ?? '', null)
-  if (isDue && (await promptOf(sources, { mode: 'setup' }, state)) !== null)
-    note('a set-up session comes first: ralph prompt --mode setup')
-  const text = local.workspace.redactor.redact(textOf(made.parts))
+  const conflict = kept === undefined ? null : await repository.conflict(state.green, kept)
+  const made = await promptOf(sources, { mode: 'run', story, conflict }, state)
+  if (made === null) throw new Error(`no prompt of ${story.id}`)
+  const text = redactor.redact(textOf(made.parts))
   const sizes = sizesOf(made.parts)
   if (!context.json) tell(process.stdout, text.replace(/\n$/, ''))
-  for (const line of table(mode, made, sizes)) note(line)
+  for (const line of table(made, sizes)) tell(process.stderr, line)
   const { template } = made
-  const more = { mode, storyId: story?.id ?? null, template, bytes: bytes(text), parts: sizes, prompt: text }
-  return answerOf(state, more)
-}
-
-function modeOf(given: Context['flags'][string]): Mode {
-  const found = given ?? 'run'
-  const mode = MODES.find((one) => one === found)
-  if (mode !== undefined) return mode
-  const fix = `use one of: ${MODES.join(', ')}`
-  throw new UserError({ path: '--mode', found: String(found), expected: 'a kind of session', fix })
+  return answerOf(state, { storyId: story.id, template, bytes: bytes(text), parts: sizes, prompt: text })
 }
 
 /** The story that was named, if any. */
@@ -72,41 +58,6 @@ function nextStory({ settings }: LocalRun, state: State): Story {
   throw new UserError({ path: state.feature, found: 'no story', expected, fix: 'ralph plan' })
 }
 
-async function askedOf(local: LocalRun, state: State, mode: Mode, named: Story | null): Promise<Asked> {
-  switch (mode) {
-    case 'run': {
-      const story = named ?? nextStory(local, state)
-      const kept = state.kept[story.id]
-      const { repository } = local.workspace
-      const conflict = kept === undefined ? null : await repository.conflict(state.green, kept)
-      return { mode, story, conflict }
-    }
-    case 'verify': {
-      if (named !== null) return { mode, task: { stories: [named.id], gates: [] } }
-      // As the final verification will have them: every story that is not skipped has passed by then.
-      const left = state.prd.userStories.filter(({ skipped }) => !skipped)
-      return { mode, task: { stories: left.map(({ id }) => id), gates: [] } }
-    }
-    case 'plan': {
-      const stories = state.prd.userStories
-      const split = named?.id ?? null
-      const { brief = '', message = '' } = (split === null ? state.plan : state.splits?.[split]) ?? {}
-      return { mode, task: { brief, stories, split, message } }
-    }
-    case 'setup':
-      return { mode }
-  }
-}
-
-function noSetup(): UserError {
-  return new UserError({
-    path: '.ralph/prompts/setup.md',
-    found: 'nothing',
-    expected: 'what a set-up session is to do',
-    fix: 'write it there; without it there is no set-up session',
-  })
-}
-
 type Size = { name: Part['name']; bytes: number; bound: number | null }
 
 /** By name, in the order in which they first come. */
@@ -122,7 +73,7 @@ const OWN: ReadonlySet<string> = new Set(
 )
 const REST_BYTES = 8192
 
-function table(mode: Mode, { template }: Prompt, sizes: readonly Size[]): string[] {
+function table({ template }: Prompt, sizes: readonly Size[]): string[] {
   const sum = (some: readonly Size[]) => some.reduce((total, size) => total + size.bytes, 0)
   const rest = sum(sizes.filter(({ name }) => !OWN.has(name)))
   const row = (name: string, size: number | string, bound: number | string | null) =>
@@ -132,7 +83,7 @@ function table(mode: Mode, { template }: Prompt, sizes: readonly Size[]): string
     row('part', 'bytes', 'at most'),
     ...sizes.map(({ name, bytes: size, bound }) => row(name, size, bound)),
     row('in all', sum(sizes), null),
-    ...(mode === 'run' ? [`${rest} of ${REST_BYTES} bytes beside the story's own text and context.md`] : []),
+    `${rest} of ${REST_BYTES} bytes beside the story's own text and context.md`,
     `template: ${template ?? 'built in'}`,
   ]
 }

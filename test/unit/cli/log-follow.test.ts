@@ -1,6 +1,5 @@
 // `ralph log --follow`: a session in work as it goes on, until the run has ended.
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -20,17 +19,19 @@ test('it shows what is said while it is said, goes on to the next story, and end
   })
   const run = place.start(['run', ...place.agent, ...GATE, '--no-final-verification'])
   await made(said)
-  const following = place.start(['log', '--follow'])
+  const [following, second] = [[], ['us-002']].map((words) => place.start(['log', ...words, '--follow']))
   let out = ''
-  following.stdout?.on('data', (text) => {
+  following?.stdout?.on('data', (text) => {
     out += text
     if (out.includes('first words')) writeFileSync(go, '')
   })
-  const [{ code, out: all }, ended] = await Promise.all([following.ended, run.ended])
+  const [followed, story, ended] = await Promise.all([following?.ended, second?.ended, run.ended])
   assert.equal(ended.code, 0, ended.err)
-  assert.equal(code, 0)
+  assert.equal(followed?.code, 0)
+  assert.match(story?.out ?? '', /== .*US-002-1\.log\nsecond story\n/)
+  assert.doesNotMatch(story?.out ?? '', /first words/)
   assert.match(
-    all,
+    followed?.out ?? '',
     /== .*1-sample\/US-001-1\.log\nfirst words\nlater words\n[\s\S]*-- 1k tokens, \$0\.01\n== .*US-002-1\.log\nsecond story\n-- 1k tokens/,
   )
   const late = await place.ralph('log', '--follow')
@@ -50,29 +51,4 @@ test('it ends where the run is killed', async () => {
   process.kill(Number(readFileSync(pid, 'utf8')))
   assert.equal(code, 0)
   assert.match(out, /words\n/)
-})
-
-test('before a run has begun it waits for one; before a story has begun it waits for that, and shows no other', async () => {
-  await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
-  await place.setScript({
-    'US-001': [{ ...good('US-001'), say: 'first story' }],
-    'US-002': [{ ...good('US-002'), say: 'second story' }],
-  })
-  const following = [[], ['US-001'], ['us-002']].map((words) => place.start(['log', ...words, '--follow']))
-  await Promise.all(following.map(({ stdout }) => stdout && once(stdout, 'data')))
-  const { code, err } = await place.ralph('run', ...place.agent, ...GATE, '--no-final-verification')
-  assert.equal(code, 0, err)
-  const [all, one, other] = await Promise.all(following.map(({ ended }) => ended))
-  assert.deepEqual([all?.code, one?.code, other?.code], [0, 0, 0])
-  assert.match(all?.out ?? '', /^waiting for a session of sample\n== .*[\s\S]*second story\n/)
-  assert.match(one?.out ?? '', /^waiting for a session of US-001\n[\s\S]*== .*US-001-1\.log\nfirst story\n/)
-  assert.match(
-    other?.out ?? '',
-    /^waiting for a session of US-002\n[\s\S]*== .*US-002-1\.log\nsecond story\n/,
-  )
-  assert.doesNotMatch(other?.out ?? '', /first story/)
-  // What no story and no session is called is told at once.
-  const wrong = await place.ralph('log', 'US-009', '--follow')
-  assert.notEqual(wrong.code, 0)
-  assert.match(wrong.err, /US-009/)
 })

@@ -80,10 +80,10 @@ test('kept work that does not fit the newest code any more is said in the prompt
 
 test('as JSON: the prompt, and its parts with their bounds', async () => {
   await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
-  const found = await place.json('prompt', 'US-002', ...GATE, '--mode', 'run')
-  const { prompt, bytes, parts, mode, storyId, template } = found
+  const found = await place.json('prompt', 'US-002', ...GATE)
+  const { prompt, bytes, parts, storyId, template } = found
   assert.ok(typeof prompt === 'string' && Array.isArray(parts))
-  assert.deepEqual([mode, storyId, template, bytes], ['run', 'US-002', null, Buffer.byteLength(prompt)])
+  assert.deepEqual([storyId, template, bytes], ['US-002', null, Buffer.byteLength(prompt)])
   const sum = parts.reduce((all: number, part: { bytes: number }) => all + part.bytes, 0)
   assert.equal(sum, bytes)
   assert.deepEqual(
@@ -92,21 +92,7 @@ test('as JSON: the prompt, and its parts with their bounds', async () => {
   )
 })
 
-test('the prompts of the other sessions', async () => {
-  await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }], {
-    '.ralph/prompts/SETUP_PROMPT.md': 'Write a README.\n',
-  })
-  const judge = await place.ralph('prompt', '--mode', 'verify', ...GATE)
-  assert.match(judge.out, /## US-001: [\s\S]*## US-002: /)
-  assert.doesNotMatch((await place.ralph('prompt', 'US-002', '--mode', 'verify')).out, /## US-001/)
-  assert.match((await place.ralph('prompt', '--mode', 'plan')).out, /^You are planning the feature "sample"/)
-  assert.match((await place.ralph('prompt', 'US-002', '--mode', 'plan')).out, /The story US-002 is too large/)
-  const setup = await place.ralph('prompt', '--mode', 'setup')
-  assert.match(setup.out, /^Write a README\.\n\n# Rules of this session/)
-  assert.match(setup.err, /^template: \.ralph\/prompts\/SETUP_PROMPT\.md$/m)
-})
-
-test('a set-up session comes first, once: it is said, it runs, and its transcript is the attempt’s', async () => {
+test('a set-up session comes first: it runs, and its transcript is the attempt’s', async () => {
   await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }], {
     '.ralph/prompts/setup.md': 'Set up {{feature}}.\n',
   })
@@ -114,29 +100,18 @@ test('a set-up session comes first, once: it is said, it runs, and its transcrip
     setup: [{ files: { 'src/tool.txt': 'set up\n' }, say: 'The tool is there.' }],
     'US-001': [good('US-001')],
   })
-  const first = await place.ralph('prompt', ...GATE)
-  assert.match(first.err, /^a set-up session comes first: ralph prompt --mode setup$/m)
   const { out } = await place.ralph('run', ...place.agent, ...GATE, '--once')
   assert.match(out, /sets the project up first, by \.ralph\/prompts\/setup\.md/)
   assert.equal(place.git('show', `ralph/sample:src/tool.txt`), 'set up')
-  assert.doesNotMatch((await place.ralph('prompt', ...GATE)).err, /set-up/)
   assert.match((await place.ralph('log', 'US-001')).out, /US-001-1-setup\.log\nThe tool is there\./)
 })
 
-test('what is no story, no mode and no set-up is said', async () => {
+test('what is no story is said', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   for (const [args, message] of [
     [
       ['US-01'],
       'error: ralph prompt: found US-01, expected the id of one story\n  fix: ralph prompt US-001\n',
-    ],
-    [
-      ['--mode', 'rnu'],
-      'error: --mode: found rnu, expected a kind of session\n  fix: use one of: run, plan, verify, setup\n',
-    ],
-    [
-      ['--mode', 'setup'],
-      'error: .ralph/prompts/setup.md: found nothing, expected what a set-up session is to do\n  fix: write it there; without it there is no set-up session\n',
     ],
   ] as const) {
     const { code, err, out } = await place.ralph('prompt', ...args)
