@@ -87,8 +87,8 @@ export function createGates(options: GatesOptions): GatesPort {
   }
 
   /** Logged, told, and with no more of its output than others keep. */
-  async function finished({ name, advisory }: Gate, what: string, shown: Shown): Promise<GateResult> {
-    await writeLog(options.logs, [what, name], shown.output)
+  async function finished({ name, advisory }: Gate, what: string, shown: Shown, log = shown.output) {
+    await writeLog(options.logs, [what, name], log)
     const result = { ...shown, name, advisory, output: excerpt(shown.output, OUTPUT_BYTES) }
     options.onEnd(result)
     return result
@@ -111,7 +111,7 @@ export function createGates(options: GatesOptions): GatesPort {
       const isOver = ran.ok || signal.aborted || exit.kind === 'not-started'
       if (isOver || red.length >= (gate.retries ?? 0)) {
         const shown = await withEvidence(gate, ran, before, run, { ...options, redact })
-        return finished(gate, run.what, afterTries(shown, [...red, ran], isOurs))
+        return finished(gate, run.what, ...afterTries(shown, [...red, ran], isOurs))
       }
       red.push(ran)
       if (!isOurs) continue
@@ -169,21 +169,23 @@ export function createGates(options: GatesOptions): GatesPort {
   }
 }
 
-/** A gate that ran more than once says so. `isSame`: what it left was thrown away in between. */
-function afterTries(shown: Shown, tries: readonly Ran[], isSame: boolean): Shown {
+/** A gate that ran more than once says so, and its log has all tries. `isSame`: what it left was thrown away in between. */
+function afterTries(shown: Shown, tries: readonly Ran[], isSame: boolean): [shown: Shown, log: string] {
   const [first, last] = [tries[0], tries.at(-1)]
-  if (first === undefined || last === undefined || tries.length === 1) return shown
+  if (first === undefined || last === undefined || tries.length === 1) return [shown, shown.output]
   const all = tries.length
-  const outputs = [...tries.slice(0, -1), shown].map(
-    ({ output }, at) => `--- try ${at + 1} of ${all} ---\n${output}`,
-  )
+  const log = [...tries.slice(0, -1), shown]
+    .map(({ output }, at) => `--- try ${at + 1} of ${all} ---\n${output}`)
+    .join('\n')
   const tree = isSame ? 'on the same tree' : 'on the tree as the try before left it, for services run in it'
   const flaky = `flaky: red (${first.ended}), and green at try ${all} ${tree}`
-  return {
+  const told = {
     ...shown,
     ms: tries.reduce((sum, { ms }) => sum + ms, 0),
-    output: outputs.join('\n'),
+    // Whoever mends a red one has the room for its last try alone.
+    output: shown.ok ? log : shown.output,
     ...(last.ok ? { flaky: true as const } : {}),
     remarks: [last.ok ? flaky : `red at each of ${all} tries ${tree}`, ...(shown.remarks ?? [])],
   }
+  return [told, log]
 }

@@ -1,7 +1,7 @@
 // Gates with real processes: tries, the files that they write, coverage, and what they are compared with.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -69,9 +69,15 @@ test('red, then green on the same tree: green, flaky, and both are told', async 
 
 test('red at every try is red, and not flaky; without retries it runs once', async (t) => {
   const run = 'echo x >> "$TOP/count"; wc -l < "$TOP/count"; exit 1'
-  const result = await ran(t, { gate: { run, retries: 3 } })
+  const top = await mkdtemp(join(tmpdir(), 'ralph-evidence-'))
+  t.after(() => rm(top, { recursive: true }))
+  const logs = { top: join(top, 'ralph'), folder: 'logs' }
+  await mkdir(join(logs.top, logs.folder), { recursive: true })
+  const result = await ran(t, { gate: { run, retries: 3 }, options: { logs } })
   assert.deepEqual([result.ok, result.flaky, result.ended], [false, undefined, 'exit 1'])
-  assert.match(result.output, /try 4 of 4 ---\n4\n/)
+  assert.equal(result.output, '4\n', 'the room is for the last try')
+  const log = await readFile(join(logs.top, logs.folder, 'test.log'), 'utf8')
+  assert.match(log, /try 1 of 4 ---\n1\n[\s\S]*try 4 of 4 ---\n4\n/)
   assert.deepEqual(remarks(result), ['red at each of 4 tries on the same tree'])
   const once = await ran(t, { gate: { run } })
   assert.deepEqual([once.output, once.remarks], ['1\n', undefined])
