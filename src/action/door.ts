@@ -79,7 +79,8 @@ function payloadOf(path: string): unknown {
 const visible = hideEnvironment()
 const nothing = notForRalph()
 if (nothing === null) {
-  const { act } = await import(/* webpackChunkName: "work" */ './main.ts')
+  const { loadAction } = await import(/* webpackChunkName: "work" */ '../work.ts')
+  const { act } = await loadAction()
   await act(visible)
 } else {
   process.stdout.write(`::notice::${nothing}\n`)

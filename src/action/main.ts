@@ -24,9 +24,9 @@ const FAILING = new Set(['stuck', 'max-iterations', 'budget', 'error'])
 
 /** Commands that only look: they take no lease, push nothing and dispatch nothing. */
 const LOOKS: ReadonlyMap<string, () => Promise<Look>> = new Map([
-  ['doctor', async () => (await import(/* webpackChunkName: "work" */ './doctor.ts')).doctor],
-  ['status', async () => (await import(/* webpackChunkName: "work" */ './status.ts')).status],
-  ['verify', async () => (await import(/* webpackChunkName: "work" */ './verify.ts')).verify],
+  ['doctor', async () => (await import(/* webpackChunkName: "action" */ './doctor.ts')).doctor],
+  ['status', async () => (await import(/* webpackChunkName: "action" */ './status.ts')).status],
+  ['verify', async () => (await import(/* webpackChunkName: "action" */ './verify.ts')).verify],
 ])
 
 async function main(): Promise<void> {
@@ -44,13 +44,13 @@ async function main(): Promise<void> {
   const command = context.inputs.command?.trim() || 'auto'
   const { event } = context
   if (command === 'resume-lost' || (command === 'auto' && event.kind === 'schedule')) {
-    const { resumeLost } = await import(/* webpackChunkName: "work" */ './resume.ts')
+    const { resumeLost } = await import(/* webpackChunkName: "action" */ './resume.ts')
     return neutral(await resumeLost(context))
   }
   if (event.kind === 'foreign') return neutral(`the event ${event.name} is none of Ralph's`)
   if (event.kind === 'comment' || event.kind === 'label' || event.kind === 'button') {
     const { answerButton, answerComment, answerLabel } = await import(
-      /* webpackChunkName: "work" */ './comment.ts'
+      /* webpackChunkName: "action" */ './comment.ts'
     )
     if (event.kind === 'comment') return neutral(await answerComment(context, event))
     if (event.kind === 'label') return neutral(await answerLabel(context, event))
@@ -72,10 +72,10 @@ async function main(): Promise<void> {
   }
   if (event.kind === 'schedule') return neutral('a schedule resumes lost chains only')
   if (command === 'work' || command === 'gate') {
-    const { inside } = await import(/* webpackChunkName: "work" */ './separate.ts')
+    const { inside } = await import(/* webpackChunkName: "action" */ './separate.ts')
     return neutral((await inside(command, context, log, stop.signal)).neutral)
   }
-  const { work } = await import(/* webpackChunkName: "work" */ './work.ts')
+  const { work } = await import(/* webpackChunkName: "action" */ './work.ts')
   const worked = await work(context, log, stop.signal, part)
   if ('neutral' in worked) return neutral(worked.neutral)
   remember({ finished: 'true' })

@@ -9,7 +9,8 @@ async function post(): Promise<void> {
   // A look, and a job that only reads, take no feature, and may have left programs.
   const isOpen = ['folder', 'otherUser', 'mark'].some((name) => core.getState(name) !== '')
   if (!isOpen || (isFinished && core.getState('untold') !== 'true')) return
-  const { endChecks, mend } = await import(/* webpackChunkName: "work" */ './mend.ts')
+  const { loadMend } = await import(/* webpackChunkName: "work" */ '../work.ts')
+  const { endChecks, mend } = await loadMend()
   core.notice(await (isFinished ? endChecks(folder) : mend(folder)))
 }
 

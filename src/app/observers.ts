@@ -13,8 +13,8 @@ export async function observersOf(options: PortOptions): Promise<Observer[]> {
 async function notifierOf({ settings, env, workspace, signal, warn }: PortOptions): Promise<Observer[]> {
   const { every, ...people } = settings.notify
   if (Object.values(people).every((one) => one === null)) return []
-  const { receiversOf } = await import(/* webpackChunkName: "work" */ '../notify/receivers.ts')
-  const { Notifier } = await import(/* webpackChunkName: "work" */ '../notify/observer.ts')
+  const { receiversOf } = await import(/* webpackChunkName: "tell" */ '../notify/receivers.ts')
+  const { Notifier } = await import(/* webpackChunkName: "tell" */ '../notify/observer.ts')
   // What lies in the tree is the agent's: where it is kept from our user, a command does not begin there.
   const cwd = settings.isolation === 'same-user' ? workspace.clone.workTree : tmpdir()
   const surface = settings.surface === 'cli' ? 'cli' : 'comment'
@@ -40,7 +40,7 @@ async function telemetryOf({ settings, env, workspace, signal, warn }: PortOptio
   // What these jobs do is told by the one that lands it.
   const isPart = settings.command === 'work' || settings.command === 'gate'
   if (config === null || isPart) return []
-  const { Telemetry } = await import(/* webpackChunkName: "work" */ '../telemetry/observer.ts')
+  const { Telemetry } = await import(/* webpackChunkName: "tell" */ '../telemetry/observer.ts')
   const { agent, fallbackAgent, model } = settings
   const named = (name: string) => ({ name, provider: findAgent(name)?.provider ?? name })
   const facts = {

@@ -1,8 +1,7 @@
-// What the CLI does for each command of the table: the flags that it takes, its exit codes, and what runs. Imported when called.
+// What the CLI does for each command of the table: the flags that it takes, and its exit codes.
 import type { CommandName } from '../loop/command-table.ts'
 import { EXIT_CODES } from '../report/outputs.ts'
 import type { FlagRow } from '../settings/index.ts'
-import type { Answer, Context } from './context.ts'
 
 /** An option of one command that is no setting. */
 type OwnOption = readonly [flags: string, description: string, isRepeatable?: true]
@@ -13,7 +12,6 @@ export type CliCommand = {
   settings: (flag: FlagRow) => boolean
   options: readonly OwnOption[]
   exits: readonly (readonly [code: number, meaning: string])[]
-  act(context: Context): Promise<Answer>
 }
 
 /** Read on the CLI as everywhere, so that one configuration serves both; here they change nothing. */
@@ -69,16 +67,11 @@ const steering = (...options: OwnOption[]): CliCommand => ({
   settings: place,
   options,
   exits: HEARD,
-  act: async (context) => (await import(/* webpackChunkName: "work" */ './steer.ts')).steer(context),
 })
 /** What looks at a feature, and changes nothing. */
 const looks = (settings: CliCommand['settings']) =>
   ({ takes: 'feature', settings, options: [], exits: LOOKS }) as const
 const aboutStory = { takes: 'words', settings: place, options: [], exits: [[0, 'told'], BAD] } as const
-const look = () => import(/* webpackChunkName: "work" */ './look.ts')
-const about = () => import(/* webpackChunkName: "work" */ './about.ts')
-const serve = async (context: Context) =>
-  (await import(/* webpackChunkName: "monitor" */ './serve.ts')).serve(context)
 
 export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliCommand>> = {
   demo: {
@@ -86,7 +79,6 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     settings: none,
     options: [],
     exits: OUTCOMES,
-    act: async (context) => (await import(/* webpackChunkName: "work" */ './demo.ts')).demo(context),
   },
   init: {
     takes: 'nothing',
@@ -98,7 +90,6 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       ['--pin <commit>', "the action's commit (default: that of v1, looked up)"],
     ],
     exits: [[0, 'written, or nothing to do'], UNWRITTEN, INTERRUPTED],
-    act: async (context) => (await import(/* webpackChunkName: "work" */ './init.ts')).init(context),
   },
   run: {
     takes: 'feature',
@@ -110,11 +101,10 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       ['--no-wait', 'end (exit 4) where a limit or a rest would be waited for more than 5 minutes'],
     ],
     exits: OUTCOMES,
-    act: async (context) => (await import(/* webpackChunkName: "work" */ './run.ts')).run(context),
   },
-  status: { ...looks(decision), act: async (context) => (await look()).status(context) },
-  why: { ...aboutStory, act: async (context) => (await about()).why(context) },
-  diff: { ...aboutStory, act: async (context) => (await about()).diff(context) },
+  status: looks(decision),
+  why: aboutStory,
+  diff: aboutStory,
   plan: {
     takes: 'words',
     settings: judgement,
@@ -123,16 +113,14 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       ['--yes', 'take the plan as it is shown, without questions'],
     ],
     exits: [[0, 'written, or there already'], [1, 'left, nothing was written'], UNWRITTEN, INTERRUPTED],
-    act: async (context) => (await import(/* webpackChunkName: "work" */ './plan.ts')).plan(context),
   },
-  next: { ...looks(all), act: async (context) => (await look()).next(context) },
-  validate: { ...looks(all), act: async (context) => (await look()).validate(context) },
+  next: looks(all),
+  validate: looks(all),
   doctor: {
     takes: 'feature',
     settings: all,
     options: [['--no-gates', 'run no gate']],
     exits: [[0, 'nothing keeps a run from working'], [1, 'something does'], BAD, [130, 'interrupted']],
-    act: async (context) => (await import(/* webpackChunkName: "work" */ './doctor.ts')).doctor(context),
   },
   notify: {
     takes: 'nothing',
@@ -143,14 +131,12 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       [1, 'somebody did not'],
       [64, 'bad input, or nobody to tell'],
     ],
-    act: async (context) => (await import(/* webpackChunkName: "work" */ './notify.ts')).notify(context),
   },
   prompt: {
     takes: 'words',
     settings: judgement,
     options: [],
     exits: [[0, 'printed'], BAD],
-    act: async (context) => (await import(/* webpackChunkName: "work" */ './prompt.ts')).prompt(context),
   },
   log: {
     takes: 'words',
@@ -161,7 +147,6 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       ['--raw', 'what the agent printed, line by line'],
     ],
     exits: [[0, 'printed'], [1, 'nothing ran on this machine'], BAD],
-    act: async (context) => (await import(/* webpackChunkName: "work" */ './log.ts')).log(context),
   },
   report: {
     takes: 'feature',
@@ -173,25 +158,19 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       ['--all', 'all features of the clone in one table, with totals'],
     ],
     exits: [[0, 'written'], BAD],
-    act: async (context) => (await import(/* webpackChunkName: "report" */ './report.ts')).report(context),
   },
   monitor: {
     takes: 'words',
     settings: place,
     options: [REMOTE, ['--web', 'as `ralph serve`'], ...SERVED],
     exits: WATCHED,
-    act: async (context) =>
-      context.flags.web === true
-        ? serve(context)
-        : (await import(/* webpackChunkName: "monitor" */ './monitor.ts')).monitor(context),
   },
-  serve: { takes: 'words', settings: place, options: [REMOTE, ...SERVED], exits: WATCHED, act: serve },
+  serve: { takes: 'words', settings: place, options: [REMOTE, ...SERVED], exits: WATCHED },
   verify: {
     takes: 'feature',
     settings: judgement,
     options: [],
     exits: [[0, 'every gate is green and the judge agrees'], [1, 'not so'], BAD, [130, 'interrupted']],
-    act: async (context) => (await import(/* webpackChunkName: "work" */ './verify.ts')).verify(context),
   },
   pause: steering(),
   stop: steering(),
@@ -214,7 +193,6 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     settings: place,
     options: [],
     exits: HEARD,
-    act: async (context) => (await import(/* webpackChunkName: "work" */ './archive.ts')).archive(context),
   },
   limit: steering(),
 }

@@ -32,7 +32,7 @@ import { detours, writeAll } from './write.ts'
 export async function init(context: Context): Promise<Answer> {
   try {
     if (context.flags.notify !== true) return await written(context)
-    const { initNotify } = await import(/* webpackChunkName: "work" */ './notify-own.ts')
+    const { initNotify } = await import(/* webpackChunkName: "cli" */ './notify-own.ts')
     return await initNotify(context)
   } catch (error) {
     if (!(error instanceof Cancelled)) throw error
@@ -105,7 +105,7 @@ function drafted({ context, top, tree, found, standing, pin, texts }: Project, p
 async function asked(ask: Asking, project: Project, flagged: Written): Promise<Written> {
   const { settled, changes } = drafted(project, flagged)
   if (!changes.some(({ path, kind }) => kind === 'new' && [CONFIG, WORKFLOW].includes(path))) return {}
-  const { askAll } = await import(/* webpackChunkName: "work" */ './init-questions.ts')
+  const { askAll } = await import(/* webpackChunkName: "cli" */ './init-questions.ts')
   const { env } = project.context
   const { here } = project.found
   return askAll({ ask, proposed: settled.inputs, answered: flagged, here, env })

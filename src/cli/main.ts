@@ -17,6 +17,7 @@ const TERMS = new Map<string, string>(
   COMMANDS.map(({ name, also, args }) => [name, `${[name, also ?? []].flat().join('|')} ${args}`.trim()]),
 )
 const argv = process.argv.slice(2)
+const work = () => import(/* webpackChunkName: "work" */ '../work.ts')
 /** `run`, or `help run`: no other command needs its flags, and what is behind them takes longest to load. */
 const called = argv.filter((word) => !word.startsWith('-')).slice(0, 2)
 
@@ -35,14 +36,15 @@ const program = new Command('ralph')
 program.command('demo-agent', { hidden: true }).action(async () => {
   process.exitCode = await (await import('./demo-project.ts')).demoAgent(hostEnvironment())
 })
-for (const listed of COMMANDS) if (isOurs(listed.name)) await add(listed, CLI_COMMANDS[listed.name])
+for (const listed of COMMANDS) if (isOurs(listed.name)) await add(listed.name, listed)
 
 /** `help` is commander's. */
 function isOurs(name: CommandName): name is keyof typeof CLI_COMMANDS {
   return name in CLI_COMMANDS
 }
 
-async function add(listed: Listed, { takes, settings, options, exits, act }: CliCommand): Promise<void> {
+async function add(name: keyof typeof CLI_COMMANDS, listed: Listed): Promise<void> {
+  const { takes, settings, options, exits }: CliCommand = CLI_COMMANDS[name]
   const command = program.command(listed.name).description(listed.meaning.replaceAll('`', ''))
   if (listed.also !== null) command.alias(listed.also)
   command.usage(`[options] ${listed.args}`.trim()).optionsGroup('Options:')
@@ -54,7 +56,7 @@ async function add(listed: Listed, { takes, settings, options, exits, act }: Cli
     .option('--json', 'exactly one line of JSON on stdout; everything else goes to stderr')
     .option('-C, --directory <path>', 'work there')
   if (called.some((name) => isNamed(command, name))) {
-    const { flagTable } = await import(/* webpackChunkName: "work" */ '../settings/describe.ts')
+    const { flagTable } = await work()
     for (const flag of flagTable().filter(settings)) addSetting(command, flag)
   }
   const codes = exits.map(([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}`)
@@ -67,7 +69,8 @@ async function add(listed: Listed, { takes, settings, options, exits, act }: Cli
     const flags = flagsOf(command)
     const feature = takes === 'feature' ? words[0] : undefined
     const context = contextOf(listed.name, flags, feature, takes === 'words' ? apart(words) : undefined)
-    process.exitCode = await answer(context, () => act(context))
+    const { PROGRAMS } = await work()
+    process.exitCode = await answer(context, () => PROGRAMS[name](context))
   })
 }
 

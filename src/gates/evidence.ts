@@ -34,7 +34,7 @@ const LONGEST_MESSAGE = 600
 export async function stampsBefore({ report = [], coverage }: Gate, where: Where): Promise<Stamps | null> {
   const patterns = coverage === undefined ? report : [...report, coverage.file]
   if (patterns.length === 0) return null
-  const { stampsOf } = await import(/* webpackChunkName: "work" */ './report-files.ts')
+  const { stampsOf } = await import(/* webpackChunkName: "evidence" */ './report-files.ts')
   return stampsOf(where, patterns)
 }
 
@@ -76,8 +76,8 @@ async function fromFiles(
 ): Promise<Told> {
   const folder = relative(top, cwd).replaceAll('\\', '/')
   const resolve = resolver(new Set(await code.files(run.commit)), folder === '' ? '' : `${folder}/`)
-  const { readFresh } = await import(/* webpackChunkName: "work" */ './report-files.ts')
-  const { readReports, readCoverage } = await import(/* webpackChunkName: "work" */ './reports.ts')
+  const { readFresh } = await import(/* webpackChunkName: "evidence" */ './report-files.ts')
+  const { readReports, readCoverage } = await import(/* webpackChunkName: "evidence" */ './reports.ts')
   const { texts, remarks } = await readFresh({ top, cwd }, gate.report ?? [], before)
   const placeIn = (text: string) => annotationsFrom(text, resolve, 1)[0] ?? null
   const reports = readReports(texts, { resolve, placeIn })

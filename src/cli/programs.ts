@@ -1,0 +1,46 @@
+// What each command runs. A run, and looks at one, come with what they share; the rest is loaded when it is called.
+import type { CommandName } from '../loop/command-table.ts'
+import type { Answer, Context } from './context.ts'
+import { next, status, validate } from './look.ts'
+import { run } from './run.ts'
+
+type Program = (context: Context) => Promise<Answer>
+
+const steer: Program = async (context) =>
+  (await import(/* webpackChunkName: "cli" */ './steer.ts')).steer(context)
+const serve: Program = async (context) =>
+  (await import(/* webpackChunkName: "monitor" */ './serve.ts')).serve(context)
+
+export const PROGRAMS: Readonly<Record<Exclude<CommandName, 'help'>, Program>> = {
+  run,
+  status,
+  next,
+  validate,
+  demo: async (context) => (await import(/* webpackChunkName: "cli" */ './demo.ts')).demo(context),
+  init: async (context) => (await import(/* webpackChunkName: "cli" */ './init.ts')).init(context),
+  doctor: async (context) => (await import(/* webpackChunkName: "cli" */ './doctor.ts')).doctor(context),
+  notify: async (context) => (await import(/* webpackChunkName: "cli" */ './notify.ts')).notify(context),
+  plan: async (context) => (await import(/* webpackChunkName: "cli" */ './plan.ts')).plan(context),
+  why: async (context) => (await import(/* webpackChunkName: "cli" */ './about.ts')).why(context),
+  diff: async (context) => (await import(/* webpackChunkName: "cli" */ './about.ts')).diff(context),
+  prompt: async (context) => (await import(/* webpackChunkName: "cli" */ './prompt.ts')).prompt(context),
+  log: async (context) => (await import(/* webpackChunkName: "cli" */ './log.ts')).log(context),
+  verify: async (context) => (await import(/* webpackChunkName: "cli" */ './verify.ts')).verify(context),
+  archive: async (context) => (await import(/* webpackChunkName: "cli" */ './archive.ts')).archive(context),
+  report: async (context) => (await import(/* webpackChunkName: "report" */ './report.ts')).report(context),
+  monitor: async (context) => {
+    if (context.flags.web === true) return serve(context)
+    return (await import(/* webpackChunkName: "monitor" */ './monitor.ts')).monitor(context)
+  },
+  serve,
+  pause: steer,
+  stop: steer,
+  retry: steer,
+  redo: steer,
+  skip: steer,
+  note: steer,
+  add: steer,
+  split: steer,
+  'approve-plan': steer,
+  limit: steer,
+}
