@@ -22,6 +22,8 @@ export const TREE = '040000'
 export const GITLINK = '160000'
 /** So many trees are asked for at once, and so many are remembered. */
 const TREES = 256
+/** Bytes of a tree that is kept when it is only looked at. */
+const SMALL_TREE = 64 * 1024
 
 /**
  * Ends itself when disposed. Requests are answered in order. `<commit>:<path>` is found through trees whose hash was
@@ -95,18 +97,25 @@ export class CatFile {
       const read = await this.#objects(some.filter((_, index) => known[index] === undefined))
       for (const [index, oid] of some.entries()) {
         const tree = known[index] ?? parseTree(oid, read.shift() ?? null)
-        if (this.#trees.size >= TREES) this.#trees.clear()
-        if (how === 'again') this.#trees.set(oid, tree)
+        if (how === 'again') this.#keep(oid, tree)
         all.push(tree)
       }
     }
     return all
   }
 
-  /** Rejects where an object that was just written reads otherwise: git looks into packs first. */
+  /** Rejects where an object that was just written reads otherwise: git looks into packs first. Trees are read next: they stay. */
   async prove(oids: readonly string[]): Promise<void> {
     const read = await this.#objects(oids, 'looked at')
-    for (const [index, oid] of oids.entries()) there(read[index] ?? null, oid)
+    for (const [index, oid] of oids.entries()) {
+      const found = there(read[index] ?? null, oid)
+      if (found.type === 'tree' && found.content.length === found.size) this.#keep(oid, parseTree(oid, found))
+    }
+  }
+
+  #keep(oid: string, tree: Tree): void {
+    if (this.#trees.size >= TREES) this.#trees.clear()
+    this.#trees.set(oid, tree)
   }
 
   /** What comes is read as a git reads it that starts now: one that runs goes on with the packs that it has seen. */
@@ -142,20 +151,21 @@ export class CatFile {
     return at
   }
 
-  /** All asked at once: nobody waits for each answer. What is only looked at comes without its content. */
+  /** All asked at once: nobody waits for each answer. What is only looked at comes without its content, but for small trees. */
   #objects(names: readonly string[], how: 'read' | 'looked at' = 'read'): Promise<(Content | null)[]> {
     return this.#inOrder(async () => {
       this.#ask(names.map((name) => `contents ${name}`))
       const all: (Content | null)[] = []
-      for (const _ of names) all.push(await this.#answer(how === 'read'))
+      for (const _ of names) all.push(await this.#answer(how))
       return all
     })
   }
 
-  async #answer(isKept: boolean): Promise<Content | null> {
+  async #answer(how: 'read' | 'looked at'): Promise<Content | null> {
     const header = parseHeader(await this.#line())
     if (header === null) return null
     const hash = objectHash(header.type, header.size, header.oid.length)
+    const isKept = how === 'read' || (header.type === 'tree' && header.size <= SMALL_TREE)
     const pieces: Buffer[] = []
     for (let left = header.size; left > 0; ) {
       const piece = await this.#piece(left)

@@ -149,7 +149,7 @@ async function putRefsBack(git: Git, snapshot: Snapshot): Promise<MovedRef[]> {
     .map(([ref, at]) => `update ${ref} ${at}`)
     .concat(fresh.map((ref) => `delete ${ref}`))
   removeNow(join(git.clone.gitDir, 'index.lock'))
-  if (git.hasRefFiles) for (const [ref] of away) await freeWay(git.clone.commonDir, ref)
+  if (git.hasRefFiles) for (const [ref] of away) freeWay(git.clone.commonDir, ref)
   await git.updateCloneRefs(lines)
   for (const [ref, at] of away)
     if (at.startsWith(SYMBOLIC)) await git.onClone(['symbolic-ref', ref, at.slice(SYMBOLIC.length)])

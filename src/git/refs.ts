@@ -1,7 +1,16 @@
 // Refs read and moved in process, as git's files backend does it (git help gitrepository-layout): one move of a file
 // instead of a program. What is out of the ordinary is left to git.
-import { constants, lstatSync, readdirSync } from 'node:fs'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import {
+  closeSync,
+  fdatasyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { readRegularNow, removeNow } from '../system/files.ts'
@@ -56,45 +65,40 @@ export async function moveRef(
   // A packed ref has no file that would stand in the way.
   for (const other of packedRefs(folder).keys())
     if (other.startsWith(`${ref}/`) || ref.startsWith(`${other}/`)) throw new Error(`${other} is in its way`)
-  await freeWay(folder, ref)
-  await mkdir(dirname(file), { recursive: true })
+  freeWay(folder, ref)
+  mkdirSync(dirname(file), { recursive: true })
   const handle = await locked(lock)
+  let isMoved = false
   try {
-    if (from !== undefined && readRef(folder, ref) !== from) {
-      await rm(lock, { force: true })
-      return false
-    }
-    await handle.writeFile(`${to}\n`)
-    await handle.datasync()
-    await rename(lock, file)
+    if (from !== undefined && readRef(folder, ref) !== from) return false
+    writeSync(handle, `${to}\n`)
+    fdatasyncSync(handle)
+    renameSync(lock, file)
+    isMoved = true
     return true
-  } catch (error) {
-    await rm(lock, { force: true })
-    throw error
   } finally {
-    await handle.close()
+    if (!isMoved) rmSync(lock, { force: true })
+    closeSync(handle)
   }
 }
 
 /** Removes links in the place of folders on the way to a ref of ours: git would write through them, elsewhere. */
-export async function freeWay(folder: string, ref: string): Promise<void> {
+export function freeWay(folder: string, ref: string): void {
   const parts = ref.split('/').slice(0, -1)
   for (let depth = 2; depth <= parts.length; depth++) {
     const at = join(folder, ...parts.slice(0, depth))
-    if (lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink() === true) await rm(at)
+    if (lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink() === true) rmSync(at)
   }
 }
 
 /** Waits for whoever holds it; a program that was killed holds it no more. */
-async function locked(lock: string) {
+async function locked(lock: string): Promise<number> {
   for (;;) {
-    const handle = await open(lock, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o644).catch(
-      (error: unknown) => {
-        if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return null
-        throw error
-      },
-    )
-    if (handle !== null) return handle
+    try {
+      return openSync(lock, 'wx', 0o644)
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    }
     const found = lstatSync(lock, { throwIfNoEntry: false })
     if (found !== undefined && Math.abs(Date.now() - found.mtimeMs) > STALE_MS) removeNow(lock)
     else await delay(10)
