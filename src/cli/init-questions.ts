@@ -40,7 +40,12 @@ async function askAgent({ ask, proposed, answered, here }: Questions): Promise<W
   return { agent, agentCommand }
 }
 
-async function askGates({ ask, proposed, env }: Questions): Promise<Written> {
+/** The gates that are chosen among the proposed, and another. */
+export async function askGates({
+  ask,
+  proposed,
+  env,
+}: Pick<Questions, 'ask' | 'proposed' | 'env'>): Promise<Written> {
   const found = typeof proposed.gates === 'object' ? Object.entries({ ...proposed.gates }) : []
   const names = found.map(([name]) => name)
   const choices = found.map(([name, run]) => choice(name, terminalText(commandOf(run), 60)))
@@ -62,7 +67,10 @@ function commandOf(gate: unknown): string {
   return typeof gate === 'object' && gate !== null && 'run' in gate ? String(gate.run) : String(gate)
 }
 
-async function askLimits({ ask, proposed, answered, env }: Questions, { agent }: Written): Promise<Written> {
+export async function askLimits(
+  { ask, proposed, answered, env }: Questions,
+  { agent }: Written,
+): Promise<Written> {
   const answers: Record<string, unknown> = {}
   const reports = findAgent(String(agent ?? proposed.agent))?.reports
   const rows = [
@@ -73,7 +81,7 @@ async function askLimits({ ask, proposed, answered, env }: Questions, { agent }:
     if (key in answered || !isAsked) continue
     const fault = (text: string) => (text === 'none' ? undefined : trouble({ [key]: text }, env))
     const answer = await ask.text(message, { standard: String(proposed[key] ?? 'none'), fault })
-    answers[key] = answer === 'none' ? null : answer
+    answers[key] = answer === 'none' ? null : Number(answer)
   }
   return answers
 }

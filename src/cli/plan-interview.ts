@@ -3,74 +3,48 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { withEscapes } from '../init/answers.ts'
 import { detect } from '../init/detect.ts'
+import { yamlOf } from '../init/workflow.ts'
 import type { Prd, Scope } from '../model/feature.ts'
 import { scopeOf } from '../prd/scope.ts'
 import { terminalText } from '../report/escape.ts'
 import { configFileNames, type Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import type { Asking } from './ask.ts'
-import type { Flags } from './context.ts'
+import type { Context, Flags } from './context.ts'
 import { openTree } from './init-look.ts'
+import { askGates, askLimits } from './init-questions.ts'
 import { nameFault } from './plan-feature.ts'
 import type { Material } from './plan-material.ts'
 
 /** What was answered about the run: as flags for this command, and as the configuration file that is to be written. */
 export type Chosen = { flags: Flags; config: string | null }
 
-const GATES = ['typecheck', 'test', 'lint', 'build']
-const LIMITS = [
-  ['maxIterations', 'Iterations at most?', 50],
-  ['maxAttempts', 'Attempts before a story is blocked?', 3],
-] as const
-
 /** Gates, limits and instructions, where no configuration file says them. */
 export async function askSettings(
   ask: Asking,
   workTree: string,
-  given: Flags,
+  { flags: answered, env }: Pick<Context, 'flags' | 'env'>,
   { documents }: Pick<Material, 'documents'>,
   { agent, agentCommand }: Pick<Settings, 'agent' | 'agentCommand'>,
 ): Promise<Chosen> {
   if (configFileNames.some((name) => existsSync(join(workTree, name)))) return { flags: {}, config: null }
-  const config: Record<string, unknown> = {}
-  if (given.gate === undefined && given.gates === undefined)
-    config.gates = await askGates(ask, { ...detect(openTree(workTree)).gates, ...documents?.gates })
-  for (const [key, question, standard] of LIMITS) {
-    if (given[key] !== undefined) continue
-    config[key] = Number(await ask.text(question, { standard: String(standard), fault: countFault }))
+  const gates = { ...detect(openTree(workTree)).gates, ...documents?.gates }
+  const questions = { ask, proposed: { agent, gates, maxIterations: 50 }, answered, here: [], env }
+  const config: Record<string, unknown> = {
+    ...('gate' in answered || 'gates' in answered ? {} : await askGates(questions)),
+    ...(await askLimits(questions, {})),
   }
-  if (given.instructions === undefined) {
+  if (!('instructions' in answered)) {
     const hint = 'such as: use the existing mailer; Enter for none'
-    const instructions = await ask.text('Instructions for every session?', { hint })
-    if (instructions !== '') config.instructions = instructions
+    config.instructions = (await ask.text('Instructions for every session?', { hint })) || null
   }
-  if (Object.keys(config).length === 0) return { flags: {}, config: null }
+  const entries = Object.entries(config).filter(([, value]) => value !== null)
+  if (entries.length === 0) return { flags: {}, config: null }
   // Whoever comes later, such as `ralph init`, leaves the file as it is.
   const who = agentCommand === null ? { agent } : { agent, agentCommand: withEscapes(agentCommand) }
-  const { stringify } = await import('yaml')
-  const flagOf = (value: unknown) => (typeof value === 'object' ? stringify(value) : String(value))
-  const flags = Object.fromEntries(Object.entries(config).map(([key, value]) => [key, flagOf(value)]))
-  return { flags, config: stringify({ ...who, ...config }) }
-}
-
-async function askGates(ask: Asking, proposed: Readonly<Record<string, string>>): Promise<unknown> {
-  const names = [...new Set([...GATES, ...Object.keys(proposed)])]
-  for (;;) {
-    const gates: Record<string, string> = {}
-    for (const name of names) {
-      const standard = proposed[name] ?? ''
-      const how =
-        standard === '' ? { hint: 'a command; Enter for none' } : { standard, hint: 'none for none' }
-      const command = await ask.text(`Gate ${terminalText(name, 40)}: its command?`, how)
-      if (command !== '' && command !== 'none') gates[name] = command
-    }
-    if (Object.keys(gates).length > 0) return gates
-    if (await ask.yes('Without a gate every change passes. Is that meant?', false)) return 'none'
-  }
-}
-
-function countFault(text: string): string | undefined {
-  return /^[1-9]\d{0,5}$/.test(text) ? undefined : 'write a number, such as 50'
+  const flagOf = (value: unknown) => (typeof value === 'object' ? yamlOf(value) : String(value))
+  const flags = Object.fromEntries(entries.map(([key, value]) => [key, flagOf(value)]))
+  return { flags, config: yamlOf({ ...who, ...Object.fromEntries(entries) }) }
 }
 
 export function askName(ask: Asking, standard: string): Promise<string> {

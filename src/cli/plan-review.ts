@@ -18,7 +18,7 @@ import { differenceLines, hanging, storyLines } from './plan-view.ts'
 
 export type Reviewed = { kind: 'taken' | 'sketch' | 'left'; draft: Draft }
 
-type Move = 'take' | 'refine' | 'answer' | 'markdown' | 'json' | 'sketch' | 'leave'
+type Move = 'take' | 'refine' | 'markdown' | 'json' | 'sketch' | 'leave'
 
 /** Shows the plan until the person has decided. Whatever goes wrong on the way, the plan is not lost. */
 export async function review(
@@ -63,16 +63,14 @@ export function show({ say, width }: Desk, standing: Standing, { prd, questions 
 function moves(
   { context, settings }: Desk,
   standing: Standing,
-  { prd, questions }: Draft,
+  { prd }: Draft,
   mistakes: number,
 ): Choice<Move>[] {
   const isNew = standing.prd === null || serializePrd(standing.prd) !== serializePrd(prd)
   const editor = terminalText(editorOf(context.env), 40)
-  const session = `a session of ${settings.agent}`
   const all: [isPossible: boolean, Choice<Move>][] = [
     [mistakes === 0 && isNew, { value: 'take', label: 'Take it', hint: 'writes the files' }],
-    [questions.length > 0, { value: 'answer', label: 'Answer the questions', hint: session }],
-    [true, { value: 'refine', label: 'Refine it in words', hint: session }],
+    [true, { value: 'refine', label: 'Refine it in words', hint: `a session of ${settings.agent}` }],
     [isReadBack(prd), { value: 'markdown', label: 'Edit prd.md', hint: editor }],
     [true, { value: 'json', label: 'Edit prd.json', hint: editor }],
     [standing.prd === null, { value: 'sketch', label: 'Keep prd.md alone', hint: 'go on another day' }],
@@ -89,8 +87,6 @@ async function changed(move: Exclude<Move, 'take' | 'sketch' | 'leave'>, change:
     switch (move) {
       case 'refine':
         return await refined(change, await ask.text('What should be different?'))
-      case 'answer':
-        return await refined(change, await answers(change))
       case 'markdown':
         return await edited(change, 'prd.md', renderPrdMarkdown(draft.prd), fromPage)
       case 'json':
@@ -101,15 +97,6 @@ async function changed(move: Exclude<Move, 'take' | 'sketch' | 'leave'>, change:
     desk.say([error.message])
     return draft
   }
-}
-
-async function answers({ ask, draft }: Change): Promise<string> {
-  const lines: string[] = []
-  for (const question of draft.questions) {
-    const answer = await ask.text(terminalText(question), { hint: 'Enter: as was assumed' })
-    if (answer !== '') lines.push(`${question} ${answer}`)
-  }
-  return lines.join('\n')
 }
 
 /** A further session, with the words of the person behind what it was all made from. */

@@ -1,5 +1,4 @@
 // Plan sessions on this machine: fresh, on the tree as it is, and what they write is thrown away.
-import type { AgentEvent } from '../agents/agent.ts'
 import { limitsOf } from '../app/limits.ts'
 import { refuseTemplates } from '../app/templates.ts'
 import { budgetLeft, estimate, sessionMs } from '../loop/limits.ts'
@@ -32,7 +31,6 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
     const { settings } = local
     const limits = limitsOf(settings)
     const live = liveOf(context, settings, limits, [])
-    live.agent = untilPlan(live.agent)
     const { feature: name, folder, prd } = subject
     // As if no run had begun with it: a plan session is told nothing else.
     const file = { name, folder, path: `${folder}/prd.json`, prd, digest: '', notes: [] }
@@ -127,16 +125,4 @@ function noCommit(directory: string): UserError {
   const found = 'a repository without a commit'
   const fix = 'commit something first: a session works on a commit'
   return new UserError({ path: directory, found, expected: 'at least one commit', fix })
-}
-
-/** What the session says before its plan: that is shown when it is read. */
-function untilPlan(print: (event: AgentEvent) => void): (event: AgentEvent) => void {
-  let isOver = false
-  return (event) => {
-    const at = event.kind === 'text' ? event.text.search(/^ {0,3}```/m) : -1
-    if (event.kind === 'text' && at >= 0 && !isOver && event.text.slice(0, at).trim() !== '')
-      print({ ...event, text: event.text.slice(0, at) })
-    isOver ||= at >= 0
-    if (!isOver) print(event)
-  }
 }

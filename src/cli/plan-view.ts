@@ -91,41 +91,18 @@ function span(ids: readonly string[]): string {
   return `${ids.slice(0, 2).join(', ')} ... ${ids.at(-1)}`
 }
 
-/** What a plan changes of the one that stands there: nothing where both say the same. */
+/** What a plan changes of the stories that stand there: nothing where both say the same. */
 export function differenceLines(before: Prd, after: Prd, width: number | null): string[] {
   const old = new Map(before.userStories.map((story) => [story.id, story]))
   const kept = new Set(after.userStories.map(({ id }) => id))
+  const lineOf = (sign: string, { id, title }: Story) => `${sign} ${id}  ${terminalText(title)}`
   const lines = after.userStories.flatMap((story) => {
     const one = old.get(story.id)
-    if (one === undefined) return [`+ ${story.id}  ${terminalText(story.title)}`]
-    const fields = changedFields(one, story)
-    return fields.length === 0 ? [] : [`~ ${story.id}  ${fields.join(', ')}`]
+    if (one === undefined) return [lineOf('+', story)]
+    return JSON.stringify(one) === JSON.stringify(story) ? [] : [lineOf('~', story)]
   })
-  for (const { id, title } of before.userStories)
-    if (!kept.has(id)) lines.push(`- ${id}  ${terminalText(title)}`)
-  for (const field of ['project', 'description', 'branchName'] as const)
-    if (before[field] !== after[field]) lines.push(`~ ${field}: ${terminalText(after[field], 120) || 'none'}`)
-  if (before.run.learnings.length !== after.run.learnings.length) lines.push('~ learnings')
-  return bounded(lines).map((line) => fitted(`  ${line}`, width))
-}
-
-const FIELDS = {
-  title: 'title',
-  description: 'description',
-  acceptanceCriteria: 'criteria',
-  dependsOn: 'what it depends on',
-  priority: 'priority',
-  tags: 'tags',
-  epicId: 'epic',
-  notes: 'notes',
-  passes: 'done',
-} satisfies Partial<Record<keyof Story, string>>
-
-function changedFields(before: Story, after: Story): string[] {
-  return Object.entries(FIELDS).flatMap(([field, word]) => {
-    const isSame = JSON.stringify(Reflect.get(before, field)) === JSON.stringify(Reflect.get(after, field))
-    return isSame ? [] : [word]
-  })
+  const gone = before.userStories.filter(({ id }) => !kept.has(id)).map((story) => lineOf('-', story))
+  return bounded([...lines, ...gone]).map((line) => fitted(`  ${line}`, width))
 }
 
 function bounded<T>(rows: readonly T[]): T[] {

@@ -1,6 +1,4 @@
 // `ralph plan`: documents, a sentence or an interview become the stories of a feature. Changes no code and passes nothing.
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { openClone } from '../git/git.ts'
 import { terminalText } from '../report/escape.ts'
 import { outputsOf } from '../report/outputs.ts'
@@ -71,7 +69,7 @@ async function planned(desk: Desk, wanted: Wanted): Promise<Answer> {
   const chosen =
     ask === null || !standing.isNew
       ? { flags: {}, config: null }
-      : await askSettings(ask, clone.workTree, desk.context.flags, material, settings)
+      : await askSettings(ask, clone.workTree, desk.context, material, settings)
   planner.choose(chosen.flags)
   const draft = await firstDraft(desk, wanted, material, { feature, scope, standing })
   const branch = `${settings.branchPrefix}${feature}`
@@ -131,7 +129,7 @@ async function unasked(
   throw new UserError({ path: 'ralph plan', found, expected: 'a yes', fix })
 }
 
-function wantedOf({ given, flags, feature, directory }: Context): Wanted {
+function wantedOf({ given, flags, feature }: Context): Wanted {
   const [named, ...rest] = given?.words ?? []
   if (rest.length > 0) {
     const found = [named, ...rest].join(' ')
@@ -140,16 +138,7 @@ function wantedOf({ given, flags, feature, directory }: Context): Wanted {
   }
   const sentence = given?.text.replace(/\s+/g, ' ').trim() ?? ''
   const from: string[] = Array.isArray(flags.from) ? flags.from : []
-  refuseNameBehind(from, directory)
   return { feature: named ?? feature, sentence, from, yes: flags.yes === true }
-}
-
-/** Words behind `--from` are all paths. */
-function refuseNameBehind(from: readonly string[], directory: string): void {
-  const [last = '', ...paths] = from.toReversed()
-  if (paths.length === 0 || !/^[\w-]+$/.test(last) || existsSync(resolve(directory, last))) return
-  const fix = `a feature is named first: ralph plan ${last} --from ${paths.reverse().join(' ')}`
-  throw new UserError({ path: '--from', found: last, expected: 'a file or a folder', fix })
 }
 
 /** Everything that stands between the plan and its run. */
