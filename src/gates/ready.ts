@@ -4,7 +4,7 @@ import { request as overHttp } from 'node:http'
 import { request as overTls } from 'node:https'
 import { connect, isIP } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Ready } from '../model/service.ts'
+import { type Ready, TAKEN } from '../model/service.ts'
 import { messageOf } from '../system/errors.ts'
 import { holderOf } from '../system/process-table.ts'
 import { shellWord } from '../system/shell-word.ts'
@@ -68,7 +68,7 @@ const NEVER = new AbortController().signal
 /** What is in the way. */
 export function takenWords({ where, port }: { where: string; port: number }): string {
   const holder = holderOf(port)
-  return `${where} answers already${holder === null ? '' : `: ${holder}`}`
+  return `${where} ${TAKEN}${holder === null ? '' : `: ${holder}`}`
 }
 
 /** As people call it. */

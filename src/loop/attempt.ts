@@ -19,7 +19,7 @@ import {
   withRecord,
   withSteps,
 } from './change.ts'
-import { withFirstRuns } from './gate-memory.ts'
+import { withFirstRuns, withoutPort } from './gate-memory.ts'
 import { agentFor, called, estimate, withLimit } from './limits.ts'
 import { withLearnings } from './notes.ts'
 
@@ -112,6 +112,8 @@ export function gated(state: State, { storyId, commit, gates }: EventOf<'gated'>
   const now: AttemptIn<'gated'> = { ...attempt, phase: 'gated', gates }
   const red = redGate(gates)
   if (red === undefined) return withFirstRuns(withAttempt(state, now), gates)
+  const ended = withoutPort(state, gates)
+  if (ended !== null) return refund(ended, storyId, 'limit', redWords(red, gates))
   return fail(state, now, 'gates', redWords(red, gates), red.output)
 }
 

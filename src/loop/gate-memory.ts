@@ -2,7 +2,7 @@
 // Pure.
 import type { EventOf } from '../model/event.ts'
 import { type GateResult, remarksOf } from '../model/gate.ts'
-import { CANNOT_START, NOT_READY } from '../model/service.ts'
+import { CANNOT_START, NOT_READY, TAKEN } from '../model/service.ts'
 import type { State } from '../model/state.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { failed, redGate, redService } from './change.ts'
@@ -34,24 +34,30 @@ export function baselined(state: State, { gates }: EventOf<'baselined'>): State 
 const OR_OFF = 'or set baseline: off for a project that does not exist yet'
 
 /** Something on the machine may be in its way, and nothing of the base be wrong. */
-function withoutService(state: State, { name, ended }: GateResult, output: string): State {
+function withoutService(state: State, service: GateResult, output: string): State {
+  const { name, ended } = service
   const words = `${name} ${ended}`
-  if (ended.startsWith(CANNOT_START)) {
-    const pid = /\(process (\d+)\)$/.exec(ended)?.[1]
-    return failed(
-      state,
-      words,
-      pid === undefined
-        ? `end what answers in the place of ${name}, or give it another port`
-        : `end process ${pid}, or give ${name} another port`,
-    )
-  }
+  if (ended.startsWith(CANNOT_START)) return inTheWay(state, service)
   if (ended.startsWith(NOT_READY)) {
     const fix = 'see in its log why, mend its `start` or `ready`, or give it a longer readyTimeout'
     return failed(state, words, `${fix}; ${output}`)
   }
   const mend = `mend its \`start\`, or ${state.base.branch}, as its log says; ${OR_OFF}`
   return failed(state, `${words}, before Ralph changed anything`, `${mend}; ${output}`)
+}
+
+function inTheWay(state: State, { name, ended }: GateResult): State {
+  const pid = /\(process (\d+)\)$/.exec(ended)?.[1]
+  const end = pid === undefined ? `what answers in the place of ${name}` : `process ${pid}`
+  const other = pid === undefined ? 'it' : name
+  return failed(state, `${name} ${ended}`, `end ${end}, or give ${other} another port`)
+}
+
+/** A port that somebody else took on this machine ends the run, and is no fault of any story; null where none was. */
+export function withoutPort(state: State, gates: readonly GateResult[]): State | null {
+  const service = redService(gates)
+  const isTaken = service?.ended.startsWith(CANNOT_START) && service.ended.includes(TAKEN)
+  return service !== undefined && isTaken ? inTheWay(state, service) : null
 }
 
 /** The first green run of each gate is what its time is compared with: on the base, or where that was not run for it. */

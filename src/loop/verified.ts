@@ -6,7 +6,7 @@ import type { Failure, State } from '../model/state.ts'
 import { askedIn } from '../prd/select.ts'
 import { unworkable } from './attempt.ts'
 import { redGate, spend, unverified, withRecord } from './change.ts'
-import { verificationRemarks } from './gate-memory.ts'
+import { verificationRemarks, withoutPort } from './gate-memory.ts'
 import { called } from './limits.ts'
 import { revert } from './settled.ts'
 
@@ -17,6 +17,8 @@ export function verified(state: State, event: Verified, limits: Limits): State {
   const remarks = verificationRemarks(state, gates)
   const told = { ...state, verification: { ...state.verification, remarks } }
   const paid = spend(called(told, at, Math.min(1, usage.calls)), null, usage)
+  const ended = withoutPort(paid, gates)
+  if (ended !== null) return ended
   switch (verdict.kind) {
     case 'verified': {
       const verification = {

@@ -27,6 +27,8 @@ export type Service = {
 /** How `ended` of its result begins where it could not come up; who reads it says how that is mended. */
 export const CANNOT_START = 'cannot start: '
 export const NOT_READY = 'is not ready'
+/** Somebody listens in its place. */
+export const TAKEN = 'answers already'
 
 /** Where pages of the services are found: those that say so by a URL first, then what may answer at a port of this machine. */
 function originsOf(services: readonly Service[]): string[] {

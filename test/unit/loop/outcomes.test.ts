@@ -9,6 +9,7 @@ import { ownSituation } from '../../../src/loop/situation.ts'
 import type { Command } from '../../../src/model/event.ts'
 import { errorOf } from '../../../src/model/job.ts'
 import type { State } from '../../../src/model/state.ts'
+import { emptyUsage } from '../../../src/model/usage.ts'
 import { heldBack, tally } from '../../../src/report/headline.ts'
 import { nextMove } from '../../../src/report/next-move.ts'
 import { inPlain } from '../../../src/report/sentence.ts'
@@ -529,6 +530,35 @@ describe('error', () => {
       'service web ended (exit 7) while gate test ran, before Ralph changed anything',
       'mend its `start`, or main, as its log says; or set baseline: off for a project that does not exist yet; its output:',
     ])
+  })
+
+  test("a service's port that somebody took in mid-run charges no story, and the next run goes on", () => {
+    const ended = 'cannot start: port 1 answers already: node (process 42)'
+    const gates = [gate(false, { name: 'service web', ended })]
+    const taken: Script = (step) =>
+      step.kind === 'gates'
+        ? { kind: 'gated', storyId: 'US-001', commit: step.attempt.candidate.commit, gates }
+        : step.kind === 'verify'
+          ? {
+              kind: 'verified',
+              gates,
+              verdict: { kind: 'reset', stories: ['US-001'], reason: '' },
+              usage: emptyUsage(),
+            }
+          : null
+    const ran = runJob(stateOf(stories('US-001')), limitsWith(), taken)
+    assert.deepEqual([ran.outcome, ran.conclusion.reason], ['error', `service web ${ended}`])
+    assert.equal(errorOf(ran.state)?.fix, 'end process 42, or give service web another port')
+    assert.deepEqual([ran.state.prd.run.iterations, ran.state.prd.userStories[0]?.retries], [0, 0])
+    assert.ok(ran.steps.includes('return US-001'), ran.steps.join())
+    const whole = runJob(
+      stateOf(stories('US-001')),
+      limitsWith({ finalVerification: true }),
+      (step, ...rest) => (step.kind === 'verify' ? taken(step, ...rest) : null),
+    )
+    assert.equal(whole.outcome, 'error')
+    assert.equal(whole.state.prd.userStories[0]?.passes, true, 'nothing of it is wrong')
+    assert.equal(runJob(anotherJob(whole.state), limitsWith()).outcome, 'complete')
   })
 
   test('a branch that may not be made: nothing was charged, and the remedy is told', () => {
