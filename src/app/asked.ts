@@ -83,14 +83,6 @@ export function askedAgain(state: State, { plan, feature }: Asked): State {
   return isNew ? { ...state, plan: { ...plan, issue: before.issue ?? plan.issue } } : state
 }
 
-/** The same under a name that no other issue's feature has; null where there is none to be had. */
-export function withNumber({ feature, plan }: Asked): Asked | null {
-  const { name, prd, folder } = feature
-  if (plan.issue === null || name.endsWith(`-${plan.issue}`)) return null
-  const today = folder?.slice('.ralph/'.length, '.ralph/yyyy-mm-dd'.length) ?? ''
-  return { feature: featureOf(`${name}-${plan.issue}`, prd, today), plan }
-}
-
 function featureOf(name: string, prd: Prd, today: string): Feature {
   const folder = `.ralph/${today}-${name}`
   return { name, folder, path: `${folder}/prd.json`, prd: { ...prd, branchName: '' }, digest: '', notes: [] }

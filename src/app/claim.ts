@@ -17,7 +17,7 @@ import { parsePrd } from '../prd/parse.ts'
 import { asImported } from '../prd/schema.ts'
 import { scopeOf, type Wanted } from '../prd/scope.ts'
 import { UserError } from '../system/errors.ts'
-import { type Asked, askedAgain, withNumber } from './asked.ts'
+import { type Asked, askedAgain } from './asked.ts'
 import { branchToTake, refuseShared } from './branch.ts'
 import { digestOf, findFeatures, meantFeature } from './features.ts'
 import { withNote } from './lost-session.ts'
@@ -117,10 +117,7 @@ async function plan(asked: Asked, given: Given, request: ClaimRequest): Promise<
   const taken = await branchToTake(feature, null, given, request)
   if (found === null && taken.head === null && features.every((one) => one.name !== name))
     return begin(feature, taken, given, request)
-  // Two issues may have one title.
-  const other = withNumber(asked)
-  if (other === null) throw hasStories(name)
-  return plan(other, given, request)
+  throw hasStories(name)
 }
 
 function hasStories(name: string): UserError {

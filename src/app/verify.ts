@@ -1,4 +1,5 @@
 // The final verification as a look: every gate and a judge on a commit, charged to nobody.
+import { redGate } from '../loop/change.ts'
 import { verifyWhole } from '../loop/judge.ts'
 import type { Verdict } from '../model/event.ts'
 import type { GateResult } from '../model/gate.ts'
@@ -40,6 +41,6 @@ const NOTHING_JUDGED: Verdict = {
 export async function verifyNow(state: State, limits: Limits, ports: Ports, now: number): Promise<Verified> {
   const { gates, verdict: given, usage } = await verifyWhole({ state, limits, ports, now })
   const verdict = counts(state.prd, state.control.scope).passed > 0 ? given : NOTHING_JUDGED
-  const red = gates.find((gate) => !gate.ok && !gate.advisory)?.name ?? null
+  const red = redGate(gates)?.name ?? null
   return { isFine: red === null && verdict.kind === 'verified', red, verdict, gates, usage }
 }

@@ -165,7 +165,8 @@ export async function validate(context: Context): Promise<Answer> {
 async function stories(context: Context, settings: Settings, hear: (note: string) => void) {
   using local = await openLocal(context, settings, { warn: hear })
   const state = await local.look(hear)
-  for (const note of (await templateFindings(local, state)).notes) hear(note)
+  const { notes, warnings } = await templateFindings(local, state)
+  for (const remark of [...notes, ...warnings]) hear(remark)
   const other = await otherConfig(local, state)
   if (other !== null) hear(other)
   return { state, mistakes: await preflight(context, local, state) }

@@ -42,8 +42,10 @@ export async function checkout(subject: Subject): Promise<Result[]> {
 export async function prompts(subject: Subject): Promise<Result[]> {
   const { repository } = checkoutOf(subject).workspace
   const read = (path: string) => repository.read(startOf(subject), path)
-  const { mistakes, notes } = await checkTemplates(read, agentSteps(subject.settings.steps))
-  const told = notes.map((note) => warning(note, 'a prompt of this version', 'rename it, or let it be'))
+  const { mistakes, notes, warnings } = await checkTemplates(read, agentSteps(subject.settings.steps))
+  const told = [...notes, ...warnings].map((note) =>
+    warning(note, 'a prompt of this version', 'do so, or let it be'),
+  )
   return [...faultsOf(mistakes), ...told]
 }
 

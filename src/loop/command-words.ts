@@ -70,10 +70,8 @@ export function storiesAndText(kind: 'retry' | 'redo' | 'skip' | 'note' | 'split
     else {
       const id = storyIn(storyIds, word)
       if (id === undefined) {
-        const near = nearest(word, storyIds)
-        // Behind a story, a word that is like none is the text, and its ` -- ` was forgotten.
-        const meant = near === null && found.length > 0 ? `${found[0]} -- the text` : (near ?? first)
-        return mistake(surface, `there is no story ${readable(word)}`, `${kind} ${meant}`)
+        const near = nearest(word, storyIds) ?? first
+        return mistake(surface, `there is no story ${readable(word)}`, `${kind} ${near}`)
       }
       if (!found.includes(id)) found.push(id)
     }

@@ -1,5 +1,6 @@
 // Plans: what a session's proposal holds, what a person approves, and how a story is split. Pure.
 import type { Prd, Story } from '../model/feature.ts'
+import { type Json, jsonObject, string } from '../model/json.ts'
 import type { Plan, PlanTask, Proposal } from '../model/plan.ts'
 import type { State } from '../model/state.ts'
 import { mapTexts, oneLine, plainLines } from '../model/text.ts'
@@ -29,9 +30,9 @@ export function readProposal(words: string, task: PlanTask): Proposal {
     return none(parsed.mistakes.slice(0, 5).map(sayMistake).join('; ').slice(0, LONGEST.message))
   const proposed = {
     kind: 'proposed' as const,
-    project: oneLine(textOf(project), 200),
-    description: plainLines(textOf(description)).slice(0, LONGEST.description),
-    context: plainLines(textOf(context)).slice(0, LONGEST.context),
+    project: oneLine(string(project) ?? '', 200),
+    description: plainLines(string(description) ?? '').slice(0, LONGEST.description),
+    context: plainLines(string(context) ?? '').slice(0, LONGEST.context),
     stories: mapTexts(parsed.prd.userStories, plainLines),
     questions: asked(questions),
   }
@@ -43,10 +44,6 @@ export function readProposal(words: string, task: PlanTask): Proposal {
 
 function none(message: string): Proposal {
   return { kind: 'none', message }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }
 
 function asked(questions: unknown): string[] {
@@ -73,24 +70,14 @@ const MOST_WORDS = 256 * 1024
 const FENCE = /^ {0,3}(?:`{3,}|~{3,}).*$/m
 
 /** The last object of JSON between fences; without one, the text from its first brace to its last. */
-function lastJson(all: string): Record<string, unknown> | null {
+function lastJson(all: string): Json | null {
   const words = all.slice(-MOST_WORDS)
   const bare = words.slice(words.indexOf('{'), words.lastIndexOf('}') + 1)
   for (const text of [...words.split(FENCE).reverse(), bare]) {
-    const value = jsonOf(text)
+    const value = jsonObject(text)
     if (value !== null) return value
   }
   return null
-}
-
-function jsonOf(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject ? { ...value } : null
-  } catch {
-    return null
-  }
 }
 
 /** Every criterion is in exactly one of the parts: none is lost, none is asked for twice. */

@@ -12,6 +12,14 @@ const FILES: Readonly<Record<Mode, readonly string[]>> = {
   verify: ['verify.md'],
   setup: ['setup.md', 'SETUP_PROMPT.md'],
 }
+/** Prompts that other tools keep elsewhere. They may be something else: they are pointed out, and used when moved. */
+const ELSEWHERE: Readonly<Record<Mode, readonly string[]>> = {
+  run: ['LOOP_PROMPT.md', 'PROMPT_build.md', 'PROMPT.md', '.ralph/PROMPT.md', 'ralph/prompt.md'],
+  plan: ['PROMPT_plan.md'],
+  verify: [],
+  setup: ['SETUP_PROMPT.md'],
+}
+
 /** A file's text at the commit, or in the tree, that a run would start from; null where there is none. */
 export type Read = (path: string) => Promise<string | null>
 export type Template = { path: string; text: string }
@@ -26,8 +34,8 @@ export async function findTemplate(mode: Mode, read: Read): Promise<Template | n
   return null
 }
 
-/** What a run must not start with, and what it says at its start. */
-export type TemplateFindings = { mistakes: Mistake[]; notes: string[] }
+/** What a run must not start with, what it says at its start, and what else `validate` says. */
+export type TemplateFindings = { mistakes: Mistake[]; notes: string[]; warnings: string[] }
 
 /** `steps`: those of a pipeline that may have a prompt of their own. */
 export async function checkTemplates(
@@ -36,9 +44,15 @@ export async function checkTemplates(
 ): Promise<TemplateFindings> {
   const mistakes: Mistake[] = []
   const notes: string[] = []
+  const warnings: string[] = []
   for (const mode of MODES) {
     const template = await findTemplate(mode, read)
-    if (template === null) continue
+    if (template === null) {
+      const fix = `if it is a prompt of another tool, move it to ${FOLDER}/${mode}.md`
+      for (const path of ELSEWHERE[mode])
+        if ((await read(path)) !== null) warnings.push(`${path} is not used: ${fix}`)
+      continue
+    }
     const { path, text } = template
     mistakes.push(...checkTemplate(path, text, mode))
     if (path !== `${FOLDER}/${mode}.md`)
@@ -50,7 +64,7 @@ export async function checkTemplates(
     const text = await read(prompt.path)
     mistakes.push(...(text === null ? [missingPrompt(prompt.path)] : checkTemplate(prompt.path, text, 'run')))
   }
-  return { mistakes, notes }
+  return { mistakes, notes, warnings }
 }
 
 export function missingPrompt(path: string): Mistake {

@@ -37,10 +37,11 @@ const chatId = z.union(
 )
 
 /** Empty secrets leave a map of nothing: not configured, as for the others. */
-const telegram = z.pipe(
-  z.transform((value: unknown) => (v.isMap(value) && Object.values(value).every(v.isEmpty) ? null : value)),
-  z.nullable(v.structure({ botToken: v.text, chatId })),
+const unlessEmpty = z.transform((value: unknown) =>
+  v.isMap(value) && Object.values(value).every(v.isEmpty) ? null : value,
 )
+
+const telegram = z.pipe(unlessEmpty, z.nullable(v.structure({ botToken: v.text, chatId })))
 
 /** Where messages go: what is sent in the clear stays on this machine. */
 const hookUrl = v.textWhere(

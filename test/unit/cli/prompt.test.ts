@@ -137,12 +137,18 @@ test('a template with a mistake: validate names it, and no run begins', async ()
 test('a prompt of another tool is used where it lies in .ralph/prompts, and that is said', async () => {
   await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }], {
     '.ralph/prompts/LOOP_PROMPT.md': 'You work in a loop.\n',
+    'PROMPT_plan.md': 'Plan.\n',
   })
   await place.setScript({ 'US-001': [good('US-001')] })
   const { out, err } = await place.ralph('run', ...place.agent, ...GATE, '--once')
   assert.match(`${out}${err}`, /\.ralph\/prompts\/LOOP_PROMPT\.md is used as it is/)
+  assert.doesNotMatch(`${out}${err}`, /PROMPT_plan/)
   const prompt = await readFile(join(place.repository, '.git', 'ralph', 'prompt.md'), 'utf8')
   assert.match(prompt, /^You work in a loop\.\n\nYou are working unattended/)
+  assert.match(
+    (await place.ralph('validate', ...place.agent, ...GATE)).out,
+    /PROMPT_plan\.md is not used: .* \.ralph\/prompts\/plan\.md/,
+  )
 })
 
 test('log: what the last session and its gates said, and where it lies; an earlier attempt where asked', async () => {

@@ -278,19 +278,29 @@ describe('where templates stand', () => {
     assert.equal(await findTemplate('plan', both), null)
   })
 
-  test('an imported prompt is told', async () => {
+  test('an imported prompt is told; elsewhere it is only pointed out, and not where ours has its place', async () => {
     const found = await checkTemplates(
       files({
         '.ralph/prompts/SETUP_PROMPT.md': 'Write a README.',
+        'PROMPT_plan.md': 'Analyse ${PLAN_FILE}.',
+        'PROMPT_build.md': 'Build.',
         '.ralph/prompts/run.md': '{{storyId}} {{acceptanceCriteria}}',
       }),
     )
-    assert.deepEqual(found, {
-      mistakes: [],
-      notes: [
-        ".ralph/prompts/SETUP_PROMPT.md is used as it is: rename it to setup.md when it is Ralph's own",
-      ],
-    })
+    assert.deepEqual(found.mistakes, [])
+    assert.deepEqual(found.notes, [
+      ".ralph/prompts/SETUP_PROMPT.md is used as it is: rename it to setup.md when it is Ralph's own",
+    ])
+    assert.deepEqual(found.warnings, [
+      'PROMPT_plan.md is not used: if it is a prompt of another tool, move it to .ralph/prompts/plan.md',
+    ])
+  })
+
+  test('a prompt of seed 1, which nothing stands for yet, is pointed out', async () => {
+    const { warnings } = await checkTemplates(files({ 'ralph/prompt.md': 'Work on the story.' }))
+    assert.deepEqual(warnings, [
+      'ralph/prompt.md is not used: if it is a prompt of another tool, move it to .ralph/prompts/run.md',
+    ])
   })
 
   test('a judge and a planner are told how to answer, where their template does not say it', () => {
