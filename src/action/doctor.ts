@@ -109,7 +109,15 @@ function examined(
   const mark = newMark()
   remember({ mark, git: gitProgram(env.PATH) })
   const given = {
-    ...{ ...found, env, signal, directory: context.workspace, withGates: true, action: actionOf(context) },
+    ...{
+      ...found,
+      env,
+      signal,
+      directory: context.workspace,
+      withGates: true,
+      atWork: null,
+      action: actionOf(context),
+    },
     feature: settings.feature ?? (event.kind === 'dispatch' ? event.feature : null),
     github: connect(context.place, token, core.warning),
     begins: (what: string) => log.screen.write(`looking at ${what}\n`),

@@ -34,9 +34,9 @@ export async function branchToTake(
 export function refuseShared(branch: string, path: string, base: Request['base']): void {
   if (branch !== base.branch && branch !== base.defaultBranch) return
   const fix =
-    branch === base.branch
-      ? 'go to the branch that the run starts from (git switch …), or give the feature a branch of its own: Ralph never commits to the base'
-      : 'leave branchName out, or name a branch of its own: Ralph never commits to the default branch'
+    branch === base.defaultBranch
+      ? 'leave branchName out, or name a branch of its own: Ralph never commits to the default branch'
+      : `go to the branch that the run starts from (git switch ${base.defaultBranch ?? '<branch>'}), or give the feature a branch of its own: Ralph never commits to the base`
   throw new UserError({ path, found: branch, expected: 'a branch of its own', fix })
 }
 

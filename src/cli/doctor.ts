@@ -8,6 +8,7 @@ import type { Checkout, Subject } from '../doctor/subject.ts'
 import { ciAt } from '../doctor/workflow-file.ts'
 import { readRef } from '../git/refs.ts'
 import { connect, type GitHub } from '../github/client.ts'
+import { sayHolder } from '../loop/lease.ts'
 import type { Finding } from '../model/finding.ts'
 import { ACTION } from '../model/version.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
@@ -19,7 +20,7 @@ import { secretsIn } from '../system/untrusted-env.ts'
 import { beginning, findingLines } from '../terminal/findings.ts'
 import { lookOf } from '../terminal/line.ts'
 import { type Answer, type Context, onSignals, settingsRead, tell } from './context.ts'
-import { baseOf, defaultBranchOf, remoteOf } from './local.ts'
+import { baseOf, defaultBranchOf, isAlive, remoteOf } from './local.ts'
 
 export async function doctor(context: Context): Promise<Answer> {
   // Commander makes one option of `--gates` and `--no-gates`.
@@ -38,6 +39,7 @@ export async function doctor(context: Context): Promise<Answer> {
   try {
     if ('workspace' in checkout) await refuseUnknown(checkout, settings)
     const findings = await examined(context, stop.signal, {
+      atWork: 'workspace' in checkout ? await workIn(checkout.workspace) : null,
       settings,
       mistakes,
       notes,
@@ -57,7 +59,7 @@ export async function doctor(context: Context): Promise<Answer> {
 async function examined(
   context: Context,
   signal: AbortSignal,
-  found: Pick<Subject, 'settings' | 'mistakes' | 'notes' | 'checkout' | 'withGates'>,
+  found: Pick<Subject, 'settings' | 'mistakes' | 'notes' | 'checkout' | 'withGates' | 'atWork'>,
 ): Promise<Finding[]> {
   const { env, directory } = context
   const { settings, checkout } = found
@@ -90,6 +92,15 @@ async function opened(context: Context, settings: Settings): Promise<Checkout | 
     if (!(error instanceof UserError) || context.flags.baseBranch !== undefined) throw error
     return error.mistakes
   }
+}
+
+/** Which run is at work in this checkout; null where none is. */
+async function workIn({ store }: Workspace): Promise<string | null> {
+  for (const folder of (await store.list()).keys()) {
+    const { lease = null, feature } = (await store.load(folder).catch(() => null))?.state ?? {}
+    if (lease !== null && (await isAlive(lease))) return `${sayHolder(lease)} works on ${feature}`
+  }
+  return null
 }
 
 /** A feature that nobody has is bad input, as for every other command. */

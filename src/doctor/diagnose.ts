@@ -19,6 +19,8 @@ export type Check = {
   look(subject: Subject): Result | Result[] | Promise<Result | Result[]>
   /** It needs the machine, or the work tree, to itself. */
   alone?: true
+  /** Settings whose defaults say nothing where they could not be read. */
+  reads?: readonly string[]
 }
 
 /** In the order in which they are told. */
@@ -30,17 +32,17 @@ export const CHECKS: readonly Check[] = [
   { name: 'identity', look: identity },
   { name: 'stories', look: stories },
   { name: 'prompts', look: prompts },
-  { name: 'isolation', look: isolation, alone: true },
-  { name: 'agent', look: agents, alone: true },
-  { name: 'key', look: keys },
+  { name: 'isolation', look: isolation, alone: true, reads: ['isolation'] },
+  { name: 'agent', look: agents, alone: true, reads: ['agent', 'agentCommand', 'fallbackAgent'] },
+  { name: 'key', look: keys, reads: ['agent'] },
   { name: 'workflow', look: workflow },
   { name: 'github', look: githubItself },
   { name: 'permissions', look: permissions },
   { name: 'pull requests', look: pullRequests },
-  { name: 'limits', look: limits },
+  { name: 'limits', look: limits, reads: [] },
   { name: 'release', look: release },
   { name: 'browser', look: browser },
-  { name: 'gates', look: gates, alone: true },
+  { name: 'gates', look: gates, alone: true, reads: ['gates', 'services'] },
 ]
 
 /** All findings in the table's order. Never throws for what a check meets. */
@@ -70,13 +72,25 @@ export async function examine(
   return findings.map((finding) => mapTexts(finding, redact))
 }
 
-async function examined({ name, look, alone }: Check, subject: Subject): Promise<Finding[]> {
+async function examined({ name, look, alone, reads }: Check, subject: Subject): Promise<Finding[]> {
   if (subject.signal.aborted) return [{ ...INTERRUPTED, name }]
+  if (reads !== undefined && isUnread(subject, reads)) return [{ ...UNREAD, name }]
   if (alone === true) subject.begins(name)
   const results = await (async () => look(subject))().catch(failed)
-  return [results].flat().map((result) => ({ name, ...result }))
+  return [results]
+    .flat()
+    .map((result) => ({ name, ...result, found: result.found.replace(new RegExp(`^${name}: `), '') }))
 }
 
+/** Of mistakes in a file: `ralph.config.yml: gates.test.timeout`; at a line and column nothing of it was read. */
+function isUnread({ mistakes }: Subject, reads: readonly string[]): boolean {
+  return mistakes.some(({ path }) => {
+    const [, key = ''] = path.split(': ')
+    return key.startsWith('line ') || reads.includes(key.split(/[.[]/)[0] ?? '')
+  })
+}
+
+const UNREAD = unknown('not looked at: the configuration cannot be read', 'mend that first')
 const INTERRUPTED = unknown('not looked at: interrupted', 'run `ralph doctor` again')
 
 /** What keeps a run from beginning is a fault with its mend; what cannot be looked at is told as that. */

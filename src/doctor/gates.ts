@@ -13,6 +13,7 @@ import {
   fine,
   NotSeen,
   type Result,
+  refuseAtWork,
   type Subject,
   startOf,
   unknown,
@@ -28,16 +29,25 @@ export async function gates(subject: Subject): Promise<Result[]> {
   refuseUngated(settings)
   const checkout = checkoutOf(subject)
   if (!subject.withGates) throw new NotSeen('not run: --no-gates', 'run `ralph doctor` without it')
-  const isAction = settings.surface === 'action'
-  const { repository } = checkout.workspace
+  const commit = await commitOf(subject)
+  return [...remarks, ...(await runAll({ ...subject, settings }, checkout, commit))]
+}
+
+/** With stories that nobody has committed, as a run has them: what gates write is thrown away, and nothing of a person's with it. */
+async function commitOf(subject: Subject): Promise<string> {
+  const { repository } = checkoutOf(subject).workspace
   const commit = startOf(subject)
-  // What gates write is thrown away afterwards, and nothing of a person's may go with it.
-  if (!isAction && (await repository.dirt(commit)).length > 0) {
+  if (subject.settings.surface === 'action') {
+    await repository.checkOut(commit, null)
+    return commit
+  }
+  refuseAtWork(subject)
+  const dirt = (await repository.dirt(commit)).map(({ path }) => path)
+  if (dirt.some((path) => !path.startsWith('.ralph/'))) {
     const fix = 'commit or stash them, then run `ralph doctor` again'
     throw new NotSeen('not run: there are uncommitted changes', fix)
   }
-  if (isAction) await repository.checkOut(commit, null)
-  return [...remarks, ...(await runAll({ ...subject, settings }, checkout, commit))]
+  return dirt.length === 0 ? commit : repository.adopt(commit, dirt, 'stories')
 }
 
 /** Gates that stand in the workflow alone are looked at, too: a run here would have none. */
@@ -56,7 +66,7 @@ function gatedBy({ settings, checkout }: Subject): { settings: Settings; remarks
 async function runAll(subject: Subject, { workspace, base }: Checkout, commit: string): Promise<Result[]> {
   const { settings, env, mark, signal } = subject
   const isJob = settings.surface === 'action'
-  const where = `on ${base.branch} (${commit.slice(0, 7)})`
+  const where = `on ${base.branch} (${startOf(subject).slice(0, 7)})`
   const red = (name: string, result: GateResult) => ({ name, ...redResult(name, result, where) })
   // One that fails does not keep the others from being run.
   const all = settings.gates.map((gate) => ({ ...gate, advisory: true }))

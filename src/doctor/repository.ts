@@ -1,12 +1,24 @@
 // The repository: the configuration in it, the clone, the work tree, whose commits are made, and the stories.
+import { branchToTake } from '../app/branch.ts'
 import { checkDirt } from '../app/dirt.ts'
 import { findFeatures } from '../app/features.ts'
+import { featureOfFolder } from '../git/features.ts'
 import { refuseFiltered } from '../git/filters.ts'
 import { checkTemplates } from '../loop/templates.ts'
 import { agentSteps } from '../model/pipeline.ts'
 import { counts } from '../prd/select.ts'
 import { many } from '../report/words.ts'
-import { checkoutOf, fault, faultsOf, fine, type Result, type Subject, startOf, warning } from './subject.ts'
+import {
+  checkoutOf,
+  fault,
+  faultsOf,
+  fine,
+  type Result,
+  refuseAtWork,
+  type Subject,
+  startOf,
+  warning,
+} from './subject.ts'
 
 export function configuration({ mistakes, notes, settings }: Subject): Result[] {
   const told = notes.map((note) =>
@@ -53,6 +65,7 @@ export async function prompts(subject: Subject): Promise<Result[]> {
 export async function workTree(subject: Subject): Promise<Result[]> {
   const { repository } = checkoutOf(subject).workspace
   if (subject.settings.surface === 'action') return []
+  refuseAtWork(subject)
   const edits = await checkDirt(repository, startOf(subject), (path) => path.startsWith('.ralph/'))
   const but = `, but for ${many(edits.length, 'file')} below .ralph/: a run takes them up`
   return [fine(`clean${edits.length > 0 ? but : ''}`)]
@@ -70,11 +83,16 @@ export function identity(subject: Subject): Result[] {
 }
 
 export async function stories(subject: Subject): Promise<Result[]> {
-  const { objects, clone } = checkoutOf(subject).workspace
+  const { workspace, base, defaultBranch } = checkoutOf(subject)
+  const { objects, clone, store } = workspace
+  const { branchPrefix } = subject.settings
   const workTree = subject.settings.surface === 'action' ? null : clone.workTree
   const place = { commit: startOf(subject), workTree }
-  const { features, mistakes } = await findFeatures(objects, place, subject.settings.branchPrefix)
+  const { features, mistakes } = await findFeatures(objects, place, branchPrefix)
   const meant = features.filter(({ name }) => subject.feature === null || name === subject.feature)
+  const begun = new Set([...(await store.list()).keys()].map(featureOfFolder))
+  const request = { base: { ...base, defaultBranch: defaultBranch.name }, branchPrefix }
+  for (const file of meant) if (!begun.has(file.name)) await branchToTake(file, null, workspace, request)
   const found = meant.map(({ name, prd }) => {
     const { total, open } = counts(prd)
     const left = `${open === 0 ? 'none' : open} to be worked on`

@@ -35,6 +35,8 @@ export type Subject = {
   /** The action's own repository, `owner/repo`. */
   action: string
   withGates: boolean
+  /** Who has the work tree to itself; null: nobody. */
+  atWork: string | null
   /** Of every process that is started: by it, those that outlive us are ended. */
   mark: string
   /** A person does not want to wait any longer. */
@@ -75,6 +77,12 @@ export class NotSeen extends Error {
     super(found)
     this.fix = fix
   }
+}
+
+/** Throws NotSeen while a run is at work: its changes are its own. */
+export function refuseAtWork({ atWork }: Subject): void {
+  if (atWork !== null)
+    throw new NotSeen(`not looked at: ${atWork}`, 'run `ralph doctor` again when that has ended')
 }
 
 export function checkoutOf({ checkout }: Subject): Checkout {

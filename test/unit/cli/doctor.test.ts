@@ -73,8 +73,55 @@ test('stories that nobody has committed are no fault: a run takes them up', asyn
   const found = byName(await place.json('doctor', ...place.agent, ...GATE))
   assert.match(found.get('work tree')?.found ?? '', /^clean, but for 1 file below \.ralph\//)
   assert.equal(found.get('work tree')?.state, 'ok')
-  assert.match(found.get('gates')?.fix ?? '', /commit or stash/, 'gates could not be undone without them')
+  assert.equal(found.get('gate good')?.state, 'ok')
+  assert.equal(
+    place.git('status', '--porcelain'),
+    '?? .ralph/2026-02-01-other/',
+    'and no gate takes them away',
+  )
   assert.match(found.get('stories')?.found ?? '', /1 story, 1 to be worked on/)
+})
+
+test('while a run is at work its work tree is left alone', async () => {
+  await using place = await openPlace([STORY])
+  await place.setScript({ 'US-001': [{ hang: true }] })
+  const run = place.start(['run', ...place.agent, ...GATE])
+  await new Promise<void>((resolve) => {
+    run.stdout?.on('data', (text: string) => text.includes('hanging') && resolve())
+  })
+  await place.write({ 'src/of-the-session.txt': 'x' })
+  const found = byName(await place.json('doctor', ...place.agent, ...GATE))
+  for (const name of ['work tree', 'gates']) {
+    assert.equal(found.get(name)?.state, 'unknown')
+    assert.match(found.get(name)?.found ?? '', /^not looked at: process \d+ on .* works on sample$/)
+  }
+  await place.ralph('stop')
+  await run.ended
+  assert.equal(place.git('status', '--porcelain'), '')
+})
+
+test('a configuration that cannot be read is one fault, and what it would have said is not known', async () => {
+  await using place = await openPlace([STORY], { 'ralph.config.yml': 'agent: [\n' })
+  const found = byName(await place.json('doctor'))
+  const faults = [...found.values()].filter(({ state }) => state === 'fault')
+  assert.deepEqual(
+    faults.map(({ name }) => name),
+    ['configuration'],
+  )
+  for (const name of ['agent', 'key', 'isolation', 'limits', 'gates'])
+    assert.equal(found.get(name)?.state, 'unknown', name)
+  await place.write({ 'ralph.config.yml': 'gates: { good: { run: x, timout: 1m } }\n' })
+  place.git('commit', '-qam', 'other')
+  const one = byName(await place.json('doctor', ...place.agent))
+  assert.deepEqual([one.get('gates')?.state, one.get('agent')?.state], ['unknown', 'ok'])
+})
+
+test('on the branch of a run that this clone does not know: a fault, as a run would be refused', async () => {
+  await using place = await openPlace([STORY])
+  place.git('switch', '-qc', 'ralph/sample')
+  const found = byName(await place.json('doctor', ...place.agent, ...GATE))
+  assert.equal(found.get('stories')?.state, 'fault')
+  assert.match(found.get('stories')?.fix ?? '', /\(git switch main\)/)
 })
 
 test('with a token, GitHub is asked about the repository that the remote names', async () => {

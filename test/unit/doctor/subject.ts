@@ -40,6 +40,7 @@ export function subjectOf(more: Partial<Subject> = {}, ci: Ci | null = null): Su
     github: null,
     action: ACTION,
     withGates: true,
+    atWork: null,
     mark: '',
     signal: new AbortController().signal,
     begins: () => {},
