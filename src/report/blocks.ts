@@ -3,28 +3,19 @@ import { link } from './escape.ts'
 import { type Columns, inMarkdown } from './sentence.ts'
 import { many } from './words.ts'
 
-/** The two lines of a table's head. */
-export function tableHead<T>(columns: Columns<T>): string {
-  return `${row(columns.map(([name]) => name))}\n${row(columns.map(([, kind]) => (kind === 'figure' ? '--:' : ':--')))}`
-}
-
-export function tableRow<T>(columns: Columns<T>, item: T): string {
-  const cells = columns.map(([, kind, cell]) => {
-    const shown = cell(item)
-    const text = inMarkdown([typeof shown === 'number' ? String(shown) : shown])
-    return kind === 'text' ? text : text.replaceAll(' ', '&nbsp;')
-  })
-  return row(cells)
-}
-
-function row(cells: readonly string[]): string {
-  return `| ${cells.join(' | ')} |`
-}
-
 /** Empty without items. */
 export function table<T>(columns: Columns<T>, items: readonly T[]): string {
   if (items.length === 0) return ''
-  return [tableHead(columns), ...items.map((item) => tableRow(columns, item))].join('\n')
+  const head = columns.map(([name]) => name)
+  const line = columns.map(([, kind]) => (kind === 'figure' ? '--:' : ':--'))
+  const rows = items.map((item) =>
+    columns.map(([, kind, cell]) => {
+      const shown = cell(item)
+      const text = inMarkdown([typeof shown === 'number' ? String(shown) : shown])
+      return kind === 'text' ? text : text.replaceAll(' ', '&nbsp;')
+    }),
+  )
+  return [head, line, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
 /** Empty without items. */

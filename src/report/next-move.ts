@@ -10,7 +10,7 @@ import type { State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { unmetOutside } from '../prd/scope.ts'
 import { counts, remaining } from '../prd/select.ts'
-import { blockedIds, goesOn, heldBack, inWork } from './headline.ts'
+import { blockedIds, goesOn, heldBack } from './headline.ts'
 import { type Sentence, says } from './sentence.ts'
 
 /** Who reads, and can type: `limits` tell which one was reached, where there are several. */
@@ -60,18 +60,11 @@ function openOne({ state }: Reader): Sentence {
 }
 
 function whileWorking(reader: Reader, holder: string | null): Sentence {
-  const { state } = reader
   const who = holder === null ? says`` : says` (${{ text: holder }})`
   const begin = says`Nothing to do: Ralph is at work${who}.`
-  if (hasNoThread(reader)) return begin
-  const story = inWork(state)?.storyId ?? blockedIds(state)[0]
-  const hint =
-    story === undefined ? says`` : says`, ${typed(reader, `note ${story} -- <hint>`)} reaches the next prompt`
-  const stop =
-    reader.surface === 'cli'
-      ? says`, ${typed(reader, 'stop')} ends the session now and loses nothing`
-      : says``
-  return says`${begin} ${typed(reader, 'pause')} holds it after this iteration${stop}${hint}.`
+  return hasNoThread(reader)
+    ? begin
+    : says`${begin} ${typed(reader, 'pause')} holds it after this iteration, ${typed(reader, 'stop')} at once.`
 }
 
 function whenReady(reader: Reader, step: Step | null): Sentence {
@@ -92,7 +85,7 @@ function whenReady(reader: Reader, step: Step | null): Sentence {
 }
 
 function whenEnded(reader: Reader, { conclusion, since }: Ended): Sentence {
-  const { state, surface } = reader
+  const { state } = reader
   const goOn = says`Go on with ${run(reader)}.`
   switch (conclusion.outcome) {
     case 'continued':
@@ -111,55 +104,48 @@ function whenEnded(reader: Reader, { conclusion, since }: Ended): Sentence {
       if (state.control.paused === null && plansToApprove(state) !== null) return whenProposed(reader)
       if (state.control.paused === null && conclusion.until !== null)
         return whileWaiting(reader, conclusion.until)
-      if (state.control.paused?.by !== 'ralph') return goOn
-      return says`Mend what the reason names, then go on with ${run(reader)}.`
+      return state.control.paused?.by === 'ralph' ? mendAndGoOn(reader) : goOn
     case 'error':
       return whenWrong(reader)
     case 'interrupted':
-      return surface === 'cli'
-        ? says`Go on with ${run(reader)}: it begins where the last one ended.`
-        : says`Go on with ${run(reader)}: it begins where this job ended.`
+      return goOn
   }
 }
 
 const RESUME_LOST = { code: 'resume-lost' }
 
-/** Stories that rest are waked by a hint, our own limit is raised, and a vendor's is tried again. */
+/** Stories that rest are waked by a hint, and a vendor's limit is tried again; who raises one of ours need not be told. */
 function whileWaiting(reader: Reader, until: number): Sentence {
   const { state, surface } = reader
-  const byItself =
-    surface === 'cli'
-      ? says`${run(reader)} waits until then and goes on`
-      : says`Nothing to do: work goes on by itself where the hourly ${RESUME_LOST} workflow is set up`
+  const isVendors = Object.values(state.control.agentLimits).includes(until)
   const resting = state.prd.userStories.find(({ id }) => state.records[id]?.breaker.until === until)
-  if (resting !== undefined) {
-    const hint = typed(reader, `retry ${resting.id} -- <hint>`)
-    if (surface === 'cli') return says`${byItself}; after ${hint} at once.`
-    return hasNoThread(reader) ? says`${byItself}.` : says`${byItself}; ${hint} goes on at once.`
-  }
-  if (!Object.values(state.control.agentLimits).includes(until))
-    return says`${byItself}; to go on at once raise ${{ code: 'calls-per-hour' }}, then ${run(reader)}.`
-  return surface === 'cli'
+  const atOnce = isVendors
+    ? says`; ${run(reader)} tries again at once`
+    : resting === undefined || hasNoThread(reader)
+      ? says``
+      : says`; ${typed(reader, `retry ${resting.id} -- <hint>`)} has it tried at once`
+  if (surface === 'comment')
+    return says`Nothing to do: work goes on by itself where the hourly ${RESUME_LOST} workflow is set up${atOnce}.`
+  return isVendors
     ? says`${run(reader)} tries again at once, and waits where the limit still holds.`
-    : says`${byItself}; ${run(reader)} tries again at once.`
+    : says`${run(reader)} waits until then and goes on${atOnce}.`
 }
 
 function whenComplete(reader: Reader, since: Ended['since']): Sentence {
   const { state, surface } = reader
   const { pull, pullUrl } = state.github
-  const rest =
-    remaining(state.prd).length === 0 ? says`` : says` Or go on with the other stories: ${run(reader)}.`
   if (since === 'archived') return says`Nothing to do: it is merged, and in the archive.`
-  if (since === 'merged' && remaining(state.prd).length > 0) return says`It is merged.${rest}`
+  if (since === 'merged' && remaining(state.prd).length > 0)
+    return says`It is merged. Or go on with the other stories: ${run(reader)}.`
   if (since === 'merged')
     return says`It is merged: ${typed(reader, `archive ${state.feature}`)} puts it away.`
   if (surface === 'comment')
     return pull === null
-      ? says`${openOne(reader)}, review it like any other, and merge it.${rest}`
-      : says`Review this pull request like any other, and merge it.${rest}`
-  if (pullUrl !== null) return says`Review and merge ${{ code: pullUrl, most: 2000 }}${rest}`
+      ? says`${openOne(reader)}, review it like any other, and merge it.`
+      : says`Review this pull request like any other, and merge it.`
+  if (pullUrl !== null) return says`Review and merge ${{ code: pullUrl, most: 2000 }}`
   const diff = { code: `git diff ${state.base.branch}...${state.branch}`, most: 300 }
-  return says`Review it with ${diff}, then merge the branch.${rest}`
+  return says`Review it with ${diff}, then merge the branch.`
 }
 
 /** The plan that waits for a person: '' for the feature, the story for a split; null where none does. */
@@ -224,15 +210,11 @@ function whenAtLimit(reader: Reader): Sentence {
 function whenSpent(reader: Reader): Sentence {
   const { state, limits } = reader
   const none = { maxCostUsd: null, maxTokens: null, maxAgentTimeMs: null }
-  const isSpent = (only: Partial<Limits>) =>
-    limits !== null && spent(state, { ...limits, ...none, ...only }) !== null
-  const tokens = isSpent({ maxTokens: limits?.maxTokens ?? null }) ? [{ code: 'max-tokens' }] : []
-  const time = isSpent({ maxAgentTimeMs: limits?.maxAgentTimeMs ?? null }) ? [{ code: 'max-agent-time' }] : []
-  const [first, second] = [...tokens, ...time]
-  if (first !== undefined) {
-    const both = second === undefined ? says`${first}` : says`${first} and ${second}`
-    return says`Raise ${both}, then go on with ${run(reader)}.`
-  }
+  const isSpent = (key: keyof typeof none) =>
+    limits !== null && spent(state, { ...limits, ...none, [key]: limits[key] }) !== null
+  if (isSpent('maxTokens')) return says`Raise ${{ code: 'max-tokens' }}, then go on with ${run(reader)}.`
+  if (isSpent('maxAgentTimeMs'))
+    return says`Raise ${{ code: 'max-agent-time' }}, then go on with ${run(reader)}.`
   // What lies beyond the limit, and what the stories that are left will cost at the price of those that passed, in whole dollars.
   const over = limits === null ? 0 : -(budgetLeft(state, limits).costUsd ?? 0)
   const each = state.prd.run.usage.costUsd / Math.max(1, counts(state.prd).passed)
@@ -248,11 +230,11 @@ function allowMore(reader: Reader, command: string): Sentence {
 function whenWrong(reader: Reader): Sentence {
   const line = errorOf(reader.state)?.fix.split('\n', 1)[0]?.trim() ?? ''
   const fix = line.replace(/(?:; its output)?[.:]$/, '')
-  if (fix === '') {
-    return reader.surface === 'cli'
-      ? says`Mend what the reason names, then go on with ${run(reader)}.`
-      : says`See the log of the job, mend what it names, then go on with ${run(reader)}.`
-  }
+  if (fix === '') return mendAndGoOn(reader)
   const mend = { text: `${fix.charAt(0).toUpperCase()}${fix.slice(1)}` }
   return /\b(?:run|go on)\b/.test(fix) ? says`${mend}.` : says`${mend}; then go on with ${run(reader)}.`
+}
+
+function mendAndGoOn(reader: Reader): Sentence {
+  return says`Mend what the reason names, then go on with ${run(reader)}.`
 }

@@ -3,12 +3,12 @@ import type { GateResult } from '../model/gate.ts'
 import type { TimelineEntry } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
 import { excerpt } from '../system/excerpt.ts'
-import { commitLink, dotted, firstPart, folded, list, stacked, table, tableHead, tableRow } from './blocks.ts'
+import { commitLink, dotted, firstPart, folded, list, stacked, table } from './blocks.ts'
 import { code, codeBlock, link, markdownText, pathOf } from './escape.ts'
 import { forecastWords } from './forecast.ts'
-import { OUTCOMES, STANDINGS, type Standing } from './outcomes.ts'
+import { OUTCOMES, STANDINGS } from './outcomes.ts'
 import { type Columns, inMarkdown } from './sentence.ts'
-import { barOf, type StoryView } from './stories.ts'
+import { byUrgency, type StoryView } from './stories.ts'
 import { figuresOf, type View } from './view.ts'
 import { costWords, humanMs, many, testWords, tokens, usd, utc } from './words.ts'
 
@@ -18,6 +18,7 @@ const LONGEST_LINE = 240
 const LONGEST_BAR = 20
 /** A longer table is folded, and what matters now stands before it. */
 const LONGEST_TABLE = 25
+const MOST_URGENT = 16
 
 /** The first line of a text of ours: found again by it and by its author, who must be us. */
 export function marker(kind: 'sticky' | 'pull' | 'status' | 'issue' | 'unplanned', feature: string): string {
@@ -105,47 +106,18 @@ function timeCell({ ms }: { ms: number }): string {
 
 /** The stories: up to 25 in a table, more of them folded below those that matter now, in at most `room` characters. */
 export function storyTable({ stories, links: { repository } }: View, room: number): string {
-  if (stories.length === 0) return ''
-  const head = tableHead(STORIES)
-  const rows = new Map(stories.map((story) => [story, tableRow(STORIES, { ...story, repository })]))
-  const shown = (some: readonly StoryView[]) => [head, ...some.map((story) => rows.get(story))].join('\n')
-  const whole = shown(stories)
-  if (stories.length <= LONGEST_TABLE && whole.length <= room) return whole
-  const fitting = (some: readonly StoryView[], most: number) => {
-    let left = most - head.length
-    const end = some.findIndex((story) => {
-      left -= (rows.get(story) ?? '').length + 1
-      return left < 0
-    })
-    return end === -1 ? some : some.slice(0, end)
-  }
-  const now = shown(fitting(mattersNow(stories), room - 400))
-  const all = fitting(stories, room - now.length - 300)
-  const rest = stories.slice(all.length)
-  if (all.length === 0) return `${now}\n\n${leftOut(rest)}`
-  const long = rest.length === 0 ? shown(all) : `${shown(all)}\n\n${leftOut(rest)}`
-  return `${now}\n\n${folded(`All ${stories.length} stories`, long)}`
-}
-
-/** What changed last, what needs a person, what is in work and what comes next: at most 16 stories, in their order. */
-function mattersNow(stories: readonly StoryView[]): StoryView[] {
-  const of = (wanted: Standing) => stories.filter(({ standing }) => standing === wanted)
-  const passed = of('passed').sort((one, other) => one.passedIn - other.passedIn)
-  const chosen = new Set([
-    ...of('working'),
-    ...of('blocked').slice(0, 5),
-    ...of('rejected').slice(0, 4),
-    ...passed.slice(-3),
-    ...of('open').slice(0, 3),
-  ])
-  return stories.filter((story) => chosen.has(story))
-}
-
-function leftOut(stories: readonly StoryView[]): string {
-  const kinds = barOf(stories).map(
-    ([standing, count]) => `${STANDINGS[standing].sign} ${count} ${STANDINGS[standing].word}`,
-  )
-  return `… and ${many(stories.length, 'story', 'stories')} more: ${kinds.join(', ')}`
+  const tableOf = (some: readonly StoryView[], most: number) =>
+    firstPart(
+      table(
+        STORIES,
+        some.map((story) => ({ ...story, repository })),
+      ),
+      most,
+    )
+  if (stories.length <= LONGEST_TABLE) return tableOf(stories, room)
+  const now = tableOf(byUrgency(stories).slice(0, MOST_URGENT), room / 2)
+  const all = tableOf(stories, room - now.length - 300)
+  return `${now}\n\n${folded(`All ${stories.length} stories`, all)}`
 }
 
 /** The gates of an attempt; HTML shows them in the same columns. */

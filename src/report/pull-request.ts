@@ -27,7 +27,7 @@ export function pullRequestBody(view: View, most = MOST_CHARACTERS): string {
       `${marker('pull', view.feature)}\n${view.isUngated ? UNGATED_INTRODUCTION : INTRODUCTION}`,
       markdownText(view.description, Math.min(1500, Math.floor(room / 5))),
       view.issue === null ? '' : `Closes #${view.issue}`,
-      `#### Stories\n\n${checkList(view.stories, Math.floor(room * 0.7))}`,
+      section('Stories', firstPart(view.stories.map(checkLine).join('\n'), Math.floor(room * 0.7))),
       section('What was verified', list(verified(view))),
       evidenceBlock(view, Math.floor(room / 4)),
       section('Noted in AGENTS.md for later sessions', firstPart(learned(view), Math.floor(room / 5))),
@@ -36,73 +36,38 @@ export function pullRequestBody(view: View, most = MOST_CHARACTERS): string {
   return fitted(render, most, characters)
 }
 
-function checkList(stories: readonly StoryView[], room: number): string {
-  const lines: string[] = []
-  let left = room
-  for (const story of stories) {
-    const line = checkLine(story)
-    left -= line.length + 1
-    if (left < 0) break
-    lines.push(line)
-  }
-  const others = stories.slice(lines.length)
-  if (others.length > 0) {
-    const passed = others.filter(({ standing }) => standing === 'passed').length
-    lines.push(`\n… and ${many(others.length, 'story', 'stories')} more, ${passed} of them passed`)
-  }
-  return lines.join('\n')
-}
-
-function checkLine({ id, title, standing, how, aside }: StoryView): string {
-  const isTold = standing === 'skipped' || how === 'ungated' || how === 'unchanged'
-  return `- [${standing === 'passed' ? 'x' : ' '}] ${storyId(id)} ${markdownText(title, 120)}${isTold ? ` (${aside})` : ''}`
+function checkLine({ id, title, standing, aside, remarks }: StoryView): string {
+  const isDone = standing === 'passed' || standing === 'skipped'
+  const told = isDone ? [aside, remarks.length > 0 ? 'look closer: its check has remarks' : ''] : []
+  const words = told.filter((one) => one !== '').join('; ')
+  return `- [${standing === 'passed' ? 'x' : ' '}] ${storyId(id)} ${markdownText(title, 120)}${words === '' ? '' : ` (${words})`}`
 }
 
 /** Said as it is: what exit codes proved, what a session judged, and what nobody looked at. */
 function verified(view: View): string[] {
-  const { stories, counts } = view
-  const passed = (how: StoryView['how']) => stories.filter((story) => story.how === how)
-  const imported = passed('imported').length
-  const unchanged = passed('unchanged')
-  const remarked = stories.filter(({ standing, remarks }) => standing === 'passed' && remarks.length > 0)
   return [
-    gatesSentence(view, counts.passed - imported),
+    gatesSentence(view),
     finalSentence(view),
-    imported === 0
-      ? ''
-      : `${many(imported, 'story', 'stories')} had passed before Ralph began; no gate of this run has seen ${imported === 1 ? 'it' : 'them'}.`,
-    unchanged.length === 0
-      ? ''
-      : `${someIds(unchanged)} passed without a change: a fresh session, which is a model too, judged that nothing had to be done.`,
-    remarked.length === 0
-      ? ''
-      : `Look closer at ${someIds(remarked)}: the checks have remarks on how they passed.`,
     'The code was written by an agent and read by nobody yet: review it as you would any other.',
-  ].filter((sentence) => sentence !== '')
+  ]
 }
 
-function someIds(stories: readonly StoryView[]): string {
-  const ids = stories.slice(0, 10).map(({ id }) => markdownText(id, 64))
-  return `${ids.join(', ')}${stories.length > 10 ? ' and others' : ''}`
-}
-
-function gatesSentence({ isUngated, stories }: View, earned: number): string {
+function gatesSentence({ isUngated, stories }: View): string {
   const meansLittle = 'a ticked story means no more than that the agent changed something.'
   if (isUngated) return `No gate is configured: ${meansLittle}`
-  if (earned === 0) return 'No story has passed in this run yet.'
-  const gates = stories.flatMap((story) => (story.standing === 'passed' ? story.gates : []))
+  const earned = stories.filter(({ how }) => how !== null && how !== 'imported')
+  if (earned.length === 0) return 'No story has passed in this run yet.'
+  const gates = earned.flatMap((story) => story.gates)
   const names = new Set(gates.flatMap(({ name, ok, advisory }) => (ok && !advisory ? [name] : [])))
   if (names.size === 0) return `No gate is known to have run: ${meansLittle}`
   const shown = [...names].slice(0, 12).map((name) => code(name, 60))
   return `A story is ticked when these commands exited 0 on exactly the code that was committed for it: ${shown.join(', ')}. The agent’s own word counts for nothing.`
 }
 
-function finalSentence({ verification, isUngated, stories }: View): string {
+function finalSentence({ verification, isUngated }: View): string {
   switch (verification) {
     case 'agreed':
-      return isUngated
-        ? 'The final verification agreed: a fresh session, which is a model too, judged every criterion to be met. No command was run.'
-        : `The final verification agreed: all gates passed on the whole, and a fresh session, which is a model too, judged every criterion to be met${stories.some(({ evidence }) => evidence.length > 0) ? ' and named what shows it, which was looked up' : '; it named no evidence'}.`
+      return `The final verification agreed: ${isUngated ? 'no command was run' : 'all gates passed on the whole'}, and a fresh session, which is a model too, judged every criterion to be met.`
     case 'off':
       return 'The final verification is switched off: nothing has judged the criteria themselves.'
     case 'not-held':

@@ -55,7 +55,7 @@ test('the comment begins with marker, headline, bar and what to do next', () => 
 
 🟩🟩🟩🟦🟨⬜ **3/6**
 
-**Next:** Nothing to do: Ralph is at work. \`/ralph pause\` holds it after this iteration, \`/ralph note US-005 -- <hint>\` reaches the next prompt.
+**Next:** Nothing to do: Ralph is at work. \`/ralph pause\` holds it after this iteration, \`/ralph stop\` at once.
 
 |  | Story | Attempts | Cost | Time | Commit |`,
   )
@@ -142,15 +142,13 @@ test('many stories: what matters now is seen, the rest is folded, what is left o
   const folded = comment.indexOf('<details><summary>All 60 stories</summary>')
   assert.ok(folded > 0)
   const seen = comment.slice(0, folded)
-  for (const id of ['US-020', 'US-021', 'US-026', 'US-031']) assert.ok(seen.includes(`**${id}**`), id)
+  for (const id of ['US-021', 'US-026', 'US-031']) assert.ok(seen.includes(`**${id}**`), id)
   assert.ok(!seen.includes('**US-001**') && comment.slice(folded).includes('**US-001**'))
   const huge = stickyComment(large(500), facts)
-  const left = /… and (\d+) stories more: (.*)/.exec(huge)
+  const left = /… and (\d+) lines more/.exec(huge)
   assert.ok(left !== null)
   const listed = huge.slice(huge.indexOf('All 500 stories')).match(/^\| \S+ \| \*\*US-/gm)?.length
   assert.equal(Number(left[1]) + (listed ?? 0), 500)
-  const counted = [...(left[2] ?? '').matchAll(/\d+/g)].reduce((sum, [count]) => sum + Number(count), 0)
-  assert.equal(counted, Number(left[1]))
 })
 
 test('no text of any size is over the limit of its place', () => {
@@ -203,7 +201,7 @@ test('no text of any size is over the limit of its place', () => {
     const body = pullRequestBody(state, noisy)
     assert.ok(body.includes('#### How to steer'), 'the pull request has its end')
     const tasks = shapeOf(body).tasks
-    const missing = Number(/… and (\d+) stor(?:y|ies) more/.exec(body)?.[1] ?? 0)
+    const missing = Number(/… and (\d+) lines? more/.exec(body)?.[1] ?? 0)
     assert.equal(tasks + missing, count)
     assert.ok(body.length <= MOST_CHARACTERS, `${count}: ${body.length}`)
     assertHarmless(body, marker('pull', 'auth'), [`${REPOSITORY}/`], String(count))
@@ -338,7 +336,7 @@ test('a story that passed without a change is told to who reviews: comment, summ
     assert.equal(text.split("<sub>without a change, by a judge's word</sub>").length - 1, 2)
   const body = pullRequestBody(state, facts)
   assert.ok(body.includes("sign in with e-mail and password (without a change, by a judge's word)\n"))
-  assert.ok(body.includes('- US-001, US-004 passed without a change: a fresh session, which is a model too,'))
+  assert.equal(body.split("(without a change, by a judge's word)").length - 1, 2)
   for (const text of [stickyComment(complete(), facts), pullRequestBody(complete(), facts)])
     assert.ok(!text.includes('without a change'))
   // What came with prd.json says nothing of this run.
@@ -371,14 +369,17 @@ test('the pull request claims no more than is true', () => {
   }))
   const taken = claim({ ...complete(), prd: { ...complete().prd, userStories: imported } })
   assert.ok(
-    taken.includes('6 stories had passed before Ralph began') &&
+    taken.split('(had passed before Ralph began; no gate has seen it)').length - 1 === 6 &&
       taken.includes('No story has passed in this run yet.'),
   )
   const remarked = {
     ...complete().records,
     'US-002': record({ ...complete().records['US-002'], remarks: ['3 tests were skipped'] }),
   }
-  assert.ok(claim({ ...complete(), records: remarked }).includes('Look closer at US-002'))
+  assert.match(
+    claim({ ...complete(), records: remarked }),
+    /US-002\*\* .*\(look closer: its check has remarks\)\n/,
+  )
 })
 
 test('replies', () => {

@@ -84,15 +84,15 @@ const TABLE: Record<string, Row> = {
     lives: true,
     stands: '3 of 6 stories pass · US-005 is in work',
     comment:
-      'Nothing to do: Ralph is at work (process 42 on laptop). `/ralph pause` holds it after this iteration, `/ralph note US-005 -- <hint>` reaches the next prompt.',
-    cli: 'Nothing to do: Ralph is at work (process 42 on laptop). ralph pause holds it after this iteration, ralph stop ends the session now and loses nothing, ralph note US-005 -- <hint> reaches the next prompt.',
+      'Nothing to do: Ralph is at work (process 42 on laptop). `/ralph pause` holds it after this iteration, `/ralph stop` at once.',
+    cli: 'Nothing to do: Ralph is at work (process 42 on laptop). ralph pause holds it after this iteration, ralph stop at once.',
   },
   'running, and no pull request': {
     state: { ...midRun(), ...noPull, lease: LEASE },
     lives: true,
     stands: '3 of 6 stories pass · US-005 is in work',
     comment: 'Nothing to do: Ralph is at work (process 42 on laptop).',
-    cli: 'Nothing to do: Ralph is at work (process 42 on laptop). ralph pause holds it after this iteration, ralph stop ends the session now and loses nothing, ralph note US-005 -- <hint> reaches the next prompt.',
+    cli: 'Nothing to do: Ralph is at work (process 42 on laptop). ralph pause holds it after this iteration, ralph stop at once.',
   },
   'killed in an iteration': {
     state: { ...midRun(), lease: LEASE },
@@ -184,16 +184,15 @@ const TABLE: Record<string, Row> = {
     state: control(between(midRun(), 'paused', 'x'), { calls: [NOW] }),
     under: { callsPerHour: 1 },
     stands: 'Waiting until 2026-01-10 15:05 UTC · 3 of 6 stories pass',
-    comment:
-      'Nothing to do: work goes on by itself where the hourly `resume-lost` workflow is set up; to go on at once raise `calls-per-hour`, then `/ralph run`.',
-    cli: 'ralph run waits until then and goes on; to go on at once raise calls-per-hour, then ralph run.',
+    comment: 'Nothing to do: work goes on by itself where the hourly `resume-lost` workflow is set up.',
+    cli: 'ralph run waits until then and goes on.',
   },
   'every story rests': {
     state: resting(),
     stands: 'Waiting until 2026-01-10 15:05 UTC · 4 of 6 stories pass',
     comment:
-      'Nothing to do: work goes on by itself where the hourly `resume-lost` workflow is set up; `/ralph retry US-003 -- <hint>` goes on at once.',
-    cli: 'ralph run waits until then and goes on; after ralph retry US-003 -- <hint> at once.',
+      'Nothing to do: work goes on by itself where the hourly `resume-lost` workflow is set up; `/ralph retry US-003 -- <hint>` has it tried at once.',
+    cli: 'ralph run waits until then and goes on; ralph retry US-003 -- <hint> has it tried at once.',
   },
   stuck: {
     state: isStuck,
@@ -269,8 +268,8 @@ const TABLE: Record<string, Row> = {
   interrupted: {
     state: between(midRun(), 'interrupted', 'cancelled'),
     stands: 'Cancelled, nothing is lost · 3 of 6 stories pass',
-    comment: 'Go on with `/ralph run`: it begins where this job ended.',
-    cli: 'Go on with ralph run: it begins where the last one ended.',
+    comment: 'Go on with `/ralph run`.',
+    cli: 'Go on with ralph run.',
   },
   'the base is red': {
     state: failing('the base is red', 'mend main first, or set baseline: off; its output:\nbad'),
@@ -287,7 +286,7 @@ const TABLE: Record<string, Row> = {
   'an error that says no more': {
     state: between(midRun(), 'error', '3 jobs in a row ended without an iteration'),
     stands: 'Error: 3 jobs in a row ended without an iteration',
-    comment: 'See the log of the job, mend what it names, then go on with `/ralph run`.',
+    comment: 'Mend what the reason names, then go on with `/ralph run`.',
     cli: 'Mend what the reason names, then go on with ralph run.',
   },
 }
