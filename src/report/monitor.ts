@@ -1,6 +1,6 @@
 // How a feature stands at a glance, as data: what a person who looks in wants to know first. A terminal and a page show it.
 import type { Surface } from '../loop/command-table.ts'
-import { callAllowedAt, spent } from '../loop/limits.ts'
+import { callAllowedAt } from '../loop/limits.ts'
 import type { Situation } from '../loop/situation.ts'
 import type { Outcome } from '../model/feature.ts'
 import { concludedAs, openAttempt } from '../model/job.ts'
@@ -68,7 +68,7 @@ export function dashboardOf(watched: Watched, now: number) {
     calls: callsOf(state, limits, now),
     circuit: circuitOf(state, now),
     current: currentOf(state, stories, limits, now),
-    exits: exitsOf(state, header, limits, conclusion?.outcome ?? null),
+    exits: exitsOf(state, header, limits),
     stories: byUrgency(stories).slice(0, MOST_STORIES),
     timeline: state.timeline.slice(-MOST_ITERATIONS).reverse(),
     lines: watched.lines,
@@ -89,15 +89,14 @@ function statusOf(situation: Situation): Status {
 /** Sessions in the last hour. `until`: to what time they count as they do, or hold the next one up (`isHeld`). */
 function callsOf(state: State, limits: Limits | null, now: number) {
   const recent = state.control.calls.filter((at) => at > now - HOUR_MS)
-  const [oldest] = recent
   const most = limits?.callsPerHour ?? null
   const count = ofMost(String(recent.length), most, String)
   const held = limits === null ? null : callAllowedAt(state, limits, now)
-  const calls = { used: recent.length, most, isHeld: held !== null }
-  if (held !== null) return { ...calls, text: `${count}, the next in `, until: held }
   // Without a limit it is nothing that anybody waits for.
-  if (most === null || oldest === undefined) return { ...calls, text: count, until: null }
-  return { ...calls, text: `${count}, one less in `, until: oldest + HOUR_MS }
+  const less = most === null || recent[0] === undefined ? null : recent[0] + HOUR_MS
+  const until = held ?? less
+  const text = until === null ? count : `${count}, ${held === null ? 'one less' : 'the next'} in `
+  return { used: recent.length, most, isHeld: held !== null, text, until }
 }
 
 /** In one line, as it is at this moment. */
@@ -113,21 +112,19 @@ export function leftWords(until: number, now: number): string {
   return `${hours > 0 ? `${hours}:` : ''}${two(seconds / 60)}:${two(seconds)}`
 }
 
-/** The breaker that is the most open, and how many more are. When its cool-down is over, the next attempt is a trial. */
+/** The breaker that is the most open. When its cool-down is over, the next attempt is a trial. */
 function circuitOf({ records, prd }: State, now: number) {
   const tripped = prd.userStories.flatMap(({ id, passes }) => {
     const breaker = records[id]?.breaker
     if (passes || breaker === undefined || breaker.position === 'closed') return []
     const isOpen = breaker.position === 'open' && !(breaker.until !== null && breaker.until <= now)
-    return [{ id, ...breaker, isOpen }]
+    return [{ id, ...breaker, position: isOpen ? ('open' as const) : ('half-open' as const) }]
   })
-  const worst = tripped.find(({ isOpen }) => isOpen) ?? tripped[0]
+  const worst = tripped.find(({ position }) => position === 'open') ?? tripped[0]
   if (worst === undefined) return { position: 'closed' as const, text: 'CLOSED: every story may be tried' }
-  const { id, isOpen, until, history } = worst
-  const when = isOpen && until !== null ? ` until ${utc(until)}` : ''
-  const more = tripped.length === 1 ? '' : ` (and ${tripped.length - 1} more)`
-  const text = `${isOpen ? 'OPEN' : 'HALF-OPEN'} for ${id}${when}${more}: ${history.at(-1)?.why ?? ''}`
-  return { position: isOpen ? ('open' as const) : ('half-open' as const), text }
+  const { id, position, until, history } = worst
+  const when = position === 'open' && until !== null ? ` until ${utc(until)}` : ''
+  return { position, text: `${position.toUpperCase()} for ${id}${when}: ${history.at(-1)?.why ?? ''}` }
 }
 
 const PHASES: Readonly<Record<Attempt['phase'], string>> = {
@@ -168,74 +165,64 @@ function saidWords({ done, notDone, stuck }: Session['hints']): string {
 /** `far`: nothing to fear; `near`: soon; `met`: it ends the run, or has. */
 export type Exit = { name: string; text: string; level: 'far' | 'near' | 'met' | 'good' }
 
-/** `outcome`: what it has ended of; null while it has not. */
-function exitsOf(
-  state: State,
-  { most, counts, usage, iterations }: Header,
-  limits: Limits | null,
-  outcome: Outcome | null,
-): Exit[] {
+function exitsOf(state: State, { most, counts, usage, iterations }: Header, limits: Limits | null): Exit[] {
   const left = remaining(state.prd, state.control.scope)
   const blocked = left.filter((story) => story.blocked).length
-  const exits: Exit[] = [
+  const told = blocked > 0 ? `, ${blocked} blocked` : ''
+  const limited: [name: string, used: number, most: number | null, words: (value: number) => string][] = [
+    ['Iterations', iterations, most.iterations, String],
+    ['Cost', usage.costUsd, most.costUsd, usd],
+    ['Tokens', usage.inputTokens + usage.outputTokens, most.tokens, tokens],
+    ['Agent time', usage.agentSeconds * 1000, most.agentMs, humanMs],
+  ]
+  return [
     {
       name: 'Stories',
-      text: `${counts.passed} of ${counts.total} ${counts.total === 1 ? 'passes' : 'pass'}${blocked > 0 ? `, ${blocked} blocked` : ''}`,
+      text: `${counts.passed} of ${counts.total} ${counts.total === 1 ? 'passes' : 'pass'}${told}`,
       level: left.length === 0 ? 'good' : blocked === left.length ? 'met' : blocked > 0 ? 'near' : 'far',
     },
     verificationExit(state, limits, left.length === 0),
-    share('Iterations', iterations, most.iterations, String),
-    ...(most.costUsd === null ? [] : [share('Cost', usage.costUsd, most.costUsd, usd)]),
-    ...(most.tokens === null
-      ? []
-      : [share('Tokens', usage.inputTokens + usage.outputTokens, most.tokens, tokens)]),
-    ...(most.agentMs === null ? [] : [share('Agent time', usage.agentSeconds * 1000, most.agentMs, humanMs)]),
+    ...limited.flatMap(([name, used, limit, words]) =>
+      limit === null
+        ? []
+        : [{ name, text: `${words(used)} of ${words(limit)}`, level: levelOf(used, limit) }],
+    ),
     ...breakerExits(state, limits),
   ]
-  const over = limits === null ? null : spent(state, limits)
-  if (over !== null && outcome !== 'budget') exits.push({ name: 'Budget', text: over, level: 'met' })
-  return exits
 }
 
 function verificationExit({ verification }: State, limits: Limits | null, isDue: boolean): Exit {
-  const name = 'Verification'
-  if (verification.approved) return { name, text: 'the judge agrees', level: 'good' }
-  if (limits?.finalVerification === false && !verification.asked) return { name, text: 'off', level: 'far' }
-  const { sessions, message } = verification
-  if (sessions > 0)
-    return {
-      name,
-      text: `${many(sessions, 'session')} without a verdict: ${oneLine(message, 120)}`,
-      level: 'near',
-    }
-  return { name, text: isDue ? 'next' : 'when all stories pass', level: 'far' }
+  const { approved, asked, sessions } = verification
+  const isOff = limits?.finalVerification === false && !asked
+  const text = approved
+    ? 'the judge agrees'
+    : isOff
+      ? 'off'
+      : sessions > 0
+        ? `${many(sessions, 'session')} without a verdict`
+        : isDue
+          ? 'next'
+          : 'when all stories pass'
+  return { name: 'Verification', text, level: approved ? 'good' : sessions > 0 && !isOff ? 'near' : 'far' }
 }
 
 /** The last tenth is near. */
-function share(name: string, used: number, most: number | null, words: (value: number) => string): Exit {
-  const level = most === null ? 'far' : used >= most ? 'met' : used >= most * 0.9 ? 'near' : 'far'
-  return { name, text: ofMost(words(used), most, words), level }
+function levelOf(used: number, most: number): Exit['level'] {
+  return used >= most ? 'met' : used >= most * 0.9 ? 'near' : 'far'
 }
 
-/** Of the story in work, else of the one that is nearest to its breaker. */
+/** Of the story in work. */
 function breakerExits(state: State, limits: Limits | null): Exit[] {
-  const current = openAttempt(state)?.storyId
-  const known = state.prd.userStories.flatMap(({ id, passes }) => {
-    const breaker = state.records[id]?.breaker
-    return passes || breaker === undefined ? [] : [{ id, breaker }]
-  })
-  const worst =
-    known.find(({ id }) => id === current) ??
-    known.toSorted((one, other) => other.breaker.sameError - one.breaker.sameError)[0]
-  if (worst === undefined || limits === null) return []
-  const { breaker: most } = limits
+  const id = openAttempt(state)?.storyId ?? ''
+  const breaker = state.records[id]?.breaker
+  if (breaker === undefined || limits === null) return []
   const of = (name: string, count: number, limit: number): Exit => ({
     name,
-    text: `${count} of ${limit} in a row (${worst.id})`,
+    text: `${count} of ${limit} in a row (${id})`,
     level: count > 0 && count >= limit - 1 ? 'near' : 'far',
   })
   return [
-    of('No progress', worst.breaker.sameTree, most.noProgress),
-    of('Same failure', worst.breaker.sameError, most.sameError),
+    of('No progress', breaker.sameTree, limits.breaker.noProgress),
+    of('Same failure', breaker.sameError, limits.breaker.sameError),
   ]
 }

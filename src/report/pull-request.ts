@@ -40,7 +40,7 @@ function checkLine({ id, title, standing, aside, remarks }: StoryView): string {
   const isDone = standing === 'passed' || standing === 'skipped'
   const told = isDone ? [aside, remarks.length > 0 ? 'look closer: its check has remarks' : ''] : []
   const words = told.filter((one) => one !== '').join('; ')
-  return `- [${standing === 'passed' ? 'x' : ' '}] ${storyId(id)} ${markdownText(title, 120)}${words === '' ? '' : ` (${words})`}`
+  return `- [${standing === 'passed' ? 'x' : ' '}] ${storyId(id)} ${markdownText(title, 120)}${words === '' ? '' : ` (${markdownText(words, 180)})`}`
 }
 
 /** Said as it is: what exit codes proved, what a session judged, and what nobody looked at. */

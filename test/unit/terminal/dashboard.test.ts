@@ -60,7 +60,7 @@ test('without a terminal: plain lines', (t) => {
 test('a small terminal: the stories stand there while a session does, and what is cut says so', () => {
   const watching = watched(calling(), { lines: ['one', 'two', 'three', 'four', 'five'] })
   for (const width of [40, 80]) {
-    const one = dashboardOf(watching, NOW)
+    const one = { ...dashboardOf(watching, NOW), next: 'go on '.repeat(50) }
     const frame = frameLines({ dashboards: [one], selected: 0, note: 'x' }, plain(width, 24))
     for (const words of [/^── Now: US-005/, /^── Stories/, /\[>\] US-005/])
       assert.ok(
