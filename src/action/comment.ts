@@ -16,8 +16,8 @@ import {
   elsewhereReply,
   helpReply,
   limitedReply,
-  mistakeReply,
   noRunReply,
+  nothingReply,
   statusReply,
 } from '../report/replies.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
@@ -88,7 +88,7 @@ async function onPull(
     case 'mistake':
       if (state !== null && isHeld(state)) return 'the working job answers'
       await conversation.react(comment.id, 'confused')
-      await conversation.reply(issue, comment.id, mistakeReply(parsed.problem, parsed.fix))
+      await conversation.reply(issue, comment.id, nothingReply(parsed.problem, parsed.fix))
       return parsed.problem
     case 'status':
       if (state === null) return replied(noRunReply(), 'answered with how it stands')
@@ -132,7 +132,7 @@ async function onIssue(place: Place, { comment, issue }: Said<'comment'>): Promi
   }
   await conversation.react(comment.id, parsed.kind === 'help' ? 'rocket' : 'confused')
   const problem = 'an issue can only be planned; everything else is heard on the pull request of the run'
-  const body = parsed.kind === 'help' ? helpReply() : mistakeReply(problem, '/ralph plan')
+  const body = parsed.kind === 'help' ? helpReply() : nothingReply(problem, '/ralph plan')
   await conversation.reply(issue, comment.id, body)
   return parsed.kind === 'help' ? 'answered with the list of commands' : problem
 }

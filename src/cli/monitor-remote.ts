@@ -8,7 +8,7 @@ import { ciAt } from '../doctor/workflow-file.ts'
 import { readRef } from '../git/refs.ts'
 import { connect, saidByGitHub, statusOf } from '../github/client.ts'
 import { type Place, repositoryUrl } from '../github/place.ts'
-import { LEAST_MS, nextLookMs, StateRefs } from '../github/state-refs.ts'
+import { nextLookMs, StateRefs } from '../github/state-refs.ts'
 import { expired } from '../loop/lease.ts'
 import { ownSituation, type Situation, situationOf } from '../loop/situation.ts'
 import { stateFrom } from '../loop/stored.ts'
@@ -86,7 +86,7 @@ type Where = {
 
 function remoteSource({ workspace, settings, wanted, place, token, limits }: Where): Source {
   const states = new Map<string, { commit: string; state: State }>()
-  let asked = { unchanged: 0, failed: 0, error: null as unknown }
+  let failed: unknown = null
   let seenAt = 0
   let wrong = ''
   /** Features that are not shown. */
@@ -96,10 +96,9 @@ function remoteSource({ workspace, settings, wanted, place, token, limits }: Whe
   }
   const refs = new StateRefs(connect(place, token, warn), settings.stateNamespace)
 
-  /** Whether anything is new. */
-  async function ask(): Promise<boolean> {
+  async function ask(): Promise<void> {
     const commits = await refs.look()
-    if (commits === null) return false
+    if (commits === null) return
     const all = [...meantFolders(commits.keys(), wanted).values()].sort().reverse()
     const meant = all.slice(0, MOST_FEATURES)
     more = all.length - meant.length
@@ -119,7 +118,6 @@ function remoteSource({ workspace, settings, wanted, place, token, limits }: Whe
       }
     }
     if (errors.length > 0) throw errors[0]
-    return true
   }
 
   function situationIn(state: State): Situation {
@@ -130,23 +128,20 @@ function remoteSource({ workspace, settings, wanted, place, token, limits }: Whe
     return own.kind === 'working' ? { kind: 'ready', step: null } : own
   }
 
-  function waitMs(): number {
-    const isAtWork = [...states.values()].some(({ state }) => situationIn(state).kind === 'working')
-    return Math.max(LEAST_MS, nextLookMs({ ...asked, isAtWork }, Date.now()))
-  }
+  const waitMs = () => nextLookMs(failed, Date.now())
 
   return {
     changed: (signal) => delay(waitMs(), undefined, { signal }).catch(() => {}),
     async look() {
       try {
-        const isChanged = await ask()
-        asked = { unchanged: isChanged ? 0 : asked.unchanged + 1, failed: 0, error: null }
+        await ask()
+        failed = null
         seenAt = Date.now()
         wrong = ''
       } catch (error) {
         // What could not be read is asked for again.
         refs.forget()
-        asked = { ...asked, failed: asked.failed + 1, error }
+        failed = error
         const told = toldOf(error, place)
         if (states.size === 0) throw told
         wrong = messageOf(told).split('\n')[0] ?? ''

@@ -93,13 +93,8 @@ function tellLimit(response: Response): Response {
 /** How long a rate limit asks to be waited for, seconds; a minute where it does not say. */
 function waitSeconds(headers: Readonly<Record<string, unknown>>, now: number): number {
   const after = String(headers['retry-after'] ?? '').trim()
-  const until = /^\d+$/.test(after)
-    ? now + Number(after) * 1000
-    : after !== ''
-      ? Date.parse(after)
-      : headers['x-ratelimit-remaining'] === '0'
-        ? Number(headers['x-ratelimit-reset']) * 1000
-        : Number.NaN
+  const reset = headers['x-ratelimit-remaining'] === '0' ? headers['x-ratelimit-reset'] : undefined
+  const until = /^\d+$/.test(after) ? now + Number(after) * 1000 : Number(reset) * 1000
   return Number.isFinite(until) ? Math.max(0, Math.ceil((until - now) / 1000)) : 60
 }
 

@@ -5,7 +5,7 @@ import { whyNot } from '../loop/planned.ts'
 import type { Command } from '../model/event.ts'
 import type { QueuePort } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
-import { mistakeReply, nothingReply } from '../report/replies.ts'
+import { nothingReply } from '../report/replies.ts'
 import { createOnce, type GitHub, ONCE, saidByGitHub, statusOf } from './client.ts'
 
 /** A comment as we need it. */
@@ -204,7 +204,7 @@ export class Conversation implements QueuePort {
         return refused // answered by the run that the comment itself started
       case 'mistake':
         await this.react(comment.id, 'confused')
-        await this.#answer(pull, comment.id, mistakeReply(parsed.problem, parsed.fix))
+        await this.#answer(pull, comment.id, nothingReply(parsed.problem, parsed.fix))
         return refused
       case 'command': {
         const command = { ...parsed.command, id: comment.id, by: comment.login, at: comment.at }

@@ -101,33 +101,22 @@ export class Labels {
   /** The pull request bears these of ours and no others of ours; `pull.labels` are what it is known to bear. */
   async set(pull: Pull, wanted: readonly Label[]): Promise<void> {
     const missing = wanted.filter((name) => !pull.labels.includes(name))
-    const wrong = pull.labels.filter(
-      (name) => Object.hasOwn(LABELS, name) && !wanted.some((one) => one === name),
-    )
+    const wrong = LABELS.filter((name) => pull.labels.includes(name) && !wanted.includes(name))
     if (!this.#may || missing.length + wrong.length === 0) return
     const { api, at } = this.#github
     const issue = { ...at, issue_number: pull.number }
     try {
-      for (const name of missing) await this.#make(name)
       if (missing.length > 0) await api.rest.issues.addLabels({ ...issue, labels: missing })
       for (const name of wrong)
         await api.rest.issues.removeLabel({ ...issue, name }).catch((error: unknown) => {
           // A person was quicker.
           if (statusOf(error) !== 404) throw error
         })
-      pull.labels = [...pull.labels.filter((name) => !wrong.includes(name)), ...missing]
+      pull.labels = [...pull.labels.filter((name) => !wrong.some((one) => one === name)), ...missing]
     } catch (error) {
       if (!isForbidden(error)) throw error
       this.#may = false
     }
-  }
-
-  /** One that is there stays as people have it; one that may not be made is made by GitHub, in grey. */
-  async #make(name: Label): Promise<void> {
-    const { api, at } = this.#github
-    await api.rest.issues.createLabel({ ...at, name, ...LABELS[name], ...ONCE }).catch((error: unknown) => {
-      if (statusOf(error) !== 422 && !isForbidden(error)) throw error
-    })
   }
 }
 

@@ -3,13 +3,8 @@
 import { type GitHub, limitedUntil, statusOf } from './client.ts'
 
 const STATE_FILE = '.ralph-state/state.json'
-/** Between two looks, milliseconds: at first, and when nothing has changed for long. */
-export const LEAST_MS = 20_000
-const MOST_MS = 5 * 60_000
-/** While somebody works, nobody waits longer. */
-const MOST_AT_WORK_MS = 60_000
-/** After so many looks without a change they come further apart. */
-const PATIENT = 6
+/** Between two looks, milliseconds. */
+export const LOOK_MS = 30_000
 
 export class StateRefs {
   readonly #github: GitHub
@@ -62,19 +57,7 @@ export class StateRefs {
   }
 }
 
-/** How long to wait for the next look. `unchanged` and `failed`: in a row; `error`: of the last one. Milliseconds. */
-export function nextLookMs(
-  {
-    isAtWork,
-    unchanged,
-    failed,
-    error,
-  }: { isAtWork: boolean; unchanged: number; failed: number; error: unknown },
-  now: number,
-): number {
-  const until = limitedUntil(error, now)
-  if (until !== null) return Math.max(LEAST_MS, until - now)
-  const most = isAtWork ? MOST_AT_WORK_MS : MOST_MS
-  if (failed > 0) return Math.min(MOST_MS, LEAST_MS * 2 ** failed)
-  return Math.min(most, LEAST_MS * 1.25 ** Math.max(0, unchanged - PATIENT))
+/** How long to wait for the next look, milliseconds; `error`: of the last one. */
+export function nextLookMs(error: unknown, now: number): number {
+  return Math.max(LOOK_MS, (limitedUntil(error, now) ?? now) - now)
 }

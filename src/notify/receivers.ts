@@ -5,7 +5,7 @@ import { VERSION } from '../model/version.ts'
 import { titleText } from '../report/escape.ts'
 import { inPlain, plainPart } from '../report/sentence.ts'
 import { type Answer, MOST_MS, type Request, send } from '../system/http-post.ts'
-import { type Exit, runUntrusted } from '../system/process.ts'
+import { runUntrusted } from '../system/process.ts'
 import { type Environment, gateEnv } from '../system/untrusted-env.ts'
 import type { Notice } from './events.ts'
 import {
@@ -88,15 +88,6 @@ function slackBody(notice: Notice) {
   }
 }
 
-const COLOURS: Readonly<Record<string, number>> = {
-  complete: 0x1a7f37,
-  stuck: 0xcf222e,
-  error: 0xcf222e,
-  budget: 0x9a6700,
-  'max-iterations': 0x9a6700,
-}
-const BLUE = 0x0969da
-
 /** A webhook of a channel: https://docs.discord.com/developers/resources/webhook#execute-webhook */
 function discordBody(notice: Notice) {
   const link = linkOf(notice)
@@ -108,7 +99,6 @@ function discordBody(notice: Notice) {
     embeds: [
       {
         description: [`**${escaped(headlineOf(notice))}**`, next].filter(Boolean).join('\n'),
-        color: COLOURS[notice.outcome ?? ''] ?? BLUE,
         footer: { text: factsOf(notice) },
         timestamp: new Date(notice.at).toISOString(),
         ...(link === null ? {} : { title: link.name, url: link.url }),
@@ -202,31 +192,21 @@ async function runCommand(
     captureBytes: 2000,
   })
   if (exit.kind === 'exit' && exit.code === 0) return { ok: true, said: 'exit 0' }
-  const last = output.trim().split('\n').at(-1) ?? ''
-  return { ok: false, said: [whyOf(exit, timeoutMs), last].filter(Boolean).join(': ') }
-}
-
-function whyOf(exit: Exit, timeoutMs: number): string {
-  if (exit.kind === 'exit') return `exit ${exit.code}`
-  if (exit.kind === 'timeout') return `not done after ${timeoutMs / 1000} s`
-  return exit.kind === 'not-started' ? exit.reason : exit.kind
+  const why = exit.kind === 'exit' ? `exit ${exit.code}` : exit.kind
+  return { ok: false, said: [why, output.trim().split('\n').at(-1)].filter(Boolean).join(': ') }
 }
 
 function variablesOf(notice: Notice): Record<string, string> {
   const { total, passed, blocked } = notice.stories
   const variables = {
     RALPH_EVENT: notice.event,
-    RALPH_DELIVERY: notice.delivery,
     RALPH_REPOSITORY: notice.repository ?? '',
-    RALPH_PROJECT: notice.project,
     RALPH_FEATURE: notice.feature,
     RALPH_BRANCH: notice.branch,
     RALPH_OUTCOME: notice.outcome ?? '',
     RALPH_STORIES_TOTAL: String(total),
     RALPH_STORIES_PASSED: String(passed),
     RALPH_STORIES_BLOCKED: blocked.join(' '),
-    RALPH_ITERATIONS: String(notice.iterations),
-    RALPH_COST_USD: notice.costUsd === null ? '' : notice.costUsd.toFixed(2),
     RALPH_URL: linkOf(notice)?.url ?? '',
   }
   // A variable holds no NUL.

@@ -77,17 +77,17 @@ export const STANDINGS: Readonly<Record<Standing, StandingRow>> = {
   outside: { sign: '▫️', cell: '▫️', word: 'not asked for', box: '[ ]', fill: '#f6f8fa', ink: '#57606a' },
 }
 
-/** The labels of a run's pull request, with colour and description where Ralph has to make one. Any other there is people's. */
-export const LABELS = {
-  ralph: { color: '6f42c1', description: 'Worked on by Ralph' },
-  'ralph:blocked': { color: 'fbca04', description: 'A story is blocked; work on others goes on' },
-  'ralph:stuck': { color: 'd93f0b', description: 'Nothing goes on until a person says what is missing' },
-  'ralph:waiting': { color: 'c5def5', description: 'Paused, or waits for a word or a time' },
-  'ralph:stopped': { color: 'e99695', description: 'Ended by a limit, an error or a cancel' },
-  'ralph:complete': { color: '0e8a16', description: 'Every story passes: review it' },
-} as const
+/** The labels of a run's pull request: worked on by Ralph, and how that stands. Any other there is people's. */
+export const LABELS = [
+  'ralph',
+  'ralph:blocked',
+  'ralph:stuck',
+  'ralph:waiting',
+  'ralph:stopped',
+  'ralph:complete',
+] as const
 
-export type Label = keyof typeof LABELS
+export type Label = (typeof LABELS)[number]
 
 /** Where nothing goes on by itself. */
 const ENDED: Readonly<Record<Outcome, Label>> = {

@@ -88,25 +88,19 @@ export type ChangesView = {
 /** The reply to `/ralph diff`. */
 export function diffReply({ storyId: id, commits, compareUrl, kept }: ChangesView): string {
   if (id === null) return `${link('Everything that the branch has', compareUrl)}.\n`
-  const all = commits.map(
-    ({ sha, subject, compareUrl: url }) =>
-      `${link(`\`${sha.slice(0, 7)}\``, url)} ${markdownText(subject, 120)}`,
-  )
-  if (kept !== null) {
-    const whole = link('the whole tree', kept.url)
-    return stacked([
-      `What the rejected attempts of ${storyId(id)} left; it is on no branch (${whole}). The next attempt goes on with it, ${code(`/ralph retry ${id} --fresh`)} throws it away.`,
-      kept.patch.trim() === ''
-        ? 'No file differs.'
-        : folded(
-            'The diff',
-            codeBlock(firstPart(kept.patch.trim(), MOST_PATCH), MOST_PATCH + 1000, 'diff'),
-            true,
-          ),
-    ])
+  if (kept === null) {
+    const all = commits.map(
+      ({ sha, subject, compareUrl: url }) =>
+        `${link(`\`${sha.slice(0, 7)}\``, url)} ${markdownText(subject, 120)}`,
+    )
+    if (all.length === 0) return `Nothing was changed for ${storyId(id)} yet.\n`
+    return stacked([`What was changed for ${storyId(id)}:`, list(all)])
   }
-  if (all.length === 0) return `Nothing was changed for ${storyId(id)} yet.\n`
-  return stacked([`What was changed for ${storyId(id)}:`, list(all)])
+  const patch = kept.patch.trim() || 'no file differs'
+  return stacked([
+    `What the rejected attempts of ${storyId(id)} left; it is on no branch (${link('the whole tree', kept.url)}). The next attempt goes on with it, ${code(`/ralph retry ${id} --fresh`)} throws it away.`,
+    folded('The diff', codeBlock(firstPart(patch, MOST_PATCH), MOST_PATCH + 1000, 'diff'), true),
+  ])
 }
 
 /** The view of somebody who does not work on it; `isHeld`: somebody does. */
@@ -146,10 +140,11 @@ export function elsewhereReply(pull: number): string {
   return `😕 The commands of this run are read in #${pull}. Nothing was changed.\n`
 }
 
-/** The reply to a command that changes nothing as things stand. */
-export function nothingReply(why: string): string {
+/** The reply to a command that changes nothing: why as things stand, or what is wrong with it and what to write instead. */
+export function nothingReply(why: string, instead = ''): string {
   const text = markdownText(why, 300)
-  return `😕 ${text.charAt(0).toUpperCase()}${text.slice(1)}. Nothing was changed.\n`
+  const how = instead === '' ? '' : ` Try ${code(instead)}.`
+  return `😕 ${text.charAt(0).toUpperCase()}${text.slice(1)}.${how} Nothing was changed.\n`
 }
 
 /** The reply to `/ralph plan` on an issue whose feature somebody works on. */
@@ -174,24 +169,15 @@ export function mistakeList(mistakes: readonly Mistake[]): string {
   )
 }
 
-/** The reply to a command that is for us and cannot be done: what is wrong, and what to write instead. */
-export function mistakeReply(problem: string, fix: string): string {
-  const text = markdownText(problem, 160)
-  return `😕 ${text.charAt(0).toUpperCase()}${text.slice(1)}. Try ${code(fix, 120)}. Nothing was changed.\n`
-}
-
 /** The one reply on the issue that asked for a plan: where it stands, or what is missing. */
-export function issueReply(view: View): string {
-  const plan = view.plans.find(({ storyId }) => storyId === null)
-  const { pullUrl } = view
-  const where = pullUrl === null ? code(view.branch, 200) : pullUrl
-  const again = `Edit the issue, then comment ${code('/ralph plan')} here.`
-  const missing = plan === undefined || plan.message === '' ? '' : markdownText(plan.message, 400)
+export function issueReply({ feature, branch, pullUrl, plans, stories }: View): string {
+  const plan = plans.find(({ storyId }) => storyId === null)
+  const where = pullUrl ?? code(branch, 200)
   const text =
-    plan?.phase === 'wanted' && missing !== ''
-      ? `❓ No plan came of this issue: ${missing}\n\n${again}`
+    plan?.phase === 'wanted' && plan.message !== ''
+      ? `❓ No plan came of this issue: ${markdownText(plan.message, 400)}\n\nEdit the issue, then comment ${code('/ralph plan')} here.`
       : plan?.phase === 'proposed'
-        ? `📋 ${many(view.stories.length, 'story', 'stories')} are proposed in ${where}. Read them there; comment ${code('/ralph approve-plan')} there to begin.`
-        : `🔁 ${many(view.stories.length, 'story', 'stories')} of this issue are worked on in ${where}.`
-  return `${marker('issue', view.feature)}\n${text}\n`
+        ? `📋 ${many(stories.length, 'story', 'stories')} are proposed in ${where}. Read them there; comment ${code('/ralph approve-plan')} there to begin.`
+        : `🔁 The stories of this issue are worked on in ${where}.`
+  return `${marker('issue', feature)}\n${text}\n`
 }

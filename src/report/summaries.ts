@@ -7,7 +7,7 @@ import type { Usage } from '../model/usage.ts'
 import { scopeWords } from '../prd/scope.ts'
 import { counts, remaining } from '../prd/select.ts'
 import type { Mistake } from '../system/errors.ts'
-import { folded, list, section, stacked, table } from './blocks.ts'
+import { folded, list, stacked, table } from './blocks.ts'
 import { code, codeBlock, markdownText, terminalText } from './escape.ts'
 import type { Colour } from './outcomes.ts'
 import { GATES } from './parts.ts'
@@ -29,23 +29,24 @@ export function verificationLines(state: State, { red, verdict, usage }: Verific
   const open = red === null ? remaining(prd, control.scope).length : 0
   const cost = usage.costUsd > 0 ? ` (${usd(usage.costUsd)})` : ''
   return [
-    red === null
-      ? verdictWords(state, verdict)
-      : terminalText(`NOT VERIFIED: gate ${red} fails, so nothing was judged`),
+    terminalText(
+      red === null ? verdictWords(state, verdict) : `NOT VERIFIED: gate ${red} fails, so nothing was judged`,
+    ),
     ...(open === 0 ? [] : [`${many(open, 'story is', 'stories are')} left to be worked on`]),
     `Nothing was changed: ${feature} stands as before, and this session${cost} is not charged to the run.`,
   ]
 }
 
 function verdictWords({ prd, control: { scope } }: State, verdict: Verdict): string {
-  const part = scope === null ? '' : ` ${terminalText(scopeWords(scope))}`
+  const part = scope === null ? '' : ` ${scopeWords(scope)}`
+  const stories = many(counts(prd, scope).passed, 'story', 'stories')
   switch (verdict.kind) {
     case 'verified':
-      return `VERIFIED: every criterion of ${many(counts(prd, scope).passed, 'story', 'stories')}${part} is met`
+      return `VERIFIED: every criterion of ${stories}${part} is met`
     case 'reset':
-      return `NOT VERIFIED: ${terminalText(`${verdict.stories.join(', ')}: ${verdict.reason}`)}`
+      return `NOT VERIFIED: ${verdict.stories.join(', ')}: ${verdict.reason}`
     default:
-      return `NOT VERIFIED: no verdict: ${terminalText(verdict.message)}`
+      return `NOT VERIFIED: no verdict: ${verdict.message}`
   }
 }
 
@@ -108,13 +109,11 @@ const FINE: Columns<Finding> = MENDS.slice(0, 3)
 export function findingsSummary(findings: readonly Finding[]): string {
   const { title, text } = verdictOf(findings)
   const sign = FINDING_STATES[isHealthy(findings) ? 'ok' : 'fault'].sign
-  const inState = (...states: FindingState[]) =>
-    states.flatMap((state) => findings.filter((one) => one.state === state))
+  const inState = (state: FindingState) => findings.filter((one) => one.state === state)
   const fine = inState('ok')
   return stacked([
     `## ${sign} ralph doctor: ${title.toLowerCase()} (${text})`,
-    table(MENDS, inState('fault', 'warning')),
-    section('Could not be looked at', table(MENDS, inState('unknown'))),
+    table(MENDS, [...inState('fault'), ...inState('warning'), ...inState('unknown')]),
     folded(`${fine.length} fine`, table(FINE, fine)),
   ])
 }

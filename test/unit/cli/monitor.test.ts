@@ -163,7 +163,7 @@ test('a run in CI: two requests show it, and where it can be seen', async () => 
   assert.deepEqual([code, err], [0, ''])
   assert.match(out, /^=== ralph\/auth ===\nStatus: STUCK, Stuck: US-003 is blocked/)
   assert.match(out, /^Next: .*\/ralph /m)
-  assert.ok(out.includes(`${github.url}/acme/shop, asked every 20 s`), out)
+  assert.ok(out.includes(`${github.url}/acme/shop, asked every 30 s`), out)
   assert.deepEqual(
     github.requests.map(({ operation, status }) => [operation, status]),
     [

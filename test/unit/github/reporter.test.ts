@@ -257,7 +257,7 @@ test("labels tell how it stands, are asked for where they change, and people's s
   const ids = await one.opened(at(midRun()))
   const pull = github.issue(ids.pull ?? 0)
   assert.deepEqual(pull.labels, ['ralph'])
-  assert.deepEqual(labelling(github, 0), ['POST /labels', 'POST /issues//labels'])
+  assert.deepEqual(labelling(github, 0), ['POST /issues//labels'])
   pull.labels.push('area: shop')
   let from = github.requests.length
   await one.event({ kind: 'reserved', storyId: 'US-005', at: 0 }, { ...at(midRun()), github: ids })
@@ -268,11 +268,7 @@ test("labels tell how it stands, are asked for where they change, and people's s
   from = github.requests.length
   await job().finished({ ...at(complete()), github: ids }, END)
   assert.deepEqual(pull.labels, ['ralph', 'area: shop', 'ralph:complete'])
-  assert.deepEqual(labelling(github, from), [
-    'POST /labels',
-    'POST /issues//labels',
-    'DELETE /issues//labels/ralph%3Astuck',
-  ])
+  assert.deepEqual(labelling(github, from), ['POST /issues//labels', 'DELETE /issues//labels/ralph%3Astuck'])
 })
 
 test('where labels are refused there are none, without a word and without asking again', async () => {
@@ -283,7 +279,7 @@ test('where labels are refused there are none, without a word and without asking
   const one = job()
   const ids = await one.opened(at(midRun()))
   await one.finished({ ...at(stuck()), github: ids }, { ...END, outcome: 'stuck' })
-  assert.equal(fault.hits, 2)
+  assert.equal(fault.hits, 1)
   assert.deepEqual(warnings, [])
 })
 

@@ -1,7 +1,8 @@
 // The states of runs in CI, asked for conditionally, and seldom.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LEAST_MS, nextLookMs, StateRefs } from '../../../src/github/state-refs.ts'
+import { RequestError } from '@octokit/request-error'
+import { LOOK_MS, nextLookMs, StateRefs } from '../../../src/github/state-refs.ts'
 import { stateFrom, stateText } from '../../../src/loop/stored.ts'
 import { startGitHub } from '../../standin/github.ts'
 import { midRun } from '../report/samples.ts'
@@ -41,16 +42,12 @@ test('a state of many megabytes comes whole', async () => {
   assert.equal(await refs.text(commit), stateText(state))
 })
 
-test('looks are never closer than 20 s, come further apart while nothing happens, and wait for a rate limit', () => {
-  const calm = { isAtWork: true, unchanged: 0, failed: 0, error: null }
-  const all = Array.from({ length: 200 }, (_, unchanged) => nextLookMs({ ...calm, unchanged }, 0))
-  assert.ok(all.every((ms) => ms >= LEAST_MS && ms <= 60_000))
-  assert.equal(nextLookMs({ ...calm, isAtWork: false, unchanged: 200 }, 0), 300_000)
-  assert.equal(nextLookMs({ ...calm, failed: 1, error: new Error('no way') }, 0), 40_000)
-  assert.equal(nextLookMs({ ...calm, failed: 30, error: new Error('no way') }, 0), 300_000)
-  let looks = 0
-  for (let at = 0; at < 3_600_000; looks += 1) at += nextLookMs({ ...calm, unchanged: looks }, 0)
-  assert.ok(looks < 75, `${looks} looks in an hour in which nothing changes`)
+test('looks are never closer than 30 s, and wait for a rate limit', () => {
+  assert.equal(nextLookMs(null, 0), LOOK_MS)
+  assert.equal(nextLookMs(new Error('no way'), 0), LOOK_MS)
+  const response = { status: 429, url: '', headers: { 'retry-after': '120' }, data: null }
+  const request = { method: 'GET' as const, url: '', headers: {} }
+  assert.equal(nextLookMs(new RequestError('slow down', 429, { request, response }), 0), 120_000)
 })
 
 function usedBy({ world }: { world: { used: ReadonlyMap<string, number> } }): number {

@@ -10,7 +10,7 @@ import { type Check, commitStatusOf } from '../../../src/report/checks.ts'
 import { MOST_CHARACTERS } from '../../../src/report/markdown.ts'
 import { nextMove } from '../../../src/report/next-move.ts'
 import { marker } from '../../../src/report/parts.ts'
-import { helpReply, mistakeReply, statusReply } from '../../../src/report/replies.ts'
+import { helpReply, nothingReply, statusReply } from '../../../src/report/replies.ts'
 import { headerOf } from '../../../src/report/view.ts'
 import { banner, lastBox, plainBanner } from '../../../src/terminal/boxes.ts'
 import { type Look, shown } from '../../../src/terminal/line.ts'
@@ -119,7 +119,7 @@ test('title and replies', () => {
       'a squash merge makes it the subject of a commit',
     )
     assert.ok(title.length <= 200 && title.startsWith('auth: ') && title.length > 'auth: '.length, title)
-    assertHarmless(mistakeReply(text, text), null, [], text)
+    assertHarmless(nothingReply(text, text), null, [], text)
     assert.match(marker('sticky', text), /^<!-- ralph:sticky:[\w.+-]* -->$/)
     assert.match(marker('pull', text), /^<!-- ralph:pull:[\w.+-]* -->$/)
   }

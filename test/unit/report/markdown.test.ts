@@ -9,7 +9,7 @@ import { fitted, utf8Bytes } from '../../../src/report/blocks.ts'
 import { link } from '../../../src/report/escape.ts'
 import { MOST_CHARACTERS, MOST_SUMMARY_BYTES } from '../../../src/report/markdown.ts'
 import { marker } from '../../../src/report/parts.ts'
-import { helpReply, mistakeReply } from '../../../src/report/replies.ts'
+import { helpReply, nothingReply } from '../../../src/report/replies.ts'
 import type { Facts } from '../../../src/report/view.ts'
 import {
   dependencyGraph,
@@ -387,7 +387,7 @@ test('replies', () => {
   for (const { example, meaning } of commandsOn('comment'))
     assert.ok(help.includes(`| \`${example}\` | ${meaning} |`), example)
   assert.equal(
-    mistakeReply('there is no command rety', '/ralph retry'),
+    nothingReply('there is no command rety', '/ralph retry'),
     '😕 There is no command rety. Try `/ralph retry`. Nothing was changed.\n',
   )
 })
