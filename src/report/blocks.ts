@@ -40,11 +40,6 @@ export function commitLink(commit: string | null, repository: string): string {
   return link(`\`${commit.slice(0, 7)}\``, `${repository}/commit/${commit}`)
 }
 
-/** Those that are not empty, with dots between. */
-export function dotted(parts: readonly string[]): string {
-  return parts.filter((part) => part !== '').join(' · ')
-}
-
 /** The blocks one below the other; those that are empty are left out. */
 export function stacked(blocks: readonly string[]): string {
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`

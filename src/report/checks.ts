@@ -2,7 +2,7 @@
 import type { Annotation } from '../model/gate.ts'
 import type { State } from '../model/state.ts'
 import { cut, oneLine, plainLines } from '../model/text.ts'
-import { commitLink, dotted, firstPart, fitted, list, section, stacked, table, utf8Bytes } from './blocks.ts'
+import { commitLink, firstPart, fitted, list, section, stacked, table, utf8Bytes } from './blocks.ts'
 import { code, link, markdownText, titleText } from './escape.ts'
 import { outcomeNow, tally } from './headline.ts'
 import { type CheckConclusion, OUTCOMES } from './outcomes.ts'
@@ -21,7 +21,7 @@ import {
 } from './parts.ts'
 import type { StoryView } from './stories.ts'
 import type { View } from './view.ts'
-import { costWords, humanMs, many } from './words.ts'
+import { costWords, dotted, humanMs, many } from './words.ts'
 
 /**
  * A check run as GitHub's API takes it; `conclusion` is null exactly while it is in progress. Where the check is required,
@@ -147,30 +147,24 @@ function stand(view: View, { id, standing, how, aside, attempts, retries, failur
       return { conclusion: 'cancelled', word: 'Not asked for in this run' }
   }
   if (view.chainGoesOn) {
-    if (failure === null) return { conclusion: null, word: 'To be worked on' }
-    return { conclusion: null, word: `Attempt ${retries} was rejected, to be tried again` }
+    const tried = failure === null ? 'To be worked on' : `Attempt ${retries} was rejected, to be tried again`
+    return { conclusion: null, word: tried }
   }
-  switch (view.outcome) {
-    case 'interrupted':
-      return { conclusion: 'cancelled', word: 'Cancelled, not done' }
-    case 'paused':
-    case 'continued':
-      return { conclusion: 'action_required', word: 'Not done' }
-    default:
-      if (failure === null) return { conclusion: 'cancelled', word: 'Not done' }
-      return { conclusion: 'failure', word: 'Not done', detail: failure.summary }
-  }
+  if (view.outcome === 'paused' || view.outcome === 'continued')
+    return { conclusion: 'action_required', word: 'Not done' }
+  if (failure === null || view.outcome === 'interrupted') return { conclusion: 'cancelled', word: 'Not done' }
+  return { conclusion: 'failure', word: 'Not done', detail: failure.summary }
 }
 
 function storySummary(view: View, story: StoryView, word: string): string {
   const { id, title, standing, why, usage, ms, commit } = story
   const isSettled = standing === 'passed' || standing === 'skipped'
-  const figures = dotted([
+  const figures = dotted(
     markdownText(word, 100),
     usage.costUsd > 0 ? costWords(usage) : '',
     ms > 0 ? humanMs(ms) : '',
     commitLink(commit, view.links.repository),
-  ])
+  )
   const [retry, skip] = [code(`/ralph retry ${id} -- <hint>`), code(`/ralph skip ${id}`)]
   return stacked([
     `${storyId(id)} ${markdownText(title, 300)}`,

@@ -8,7 +8,7 @@ import type { Step } from '../model/step.ts'
 import { oneLine } from '../model/text.ts'
 import { othersWords, scopeWords } from '../prd/scope.ts'
 import { counts, remaining } from '../prd/select.ts'
-import { many, utc } from './words.ts'
+import { dotted, many, utc } from './words.ts'
 
 /** The outcome of the job, or null while it is at work. */
 export function outcomeNow(state: State): Outcome | null {
@@ -68,33 +68,33 @@ function stand(state: State): { sign: string; text: string } {
   const rests = restsUntil(state)
   switch (outcome) {
     case null:
-      return { sign: '🔁', text: joined(stories, ...doing(state)) }
+      return { sign: '🔁', text: dotted(stories, ...doing(state)) }
     case 'continued':
-      return { sign: '🔁', text: joined(stories, howItGoesOn(state)) }
+      return { sign: '🔁', text: dotted(stories, howItGoesOn(state)) }
     case 'complete':
       return { sign: '✅', text: `Complete: ${stories}` }
     case 'stuck':
       return {
         sign: '🛑',
-        text: joined(`Stuck: ${areBlocked(state) || reason || 'no story can be worked on'}`, stories),
+        text: dotted(`Stuck: ${areBlocked(state) || reason || 'no story can be worked on'}`, stories),
       }
     case 'max-iterations':
     case 'budget':
-      return { sign: '🛑', text: joined(`Stopped: ${reason || `the ${outcome} limit is reached`}`, stories) }
+      return { sign: '🛑', text: dotted(`Stopped: ${reason || `the ${outcome} limit is reached`}`, stories) }
     case 'paused':
       if (state.plan?.phase === 'proposed' && state.control.paused === null) {
         const count = many(state.prd.userStories.length, 'story', 'stories')
-        return { sign: '📋', text: joined('The plan waits to be approved', count) }
+        return { sign: '📋', text: dotted('The plan waits to be approved', count) }
       }
-      if (rests !== null) return { sign: '⏳', text: joined(`Waiting until ${utc(rests)}`, stories) }
+      if (rests !== null) return { sign: '⏳', text: dotted(`Waiting until ${utc(rests)}`, stories) }
       return {
         sign: '⏸️',
-        text: joined(`Paused${reason === '' || reason === 'paused' ? '' : `: ${reason}`}`, stories),
+        text: dotted(`Paused${reason === '' || reason === 'paused' ? '' : `: ${reason}`}`, stories),
       }
     case 'error':
       return { sign: '❌', text: `Error: ${reason || 'see the log'}` }
     case 'interrupted':
-      return { sign: '⏹️', text: joined('Cancelled, nothing is lost', stories) }
+      return { sign: '⏹️', text: dotted('Cancelled, nothing is lost', stories) }
   }
 }
 
@@ -102,7 +102,7 @@ function stand(state: State): { sign: string; text: string } {
 export function standingWords(state: State, situation: Situation): string {
   if (situation.kind === 'ready') {
     const begun = state.nonce === '' ? 'not begun' : ''
-    return joined(tally(state), begun, comes(situation.step))
+    return dotted(tally(state), begun, comes(situation.step))
   }
   const conclusion = situation.kind === 'ended' ? situation.conclusion : null
   return headline(concludedAs(state, conclusion)).text
@@ -151,8 +151,4 @@ function areBlocked(state: State): string {
   if (second === undefined) return `${first} is blocked`
   if (others.length === 0) return `${first} and ${second} are blocked`
   return `${first} and ${others.length + 1} others are blocked`
-}
-
-function joined(...parts: readonly string[]): string {
-  return parts.filter((part) => part !== '').join(' · ')
 }

@@ -3,14 +3,14 @@ import type { GateResult } from '../model/gate.ts'
 import type { TimelineEntry } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
 import { excerpt } from '../system/excerpt.ts'
-import { commitLink, dotted, firstPart, folded, list, stacked, table } from './blocks.ts'
-import { code, codeBlock, link, markdownText, pathOf } from './escape.ts'
+import { commitLink, firstPart, folded, list, stacked, table } from './blocks.ts'
+import { code, codeBlock, link, markdownText } from './escape.ts'
 import { forecastWords } from './forecast.ts'
 import { OUTCOMES, STANDINGS } from './outcomes.ts'
 import { type Columns, inMarkdown } from './sentence.ts'
-import { byUrgency, type StoryView } from './stories.ts'
+import { byUrgency, type StoryView, shownBy } from './stories.ts'
 import { figuresOf, type View } from './view.ts'
-import { costWords, humanMs, many, testWords, tokens, usd, utc } from './words.ts'
+import { costWords, dotted, humanMs, many, testWords, tokens, usd, utc } from './words.ts'
 
 /** The title of a check has 255 characters, and what puts a mention out of action is one, too. */
 const LONGEST_LINE = 240
@@ -180,25 +180,19 @@ export const ITERATIONS: Columns<TimelineEntry> = [
 ]
 
 /** What shows each criterion, as the final verification found it, folded; empty where nothing does. At most about `room` characters. */
-export function evidenceBlock({ stories, branch, links }: View, room: number): string {
+export function evidenceBlock({ stories, links }: View, room: number): string {
   const proven = stories.filter(({ evidence }) => evidence.length > 0)
-  const criteria = proven.reduce((sum, story) => sum + story.criteria.length, 0)
-  const blob = `${links.repository}/blob/${pathOf(branch)}`
-  const lists = stacked(proven.map((story) => evidenceOf(story, blob))).trim()
-  return folded(`What shows ${many(criteria, 'criterion', 'criteria')}`, firstPart(lists, room))
+  const count = proven.reduce((sum, story) => sum + story.criteria.length, 0)
+  const lists = stacked(proven.map((story) => evidenceOf(story, links.blob))).trim()
+  return folded(`What shows ${many(count, 'criterion', 'criteria')}`, firstPart(lists, room))
 }
 
-function evidenceOf({ id, title, criteria, evidence }: StoryView, blob: string): string {
-  const items = criteria.flatMap((text, at) => {
-    const shown = evidence.filter(({ criterion }) => criterion === at + 1).slice(0, 5)
-    const places = shown.map(({ path, line, shown: words }) => {
-      if (path === undefined) return markdownText(words, 160)
-      const name = code(line === undefined ? path : `${path}:${line}`, 120)
-      return link(name, `${blob}/${pathOf(path)}${line === undefined ? '' : `#L${line}`}`)
-    })
-    return places.length === 0 ? [] : [`- ${markdownText(text, 160)} → ${places.join(', ')}`]
+function evidenceOf(story: StoryView, blob: string): string {
+  const items = story.criteria.flatMap((text, at) => {
+    const shown = shownBy(story, at + 1, blob).map((part) => inMarkdown([part]))
+    return shown.length === 0 ? [] : [`${markdownText(text, 160)} → ${shown.join(', ')}`]
   })
-  return `${storyId(id)} ${markdownText(title, 120)}\n${items.join('\n')}`
+  return `${storyId(story.id)} ${markdownText(story.title, 120)}\n${list(items)}`
 }
 
 /** When this was written and where to look further, in small letters. */
@@ -207,5 +201,5 @@ export function footer({ now, links, folder, outcome }: View): string {
   // They are uploaded when the job ends.
   const kept = links.run === null || outcome === null ? '' : link('report and logs', `${links.run}#artifacts`)
   const changes = links.compare === null ? '' : link('the changes', links.compare)
-  return `<sub>${dotted([`Updated ${utc(now)}`, run, kept, changes, `state in ${code(folder, 200)}`])}</sub>`
+  return `<sub>${dotted(`Updated ${utc(now)}`, run, kept, changes, `state in ${code(folder, 200)}`)}</sub>`
 }

@@ -15,7 +15,7 @@ import { ATTEMPTS, blockedList, heading, marker, progressBar, storyId } from './
 import { type Columns, inMarkdown } from './sentence.ts'
 import { type Facts, type View, viewOf } from './view.ts'
 import type { Why } from './why.ts'
-import { costWords, hasCost, humanMs, many, utc } from './words.ts'
+import { costWords, hasCost, many, utc } from './words.ts'
 
 const COMMANDS: Columns<{ example: string; meaning: string }> = [
   ['Comment', 'text', ({ example }) => ({ code: example })],
@@ -44,7 +44,9 @@ export function statusReply(state: State, facts: Facts, holder: string | true | 
   return stacked([
     `${marker('status', view.feature)}\n${heading(view, 4)}`,
     progressBar(view),
-    atWork(view, holder),
+    holder === null
+      ? 'No job works on it now.'
+      : `${holder === true ? 'A job' : link('A job', holder)} works on it now.`,
     outlook === null ? '' : `**Left:** ${outlook}.`,
     `**Next:** ${inMarkdown(view.next)}`,
     blockedList(view),
@@ -110,15 +112,6 @@ export function viewFromOutside(state: State, facts: Facts, isHeld: boolean): Vi
   return isLost
     ? viewOf(concludedAs(state, null), facts, { kind: 'ready', step: null })
     : viewOf(state, facts)
-}
-
-/** Who works, on what and since when. */
-function atWork({ inWork, now }: View, holder: string | true | null): string {
-  if (holder === null) return 'No job works on it now.'
-  const job = holder === true ? 'A job' : link('A job', holder)
-  if (inWork === null) return `${job} works on it now.`
-  const since = humanMs(Math.max(0, now - inWork.startedAt))
-  return `${job} works on ${code(inWork.storyId, 64)} now, attempt ${inWork.number}, since ${since}.`
 }
 
 /** The reply to a command that is kept, while GitHub lets no job start that would hear it; `until` in epoch milliseconds. */

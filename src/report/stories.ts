@@ -6,9 +6,10 @@ import { remarksOf } from '../model/gate.ts'
 import type { State } from '../model/state.ts'
 import { emptyUsage } from '../model/usage.ts'
 import { askedIn } from '../prd/select.ts'
+import { pathOf } from './escape.ts'
 import { inWork } from './headline.ts'
 import { STANDINGS, type Standing } from './outcomes.ts'
-import { type Sentence, says } from './sentence.ts'
+import { type Part, type Sentence, says } from './sentence.ts'
 import { many } from './words.ts'
 
 export type StoryView = ReturnType<typeof storyOf>
@@ -180,4 +181,16 @@ export function dependenciesOf(stories: readonly StoryView[]) {
   const used = new Set(edges.flatMap(({ from, to }) => [from, to]))
   const drawn = stories.map((story, at) => ({ at, story })).filter(({ at }) => used.has(at))
   return { edges, drawn }
+}
+
+/** What shows that a criterion is met: the place in the code where there is one, else what the judge named. `blob`: where files are seen. */
+export function shownBy({ evidence }: StoryView, criterion: number, blob: string): Part[] {
+  return evidence
+    .filter((one) => one.criterion === criterion)
+    .slice(0, 5)
+    .map(({ path, line, shown }) => {
+      if (path === undefined) return { text: shown }
+      const [at, anchor] = line === undefined ? [path, ''] : [`${path}:${line}`, `#L${line}`]
+      return { link: at, url: blob === '' ? '' : `${blob}/${pathOf(path)}${anchor}` }
+    })
 }

@@ -128,6 +128,8 @@ export function viewOf(state: State, facts: Facts, situation: Situation = ownSit
       outcome === 'complete' && facts.agentsSection === true ? worthKeeping(state.prd.run.learnings) : [],
     links: {
       repository: repositoryUrl,
+      /** Of a file on the branch; empty where nobody can see it. */
+      blob: repositoryUrl === '' ? '' : `${repositoryUrl}/blob/${pathOf(state.branch)}`,
       run: facts.runUrl,
       compare: compareUrl,
       summary: comment === null ? null : `${repositoryUrl}/pull/${pull}#issuecomment-${comment}`,

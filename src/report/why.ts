@@ -9,9 +9,9 @@ import { many, utc } from './words.ts'
 
 export type Why = NonNullable<ReturnType<typeof whyOf>>
 
-/** `id` null: the story that failed last, one that is not mended before the others. Null where there is none of it. */
+/** `id` null: the story that failed last and is not mended. Null where there is none of it. */
 export function whyOf(state: State, id: string | null, surface: Surface) {
-  const wanted = id ?? lastFailed(state) ?? lastRejected(state)
+  const wanted = id ?? lastFailed(state)
   const story = storiesOf(state).find((one) => one.id === wanted)
   if (story === undefined) return null
   const { failure, gates } = story
@@ -29,10 +29,6 @@ export function whyOf(state: State, id: string | null, surface: Surface) {
     /** What a person can do, the most telling first. */
     help: helpOf(state, story, surface),
   }
-}
-
-function lastRejected({ timeline }: State): string | undefined {
-  return timeline.findLast(({ result }) => result === 'rejected' || result === 'reset')?.storyId
 }
 
 const KINDS: Readonly<Record<Failure['kind'], string>> = {

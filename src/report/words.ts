@@ -108,3 +108,8 @@ export function refusedWords(refused: ReadonlyMap<string, number>): string | nul
   const more = refused.size > MOST_HOSTS ? ` and ${refused.size - MOST_HOSTS} more` : ''
   return `The network refused: ${named.join(', ')}${more}`
 }
+
+/** Those that are not empty, with dots between. */
+export function dotted(...parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join(' · ')
+}

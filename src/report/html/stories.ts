@@ -1,15 +1,14 @@
 // The stories: criteria with what shows them, the last failure, gates with their output, places in files, pictures of pages.
 import { typedOn } from '../../loop/command-table.ts'
-import type { Evidence } from '../../model/feature.ts'
 import type { Screenshot } from '../../model/gate.ts'
 import { oneLine } from '../../model/text.ts'
-import { bounded, pathOf } from '../escape.ts'
+import { bounded } from '../escape.ts'
 import { STANDINGS } from '../outcomes.ts'
 import { GATES } from '../parts.ts'
-import { byUrgency, type StoryView } from '../stories.ts'
+import { byUrgency, type StoryView, shownBy } from '../stories.ts'
 import type { View } from '../view.ts'
 import { costWords, hasCost, humanMs, many } from '../words.ts'
-import { commit, folded, html, link, type Markup, nothing, OPEN, table, words } from './markup.ts'
+import { commit, folded, html, inHtml, type Markup, nothing, OPEN, table, words } from './markup.ts'
 
 /** How much of a state is shown: stories in full and by a line, UTF-16 units of a text and of an output, bytes of pictures. */
 export type Room = { stories: number; lines: number; text: number; output: number; pictures: number }
@@ -110,19 +109,11 @@ function listed(title: string, items: readonly Markup[], most: number): Markup {
   return html`<h4>${title}</h4><ol>${items.slice(0, most).map((item) => html`<li>${item}</li>`)}${more}</ol>`
 }
 
-function criteria({ criteria: all, evidence }: StoryView, view: View, room: Room): Markup[] {
-  return all.map((text, at) => {
-    const shown = evidence.filter(({ criterion }) => criterion === at + 1).slice(0, 5)
-    return html`${words(text, Math.min(room.text, 500))}${shown.map((one) => html`<span class="shown">✔ ${evidenceOf(one, view)}</span>`)}`
+function criteria(story: StoryView, { links }: View, room: Room): Markup[] {
+  return story.criteria.map((text, at) => {
+    const shown = shownBy(story, at + 1, links.blob)
+    return html`${words(text, Math.min(room.text, 500))}${shown.map((one) => html`<span class="shown">✔ ${inHtml([one])}</span>`)}`
   })
-}
-
-/** What shows that a criterion is met: the place in the code where there is one, else what the judge named. */
-function evidenceOf({ shown, path, line }: Evidence, { links, branch }: View): Markup {
-  const text = words(shown, 300)
-  if (path === undefined || links.repository === '') return text
-  const address = `${pathOf(branch)}/${pathOf(path)}`
-  return link(text, `${links.repository}/blob/${address}${line === undefined ? '' : `#L${line}`}`)
 }
 
 function failure({ id, failure: found, standing }: StoryView, { surface }: View, room: Room): Markup {

@@ -71,6 +71,7 @@ test('a split that came to nothing is told, with what to type', () => {
 test('without a story the one that failed last is meant, and none where none failed', () => {
   assert.equal(whyOf(stuck(), null, 'cli')?.story.id, 'US-003')
   assert.equal(whyOf(justStarted(), null, 'cli'), null)
+  assert.equal(whyOf(pass(reject(justStarted(), 'US-001'), 'US-001', 2), null, 'cli'), null)
   assert.equal(whyOf(complete(), 'US-009', 'cli'), null)
   assert.equal(whyReply(null), 'No attempt of a story has failed.\n')
 })
@@ -142,12 +143,4 @@ test('a long diff is bounded, and its end is said', () => {
   assert.ok(text.length < 60_000)
   assert.match(text, /```diff\n\+line 0\n/)
   assert.match(text, /… and \d+ lines more/)
-})
-
-test('without a story: the one that failed last, of all that have', () => {
-  const mended = pass(reject(justStarted(), 'US-001'), 'US-001', 2)
-  const why = whyOf(mended, null, 'cli')
-  assert.equal(why?.story.id, 'US-001')
-  assert.equal(why?.seen, null)
-  assert.equal(whyOf(pass(justStarted(), 'US-001'), null, 'cli'), null)
 })
