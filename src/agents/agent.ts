@@ -76,7 +76,6 @@ export type SessionResult = {
 export type Classified = Pick<SessionResult, 'status' | 'message' | 'finalText' | 'usage' | 'resetsAt'>
 
 export type CommandOptions = {
-  /** Of a custom agent. */
   commandLine?: string | undefined
   model?: string | undefined
   /** What the agent will see. */
@@ -85,7 +84,6 @@ export type CommandOptions = {
   root: boolean
 }
 
-/** How a vendor's program is logged in. */
 export type Login = {
   /** Variables that hold a key: those that people are told to set, the usual one first. */
   keys: readonly string[]
@@ -139,7 +137,6 @@ export interface AgentVendor {
   provider?: string
   /** Looked up in PATH. */
   program: string
-  /** How to get the program, for the error message. */
   install: string
   /** Its package, which `agent-version` installs; null where there is none. */
   npm: string | null
@@ -200,7 +197,6 @@ export function noUsage(): Usage {
   }
 }
 
-/** An option and its value, where there is one. */
 export function flag(name: string, value: string | undefined): string[] {
   return value === undefined ? [] : [name, value]
 }

@@ -37,7 +37,6 @@ export const custom: AgentVendor = {
 class CustomReader implements StreamParser {
   #text = ''
   #lastLine = ''
-  /** What the last line says of the usage. */
   #usage: Usage | null = null
   readonly #stderr = stderrLine()
 

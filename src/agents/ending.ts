@@ -138,7 +138,6 @@ export type Refusal = {
   http: number | null
   /** Names of errors: `type`, `code`, `status`, `reason` and such. */
   codes: readonly string[]
-  /** The vendor's words. */
   message: string
 }
 

@@ -104,7 +104,6 @@ export abstract class EventReader implements StreamParser {
     return this.used()
   }
 
-  /** The usage so far, for who watches. */
   protected used(): AgentEvent[] {
     return [{ kind: 'usage', usage: { ...this.usage } }]
   }
@@ -130,12 +129,10 @@ function jsonEvent(line: string): Json | null {
   return start < 0 || line.lastIndexOf('"', start) >= 0 ? null : jsonObject(line.slice(start))
 }
 
-/** The use of a tool, with what it is used on. */
 export function toolUse(name: unknown, input: unknown): AgentEvent {
   return { kind: 'tool', name: string(name) ?? 'tool', target: toolTarget(input) }
 }
 
-/** What an agent says; nothing where that is nothing. */
 export function textEvent(text: string): AgentEvent[] {
   return text === '' ? [] : [{ kind: 'text', text }]
 }

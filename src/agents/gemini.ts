@@ -130,7 +130,6 @@ class GeminiReader extends EventReader {
 /** Its own sentences for a broken connection (recordings middrop, refused): `error.type` says "unknown". */
 const BROKEN = /^\[API Error: (?:terminated|exception TypeError: fetch failed\b.*)\]$/
 
-/** Exit codes of its own. */
 const OWN_CODES: ReadonlyMap<number, readonly [SessionStatus, string]> = new Map([
   [
     41,

@@ -91,7 +91,6 @@ export async function installAgent(request: InstallRequest): Promise<Installed> 
 }
 
 type Wanted = InstallRequest & { package: string; integrity: string | null }
-/** What npm is to install, and where. */
 type Place = Wanted & { npm: string; folder: string }
 
 async function installed(wanted: Wanted): Promise<Installed | null> {

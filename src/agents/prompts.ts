@@ -20,7 +20,6 @@ export type PromptSources = {
   read(commit: string, path: string): Promise<string | null>
 }
 
-/** What a session works on. */
 export type Asked =
   /** `conflict`: why the work of earlier attempts is not in the tree, or null. */
   | { mode: 'run'; story: Story; conflict: string | null; step?: SessionStep }

@@ -8,7 +8,6 @@ import { findProgram } from '../system/program.ts'
 import type { AgentVendor, KeyCheck, Login } from './agent.ts'
 import { oneLine } from './ending.ts'
 
-/** Why an agent cannot work, and what to do. */
 export type Unready = { reason: string; fix: string }
 
 export type Availability =

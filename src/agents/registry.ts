@@ -23,11 +23,9 @@ const VENDORS: readonly [AgentVendor, ...AgentVendor[]] = [
   custom,
 ]
 
-/** Names that the input `agent` takes. */
 export const agentNames: readonly string[] = VENDORS.map((vendor) => vendor.name)
 export const defaultAgent = VENDORS[0].name
 
-/** The agent of this name, or null. */
 export function findAgent(name: string): AgentVendor | null {
   return VENDORS.find((vendor) => vendor.name === name) ?? null
 }

@@ -28,7 +28,6 @@ export type AgentRequest = Omit<RunRequest, 'file' | 'args' | 'stdin' | 'onLine'
     /** What a usage costs, USD; null where nobody knows. Without it the vendor's own word counts. */
     costOf?: (usage: Usage) => number | null
     onEvent?: (event: AgentEvent) => void
-    /** Takes secrets out of events and transcript. */
     redactor: Redactor
     /** Every line of both streams goes there, up to a bound. */
     transcriptPath?: string

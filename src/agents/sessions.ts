@@ -24,7 +24,6 @@ import { readSignals } from './signals.ts'
 
 export type SessionsOptions = PromptSources &
   Pick<AgentRequest, 'vendor' | 'cwd' | 'idleTimeoutMs' | 'redactor' | 'mark' | 'as' | 'onEvent'> & {
-    /** The command line of a custom agent. */
     commandLine: string | null
     wrapper: string | null
     args: readonly string[]

@@ -14,7 +14,6 @@ export type Dialect = {
   streamed: boolean
   /** `input_tokens` includes what was read from the cache or written to it. */
   cacheCounted: boolean
-  /** See EventReader. */
   refusals: readonly RegExp[]
 }
 

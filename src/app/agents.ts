@@ -55,7 +55,6 @@ type Choice = {
 /** What was chosen for the first agent means nothing to another one. */
 const ANOTHER = { version: null, model: { plan: null, run: null, setup: null, verify: null }, args: [] }
 
-/** The agent that a step names. */
 export function agentOfStep(options: PortOptions, name: string): Promise<AgentPort> {
   return agentPort(options, { ...ANOTHER, path: 'steps', name })
 }
@@ -212,7 +211,6 @@ async function refuseWithoutKey(
   })
 }
 
-/** How a job gets a key. */
 export function keyMend(key: string): string {
   return `add a valid one to the repository's secrets (Settings, Secrets and variables, Actions), and to this step: env: { ${key}: \${{ secrets.${key} }} }`
 }

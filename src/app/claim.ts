@@ -78,7 +78,6 @@ export type ClaimRequest = {
 
 const NO_GITHUB: State['github'] = { pull: null, pullUrl: null, comment: null, head: null, unclosed: [] }
 
-/** What of a workspace is asked. */
 export type Given = Pick<Workspace, 'git' | 'objects' | 'store' | 'repository'>
 
 export type Claimed = { state: State; resumed: boolean; notes: string[] }

@@ -71,7 +71,6 @@ export function otherUserOptions({ env, clone, say }: Omit<IsolationOptions, 'se
   return { env, workTree: clone.workTree, gitDir: clone.commonDir, key, say }
 }
 
-/** The user without a network but for the way out at this port. */
 function closed(user: OtherUser, { enter, sharesLoopback }: ClosedNetwork, port: number): OtherUser {
   const proxy = `http://127.0.0.1:${port}`
   const variables = ['HTTPS_PROXY', 'HTTP_PROXY', 'https_proxy', 'http_proxy'].map((name) => [name, proxy])

@@ -32,7 +32,6 @@ function gateExample({ surface }: Settings): string {
     : "name one in the workflow, such as gates: 'test: npm test'"
 }
 
-/** The bounds of the run, as the loop counts them. */
 export function limitsOf(settings: Settings): Limits {
   // Four jobs do one iteration.
   const iterationsPerJob = settings.isolation === 'separate-job' ? 1 : settings.iterationsPerJob
@@ -91,7 +90,6 @@ export function leaseMsOf(settings: Settings): number {
   return queuedMs + leaseMs(settings.iterationTimeoutMs + afterMs, gatesMsOf(settings) + prepareMs)
 }
 
-/** A lease for this process. */
 export async function leaseFor(
   settings: Settings,
   now: number,

@@ -20,7 +20,6 @@ import type { Attempt, State } from '../model/state.ts'
 import { excerpt } from '../system/excerpt.ts'
 import type { GatesPortOptions, PortOptions } from './ports.ts'
 
-/** What steps are made of. */
 export type StepTools = {
   /** The run's own agent, and those that steps name. */
   base: AgentPort

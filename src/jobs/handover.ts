@@ -119,7 +119,6 @@ export type FromWork = z.output<typeof fromWork>
 /** Gate results for exactly the code of this digest; without one nothing came as far as the gates. */
 export type FromGate = z.output<typeof fromGate>
 
-/** What came of a plan session, and what it used. */
 export type Planned = z.output<typeof planned>
 
 /** The same for the next job. */

@@ -163,7 +163,6 @@ export function refund(
   return withAttempt(state, { ...begunOf(attempt), phase: 'returned', session, reason, message })
 }
 
-/** Every attempt in work. */
 export function refundAll(state: State, reason: AttemptIn<'returned'>['reason'], message: string): State {
   return Object.keys(state.attempts).reduce((after, id) => refund(after, id, reason, message), state)
 }

@@ -13,7 +13,6 @@ export function bullets(items: readonly string[]): string {
   return items.map((item) => `- ${item.replace(/\s*[\n\r\u0085\u2028\u2029]\s*/g, ' ')}`).join('\n')
 }
 
-/** The same with numbers, from 1. */
 export function numbered(items: readonly string[]): string {
   return items.map((item, at) => bullets([item]).replace('-', `${at + 1}.`)).join('\n')
 }
@@ -37,7 +36,6 @@ export function newest(items: readonly string[], bound: number): string {
     .trim()
 }
 
-/** The first items that fit, each on a line. */
 export function fitting(items: readonly string[], bound: number): string[] {
   const kept: string[] = []
   let size = 0

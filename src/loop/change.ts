@@ -17,7 +17,6 @@ export function withReady(state: State, change: Partial<Job['ready']>): State {
   return withJob(state, { ready: { ...state.job.ready, ...change } })
 }
 
-/** One more of what a job counts. */
 export function counted(state: State, what: keyof Job['counts']): State {
   const { counts } = state.job
   return withJob(state, { counts: { ...counts, [what]: counts[what] + 1 } })
@@ -43,7 +42,6 @@ export function without<T>(all: Record<string, T>, id: string): Record<string, T
   return others
 }
 
-/** The attempt's session, where it has had one. */
 export function sessionOf(attempt: Attempt) {
   return attempt.phase === 'reserved' ? null : attempt.session
 }
@@ -52,7 +50,6 @@ function gatesOf(attempt: Attempt): readonly GateResult[] {
   return 'gates' in attempt ? attempt.gates : []
 }
 
-/** What is known of a story that was never worked on. */
 export function emptyRecord(): StoryRecord {
   return {
     failure: null,
@@ -72,7 +69,6 @@ export function withRecord(state: State, id: string, change: (record: StoryRecor
   return { ...state, records: { ...state.records, [id]: change(state.records[id] ?? emptyRecord()) } }
 }
 
-/** The prd with one story changed. */
 export function mapStory(prd: Prd, id: string, change: (story: Story) => Story): Prd {
   return { ...prd, userStories: prd.userStories.map((story) => (story.id === id ? change(story) : story)) }
 }
@@ -175,7 +171,6 @@ export function timed(state: State, entry: TimelineEntry): State {
   return { ...state, timeline: [...state.timeline, entry].slice(-TIMELINE) }
 }
 
-/** progress.txt's entry of an attempt. */
 export function entryOf(
   state: State,
   attempt: Attempt,

@@ -6,7 +6,6 @@ import { nearest } from '../system/nearest.ts'
 export type Surface = 'comment' | 'cli'
 
 type WithoutSource<C> = C extends { id: number; by: string } ? Omit<C, 'id' | 'by' | 'at'> : never
-/** A command without who said it. */
 export type Said = Exclude<WithoutSource<Command>, { kind: 'refused' }>
 
 export type Understood =

@@ -9,7 +9,6 @@ type Place = { path: string; line: number | null } | 'named'
 export type EvidenceFacts = {
   /** A verdict that names no evidence at all counts as one whose evidence is missing. */
   isRequired: boolean
-  /** Names of the gates that passed. */
   gates: readonly string[]
   /** Names of the pictures that the judge was shown. */
   screenshots: readonly string[]

@@ -89,7 +89,6 @@ export async function askJudge(about: JudgeTask, commit: string, { state, limits
   }
 }
 
-/** What evidence is looked for in. */
 function factsOf(
   { gates, pictures = [] }: JudgeTask,
   commit: string,

@@ -6,7 +6,6 @@ import { withoutReopened } from '../prd/merge.ts'
 
 type Noted = Pick<StoryRecord, 'note'> | undefined
 
-/** What people wrote there. */
 export function peopleNotes(story: Story, record: Noted): string {
   const note = record?.note ?? ''
   const at = note === '' ? -1 : story.notes.lastIndexOf(note)
@@ -14,7 +13,6 @@ export function peopleNotes(story: Story, record: Noted): string {
   return withoutReopened(theirs).trim()
 }
 
-/** Whether Ralph has put something there. */
 export function isNoted({ records }: Pick<State, 'records'>, storyId: string): boolean {
   return (records[storyId]?.note ?? '') !== ''
 }

@@ -26,7 +26,6 @@ export type Progress = {
 
 export const CANCELLED: Ended = { status: 'interrupted', message: 'cancelled', resetsAt: null }
 
-/** What a try came to. */
 export type Tried =
   | { kind: 'ok' }
   | { kind: 'failed'; summary: string; detail: string }
@@ -174,7 +173,6 @@ export function sessionStep(
   return { name, model, args, prompt, log }
 }
 
-/** A name as a part of a file's name. */
 export function fileWord(name: string): string {
   return name.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 40)
 }

@@ -149,7 +149,6 @@ function fnv(text: string): string {
   return (hash >>> 0).toString(16).padStart(8, '0')
 }
 
-/** A plan that a session is to make. */
 export function wantedPlan(brief: string, issue: number | null = null): Plan {
   return {
     phase: 'wanted',

@@ -16,10 +16,8 @@ export type Gate = {
   coverage?: { file: string; threshold: number | null }
 }
 
-/** The name of the browser check among the results. */
 export const BROWSER_GATE = 'browser'
 
-/** How many tests a gate said that it ran. */
 export type TestCounts = z.infer<typeof TestCounts>
 export const TestCounts = z.object({ passed: z.number(), failed: z.number(), skipped: z.number() })
 

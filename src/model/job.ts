@@ -37,7 +37,6 @@ export function emptyControl(): Control {
   }
 }
 
-/** The attempt in work, or null. */
 export function openAttempt({ attempts }: Pick<State, 'attempts'>): Attempt | null {
   return Object.values(attempts)[0] ?? null
 }
@@ -64,7 +63,6 @@ export function isDispatched({ ending }: Pick<Job, 'ending'>): boolean {
   return ending !== null && ending.next.kind !== 'open' && ending.next.kind !== 'limited'
 }
 
-/** Whether a blocking gate runs for a story with these tags. */
 export function isGated({ gatedTags }: Pick<Job, 'gatedTags'>, tags: readonly string[]): boolean {
   return gatedTags === null || tags.some((tag) => gatedTags.includes(tag))
 }

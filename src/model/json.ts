@@ -13,7 +13,6 @@ export function jsonObject(given: string): Json | null {
   }
 }
 
-/** The value as an object, or null. */
 export function object(value: unknown): Json | null {
   return isObject(value) ? value : null
 }
@@ -23,12 +22,10 @@ export function objects(value: unknown): Json[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }
 
-/** The value as a string, or null. */
 export function string(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** The value as a finite number, or null. */
 export function number(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }

@@ -30,7 +30,6 @@ export type Limits = {
   /** `approve: auto`: nobody has to say that a plan is good. */
   approvesPlans: boolean
   stopOnBlocked: boolean
-  /** The agent's name. */
   agent: string
   /** The agent that stands in while the first is limited, and after two failed attempts on a story. */
   fallback: string | null

@@ -58,7 +58,6 @@ export type SessionStep = Pick<AgentStep, 'name' | 'model' | 'args' | 'prompt'> 
 /** What the steps behind the commit came to. `pause`: why the run ends. */
 export type Afterwards = { pause?: string; circuits?: Circuits }
 
-/** The agents that steps name, each once. */
 export function agentsIn(pipeline: Pipeline | null): string[] {
   const named = agentSteps(pipeline).flatMap(({ agent }) => (agent === null ? [] : [agent]))
   return [...new Set(named)]
@@ -68,7 +67,6 @@ export function agentSteps(pipeline: Pipeline | null): AgentStep[] {
   return (pipeline?.before ?? []).filter((step) => step.type === 'agent')
 }
 
-/** The pipeline in a line, for people. */
 export function sayPipeline({ name, before, after }: Pipeline, agent: string): string {
   const said = (step: PipelineStep) =>
     `${step.name} (${step.type === 'agent' ? [step.agent ?? agent, step.model].filter(Boolean).join(', ') : step.type})`

@@ -9,7 +9,6 @@ export const Plan = z.object({
   phase: z.enum(['wanted', 'proposed', 'approved', 'begun']),
   /** An issue's text, documents, a sentence, and what people said of the last proposal. Hostile; empty once it has begun. */
   brief: z.string(),
-  /** The issue that asked for it. */
   issue: z.nullable(z.number()),
   /** Of a split: the parts, until somebody approves them. A feature's stories stand in prd.json at once. */
   stories: z.array(Story),
@@ -29,7 +28,6 @@ export const Plan = z.object({
 /** What a plan session works on. `brief` is hostile data; `split`: the id of a story that is too large. */
 export type PlanTask = { brief: string; stories: readonly Story[]; split: string | null; message: string }
 
-/** What came of a plan session. */
 export type Proposal =
   | {
       kind: 'proposed'

@@ -69,7 +69,6 @@ export type AgentPort = {
   ): Promise<Afterwards>
 }
 
-/** What gates run for. */
 export type GateRun = {
   of: 'baseline' | 'story' | 'join' | 'whole'
   /** Those for these tags, and those for every story; null: all. */
@@ -187,7 +186,6 @@ export type PullRequestPort = {
   beforePublish(state: State, head: string): Promise<State['github']>
   opened(state: State): Promise<State['github']>
   finished(state: State, conclusion: Conclusion): Promise<State['github']>
-  /** Whether people merged the pull request. */
   merged(state: State): Promise<boolean>
 }
 

@@ -99,7 +99,6 @@ export const Attempt = z.discriminatedUnion('phase', [
   }),
 ])
 
-/** An attempt that has come so far. */
 export type AttemptIn<P extends Attempt['phase']> = Extract<Attempt, { phase: P }>
 
 /** The work of a story's rejected attempts: a tree, and the green commit it grew from. */
@@ -235,7 +234,6 @@ export const TimelineEntry = z.object({
   /** Of `ms`: what the agent took, and what the gates took. */
   agentMs: z.exactOptional(z.number()),
   gatesMs: z.exactOptional(z.number()),
-  /** What it was rejected for. */
   kind: z.exactOptional(Failure.shape.kind),
 })
 
@@ -348,7 +346,6 @@ export const State = z.object({
   baselineGates: z.exactOptional(z.record(z.string(), GateBaseline)),
   /** How pages looked there. */
   basePages: z.exactOptional(z.array(Screenshot)),
-  /** By story. Today one at a time. */
   attempts: z.record(z.string(), Attempt),
   kept: z.record(z.string(), Kept),
   records: z.record(z.string(), StoryRecord),

@@ -1,7 +1,6 @@
 // What a job can do next, as data.
 import type { AttemptIn, Conclusion } from './state.ts'
 
-/** The next thing to do, as data. */
 export type Step =
   | { kind: 'sync' }
   | { kind: 'join'; theirs: string }

@@ -29,7 +29,6 @@ const usageKeys = ['calls', 'inputTokens', 'outputTokens', 'cachedTokens', 'cost
 /** Written only where there is something to say. */
 const optionalUsageKeys = ['estimatedCostUsd', 'estimatedTokens', 'turns'] as const
 
-/** Nothing used yet. */
 export function emptyUsage(): Usage {
   return { calls: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0, agentSeconds: 0 }
 }

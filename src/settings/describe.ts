@@ -33,7 +33,6 @@ function gateText(gate: Settings['gates'][number]): string {
   return oneLine(marks.length === 0 ? gate.name : `${gate.name} (${marks.join(', ')})`)
 }
 
-/** A flag as a command line takes it. */
 export type FlagRow = Pick<SettingRow, 'key' | 'standard' | 'description' | 'group'> & {
   /** `--max-cost-usd`. */
   flag: string

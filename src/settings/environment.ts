@@ -1,6 +1,5 @@
 // The environment of this process. Beside the door of the action (door.ts) nothing else reads `process.env`.
 
-/** A copy of it. */
 export function hostEnvironment(): Record<string, string> {
   const set = Object.entries(process.env).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, value]],

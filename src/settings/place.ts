@@ -6,7 +6,6 @@ import { nearest } from '../system/nearest.ts'
 import { anyOf, shown } from './show.ts'
 import { camelCase, isMap, type Schema } from './values.ts'
 
-/** What reading collects. */
 export type Report = { mistakes: Mistake[]; notes: string[] }
 
 type Key = string | number
@@ -32,7 +31,6 @@ export type Given = {
 /** More mistakes than this are counted, not listed. */
 const mostMistakes = 100
 
-/** The place of an item or key below `at`. */
 export function below(at: Place, ...keys: readonly Key[]): Place {
   return { ...at, keys: [...at.keys, ...keys] }
 }

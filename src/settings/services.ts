@@ -109,7 +109,6 @@ export const services = z
   )
   .register(v.kinds, { kind: 'map' })
 
-/** Every variable that one of them names. */
 export function variablesIn(all: readonly Service[]): string[] {
   return [...new Set(all.flatMap(({ inherit, environment: set }) => [...inherit, ...Object.keys(set)]))]
 }

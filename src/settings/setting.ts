@@ -10,7 +10,6 @@ export type Group = 'what' | 'agent' | 'gates' | 'limits' | 'pull request' | 'tr
 type More<T, D> = {
   /** What is read where nothing is given, as people would write it; without it the value is null. */
   or?: D
-  /** The same on a command line. */
   onCli?: unknown
   /** The default in words, where it is not what is read. */
   standard?: string
@@ -30,7 +29,6 @@ type Setting<S extends z.core.$ZodType, D> = More<z.output<S>, D> & {
   about: string
 }
 
-/** What is read of a setting. */
 export type ValueOf<T> = T extends Setting<infer S, infer D> ? z.output<S> | Extract<D, null> : never
 
 /** The maker of a group's settings: what one may be, what it is for, and what else there is to know. */
@@ -42,7 +40,6 @@ export function groupOf(group: Group) {
   ): Setting<S, D> => ({ group, schema, about, ...more })
 }
 
-/** A setting with its names and its texts. */
 export type SettingRow = Setting<z.core.$ZodType, unknown> & {
   /** Its name in `Settings`. */
   field: string
@@ -71,13 +68,11 @@ export function isEverywhere({ group }: SettingRow): boolean {
   return group !== 'file only'
 }
 
-/** The value where nothing is given. */
 export function standardOf({ schema, or, onCli = or }: SettingRow, surface: Surface): unknown {
   const written = surface === 'cli' ? onCli : or
   return written === undefined ? null : z.parse(schema, written)
 }
 
-/** The notes on a value that was given. */
 export function remarksOf({ remarks, noEffect }: SettingRow, value: unknown): string[] {
   const why = noEffect?.(value) ?? null
   return [...(remarks?.(value) ?? []), ...(why === null ? [] : [`has no effect in this version: ${why}`])]

@@ -78,7 +78,6 @@ function checkAgents(settings: Settings, origins: Origins): void {
   }
 }
 
-/** What steps cannot do where they are asked for. */
 function remarkSteps({ steps, isolation, agent }: Settings, { steps: { at } }: Origins): void {
   if (steps === null) return
   if (isolation === 'separate-job' && steps.after.length > 0) {

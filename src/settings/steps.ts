@@ -115,7 +115,6 @@ export const steps = z
 type Written = z.output<typeof step>
 type Steps = z.output<typeof steps>
 
-/** A pipeline's name. */
 export const pipelineName = v.textWhere(
   (written) => /^[\w][\w.-]{0,59}$/.test(written),
   `a name of \`steps\`, or of a file ${CONFIGS}/NAME.json`,

@@ -277,7 +277,6 @@ export const table = {
   stateNamespace: file(names.stateNamespace, 'Where the state refs live.', { or: 'refs/ralph' }),
 }
 
-/** What is read for each field. */
 export type Values = { [F in keyof typeof table]: ValueOf<(typeof table)[F]> }
 
 /** Everything that decides a run, read once, typed; durations are milliseconds, null means not set. */

@@ -47,16 +47,13 @@ const onOneLine = passes<string>(
   expects('a text on one line', 'join the lines'),
 )
 
-/** A text on one line. */
 export const text = z.string(aText).check(...filled, onOneLine)
 
-/** A text of any number of lines. */
 export const lines = z.string(aText).check(
   ...filled,
   z.overwrite((written) => written.replaceAll('\r\n', '\n')),
 )
 
-/** A text on one line that passes a test. */
 export function textWhere(test: (text: string) => boolean, ...words: Parameters<typeof expects>) {
   return text.check(passes(test, expects(...words)))
 }
@@ -67,7 +64,6 @@ export const url = textWhere(
   'write a URL such as http://localhost:3000',
 )
 
-/** One of a few words. */
 export function choice<const T extends readonly string[]>(values: T) {
   const words = expects(anyOf(values), (written) => {
     const close = nearest(written, values)
@@ -101,7 +97,6 @@ export function integer({ zero, most }: { zero?: string; most?: number } = {}) {
   return z.pipe(numeric(/^\d+$/), z.int(words).check(...bounds)).register(kinds, { kind: 'integer' })
 }
 
-/** A whole number of at least 1. */
 export const count = integer()
 
 /** US dollars, as a decimal number of at least 0. */
@@ -171,19 +166,16 @@ export function list<T>(item: Schema<T>, { comments = false } = {}) {
   return z.pipe(z.transform(items), z.array(item, words)).register(kinds, { kind: 'list' })
 }
 
-/** A list of structures. */
 export function listOf<T>(item: Schema<T>) {
   return z.array(item, expects('a list', 'write a list')).register(kinds, { kind: 'list' })
 }
 
-/** Values by name. */
 export function mapOf<T>(item: Schema<T>) {
   const words = expects('a short name without control characters', 'rename it')
   const name = z.string().check(passes((key) => key.trim() !== '' && oneLine(key) === key, words))
   return z.record(name, item, expects('a map', 'write `name: value` lines')).register(kinds, { kind: 'map' })
 }
 
-/** What may be left out, and is `null` then. */
 export function orNull<T>(schema: Schema<T>) {
   return z._default(z.nullable(schema), null)
 }
@@ -222,7 +214,6 @@ export function structure<const S extends z.core.$ZodLooseShape>(
   return z.pipe(z.transform(given), z.strictObject(shape, { error })).register(kinds, { kind: 'map' })
 }
 
-/** `retry_delay` as `retryDelay`. */
 export function camelCase(key: string): string {
   return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
@@ -243,7 +234,6 @@ export function distinct<T>(
   return z.check<T>(check, { when: () => true })
 }
 
-/** True for a map of YAML or JSON. */
 export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

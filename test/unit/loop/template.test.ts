@@ -7,7 +7,7 @@ import { TEMPLATES } from '../../../src/loop/built-in.ts'
 import { planParts, runParts, setupParts, verifyParts } from '../../../src/loop/prompt.ts'
 import { checkTemplate, fill, namedIn, type Part, textOf } from '../../../src/loop/template.ts'
 import { checkTemplates, findTemplate } from '../../../src/loop/templates.ts'
-import { MODES, type Mode, variableNames, variableRows, writtenIn } from '../../../src/loop/variables.ts'
+import { MODES, type Mode, VARIABLES, variableNames, writtenIn } from '../../../src/loop/variables.ts'
 import { newStory } from '../../../src/prd/schema.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { runs } from '../runs.ts'
@@ -15,6 +15,8 @@ import { stateOf } from './samples.ts'
 
 const filled = (template: string, values: Parameters<typeof fill>[2], mode: Mode = 'run') =>
   textOf(fill(template, mode, values))
+
+type Row = { modes?: readonly Mode[]; also?: readonly string[]; bytes?: number }
 
 const FACTS = {
   gates: ['test: npm test'],
@@ -66,7 +68,17 @@ describe('the table', () => {
     const page = readFileSync(new URL('../../../docs/prompts.md', import.meta.url), 'utf8')
     const [, table = ''] = page.split('## The variables')
     const rows = (table.split('\n## ')[0] ?? '').split('\n').filter((line) => line.startsWith('| `'))
-    assert.deepEqual(rows, variableRows())
+    const cells = rows.map((row) => row.split(' | ').map((cell) => cell.replace(/^\| | ?\|$/g, '')))
+    const known = variableNames().map((name) => {
+      const { modes, also = [], bytes }: Row = VARIABLES[name]
+      const dollar = name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
+      const others = also.map((alias) => `\`${alias}\``).join(', ')
+      return [`\`{{${name}}}\` \`\${${dollar}}\``, modes?.join(', ') ?? 'all', others, String(bytes ?? '')]
+    })
+    assert.deepEqual(
+      cells.map(([name, _meaning, ...rest]) => [name, ...rest]),
+      known,
+    )
   })
 
   test('every variable of a mode is known to the prompts of that mode', () => {
