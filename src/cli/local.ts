@@ -6,10 +6,12 @@ import { newState } from '../app/claim.ts'
 import { checkDirt } from '../app/dirt.ts'
 import { archivedAt, meantFeature } from '../app/features.ts'
 import { gatedTagsOf } from '../app/limits.ts'
+import { withNote } from '../app/lost-session.ts'
 import { openWorkspace, type Workspace } from '../app/workspace.ts'
 import { type Feature, featureOfFolder } from '../git/features.ts'
 import { placeOfRemote } from '../github/place.ts'
 import { withoutArchived } from '../loop/archive.ts'
+import { takeOver } from '../loop/attempt.ts'
 import { applyCommand } from '../loop/commands.ts'
 import { expired, sayHolder } from '../loop/lease.ts'
 import { isNoted } from '../loop/notes.ts'
@@ -121,6 +123,11 @@ export async function openLocal(
 export async function isAlive(lease: Lease | null): Promise<boolean> {
   if (lease === null) return false
   return lease.host === hostname() ? processLives(lease.pid, lease.startTime) : !expired(lease, Date.now())
+}
+
+/** As the next run finds it, which charges first what a run that was killed has used; its attempt is nobody's work. */
+export function takenOver({ git }: Workspace, state: State): State {
+  return { ...takeOver(withNote(git, state)), attempts: {} }
 }
 
 /** With what people have made of a run that is complete, as this clone shows it: a squash carries its prd.json, too. */

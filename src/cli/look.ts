@@ -51,24 +51,25 @@ import {
   prdPathOf,
   refuseAtWork,
   stepOfRun,
+  takenOver,
   withMerge,
 } from './local.ts'
 import { waitingLines } from './plan-view.ts'
 
 export async function status(context: Context): Promise<Answer> {
   using local = await openFeature(context)
-  const state = await local.look()
+  const saved = await local.look()
+  const lives = await isAlive(saved.lease)
+  const state = lives ? saved : takenOver(local.workspace, saved)
   const other = await otherConfig(local, state)
   if (other !== null) context.warn(other)
   const limits = limitsOf(local.settings)
-  const seen = situationOf(state, limits, Date.now(), await isAlive(state.lease))
+  const seen = situationOf(state, limits, Date.now(), lives)
   const situation = await withMerge(local.workspace, state, seen)
   const outcome = outcomeIn(situation)
   const { say } = context
-  // An attempt that a dead process has left is nobody's work.
-  const shown = situation.kind === 'working' ? state : { ...state, attempts: {} }
-  say(plainBanner(headerOf(shown, limits)))
-  const views = storiesOf(shown)
+  say(plainBanner(headerOf(state, limits)))
+  const views = storiesOf(state)
   for (const [at, { id, title, notes }] of state.prd.userStories.entries()) {
     // Notes in prd.json name no surface's command.
     const told = terminalText(notes.replaceAll(TRY_AGAIN, 'ralph retry'), 120)
@@ -83,8 +84,8 @@ export async function status(context: Context): Promise<Answer> {
   const width = isTTY ? Math.min(100, columns) : null
   for (const plan of plans)
     if (plan.phase === 'proposed') say(['', ...waitingLines(plan, width), ''].join('\n'))
-  const forecast = forecastOf(shown)
-  const outlook = outlookWords(forecast, worstCase(shown, limits))
+  const forecast = forecastOf(state)
+  const outlook = outlookWords(forecast, worstCase(state, limits))
   if (outlook !== null) say(`Left: ${outlook}`)
   say(terminalText(standingWords(state, situation)))
   say(`Next: ${inPlain(nextMove(state, situation, 'cli', limits))}`)

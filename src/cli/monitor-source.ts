@@ -13,7 +13,7 @@ import type { Watched } from '../report/monitor.ts'
 import type { Settings } from '../settings/index.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
-import { freshState, isAlive, withMerge } from './local.ts'
+import { freshState, isAlive, takenOver, withMerge } from './local.ts'
 import { ALIVE_MS, GrowingFile, hearRuns, type Log, logsIn, newestSession } from './logs.ts'
 
 export type Source = Disposable & {
@@ -100,8 +100,10 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
     return lines
   }
 
-  async function watchedOf(state: State, isOneOfFew: boolean): Promise<Watched> {
-    const seen = standing(state, limits, await isAlive(state.lease))
+  async function watchedOf(saved: State, isOneOfFew: boolean): Promise<Watched> {
+    const lives = await isAlive(saved.lease)
+    const state = lives ? saved : takenOver(workspace, saved)
+    const seen = standing(state, limits, lives)
     const situation = await withMerge(workspace, state, seen)
     const isAtWork = situation.kind === 'working'
     const session = isAtWork || isOneOfFew ? newestSession(await logsIn(top, state.feature, 'newest')) : null

@@ -26,7 +26,7 @@ import { type View, viewOf } from '../report/view.ts'
 import { type Mistake, messageOf, UserError } from '../system/errors.ts'
 import { clearWay, replaceFile } from '../system/files.ts'
 import type { Answer, Context } from './context.ts'
-import { isAlive, type LocalRun, openFeature, remoteOf, withMerge } from './local.ts'
+import { isAlive, type LocalRun, openFeature, remoteOf, takenOver, withMerge } from './local.ts'
 
 /** Runs that get a page of their own beside the table of all, the newest. */
 const MOST_PAGES = 100
@@ -40,8 +40,7 @@ export async function report(context: Context): Promise<Answer> {
   }
   using local = await openFeature(context)
   if (flags.all === true) return reportAll(context, local)
-  const state = await local.look()
-  const { view, outcome } = await localView(context, local, state)
+  const { view, state, outcome } = await localView(context, local, await local.look())
   if (flags.markdown === true) {
     const text = jobSummary(view)
     const path = typeof flags.output === 'string' ? await written(context, local, '', text) : null
@@ -56,9 +55,9 @@ export async function report(context: Context): Promise<Answer> {
 /** The run as somebody at this clone sees it, without secrets. */
 async function localView({ env }: Context, { settings, workspace }: LocalRun, given: State) {
   const { git, clone, redactor } = workspace
-  const state = mapTexts(given, redactor.redact)
+  const lives = await isAlive(given.lease)
+  const state = mapTexts(lives ? given : takenOver(workspace, given), redactor.redact)
   const limits = limitsOf(settings)
-  const lives = await isAlive(state.lease)
   const now = Date.now()
   const situation = await withMerge(workspace, state, situationOf(state, limits, now, lives))
   const { place } = remoteOf(clone, env)
@@ -71,7 +70,7 @@ async function localView({ env }: Context, { settings, workspace }: LocalRun, gi
     annotations: await foundPlaces(git, state).catch(() => ({})),
     surface: 'cli',
   })
-  return { view, outcome: situation.kind === 'ended' ? situation.conclusion.outcome : null }
+  return { view, state, outcome: situation.kind === 'ended' ? situation.conclusion.outcome : null }
 }
 
 /** A run as a page shows it. */

@@ -11,11 +11,15 @@ test('killed in the first iteration, run again: nobody changed prd.json, so noth
     'US-001': [{ ...good('US-001'), shell: 'echo half >half.txt' }],
   })
   const slow = `slow=[ ! -e half.txt ] || [ -e ${pid} ] || { echo $$ >${pid}; exec sleep 60; }`
-  const args = ['run', ...place.agent, '--gate', slow, '--no-final-verification']
+  const args = ['run', ...place.agent, '--gate', slow, '--no-final-verification', '--max-cost-usd', '5']
   const run = place.start(args)
   await made(pid)
   run.kill('SIGKILL')
   await run.ended
+  const cost = async (...command: string[]) => Number((await place.json(...command)).costUsd)
+  const told = await cost('status')
+  assert.deepEqual([told > 0, await cost('report')], [true, told], 'what the next run will charge')
+  assert.match((await place.ralph('monitor')).out, new RegExp(`^Cost: \\$${told.toFixed(2)}`, 'm'))
   const { code, out, err } = await place.ralph(...args)
   assert.equal(code, 0, err)
   assert.doesNotMatch(`${out}${err}`, /was changed/)
