@@ -23,6 +23,8 @@ export type ActionContext = {
   event: RunEvent
   inputs: Record<string, string>
   workspace: string
+  /** As they were read last, beside their mistakes: whom to tell of a job that cannot begin; null before, and once it has ended. */
+  settings: Settings | null
 }
 
 export async function actionContext(): Promise<ActionContext> {
@@ -53,6 +55,7 @@ export async function actionContext(): Promise<ActionContext> {
     event: readEvent(env.GITHUB_EVENT_NAME ?? '', payload),
     inputs,
     workspace: env.GITHUB_WORKSPACE ?? process.cwd(),
+    settings: null,
   }
 }
 
@@ -67,14 +70,16 @@ function pushes({ event, inputs }: ActionContext): boolean {
 
 type Look = (path: string) => Promise<string | null>
 
-function resolved(
+async function resolved(
   context: ActionContext,
   look: Look | null,
   chosen: Readonly<Record<string, string>> = {},
 ): Promise<SettingsResult> {
   const inputs = { ...chosen, ...nonEmpty(context.inputs) }
   const unused = pushes(context) ? [] : KEYS
-  return resolveSettings({ inputs, unused, env: context.env, surface: 'action' }, look)
+  const result = await resolveSettings({ inputs, unused, env: context.env, surface: 'action' }, look)
+  context.settings = result.settings
+  return result
 }
 
 /** What the inputs alone say. Their mistakes are told by whoever reads all settings. */

@@ -76,7 +76,18 @@ async function main(): Promise<void> {
     return neutral((await inside(command, context, log, stop.signal)).neutral)
   }
   const { work } = await import(/* webpackChunkName: "action" */ './work.ts')
-  const worked = await work(context, log, stop.signal, part)
+  const worked = await work(context, log, stop.signal, part).catch(async (error: unknown) => {
+    const { settings } = context
+    const isOver = settings === null || error instanceof LeaseLost || stop.signal.aborted
+    // The claim job has told what is wrong for all of them.
+    if (isOver || part === 'land') throw error
+    const { tellError } = await import(/* webpackChunkName: "tell" */ '../app/observers.ts')
+    const warn = (message: string) => core.warning(redactor.redact(message))
+    const place = { settings, env: context.env, workTree: context.workspace, signal: stop.signal, warn }
+    const feature = event.kind === 'dispatch' ? event.feature : null
+    await tellError(error, place, feature, context.run.url)
+    throw error
+  })
   if ('neutral' in worked) return neutral(worked.neutral)
   remember({ finished: 'true' })
   const { conclusion, state } = worked

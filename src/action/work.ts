@@ -198,6 +198,7 @@ async function workOn(start: State, parts: Parts, how: How): Promise<Worked> {
     ...how.ports,
   })
   const ended = await loop(start, limits, ports, stepsOf(how.part)).finally(() => settleFiles(workspace))
+  context.settings = null
   if ('step' in ended) {
     await ports.store.save(ended.state)
     for (const [name, value] of Object.entries(claimOutputs(ended, parts.base.sha)))

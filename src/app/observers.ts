@@ -2,37 +2,46 @@
 import { tmpdir } from 'node:os'
 import { findAgent, isModelKey } from '../agents/registry.ts'
 import type { Observer } from '../model/ports.ts'
+import { notifySecrets } from '../notify/notice.ts'
+import type { Redactor } from '../system/redact.ts'
+import { secretsIn } from '../system/untrusted-env.ts'
 import { telemetryConfig } from '../telemetry/config.ts'
 import { limitsOf } from './limits.ts'
 import type { PortOptions } from './ports.ts'
+import { redactorFor } from './redactor.ts'
 
 export async function observersOf(options: PortOptions): Promise<Observer[]> {
-  return [...(await notifierOf(options)), ...(await telemetryOf(options))]
+  const { clone, redactor } = options.workspace
+  const notifier = await notifierOf({ ...options, workTree: clone.workTree }, redactor)
+  return [...(notifier === null ? [] : [notifier]), ...(await telemetryOf(options))]
 }
 
-async function notifierOf({ settings, env, workspace, signal, warn }: PortOptions): Promise<Observer[]> {
+type Place = Pick<PortOptions, 'settings' | 'env' | 'signal' | 'warn'> & { workTree: string }
+
+/** Tells those who hear of a run that it could not begin, or broke off. */
+export async function tellError(error: unknown, place: Place, feature: string | null, runUrl: string | null) {
+  const { settings, env } = place
+  const redactor = redactorFor([...secretsIn(env), ...notifySecrets(settings.notify)])
+  const notifier = await notifierOf(place, redactor)
+  notifier?.error(error, settings.feature ?? feature ?? '', runUrl)
+  await notifier?.settle()
+}
+
+async function notifierOf({ settings, env, workTree, signal, warn }: Place, { redact }: Redactor) {
   const { every, ...people } = settings.notify
-  if (Object.values(people).every((one) => one === null)) return []
+  if (Object.values(people).every((one) => one === null)) return null
   const { receiversOf } = await import(/* webpackChunkName: "tell" */ '../notify/receivers.ts')
   const { Notifier } = await import(/* webpackChunkName: "tell" */ '../notify/observer.ts')
   // What lies in the tree is the agent's: where it is kept from our user, a command does not begin there.
-  const cwd = settings.isolation === 'same-user' ? workspace.clone.workTree : tmpdir()
+  const cwd = settings.isolation === 'same-user' ? workTree : tmpdir()
   const surface = settings.surface === 'cli' ? 'cli' : 'comment'
-  const { redact } = workspace.redactor
-  return [
-    new Notifier({
-      receivers: receiversOf(settings.notify, { env, cwd, isModelKey }),
-      facts: {
-        limits: limitsOf(settings),
-        surface,
-        every,
-        repository: env.GITHUB_REPOSITORY ?? null,
-        redact,
-      },
-      signal,
-      warn,
-    }),
-  ]
+  const repository = env.GITHUB_REPOSITORY ?? null
+  return new Notifier({
+    receivers: receiversOf(settings.notify, { env, cwd, isModelKey }),
+    facts: { limits: limitsOf(settings), surface, every, repository, redact },
+    signal,
+    warn,
+  })
 }
 
 async function telemetryOf({ settings, env, workspace, signal, warn }: PortOptions): Promise<Observer[]> {

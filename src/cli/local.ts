@@ -155,10 +155,12 @@ export function stepOfRun(state: State, limits: Limits): Step {
   return decision(applyCommand(state, { kind: 'run', id: 0, by: 'you' }), limits, Date.now())
 }
 
+export class AtWork extends UserError {}
+
 /** A run has the work tree to itself. */
-export function atWork(found: string): UserError {
+export function atWork(found: string): AtWork {
   const fix = 'wait until it has ended, or end it with `ralph stop`'
-  return new UserError({ path: 'feature', found, expected: 'nobody at work on it', fix })
+  return new AtWork({ path: 'feature', found, expected: 'nobody at work on it', fix })
 }
 
 /** Throws UserError where somebody works on the feature now. */

@@ -4,6 +4,7 @@ import { screenshotFolder } from '../app/browser.ts'
 import { claim, Held } from '../app/claim.ts'
 import { type Isolation, openIsolation, SAME_USER_NOTE } from '../app/isolation.ts'
 import { gatedTagsOf, leaseFor, limitsOf, UNGATED_WARNING } from '../app/limits.ts'
+import { tellError } from '../app/observers.ts'
 import { createPorts, type PortOptions } from '../app/ports.ts'
 import { openRunLogs } from '../app/run-logs.ts'
 import { checkedOutElsewhere } from '../git/open-clone.ts'
@@ -17,18 +18,43 @@ import { refusedWords } from '../report/words.ts'
 import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import { Live } from '../terminal/live.ts'
-import { type Answer, type Context, interrupted, onSignals, settingsOf } from './context.ts'
+import { type Answer, type Context, interrupted, onSignals, settingsRead, topOf } from './context.ts'
 import { inboxQueue, post } from './inbox.ts'
-import { adoptSettle, atWork, isAlive, type LocalRun, openLocal, refuseAtWork, withMerge } from './local.ts'
+import {
+  AtWork,
+  adoptSettle,
+  atWork,
+  isAlive,
+  type LocalRun,
+  openLocal,
+  refuseAtWork,
+  withMerge,
+} from './local.ts'
 import { dryRun, otherConfig, preflight, refuseElsewhere, templateFindings } from './look.ts'
 import { lookNotes } from './looked-at.ts'
 import { withOwnNotify } from './notify-own.ts'
 
 /** Works until the outcome. Ctrl+C ends the session in work, saves, and gives 130; a second one ends at once. */
 export async function run(context: Context): Promise<Answer> {
-  const { settings: asked, notes } = await settingsOf(context)
+  const { command, env, flags, out, warn } = context
+  const read = await settingsRead(context)
   // The demo is nobody's news.
-  const settings = context.command === 'demo' ? asked : await withOwnNotify(asked, context.env)
+  const isNews = command !== 'demo'
+  const settings = isNews ? await withOwnNotify(read.settings, env) : read.settings
+  try {
+    if (!read.ok) throw new UserError(read.mistakes)
+    return await worked(context, settings, read.notes)
+  } catch (error) {
+    // Who looks at a terminal reads it there.
+    if (isNews && flags.dryRun !== true && out.isTTY !== true && !(error instanceof AtWork)) {
+      const place = { settings, env, workTree: topOf(context.directory).top, warn }
+      await tellError(error, { ...place, signal: new AbortController().signal }, null, null)
+    }
+    throw error
+  }
+}
+
+async function worked(context: Context, settings: Settings, notes: string[]): Promise<Answer> {
   // A run on this machine waits where a job of CI ends.
   const limits = { ...limitsOf(settings), waits: context.flags.wait !== false }
   const live = liveOf(context, settings, limits, notes)

@@ -16,6 +16,7 @@ import { blockedIds, goesOn, headline, outcomeNow, restsUntil, tally } from '../
 import { nextMove } from '../report/next-move.ts'
 import { type Sentence, says } from '../report/sentence.ts'
 import { hasCost, humanMs, tokens, usd, utc } from '../report/words.ts'
+import { messageOf, UserError } from '../system/errors.ts'
 
 export type NoticeFacts = {
   limits: Limits
@@ -107,6 +108,20 @@ export function testNotice(feature: string, at: number, id: NoticeFacts['id']): 
     pullRequestUrl: null,
     runUrl: null,
   }
+}
+
+/** Of a job that could not begin, or broke off: no state tells of it. */
+export function errorNotice(
+  error: unknown,
+  about: Pick<Notice, 'feature' | 'runUrl' | 'repository' | 'at'>,
+  { redact, id }: Pick<NoticeFacts, 'redact' | 'id'>,
+): Notice {
+  const { feature, at } = about
+  const [first] = error instanceof UserError ? error.mistakes : []
+  const why = redact(first === undefined ? messageOf(error) : `${first.path}: ${first.found}`)
+  const said = { event: 'outcome', outcome: 'error', sign: '❌', headline: `Error: ${oneLine(why)}` } as const
+  const next = says`${{ text: redact(first?.fix ?? 'See its log.') }}`
+  return { ...testNotice(feature, at, id), ...about, ...said, next, delivery: id(`error/${at}`) }
 }
 
 function newsOf(before: State, after: State, facts: NoticeFacts): News[] {

@@ -6,7 +6,7 @@ import type { State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { terminalText } from '../report/escape.ts'
 import type { Notice } from './events.ts'
-import { isDurable, type NoticeFacts, noticesOf, noticesOfEnd, noticesOfWait } from './events.ts'
+import { errorNotice, isDurable, type NoticeFacts, noticesOf, noticesOfEnd, noticesOfWait } from './events.ts'
 import type { Receiver } from './receivers.ts'
 
 type NotifierOptions = {
@@ -54,6 +54,12 @@ export class Notifier implements Observer {
       seen.durable = state
     }
     if (event.kind === 'reported') this.#tell(noticesOfEnd(seen.start, state, event.at, seen.facts))
+  }
+
+  error(error: unknown, feature: string, runUrl: string | null): void {
+    const { facts } = this.#options
+    const about = { feature, runUrl, repository: facts.repository, at: Date.now() }
+    this.#tell([errorNotice(error, about, { ...facts, id: deliveryId })])
   }
 
   async settle(): Promise<void> {

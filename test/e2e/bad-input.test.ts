@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import type { Run } from '../standin/runner.ts'
+import { type Heard, Loopback } from '../unit/notify/loopback.ts'
 import { annotationsOf, goodTurn, openSite, outputsOf, type Site, type SiteOptions, story } from './site.ts'
 
 const STORIES = [story('US-001', 'one')]
@@ -161,6 +162,21 @@ for (const { name, says, dispatch, ...options } of CASES) {
     await refused(site, run, says)
   })
 }
+
+for (const [what, more, headline] of [
+  ['the settings', { inputs: { agent: 'cluade' } }, /^Error: input agent: "?cluade/],
+  ['prd.json', { files: { '.ralph/2026-01-31-sample/prd.json': '{' } }, /^Error: .*prd\.json/],
+] as const)
+  test(`whom notify names hears once of a job that cannot begin: ${what}`, async () => {
+    await using server = await Loopback.open()
+    const inputs = { notify: `webhook: ${server.url()}`, ...('inputs' in more ? more.inputs : {}) }
+    await using site = await openSite({ stories: STORIES, script: SCRIPT, ...more, inputs })
+    await refused(site, await site.go(), [])
+    const [{ body }, ...others] = server.heard as [Heard, ...Heard[]]
+    assert.deepEqual([body.event, body.outcome, body.feature, others], ['outcome', 'error', 'sample', []])
+    assert.match(String(body.headline), headline)
+    assert.equal(typeof body.next, 'string')
+  })
 
 test('an agent that is not installed', async () => {
   const folder = await programs([

@@ -10,6 +10,7 @@ import { text } from 'node:stream/consumers'
 import test from 'node:test'
 import type { State } from '../../src/model/state.ts'
 import { type Clone, type Ended, openClone, type Started } from '../fakes/clone.ts'
+import { Loopback } from '../unit/notify/loopback.ts'
 import { CLI } from './laptop.ts'
 import { type Script, story } from './site.ts'
 
@@ -107,6 +108,23 @@ test('a gate with `when` is for the stories that ask for it and for the whole, n
   const ran = (await readFile(join(at.folder, 'gates.log'), 'utf8')).trim().split('\n')
   assert.deepEqual(ran, ['unit', 'unit', 'unit', 'e2e', 'unit', 'e2e'], 'base, US-001, US-002, the whole')
   assert.doesNotMatch(ended.out, /\[prepare\]/)
+})
+
+test('who is to be told hears once of a run that cannot begin, where nobody looks at it', async () => {
+  await using server = await Loopback.open()
+  await using at = await place([], {}, { '.ralph/2026-01-31-sample/prd.json': '{' })
+  const told = ['--notify', `webhook: ${server.url()}`]
+  assert.equal((await at.run([...GOOD, ...told, '--dry-run'])).code, 64)
+  assert.equal((await at.run([...GOOD, ...told])).code, 64)
+  assert.equal((await at.run([...told, '--agent', 'cluade'])).code, 64)
+  assert.deepEqual(
+    server.heard.map(({ body }) => [body.event, body.outcome]),
+    [
+      ['outcome', 'error'],
+      ['outcome', 'error'],
+    ],
+  )
+  assert.match(String(server.heard[1]?.body.headline), /^Error: --agent: "?cluade/)
 })
 
 test('two work trees, one feature: the second leaves at once, and works when the first is done', async () => {

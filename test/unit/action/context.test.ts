@@ -14,6 +14,7 @@ function contextOf(inputs: Record<string, string> = {}): ActionContext {
     event: { kind: 'schedule' },
     inputs,
     workspace: '',
+    settings: null,
   }
 }
 
