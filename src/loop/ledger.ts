@@ -1,4 +1,4 @@
-// What sessions used, by month, version, agent and model: for who sums it up over features. Pure.
+// What sessions used, by version, agent and model: for who sums it up over features. Pure.
 import type { Event } from '../model/event.ts'
 import type { Limits } from '../model/limits.ts'
 import type { LedgerEntry, State } from '../model/state.ts'
@@ -6,20 +6,19 @@ import type { Usage } from '../model/usage.ts'
 import { VERSION } from '../model/version.ts'
 import { agentFor } from './limits.ts'
 
-/** The names of others may come from a job that runs what is not trusted: so many rows, and beyond them one a month. */
+/** The names of others may come from a job that runs what is not trusted: so many rows, and beyond them one. */
 const MOST_ROWS = 200
 
 /** The state after an event, with what it used beyond the state before in the ledger. */
 export function entered(before: State, after: State, event: Event, limits: Limits): State {
   const [old, now] = [before.prd.run.usage, after.prd.run.usage]
   if (old === now) return after
-  const when = { month: new Date(event.at).toISOString().slice(0, 7), version: VERSION }
   const all = who(before, event, now.agentSeconds - old.agentSeconds, limits)
   const others = event.kind === 'worked' ? (event.session.others ?? []) : []
   const own = others.reduce((left, { usage }) => less(left, amounts(usage)), less(amounts(now), amounts(old)))
-  let ledger = withEntry(after.ledger ?? [], { ...when, ...all, ...own })
+  let ledger = withEntry(after.ledger ?? [], { version: VERSION, ...all, ...own })
   for (const { agent, model, usage } of others) {
-    const used = { ...when, agent: agent ?? all.agent, model, ...amounts(usage) }
+    const used = { version: VERSION, agent: agent ?? all.agent, model, ...amounts(usage) }
     const hasRoom = ledger.length < MOST_ROWS || ledger.some((entry) => isSame(entry, used))
     ledger = withEntry(ledger, hasRoom ? used : { ...used, agent: 'other', model: null })
   }
@@ -34,7 +33,7 @@ function withEntry(ledger: LedgerEntry[], used: LedgerEntry): LedgerEntry[] {
 }
 
 function isSame(one: LedgerEntry, other: LedgerEntry): boolean {
-  const keys = ['month', 'version', 'agent', 'model'] as const
+  const keys = ['version', 'agent', 'model'] as const
   return keys.every((key) => one[key] === other[key])
 }
 

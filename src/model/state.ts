@@ -237,10 +237,9 @@ export const TimelineEntry = z.object({
   kind: z.exactOptional(Failure.shape.kind),
 })
 
-/** What was used in a month (`2026-01`) with this version of Ralph, this agent and model (null: the agent's own choice). */
+/** What was used with this version of Ralph, this agent and model (null: the agent's own choice). */
 export type LedgerEntry = z.infer<typeof LedgerEntry>
 export const LedgerEntry = z.object({
-  month: z.string(),
   version: z.string(),
   agent: z.string(),
   model: z.nullable(z.string()),

@@ -38,11 +38,10 @@ export function aggregate(runs: readonly FeatureRun[]) {
 }
 
 /** What the run has used beyond its ledger. */
-function rest({ usage, ledger, startedAt }: FeatureRun): LedgerEntry {
+function rest({ usage, ledger }: FeatureRun): LedgerEntry {
   const told = totalOf('', ledger)
   const beyond = (all: number, of: number) => Math.max(0, withoutNoise(all - of))
   return {
-    month: ledger[0]?.month ?? startedAt?.slice(0, 7) ?? UNKNOWN,
     version: UNKNOWN,
     agent: UNKNOWN,
     model: null,

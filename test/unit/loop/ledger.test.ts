@@ -10,12 +10,17 @@ import { limitsWith, NOW, session, stateOf, stories } from './samples.ts'
 
 const usageOf = (costUsd: number): Usage => ({ ...emptyUsage(), calls: 1, inputTokens: 10, costUsd })
 
-function used(state: State, others: { agent: string; usage: Usage }[], at = NOW): State {
+function used(state: State, others: { agent: string; usage: Usage }[]): State {
   const { run } = state.prd
   const usage = addUsage(run.usage, usageOf(1))
   const after = { ...state, prd: { ...state.prd, run: { ...run, usage } } }
   const named = others.map((one) => ({ ...one, model: 'm' }))
-  const event: Event = { kind: 'worked', storyId: 'US-001', session: { ...session(), others: named }, at }
+  const event: Event = {
+    kind: 'worked',
+    storyId: 'US-001',
+    session: { ...session(), others: named },
+    at: NOW,
+  }
   return entered(state, after, event, limitsWith())
 }
 
@@ -31,11 +36,9 @@ test('however many names there are, the ledger has an end; the own agent stays b
   const other = ledger.find(({ agent }) => agent === 'other')
   assert.deepEqual([own?.calls, other?.model, other?.calls], [0, null, 201])
   assert.ok(Math.abs(ledger.reduce((sum, { costUsd }) => sum + costUsd, 0) - 40) < 1e-9)
-  const later = used(state, [{ agent: 'new', usage: usageOf(0.01) }], NOW + 40 * 86_400_000).ledger
-  assert.deepEqual(
-    later?.slice(201).map(({ agent }) => agent),
-    ['claude', 'other'],
-  )
+  const later = used(state, [{ agent: 'new', usage: usageOf(0.01) }]).ledger
+  assert.equal(later?.length, 201)
+  assert.equal(later.find(({ agent }) => agent === 'other')?.calls, 202)
 })
 
 test('others who say that they used more than all is take nothing away from the own agent', () => {

@@ -62,7 +62,6 @@ test('in chromium: no script runs and no request leaves, whatever the fields hol
     const run = runOf(poisoned(rich(), text), { feature: text, folder: text, isArchived: true })
     const ledger = [
       {
-        month: text,
         version: text,
         agent: text,
         model: text,

@@ -227,7 +227,6 @@ test('10,000 stories, each with all that it may have, are bounded', () => {
 
 test('all features: totals by model and version; what no ledger tells is said to be unknown', () => {
   const entry = {
-    month: '2026-01',
     version: '1.0.0',
     agent: 'claude',
     model: 'opus',
@@ -236,7 +235,7 @@ test('all features: totals by model and version; what no ledger tells is said to
     costUsd: 1.5,
     agentSeconds: 60,
   }
-  const ledger = [entry, { ...entry, month: '2026-02', model: null, costUsd: 0.5 }]
+  const ledger = [entry, { ...entry, model: null, costUsd: 0.5 }]
   const runs = [
     runOf({ ...stuck(), ledger }, { feature: 'auth', folder: '2026-01-10-auth', isArchived: false }),
     runOf(complete(), { feature: 'pay', folder: '2026-01-02-pay', isArchived: true }),
