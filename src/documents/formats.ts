@@ -48,7 +48,7 @@ export function readDocument(file: DocumentFile): Reading<ReadStory> {
     ...found,
     stories: stories.map(
       (story): ReadStory => ({
-        ...{ path, format, rank, urgency: 1, standing: 'written', mayLackCriteria: true },
+        ...{ path, format, rank, urgency: 1, isTracked: false, mayLackCriteria: true },
         place: (key) => place(path, story.line, key),
         ...story,
       }),

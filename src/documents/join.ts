@@ -9,11 +9,7 @@ import { sameWords } from './words.ts'
 export type Joined = { raw: Raw; from: [ReadStory, ...ReadStory[]] }
 
 /** The stories of all documents, each once, and every contradiction between two of them. */
-export function joined(stories: readonly ReadStory[]): {
-  stories: Joined[]
-  mistakes: Mistake[]
-  notes: string[]
-} {
+export function joined(stories: readonly ReadStory[]): { stories: Joined[]; mistakes: Mistake[] } {
   const groups = new Set<ReadStory[]>()
   const byKey = new Map<string, Set<ReadStory[]>>()
   // A story in full says nothing of its place among the others.
@@ -27,8 +23,7 @@ export function joined(stories: readonly ReadStory[]): {
     for (const key of keys) byKey.set(key, (byKey.get(key) ?? new Set()).add(group))
   }
   const mistakes: Mistake[] = []
-  const notes: string[] = []
-  return { stories: [...groups].map((group) => one(group, mistakes, notes)), mistakes, notes }
+  return { stories: [...groups].map((group) => one(group, mistakes)), mistakes }
 }
 
 function isInFull({ rank }: ReadStory): boolean {
@@ -49,9 +44,8 @@ function keysOf({ raw: { id, title } }: ReadStory): string[] {
 }
 
 const ranks: readonly Rank[] = ['detailed', 'made', 'planned', 'listed']
-const standings: readonly ReadStory['standing'][] = ['tracked', 'written', 'ticked']
 
-function one(group: readonly ReadStory[], mistakes: Mistake[], notes: string[]): Joined {
+function one(group: readonly ReadStory[], mistakes: Mistake[]): Joined {
   const [best, ...others] = group.toSorted((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank))
   if (best === undefined) throw new Error('a story that no document has')
   let { raw } = best
@@ -59,20 +53,8 @@ function one(group: readonly ReadStory[], mistakes: Mistake[], notes: string[]):
     mistakes.push(...contradictions(best, other))
     raw = withMore(raw, other.raw)
   }
-  return { raw: { ...raw, passes: standing(group, notes) }, from: [best, ...others] }
-}
-
-/** Whether it is done: who keeps books of it knows best. */
-function standing(group: readonly ReadStory[], notes: string[]): unknown {
-  const [first, ...others] = group.toSorted(
-    (a, b) => standings.indexOf(a.standing) - standings.indexOf(b.standing),
-  )
-  const other = others.find((one) => one.standing !== 'ticked' && one.raw.passes !== first?.raw.passes)
-  if (other !== undefined && first !== undefined) {
-    const word = first.raw.passes === true ? 'done' : 'open'
-    notes.push(`${first.place()}: it is ${word} here, and not by ${other.place()}: read as ${word}.`)
-  }
-  return first?.raw.passes
+  const { passes } = (group.find(({ isTracked }) => isTracked) ?? best).raw
+  return { raw: { ...raw, passes }, from: [best, ...others] }
 }
 
 /** What the other says and this one does not. */

@@ -37,8 +37,8 @@ export type ToldStory = {
   raw: Raw
   /** 0 comes first. Decides the order where no priority is written; 1 where nothing is said. */
   urgency?: number
-  /** How well it knows whether the story is done: by its own bookkeeping, by a word or box for the story (the usual), by its criteria's boxes. */
-  standing?: 'tracked' | 'written' | 'ticked'
+  /** It keeps the books of what is done: it knows best. */
+  isTracked?: boolean
   /** The place of the story, or of one of its fields, for a mistake; where it is not told, path and line. */
   place?: (key?: string) => string
   /** A heading or a box without criteria stands by its words; a prd.json without them is a mistake. */

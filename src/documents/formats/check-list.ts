@@ -23,7 +23,6 @@ function read({ blocks }: Opened): Partial<Reading> {
   const learnings: string[] = []
   let project: string | null = null
   let section = ''
-  let claimsDone = false
   const take = (point: Point) => {
     if (point.done !== null) stories.push(storyOf(point, urgencyOf(section)))
     else {
@@ -33,16 +32,12 @@ function read({ blocks }: Opened): Partial<Reading> {
   }
   for (const block of blocks) {
     if (block.kind === 'points') block.points.forEach(take)
-    else if (block.kind === 'words') claimsDone ||= block.lines.includes('RALPH_DONE')
     else if (block.kind === 'heading') {
       project ??= block.text.replace(/^(?:progress|prd):?[ \t]*/i, '').trim()
       section = block.text
     }
   }
   const notes = [`${many(stories.length, 'box')} of the check list read as user stories.`]
-  const open = stories.filter(({ raw }) => raw.passes !== true).length
-  if (claimsDone)
-    notes.push(`RALPH_DONE is not believed: the boxes count, and ${open} of ${stories.length} are open.`)
   return { root: { project, run: { learnings } }, stories, notes }
 }
 

@@ -40,7 +40,7 @@ function storyOf({ id, title, status, more }: Tracked, line: number): ToldStory 
     points: more.points ?? more.story_points ?? null,
     passes: isDone(status),
   }
-  return { line, standing: 'tracked', raw }
+  return { line, isTracked: true, raw }
 }
 
 /** For context.md: number and goal of the sprint that runs. */

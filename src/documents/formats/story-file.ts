@@ -64,6 +64,5 @@ function read(document: Opened): Partial<Reading> {
   const epicId = facts.epicId ?? (epic === undefined ? null : `Epic ${epic}`)
   const raw = { id, title: title.title, epicId, ...story.raw, passes: said ?? story.isTicked }
   raw.priority ??= facts.priority
-  const standing = said === null ? 'ticked' : 'written'
-  return { stories: [{ line, standing, raw, urgency: facts.urgency ?? 1 }], notes: [`story ${id}.`] }
+  return { stories: [{ line, raw, urgency: facts.urgency ?? 1 }], notes: [`story ${id}.`] }
 }

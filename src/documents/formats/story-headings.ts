@@ -70,7 +70,7 @@ function read(blocks: readonly Block[]): Partial<Reading> {
   }
   const headings = many(items.length, 'heading')
   const notes = [`${headings} with an id read as user stories, the boxes below them as acceptance criteria.`]
-  const stories = items.map((item) => storyOf(item, notes))
+  const stories = items.map(storyOf)
   if (strays.length > 0) {
     const lines = `${strays.slice(0, 10).join(', ')}${strays.length > 10 ? ' ...' : ''}`
     notes.push(`left out: ${many(strays.length, 'box')} outside of the stories (line ${lines}).`)
@@ -96,17 +96,12 @@ function isAbout(section: string, project: string): boolean {
   return /^(?:introduction|overview|summary|description)\b/i.test(section) || section.endsWith(project)
 }
 
-function storyOf({ heading, title, blocks, urgency, epicId }: Item, notes: string[]): ToldStory {
+function storyOf({ heading, title, blocks, urgency, epicId }: Item): ToldStory {
   const { id } = title
   const story = storyFields(blocks, id)
-  const said = title.done ?? story.isDone
-  const ticked = story.boxes.filter(Boolean).length
-  const passes = said ?? story.isTicked
-  if (!passes && ticked > 0)
-    notes.push(`${id}: ${ticked} of ${many(story.boxes.length, 'box')} are ticked: it is open.`)
+  const passes = title.done ?? story.isDone ?? story.isTicked
   return {
     line: heading.line,
-    standing: said === null ? 'ticked' : 'written',
     raw: { id, epicId: story.epicId ?? epicId, title: title.title, ...story.raw, passes },
     urgency: story.urgency ?? urgency,
   }
