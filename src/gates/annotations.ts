@@ -8,10 +8,8 @@ const MAX_ANNOTATIONS = 50
 /** More are found than shown, for those in changed files come first. */
 const MAX_FOUND = 500
 const MAX_MESSAGE = 600
-/** Only so much of a line, and of the output, is looked at. */
+/** Only so much of a line is looked at. */
 const MAX_LINE = 1_000
-const MAX_OUTPUT = 4_000_000
-const MAX_LINES = 200_000
 
 type Place = { name: string; line: string }
 type Level = Annotation['level']
@@ -203,14 +201,7 @@ function levelOf(word: string | undefined): Annotation['level'] {
 }
 
 function plainLines(output: string): string[] {
-  const text =
-    output.length > MAX_OUTPUT
-      ? `${output.slice(0, MAX_OUTPUT / 2)}\n${output.slice(-MAX_OUTPUT / 2)}`
-      : output
-  const lines = text.split(/\r\n|\n|\r/)
-  const kept =
-    lines.length > MAX_LINES ? [...lines.slice(0, MAX_LINES / 2), ...lines.slice(-MAX_LINES / 2)] : lines
-  return kept.map((line) => withoutControls(ofGo(line.slice(0, MAX_LINE))))
+  return output.split(/\r\n|\n|\r/).map((line) => withoutControls(ofGo(line.slice(0, MAX_LINE))))
 }
 
 /** What `go test -json` wraps a line of output in. */

@@ -8,14 +8,13 @@ export type Resolve = (name: string) => string | null
  * of an absolute path, or the only one that ends so.
  */
 export function resolver(known: ReadonlySet<string>, folder = ''): Resolve {
-  const done = new Map<string, string | null>()
   const byBase = new Map<string, string[]>()
   for (const path of known) byBase.set(basename(path), [...(byBase.get(basename(path)) ?? []), path])
   const endsWith = (name: string): string | null => {
     const fits = byBase.get(basename(name))?.filter((path) => path.endsWith(`/${name}`)) ?? []
     return fits.length === 1 ? (fits[0] ?? null) : null
   }
-  const find = (name: string): string | null => {
+  return (name) => {
     const plain = name
       .trim()
       .replace(/^file:\/\//, '')
@@ -29,13 +28,6 @@ export function resolver(known: ReadonlySet<string>, folder = ''): Resolve {
       if (known.has(plain.slice(at + 1))) return plain.slice(at + 1)
     }
     return null
-  }
-  return (name) => {
-    const before = done.get(name)
-    if (before !== undefined) return before
-    const path = find(name)
-    if (done.size < 10_000) done.set(name, path)
-    return path
   }
 }
 

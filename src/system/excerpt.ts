@@ -132,8 +132,7 @@ export function telling(
   for (const at of best.sort((one, other) => (values[other] as number) - (values[one] as number))) keep(at)
   // Nothing speaks of a failure: then the end does, as far as it fits.
   if (!kinds.some((kind) => worthOf(kind) >= TELLING)) {
-    const all = kinds.every((kind) => worthOf(kind) === NOISE)
-    for (let at = lines.length - 1; at >= 0; at -= 1) if (all || worthOf(kinds[at] ?? -1) !== NOISE) keep(at)
+    for (let at = lines.length - 1; at >= 0; at -= 1) keep(at)
   }
   const shown: (string | number)[] = []
   for (const [at, line] of lines.entries()) {
