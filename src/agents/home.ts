@@ -112,11 +112,7 @@ export async function openHomes(options: HomesOptions): Promise<Homes> {
 }
 
 function toolsIn(home: string, env: Environment): Environment {
-  const found = Object.entries(TOOLS).map(([name, path]) => {
-    const [variable, place] = Object.entries(PLACES).find(([, at]) => path.startsWith(`${at}/`)) ?? []
-    const base = env[variable ?? ''] ?? join(home, place ?? '')
-    return [name, join(base, path.slice(place === undefined ? 0 : place.length + 1))] as const
-  })
+  const found = Object.entries(TOOLS).map(([name, path]) => [name, placeOf(path, home, env)] as const)
   return Object.fromEntries(found.filter(([, folder]) => existsSync(folder)))
 }
 
@@ -138,7 +134,7 @@ async function read(home: string, { shares, env }: HomesOptions): Promise<Shared
 }
 
 /** Where a path below HOME is, by the variables that name other places. */
-function placeOf(path: string, home: string, env: Environment, folder: HomeShare['folder']): string {
+function placeOf(path: string, home: string, env: Environment, folder?: HomeShare['folder']): string {
   const [variable, start] = folder ?? ['', '']
   const own = env[variable] ?? ''
   if (own !== '' && path.startsWith(start)) return join(own, basename(path))

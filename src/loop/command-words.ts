@@ -48,8 +48,16 @@ export function aboutStory(kind: 'why' | 'diff', { words, storyIds, surface }: A
   if (word.toLowerCase() === 'all') return { kind, story: null }
   const story = storyIn(storyIds, word)
   if (story !== undefined) return { kind, story }
+  return unknownStory(kind, word, { storyIds, surface })
+}
+
+function unknownStory(
+  name: string,
+  word: string,
+  { storyIds, surface }: Pick<Asked, 'storyIds' | 'surface'>,
+) {
   const near = nearest(word, storyIds) ?? storyIds[0] ?? ''
-  return mistake(surface, `there is no story ${readable(word)}`, `${kind} ${near}`.trim())
+  return mistake(surface, `there is no story ${readable(word)}`, `${name} ${near}`.trim())
 }
 
 function storyIn(storyIds: readonly string[], word: string): string | undefined {
@@ -68,10 +76,7 @@ export function storiesAndText(kind: 'retry' | 'redo' | 'skip' | 'note' | 'split
     if (word.toLowerCase() === 'all') all = true
     else {
       const id = storyIn(storyIds, word)
-      if (id === undefined) {
-        const near = nearest(word, storyIds) ?? first
-        return mistake(surface, `there is no story ${readable(word)}`, `${kind} ${near}`)
-      }
+      if (id === undefined) return unknownStory(kind, word, asked)
       if (!found.includes(id)) found.push(id)
     }
   }
@@ -86,16 +91,14 @@ export function storiesAndText(kind: 'retry' | 'redo' | 'skip' | 'note' | 'split
   return { kind: 'command', command: { kind, story, guidance } }
 }
 
-export function approve({ words, storyIds, surface }: Asked): Understood {
+export function approve(asked: Asked): Understood {
+  const { words, storyIds, surface } = asked
   const digest = words.find((word) => /^[0-9a-f]{8}$/i.test(word))?.toLowerCase() ?? null
   const [word, ...others] = words.filter((one) => one.toLowerCase() !== digest)
   if (word === undefined) return { kind: 'command', command: { kind: 'approve', story: null, digest } }
+  if (others.length > 0) return mistake(surface, 'approve-plan takes one story', 'approve-plan')
   const story = storyIn(storyIds, word)
-  if (story === undefined || others.length > 0) {
-    const near = nearest(word, storyIds)
-    const problem = others.length > 0 ? 'approve-plan takes one story' : `there is no story ${readable(word)}`
-    return mistake(surface, problem, near === null ? 'approve-plan' : `approve-plan ${near}`)
-  }
+  if (story === undefined) return unknownStory('approve-plan', word, asked)
   return { kind: 'command', command: { kind: 'approve', story, digest } }
 }
 

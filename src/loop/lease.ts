@@ -27,19 +27,14 @@ export function whyLost(state: State, holder: HolderRun, now: number): string | 
   const { control, lease, prd } = state
   if (control.paused !== null || control.idleJobs >= MAX_IDLE_JOBS) return null
   if (control.notBefore !== null && control.notBefore > now) return null
-  if (lease !== null) return whyHeldInVain(state, holder, now)
+  if (lease !== null) {
+    const isOver = holder === null ? expired(lease, now) : holder.status === 'completed'
+    return isOver && !stopped(holder, state) ? 'the job that worked on it was lost' : null
+  }
   if (control.mendedRun !== null && (holder?.status !== 'completed' || stopped(holder, state))) return null
   if (control.continuePending) return 'the next job was promised and never started'
   const waited = prd.run.outcome === 'paused' && control.notBefore !== null
   return waited ? 'the time to wait for is over' : null
-}
-
-function whyHeldInVain(state: State, holder: HolderRun, now: number): string | null {
-  const { lease } = state
-  if (lease === null) return null
-  const over = holder === null ? expired(lease, now) : holder.status === 'completed'
-  if (!over) return null
-  return stopped(holder, state) ? null : 'the job that worked on it was lost'
 }
 
 /** A job that was cancelled before our own deadline was stopped by a person. */

@@ -46,17 +46,15 @@ export function jobsAllowed({ control }: State, limits: Limits): number {
 
 /** Which budget is spent, in words, or null. */
 export function spent(state: State, limits: Limits): string | null {
-  const usage = state.prd.run.usage
-  const cost = limits.maxCostUsd === null ? null : limits.maxCostUsd + state.control.granted.costUsd
-  if (cost !== null && usage.costUsd >= cost) return `the cost limit of $${cost.toFixed(2)} is reached`
-  const tokens = usage.inputTokens + usage.outputTokens
-  if (limits.maxTokens !== null && tokens >= limits.maxTokens) {
-    return `the token limit of ${limits.maxTokens} is reached`
+  const { maxCostUsd, maxTokens, maxAgentTimeMs } = limits
+  const { costUsd, tokens } = budgetLeft(state, limits)
+  if (costUsd !== null && costUsd <= 0) {
+    const cost = (maxCostUsd ?? 0) + state.control.granted.costUsd
+    return `the cost limit of $${cost.toFixed(2)} is reached`
   }
-  if (limits.maxAgentTimeMs !== null && usage.agentSeconds * 1000 >= limits.maxAgentTimeMs) {
-    return `the agent-time limit of ${Math.round(limits.maxAgentTimeMs / 60_000)} minutes is reached`
-  }
-  return null
+  if (tokens !== null && tokens <= 0) return `the token limit of ${maxTokens} is reached`
+  const isOver = maxAgentTimeMs !== null && state.prd.run.usage.agentSeconds * 1000 >= maxAgentTimeMs
+  return isOver ? `the agent-time limit of ${Math.round(maxAgentTimeMs / 60_000)} minutes is reached` : null
 }
 
 /** What the next session may still spend before a limit of the run is passed; null without one. */
