@@ -150,8 +150,9 @@ export async function validate(context: Context): Promise<Answer> {
       return null
     },
   )
-  // Of settings that could not be read, nothing is said beside that.
-  if (read.ok) mistakes.push(...(looked?.mistakes ?? []))
+  // Beside settings that could not be read, or no stories, only of the browser can be said whether it is there.
+  if (read.ok && looked !== null) mistakes.push(...looked.mistakes)
+  else mistakes.push(...(await mistakesOf([() => refuseNoBrowser(read.settings, context.env)])))
   const state = looked?.state ?? null
   if (state !== null && read.ok) warnings.push(...warningsOf(state, read.settings))
   for (const text of warnings) say(`warning: ${text}`)
@@ -231,19 +232,24 @@ function sayStep(step: Step, state: State): string {
 /** Everything that keeps a run from beginning, apart from who is at work now; empty where nothing does. */
 export async function preflight(context: Context, local: LocalRun, state: State): Promise<Mistake[]> {
   const { settings, workspace } = local
-  const checks: (() => void | Promise<void>)[] = [
+  const found = await mistakesOf([
     () => refuseUngated(settings),
     () => refuseNoBrowser(settings, context.env),
     () => local.refuseBranch(state),
     () => refuseFiltered(workspace.git, workspace.objects),
     () => refuseElsewhere(context, local, state),
     () => void withWanted(state, settings),
-  ]
-  const mistakes = [
+  ])
+  return [
     ...missingAgents(settings, context.env),
     ...(await missingFolder(local, state)),
     ...(await templateFindings(local, state)).mistakes,
+    ...found,
   ]
+}
+
+async function mistakesOf(checks: readonly (() => void | Promise<void>)[]): Promise<Mistake[]> {
+  const mistakes: Mistake[] = []
   for (const check of checks) {
     try {
       await check()

@@ -39,6 +39,25 @@ function ralph(name: string, files: Record<string, string>, ...args: string[]): 
 
 const GOOD = JSON.stringify({ userStories: [{ id: 'US-001', title: 'x', acceptanceCriteria: ['y'] }] })
 
+test('a browser that is not there is told beside all that is wrong', () => {
+  const browser = 'browser: { baseUrl: "http://localhost:1", executablePath: ./no-chrome }\n'
+  for (const [name, config, prd, others] of [
+    ['browser-config', 'maxAttemps: 2\n', GOOD, ['ralph.config.yml: maxAttemps']],
+    ['browser-prd', 'gates: none\n', '{', [`${PRD}: line 1 column 2`]],
+    ['browser', 'gates: none\nagent: custom\nagentCommand: cat\n', GOOD, []],
+  ] as const) {
+    const { code, out } = ralph(
+      name,
+      { 'ralph.config.yml': config + browser, [PRD]: prd },
+      'validate',
+      '--json',
+    )
+    assert.equal(code, 64)
+    const paths = JSON.parse(out).errors.map(({ path }: { path: string }) => path)
+    assert.deepEqual(paths, [...others, 'browser.executablePath'])
+  }
+})
+
 test('mistakes of the configuration do not hide those of prd.json', () => {
   const files = {
     'ralph.config.yml': 'maxAttemps: 2\nsignCommits: true\nmaxParallel: 2\n',
