@@ -21,6 +21,7 @@ export async function log(context: Context): Promise<Answer> {
   const { say, flags } = context
   const state = await local.look()
   const [word] = context.given?.words ?? []
+  const number = flags.attempt === undefined ? null : numberIn(flags.attempt, word)
   if (flags.follow === true) {
     const logs = await follow(context, local, state, word ?? null)
     if (logs !== null) return answerOf(state, { logs })
@@ -32,11 +33,12 @@ export async function log(context: Context): Promise<Answer> {
   // Who asked to follow wants a session, not the list of all.
   const newest = last === null ? [] : [last]
   const unnamed = isList ? all : newest
-  const wanted = word === undefined ? unnamed : chosen(all, state, word, flags.attempt)
+  const wanted = word === undefined ? unnamed : chosen(all, state, word, number)
   if (wanted.length === 0) {
-    say(
-      `nothing of ${word ?? state.feature} lies on this machine: in CI a run keeps its transcripts as an artifact`,
-    )
+    const story = state.prd.userStories.find(({ id }) => id.toLowerCase() === word?.toLowerCase())
+    const isNew = story !== undefined && (state.records[story.id]?.attempts ?? 0) === 0
+    const why = isNew ? 'it was not worked on yet' : 'in CI a run keeps its transcripts as an artifact'
+    say(`nothing of ${word ?? state.feature} lies on this machine: ${why}`)
     return answerOf(state, { logs: [] }, 1)
   }
   if (isList) {
@@ -156,15 +158,17 @@ function lastState({ workspace: { store } }: LocalRun, folder: string): () => Pr
 }
 
 /** Those of a story's attempt, or of what the word names beside stories, such as `verify`: the newest session and its gates. */
-function chosen(logs: readonly Log[], { prd }: State, word: string, asked: Context['flags'][string]): Log[] {
+function chosen(logs: readonly Log[], { prd }: State, word: string, number: number | null): Log[] {
   const ids = prd.userStories.map(({ id }) => id)
   const id = ids.find((one) => one.toLowerCase() === word.toLowerCase())
   if (id !== undefined) {
-    const number = asked === undefined ? null : numberIn(asked)
-    const attempts = logs.flatMap((one) => {
+    const all = logs.flatMap((one) => {
       const attempt = attemptOf(one, id, ids)
-      return attempt === null || (number ?? attempt) !== attempt ? [] : [{ one, attempt }]
+      return attempt === null ? [] : [{ one, attempt }]
     })
+    const attempts = all.filter(({ attempt }) => number === null || attempt === number)
+    if (all.length > 0 && attempts.length === 0)
+      throw noAttempt(id, number, new Set(all.map(({ attempt }) => attempt)))
     // A run that began anew counts from the start again.
     const run = newestRun(attempts.map(({ one }) => one))
     const newest = attempts.filter(({ one }) => (one.run?.number ?? null) === run)
@@ -198,13 +202,19 @@ function isOf(name: string, id: string): boolean {
   return name.startsWith(`${id}-`) && /^\d+(?:-|$)/.test(name.slice(id.length + 1))
 }
 
-function numberIn(given: Context['flags'][string]): number {
+function numberIn(given: Context['flags'][string], story: string | undefined): number {
   const found = Number(given)
-  if (Number.isInteger(found) && found > 0) return found
+  if (Number.isInteger(found) && found > 0 && story !== undefined) return found
   throw new UserError({
     path: '--attempt',
-    found: String(given),
-    expected: 'the number of an attempt',
-    fix: 'write 1 for the first',
+    found: `${given}${story === undefined ? ' without a story' : ''}`,
+    expected: 'the number of an attempt, 1 for the first',
+    fix: `ralph log ${story ?? 'US-001'} --attempt 1`,
   })
+}
+
+function noAttempt(id: string, number: number | null, there: ReadonlySet<number>): UserError {
+  const expected = `one that lies on this machine: ${[...there].sort((one, other) => one - other).join(', ')}`
+  const fix = `ralph log ${id}, for the last`
+  return new UserError({ path: '--attempt', found: String(number), expected, fix })
 }

@@ -23,12 +23,22 @@ export function whyOf(state: State, id: string | null, surface: Surface) {
     stands: standsAs(story),
     last: lastOf(story),
     /** The newest last. */
-    attempts: state.timeline.filter(({ storyId }) => storyId === story.id),
+    attempts: numbered(state, story.id),
     /** Of the last failure: the output of a gate, or more words. */
     seen: story.standing === 'passed' || output === '' ? null : { of: red?.name ?? '', output },
     /** What a person can do, the most telling first. */
     help: helpOf(state, story, surface),
   }
+}
+
+/** As `ralph log --attempt` counts them: all that ever were, where a retry begins to count anew. */
+function numbered({ timeline, records, attempts }: State, id: string) {
+  let number = (records[id]?.attempts ?? 0) - (attempts[id] === undefined ? 0 : 1)
+  const tried = timeline.filter(({ storyId }) => storyId === id)
+  return tried
+    .toReversed()
+    .map((entry) => (entry.result === 'reset' ? entry : { ...entry, attempt: number-- }))
+    .reverse()
 }
 
 const KINDS: Readonly<Record<Failure['kind'], string>> = {

@@ -55,4 +55,12 @@ test('why and diff of a story that is blocked, of one that passed, and of none',
   )
   assert.equal(place.refs(), refs)
   assert.equal(place.git('status', '--porcelain'), '')
+
+  await place.ralph('retry', 'US-002')
+  await place.ralph('run', ...place.agent, ...GATE, '--max-attempts', '1')
+  assert.match(
+    (await place.ralph('why')).out,
+    /^ {2}attempt 1: .*\n {2}attempt 2: rejected/m,
+    'as log counts them',
+  )
 })
