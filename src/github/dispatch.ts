@@ -74,14 +74,15 @@ function runId(data: unknown): number | null {
   return typeof data.workflow_run_id === 'number' ? data.workflow_run_id : null
 }
 
+const MENDS: Readonly<Record<number, string>> = {
+  403: 'the job needs permissions: actions: write',
+  404: 'it must stand on the default branch with on: workflow_dispatch',
+  422: 'it must be enabled and declare the inputs feature and generation',
+}
+
 function mend(status: number | null, workflow: string, said: string): string {
-  if (status === 403)
-    return `${workflow} could not be dispatched (${said}): the job needs permissions: actions: write`
-  if (status === 404)
-    return `${workflow} could not be dispatched (${said}): it must stand on the default branch with on: workflow_dispatch`
-  if (status === 422)
-    return `${workflow} could not be dispatched (${said}): it must be enabled and declare the inputs feature and generation`
-  return `${workflow} could not be dispatched: ${said}`
+  const how = MENDS[status ?? 0]
+  return `${workflow} could not be dispatched${how === undefined ? `: ${said}` : ` (${said}): ${how}`}`
 }
 
 /** A run of a workflow; null where GitHub does not say. People delete runs: one that is gone has completed. */

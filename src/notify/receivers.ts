@@ -114,21 +114,19 @@ function discordBody(notice: Notice) {
 function teamsBody(notice: Notice) {
   const link = linkOf(notice)
   // A run of text is no markdown, as a TextBlock is: https://adaptivecards.io/explorer/TextRun.html
-  const run = (text: string, look: object = {}) => ({ type: 'TextRun', text, ...look })
-  const line = (...inlines: object[]) => ({ type: 'RichTextBlock', inlines })
-  const next = notice.next.map((part) => {
-    if (typeof part === 'string') return run(part)
-    if ('code' in part) return run(titleText(part.code, part.most), { fontType: 'Monospace' })
-    return run(titleText(plainPart(part)))
+  const line = (text: string, look: object) => ({
+    type: 'RichTextBlock',
+    inlines: [{ type: 'TextRun', text, ...look }],
   })
+  const next = titleText(notice.next.map(plainPart).join(''), 1000)
   const content = {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
     type: 'AdaptiveCard',
     version: '1.4',
     body: [
-      line(run(headlineOf(notice), { weight: 'Bolder' })),
-      ...(next.length === 0 ? [] : [line(...next)]),
-      line(run(factsOf(notice), { isSubtle: true, size: 'Small' })),
+      line(headlineOf(notice), { weight: 'Bolder' }),
+      ...(next === '' ? [] : [line(next, {})]),
+      line(factsOf(notice), { isSubtle: true, size: 'Small' }),
     ],
     actions: link === null ? [] : [{ type: 'Action.OpenUrl', title: link.name, url: link.url }],
   }

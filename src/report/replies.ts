@@ -117,10 +117,8 @@ export function viewFromOutside(state: State, facts: Facts, isHeld: boolean): Vi
 /** The reply to a command that is kept, while GitHub lets no job start that would hear it; `until` in epoch milliseconds. */
 export function limitedReply(until: number, holds: boolean): string {
   // `run` would end the pause that was asked for.
-  const how = holds
-    ? 'Nothing more is to be done: whichever job comes next reads it first.'
-    : `The next job does this first: comment ${code('/ralph run')} then, or press *Run workflow*.`
-  return `⏳ GitHub's rate limit lets no job start until ${utc(until)}. ${how}\n`
+  const how = holds ? '' : `; comment ${code('/ralph run')} then, or press *Run workflow*`
+  return `⏳ GitHub's rate limit lets no job start until ${utc(until)}. The next job does this first${how}.\n`
 }
 
 /** The reply to `/ralph status` before a run of the feature. */
@@ -143,8 +141,7 @@ export function nothingReply(why: string, instead = ''): string {
 /** The reply to `/ralph plan` on an issue whose feature somebody works on. */
 export function busyReply(lease: Lease): string {
   const job = lease.url === null ? markdownText(sayHolder(lease), 200) : link('A job', lease.url)
-  const again = code('/ralph plan')
-  return `⏳ ${job} works on this now, and nothing was planned anew. Comment ${again} here when it has ended; on its pull request ${again} is heard before that.\n`
+  return `⏳ ${job} works on this now, and nothing was planned anew. Comment ${code('/ralph plan')} here when it has ended.\n`
 }
 
 /** The reply on an issue that no plan can be made of. */

@@ -115,12 +115,7 @@ export function viewOf(state: State, facts: Facts, situation: Situation = ownSit
     error: fix.includes('\n') ? fix : null,
     verification: verificationOf(state, limits),
     timeline: state.timeline.slice(-MOST_TIMELINE),
-    notes: [
-      ...facts.notes,
-      ...pageNotes(state, repositoryUrl),
-      ...splitNotes(stories, surface),
-      ...gateNotes(state),
-    ]
+    notes: [...facts.notes, ...pageNotes(state), ...splitNotes(stories, surface), ...gateNotes(state)]
       .slice(0, MOST_NOTES)
       .map(noted),
     /** What stands in AGENTS.md of this run. */
@@ -166,13 +161,12 @@ export function figuresOf(
 }
 
 /** Who edits the page of a plan would wait for stories that no run sees. */
-function pageNotes(state: State, repositoryUrl: string): Note[] {
+function pageNotes(state: State): string[] {
   if (state.pageEdited !== true) return []
-  const { branch } = state
   const { page, prd } = ownFiles(state)
-  const text = `${page} was edited: no run reads it. The stories are what ${prd} on ${branch} says; edit it there`
-  const url = `${repositoryUrl}/edit/${pathOf(branch)}/${pathOf(prd)}`
-  return [repositoryUrl === '' ? text : { text: `${text}:`, link: { name: 'prd.json', url } }]
+  return [
+    `${page} was edited: no run reads it. The stories are what ${prd} on ${state.branch} says; edit it there`,
+  ]
 }
 
 /** Stories that were to be split, and stay whole: nobody may wait for their parts. */

@@ -9,8 +9,8 @@ import { VERSION } from '../model/version.ts'
 import { terminalText } from '../report/escape.ts'
 import { send } from '../system/http-post.ts'
 import type { TelemetryConfig } from './config.ts'
-import { metricsBody, type Source, type Span, tracesBody } from './otlp.ts'
-import { jobSpan, metricsOf, type SpanFacts, spansOf, traceIdOf } from './spans.ts'
+import { metricsBody, type Source, tracesBody } from './otlp.ts'
+import { jobSpan, metricsOf, type SpanFacts, spansOf } from './spans.ts'
 
 type TelemetryOptions = {
   config: TelemetryConfig
@@ -29,7 +29,7 @@ const MOST_SPANS = 10_000
 export class Telemetry implements Observer {
   readonly #options: TelemetryOptions
   readonly #facts: SpanFacts
-  readonly #spans: Span[] = []
+  readonly #spans: ReturnType<typeof spansOf> = []
   #state: State | null = null
   #at = 0
 
@@ -58,14 +58,14 @@ export class Telemetry implements Observer {
     if (state === null || this.#at === 0) return
     const patienceMs = signal.aborted ? SHORT_PATIENCE_MS : PATIENCE_MS
     const late = AbortSignal.timeout(patienceMs)
-    const instance = `${traceIdOf(state, this.#facts)}.${state.prd.run.jobs}`
+    const traceId = this.#facts.id(32, `trace/${state.nonce}`)
+    const instance = `${traceId}.${state.prd.run.jobs}`
     const source: Source = {
       resource: { ...config.resource, 'service.version': VERSION, 'service.instance.id': instance },
       scope: { name: 'ralph', version: VERSION },
     }
-    const spans = [...this.#spans, jobSpan(state, this.#at, this.#facts)].map((span) =>
-      mapTexts(span, redact),
-    )
+    const all = [...this.#spans, jobSpan(state, this.#at, this.#facts)]
+    const spans = all.map((span) => mapTexts({ ...span, traceId }, redact))
     const bodies: [signal: string, body: unknown][] = [['traces', tracesBody(source, spans)]]
     const metrics = metricsOf(spans)
     if (metrics.length > 0)

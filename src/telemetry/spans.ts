@@ -7,7 +7,10 @@ import { oneLine } from '../model/text.ts'
 import type { Usage } from '../model/usage.ts'
 import { counts } from '../prd/select.ts'
 import { outcomeNow } from '../report/headline.ts'
-import type { Attributes, Metric, Span } from './otlp.ts'
+import type { Attributes, Metric, Span as TracedSpan } from './otlp.ts'
+
+/** All of a run are of one trace. */
+type Span = Omit<TracedSpan, 'traceId'>
 
 export type SpanFacts = {
   /** Of the agent that works, `first` or `fallback`. */
@@ -23,7 +26,7 @@ type Mode = 'run' | 'plan' | 'verify'
 export function spansOf(before: State, event: Event, after: State, facts: SpanFacts): Span[] {
   const attempt = openAttempt(before)
   const parent = attempt === null ? jobSpanId(after, facts) : iterationSpanId(before, attempt, facts)
-  const from = { state: after, parent, endMs: event.at, which: attempt?.agent ?? 'first', facts } as const
+  const from = { parent, endMs: event.at, which: attempt?.agent ?? 'first', facts } as const
   switch (event.kind) {
     case 'worked': {
       const { status, usage } = event.session
@@ -55,7 +58,6 @@ export function jobSpan(state: State, endMs: number, facts: SpanFacts): Span {
   const { total, passed } = counts(state.prd, state.control.scope)
   const { run } = state.prd
   return {
-    traceId: traceIdOf(state, facts),
     spanId: jobSpanId(state, facts),
     parentSpanId: null,
     name: 'ralph.job',
@@ -78,10 +80,6 @@ export function jobSpan(state: State, endMs: number, facts: SpanFacts): Span {
   }
 }
 
-export function traceIdOf({ nonce }: State, { id }: SpanFacts): string {
-  return id(32, `trace/${nonce}`)
-}
-
 function jobSpanId({ nonce, prd, job }: State, { id }: SpanFacts): string {
   return id(16, `job/${nonce}/${prd.run.jobs}/${job.startedAt}`)
 }
@@ -94,17 +92,16 @@ function iterationSpanId(
   return id(16, `iteration/${nonce}/${iteration}/${storyId}/${startedAt}`)
 }
 
-type From = { state: State; parent: string; endMs: number; which: Attempt['agent']; facts: SpanFacts }
+type From = { parent: string; endMs: number; which: Attempt['agent']; facts: SpanFacts }
 
 function sessionSpan(
-  { state, parent, endMs, which, facts }: From,
+  { parent, endMs, which, facts }: From,
   mode: Mode,
   usage: Usage,
   error: string | null = null,
 ): Span {
   const { name, provider } = facts.agent(which)
   return {
-    traceId: traceIdOf(state, facts),
     spanId: facts.id(16, `session/${parent}/${mode}/${endMs}`),
     parentSpanId: parent,
     name: `invoke_agent ${name}`,
@@ -128,7 +125,7 @@ function sessionSpan(
 }
 
 /** They ran one after the other, services beside them, and the last one ended with the event. */
-function gateSpans({ state, parent, endMs, facts }: From, gates: readonly GateResult[]): Span[] {
+function gateSpans({ parent, endMs, facts }: From, gates: readonly GateResult[]): Span[] {
   let end = endMs
   return gates.toReversed().map((gate, index) => {
     const name = oneLine(gate.name, 100)
@@ -137,7 +134,6 @@ function gateSpans({ state, parent, endMs, facts }: From, gates: readonly GateRe
     if (!isService(gate)) end = startMs
     const exit = /^exit (\d+)$/.exec(gate.ended)?.[1]
     return {
-      traceId: traceIdOf(state, facts),
       spanId: facts.id(16, `gate/${parent}/${index}/${gate.name}/${endMs}`),
       parentSpanId: parent,
       name: `gate ${name}`,
@@ -155,19 +151,16 @@ function gateSpans({ state, parent, endMs, facts }: From, gates: readonly GateRe
   })
 }
 
-const RESULTS = { accepted: 'passed', rejected: 'rejected', returned: 'returned' } as const
-
 function iterationSpan(
   before: State,
   attempt: Attempt,
-  { kind, at }: Event & { kind: keyof typeof RESULTS },
+  { kind, at }: Event,
   after: State,
   facts: SpanFacts,
 ): Span {
   const entry = after.timeline.findLast(({ iteration }) => iteration === attempt.iteration)
   const failure = attempt.phase === 'failed' ? attempt.failure.kind : null
   return {
-    traceId: traceIdOf(after, facts),
     spanId: iterationSpanId(before, attempt, facts),
     parentSpanId: jobSpanId(after, facts),
     name: 'ralph.iteration',
@@ -178,7 +171,7 @@ function iterationSpan(
       'ralph.story.id': oneLine(attempt.storyId, 64),
       'ralph.iteration': attempt.iteration,
       'ralph.attempt': attempt.number,
-      'ralph.result': RESULTS[kind],
+      'ralph.result': kind === 'accepted' ? 'passed' : kind,
       'ralph.cost.usd': entry?.costUsd ?? 0,
       'ralph.tokens': entry?.tokens ?? 0,
       'error.type': failure,
@@ -190,11 +183,10 @@ function iterationSpan(
 /** The figures of a job; names and bounds by https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-metrics/ */
 export function metricsOf(spans: readonly Span[]): Metric[] {
   const sessions = spans.filter(({ name }) => name.startsWith('invoke_agent '))
-  const iterations = spans.filter(({ name }) => name === 'ralph.iteration')
-  const points = (from: readonly Span[], value: (span: Span) => unknown, more: Attributes = {}) =>
-    from.map((span) => ({ value: Number(value(span)), attributes: { ...whose(span), ...more } }))
+  const points = (value: (span: Span) => unknown, more: Attributes = {}) =>
+    sessions.map((span) => ({ value: Number(value(span)), attributes: { ...whose(span), ...more } }))
   const tokens = (type: 'input' | 'output') =>
-    points(sessions, ({ attributes }) => attributes[`gen_ai.usage.${type}_tokens`], {
+    points(({ attributes }) => attributes[`gen_ai.usage.${type}_tokens`], {
       'gen_ai.token.type': type,
     })
   const metrics: Metric[] = [
@@ -210,19 +202,13 @@ export function metricsOf(spans: readonly Span[]): Metric[] {
       unit: 's',
       description: 'How long a session took',
       bounds: Array.from({ length: 14 }, (_, power) => 2 ** power),
-      points: points(sessions, ({ startMs, endMs }) => (endMs - startMs) / 1000),
-    },
-    {
-      name: 'ralph.iterations',
-      unit: '{iteration}',
-      description: 'Iterations by their result',
-      points: points(iterations, () => 1),
+      points: points(({ startMs, endMs }) => (endMs - startMs) / 1000),
     },
     {
       name: 'ralph.cost',
       unit: 'USD',
       description: 'What sessions cost',
-      points: points(sessions, ({ attributes }) => attributes['ralph.cost.usd']),
+      points: points(({ attributes }) => attributes['ralph.cost.usd']),
     },
   ]
   return metrics.filter((metric) => metric.points.length > 0)
@@ -235,7 +221,6 @@ const SERIES: readonly string[] = [
   'gen_ai.agent.name',
   'gen_ai.request.model',
   'ralph.mode',
-  'ralph.result',
 ]
 
 function whose({ attributes }: Span): Attributes {

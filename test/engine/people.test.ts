@@ -267,7 +267,7 @@ test('people edit prd.md in the place of prd.json: told once, with where the sto
   }
   const told = async (chain: Chain) => viewOf(await chain.state(), facts).notes
   const inputs = { 'iterations-per-job': '1' }
-  const words = /^\.ralph\/2026-01-31-sample\/prd\.md was edited: no run reads it\. .* edit it there:$/
+  const words = /^\.ralph\/2026-01-31-sample\/prd\.md was edited: no run reads it\. .* edit it there$/
   await using chain = await meanwhile(
     'US-001',
     async (there) => {
@@ -278,11 +278,9 @@ test('people edit prd.md in the place of prd.json: told once, with where the sto
   await completed(chain)
   assert.equal((await chain.prd()).userStories.length, 2)
   const [note, ...more] = await told(chain)
-  const [, text, , link] = note ?? []
+  const [, text] = note ?? []
   assert.ok(typeof text === 'object' && 'text' in text && more.length === 0)
   assert.match(text.text, words)
-  assert.ok(typeof link === 'object' && 'link' in link)
-  assert.equal(link.url, `https://github.com/acme/shop/edit/${BRANCH}/${PRD}`)
   // Who then edits prd.json has understood.
   await chain.edit((prd) => Object.assign(prd.userStories[1] ?? {}, { title: 'second' }))
   chain.say('/ralph verify')

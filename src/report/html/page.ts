@@ -7,7 +7,10 @@ import { utc } from '../words.ts'
 import { costTables, wastedWords } from './costs.ts'
 import { folded, html, inHtml, link, type Markup, nothing, section, type Value, words } from './markup.ts'
 import { dependencyPicture, timelinePicture } from './pictures.ts'
-import { type Pictures, picturesOf, type Room, storyList } from './stories.ts'
+import { type Pictures, type Room, storyList } from './stories.ts'
+
+export { picturesWanted } from './stories.ts'
+
 import { STYLE, STYLE_HASH } from './style.ts'
 
 /** Of the whole page, UTF-8. */
@@ -46,17 +49,6 @@ export function renderReport(view: View, pictures: Pictures = new Map(), live: L
     if (text.length * 3 <= MOST_BYTES || new TextEncoder().encode(text).length <= MOST_BYTES) break
   }
   return text
-}
-
-/** Blobs of pictures in the order in which they are worth showing, each once. */
-export function picturesWanted(view: View): string[] {
-  const all = picturesOf(view)
-  return [
-    ...new Set([
-      ...all.map(({ blob }) => blob),
-      ...all.flatMap(({ before }) => (before === null ? [] : [before])),
-    ]),
-  ]
 }
 
 function whole(view: View, stories: Markup, rest: readonly Markup[], live: Live | null): string {

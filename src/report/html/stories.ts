@@ -22,7 +22,7 @@ export function storyList(view: View, room: Room, pictures: Pictures, most: numb
   if (stories.length === 0) return nothing
   const places = new Map(stories.map((story, at) => [story.id, at]))
   const chosen = new Set(byUrgency(stories).slice(0, room.stories))
-  const shown = spent(picturesOf(view), pictures, room.pictures)
+  const shown = spent(view, pictures, room.pictures)
   const opened = new Set(stories.filter(({ standing }) => standing === 'blocked').slice(0, 3))
   const all: Markup[] = []
   let length = 0
@@ -41,17 +41,18 @@ export function storyList(view: View, room: Room, pictures: Pictures, most: numb
   return html`<p class="aside">${chosen.size} of ${stories.length} stories in full: what needs a person, what is in work, what comes next.</p>${all}${folded(`The other ${lines.length} stories`, rest)}`
 }
 
-/** The pictures of a run, those that a person looks for first at the front. */
-export function picturesOf({ stories }: View): Screenshot[] {
-  return byUrgency(stories).flatMap(({ gates }) => gates.flatMap(({ screenshots = [] }) => screenshots))
+/** Blobs of pictures, each once, those that a person looks for first at the front: how a page is now before how it was. */
+export function picturesWanted({ stories }: View): string[] {
+  const all = byUrgency(stories).flatMap(({ gates }) => gates.flatMap(({ screenshots = [] }) => screenshots))
+  const before = all.flatMap((one) => (one.before === null ? [] : [one.before]))
+  return [...new Set([...all.map(({ blob }) => blob), ...before])]
 }
 
-/** Those that fit: a page's picture as it is now comes before the one of how it was. */
-function spent(wanted: readonly Screenshot[], pictures: Pictures, most: number): Pictures {
+/** Those that fit into `most` bytes. */
+function spent(view: View, pictures: Pictures, most: number): Pictures {
   let left = most
-  const before = wanted.flatMap((one) => (one.before === null ? [] : [one.before]))
   return new Map(
-    [...wanted.map(({ blob }) => blob), ...before].flatMap((blob): [string, string][] => {
+    picturesWanted(view).flatMap((blob): [string, string][] => {
       const uri = pictures.get(blob)
       if (uri === undefined || uri.length > left || !/^data:image\/[a-z]+;base64,[\w+/]+=*$/.test(uri))
         return []

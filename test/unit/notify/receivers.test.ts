@@ -106,11 +106,7 @@ test('Teams: an Adaptive Card in the envelope of Workflows, its text in runs tha
     },
     {
       type: 'RichTextBlock',
-      inlines: [
-        { type: 'TextRun', text: 'Say ' },
-        { type: 'TextRun', text: '/ralph retry US-002 -- <hint>', fontType: 'Monospace' },
-        { type: 'TextRun', text: '.' },
-      ],
+      inlines: [{ type: 'TextRun', text: 'Say /ralph retry US-002 -- <hint>.' }],
     },
     {
       type: 'RichTextBlock',
