@@ -47,7 +47,7 @@ function whyLines({ story, stands, last, attempts, seen, help }: Why): string[] 
   const output = seen === null ? [] : plainLines(excerpt(seen.output, MOST_SEEN)).split('\n')
   return [
     `${terminalText(story.id)}  ${terminalText(story.title)}`,
-    inPlain(stands),
+    `How it stands: ${stands}.`,
     ...(last === null ? [] : [inPlain(last)]),
     ...(tried.length === 0 ? [] : ['', 'Tried:', ...tried]),
     ...(seen === null ? [] : ['', seen.of === '' ? 'Seen:' : `Gate ${terminalText(seen.of, 60)}:`]),

@@ -2,18 +2,16 @@
 import type { Annotation } from '../model/gate.ts'
 import type { State } from '../model/state.ts'
 import { cut, oneLine, plainLines } from '../model/text.ts'
-import { commitLink, firstPart, fitted, list, section, stacked, table, utf8Bytes } from './blocks.ts'
+import { commitLink, firstPart, fitted, list, section, stacked, utf8Bytes } from './blocks.ts'
 import { code, link, markdownText, titleText } from './escape.ts'
 import { outcomeNow, tally } from './headline.ts'
 import { type CheckConclusion, OUTCOMES } from './outcomes.ts'
 import {
-  blockedList,
   failureBlock,
-  ITERATIONS,
   lastFailure,
   nextBlock,
-  notesList,
   progressBar,
+  sentenceList,
   spending,
   standingLine,
   storyId,
@@ -60,8 +58,8 @@ export function rollupCheck(view: View): Check {
       stacked([
         progressBar(view),
         nextBlock(view),
-        firstPart(blockedList(view), room),
-        notesList(view),
+        firstPart(sentenceList(view.blocked), room),
+        sentenceList(view.notes),
         runLink(view),
       ]),
     text: (room) =>
@@ -69,7 +67,6 @@ export function rollupCheck(view: View): Check {
         storyTable(view, Math.floor(room * 0.5)),
         spending(view),
         lastFailure(view, Math.floor(room * 0.15)),
-        firstPart(table(ITERATIONS, view.timeline), Math.floor(room * 0.25)),
       ]),
   })
 }

@@ -4,7 +4,6 @@ import { characters, fitted, folded, list, section, stacked, table, utf8Bytes } 
 import { code, codeBlock, markdownText, mermaidText } from './escape.ts'
 import { STANDINGS } from './outcomes.ts'
 import {
-  blockedList,
   evidenceBlock,
   footer,
   heading,
@@ -12,8 +11,8 @@ import {
   lastFailure,
   marker,
   nextBlock,
-  notesList,
   progressBar,
+  sentenceList,
   spending,
   storyId,
   storyTable,
@@ -69,7 +68,7 @@ export function jobSummary(view: View): string {
 /** What a person who looks in has to see. */
 function beginning(view: View): string[] {
   const seen = view.error === null ? '' : folded('What was seen', codeBlock(view.error, 6000))
-  return [progressBar(view), nextBlock(view), blockedList(view), seen, notesList(view)]
+  return [progressBar(view), nextBlock(view), sentenceList(view.blocked), seen, sentenceList(view.notes)]
 }
 
 /** Plans for people to approve; empty where none waits. At most about `room` characters. */

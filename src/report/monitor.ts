@@ -5,8 +5,7 @@ import type { Situation } from '../loop/situation.ts'
 import type { Outcome } from '../model/feature.ts'
 import { concludedAs, openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
-import type { Attempt, Session, State } from '../model/state.ts'
-import { oneLine } from '../model/text.ts'
+import type { Attempt, State } from '../model/state.ts'
 import { remaining } from '../prd/select.ts'
 import { forecastOf, outlookWords, worstCase } from './forecast.ts'
 import { headline, standingWords } from './headline.ts'
@@ -141,25 +140,16 @@ function currentOf(state: State, stories: readonly StoryView[], limits: Limits |
   const attempt = openAttempt(state)
   const story = stories.find(({ id }) => id === attempt?.storyId)
   if (attempt === null || story === undefined) return null
-  const session = 'session' in attempt ? attempt.session : null
   return {
     id: story.id,
     title: story.title,
-    criteria: story.criteria,
     attempt: attempt.number,
     mostAttempts: limits?.maxAttempts ?? null,
     doing: PHASES[attempt.phase],
     startedAt: attempt.startedAt,
     ms: Math.max(0, now - attempt.startedAt),
     before: story.failure?.summary ?? '',
-    said: session == null ? '' : saidWords(session.hints),
   }
-}
-
-function saidWords({ done, notDone, stuck }: Session['hints']): string {
-  if (stuck !== null) return `stuck: ${oneLine(stuck, 200)}`
-  if (notDone) return 'not done'
-  return done ? 'done' : ''
 }
 
 /** `far`: nothing to fear; `near`: soon; `met`: it ends the run, or has. */

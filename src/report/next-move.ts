@@ -77,8 +77,6 @@ function whenReady(reader: Reader, step: Step | null): Sentence {
       return says`${go}: the final verification is next.`
     case 'wait':
       return whileWaiting(reader, step.until)
-    case 'conclude':
-      return says`${go}: nothing is left to be worked on, and it concludes the run.`
     default:
       return says`${go}.`
   }

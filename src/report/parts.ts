@@ -7,14 +7,14 @@ import { commitLink, firstPart, folded, list, stacked, table } from './blocks.ts
 import { code, codeBlock, link, markdownText } from './escape.ts'
 import { forecastWords } from './forecast.ts'
 import { OUTCOMES, STANDINGS } from './outcomes.ts'
-import { type Columns, inMarkdown } from './sentence.ts'
+import { type Columns, inMarkdown, type Sentence } from './sentence.ts'
 import { byUrgency, type StoryView, shownBy } from './stories.ts'
 import { figuresOf, type View } from './view.ts'
 import { costWords, dotted, humanMs, many, testWords, tokens, usd, utc } from './words.ts'
 
 /** The title of a check has 255 characters, and what puts a mention out of action is one, too. */
 const LONGEST_LINE = 240
-/** At most this many cells; up to it, a cell is a story. */
+/** About this many cells; up to it, a cell is a story. */
 const LONGEST_BAR = 20
 /** A longer table is folded, and what matters now stands before it. */
 const LONGEST_TABLE = 25
@@ -40,15 +40,10 @@ export function progressBar({ bar, stories, counts: { passed, total } }: View): 
   if (total === 0) return ''
   const longest = Math.min(total, LONGEST_BAR)
   // Every kind keeps a cell, however few its stories are.
-  const cells = bar.map(([standing, count]) => ({
-    cell: STANDINGS[standing].cell,
-    length: Math.ceil((count * longest) / stories.length),
-  }))
-  for (let over = cells.reduce((sum, { length }) => sum + length, 0) - longest; over > 0; over -= 1) {
-    const most = cells.reduce((one, other) => (other.length > one.length ? other : one))
-    most.length -= 1
-  }
-  return `${cells.map(({ cell, length }) => cell.repeat(length)).join('')} **${passed}/${total}**`
+  const cells = bar.map(([standing, count]) =>
+    STANDINGS[standing].cell.repeat(Math.max(1, Math.round((count * longest) / stories.length))),
+  )
+  return `${cells.join('')} **${passed}/${total}**`
 }
 
 /** What to do next; in a frame where a person is waited for. */
@@ -58,26 +53,17 @@ export function nextBlock({ next, outcome, restsUntil }: View): string {
   return alert === null ? sentence : `> [!${alert}]\n> ${sentence}`
 }
 
-/** The blocked stories with the reason and what to type; empty when none is. */
-export function blockedList({ blocked }: View): string {
-  return list(blocked.map(inMarkdown))
+export function sentenceList(sentences: readonly Sentence[]): string {
+  return list(sentences.map(inMarkdown))
 }
 
 export function storyId(id: string): string {
   return inMarkdown([{ story: id }])
 }
 
-/** Things to tell that are not in the state. */
-export function notesList({ notes }: View): string {
-  return list(notes.map(inMarkdown))
-}
-
 /** Cost, tokens, time, iterations, jobs, and what the rest will cost: probably, and at most. */
 export function spending(view: View): string {
-  const columns = figuresOf(view, view.surface).map(
-    ([name, value]) =>
-      [name, 'text', () => (name === 'Cost' ? value.replace(/^\$\S+/, '**$&**') : value)] as const,
-  )
+  const columns = figuresOf(view, view.surface).map(([name, value]) => [name, 'text', () => value] as const)
   const probably = forecastWords(view.forecast)
   return stacked([
     table(columns, [view]),

@@ -11,7 +11,7 @@ import { code, codeBlock, link, markdownText } from './escape.ts'
 import { outlookWords } from './forecast.ts'
 import { outcomeNow } from './headline.ts'
 import { STANDINGS } from './outcomes.ts'
-import { ATTEMPTS, blockedList, heading, marker, progressBar, storyId } from './parts.ts'
+import { ATTEMPTS, heading, marker, progressBar, sentenceList, storyId } from './parts.ts'
 import { type Columns, inMarkdown } from './sentence.ts'
 import { type Facts, type View, viewOf } from './view.ts'
 import type { Why } from './why.ts'
@@ -49,7 +49,7 @@ export function statusReply(state: State, facts: Facts, holder: string | true | 
       : `${holder === true ? 'A job' : link('A job', holder)} works on it now.`,
     outlook === null ? '' : `**Left:** ${outlook}.`,
     `**Next:** ${inMarkdown(view.next)}`,
-    blockedList(view),
+    sentenceList(view.blocked),
     `<sub>As of ${utc(view.now)}.${rest}</sub>`,
   ])
 }
@@ -63,7 +63,7 @@ export function whyReply(why: Why | null): string {
   const spent = hasCost(story.usage) && story.usage.costUsd > 0 ? `, ${costWords(story.usage)} in all` : ''
   return stacked([
     `#### ${STANDINGS[story.standing].sign} ${storyId(story.id)} ${markdownText(story.title, 120)}`,
-    `${inMarkdown(stands)}${last === null ? '' : ` **Last:** ${inMarkdown(last)}`}`,
+    `How it stands: ${stands}.${last === null ? '' : ` **Last:** ${inMarkdown(last)}`}`,
     section('What would help', list(help.map(inMarkdown))),
     output === '' ? '' : folded(title, codeBlock(output, MOST_SEEN + 500), true),
     folded(

@@ -90,24 +90,17 @@ const HOW = {
 
 function asideOf(standing: Standing, how: How, why: string, waitsFor: readonly string[]): string {
   const more = waitsFor.length > 3 ? ` and ${waitsFor.length - 3} more` : ''
-  switch (standing) {
-    case 'passed':
-      return HOW[how ?? 'gates']
-    case 'skipped':
-      return 'skipped by a person'
-    case 'blocked':
-      return `blocked: ${why}`
-    case 'working':
-      return 'in work now'
-    case 'rejected':
-      return `to be tried again: ${why}`
-    case 'waiting':
-      return `waits for ${waitsFor.slice(0, 3).join(', ')}${more}`
-    case 'outside':
-      return 'not asked for'
-    case 'open':
-      return ''
+  const asides: Readonly<Record<Standing, string>> = {
+    passed: HOW[how ?? 'gates'],
+    skipped: 'skipped by a person',
+    blocked: `blocked: ${why}`,
+    working: 'in work now',
+    rejected: `to be tried again: ${why}`,
+    waiting: `waits for ${waitsFor.slice(0, 3).join(', ')}${more}`,
+    outside: 'not asked for',
+    open: '',
   }
+  return asides[standing]
 }
 
 const MOST_BLOCKED = 5
@@ -121,15 +114,14 @@ export function blockedOf(
   const blocked = stories.filter(({ standing }) => standing === 'blocked')
   const command = (line: string) => ({ code: typedOn(surface, line) })
   const items = blocked.slice(0, MOST_BLOCKED).map(({ id, retries, why }) => {
-    const after = retries === 0 ? [] : [` after ${many(retries, 'attempt')}`]
+    const after = retries === 0 ? '' : ` after ${many(retries, 'attempt')}`
     const reason = why === '' ? says`` : says`: ${{ text: why, most: 200 }}`
     const how = outcome === 'stuck' ? says`` : says` → ${command(`retry ${id} -- <hint>`)}`
-    return says`⛔ ${{ story: id }} is blocked${after}${reason}${how}`
+    return says`⛔ ${{ story: id }} is blocked${[after]}${reason}${how}`
   })
   const left = blocked.length - MOST_BLOCKED
   if (left <= 0) return items
-  const more = many(left, 'more blocked story', 'more blocked stories')
-  return [...items, [`${more}: `, command('retry all')]]
+  return [...items, [`${many(left, 'more blocked story', 'more blocked stories')}: `, command('retry all')]]
 }
 
 /** How many stories stand how, in the order of a bar. */

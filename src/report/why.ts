@@ -3,6 +3,7 @@ import { sizeRemarks } from '../documents/size.ts'
 import { type Surface, typedOn } from '../loop/command-table.ts'
 import { isTooLarge } from '../loop/planned.ts'
 import type { Failure, State } from '../model/state.ts'
+import { STANDINGS } from './outcomes.ts'
 import { type Sentence, says } from './sentence.ts'
 import { lastFailed, type StoryView, storiesOf } from './stories.ts'
 import { many, utc } from './words.ts'
@@ -19,8 +20,9 @@ export function whyOf(state: State, id: string | null, surface: Surface) {
   const output = (red?.output.trim() ? red.output : failure?.detail)?.trim() ?? ''
   return {
     story,
-    /** How it stands, and what went wrong last; null where nothing did. */
-    stands: standsAs(story),
+    /** `blocked, 3 attempts`. */
+    stands: `${STANDINGS[story.standing].word}, ${many(story.attempts, 'attempt')}`,
+    /** What went wrong last; null where nothing did. */
     last: lastOf(story),
     /** The newest last. */
     attempts: numbered(state, story.id),
@@ -55,24 +57,6 @@ function lastOf({ standing, failure, why }: StoryView): Sentence | null {
   if (standing === 'passed' || standing === 'skipped') return null
   if (failure !== null) return [KINDS[failure.kind], ': ', { text: failure.summary }]
   return standing === 'blocked' && why !== '' ? [{ text: why }] : null
-}
-
-function standsAs({ standing, attempts, retries, aside }: StoryView): Sentence {
-  const tries = many(standing === 'blocked' ? retries : attempts, 'attempt')
-  switch (standing) {
-    case 'passed':
-      return says`It passes, after ${{ text: `${tries} ${aside}`.trim() }}.`
-    case 'blocked':
-      return says`It is blocked after ${{ text: tries }}: nothing more is tried until a person says so.`
-    case 'working':
-      return says`It is in work now.`
-    case 'rejected':
-      return says`It was rejected, and is tried again: ${{ text: tries }} so far.`
-    case 'open':
-      return attempts === 0 ? says`It was not tried yet.` : says`It is to be tried again.`
-    default:
-      return says`It is not worked on: ${{ text: aside }}.`
-  }
 }
 
 function helpOf(state: State, story: StoryView, surface: Surface): Sentence[] {

@@ -155,7 +155,6 @@ function nowOf({ current, status, now }: Dashboard, look: Size): Section {
   const lines = [
     line(current.title, 'bold'),
     line(facts, status.colour),
-    ...(current.said === '' ? [] : [line(`the agent says: ${current.said}`)]),
     ...(current.before === '' ? [] : [line(`before: ${current.before}`, 'yellow')]),
   ]
   return { title: `Now: ${current.id}`, lines }

@@ -40,10 +40,9 @@ function nowPart({ current, lines, status, now, url }: Dashboard): Markup {
   const of = current.mostAttempts === null ? '' : ` of ${current.mostAttempts}`
   const before =
     current.before === '' ? nothing : html`<p class="why">Before: ${words(current.before, 300)}</p>`
-  const says = current.said === '' ? nothing : html`<p>The agent says: ${words(current.said, 200)}</p>`
   return html`<p><b>${words(current.title, 300)}</b></p>
 <p>Attempt ${current.attempt}${of}, ${current.doing}, for ${humanMs(now - current.startedAt)}</p>
-${before}${says}${where}${said}`
+${before}${where}${said}`
 }
 
 /** All that are followed, each with a link to its page. */

@@ -98,7 +98,7 @@ test('the table has a row for every story, with its commit', () => {
 
 test('the comment tells cost, time, limits and the worst case', () => {
   const comment = stickyComment(midRun(), facts)
-  assert.ok(comment.includes('| **$2.18** of $20.00 | 222k | 12m 20s | 4 of 50 | 1 of 35 |'))
+  assert.ok(comment.includes('| $2.18 of $20.00 | 222k | 12m 20s | 4 of 50 | 1 of 35 |'))
   assert.ok(comment.includes('**At worst:** $6.16 more: 8 iterations at $0.77'))
   assert.ok(!stickyComment(complete(), facts).includes('At worst'))
   const silent = { ...midRun().prd.run.usage, costUsd: 0 }
@@ -234,7 +234,7 @@ test('the bar has a cell for every kind of story, however few', () => {
   assert.equal(progressBar(justStarted()), '⬜⬜⬜⬜⬜⬜ **0/6**')
   for (const count of [21, 60, 500]) {
     const cells = [...progressBar(large(count)).replace(/ .*/, '')]
-    assert.equal(cells.length, 20)
+    assert.ok(cells.length >= 20 && cells.length <= 24, String(cells.length))
     for (const cell of ['🟩', '🟦', '🟥', '⬜']) assert.ok(cells.includes(cell), `${count} ${cell}`)
   }
 })
