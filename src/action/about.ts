@@ -9,8 +9,7 @@ import { mapTexts } from '../model/text.ts'
 import { type ChangesView, diffReply, whyReply } from '../report/replies.ts'
 import { whyOf } from '../report/why.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
-import { type ActionContext, namesByApi } from './context.ts'
-import { peekKept } from './peek.ts'
+import type { ActionContext } from './context.ts'
 
 type About = { kind: 'why' | 'diff'; story: string | null }
 
@@ -24,9 +23,9 @@ export async function told(
   if (kind === 'why') return redact(whyReply(whyOf(mapTexts(state, redact), story, 'comment')))
   const { base, branch } = state
   const whole = compareUrl(github.place, base.branch, branch)
-  const kept = story === null ? null : await keptOf(context, github, state, story, redact)
-  const commits = story === null || kept !== null ? [] : await commitsOf(github, state, story)
-  return redact(diffReply({ storyId: story, commits, compareUrl: whole, kept }))
+  const isKept = story !== null && state.kept[story] !== undefined
+  const commits = story === null || isKept ? [] : await commitsOf(github, state, story)
+  return redact(diffReply({ storyId: story, commits, compareUrl: whole, isKept }))
 }
 
 /** The story's commits among the newest hundred, the oldest first; its last one alone where GitHub does not list them. */
@@ -46,19 +45,4 @@ async function commitsOf(github: GitHub, state: State, story: string): Promise<C
     const sha = records[story]?.commit ?? null
     return sha === null ? [] : [{ sha, subject: '', compareUrl: url(sha, `${sha}^`) }]
   }
-}
-
-async function keptOf(
-  context: ActionContext,
-  github: GitHub,
-  state: State,
-  story: string,
-  redact: (text: string) => string,
-): Promise<ChangesView['kept']> {
-  if (state.kept[story] === undefined) return null
-  const { stateNamespace } = await namesByApi(context, github)
-  const found = await peekKept(context, stateNamespace, state, story)
-  if (found === null) return { patch: 'It is more than can be shown here.', url: '' }
-  const path = found.folder.split('/').map(encodeURIComponent).join('/')
-  return { patch: redact(found.patch), url: `${repositoryUrl(github.place)}/tree/${found.commit}/${path}` }
 }

@@ -9,31 +9,11 @@ import type { State } from '../model/state.ts'
 import { type ActionContext, namesByApi, noWorkflow, tokenOf } from './context.ts'
 import { peekStates } from './peek.ts'
 
-/** A run of the working workflow that has not begun: its title, and since when it waits (epoch ms). */
-type WaitingRun = { title: string; since: number }
-
 /** GitHub ends a job that no runner takes within a day; what waits longer waits for a person. */
 const QUEUE_MS = 24 * 3_600_000
 const CLOCKS_MS = 5 * 60_000
 /** GitHub itself calls a check stale that is open for longer (facts 4.1). */
 const STALE_MS = 14 * 24 * 3_600_000
-
-/**
- * Whether a waiting run may be the chain's next job. `startedAt`: when the chain's last job began. The title tells where
- * the workflow says `run-name: Ralph ${{ inputs.feature }}`; a run that names none of the features may be anybody's. To be
- * wrong costs little: of two jobs with one generation the second does nothing.
- */
-export function mayBeNext(
-  run: WaitingRun,
-  chain: { feature: string; startedAt: number },
-  features: readonly string[],
-  now: number,
-): boolean {
-  if (run.since < chain.startedAt - CLOCKS_MS) return false
-  const words = run.title.split(/[\s:,;()[\]"'#]+/)
-  if (features.some((feature) => words.includes(feature))) return words.includes(chain.feature)
-  return now - run.since < QUEUE_MS
-}
 
 /** Looks at every feature once; gives what was done, in one line. */
 export async function resumeLost(context: ActionContext): Promise<string> {
@@ -42,12 +22,11 @@ export async function resumeLost(context: ActionContext): Promise<string> {
   const { workflow } = names
   if (workflow === null) throw noWorkflow('nothing; the workflow of this run only resumes')
   const states = await peekStates(context, names.stateNamespace)
-  const features = [...states.values()].map((state) => state.feature)
   const resumed: string[] = []
   const held: string[] = []
   const limited: string[] = []
   const resting: State[] = []
-  let waiting: WaitingRun[] | null = null
+  let waiting: number[] | null = null
   for (const state of states.values()) {
     const id = state.lease?.runId ?? state.control.mendedRun
     const holder = id === null ? null : await runOf(github, id)
@@ -56,11 +35,10 @@ export async function resumeLost(context: ActionContext): Promise<string> {
       if (rests(state, holder)) resting.push(state)
       continue
     }
-    waiting ??= await waitingRuns(github, workflow)
+    waiting ??= await waitingSince(github, workflow)
     const { feature, generation, job } = state
-    const chain = { feature, startedAt: job.startedAt }
-    // The next look will tell.
-    if (waiting.some((run) => mayBeNext(run, chain, features, Date.now()))) {
+    // It may be the chain's next job: the next look will tell. Of two jobs with one generation the second does nothing.
+    if (waiting.some((since) => since > job.startedAt - CLOCKS_MS)) {
       held.push(feature)
       continue
     }
@@ -84,12 +62,14 @@ export async function resumeLost(context: ActionContext): Promise<string> {
   return said.length === 0 ? 'no chain is lost' : said.join('; ')
 }
 
-async function waitingRuns({ api, at }: GitHub, workflow: string): Promise<WaitingRun[]> {
+/** Since when runs wait that have not begun, epoch milliseconds. */
+async function waitingSince({ api, at }: GitHub, workflow: string): Promise<number[]> {
   const route = api.rest.actions.listWorkflowRuns
   const { data } = await route({ ...at, workflow_id: workflow, event: 'workflow_dispatch', per_page: 100 })
   return data.workflow_runs
     .filter((run) => run.status !== 'completed' && run.status !== 'in_progress')
-    .map((run) => ({ title: run.display_title, since: Date.parse(run.run_started_at ?? run.created_at) }))
+    .map((run) => Date.parse(run.run_started_at ?? run.created_at))
+    .filter((since) => Date.now() - since < QUEUE_MS)
 }
 
 /** Whether nobody works on the feature, and has done so not long ago. */

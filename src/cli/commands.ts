@@ -57,10 +57,7 @@ const REMOTE: OwnOption = [
   '--remote',
   'the runs in CI, by GH_TOKEN, GITHUB_TOKEN or gh, although there are some on this machine',
 ]
-const SERVED: readonly OwnOption[] = [
-  ['--port <number>', 'of the page (default: one that is free)'],
-  ['--open', 'open the page in your browser'],
-]
+const PORT: OwnOption = ['--port <number>', 'of the page (default: one that is free)']
 
 const steering = (...options: OwnOption[]): CliCommand => ({
   takes: 'words',
@@ -162,10 +159,10 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
   monitor: {
     takes: 'words',
     settings: place,
-    options: [REMOTE, ['--web', 'as `ralph serve`'], ...SERVED],
+    options: [REMOTE, ['--web', 'as `ralph serve`'], PORT],
     exits: WATCHED,
   },
-  serve: { takes: 'words', settings: place, options: [REMOTE, ...SERVED], exits: WATCHED },
+  serve: { takes: 'words', settings: place, options: [REMOTE, PORT], exits: WATCHED },
   verify: {
     takes: 'feature',
     settings: judgement,
@@ -181,10 +178,6 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
   add: steering(
     ['--description <text>', 'what it is for'],
     ['--criterion <text>', 'an acceptance criterion; may be repeated', true],
-    [
-      '--body-file <file>',
-      'description and criteria (`- ...`) as lines, as in a comment; - is standard input',
-    ],
   ),
   split: steering(),
   'approve-plan': steering(),

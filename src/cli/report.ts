@@ -112,7 +112,7 @@ function show(context: Context, path: string): void {
   else context.warn('--open: this is no terminal, so nobody would see it')
 }
 
-export function openInBrowser({ warn }: Context, file: string): void {
+function openInBrowser({ warn }: Context, file: string): void {
   const program = process.platform === 'darwin' ? 'open' : 'xdg-open'
   const browser = spawn(program, [pathToFileURL(file).href], { detached: true, stdio: 'ignore' })
   browser.on('error', () => warn(`--open: ${program} cannot be run; open it yourself`))

@@ -1,14 +1,10 @@
 // `ralph serve`: how runs stand, as a page on this machine alone, which follows by server-sent events. Only reads.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { pictureUris } from '../app/pictures.ts'
 import { indexPage, indexPart, liveBody, liveHead, livePart } from '../report/html/live.ts'
-import { html } from '../report/html/markup.ts'
 import { type Live, MOST_PICTURES, picturesWanted, policyOf, renderReport } from '../report/html/page.ts'
 import { type Dashboard, dashboardOf, type Watched } from '../report/monitor.ts'
 import { outputsOf } from '../report/outputs.ts'
@@ -16,10 +12,7 @@ import { messageOf, UserError } from '../system/errors.ts'
 import { type Answer, type Context, onSignals, settingsOf } from './context.ts'
 import { follow, openSource } from './monitor.ts'
 import type { Source } from './monitor-source.ts'
-import { openInBrowser, pageView } from './report.ts'
-
-/** Pages that follow at once; more than a person opens. */
-const MOST_PAGES = 50
+import { pageView } from './report.ts'
 
 export async function serve(context: Context): Promise<Answer> {
   const port = portIn(context.flags.port)
@@ -33,7 +26,6 @@ export async function serve(context: Context): Promise<Answer> {
     await listening(server, port)
     const url = site.open(server)
     context.say(`${url}\nCtrl+C ends it; whoever has this address can read what the page shows.`)
-    using _ = context.flags.open === true ? opened(context, url) : null
     await follow(source, stop.signal, (watched, wrong) => site.seen(watched, wrong))
     return { code: 0, outputs: outputsOf(null, null, null), more: { url } }
   } finally {
@@ -62,15 +54,6 @@ async function listening(server: Server, port: number): Promise<void> {
     const fix = 'name another one, or leave --port out for one that is free'
     throw new UserError({ path: '--port', found: messageOf(error), expected: 'a port that is free', fix })
   })
-}
-
-/** By a file that nobody else can read: an address in a program's arguments is seen by every user of this machine. */
-function opened(context: Context, url: string): Disposable {
-  const folder = mkdtempSync(join(tmpdir(), 'ralph-serve-'))
-  const file = join(folder, 'open.html')
-  writeFileSync(file, html`<meta http-equiv="refresh" content="0;url=${url}">`.toString(), { mode: 0o600 })
-  openInBrowser(context, file)
-  return { [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
 /** A page that follows, what it was sent last, and what its report was made from. */
@@ -162,10 +145,6 @@ class Site {
   }
 
   #follow(request: IncomingMessage, response: ServerResponse, feature: string | null): void {
-    if (this.#followers.size >= MOST_PAGES) {
-      response.writeHead(503, HEADERS).end()
-      return
-    }
     response.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream' })
     const follower: Follower = { feature, response, live: '', seen: null }
     this.#followers.add(follower)

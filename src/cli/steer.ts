@@ -1,8 +1,5 @@
 // What a comment can ask of a run, typed on this machine: `ralph retry`, `pause`, `add` ... A run in work hears it in time.
-import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { resolve } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { limitsOf } from '../app/limits.ts'
 import { type Given, understand } from '../loop/command-table.ts'
@@ -22,7 +19,7 @@ import { isAlive, openFeature } from './local.ts'
 export async function steer(context: Context): Promise<Answer> {
   refuseFromInside(context)
   const { say, command: name } = context
-  const given = await givenOf(context)
+  const given = givenOf(context)
   using local = await openFeature(context)
   const { clone, store } = local.workspace
   const state = await local.look()
@@ -114,28 +111,17 @@ async function ended(holder: Lease, say: (text: string) => void): Promise<boolea
 }
 
 /** The words and the text; for a new story also the lines that would stand below a comment. */
-async function givenOf({ given: typed, flags, directory }: Context): Promise<Given> {
+function givenOf({ given: typed, flags }: Context): Given {
   const given = typed ?? { words: [], text: '' }
-  const { criterion, description, bodyFile, fresh } = flags
+  const { criterion, description, fresh } = flags
   const criteria = Array.isArray(criterion) ? criterion : []
   const title = given.text.replace(/\s+/g, ' ').trim()
-  const lines = typeof bodyFile === 'string' ? await bodyOf(bodyFile, directory) : ''
   const told = typeof description === 'string' ? description : ''
-  const below = [told, lines].flatMap((part) => part.split(/\r\n?|\n/))
   return {
     // As it stands in a comment.
     words: fresh === true ? [...given.words, '--fresh'] : given.words,
     text: title,
-    below: [...below, ...criteria.map((one) => `- ${one.replace(/\s+/g, ' ')}`)],
-  }
-}
-
-async function bodyOf(file: string, directory: string): Promise<string> {
-  try {
-    return file === '-' ? await text(process.stdin) : await readFile(resolve(directory, file), 'utf8')
-  } catch {
-    const fix = 'check the path, or write - for standard input'
-    throw new UserError({ path: '--body-file', found: file, expected: 'a file that can be read', fix })
+    below: [...told.split(/\r\n?|\n/), ...criteria.map((one) => `- ${one.replace(/\s+/g, ' ')}`)],
   }
 }
 

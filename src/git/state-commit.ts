@@ -6,16 +6,10 @@ import type { Git } from './git.ts'
 import { commitBytes, type NewEntry, treeBytes } from './objects.ts'
 import { screenshotEntries } from './screenshots.ts'
 
-const FOLDER = '.ralph-state'
 export const RALPH = { name: 'Ralph', email: 'ralph@localhost' }
+const FOLDER = '.ralph-state'
 /** Where the state stands in its commit. */
 export const STATE_FILE = `${FOLDER}/state.json`
-
-/** Where the work of a story's rejected attempts stands in it, and what that grew from. */
-export function keptIn(storyId: string): { base: string; work: string } {
-  const folder = `${FOLDER}/kept/${storyId}`
-  return { base: `${folder}/base`, work: `${folder}/work` }
-}
 
 /** A new one on top of `parents`. The work that is kept for later attempts and pictures of pages hang on it, so that git keeps them, too. */
 export async function commitState(

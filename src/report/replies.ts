@@ -6,7 +6,7 @@ import { concludedAs } from '../model/job.ts'
 import type { Lease, State } from '../model/state.ts'
 import type { Mistake } from '../system/errors.ts'
 import { excerpt } from '../system/excerpt.ts'
-import { firstPart, folded, list, section, stacked, table } from './blocks.ts'
+import { folded, list, section, stacked, table } from './blocks.ts'
 import { code, codeBlock, link, markdownText } from './escape.ts'
 import { outlookWords } from './forecast.ts'
 import { outcomeNow } from './headline.ts'
@@ -73,36 +73,30 @@ export function whyReply(why: Why | null): string {
   ])
 }
 
-/** Bytes of a gate's output, attempts, and characters of a diff in one reply. */
+/** Bytes of a gate's output, and attempts, in one reply. */
 const MOST_SEEN = 6000
 const MOST_TRIED = 20
-const MOST_PATCH = 50_000
 
-/** What a story's commits, or its rejected attempts, changed. `patch`: of work that is on no branch, redacted. */
+/** What a story's commits changed; `isKept`: its rejected attempts left work that is on no branch. */
 export type ChangesView = {
   storyId: string | null
   commits: readonly { sha: string; subject: string; compareUrl: string }[]
   /** Everything that the branch has. */
   compareUrl: string
-  kept: { patch: string; url: string } | null
+  isKept: boolean
 }
 
 /** The reply to `/ralph diff`. */
-export function diffReply({ storyId: id, commits, compareUrl, kept }: ChangesView): string {
+export function diffReply({ storyId: id, commits, compareUrl, isKept }: ChangesView): string {
   if (id === null) return `${link('Everything that the branch has', compareUrl)}.\n`
-  if (kept === null) {
-    const all = commits.map(
-      ({ sha, subject, compareUrl: url }) =>
-        `${link(`\`${sha.slice(0, 7)}\``, url)} ${markdownText(subject, 120)}`,
-    )
-    if (all.length === 0) return `Nothing was changed for ${storyId(id)} yet.\n`
-    return stacked([`What was changed for ${storyId(id)}:`, list(all)])
-  }
-  const patch = kept.patch.trim() || 'no file differs'
-  return stacked([
-    `What the rejected attempts of ${storyId(id)} left; it is on no branch (${link('the whole tree', kept.url)}). The next attempt goes on with it, ${code(`/ralph retry ${id} --fresh`)} throws it away.`,
-    folded('The diff', codeBlock(firstPart(patch, MOST_PATCH), MOST_PATCH + 1000, 'diff'), true),
-  ])
+  const all = commits.map(
+    ({ sha, subject, compareUrl: url }) =>
+      `${link(`\`${sha.slice(0, 7)}\``, url)} ${markdownText(subject, 120)}`,
+  )
+  if (isKept)
+    return `What the rejected attempts of ${storyId(id)} left is on no branch. The next attempt goes on with it, ${code(`/ralph retry ${id} --fresh`)} throws it away.\n`
+  if (all.length === 0) return `Nothing was changed for ${storyId(id)} yet.\n`
+  return stacked([`What was changed for ${storyId(id)}:`, list(all)])
 }
 
 /** The view of somebody who does not work on it; `isHeld`: somebody does. */

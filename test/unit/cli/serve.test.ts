@@ -1,12 +1,12 @@
 // `ralph serve`: the page of a run, for who has its address, on this machine alone.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
-import { GATE, good, made, openPlace, type Place } from './place.ts'
+import { GATE, good, openPlace, type Place } from './place.ts'
 
 type Reply = { status: number; headers: Record<string, unknown>; body: string }
 
@@ -143,27 +143,4 @@ test('a port that is taken, one that is none, and a feature that is not there ar
   const unknown = await place.ralph('monitor', 'sampel')
   assert.equal(unknown.code, 64)
   assert.match(unknown.err, /feature: found sampel, expected a feature .*\n.*did you mean sample/)
-})
-
-test('--open shows it by a file of this user alone, which is gone at the end', async () => {
-  await using place = await openPlace([{ id: 'US-001' }])
-  const bin = join(place.folder, 'bin')
-  const seen = join(place.folder, 'seen')
-  await place.write({
-    '../bin/xdg-open': `#!/bin/sh\ncp "\${1#file://}" ${seen}.part; stat -c %a "\${1#file://}" >${seen}.mode; mv ${seen}.part ${seen}\n`,
-  })
-  place.env.PATH = `${bin}:${place.env.PATH}`
-  place.env.TMPDIR = place.folder
-  const { chmod, readFile } = await import('node:fs/promises')
-  await chmod(join(bin, 'xdg-open'), 0o755)
-  const { server, url } = await served(place, '--open')
-  await made(seen)
-  assert.ok((await readFile(seen, 'utf8')).includes(url))
-  assert.equal((await readFile(`${seen}.mode`, 'utf8')).trim(), '600')
-  server.kill('SIGINT')
-  await server.ended
-  assert.deepEqual(
-    readdirSync(place.folder).filter((name) => name.startsWith('ralph-serve-')),
-    [],
-  )
 })
