@@ -39,18 +39,6 @@ const STORIES = [
     ],
     priority: 2,
   },
-  {
-    id: 'US-003',
-    title: 'One function for all units',
-    description: 'As a developer, I want convert(value, from, to), so that I need not know the names.',
-    acceptanceCriteria: [
-      'convert(100, "C", "F") is 212',
-      'an unknown pair throws a RangeError',
-      'a test shows both',
-    ],
-    priority: 3,
-    dependsOn: ['US-001', 'US-002'],
-  },
 ]
 
 /** What the judge names: each criterion has its test. */
@@ -120,34 +108,6 @@ test('water freezes at 32 F', () => {
 })
 `
 
-const ALL = `
-const CONVERTERS = new Map([
-  ['m ft', metresToFeet],
-  ['kg lb', kilogramsToPounds],
-  ['C F', celsiusToFahrenheit],
-])
-
-/** Converts a value between two units. Throws a RangeError for a pair that is not known. */
-export function convert(value, from, to) {
-  const converter = CONVERTERS.get(\`\${from} \${to}\`)
-  if (converter === undefined) throw new RangeError(\`no way from \${from} to \${to}\`)
-  return converter(value)
-}
-`
-
-const ALL_TEST = `import assert from 'node:assert/strict'
-import test from 'node:test'
-import { convert } from '../src/convert.mjs'
-
-test('converts a known pair', () => {
-  assert.equal(convert(100, 'C', 'F'), 212)
-})
-
-test('refuses an unknown pair', () => {
-  assert.throws(() => convert(1, 'kg', 'F'), RangeError)
-})
-`
-
 /** What the agent says at an attempt, and the files that it writes. */
 type Turn = { says: string[]; files: Readonly<Record<string, string>>; learning?: string }
 
@@ -171,15 +131,6 @@ const TURNS: Readonly<Record<string, readonly Turn[]>> = {
     {
       says: ['The gate says 100 C must be 212 F: the factor was upside down'],
       files: { 'src/convert.mjs': CONVERT + POUNDS + fahrenheit('9) / 5') },
-    },
-  ],
-  'US-003': [
-    {
-      says: ['Adding convert(value, from, to) on top of the converters'],
-      files: {
-        'src/convert.mjs': CONVERT + POUNDS + fahrenheit('9) / 5') + ALL,
-        'test/all.test.mjs': ALL_TEST,
-      },
     },
   ],
 }
