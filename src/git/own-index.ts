@@ -6,15 +6,8 @@ import { DamagedClone } from '../system/errors.ts'
 import { readRegularNow, removeNow } from '../system/files.ts'
 import { type CatFile, TREE, type Tree } from './cat-file.ts'
 import type { Git, HeldIndex } from './git.ts'
-import {
-  byBytes,
-  IndexTable,
-  type IndexTree,
-  indexBytes,
-  indexEntry,
-  type OldIndex,
-  treesOf,
-} from './index-file.ts'
+import { byBytes, IndexTable, type IndexTree, indexBytes, indexEntry } from './index-file.ts'
+import type { OldIndex } from './index-notes.ts'
 import { type Rules, rulesOf } from './rules.ts'
 import { type Differences, scan } from './scan.ts'
 import { editTree } from './tree-edit.ts'
@@ -145,18 +138,19 @@ export class OwnIndex implements HeldIndex {
   /** It holds a commit's files from now on, and remembers those that it held before. */
   async fill(commit: string): Promise<void> {
     const old = this.#table
-    if (old !== null && this.#tree !== null && this.#tree === (await this.#objects.root(commit))) return
+    const root = await this.#objects.root(commit)
+    if (old !== null && root !== null && this.#tree === root) return
     const files = await filesOf(this.#objects, commit)
     files.sort((one, other) => byBytes(one.path, other.path))
     const entries = files.map(({ path, mode, oid }) => {
-      const known = old?.stored(path)
-      const there = known?.oid === oid && known.mode === mode ? old?.entry(path) : undefined
-      return there?.bytes.subarray(there.start, there.end) ?? indexEntry(path, mode, oid, null)
+      const there = old?.entry(path)
+      const known = there && old?.storedAt(there)
+      const isSame = known?.oid === oid && known.mode === mode
+      return (isSame && there && old?.bytesAt(there)) || indexEntry(path, mode, oid, null)
     })
     this.#table = new IndexTable(indexBytes(entries, entries.length, this.#idLength), this.#idLength)
     if (old === null) this.#takenAt = this.#now()
-    this.#tree = null
-    await this.tree(commit)
+    this.#tree = root
   }
 
   /** How the work tree differs; null where only git can tell. */
@@ -179,7 +173,8 @@ export class OwnIndex implements HeldIndex {
     if (found === null) return null
     this.#youngSince = youngFrom
     this.#lookedAt = now
-    this.#edit(found.refreshed)
+    if (found.refreshed.size > 0) this.#takenAt = now
+    this.table.refresh(found.refreshed)
     return found
   }
 
@@ -266,7 +261,7 @@ export async function treeOfIndex(
   if (root === null) throw new DamagedClone(`there is no commit ${base} in it`)
   const idLength = root.length / 2
   const table = held ?? new IndexTable(readRegularNow(join(git.own, 'index')), idLength)
-  const top = treesOf(table.top, idLength)
+  const top = table.trees()
   const writer = git.writer(root)
   let level: { folder: IndexTree; old: string | null }[] = [{ folder: top, old: root }]
   while (level.length > 0) {

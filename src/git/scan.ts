@@ -18,7 +18,6 @@ import {
   type IndexFolder,
   type IndexTable,
   indexEntry,
-  isUnchanged,
   modeOf,
   RULES_FILE,
 } from './index-file.ts'
@@ -32,7 +31,7 @@ export type Found = { path: string; mode: string; oid: string; bytes: Buffer; en
  * What differs from an index (paths in latin1; null: it is gone), and entries that take the place of those that tell nothing:
  * of what does not differ although somebody wrote to it, and of what does although its times say that nobody did.
  */
-export type Differences = { changed: Map<string, Found | null>; refreshed: Map<string, Buffer> }
+export type Differences = { changed: Map<string, Found | null>; refreshed: Map<IndexEntry, Buffer> }
 
 export type ScanOptions = {
   top: string
@@ -120,8 +119,12 @@ class Scanner {
 
   /** A path that is not ignored. */
   take(path: string): void {
-    if (path.endsWith('/')) this.walk(path, null)
-    else this.differences.changed.set(path, this.#read(path))
+    if (path.endsWith('/')) {
+      this.walk(path, null)
+      return
+    }
+    const found = this.#read(path)
+    if (found !== null) this.differences.changed.set(path, found)
   }
 
   takeUnsure(): string[] {
@@ -181,36 +184,44 @@ class Scanner {
 
   #compare(entry: IndexEntry): void {
     const { table, youngSince, rules } = this.#options
+    const { changed, refreshed } = this.differences
     const { path } = entry
     entry.file ??= this.#place(path)
     const { file } = entry
-    const found = lstatSync(file, MAY_BE_GONE)
-    if (found === undefined) {
-      this.differences.changed.set(path, null)
-      return
+    let isStill = false
+    // Of what nobody has seen yet, the times tell nothing.
+    if (table.isSeen(entry)) {
+      const found = lstatSync(file, MAY_BE_GONE)
+      if (found === undefined) {
+        changed.set(path, null)
+        return
+      }
+      if (table.isUnchanged(entry, found, youngSince)) return
+      if (modeOf(found) === 0) throw new Uncertain()
+      isStill = table.isUnchanged(entry, found, Number.POSITIVE_INFINITY)
+      // Young, and the same: of a large file nothing is held.
+      const isLarge = found.size > LARGE && !rules.convertsLineEnds
+      const old = table.storedAt(entry)
+      if (isLarge && isStill && idOf(file, found.size, table.idLength) === old.oid) return
     }
-    if (isUnchanged(entry, found, youngSince)) return
-    if (modeOf(found) === 0) throw new Uncertain()
-    const isStill = isUnchanged(entry, found, Number.POSITIVE_INFINITY)
-    const old = table.stored(path)
-    // Young, and the same: of a large file nothing is held.
-    const isLarge = found.size > LARGE && !rules.convertsLineEnds
-    if (isLarge && isStill && idOf(file, found.size, table.idLength) === old?.oid) return
-    const now = this.#read(path)
-    if (now.oid !== old?.oid || now.mode !== old.mode) {
-      this.differences.changed.set(path, now)
+    const now = this.#read(path, file)
+    const old = table.storedAt(entry)
+    if (now === null) changed.set(path, null)
+    else if (now.oid !== old.oid || now.mode !== old.mode) {
+      changed.set(path, now)
       // Whoever looks later, git among them, has only the times.
-      if (isStill && old !== null)
-        this.differences.refreshed.set(path, indexEntry(path, old.mode, old.oid, null))
+      if (isStill) refreshed.set(entry, indexEntry(path, old.mode, old.oid, null))
     } else {
       this.#held -= now.bytes.length
-      if (!isStill) this.differences.refreshed.set(path, now.entry)
+      if (!isStill) refreshed.set(entry, now.entry)
     }
   }
 
-  #read(path: string): Found {
+  /** Null where it is gone. */
+  #read(path: string, file = this.#place(path)): Found | null {
     const { rules, table } = this.#options
-    const found = fileAt(this.#place(path), path, table.idLength)
+    const found = fileAt(file, path, table.idLength)
+    if (found === null) return null
     this.#held += found.bytes.length
     const mayConvert = rules.convertsLineEnds && found.bytes.includes(0x0d)
     if (this.#held > MOST_BYTES || mayConvert) throw new Uncertain()
@@ -251,16 +262,18 @@ function idOf(file: string | Buffer, size: number, idLength: number): string | n
   }
 }
 
-/** A file as git would store it at `path` (latin1). */
-export function fileAt(file: string | Buffer, path: string, idLength: number): Found {
-  const { stat, bytes } = contentOf(file)
+/** A file as git would store it at `path` (latin1); null where there is none. */
+export function fileAt(file: string | Buffer, path: string, idLength: number): Found | null {
+  const content = contentOf(file)
+  if (content === null) return null
+  const { stat, bytes } = content
   const mode = modeOf(stat).toString(8)
   const oid = objectId('blob', bytes, 2 * idLength)
   return { path, mode, oid, bytes, entry: indexEntry(path, mode, oid, stat) }
 }
 
 /** The bytes that git stores of a file or a link, and what it was before they were read. */
-function contentOf(file: string | Buffer): { stat: BigIntStats; bytes: Buffer } {
+function contentOf(file: string | Buffer): { stat: BigIntStats; bytes: Buffer } | null {
   const handle = openedOrLink(file)
   if (typeof handle !== 'number') return handle
   try {
@@ -275,11 +288,12 @@ function contentOf(file: string | Buffer): { stat: BigIntStats; bytes: Buffer } 
   }
 }
 
-function openedOrLink(file: string | Buffer): number | { stat: BigIntStats; bytes: Buffer } {
+function openedOrLink(file: string | Buffer): number | { stat: BigIntStats; bytes: Buffer } | null {
   try {
     return openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   } catch (error) {
-    const stat = lstatSync(file, { bigint: true })
+    const stat = lstatSync(file, { bigint: true, throwIfNoEntry: false })
+    if (stat === undefined) return null
     if (!stat.isSymbolicLink()) throw error
     return { stat, bytes: readlinkSync(file, { encoding: 'buffer' }) }
   }

@@ -17,7 +17,7 @@ import {
   storedOtherwise,
   untrackedFolders,
 } from './hidden-changes.ts'
-import { modifiedFiles, notedSince, type OldIndex } from './index-file.ts'
+import { modifiedFiles, notedSince, type OldIndex } from './index-notes.ts'
 import { indexHolds, OwnIndex, placeFile, treeOfIndex } from './own-index.ts'
 import { GitError } from './process.ts'
 import { type Differences, fileAt } from './scan.ts'
@@ -216,7 +216,7 @@ export class WorkTree {
       if (bytes === null) return false
       await this.writeOwn(path, bytes)
       const found = fileAt(join(this.top, path), Buffer.from(path).toString('latin1'), index.table.idLength)
-      if (found.oid !== newOid) return false
+      if (found?.oid !== newOid) return false
       entries.set(found.path, found.entry)
     }
     if (await index.put(entries, wanted)) return true
