@@ -34,8 +34,9 @@ export class OwnIndex implements HeldIndex {
   #sealedAt = 0
   /** What was written to before was looked at since: epoch seconds. */
   #youngSince = 0
-  /** How long the last look took. */
+  /** How long the last look took, and whether it was certain of all that it saw. */
   lookMs = 0
+  isCertain = false
   #rules: Rules | null = null
   #ignored = new Set<string>()
 
@@ -170,6 +171,7 @@ export class OwnIndex implements HeldIndex {
       ask: (paths) => this.#git.checkIgnore(paths),
     })
     this.lookMs = performance.now() - began
+    this.isCertain = found !== null
     if (found === null) return null
     this.#youngSince = youngFrom
     this.#lookedAt = now

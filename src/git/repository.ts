@@ -149,7 +149,11 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
     conflict: async (commit, kept) => (await withKept(tree, commits, commit, kept)).conflict,
 
-    dirt: (commit) => tree.during(commit, () => dirt(tree, options, commit)),
+    async dirt(commit) {
+      const found = await tree.during(commit, () => dirt(tree, options, commit))
+      if (found.length === 0 && tree.index.isCertain) await tree.rest(commit)
+      return found
+    },
 
     untracked: async () => (await git.untracked('filled folders')).paths,
 
@@ -196,7 +200,7 @@ async function checkOut(
   const isFirst = tree.nestedBefore === null
   const foreign = isFirst ? await refuseForeign(tree) : []
   // Whoever looks at the work tree in process meets every repository in it.
-  const seen = isFirst && !options.snapshot.whole ? await tree.index.differences() : null
+  const seen = isFirst && !options.snapshot.whole ? await tree.look() : null
   if (isFirst)
     tree.nestedBefore = seen === null ? await lookForNested(tree, options, commit, foreign) : new Set()
   const work = kept === null ? null : await withKept(tree, commits, commit, kept)

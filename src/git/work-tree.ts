@@ -36,6 +36,7 @@ export type Staged = { changes: Change[]; tree: string | null; folders: Folders 
  */
 const REST_MS = 1000
 const REST_LOOKS = 3
+const NOTHING: Differences = { changed: new Map(), refreshed: new Map() }
 /** A commit of Ralph's own changes its stories, its log and its attributes. */
 const FEW = 8
 
@@ -79,7 +80,12 @@ export class WorkTree {
     this.#rest = { tree: await this.treeOf(commit), until, after }
   }
 
-  #rests(tree: string): boolean {
+  /** How the work tree differs from our index; null where only git can tell. */
+  async look(): Promise<Differences | null> {
+    return this.#rests(this.index.knownTree) ? NOTHING : this.index.differences()
+  }
+
+  #rests(tree: string | null): boolean {
     if (this.#rest?.tree !== tree) return false
     return performance.now() < this.#rest.until && untrustedSoFar() === this.#rest.after
   }
