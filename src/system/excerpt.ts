@@ -37,7 +37,7 @@ const KINDS: readonly (readonly [worth: number, pattern: RegExp])[] = [
     /\[Help \d\]|\bre-run Maven\b|^\[ERROR\] For more information|^npm (?:ERR!|error) (?:code|path|command|A complete log)/i,
   ],
   // What stands above or below every failure alike.
-  [NOISE, /^\s*(?:✖ failing tests:|'test failed')$/],
+  [NOISE, /^\s*(?:✖ failing tests:|'test failed')$|^ImportError: Failed to import test module: /],
   // An error that nothing caught, where it begins.
   [10, /^(?:Uncaught )?[A-Z]\w*(?:Error|Exception)(?: \[\w+\])?: \S/],
   // What failed.
@@ -49,6 +49,8 @@ const KINDS: readonly (readonly [worth: number, pattern: RegExp])[] = [
     7,
     /\b(?:[A-Z]\w*)?(?:Error|Exception|Failure)\b(?: \[\w+\])?(?::|$)|\berror [A-Z]+\d+:|^\s*\d+:\d+\s+error\s|:\d+:\s*(?:fatal )?error\b|\bpanicked at\b|\.\.\. (?:FAILED|FAIL|ERROR)\b/,
   ],
+  // Where Python stopped reading: no frame of a traceback names it.
+  [9, /^\s*File ".*", line \d+$/],
   // How it differs from what it should be.
   [
     8,

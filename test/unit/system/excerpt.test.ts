@@ -391,6 +391,28 @@ test('eight rows of a test file that could not be loaded say why', () => {
   assert.ok(!rows.includes("  'test failed'"), rows.join('\n'))
 })
 
+test('eight rows of a Python file that cannot be read say where', () => {
+  const traceback = [
+    'ERROR: test_a (unittest.loader._FailedTest.test_a)',
+    '-'.repeat(70),
+    'ImportError: Failed to import test module: test_a',
+    'Traceback (most recent call last):',
+    '  File "/usr/lib/python3.11/unittest/loader.py", line 419, in _find_test_path',
+    '    module = self._get_module_from_name(name)',
+    '  File "/home/ann/shop/test_a.py", line 2, in <module>',
+    '    import calc',
+    '  File "/home/ann/shop/calc.py", line 2',
+    '    return (a + b',
+    '           ^',
+    "SyntaxError: '(' was never closed",
+    '',
+    'Ran 1 test in 0.000s',
+    'FAILED (errors=1)',
+  ]
+  const rows = telling(traceback, 8, () => 1, 1)
+  for (const line of [traceback[8], traceback[11]]) assert.ok(rows.includes(line ?? ''), rows.join('\n'))
+})
+
 const hostile = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 5000 }),
   fc
