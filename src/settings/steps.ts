@@ -169,7 +169,10 @@ function planned(name: string, list: readonly Written[], at: Place): Pipeline | 
     mistake(below(at, index), 'an agent step behind git-commit', 'agents before it', fix)
   }
   const [first] = workers
-  if (first !== undefined && workers.length === 1) refuseHollow(first, at)
+  if (first?.[1].continueOnError === true && workers.length === 1) {
+    const why = 'has no effect on the only agent step: without its work the attempt has failed'
+    note(below(at, first[0], 'continueOnError'), why)
+  }
   if (list[commit]?.enabled === false)
     note(below(at, commit), 'cannot be switched off: what passed its gates is committed, and nothing else is')
   if (at.report.mistakes.length > before) return null
@@ -180,19 +183,6 @@ function planned(name: string, list: readonly Written[], at: Place): Pipeline | 
     setsUp: !list.some((one) => setsUp(one) && !one.enabled),
     before: steps(false),
     after: steps(true),
-  }
-}
-
-/** Nobody works where the only agent fails. The Ralph with steps went on there: what was written for it is read as it is. */
-function refuseHollow([index, { continueOnError }]: [number, Written], at: Place): void {
-  if (!continueOnError) return
-  const place = below(at, index, 'continueOnError')
-  const expected = 'false: without its work the attempt has failed'
-  if (at.root.startsWith(`${CONFIGS}/`))
-    note(place, 'means nothing here: it is the only agent step, and without its work the attempt has failed')
-  else {
-    const fix = 'remove it, or add an agent step that works where this one fails'
-    mistake(place, 'true on the only agent step', expected, fix)
   }
 }
 
