@@ -25,7 +25,8 @@ const PLAIN_PATH = /^[\w@+.-]+(?:\/[\w@+.-]+)*$/
 type Project = { path: string; proposal: Proposal }
 
 export function detect(tree: Tree): Detected {
-  const all = ECOSYSTEMS.flatMap((ecosystem) => projectsOf(ecosystem, tree))
+  const marked = ECOSYSTEMS.flatMap((ecosystem) => projectsOf(ecosystem, tree))
+  const all = marked.length > 0 ? marked : unmarked(tree)
   const plain = all.filter(({ path }) => path === '' || PLAIN_PATH.test(path))
   const projects = plain.slice(0, MOST_PROJECTS)
   const proposals = projects.map(({ proposal }) => proposal)
@@ -40,6 +41,11 @@ export function detect(tree: Tree): Detected {
     gates: gatesOf(projects),
     notes: notesOn(all.length - plain.length, plain.length),
   }
+}
+
+function unmarked(tree: Tree): Project[] {
+  const meant = ECOSYSTEMS.filter(({ tests }) => tree.paths.some((path) => tests?.test(path)))
+  return meant.map((ecosystem) => ({ path: '', proposal: ecosystem.propose(folderOf(tree, '')) }))
 }
 
 function notesOn(unread: number, count: number): string[] {

@@ -31,6 +31,8 @@ export type Proposal = {
 export type Ecosystem = {
   /** A folder that holds one of these files is one of its projects. */
   marks: readonly string[]
+  /** Where nothing marks a project of any kind, such a file makes the top one. */
+  tests?: RegExp
   propose(folder: Folder): Proposal
 }
 

@@ -12,6 +12,7 @@ const TEST_FILE = /(?:^|\/)(?:test_[^/]*|[^/]*_test)\.py$/
 
 export const python: Ecosystem = {
   marks: ['pyproject.toml', 'setup.py', 'setup.cfg', 'Pipfile', ...REQUIREMENTS],
+  tests: TEST_FILE,
   propose(folder) {
     const project = folder.text('pyproject.toml')
     const manager = managerOf(folder, project)
@@ -72,9 +73,15 @@ function managerOf(folder: Folder, project: string): keyof typeof MANAGERS {
   return 'pip'
 }
 
+/** Tests that are plain functions are found by pytest alone; so many files are asked. */
+const PYTEST = /^(?:(?:import|from) pytest\b|(?:async )?def test_)/m
+const MOST_ASKED = 20
+
 /** Tools that the project names in its files, or has a file for. */
 function toolsOf(folder: Folder): string[] {
-  const texts = TEXTS.map((name) => folder.text(name)).join('\n')
+  const tests = folder.paths.filter((path) => TEST_FILE.test(path)).slice(0, MOST_ASKED)
+  const isPytest = tests.some((path) => PYTEST.test(folder.text(path)))
+  const texts = [...TEXTS.map((name) => folder.text(name)), ...(isPytest ? ['pytest'] : [])].join('\n')
   const own = {
     pytest: 'pytest.ini',
     ruff: 'ruff.toml',

@@ -117,6 +117,20 @@ test('a package.json that is none, and one that holds nothing, are no reason to 
     assert.deepEqual(found({ 'package.json': text }).gates, {})
 })
 
+test('Python files and tests alone are a project, by unittest or, where the tests are functions, by pytest', () => {
+  const found = (files: Record<string, string>) =>
+    detect({ paths: Object.keys(files), text: (path) => files[path] ?? '' })
+  const classes = 'import unittest\nclass T(unittest.TestCase):\n    def test_a(self): pass\n'
+  const plain = found({ 'calc.py': '', 'test_calc.py': classes })
+  assert.deepEqual(plain.languages, ['Python'])
+  assert.deepEqual([plain.gates, plain.prepare], [{ test: 'python3 -m unittest discover' }, null])
+  const functions = found({ 'calc.py': '', 'tests/test_calc.py': 'def test_a():\n    pass\n' })
+  assert.deepEqual(functions.gates, { test: '.venv/bin/python -m pytest' })
+  assert.match(functions.prepare ?? '', /pip install --quiet pytest$/)
+  assert.deepEqual(found({ 'go.mod': '', 'scripts/test_x.py': classes }).languages, ['Go'])
+  assert.deepEqual(found({ 'calc.py': '' }).gates, {})
+})
+
 test('what is installed, and how: lock files or none, berry, several folders, tools of Python', () => {
   const pack = (more: object) => JSON.stringify({ scripts: { test: 'x' }, ...more })
   const deps = { devDependencies: { typescript: '5' } }
