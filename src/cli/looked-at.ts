@@ -48,10 +48,11 @@ export async function throwAway(
 ): Promise<void> {
   const paths = (await repository.dirt(commit)).map(({ path }) => path)
   if (paths.length > 0) {
-    const aside = await repository.adopt(commit, paths, 'left in the work tree')
-    warn(
-      `${paths.length} changes were left by what looked at ${commit.slice(0, 7)} when the run was killed, and are taken away. Were they yours? git restore --source=${aside} -- <path>`,
-    )
+    // What git cannot read is put nowhere.
+    const aside = await repository.adopt(commit, paths, 'left in the work tree').catch(() => null)
+    const mend = aside === null ? '' : ` Were they yours? git restore --source=${aside} -- <path>`
+    const what = `${paths.length} changes were left by what looked at ${commit.slice(0, 7)} when the run was killed`
+    warn(`${what}, and are taken away.${mend}`)
     await repository.checkOut(commit, null)
   }
   removeNow(noteOf(git))
