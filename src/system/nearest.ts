@@ -1,7 +1,8 @@
 // "Did you mean ...?": the candidate that a mistyped word most likely stands for.
 
 /**
- * The candidate nearest to `word` (case ignored; the first of equals wins), or null when none is within a slip for every `lettersPerSlip` letters that have begun.
+ * The candidate nearest to `word` (case ignored; two swapped letters count as one slip; the first of equals
+ * wins), or null when none is within a slip for every `lettersPerSlip` letters that have begun.
  */
 export function nearest(word: string, candidates: Iterable<string>, lettersPerSlip = 3): string | null {
   // The table below is quadratic: a hostile word of a megabyte is nobody's typing slip.
@@ -20,16 +21,25 @@ export function nearest(word: string, candidates: Iterable<string>, lettersPerSl
   return best
 }
 
-/** Insertions, deletions and replacements between `a` and `b`. */
+/** Insertions, deletions, replacements and swaps of neighbours between `a` and `b` (optimal string alignment). */
 function distance(a: string, b: string): number {
+  let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, column) => column)
   for (let row = 1; row <= a.length; row += 1) {
     const current = [row]
     for (let column = 1; column <= b.length; column += 1) {
       const same = a[row - 1] === b[column - 1]
-      const left = (current[column - 1] ?? 0) + 1
-      current.push(Math.min((last[column] ?? 0) + 1, left, (last[column - 1] ?? 0) + (same ? 0 : 1)))
+      let cost = Math.min(
+        (last[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (last[column - 1] ?? 0) + (same ? 0 : 1),
+      )
+      if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
+        cost = Math.min(cost, (beforeLast[column - 2] ?? 0) + 1)
+      }
+      current.push(cost)
     }
+    beforeLast = last
     last = current
   }
   return last[b.length] ?? 0

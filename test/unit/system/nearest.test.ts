@@ -18,6 +18,10 @@ test('finds the word behind a slip', () => {
   }
 })
 
+test('two swapped letters are one slip', () => {
+  assert.equal(nearest('ab', ['ba', 'xy']), 'ba')
+})
+
 test('the nearest wins, then the first', () => {
   assert.equal(nearest('US-012', ['US-019', 'US-013', 'US-013x']), 'US-019')
   assert.equal(nearest('US-012', ['US-999', 'US-112', 'US-012']), 'US-012')
