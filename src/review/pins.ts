@@ -6,9 +6,7 @@
 import { oneLine } from '../model/text.ts'
 import { isMakefile, PACKAGE_KEYS, readersOf } from './gate-files.ts'
 import { isDeep } from './source.ts'
-
-/** `before` and `after` are null where there is no such file. Files that did not change help to look up names. */
-export type PinnedFile = { path: string; before: string | null; after: string | null }
+import type { FileChange } from './weakened.ts'
 
 /** A change of `path` to the definition of the gates with these commands. `text` is one bounded line, not trusted. */
 type Pin = { path: string; gates: string[]; text: string }
@@ -26,10 +24,10 @@ export function isReadForPins(path: string): boolean {
 }
 
 /**
- * The changes, at most 100, to what the gates' commands run: package.json scripts (with `pre` and `post`, and those
+ * The changes, at most 100, to what the gates' commands run; files that did not change help to look up names: package.json scripts (with `pre` and `post`, and those
  * that they call), files that a command names, and files that its tools read.
  */
-export function changedGateDefinitions(files: PinnedFile[], gateCommands: string[]): Pin[] {
+export function changedGateDefinitions(files: FileChange[], gateCommands: string[]): Pin[] {
   const relevant = files.filter((file) => !/(?:^|\/)node_modules\//.test(file.path))
   const changed = relevant.filter((file) => isOther(file))
   const sources = sourcesOf(relevant)
@@ -50,19 +48,19 @@ export function changedGateDefinitions(files: PinnedFile[], gateCommands: string
 }
 
 /** Names of scripts that the gates lead to and that are not among the files, whether they are there or not. */
-export function namedElsewhere(files: PinnedFile[], gateCommands: string[]): string[] {
+export function namedElsewhere(files: FileChange[], gateCommands: string[]): string[] {
   const sources = sourcesOf(files)
   const named = gateCommands.flatMap((gate) => [...reachedBy(gate, sources).files])
   return [...new Set(named)].filter((name) => !sources.byName.has(name))
 }
 
 /** Blanks in a text do not count. */
-function isOther({ before, after }: PinnedFile): boolean {
+function isOther({ before, after }: FileChange): boolean {
   if (before === null || after === null) return before !== after
   return before !== after && before.replace(/\s+/g, '') !== after.replace(/\s+/g, '')
 }
 
-function changesIn(file: PinnedFile, reached: Reached): string[] {
+function changesIn(file: FileChange, reached: Reached): string[] {
   const name = file.path.slice(file.path.lastIndexOf('/') + 1)
   const happened = file.before === null ? 'added' : file.after === null ? 'removed' : 'changed'
   if (isPackage(file.path)) return packageChanges(file, reached)
@@ -75,17 +73,17 @@ function changesIn(file: PinnedFile, reached: Reached): string[] {
 // ---------------------------------------------------------------- what a command leads to
 
 type Reached = { scripts: Set<string>; files: Set<string>; uses(tools: Iterable<string>): boolean }
-type Sources = { packages: Package[]; makefiles: string[]; byName: Map<string, PinnedFile[]> }
+type Sources = { packages: Package[]; makefiles: string[]; byName: Map<string, FileChange[]> }
 
-function sourcesOf(files: PinnedFile[]): Sources {
-  const byName = new Map<string, PinnedFile[]>()
+function sourcesOf(files: FileChange[]): Sources {
+  const byName = new Map<string, FileChange[]>()
   for (const file of files)
     for (const name of namesOf(file.path)) byName.set(name, [...(byName.get(name) ?? []), file].slice(0, 10))
   const texts = (fits: (path: string) => boolean) => files.filter(({ path }) => fits(path)).flatMap(textsOf)
   return { packages: texts(isPackage).map(readPackage), makefiles: texts(isMakefile), byName }
 }
 
-function textsOf({ before, after }: PinnedFile): string[] {
+function textsOf({ before, after }: FileChange): string[] {
   const texts = before === after ? [before] : [before, after]
   return texts.filter((it) => it !== null).map((it) => it.slice(0, LONGEST_TEXT))
 }
@@ -226,7 +224,7 @@ function parsed(text: string): object {
   }
 }
 
-function packageChanges(file: PinnedFile, reached: Reached): string[] {
+function packageChanges(file: FileChange, reached: Reached): string[] {
   const [before, after] = [readPackage(file.before ?? '{}'), readPackage(file.after ?? '{}')]
   const changes: string[] = []
   for (const key of new Set([...before.scripts.keys(), ...after.scripts.keys()])) {

@@ -10,6 +10,7 @@ import type { Walk } from './walk.ts'
 
 export type { Weakening }
 
+/** `before` and `after` are null where there is no such file. */
 export type FileChange = { path: string; before: string | null; after: string | null }
 
 const MAX_WEAKENINGS = 100

@@ -3,17 +3,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { changedGateDefinitions, type PinnedFile } from '../../../src/review/pins.ts'
+import { changedGateDefinitions } from '../../../src/review/pins.ts'
+import type { FileChange } from '../../../src/review/weakened.ts'
 import { runs } from '../runs.ts'
 
-const changed = (path: string, before: string | null, after: string | null): PinnedFile => ({
+const changed = (path: string, before: string | null, after: string | null): FileChange => ({
   path,
   before,
   after,
 })
 const pkg = (scripts: Record<string, string>, more: object = {}): string =>
   JSON.stringify({ name: 'x', scripts, ...more })
-const pinned = (files: PinnedFile[], ...gates: string[]): string[] =>
+const pinned = (files: FileChange[], ...gates: string[]): string[] =>
   changedGateDefinitions(files, gates).map((it) => `${it.path}: ${it.text}`)
 
 const SCRIPTS = { test: 'vitest run', 'test:unit': 'node test/run.js', lint: 'eslint .', build: 'tsc -p .' }
@@ -76,7 +77,7 @@ test('scripts that are not named, and other parts of package.json, are not pinne
 
 test('hooks, and scripts called by scripts, are pinned', () => {
   const before = { ...SCRIPTS, ci: 'npm run lint && npm run test:unit' }
-  const files = (after: Record<string, string>): PinnedFile[] => [
+  const files = (after: Record<string, string>): FileChange[] => [
     changed('package.json', pkg(before), pkg(after)),
   ]
   assert.deepEqual(pinned(files({ ...before, lint: 'true' }), 'npm run ci'), [
