@@ -14,7 +14,7 @@ import { type Colour, OUTCOMES } from './outcomes.ts'
 import { inPlain } from './sentence.ts'
 import { barOf, blockedOf, byUrgency, type StoryView, storiesOf } from './stories.ts'
 import { figuresOf, type Header, headerOf } from './view.ts'
-import { humanMs, many, ofMost, tokens, usd, utc } from './words.ts'
+import { humanMs, leftWords, many, ofMost, tokens, usd, utc } from './words.ts'
 
 /** What was seen of a feature. */
 export type Watched = {
@@ -101,14 +101,6 @@ function callsOf(state: State, limits: Limits | null, now: number) {
 /** In one line, as it is at this moment. */
 export function callsWords({ text, until }: Dashboard['calls'], now: number): string {
   return until === null ? text : text + leftWords(until, now)
-}
-
-/** `14:05` left to a time, as minutes and seconds; with hours where there are some. */
-export function leftWords(until: number, now: number): string {
-  const seconds = Math.max(0, Math.ceil((until - now) / 1000))
-  const two = (count: number) => String(Math.floor(count) % 60).padStart(2, '0')
-  const hours = Math.floor(seconds / 3600)
-  return `${hours > 0 ? `${hours}:` : ''}${two(seconds / 60)}:${two(seconds)}`
 }
 
 /** The breaker that is the most open. When its cool-down is over, the next attempt is a trial. */

@@ -113,3 +113,11 @@ export function refusedWords(refused: ReadonlyMap<string, number>): string | nul
 export function dotted(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join(' · ')
 }
+
+/** `14:05` left to a time, as minutes and seconds; with hours where there are some. */
+export function leftWords(until: number, now: number): string {
+  const seconds = Math.max(0, Math.ceil((until - now) / 1000))
+  const two = (count: number) => String(Math.floor(count) % 60).padStart(2, '0')
+  const hours = Math.floor(seconds / 3600)
+  return `${hours > 0 ? `${hours}:` : ''}${two(seconds / 60)}:${two(seconds)}`
+}

@@ -10,6 +10,7 @@ import {
   costWords,
   hasCost,
   humanMs,
+  leftWords,
   many,
   NO_COST,
   ofMost,
@@ -129,12 +130,9 @@ function hanging(
 }
 
 /** Below the live header while it waits: `  1:05:09 left, until 14:05 UTC`. */
-export function countdown(leftMs: number, until: number, surface: Surface, look: Look): string {
+export function countdown(until: number, now: number, surface: Surface, look: Look): string {
   const out = surface === 'cli' ? '; Ctrl+C saves and ends' : ''
-  const seconds = Math.max(0, Math.ceil(leftMs / 1000))
-  const two = (count: number) => String(Math.floor(count) % 60).padStart(2, '0')
-  const left = `${Math.floor(seconds / 3600)}:${two(seconds / 60)}:${two(seconds)}`
-  return fit(`  ${left} left, until ${utc(until)}${out}`, Math.max(20, look.width))
+  return fit(`  ${leftWords(until, now)} left, until ${utc(until)}${out}`, Math.max(20, look.width))
 }
 
 function innerWidth(width: number): number {

@@ -127,7 +127,7 @@ export class Live implements Observer {
     if (this.#since === 0) return ''
     if (this.#wait === null) return `\n  ${humanMs(this.#now() - this.#since)}`
     const { until } = this.#wait
-    return `\n${countdown(until - this.#now(), until, this.#facts.surface, this.#look)}`
+    return `\n${countdown(until, this.#now(), this.#facts.surface, this.#look)}`
   }
 
   #tick(isLong: boolean): void {

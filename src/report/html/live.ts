@@ -1,8 +1,8 @@
 // The parts of a page that follow a run: what happens now, above the report; and the list of all that are followed.
 
-import { type Dashboard, type Exit, leftWords } from '../monitor.ts'
+import type { Dashboard, Exit } from '../monitor.ts'
 import { STANDINGS } from '../outcomes.ts'
-import { humanMs } from '../words.ts'
+import { humanMs, leftWords } from '../words.ts'
 import { html, link, Markup, nothing, section, words } from './markup.ts'
 import { type Live, page } from './page.ts'
 
