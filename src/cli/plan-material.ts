@@ -14,6 +14,7 @@ import type { Desk, Wanted } from './plan.ts'
 import { added, type Draft, nameOfSentence, plannedFrom, scoped, withPlannedFrom } from './plan-draft.ts'
 import type { Standing } from './plan-feature.ts'
 import { askName, askSentence } from './plan-interview.ts'
+import type { Proposed, Subject } from './plan-session.ts'
 import { hanging, sourceLines } from './plan-view.ts'
 
 /** `sentence` is empty where documents are all there is. */
@@ -98,12 +99,27 @@ export async function firstDraft(
   )
   if (brief === '') return { prd: withPlannedFrom(prd, digests), context, questions: [], brief }
   if (desk.ask === null && !wanted.yes) throw unpaid()
-  const proposed = await desk.planner.propose({ feature, folder: standing.folder, prd }, brief)
+  const proposed = await proposedBy(desk, { feature, folder: standing.folder, prd }, brief)
   return {
     prd: withPlannedFrom(added(prd, proposed), digests),
     context: context ?? (proposed.context || null),
     questions: proposed.questions,
     brief,
+  }
+}
+
+/** Where sessions make no plan of it, a person who can be asked says more, as often as they like. */
+async function proposedBy({ ask, planner, say }: Desk, subject: Subject, brief: string): Promise<Proposed> {
+  for (let words = brief; ; ) {
+    try {
+      return await planner.propose(subject, words)
+    } catch (error) {
+      if (ask === null || !(error instanceof UserError)) throw error
+      say(['', error.message, ''])
+      const more = await ask.text('What else is wanted?', { hint: 'a session tries again; Enter leaves it' })
+      if (more === '') throw error
+      words = `${words}\n\n${more}`
+    }
   }
 }
 

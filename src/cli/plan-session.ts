@@ -110,7 +110,8 @@ function noPlan(agent: string, proposal: Exclude<Proposal, Proposed>): UserError
   const message = terminalText(proposal.message)
   if (proposal.kind === 'none') {
     const found = `no plan in the answer of ${agent}: ${message}`
-    const fix = 'say more of what is wanted, or write the stories as a check list and name it with --from'
+    const fix =
+      'say more of what is wanted, or write the stories as a check list and name it with --from; ralph log plan shows the answer'
     return new UserError({ path: 'ralph plan', found, expected: 'stories', fix })
   }
   const isLimit = proposal.kind === 'limit'

@@ -4,7 +4,7 @@ import { terminalText } from '../report/escape.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { UserError } from '../system/errors.ts'
 import { asking, Cancelled } from './ask.ts'
-import { type Answer, type Context, interrupted, refuseFromInside, settingsOf } from './context.ts'
+import { type Answer, type Context, interrupted, refusal, refuseFromInside, settingsOf } from './context.ts'
 import { openLocal } from './local.ts'
 import { type Draft, draftMistakes, fromPage, isEdited } from './plan-draft.ts'
 import { filesOf, type Standing, sketchOf, standingOf } from './plan-feature.ts'
@@ -28,10 +28,13 @@ export async function plan(context: Context): Promise<Answer> {
   try {
     return await planned(desk, { ...wanted, feature: desk.settings.feature })
   } catch (error) {
-    if (!(error instanceof Cancelled)) throw error
-    desk.say(['', 'Interrupted: nothing was written.'])
-    const { code, outputs } = interrupted()
-    return { code, outputs: { ...outputs, feature: wanted.feature }, more: { written: [] } }
+    // What sessions have used is told, whatever came of them.
+    const usage = desk.planner.used()
+    const isLeft = error instanceof Cancelled
+    if (isLeft) desk.say(['', 'Interrupted: nothing was written.'])
+    const { code, outputs, more } = isLeft ? interrupted() : refusal(context, error)
+    const told = { ...outputs, feature: wanted.feature, costUsd: usage.costUsd }
+    return { code, outputs: told, more: { ...more, written: [], usage } }
   }
 }
 

@@ -263,11 +263,28 @@ test('prose is planned from by a session, once: unchanged it is not read again',
 
 test('an answer that is no plan is told to a second session; then it is an error, and nothing is written', async () => {
   await using at = await place({}, { plan: [{ say: 'I think so.' }, { say: 'Still words.' }] })
-  const { code, err } = await at.ralph(['plan', 'auth', '--yes', '--', 'passkeys'])
+  const { code, out, err } = await at.ralph(['plan', 'auth', '--yes', '--json', '--', 'passkeys'])
   assert.equal(code, 64)
+  const { costUsd, usage } = JSON.parse(out)
+  assert.deepEqual([costUsd, usage.calls], [0.02, 2], 'what was paid is told')
   assert.match(err, /no plan in the answer of custom/)
   assert.match((await at.prompts())[1] ?? '', /no block of JSON in the answer/)
   assert.ok(!existsSync(join(at.repository, '.ralph')))
+})
+
+test('where sessions make no plan a person says more, and the plan goes on from there', async () => {
+  await using at = await place(
+    { 'ralph.config.yml': 'gates: none\n' },
+    { plan: [{ say: 'I think so.' }, { say: 'Still words.' }, proposal(PASSKEY)] },
+  )
+  await using terminal = at.terminal(['plan', 'auth', '--', 'passkeys'])
+  await terminal.see('What else is wanted?')
+  terminal.type('on every page', KEYS.enter)
+  await terminal.see('Leave it')
+  terminal.type(KEYS.enter)
+  assert.equal(await terminal.ended, 0, terminal.shown())
+  assert.equal((await storiesOf(at)).length, 2)
+  assert.match((await at.prompts())[2] ?? '', /passkeys[\s\S]*on every page/)
 })
 
 test('the interview: a sentence, a name, gates, limits, instructions; refined, then written', async () => {
