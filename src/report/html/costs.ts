@@ -41,8 +41,10 @@ const STORIES: Columns<Row, Markup> = [
   ['Attempts', 'figure', ({ story: { attempts } }) => attempts],
 ]
 const MOST_ROWS = 25
+/** Less is what adding up leaves. */
+const LEAST_USD = 0.0001
 
-function byStory({ stories }: View): Markup {
+function byStory({ stories, usage }: View): Markup {
   const used = ({ story: { usage } }: Row) => usage.inputTokens + usage.outputTokens
   const paid = stories
     .map((story, at) => ({ story, at }))
@@ -53,7 +55,12 @@ function byStory({ stories }: View): Markup {
     left > 0
       ? html`<p class="aside">The ${MOST_ROWS} dearest; ${many(left, 'more story', 'more stories')}.</p>`
       : nothing
-  return html`${table(STORIES, paid.slice(0, MOST_ROWS))}${more}`
+  const rest = usage.costUsd - paid.reduce((sum, { story }) => sum + story.usage.costUsd, 0)
+  const beside =
+    rest >= LEAST_USD
+      ? html`<p class="aside">Beside the stories, for verification and plans: ${usd(rest)}.</p>`
+      : nothing
+  return html`${table(STORIES, paid.slice(0, MOST_ROWS))}${more}${beside}`
 }
 
 type Job = { job: number; entries: readonly TimelineEntry[] } & ReturnType<typeof summed>

@@ -37,7 +37,7 @@ table{border-collapse:collapse;min-width:min(100%,480px);font-size:13.5px;margin
 .pages{display:flex;flex-wrap:wrap;gap:14px}figure{margin:0;width:100%}figure div{display:inline-block;vertical-align:top;width:48%;max-width:480px;min-width:min(100%,260px);margin:4px 8px 4px 0}figure .aside{display:block}figure img{width:100%;border:1px solid var(--line);border-radius:4px}
 svg text{font:12px system-ui,-apple-system,"Segoe UI","Noto Sans",sans-serif,"Noto Color Emoji";fill:var(--soft)}svg .strong{font-weight:600;fill:var(--ink)}
 .timeline{overflow:visible;padding-right:0}.timeline .mark{stroke:var(--line);stroke-dasharray:2 3}svg .tick{font-size:11px}.agent{fill:var(--agent);background:var(--agent)}.gates{fill:var(--gates);background:var(--gates)}.rest{fill:var(--rest);background:var(--rest)}
-svg .sign{font-size:11px;font-weight:700}svg .good .sign{fill:var(--good)}svg .bad .sign{fill:var(--bad)}b.good{color:var(--good)}b.bad{color:var(--bad)}
+svg .sign{font-size:12px;font-weight:700;paint-order:stroke;stroke:var(--page);stroke-width:3px}svg .good .sign{fill:var(--good)}svg .bad .sign{fill:var(--bad)}b.good{color:var(--good)}b.bad{color:var(--bad)}
 .picture{overflow:hidden;padding-right:16px}td a{white-space:nowrap}.legend i{display:inline-block;width:12px;height:9px;margin:0 3px 0 10px}.legend b{margin-left:10px}
 .graph path{fill:none;stroke:var(--soft);stroke-opacity:.6}.graph rect{fill:var(--card);stroke:var(--line)}.graph text{fill:var(--ink)}
 .s-passed rect,rect.s-passed{fill:var(--good)}.s-blocked rect,rect.s-blocked{fill:var(--bad)}.s-rejected rect,rect.s-rejected{fill:var(--wait)}.s-working rect,rect.s-working{fill:var(--run)}rect.s-open,rect.s-waiting,rect.s-outside{fill:var(--rest)}rect.s-skipped{fill:var(--soft)}
@@ -47,5 +47,5 @@ footer{margin-top:40px;padding-top:10px;border-top:1px solid var(--line);color:v
 @media print{:root{--page:#fff;--card:#fff;--ink:#000;--soft:#444;--line:#bbb;--good:#1a7f37;--bad:#cf222e;--wait:#9a6700;--run:#0969da;--rest:#ddd}body{max-width:none;padding:0;font-size:11px}nav{display:none}.top,.story>summary,tr,figure,svg{break-inside:avoid}h2{break-after:avoid}pre{max-height:none;font-size:9px}svg,.legend i{print-color-adjust:exact;-webkit-print-color-adjust:exact}details::details-content{content-visibility:visible;display:block}}`
 
 /** The base64 of the style's SHA-256; a test holds both together. */
-export const STYLE_HASH = 'sha256-eh6mif+rivqbvqCP0j11P0k4u63/2yX9gL6mOknq5Dg='
+export const STYLE_HASH = 'sha256-OD4ldb/qvjpHpNKA0NgOMYsaPxjCHafIvZoMx0vHLO0='
 export const STYLE = new Markup([CSS], [])

@@ -123,6 +123,15 @@ test('what rejected attempts cost: in dollars, else in tokens', () => {
   assert.equal(wastedWords({ ...view, timeline: [] }), null)
 })
 
+test('what was used beside the stories is told, so that the figures add up', () => {
+  const view = viewOf(complete(), facts)
+  const ofStories = view.stories.reduce((sum, { usage }) => sum + usage.costUsd, 0)
+  const told = (costUsd: number) =>
+    plain(renderReport({ ...view, usage: { ...view.usage, calls: 1, costUsd } }))
+  assert.match(told(ofStories + 0.5), /Beside the stories, for verification and plans: \$0\.50\./)
+  assert.doesNotMatch(told(ofStories + 1e-12), /Beside the stories/)
+})
+
 test('money in JSON has no noise of adding up', () => {
   const { prd } = complete()
   const usage = { ...emptyUsage(), calls: 1, costUsd: 0.1 + 0.02 + 1e-17, estimatedCostUsd: 0.1 + 0.2 }
