@@ -97,8 +97,12 @@ export class IndexTable {
 
   /** The file that it is. */
   get bytes(): Buffer {
-    if (!this.#isSummed) sumUp(this.#bytes, this.idLength)
-    this.#isSummed = true
+    const end = this.#bytes.length - this.idLength
+    if (!this.#isSummed) {
+      const sum = createHash(this.idLength === 32 ? 'sha256' : 'sha1').update(this.#bytes.subarray(0, end))
+      sum.digest().copy(this.#bytes, end)
+      this.#isSummed = true
+    }
     return this.#bytes
   }
 
@@ -173,14 +177,12 @@ export class IndexTable {
 
   /** Entries from which is taken what others remember of the same files. */
   refresh(seen: ReadonlyMap<IndexEntry, Buffer>): void {
-    if (seen.size === 0) return
     this.#take([this.#entriesBetween(0, this.#entries.length)])
     for (const [{ start }, entry] of seen) entry.copy(this.#bytes, start, 0, STAT)
   }
 
   /** Entries that take the place of others; null removes one. */
   edit(edits: ReadonlyMap<string, Buffer | null>): void {
-    if (edits.size === 0) return
     const old = this.#entries
     const entries: IndexEntry[] = []
     const parts: Buffer[] = []
@@ -191,22 +193,23 @@ export class IndexTable {
       entries.push(entry)
     }
     const keepUntil = (end: number) => {
-      parts.push(this.#entriesBetween(next, end))
+      if (next < end) parts.push(this.#entriesBetween(next, end))
       for (const entry of old.slice(next, end)) take(entry)
       next = end
     }
-    for (const path of [...edits.keys()].sort(byBytes)) {
+    for (const path of [...edits.keys()].sort()) {
       const bytes = edits.get(path) ?? null
       keepUntil(this.#position(path))
       const known = old[next]?.path === path ? old[next] : undefined
       if (known !== undefined) next += 1
-      if (bytes !== null) {
+      if (bytes === null) this.#remove(path)
+      else {
         const entry = known ?? { path, start, size: 0 }
         entry.size = bytes.length
         this.#put(entry, bytes.readUInt32BE(MODE))
         parts.push(bytes)
         take(entry)
-      } else if (known !== undefined) this.#remove(path)
+      }
     }
     keepUntil(old.length)
     this.#entries = entries
@@ -219,14 +222,13 @@ export class IndexTable {
   }
 
   #take(parts: readonly Buffer[]): void {
-    this.#bytes = withoutSum(parts, this.#entries.length, this.idLength)
+    this.#bytes = indexOf(this.idLength, parts, this.#entries.length)
     this.#isSummed = false
   }
 
   #entriesBetween(from: number, to: number): Buffer {
-    const [first, last] = [this.#entries[from], this.#entries[to - 1]]
-    if (from >= to || first === undefined || last === undefined) return Buffer.alloc(0)
-    return this.#bytes.subarray(first.start, last.start + last.size)
+    const last = this.#entries[to - 1] ?? { start: HEADER, size: 0 }
+    return this.#bytes.subarray(this.#entries[from]?.start, last.start + last.size)
   }
 
   /** Where a path stands among the entries, or would. */
@@ -292,11 +294,6 @@ export type IndexTree = { path: string; oid: string; bytes: Buffer; inside: read
 
 export const GITLINK_MODE = Number.parseInt(GITLINK, 8)
 
-/** The order of an index. */
-export function byBytes(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0
-}
-
 /** An entry of an index; without `found` nothing is remembered of the file. */
 export function indexEntry(path: string, mode: string, oid: string, found: BigIntStats | null): Buffer {
   const idLength = oid.length / 2
@@ -323,24 +320,13 @@ export function indexEntry(path: string, mode: string, oid: string, found: BigIn
 
 const SECOND = 1_000_000_000n
 
-/** An index of entries in their order, some of them together. */
-export function indexBytes(entries: readonly Buffer[], count: number, idLength: number): Buffer {
-  const bytes = withoutSum(entries, count, idLength)
-  sumUp(bytes, idLength)
-  return bytes
-}
-
-function withoutSum(entries: readonly Buffer[], count: number, idLength: number): Buffer {
+/** An index of entries in their order, some of them together; without them an empty one. Its sum is still to come. */
+export function indexOf(idLength: number, entries: readonly Buffer[] = [], count = 0): Buffer {
   const header = Buffer.alloc(HEADER)
   header.write('DIRC')
   header.writeUInt32BE(2, 4)
   header.writeUInt32BE(count, 8)
   return Buffer.concat([header, ...entries, Buffer.alloc(idLength)])
-}
-
-function sumUp(bytes: Buffer, idLength: number): void {
-  const sum = createHash(idLength === 32 ? 'sha256' : 'sha1').update(bytes.subarray(0, -idLength))
-  sum.digest().copy(bytes, bytes.length - idLength)
 }
 
 /** The mode that git stores of a file; 0 for what it does not. */

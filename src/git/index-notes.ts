@@ -1,6 +1,5 @@
 // What git noted in an index since it was another: which files it has looked at or written.
-import { lstatSync, type Stats } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { lstat, readFile } from 'node:fs/promises'
 import {
   type Entry,
   entriesOf,
@@ -37,7 +36,7 @@ export async function modifiedFiles(
     if ((now.readUInt32BE(entry.start + MODE) & 0o170000) !== 0o100000) continue
     if (known.has(name.toString('latin1'))) continue
     const file = Buffer.concat([Buffer.from(`${top}/`), name])
-    const found = look(file)
+    const found = await lstat(file).catch(() => null)
     if (found?.isFile() !== true || (!isNoted && isSame(now, entry.start, found))) continue
     const oid = now.toString('hex', entry.start + STAT, entry.flags)
     const bytes = await readFile(file).catch(() => null)
@@ -71,13 +70,5 @@ function* writtenTo(
     const isNoted =
       last.done === true || bytes.compare(now, entry.start, entry.end, last.value.start, last.value.end) !== 0
     if (isNoted || now.readUInt32BE(entry.start) >= young) yield { entry, isNoted }
-  }
-}
-
-function look(file: Buffer): Stats | null {
-  try {
-    return lstatSync(file)
-  } catch {
-    return null
   }
 }

@@ -6,7 +6,7 @@ import { DamagedClone } from '../system/errors.ts'
 import { readRegularNow, removeNow } from '../system/files.ts'
 import { type CatFile, TREE, type Tree } from './cat-file.ts'
 import type { Git, HeldIndex } from './git.ts'
-import { byBytes, IndexTable, type IndexTree, indexBytes, indexEntry } from './index-file.ts'
+import { IndexTable, type IndexTree, indexEntry, indexOf } from './index-file.ts'
 import type { OldIndex } from './index-notes.ts'
 import { type Rules, rulesOf } from './rules.ts'
 import { type Differences, scan } from './scan.ts'
@@ -141,15 +141,16 @@ export class OwnIndex implements HeldIndex {
     const old = this.#table
     const root = await this.#objects.root(commit)
     if (old !== null && root !== null && this.#tree === root) return
-    const files = await filesOf(this.#objects, commit)
-    files.sort((one, other) => byBytes(one.path, other.path))
-    const entries = files.map(({ path, mode, oid }) => {
+    const table = new IndexTable(indexOf(this.#idLength), this.#idLength)
+    const entries = new Map<string, Buffer>()
+    for (const { path, mode, oid } of await filesOf(this.#objects, commit)) {
       const there = old?.entry(path)
       const known = there && old?.storedAt(there)
       const isSame = known?.oid === oid && known.mode === mode
-      return (isSame && there && old?.bytesAt(there)) || indexEntry(path, mode, oid, null)
-    })
-    this.#table = new IndexTable(indexBytes(entries, entries.length, this.#idLength), this.#idLength)
+      entries.set(path, (isSame && there && old?.bytesAt(there)) || indexEntry(path, mode, oid, null))
+    }
+    table.edit(entries)
+    this.#table = table
     if (old === null) this.#takenAt = this.#now()
     this.#tree = root
   }
@@ -175,8 +176,10 @@ export class OwnIndex implements HeldIndex {
     if (found === null) return null
     this.#youngSince = youngFrom
     this.#lookedAt = now
-    if (found.refreshed.size > 0) this.#takenAt = now
-    this.table.refresh(found.refreshed)
+    if (found.refreshed.size > 0) {
+      this.table.refresh(found.refreshed)
+      this.#takenAt = now
+    }
     return found
   }
 
