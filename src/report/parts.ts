@@ -65,8 +65,10 @@ export function storyId(id: string): string {
 export function spending(view: View): string {
   const columns = figuresOf(view, view.surface).map(([name, value]) => [name, 'text', () => value] as const)
   const probably = forecastWords(view.forecast)
+  const beside = view.usage.costUsd - view.stories.reduce((sum, { usage }) => sum + usage.costUsd, 0)
   return stacked([
     table(columns, [view]),
+    beside < 0.005 ? '' : `**Beside the stories**, such as the final verification: ${usd(beside)}.`,
     probably === null ? '' : `**Probably:** ${probably}.`,
     view.worst === null ? '' : `**At worst:** ${view.worst}.`,
   ]).trim()

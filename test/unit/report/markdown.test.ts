@@ -47,6 +47,18 @@ const facts: Facts = {
 }
 const start = (state: State) => stickyComment(state, facts).split('\n').slice(0, 8).join('\n')
 
+test('what was paid beside the stories is told with the totals', () => {
+  const state = complete()
+  const ofStories = Object.values(state.records).reduce((sum, { usage }) => sum + usage.costUsd, 0)
+  const { run } = state.prd
+  const costing = (costUsd: number): State => ({
+    ...state,
+    prd: { ...state.prd, run: { ...run, usage: { ...run.usage, costUsd } } },
+  })
+  assert.match(jobSummary(costing(ofStories + 0.5), facts), /the final verification: \$0\.50\./)
+  assert.doesNotMatch(jobSummary(costing(ofStories), facts), /Beside the stories/)
+})
+
 test('the comment begins with marker, headline, bar and what to do next', () => {
   assert.equal(
     start(midRun()),
