@@ -67,13 +67,17 @@ const ROWS = {
   why: {
     ...both(
       '[story]',
-      'why it is not done: its last failure, what was tried, what the gate said, and what would help',
+      'why a story is not done: its last failure, what was tried, what the gate said, and what would help',
       'US-002',
     ),
     read: (asked: Asked) => aboutStory('why', asked),
   },
   diff: {
-    ...both('[story]', 'what was changed for it: its commits, or what its rejected attempts left', 'US-002'),
+    ...both(
+      '[story]',
+      'what was changed for a story: its commits, or what its rejected attempts left',
+      'US-002',
+    ),
     read: (asked: Asked) => aboutStory('diff', asked),
   },
   plan: {
@@ -101,14 +105,14 @@ const ROWS = {
   prompt: {
     cli: told(
       '[story]',
-      'the prompt that its next session gets, and its size by part; without a story that of the next one',
+      'the prompt that the next session of a story gets, and its size by part; without a story: of the next one',
       'US-001',
     ),
   },
   log: {
     cli: told(
       '[story]',
-      'what its last session and gates on this machine said, and where that lies',
+      'what the last session and gates of a story said on this machine, and where that lies',
       'US-001',
     ),
   },
@@ -149,7 +153,7 @@ const ROWS = {
   retry: {
     ...both(
       '<story...> [--fresh] [-- <guidance>]',
-      'unblock it and try again; several ids or `all`; the guidance goes into the next prompt; `--fresh` throws away what its rejected attempts left',
+      'unblock a story and try it again; several ids or `all`; the guidance goes into the next prompt; `--fresh` throws away what its rejected attempts left',
       'US-002 -- use the existing mailer',
     ),
     read: retry,
@@ -157,7 +161,7 @@ const ROWS = {
   redo: {
     ...both(
       '<story...> [-- <why>]',
-      'work on it again although it passed; several ids or `all`; its code stays',
+      'work on a story again although it passed; several ids or `all`; its code stays',
       'US-002 -- it must work offline, too',
     ),
     read: (asked: Asked) => storiesAndText('redo', asked),
@@ -165,7 +169,7 @@ const ROWS = {
   skip: {
     ...both(
       '<story...> [-- <why>]',
-      'leave it out; what depends on it goes on',
+      'leave a story out; what depends on it goes on',
       'US-002 -- not in this release',
     ),
     read: (asked: Asked) => storiesAndText('skip', asked),
@@ -173,7 +177,7 @@ const ROWS = {
   note: {
     ...both(
       '<story...> -- <text>',
-      'guidance for its next prompt, nothing else',
+      'guidance for the next prompt of a story, nothing else',
       'US-002 -- the mailer is in src/mail',
     ),
     read: (asked: Asked) => storiesAndText('note', asked),
