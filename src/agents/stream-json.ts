@@ -60,8 +60,9 @@ export class StreamJsonReader extends EventReader {
     rate_limit_event: (event) => {
       const info = object(event.rate_limit_info)
       if (info?.status !== 'rejected') return
-      const seconds = amount(info.resetsAt)
-      this.resetsAt = seconds === 0 ? null : seconds * 1000
+      const at = amount(info.resetsAt) * 1000
+      // No date is later.
+      this.resetsAt = at === 0 || at > 8.64e15 ? null : at
       return [{ kind: 'limit', resetsAt: this.resetsAt }]
     },
     /** A background task that ends brings a second init and a second result: the last one counts. */

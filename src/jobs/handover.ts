@@ -20,7 +20,13 @@ const REMARKS = 20
 
 /** What is longer is cut, by the name of its field; a picture's is its blob. */
 const TEXT = 2000
-const TEXTS: Readonly<Record<string, number>> = { output: 2 * LIMIT_BYTES, words: MOST_WORDS }
+const TEXTS: Readonly<Record<string, number>> = {
+  output: 2 * LIMIT_BYTES,
+  words: MOST_WORDS,
+  // Each may be a row of the ledger for good.
+  agent: 100,
+  model: 100,
+}
 const PICTURE = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
 const LIST = 200
 const LISTS: Readonly<Record<string, number>> = {
@@ -29,16 +35,21 @@ const LISTS: Readonly<Record<string, number>> = {
   others: 10,
   evidence: 1000,
 }
-/** Nobody uses more than this of anything; and the last moment that a Date knows. */
+/** Nobody uses more than this of anything; the last moment that a Date knows; and a line as a report of a gate may say it. */
 const MOST = 1e12
 const MOST_TIME = 8.64e15
-const TIMES: ReadonlySet<string> = new Set(['resetsAt', 'notBefore', 'until'])
+const NUMBERS: Readonly<Record<string, number>> = {
+  resetsAt: MOST_TIME,
+  notBefore: MOST_TIME,
+  until: MOST_TIME,
+  line: Number.MAX_SAFE_INTEGER,
+}
 
 /** A part of what was handed over, with an end. Throws for a number that is neither an amount nor a moment. */
 function bounded(name: string, value: unknown): unknown {
   if (typeof value === 'string') return PICTURE.test(name) ? value : value.slice(0, TEXTS[name] ?? TEXT)
   if (Array.isArray(value)) return value.slice(0, LISTS[name] ?? LIST)
-  const isOdd = typeof value === 'number' && !(value >= 0 && value <= (TIMES.has(name) ? MOST_TIME : MOST))
+  const isOdd = typeof value === 'number' && !(value >= 0 && value <= (NUMBERS[name] ?? MOST))
   if (isOdd) throw new RangeError(name)
   return value
 }

@@ -114,6 +114,9 @@ test('a warning about a limit, or a limit that was got over, ends nothing', () =
     end.events.filter((event) => event.kind === 'limit'),
     [{ kind: 'limit', resetsAt: 1_795_239_134_000 }],
   )
+  const never = { ...rejected, rate_limit_info: { status: 'rejected', resetsAt: 1e13 } }
+  const odd = session([init, never]).events.filter((event) => event.kind === 'limit')
+  assert.deepEqual(odd, [{ kind: 'limit', resetsAt: null }], 'no date is that late')
 })
 
 test('words that look like a failure change nothing, wherever the agent or a tool says them', () => {

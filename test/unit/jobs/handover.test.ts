@@ -70,6 +70,105 @@ test('what was written is read', () => {
   assert.deepEqual(readFromGate(writeHandover(gate)), gate)
 })
 
+test('whatever our own jobs come to is read as it was written', () => {
+  const text = fc.string({ unit: 'binary', maxLength: 40 })
+  const named = fc.string({ minLength: 1, maxLength: 40 })
+  const amount = fc.oneof(fc.nat(), fc.double({ min: -0, max: 1e12, noNaN: true }))
+  const moment = fc.option(
+    fc.oneof(
+      fc.constant(8.64e15),
+      fc.maxSafeNat().map((at) => at % 8.64e15),
+    ),
+  )
+  const sha256 = fc.stringMatching(/^[0-9a-f]{64}$/)
+  const digest = fc.oneof(sha256, fc.stringMatching(/^[0-9a-f]{40}$/))
+  const line = fc.oneof(fc.integer({ min: 1, max: 9999 }), fc.constant(Number.MAX_SAFE_INTEGER))
+  const some = <T>(one: fc.Arbitrary<T>) => fc.array(one, { maxLength: 3 })
+  const counts = { calls: amount, inputTokens: amount, outputTokens: amount, cachedTokens: amount }
+  const estimates = { estimatedCostUsd: amount, estimatedTokens: amount, turns: amount }
+  const used = fc.record(
+    { ...counts, costUsd: amount, agentSeconds: amount, ...estimates },
+    { requiredKeys: [...keys(counts), 'costUsd', 'agentSeconds'] },
+  )
+  const said = {
+    status: fc.constantFrom(
+      'finished',
+      'failed',
+      'limit',
+      'overloaded',
+      'auth',
+      'not-started',
+      'interrupted',
+    ),
+    ...{ message: text, usage: used, resetsAt: moment, learnings: some(text) },
+    hints: fc.record({ done: fc.boolean(), notDone: fc.boolean(), stuck: fc.option(text) }),
+  }
+  const circuit = fc.record({ failures: fc.nat(), until: moment })
+  const more = {
+    ...{ setUp: text, detail: text, pause: text },
+    others: some(fc.record({ agent: fc.option(named), model: fc.option(named), usage: used })),
+    circuits: fc.dictionary(
+      named.filter((name) => name !== '__proto__'),
+      circuit,
+      { noNullPrototype: true },
+    ),
+  }
+  const evidence = some(fc.record({ storyId: named, criterion: fc.nat(9999), shown: text }))
+  const told = (kind: string) => fc.record({ kind: fc.constant(kind), message: text })
+  const limited = fc.record({ kind: fc.constant('limit'), notBefore: moment, message: text })
+  const verdict = fc.oneof(
+    ...[limited, told('refused'), told('none')],
+    fc.record({ kind: fc.constant('verified'), evidence }, { requiredKeys: ['kind'] }),
+    fc.record({ kind: fc.constant('reset'), stories: some(named), reason: text }),
+  )
+  const plan = fc.oneof(
+    fc.record({ kind: fc.constant('proposed'), words: fc.json() }),
+    ...[limited, told('refused'), told('none')],
+  )
+  const worked = fc.record({
+    nonce: named,
+    session: fc.option(fc.record({ ...said, ...more }, { requiredKeys: keys(said) })),
+    judged: fc.option(fc.record({ verdict, usage: used })),
+    planned: fc.option(fc.tuple(plan, used).map(([one, usage]) => ({ ...one, usage }))),
+    ...{ commit: fc.option(digest), sha256: fc.option(sha256), mistake: fc.option(named) },
+  })
+  const result = {
+    name: fc.stringMatching(/^(?:service )?\w{1,64}$/),
+    ...{ ok: fc.boolean(), advisory: fc.constant(false), ended: text, ms: amount, output: text },
+  }
+  const level = fc.constantFrom('failure', 'warning', 'notice')
+  const shot = fc.record({
+    url: fc.webUrl(),
+    viewport: fc.constant('1280x800'),
+    ...{ blob: digest, bytes: fc.nat(), before: fc.option(digest) },
+  })
+  const seen = {
+    tests: fc.record({ passed: fc.nat(), failed: fc.nat(), skipped: fc.nat() }),
+    flaky: fc.constant(true),
+    remarks: some(text),
+    annotations: some(fc.record({ path: named, line, message: text, level })),
+    screenshots: some(shot),
+  }
+  const gated = fc.record(
+    {
+      ...{ nonce: named, code: fc.option(sha256) },
+      gates: some(fc.record({ ...result, ...seen }, { requiredKeys: keys(result) })),
+      pictures: fc.dictionary(digest, fc.base64String(), { noNullPrototype: true }),
+    },
+    { requiredKeys: ['nonce', 'code', 'gates'] },
+  )
+  const isRead = (read: (text: string) => unknown) => (value: object) => {
+    const written = JSON.stringify(value)
+    assert.deepEqual(read(written), JSON.parse(written))
+  }
+  fc.assert(fc.property(worked, isRead(readFromWork)), runs(300))
+  fc.assert(fc.property(gated, isRead(readFromGate)), runs(300))
+})
+
+function keys<T extends object>(shape: T) {
+  return Object.keys(shape) as (keyof T)[]
+}
+
 test('anything at all is read without harm: numbers are numbers, texts and lists have an end', () => {
   const odd = fc.oneof(
     fc.jsonValue(),
@@ -129,7 +228,7 @@ test('gates of which one took what nobody can measure are no hand-over; a name i
   assert.ok(named(`\u001b]0;${'x'.repeat(50_000)}`).length <= 80)
 })
 
-test('times are dates; of who else worked there are few', () => {
+test('times are dates; of who else worked there are few, with short names', () => {
   const until = Date.UTC(2026, 0, 1)
   const read = (more: object) =>
     readFromWork(JSON.stringify({ ...work, session: { ...work.session, ...more } }))?.session
@@ -140,6 +239,9 @@ test('times are dates; of who else worked there are few', () => {
     read({ others })?.others?.map(({ model }) => model),
     Array.from({ length: 10 }, (_, at) => `m${at}`),
   )
+  const long = [{ agent: 'a'.repeat(2000), model: 'm'.repeat(2000), usage }]
+  const [short] = read({ others: long })?.others ?? []
+  assert.deepEqual([short?.agent?.length, short?.model?.length], [100, 100])
 })
 
 test('texts and lists have an end', () => {
