@@ -132,18 +132,19 @@ function whileWaiting(reader: Reader, until: number): Sentence {
 function whenComplete(reader: Reader, since: Ended['since']): Sentence {
   const { state, surface } = reader
   const { pull, pullUrl } = state.github
+  const isPart = remaining(state.prd).length > 0
+  const rest = isPart ? says` Or go on with the other stories: ${run(reader)}.` : says``
   if (since === 'archived') return says`Nothing to do: it is merged, and in the archive.`
-  if (since === 'merged' && remaining(state.prd).length > 0)
-    return says`It is merged. Or go on with the other stories: ${run(reader)}.`
+  if (since === 'merged' && isPart) return says`It is merged.${rest}`
   if (since === 'merged')
     return says`It is merged: ${typed(reader, `archive ${state.feature}`)} puts it away.`
   if (surface === 'comment')
     return pull === null
-      ? says`${openOne(reader)}, review it like any other, and merge it.`
-      : says`Review this pull request like any other, and merge it.`
-  if (pullUrl !== null) return says`Review and merge ${{ code: pullUrl, most: 2000 }}`
+      ? says`${openOne(reader)}, review it like any other, and merge it.${rest}`
+      : says`Review this pull request like any other, and merge it.${rest}`
+  if (pullUrl !== null) return says`Review and merge ${{ code: pullUrl, most: 2000 }}${rest}`
   const diff = { code: `git diff ${state.base.branch}...${state.branch}`, most: 300 }
-  return says`Review it with ${diff}, then merge the branch.`
+  return says`Review it with ${diff}, then merge the branch.${rest}`
 }
 
 /** The plan that waits for a person: '' for the feature, the story for a split; null where none does. */
