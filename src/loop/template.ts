@@ -21,13 +21,17 @@ type Token = Tag & { raw: string; line: number }
 const TAG = new RegExp(
   [
     String.raw`\$\{\{[^\n]*?\}\}`, // an expression of a workflow: never ours
+    // As ralph-tui's own templates have them: a comment, and a value that nothing is escaped in, which nothing is here.
+    String.raw`\\?\{\{!--[\s\S]*?--\}\}`,
+    String.raw`\\?\{\{\{[^{}\n]*\}\}\}`,
     String.raw`\\?\{\{[^{}\n]*\}\}`,
     String.raw`\\?\$\{[A-Z][A-Z0-9_]*\}`,
   ].join('|'),
   'g',
 )
-/** A block that has a line to itself leaves none behind. */
 const BLOCK = /^\{\{[#/]/
+/** What leaves no line behind that it has to itself. */
+const UNSEEN = /^\{\{[#/!]/
 const BLANK_END = /[ \t]*(?:\n|$)/y
 
 /** Fills a template of this mode; what is not known in it stays as it is written. */
@@ -112,9 +116,9 @@ function unknown(raw: string, mode: Mode): Pick<Mistake, 'expected' | 'fix'> {
   }
 }
 
-/** The name in `{{#if name}}` or `{{ name }}`. */
+/** The name in `{{#if name}}`, `{{{name}}}` or `{{ name }}`. */
 function nameIn(raw: string): string {
-  return raw.replace(/^\{\{\s*(?:#\w+\s+)?|\s*\}\}$/g, '')
+  return raw.replace(/^\{+\s*(?:#\w+\s+)?|\s*\}+$/g, '')
 }
 
 function tokensOf(template: string, mode: Mode): Token[] {
@@ -129,7 +133,7 @@ function tokensOf(template: string, mode: Mode): Token[] {
   for (const { 0: raw, index } of text.matchAll(TAG)) {
     const before = text.slice(at, index)
     const end = index + raw.length
-    const alone = BLOCK.test(raw) ? endOfLine(text, at, index, end) : null
+    const alone = UNSEEN.test(raw) ? endOfLine(text, at, index, end) : null
     const said = alone === null ? before : before.replace(/[ \t]*$/, '')
     if (said !== '') add({ kind: 'text', text: said }, said, at)
     add(tagOf(raw, mode), raw, index)
@@ -150,6 +154,7 @@ function endOfLine(text: string, from: number, start: number, end: number): numb
 function tagOf(raw: string, mode: Mode): Tag {
   const known = (written: string, spelling: 'braces' | 'dollar') => variableOf(written, mode, spelling)
   if (raw.startsWith('${{')) return { kind: 'text', text: raw }
+  if (raw.startsWith('{{!')) return { kind: 'text', text: '' }
   if (raw.startsWith('\\{')) return { kind: 'text', text: raw.slice(1) }
   if (raw.startsWith('\\$')) {
     const isOurs = known(raw.slice(3, -1), 'dollar') !== null

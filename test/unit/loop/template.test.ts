@@ -113,7 +113,7 @@ describe('the table', () => {
         ...['{{priority}}', '{{dependsOn}}', '{{blocks}}', '{{currentDate}}', '{{currentTimestamp}}'],
         ...['{{notes}}', '{{recentProgress}}', '{{prdName}}', '{{prdDescription}}', '{{prdContent}}'],
         ...['{{prdCompletedCount}}', '{{prdTotalCount}}', '{{codebasePatterns}}'],
-        '{{verificationErrors}}',
+        '{{{verificationErrors}}}',
       ],
     }
     for (const [whose, names] of Object.entries(known))
@@ -128,10 +128,10 @@ describe('the table', () => {
       for (const dollar of writtenIn(mode, 'dollar'))
         assert.ok(writtenIn(mode, 'braces').includes(dollar), `${dollar} of ${mode}`)
     assert.equal(
-      filled('{{storyId}} {{story_id}} {{STORY_ID}} {{ storyId }} ${STORY_ID} ${TASK_ID}', {
+      filled('{{storyId}} {{story_id}} {{STORY_ID}} {{ storyId }} {{{storyId}}} ${STORY_ID} ${TASK_ID}', {
         storyId: 'US-1',
       }),
-      'US-1 US-1 US-1 US-1 US-1 US-1',
+      'US-1 US-1 US-1 US-1 US-1 US-1 US-1',
     )
   })
 
@@ -154,8 +154,12 @@ describe('filling', () => {
     assert.equal(filled(template, { notes: '', epic: 'F' }), 'c')
   })
 
-  test('escaped text and other languages stay', () => {
+  test('comments go, escaped text and other languages stay', () => {
     const values = { storyId: 'US-1', gates: 'g' }
+    assert.equal(filled('a{{! x }}b{{!-- {{storyId}}\n --}}c', values), 'abc')
+    assert.equal(filled('{{!-- x --}}\n{{storyId}}', values), 'US-1')
+    assert.equal(filled('\\{{!-- x --}}', values), '{{!-- x --}}')
+    assert.deepEqual(checkTemplate('run.md', '{{! x }}{{!-- {{storyID}} --}}', 'run'), [])
     assert.equal(filled('\\{{storyId}} \\${STORY_ID} \\${HOME}', values), '{{storyId}} ${STORY_ID} \\${HOME}')
     const shell =
       'for f in "${FILES[@]}"; do echo ${f} ${HOME} ${1:-x} $STORY_ID ${storyId}; done ${{ github.ref }}'
