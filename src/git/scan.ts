@@ -62,20 +62,17 @@ class Uncertain extends Error {}
 
 /** Null where it is not certain that git would see the same. */
 export async function scan(options: ScanOptions): Promise<Differences | null> {
-  const { top, ignored, ask, table } = options
+  const { ignored, ask, table } = options
   const scanner = new Scanner(options)
   try {
-    from(top, () => {
-      scanner.lookAtRules()
-      scanner.walk('', table.top)
-    })
+    scanner.lookAtRules()
+    scanner.walk('', table.top)
     for (let asked = scanner.takeUnsure(); asked.length > 0; asked = scanner.takeUnsure()) {
       const answer = await ask(asked)
-      const taken = asked.filter((path) => !answer.has(path))
-      for (const path of answer) ignored.add(path)
-      from(top, () => {
-        for (const path of taken) scanner.take(path)
-      })
+      for (const path of asked) {
+        if (answer.has(path)) ignored.add(path)
+        else scanner.take(path)
+      }
     }
     return scanner.differences
   } catch (error) {
@@ -108,7 +105,7 @@ class Scanner {
   walk(path: string, folder: IndexFolder | null): void {
     const tooMany = this.differences.changed.size > MOST_CHANGED
     if (path.length > LONGEST_PATH || tooMany) throw new Uncertain()
-    const place = placeOf(path)
+    const place = this.#place(path)
     const found = lstatSync(place)
     // A folder that its owner has closed, whatever we may do.
     if (!found.isDirectory() || (found.mode & 0o500) !== 0o500) throw new Uncertain()
@@ -189,7 +186,7 @@ class Scanner {
     const { table, youngSince, rules } = this.#options
     const { changed, refreshed } = this.differences
     const { path } = entry
-    entry.file ??= placeOf(path)
+    entry.file ??= this.#place(path)
     const { file } = entry
     let isStill = false
     // Of what nobody has seen yet, the times tell nothing.
@@ -221,7 +218,7 @@ class Scanner {
   }
 
   /** Null where it is gone. */
-  #read(path: string, file = placeOf(path)): Found | null {
+  #read(path: string, file = this.#place(path)): Found | null {
     const { rules, table } = this.#options
     const found = fileAt(file, path, table.idLength)
     if (found === null) return null
@@ -230,26 +227,15 @@ class Scanner {
     if (this.#held > MOST_BYTES || mayConvert) throw new Uncertain()
     return found
   }
-}
 
-const MAY_BE_GONE = { throwIfNoEntry: false } as const
-
-/** Of a path the kernel looks up every part, for every file: from the top they are short. Nobody else runs meanwhile. */
-function from(top: string, act: () => void): void {
-  const before = process.cwd()
-  process.chdir(top)
-  try {
-    act()
-  } finally {
-    process.chdir(before)
+  #place(path: string): string | Buffer {
+    const { top } = this.#options
+    if (/^[\0-\x7f]*$/.test(path)) return `${top}/${path}`
+    return Buffer.concat([Buffer.from(`${top}/`), Buffer.from(path, 'latin1')])
   }
 }
 
-/** A path in latin1, as Node takes it from the top. */
-function placeOf(path: string): string | Buffer {
-  if (path === '') return '.'
-  return /^[\0-\x7f]*$/.test(path) ? path : Buffer.from(path, 'latin1')
-}
+const MAY_BE_GONE = { throwIfNoEntry: false } as const
 
 /** By the time of change, which no program can choose. */
 function isSameFolder(one: Stats, other: Stats): boolean {
