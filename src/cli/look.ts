@@ -237,7 +237,7 @@ export async function preflight(context: Context, local: LocalRun, state: State)
     () => refuseNoBrowser(settings, context.env),
     () => local.refuseBranch(state),
     () => refuseFiltered(workspace.git, workspace.objects),
-    () => refuseElsewhere(local, state),
+    () => refuseElsewhere(context, local, state),
     () => void withWanted(state, settings),
   ])
   return [
@@ -261,11 +261,17 @@ async function mistakesOf(checks: readonly (() => void | Promise<void>)[]): Prom
   return mistakes
 }
 
-/** Throws UserError where another work tree has the branch checked out: a run here would move it under that one. */
-function refuseElsewhere({ workspace }: LocalRun, { branch }: State): void {
-  const other = checkedOutElsewhere(workspace.clone, branch)
-  if (other === null) return
-  const found = `${branch} is checked out in ${other}`
+/**
+ * Throws UserError where another work tree has the branch checked out: a run here would move it under that one. Who only hears
+ * that the feature is complete, or in work, may hear it anywhere.
+ */
+export async function refuseElsewhere({ flags }: Context, local: LocalRun, state: State): Promise<void> {
+  const other = checkedOutElsewhere(local.workspace.clone, state.branch)
+  if (other === null || (await isAlive(state.lease))) return
+  const step = stepOfRun(withWanted(state, local.settings), limitsOf(local.settings))
+  const isComplete = step.kind === 'conclude' && step.conclusion.outcome === 'complete'
+  if (isComplete && flags.force !== true) return
+  const found = `${state.branch} is checked out in ${other}`
   const fix = 'run there, or switch that work tree to another branch'
   throw new UserError({ path: 'work tree', found, expected: 'it here or nowhere', fix })
 }

@@ -7,6 +7,7 @@ import { gatedTagsOf, leaseFor, limitsOf, UNGATED_WARNING } from '../app/limits.
 import { tellError } from '../app/observers.ts'
 import { createPorts, type PortOptions } from '../app/ports.ts'
 import { openRunLogs } from '../app/run-logs.ts'
+import { checkedOutElsewhere } from '../git/open-clone.ts'
 import { loop } from '../loop/loop.ts'
 import { byWeight, type MovedRef, sayMoved, undoMove } from '../loop/moved-refs.ts'
 import { errorOf, newJob } from '../model/job.ts'
@@ -19,8 +20,17 @@ import { UserError } from '../system/errors.ts'
 import { Live } from '../terminal/live.ts'
 import { type Answer, type Context, interrupted, onSignals, settingsRead, topOf } from './context.ts'
 import { inboxQueue, post } from './inbox.ts'
-import { AtWork, adoptSettle, atWork, isAlive, type LocalRun, openLocal, withMerge } from './local.ts'
-import { dryRun, otherConfig, preflight, templateFindings } from './look.ts'
+import {
+  AtWork,
+  adoptSettle,
+  atWork,
+  isAlive,
+  type LocalRun,
+  openLocal,
+  refuseAtWork,
+  withMerge,
+} from './local.ts'
+import { dryRun, otherConfig, preflight, refuseElsewhere, templateFindings } from './look.ts'
 import { lookNotes } from './looked-at.ts'
 import { withOwnNotify } from './notify-own.ts'
 
@@ -57,6 +67,14 @@ async function worked(context: Context, settings: Settings, notes: string[]): Pr
   const other = await otherConfig(local, found)
   if (other !== null) live.warn(other)
   if (isDry) return await dryRun(context, local, found, limits)
+  const elsewhere = checkedOutElsewhere(local.workspace.clone, found.branch)
+  if (elsewhere !== null) {
+    // Whoever has held it since it was looked at may have left it undone.
+    await refuseAtWork(found)
+    await refuseElsewhere(context, local, found)
+    context.say(`${found.feature} is complete; ${found.branch} is checked out in ${elsewhere}`)
+    return { code: 0, outputs: outputsOf(found, 'complete', null), more: partInJson(found) }
+  }
   const now = Date.now()
   const lease = await leaseFor(settings, now, null)
   const queue = inboxQueue(local.workspace.clone)

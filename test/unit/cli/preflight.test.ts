@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { FOLDER, GATE, openPlace, type Place } from './place.ts'
+import { FOLDER, GATE, good, openPlace, type Place } from './place.ts'
 
 const STORY = { id: 'US-001', title: 'one', acceptanceCriteria: ['it works'] }
 const ASKED = [['run'], ['run', '--dry-run'], ['next'], ['validate']]
@@ -180,6 +180,40 @@ test('a branch that another work tree of the clone has checked out is refused by
   execFileSync('git', ['switch', '-q', 'ralph/sample'], { cwd: other, env: place.env })
   await rm(other, { recursive: true })
   assert.doesNotMatch((await ended(place.repository, ['next'])).err, /checked out/, 'its folder is gone')
+})
+
+test('what is complete, and what is in work, is told in any work tree, wherever its branch is checked out', async () => {
+  await using place = await openPlace([STORY])
+  await place.setScript({ 'US-001': [good('US-001')] })
+  const given = [...place.agent, ...GATE, '--no-final-verification']
+  assert.equal((await place.ralph('run', ...given)).code, 0)
+  const other = join(place.folder, 'other')
+  place.git('worktree', 'add', '-q', other, 'main')
+  const before = place.refs()
+  for (const asked of [['validate'], ['run', '--dry-run'], ['run']]) {
+    const { code, out, err } = await place.start([...asked, ...given], { cwd: other }).ended
+    assert.equal(code, 0, `${asked.join(' ')}: ${err}`)
+    if (asked[0] === 'run') assert.match(out, /complete/)
+  }
+  assert.equal(place.refs(), before)
+  assert.match(
+    (await place.start(['run', '--force', ...given], { cwd: other }).ended).err,
+    /is checked out in/,
+  )
+
+  await place.ralph('redo', 'US-001')
+  await place.setScript({ 'US-001': [{ hang: true }] })
+  const run = place.start(['run', ...given])
+  await new Promise<void>((resolve) => {
+    run.stdout?.on('data', (text: string) => text.includes('hanging') && resolve())
+  })
+  assert.equal((await place.start(['validate', ...given], { cwd: other }).ended).code, 0)
+  assert.match(
+    (await place.start(['run', ...given], { cwd: other }).ended).err,
+    /expected nobody at work on it/,
+  )
+  await place.ralph('stop')
+  await run.ended
 })
 
 test("on the feature's branch, a configuration that is another on the base branch is told once", async () => {
