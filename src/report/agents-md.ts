@@ -49,7 +49,8 @@ type Apart = { before: string; items: string[]; after: string }
 /** Whatever stands between the markers and is not of the section was written by somebody: it moves behind it. */
 function apart(text: string): Apart {
   const lines = text.match(/[^\n]*\n|[^\n]+/g) ?? []
-  const marks = lines.map((line) => line.trim())
+  const shown = shownLines(lines)
+  const marks = lines.map((line, at) => (shown.has(at) ? '' : line.trim()))
   const begin = marks.indexOf(BEGIN)
   const end = marks.indexOf(END, begin + 1)
   const others = (from: number, to: number) =>
@@ -63,6 +64,22 @@ function apart(text: string): Apart {
     items: items.filter((item) => item !== ''),
     after: `${foreign.join('')}${others(end + 1, lines.length)}`,
   }
+}
+
+/** The lines of code blocks: people show there what a section looks like. A fence that never ends counts as none. */
+function shownLines(lines: readonly string[]): Set<number> {
+  const shown = new Set(lines.flatMap((line, at) => (/^(?: {4}|\t)/.test(line) ? [at] : [])))
+  let open: { mark: string; at: number } | null = null
+  for (const [at, line] of lines.entries()) {
+    const [, mark, info = ''] = /^ {0,3}(`{3,}|~{3,})(.*)/.exec(line) ?? []
+    if (mark === undefined) continue
+    if (open === null) open = mark.startsWith('`') && info.includes('`') ? null : { mark, at }
+    else if (mark.startsWith(open.mark) && info.trim() === '') {
+      for (let inside = open.at; inside <= at; inside += 1) shown.add(inside)
+      open = null
+    }
+  }
+  return shown
 }
 
 function isItem(line: string): boolean {

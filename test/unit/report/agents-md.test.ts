@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { withAgentsSection, worthKeeping } from '../../../src/report/agents-md.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
+import { runs } from '../runs.ts'
 
 const BEGIN = '<!-- ralph:learnings -->'
 const END = '<!-- /ralph:learnings -->'
@@ -66,6 +67,72 @@ describe('what is written', () => {
     const later = withAgentsSection(text, [MAIL]) ?? ''
     assert.ok(Buffer.byteLength(section(later)) <= 4096)
     assert.match(later, /The mailer/)
+  })
+
+  test('what people show in a code block is theirs, the section behind it is not', () => {
+    const example = `${BEGIN}\n- a hint of the docs\n${END}\n`
+    const fenced = ['```', '~~~~', '  ```'].map((fence) => `${fence}md\n${example}${fence}\n`)
+    for (const block of [...fenced, example.replace(/^/gm, '    ')]) {
+      const people = `# Agents\n\n${block}`
+      const text = withAgentsSection(people, [MAIL]) ?? ''
+      assert.ok(text.startsWith(people), text)
+      const later = withAgentsSection(text, [SEED]) ?? ''
+      assert.ok(later.startsWith(people), later)
+      assert.deepEqual([count(later, BEGIN), count(later, MAIL), count(later, SEED)], [2, 1, 1])
+    }
+  })
+
+  test('a fence that never ends, and backticks that open none, hide no section', () => {
+    for (const people of ['```md\nno end\n', '``` a `b` ```\n']) {
+      const text = withAgentsSection(people, [MAIL]) ?? ''
+      const later = withAgentsSection(text, [SEED]) ?? ''
+      assert.deepEqual([count(later, BEGIN), count(later, MAIL), count(later, SEED)], [1, 1, 1])
+    }
+  })
+
+  test('whatever people write around the section, every byte of it stays, run after run', () => {
+    const line = fc.constantFrom(
+      '',
+      '# Agents',
+      '- short lines',
+      '    indented',
+      '\tx',
+      'a `b` ```',
+      '## Learnings',
+    )
+    const fence = fc
+      .tuple(
+        fc.constantFrom('```', '~~~~'),
+        fc.array(fc.constantFrom(BEGIN, END, `  ${BEGIN}`, '- a hint', '')),
+      )
+      .map(([mark, inside]) => [`${mark}md`, ...inside, mark])
+    const written = fc
+      .tuple(
+        fc.array(
+          fc.oneof(
+            line.map((one) => [one]),
+            fence,
+          ),
+          { maxLength: 12 },
+        ),
+        fc.infiniteStream(fc.constantFrom('\n', '\r\n')),
+      )
+      .map(([blocks, ends]) =>
+        blocks
+          .flat()
+          .map((one) => one + ends.next().value)
+          .join(''),
+      )
+    fc.assert(
+      fc.property(written, written, (before, after) => {
+        const first = withAgentsSection(before, [MAIL]) ?? ''
+        assert.ok(first.startsWith(before))
+        const later = withAgentsSection(first + after, [SEED]) ?? ''
+        assert.ok(later.startsWith(before) && later.endsWith(after), JSON.stringify({ before, after, later }))
+        assert.deepEqual([count(later, MAIL), count(later, SEED)], [1, 1])
+      }),
+      runs(300),
+    )
   })
 
   test('a marker without its other half takes nothing along', () => {
