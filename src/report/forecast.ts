@@ -23,6 +23,7 @@ export function forecastOf(state: State) {
   })
   if (open.length === 0 || past.length === 0 || outcomeNow(state) === 'complete') return null
   const all = (of: (one: (typeof past)[number]) => number) => rangeOf(past.map(of), open.length)
+  const iterations = all((one) => one.iterations)
   const blocked = remaining(prd, control.scope).length - open.length
   return {
     stories: open.length,
@@ -30,7 +31,8 @@ export function forecastOf(state: State) {
     blocked,
     /** The passed stories that it is told from, their rejected attempts among what they cost. */
     from: past.length,
-    iterations: all((one) => one.iterations),
+    /** One a story at the least. */
+    iterations: { ...iterations, low: Math.max(open.length, Math.ceil(iterations.low)) },
     /** Dollars; null where no agent says what it costs. */
     costUsd: past.some(({ usage }) => usage.costUsd > 0) ? all(({ usage }) => usage.costUsd) : null,
     /** Of agents and gates, milliseconds: what jobs wait for is not in it. */
@@ -73,16 +75,17 @@ function openStories({ prd, control }: State) {
   return remaining(prd, control.scope).filter((story) => !story.blocked)
 }
 
-/** Of so many stories as these: the median, and the half of them around it. */
+/** Fewer do not show how far the others will be off. */
+const FEW = 3
+
+/** Of so many stories as these: the median, and the half of them around it; of few, from half to twice what they took. */
 function rangeOf(each: readonly number[], count: number): Range {
   const sorted = each.toSorted((one, other) => one - other)
   const last = sorted.length - 1
   const at = (place: number) => (sorted[place] ?? 0) * count
-  return {
-    low: at(Math.floor(last / 4)),
-    likely: at(Math.round(last / 2)),
-    high: at(Math.ceil((last * 3) / 4)),
-  }
+  const likely = at(Math.round(last / 2))
+  if (sorted.length < FEW) return { low: at(0) / 2, likely, high: at(last) * 2 }
+  return { low: at(Math.floor(last / 4)), likely, high: at(Math.ceil((last * 3) / 4)) }
 }
 
 /** What the rest of the run may cost at most; null where nothing can be said. Money in USD. */
