@@ -64,7 +64,7 @@ export function rollupCheck(view: View): Check {
       ]),
     text: (room) =>
       stacked([
-        storyTable(view, Math.floor(room * 0.5)),
+        storyTable(view, Math.floor(room * 0.75)),
         spending(view),
         lastFailure(view, Math.floor(room * 0.15)),
       ]),

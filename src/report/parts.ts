@@ -18,7 +18,8 @@ const LONGEST_LINE = 240
 const LONGEST_BAR = 20
 /** A longer table is folded, and what matters now stands before it. */
 const LONGEST_TABLE = 25
-const MOST_URGENT = 16
+const MOST_URGENT = 13
+const MOST_NEWS = 3
 
 /** The first line of a text of ours: found again by it and by its author, who must be us. */
 export function marker(kind: 'sticky' | 'pull' | 'status' | 'issue' | 'unplanned', feature: string): string {
@@ -103,7 +104,9 @@ export function storyTable({ stories, links: { repository } }: View, room: numbe
       most,
     )
   if (stories.length <= LONGEST_TABLE) return tableOf(stories, room)
-  const now = tableOf(byUrgency(stories).slice(0, MOST_URGENT), room / 2)
+  const ranked = byUrgency(stories)
+  const news = ranked.filter(({ standing }) => standing === 'passed').slice(0, MOST_NEWS)
+  const now = tableOf([...new Set([...ranked.slice(0, MOST_URGENT), ...news])], room / 2)
   const all = tableOf(stories, room - now.length - 300)
   return `${now}\n\n${folded(`All ${stories.length} stories`, all)}`
 }

@@ -11,7 +11,7 @@ import { html, type Markup, nothing } from './markup.ts'
 const MOST_LANES = 60
 const LANE = 30
 const HEAD = 26
-/** A pause beyond this is cut to its length; it is told from where a new job begins. */
+/** A pause beyond this is cut to its length; it is told where it ends. */
 const LONGEST_GAP_MS = 60_000
 const MOST_MARKS = 12
 
@@ -55,8 +55,10 @@ function placedIn(entries: readonly TimelineEntry[]): { placed: Placed[]; marks:
   for (const entry of entries) {
     const gap = Math.max(0, entry.at - entry.ms - before)
     at += Math.min(gap, LONGEST_GAP_MS)
-    const waited = gap > 5 * LONGEST_GAP_MS ? ` after ${humanMs(gap)}` : ''
-    if (entry.job !== job) marks.push({ at, label: `job ${entry.job}${waited}` })
+    const begins = entry.job === job ? [] : [`job ${entry.job}`]
+    const waited = gap > 5 * LONGEST_GAP_MS ? [`after ${humanMs(gap)}`] : []
+    const label = [...begins, ...waited].join(' ')
+    if (label !== '') marks.push({ at, label })
     placed.push({ entry, from: at, to: at + entry.ms })
     at += entry.ms
     before = entry.at

@@ -150,6 +150,16 @@ test('a rejected attempt is marked although the next one begins where it ends', 
     assert.ok(lane.lastIndexOf('<rect') < lane.indexOf('class="sign"'), 'no bar covers a mark')
 })
 
+test('a long wait is told where it ends, also within a job', () => {
+  const view = viewOf(stuck(), facts)
+  const late = view.timeline.map((entry, at) => ({
+    ...entry,
+    job: 1,
+    at: entry.at + (at > 2 ? 2_400_000 : 0),
+  }))
+  assert.match(timelinePicture({ ...view, timeline: late }).toString(), /class="tick"[^>]*>after 4\dm/)
+})
+
 test('100 stories with everything stay below 3 MB: outputs get shorter first, then there are fewer pictures', () => {
   const state = large(100)
   const output = 'a line of output that says <something> & more\n'.repeat(1400)
