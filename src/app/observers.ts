@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { findAgent, isModelKey } from '../agents/registry.ts'
 import type { Observer } from '../model/ports.ts'
 import { notifySecrets } from '../notify/notice.ts'
+import { messageOf } from '../system/errors.ts'
 import type { Redactor } from '../system/redact.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
 import { telemetryConfig } from '../telemetry/config.ts'
@@ -18,13 +19,17 @@ export async function observersOf(options: PortOptions): Promise<Observer[]> {
 
 type Place = Pick<PortOptions, 'settings' | 'env' | 'signal' | 'warn'> & { workTree: string }
 
-/** Tells those who hear of a run that it could not begin, or broke off. */
+/** Tells those who hear of a run that it could not begin, or broke off. Never throws: that is what people are to read. */
 export async function tellError(error: unknown, place: Place, feature: string | null, runUrl: string | null) {
-  const { settings, env } = place
-  const redactor = redactorFor([...secretsIn(env), ...notifySecrets(settings.notify)])
-  const notifier = await notifierOf(place, redactor)
-  notifier?.error(error, settings.feature ?? feature ?? '', runUrl)
-  await notifier?.settle()
+  const { settings, env, warn } = place
+  try {
+    const redactor = redactorFor([...secretsIn(env), ...notifySecrets(settings.notify)])
+    const notifier = await notifierOf(place, redactor)
+    notifier?.error(error, settings.feature ?? feature ?? '', runUrl)
+    await notifier?.settle()
+  } catch (failed) {
+    warn(`nobody was told: ${messageOf(failed)}`)
+  }
 }
 
 async function notifierOf({ settings, env, workTree, signal, warn }: Place, { redact }: Redactor) {

@@ -1,5 +1,6 @@
 // The commit that gates, a judge or a planner look at, noted beside the clone while they do: where a run is killed then, what differs
 // from it is nobody's work. An agent may write the note, too: what it does to the tree by that, the guard sees as all that it leaves.
+import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Workspace } from '../app/workspace.ts'
 import type { Git } from '../git/git.ts'
@@ -7,7 +8,7 @@ import { placeFile } from '../git/own-index.ts'
 import type { Observer } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
-import { readRegularNow, removeNow } from '../system/files.ts'
+import { clearWay, readRegularNow, removeNow } from '../system/files.ts'
 
 /** Mark of the lease, HEAD as long as nobody but Ralph moves it, and the commit. */
 const NOTE = /^(\S+) ([0-9a-f]+) ([0-9a-f]+)$/
@@ -40,22 +41,43 @@ export async function commitLookedAt(
   return (await objects.root(commit)) === null ? null : commit
 }
 
-/** Puts the tree back to it. What is thrown away is told, and how to get it: a person may have gone on there. */
+/** Puts the tree back to it. What is taken away is told, and where it is: a person may have gone on there. */
 export async function throwAway(
-  { git, repository }: Workspace,
+  workspace: Workspace,
   commit: string,
   warn: (message: string) => void,
 ): Promise<void> {
+  const { git, repository } = workspace
   const paths = (await repository.dirt(commit)).map(({ path }) => path)
-  if (paths.length > 0) {
-    // What git cannot read is put nowhere.
-    const aside = await repository.adopt(commit, paths, 'left in the work tree').catch(() => null)
-    const mend = aside === null ? '' : ` Were they yours? git restore --source=${aside} -- <path>`
+  const mend = paths.length === 0 ? null : await putAside(workspace, commit, paths)
+  if (mend !== null) {
     const what = `${paths.length} changes were left by what looked at ${commit.slice(0, 7)} when the run was killed`
-    warn(`${what}, and are taken away.${mend}`)
+    warn(`${what}, and are taken away. Were they yours? ${mend}`)
     await repository.checkOut(commit, null)
   }
   removeNow(noteOf(git))
+}
+
+/** How they can be had again; null where they could be put nowhere, and stay. */
+async function putAside(
+  { clone, repository }: Workspace,
+  commit: string,
+  paths: readonly string[],
+): Promise<string | null> {
+  const aside = await repository.adopt(commit, paths, 'left in the work tree').catch(() => null)
+  if (aside !== null) return `git restore --source=${aside} -- <path>`
+  // What git cannot read, such as a repository, is moved as it is.
+  const folder = join(clone.gitDir, 'ralph', `left-${Date.now()}`)
+  let moved = 0
+  for (const path of paths) {
+    const to = join(folder, path)
+    await clearWay(clone.gitDir, to)
+    await rename(join(clone.workTree, path), to).then(
+      () => (moved += 1),
+      () => {},
+    )
+  }
+  return moved === 0 ? null : `They lie in ${folder}`
 }
 
 function noteOf({ own }: Git): string {
