@@ -1,10 +1,10 @@
-// Where the command of `notify` begins, at every level of isolation.
+// Where the command of `notify` begins, at every level of isolation; and of what went wrong nothing hides.
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { observersOf } from '../../../src/app/observers.ts'
+import { observersOf, tellError } from '../../../src/app/observers.ts'
 import type { PortOptions } from '../../../src/app/ports.ts'
 import type { State } from '../../../src/model/state.ts'
 import { NOW } from '../loop/samples.ts'
@@ -43,3 +43,17 @@ for (const isolation of ['same-user', 'other-user', 'separate-job'] as const) {
     await rm(workTree, { recursive: true })
   })
 }
+
+test('what keeps people from being told is a warning, and never in the place of what they were to be told', async () => {
+  const { settings } = right({ inputs: { notify: 'slack: https://hooks.slack.com/services/T0/B0/x' } })
+  const told: string[] = []
+  const place = {
+    settings: { ...settings, notify: { ...settings.notify, slack: 'no address' } },
+    env: {},
+    workTree: '/nowhere',
+    signal: new AbortController().signal,
+    warn: (text: string) => void told.push(text),
+  }
+  await tellError(new Error('the disk is full'), place, null, null)
+  assert.match(told.join(), /^nobody was told: Invalid URL$/)
+})
