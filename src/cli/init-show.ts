@@ -108,7 +108,7 @@ export function closingLines(done: Done, look: Look): string[] {
   ]
   return [
     '',
-    paint(written.length > 0 ? 'Written:' : 'Nothing to do: everything is there.', ['bold'], look),
+    paint(written.length > 0 ? 'Written:' : 'Nothing was written: every file is there.', ['bold'], look),
     ...written.map(({ path }) => `  ${path}`),
     ...(left.length > 0 ? fitted(`There already, and left as they are: ${left.join(', ')}`, look) : []),
     ...warningsOn(done).flatMap((text) =>

@@ -88,7 +88,7 @@ test('a Node project: everything is written, shown before, and a second time the
   assert.ok(first.out.indexOf('+name: Ralph') < first.out.indexOf('Written:'))
   const before = await project.all()
   const second = project.init('--yes')
-  assert.match(second.out, /^Nothing to do/m)
+  assert.match(second.out, /^Nothing was written: every file is there/m)
   assert.doesNotMatch(second.out, /^\+/m)
   assert.deepEqual(await project.all(), before)
   assert.equal(
@@ -260,7 +260,7 @@ test('a variable of a shell is one in both files, and a run reads it so', async 
   const text = await project.read('ralph.config.yml')
   const { settings } = readSettings({ file: { path: 'ralph.config.yml', text }, env: {}, surface: 'cli' })
   assert.equal(settings.gates.find(({ name }) => name === 'home')?.run, command)
-  assert.match(project.init('--yes').out, /^Nothing to do/m)
+  assert.match(project.init('--yes').out, /^Nothing was written: every file is there/m)
 })
 
 test('an agent that is on this machine: its version in CI, and on the command line as it is', async () => {
@@ -284,7 +284,7 @@ test('separate-job: four jobs, and every setting in the configuration', async ()
   assert.equal(isolation, 'separate-job')
   assert.match(agentVersion, /^\d/)
   assert.deepEqual(gates, { lint: 'npm run lint', test: 'npm test' })
-  assert.match(project.init('--yes').out, /^Nothing to do/m)
+  assert.match(project.init('--yes').out, /^Nothing was written: every file is there/m)
 })
 
 test('the commit of the action is looked up; where it is not known, its place is left, and that is told', async () => {
@@ -328,7 +328,7 @@ test('--bmad: the workflow, the command and the line of the status, which keeps 
   )
   assert.match(await project.read('.claude/commands/ralph.md'), /_bmad\/bmm\/workflows\/ralph\.md/)
   assert.match(await project.read('_bmad/bmm/workflows/ralph.md'), /ralph plan/)
-  assert.match(project.init('--yes', '--bmad').out, /^Nothing to do/m)
+  assert.match(project.init('--yes', '--bmad').out, /^Nothing was written: every file is there/m)
 
   const list = 'workflow_status:\n  - name: prd\n    phase: 2\n    status: "required"\n'
   await using other = await open({ ...NODE, 'docs/bmm-workflow-status.yaml': list })
