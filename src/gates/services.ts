@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { GateResult } from '../model/gate.ts'
 import type { GateRun } from '../model/ports.ts'
-import { CANNOT_START, isFor, NOT_READY, type Service } from '../model/service.ts'
+import { CANNOT_START, isFor, NOT_READY, type Service, TAKEN } from '../model/service.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { type OtherUser, shared } from '../system/other-user.ts'
 import { partOf, runUntrusted } from '../system/process.ts'
@@ -80,22 +80,31 @@ export function createServices(options: ServicesOptions) {
 
   /** Starts those that are for the run, up to the first that does not come. */
   async function comeUp({ tags }: GateRun, signal: AbortSignal): Promise<Fallen[]> {
-    for (const service of options.services) {
-      const isThere = running.get(service)?.ended === null
-      if (isThere || signal.aborted || !isFor(service.when, tags)) continue
-      const why = await come(service, signal)
+    const wanted = options.services.filter(
+      (service) => running.get(service)?.ended !== null && isFor(service.when, tags),
+    )
+    const looks = wanted
+      .filter(({ start }) => start !== null)
+      .map(async (service) => ((await takenBy(service.ready)) === null ? [service] : []))
+    const free = new Set((await Promise.all(looks)).flat())
+    for (const service of wanted) {
+      if (signal.aborted) break
+      const why = await come(service, signal, free.has(service))
       if (why !== null) return [{ service, why, one: running.get(service) ?? null }]
     }
     return []
   }
 
-  /** Null when it is ready, or nobody waits for it any more; else what went wrong. */
-  async function come(service: Service, signal: AbortSignal): Promise<string | null> {
+  /** Null when it is ready, or nobody waits for it any more; else what went wrong. `wasFree`: its port, before any came. */
+  async function come(service: Service, signal: AbortSignal, wasFree: boolean): Promise<string | null> {
     const { ready, readyTimeoutMs } = service
     const look = lookAt(service)
     if (service.start === null)
       return look === null ? null : late(service, await untilReady(look, readyTimeoutMs, signal))
     const inTheWay = await taken(service, look, signal)
+    // Of what took it since, it is the code's own fault: a server that listens in the place of another one.
+    if (inTheWay !== null && wasFree && running.size > 0)
+      return `${CANNOT_START}${inTheWay.replace(TAKEN, 'answers since a service before it came up')}`
     if (inTheWay !== null) return `${CANNOT_START}${inTheWay}`
     options.onStart(`service ${service.name}`)
     count += 1

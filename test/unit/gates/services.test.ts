@@ -12,12 +12,14 @@ import { type TestContext, test } from 'node:test'
 import { createGates, type GatesOptions } from '../../../src/gates/gates.ts'
 import { fromInside, lookFor } from '../../../src/gates/ready.ts'
 import { createServices } from '../../../src/gates/services.ts'
-import type { Gate } from '../../../src/model/gate.ts'
+import { withoutPort } from '../../../src/loop/gate-memory.ts'
+import type { Gate, GateResult } from '../../../src/model/gate.ts'
 import type { GateRun } from '../../../src/model/ports.ts'
 import type { Ready, Service } from '../../../src/model/service.ts'
 import { excerpt } from '../../../src/system/excerpt.ts'
 import { endOrphansOfRun, newMark } from '../../../src/system/process.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
+import { stateOf, stories } from '../loop/samples.ts'
 import { gateRun, NO_CODE } from './gate-run.ts'
 
 const SECRET = 'a-known-value-that-nobody-may-see'
@@ -362,6 +364,16 @@ test('one that left and answers no more is red, with the log that it wrote', asy
     [true, 'service web', 'answers no more: nobody listens there'],
   )
   assert.match(service?.output ?? '', /Error: asked for a page that it cannot bear/)
+})
+
+test('a port that a service before it took is the fault of the code, not of the machine', async (t) => {
+  const api = await web({ name: 'api' })
+  const wrong = { name: 'web', environment: api.environment }
+  const { run } = await made(t, { services: [wrong, api] })
+  const [result] = await run()
+  assert.match(result?.ended ?? '', /^cannot start: port \d+ answers since a service before it came up/)
+  const state = stateOf(stories('US-001'))
+  assert.equal(withoutPort(state, [result as GateResult]), null)
 })
 
 for (const host of ['127.0.0.1', '::1'])
