@@ -90,11 +90,18 @@ function verify(given: Given): [string, Given][] {
   return [['gates', { at: given.at, written: undefined, value: gates, shownAs: 'verify' }]]
 }
 
-/** The command as a name, made unique: `bun-run-test-unit`; `default` where it holds neither letter nor digit. */
+/**
+ * The command as a name, made unique: `bun-run-test-unit`; `default` where it holds neither letter nor digit. Variables and
+ * options may hold a secret, and a name is shown everywhere.
+ */
 function freeName(command: string, group: string, taken: object): string {
   const names = new Set(Object.keys(taken).map((key) => key.toLowerCase()))
   const stem =
     command
+      .split(/\s+/)
+      .filter((word) => !/^(?:-|\w+=)/.test(word))
+      .slice(0, 3)
+      .join('-')
       .replace(/[^A-Za-z0-9]+/g, '-')
       .slice(0, 40)
       .replace(/^[-\d]+|-+$/g, '') || group

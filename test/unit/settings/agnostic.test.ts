@@ -87,7 +87,7 @@ test('another command is a custom agent, its words quoted for bash', () => {
   assert.equal(right(json({ provider: { command: 'custom' } })).settings.agentCommand, 'custom')
 })
 
-test('gate names are readable, unique and safe', () => {
+test('gate names are readable, unique and safe: what may be a secret is in none', () => {
   const verify = {
     default: [
       'npm test',
@@ -100,23 +100,24 @@ test('gate names are readable, unique and safe', () => {
       'go vet ./...',
       'NPM test',
     ],
-    ui: ['npx playwright test', 'npm test'],
+    ui: ['npx playwright test', 'npm test', 'API_KEY=sk_live-1234567890 ./e2e --token=sk_live-1234567890'],
   }
   assert.deepEqual(
     right(json({ verify })).settings.gates.map((gate) => gate.name),
     // `NPM-test` is taken for `npm-test`: logs are files, and some file systems see no case.
     [
       'npm-test',
-      'npm-test-all',
+      'npm-test-2',
       'cargo-test',
-      'CI-1-make-lint',
-      'scripts-check-sh-x',
+      'make-lint',
+      'scripts-check-sh',
       'default',
       'default-2',
       'go-vet',
-      'NPM-test-2',
+      'NPM-test-3',
       'npx-playwright-test',
-      'npm-test-3',
+      'npm-test-4',
+      'e2e',
     ],
   )
 })
