@@ -191,7 +191,8 @@ async function runCommand(
   })
   if (exit.kind === 'exit' && exit.code === 0) return { ok: true, said: 'exit 0' }
   const why = exit.kind === 'exit' ? `exit ${exit.code}` : exit.kind
-  return { ok: false, said: [why, output.trim().split('\n').at(-1)].filter(Boolean).join(': ') }
+  const last = 'reason' in exit ? exit.reason : output.trim().split('\n').at(-1)
+  return { ok: false, said: [why, last].filter(Boolean).join(': ') }
 }
 
 function variablesOf(notice: Notice): Record<string, string> {

@@ -16,7 +16,7 @@ const never = new AbortController().signal
 async function deliver(
   settings: Partial<NotifySettings>,
   message: Notice = notice(),
-  more: { telegramApi?: string; timeoutMs?: number } = {},
+  more: { telegramApi?: string; timeoutMs?: number; cwd?: string } = {},
 ) {
   const [receiver] = receiversOf({ ...NOBODY, ...settings }, { ...PLACE, ...more })
   assert.ok(receiver)
@@ -187,6 +187,8 @@ test('a command gets the message on stdin and as $1, what it is about in variabl
   assert.deepEqual(told, { ok: true, said: 'exit 0' })
   const slow = await deliver({ custom: 'sleep 30 & sleep 30' }, notice(), { timeoutMs: 300 })
   assert.deepEqual(slow, { ok: false, said: 'timeout' })
+  const nowhere = await deliver({ custom: 'true' }, notice(), { cwd: '/tmp/not-there' })
+  assert.match(nowhere.said, /^not-started: the working directory \/tmp\/not-there does not exist/)
 })
 
 test('what a service may answer: 302, 500, nothing, 429, an answer without end', async () => {
