@@ -9,7 +9,11 @@ export type Resolve = (name: string) => string | null
  */
 export function resolver(known: ReadonlySet<string>, folder = ''): Resolve {
   const byBase = new Map<string, string[]>()
-  for (const path of known) byBase.set(basename(path), [...(byBase.get(basename(path)) ?? []), path])
+  for (const path of known) {
+    const same = byBase.get(basename(path))
+    if (same === undefined) byBase.set(basename(path), [path])
+    else same.push(path)
+  }
   const endsWith = (name: string): string | null => {
     const fits = byBase.get(basename(name))?.filter((path) => path.endsWith(`/${name}`)) ?? []
     return fits.length === 1 ? (fits[0] ?? null) : null

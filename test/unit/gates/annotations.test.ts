@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { annotationsFrom, shownAnnotations } from '../../../src/gates/annotations.ts'
 import { resolver } from '../../../src/gates/resolver.ts'
+import { growth } from '../growth.ts'
 import { runs } from '../runs.ts'
 
 const KNOWN = new Set([
@@ -251,4 +252,9 @@ test('4 MB of hostile output take bounded time', () => {
     const took = (user + system) / 1000
     assert.ok(took < 5_000, `${JSON.stringify(unit)}: ${took.toFixed(0)} ms`)
   }
+})
+
+test('many files of one name cost no more than others', () => {
+  const named = (size: number) => new Set(Array.from({ length: size }, (_, at) => `p${at}/index.ts`))
+  assert.ok(growth((size) => resolver(named(size))('index.ts'), 5_000) < 10)
 })
