@@ -1,4 +1,5 @@
 // One request to a service: bounded in time, never redirected.
+import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from './errors.ts'
 
 export type Request = { url: string; headers: Readonly<Record<string, string>>; body: string }
@@ -17,7 +18,16 @@ export async function send(request: Request, timeoutMs: number, signal: AbortSig
   try {
     // A redirect could lead a message with its secrets to anybody.
     const how = { method: 'POST', headers, body, redirect: 'manual' } as const
-    const response = await fetch(url, { ...how, signal: AbortSignal.any([signal, late]) })
+    const bounded = AbortSignal.any([signal, late])
+    const post = () => fetch(url, { ...how, signal: bounded })
+    let response = await post()
+    const patience = Number(response.headers.get('retry-after') ?? Number.NaN) * 1000
+    // A 429 was not taken: once more where the service says when, and that is in time.
+    if (response.status === 429 && patience < timeoutMs) {
+      await response.body?.cancel()
+      await delay(patience, undefined, { signal: bounded })
+      response = await post()
+    }
     const { status, ok } = response
     const text = await beginningOf(response)
     const isRedirect = status >= 300 && status < 400

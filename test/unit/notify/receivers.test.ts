@@ -210,7 +210,12 @@ test('what a service may answer: 302, 500, nothing, 429, an answer without end',
   server.heard.length = 0
   server.reply = (response) => response.writeHead(429, { 'retry-after': '0' }).end()
   assert.equal((await deliver(to)).said, 'HTTP 429')
-  assert.equal(server.heard.length, 1, 'at most once')
+  assert.equal(server.heard.length, 2, 'once more, where it says when')
+
+  server.heard.length = 0
+  server.reply = (response) => response.writeHead(429, { 'retry-after': '60' }).end()
+  assert.equal((await deliver(to)).said, 'HTTP 429')
+  assert.equal(server.heard.length, 1, 'not so late')
 
   server.reply = (response) => {
     response.write('x'.repeat(100_000))
