@@ -157,6 +157,7 @@ export class OwnIndex implements HeldIndex {
 
   /** How the work tree differs; null where only git can tell. */
   async differences(now = this.#now()): Promise<Differences | null> {
+    this.isCertain = false
     const rules = await this.#currentRules()
     if (rules === null) return null
     // Clocks of file systems are coarse.
@@ -279,7 +280,7 @@ export async function treeOfIndex(
     )
   }
   // Read back: git looks into packs first.
-  await objects.trees(await writer.flush())
+  await objects.prove(await writer.flush())
   return top
 }
 

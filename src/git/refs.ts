@@ -9,7 +9,7 @@ import {
   readdirSync,
   renameSync,
   rmSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -71,7 +71,7 @@ export async function moveRef(
   let isMoved = false
   try {
     if (from !== undefined && readRef(folder, ref) !== from) return false
-    writeSync(handle, `${to}\n`)
+    writeFileSync(handle, `${to}\n`)
     fdatasyncSync(handle)
     renameSync(lock, file)
     isMoved = true

@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import { takeSnapshot } from '../../../src/git/clone.ts'
+import { IndexTable } from '../../../src/git/index-file.ts'
 import { ObjectWriter, objectId } from '../../../src/git/objects.ts'
+import { treeOfIndex } from '../../../src/git/own-index.ts'
 import { createStore } from '../../../src/git/store.ts'
 import { stateOf, stories } from '../loop/samples.ts'
 import { place } from './place.ts'
@@ -59,20 +61,38 @@ test('a folder of objects that is a link is followed, as git does: what it holds
   assert.equal(at.shell(`git cat-file blob ${BLOB}`), TEXT.toString())
 })
 
-test('a pack that holds other bytes under an id to come is found out', async () => {
-  using at = await place()
-  // The id of the honest object in the index of a pack, its bytes those of another.
-  const evil = at.shell('git hash-object -w --stdin', {}, 'evil\n').trim()
+/** The id of an object to come in the index of a pack, whose bytes are those of another. */
+function placePack(at: Place, oid: string, type = 'blob'): void {
+  const evil = at.shell(`git hash-object -w --stdin -t ${type}`, {}, type === 'blob' ? 'evil\n' : '').trim()
   const pack = at.shell(`echo ${evil} | git pack-objects -q .git/objects/pack/pack`).trim()
   at.shell(`chmod u+w .git/objects/pack/*; node -e '
 const { readFileSync, writeFileSync } = require("fs")
 const file = ".git/objects/pack/pack-${pack}.idx"
 const index = readFileSync(file)
-for (let one = 0; one < 256; one++) index.writeUInt32BE(one >= 0x${BLOB.slice(0, 2)} ? 1 : 0, 8 + 4 * one)
-Buffer.from("${BLOB}", "hex").copy(index, 8 + 1024)
+for (let one = 0; one < 256; one++) index.writeUInt32BE(one >= 0x${oid.slice(0, 2)} ? 1 : 0, 8 + 4 * one)
+Buffer.from("${oid}", "hex").copy(index, 8 + 1024)
 writeFileSync(file, index)'`)
+}
+
+test('a pack that holds other bytes under an id to come is found out', async () => {
+  using at = await place()
+  placePack(at, BLOB)
   assert.equal(at.shell(`git cat-file blob ${BLOB}`), 'evil\n', 'git believes it')
   await assert.rejects(write(at), /the clone is damaged: the object [0-9a-f]{40} holds other bytes/)
+})
+
+test('so is one for a tree that was written before', async () => {
+  using at = await place()
+  at.shell('echo a >a; git add a')
+  const index = () =>
+    treeOfIndex(at.git, at.objects, at.base, new IndexTable(readFileSync(join(at.top, '.git/index')), 20))
+  const { oid, bytes } = await index()
+  const writer = at.git.writer(at.base)
+  writer.add('tree', bytes)
+  await at.objects.prove(await writer.flush())
+  placePack(at, oid, 'tree')
+  await at.objects.lookAnew()
+  await assert.rejects(index(), /the clone is damaged: the object [0-9a-f]{40} holds other bytes/)
 })
 
 test('two runs that write the same objects at once lose none', async () => {

@@ -175,6 +175,18 @@ test('a lock that another program holds is waited for, and one that a killed pro
   assert.equal(existsSync(lock), false)
 })
 
+const ONLY_LINUX = { skip: process.platform === 'linux' ? false : 'needs prlimit' }
+test('a ref that cannot be written whole stays where it was, and its lock goes', ONLY_LINUX, async () => {
+  using at = await place()
+  // Any program of the same user may lower the limit of ours.
+  const script = `import { moveRef } from '${new URL('../../../src/git/refs.ts', import.meta.url).href}'
+await moveRef('${folder(at)}', 'refs/heads/main', undefined, '${'1'.repeat(40)}').then(() => 'moved', (error) => error.code).then(console.log)`
+  const args = ['--fsize=10', process.execPath, '--input-type=module', '-e', script]
+  assert.equal(execFileSync('prlimit', args, { encoding: 'utf8' }), 'EFBIG\n')
+  assert.equal(readRef(folder(at), 'refs/heads/main'), at.base)
+  assert.ok(!existsSync(join(folder(at), 'refs/heads/main.lock')))
+})
+
 test('of two that move a ref from the same place one does', async () => {
   using at = await place()
   const others = Array.from({ length: 8 }, (_, one) =>

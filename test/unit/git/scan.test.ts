@@ -325,6 +325,17 @@ test('what is ignored is asked once, and left alone then', async () => {
   assert.equal(asked, 1)
 })
 
+test('a look that only git can make is not certain, whatever an earlier one was', async () => {
+  using at = await place('sha1', `${FILES} ${COMMIT}`)
+  const index = new OwnIndex(at.git, at.objects)
+  await inProcess(at, index)
+  assert.equal(index.isCertain, true)
+  at.shell(`git update-index --add --cacheinfo 160000,${'1'.repeat(40)},lib; git commit -q -m lib`)
+  await index.fill(at.shell('git rev-parse HEAD').trim())
+  assert.equal(await index.differences(), null)
+  assert.equal(index.isCertain, false)
+})
+
 test('an index that somebody wrote to is not believed: every file is read again', async () => {
   using at = await place('sha1', `${FILES} ${COMMIT}`)
   const index = new OwnIndex(at.git, at.objects)
