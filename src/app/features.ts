@@ -91,16 +91,25 @@ export async function meantFeature(
   return { name, file, found: isReplaced ? null : last, before: isReplaced ? last : null }
 }
 
-/** Whether a run's folder is in the archive there: whoever means it, though its branch still stands, says its name. */
+/**
+ * Whether a run's folder is in the archive there, and no other run has begun in its place since: whoever means it, though its
+ * branch still stands, says its name.
+ */
 export async function archivedAt(
   objects: CatFile,
   { commit, workTree }: Place,
 ): Promise<(folder: string) => boolean> {
-  const archive = '.ralph/archive'
-  const committed = (await pathsIn(objects, commit, `${archive}/`)).map((path) => path.split('/')[2] ?? '')
-  const here = workTree === null ? [] : await readdir(join(workTree, archive)).catch(() => [])
-  const names = new Set([...committed, ...here])
-  return (folder) => names.has(folder)
+  const committed = (await pathsIn(objects, commit, '.ralph/')).map((path) => path.slice('.ralph/'.length))
+  const inside = (folder: string) =>
+    workTree === null ? [] : readdir(join(workTree, '.ralph', folder)).catch(() => [])
+  const here = [...(await inside('')), ...(await inside('archive')).map((name) => `archive/${name}`)]
+  const places = [committed, here].map((paths) => new Set(paths.map(runFolderOf)))
+  return (folder) => places.some((names) => names.has(`archive/${folder}`) && !names.has(folder))
+}
+
+/** The folder of a run, or of one in the archive, that a path below `.ralph/` leads into. */
+function runFolderOf(path: string): string {
+  return path.split('/', path.startsWith('archive/') ? 2 : 1).join('/')
 }
 
 async function prdPathsIn(workTree: string): Promise<string[]> {

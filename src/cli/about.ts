@@ -23,7 +23,7 @@ export async function why(context: Context): Promise<Answer> {
   const state = await local.look()
   const found = whyOf(state, asked(context, state), 'cli')
   if (found === null) {
-    context.say('no attempt of a story has failed; see ralph status')
+    context.say('no failure is left to be mended; see ralph status')
     return answerOf(state, { why: null })
   }
   context.say(whyLines(found).join('\n'))

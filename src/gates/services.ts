@@ -215,9 +215,10 @@ export function createServices(options: ServicesOptions) {
 
   /** What those that run have said last: redacted as a whole, for a secret may begin before. */
   function lastWords(): string[] {
-    return [...running.values()].map((one) => {
-      const last = cleaned(one.said(), redactor).trimEnd().split('\n').slice(-BESIDE_LINES)
-      return `Last lines of service ${one.service.name}:\n${last.join('\n')}`
+    return [...running.values()].flatMap((one) => {
+      const said = cleaned(one.said(), redactor).trimEnd()
+      const last = said.split('\n').slice(-BESIDE_LINES).join('\n')
+      return said === '' ? [] : [`Last lines of service ${one.service.name}:\n${last}`]
     })
   }
 

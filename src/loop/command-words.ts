@@ -76,6 +76,10 @@ export function storiesAndText(kind: 'retry' | 'redo' | 'skip' | 'note' | 'split
     if (word.toLowerCase() === 'all') all = true
     else {
       const id = storyIn(storyIds, word)
+      // Behind a story, a word that is like none is the text, and its ` -- ` was forgotten.
+      const isText = found.length > 0 && nearest(word, storyIds) === null
+      if (id === undefined && isText)
+        return mistake(surface, `there is no story ${readable(word)}`, `${kind} ${found[0]} -- the text`)
       if (id === undefined) return unknownStory(kind, word, asked)
       if (!found.includes(id)) found.push(id)
     }

@@ -64,10 +64,11 @@ function gatesSentence({ isUngated, stories }: View): string {
   return `A story is ticked when these commands exited 0 on exactly the code that was committed for it: ${shown.join(', ')}. The agent’s own word counts for nothing.`
 }
 
-function finalSentence({ verification, isUngated }: View): string {
+function finalSentence({ verification, isUngated, stories }: View): string {
+  const isShown = stories.some(({ evidence }) => evidence.length > 0)
   switch (verification) {
     case 'agreed':
-      return `The final verification agreed: ${isUngated ? 'no command was run' : 'all gates passed on the whole'}, and a fresh session, which is a model too, judged every criterion to be met.`
+      return `The final verification agreed: ${isUngated ? 'no command was run' : 'all gates passed on the whole'}, and a fresh session, which is a model too, judged every criterion to be met${isShown ? ' and named what shows it, which was looked up' : '; it named no evidence'}.`
     case 'off':
       return 'The final verification is switched off: nothing has judged the criteria themselves.'
     case 'not-held':

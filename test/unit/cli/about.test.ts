@@ -20,7 +20,7 @@ test('why and diff of a story that is blocked, of one that passed, and of none',
     'US-002': [{ files: { 'src/left.txt': `bad ${mark}\n`, '.gitattributes': HIDES } }],
   })
   const before = await place.ralph('why')
-  assert.match(before.out, /^no attempt of a story has failed/)
+  assert.match(before.out, /^no failure is left to be mended/)
   assert.match((await place.ralph('diff', 'US-001')).out, /^no run of this feature has begun/)
   const ran = await place.ralph('run', ...place.agent, ...GATE, '--max-attempts', '1')
   assert.equal(ran.code, 1, ran.err)

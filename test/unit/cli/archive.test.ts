@@ -103,6 +103,7 @@ test('--force: every story is worked on again on its branch, and the run before 
   assert.deepEqual([ran.outcome, ran.iterations], ['complete', 1])
   assert.equal((await read(place, `${ARCHIVED}/prd.json`)).run.outcome, 'complete')
   assert.equal(place.git('show', 'HEAD:src/US-001.txt'), 'again')
+  assert.equal((await place.ralph('monitor')).code, 0, 'what is in the archive is another run')
 })
 
 test('killed with its last words in AGENTS.md and before they were committed: the next run goes on, and writes them once', async () => {

@@ -284,7 +284,8 @@ test('who forks and goes at once, stops or kills whoever comes, is ended', optio
     'setsid bash -c "trap : TERM; while :; do kill -STOP -1; kill -KILL -1; done" >/dev/null 2>&1 &'
   for (const script of [baton, stopper]) {
     const { output } = await place.bash(`${script}\necho started`)
-    assert.match(output, /started|^$/)
+    // The stopper may be quicker than the word, and its shell's shell says so.
+    assert.match(output, /started|Killed|^$/)
     assert.equal(place.user.lives(), false, script)
   }
 })
