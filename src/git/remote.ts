@@ -47,12 +47,15 @@ export async function remoteRefs(
   )
 }
 
+/** What git says of objects of this clone: no way to the remote mends them. */
+const DAMAGED = /^(?:error: object file .* is empty|fatal: loose object .* is corrupt)/m
+
 /** A question to the remote, repeated when the way to it fails. */
 export async function ask(command: string, question: () => Promise<GitResult>): Promise<GitResult> {
   for (let tries = 1; ; tries++) {
     const result = await question()
     if (result.code === 0) return result
-    const isFinal = UNKNOWN_TOKEN.test(result.stderr) || REFUSED.test(result.stderr)
+    const isFinal = [UNKNOWN_TOKEN, REFUSED, DAMAGED].some((one) => one.test(result.stderr))
     if (isFinal || tries > PAUSES_S.length) throw new GitError([command], result.code, result.stderr)
     await pause(tries)
   }
