@@ -62,7 +62,13 @@ export async function findFeatures(objects: CatFile, place: Place, branchPrefix:
 export async function meantFeature(
   { objects, store }: { objects: CatFile; store: Store },
   place: Place,
-  wanted: { feature: string | null; branchPrefix: string; typed?: ((name: string) => string) | undefined },
+  wanted: {
+    feature: string | null
+    branchPrefix: string
+    typed?: ((name: string) => string) | undefined
+    /** The branch that is checked out: of several features the one that it is of. */
+    branch?: string | null
+  },
 ): Promise<{ name: string; file: Feature | null; found: Found | null; before: Found | null }> {
   const states = [...(await store.list()).keys()].sort()
   const { features, mistakes } = await findFeatures(objects, place, wanted.branchPrefix)
@@ -83,7 +89,8 @@ export async function meantFeature(
       wanted.feature === null || !candidates.has(wanted.feature) || path.includes(`-${wanted.feature}/`),
   )
   if (broken.length > 0) throw new UserError(broken)
-  const name = chooseFeature(wanted.feature, candidates, wanted.typed)
+  const here = wanted.branch?.replace(wanted.branchPrefix, '')
+  const name = chooseFeature(wanted.feature, candidates, wanted.typed, here)
   const file = features.find((feature) => feature.name === name) ?? null
   const newest = states.filter((folder) => featureOfFolder(folder) === name).at(-1) ?? null
   const last = newest === null ? null : await store.load(newest)
@@ -119,12 +126,13 @@ async function prdPathsIn(workTree: string): Promise<string[]> {
 
 /**
  * The feature that is meant: the named one, or the only unfinished one. Throws UserError with the list otherwise, each as
- * `typed` says it is named there.
+ * `typed` says it is named there; `here`: of several unfinished ones this.
  */
 export function chooseFeature(
   wanted: string | null,
   candidates: ReadonlyMap<string, 'unfinished' | 'finished'>,
   typed: (name: string) => string = (name) => name,
+  here = '',
 ): string {
   const names = [...candidates.keys()].sort()
   if (wanted !== null) {
@@ -141,6 +149,7 @@ export function chooseFeature(
   const among = open.length === 0 ? names : open
   const [only] = among
   if (only !== undefined && among.length === 1) return only
+  if (among.includes(here)) return here
   const mistake = { path: 'feature', expected: 'the name of one feature' }
   if (only === undefined) {
     const fix =

@@ -19,7 +19,7 @@ const MOST_SEEN = 3000
 const IN_JSON = 256 * 1024
 
 export async function why(context: Context): Promise<Answer> {
-  using local = await openFeature(context)
+  using local = await openFeature(context, true)
   const state = await local.look()
   const found = whyOf(state, asked(context, state), 'cli')
   if (found === null) {
@@ -58,7 +58,7 @@ function whyLines({ story, stands, last, attempts, seen, help }: Why): string[] 
 }
 
 export async function diff(context: Context): Promise<Answer> {
-  using local = await openFeature(context)
+  using local = await openFeature(context, true)
   const state = await local.look()
   const id = asked(context, state)
   const { redactor } = local.workspace
@@ -81,8 +81,10 @@ async function changesOf({ workspace }: LocalRun, state: State, id: string | nul
   const { base, green, kept, nonce } = state
   if (nonce === '') return { what: 'no run of this feature has begun', commits: [], patch: '' }
   if (id === null) {
-    const what = `everything on ${terminalText(state.branch)} since ${terminalText(base.branch)}`
-    return { what, commits: [], patch: await git.patch(`${base.sha}...${green}`) }
+    const patch = await git.patch(`${base.sha}...${green}`)
+    const all = patch.trim() === '' ? 'nothing was changed' : 'everything'
+    const what = `${all} on ${terminalText(state.branch)} since ${terminalText(base.branch)}`
+    return { what, commits: [], patch }
   }
   const work = kept[id]
   if (work !== undefined) {

@@ -15,7 +15,7 @@ import { takeOver } from '../loop/attempt.ts'
 import { applyCommand } from '../loop/commands.ts'
 import { expired, sayHolder } from '../loop/lease.ts'
 import { isNoted } from '../loop/notes.ts'
-import { decision, type Situation } from '../loop/situation.ts'
+import { decision, type Situation, situationOf } from '../loop/situation.ts'
 import type { Prd } from '../model/feature.ts'
 import { newJob, openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
@@ -36,15 +36,16 @@ import { commitLookedAt, throwAway } from './looked-at.ts'
 
 export type LocalRun = Awaited<ReturnType<typeof openLocal>>
 
-/** A feature, by the settings as they are given. */
-export async function openFeature(context: Context): Promise<LocalRun> {
-  return openLocal(context, (await settingsOf(context)).settings)
+/** A feature, by the settings as they are given; who only looks at one of several means that of the branch. */
+export async function openFeature(context: Context, onlyLooks = false): Promise<LocalRun> {
+  return openLocal(context, (await settingsOf(context)).settings, context, onlyLooks)
 }
 
 export async function openLocal(
   context: Context,
   settings: Settings,
   voice: { warn(message: string): void } = context,
+  meansBranch = false,
 ) {
   const workspace = await openWorkspace({
     settings,
@@ -67,6 +68,7 @@ export async function openLocal(
   const start = await baseOf(workspace, settings, clone.branch, clone.head ?? '')
   const base = { ...start, ...(await defaultBranchOf(workspace)) }
   const typed = (name: string) => namedIn(context, name)
+  const named = { typed, branch: meansBranch ? clone.branch : null }
   return {
     settings,
     workspace,
@@ -87,7 +89,7 @@ export async function openLocal(
      * prd.json where no run has begun. Hears what reading that changed.
      */
     async look(hear: (note: string) => void = () => {}): Promise<State> {
-      const { state, notes } = await look(workspace, settings, base, typed)
+      const { state, notes } = await look(workspace, settings, base, named)
       for (const note of notes) hear(note)
       return (await inboxQueue(clone).read(state)).reduce(applyCommand, state)
     },
@@ -126,8 +128,21 @@ export async function isAlive(lease: Lease | null): Promise<boolean> {
 }
 
 /** As the next run finds it, which charges first what a run that was killed has used; its attempt is nobody's work. */
-export function takenOver({ git }: Workspace, state: State): State {
+function takenOver({ git }: Workspace, state: State): State {
   return { ...takeOver(withNote(git, state)), attempts: {} }
+}
+
+/** As who only looks sees a feature; `situate`: how the state itself stands. */
+export async function seenNow(
+  workspace: Workspace,
+  saved: State,
+  limits: Limits,
+  situate: typeof situationOf = situationOf,
+) {
+  const lives = await isAlive(saved.lease)
+  const state = lives ? saved : takenOver(workspace, saved)
+  const situation = await withMerge(workspace, state, situate(state, limits, Date.now(), lives))
+  return { state, situation, lives }
 }
 
 /** With what people have made of a run that is complete, as this clone shows it: a squash carries its prd.json, too. */
@@ -213,12 +228,16 @@ async function look(
   workspace: Workspace,
   settings: Settings,
   base: { branch: string; sha: string },
-  typed: (name: string) => string,
+  named: { typed: (name: string) => string; branch: string | null },
 ): Promise<{ state: State; notes: readonly string[] }> {
   const { clone } = workspace
   const place = { commit: clone.head ?? base.sha, workTree: clone.workTree }
   const { feature: wanted, branchPrefix } = settings
-  const { name, file, found } = await meantFeature(workspace, place, { feature: wanted, branchPrefix, typed })
+  const { name, file, found } = await meantFeature(workspace, place, {
+    feature: wanted,
+    branchPrefix,
+    ...named,
+  })
   const notes = file?.notes ?? []
   const state = found?.state ?? null
   if (state === null) {

@@ -17,7 +17,7 @@ type Shown = Pick<Log, 'path' | 'kind' | 'bytes'> & { text?: string }
 const inJson = ({ path, kind, bytes }: Log): Shown => ({ path, kind, bytes })
 
 export async function log(context: Context): Promise<Answer> {
-  using local = await openFeature(context)
+  using local = await openFeature(context, true)
   const { say, flags } = context
   const state = await local.look()
   const [word] = context.given?.words ?? []

@@ -13,7 +13,7 @@ import { begunAnew } from '../loop/archive.ts'
 import { sayHolder } from '../loop/lease.ts'
 import { TRY_AGAIN } from '../loop/notes.ts'
 import { shownPlan } from '../loop/planned.ts'
-import { outcomeIn, type Situation, situationOf } from '../loop/situation.ts'
+import { outcomeIn, type Situation } from '../loop/situation.ts'
 import { checkTemplates, type TemplateFindings } from '../loop/templates.ts'
 import type { Limits } from '../model/limits.ts'
 import { agentSteps } from '../model/pipeline.ts'
@@ -50,22 +50,17 @@ import {
   openLocal,
   prdPathOf,
   refuseAtWork,
+  seenNow,
   stepOfRun,
-  takenOver,
-  withMerge,
 } from './local.ts'
 import { waitingLines } from './plan-view.ts'
 
 export async function status(context: Context): Promise<Answer> {
   using local = await openFeature(context)
-  const saved = await local.look()
-  const lives = await isAlive(saved.lease)
-  const state = lives ? saved : takenOver(local.workspace, saved)
+  const limits = limitsOf(local.settings)
+  const { state, situation } = await seenNow(local.workspace, await local.look(), limits)
   const other = await otherConfig(local, state)
   if (other !== null) context.warn(other)
-  const limits = limitsOf(local.settings)
-  const seen = situationOf(state, limits, Date.now(), lives)
-  const situation = await withMerge(local.workspace, state, seen)
   const outcome = outcomeIn(situation)
   const { say } = context
   say(plainBanner(headerOf(state, limits)))

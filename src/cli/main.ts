@@ -6,6 +6,7 @@ import { hostEnvironment } from '../settings/environment.ts'
 // `ralph`: the command table on a command line. Each command is imported when it is called.
 import { UserError } from '../system/errors.ts'
 import { leave } from '../system/leave.ts'
+import { nearest } from '../system/nearest.ts'
 import { CLI_COMMANDS, type CliCommand, isTold } from './commands.ts'
 import { answer, contextOf, type Flags } from './context.ts'
 
@@ -30,7 +31,10 @@ const program = new Command('ralph')
   .exitOverride((error) => {
     throw error
   })
-  .configureHelp({ subcommandTerm: (command) => TERMS.get(command.name()) ?? command.name() })
+  .configureHelp({
+    subcommandTerm: (command) => TERMS.get(command.name()) ?? command.name(),
+    minWidthToWrap: 20,
+  })
   .configureOutput({ outputError: () => {} })
 
 program.command('demo-agent', { hidden: true }).action(async () => {
@@ -115,8 +119,12 @@ function flagsOf(command: Command): Flags {
 
 try {
   const [first, second] = argv
-  if (first === 'help' && second !== undefined && program.commands.every((one) => !isNamed(one, second)))
-    program.error(`error: unknown command '${second}'`, { code: 'commander.unknownCommand' })
+  if (first === 'help' && second !== undefined && program.commands.every((one) => !isNamed(one, second))) {
+    const names = COMMANDS.map(({ name }) => name)
+    const near = nearest(second, names)
+    const meant = near === null ? '' : `\n(Did you mean ${near}?)`
+    program.error(`error: unknown command '${second}'${meant}`, { code: 'commander.unknownCommand' })
+  }
   await program.parseAsync(argv.length === 0 ? [...process.argv, '--help'] : process.argv)
 } catch (error) {
   process.exitCode = await failed(error)

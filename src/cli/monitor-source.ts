@@ -13,7 +13,7 @@ import type { Watched } from '../report/monitor.ts'
 import type { Settings } from '../settings/index.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
-import { freshState, isAlive, takenOver, withMerge } from './local.ts'
+import { freshState, seenNow } from './local.ts'
 import { ALIVE_MS, GrowingFile, hearRuns, type Log, logsIn, newestSession } from './logs.ts'
 
 export type Source = Disposable & {
@@ -101,10 +101,7 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
   }
 
   async function watchedOf(saved: State, isOneOfFew: boolean): Promise<Watched> {
-    const lives = await isAlive(saved.lease)
-    const state = lives ? saved : takenOver(workspace, saved)
-    const seen = standing(state, limits, lives)
-    const situation = await withMerge(workspace, state, seen)
+    const { state, situation } = await seenNow(workspace, saved, limits, standing)
     const isAtWork = situation.kind === 'working'
     const session = isAtWork || isOneOfFew ? newestSession(await logsIn(top, state.feature, 'newest')) : null
     const isCurrent = session !== null && (!isAtWork || session.at >= state.job.startedAt)
@@ -160,8 +157,8 @@ function newsMs({ situation }: Watched): number {
 }
 
 /** A run that ended well was verified as it was told to be, whatever the settings here say. */
-function standing(state: State, limits: Limits, lives: boolean): Situation {
-  const situation = situationOf(state, limits, Date.now(), lives)
+function standing(state: State, limits: Limits, now: number, lives: boolean): Situation {
+  const situation = situationOf(state, limits, now, lives)
   const last = state.job.ending?.conclusion
   const isVerified = situation.kind === 'ready' && situation.step?.kind === 'verify'
   return isVerified && last?.outcome === 'complete' ? { kind: 'ended', conclusion: last } : situation

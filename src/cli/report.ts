@@ -10,7 +10,7 @@ import { foundPlaces } from '../app/places.ts'
 import { ARCHIVE } from '../git/archive.ts'
 import { featureOfFolder } from '../git/features.ts'
 import { repositoryUrl } from '../github/place.ts'
-import { type Situation, situationOf } from '../loop/situation.ts'
+import type { Situation } from '../loop/situation.ts'
 import type { Prd } from '../model/feature.ts'
 import { concludedAs } from '../model/job.ts'
 import type { State } from '../model/state.ts'
@@ -26,7 +26,7 @@ import { type View, viewOf } from '../report/view.ts'
 import { type Mistake, messageOf, UserError } from '../system/errors.ts'
 import { clearWay, replaceFile } from '../system/files.ts'
 import type { Answer, Context } from './context.ts'
-import { isAlive, type LocalRun, openFeature, remoteOf, takenOver, withMerge } from './local.ts'
+import { type LocalRun, openFeature, remoteOf, seenNow } from './local.ts'
 
 /** Runs that get a page of their own beside the table of all, the newest. */
 const MOST_PAGES = 100
@@ -55,17 +55,14 @@ export async function report(context: Context): Promise<Answer> {
 /** The run as somebody at this clone sees it, without secrets. */
 async function localView({ env }: Context, { settings, workspace }: LocalRun, given: State) {
   const { git, clone, redactor } = workspace
-  const lives = await isAlive(given.lease)
-  const state = mapTexts(lives ? given : takenOver(workspace, given), redactor.redact)
   const limits = limitsOf(settings)
-  const now = Date.now()
-  const situation = await withMerge(workspace, state, situationOf(state, limits, now, lives))
+  const { state, situation, lives } = await seenNow(workspace, mapTexts(given, redactor.redact), limits)
   const { place } = remoteOf(clone, env)
   const view = pageView(state, situation, {
     repositoryUrl: place === null ? '' : repositoryUrl({ ...place, defaultBranch: '' }),
     runUrl: state.lease?.url ?? null,
     limits,
-    now,
+    now: Date.now(),
     notes: lives ? ['A job works on it now: this page shows the last state that it saved.'] : [],
     annotations: await foundPlaces(git, state).catch(() => ({})),
     surface: 'cli',

@@ -33,7 +33,8 @@ export async function verify(context: Context): Promise<Answer> {
   const answer = await withPorts(context, local, live, { mark: newMark() }, async (ports) => {
     const now = Date.now()
     const state = lookedAt(found, head, settings, now)
-    await live.step({ kind: 'verify' }, state)
+    // The header tells what the run has cost, not this session.
+    await live.step({ kind: 'verify' }, { ...state, prd: found.prd })
     const verified = await verifyNow(state, limits, guarded(local, ports), now)
     live.close()
     if (ports.signal.aborted) return interrupted(found)

@@ -8,8 +8,10 @@ import { sameWords } from './words.ts'
 /** A story, and every place where it was read; the first has the last word. */
 export type Joined = { raw: Raw; from: [ReadStory, ...ReadStory[]] }
 
+type AllJoined = { stories: Joined[]; mistakes: Mistake[]; notes: string[] }
+
 /** The stories of all documents, each once, and every contradiction between two of them. */
-export function joined(stories: readonly ReadStory[]): { stories: Joined[]; mistakes: Mistake[] } {
+export function joined(stories: readonly ReadStory[]): AllJoined {
   const groups = new Set<ReadStory[]>()
   const byKey = new Map<string, Set<ReadStory[]>>()
   // A story in full says nothing of its place among the others.
@@ -23,7 +25,8 @@ export function joined(stories: readonly ReadStory[]): { stories: Joined[]; mist
     for (const key of keys) byKey.set(key, (byKey.get(key) ?? new Set()).add(group))
   }
   const mistakes: Mistake[] = []
-  return { stories: [...groups].map((group) => one(group, mistakes)), mistakes }
+  const notes: string[] = []
+  return { stories: [...groups].map((group) => one(group, mistakes, notes)), mistakes, notes }
 }
 
 function isInFull({ rank }: ReadStory): boolean {
@@ -45,7 +48,7 @@ function keysOf({ raw: { id, title } }: ReadStory): string[] {
 
 const ranks: readonly Rank[] = ['detailed', 'made', 'planned', 'listed']
 
-function one(group: readonly ReadStory[], mistakes: Mistake[]): Joined {
+function one(group: readonly ReadStory[], mistakes: Mistake[], notes: string[]): Joined {
   const [best, ...others] = group.toSorted((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank))
   if (best === undefined) throw new Error('a story that no document has')
   let { raw } = best
@@ -53,8 +56,19 @@ function one(group: readonly ReadStory[], mistakes: Mistake[]): Joined {
     mistakes.push(...contradictions(best, other))
     raw = withMore(raw, other.raw)
   }
-  const { passes } = (group.find(({ isTracked }) => isTracked) ?? best).raw
+  const judge = group.find(({ isTracked }) => isTracked) ?? best
+  const { passes } = judge.raw
+  const other = group.find((one) => saysWhether(one) && one.raw.passes !== passes)
+  if (saysWhether(judge) && other !== undefined) {
+    const word = passes === true ? 'done' : 'open'
+    notes.push(`${judge.place()}: it is ${word} here, and not by ${other.place()}: read as ${word}.`)
+  }
   return { raw: { ...raw, passes }, from: [best, ...others] }
+}
+
+/** A box of a plan that nobody has ticked says nothing. */
+function saysWhether({ rank, raw: { passes } }: ReadStory): boolean {
+  return passes === true || (passes === false && rank !== 'planned')
 }
 
 /** What the other says and this one does not. */

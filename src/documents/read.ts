@@ -34,7 +34,7 @@ export function readDocuments(
   mistakes.push(...all.mistakes)
   if (all.stories.length > MOST_STORIES) mistakes.push(tooMany(all.stories.length, readings))
   const notes = readings.flatMap(({ path, reading }) => reading.notes.map((note) => `${path}: ${note}`))
-  notes.push(...leftOut(readings))
+  notes.push(...leftOut(readings), ...all.notes)
   const prd = featureOf(readings, all.stories, mistakes, notes)
   if (prd === null) return { ok: false, mistakes }
   const sources = all.stories.flatMap(({ from }, index) =>

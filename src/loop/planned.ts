@@ -179,6 +179,8 @@ export function whyNot(state: State, command: Command): string | null {
     const story = prd.userStories.find(({ id }) => id === command.story)
     return story?.passes || story?.skipped ? `${command.story} is not worked on any more` : null
   }
+  if (command.kind === 'retry' && command.stories === 'all')
+    return prd.userStories.some(({ blocked }) => blocked) ? null : 'no story is blocked'
   if (command.kind === 'skip' || command.kind === 'retry') {
     const named = prd.userStories.filter(({ id }) => command.stories.includes(id))
     const isOver = named.every(({ passes, skipped }) => passes || (skipped && command.kind === 'retry'))

@@ -166,6 +166,7 @@ function remarks(root: Raw, stories: readonly Raw[], version: number): string[] 
     anyHas('parallel_group'),
     'parallel_group is kept but orders nothing here: say with dependsOn which story needs which.',
   )
+  say(anyHas('dependencies'), 'dependencies is kept but not read here: write dependsOn, a list of ids.')
   say(isOlder && anyHas('labels'), 'labels are read as tags.')
   say(isOlder && isRaw(root.stats), 'stats is kept but not counted: the run starts at iteration 0.')
   say(isOlder, `The file was brought to schema version ${newest}.`)

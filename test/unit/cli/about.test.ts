@@ -22,6 +22,9 @@ test('why and diff of a story that is blocked, of one that passed, and of none',
   const before = await place.ralph('why')
   assert.match(before.out, /^no failure is left to be mended/)
   assert.match((await place.ralph('diff', 'US-001')).out, /^no run of this feature has begun/)
+  await place.ralph('run', ...place.agent, '--gate', 'red=false')
+  assert.equal((await place.ralph('diff')).out, 'nothing was changed on ralph/sample since main\n')
+  place.git('switch', '-q', 'main')
   const ran = await place.ralph('run', ...place.agent, ...GATE, '--max-attempts', '1')
   assert.equal(ran.code, 1, ran.err)
   const refs = place.refs()
@@ -63,4 +66,17 @@ test('why and diff of a story that is blocked, of one that passed, and of none',
     /^ {2}attempt 1: .*\n {2}attempt 2: rejected/m,
     'as log counts them',
   )
+})
+
+test('of two features why, diff and log mean the one whose branch is checked out', async () => {
+  const other = { userStories: [{ id: 'B-1', title: 'b', acceptanceCriteria: ['x'] }] }
+  const files = { '.ralph/2026-02-01-other/prd.json': JSON.stringify(other) }
+  await using place = await openPlace([{ id: 'US-001' }], files)
+  await place.setScript({ 'US-001': [{ files: { 'src/left.txt': 'bad\n' } }] })
+  await place.ralph('run', 'sample', ...place.agent, ...GATE, '--max-attempts', '1')
+  assert.match((await place.ralph('why')).out, /^US-001 /)
+  assert.match((await place.ralph('diff')).out, / on ralph\/sample since main\n/)
+  assert.match((await place.ralph('log')).out, /US-001-1\.log$/m)
+  place.git('switch', '-q', 'main')
+  assert.match((await place.ralph('why')).err, /fix: name one of them: ralph why --feature other, /)
 })

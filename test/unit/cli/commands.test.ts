@@ -93,8 +93,20 @@ test('without a command the list of them is printed; help of what is none is a m
   assert.match(bare.out, /^Usage: ralph /)
   const wrong = await place.ralph('help', 'rnu')
   assert.deepEqual([wrong.code, wrong.out], [64, ''])
-  assert.match(wrong.err, /unknown command 'rnu', expected one of: demo, .*\n {2}fix: a feature is named/)
+  assert.match(
+    wrong.err,
+    /unknown command 'rnu', expected one of: demo, .*\n {2}fix: did you mean run\? a feature is named/,
+  )
+  assert.match((await place.ralph('help', 'statsu')).err, /\n {2}fix: did you mean status\? a feature/)
   assert.match((await place.ralph('help', 'resume')).out, /^Usage: ralph run\|resume /)
+  const wide = bare.out.split('\n').filter((line) => line.length > 80)
+  assert.deepEqual(wide, [])
+})
+
+test('retry all where nothing is blocked says so', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  const { code, err } = await place.ralph('retry', 'all')
+  assert.deepEqual([code, err.split(', expected')[0]], [64, 'error: ralph retry: found no story is blocked'])
 })
 
 test('a folder that does not exist is said so', async () => {
@@ -226,6 +238,7 @@ test('verify runs the gates and a judge on the checkout, and changes nothing', a
   assert.equal(fine.code, 0, fine.err)
   assert.match(fine.out, /VERIFIED: every criterion of 1 story is met/)
   assert.match(fine.out, /not charged to the run/)
+  assert.match(fine.out, /^ralph\/sample: 1\/1 stories, iteration 1\/50, \$0\.02$/m, 'what the run has cost')
   await place.setScript({ verify: [{ say: '<ralph>RESET:US-001</ralph><ralph>REASON:it lies</ralph>' }] })
   const refused = await place.json('verify', ...settings)
   assert.deepEqual(refused.verdict, { kind: 'reset', stories: ['US-001'], reason: 'it lies' })

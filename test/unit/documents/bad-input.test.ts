@@ -31,6 +31,33 @@ test('two documents that contradict each other: both places, at once', () => {
   ])
 })
 
+test('two documents that disagree about what is done: told, with what it was read as', () => {
+  const list = (box: string) => ({ path: 'docs/TODO.md', text: `- [${box}] US-1: Sign in` })
+  const made = (passes: boolean) => ({
+    path: 'prd.json',
+    text: JSON.stringify({
+      userStories: [{ id: 'US-1', title: 'Sign in', acceptanceCriteria: ['b'], passes }],
+    }),
+  })
+  const told = (...files: Parameters<typeof documentsOf>) =>
+    documentsOf(...files).notes.filter((note) => note.includes('read as'))
+  assert.deepEqual(told(list('x'), made(false)).slice(-1), [
+    'prd.json: userStories[0]: it is open here, and not by docs/TODO.md: line 1: read as open.',
+  ])
+  assert.deepEqual(told(list(' '), made(true)).slice(-1), [
+    'prd.json: userStories[0]: it is done here, and not by docs/TODO.md: line 1: read as done.',
+  ])
+  assert.equal(
+    told(list('x'), made(true)).some((note) => note.includes('and not by')),
+    false,
+  )
+  const plan = { path: 'docs/prd.md', text: headed('US-1: Sign in') }
+  assert.equal(
+    told(plan, made(true)).some((note) => note.includes('and not by')),
+    false,
+  )
+})
+
 test('a story file under the number of another story is a contradiction; one that says more is none', () => {
   const epics = { path: 'docs/epics.md', text: headed('Story 1.1: Sign in', 'Story 1.2: Sign out') }
   const file = (title: string) => ({

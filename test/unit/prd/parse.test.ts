@@ -90,6 +90,11 @@ describe('formats', () => {
     assert.equal(second?.priority, 2)
     assert.match(notes.join('\n'), /2 stories had no acceptance criteria/)
     assert.match(notes.join('\n'), /labels are read as tags/)
+    const other = { userStories: [{ title: 'a', acceptanceCriteria: ['b'], dependencies: ['US-2'] }] }
+    assert.match(
+      parsed(JSON.stringify(other)).notes.join('\n'),
+      /dependencies is kept but not read here: write dependsOn/,
+    )
   })
 
   test('ralphy: completed, parallel_group', () => {
