@@ -13,12 +13,10 @@ export type Change = {
   newMode: string
   /** Bytes of the new content. */
   size: number
-  /** The new content. Left out: not looked at. `null`: could not be read, which refuses the change. */
+  /** The new content, of a link where it points. Left out: not looked at. `null`: could not be read, which refuses the change. */
   content?: Uint8Array | null
   /** The content at the fork point, where there is one: keys that stood there already are not the agent's. */
   before?: Uint8Array | null
-  /** Where a symbolic link points; without it the content is read as the target. */
-  linkTarget?: string | null
 }
 
 export type GuardRules = {
@@ -29,29 +27,13 @@ export type GuardRules = {
   /** Files and folders, folded, that steer an agent in any folder. */
   agentSettings: readonly string[]
   secrets: Redactor
-  maxFileBytes: number
 }
-
-export type Rule =
-  | 'workflow'
-  | 'action'
-  | 'config'
-  | 'codeowners'
-  | 'agent-settings'
-  | 'protected'
-  | 'symlink'
-  | 'submodule'
-  | 'attributes'
-  | 'size'
-  | 'secret'
-  | 'path'
-  | 'unreadable'
 
 /**
  * Why a change may not stay. `path` is the change's own, for undoing it; `shown` is the path without secrets, for
  * people. Both are as hostile as their author.
  */
-export type Refusal = { path: string; shown: string; rule: Rule; reason: string }
+export type Refusal = { path: string; shown: string; reason: string }
 
 /** GitHub refuses files over 100 MB and warns from 50 MB. */
 export const MAX_FILE_BYTES = 50 * 1024 * 1024
@@ -64,55 +46,48 @@ export const SUBMODULE = '160000'
  * judged (see `isRalphs`). May be called with the changes in portions, so that not all contents are in memory.
  */
 export function judgeChanges(changes: Change[], rules: GuardRules): Refusal[] {
-  const isProtected = protector(rules.protectedPaths.filter((glob) => glob !== PRESET))
-  const refusesElsewhere = rules.protectedPaths.includes(PRESET)
+  const { protectedPaths, secrets } = rules
+  const isProtected = protector(protectedPaths.filter((glob) => glob !== PRESET))
+  const refusesElsewhere = protectedPaths.includes(PRESET)
   const config = rules.configFile === null ? null : foldPath(plainPath(rules.configFile))
-  const secretPaths = rules.secrets.finds(changes.map((change) => change.path).join('\t'))
-  const refusals: Refusal[] = []
-  for (const change of changes) {
-    const isLong = isTooLong(change.path)
-    const folded = isLong ? '' : foldPath(change.path)
-    if (isRalphsFolded(folded)) continue
-    const hidden = secretPaths && rules.secrets.finds(change.path)
-    const shown = hidden ? rules.secrets.redact(change.path) : change.path
-    const add = (rule: Rule, reason: string): number =>
-      refusals.push({ path: change.path, shown, rule, reason })
+  const secretPaths = secrets.finds(changes.map((change) => change.path).join('\t'))
 
-    if (isLong) {
-      add('path', 'the path is longer or deeper than tools bear')
-      continue
-    }
-    if (hidden && change.status !== 'D') add('secret', 'the name holds a secret')
-    const strange = change.status === 'D' ? null : strangeness(change.path, folded)
-    if (strange !== null) add('path', strange)
-    const reserved = reservedName(folded, config, rules.agentSettings)
-    if (reserved !== null) add(...reserved)
-    if (isProtected(change, folded)) add('protected', 'the path is protected by `protected-paths`')
+  function reasonsFor(change: Change, hasSecretName: boolean): (string | null)[] {
+    const { path, status, oldMode, newMode } = change
+    if (isTooLong(path)) return ['the path is longer or deeper than tools bear']
+    const folded = foldPath(path)
+    if (isRalphsFolded(folded)) return []
     const elsewhere = refusesElsewhere ? elsewhereOf(folded) : null
-    if (elsewhere?.isToldOnly === false)
-      add('protected', `it acts on ${elsewhere.actsOn}: \`protected-paths: ${PRESET}\` leaves it to people`)
-    if (change.newMode === SUBMODULE || change.oldMode === SUBMODULE)
-      add('submodule', submoduleReason(change))
-    if (change.status === 'D') continue
-    if (change.newMode === LINK) {
-      const wrong = linkFault(change, rules)
-      if (wrong !== null) add('symlink', wrong)
-    } else if (change.newMode !== SUBMODULE && change.size > rules.maxFileBytes) {
-      add('size', `${megabytes(change.size)} MB; files over ${megabytes(rules.maxFileBytes)} MB are refused`)
-    }
-    const attributes = attributesFault(change, folded)
-    if (attributes !== null) add('attributes', attributes)
-    const secret = secretFault(change, rules)
-    if (secret !== null) add('secret', secret)
+    const always = [
+      reservedName(folded, config, rules.agentSettings),
+      isProtected(change, folded) ? 'the path is protected by `protected-paths`' : null,
+      elsewhere?.isToldOnly === false
+        ? `it acts on ${elsewhere.actsOn}: \`protected-paths: ${PRESET}\` leaves it to people`
+        : null,
+      newMode === SUBMODULE || oldMode === SUBMODULE ? submoduleReason(change) : null,
+    ]
+    if (status === 'D') return always
+    return [
+      hasSecretName ? 'the name holds a secret' : null,
+      strangeness(path, folded),
+      ...always,
+      newMode === LINK ? linkFault(change) : sizeFault(change),
+      attributesFault(change, folded),
+      secretFault(change, secrets),
+    ]
   }
-  return refusals
+
+  return changes.flatMap((change) => {
+    const { path } = change
+    const hidden = secretPaths && secrets.finds(path)
+    const shown = hidden ? secrets.redact(path) : path
+    return reasonsFor(change, hidden).flatMap((reason) => (reason === null ? [] : { path, shown, reason }))
+  })
 }
 
 /** Whether `content` must be loaded before the change is judged: all but deletions, submodules and huge files. */
-export function needsContent(change: Change, maxFileBytes: number = MAX_FILE_BYTES): boolean {
-  if (change.status === 'D' || change.newMode === SUBMODULE) return false
-  if (change.newMode === LINK && typeof change.linkTarget === 'string') return false
-  return change.size <= maxFileBytes
+export function needsContent({ status, newMode, size }: Change): boolean {
+  return status !== 'D' && newMode !== SUBMODULE && size <= MAX_FILE_BYTES
 }
 
 /** Whether the path is in Ralph's own folder, however it is spelled: such changes are undone, not judged. */
@@ -172,16 +147,13 @@ function isGitName(folded: string): boolean {
   return folded === '.git' || /^git~\d+$/.test(folded)
 }
 
-/** Why a path is refused whatever is done to it. */
-type Reserved = [rule: Rule, reason: string]
+const AGENT_SETTINGS = "an agent's own settings are changed by people only"
+const CODEOWNERS = 'CODEOWNERS is changed by people only'
 
-const AGENT_SETTINGS: Reserved = ['agent-settings', "an agent's own settings are changed by people only"]
-const CODEOWNERS: Reserved = ['codeowners', 'CODEOWNERS is changed by people only']
-
-/** Paths equal to or below one of these are refused. Folded. */
-const RESERVED_ROOTS: readonly (readonly [at: string, why: Reserved])[] = [
-  ['.github/workflows', ['workflow', 'workflows are changed by people only']],
-  ['.github/actions', ['action', "the repository's own actions are changed by people only"]],
+/** Paths equal to or below one of these are refused, whatever is done to them. Folded. */
+const RESERVED_ROOTS: readonly (readonly [at: string, reason: string])[] = [
+  ['.github/workflows', 'workflows are changed by people only'],
+  ['.github/actions', "the repository's own actions are changed by people only"],
   ['codeowners', CODEOWNERS],
   ['.github/codeowners', CODEOWNERS],
   ['docs/codeowners', CODEOWNERS],
@@ -204,17 +176,16 @@ function reservedName(
   folded: string,
   config: string | null,
   agentSettings: readonly string[],
-): Reserved | null {
-  for (const [at, why] of RESERVED_ROOTS) if (isAtOrBelow(folded, at)) return why
+): string | null {
+  for (const [at, reason] of RESERVED_ROOTS) if (isAtOrBelow(folded, at)) return reason
   // Something else in the place of the folder takes everything in it away, or brings another folder in.
-  if (folded === '.github') return ['workflow', '`.github` has to stay a folder']
+  if (folded === '.github') return '`.github` has to stay a folder'
   // A folder is never a change: what stands at the name of one above the file has taken its place.
   const isConfig = config !== null && (isAtOrBelow(folded, config) || isAtOrBelow(config, folded))
   if (isConfig || /^ralph\.config\.[^/]*(?:\/|$)/.test(folded))
-    return ['config', "Ralph's configuration is changed by people only"]
+    return "Ralph's configuration is changed by people only"
   // `gitmod~1` and `gi7eba~1` are its short names on NTFS.
-  if (/^(?:\.gitmodules|gitmod~\d+|gi7eba~\d+)(?:\/|$)/.test(folded))
-    return ['submodule', 'submodules are changed by people only']
+  if (/^(?:\.gitmodules|gitmod~\d+|gi7eba~\d+)(?:\/|$)/.test(folded)) return SUBMODULES
   return isAgentSettings(folded, agentSettings) ? AGENT_SETTINGS : null
 }
 
@@ -252,10 +223,17 @@ function protector(globs: string[]): (change: Change, folded: string) => boolean
 
 // ---------------------------------------------------------------- links, submodules, contents
 
-function submoduleReason(change: Change): string {
-  return change.status === 'A'
+const SUBMODULES = 'submodules are changed by people only'
+
+function submoduleReason({ status }: Change): string {
+  return status === 'A'
     ? 'the folder is a git repository of its own: remove the `.git` in it, or the folder'
-    : 'submodules are changed by people only'
+    : SUBMODULES
+}
+
+function sizeFault({ newMode, size }: Change): string | null {
+  if (newMode === SUBMODULE || size <= MAX_FILE_BYTES) return null
+  return `${megabytes(size)} MB; files over ${megabytes(MAX_FILE_BYTES)} MB are refused`
 }
 
 /** Attributes by which git stores other bytes than lie on the disk; a macro names them, too. Line ends are not meant. */
@@ -281,10 +259,9 @@ function textOf(content: Uint8Array | null | undefined): string {
 }
 
 /** What is wrong with where the link points, or null. */
-function linkFault(change: Change, rules: GuardRules): string | null {
-  const raw = change.linkTarget ?? (change.content ? textOf(change.content) : null)
-  if (raw === null) return 'where the link points could not be read'
-  if (rules.secrets.finds(raw)) return 'where the link points holds a secret'
+function linkFault(change: Change): string | null {
+  if (!change.content) return 'where the link points could not be read'
+  const raw = textOf(change.content)
   if (raw === '' || raw.length > 4096 || /[\p{Cc}\ufffd\\]/u.test(raw))
     return 'the link points to a strange path'
   if (raw.startsWith('/') || /^[A-Za-z]:/.test(raw)) return 'the link points to an absolute path'
@@ -304,12 +281,13 @@ function linkFault(change: Change, rules: GuardRules): string | null {
   return null
 }
 
-function secretFault(change: Change, rules: GuardRules): string | null {
-  if (!needsContent(change, rules.maxFileBytes)) return null
-  if (change.content === null) return 'could not be read, so it could not be searched for secrets'
-  if (change.content === undefined || !rules.secrets.finds(change.content)) return null
-  const found = rules.secrets.findings(change.content)
-  const stood = change.before ? rules.secrets.findings(change.before) : []
+function secretFault(change: Change, secrets: Redactor): string | null {
+  const { content, before } = change
+  if (!needsContent(change) || content === undefined) return null
+  if (content === null) return 'could not be read, so it could not be searched for secrets'
+  if (!secrets.finds(content)) return null
+  const found = secrets.findings(content)
+  const stood = before ? secrets.findings(before) : []
   for (const { what } of stood) {
     const at = found.findIndex((it) => it.what === what)
     if (at !== -1) found.splice(at, 1)

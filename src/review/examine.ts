@@ -6,7 +6,6 @@ import {
   formatRefusals,
   type Change as GuardChange,
   judgeChanges,
-  MAX_FILE_BYTES,
   needsContent,
   type Refusal,
   SUBMODULE,
@@ -105,7 +104,7 @@ async function lookAt<F extends { path: string }, T>(
 }
 
 function unreadable(path: string, why: string): Refusal {
-  return { path, shown: path, rule: 'unreadable', reason: `it could not be looked at${why}` }
+  return { path, shown: path, reason: `it could not be looked at${why}` }
 }
 
 async function guard(
@@ -114,7 +113,7 @@ async function guard(
   options: ExamineOptions,
 ): Promise<Refusal[]> {
   const { protectedPaths, configFile, agentSettings, redactor: secrets } = options
-  const rules = { protectedPaths, configFile, agentSettings, secrets, maxFileBytes: MAX_FILE_BYTES }
+  const rules = { protectedPaths, configFile, agentSettings, secrets }
   const refusals: Refusal[] = []
   let portion: GuardChange[] = []
   let bytes = 0

@@ -144,15 +144,15 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'the guard is content',
     stories: 'TREE',
     file: 'src/gates/guard.ts',
-    from: '  return refusals\n}',
-    to: '  return []\n}',
+    from: '  return changes.flatMap((change) => {',
+    to: '  return changes.slice(0, 0).flatMap((change) => {',
   },
   {
     name: 'links are not looked at',
     stories: 'TREE',
     file: 'src/gates/guard.ts',
-    from: 'const wrong = linkFault(change, rules)',
-    to: 'const wrong = null as string | null',
+    from: 'newMode === LINK ? linkFault(change) :',
+    to: 'newMode === LINK ? null :',
   },
   {
     name: 'names are compared as they are spelled',
@@ -165,8 +165,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'secrets in diffs are not looked for',
     stories: 'TREE',
     file: 'src/gates/guard.ts',
-    from: 'const secret = secretFault(change, rules)',
-    to: 'const secret = null as string | null',
+    from: '      secretFault(change, secrets),\n',
+    to: '',
   },
   {
     name: 'weakened tests are not counted',
@@ -413,8 +413,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'the preset refuses nothing',
     file: 'src/gates/guard.ts',
-    from: 'rules.protectedPaths.includes(PRESET)',
-    to: 'rules.protectedPaths.length < 0',
+    from: 'protectedPaths.includes(PRESET)',
+    to: 'protectedPaths.length < 0',
     batch: 8,
   },
   {

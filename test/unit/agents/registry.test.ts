@@ -98,7 +98,7 @@ import { gateEnv } from './src/system/untrusted-env.ts'
 
 const redactor = redactorFor([])
 const change = (path) => ({ path, status: 'A', oldMode: '000000', newMode: '100644', size: 1, content: Buffer.from('x') })
-const rules = { protectedPaths: [], configFile: null, agentSettings, secrets: redactor, maxFileBytes: 100 }
+const rules = { protectedPaths: [], configFile: null, agentSettings, secrets: redactor }
 const load = (flags) => readSettings({ surface: 'cli', flags: { gates: 'none', ...flags }, env: {} })
 const vendor = findAgent('tenth')
 const npm = await installAgent({
@@ -109,7 +109,7 @@ console.log(JSON.stringify({
   cost: load({ agent: 'tenth', maxCostUsd: '5' }).mistakes.map((mistake) => mistake.found),
   program: agentOfProgram('tenth-agent'),
   help: JSON.stringify(flagTable()).includes('tenth'),
-  guarded: ['a/.tenth/x.json', '.github/tenth/y', 'src/.github'].map((path) => judgeChanges([change(path)], rules)[0]?.rule),
+  guarded: ['a/.tenth/x.json', '.github/tenth/y', 'src/.github'].map((path) => judgeChanges([change(path)], rules)[0]?.reason),
   redacted: redactor.redact('key tnth_' + 'a1'.repeat(10) + ' end'),
   isModelKey: isModelKey('TENTH_API_KEY'),
   gate: gateEnv({ TENTH_API_KEY: 'x', TENTH_MODEL: 'm' }, { extra: ['TENTH_API_KEY', 'TENTH_MODEL'], isModelKey }),
@@ -137,7 +137,7 @@ test('a tenth agent, by one file and one line: flags, help, guard, redaction, ga
       cost: ['a cost limit with tenth, which reports neither cost nor tokens'],
       program: 'tenth',
       help: true,
-      guarded: ['agent-settings', 'agent-settings', 'agent-settings'],
+      guarded: Array(3).fill("an agent's own settings are changed by people only"),
       redacted: 'key *** end',
       isModelKey: true,
       gate: { env: { SHLVL: '1', TENTH_MODEL: 'm' }, refused: ['TENTH_API_KEY'] },
