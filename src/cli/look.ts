@@ -29,7 +29,7 @@ import { STANDINGS } from '../report/outcomes.ts'
 import { outputsOf, partInJson } from '../report/outputs.ts'
 import { inPlain } from '../report/sentence.ts'
 import { storiesOf } from '../report/stories.ts'
-import { aboutOf, headerOf, type PlanView, plansOf, splitAgain } from '../report/view.ts'
+import { aboutOf, doubtsOf, headerOf, type PlanView, plansOf, splitAgain } from '../report/view.ts'
 import { many, utc } from '../report/words.ts'
 import {
   configFileNames,
@@ -73,6 +73,7 @@ export async function status(context: Context): Promise<Answer> {
   }
   for (const { id, unsplit } of views)
     if (unsplit !== '') say(`${id} could not be split: ${terminalText(unsplit)}. ${splitAgain(id, 'cli')}`)
+  for (const doubt of doubtsOf(state)) say(terminalText(doubt))
   // People may have edited a plan since it was proposed: what they read here is what they approve.
   const plans = plansOf(shownPlan(state, Date.now()))
   const { isTTY, columns } = context.out

@@ -1,4 +1,6 @@
 // Tells people on GitHub how a run stands: checks, the sticky comment, the pull request. Never fails a run.
+
+import { ownSituation } from '../loop/situation.ts'
 import type { Event } from '../model/event.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Observer, PullRequestPort } from '../model/ports.ts'
@@ -59,6 +61,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
   /** The commit on which our checks stand. */
   #headSha: string | null = null
   #isReported = true
+  #isMerged = false
 
   constructor(options: ReporterOptions) {
     this.#options = options
@@ -76,7 +79,9 @@ export class GitHubReporter implements Observer, PullRequestPort {
     const { place } = github
     const note = this.#noPull
     const notes = this.#options.notes().map(redact)
-    return viewOf(mapTexts(state, redact), {
+    const situation = ownSituation(state)
+    const since = this.#isMerged ? { since: 'merged' as const } : {}
+    const facts = {
       repositoryUrl: repositoryUrl(place),
       runUrl,
       limits,
@@ -85,7 +90,8 @@ export class GitHubReporter implements Observer, PullRequestPort {
       compareUrl: note === null ? null : compareUrl(place, state.base.branch, state.branch),
       notes: note === null ? notes : [{ ...note, text: redact(note.text) }, ...notes],
       annotations,
-    })
+    }
+    return viewOf(mapTexts(state, redact), facts, { ...situation, ...since })
   }
 
   /** One look an iteration: when a story is taken up. Its result is told with the next one, or at the end. */
@@ -128,6 +134,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     if (state.published !== null) await this.#postAll(known, state.published, conclusion)
     if (known.github.pull !== null && this.#options.pullRequest !== 'none')
       await this.#refresh(known, conclusion.outcome === 'complete')
+    if (conclusion.outcome === 'complete' && this.#pull === null) this.#isMerged = await this.merged(known)
     await this.#tellIssue(known)
     return this.#stick(known, this.view(known))
   }

@@ -3,7 +3,7 @@ import type { EventOf } from '../model/event.ts'
 import { openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Attempt, AttemptIn, Failure, Session, State } from '../model/state.ts'
-import type { Usage } from '../model/usage.ts'
+import { addUsage, type Usage } from '../model/usage.ts'
 import { pickStory } from '../prd/select.ts'
 import { tried } from './breaker.ts'
 import {
@@ -119,8 +119,10 @@ export function gated(state: State, { storyId, commit, gates }: EventOf<'gated'>
 
 export function judged(state: State, event: EventOf<'judged'>, limits: Limits): State {
   const { storyId, verdict, usage, at } = event
-  const attempt = attemptIn(state, storyId, 'gated')
-  if (attempt === null || !attempt.candidate.empty) return state
+  const gated = attemptIn(state, storyId, 'gated')
+  if (gated === null || !gated.candidate.empty) return state
+  const { session } = gated
+  const attempt = { ...gated, session: { ...session, usage: addUsage(session.usage, usage) } }
   const paid = spend(called(state, at), storyId, usage)
   switch (verdict.kind) {
     case 'verified':

@@ -2,9 +2,10 @@
 import { iterationsLeft } from '../loop/limits.ts'
 import type { Limits } from '../model/limits.ts'
 import type { State } from '../model/state.ts'
+import { addUsage, emptyUsage } from '../model/usage.ts'
 import { remaining } from '../prd/select.ts'
 import { outcomeNow } from './headline.ts'
-import { humanMs, many, usd } from './words.ts'
+import { estimatedPart, humanMs, many, usd } from './words.ts'
 
 /** For all open stories together: half of what came before lay between `low` and `high`. */
 type Range = { low: number; likely: number; high: number }
@@ -24,6 +25,7 @@ export function forecastOf(state: State) {
   if (open.length === 0 || past.length === 0 || outcomeNow(state) === 'complete') return null
   const all = (of: (one: (typeof past)[number]) => number) => rangeOf(past.map(of), open.length)
   const iterations = all((one) => one.iterations)
+  const spent = past.map(({ usage }) => usage).reduce(addUsage, emptyUsage())
   const blocked = remaining(prd, control.scope).length - open.length
   return {
     stories: open.length,
@@ -35,6 +37,8 @@ export function forecastOf(state: State) {
     iterations: { ...iterations, low: Math.max(open.length, Math.ceil(iterations.low)) },
     /** Dollars; null where no agent says what it costs. */
     costUsd: past.some(({ usage }) => usage.costUsd > 0) ? all(({ usage }) => usage.costUsd) : null,
+    /** How far Ralph computed the costs itself: ` estimated`, ` partly estimated`, or empty. */
+    estimated: estimatedPart(spent.costUsd, spent.estimatedCostUsd),
     /** Of agents and gates, milliseconds: what jobs wait for is not in it. */
     ms: all(({ ms }) => ms),
   }
@@ -43,9 +47,9 @@ export function forecastOf(state: State) {
 /** In one line for people, plain: about what, for which stories, and how far it may be off; null as the forecast is. */
 export function forecastWords(forecast: Forecast | null): string | null {
   if (forecast === null) return null
-  const { stories, blocked, from, iterations, costUsd, ms } = forecast
+  const { stories, blocked, from, iterations, costUsd, estimated, ms } = forecast
   const parts = [
-    costUsd === null ? '' : ranged(costUsd, usd),
+    costUsd === null ? '' : ranged(costUsd, usd) + estimated,
     ranged(ms, roughly),
     ranged(iterations, String, 'iteration'),
   ].filter((part) => part !== '')

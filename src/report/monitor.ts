@@ -12,7 +12,7 @@ import { headline, standingWords } from './headline.ts'
 import { nextMove } from './next-move.ts'
 import { type Colour, OUTCOMES } from './outcomes.ts'
 import { inPlain } from './sentence.ts'
-import { barOf, blockedOf, byUrgency, type StoryView, storiesOf } from './stories.ts'
+import { barOf, blockedOf, byUrgency, lastFailed, type StoryView, storiesOf } from './stories.ts'
 import { figuresOf, type Header, headerOf } from './view.ts'
 import { humanMs, leftWords, many, ofMost, tokens, usd, utc } from './words.ts'
 
@@ -193,9 +193,9 @@ function levelOf(used: number, most: number): Exit['level'] {
   return used >= most ? 'met' : used >= most * 0.9 ? 'near' : 'far'
 }
 
-/** Of the story in work. */
+/** Of the story in work, else of the one that failed last. */
 function breakerExits(state: State, limits: Limits | null): Exit[] {
-  const id = openAttempt(state)?.storyId ?? ''
+  const id = openAttempt(state)?.storyId ?? lastFailed(state) ?? ''
   const breaker = state.records[id]?.breaker
   if (breaker === undefined || limits === null) return []
   const of = (name: string, count: number, limit: number): Exit => ({

@@ -136,6 +136,7 @@ function whenComplete(reader: Reader, since: Ended['since']): Sentence {
   const rest = isPart ? says` Or go on with the other stories: ${run(reader)}.` : says``
   if (since === 'archived') return says`Nothing to do: it is merged, and in the archive.`
   if (since === 'merged' && isPart) return says`It is merged.${rest}`
+  if (since === 'merged' && surface === 'comment') return says`Nothing to do: it is merged.`
   if (since === 'merged')
     return says`It is merged: ${typed(reader, `archive ${state.feature}`)} puts it away.`
   if (surface === 'comment')

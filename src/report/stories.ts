@@ -47,7 +47,11 @@ function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsk
     /** Why it stays whole where it was to be split; else empty. */
     unsplit: isDone || state.splits?.[id] !== undefined ? '' : (record?.unsplit ?? ''),
     /** What the standing alone does not say, in plain words; often empty. */
-    aside: parts.length > 0 ? `split into ${parts.join(', ')}` : asideOf(standing, how, why, waitsFor),
+    aside:
+      parts.length > 0
+        ? `split into ${parts.join(', ')}`
+        : asideOf(standing, how, why, waitsFor) +
+          (standing === 'skipped' && hadPassed(state, id) ? STAYS : ''),
     /** All that it has had; `retries` are the charged ones since its last pass or reset. */
     attempts: Math.max(record?.attempts ?? 0, lastResult?.attempts ?? 0, retries),
     retries,
@@ -60,6 +64,12 @@ function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsk
     gates: record?.gates ?? [],
     remarks: [...(record?.remarks ?? []), ...remarksOf(record?.gates ?? [])],
   }
+}
+
+const STAYS = '; what was committed for it stays on the branch'
+
+function hadPassed({ timeline }: State, id: string): boolean {
+  return timeline.some(({ storyId, result }) => storyId === id && result === 'passed')
 }
 
 function standingOf(story: Story, isWorkedOn: boolean, waits: boolean): Standing {

@@ -11,6 +11,7 @@ import type { Limits } from '../model/limits.ts'
 import { ownFiles } from '../model/paths.ts'
 import type { Plan } from '../model/plan.ts'
 import type { State } from '../model/state.ts'
+import { oneLine } from '../model/text.ts'
 import { counts } from '../prd/select.ts'
 import { worthKeeping } from './agents-md.ts'
 import { pathOf } from './escape.ts'
@@ -19,7 +20,7 @@ import { headline, heldBack, inWork, outcomeNow, restsUntil, tally } from './hea
 import { nextMove } from './next-move.ts'
 import { type Sentence, says } from './sentence.ts'
 import { barOf, blockedOf, lastFailed, type StoryView, storiesOf } from './stories.ts'
-import { costWords, hasCost, humanMs, NO_COST, ofMost, tokens, tokenWords, usd } from './words.ts'
+import { costWords, hasCost, humanMs, many, NO_COST, ofMost, tokens, tokenWords, usd } from './words.ts'
 
 /** What reports need beside the state. */
 export type Facts = {
@@ -115,7 +116,13 @@ export function viewOf(state: State, facts: Facts, situation: Situation = ownSit
     error: fix.includes('\n') ? fix : null,
     verification: verificationOf(state, limits),
     timeline: state.timeline.slice(-MOST_TIMELINE),
-    notes: [...facts.notes, ...pageNotes(state), ...splitNotes(stories, surface), ...gateNotes(state)]
+    notes: [
+      ...facts.notes,
+      ...doubtsOf(state),
+      ...pageNotes(state),
+      ...splitNotes(stories, surface),
+      ...gateNotes(state),
+    ]
       .slice(0, MOST_NOTES)
       .map(noted),
     /** What stands in AGENTS.md of this run. */
@@ -157,6 +164,26 @@ export function figuresOf(
     ['Agent time', ofMost(humanMs(usage.agentSeconds * 1000), most.agentMs, humanMs)],
     ['Iterations', ofMost(String(iterations), most.iterations, String)],
     ['Jobs', ofMost(String(jobs), surface === 'cli' ? null : most.jobs, String)],
+  ]
+}
+
+const MOST_DOUBTS = 3
+
+/** What nobody should believe unseen: every page says it, and so does the last word of a terminal. */
+export function doubtsOf({ prd, records, verification }: State): string[] {
+  const doubted = prd.userStories.flatMap(({ id, passes }) => {
+    const [first, ...more] = passes ? (records[id]?.remarks ?? []) : []
+    const others = more.length === 0 ? '' : `; and ${many(more.length, 'more remark')}`
+    return first === undefined ? [] : [`look closer at ${id}: ${oneLine(first, 300)}${others}`]
+  })
+  const left = doubted.length - MOST_DOUBTS
+  const isShown = prd.userStories.some(({ lastResult }) => (lastResult?.evidence ?? []).length > 0)
+  return [
+    ...doubted.slice(0, MOST_DOUBTS),
+    ...(left > 0 ? [`look closer at ${many(left, 'more story', 'more stories')} with remarks`] : []),
+    ...(verification.approved && !isShown
+      ? ["the final verification named no evidence: that the criteria are met is a judge's word"]
+      : []),
   ]
 }
 
@@ -218,7 +245,7 @@ function asOf({ job, timeline, attempts }: State): number {
 }
 
 /** The newest iterations that a report tells one by one. */
-const MOST_TIMELINE = 200
+export const MOST_TIMELINE = 200
 
 function verificationOf(state: State, limits: Limits | null): 'agreed' | 'not-agreed' | 'not-held' | 'off' {
   if (state.verification.approved) return 'agreed'

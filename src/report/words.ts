@@ -49,7 +49,8 @@ export function tokenWords(
   return tokens(used) + word + estimatedPart(used, usage.estimatedTokens)
 }
 
-function estimatedPart(whole: number, estimated = 0): string {
+/** `whole` with a word behind it on how far Ralph computed it itself. */
+export function estimatedPart(whole: number, estimated = 0): string {
   if (estimated <= 0) return ''
   // A tenth of a cent may be lost by adding up.
   return whole - estimated < 0.001 ? ' estimated' : ' partly estimated'

@@ -7,7 +7,7 @@ import type { Observer } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { nextMove } from '../report/next-move.ts'
-import { headerOf } from '../report/view.ts'
+import { doubtsOf, headerOf } from '../report/view.ts'
 import { humanMs } from '../report/words.ts'
 import { banner, countdown, type Field, lastBox, plainBanner } from './boxes.ts'
 import { type Line, type Look, lookOf, type Screen, shown } from './line.ts'
@@ -87,7 +87,8 @@ export class Live implements Observer {
     this.close()
     const { limits, surface } = this.#facts
     const next = nextMove(state, ended, surface, limits)
-    this.say(lastBox(headerOf(state, limits), ended.conclusion, next, places, this.#look))
+    const doubts = doubtsOf(state).map((doubt) => ['Mind', doubt] as const)
+    this.say(lastBox(headerOf(state, limits), ended.conclusion, next, [...doubts, ...places], this.#look))
   }
 
   /** Takes the live header off the screen. */

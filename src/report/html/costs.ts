@@ -5,7 +5,7 @@ import { forecastWords } from '../forecast.ts'
 import { ITERATIONS } from '../parts.ts'
 import type { Columns } from '../sentence.ts'
 import type { StoryView } from '../stories.ts'
-import type { View } from '../view.ts'
+import { MOST_TIMELINE, type View } from '../view.ts'
 import { costWords, hasCost, humanMs, many, NO_COST, tokens, tokenWords, usd, utc } from '../words.ts'
 import { folded, html, type Markup, nothing, table, words } from './markup.ts'
 
@@ -28,7 +28,7 @@ export function costTables(view: View): Markup {
   const probably = forecastWords(view.forecast)
   const likely = probably === null ? nothing : html`<p><b>Probably:</b> ${probably}.</p>`
   const ahead = worst === null ? nothing : html`<p><b>At worst:</b> ${worst}.</p>`
-  return html`${likely}${ahead}<h3>By story</h3>${byStory(view)}<h3>By job</h3>${byJob(timeline)}${folded(`By attempt (${timeline.length})`, table(ITERATIONS, timeline))}`
+  return html`${likely}${ahead}<h3>By story</h3>${byStory(view)}<h3>By job</h3>${byJob(view)}${folded(`By attempt (${timeline.length})`, table(ITERATIONS, timeline))}`
 }
 
 type Row = { story: StoryView; at: number }
@@ -55,12 +55,12 @@ function byStory({ stories, usage }: View): Markup {
     left > 0
       ? html`<p class="aside">The ${MOST_ROWS} dearest; ${many(left, 'more story', 'more stories')}.</p>`
       : nothing
-  const rest = usage.costUsd - paid.reduce((sum, { story }) => sum + story.usage.costUsd, 0)
-  const beside =
-    rest >= LEAST_USD
-      ? html`<p class="aside">Beside the stories, for verification and plans: ${usd(rest)}.</p>`
-      : nothing
-  return html`${table(STORIES, paid.slice(0, MOST_ROWS))}${more}${beside}`
+  const told = paid.reduce((sum, { story }) => sum + story.usage.costUsd, 0)
+  return html`${table(STORIES, paid.slice(0, MOST_ROWS))}${more}${beside('the stories, for verification and plans', usage.costUsd - told)}`
+}
+
+function beside(what: string, costUsd: number): Markup {
+  return costUsd < LEAST_USD ? nothing : html`<p class="aside">Beside ${what}: ${usd(costUsd)}.</p>`
 }
 
 type Job = { job: number; entries: readonly TimelineEntry[] } & ReturnType<typeof summed>
@@ -78,10 +78,11 @@ const JOBS: Columns<Job> = [
   ['Time', 'figure', ({ ms }) => humanMs(ms)],
 ]
 
-function byJob(timeline: readonly TimelineEntry[]): Markup {
-  const jobs = grouped(timeline, ({ job }) => job)
-  return table(
-    JOBS,
-    [...jobs].map(([job, entries]) => ({ job, entries, ...summed(entries) })),
-  )
+function byJob({ timeline, usage }: View): Markup {
+  const jobs = [...grouped(timeline, ({ job }) => job)].map(([job, entries]) => {
+    return { job, entries, ...summed(entries) }
+  })
+  const others = `${timeline.length < MOST_TIMELINE ? '' : 'attempts before them, '}verification and plans`
+  const rest = beside(`these attempts, for ${others}`, usage.costUsd - summed(timeline).costUsd)
+  return html`${table(JOBS, jobs)}${rest}`
 }

@@ -48,6 +48,7 @@ test('never run, then complete', async () => {
     'Complete: 2 of 2 stories pass',
     'Next: Review it with git diff main...ralph/sample, then merge the branch.',
   ])
+  assert.match((await place.ralph('status')).out, /\nthe final verification named no evidence: /)
   assert.match(place.git('diff', '--stat', 'main...ralph/sample'), /US-002\.txt/)
 })
 

@@ -294,3 +294,14 @@ test('the task list in the pull request follows every job', async () => {
   assert.equal(pull.body?.match(/^- \[ \] \*\*US-/gm)?.length, 3)
   assert.equal(pull.pull?.draft, true)
 })
+
+test('once it is merged the summary comment asks nobody to merge it', async () => {
+  await using there = await place()
+  const { github, job, at } = there
+  const first = await job().opened(at(midRun()))
+  await github.mergePull('alice', first.pull ?? 0)
+  const done = { ...at(complete()), github: first }
+  await job().finished(done, END)
+  const [comment] = github.comments(first.pull ?? 0)
+  assert.match(comment?.body ?? '', /\*\*Next:\*\* Nothing to do: it is merged\./)
+})

@@ -154,6 +154,11 @@ describe('what passes', () => {
     assert.equal(agreed.state.prd.run.usage.costUsd, 3, 'session, judge, final verification')
     assert.equal(agreed.state.prd.userStories[0]?.lastResult?.summary, UNCHANGED)
     assert.equal(agreed.state.timeline[0]?.summary, UNCHANGED)
+    assert.equal(
+      agreed.state.timeline[0]?.costUsd,
+      2,
+      'session and judge: an attempt is told with all that it cost',
+    )
     for (const verdict of [
       { kind: 'none' as const, message: 'it crashed' },
       { kind: 'reset' as const, stories: ['US-001'], reason: 'nothing is there' },

@@ -6,7 +6,7 @@ import type { State } from '../../../src/model/state.ts'
 import { newStory } from '../../../src/prd/schema.ts'
 import { type Forecast, forecastOf, forecastWords, worstCase } from '../../../src/report/forecast.ts'
 import { runs } from '../runs.ts'
-import { complete, justStarted, limits, midRun, pass, reject, stuck } from './samples.ts'
+import { complete, justStarted, limits, midRun, pass, record, reject, stuck, usage } from './samples.ts'
 
 const words = (state: State) => forecastWords(forecastOf(state))
 
@@ -107,4 +107,16 @@ test('the worst case never exceeds what limits allow', () => {
     '18 more iterations, and no cost limit is set',
   )
   assert.equal(worstCase(complete(), limits), null)
+})
+
+test('what is told from estimates says so', () => {
+  const state = midRun()
+  const { 'US-001': first, 'US-002': second, ...others } = state.records
+  const guessed = (one: typeof first) =>
+    record({ ...one, usage: { ...(one?.usage ?? usage(1, 1)), estimatedCostUsd: one?.usage.costUsd ?? 0 } })
+  const told = words({
+    ...state,
+    records: { ...others, 'US-001': guessed(first), 'US-002': guessed(second) },
+  })
+  assert.match(told ?? '', /^about \$1\.26 \(\$1\.14 to \$2\.31\) partly estimated, 8m/)
 })

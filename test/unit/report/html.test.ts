@@ -285,3 +285,11 @@ test('all features: totals by model and version; what no ledger tells is said to
   assert.match(page, /href="2026-01-10-auth\.html"/)
   assert.doesNotMatch(page, /javascript/)
 })
+
+test('what no attempt was charged for stands below the costs by job', () => {
+  const state = stuck()
+  const { run } = state.prd
+  const judged = { ...run, usage: { ...run.usage, costUsd: run.usage.costUsd + 0.75 } }
+  const page = plain(renderReport(viewOf({ ...state, prd: { ...state.prd, run: judged } }, facts)))
+  assert.match(page, /By job .* Beside these attempts, for verification and plans: \$0\.75\./)
+})

@@ -1,10 +1,11 @@
 // A report as data: what other renderers than today's can rely on.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { renderReport } from '../../../src/report/html/page.ts'
 import { inMarkdown, inPlain, says } from '../../../src/report/sentence.ts'
-import { figuresOf, viewOf } from '../../../src/report/view.ts'
+import { doubtsOf, figuresOf, viewOf } from '../../../src/report/view.ts'
 import { facts, poisoned } from './poison.ts'
-import { complete, justStarted, large, midRun, stuck } from './samples.ts'
+import { complete, justStarted, large, midRun, record, stuck } from './samples.ts'
 import { corpus } from './structure.ts'
 
 test('a view is plain data: it survives JSON, whatever the state', () => {
@@ -64,4 +65,38 @@ test('a sentence keeps apart what is ours, a command, and what others wrote', ()
   }
   const inner = says`after ${{ code: 'ralph run' }}`
   assert.equal(inPlain(says`It goes on ${inner}.`), 'It goes on after ralph run.')
+})
+
+test('what nobody should believe unseen: remarks of the guard, and a judge that named no evidence', () => {
+  const state = complete()
+  assert.deepEqual(doubtsOf(state), [])
+  const bare = state.prd.userStories.map(({ lastResult, ...story }) => {
+    const { evidence: _named, ...result } = lastResult ?? assert.fail()
+    return { ...story, lastResult: result }
+  })
+  const remarked = { ...state.records['US-002'], remarks: ['package.json (gate test): "test" is true', 'b'] }
+  const records = { ...state.records, 'US-002': record(remarked) }
+  const doubted = { ...state, records, prd: { ...state.prd, userStories: bare } }
+  const doubts = [
+    'look closer at US-002: package.json (gate test): "test" is true; and 1 more remark',
+    "the final verification named no evidence: that the criteria are met is a judge's word",
+  ]
+  assert.deepEqual(doubtsOf(doubted), doubts)
+  const view = viewOf(doubted, facts('x'))
+  const page = renderReport(view)
+  for (const doubt of doubts) {
+    assert.ok(view.notes.map(inPlain).includes(`ℹ️ ${doubt}`), doubt)
+    assert.ok(page.includes(`ℹ️ <bdi>${doubt.slice(0, 24)}`), doubt)
+  }
+  const all = Object.fromEntries(Object.keys(state.records).map((id) => [id, record(remarked)]))
+  assert.equal(doubtsOf({ ...doubted, records: all })[3], 'look closer at 3 more stories with remarks')
+})
+
+test('a story that passed, was taken back and then skipped: what it was built as before is told', () => {
+  const state = complete()
+  const userStories = state.prd.userStories.map((story) =>
+    story.id === 'US-001' ? { ...story, passes: false, skipped: true, lastResult: null } : story,
+  )
+  const { stories } = viewOf({ ...state, prd: { ...state.prd, userStories } }, facts('x'))
+  assert.equal(stories[0]?.aside, 'skipped by a person; what was committed for it stays on the branch')
 })

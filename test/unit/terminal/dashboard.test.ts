@@ -139,3 +139,11 @@ test('10,000 stories make a frame like six do, soon', () => {
   assert.match(lines.join('\n'), /3334\/10000/)
   assert.ok(performance.now() - began < 5000)
 })
+
+test('how near the breaker is stands there for a blocked story, too, when nothing is in work', () => {
+  const state = { ...concluded(calling(), 'stuck', 'US-003 is blocked'), attempts: {} }
+  const { exits } = dashboardOf(watched(state), NOW)
+  const rows = exits.map(({ name, text }) => `${name}: ${text}`)
+  assert.ok(rows.includes('No progress: 0 of 3 in a row (US-003)'), rows.join())
+  assert.ok(rows.includes('Same failure: 5 of 5 in a row (US-003)'), rows.join())
+})

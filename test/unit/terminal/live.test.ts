@@ -7,7 +7,7 @@ import { Live } from '../../../src/terminal/live.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { reservedIn } from '../loop/samples.ts'
 import { poisoned } from '../report/poison.ts'
-import { justStarted, limits, midRun } from '../report/samples.ts'
+import { complete, justStarted, limits, midRun } from '../report/samples.ts'
 
 test('a tool and its file, words on one line, nothing for numbers', () => {
   assert.equal(agentWords({ kind: 'tool', name: 'Write', target: 'src/a.ts' }), 'Write src/a.ts')
@@ -151,4 +151,15 @@ test('a wait on a terminal: how long it still takes, below the header', async ()
   assert.match(later, /\n {2}1:00:00 left, until /)
   assert.doesNotMatch(later, /waiting until/)
   live.close()
+})
+
+test('the last word on a run says what nobody should believe unseen', () => {
+  let shown = ''
+  const screen = { write: (part: string) => (shown += part) }
+  const state = complete()
+  const userStories = state.prd.userStories.map((story) => ({ ...story, lastResult: null }))
+  const conclusion = { outcome: 'complete', reason: '', until: null } as const
+  const live = new Live(screen, { limits, agent: 'claude', surface: 'cli' }, true)
+  live.end({ ...state, prd: { ...state.prd, userStories } }, { kind: 'ended', conclusion }, [])
+  assert.match(shown, /\nMind: the final verification named no evidence: /)
 })
