@@ -78,8 +78,8 @@ export function foundLines(
 }
 
 /** In lines as wide as the terminal; one line where it is none. */
-function fitted(text: string, { plain, width }: Look, indent = 0): string[] {
-  return plain ? [text] : wrap(text, Math.max(20, width - indent))
+function fitted(text: string, { width }: Look, indent = 0): string[] {
+  return wrap(text, Math.max(20, width - indent))
 }
 
 export function isWritten({ kind }: Change): boolean {

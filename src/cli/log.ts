@@ -108,16 +108,14 @@ function usedWords({ turns, inputTokens, outputTokens, cachedTokens, costUsd }: 
 async function follow(
   context: Context,
   local: LocalRun,
-  { folder, feature, prd }: State,
+  { feature, prd, lease, job }: State,
   word: string | null,
 ): Promise<Shown[] | null> {
   const { say } = context
   const ids = prd.userStories.map(({ id }) => id)
   const story = ids.find((id) => id.toLowerCase() === word?.toLowerCase()) ?? null
   if (word !== null && story === null) return null
-  const stateNow = lastState(local, folder)
-  const begun = await stateNow()
-  if (begun === null || !(await isAlive(begun.lease))) return null
+  if (!(await isAlive(lease))) return null
   const newestNow = async () => {
     const logs = await logsIn(topOf(local), feature, 'newest')
     return newestSession(story === null ? logs : logs.filter((one) => attemptOf(one, story, ids) !== null))
@@ -127,9 +125,9 @@ async function follow(
   let reading: Reading | null = null
   try {
     for (;;) {
-      const isOver = !(await isAlive((await stateNow())?.lease ?? null))
+      const isOver = !(await isAlive(lease))
       const session = await newestNow()
-      if (session !== null && session.at >= begun.job.startedAt && session.path !== reading?.path) {
+      if (session !== null && session.at >= job.startedAt && session.path !== reading?.path) {
         for (const line of (await reading?.end()) ?? []) say(line)
         await reading?.[Symbol.asyncDispose]()
         reading = new Reading(session, context, local)
@@ -143,17 +141,6 @@ async function follow(
     }
   } finally {
     await reading?.[Symbol.asyncDispose]()
-  }
-}
-
-/** Gives the state as it is saved now; what has not changed is not read again. */
-function lastState({ workspace: { store } }: LocalRun, folder: string): () => Promise<State | null> {
-  const name = folder.replace(/^\.ralph\//, '')
-  let read: { commit: string | undefined; state: State | null } = { commit: undefined, state: null }
-  return async () => {
-    const commit = (await store.list()).get(name)
-    if (commit !== read.commit) read = { commit, state: (await store.load(name))?.state ?? null }
-    return read.state
   }
 }
 

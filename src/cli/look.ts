@@ -41,6 +41,7 @@ import {
 import { type Mistake, UserError } from '../system/errors.ts'
 import { readRegular } from '../system/files.ts'
 import { plainBanner } from '../terminal/boxes.ts'
+import { lookOf } from '../terminal/line.ts'
 import { type Answer, answerOf, type Context, refusal, settingsRead } from './context.ts'
 import {
   editsOf,
@@ -76,8 +77,7 @@ export async function status(context: Context): Promise<Answer> {
   for (const doubt of doubtsOf(state)) say(terminalText(doubt))
   // People may have edited a plan since it was proposed: what they read here is what they approve.
   const plans = plansOf(shownPlan(state, Date.now()))
-  const { isTTY, columns } = context.out
-  const width = isTTY ? Math.min(100, columns) : null
+  const { width } = lookOf(context.out, true)
   for (const plan of plans)
     if (plan.phase === 'proposed') say(['', ...waitingLines(plan, width), ''].join('\n'))
   const forecast = forecastOf(state)

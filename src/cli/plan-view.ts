@@ -12,8 +12,8 @@ export type Remark = { storyId: string; remark: string }
 /** So many rows are shown; the files hold the rest. */
 const MOST_ROWS = 60
 
-/** One row a file: where its first story stands, its format, its stories. `width`: columns; null in a pipe. */
-export function sourceLines(sources: readonly Source[], width: number | null): string[] {
+/** One row a file: where its first story stands, its format, its stories. `width`: columns. */
+export function sourceLines(sources: readonly Source[], width: number): string[] {
   const groups = new Map<string, Source[]>()
   for (const source of sources) {
     const key = `${source.path}\0${source.format}`
@@ -29,7 +29,7 @@ export function sourceLines(sources: readonly Source[], width: number | null): s
 }
 
 /** The stories, with what each should be looked at for. */
-export function storyLines(prd: Prd, remarks: readonly Remark[], width: number | null): string[] {
+export function storyLines(prd: Prd, remarks: readonly Remark[], width: number): string[] {
   const idColumns = Math.max(0, ...prd.userStories.map(({ id }) => id.length))
   const rows = bounded(prd.userStories)
   const lines = rows.flatMap((story) => {
@@ -43,7 +43,7 @@ export function storyLines(prd: Prd, remarks: readonly Remark[], width: number |
     ]
     const own = remarks.filter(({ storyId }) => storyId === story.id).map(({ remark }) => remark)
     return [
-      fitted(`${head}${terminalText(story.title)}`, width),
+      fit(`${head}${terminalText(story.title)}`, width),
       ...hanging(facts.join(', '), ' '.repeat(8), width),
       ...own.flatMap((remark) => hanging(`! ${terminalText(remark)}`, ' '.repeat(8), width)),
     ]
@@ -53,7 +53,7 @@ export function storyLines(prd: Prd, remarks: readonly Remark[], width: number |
 }
 
 /** A plan, or a split, that waits to be approved: what a person has to read before, and the command that approves just this. */
-export function waitingLines(plan: PlanView, width: number | null): string[] {
+export function waitingLines(plan: PlanView, width: number): string[] {
   const { storyId, digest, stories, questions, remarks } = plan
   const title =
     storyId === null
@@ -92,7 +92,7 @@ function span(ids: readonly string[]): string {
 }
 
 /** What a plan changes of the stories that stand there: nothing where both say the same. */
-export function differenceLines(before: Prd, after: Prd, width: number | null): string[] {
+export function differenceLines(before: Prd, after: Prd, width: number): string[] {
   const old = new Map(before.userStories.map((story) => [story.id, story]))
   const kept = new Set(after.userStories.map(({ id }) => id))
   const lineOf = (sign: string, { id, title }: Story) => `${sign} ${id}  ${terminalText(title)}`
@@ -102,20 +102,16 @@ export function differenceLines(before: Prd, after: Prd, width: number | null): 
     return JSON.stringify(one) === JSON.stringify(story) ? [] : [lineOf('~', story)]
   })
   const gone = before.userStories.filter(({ id }) => !kept.has(id)).map((story) => lineOf('-', story))
-  return bounded([...lines, ...gone]).map((line) => fitted(`  ${line}`, width))
+  return bounded([...lines, ...gone]).map((line) => fit(`  ${line}`, width))
 }
 
 function bounded<T>(rows: readonly T[]): T[] {
   return rows.slice(0, MOST_ROWS)
 }
 
-function fitted(line: string, width: number | null): string {
-  return width === null ? line : fit(line, width)
-}
-
 /** A text below its row, broken where it is too long; behind a mark such as `- ` the rest stands below the text. */
-export function hanging(text: string, indent: string, width: number | null): string[] {
+export function hanging(text: string, indent: string, width: number): string[] {
   const mark = /^[-!?] /.test(text) ? '  ' : ''
-  const [first = '', ...rest] = width === null ? [text] : wrap(text, width - indent.length - mark.length)
+  const [first = '', ...rest] = wrap(text, width - indent.length - mark.length)
   return [indent + first, ...rest.map((line) => indent + mark + line)]
 }

@@ -3,6 +3,7 @@ import { openClone } from '../git/git.ts'
 import { terminalText } from '../report/escape.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { UserError } from '../system/errors.ts'
+import { lookOf } from '../terminal/line.ts'
 import { asking, Cancelled } from './ask.ts'
 import { type Answer, type Context, interrupted, refusal, refuseFromInside, settingsOf } from './context.ts'
 import { openLocal } from './local.ts'
@@ -53,8 +54,7 @@ async function openDesk(context: Context, mayAsk: boolean) {
     planner: createPlanner(context, local),
     /** Null where nobody can be asked, or `--yes` has answered. */
     ask: mayAsk ? asking(context) : null,
-    /** Columns of a terminal; null in a pipe, where nothing is cut. */
-    width: out.isTTY === true ? Math.min(100, out.columns) : null,
+    width: lookOf(out, true).width,
     say: (lines: readonly string[]) => say(lines.join('\n')),
     [Symbol.dispose]: () => local?.[Symbol.dispose](),
   }

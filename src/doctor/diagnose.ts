@@ -67,9 +67,17 @@ export async function examine(
     if (as !== null) opened?.(as)
     return as
   }
-  const isolation = onceOpened(open)
-  const findings = await diagnose({ ...given, mark, isolation: isolation.open }).finally(isolation.close)
-  return findings.map((finding) => mapTexts(finding, redact))
+  const asked: { isolation?: Promise<Isolation | null> } = {}
+  const isolation = () => {
+    asked.isolation ??= open()
+    return asked.isolation
+  }
+  try {
+    const findings = await diagnose({ ...given, mark, isolation })
+    return findings.map((finding) => mapTexts(finding, redact))
+  } finally {
+    await (await asked.isolation?.catch(() => null))?.close()
+  }
 }
 
 async function examined({ name, look, alone, reads }: Check, subject: Subject): Promise<Finding[]> {
@@ -99,18 +107,4 @@ function failed(error: unknown): Result[] {
   if (statusOf(error) === 401) return [unknown('GitHub does not know this token', 'give a valid one')]
   const fix = error instanceof NotSeen ? error.fix : 'look at it by hand'
   return [unknown(messageOf(error), fix)]
-}
-
-/** Something that is opened when it is first asked for, and closed if it was. */
-function onceOpened<T extends { close(): Promise<void> }>(open: () => Promise<T | null>) {
-  let opened: Promise<T | null> | null = null
-  return {
-    open: () => {
-      opened ??= open()
-      return opened
-    },
-    close: async () => {
-      await (await opened?.catch(() => null))?.close()
-    },
-  }
 }

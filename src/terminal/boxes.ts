@@ -99,13 +99,11 @@ export function lastBox(
     return [paint(head, ['bold', colour], look), ...lines].join('\n')
   }
   const inner = innerWidth(look.width)
-  const top = hanging(`${mark} ${title}  `, ['bold', colour], why, [], inner, look)
+  const top = hanging([`${mark} ${title}  `, ['bold', colour]], [why, []], inner, look)
   const rows = fields.flatMap(([name, value]) =>
     hanging(
-      `${name}:`.padEnd(12),
-      ['dim'],
-      terminalText(value, 1000),
-      name === 'Next' ? ['bold'] : [],
+      [`${name}:`.padEnd(12), ['dim']],
+      [terminalText(value, 1000), name === 'Next' ? ['bold'] : []],
       inner,
       look,
     ),
@@ -113,19 +111,14 @@ export function lastBox(
   return boxed([...top, ' '.repeat(inner), ...rows], inner, [colour], look)
 }
 
+type Painted = readonly [text: string, colours: readonly Colour[]]
+
 /** A label, and the text in a column of its own behind it. */
-function hanging(
-  label: string,
-  labelColours: readonly Colour[],
-  text: string,
-  colours: readonly Colour[],
-  inner: number,
-  look: Look,
-): string[] {
+function hanging([label, colours]: Painted, [text, own]: Painted, inner: number, look: Look): string[] {
   const column = textWidth(label)
   return wrap(text, inner - column).map((part, at) => {
-    const before = at === 0 ? paint(label, labelColours, look) : ' '.repeat(column)
-    return before + paint(pad(part, inner - column), colours, look)
+    const before = at === 0 ? paint(label, colours, look) : ' '.repeat(column)
+    return before + paint(pad(part, inner - column), own, look)
   })
 }
 

@@ -6,7 +6,7 @@ import { many } from '../report/words.ts'
 import { telling } from '../system/excerpt.ts'
 import { fit, textWidth, wrap } from './width.ts'
 
-/** What the output can show. `plain` (a pipe, a log): no boxes, ASCII signs, nothing cut to `width`. */
+/** What the output can show. `plain` (a pipe, a log): no boxes, ASCII signs; its width has no end. */
 export type Look = { width: number; colour: boolean; plain: boolean }
 
 /** The part of a stream that is needed. */
@@ -15,7 +15,7 @@ export type Screen = { write(text: string): unknown; isTTY?: boolean; columns?: 
 export function lookOf(screen: Screen, noColour: boolean): Look {
   const isTerminal = screen.isTTY === true
   return {
-    width: Math.min(100, screen.columns ?? 80),
+    width: isTerminal ? Math.min(100, screen.columns ?? 80) : Number.POSITIVE_INFINITY,
     colour: isTerminal && !noColour,
     plain: !isTerminal,
   }
@@ -67,12 +67,11 @@ export function shown(lines: readonly Line[], look: Look): string[] {
 function tagged({ tag, text, colours = [], mark, output = '' }: Tagged, look: Look): string[] {
   const width = Math.max(20, look.width)
   const short = terminalText(tag, 40).replace(/[[\]]/g, '') || '-'
-  const name = `[${look.plain ? short : fit(short, Math.floor(width / 3))}]`
+  const name = `[${fit(short, Math.floor(width / 3))}]`
   const said = mark === undefined || look.plain ? text : `${mark} ${text}`
   const room = width - textWidth(name) - 1
   // What a person has to know is told whole, behind a bar, so that no part of it begins a line of its own.
-  const parts =
-    tag === 'warning' && !look.plain ? wrap(terminalText(said, LONGEST), room) : [fitted(said, room, look)]
+  const parts = tag === 'warning' ? wrap(terminalText(said, LONGEST), room) : [fitted(said, room)]
   const lines = parts.map((part, at) => {
     const head = at === 0 ? paint(name, ['cyan'], look) : `${' '.repeat(textWidth(name) - 1)}│`
     return `${head} ${paint(part, colours, look)}`
@@ -82,11 +81,11 @@ function tagged({ tag, text, colours = [], mark, output = '' }: Tagged, look: Lo
 
 function headed({ heading, end = '' }: { heading: string; end?: string }, look: Look): string[] {
   const room = Math.max(20, look.width) - 8 - end.length
-  return ['', paint(`=== ${fitted(heading, room, look)}${end} ===`, ['bold'], look)]
+  return ['', paint(`=== ${fitted(heading, room)}${end} ===`, ['bold'], look)]
 }
 
-function fitted(text: string, room: number, { plain }: Look): string {
-  return plain ? terminalText(text, LONGEST) : fit(terminalText(text, room * 4), room)
+function fitted(text: string, room: number): string {
+  return fit(terminalText(text, Math.min(LONGEST, room * 4)), room)
 }
 
 /** The telling lines of somebody's output, behind a bar, so that none begins a line of its own. */

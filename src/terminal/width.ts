@@ -41,6 +41,7 @@ export function pad(text: string, columns: number): string {
 /** The text in lines of at most `columns` (at least 2), broken at spaces where it can be. */
 export function wrap(text: string, columns: number): string[] {
   const room = Math.max(2, columns)
+  if (textWidth(text) <= room) return [text]
   const lines: string[] = []
   let line = ''
   for (const word of text.split(' ')) {

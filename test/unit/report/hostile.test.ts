@@ -163,7 +163,7 @@ test('progress.txt cannot be forged', () => {
 const looks: Record<string, Look> = {
   terminal: { width: 80, colour: true, plain: false },
   narrow: { width: 30, colour: false, plain: false },
-  pipe: { width: 80, colour: false, plain: true },
+  pipe: { width: Number.POSITIVE_INFINITY, colour: false, plain: true },
 }
 
 for (const [name, look] of Object.entries(looks)) {

@@ -31,7 +31,7 @@ import {
   working,
 } from '../report/samples.ts'
 
-const pipe: Look = { width: 80, colour: false, plain: true }
+const pipe: Look = { width: Number.POSITIVE_INFINITY, colour: false, plain: true }
 const terminal: Look = { width: 80, colour: false, plain: false }
 const facts = { limits, agent: 'claude', surface: 'cli' as const }
 const said = (event: object, state: State, look = pipe) =>
