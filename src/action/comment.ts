@@ -2,10 +2,11 @@
 import * as core from '@actions/core'
 import { redactorFor } from '../app/redactor.ts'
 import { featureOfFolder } from '../git/features.ts'
+import { storiesIn } from '../git/story-commits.ts'
 import { connect, type GitHub, saidByGitHub } from '../github/client.ts'
 import { Conversation, isPerson, pressedComment } from '../github/conversation.ts'
 import { dispatchRun, runOf } from '../github/dispatch.ts'
-import { repositoryUrl } from '../github/place.ts'
+import { compareUrl, repositoryUrl } from '../github/place.ts'
 import { parseSlash } from '../loop/command-table.ts'
 import { expired } from '../loop/lease.ts'
 import type { State } from '../model/state.ts'
@@ -13,15 +14,18 @@ import { mapTexts } from '../model/text.ts'
 import { checkOf } from '../report/checks.ts'
 import { marker } from '../report/parts.ts'
 import {
+  type ChangesView,
+  diffReply,
   elsewhereReply,
   helpReply,
   limitedReply,
   noRunReply,
   nothingReply,
   statusReply,
+  whyReply,
 } from '../report/replies.ts'
+import { whyOf } from '../report/why.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
-import { told } from './about.ts'
 import { type ActionContext, namesByApi, settleWorkflow, tokenOf } from './context.ts'
 import type { RunEvent } from './event.ts'
 import { peekStates } from './peek.ts'
@@ -72,7 +76,7 @@ async function onPull(
   { comment, issue }: Said<'comment'>,
   state: State | null,
 ): Promise<string> {
-  const { context, github, conversation } = place
+  const { github, conversation } = place
   const { api, at } = github
   const replied = async (body: string, line: string) => {
     await conversation.reply(issue, comment.id, body)
@@ -97,7 +101,7 @@ async function onPull(
       return 'answered with how it stands'
     case 'why':
     case 'diff': {
-      const body = state === null ? noRunReply() : await told(context, github, state, parsed)
+      const body = state === null ? noRunReply() : await told(place, state, parsed)
       return replied(body, `answered with the ${parsed.kind} of ${parsed.story ?? 'the run'}`)
     }
     case 'command': {
@@ -117,6 +121,38 @@ async function onPull(
       if (until !== null) await conversation.reply(issue, comment.id, limitedReply(until, isOver))
       return line
     }
+  }
+}
+
+type About = { kind: 'why' | 'diff'; story: string | null }
+
+/** The reply to `/ralph why` and `/ralph diff`: what is known of a story. */
+async function told({ context, github }: Place, state: State, { kind, story }: About): Promise<string> {
+  const { redact } = redactorFor(secretsIn(context.env))
+  if (kind === 'why') return redact(whyReply(whyOf(mapTexts(state, redact), story, 'comment')))
+  const { base, branch } = state
+  const whole = compareUrl(github.place, base.branch, branch)
+  const isKept = story !== null && state.kept[story] !== undefined
+  const commits = story === null || isKept ? [] : await commitsOf(github, state, story)
+  return redact(diffReply({ storyId: story, commits, compareUrl: whole, isKept }))
+}
+
+/** The story's commits among the newest hundred, the oldest first; its last one alone where GitHub does not list them. */
+async function commitsOf(github: GitHub, state: State, story: string): Promise<ChangesView['commits']> {
+  const { api, at, place, warn } = github
+  const { green, nonce, records } = state
+  const url = (sha: string, parent: string) => `${repositoryUrl(place)}/compare/${parent}...${sha}`
+  try {
+    const { data } = await api.rest.repos.listCommits({ ...at, sha: green, per_page: 100 })
+    return data.toReversed().flatMap(({ sha, parents, commit: { message } }) => {
+      const [subject = ''] = message.split('\n')
+      const parent = parents[0]?.sha ?? ''
+      return storiesIn(message, nonce).includes(story) ? [{ sha, subject, compareUrl: url(sha, parent) }] : []
+    })
+  } catch (error) {
+    warn(`the commits could not be listed: ${saidByGitHub(error)}`)
+    const sha = records[story]?.commit ?? null
+    return sha === null ? [] : [{ sha, subject: '', compareUrl: url(sha, `${sha}^`) }]
   }
 }
 

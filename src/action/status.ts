@@ -9,8 +9,8 @@ import type { State } from '../model/state.ts'
 import { mapTexts } from '../model/text.ts'
 import { jobSummary } from '../report/markdown.ts'
 import { outputsOf } from '../report/outputs.ts'
-import { viewFromOutside } from '../report/replies.ts'
-import type { Note } from '../report/view.ts'
+import { seenOutside } from '../report/replies.ts'
+import { type Note, viewOf } from '../report/view.ts'
 import { UserError } from '../system/errors.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
 import { plainBanner } from '../terminal/boxes.ts'
@@ -34,7 +34,7 @@ export async function status(context: ActionContext, log: Log): Promise<Looked> 
   const text = 'A job works on it now.'
   const note: Note = url === null ? text : { text, link: { name: 'Its page', url } }
   const facts = { repositoryUrl: repositoryUrl(place), runUrl: null, limits: null, now: Date.now() }
-  const view = viewFromOutside(state, { ...facts, notes: lives ? [note] : [] }, lives)
+  const view = viewOf(state, { ...facts, notes: lives ? [note] : [] }, seenOutside(state, lives))
   const folder = env.RUNNER_TEMP ?? context.workspace
   const reportPath = await giveSummary(folder, `ralph-${found.feature}`, redact(jobSummary(view)))
   giveOutputs(outputsOf(state, state.prd.run.outcome, reportPath))

@@ -23,7 +23,7 @@ import { MANY_DONE, withoutDone } from '../prd/done.ts'
 import { importedCount } from '../prd/select.ts'
 import { terminalText } from '../report/escape.ts'
 import { forecastOf, outlookWords, worstCase } from '../report/forecast.ts'
-import { blockedIds, standingWords } from '../report/headline.ts'
+import { blockedIds, headline } from '../report/headline.ts'
 import { nextMove } from '../report/next-move.ts'
 import { STANDINGS } from '../report/outcomes.ts'
 import { outputsOf, partInJson } from '../report/outputs.ts'
@@ -83,7 +83,7 @@ export async function status(context: Context): Promise<Answer> {
   const forecast = forecastOf(state)
   const outlook = outlookWords(forecast, worstCase(state, limits))
   if (outlook !== null) say(`Left: ${outlook}`)
-  say(terminalText(standingWords(state, situation)))
+  say(terminalText(headline(state, situation).text))
   say(`Next: ${inPlain(nextMove(state, situation, 'cli', limits))}`)
   const stories = state.prd.userStories.map(({ id, title, passes, blocked, skipped, retries, notes }) => {
     return { id, title, passes, blocked, skipped, retries, notes }

@@ -10,14 +10,11 @@ import { foundPlaces } from '../app/places.ts'
 import { ARCHIVE } from '../git/archive.ts'
 import { featureOfFolder } from '../git/features.ts'
 import { repositoryUrl } from '../github/place.ts'
-import type { Situation } from '../loop/situation.ts'
 import type { Prd } from '../model/feature.ts'
-import { concludedAs } from '../model/job.ts'
 import type { State } from '../model/state.ts'
 import { mapTexts } from '../model/text.ts'
 import { parsePrd } from '../prd/parse.ts'
 import { aggregate, type FeatureRun, runOf } from '../report/aggregate.ts'
-import { standingWords } from '../report/headline.ts'
 import { renderAll } from '../report/html/all.ts'
 import { MOST_PICTURES, picturesWanted, renderReport } from '../report/html/page.ts'
 import { jobSummary } from '../report/markdown.ts'
@@ -58,26 +55,17 @@ async function localView({ env }: Context, { settings, workspace }: LocalRun, gi
   const limits = limitsOf(settings)
   const { state, situation, lives } = await seenNow(workspace, mapTexts(given, redactor.redact), limits)
   const { place } = remoteOf(clone, env)
-  const view = pageView(state, situation, {
+  const facts = {
     repositoryUrl: place === null ? '' : repositoryUrl({ ...place, defaultBranch: '' }),
     runUrl: state.lease?.url ?? null,
     limits,
     now: Date.now(),
     notes: lives ? ['A job works on it now: this page shows the last state that it saved.'] : [],
     annotations: await foundPlaces(git, state).catch(() => ({})),
-    surface: 'cli',
-  })
+    surface: 'cli' as const,
+  }
+  const view = viewOf(state, facts, situation)
   return { view, state, outcome: situation.kind === 'ended' ? situation.conclusion.outcome : null }
-}
-
-/** A run as a page shows it. */
-export function pageView(state: State, situation: Situation, facts: Parameters<typeof viewOf>[1]): View {
-  const conclusion = situation.kind === 'ended' ? situation.conclusion : null
-  // An attempt that a dead process has left is nobody's work.
-  const shown = situation.kind === 'working' ? state : concludedAs({ ...state, attempts: {} }, conclusion)
-  const view = viewOf(shown, facts, situation)
-  if (situation.kind !== 'ready') return view
-  return { ...view, headline: { sign: '⏯️', text: standingWords(state, situation) } }
 }
 
 async function reportPage({ workspace: { store } }: LocalRun, view: View): Promise<string> {

@@ -8,11 +8,11 @@ import { indexPage, indexPart, liveBody, liveHead, livePart } from '../report/ht
 import { type Live, MOST_PICTURES, picturesWanted, policyOf, renderReport } from '../report/html/page.ts'
 import { type Dashboard, dashboardOf, type Watched } from '../report/monitor.ts'
 import { outputsOf } from '../report/outputs.ts'
+import { viewOf } from '../report/view.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { type Answer, type Context, onSignals, settingsOf } from './context.ts'
 import { follow, openSource } from './monitor.ts'
 import type { Source } from './monitor-source.ts'
-import { pageView } from './report.ts'
 
 export async function serve(context: Context): Promise<Answer> {
   const port = portIn(context.flags.port)
@@ -138,7 +138,7 @@ class Site {
     const body = liveBody(livePart(dashboardOf(watched, Date.now())), this.#note())
     const { state, situation, limits, surface, url } = watched
     const facts = { repositoryUrl: '', runUrl: url, limits, now: Date.now(), notes: [], surface }
-    const view = pageView(state, situation, facts)
+    const view = viewOf(state, facts, situation)
     const read = (blob: string) => this.#source.picture(blob)
     const pictures = await pictureUris(picturesWanted(view), read, MOST_PICTURES)
     return renderReport(view, pictures, { ...live, body })

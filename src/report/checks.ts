@@ -53,22 +53,19 @@ const MOST_ANNOTATIONS = 50
 /** The roll-up check: one name to require or to watch. None is left open when the chain has ended. */
 export function rollupCheck(view: View): Check {
   const conclusion = view.outcome === null || view.chainGoesOn ? null : OUTCOMES[view.outcome].check
-  return check('ralph', conclusion, standingLine(view), {
-    summary: (room) =>
-      stacked([
-        progressBar(view),
-        nextBlock(view),
-        firstPart(sentenceList(view.blocked), room),
-        sentenceList(view.notes),
-        runLink(view),
-      ]),
-    text: (room) =>
-      stacked([
-        storyTable(view, Math.floor(room * 0.75)),
-        spending(view),
-        lastFailure(view, Math.floor(room * 0.15)),
-      ]),
-  })
+  const summary = [
+    progressBar(view),
+    nextBlock(view),
+    sentenceList(view.blocked),
+    sentenceList(view.notes),
+    runLink(view),
+  ]
+  const text = (room: number) => [
+    storyTable(view, Math.floor(room * 0.75)),
+    spending(view),
+    lastFailure(view, Math.floor(room * 0.15)),
+  ]
+  return check('ralph', conclusion, standingLine(view), summary, text)
 }
 
 /** How a check ends that no report will end any more. */
@@ -110,17 +107,12 @@ export function checkOf(externalId: string): { feature: string; storyId: string 
 export function storyCheck(view: View, id: string): Check {
   const name = `${STORY}${oneLine(id, 64)}`
   const story = view.stories.find((one) => one.id === id)
-  if (story === undefined) {
-    const empty = { summary: () => '', text: () => '' }
-    return check(name, 'neutral', 'This story is not in prd.json any more', empty)
-  }
+  if (story === undefined)
+    return check(name, 'neutral', 'This story is not in prd.json any more', [], () => [])
   const { conclusion, word, detail } = stand(view, story)
-  const output = {
-    summary: () => storySummary(view, story, word),
-    text: (room: number) => storyText(story, room),
-  }
   const title = `${detail === undefined ? word : `${word}: ${detail}`} · ${story.title}`
-  return check(name, conclusion, title, output, view.annotations[id])
+  const text = (room: number) => storyText(story, room)
+  return check(name, conclusion, title, storySummary(view, story, word), text, view.annotations[id])
 }
 
 type Stand = { conclusion: Check['conclusion']; word: string; detail?: string }
@@ -153,7 +145,7 @@ function stand(view: View, { id, standing, how, aside, attempts, retries, failur
   return { conclusion: 'failure', word: 'Not done', detail: failure.summary }
 }
 
-function storySummary(view: View, story: StoryView, word: string): string {
+function storySummary(view: View, story: StoryView, word: string): string[] {
   const { id, title, standing, why, usage, ms, commit } = story
   const isSettled = standing === 'passed' || standing === 'skipped'
   const figures = dotted(
@@ -163,40 +155,45 @@ function storySummary(view: View, story: StoryView, word: string): string {
     commitLink(commit, view.links.repository),
   )
   const [retry, skip] = [code(`/ralph retry ${id} -- <hint>`), code(`/ralph skip ${id}`)]
-  return stacked([
+  return [
     `${storyId(id)} ${markdownText(title, 300)}`,
     figures,
     isSettled || why === '' ? '' : `**Why:** ${markdownText(why)}`,
     standing === 'blocked' ? `**Next:** say what is missing, ${retry}, or leave it out, ${skip}.` : '',
     `${view.tally}.`,
     runLink(view),
-  ])
+  ]
 }
 
-function storyText(story: StoryView, room: number): string {
+function storyText(story: StoryView, room: number): string[] {
   const remarks = story.remarks.slice(0, 40).map((remark) => `⚠️ ${markdownText(remark)}`)
   const criteria = story.criteria.slice(0, 40).map((criterion) => markdownText(criterion, 300))
-  return stacked([
+  return [
     failureBlock(story, Math.floor(room * 0.6)),
     section('Look at this when you review', firstPart(list(remarks), Math.floor(room * 0.15))),
     section('Acceptance criteria', firstPart(list(criteria), Math.floor(room * 0.2))),
-  ])
+  ]
 }
 
+/** `text`: in about so many bytes; a summary needs no bound of its own. */
 function check(
   name: string,
   conclusion: Check['conclusion'],
   title: string,
-  output: { summary: (room: number) => string; text: (room: number) => string },
+  summary: readonly string[],
+  text: (room: number) => readonly string[],
   annotations: readonly Annotation[] = [],
 ): Check {
   return {
     name,
     conclusion,
     title: titleText(title, MOST_TITLE),
-    summary: fitted(output.summary, MOST_BYTES, utf8Bytes),
-    text: fitted(output.text, MOST_BYTES, utf8Bytes),
-    annotations: annotations.map(bounded).filter(isFit).slice(0, MOST_ANNOTATIONS),
+    summary: stacked(summary),
+    text: fitted((room) => stacked(text(room)), MOST_BYTES, utf8Bytes),
+    annotations: annotations
+      .map((one) => ({ ...one, message: cut(plainLines(one.message), 4000) }))
+      .filter(isFit)
+      .slice(0, MOST_ANNOTATIONS),
     actions: name !== 'ralph' && conclusion === 'failure' ? BUTTONS : [],
   }
 }
@@ -205,10 +202,6 @@ function check(
 function isFit({ path, line, message }: Annotation): boolean {
   const isPath = /^(?!\/|\.\.?\/)[^\p{Cc}\\]{1,1000}$/u.test(path) && !path.includes('/../')
   return isPath && Number.isSafeInteger(line) && line >= 1 && message.trim() !== ''
-}
-
-function bounded(annotation: Annotation): Annotation {
-  return { ...annotation, message: cut(plainLines(annotation.message), 4000) }
 }
 
 function runLink({ links: { run } }: View): string {

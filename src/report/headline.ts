@@ -1,6 +1,6 @@
 // How a run stands, in one line of plain text (not escaped).
 
-import type { Situation } from '../loop/situation.ts'
+import { ownSituation, type Situation } from '../loop/situation.ts'
 import type { Outcome } from '../model/feature.ts'
 import { concludedAs, isDispatched, isUngated, openAttempt } from '../model/job.ts'
 import type { Attempt, State } from '../model/state.ts'
@@ -54,9 +54,19 @@ export function tally({ prd, control: { scope } }: Pick<State, 'prd' | 'control'
   return `${pass}${skipped === 0 ? '' : `, ${skipped} skipped`}${others === '' ? '' : `; ${others}`}`
 }
 
+/** The state in this situation: an attempt that a dead process has left is nobody's work. */
+export function standingIn(state: State, situation: Situation): State {
+  const attempts = situation.kind === 'working' ? state.attempts : {}
+  return concludedAs({ ...state, attempts }, situation.kind === 'ended' ? situation.conclusion : null)
+}
+
 /** A run without gates says so first. */
-export function headline(state: State): { sign: string; text: string } {
-  const { sign, text } = stand(state)
+export function headline(state: State, situation = ownSituation(state)): { sign: string; text: string } {
+  if (situation.kind === 'ready') {
+    const begun = state.nonce === '' ? 'not begun' : ''
+    return { sign: '⏯️', text: dotted(tally(state), begun, comes(situation.step)) }
+  }
+  const { sign, text } = stand(standingIn(state, situation))
   if (!isUngated(state.job)) return { sign, text }
   return { sign: sign === '✅' ? '⚠️' : sign, text: `No gates, no command checks the work · ${text}` }
 }
@@ -96,16 +106,6 @@ function stand(state: State): { sign: string; text: string } {
     case 'interrupted':
       return { sign: '⏹️', text: dotted('Cancelled, nothing is lost', stories) }
   }
-}
-
-/** For somebody who asks from outside a job. */
-export function standingWords(state: State, situation: Situation): string {
-  if (situation.kind === 'ready') {
-    const begun = state.nonce === '' ? 'not begun' : ''
-    return dotted(tally(state), begun, comes(situation.step))
-  }
-  const conclusion = situation.kind === 'ended' ? situation.conclusion : null
-  return headline(concludedAs(state, conclusion)).text
 }
 
 function comes(step: Step | null): string {

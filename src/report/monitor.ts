@@ -3,12 +3,12 @@ import type { Surface } from '../loop/command-table.ts'
 import { callAllowedAt } from '../loop/limits.ts'
 import type { Situation } from '../loop/situation.ts'
 import type { Outcome } from '../model/feature.ts'
-import { concludedAs, openAttempt } from '../model/job.ts'
+import { openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Attempt, State } from '../model/state.ts'
 import { remaining } from '../prd/select.ts'
 import { forecastOf, outlookWords, worstCase } from './forecast.ts'
-import { headline, standingWords } from './headline.ts'
+import { headline, standingIn } from './headline.ts'
 import { nextMove } from './next-move.ts'
 import { type Colour, OUTCOMES } from './outcomes.ts'
 import { inPlain } from './sentence.ts'
@@ -44,9 +44,8 @@ const MOST_STORIES = 200
 export function dashboardOf(watched: Watched, now: number) {
   const { situation, limits, surface } = watched
   const conclusion = situation.kind === 'ended' ? situation.conclusion : null
-  // An attempt that a dead process has left is nobody's work.
-  const isAtWork = situation.kind === 'working'
-  const state = isAtWork ? watched.state : { ...watched.state, attempts: {} }
+  const state = standingIn(watched.state, situation)
+  const { sign, text } = headline(state, situation)
   const header = headerOf(state, limits)
   const stories = storiesOf(state)
   return {
@@ -57,11 +56,11 @@ export function dashboardOf(watched: Watched, now: number) {
     status: statusOf(situation),
     /** Whether a person is waited for. */
     isCalling: conclusion !== null && !['complete', 'continued'].includes(conclusion.outcome),
-    sign: headline(concludedAs(state, conclusion)).sign,
-    headline: standingWords(state, situation),
+    sign,
+    headline: text,
     next: inPlain(nextMove(state, situation, surface, limits)),
     /** What a person can do although work goes on: of the first story that is blocked. */
-    needs: isAtWork ? (blockedOf(stories, surface, null).map(inPlain)[0] ?? null) : null,
+    needs: situation.kind === 'working' ? (blockedOf(stories, surface, null).map(inPlain)[0] ?? null) : null,
     outlook: outlookWords(forecastOf(state), limits === null ? null : worstCase(state, limits)),
     figures: figuresOf(header, surface),
     calls: callsOf(state, limits, now),

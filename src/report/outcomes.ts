@@ -1,5 +1,6 @@
 // What reports make of each outcome of a job, of each way in which a story stands, and of labels: one table each.
 import type { Outcome } from '../model/feature.ts'
+import type { TimelineEntry } from '../model/state.ts'
 import type { View } from './view.ts'
 
 export type Colour = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue' | 'cyan'
@@ -75,6 +76,16 @@ export const STANDINGS: Readonly<Record<Standing, StandingRow>> = {
   waiting: { sign: '⏳', cell: '⬜', word: 'waiting', box: '[.]', fill: '#f6f8fa', ink: '#57606a' },
   open: { sign: '⬜', cell: '⬜', word: 'open', box: '[ ]', fill: '#ffffff', ink: '#24292f' },
   outside: { sign: '▫️', cell: '▫️', word: 'not asked for', box: '[ ]', fill: '#f6f8fa', ink: '#57606a' },
+}
+
+type ResultRow = { sign: string; word: string; mark: string; colour: Colour }
+
+/** What an attempt came to. */
+export const RESULTS: Readonly<Record<TimelineEntry['result'], ResultRow>> = {
+  passed: { sign: '✅', word: 'passed', mark: '✔', colour: 'green' },
+  rejected: { sign: '❌', word: 'rejected', mark: '✘', colour: 'red' },
+  returned: { sign: '↩️', word: 'given back', mark: '↩', colour: 'yellow' },
+  reset: { sign: '🔁', word: 'reset', mark: '↺', colour: 'yellow' },
 }
 
 /** The labels of a run's pull request: worked on by Ralph, and how that stands. Any other there is people's. */

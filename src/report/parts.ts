@@ -6,7 +6,7 @@ import { excerpt } from '../system/excerpt.ts'
 import { commitLink, firstPart, folded, list, stacked, table } from './blocks.ts'
 import { code, codeBlock, link, markdownText } from './escape.ts'
 import { forecastWords } from './forecast.ts'
-import { OUTCOMES, STANDINGS } from './outcomes.ts'
+import { OUTCOMES, RESULTS, STANDINGS } from './outcomes.ts'
 import { type Columns, inMarkdown, type Sentence } from './sentence.ts'
 import { byUrgency, type StoryView, shownBy } from './stories.ts'
 import { figuresOf, type View } from './view.ts'
@@ -144,17 +144,10 @@ export function lastFailure({ failed }: View, maxChars: number): string {
   return folded(title, failureBlock(failed, maxChars))
 }
 
-const RESULTS: Readonly<Record<TimelineEntry['result'], string>> = {
-  passed: '✅ passed',
-  rejected: '❌ rejected',
-  returned: '↩️ given back',
-  reset: '🔁 reset',
-}
-
 /** The attempts of one story; HTML shows them in the same columns. */
 export const ATTEMPTS: Columns<TimelineEntry> = [
   ['Attempt', 'figure', ({ attempt }) => attempt],
-  ['Result', 'word', ({ result }) => RESULTS[result]],
+  ['Result', 'word', ({ result }) => `${RESULTS[result].sign} ${RESULTS[result].word}`],
   ['Why', 'text', ({ summary }) => ({ text: summary, most: 200 })],
   ['Cost', 'figure', ({ costUsd }) => (costUsd > 0 ? usd(costUsd) : '')],
   ['Tokens', 'figure', ({ tokens: used }) => (used > 0 ? tokens(used) : '')],

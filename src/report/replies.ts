@@ -2,7 +2,7 @@
 
 import { commandsOn } from '../loop/command-table.ts'
 import { sayHolder } from '../loop/lease.ts'
-import { concludedAs } from '../model/job.ts'
+import { ownSituation, type Situation } from '../loop/situation.ts'
 import type { Lease, State } from '../model/state.ts'
 import type { Mistake } from '../system/errors.ts'
 import { excerpt } from '../system/excerpt.ts'
@@ -37,7 +37,7 @@ export function helpReply(): string {
  * `holder` the page of the job that works now, `true` where it has none; null where none works.
  */
 export function statusReply(state: State, facts: Facts, holder: string | true | null): string {
-  const view = viewFromOutside(state, facts, holder !== null)
+  const view = viewOf(state, facts, seenOutside(state, holder !== null))
   const { summary } = view.links
   const outlook = outlookWords(view.forecast, view.worst)
   const rest = summary === null ? '' : ` Everything else stands in the ${link('summary', summary)}.`
@@ -99,13 +99,11 @@ export function diffReply({ storyId: id, commits, compareUrl, isKept }: ChangesV
   return stacked([`What was changed for ${storyId(id)}:`, list(all)])
 }
 
-/** The view of somebody who does not work on it; `isHeld`: somebody does. */
-export function viewFromOutside(state: State, facts: Facts, isHeld: boolean): View {
+/** As somebody sees it who does not work on it; `isHeld`: somebody does. */
+export function seenOutside(state: State, isHeld: boolean): Situation {
   // A job that is gone has left no outcome; what became of one that was promised is not in the state either.
   const isLost = !isHeld && [null, 'continued'].includes(outcomeNow(state))
-  return isLost
-    ? viewOf(concludedAs(state, null), facts, { kind: 'ready', step: null })
-    : viewOf(state, facts)
+  return isLost ? { kind: 'ready', step: null } : ownSituation(state)
 }
 
 /** The reply to a command that is kept, while GitHub lets no job start that would hear it; `until` in epoch milliseconds. */

@@ -16,7 +16,7 @@ import { counts } from '../prd/select.ts'
 import { worthKeeping } from './agents-md.ts'
 import { pathOf } from './escape.ts'
 import { forecastOf, worstCase } from './forecast.ts'
-import { headline, heldBack, inWork, outcomeNow, restsUntil, tally } from './headline.ts'
+import { headline, heldBack, inWork, outcomeNow, restsUntil, standingIn, tally } from './headline.ts'
 import { nextMove } from './next-move.ts'
 import { type Sentence, says } from './sentence.ts'
 import { barOf, blockedOf, lastFailed, type StoryView, storiesOf } from './stories.ts'
@@ -83,7 +83,8 @@ export function headerOf(state: State, limits: Limits | null) {
 export type View = ReturnType<typeof viewOf>
 
 /** The texts of the state must be redacted: a secret that is cut or escaped is not found any more. */
-export function viewOf(state: State, facts: Facts, situation: Situation = ownSituation(state)) {
+export function viewOf(given: State, facts: Facts, situation: Situation = ownSituation(given)) {
+  const state = standingIn(given, situation)
   const { limits, repositoryUrl, compareUrl = null, annotations = {}, surface = 'comment' } = facts
   const outcome = outcomeNow(state)
   const stories = storiesOf(state)
@@ -101,7 +102,7 @@ export function viewOf(state: State, facts: Facts, situation: Situation = ownSit
     /** Without a person, by this job or the next. */
     chainGoesOn: outcome === null || (outcome === 'continued' && isGoingOn),
     restsUntil: restsUntil(state),
-    headline: headline(state),
+    headline: headline(state, situation),
     surface,
     next: nextMove(state, situation, surface, limits),
     /** What the rest will probably take. */

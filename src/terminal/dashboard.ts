@@ -2,7 +2,7 @@
 // same as plain lines, where there is no terminal.
 import { terminalText } from '../report/escape.ts'
 import { callsWords, type Dashboard, type Exit } from '../report/monitor.ts'
-import { type Colour, STANDINGS, type Standing } from '../report/outcomes.ts'
+import { type Colour, RESULTS, STANDINGS, type Standing } from '../report/outcomes.ts'
 import { bar, humanMs, many, usd } from '../report/words.ts'
 import { boxed } from './boxes.ts'
 import { type Look, paint } from './line.ts'
@@ -36,12 +36,6 @@ const LEVELS: Readonly<Record<Exit['level'], readonly [mark: string, colours: re
   met: ['●', ['red', 'bold']],
 }
 const CIRCUIT = { closed: [], 'half-open': ['yellow'], open: ['red'] } satisfies Record<string, Colour[]>
-const RESULTS: Readonly<Record<string, readonly [mark: string, colour: Colour]>> = {
-  passed: ['✔', 'green'],
-  rejected: ['✘', 'red'],
-  returned: ['↩', 'yellow'],
-  reset: ['↺', 'yellow'],
-}
 
 /** Exactly `height` lines of at most `width` columns. */
 export function frameLines({ dashboards, selected, note }: Frame, size: Size): string[] {
@@ -183,7 +177,7 @@ function exits({ exits: all }: Dashboard, look: Size): Section {
 
 function iterations({ timeline }: Dashboard, look: Size): Section {
   const lines = timeline.map(({ iteration, storyId, result, ms, costUsd, summary }) => {
-    const [mark, colour] = RESULTS[result] ?? ['?', 'dim']
+    const { mark, colour } = RESULTS[result]
     const cost = costUsd > 0 ? ` ${usd(costUsd)}` : ''
     const facts = `#${iteration} ${fit(terminalText(storyId, 64), 16)} ${humanMs(ms)}${cost}`
     return ` ${paint(mark, [colour], look)} ${fit(terminalText(`${facts}  ${result === 'passed' ? '' : summary}`.trimEnd(), 300), look.width - 4)}`

@@ -3,7 +3,7 @@ import type { Aggregate, FeatureRun, Total } from '../aggregate.ts'
 import { OUTCOMES } from '../outcomes.ts'
 import type { Columns } from '../sentence.ts'
 import { costWords, hasCost, humanMs, many, NO_COST, tokens, tokenWords, usd, utc } from '../words.ts'
-import { html, type Markup, nothing, section, table, type Value, words } from './markup.ts'
+import { html, type Markup, nothing, section, table, words } from './markup.ts'
 import { page } from './page.ts'
 
 const MOST_RUNS = 2000
@@ -27,21 +27,12 @@ export function renderAll(
   const body = html`<header class="top ${open === 0 ? 'good' : 'run'}">
 <p class="eyebrow">All features</p><h1>${title}</h1>
 ${broken.length === 0 ? nothing : html`<ul class="needs">${broken}</ul>`}
-<dl>${figures(total).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+<dl>${FIGURES.map(([name, of]) => html`<div><dt>${name}</dt><dd>${of(total)}</dd></div>`)}</dl>
 </header>
 ${section('runs', 'Runs', html`${table(columns, runs.slice(0, MOST_RUNS))}${more}`)}
 ${totals('Agents and models', byModel)}${totals('Versions of Ralph', byVersion)}
 <footer>As of ${utc(now)}. This file holds no script and fetches nothing.</footer>`
   return page(`Ralph: ${title}`, body)
-}
-
-function figures({ costUsd, tokens: used, agentSeconds, calls }: Total): [string, Value][] {
-  return [
-    ['Cost', costUsd > 0 ? usd(costUsd) : calls > 0 ? NO_COST : usd(0)],
-    ['Tokens', tokens(used)],
-    ['Agent time', humanMs(agentSeconds * 1000)],
-    ['Sessions', calls],
-  ]
 }
 
 function runColumns(hrefs: ReadonlyMap<string, string>): Columns<FeatureRun, Markup> {
@@ -73,12 +64,16 @@ function nameOf({ feature, folder, isArchived }: FeatureRun, href: string | unde
   return html`${linked} <small>${words(folder, 120)}${isArchived ? ', archived' : ''}</small>`
 }
 
+const FIGURES: readonly (readonly [name: string, of: (total: Total) => string | number])[] = [
+  ['Cost', ({ costUsd, calls }) => (costUsd > 0 || calls === 0 ? usd(costUsd) : NO_COST)],
+  ['Tokens', ({ tokens: used }) => tokens(used)],
+  ['Agent time', ({ agentSeconds }) => humanMs(agentSeconds * 1000)],
+  ['Sessions', ({ calls }) => calls],
+]
+
 const TOTALS: Columns<Total> = [
   ['', 'text', ({ name: text }) => ({ text, most: 120 })],
-  ['Cost', 'figure', ({ costUsd }) => (costUsd > 0 ? usd(costUsd) : '')],
-  ['Tokens', 'figure', ({ tokens: used }) => tokens(used)],
-  ['Agent time', 'figure', ({ agentSeconds }) => humanMs(agentSeconds * 1000)],
-  ['Sessions', 'figure', ({ calls }) => calls],
+  ...FIGURES.map(([name, of]) => [name, 'figure', of] as const),
 ]
 
 function totals(title: string, rows: readonly Total[]): Markup {

@@ -2,7 +2,7 @@
 import { grouped } from '../../model/each.ts'
 import type { TimelineEntry } from '../../model/state.ts'
 import { oneLine } from '../../model/text.ts'
-import { STANDINGS } from '../outcomes.ts'
+import { RESULTS, STANDINGS } from '../outcomes.ts'
 import { dependenciesOf, type Edge, type StoryView } from '../stories.ts'
 import type { View } from '../view.ts'
 import { humanMs, many } from '../words.ts'
@@ -72,12 +72,7 @@ function placedIn(entries: readonly TimelineEntry[]): { placed: Placed[]; marks:
   return { placed, marks: shown, length: Math.max(1, at) }
 }
 
-const SIGNS: Readonly<Record<TimelineEntry['result'], readonly [sign: string, kind: string]>> = {
-  passed: ['✔', 'good'],
-  rejected: ['✘', 'bad'],
-  reset: ['✘', 'bad'],
-  returned: ['↩', ''],
-}
+const KINDS: Readonly<Record<string, string>> = { green: 'good', red: 'bad' }
 
 function attemptShape({ entry, from, to }: Placed, top: number, percent: (at: number) => string): Markup {
   const { agentMs = 0, gatesMs = 0, ms } = entry
@@ -94,8 +89,8 @@ function attemptShape({ entry, from, to }: Placed, top: number, percent: (at: nu
 
 /** Drawn after all bars of a lane: the next attempt begins where this one ends. */
 function signShape({ entry, to }: Placed, y: number, percent: (at: number) => string): Markup {
-  const [sign, kind] = SIGNS[entry.result]
-  return html`<g class="${kind}"><text class="sign" x="${percent(to)}" y="${y}">${sign}</text></g>`
+  const { mark, colour } = RESULTS[entry.result]
+  return html`<g class="${KINDS[colour] ?? ''}"><text class="sign" x="${percent(to)}" y="${y}">${mark}</text></g>`
 }
 
 /** Of more nobody sees anything. */

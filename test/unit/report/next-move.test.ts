@@ -7,7 +7,7 @@ import { ownSituation, situationOf } from '../../../src/loop/situation.ts'
 import type { Command } from '../../../src/model/event.ts'
 import type { Outcome } from '../../../src/model/feature.ts'
 import type { Conclusion, Lease, State } from '../../../src/model/state.ts'
-import { standingWords } from '../../../src/report/headline.ts'
+import { headline } from '../../../src/report/headline.ts'
 import { nextMove } from '../../../src/report/next-move.ts'
 import { inMarkdown, inPlain } from '../../../src/report/sentence.ts'
 import { complete, concluded, justStarted, large, limits, midRun, NOW, pass, stuck } from './samples.ts'
@@ -295,7 +295,7 @@ for (const [name, { state, under, lives, stands, comment, cli }] of Object.entri
   test(name, () => {
     const bounds = { ...limits, ...under }
     const situation = situationOf(state, bounds, NOW, lives === true)
-    assert.equal(standingWords(state, situation), stands)
+    assert.equal(headline(state, situation).text, stands)
     assert.equal(inMarkdown(nextMove(state, situation, 'comment', bounds)), comment)
     assert.equal(inPlain(nextMove(state, situation, 'cli', bounds)), cli)
     for (const surface of ['comment', 'cli'] as const)
