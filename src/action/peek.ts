@@ -3,8 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { GitError, runPlain } from '../git/process.ts'
-import { STATE_FILE } from '../git/state-commit.ts'
-import { stateFrom } from '../loop/stored.ts'
+import { readState } from '../loop/stored.ts'
 import type { State } from '../model/state.ts'
 import { type ActionContext, remoteOf, tokenOf } from './context.ts'
 
@@ -23,9 +22,9 @@ export async function peekStates(context: ActionContext, namespace: string): Pro
     const states = new Map<string, State>()
     const found = await git('for-each-ref', '--format=%(refname)', 'refs/peek/')
     for (const ref of found.split('\n').filter(Boolean).sort()) {
-      const text = await git('show', `${ref}:${STATE_FILE}`).catch(() => null)
-      if (text === null) continue // a ref of somebody else's
-      states.set(ref.slice('refs/peek/'.length), stateFrom(text))
+      const state = await readState((file) => git('show', `${ref}:${file}`).catch(() => null))
+      // A ref of somebody else's.
+      if (state !== null) states.set(ref.slice('refs/peek/'.length), state)
     }
     return states
   } finally {

@@ -11,7 +11,7 @@ import { type Place, repositoryUrl } from '../github/place.ts'
 import { nextLookMs, StateRefs } from '../github/state-refs.ts'
 import { expired } from '../loop/lease.ts'
 import { ownSituation, type Situation, situationOf } from '../loop/situation.ts'
-import { stateFrom } from '../loop/stored.ts'
+import { readState } from '../loop/stored.ts'
 import type { Limits } from '../model/limits.ts'
 import type { State } from '../model/state.ts'
 import { mapTexts } from '../model/text.ts'
@@ -109,11 +109,11 @@ function remoteSource({ workspace, settings, wanted, place, token, limits }: Whe
     for (const folder of meant) {
       const commit = commits.get(folder) ?? ''
       if (states.get(folder)?.commit === commit) continue
-      const text = await refs.text(commit)
       try {
-        const state = mapTexts(stateFrom(text, folder), workspace.redactor.redact)
-        states.set(folder, { commit, state })
+        const state = await readState((file) => refs.text(commit, file), folder)
+        if (state !== null) states.set(folder, { commit, state: mapTexts(state, workspace.redactor.redact) })
       } catch (error) {
+        if (!(error instanceof UserError)) throw error
         errors.push(error)
       }
     }

@@ -11,7 +11,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflateSync } from 'node:zlib'
 import { isFolderNow, removeNow } from '../system/files.ts'
@@ -51,6 +51,11 @@ export class ObjectWriter {
     return oid
   }
 
+  /** Where it stands, as long as nobody has packed it. */
+  fileOf(oid: string): string {
+    return join(this.#folder, oid.slice(0, 2), oid.slice(2))
+  }
+
   /** Everything that was added is on the disk when this ends: whatever names it may be written then. Gives its ids. */
   async flush(): Promise<string[]> {
     const all = [...this.#waiting]
@@ -83,8 +88,8 @@ export class ObjectWriter {
   }
 
   #move(fresh: string, oid: string): void {
-    const folder = join(this.#folder, oid.slice(0, 2))
-    const file = join(folder, oid.slice(2))
+    const file = this.fileOf(oid)
+    const folder = dirname(file)
     const move = () => {
       // Whether it is there or not: the same effects in every run, whatever the ids are, so that each can be killed at.
       mkdirSync(folder, { recursive: true })

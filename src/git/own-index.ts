@@ -3,7 +3,7 @@
 import { lstatSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DamagedClone } from '../system/errors.ts'
-import { readRegularNow, removeNow } from '../system/files.ts'
+import { readRegularNow, removeNow, stampOf } from '../system/files.ts'
 import { type CatFile, TREE, type Tree } from './cat-file.ts'
 import type { Git, HeldIndex } from './git.ts'
 import { IndexTable, type IndexTree, indexEntry, indexOf } from './index-file.ts'
@@ -235,12 +235,6 @@ export class OwnIndex implements HeldIndex {
     this.table.edit(edits)
     this.#takenAt = this.#lookedAt
   }
-}
-
-/** By what a file is told from every other; null where there is none. */
-function stampOf(file: string): string | null {
-  const found = lstatSync(file, { throwIfNoEntry: false, bigint: true })
-  return found === undefined ? null : `${found.ino} ${found.size} ${found.ctimeNs} ${found.mtimeNs}`
 }
 
 /** Puts a file in its place in one move, whatever stands there; throws where that is another file system. */

@@ -1,15 +1,15 @@
 // The commit that holds a state: beside the green tree, so that against its parent it only adds.
-import { stateText } from '../loop/stored.ts'
+import { STATE_FOLDER, type StoryFile, stateFiles, storyFileName } from '../loop/stored.ts'
 import type { State } from '../model/state.ts'
+import { stampOf } from '../system/files.ts'
 import { type CatFile, TREE } from './cat-file.ts'
 import type { Git } from './git.ts'
 import { commitBytes, type NewEntry, treeBytes } from './objects.ts'
 import { screenshotEntries } from './screenshots.ts'
 
 export const RALPH = { name: 'Ralph', email: 'ralph@localhost' }
-const FOLDER = '.ralph-state'
-/** Where the state stands in its commit. */
-export const STATE_FILE = `${FOLDER}/state.json`
+/** The object of stories that have not changed since, and what its file was then: nobody has written to it. */
+const written = new WeakMap<StoryFile, { oid: string; stamp: string | null }>()
 
 /** A new one on top of `parents`. The work that is kept for later attempts and pictures of pages hang on it, so that git keeps them, too. */
 export async function commitState(
@@ -29,20 +29,28 @@ export async function commitState(
     ]
     return { name: id, mode: TREE, oid: folder(both) }
   })
-  const text = writer.add('blob', Buffer.from(stateText(state)))
-  const own = [{ name: 'state.json', mode: '100644', oid: text }]
+  const { text, stories } = stateFiles(state)
+  const files = stories.map((file) => {
+    const known = written.get(file)
+    const isThere = known?.stamp != null && known.stamp === stampOf(writer.fileOf(known.oid))
+    return { file, isThere, oid: isThere ? known.oid : writer.add('blob', Buffer.from(file.text)) }
+  })
+  const own = files.map(({ oid }, at) => ({ name: storyFileName(at), mode: '100644', oid }))
+  own.push({ name: 'state.json', mode: '100644', oid: writer.add('blob', Buffer.from(text)) })
   if (kept.length > 0) own.push({ name: 'kept', mode: TREE, oid: folder(kept) })
   const pictures = await screenshotEntries(objects, state)
   if (pictures.length > 0) own.push({ name: 'screenshots', mode: TREE, oid: folder(pictures) })
   const [green] = await objects.trees([tree])
   const entries = [...(green ?? [])].map(([name, entry]) => ({ name, ...entry }))
-  const beside = entries.filter(({ name }) => name !== FOLDER)
+  const beside = entries.filter(({ name }) => name !== STATE_FOLDER)
   // One without `.github/workflows` would read as their deletion, which GitHub refuses from an App's token.
-  const root = folder([...beside, { name: FOLDER, mode: TREE, oid: folder(own) }])
+  const root = folder([...beside, { name: STATE_FOLDER, mode: TREE, oid: folder(own) }])
   const ids = Object.keys(state.attempts)
   const about = ids.length === 0 ? 'checkpoint' : `${ids.join(', ')} in work`
   const message = `ralph: iteration ${state.prd.run.iterations}, ${about}\n`
   const made = writer.add('commit', commitBytes(root, parents, RALPH, new Date(), message))
   await objects.prove(await writer.flush())
+  for (const { file, isThere, oid } of files)
+    if (!isThere) written.set(file, { oid, stamp: stampOf(writer.fileOf(oid)) })
   return made
 }

@@ -2,7 +2,7 @@
 
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { stateFrom } from '../loop/stored.ts'
+import { readState, STATE_FILE } from '../loop/stored.ts'
 import { LeaseLost, type StorePort } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { UserError } from '../system/errors.ts'
@@ -14,7 +14,7 @@ import { UNKNOWN_TOKEN } from './process.ts'
 import { moveRef, readRef, refsBelow } from './refs.ts'
 import { ask, push, REFUSED, refusal, remoteRefs } from './remote.ts'
 import { readScreenshot } from './screenshots.ts'
-import { commitState, STATE_FILE } from './state-commit.ts'
+import { commitState } from './state-commit.ts'
 
 export type StoreOptions = {
   /** `refs/ralph`: outside refs/heads, so that a push of it starts no workflow. */
@@ -87,9 +87,8 @@ class GitStore implements Store {
     }
     const commit = readRef(this.#git.shared, ref)
     if (commit === null) return null
-    const text = await this.#objects.text(`${commit}:${STATE_FILE}`)
-    if (text === null) throw new Error(`${ref} holds no ${STATE_FILE}`)
-    const state = stateFrom(text, `${ref}: ${STATE_FILE}`)
+    const state = await readState((file) => this.#objects.text(`${commit}:${file}`), `${ref}: ${STATE_FILE}`)
+    if (state === null) throw new Error(`${ref} holds no ${STATE_FILE}`)
     this.#known = { ref, commit, green: state.green }
     if (remote !== null && !(await this.#has(state.green))) await this.fetch([state.green], 'tip')
     return { state, commit }

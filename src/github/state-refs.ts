@@ -2,7 +2,6 @@
 // nothing has changed costs nothing of the rate limit (GitHub's REST documentation, "Use conditional requests").
 import { type GitHub, limitedUntil, statusOf } from './client.ts'
 
-const STATE_FILE = '.ralph-state/state.json'
 /** Between two looks, milliseconds. */
 export const LOOK_MS = 30_000
 
@@ -40,19 +39,19 @@ export class StateRefs {
     this.#etag = null
   }
 
-  /** The text of the state at its commit, which never changes. */
-  async text(commit: string): Promise<string> {
+  /** The text of a file of the state at its commit, which never changes. */
+  async text(commit: string, path: string): Promise<string> {
     const { api, at } = this.#github
     const { data } = await api.rest.repos.getContent({
       ...at,
-      path: STATE_FILE,
+      path,
       ref: commit,
       mediaType: { format: 'raw' },
     })
     // By this media type it is the text itself, whatever the types say.
     const text: unknown = data
     if (text instanceof ArrayBuffer) return new TextDecoder().decode(text)
-    if (typeof text !== 'string') throw new Error(`${STATE_FILE} of ${commit} is no file`)
+    if (typeof text !== 'string') throw new Error(`${path} of ${commit} is no file`)
     return text
   }
 }

@@ -1,6 +1,6 @@
-// The state as git holds it: written, and read again, also as version 1 wrote it. Pure.
+// The state as git holds it, in one file or in several: written, and read again, also as version 1 wrote it. Pure.
 import * as z from 'zod/mini'
-import { eachOnce } from '../model/each.ts'
+import { eachOnce, partsOnce } from '../model/each.ts'
 import type { Story } from '../model/feature.ts'
 import { emptyControl, newEnding, newJob } from '../model/job.ts'
 import { Conclusion, type Job, State, type StoryRecord } from '../model/state.ts'
@@ -8,16 +8,34 @@ import { shown } from '../model/text.ts'
 import { UserError } from '../system/errors.ts'
 
 const VERSION = 2
+/** What versions before it could not put together. */
+const IN_FILES = 3
 
-/** The text of `state.json`. */
-export function stateText(state: State): string {
+export const STATE_FOLDER = '.ralph-state'
+export const STATE_FILE = `${STATE_FOLDER}/state.json`
+/** Of more stories than these an iteration is not to write all: they stand in files of so many, beside the rest. */
+const STORIES_A_FILE = 500
+
+/** Some of the stories, one a line; as long as none of them changes it is the very same object. */
+export type StoryFile = { readonly text: string }
+
+export function storyFileName(at: number): string {
+  return `stories-${at + 1}.json`
+}
+
+/** The text of `state.json`, and of the files with the stories where they are not in it. */
+export function stateFiles(state: State): { text: string; stories: readonly StoryFile[] } {
   const { prd, records, ...rest } = state
   const { userStories, ...head } = prd
-  const feature = withField(textOf(head), 'userStories', `[${storyTexts(userStories).join(',')}]`)
-  const most = withField(textOf(rest), 'prd', feature)
+  const stories = storyFiles(userStories)
+  const isOne = stories.length <= 1
+  const feature = withField(textOf(head), 'userStories', isOne ? (stories[0]?.text ?? '[]') : '[]')
+  const all = isOne ? rest : { ...rest, version: IN_FILES, storyFiles: stories.length }
+  const most = withField(textOf(all), 'prd', feature)
   const told = recordTexts(Object.values(records))
   const fields = Object.keys(records).map((id, at) => `${JSON.stringify(id)}:${told[at]}`)
-  return `${withField(most, 'records', `{${fields.join(',')}}`)}\n`
+  const text = `${withField(most, 'records', `{${fields.join(',')}}`)}\n`
+  return { text, stories: isOne ? [] : stories }
 }
 
 /** JSON would write a number that is none as null, and nobody could read the state any more. */
@@ -42,26 +60,60 @@ function withField(text: string, name: string, value: string): string {
   return `${text.slice(0, -1)},"${name}":${value}}`
 }
 
-const storyTexts = eachOnce((story: Story) => textOf(story))
+const storyFiles = partsOnce(STORIES_A_FILE, (stories: readonly Story[]): StoryFile => {
+  return { text: `[${stories.map(textOf).join(',\n')}]` }
+})
 const recordTexts = eachOnce((record: StoryRecord) => textOf(record))
 
-/** The state in the text of `state.json`; `path` names it for people. Throws UserError where it is none that this version reads. */
-export function stateFrom(text: string, path = 'state.json'): State {
+/** The state of a commit, whose files `read` gives; null where it holds none. Throws as `stateFrom`. */
+export async function readState(
+  read: (file: string) => Promise<string | null>,
+  path?: string,
+): Promise<State | null> {
+  const text = await read(STATE_FILE)
+  if (text === null) return null
   const found = parsed(text, path)
+  const count = versionOf(found) === IN_FILES ? (OfFiles.safeParse(found).data?.storyFiles ?? 0) : 0
+  const texts: (string | null)[] = []
+  while (texts.length < count) texts.push(await read(`${STATE_FOLDER}/${storyFileName(texts.length)}`))
+  return checked(found, texts, path)
+}
+
+const OfFiles = z.looseObject({ storyFiles: z.int().check(z.gte(0), z.lte(10_000)), prd: z.looseObject({}) })
+
+/** The state in the text of `state.json`; `path` names it for people. Throws UserError where it is none that this version reads. */
+export function stateFrom(text: string, path?: string): State {
+  return checked(parsed(text, path), [], path)
+}
+
+function checked(found: unknown, stories: readonly (string | null)[], path = 'state.json'): State {
   const version = versionOf(found)
-  if (version > VERSION)
+  if (version > IN_FILES)
     throw new UserError({
       path: `${path}: version`,
       found: String(version),
-      expected: `${VERSION} or less`,
+      expected: `${IN_FILES} or less`,
       fix: 'a newer version of Ralph has written it: update this one (the ref of the action, or the installed command), then run again',
     })
-  const result = State.safeParse(version < VERSION ? migrated(found) : found, { reportInput: true })
+  const whole = version === IN_FILES ? joined(found, stories, path) : found
+  const result = State.safeParse(version < VERSION ? migrated(found) : whole, { reportInput: true })
   if (result.success) return result.data
   throw broken(path, result.error.issues)
 }
 
-function parsed(text: string, path: string): unknown {
+/** As a state of version 2. */
+function joined(found: unknown, texts: readonly (string | null)[], path: string): unknown {
+  const { data } = OfFiles.safeParse(found)
+  if (data === undefined) return found
+  const { storyFiles, prd, ...rest } = data
+  const missing = texts.length < storyFiles ? texts.length : texts.indexOf(null)
+  if (missing >= 0)
+    throw damaged(`${path}: storyFiles`, `no ${storyFileName(missing)} beside it`, 'that file')
+  const userStories = texts.flatMap((text, at) => parsed(text ?? '', `${path}: ${storyFileName(at)}`))
+  return { ...rest, version: VERSION, prd: { ...prd, userStories } }
+}
+
+function parsed(text: string, path = 'state.json'): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {

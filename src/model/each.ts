@@ -12,6 +12,23 @@ export function eachOnce<T extends object, R>(make: (part: T) => R): (parts: rea
   }
 }
 
+/** The same for some of them at a time, as many as `size`. */
+export function partsOnce<T extends object, R>(size: number, make: (part: readonly T[]) => R) {
+  let before: readonly (readonly T[])[] = []
+  let made: R[] = []
+  return (all: readonly T[]): R[] => {
+    const [old, known] = [made, before]
+    const count = Math.ceil(all.length / size)
+    before = Array.from({ length: count }, (_, at) => all.slice(at * size, (at + 1) * size))
+    made = before.map((part, at) => (isSameList(part, known[at] ?? []) ? (old[at] as R) : make(part)))
+    return made
+  }
+}
+
+function isSameList<T>(one: readonly T[], other: readonly T[]): boolean {
+  return one.length === other.length && one.every((item, at) => item === other[at])
+}
+
 /** The items by what they have in common, in the order in which each group first comes (`Map.groupBy` for Node 20). */
 export function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>()

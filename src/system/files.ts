@@ -242,3 +242,9 @@ export async function redactFiles(folder: string, redact: (text: string) => stri
     if (clean !== text) await replaceFile(file, clean)
   }
 }
+
+/** By what a file is told from every other, and from what it was before somebody wrote to it; null where there is none. */
+export function stampOf(file: string): string | null {
+  const found = lstatSync(file, { throwIfNoEntry: false, bigint: true })
+  return found === undefined ? null : `${found.ino} ${found.size} ${found.ctimeNs} ${found.mtimeNs}`
+}

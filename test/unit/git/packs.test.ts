@@ -1,7 +1,7 @@
 // Loose objects of a long run: packed by Ralph's git, and nobody else's are touched.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { takeSnapshot } from '../../../src/git/clone.ts'
@@ -48,6 +48,44 @@ test('objects of ours are packed, and found; what people have made stays, also w
   const after = loose(at.top)
   await at.git.packLoose(100)
   assert.equal(loose(at.top), after)
+})
+
+test('of many stories an unchanged file is written once; one that is packed, gone, or another is written anew', async () => {
+  using at = await saved(1)
+  const ids = Array.from({ length: 1200 }, (_, index) => `US-${index}`)
+  const many = { ...at.state, prd: { ...at.state.prd, userStories: stories(...ids) } }
+  const files = () =>
+    at.shell(
+      `GIT_DIR=.git/ralph/git GIT_OBJECT_DIRECTORY=.git/objects git rev-parse refs/ralph/${at.folder}:.ralph-state/stories-{1,2,3}.json`,
+    )
+  await at.store.save(many)
+  const [first = '', second = '', third = ''] = files().trim().split('\n').map(at.file)
+  const stamp = () => statSync(first).ctimeMs
+  const before = stamp()
+  const userStories = many.prd.userStories.map((one, index) =>
+    index === 700 ? { ...one, passes: true } : one,
+  )
+  await at.store.save({ ...many, prd: { ...many.prd, userStories } })
+  assert.equal(stamp(), before)
+  assert.deepEqual(
+    files()
+      .split('\n')
+      .map((oid) => existsSync(at.file(oid)))
+      .slice(0, 3),
+    [true, true, true],
+  )
+  assert.notEqual(at.file(files().split('\n')[1] ?? ''), second)
+  rmSync(first)
+  const bytes = readFileSync(third)
+  chmodSync(third, 0o644)
+  writeFileSync(third, bytes.fill(0, 20))
+  await at.store.save({ ...many, generation: 7, prd: { ...many.prd, userStories } })
+  const { state } = (await at.store.load(at.folder)) ?? {}
+  assert.deepEqual([state?.generation, state?.prd.userStories], [7, userStories])
+  await at.git.packLoose(1)
+  await at.store.save({ ...many, generation: 8, prd: { ...many.prd, userStories } })
+  assert.equal((await at.store.load(at.folder))?.state.generation, 8)
+  assert.equal(at.shell('git fsck --strict 2>&1 | grep -v -e dangling -e notice || true'), '')
 })
 
 test('killed at any moment of it, nothing is lost', { timeout: 60_000 }, async () => {

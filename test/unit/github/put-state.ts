@@ -1,10 +1,14 @@
 // A state in the stand-in's repository, as a job pushes it.
-import { stateText } from '../../../src/loop/stored.ts'
+import { stateFiles } from '../../../src/loop/stored.ts'
 import type { State } from '../../../src/model/state.ts'
 import type { GitHub } from '../../standin/github.ts'
 
 /** Gives the commit. `text`: in the place of the state's own. */
-export async function putState({ bare }: GitHub, state: State, text = stateText(state)): Promise<string> {
+export async function putState(
+  { bare }: GitHub,
+  state: State,
+  text = stateFiles(state).text,
+): Promise<string> {
   const blob = await bare.run(['hash-object', '-w', '--stdin'], { input: text })
   const folder = await bare.run(['mktree'], { input: `100644 blob ${blob}\tstate.json\n` })
   const root = await bare.run(['mktree'], { input: `040000 tree ${folder}\t.ralph-state\n` })

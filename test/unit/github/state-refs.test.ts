@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RequestError } from '@octokit/request-error'
 import { LOOK_MS, nextLookMs, StateRefs } from '../../../src/github/state-refs.ts'
-import { stateFrom, stateText } from '../../../src/loop/stored.ts'
+import { readState, STATE_FILE, stateFiles } from '../../../src/loop/stored.ts'
 import { startGitHub } from '../../standin/github.ts'
 import { midRun } from '../report/samples.ts'
 import { connected } from './connected.ts'
@@ -19,7 +19,7 @@ test('a look that finds nothing new is one request, and costs nothing of the rat
   const commit = await putState(github, midRun())
   const seen = await refs.look()
   assert.deepEqual(seen, new Map([['2026-01-10-auth', commit]]))
-  assert.deepEqual(stateFrom(await refs.text(commit)), midRun())
+  assert.deepEqual(await readState((file) => refs.text(commit, file)), midRun())
   const before = github.requests.length
   const used = usedBy(github)
   for (let look = 0; look < 5; look++) assert.equal(await refs.look(), null)
@@ -39,7 +39,7 @@ test('a state of many megabytes comes whole', async () => {
   state.prd.description = 'x'.repeat(3_000_000)
   const commit = await putState(github, state)
   const refs = new StateRefs(connected(github, github.mintJobToken(READS)), 'refs/ralph')
-  assert.equal(await refs.text(commit), stateText(state))
+  assert.equal(await refs.text(commit, STATE_FILE), stateFiles(state).text)
 })
 
 test('looks are never closer than 30 s, and wait for a rate limit', () => {

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test'
 import { takeOver } from '../../../src/loop/attempt.ts'
 import { emptyRecord } from '../../../src/loop/change.ts'
 import { ownSituation } from '../../../src/loop/situation.ts'
-import { stateFrom, stateText } from '../../../src/loop/stored.ts'
+import { readState, STATE_FILE, stateFiles, stateFrom } from '../../../src/loop/stored.ts'
 import { openAttempt } from '../../../src/model/job.ts'
 import type { State } from '../../../src/model/state.ts'
 import { UserError } from '../../../src/system/errors.ts'
@@ -15,6 +15,7 @@ import { anotherJob, gate, HOUR, limitsWith, NOW, runJob, session, stateOf, stor
 const FOLDER = new URL('../../fixtures/states/1/', import.meta.url)
 const old = (name: string) => readFileSync(new URL(`${name}.json`, FOLDER), 'utf8')
 const read = (name: string) => stateFrom(old(name))
+const stateText = (state: State) => stateFiles(state).text
 
 function refused(text: string): UserError {
   try {
@@ -123,10 +124,10 @@ describe('what cannot be read', () => {
   const today: State = stateOf(stories('US-001'))
 
   test('a newer version: which one, and what to do', () => {
-    const { message } = refused(JSON.stringify({ ...today, version: 3, job: null }))
+    const { message } = refused(JSON.stringify({ ...today, version: 4, job: null }))
     assert.match(
       message,
-      /^refs\/ralph\/x: state\.json: version: found 3, expected 2 or less\n {2}fix: .*update/,
+      /^refs\/ralph\/x: state\.json: version: found 4, expected 3 or less\n {2}fix: .*update/,
     )
   })
 
@@ -147,6 +148,73 @@ describe('what cannot be read', () => {
       assert.match(message, place)
       assert.match(message, /\n {2}fix: somebody else wrote it/)
     })
+})
+
+describe('more stories than an iteration is to write', () => {
+  const ids = Array.from({ length: 1200 }, (_, index) => `US-${index}`)
+  const many = stateOf(stories(...ids))
+  const filesOf = (state: State) => {
+    const { text, stories } = stateFiles(state)
+    const beside = stories.map((file, at): [string, string] => [
+      `.ralph-state/stories-${at + 1}.json`,
+      file.text,
+    ])
+    return new Map([[STATE_FILE, text], ...beside])
+  }
+  const readFrom = (files: ReadonlyMap<string, string>) =>
+    readState(async (file) => files.get(file) ?? null, 'state.json')
+
+  test('stand in files beside the rest, one a line, and are read as they were', async () => {
+    const files = filesOf(many)
+    assert.deepEqual(
+      [...files.values()].slice(1).map((text) => JSON.parse(text).length),
+      [500, 500, 200],
+    )
+    assert.equal(files.get('.ralph-state/stories-3.json')?.split('\n').length, 200)
+    assert.equal(JSON.parse(files.get(STATE_FILE) ?? '').version, 3, 'no version before can read it')
+    assert.deepEqual(await readFrom(files), many)
+  })
+
+  test('as many as one file holds are in the state itself, as ever', async () => {
+    const few = stateOf(stories(...ids.slice(0, 500)))
+    assert.deepEqual([...filesOf(few).keys()], [STATE_FILE])
+    assert.deepEqual(stateFrom(stateText(few)), few)
+  })
+
+  test('those of which none has changed are the very same', () => {
+    const before = stateFiles(many).stories
+    const userStories = many.prd.userStories.map((one, at) => (at === 700 ? { ...one, passes: true } : one))
+    const after = stateFiles({ ...many, prd: { ...many.prd, userStories } }).stories
+    assert.deepEqual(
+      after.map((file, at) => file === before[at]),
+      [true, false, true],
+    )
+    const fewer = stateFiles({
+      ...many,
+      prd: { ...many.prd, userStories: userStories.slice(0, 1100) },
+    }).stories
+    assert.deepEqual(
+      fewer.map((file, at) => file === after[at]),
+      [true, true, false],
+    )
+  })
+
+  test('a file that is gone, or is no list of stories: which one, and how to go on', async () => {
+    const files = filesOf(many)
+    const without = new Map([...files].filter(([name]) => !name.includes('stories-2')))
+    await assert.rejects(
+      readFrom(without),
+      /found no stories-2\.json beside it[\s\S]*fix: somebody else wrote it/,
+    )
+    assert.throws(() => stateFrom(stateText(many)), /found no stories-1\.json beside it/)
+    await assert.rejects(
+      readFrom(new Map(files).set('.ralph-state/stories-2.json', '[{}]')),
+      /prd\.userStories\.500/,
+    )
+    await assert.rejects(readFrom(new Map(files).set('.ralph-state/stories-2.json', '[')), /stories-2\.json/)
+    const endless = stateText(many).replace('"storyFiles":3', '"storyFiles":1e9')
+    await assert.rejects(readFrom(new Map([[STATE_FILE, endless]])), UserError)
+  })
 })
 
 test('10,000 stories are read in little more time than JSON takes', () => {
