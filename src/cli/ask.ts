@@ -1,10 +1,11 @@
 // Questions on a terminal. Whoever has none is asked nothing: a command says then what it has to be given.
 import type { Readable, Writable } from 'node:stream'
-import type { CANCEL_SYMBOL } from '@clack/prompts'
 import type { Context } from './context.ts'
 
 /** Ctrl+C or Escape at a question. */
 export class Cancelled extends Error {}
+
+type Clack = typeof import('@clack/prompts')
 
 export type Choice<T extends string> = { value: T; label: string; hint?: string }
 
@@ -21,22 +22,20 @@ type Line = { standard?: string; hint?: string; fault?: (text: string) => string
 
 function onTerminal(input: Readable, output: Writable) {
   const streams = { input, output }
-  // Loaded with the first question: most commands ask none.
-  const prompts = () => import('@clack/prompts')
-  /** What was answered; where the person has left, clack gives a symbol. */
-  const given = async <T>(answer: Promise<T | typeof CANCEL_SYMBOL>): Promise<T> => {
-    const clack = await prompts()
-    const value = await answer
+  /** What was answered. */
+  async function given<T>(ask: (clack: Clack) => Promise<T | Clack['CANCEL_SYMBOL']>): Promise<T> {
+    // Loaded with the first question: most commands ask none.
+    const clack = await import('@clack/prompts')
+    const value = await ask(clack)
     if (value === clack.CANCEL_SYMBOL) throw new Cancelled()
     return value
   }
   return {
     /** One of several. */
     async choose<T extends string>(message: string, choices: readonly Choice<T>[], first?: T): Promise<T> {
-      const { select } = await prompts()
       const options = choices.map((one) => ({ ...one }))
       const initial = first === undefined ? {} : { initialValue: first }
-      const answer = await given(select<string>({ ...streams, message, options, ...initial }))
+      const answer = await given(({ select }) => select<string>({ ...streams, message, options, ...initial }))
       const chosen = choices.find(({ value }) => value === answer)
       if (chosen === undefined) throw new Cancelled()
       return chosen.value
@@ -48,10 +47,9 @@ function onTerminal(input: Readable, output: Writable) {
       chosen: readonly T[],
       required = true,
     ): Promise<T[]> {
-      const { multiselect } = await prompts()
       const options = choices.map((one) => ({ ...one }))
       const how = { ...streams, message, options, initialValues: [...chosen], required }
-      const answer = await given(multiselect<string>(how))
+      const answer = await given(({ multiselect }) => multiselect<string>(how))
       return choices.map(({ value }) => value).filter((value) => answer.includes(value))
     },
     /** A line; `fault` says what is wrong with it, or nothing. Enter takes `standard`. */
@@ -59,20 +57,16 @@ function onTerminal(input: Readable, output: Writable) {
       message: string,
       { standard = '', hint = '', fault = () => undefined }: Line = {},
     ): Promise<string> {
-      const { text } = await prompts()
       const validate = (typed: string | undefined) => fault(typed?.trim() || standard)
       const placeholder = standard === '' ? hint : standard
       const how = { ...streams, message, placeholder, defaultValue: standard, validate }
-      return (await given(text(how))).trim() || standard
+      return (await given(({ text }) => text(how))).trim() || standard
     },
     /** A line that nobody sees; empty where it was left out. */
     async secret(message: string): Promise<string> {
-      const { password } = await prompts()
-      return ((await given(password({ ...streams, message }))) ?? '').trim()
+      return ((await given(({ password }) => password({ ...streams, message }))) ?? '').trim()
     },
-    async yes(message: string, standard: boolean): Promise<boolean> {
-      const { confirm } = await prompts()
-      return given(confirm({ ...streams, message, initialValue: standard }))
-    },
+    yes: (message: string, standard: boolean): Promise<boolean> =>
+      given(({ confirm }) => confirm({ ...streams, message, initialValue: standard })),
   }
 }

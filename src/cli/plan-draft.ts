@@ -3,6 +3,7 @@ import { readDocuments, renderPrdMarkdown } from '../documents/index.ts'
 import { sameWords } from '../documents/words.ts'
 import { splitInto } from '../loop/settled.ts'
 import type { Prd, Scope, Story } from '../model/feature.ts'
+import { branchNameFault } from '../model/names.ts'
 import { parsePrd } from '../prd/parse.ts'
 import { unmetOutside } from '../prd/scope.ts'
 import { askedIn } from '../prd/select.ts'
@@ -115,6 +116,11 @@ export function scoped(prd: Prd, scope: Scope | null): { prd: Prd; along: string
     dependsOn: story.dependsOn.filter((id) => there.has(id)),
   }))
   return { prd: { ...prd, userStories: part }, along: [...along] }
+}
+
+/** What a feature's name must have, and this one has not; null where it can be one. */
+export function nameFault(name: string): string | null {
+  return /[/\\]/.test(name) ? 'no slash' : branchNameFault(name)
 }
 
 /** A feature's name of a sentence's first words. */

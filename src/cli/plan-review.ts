@@ -11,9 +11,8 @@ import { terminalText } from '../report/escape.ts'
 import { many } from '../report/words.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { type Asking, Cancelled, type Choice } from './ask.ts'
-import type { Desk } from './plan.ts'
+import type { Desk, Standing } from './plan.ts'
 import { type Draft, draftMistakes, fromPage, isReadBack, relisted, replaced } from './plan-draft.ts'
-import type { Standing } from './plan-feature.ts'
 import { differenceLines, hanging, storyLines } from './plan-view.ts'
 
 export type Reviewed = { kind: 'taken' | 'sketch' | 'left'; draft: Draft }

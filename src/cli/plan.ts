@@ -1,19 +1,26 @@
 // `ralph plan`: documents, a sentence or an interview become the stories of a feature. Changes no code and passes nothing.
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { renderPrdMarkdown } from '../documents/index.ts'
+import { featureOfFolder } from '../git/features.ts'
 import { openClone } from '../git/git.ts'
+import type { Prd } from '../model/feature.ts'
+import { parsePrd } from '../prd/parse.ts'
+import { emptyPrd } from '../prd/schema.ts'
+import { serializePrd } from '../prd/serialize.ts'
 import { terminalText } from '../report/escape.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { UserError } from '../system/errors.ts'
 import { lookOf } from '../terminal/line.ts'
 import { asking, Cancelled } from './ask.ts'
 import { type Answer, type Context, interrupted, refusal, refuseFromInside, settingsOf } from './context.ts'
-import { openLocal } from './local.ts'
-import { type Draft, draftMistakes, fromPage, isEdited } from './plan-draft.ts'
-import { filesOf, type Standing, sketchOf, standingOf } from './plan-feature.ts'
+import { type LocalRun, openLocal, refuseAtWork } from './local.ts'
+import { type Draft, draftMistakes, fromPage, isEdited, nameFault } from './plan-draft.ts'
 import { askSettings, chosenScope } from './plan-interview.ts'
 import { firstDraft, type Material, materialOf, nameFor, showMaterial } from './plan-material.ts'
 import { keep, type Reviewed, review, show } from './plan-review.ts'
 import { createPlanner } from './plan-session.ts'
-import { changesBy, writeAll } from './write.ts'
+import { changesBy, type Files, textOf, writeAll } from './write.ts'
 
 /** What was typed. */
 export type Wanted = { feature: string | null; sentence: string; from: readonly string[]; yes: boolean }
@@ -184,4 +191,68 @@ function answerOf(
   const { sources = [], notes = [] } = documents ?? {}
   const more = { stories, sources, notes, written: written ?? [], usage }
   return { code: written === null ? 1 : 0, outputs, more }
+}
+
+// ---- the feature that a plan is for: what stands of it already, and what would be written
+
+/** What stands of a feature; null for files that are not there. */
+export type Standing = {
+  folder: string
+  isNew: boolean
+  prd: Prd | null
+  /** What a plan goes on from: prd.json, or what people wrote into prd.md. */
+  base: Prd
+  markdown: string | null
+  context: string | null
+}
+
+/** Throws UserError where the feature is somewhere else, is being worked on, or cannot be read. */
+async function standingOf(name: string, { clone: { workTree }, local }: Desk): Promise<Standing> {
+  const fault = nameFault(name)
+  if (fault !== null) {
+    const fix = 'name it in a word, such as ralph plan auth'
+    throw new UserError({ path: 'feature', found: name, expected: `a feature's name with ${fault}`, fix })
+  }
+  const found = await readdir(join(workTree, '.ralph')).catch(() => [])
+  const folders = found.filter((folder) => featureOfFolder(folder) === name)
+  const newest = folders.sort().at(-1)
+  if (local !== null) await refuseElsewhere(name, newest ?? '', local)
+  const today = new Date().toISOString().slice(0, 10)
+  const folder = `.ralph/${newest ?? `${today}-${name}`}`
+  const [json, markdown, context] = await Promise.all(
+    ['prd.json', 'prd.md', 'context.md'].map((file) => textOf(workTree, `${folder}/${file}`)),
+  )
+  const parsed = json == null ? null : parsePrd(json, `${folder}/prd.json`)
+  if (parsed !== null && !parsed.ok) throw new UserError(parsed.mistakes)
+  const [prd, isNew] = [parsed?.prd ?? null, json == null && markdown == null]
+  const sketch = prd === null && markdown != null ? fromPage(markdown, emptyPrd(), `${folder}/prd.md`) : null
+  const base = prd ?? sketch ?? emptyPrd()
+  return { folder, isNew, prd, base, markdown: markdown ?? null, context: context ?? null }
+}
+
+/** A run's stories are on its branch: written elsewhere, they would begin it anew, or stand in its way. */
+async function refuseElsewhere(name: string, here: string, local: LocalRun): Promise<void> {
+  const { store, clone } = local.workspace
+  const folders = [...(await store.list()).keys()].filter((folder) => featureOfFolder(folder) === name)
+  const newest = folders.sort().at(-1)
+  const state = newest === undefined ? null : ((await store.load(newest))?.state ?? null)
+  if (newest === undefined || state === null || here > newest) return
+  await refuseAtWork(state)
+  const { branch, published } = state
+  if (here === newest && (published === null || clone.branch === branch)) return
+  const isGone = (await store.head(branch)) === null
+  const found = isGone ? `${name}, whose branch ${branch} is gone` : `${name}, whose run is on ${branch}`
+  const fix = isGone ? 'take another name' : `git switch ${branch}, then plan again; or take another name`
+  throw new UserError({ path: 'feature', found, expected: 'a feature of this checkout', fix })
+}
+
+/** prd.json comes last: it is what a run goes by. */
+function filesOf(folder: string, draft: Draft): Files {
+  return { ...sketchOf(folder, draft), [`${folder}/prd.json`]: serializePrd(draft.prd) }
+}
+
+/** What is for people alone: no run begins with it. */
+function sketchOf(folder: string, { prd, context }: Draft): Files {
+  const page = { [`${folder}/prd.md`]: renderPrdMarkdown(prd) }
+  return context === null || context === '' ? page : { [`${folder}/context.md`]: context, ...page }
 }

@@ -1,7 +1,8 @@
 // The files that `ralph init` writes, and how each stands beside what is there already.
+import { stringify } from 'yaml'
 import { findAgent, isModelKey } from '../agents/registry.ts'
+import { kebab } from '../settings/setting.ts'
 import type { Settled, Written } from './answers.ts'
-import { fillWorkflow, yamlOf } from './workflow.ts'
 
 /** `adds`: what stands there already, and a line of ours. */
 export type Planned = { path: string; text: string; adds?: boolean }
@@ -16,17 +17,19 @@ const SCHEMA = 'https://raw.githubusercontent.com/ralph/action/v1/schemas/ralph.
 export const CONFIG = 'ralph.config.yml'
 export const WORKFLOW = '.github/workflows/ralph.yml'
 
-export type Plan = Settled & {
-  /** Lines that give a hosted runner what the project needs. */
-  setups: readonly string[]
-  /** Names of the secrets that the agent logs in with. */
+/** What stands in a workflow: settings by key, as they are written, and the rest. */
+type InWorkflow = {
+  inputs: Written
+  /** Secrets that the agent logs in with; none for a command of the user's own. */
   keys: readonly string[]
-  /** The commit of the action. */
+  /** Command lines that give a hosted runner what the project needs. */
+  setups: readonly string[]
+  /** The commit of the action; null where it is not known, and its place is left to a person. */
   pin: string | null
 }
 
 export function filesOf(
-  { config, inputs, isSeparate, setups, keys, pin }: Plan,
+  { config, inputs, isSeparate, setups, keys, pin }: Settled & InWorkflow,
   templates: Templates,
 ): Planned[] {
   const main = isSeparate ? templates.separate : templates.main
@@ -68,4 +71,56 @@ export function keysOf(agent: string, isSet: (name: string) => boolean): string[
 export function compare({ path, text, adds }: Planned, before: string | null): Change {
   if (before === null) return { path, text, before, kind: 'new' }
   return { path, text, before, kind: adds === true && text !== before ? 'completed' : 'there' }
+}
+
+// ---- the workflows: those of examples/, with a project's own settings, keys and tools in them
+
+export const UNPINNED = '@<sha> # v1'
+const STEP = /^ {6}- (?:id: \w+\n {8})?uses: ralph\/action@.*\n(?: {8}.*\n)*/gm
+const KEY = /^( +)ANTHROPIC_API_KEY: .*\n/gm
+/** The step in which agent or gates run: it has settings, or is one of those jobs at `separate-job`. */
+const RUNS_CODE = /^ {10}(?:agent|command: (?:work|gate))\b/m
+
+export function fillWorkflow(template: string, { inputs, keys, setups, pin }: InWorkflow): string {
+  const setup = setups.map((line) => `      - run: ${line}\n`).join('')
+  return template
+    .replace(/^(?:#.*\n)+/, '# Written by `ralph init`, and yours to change; it is not written over.\n')
+    .replace(STEP, (step) => (RUNS_CODE.test(step) ? setup + withInputs(step, inputs) : step))
+    .replace(KEY, (_line, indent: string) =>
+      keys.map((key) => `${indent}${key}: \${{ secrets.${key} }}\n`).join(''),
+    )
+    .replace(/^ {8}env:\n(?! {10})/gm, '')
+    .replaceAll(UNPINNED, pin === null ? UNPINNED : `@${pin} # v1`)
+}
+
+/** The step with these settings in the place of the example's, whose remarks stay; a step without settings is left. */
+function withInputs(step: string, inputs: Written): string {
+  return step.replace(/(?<=^ {8}with:\n)(?= {10}agent: )(?: {10}.*\n)+/m, (given) => {
+    const remarks = new Map(
+      [...given.matchAll(/^ {10}([\w-]+):.*?( #.*)$/gm)].map(([, name, remark]) => [name, remark]),
+    )
+    const lines = Object.entries(inputs).map(([key, value]) => {
+      const name = kebab(key)
+      return yamlOf({ [name]: inputValue(value) }).replace(/\n$/, `${remarks.get(name) ?? ''}\n`)
+    })
+    return lines.join('').replace(/^(?=.)/gm, ' '.repeat(10))
+  })
+}
+
+/** Settings as inputs of the action: texts by kebab-case name. */
+export function inputTexts(settings: Written): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(settings).map(([key, value]) => [kebab(key), String(inputValue(value))]),
+  )
+}
+
+/** Maps and lists are texts in an input. */
+function inputValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(String).join('\n')
+  return typeof value === 'object' && value !== null ? yamlOf(value) : value
+}
+
+export function yamlOf(value: unknown): string {
+  // Readers of YAML 1.1 take `off` for false.
+  return stringify(value, { lineWidth: 0, blockQuote: 'literal', compat: 'yaml-1.1' })
 }
