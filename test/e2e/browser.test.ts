@@ -1,4 +1,5 @@
 // A story that is seen: the browser refuses a page whose console is broken, with a picture, and lets it through when it is mended.
+import '../fakes/disk.ts'
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { chmod } from 'node:fs/promises'

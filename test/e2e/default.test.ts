@@ -1,5 +1,6 @@
 // The starter workflow as it stands, `isolation` left out: another user, its network closed, its model's key with us; where
 // that cannot be had an error, and a warning where less was chosen by name.
+import '../fakes/disk.ts'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'

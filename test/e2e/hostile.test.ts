@@ -1,5 +1,6 @@
 // A hostile agent tries everything that we could think of, through the committed bundle; docs/security.md has the table.
 // RALPH_UPDATE_DOCS=1 writes it there anew.
+import '../fakes/disk.ts'
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

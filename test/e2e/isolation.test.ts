@@ -1,4 +1,5 @@
 // `isolation: other-user` through the committed bundle: the agent and the gates are somebody else, who holds no key.
+import '../fakes/disk.ts'
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'

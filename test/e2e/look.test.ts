@@ -1,4 +1,5 @@
 // `command: doctor`, `status` and `verify`: what they find stands in the summary and the outputs, and nothing is changed.
+import '../fakes/disk.ts'
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'

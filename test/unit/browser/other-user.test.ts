@@ -1,4 +1,5 @@
 // The browser runs as the gates' user: it reads nothing of ours, has a profile that goes with it, and leaves nothing.
+import '../../fakes/disk.ts'
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readdirSync, statSync } from 'node:fs'

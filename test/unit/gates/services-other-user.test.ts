@@ -1,4 +1,5 @@
 // Services as another user, where the gates run: beside them, ended with them, and nobody is left. Real users and PostgreSQL.
+import '../../fakes/disk.ts'
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'

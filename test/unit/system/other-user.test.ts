@@ -1,4 +1,5 @@
 // `isolation: other-user` with real users, real processes and a real checkout.
+import '../../fakes/disk.ts'
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
