@@ -138,7 +138,7 @@ export class Chain {
   }: ChainOptions): Promise<Chain> {
     const folder = await mkdtemp(join(tmpdir(), 'ralph-chain-'))
     const bare = new Bare(join(folder, 'remote.git'))
-    await bare.create('main')
+    await bare.create('main', { guarded: false })
     const prd = { schemaVersion: 2, project: 'Sample', branchName: BRANCH, userStories: stories }
     const first = {
       'README.md': '# sample\n',

@@ -43,7 +43,7 @@ export function git(
 
 // Told by the gateway who pushes; a refusal's exact words go into a file, because git itself would only
 // report "hook declined" (git-http.ts puts them into the report).
-const updateHook = `#!/bin/bash
+const updateHook = `#!/bin/sh
 ref=$1 old=$2 new=$3
 refuse() { echo "$ref $1" >> "$STANDIN_REASONS"; [ -z "$2" ] || echo "$2" >&2; exit 1; }
 IFS=,
@@ -51,7 +51,7 @@ for name in $STANDIN_PROTECTED; do
   [ "$ref" != "refs/heads/$name" ] || refuse 'protected branch hook declined' "error: GH006: Protected branch update failed for $ref."
 done
 unset IFS
-if [ -n "$STANDIN_GUARD" ] && [ -n "\${new//0/}" ]; then
+if [ -n "$STANDIN_GUARD" ] && [ "$new" != ${zero} ]; then
   if [ "$STANDIN_GUARD" = strict ]; then merges=--diff-merges=first-parent; else merges=--diff-merges=combined; fi
   found=$(git rev-list "$new" --not --all | git diff-tree --stdin $merges --root --no-commit-id --name-only -r -- .github/workflows | head -n 1)
   [ -z "$found" ] || refuse "refusing to allow a GitHub App to create or update workflow \\\`$found\\\` without \\\`workflows\\\` permission"
@@ -65,12 +65,14 @@ export class Bare {
     this.path = path
   }
 
-  async create(defaultBranch: string): Promise<void> {
+  /** `guarded`: pushes are told of by a gateway, which may refuse them. */
+  async create(defaultBranch: string, { guarded = true } = {}): Promise<void> {
     await mkdir(this.path, { recursive: true })
     await git(['init', '--quiet', '--bare', '--template=', `--initial-branch=${defaultBranch}`, this.path])
     const settings = `[http]\n\treceivepack = true\n[uploadpack]\n\tallowFilter = true\n\tallowAnySHA1InWant = true
 [receive]\n\tautogc = false\n\thideRefs = refs/pull\n\tadvertisePushOptions = true\n[gc]\n\tauto = 0\n[core]\n\tlogAllRefUpdates = false\n`
     await writeFile(join(this.path, 'config'), settings, { flag: 'a' })
+    if (!guarded) return
     await mkdir(join(this.path, 'hooks'), { recursive: true })
     await writeFile(join(this.path, 'hooks', 'update'), updateHook)
     await chmod(join(this.path, 'hooks', 'update'), 0o755)
