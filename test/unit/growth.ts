@@ -1,8 +1,10 @@
+import assert from 'node:assert/strict'
+
 /**
- * How much more processor time four times the input takes: about 4 where time grows evenly, 16 where it grows by the
- * square. The least of three tries, since a machine is busy at times.
+ * Four times the input takes less than ten times the processor time: about 4 times where time grows evenly, 16 where it grows
+ * by the square. The least of three tries counts, since a machine is busy at times.
  */
-export function growth(work: (size: number) => unknown, size: number): number {
+export function assertGrowth(work: (size: number) => unknown, size: number, name = '', most = 10): void {
   const spent = (of: number): number => {
     const start = process.cpuUsage()
     work(of)
@@ -10,5 +12,8 @@ export function growth(work: (size: number) => unknown, size: number): number {
     return user + system
   }
   work(size) // so that it is compiled
-  return Math.min(...[1, 2, 3].map(() => spent(4 * size) / (spent(size) || 1)))
+  let least = Number.POSITIVE_INFINITY
+  for (let tries = 0; tries < 3 && least >= most; tries += 1)
+    least = Math.min(least, spent(4 * size) / (spent(size) || 1))
+  assert.ok(least < most, `${name}: four times the input takes ${least.toFixed(1)} times as long`)
 }

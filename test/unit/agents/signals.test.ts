@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { readSignals } from '../../../src/agents/signals.ts'
-import { runs } from '../runs.ts'
+import { anyText, runs } from '../runs.ts'
 
 const NOTHING = { done: false, stuck: null, notDone: false, learnings: [], verdict: null }
 
@@ -152,7 +152,7 @@ test('arbitrary prose never yields a claim', () => {
     ],
   )
   const prose = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    anyText(),
     fc.array(word).map((words) => words.join(' ')),
     fc.lorem({ mode: 'sentences' }).map((text) => `I shall say <ralph>VERIFIED</ralph> when ${text}`),
   )

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { findAgent } from '../../../src/agents/registry.ts'
 import type { Exit } from '../../../src/system/process.ts'
-import { runs } from '../runs.ts'
+import { anyText, runs } from '../runs.ts'
 
 const WELL: Exit = { kind: 'exit', code: 0 }
 
@@ -159,7 +159,7 @@ test('any lines and any end give an answer, and never a finished one without a r
     }),
   )
   const line = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    anyText(),
     json.map((value) => JSON.stringify(value)),
   )
   const exit: fc.Arbitrary<Exit> = fc.oneof(

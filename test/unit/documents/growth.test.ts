@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { readDocuments } from '../../../src/documents/index.ts'
 import { original, PAGE_MARK } from '../../../src/documents/render.ts'
 import type { DocumentFile } from '../../../src/documents/types.ts'
-import { growth } from '../growth.ts'
+import { assertGrowth } from '../growth.ts'
 
 type Make = (words: string) => string
 const story = '## US-1: a\n\n- [ ] b\n'
@@ -67,7 +67,7 @@ function assertQuick(work: (size: number) => unknown, name: string): void {
     work(4 * size)
     const { user } = process.cpuUsage(start)
     // The smallest times grow by what the machine does beside.
-    if (user > 100_000) assert.ok(growth(work, size) < 10, `${name}, ${size}`)
+    if (user > 100_000) assertGrowth(work, size, `${name}, ${size}`)
   }
 }
 
@@ -81,7 +81,7 @@ test('more stories under one title than a feature has are refused before they ar
   assert.deepEqual(read(boxes(2_001)), ['2001 stories in all'])
   const six = Array.from({ length: 6 }, (_, at) => ({ ...boxes(2_000), path: `docs/${at}.md` }))
   assert.deepEqual(read(...six), ['12000 stories in all'])
-  assert.ok(growth((size) => read(boxes(size)), 2_500) < 10)
+  assertGrowth((size) => read(boxes(size)), 2_500)
 })
 
 test('a prd.json whose titles are written with escapes', () => {
@@ -93,5 +93,5 @@ test('a prd.json whose titles are written with escapes', () => {
     }))
   const text = (size: number) =>
     JSON.stringify({ userStories: stories(size) }).replaceAll('\u00e9', '\\u00e9')
-  assert.ok(growth((size) => readDocuments([{ path: 'prd.json', text: text(size) }]), 2_500) < 10)
+  assertGrowth((size) => readDocuments([{ path: 'prd.json', text: text(size) }]), 2_500)
 })

@@ -8,7 +8,7 @@ import type { Prd } from '../../../src/model/feature.ts'
 import { oneLine, plainLines } from '../../../src/model/text.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { feature, story } from '../prd/samples.ts'
-import { runs } from '../runs.ts'
+import { anyText, runs } from '../runs.ts'
 import { documentsOf } from './samples.ts'
 
 const words = ({ userStories, project, description }: Prd) => ({
@@ -115,7 +115,7 @@ const line = fc.constantFrom(
   ...['**Acceptance Criteria:**', '**Depends on:** US-9', '\\<!-- x -->', '    code', '1. g', '<details>'],
 )
 const block = fc
-  .array(fc.oneof(line, fc.string({ unit: 'binary', maxLength: 12 })), { maxLength: 8 })
+  .array(fc.oneof(line, anyText({ maxLength: 12 })), { maxLength: 8 })
   .map((all) => all.join('\n'))
 const text = fc.oneof(block, fc.constantFrom(...hostileStrings.map((one) => one.text.slice(0, 2_000))))
 const filled = text.filter((one) => oneLine(one) !== '')

@@ -6,6 +6,7 @@ import { planDigest, readProposal, withParts } from '../../../src/loop/plan.ts'
 import type { Story } from '../../../src/model/feature.ts'
 import type { PlanTask } from '../../../src/model/plan.ts'
 import { newStory, prdSchema } from '../../../src/prd/schema.ts'
+import { anyText } from '../runs.ts'
 
 const fresh: PlanTask = { brief: 'b', stories: [], split: null, message: '' }
 const block = (value: unknown) => `Words.\n\`\`\`json\n${JSON.stringify(value)}\n\`\`\`\n`
@@ -55,7 +56,7 @@ test('what is no plan is said in a sentence that the next session can mend', () 
 })
 
 test('reading is total, and hidden characters come into no story', () => {
-  fc.assert(fc.property(fc.string({ unit: 'binary' }), (words) => void readProposal(words, fresh)))
+  fc.assert(fc.property(anyText(), (words) => void readProposal(words, fresh)))
   fc.assert(fc.property(fc.jsonValue(), (value) => void readProposal(block(value), fresh)))
   const [only] = proposed(block({ stories: [story('Pay\u202e \u{e0041}now')] })).stories
   assert.equal(only?.title, 'Pay now')

@@ -12,7 +12,7 @@ import type { Event } from '../../../src/model/event.ts'
 import type { Story } from '../../../src/model/feature.ts'
 import type { State } from '../../../src/model/state.ts'
 import { newStory } from '../../../src/prd/schema.ts'
-import { runs } from '../runs.ts'
+import { anyText, runs } from '../runs.ts'
 import { built, gate, limitsWith, NOW, session, stateOf, storyOf } from './samples.ts'
 
 const runPrompt = (...given: Parameters<typeof runParts>) => textOf(runParts(...given))
@@ -319,7 +319,7 @@ describe('hostile texts', () => {
   const line = fc.oneof(
     ticks,
     fc.constantFrom('EVIL', '~~~', '# The story', '\r', '   ```', '```ts', '\u2028```', '{{failure}}', '$&'),
-    fc.string({ unit: 'binary', maxLength: 20 }),
+    anyText({ maxLength: 20 }),
   )
   const output = fc.array(line, { maxLength: 60 }).map((lines) => `EVIL\n${lines.join('\n')}\nEVIL`)
 

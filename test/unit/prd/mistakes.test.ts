@@ -6,7 +6,7 @@ import { jsonFault } from '../../../src/model/json-fault.ts'
 import { branchNameFault, idFault } from '../../../src/model/names.ts'
 import { shown } from '../../../src/model/text.ts'
 import { parsePrd } from '../../../src/prd/parse.ts'
-import { growth } from '../growth.ts'
+import { assertGrowth } from '../growth.ts'
 import { runs } from '../runs.ts'
 import { mistakesIn } from './samples.ts'
 
@@ -151,7 +151,7 @@ describe('stories', () => {
       }))
       assert.equal(mistakesIn({ userStories }).length, length)
     }
-    assert.ok(growth(unknown, 2_500) < 10)
+    assertGrowth(unknown, 2_500)
   })
 
   test('ids', () => {

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { parsePrd } from '../../../src/prd/parse.ts'
 import { asImported, emptyRun } from '../../../src/prd/schema.ts'
 import { serializePrd } from '../../../src/prd/serialize.ts'
-import { runs } from '../runs.ts'
+import { anyText, runs } from '../runs.ts'
 import { arbitraryPrd, fixture, mistakesIn, parsed } from './samples.ts'
 
 const all = ['bmad', 'agnostic-v2', 'snarktank', 'ralph-tui', 'ralphy', 'steps', 'ours'].map(
@@ -301,7 +301,7 @@ describe('properties', () => {
       tree.map((value) => JSON.stringify(value)),
       file.map((value) => JSON.stringify(value)),
       fc.json(),
-      fc.string({ unit: 'binary' }),
+      anyText(),
       fc
         .array(fc.constantFrom('- [ ]', ' a', '\n', '  ', '- ', '# ', '{', '"', '```', '<!--', 'RALPH_DONE'))
         .map((p) => p.join('')),

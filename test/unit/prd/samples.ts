@@ -7,6 +7,7 @@ import type { Extra } from '../../../src/model/usage.ts'
 import { parsePrd } from '../../../src/prd/parse.ts'
 import { emptyRun, newStory } from '../../../src/prd/schema.ts'
 import type { Mistake } from '../../../src/system/errors.ts'
+import { anyText } from '../runs.ts'
 
 export function fixture(name: string): string {
   return readFileSync(new URL(`../../fixtures/prd/${name}`, import.meta.url), 'utf8')
@@ -49,9 +50,7 @@ const extra = fc.option(
     nil: undefined,
   },
 )
-const someText = fc
-  .string({ unit: 'binary', minLength: 1, maxLength: 30 })
-  .filter((text) => text.trim() !== '')
+const someText = anyText({ minLength: 1, maxLength: 30 }).filter((text) => text.trim() !== '')
 
 /** Stories as people and Ralph may leave them: unique ids, dependencies on earlier ones only. */
 export const arbitraryStories: fc.Arbitrary<Story[]> = fc

@@ -144,11 +144,12 @@ test('the reader finds what text that is not escaped does', () => {
   }
 })
 
-for (const [name, state] of Object.entries({
+/** Each string in one of them; in the full tests in all. */
+for (const [third, [name, state]] of Object.entries({
   stuck: states.stuck,
   error: states.error,
   working: states.working,
-})) {
+}).entries()) {
   if (state === undefined) continue
   test(`comment, summary, pull request and checks: ${name}`, () => {
     const readings = (text: string, poison: typeof poisoned) => {
@@ -169,7 +170,7 @@ for (const [name, state] of Object.entries({
     }
     for (const poison of [poisoned, poisonedIds]) {
       const expected = readings('x', poison)
-      for (const { text } of every(name === 'working' ? 1 : 3, hostileStrings))
+      for (const { text } of every(3, hostileStrings, third))
         assert.deepEqual(readings(text, poison), expected, text.slice(0, 60))
     }
   })

@@ -8,7 +8,7 @@ import { maxJobs, readSettings, type Settings } from '../../../src/settings/inde
 import type { Report } from '../../../src/settings/place.ts'
 import { settingRows } from '../../../src/settings/table.ts'
 import { parseText } from '../../../src/settings/text.ts'
-import { runs } from '../runs.ts'
+import { anyText, runs } from '../runs.ts'
 
 const rows = settingRows.filter((row) => row.group !== 'file only')
 const surface = fc.constantFrom('action' as const, 'cli' as const)
@@ -20,7 +20,7 @@ const word = fc.constantFrom(
   'x',
 )
 const value = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 60 }),
+  anyText({ maxLength: 60 }),
   fc.constantFrom(
     '5',
     '0',
@@ -101,7 +101,7 @@ test('arbitrary file text never throws', () => {
     '<<',
   )
   const text = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    anyText(),
     fc.array(piece, { maxLength: 40 }).map((parts) => parts.join('')),
   )
   fc.assert(
