@@ -77,107 +77,69 @@ export async function withSteps(
 }
 
 export function withPipeline(pipeline: Pipeline, tools: StepTools): AgentPort {
-  const { base } = tools
+  const { base, clock, say } = tools
   return {
     judge: base.judge,
     plan: base.plan,
     setUp: pipeline.setsUp ? base.setUp : async () => null,
     async work(state, attempt, { conflict, timeoutMs, ...bounds }, signal) {
-      const begun = pure.begin(tools.clock.now() + timeoutMs, state.control.circuits ?? {})
-      const way = { pipeline, steps: pipeline.before, state, attempt, conflict, tools, signal }
-      const { progress, why } = await walk(way, begun, bounds)
-      const session = pure.foldSessions(progress, why)
-      return progress.circuits === begun.circuits ? session : { ...session, circuits: progress.circuits }
+      const { circuits = {} } = state.control
+      const steps = pipeline.before.map((step) => ranAs(step, attempt, tools))
+      const way = { steps, state, attempt, tools, signal, isBefore: true }
+      const attemptStep = ({ step, tries, bounds, failed: failure }: pure.Trial) => {
+        if (step.type !== 'agent') return act(step, way, bounds.timeoutMs)
+        const told =
+          failure === null ? state : withRecord(state, attempt.storyId, (record) => ({ ...record, failure }))
+        const how = { ...bounds, conflict, step: pure.sessionStep(steps, step, tries) }
+        return (tools.agents.get(step.agent ?? '') ?? base).work(told, attempt, how, signal)
+      }
+      const start = { deadline: clock.now() + timeoutMs, circuits, bounds }
+      const walked = await pure.walk(steps, start, { clock, signal, say, attempt: attemptStep })
+      const session = pure.foldSessions(walked)
+      return walked.circuits === circuits ? session : { ...session, circuits: walked.circuits }
     },
     ...(pipeline.after.length === 0 ? {} : { afterwards: afterwards(pipeline, tools) }),
   }
 }
 
 /** What they write is thrown away, and what they fail at is a warning: the story has passed. */
-function afterwards(pipeline: Pipeline, tools: StepTools): NonNullable<AgentPort['afterwards']> {
+function afterwards({ after: steps }: Pipeline, tools: StepTools): NonNullable<AgentPort['afterwards']> {
+  const { clock, say } = tools
   return async (state, attempt, timeoutMs, signal) => {
-    const { circuits = {} } = state.control
-    const begun = pure.begin(tools.clock.now() + timeoutMs, circuits)
-    const way = { pipeline, steps: pipeline.after, state, attempt, conflict: null, tools, signal }
+    const { circuits: before = {} } = state.control
+    const way = { steps, state, attempt, tools, signal, isBefore: false }
+    const attemptStep = async ({ step, bounds }: pure.Trial) => {
+      if (step.type === 'agent') throw new Error('no session is begun behind the commit')
+      return act(step, way, bounds.timeoutMs)
+    }
     const nothing = { costUsd: null, tokens: null }
-    const { progress, why } = await walk(way, begun, { budget: nothing, reserved: nothing })
+    const bounds = { budget: nothing, reserved: nothing }
+    const start = { deadline: clock.now() + timeoutMs, circuits: before, bounds }
+    const { circuits, ended } = await pure.walk(steps, start, { clock, signal, say, attempt: attemptStep })
     if (await tools.repository.restore(attempt.candidate.commit))
-      tools.say('what steps behind git-commit wrote is thrown away')
-    if (why?.status === 'failed') tools.warn(`${why.message}; ${attempt.storyId} has passed all the same`)
+      say('what steps behind git-commit wrote is thrown away')
+    if (ended?.status === 'failed') tools.warn(`${ended.message}; ${attempt.storyId} has passed all the same`)
     return {
-      ...(why?.pause === undefined ? {} : { pause: why.pause }),
-      ...(progress.circuits === circuits ? {} : { circuits: progress.circuits }),
+      ...(ended?.pause === undefined ? {} : { pause: ended.pause }),
+      ...(circuits === before ? {} : { circuits }),
     }
   }
 }
 
 type Way = {
-  pipeline: Pipeline
   steps: readonly PipelineStep[]
   state: State
   attempt: Attempt
-  conflict: string | null
   tools: StepTools
   signal: AbortSignal
-}
-type Trial = Extract<pure.Move, { kind: 'try' }>
-
-async function walk(way: Way, begun: pure.Progress, bounds: Parameters<typeof pure.nextMove>[2]) {
-  const { steps, tools, signal } = way
-  const { clock, say } = tools
-  let progress = begun
-  for (;;) {
-    const move = pure.nextMove(steps, progress, bounds, clock.now())
-    const isWhole = move.kind === 'end' && move.why === null
-    if (signal.aborted && !isWhole) return { progress, why: pure.CANCELLED }
-    if (move.kind === 'end') return { progress, why: move.why }
-    if (move.kind === 'wait') {
-      say(`${move.step.name} is tried again in ${Math.ceil(move.ms / 1000)} s`)
-      await clock.sleep(move.ms, signal)
-    } else if (move.kind === 'rest') {
-      say(`${move.step.name} is left out: it rests until ${new Date(move.until).toISOString()}`)
-      progress = pure.rested(steps, progress, move.step, move.until)
-    } else {
-      const { failed } = progress
-      progress = await tryStep(way, move, progress)
-      // A failure that ends nothing is told; one that does is what the attempt came to.
-      if (progress.failed !== null && progress.failed !== failed)
-        say(`${progress.failed.summary.replace(/^step /, '')}; goes on`)
-    }
-  }
-}
-
-async function tryStep(way: Way, move: Trial, progress: pure.Progress): Promise<pure.Progress> {
-  const { clock, say } = way.tools
-  const { step, tries } = move
-  const again = tries === 0 ? '' : `, try ${tries + 1}`
-  const agent = step.type === 'agent' ? step.agent : null
-  say(`${progress.at + 1} of ${way.steps.length}: ${step.name} (${agent ?? step.type}${again})`, agent)
-  if (step.type === 'agent') {
-    const session = await sessionOf(step, way, move, progress)
-    return pure.worked(way.steps, progress, ranAs(step, way), session, clock.now())
-  }
-  const result = await act(step, way, move.bounds.timeoutMs)
-  // What was cut short has not failed.
-  return way.signal.aborted ? progress : pure.tried(progress, step, result, clock.now())
-}
-
-function sessionOf(step: AgentStep, way: Way, { tries, bounds }: Trial, { failed: failure }: pure.Progress) {
-  const { state, attempt, conflict, pipeline, signal } = way
-  const { base, agents } = way.tools
-  if (attempt.phase !== 'reserved') throw new Error('no session is begun behind the commit')
-  const own = step.agent === null ? undefined : agents.get(step.agent)
-  const { model, args } = ranAs(step, way)
-  const told =
-    failure === null ? state : withRecord(state, attempt.storyId, (record) => ({ ...record, failure }))
-  const how = { ...bounds, conflict, step: { ...pure.sessionStep(pipeline, step, tries), model, args } }
-  return (own ?? base).work(told, attempt, how, signal)
+  /** Before the commit. */
+  isBefore: boolean
 }
 
 /** Whoever stands in for the run's agent knows neither its models nor its arguments. */
-function ranAs(step: AgentStep, { tools, attempt }: Way): AgentStep {
-  const isOwn = step.agent !== null && tools.agents.has(step.agent)
-  return isOwn || attempt.agent === 'first' ? step : { ...step, agent: null, model: null, args: [] }
+function ranAs(step: PipelineStep, attempt: Attempt, { agents }: StepTools): PipelineStep {
+  if (step.type !== 'agent' || attempt.agent === 'first' || agents.has(step.agent ?? '')) return step
+  return { ...step, agent: null, model: null, args: [] }
 }
 
 async function act(step: Exclude<PipelineStep, AgentStep>, way: Way, timeoutMs: number): Promise<pure.Tried> {
@@ -200,9 +162,9 @@ async function act(step: Exclude<PipelineStep, AgentStep>, way: Way, timeoutMs: 
 
 /** The gates on the story's work as it stands, which stays as it is. What counts is their run with the commit. */
 async function verify(step: PipelineStep, way: Way, timeoutMs: number): Promise<pure.Tried> {
-  const { state, attempt, pipeline, steps } = way
+  const { state, attempt, steps, isBefore } = way
   const { repository, gates, commit: write } = way.tools
-  if (steps !== pipeline.before || steps.at(-1) === step) return { kind: 'ok' }
+  if (!isBefore || steps.at(-1) === step) return { kind: 'ok' }
   const kept = await repository.keep(state, attempt.storyId)
   if (kept === null) return { kind: 'ok' }
   if (kept.dropped.length > 0) {

@@ -1,6 +1,6 @@
-// What a pipeline does next, and what a step's end means for it: decisions as data. Pure.
-import type { AgentStep, Circuits, Pipeline, PipelineStep, SessionStep } from '../model/pipeline.ts'
-import type { SessionBounds } from '../model/ports.ts'
+// The steps of a pipeline in their order: bounded tries, the iteration's time, circuits, and what ends them. Pure but for its tools.
+import type { Circuits, PipelineStep, SessionStep } from '../model/pipeline.ts'
+import type { Clock, SessionBounds } from '../model/ports.ts'
 import type { Failure, Session } from '../model/state.ts'
 import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
 import { wentWell } from './work.ts'
@@ -8,150 +8,159 @@ import { wentWell } from './work.ts'
 type Ended = Pick<Session, 'status' | 'message' | 'resetsAt'> &
   Partial<Pick<Session, 'detail' | 'pause' | 'hints'>>
 
-/** How far a list of steps has come. Times are epoch milliseconds. */
-export type Progress = {
-  /** The step that is next, and how often it was tried. */
-  at: number
-  tries: number
-  notBefore: number
-  deadline: number
+/** What the steps came to. */
+export type Walked = {
   circuits: Circuits
-  sessions: readonly Session[]
+  sessions: Session[]
   /** Of these, those of another agent or model than the run's. */
   others: NonNullable<Session['others']>
-  /** The newest failure that ended nothing: whoever works next is told. */
-  failed: Failure | null
+  /** Why the steps behind it did not run; null where all had their turn. */
   ended: Ended | null
 }
 
-export const CANCELLED: Ended = { status: 'interrupted', message: 'cancelled', resetsAt: null }
-
+/** What a step that is no session came to. */
 export type Tried =
   | { kind: 'ok' }
   | { kind: 'failed'; summary: string; detail: string }
   /** A condition that people set up: the run ends here. */
   | { kind: 'ends-run'; reason: string }
 
-export type Move =
-  | { kind: 'try'; step: PipelineStep; tries: number; bounds: SessionBounds }
-  | { kind: 'wait'; step: PipelineStep; ms: number }
-  /** Its circuit is open: it is left out. */
-  | { kind: 'rest'; step: PipelineStep; until: number }
-  | { kind: 'end'; why: Ended | null }
+/** `failed`: the newest failure that ended nothing, for whoever works next. */
+export type Trial = { step: PipelineStep; tries: number; bounds: SessionBounds; failed: Failure | null }
 
-export function begin(deadline: number, circuits: Circuits): Progress {
-  return {
-    at: 0,
-    tries: 0,
-    notBefore: 0,
-    deadline,
-    circuits,
-    sessions: [],
-    others: [],
-    failed: null,
-    ended: null,
-  }
+export type Tools = {
+  clock: Clock
+  signal: AbortSignal
+  /** Tries a step once. */
+  attempt(trial: Trial): Promise<Tried | Session>
+  /** `agent`: whose words come next, where it is not the run's own. */
+  say(text: string, agent?: string | null): void
 }
 
-/** Total: every progress leads to `end` in at most 2 x (maxRetries + 1) moves a step (test/unit/loop). */
-export function nextMove(
-  steps: readonly PipelineStep[],
-  progress: Progress,
-  bounds: Omit<SessionBounds, 'timeoutMs'>,
-  now: number,
-): Move {
-  const { at, tries, notBefore, deadline, circuits, sessions, ended } = progress
+/** `deadline` is epoch milliseconds. */
+type Start = { deadline: number; circuits: Circuits; bounds: Omit<SessionBounds, 'timeoutMs'> }
+
+const CANCELLED: Ended = { status: 'interrupted', message: 'cancelled', resetsAt: null }
+
+/** Each step at its turn, at most `maxRetries + 1` times and none beyond the deadline. */
+export async function walk(steps: readonly PipelineStep[], start: Start, tools: Tools): Promise<Walked> {
+  const way: Way = { ...start, ...tools, steps, sessions: [], others: [], failed: null }
+  let ended: Ended | null = null
+  for (let at = 0; at < steps.length && ended === null; at += 1) ended = await take(at, way)
+  if (ended !== null && tools.signal.aborted) ended = CANCELLED
+  const { circuits, sessions, others } = way
+  return { circuits, sessions, others, ended }
+}
+
+type Way = Start & Tools & Omit<Walked, 'ended'> & { steps: readonly PipelineStep[]; failed: Failure | null }
+
+/** A step at its turn; gives what ends them all. */
+async function take(at: number, way: Way): Promise<Ended | null> {
+  const { steps, deadline, clock, signal, say } = way
   const step = steps[at]
-  if (ended !== null || step === undefined) return { kind: 'end', why: ended }
-  const until = step.circuit === null ? null : (circuits[step.name]?.until ?? null)
-  if (until !== null && until > now && tries === 0) return { kind: 'rest', step, until }
-  if (now >= deadline)
-    return { kind: 'end', why: failure(`the iteration's time was over before step ${step.name}`) }
-  if (tries > 0 && notBefore > now) return { kind: 'wait', step, ms: Math.min(notBefore, deadline) - now }
-  const budget = budgetAfter(bounds.budget, usageOf(sessions))
-  if (step.type === 'agent' && sessions.length > 0 && isSpent(budget)) {
-    const message = `before step ${step.name} what the run may spend was used up`
-    return { kind: 'end', why: { status: 'interrupted', message, resetsAt: null } }
+  if (signal.aborted || step === undefined) return CANCELLED
+  const isWorkedOn = way.sessions.some(wentWell) || steps.slice(at + 1).some(({ type }) => type === 'agent')
+  const rest = step.circuit === null ? null : (way.circuits[step.name]?.until ?? null)
+  if (rest !== null && rest > clock.now()) {
+    say(`${step.name} is left out: it rests until ${new Date(rest).toISOString()}`)
+    if (step.type !== 'agent' || isWorkedOn) return null
+    // Nobody is left to do the story's work: it is waited for.
+    const message = `step ${step.name} rests after ${way.circuits[step.name]?.failures} failures in a row`
+    return { status: 'overloaded', message, resetsAt: rest }
   }
-  const timeoutMs = Math.min(step.timeoutMs ?? Number.POSITIVE_INFINITY, deadline - now)
-  return { kind: 'try', step, tries, bounds: { ...bounds, budget, timeoutMs } }
+  // The steps go on without a session only where another one does the story's work.
+  const mayFail = step.continueOnError && (step.type !== 'agent' || isWorkedOn)
+  for (let tries = 0; ; tries += 1) {
+    const now = clock.now()
+    if (now >= deadline) return failure(`the iteration's time was over before step ${step.name}`)
+    const budget = budgetAfter(way.bounds.budget, usageOf(way.sessions))
+    if (step.type === 'agent' && way.sessions.length > 0 && isSpent(budget)) {
+      const message = `before step ${step.name} what the run may spend was used up`
+      return { status: 'interrupted', message, resetsAt: null }
+    }
+    const agent = step.type === 'agent' ? step.agent : null
+    const again = tries === 0 ? '' : `, try ${tries + 1}`
+    say(`${at + 1} of ${steps.length}: ${step.name} (${agent ?? step.type}${again})`, agent)
+    const timeoutMs = Math.min(step.timeoutMs ?? Number.POSITIVE_INFINITY, deadline - now)
+    const bounds = { ...way.bounds, budget, timeoutMs }
+    const result = await way.attempt({ step, tries, bounds, failed: way.failed })
+    // What was cut short has not failed.
+    if (signal.aborted && !('status' in result)) return CANCELLED
+    const after = 'status' in result ? heard(step, result, mayFail, way) : result
+    if (after === null || 'status' in after) return after
+    if (after.kind === 'ok') {
+      mend(step, way)
+      return null
+    }
+    if (after.kind === 'ends-run')
+      return { status: 'interrupted', message: after.reason, resetsAt: null, pause: after.reason }
+    if (tries >= step.maxRetries) return fail({ ...step, continueOnError: mayFail }, after, way)
+    const ms = Math.min(step.retryDelayMs, deadline - clock.now())
+    if (ms > 0 && !signal.aborted) {
+      say(`${step.name} is tried again in ${Math.ceil(ms / 1000)} s`)
+      await clock.sleep(ms, signal)
+    }
+    if (signal.aborted) return CANCELLED
+  }
 }
 
-/** A step that rests is passed over; where nobody is left to do the story's work, it is waited for. */
-export function rested(
-  steps: readonly PipelineStep[],
-  progress: Progress,
-  step: PipelineStep,
-  until: number,
-): Progress {
-  if (step.type !== 'agent' || worksLater(steps, progress) || hasWorked(progress)) return passed(progress)
-  const message = `step ${step.name} rests after ${progress.circuits[step.name]?.failures} failures in a row`
-  return { ...progress, ended: { status: 'overloaded', message, resetsAt: until } }
+/** A session at its end. One that the vendor, the account or a person ended is not the step's to try again. */
+function heard(ran: PipelineStep, session: Session, mayFail: boolean, way: Way): Tried | Ended | null {
+  const { status, message, resetsAt, hints, usage } = session
+  const isFirst = way.sessions.length === 0
+  const isDone = way.sessions.some(wentWell)
+  const step = { ...ran, continueOnError: mayFail }
+  way.sessions.push(session)
+  if (ran.type === 'agent' && (ran.agent !== null || ran.model !== null))
+    way.others.push({ agent: ran.agent, model: ran.model, usage })
+  if (wentWell(session)) {
+    way.failed = null
+    return { kind: 'ok' }
+  }
+  if (status === 'failed') return { kind: 'failed', summary: message, detail: '' }
+  if (status === 'finished') {
+    const why = hints.stuck ?? 'it says that it is not done'
+    // Who comes after another one judges its work.
+    return isFirst && !mayFail
+      ? { status, message, resetsAt, hints }
+      : fail(step, { summary: why, detail: '' }, way)
+  }
+  const isLimited = status === 'limit' || status === 'overloaded'
+  if (isLimited && mayFail && isDone) return fail(step, { summary: message, detail: '' }, way)
+  return { status, message: `step ${step.name}: ${message}`, resetsAt }
 }
 
-/** After a try of a step that is no session. */
-export function tried(progress: Progress, step: PipelineStep, result: Tried, now: number): Progress {
-  switch (result.kind) {
-    case 'ok':
-      return passed(mended(progress, step))
-    case 'ends-run': {
-      const { reason } = result
-      return { ...progress, ended: { status: 'interrupted', message: reason, resetsAt: null, pause: reason } }
-    }
-    case 'failed': {
-      const { summary, detail } = result
-      if (progress.tries < step.maxRetries)
-        return { ...progress, tries: progress.tries + 1, notBefore: now + step.retryDelayMs }
-      return failedStep(progress, step, `step ${step.name}: ${summary}`, detail, now)
-    }
+/** A step has failed for good: its circuit counts, and where it may fail whoever works next is told. */
+function fail(step: PipelineStep, why: { summary: string; detail: string }, way: Way): Ended | null {
+  const { circuit, name, continueOnError } = step
+  const summary = `step ${name}: ${why.summary}`
+  if (circuit !== null) {
+    const failures = (way.circuits[name]?.failures ?? 0) + 1
+    const until = failures < circuit.threshold ? null : way.clock.now() + circuit.resetAfterMs
+    way.circuits = { ...way.circuits, [name]: { failures, until } }
   }
+  if (!continueOnError) return { ...failure(summary), detail: why.detail }
+  way.failed = { kind: 'session', summary, detail: why.detail }
+  way.say(`${name}: ${why.summary}; goes on`)
+  return null
 }
 
-/**
- * After a session. One that the vendor, the account or a person ended is not the step's to try again, and the steps go on
- * without one only where another does the story's work.
- */
-export function worked(
-  steps: readonly PipelineStep[],
-  progress: Progress,
-  ran: AgentStep,
-  session: Session,
-  now: number,
-): Progress {
-  const { status, message, resetsAt, hints } = session
-  const isDone = hasWorked(progress)
-  const step = { ...ran, continueOnError: ran.continueOnError && (isDone || worksLater(steps, progress)) }
-  const isOther = step.agent !== null || step.model !== null
-  const { agent, model } = step
-  const others = isOther ? [...progress.others, { agent, model, usage: session.usage }] : progress.others
-  const seen = { ...progress, others, sessions: [...progress.sessions, session] }
-  switch (status) {
-    case 'finished': {
-      if (wentWell(session)) return passed(mended({ ...seen, failed: null }, step))
-      const why = hints.stuck ?? 'it says that it is not done'
-      const told = `step ${step.name}: ${why}`
-      if (step.continueOnError) return failedStep(seen, step, told, '', now)
-      // Who comes after another one judges its work.
-      if (progress.sessions.length > 0) return { ...seen, ended: failure(told) }
-      return { ...seen, ended: { status, message, resetsAt, hints } }
-    }
-    case 'failed':
-      return tried(seen, step, { kind: 'failed', summary: message, detail: '' }, now)
-    case 'limit':
-    case 'overloaded':
-      if (step.continueOnError && isDone)
-        return failedStep(seen, step, `step ${step.name}: ${message}`, '', now)
-  }
-  return { ...seen, ended: { status, message: `step ${step.name}: ${message}`, resetsAt } }
+function mend({ name }: PipelineStep, way: Way): void {
+  if (way.circuits[name] === undefined) return
+  const { [name]: _closed, ...circuits } = way.circuits
+  way.circuits = circuits
+}
+
+function failure(message: string): Ended {
+  return { status: 'failed', message, resetsAt: null }
 }
 
 /** One session of all that the steps had: what each used counts, and the first that did not go well speaks for all. */
-export function foldSessions({ sessions, others }: Progress, ended: Ended | null): Session {
-  const last = sessions.at(-1)
+export function foldSessions({ sessions, others, ended }: Walked): Session {
   const done = sessions.some(({ hints }) => hints.done)
   return {
     status: 'finished',
-    message: last?.message ?? '',
+    message: sessions.at(-1)?.message ?? '',
     resetsAt: null,
     hints: { done, notDone: false, stuck: null },
     ...ended,
@@ -163,11 +172,11 @@ export function foldSessions({ sessions, others }: Progress, ended: Ended | null
 
 /** What the first session of the run is called, and every other. */
 export function sessionStep(
-  pipeline: Pipeline,
+  steps: readonly PipelineStep[],
   step: Extract<PipelineStep, { type: 'agent' }>,
   tries: number,
 ): SessionStep {
-  const isFirst = pipeline.before.find(({ type }) => type === 'agent') === step
+  const isFirst = steps.find(({ type }) => type === 'agent') === step
   const log = `${isFirst ? '' : `-${fileWord(step.name)}`}${tries === 0 ? '' : `-again-${tries}`}`
   const { name, model, args, prompt } = step
   return { name, model, args, prompt, log }
@@ -175,45 +184,6 @@ export function sessionStep(
 
 export function fileWord(name: string): string {
   return name.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 40)
-}
-
-function failedStep(
-  progress: Progress,
-  step: PipelineStep,
-  summary: string,
-  detail: string,
-  now: number,
-): Progress {
-  const failures = (progress.circuits[step.name]?.failures ?? 0) + 1
-  const { circuit } = step
-  const until = circuit === null || failures < circuit.threshold ? null : now + circuit.resetAfterMs
-  const circuits =
-    circuit === null ? progress.circuits : { ...progress.circuits, [step.name]: { failures, until } }
-  const counted = { ...progress, circuits }
-  if (step.continueOnError) return passed({ ...counted, failed: { kind: 'session', summary, detail } })
-  return { ...counted, ended: { ...failure(summary), detail } }
-}
-
-function failure(message: string): Ended {
-  return { status: 'failed', message, resetsAt: null }
-}
-
-function mended(progress: Progress, { name }: PipelineStep): Progress {
-  if (progress.circuits[name] === undefined) return progress
-  const { [name]: _closed, ...circuits } = progress.circuits
-  return { ...progress, circuits }
-}
-
-function hasWorked({ sessions }: Progress): boolean {
-  return sessions.some(wentWell)
-}
-
-function worksLater(steps: readonly PipelineStep[], { at }: Progress): boolean {
-  return steps.slice(at + 1).some(({ type }) => type === 'agent')
-}
-
-function passed(progress: Progress): Progress {
-  return { ...progress, at: progress.at + 1, tries: 0, notBefore: 0 }
 }
 
 function usageOf(sessions: readonly Session[]): Usage {
