@@ -1,32 +1,23 @@
 // The report of a feature: one file that opens from disk, runs nothing, fetches nothing and needs nothing else.
 import { oneLine } from '../../model/text.ts'
 import { VERSION } from '../../model/version.ts'
+import { utf8Bytes } from '../blocks.ts'
 import { OUTCOMES, STANDINGS } from '../outcomes.ts'
 import { figuresOf, type View } from '../view.ts'
 import { utc } from '../words.ts'
 import { costTables, wastedWords } from './costs.ts'
 import { folded, html, inHtml, link, type Markup, nothing, section, type Value, words } from './markup.ts'
 import { dependencyPicture, timelinePicture } from './pictures.ts'
-import { type Pictures, type Room, storyList } from './stories.ts'
+import { type Pictures, storyList } from './stories.ts'
 
-export { picturesWanted } from './stories.ts'
+export { MOST_PICTURES, picturesWanted } from './stories.ts'
 
 import { STYLE, STYLE_HASH } from './style.ts'
 
 /** Of the whole page, UTF-8. */
 export const MOST_BYTES = 3_000_000
-/** Of all pictures together, as data URIs; more are not worth reading from the repository. */
-export const MOST_PICTURES = 1_600_000
-
-/** Outputs get shorter first, then texts, then there are fewer pictures, then fewer stories in full. */
-const ROOMS: readonly Room[] = [
-  { stories: 300, lines: 2000, text: 6000, output: 40_000, pictures: MOST_PICTURES },
-  { stories: 300, lines: 2000, text: 4000, output: 8000, pictures: MOST_PICTURES },
-  { stories: 300, lines: 2000, text: 2000, output: 3000, pictures: MOST_PICTURES },
-  { stories: 100, lines: 2000, text: 500, output: 1000, pictures: MOST_PICTURES / 4 },
-  { stories: 20, lines: 200, text: 200, output: 0, pictures: 0 },
-]
-
+/** Of the frame around the stories. */
+const HEADING = 200
 /** What a page that follows a run has beside the report: `nonce` lets its own script and style in. */
 export type Live = { nonce: string; head: Markup; body: Markup }
 
@@ -40,15 +31,8 @@ export function renderReport(view: View, pictures: Pictures = new Map(), live: L
     section('costs', 'Cost', costTables(view)),
     section('graph', 'What depends on what', dependencyPicture(view.stories)),
   ]
-  let text = ''
-  for (const room of ROOMS) {
-    const stories = storyList(view, room, pictures, MOST_BYTES)
-    if (stories === null) continue
-    text = whole(view, stories, rest, live)
-    // A character is three bytes at most.
-    if (text.length * 3 <= MOST_BYTES || new TextEncoder().encode(text).length <= MOST_BYTES) break
-  }
-  return text
+  const left = MOST_BYTES - utf8Bytes(whole(view, nothing, rest, live)) - HEADING
+  return whole(view, storyList(view, pictures, left), rest, live)
 }
 
 function whole(view: View, stories: Markup, rest: readonly Markup[], live: Live | null): string {

@@ -2,6 +2,7 @@
 import { typedOn } from '../../loop/command-table.ts'
 import type { Screenshot } from '../../model/gate.ts'
 import { oneLine } from '../../model/text.ts'
+import { utf8Bytes } from '../blocks.ts'
 import { bounded } from '../escape.ts'
 import { STANDINGS } from '../outcomes.ts'
 import { GATES } from '../parts.ts'
@@ -10,35 +11,42 @@ import type { View } from '../view.ts'
 import { costWords, hasCost, humanMs, many } from '../words.ts'
 import { commit, folded, html, inHtml, type Markup, nothing, OPEN, table, words } from './markup.ts'
 
-/** How much of a state is shown: stories in full and by a line, UTF-16 units of a text and of an output, bytes of pictures. */
-export type Room = { stories: number; lines: number; text: number; output: number; pictures: number }
+/** UTF-16 units of a text and of an output: fewer, the more stories there are. */
+type Room = { text: number; output: number }
 
-/** Data URIs of pictures by their blob. */
+/** Data URIs of pictures by their blob, in all at most as long as `MOST_PICTURES`. */
 export type Pictures = ReadonlyMap<string, string>
 
-/** Null as soon as it is longer than `most`. */
-export function storyList(view: View, room: Room, pictures: Pictures, most: number): Markup | null {
+/** Of all pictures together, as data URIs; more are not worth reading from the repository. */
+export const MOST_PICTURES = 1_600_000
+const MOST_IN_FULL = 300
+const MOST_LINES = 500
+/** Bytes of a line at most. */
+const LINE = 2000
+
+/** In at most so many bytes: what needs a person in full first, as far as there is room, and the others by a line. */
+export function storyList(view: View, pictures: Pictures, bytes: number): Markup {
   const { stories } = view
-  if (stories.length === 0) return nothing
-  const places = new Map(stories.map((story, at) => [story.id, at]))
-  const chosen = new Set(byUrgency(stories).slice(0, room.stories))
-  const shown = spent(view, pictures, room.pictures)
+  const places = new Map(stories.map(({ id }, at) => [id, at]))
   const opened = new Set(stories.filter(({ standing }) => standing === 'blocked').slice(0, 3))
-  const all: Markup[] = []
-  let length = 0
-  for (const [at, story] of stories.entries()) {
-    if (!chosen.has(story)) continue
-    const made = fullStory(story, at, { view, room, places, shown, isOpen: opened.has(story) })
-    length += made.toString().length
-    if (length > most) return null
-    all.push(made)
+  const ofPictures = [...pictures.values()].reduce((sum, uri) => sum + uri.length, 0)
+  let left = bytes - Math.min(MOST_LINES, stories.length) * LINE
+  const share = Math.max(0, (left - ofPictures) / Math.min(stories.length, MOST_IN_FULL))
+  const room = { text: Math.min(6000, share / 8), output: Math.min(40_000, share / 4) }
+  const full = new Map<StoryView, Markup>()
+  for (const story of byUrgency(stories).slice(0, MOST_IN_FULL)) {
+    const made = fullStory(story, { view, room, places, pictures, isOpen: opened.has(story) })
+    left -= utf8Bytes(made.toString())
+    if (left < 0) break
+    full.set(story, made)
   }
-  if (chosen.size === stories.length) return html`${all}`
-  const lines = stories.flatMap((story, at) => (chosen.has(story) ? [] : [storyLine(story, at)]))
-  const left = lines.length - room.lines
-  const more = left > 0 ? html`<li>… and ${many(left, 'more story', 'more stories')}</li>` : nothing
-  const rest = html`<ul class="lines">${lines.slice(0, room.lines)}${more}</ul>`
-  return html`<p class="aside">${chosen.size} of ${stories.length} stories in full: what needs a person, what is in work, what comes next.</p>${all}${folded(`The other ${lines.length} stories`, rest)}`
+  const inOrder = stories.flatMap((story) => full.get(story) ?? [])
+  const lines = stories.flatMap((story, at) => (full.has(story) ? [] : [storyLine(story, at)]))
+  if (lines.length === 0) return html`${inOrder}`
+  const more = lines.length - MOST_LINES
+  const last = more > 0 ? html`<li>… and ${many(more, 'more story', 'more stories')}</li>` : nothing
+  const rest = html`<ul class="lines">${lines.slice(0, MOST_LINES)}${last}</ul>`
+  return html`<p class="aside">${full.size} of ${stories.length} stories in full: what needs a person, what is in work, what comes next.</p>${inOrder}${folded(`The other ${lines.length} stories`, rest)}`
 }
 
 /** Blobs of pictures, each once, those that a person looks for first at the front: how a page is now before how it was. */
@@ -46,20 +54,6 @@ export function picturesWanted({ stories }: View): string[] {
   const all = byUrgency(stories).flatMap(({ gates }) => gates.flatMap(({ screenshots = [] }) => screenshots))
   const before = all.flatMap((one) => (one.before === null ? [] : [one.before]))
   return [...new Set([...all.map(({ blob }) => blob), ...before])]
-}
-
-/** Those that fit into `most` bytes. */
-function spent(view: View, pictures: Pictures, most: number): Pictures {
-  let left = most
-  return new Map(
-    picturesWanted(view).flatMap((blob): [string, string][] => {
-      const uri = pictures.get(blob)
-      if (uri === undefined || uri.length > left || !/^data:image\/[a-z]+;base64,[\w+/]+=*$/.test(uri))
-        return []
-      left -= uri.length
-      return [[blob, uri]]
-    }),
-  )
 }
 
 function storyLine({ id, title, standing, aside }: StoryView, at: number): Markup {
@@ -70,11 +64,11 @@ type Around = {
   view: View
   room: Room
   places: ReadonlyMap<string, number>
-  shown: Pictures
+  pictures: Pictures
   isOpen: boolean
 }
 
-function fullStory(story: StoryView, at: number, { view, room, places, shown, isOpen }: Around): Markup {
+function fullStory(story: StoryView, { view, room, places, pictures, isOpen }: Around): Markup {
   const { id, title, standing, aside, attempts, usage, ms, description, dependsOn } = story
   const { sign, word } = STANDINGS[standing]
   const figures = [
@@ -98,9 +92,9 @@ function fullStory(story: StoryView, at: number, { view, room, places, shown, is
       story.remarks.map((one) => words(one, 400)),
       50,
     ),
-    pictureList(story, shown),
+    pictureList(story, pictures),
   ]
-  return html`<details class="story s-${standing}" id="s${at}"${isOpen ? OPEN : nothing}>${summary}${body}</details>`
+  return html`<details class="story s-${standing}" id="s${places.get(id) ?? ''}"${isOpen ? OPEN : nothing}>${summary}${body}</details>`
 }
 
 /** Items under a heading; nothing without any. */
@@ -157,7 +151,7 @@ function pictureList({ gates }: StoryView, shown: Pictures): Markup {
 function picture({ url, viewport, blob, before }: Screenshot, shown: Pictures): Markup {
   const image = (of: string | null, what: string) => {
     const uri = of === null ? undefined : shown.get(of)
-    return uri === undefined
+    return uri === undefined || !/^data:image\/[a-z]+;base64,[\w+/]+=*$/.test(uri)
       ? nothing
       : html`<div><span class="aside">${what}</span><img src="${uri}" alt="${oneLine(url, 200)}, ${what}" loading="lazy"></div>`
   }
