@@ -5,17 +5,11 @@ import type { Duplex } from 'node:stream'
 import { isAllowed } from '../model/network.ts'
 import { forward, listen, withoutHops } from './forward.ts'
 
-export type ConnectProxy = AsyncDisposable & {
-  port: number
-  /** `host:port` that was asked for and refused, and how often; the first hundred of them. */
-  refused(): ReadonlyMap<string, number>
-}
-
 const MOST_REFUSED = 100
 const LONGEST_NAME = 100
 
 /** Listens on a free port of loopback until it is disposed. */
-export async function openConnectProxy(allowed: readonly string[]): Promise<ConnectProxy> {
+export async function openConnectProxy(allowed: readonly string[]) {
   const refused = new Map<string, number>()
   const open = new Set<Duplex>()
   const lets = (host: string, port: number): boolean => {
@@ -48,6 +42,7 @@ export async function openConnectProxy(allowed: readonly string[]): Promise<Conn
   const listening = await listen(server)
   return {
     port: listening.port,
+    /** `host:port` that was asked for and refused, and how often; the first hundred of them. */
     refused: () => refused,
     async [Symbol.asyncDispose]() {
       for (const socket of open) socket.destroy()

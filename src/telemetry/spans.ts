@@ -9,8 +9,8 @@ import { counts } from '../prd/select.ts'
 import { outcomeNow } from '../report/headline.ts'
 import type { Attributes, Metric, Span as TracedSpan } from './otlp.ts'
 
-/** All of a run are of one trace. */
-type Span = Omit<TracedSpan, 'traceId'>
+/** All of a run are of one trace. Of a session: what tells its figures from others', and what it used. */
+type Span = Omit<TracedSpan, 'traceId'> & { session?: { series: Attributes; usage: Usage } }
 
 export type SpanFacts = {
   /** Of the agent that works, `first` or `fallback`. */
@@ -101,6 +101,14 @@ function sessionSpan(
   error: string | null = null,
 ): Span {
   const { name, provider } = facts.agent(which)
+  const series = {
+    // https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-agent-spans/
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.provider.name': provider,
+    'gen_ai.agent.name': name,
+    'gen_ai.request.model': facts.model(mode),
+    'ralph.mode': mode,
+  }
   return {
     spanId: facts.id(16, `session/${parent}/${mode}/${endMs}`),
     parentSpanId: parent,
@@ -109,18 +117,14 @@ function sessionSpan(
     startMs: endMs - usage.agentSeconds * 1000,
     endMs,
     attributes: {
-      // https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-agent-spans/
-      'gen_ai.operation.name': 'invoke_agent',
-      'gen_ai.provider.name': provider,
-      'gen_ai.agent.name': name,
-      'gen_ai.request.model': facts.model(mode),
+      ...series,
       'gen_ai.usage.input_tokens': usage.inputTokens,
       'gen_ai.usage.output_tokens': usage.outputTokens,
-      'ralph.mode': mode,
       'ralph.cost.usd': usage.costUsd,
       'error.type': error,
     },
     error,
+    session: { series, usage },
   }
 }
 
@@ -182,47 +186,33 @@ function iterationSpan(
 
 /** The figures of a job; names and bounds by https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-metrics/ */
 export function metricsOf(spans: readonly Span[]): Metric[] {
-  const sessions = spans.filter(({ name }) => name.startsWith('invoke_agent '))
-  const points = (value: (span: Span) => unknown, more: Attributes = {}) =>
-    sessions.map((span) => ({ value: Number(value(span)), attributes: { ...whose(span), ...more } }))
-  const tokens = (type: 'input' | 'output') =>
-    points(({ attributes }) => attributes[`gen_ai.usage.${type}_tokens`], {
-      'gen_ai.token.type': type,
-    })
+  const sessions = spans.flatMap(({ session }) => session ?? [])
+  const points = (value: (usage: Usage) => number, more: Attributes = {}) =>
+    sessions.map(({ series, usage }) => ({ value: value(usage), attributes: { ...series, ...more } }))
   const metrics: Metric[] = [
     {
       name: 'gen_ai.client.token.usage',
       unit: '{token}',
       description: 'Tokens that a session used',
       bounds: Array.from({ length: 14 }, (_, power) => 4 ** power),
-      points: [...tokens('input'), ...tokens('output')],
+      points: [
+        ...points(({ inputTokens }) => inputTokens, { 'gen_ai.token.type': 'input' }),
+        ...points(({ outputTokens }) => outputTokens, { 'gen_ai.token.type': 'output' }),
+      ],
     },
     {
       name: 'gen_ai.client.operation.duration',
       unit: 's',
       description: 'How long a session took',
       bounds: Array.from({ length: 14 }, (_, power) => 2 ** power),
-      points: points(({ startMs, endMs }) => (endMs - startMs) / 1000),
+      points: points(({ agentSeconds }) => agentSeconds),
     },
     {
       name: 'ralph.cost',
       unit: 'USD',
       description: 'What sessions cost',
-      points: points(({ attributes }) => attributes['ralph.cost.usd']),
+      points: points(({ costUsd }) => costUsd),
     },
   ]
   return metrics.filter((metric) => metric.points.length > 0)
-}
-
-/** What tells one series of figures from another. */
-const SERIES: readonly string[] = [
-  'gen_ai.operation.name',
-  'gen_ai.provider.name',
-  'gen_ai.agent.name',
-  'gen_ai.request.model',
-  'ralph.mode',
-]
-
-function whose({ attributes }: Span): Attributes {
-  return Object.fromEntries(Object.entries(attributes).filter(([name]) => SERIES.includes(name)))
 }
