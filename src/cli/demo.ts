@@ -1,20 +1,18 @@
 // `ralph demo`: a complete run on a sample project in a temporary folder, with a scripted agent that really edits files.
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Answer, Context } from './context.ts'
 import { FEATURE, PROJECT } from './demo-project.ts'
 import { run } from './run.ts'
+import { writeAll } from './write.ts'
 
 /** Runs the demo; the folder is kept and named at the end. No network, no key. */
 export async function demo(context: Context): Promise<Answer> {
   const directory = await mkdtemp(join(tmpdir(), 'ralph-demo-'))
-  for (const [path, text] of Object.entries(PROJECT)) {
-    await mkdir(dirname(join(directory, path)), { recursive: true })
-    await writeFile(join(directory, path), text)
-  }
+  await writeAll(directory, PROJECT)
   const git = (...args: string[]) =>
     promisify(execFile)('git', args, { cwd: directory, env: { ...context.env, ...WHO } })
   await git('init', '-q', '-b', 'main')

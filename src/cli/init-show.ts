@@ -1,7 +1,7 @@
 // How `ralph init` shows what it found and what it would write: git's own diff, so that a file is read as in a pull request.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { findAgent } from '../agents/registry.ts'
 import { execute, NO_CONFIG, plainEnv } from '../git/process.ts'
 import type { Found, Settled } from '../init/answers.ts'
@@ -10,6 +10,7 @@ import { plainLines } from '../model/text.ts'
 import { terminalText } from '../report/escape.ts'
 import { diffColours, type Look, paint } from '../terminal/line.ts'
 import { wrap } from '../terminal/width.ts'
+import { writeAll } from './write.ts'
 
 /** The files as they are and as they would be, as lines. */
 export async function diffLines(
@@ -19,10 +20,11 @@ export async function diffLines(
 ): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-init-'))
   try {
-    for (const { path, before, text } of changes) {
-      await put(join(folder, 'b', path), text)
-      if (before !== null) await put(join(folder, 'a', path), before)
-    }
+    for (const { path, before, text } of changes)
+      await writeAll(
+        folder,
+        before === null ? { [`b/${path}`]: text } : { [`b/${path}`]: text, [`a/${path}`]: before },
+      )
     await mkdir(join(folder, 'a'), { recursive: true })
     const how = { directory: folder, env: { ...plainEnv(env), ...NO_CONFIG }, accept: [1] }
     const { stdout } = await execute([...DIFF, 'a', 'b'], how)
@@ -31,11 +33,6 @@ export async function diffLines(
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
-}
-
-async function put(file: string, text: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true })
-  await writeFile(file, text)
 }
 
 const DIFF = ['diff', '--no-index', '--no-ext-diff', '--no-textconv', '--no-prefix', '--no-color']

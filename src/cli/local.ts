@@ -127,11 +127,6 @@ export async function isAlive(lease: Lease | null): Promise<boolean> {
   return lease.host === hostname() ? processLives(lease.pid, lease.startTime) : !expired(lease, Date.now())
 }
 
-/** As the next run finds it, which charges first what a run that was killed has used; its attempt is nobody's work. */
-function takenOver({ git }: Workspace, state: State): State {
-  return { ...takeOver(withNote(git, state)), attempts: {} }
-}
-
 /** As who only looks sees a feature; `situate`: how the state itself stands. */
 export async function seenNow(
   workspace: Workspace,
@@ -140,7 +135,8 @@ export async function seenNow(
   situate: typeof situationOf = situationOf,
 ) {
   const lives = await isAlive(saved.lease)
-  const state = lives ? saved : takenOver(workspace, saved)
+  // As the next run finds it, which charges first what a run that was killed has used; its attempt is nobody's work.
+  const state = lives ? saved : { ...takeOver(withNote(workspace.git, saved)), attempts: {} }
   const situation = await withMerge(workspace, state, situate(state, limits, Date.now(), lives))
   return { state, situation, lives }
 }

@@ -1,7 +1,7 @@
 // The look at a plan before it is written: taken, refined in words, edited by hand, kept as a draft, or left.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { renderPrdMarkdown, sizeRemarks } from '../documents/index.ts'
 import type { Prd } from '../model/feature.ts'
@@ -14,6 +14,7 @@ import { type Asking, Cancelled, type Choice } from './ask.ts'
 import type { Desk, Standing } from './plan.ts'
 import { type Draft, draftMistakes, fromPage, isReadBack, relisted, replaced } from './plan-draft.ts'
 import { differenceLines, hanging, storyLines } from './plan-view.ts'
+import { writeAll } from './write.ts'
 
 export type Reviewed = { kind: 'taken' | 'sketch' | 'left'; draft: Draft }
 
@@ -114,10 +115,7 @@ async function edited(
   text: string,
   read: (text: string, before: Prd) => Prd,
 ): Promise<Draft> {
-  const folder = join(clone.gitDir, 'ralph', 'plan')
-  const file = join(folder, name)
-  await mkdir(folder, { recursive: true })
-  await writeFile(file, text)
+  const file = await putAside(clone, name, text)
   for (;;) {
     await openEditor(file, context.env)
     const now = await readFile(file, 'utf8')
@@ -166,10 +164,13 @@ function fromJson(text: string, before: Prd): Prd {
 /** What a session was paid for is not lost with a key. */
 export async function keep({ clone, planner, say }: Desk, feature: string, draft: Draft): Promise<Draft> {
   if (planner.used().calls === 0) return draft
-  const folder = join(clone.gitDir, 'ralph', 'plan')
-  const file = join(folder, `${feature}.json`)
-  await mkdir(folder, { recursive: true })
-  await writeFile(file, serializePrd(draft.prd))
+  const file = await putAside(clone, `${feature}.json`, serializePrd(draft.prd))
   say([`The plan so far stays outside the tree: ralph plan ${feature} --from ${file}`])
   return draft
+}
+
+/** Writes a file outside of the tree; gives where it lies. */
+async function putAside({ gitDir }: Desk['clone'], name: string, text: string): Promise<string> {
+  await writeAll(gitDir, { [`ralph/plan/${name}`]: text })
+  return join(gitDir, 'ralph', 'plan', name)
 }

@@ -21,8 +21,6 @@ export type Proposed = Extract<Proposal, { kind: 'proposed' }>
 /** The feature that a session plans for, with the stories that stand already. */
 export type Subject = { feature: string; folder: string; prd: Prd }
 
-export type Planner = ReturnType<typeof createPlanner>
-
 export function createPlanner(context: Context, opened: LocalRun | null) {
   let chosen: Flags = {}
   let used = emptyUsage()

@@ -1,5 +1,6 @@
 // What is written into the configuration and the workflow: what a person gave, else what stands there already, else what was found.
 import { findAgent } from '../agents/registry.ts'
+import { mapTexts } from '../model/text.ts'
 import { settingRows } from '../settings/table.ts'
 import type { Detected } from './detect.ts'
 import type { Gates } from './project.ts'
@@ -53,8 +54,11 @@ export type Settled = {
 export function settle({ person: { gate, ...person }, config }: Given, found: Found): Settled {
   const added = Array.isArray(gate) ? gate.map(String) : []
   const proposed = proposals(found, { ...config, ...person })
-  const inputs = withGates({ ...proposed, ...plain(config), ...person }, added)
-  const inFile = withGates({ ...escaped(proposed), ...config, ...escaped(person) }, added.map(withEscapes))
+  const inputs = withGates({ ...proposed, ...mapTexts(config, withoutEscapes), ...person }, added)
+  const inFile = withGates(
+    { ...mapTexts(proposed, withEscapes), ...config, ...mapTexts(person, withEscapes) },
+    added.map(withEscapes),
+  )
   const isSeparate = inputs.isolation === 'separate-job'
   const isInput = (key: string) => SHOWN.includes(key) || key in person
   // Where the agent is on the machine, a run there takes it as it is.
@@ -73,21 +77,6 @@ export function settle({ person: { gate, ...person }, config }: Given, found: Fo
 /** In the configuration `${NAME}` is replaced, in an input it is not: there `$${NAME}` stands for itself. */
 export const withEscapes = (text: string) => text.replace(/\$\{(?=[A-Za-z_]\w*\})/g, '$$$&')
 const withoutEscapes = (text: string) => text.replace(/\$(?=\$\{[A-Za-z_]\w*\})/g, '')
-
-const escaped = (written: Written): Written => mapValues(written, (value) => mapTexts(value, withEscapes))
-const plain = (written: Written): Written => mapValues(written, (value) => mapTexts(value, withoutEscapes))
-
-function mapTexts(value: unknown, act: (text: string) => string): unknown {
-  if (typeof value === 'string') return act(value)
-  if (Array.isArray(value)) return value.map((one) => mapTexts(one, act))
-  return typeof value === 'object' && value !== null
-    ? mapValues({ ...value }, (one) => mapTexts(one, act))
-    : value
-}
-
-function mapValues(written: Written, act: (value: unknown) => unknown): Written {
-  return Object.fromEntries(Object.entries(written).map(([key, value]) => [key, act(value)]))
-}
 
 /** Each `NAME=COMMAND` adds a gate, or replaces the one of that name. */
 function withGates(written: Written, added: readonly string[]): Written {
