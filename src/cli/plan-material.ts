@@ -124,7 +124,7 @@ async function proposedBy({ ask, planner, say }: Desk, subject: Subject, brief: 
 
 /** Marked as the documents have it, so that reading again tells an edit of theirs from one of people. */
 function overBase(base: Prd, planned: Prd): Prd {
-  if (base.userStories.length > 0) return mergePlanned(base, planned).prd
+  if (base.userStories.length > 0) return mergePlanned(base, planned)
   return { ...planned, userStories: planned.userStories.map(markPlanned) }
 }
 

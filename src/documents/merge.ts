@@ -13,23 +13,20 @@ export function markPlanned(story: Story): Story {
 
 /**
  * The planned stories over those before. Ralph's fields stay, and so do words that people changed since they were planned;
- * where they did not, the documents' words are taken. `changed`: ids of stories with other words than before; one that had
- * passed is worked on again where its criteria are others. A story that the documents lost stays.
+ * where they did not, the documents' words are taken; a story that had passed is worked on again where its criteria are others.
+ * A story that the documents lost stays.
  */
-export function mergePlanned(before: Prd, planned: Prd): { prd: Prd; added: string[]; changed: string[] } {
+export function mergePlanned(before: Prd, planned: Prd): Prd {
   const ids = idsOver(before, planned)
   const wanted = planned.userStories.map((story) => renamed(story, ids))
   const byId = new Map(wanted.map((story) => [story.id, story]))
-  const changed: string[] = []
   const kept = before.userStories.map((story) => {
     const other = byId.get(story.id)
-    const merged = other === undefined ? story : mergedStory(story, other)
-    if (!isSame(words(merged), words(story))) changed.push(story.id)
-    return merged
+    return other === undefined ? story : mergedStory(story, other)
   })
   const known = new Set(before.userStories.map(({ id }) => id))
   const fresh = wanted.filter(({ id }) => !known.has(id)).map(markPlanned)
-  const prd: Prd = {
+  return {
     ...before,
     project: before.project || planned.project,
     branchName: before.branchName || planned.branchName,
@@ -37,7 +34,6 @@ export function mergePlanned(before: Prd, planned: Prd): { prd: Prd; added: stri
     run: { ...before.run, learnings: [...new Set([...before.run.learnings, ...planned.run.learnings])] },
     userStories: [...kept, ...fresh],
   }
-  return { prd, added: fresh.map(({ id }) => id), changed }
 }
 
 function mergedStory(before: Story, planned: Story): Story {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { mergePlanned } from '../../../src/documents/index.ts'
+import { mergePlanned as merge } from '../../../src/documents/index.ts'
 import type { Prd, Story } from '../../../src/model/feature.ts'
 import { feature, story as newStory } from '../prd/samples.ts'
 import { runs } from '../runs.ts'
@@ -15,6 +15,17 @@ const edited = (prd: Prd, id: string, change: Partial<Story>): Prd => ({
   ...prd,
   userStories: prd.userStories.map((story) => (story.id === id ? { ...story, ...change } : story)),
 })
+
+/** With the ids of stories that came, and of those whose words are others than before. */
+function mergePlanned(before: Prd, planned: Prd) {
+  const prd = merge(before, planned)
+  const words = ({ title, description, acceptanceCriteria, tags, dependsOn, epicId }: Story) =>
+    JSON.stringify([title, description, acceptanceCriteria, tags, dependsOn, epicId])
+  const old = new Map(before.userStories.map((story) => [story.id, words(story)]))
+  const added = prd.userStories.filter(({ id }) => !old.has(id))
+  const changed = prd.userStories.filter((story) => (old.get(story.id) ?? words(story)) !== words(story))
+  return { prd, added: added.map(({ id }) => id), changed: changed.map(({ id }) => id) }
+}
 
 test('the same documents again change nothing', () => {
   const before = list('a', 'b')
