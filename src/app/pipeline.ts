@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { writeCommit } from '../git/commits.ts'
 import { RALPH } from '../git/state-commit.ts'
 import { redGate, redWords, withRecord } from '../loop/change.ts'
+import { takenPort } from '../loop/gate-memory.ts'
 import { gatesOn, runOf } from '../loop/judge.ts'
 import * as pure from '../loop/pipeline.ts'
 import type { GateResult } from '../model/gate.ts'
@@ -179,6 +180,8 @@ async function verify(step: PipelineStep, way: Way, timeoutMs: number): Promise<
   try {
     const run = runOf(state, { of: 'story', tags, stories, what, commit })
     const results = await gatesOn(run, { repository, gates, signal })
+    const taken = takenPort(results)
+    if (taken !== null) return { kind: 'ends-run', reason: `${taken.summary}: ${taken.fix}` }
     const red = redGate(results)
     if (red === undefined) return { kind: 'ok' }
     return { kind: 'failed', summary: redWords(red, results), detail: excerpt(red.output, DETAIL_BYTES) }

@@ -37,7 +37,7 @@ const OR_OFF = 'or set baseline: off for a project that does not exist yet'
 function withoutService(state: State, service: GateResult, output: string): State {
   const { name, ended } = service
   const words = `${name} ${ended}`
-  if (ended.startsWith(CANNOT_START)) return inTheWay(state, service)
+  if (ended.startsWith(CANNOT_START)) return failed(state, words, inTheWay(service))
   if (ended.startsWith(NOT_READY)) {
     const fix = 'see in its log why, mend its `start` or `ready`, or give it a longer readyTimeout'
     return failed(state, words, `${fix}; ${output}`)
@@ -46,18 +46,23 @@ function withoutService(state: State, service: GateResult, output: string): Stat
   return failed(state, `${words}, before Ralph changed anything`, `${mend}; ${output}`)
 }
 
-function inTheWay(state: State, { name, ended }: GateResult): State {
+function inTheWay({ name, ended }: GateResult): string {
   const pid = /\(process (\d+)\)$/.exec(ended)?.[1]
-  const end = pid === undefined ? `what answers in the place of ${name}` : `process ${pid}`
-  const other = pid === undefined ? 'it' : name
-  return failed(state, `${name} ${ended}`, `end ${end}, or give ${other} another port`)
+  return pid === undefined
+    ? `end what answers in the place of ${name}, or give it another port`
+    : `end process ${pid}, or give ${name} another port`
 }
 
 /** A port that somebody else took on this machine ends the run, and is no fault of any story; null where none was. */
-export function withoutPort(state: State, gates: readonly GateResult[]): State | null {
+export function takenPort(gates: readonly GateResult[]): { summary: string; fix: string } | null {
   const service = redService(gates)
-  const isTaken = service?.ended.startsWith(CANNOT_START) && service.ended.includes(TAKEN)
-  return service !== undefined && isTaken ? inTheWay(state, service) : null
+  if (!service?.ended.startsWith(CANNOT_START) || !service.ended.includes(TAKEN)) return null
+  return { summary: `${service.name} ${service.ended}`, fix: inTheWay(service) }
+}
+
+export function withoutPort(state: State, gates: readonly GateResult[]): State | null {
+  const taken = takenPort(gates)
+  return taken === null ? null : failed(state, taken.summary, taken.fix)
 }
 
 /** The first green run of each gate is what its time is compared with: on the base, or where that was not run for it. */

@@ -10,6 +10,7 @@ import { excerpt } from '../system/excerpt.ts'
 import { archivedRun, withoutPending } from './archive.ts'
 import { redGate, redWords } from './change.ts'
 import { released } from './ending.ts'
+import { takenPort } from './gate-memory.ts'
 import { askJudge, gatesOn, runOf, verifyWhole } from './judge.ts'
 import { endOfWork, goesOnByItself } from './limits.ts'
 import { boundsOf, type Context, guard, type Happening, putAway, work } from './work.ts'
@@ -195,6 +196,8 @@ async function join(theirs: string, { state, ports }: Context): Promise<Happenin
     const commit = joined.green
     const run = runOf(state, { of: 'join', tags: asked, stories: passed, what, commit })
     const results = await gatesOn(run, ports)
+    const taken = takenPort(results)
+    if (taken !== null) return { kind: 'failed', ...taken }
     const red = redGate(results)
     if (red !== undefined) {
       const why = `${redWords(red, results)} on ${theirs.slice(0, 7)}, which people committed`

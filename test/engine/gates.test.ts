@@ -1,6 +1,8 @@
 // What gates show beside their exit, in a chain of jobs: tries, coverage of the change, and what is remembered of the base.
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import test, { describe } from 'node:test'
 import { inPlain } from '../../src/report/sentence.ts'
 import { viewOf } from '../../src/report/view.ts'
 import { BRANCH, Chain, goodTurn, story } from './chain.ts'
@@ -92,4 +94,76 @@ test('tests that are gone are told once; without a baseline the first green run 
     )
     assert.deepEqual((await chain.state()).baselineGates?.test?.tests, { passed: 2, failed: 0, skipped: 0 })
   }
+})
+
+describe('a port that somebody else takes ends the run, and charges nobody', () => {
+  const take = async (port = 0): Promise<Server> => {
+    const server = createServer().listen(port, '127.0.0.1').unref()
+    await once(server, 'listening')
+    return server
+  }
+  const leave = async (server: Server): Promise<void> => void (await once(server.close(), 'close'))
+  /** A service whose port somebody else has from the first session on, and the way to let go of it. */
+  async function withPort(
+    meanwhile: (chain: Chain) => Promise<unknown>,
+    config: Record<string, unknown> = {},
+    turns: Chain['script'][string] = [],
+  ) {
+    const first = await take()
+    const { port } = first.address() as AddressInfo
+    await leave(first)
+    const web = {
+      start: `node -e 'require("net").createServer().listen(${port}, "127.0.0.1")'`,
+      ready: { tcp: `127.0.0.1:${port}` },
+      restartBeforeVerify: true,
+    }
+    let other: Server | undefined
+    const act = async (chain: Chain) => {
+      other ??= await take(port)
+      await meanwhile(chain)
+    }
+    const chain = await Chain.open({
+      stories: STORIES,
+      script: { 'US-001': [{ ...goodTurn('one'), meanwhile: act }, ...turns] },
+      config: { services: { web }, ...config },
+    })
+    await chain.go()
+    return { chain, leave: () => leave(other as Server) }
+  }
+  const ended = (chain: Chain, how: string) => {
+    const { outcome, reason } = chain.conclusions.at(-1) ?? {}
+    assert.equal(outcome, how)
+    assert.match(reason ?? '', /^service web cannot start: .*answers already/)
+  }
+
+  test('people pushed meanwhile: their branch is no worse for it', async () => {
+    const { chain, leave } = await withPort((there) => there.commit(BRANCH, { 'src/two': 'two\n' }, 'two'))
+    await using _ = chain
+    ended(chain, 'error')
+    await chain.go()
+    ended(chain, 'error')
+    assert.equal((await chain.state()).control.paused ?? null, null)
+    await leave()
+    assert.equal((await chain.go()).outcome, 'complete')
+    assert.equal((await chain.prd()).userStories[0]?.retries, 0)
+  })
+
+  test('the gates early, as a step', async () => {
+    const steps = [
+      { name: 'work', type: 'agent' },
+      { name: 'look', type: 'verify' },
+      { name: 'mend', type: 'agent' },
+    ]
+    const { chain, leave } = await withPort(async () => {}, { steps }, [goodTurn('one')])
+    await using _ = chain
+    ended(chain, 'paused')
+    assert.deepEqual(
+      (await chain.state()).timeline.map(({ result }) => result),
+      ['returned'],
+    )
+    await leave()
+    chain.say('/ralph run')
+    assert.equal((await chain.go()).outcome, 'complete')
+    assert.equal((await chain.prd()).userStories[0]?.retries, 0)
+  })
 })
