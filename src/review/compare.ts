@@ -235,15 +235,11 @@ function droppedAssertions(
   return [{ path: first, kind: 'assertions', text: `${plural(all, 'assertion')} of ${before.total} gone` }]
 }
 
-/** Whether most words of one assertion turn up in the new ones, longer literals also as a part of another. */
+/** Whether most words of one assertion turn up in the new ones. */
 function isAbsorbedItem(words: Bag, gain: Bag): boolean {
   const hasLiterals = [...words.keys()].some(isLiteral)
-  const ofKind = (bag: Bag) => [...bag.keys()].filter((word) => isLiteral(word) === hasLiterals)
-  const own = ofKind(words)
-  const others = ofKind(gain).slice(0, 500)
-  const isPart = (word: string) => word.length > 5 && others.some((it) => it.includes(word))
-  const stand = own.filter((word) => has(gain, word) || isPart(hasLiterals ? word.slice(1) : word))
-  return stand.length / own.length >= ENOUGH
+  const own = [...words.keys()].filter((word) => isLiteral(word) === hasLiterals)
+  return own.filter((word) => has(gain, word)).length / own.length >= ENOUGH
 }
 
 /** The items whose text does not stand on the other side, one for one. */

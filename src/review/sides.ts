@@ -105,7 +105,6 @@ function wordsThatRun(walk: Walk, tests: ReadonlyMap<Frame, Test>, called: Reado
   const words: Bag = new Map()
   for (const part of parts) addTo(words, bag(source, part))
   for (const frame of outermost(walk.frames.filter(isIdle))) addTo(words, bag(source, frame), -1)
-  for (const { body, span } of tests.values()) addTo(words, bag(source, { from: body.to, to: span.to }), -1)
   return words
 }
 
@@ -114,15 +113,10 @@ function outermost(frames: readonly Frame[]): Frame[] {
   return frames.filter((frame) => framesFrom(frame).every((it) => it === frame || !all.has(it)))
 }
 
-/** The tests that somebody runs; a file that only asserts is one test. */
+/** The tests that somebody runs. */
 function framesOfTests(walk: Walk): Frame[] {
   const isRun = (frame: Frame) => framesFrom(frame).every(({ kind }) => kind !== 'never')
-  const tests = walk.frames.filter((it) => it.kind === 'test' && isRun(it))
-  if (tests.length > 0 || !isTestFile(walk.path)) return tests
-  const isOutside = ({ kind }: Frame) => kind !== 'helper' && kind !== 'never'
-  const isBare = walk.assertions.some(({ frame }) => framesFrom(frame).every(isOutside))
-  if (isBare) walk.root.name = '(whole file)'
-  return isBare ? [walk.root] : []
+  return walk.frames.filter((it) => it.kind === 'test' && isRun(it))
 }
 
 function testOf(frame: Frame, walk: Walk, collected: boolean): Test {
@@ -135,7 +129,7 @@ function testOf(frame: Frame, walk: Walk, collected: boolean): Test {
     name,
     span: { from, to },
     body,
-    skips: groups.reduce((sum, group) => sum + group.skips, frame === walk.root ? 0 : skips),
+    skips: groups.reduce((sum, group) => sum + group.skips, skips),
     empty: frame.empty ?? false,
     collected,
     strength: 0,

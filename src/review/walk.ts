@@ -44,8 +44,6 @@ export type Rules = {
 const CALLS = /^(?:CallExpression|CallExpr|MethodInvocation|MacroInvocation)$/
 const ARGUMENTS = /^(?:ArgList|Arguments|ArgumentList|\w+Tokens)$/
 const MEMBERS = /^(?:MemberExpression|SelectorExpr|FieldExpression)$/
-/** Each is an assertion of its own in a chain that may be long. */
-const CHAINED = /\.(?:expect|andExpect|expectNext|expectError|expectBody|expectStatus)$/
 /** Words that a constant may consist of. */
 const CONSTANT =
   /^(?:true|false|True|False|None|null|nil|undefined|Some|Ok|is|in|not|and|or|assert|msg|self|t|toBe|toEqual)$/
@@ -174,11 +172,12 @@ export class Walk {
     const name = /[\w$]*!?$/.exec(callee)?.[0] ?? ''
     if (this.#rules.skips.test(callee)) this.skip()
     if (this.#rules.asserts(call)) {
-      const from = CHAINED.test(callee) && args !== null ? args.from - name.length - 1 : call.from
       const says = args === null || args.to - args.from > 2
       const isConstant =
-        says && !this.#rules.fails.test(callee) && this.isConstant({ from: args?.from ?? from, to: call.to })
-      if (!isConstant) this.assert({ from, to: call.to }, callee)
+        says &&
+        !this.#rules.fails.test(callee) &&
+        this.isConstant({ from: args?.from ?? call.from, to: call.to })
+      if (!isConstant) this.assert(call, callee)
     }
     this.calls.push({ from: call.from, to: call.to, name, frame: this.frame })
   }

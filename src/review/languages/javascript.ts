@@ -114,13 +114,9 @@ function isText({ name }: SyntaxNode): boolean {
   return name === 'String' || name === 'TemplateString'
 }
 
-/** The function that is the test; it may stand in a call, as in `mustCall(() => {})`. */
+/** The function that is the test. */
 function callbackOf(given: SyntaxNode[]): SyntaxNode | null {
-  const isFunction = ({ name }: SyntaxNode) => name === 'ArrowFunction' || name === 'FunctionExpression'
-  const inCalls = given
-    .filter(({ name }) => name === 'CallExpression')
-    .flatMap((it) => argumentsOf(it.lastChild))
-  return [...given, ...inCalls].find(isFunction) ?? null
+  return given.find(({ name }) => name === 'ArrowFunction' || name === 'FunctionExpression') ?? null
 }
 
 /** Playwright: `test.skip()`, `test.skip(condition)`, `test.skip(condition, 'why')`. */
