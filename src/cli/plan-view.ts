@@ -7,8 +7,6 @@ import { aboutOf, type PlanView } from '../report/view.ts'
 import { many } from '../report/words.ts'
 import { fit, wrap } from '../terminal/width.ts'
 
-export type Remark = { storyId: string; remark: string }
-
 /** So many rows are shown; the files hold the rest. */
 const MOST_ROWS = 60
 
@@ -29,7 +27,7 @@ export function sourceLines(sources: readonly Source[], width: number): string[]
 }
 
 /** The stories, with what each should be looked at for. */
-export function storyLines(prd: Prd, remarks: readonly Remark[], width: number): string[] {
+export function storyLines(prd: Prd, remarks: PlanView['remarks'], width: number): string[] {
   const idColumns = Math.max(0, ...prd.userStories.map(({ id }) => id.length))
   const rows = bounded(prd.userStories)
   const lines = rows.flatMap((story) => {

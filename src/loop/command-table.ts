@@ -131,7 +131,7 @@ const ROWS = {
     ),
   },
   serve: {
-    cli: told('[feature...]', 'the same as a page in your browser, which follows by itself', '--open'),
+    cli: told('[feature...]', 'the same as a page in your browser, which follows by itself', 'auth'),
   },
   verify: {
     comment: told('', 'run the final verification now'),

@@ -47,6 +47,8 @@ test('help of every command: what it takes, an example and exit codes, and no fl
     const { out, code } = await place.ralph(name, '--help')
     assert.equal(code, 0)
     assert.ok(out.includes(`Example:\n  ${example}\n`), out)
+    for (const [flag] of example.matchAll(/ --[a-z-]+/g))
+      assert.match(out, new RegExp(`^ +(?:-\\w,)?${flag}\\b`, 'm'), example)
     for (const [exit, meaning] of CLI_COMMANDS[name].exits)
       assert.match(out, new RegExp(`^ +${exit}  ${meaning.replaceAll(/[()]/g, '.')}$`, 'm'))
     const own = CLI_COMMANDS[name].options.map(([flags]) => flags.split(' ')[0])
