@@ -89,34 +89,23 @@ export async function updatePull(
   await api.rest.pulls.update({ ...at, pull_number: number, ...change })
 }
 
-/** The labels, set where they change. Where the token may not, there are none, and nobody is told. */
-export class Labels {
-  readonly #github: GitHub
-  #may = true
-
-  constructor(github: GitHub) {
-    this.#github = github
-  }
-
-  /** The pull request bears these of ours and no others of ours; `pull.labels` are what it is known to bear. */
-  async set(pull: Pull, wanted: readonly Label[]): Promise<void> {
-    const missing = wanted.filter((name) => !pull.labels.includes(name))
-    const wrong = LABELS.filter((name) => pull.labels.includes(name) && !wanted.includes(name))
-    if (!this.#may || missing.length + wrong.length === 0) return
-    const { api, at } = this.#github
-    const issue = { ...at, issue_number: pull.number }
-    try {
-      if (missing.length > 0) await api.rest.issues.addLabels({ ...issue, labels: missing })
-      for (const name of wrong)
-        await api.rest.issues.removeLabel({ ...issue, name }).catch((error: unknown) => {
-          // A person was quicker.
-          if (statusOf(error) !== 404) throw error
-        })
-      pull.labels = [...pull.labels.filter((name) => !wrong.some((one) => one === name)), ...missing]
-    } catch (error) {
-      if (!isForbidden(error)) throw error
-      this.#may = false
-    }
+/** The pull request bears these of ours and no others of ours; `pull.labels` are what it is known to bear. False where the token may not. */
+export async function setLabels({ api, at }: GitHub, pull: Pull, wanted: readonly Label[]): Promise<boolean> {
+  const missing = wanted.filter((name) => !pull.labels.includes(name))
+  const wrong = LABELS.filter((name) => pull.labels.includes(name) && !wanted.includes(name))
+  const issue = { ...at, issue_number: pull.number }
+  try {
+    if (missing.length > 0) await api.rest.issues.addLabels({ ...issue, labels: missing })
+    for (const name of wrong)
+      await api.rest.issues.removeLabel({ ...issue, name }).catch((error: unknown) => {
+        // A person was quicker.
+        if (statusOf(error) !== 404) throw error
+      })
+    pull.labels = [...pull.labels.filter((name) => !wrong.some((one) => one === name)), ...missing]
+    return true
+  } catch (error) {
+    if (!isForbidden(error)) throw error
+    return false
   }
 }
 

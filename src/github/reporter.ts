@@ -19,12 +19,12 @@ import type { Conversation } from './conversation.ts'
 import { compareUrl, pullUrl, repositoryUrl } from './place.ts'
 import {
   findPull,
-  Labels,
   makeReady,
   type Own,
   openPull,
   type Pull,
   type Refused,
+  setLabels,
   updated,
   updatePull,
   whole,
@@ -57,7 +57,8 @@ export class GitHubReporter implements Observer, PullRequestPort {
   /** Why there is no pull request. */
   #noPull: Exclude<Note, string> | null = null
   #pull: Pull | null = null
-  readonly #labels: Labels
+  /** Where the token may set none, nobody is told. */
+  #mayLabel = true
   /** The commit on which our checks stand. */
   #headSha: string | null = null
   #isReported = true
@@ -65,7 +66,6 @@ export class GitHubReporter implements Observer, PullRequestPort {
 
   constructor(options: ReporterOptions) {
     this.#options = options
-    this.#labels = new Labels(options.github)
   }
 
   /** Whether GitHub took the last report, so that no check is left open. */
@@ -174,10 +174,10 @@ export class GitHubReporter implements Observer, PullRequestPort {
 
   async #label(view: View): Promise<void> {
     const pull = this.#pull
-    if (pull !== null)
-      await this.#attempt('the labels could not be set', undefined, () =>
-        this.#labels.set(pull, labelsOf(view)),
-      )
+    if (pull === null || !this.#mayLabel) return
+    this.#mayLabel = await this.#attempt('the labels could not be set', true, () =>
+      setLabels(this.#options.github, pull, labelsOf(view)),
+    )
   }
 
   async #stick({ github, feature }: State, view: View): Promise<GithubIds> {

@@ -178,11 +178,12 @@ export function doubtsOf({ prd, records, verification }: State): string[] {
     return first === undefined ? [] : [`look closer at ${id}: ${oneLine(first, 300)}${others}`]
   })
   const left = doubted.length - MOST_DOUBTS
-  const isShown = prd.userStories.some(({ lastResult }) => (lastResult?.evidence ?? []).length > 0)
+  const judged = verification.approved ? prd.userStories.filter(({ passes }) => passes) : []
+  const isBlind = judged.length > 0 && judged.every(({ lastResult }) => !lastResult?.evidence?.length)
   return [
     ...doubted.slice(0, MOST_DOUBTS),
     ...(left > 0 ? [`look closer at ${many(left, 'more story', 'more stories')} with remarks`] : []),
-    ...(verification.approved && !isShown
+    ...(isBlind
       ? ["the final verification named no evidence: that the criteria are met is a judge's word"]
       : []),
   ]

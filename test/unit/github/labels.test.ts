@@ -1,7 +1,7 @@
 // Which labels of a pull request are ours to take off.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findPull, Labels, openPull } from '../../../src/github/pull.ts'
+import { findPull, openPull, setLabels } from '../../../src/github/pull.ts'
 import { startGitHub } from '../../standin/github.ts'
 import { connected } from './connected.ts'
 
@@ -24,6 +24,6 @@ test('a label that people call as every object calls something of its own stays'
   const issue = { ...seen.at, issue_number: pull.number }
   await seen.api.rest.issues.addLabels({ ...issue, labels: [...people, 'ralph:blocked'] })
   const found = (await findPull(seen, 'ralph/auth')) ?? assert.fail('not found')
-  await new Labels(seen).set(found, ['ralph:complete'])
+  await setLabels(seen, found, ['ralph:complete'])
   assert.deepEqual([...found.labels].sort(), [...people, 'ralph:complete'].sort())
 })
