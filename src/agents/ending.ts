@@ -16,33 +16,21 @@ export type Retrying = { status: number | null } | null
  * middle of retries what the server answered is the reason, not the story.
  */
 export function endedByUs(exit: Exit, retrying: Retrying): Ending | null {
-  switch (exit.kind) {
-    case 'not-started':
-      return { status: 'not-started', message: `the agent could not be started: ${exit.reason}` }
-    case 'aborted':
-      return { status: 'aborted', message: 'the session was cancelled' }
-    case 'timeout':
-      return timedOut(
-        'timeout',
-        'the session took longer than iteration-timeout allows and was ended',
-        retrying,
-      )
-    case 'idle':
-      return timedOut(
-        'idle',
-        'the agent printed nothing for longer than idle-timeout and was ended',
-        retrying,
-      )
-    default:
-      return null
-  }
-}
-
-function timedOut(status: 'timeout' | 'idle', message: string, retrying: Retrying): Ending {
+  const { kind } = exit
+  if (kind === 'not-started')
+    return { status: kind, message: `the agent could not be started: ${exit.reason}` }
+  if (kind === 'aborted') return { status: kind, message: 'the session was cancelled' }
+  if (kind !== 'timeout' && kind !== 'idle') return null
+  const message = TIMED_OUT[kind]
   const refused = retrying === null ? 'failed' : statusOfHttp(retrying.status)
-  if (retrying === null || refused === 'failed' || refused === 'context') return { status, message }
+  if (retrying === null || refused === 'failed' || refused === 'context') return { status: kind, message }
   const answer = retrying.status === null ? 'a broken connection' : `HTTP ${retrying.status}`
   return { status: refused, message: `${message}, while it tried again after ${answer}` }
+}
+
+const TIMED_OUT = {
+  timeout: 'the session took longer than iteration-timeout allows and was ended',
+  idle: 'the agent printed nothing for longer than idle-timeout and was ended',
 }
 
 /** A program that ended by itself or was killed, without having said how it went. `stderr` is its last line there. */

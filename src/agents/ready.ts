@@ -3,7 +3,7 @@
 import { access, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { OtherUser } from '../system/other-user.ts'
-import { type Exit, runUntrusted } from '../system/process.ts'
+import { exitWords, runUntrusted } from '../system/process.ts'
 import { findProgram } from '../system/program.ts'
 import type { AgentVendor, KeyCheck, Login } from './agent.ts'
 import { oneLine } from './ending.ts'
@@ -43,7 +43,7 @@ export async function available(
     const reason = `${program} is there, but did not say its version within ${timeoutMs / 1000} seconds`
     return { ok: false, isSlow: true, reason, fix: 'run again when the machine is less busy' }
   }
-  const reason = `${program} --version ${describeExit(run.exit)}${output === '' ? '' : `: ${output}`}`
+  const reason = `${program} --version ${exitWords(run.exit)}${output === '' ? '' : `: ${output}`}`
   return { ok: false, isSlow: false, ...unready(vendor, reason) }
 }
 
@@ -59,12 +59,6 @@ function notFound({ program }: AgentVendor): string {
 function unready({ npm, install }: AgentVendor, reason: string): Unready {
   const fix = npm === null ? install : `set agent-version, and Ralph installs it; or ${install}`
   return { reason: oneLine(reason), fix }
-}
-
-function describeExit(exit: Exit): string {
-  if (exit.kind === 'exit') return `ended with exit code ${exit.code}`
-  if (exit.kind === 'signal') return `was killed by ${exit.signal}`
-  return exit.kind === 'not-started' ? `could not be started (${exit.reason})` : 'did not answer in time'
 }
 
 type LoginQuestion = {

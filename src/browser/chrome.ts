@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Connection } from 'puppeteer-core/internal/cdp/Connection.js'
 import type { ConnectionTransport } from 'puppeteer-core/internal/common/ConnectionTransport.js'
 import type { OtherUser } from '../system/other-user.ts'
-import { type Exit, newMark, openFolder, type RunResult, runUntrusted } from '../system/process.ts'
+import { exitWords, newMark, openFolder, type RunResult, runUntrusted } from '../system/process.ts'
 
 export type ChromeOptions = {
   executable: string
@@ -46,31 +46,18 @@ const END_MS = 1000
 const OUTPUT_BYTES = 16 * 1024
 
 /** Its profile, and what it may do: nothing that a person would have to answer, and nothing on its own account. */
-const FLAGS = [
-  '--remote-debugging-pipe',
-  '--no-first-run',
-  '--no-default-browser-check',
-  '--no-pings',
-  '--deny-permission-prompts',
-  '--disable-background-networking',
-  '--disable-breakpad',
-  '--disable-client-side-phishing-detection',
-  '--disable-component-update',
-  '--disable-default-apps',
-  '--disable-dev-shm-usage',
-  '--disable-domain-reliability',
-  '--disable-extensions',
-  '--disable-features=AutofillServerCommunication,DialMediaRouteProvider,MediaRouter,OptimizationHints,Translate,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable',
-  '--disable-gpu',
-  '--disable-sync',
-  '--force-color-profile=srgb',
-  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
-  '--hide-scrollbars',
-  '--metrics-recording-only',
-  '--mute-audio',
-  '--password-store=basic',
-  '--use-mock-keychain',
-]
+const FLAGS = `
+  --remote-debugging-pipe --no-first-run --no-default-browser-check --no-pings --deny-permission-prompts
+  --disable-background-networking --disable-breakpad --disable-client-side-phishing-detection
+  --disable-component-update --disable-default-apps --disable-dev-shm-usage --disable-domain-reliability
+  --disable-extensions
+  --disable-features=AutofillServerCommunication,DialMediaRouteProvider,MediaRouter,OptimizationHints,Translate,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable
+  --disable-gpu --disable-sync --force-color-profile=srgb
+  --force-webrtc-ip-handling-policy=disable_non_proxied_udp --hide-scrollbars --metrics-recording-only
+  --mute-audio --password-store=basic --use-mock-keychain
+`
+  .trim()
+  .split(/\s+/)
 /** Its pipes are descriptors 3 and 4; sudo closes all but three, so that they come as stdin and stdout. */
 const PIPED = 'exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>&2'
 
@@ -152,22 +139,9 @@ async function aborted(signal: AbortSignal): Promise<string> {
 function whyGone({ exit, output }: RunResult): string {
   // It looks for a desktop, and goes on without one.
   const said = output.split('\n').filter((line) => line.trim() !== '' && !/dbus|to the bus/i.test(line))
-  return [`the browser ${endOf(exit)}`, ...said.slice(-3).map((line) => `  ${line.slice(0, 300)}`)].join('\n')
-}
-
-function endOf(exit: Exit): string {
-  switch (exit.kind) {
-    case 'exit':
-      return `ended with exit code ${exit.code}`
-    case 'signal':
-      return `was ended by ${exit.signal}`
-    case 'not-started':
-      return `could not be started: ${exit.reason}`
-    case 'aborted':
-      return 'was cancelled'
-    default:
-      return 'took too long'
-  }
+  return [`the browser ${exitWords(exit)}`, ...said.slice(-3).map((line) => `  ${line.slice(0, 300)}`)].join(
+    '\n',
+  )
 }
 
 /** A larger one is dropped: no answer that we ask for is. */

@@ -5,6 +5,17 @@ import type { Resolve } from './resolver.ts'
 /** Lines of files as they are after a change: those that it wrote. */
 export type ChangedLines = ReadonlyMap<string, readonly number[]>
 
+/** How often each line ran, by file: lines with nothing to run are none of them. */
+export type Hits = Map<string, Map<number, number>>
+
+/** A file is known of which no line is said; a line that is said twice ran as often as it is said at most. */
+export function addHits(hits: Hits, name: string, line = 0, times = 0): void {
+  const lines = hits.get(name) ?? new Map<number, number>()
+  hits.set(name, lines)
+  if (Number.isSafeInteger(line) && line >= 1 && times >= 0)
+    lines.set(line, Math.max(lines.get(line) ?? 0, times))
+}
+
 /** Why a gate is red that ended well. */
 export type Red = { ended: string; output: string }
 
@@ -25,17 +36,16 @@ export type Covered = {
  */
 export function coveredChange(
   changed: ChangedLines,
-  reports: readonly ReadonlyMap<string, ReadonlyMap<number, number>>[],
+  reports: readonly Hits[],
   resolve: Resolve,
   countsUnknown = false,
 ): Covered {
-  const known = new Map<string, Map<number, number>>()
+  const known: Hits = new Map()
   for (const [name, lines] of reports.flatMap((hits) => [...hits])) {
     const path = resolve(name)
     if (path === null || !changed.has(path)) continue
-    const all = known.get(path) ?? new Map<number, number>()
-    for (const [line, times] of lines) all.set(line, Math.max(times, all.get(line) ?? 0))
-    known.set(path, all)
+    addHits(known, path)
+    for (const [line, times] of lines) addHits(known, path, line, times)
   }
   const kinds = new Set(reports.flatMap((hits) => [...hits.keys()].map(kindOf)).filter((kind) => kind !== ''))
   const covered: Covered = { lines: 0, ran: 0, missed: [], unknown: [] }

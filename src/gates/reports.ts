@@ -3,6 +3,7 @@
 import { parseXml, type XmlElement, XmlError } from '@rgrove/parse-xml'
 import * as z from 'zod/mini'
 import type { Annotation, TestCounts } from '../model/gate.ts'
+import { addHits, type Hits } from './coverage.ts'
 import type { Resolve } from './resolver.ts'
 
 type File = { path: string; text: string }
@@ -12,9 +13,6 @@ type Place = { path: string; line: number }
 export type Finder = { resolve: Resolve; placeIn(text: string): Place | null }
 
 type Found = { tests: TestCounts | null; annotations: Annotation[] }
-
-/** How often each line ran, by file: lines with nothing to run are none of them. */
-export type Hits = Map<string, Map<number, number>>
 
 /** More places are not looked for in one file. */
 const MOST_FOUND = 500
@@ -176,14 +174,6 @@ function readCobertura(root: XmlElement): Hits | null {
       addHits(hits, name, Number(attributes.number), Number(attributes.hits))
   }
   return hits
-}
-
-/** A file is known of which no line is said; a line that is said twice ran as often as it is said at most. */
-function addHits(hits: Hits, name: string, line = 0, times = 0): void {
-  const lines = hits.get(name) ?? new Map<number, number>()
-  hits.set(name, lines)
-  if (Number.isSafeInteger(line) && line >= 1 && times >= 0)
-    lines.set(line, Math.max(lines.get(line) ?? 0, times))
 }
 
 /** The root; without replacing them, the parser would take the square of the time for carriage returns. */

@@ -32,6 +32,22 @@ export type Exit =
   | { kind: 'aborted' }
   | { kind: 'not-started'; reason: string }
 
+/** What a program did at its end, in words behind its name. */
+export function exitWords(exit: Exit): string {
+  switch (exit.kind) {
+    case 'exit':
+      return `ended with exit code ${exit.code}`
+    case 'signal':
+      return `was ended by ${exit.signal}`
+    case 'not-started':
+      return `could not be started: ${exit.reason}`
+    case 'aborted':
+      return 'was cancelled'
+    default:
+      return 'took too long'
+  }
+}
+
 export type RunRequest = {
   file: string
   args: readonly string[]
