@@ -1,13 +1,14 @@
-// Builds dist/: tsc to lib/, ncc to one graph of chunks, esbuild to minify them. Byte-identical wherever it runs, so CI can
-// compare. What people and runners start are three small files that load their part of the graph.
+// Builds dist/: tsc to lib/, ncc to one graph of chunks, esbuild to minify them, brotli to pack those of others that few
+// runs load. Byte-identical wherever it runs, so CI can compare. What people and runners start are three small files that
+// load their part of the graph.
 import { execFileSync } from 'node:child_process'
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runInNewContext } from 'node:vm'
+import { brotliCompressSync, constants } from 'node:zlib'
 import { transform } from 'esbuild'
-import { gzipSync } from 'fflate'
 import { refusedByNode20 } from './oldest-node.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -17,6 +18,12 @@ await rm(join(root, 'lib'), { recursive: true, force: true })
 // The types are only taken off: `npm run types` checks them.
 const emit = ['-p', 'tsconfig.build.json', '--noCheck', '--singleThreaded']
 execFileSync(join(root, 'node_modules', '.bin', 'tsc'), emit, { cwd: root, stdio: 'inherit' })
+// Of `yaml` its ES modules, of which what nobody calls is left out: for Node it names CommonJS.
+await mkdir(join(root, 'lib', 'node_modules'))
+await symlink(join(root, 'node_modules', 'yaml', 'browser'), join(root, 'lib', 'node_modules', 'yaml'))
+
+/** Packages that most starts load. Chunks of other packages alone (grammars, prompts, Markdown, ...) are packed. */
+const STARTED = new Set(['@actions/core', 'commander', 'ignore', 'yaml', 'zod'])
 
 /** Path below dist/ to bytes: bundled first, written together, so that a running action sees one build or the other. */
 const files = new Map([
@@ -36,34 +43,74 @@ const whole = outputs
   .map(([path, { source }]) => (path.endsWith('ralph.js') ? String(source) : ''))
   .join('\n')
 const ENDPOINTS = /^const Endpoints = (\{\n[\s\S]*?\n\});$/m
+/** In place of a package's name. */
+const OWN = 'ours'
 /** The names of characters (`&amp;`): documents/markdown.ts reads Markdown without them, to the letter. */
 const ENTITIES = /^const characterEntities = \{\n[\s\S]*?\n\}/m
 if (!ENDPOINTS.test(whole)) throw new Error('octokit has no table of endpoints (any more)')
 if (!ENTITIES.test(whole)) throw new Error('Markdown has no table of named characters (any more)')
+const packages = packagesOf(stats)
 for (const [path, { source }] of outputs.filter(([name]) => name !== 'package.json')) {
   // What is a file of its own is copied as it is; axe-core, which is larger than all else, is packed (browser/check.ts).
-  if (path.endsWith('ralph.js'))
-    files.set(
-      `bundle/${path}`,
-      await minified(
-        await onlyUsed(onlyCalled(String(source)).replace(ENTITIES, 'const characterEntities = {}')),
-      ),
-    )
-  else if (path === 'axe.min.js') files.set(`bundle/${path}.gz`, gzipSync(source, { level: 9, mtime: 0 }))
-  else files.set(`bundle/${path}`, source)
+  if (path === 'axe.min.js') files.set(`bundle/${path}.br`, packed(source))
+  else if (!path.endsWith('ralph.js')) files.set(`bundle/${path}`, source)
+  else {
+    const entities = String(source).replace(ENTITIES, 'const characterEntities = {}')
+    const used = await onlyUsed(onlyCalled(entities))
+    const names = [...(packages.get(path) ?? [OWN])]
+    if (names.every((name) => name !== OWN && !STARTED.has(name))) await addPacked(path, used)
+    else files.set(`bundle/${path}`, await minified(used))
+  }
 }
-files.set('THIRD_PARTY_LICENSES', await licences(packagesOf(stats)))
+const bundled = new Set([...[...packages.values()].flatMap((names) => [...names]), 'axe-core'])
+files.set('THIRD_PARTY_LICENSES', await licences(bundled))
 
-if (!files.has('bundle/axe.min.js.gz'))
+if (!files.has('bundle/axe.min.js.br'))
   throw new Error('ncc did not see the path of axe-core in browser/check.ts')
 
-/** Packages with code in the bundle; `axe-core` is read, and not imported. */
+/** The packages of each chunk, by its path; `OWN` is ours. */
 function packagesOf(stats) {
-  const { modules } = stats.toJson({ all: false, modules: true, nestedModules: true, modulesSpace: Infinity })
-  const names = modules
-    .flatMap(({ name, modules = [] }) => [name, ...modules.map((inner) => inner.name)])
-    .flatMap((name) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(name)?.[1] ?? [])
-  return new Set([...names, 'axe-core'])
+  const options = {
+    all: false,
+    modules: true,
+    nestedModules: true,
+    modulesSpace: Infinity,
+    ids: true,
+    chunks: true,
+  }
+  const byChunk = new Map()
+  for (const { name, modules = [], chunks = [] } of stats.toJson(options).modules)
+    for (const path of [name, ...modules.map((inner) => inner.name)])
+      for (const chunk of chunks.map((id) => `${id}.ralph.js`)) {
+        const found = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? OWN
+        byChunk.set(chunk, (byChunk.get(chunk) ?? new Set()).add(found))
+      }
+  return byChunk
+}
+
+function packed(bytes) {
+  const { BROTLI_PARAM_LGWIN, BROTLI_PARAM_SIZE_HINT } = constants
+  return brotliCompressSync(bytes, {
+    params: { [BROTLI_PARAM_LGWIN]: 20, [BROTLI_PARAM_SIZE_HINT]: bytes.length },
+  })
+}
+
+/** A chunk in two files: its modules, packed, and what unpacks them when webpack asks for the chunk. */
+async function addPacked(path, source) {
+  const [, ids, modules] =
+    /^(export const id = .*\nexport const ids = .*\n)export const modules = (\{[\s\S]*\});?\s*$/.exec(source)
+  const code = await minified(`Object.assign(modules, ${modules})`, 'cjs')
+  files.set(`bundle/${path}.br`, packed(Buffer.from(`'use strict';${code}`)))
+  const door = `
+    import { readFileSync } from 'node:fs'
+    import { compileFunction } from 'node:vm'
+    import { brotliDecompressSync } from 'node:zlib'
+    ${ids}
+    export const modules = {}
+    const file = new URL('${path}.br', import.meta.url)
+    const code = String(brotliDecompressSync(readFileSync(file)))
+    compileFunction(code, ['modules'], { filename: file.href })(modules)`
+  files.set(`bundle/${path}`, await minified(door))
 }
 
 /**
@@ -71,6 +118,7 @@ function packagesOf(stats) {
  */
 async function licences(bundled) {
   const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'))
+  const apache = await readFile(join(root, 'node_modules', 'typescript', 'LICENSE'), 'utf8')
   const used = Object.keys(packages).filter((path) => !packages[path].dev && !packages[path].link)
   const entries = used
     .filter((path) => bundled.has(path.replace(/.*node_modules\//, '')))
@@ -79,20 +127,20 @@ async function licences(bundled) {
       const folder = join(root, path)
       const { name, version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
       const own = (await readdir(folder)).filter((file) => /^(?:licen[cs]e|notice|copying)/i.test(file))
-      // puppeteer-core names its licence and brings no text of it.
-      const common = license === 'Apache-2.0' ? [join(root, 'node_modules', 'typescript', 'LICENSE')] : []
-      const files = own.length === 0 ? common : own.sort().map((file) => join(folder, file))
-      const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')))
+      const texts = await Promise.all(own.sort().map((file) => readFile(join(folder, file), 'utf8')))
       const text = texts.map((one) => one.replaceAll('\r\n', '\n').trim()).join('\n\n')
-      if (text === '') throw new Error(`${name} ${version} has no text of its licence`)
-      // Long ones say more than whose the package is between their lines.
-      const isShort = text.length < 2_000
       const lines = text
         .split('\n')
         .filter((line) => !/^(?:the )?mit license(?: \(mit\))?$/i.test(line.trim()))
-      const holders = isShort ? lines.filter(isHolder).map((line) => line.trim()) : []
-      const terms = isShort ? lines.filter((line) => !isHolder(line)).join('\n') : text
-      return { head: [`${name} ${version} (${license})`, ...holders].join('\n  '), terms }
+      const holders = lines.filter(isHolder).map((line) => line.trim())
+      const head = [`${name} ${version} (${license})`, ...holders].join('\n  ')
+      // One of two has its holder below the text, and the other brings no text of it.
+      if (license === 'Apache-2.0') return { head, terms: apache }
+      if (text === '') throw new Error(`${name} ${version} has no text of its licence`)
+      // Long ones say more than whose the package is between their lines.
+      const isShort = text.length < 2_000
+      if (!isShort) return { head: head.split('\n')[0], terms: text }
+      return { head, terms: lines.filter((line) => !isHolder(line)).join('\n') }
     })
   const byTerms = Map.groupBy(await Promise.all(entries), ({ terms }) => terms.replace(/\s+/g, ' ').trim())
   const parts = [...byTerms.values()].map((packages) => {
@@ -137,13 +185,13 @@ async function onlyUsed(source) {
 
 /** A line that says whose the package is. */
 function isHolder(line) {
-  return /^\s*(?:mit license )?(?:\(c\)|copyright (?:\(c\)|©|\d{4})).*$/i.test(line)
+  return /^\s*(?:mit license )?(?:\(c\) \d|copyright (?:\(c\)|©|\d{4})).*$/i.test(line)
 }
 
 /** Names, white space and syntax, for the oldest Node that runs it: 20. */
-async function minified(source) {
+async function minified(source, format = 'esm') {
   const { code } = await transform(source, {
-    format: 'esm',
+    format,
     minify: true,
     target: 'node20',
     legalComments: 'none',

@@ -6,6 +6,7 @@ import type { Context } from './context.ts'
 export class Cancelled extends Error {}
 
 type Clack = typeof import('@clack/prompts')
+type Questions = Pick<Clack, 'confirm' | 'multiselect' | 'password' | 'select' | 'text'>
 
 export type Choice<T extends string> = { value: T; label: string; hint?: string }
 
@@ -23,12 +24,12 @@ type Line = { standard?: string; hint?: string; fault?: (text: string) => string
 function onTerminal(input: Readable, output: Writable) {
   const streams = { input, output }
   /** What was answered. */
-  async function given<T>(ask: (clack: Clack) => Promise<T | Clack['CANCEL_SYMBOL']>): Promise<T> {
-    // Loaded with the first question: most commands ask none.
-    const clack = await import('@clack/prompts')
-    const value = await ask(clack)
-    if (value === clack.CANCEL_SYMBOL) throw new Cancelled()
-    return value
+  async function given<T>(ask: (clack: Questions) => Promise<T | Clack['CANCEL_SYMBOL']>): Promise<T> {
+    // Loaded with the first question (most commands ask none), and named one by one: the build leaves out the rest.
+    const { CANCEL_SYMBOL, confirm, multiselect, password, select, text } = await import('@clack/prompts')
+    const value = await ask({ confirm, multiselect, password, select, text })
+    if (value === CANCEL_SYMBOL) throw new Cancelled()
+    return value as Awaited<T>
   }
   return {
     /** One of several. */
