@@ -370,7 +370,8 @@ test('the agent plays with git and with the runner', async (t) => {
         [],
       )
     assert.deepEqual(step?.masks, [])
-    assert.deepEqual(Object.keys(step?.state ?? {}).sort(), ['finished', 'folder', 'mark', 'namespace'])
+    const ours = ['artifact', 'finished', 'folder', 'git', 'mark', 'namespace']
+    assert.deepEqual(Object.keys(step?.state ?? {}).sort(), ours)
     assert.match(site.log(), /pwned/)
   })
   await t.test('and neither agent nor gates see what the runner gave us', async () => {
