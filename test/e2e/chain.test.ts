@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { unzipSync } from 'fflate'
 import { Loopback } from '../unit/notify/loopback.ts'
-import { badTurn, goodTurn, openSite, outputsOf, type Site, story } from './site.ts'
+import { badTurn, goodTurn, openSite, outputsOf, RUN_TESTS, type Site, story } from './site.ts'
 
 const STORIES = [
   story('US-001', 'one'),
@@ -193,7 +193,7 @@ test('state commits stand at the start and at the end of a chain, not at the end
       'US-002': [badTurn('two', 2), badTurn('two', 2)],
     },
     inputs: {
-      gates: 'test: node --test test/*.test.mjs',
+      gates: `test: ${RUN_TESTS}`,
       'final-verification': 'false',
       'iterations-per-job': '1',
       'max-attempts': '2',
@@ -245,7 +245,7 @@ async function checkCommits(site: Site): Promise<void> {
         assert.ok(code.length > 0, message)
       }
       git('checkout', '-q', commit)
-      execFileSync('bash', ['-c', 'node --test test/*.test.mjs'], {
+      execFileSync('bash', ['-c', RUN_TESTS], {
         cwd: folder,
         stdio: 'ignore',
         env: { PATH: process.env.PATH },

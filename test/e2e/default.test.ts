@@ -18,6 +18,7 @@ import {
   openSite,
   outputsOf,
   ROOT,
+  RUN_TESTS,
   type SiteOptions,
   story,
 } from './site.ts'
@@ -103,7 +104,7 @@ test(
       inputs: {
         agent: 'claude',
         'iterations-per-job': '2',
-        gates: `test: node --test test/*.test.mjs\nwho: "[ $(id -un) != root ]"`,
+        gates: `test: ${RUN_TESTS}\nwho: "[ $(id -un) != root ]"`,
       },
       workflow: (text) =>
         byDefault(text)

@@ -13,6 +13,7 @@ import {
   openSite,
   outputsOf,
   ROOT,
+  RUN_TESTS,
   type Site,
   type SiteOptions,
   story,
@@ -30,7 +31,7 @@ const SCRIPT = {
   'US-003': [goodTurn('three', 3)],
 }
 const QUICK = {
-  gates: 'test: node --test test/*.test.mjs',
+  gates: `test: ${RUN_TESTS}`,
   'final-verification': 'false',
   'iterations-per-job': '1',
 }

@@ -9,7 +9,7 @@ import test from 'node:test'
 import { hostileStrings } from '../fixtures/hostile-strings.ts'
 import { heard } from '../unit/heard.ts'
 import { assertHarmless, assertVisible } from '../unit/report/structure.ts'
-import { annotationsOf, badTurn, goodTurn, openSite, outputsOf, ROOT, story } from './site.ts'
+import { annotationsOf, badTurn, goodTurn, openSite, outputsOf, ROOT, RUN_TESTS, story } from './site.ts'
 
 const CLI = join(ROOT, 'dist', 'cli', 'main.js')
 const REAL = (name: string) => execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim()
@@ -231,7 +231,7 @@ test('the same in a job: what is on GitHub afterwards is ours', async () => {
     ),
     script,
     inputs: {
-      gates: 'test: cat prose.txt 2>/dev/null; node --test test/*.test.mjs',
+      gates: `test: cat prose.txt 2>/dev/null; ${RUN_TESTS}`,
       'iterations-per-job': '5',
       'max-attempts': '2',
       'final-verification': 'false',

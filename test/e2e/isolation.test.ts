@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
-import { badTurn, goodTurn, openSite, outputsOf, story } from './site.ts'
+import { badTurn, goodTurn, openSite, outputsOf, RUN_TESTS, story } from './site.ts'
 
 const isRoot = process.platform === 'linux' && process.getuid?.() === 0
 const options = { skip: isRoot ? false : 'needs root on Linux' }
@@ -32,7 +32,7 @@ test(
         isolation: 'other-user',
         'iterations-per-job': '2',
         prepare: 'mkdir -p node_modules/x && touch node_modules/x/$(id -un)',
-        gates: 'test: node --test test/*.test.mjs\nwho: "[ $(id -un) != root ] && touch gate.txt"',
+        gates: `test: ${RUN_TESTS}\nwho: "[ $(id -un) != root ] && touch gate.txt"`,
       },
     })
     const run = await site.go()

@@ -8,6 +8,7 @@ import {
   openChecks,
   openSite,
   outputsOf,
+  RUN_TESTS,
   type Script,
   type Site,
   type SiteOptions,
@@ -17,7 +18,7 @@ import {
 const BRANCH = 'ralph/sample'
 const STORIES = [story('US-001', 'one'), story('US-002', 'two', { priority: 2 })]
 const SCRIPT = { 'US-001': [goodTurn('one', 1)], 'US-002': [goodTurn('two', 2)] }
-const QUICK = { gates: 'test: node --test test/*.test.mjs', 'final-verification': 'false' }
+const QUICK = { gates: `test: ${RUN_TESTS}`, 'final-verification': 'false' }
 
 /** Starts a chain and stops it in the first session of a story; `meanwhile` is what people do then. */
 async function meanwhile(

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { openAttempt } from '../../src/model/job.ts'
 import type { Run } from '../standin/runner.ts'
-import { annotationsOf, badTurn, goodTurn, openSite, outputsOf, type Site, story } from './site.ts'
+import { annotationsOf, badTurn, goodTurn, openSite, outputsOf, RUN_TESTS, type Site, story } from './site.ts'
 
 /** The jobs of each run, as `claim work gate land`; `!` marks one that failed. */
 function shape(site: Site): string[] {
@@ -34,8 +34,7 @@ test('a chain of runs: baseline, a story, a red gate and its repair, people on t
     inputs: {
       prepare: 'mkdir -p node_modules && touch node_modules/there',
       // Red on the base and on what people push: no story asks for it, so that it counts at the end alone.
-      gates:
-        'syntax: for f in src/*.mjs; do node --check "$f" || exit 1; done\ntest: node --test test/*.test.mjs\nwhole: { run: ls src/one.mjs src/two.mjs, when: whole }',
+      gates: `syntax: cat src/*.mjs | node --check --input-type=module -\ntest: ${RUN_TESTS}\nwhole: { run: ls src/one.mjs src/two.mjs, when: whole }`,
     },
   })
   const pushed = site.hold('pushed')

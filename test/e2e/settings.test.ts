@@ -1,11 +1,11 @@
 // What ralph.config.yml says to the action: where runs start from, which workflow goes on, and who may change it.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { annotationsOf, goodTurn, openSite, outputsOf, story } from './site.ts'
+import { annotationsOf, goodTurn, openSite, outputsOf, RUN_TESTS, story } from './site.ts'
 
 const STORIES = [story('US-001', 'one'), story('US-002', 'two')]
 const SCRIPT = { 'US-001': [goodTurn('one', 1)], 'US-002': [goodTurn('two', 2)] }
-const QUICK = { gates: 'test: node --test test/*.test.mjs', 'final-verification': 'false' }
+const QUICK = { gates: `test: ${RUN_TESTS}`, 'final-verification': 'false' }
 
 test('baseBranch and workflow of the configuration on the default branch count as the inputs do', async () => {
   await using site = await openSite({ stories: STORIES, script: SCRIPT, inputs: QUICK })

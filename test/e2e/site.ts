@@ -12,6 +12,8 @@ import { type Check, type GitHub, type PullView, startGitHub } from '../standin/
 import { type Run, type Runner, startRunner } from '../standin/runner.ts'
 
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
+/** The tests of the sample project, in one process for all of their files. */
+export const RUN_TESTS = 'node --test --test-isolation=none test/*.test.mjs'
 const AGENT = join(ROOT, 'test', 'fakes', 'agent.mjs')
 
 export type Turn = {
@@ -115,8 +117,7 @@ export async function openSite(options: SiteOptions): Promise<Site> {
   const inputs: Record<string, string> = {
     agent: 'custom',
     'agent-command': `exec node "${AGENT}" "${scriptFile}" "${seenFile}"`,
-    gates:
-      'syntax: for f in src/*.mjs; do node --check "$f" || exit 1; done\ntest: node --test test/*.test.mjs',
+    gates: `syntax: cat src/*.mjs | node --check --input-type=module -\ntest: ${RUN_TESTS}`,
     'iterations-per-job': '3',
     'max-iterations': '20',
     // What another user adds is shown by isolation.test.ts.

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import test from 'node:test'
 import { freePort } from '../fakes/clone.ts'
-import { openSite, outputsOf, story } from './site.ts'
+import { openSite, outputsOf, RUN_TESTS, story } from './site.ts'
 
 const missing = ['initdb', 'postgres', 'psql', 'chromium'].filter((name) => {
   try {
@@ -112,7 +112,7 @@ test('five stories of a web application: a page whose console is broken is refus
       ],
     },
     inputs: {
-      gates: 'test: node --test test/*.test.mjs',
+      gates: `test: ${RUN_TESTS}`,
       'gate-env': 'WEB_PORT\nDB_PORT',
       'iterations-per-job': '4',
     },

@@ -13,6 +13,7 @@ import {
   openChecks,
   openSite,
   outputsOf,
+  RUN_TESTS,
   type Site,
   type SiteOptions,
   story,
@@ -22,7 +23,7 @@ import type { SeenRequest } from '../standin/github.ts'
 const STORIES = [story('US-001', 'one'), story('US-002', 'two', { priority: 2 })]
 const SCRIPT = { 'US-001': [goodTurn('one', 1)], 'US-002': [goodTurn('two', 2)] }
 const QUICK = {
-  gates: 'test: node --test test/*.test.mjs',
+  gates: `test: ${RUN_TESTS}`,
   'final-verification': 'false',
   'iterations-per-job': '1',
 }

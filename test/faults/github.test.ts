@@ -1,7 +1,16 @@
 // GitHub's API failing at every call that a chain makes, in every way: the work goes on, nothing is lost or doubled.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { annotationsOf, badTurn, goodTurn, openChecks, openSite, type Site, story } from '../e2e/site.ts'
+import {
+  annotationsOf,
+  badTurn,
+  goodTurn,
+  openChecks,
+  openSite,
+  RUN_TESTS,
+  type Site,
+  story,
+} from '../e2e/site.ts'
 import type { Fault, FaultAnswer, Run, SeenRequest } from '../standin/github.ts'
 
 const IS_SOAK = process.env.RALPH_SOAK !== undefined
@@ -92,7 +101,7 @@ async function chain(order: (site: Site) => Ordered[]): Promise<{ site: Site; or
     stories: STORIES,
     script: {},
     inputs: {
-      gates: 'test: node --test test/*.test.mjs',
+      gates: `test: ${RUN_TESTS}`,
       'final-verification': 'false',
       'iterations-per-job': '2',
       // A limit of an hour on the dispatch is not waited for by a job that has less.
@@ -312,7 +321,7 @@ test('the token is not known to the API any more in the middle: the work is publ
   await using site = await openSite({
     stories: STORIES.slice(0, 1),
     script: {},
-    inputs: { gates: 'test: node --test test/*.test.mjs', 'final-verification': 'false' },
+    inputs: { gates: `test: ${RUN_TESTS}`, 'final-verification': 'false' },
   })
   const middle = site.hold('middle')
   await site.setScript({ 'US-001': [{ ...goodTurn('one', 1), shell: middle.shell }] })
@@ -336,7 +345,7 @@ test('checks are not allowed: statuses; neither are those: the run goes on, and 
   await using site = await openSite({
     stories: STORIES.slice(0, 1),
     script: SCRIPT,
-    inputs: { gates: 'test: node --test test/*.test.mjs', 'final-verification': 'false' },
+    inputs: { gates: `test: ${RUN_TESTS}`, 'final-verification': 'false' },
     workflow: (text) => text.replace(/ {6}checks: write.*\n/, ''),
   })
   const run = await site.go()

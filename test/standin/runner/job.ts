@@ -473,8 +473,11 @@ export class JobExecution {
   #childEnvironment(env: Record<string, string>, files: CommandFiles): Record<string, string> {
     const { world, run, job, path } = this.#setup
     const folders = this.#here()
+    const { NODE_COMPILE_CACHE } = process.env
     const machine = {
       PATH: process.env.PATH ?? '',
+      // What Node has compiled for one job serves the next, where tests are run with a cache.
+      ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }),
       LANG: 'C.UTF-8',
       HOME: folders.home,
       CI: 'true',
