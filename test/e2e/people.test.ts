@@ -82,18 +82,6 @@ async function holds(site: Site, commit: string): Promise<void> {
   assert.ok(await site.github.bare.isAncestor(commit, head), `${commit} is not on the branch any more`)
 }
 
-test('people push code while a session works: joined, gated together, nothing is lost', async () => {
-  let theirs = ''
-  await using site = await meanwhile('US-001', async ({ github }) => {
-    theirs = await github.commit(BRANCH, goodTurn('three', 3).files ?? {}, 'by hand', 'alice')
-  })
-  await completed(site)
-  await holds(site, theirs)
-  for (const name of ['one', 'two', 'three'])
-    assert.notEqual(await site.github.read(BRANCH, `src/${name}.mjs`), null)
-  assert.equal(outcome(site).iterations, '2')
-})
-
 test('the branch is deleted: paused, never made again by itself; restored, the chain goes on', async () => {
   let before = ''
   await using site = await meanwhile('US-001', async ({ github }) => {
@@ -114,18 +102,6 @@ test('the branch is deleted: paused, never made again by itself; restored, the c
   assert.equal(outcome(site).outcome, 'complete', site.log())
   assert.equal(outcome(site).iterations, '2', 'the story that had passed was not worked again')
 })
-
-async function rewrite(github: Site['github']): Promise<string> {
-  const before = (await github.head(BRANCH)) ?? ''
-  const person = github.world.person('alice')
-  const tree = await github.bare.run(['rev-parse', `${before}^{tree}`])
-  const theirs = await github.bare.commitTree(tree, [(await github.head('main')) ?? ''], 'squashed by hand', {
-    author: person,
-    committer: person,
-  })
-  await move(github, before, theirs)
-  return theirs
-}
 
 /** A person's forced push. */
 async function move(github: Site['github'], before: string, after: string): Promise<void> {
@@ -213,17 +189,6 @@ test('the title and the text that a person gave to the pull request stay theirs'
   assert.equal(title, 'Two modules')
   assert.match(body ?? '', /^Why: #7\r\n\r\n<!-- ralph:pull:sample -->\n/)
   assert.match(body ?? '', /- \[x\] \*\*US-002\*\*/)
-})
-
-test('the branch is rewritten and people say `/ralph run`: it is taken as it is, gated, and worked to the end', async () => {
-  let theirs = ''
-  await using site = await meanwhile('US-002', async ({ github }) => {
-    theirs = await rewrite(github)
-  })
-  assert.equal(outcome(site).outcome, 'paused', site.log())
-  await site.say('alice', '/ralph run')
-  await completed(site)
-  await holds(site, theirs)
 })
 
 test('people bring the base in, with a workflow that changed there: joined and pushed, although GitHub guards workflows', async () => {
