@@ -3,7 +3,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { DamagedClone } from '../system/errors.ts'
 import type { Git } from './git.ts'
-import { objectHash } from './objects.ts'
+import { ObjectProof } from './objects.ts'
 import { gitProgram } from './process.ts'
 
 export type ObjectInfo = { oid: string; type: string; size: number }
@@ -164,19 +164,18 @@ export class CatFile {
   async #answer(how: 'read' | 'looked at'): Promise<Content | null> {
     const header = parseHeader(await this.#line())
     if (header === null) return null
-    const hash = objectHash(header.type, header.size, header.oid.length)
+    const proof = new ObjectProof(header.oid, header.type, header.size)
     const isKept = how === 'read' || (header.type === 'tree' && header.size <= SMALL_TREE)
     const pieces: Buffer[] = []
     for (let left = header.size; left > 0; ) {
       const piece = await this.#piece(left)
-      hash.update(piece)
+      proof.update(piece)
       if (isKept) pieces.push(piece)
       left -= piece.length
     }
     await this.#piece(1)
     // git does not look: an agent that writes into .git/objects could show us another file.
-    if (hash.digest('hex') !== header.oid)
-      throw new DamagedClone(`the object ${header.oid} holds other bytes`)
+    if (!proof.holds()) throw new DamagedClone(`the object ${header.oid} holds other bytes`)
     const [content = Buffer.alloc(0), ...more] = pieces
     return { ...header, content: more.length === 0 ? content : Buffer.concat(pieces) }
   }

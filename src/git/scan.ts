@@ -21,7 +21,7 @@ import {
   modeOf,
   RULES_FILE,
 } from './index-file.ts'
-import { objectHash, objectId } from './objects.ts'
+import { ObjectProof, objectId } from './objects.ts'
 import type { Rules } from './rules.ts'
 
 /** A file as it stands, with its entry for an index. */
@@ -202,7 +202,7 @@ class Scanner {
       // Young, and the same: of a large file nothing is held.
       const isLarge = found.size > LARGE && !rules.convertsLineEnds
       const old = table.storedAt(entry)
-      if (isLarge && isStill && idOf(file, found.size, table.idLength) === old.oid) return
+      if (isLarge && isStill && isObject(file, found.size, old.oid)) return
     }
     const now = this.#read(path, file)
     const old = table.storedAt(entry)
@@ -245,18 +245,16 @@ function isSameFolder(one: Stats, other: Stats): boolean {
 
 const PIECE = Buffer.alloc(LARGE)
 
-/** What git calls a file of that size, or null where it is none, or has another. */
-function idOf(file: string | Buffer, size: number, idLength: number): string | null {
+/** Whether a file of that size holds an object's bytes. */
+function isObject(file: string | Buffer, size: number, oid: string): boolean {
   const handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
-    if (!fstatSync(handle).isFile()) return null
-    const hash = objectHash('blob', size, 2 * idLength)
-    let left = size
+    if (!fstatSync(handle).isFile()) return false
+    const proof = new ObjectProof(oid, 'blob', size)
     for (let count = readSync(handle, PIECE); count > 0; count = readSync(handle, PIECE)) {
-      hash.update(PIECE.subarray(0, count))
-      left -= count
+      proof.update(PIECE.subarray(0, count))
     }
-    return left === 0 ? hash.digest('hex') : null
+    return proof.holds()
   } finally {
     closeSync(handle)
   }
