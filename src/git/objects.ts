@@ -20,7 +20,8 @@ export type ObjectType = 'blob' | 'tree' | 'commit'
 
 /** What git calls an object of these bytes; ids are as long as `length`. */
 export function objectId(type: string, content: Buffer, length: number): string {
-  if (last?.type === type && last.oid.length === length && last.content.equals(content)) return last.oid
+  const isSame = last?.content === content || last?.content.equals(content) === true
+  if (isSame && last?.type === type && last.oid.length === length) return last.oid
   const oid = objectHash(type, content.length, length).update(content).digest('hex')
   if (content.length > LARGE) last = { type, content, oid }
   return oid
@@ -33,6 +34,11 @@ let last: { type: string; content: Buffer; oid: string } | null = null
 
 function objectHash(type: string, size: number, length: number) {
   return createHash(length === 64 ? 'sha256' : 'sha1').update(`${type} ${size}\0`)
+}
+
+/** The last large one, where it is a file of that size: who meets its bytes again needs no other place for them. */
+export function lastOf(size: number): Buffer | null {
+  return last?.type === 'blob' && last.content.length === size ? last.content : null
 }
 
 /** Whether bytes that come in pieces are those of an object. */

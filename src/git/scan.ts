@@ -21,7 +21,7 @@ import {
   modeOf,
   RULES_FILE,
 } from './index-file.ts'
-import { ObjectProof, objectId } from './objects.ts'
+import { lastOf, ObjectProof, objectId } from './objects.ts'
 import type { Rules } from './rules.ts'
 
 /** A file as it stands, with its entry for an index. */
@@ -277,13 +277,24 @@ function contentOf(file: string | Buffer): { stat: BigIntStats; bytes: Buffer } 
   try {
     const stat = fstatSync(handle, { bigint: true })
     if (!stat.isFile() || (stat.mode & 0o400n) === 0n || stat.size > LARGEST) throw new Uncertain()
+    const last = lastOf(Number(stat.size))
+    if (last !== null && isStill(handle, last)) return { stat, bytes: last }
     const bytes = Buffer.allocUnsafe(Number(stat.size))
     // Somebody is writing to it.
-    if (readSync(handle, bytes) !== bytes.length) throw new Uncertain()
+    if (readSync(handle, bytes, { position: 0 }) !== bytes.length) throw new Uncertain()
     return { stat, bytes }
   } finally {
     closeSync(handle)
   }
+}
+
+function isStill(handle: number, bytes: Buffer): boolean {
+  let at = 0
+  for (let count = -1; count !== 0; at += count) {
+    count = readSync(handle, PIECE, { position: at })
+    if (!PIECE.subarray(0, count).equals(bytes.subarray(at, at + count))) return false
+  }
+  return at === bytes.length
 }
 
 function openedOrLink(file: string | Buffer): number | { stat: BigIntStats; bytes: Buffer } | null {
