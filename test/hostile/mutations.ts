@@ -136,8 +136,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'objects are believed',
     file: 'src/git/cat-file.ts',
-    from: "if (hash.digest('hex') !== header.oid)",
-    to: "if (hash.digest('hex') === '')",
+    from: 'if (!proof.holds())',
+    to: 'if (proof.holds() === null)',
     batch: 2,
   },
   {

@@ -1,9 +1,10 @@
 // Objects that are written in process, held against real git.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { deflateSync } from 'node:zlib'
 import fc from 'fast-check'
 import { IndexTable } from '../../../src/git/index-file.ts'
 import { commitBytes, objectId } from '../../../src/git/objects.ts'
@@ -159,4 +160,27 @@ test('a commit is the one that git commit-tree makes', async () => {
     }),
     runs(12),
   )
+})
+
+test('a large object that was just at hand is read back as it is, and never taken for what somebody put in its place', async () => {
+  using at = await place()
+  const content = Buffer.alloc(700_000, 'a line of a large file\n')
+  const writer = at.git.writer(at.base)
+  const oid = writer.add('blob', content)
+  await at.objects.prove(await writer.flush())
+  assert.ok((await at.objects.contents(oid))?.equals(content))
+  assert.equal(at.shell(`git hash-object --stdin`, {}, content.toString()).trim(), oid)
+  for (const place of [0, 300_000, content.length - 1]) {
+    const other = Buffer.from(content)
+    other[place] = 0x58
+    assert.notEqual(objectId('blob', other, 40), oid)
+    assert.equal(objectId('blob', content, 40), oid)
+    chmodSync(at.file(oid), 0o644)
+    writeFileSync(at.file(oid), deflateSync(Buffer.concat([Buffer.from(`blob ${other.length}\0`), other])))
+    await at.objects.lookAnew()
+    await assert.rejects(at.objects.contents(oid), /holds other bytes/, `byte ${place}`)
+  }
+  // Another kind of the same bytes is another object.
+  assert.notEqual(objectId('tree', content, 40), oid)
+  assert.notEqual(objectId('blob', content, 64), oid)
 })
