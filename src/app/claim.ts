@@ -229,8 +229,18 @@ async function begin(
   const settled = await request.settle(state, head === null)
   const claimed = taken(settled, request, settled.job)
   await store.save(claimed)
-  const lost = `the state of ${file.name} was lost; it goes on from ${branch} as it stands`
-  return { state: claimed, resumed: head !== null, notes: [...file.notes, ...(head === null ? [] : [lost])] }
+  const notes = [...file.notes, ...stackedOn(file.name, request)]
+  if (head !== null) notes.push(`the state of ${file.name} was lost; it goes on from ${branch} as it stands`)
+  return { state: claimed, resumed: head !== null, notes }
+}
+
+/** On a laptop the base is what is checked out: that may be what another run has left there. */
+function stackedOn(name: string, { base, branchPrefix, workTree }: ClaimRequest): string[] {
+  if (workTree === null || branchPrefix === '' || !base.branch.startsWith(branchPrefix)) return []
+  const other = `--base-branch ${base.defaultBranch ?? 'BRANCH'} begins elsewhere`
+  return [
+    `${name} is based on ${base.branch}, the branch of another feature: its commits come along; ${other}`,
+  ]
 }
 
 /** The branch is there but our state is not: what passed is what its commits say, and the gates see it again. */

@@ -2,7 +2,7 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { branchToTake, refuseShared } from '../app/branch.ts'
-import { newState } from '../app/claim.ts'
+import { newState, withWanted } from '../app/claim.ts'
 import { checkDirt } from '../app/dirt.ts'
 import { archivedAt, meantFeature } from '../app/features.ts'
 import { gatedTagsOf } from '../app/limits.ts'
@@ -159,6 +159,14 @@ export async function withMerge<S extends Situation>(
     await objects.info(`${state.published}:${prd}`),
   ]
   return there !== null && there.oid === ours?.oid ? { ...situation, since: 'merged' } : situation
+}
+
+/** How a complete feature stands that people have merged or put away, and that a run has nothing to do for; else null. */
+export async function mergedAlready({ workspace, settings }: LocalRun, state: State, limits: Limits) {
+  const asked = withWanted(state, settings)
+  if (stepOfRun(asked, limits).kind !== 'conclude') return null
+  const seen = await withMerge(workspace, asked, situationOf(asked, limits, Date.now(), false))
+  return seen.kind === 'ended' && seen.since !== undefined ? seen : null
 }
 
 /** What a person's `ralph run` would do next. */

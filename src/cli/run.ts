@@ -26,6 +26,7 @@ import {
   atWork,
   isAlive,
   type LocalRun,
+  mergedAlready,
   openLocal,
   refuseAtWork,
   withMerge,
@@ -67,6 +68,12 @@ async function worked(context: Context, settings: Settings, notes: string[]): Pr
   const other = await otherConfig(local, found)
   if (other !== null) live.warn(other)
   if (isDry) return await dryRun(context, local, found, limits)
+  const merged = await mergedAlready(local, found, limits)
+  if (merged !== null && context.flags.force !== true) {
+    await refuseAtWork(found)
+    live.end(found, merged, [['Report', 'ralph report']])
+    return { code: 0, outputs: outputsOf(found, 'complete', null), more: partInJson(found) }
+  }
   const elsewhere = checkedOutElsewhere(local.workspace.clone, found.branch)
   if (elsewhere !== null) {
     // Whoever has held it since it was looked at may have left it undone.

@@ -36,8 +36,10 @@ export function situationOf(state: State, limits: Limits, now: number, lives: bo
   }
   // There is work; what the last job ended of stands where nothing has mended it since.
   const last = job.ending?.conclusion ?? null
-  const stands = last !== null && ['error', 'interrupted', 'continued'].includes(last.outcome)
-  return stands ? { kind: 'ended', conclusion: last } : { kind: 'ready', step }
+  // Complete without a verification: that the settings of who looks would hold one changes nothing.
+  const isOver = step.kind === 'verify' && last?.outcome === 'complete' && !state.verification.asked
+  const stands = isOver || ['error', 'interrupted', 'continued'].includes(last?.outcome ?? '')
+  return last !== null && stands ? { kind: 'ended', conclusion: last } : { kind: 'ready', step }
 }
 
 /** The outcome as it stands now; null while there is work that nobody was kept from. */

@@ -80,7 +80,8 @@ type Chosen = Origin & { value: unknown }
 
 /** Every level is read, so that a mistake shows also where a higher level wins. Layers come highest first. */
 function choose(row: SettingRow, layers: readonly Layer[], surface: Surface, report: Report): Chosen {
-  let best: Omit<Chosen, 'sound'> | undefined
+  let best: Omit<Chosen, 'sound' | 'under'> | undefined
+  let under: unknown
   let sound = true
   for (const { given, rank } of layers) {
     const one = given.get(row.key)
@@ -88,12 +89,13 @@ function choose(row: SettingRow, layers: readonly Layer[], surface: Surface, rep
     const value =
       one === null ? undefined : readAs(row.schema, row.secret ? { ...one, shownAs: '(hidden)' } : one)
     if (one === null || value === undefined) sound = false
-    else best ??= { value, at: one.at, rank }
+    else if (best === undefined) best = { value, at: one.at, rank }
+    else under ??= value
   }
   if (best === undefined)
-    return { at: unset(row, surface, report), rank: 0, value: standardOf(row, surface), sound }
+    return { at: unset(row, surface, report), rank: 0, value: standardOf(row, surface), sound, under }
   for (const remark of remarksOf(row, best.value)) note(best.at, remark)
-  return { ...best, sound }
+  return { ...best, sound, under }
 }
 
 /** Where a setting that nobody gave would be given. */

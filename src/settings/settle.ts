@@ -10,17 +10,18 @@ import type { SettingField, Settings } from './table.ts'
 
 /**
  * Where a field's value came from. `rank` 0: it is the default; then `at` is where it could be set. `sound`: all that was
- * given for it could be read, so that it may be compared.
+ * given for it could be read, so that it may be compared. `under`: what was given below it.
  */
-export type Origin = { at: Place; rank: number; sound: boolean }
+export type Origin = { at: Place; rank: number; sound: boolean; under: unknown }
 type Origins = Readonly<Record<SettingField, Origin>>
 
 /** The settings with what follows from them; mistakes and notes go to the places' report. */
 export function settle(settings: Settings, origins: Origins): Settings {
   const agent = settleAgent(settings, origins)
+  const agentVersion = settleVersion(settings, origins)
   const iterationTimeoutMs = settleTimeout(settings, origins)
   const network = settleNetwork(settings, origins)
-  const settled = { ...settings, agent, iterationTimeoutMs, network }
+  const settled = { ...settings, agent, agentVersion, iterationTimeoutMs, network }
   checkAgents(settled, origins)
   remarkSteps(settled, origins)
   remarkServices(settled, origins)
@@ -57,6 +58,16 @@ function settleAgent(settings: Settings, origins: Origins): string {
   if (fallbackAgent !== 'custom' && !agentsIn(settings.steps).includes('custom'))
     note(command.at, `not used: the agent is ${agent}, and this is for agent: custom`)
   return agent
+}
+
+/** A version that was given further down than the agent is of the agent that is named there. */
+function settleVersion({ agent, agentVersion }: Settings, origins: Origins): string | null {
+  const { rank, under } = origins.agent
+  const version = origins.agentVersion
+  const isOthers = rank > version.rank && under !== undefined && under !== agent
+  if (agentVersion === null || !isOthers || !areSound(origins, 'agent', 'agentVersion')) return agentVersion
+  note(version.at, `not used: it is of ${under}, and the agent is ${agent}`)
+  return null
 }
 
 function checkAgents(settings: Settings, origins: Origins): void {

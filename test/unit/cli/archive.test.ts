@@ -1,6 +1,6 @@
 // `ralph archive` and `ralph run --force` on a laptop: what moves, what is refused, and that nothing is lost.
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, readFile, stat, symlink } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -37,8 +37,12 @@ test('a finished run goes to the archive as a whole, after its merge; before tha
   const next = async () =>
     /Next: (.*)/.exec((await place.ralph('status', '--no-final-verification', 'sample')).out)?.[1]
   assert.equal(await next(), 'It is merged: ralph archive sample puts it away.')
+  const plain = await place.json('status', 'sample')
+  assert.deepEqual([plain.outcome, plain.next], ['complete', undefined], 'nobody asked for a verification')
   const merged = await place.ralph('run', ...place.agent, ...GATE, '--no-final-verification')
   assert.match(merged.out, /Next: It is merged: /)
+  assert.equal(place.git('branch', '--show-current').trim(), 'main', 'nothing to do: nothing is checked out')
+  place.git('switch', '-q', 'ralph/sample')
   assert.equal(await next(), 'It is merged: ralph archive sample puts it away.', 'on its own branch, too')
   place.git('switch', '-q', 'main')
   const { out, code } = await place.ralph('archive')
@@ -60,6 +64,19 @@ test('a finished run goes to the archive as a whole, after its merge; before tha
   assert.equal(await next(), 'Nothing to do: it is merged, and in the archive.')
   assert.equal((await place.ralph('monitor')).code, 64, 'what is put away is shown to who names it')
   assert.match((await place.ralph('monitor', 'sample')).out, /Next: Nothing to do/)
+})
+
+test('a feature that begins on the branch of another one is based on it, and that is said', async () => {
+  await using place = await openPlace([one('US-001')])
+  await place.setScript({ 'US-001': writes('US-001') })
+  const flags = [...place.agent, ...GATE, '--no-final-verification']
+  assert.doesNotMatch((await place.ralph('run', ...flags)).out, /is based on/)
+  await mkdir(join(place.repository, '.ralph/2026-02-01-other'), { recursive: true })
+  const prd = JSON.stringify({ userStories: [one('US-001')] })
+  await writeFile(join(place.repository, '.ralph/2026-02-01-other/prd.json'), prd)
+  await place.setScript({ 'US-001': writes('US-001').slice(1) })
+  const { out, err } = await place.ralph('run', 'other', ...flags)
+  assert.match(out + err, /other is based on ralph\/sample.*--base-branch main/)
 })
 
 test('an archive that is a link leads nowhere: the folder stays in the repository', async () => {

@@ -32,6 +32,19 @@ test('a command beside a named agent, or below it, is not used, and that is said
   }
 })
 
+test('a version is of the agent that it stands beside: another one that is chosen above it is not installed by it', () => {
+  const file = yml('agent: claude\nagentVersion: 2.1.0')
+  const other = right({ surface: 'cli', flags: { agent: 'codex' }, ...file })
+  assert.equal(other.settings.agentVersion, null)
+  assert.deepEqual(other.notes, [
+    'ralph.config.yml: agentVersion: not used: it is of claude, and the agent is codex',
+  ])
+  const alone = right({ surface: 'cli', flags: { agent: 'codex' }, ...yml('agentVersion: 2.1.0') })
+  assert.equal(alone.settings.agentVersion, '2.1.0', 'beside no agent it is of whichever is chosen')
+  for (const flags of [{ agent: 'claude' }, { agent: 'codex', agentVersion: '2.1.0' }, {}])
+    assert.equal(right({ surface: 'cli', flags, ...file }).settings.agentVersion, '2.1.0')
+})
+
 test('custom needs a command', () => {
   const mistake = onlyWrong({ inputs: { agent: 'custom' } })
   assert.equal(mistake.path, 'input agent')
