@@ -22,7 +22,7 @@ export function greenPages(state: State, until: 'base' | 'last'): Screenshot[] {
 }
 
 /** The pictures of a story's last attempt. */
-export function picturesOf({ records }: State, storyId: string): Screenshot[] {
+function picturesOf({ records }: State, storyId: string): Screenshot[] {
   return picturesIn(records[storyId]?.gates ?? [])
 }
 

@@ -29,7 +29,7 @@ export async function work(attempt: AttemptIn<'reserved'>, context: Context): Pr
 }
 
 /** Whether the tree is set up already: by a story that passed, or by the story's own kept work, where that fits. */
-export function isSetUp({ control, kept }: State, storyId: string, conflict: string | null): boolean {
+function isSetUp({ control, kept }: State, storyId: string, conflict: string | null): boolean {
   return control.setUp === true || (kept[storyId]?.setUp !== undefined && conflict === null)
 }
 
@@ -108,7 +108,7 @@ export async function putAway({ storyId }: Attempt, { state, ports }: Context) {
 }
 
 /** The story's work after the guard's filter; null for none. What cannot be looked at cannot be kept. */
-export function workAsItStands(storyId: string, state: State, { repository }: Ports): Promise<Kept | null> {
+function workAsItStands(storyId: string, state: State, { repository }: Ports): Promise<Kept | null> {
   return repository.keep(state, storyId).catch((error: unknown) => {
     if (error instanceof DamagedClone) throw error
     return null
