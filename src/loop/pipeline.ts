@@ -120,10 +120,9 @@ function heard(ran: PipelineStep, session: Session, mayFail: boolean, way: Way):
   if (status === 'failed') return { kind: 'failed', summary: message, detail: '' }
   if (status === 'finished') {
     const why = hints.stuck ?? 'it says that it is not done'
-    // Who comes after another one judges its work.
-    return isFirst && !mayFail
-      ? { status, message, resetsAt, hints }
-      : fail(step, { summary: why, detail: '' }, way)
+    if (mayFail) return fail(step, { summary: why, detail: '' }, way)
+    // Who comes after another one judges its work: a judgement opens no circuit, or the next would be left out.
+    return isFirst ? { status, message, resetsAt, hints } : failure(`step ${step.name}: ${why}`)
   }
   const isLimited = status === 'limit' || status === 'overloaded'
   if (isLimited && mayFail && isDone) return fail(step, { summary: message, detail: '' }, way)

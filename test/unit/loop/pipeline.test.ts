@@ -266,6 +266,13 @@ describe('circuits', () => {
     assert.deepEqual((await run([fragile, agent()], { circuits: rested })).walked.circuits, {})
   })
 
+  test('a reviewer who refuses again and again is asked again: its judgement opens no circuit', async () => {
+    const no: Session = { ...session(), hints: { done: false, notDone: false, stuck: 'no test for it' } }
+    const review = agent('review', { circuit: { threshold: 1, resetAfterMs: 60_000 } })
+    const { walked } = await run([agent(), review], { said: { review: [no] } })
+    assert.deepEqual([walked.circuits, walked.ended?.status], [{}, 'failed'])
+  })
+
   test('where the only worker rests, the run waits for it; where another one works, it goes on', async () => {
     const open = { work: { failures: 3, until: NOW + 60_000 } }
     const alone = await run([agent('work', { circuit }), command()], { circuits: open })
