@@ -62,13 +62,15 @@ export function standingIn(state: State, situation: Situation): State {
 
 /** A run without gates says so first. */
 export function headline(state: State, situation = ownSituation(state)): { sign: string; text: string } {
-  if (situation.kind === 'ready') {
-    const begun = state.nonce === '' ? 'not begun' : ''
-    return { sign: '⏯️', text: dotted(tally(state), begun, comes(situation.step)) }
-  }
-  const { sign, text } = stand(standingIn(state, situation))
+  const isReady = situation.kind === 'ready'
+  const { sign, text } = isReady ? ready(state, situation.step) : stand(standingIn(state, situation))
   if (!isUngated(state.job)) return { sign, text }
   return { sign: sign === '✅' ? '⚠️' : sign, text: `No gates, no command checks the work · ${text}` }
+}
+
+function ready(state: State, step: Step | null): { sign: string; text: string } {
+  const begun = state.nonce === '' ? 'not begun' : ''
+  return { sign: '⏯️', text: dotted(tally(state), begun, comes(step)) }
 }
 
 function stand(state: State): { sign: string; text: string } {

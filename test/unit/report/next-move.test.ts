@@ -231,6 +231,12 @@ const TABLE: Record<string, Row> = {
     comment: 'Go on with `/ralph run`: `US-001` is next.',
     cli: 'Go on with ralph run: US-001 is next.',
   },
+  'nobody works, and there is no gate': {
+    state: { ...midRun(), job: { ...midRun().job, gatedTags: [] }, attempts: {} },
+    stands: 'No gates, no command checks the work · 3 of 6 stories pass · US-003 is next',
+    comment: 'Go on with `/ralph run`: `US-003` is next.',
+    cli: 'Go on with ralph run: US-003 is next.',
+  },
   'all passed, and not yet verified': {
     state: {
       ...between(complete(), 'interrupted', 'x'),
