@@ -23,6 +23,8 @@ const MOST_IN_FULL = 300
 const MOST_LINES = 500
 /** Bytes of a line at most. */
 const LINE = 2000
+/** What is shown of a story that has more than there is room for. */
+const LEAST = { room: { text: 200, output: 0 }, pictures: new Map<string, string>() }
 
 /** In at most so many bytes: what needs a person in full first, as far as there is room, and the others by a line. */
 export function storyList(view: View, pictures: Pictures, bytes: number): Markup {
@@ -35,7 +37,10 @@ export function storyList(view: View, pictures: Pictures, bytes: number): Markup
   const room = { text: Math.min(6000, share / 8), output: Math.min(40_000, share / 4) }
   const full = new Map<StoryView, Markup>()
   for (const story of byUrgency(stories).slice(0, MOST_IN_FULL)) {
-    const made = fullStory(story, { view, room, places, pictures, isOpen: opened.has(story) })
+    const around = { view, places, isOpen: opened.has(story) }
+    let made = fullStory(story, { ...around, room, pictures })
+    // Of many gates, or with one picture for many pages.
+    if (utf8Bytes(made.toString()) > left) made = fullStory(story, { ...around, ...LEAST })
     left -= utf8Bytes(made.toString())
     if (left < 0) break
     full.set(story, made)

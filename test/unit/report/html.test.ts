@@ -201,6 +201,19 @@ test('100 stories with everything stay below 3 MB: outputs get shorter first, th
   for (const { id } of state.prd.userStories) assert.ok(page.includes(`<bdi>${id}</bdi>`), id)
 })
 
+test('pages that all look the same hide no story: one without room for its pictures is shown without them', () => {
+  const state = stuck()
+  const [first, second] = state.prd.userStories.map(({ id }) => id)
+  const shot = { url: '/', viewport: '1280x800', blob: 'a'.repeat(40), bytes: 1, before: null }
+  const gate = { name: 'browser', ok: false, advisory: false, ended: 'exit 1', ms: 1, output: 'said' }
+  const one = record({ attempts: 1, gates: [{ ...gate, screenshots: Array(20).fill(shot) }] })
+  const records = { ...state.records, [`${first}`]: one, [`${second}`]: one }
+  const pictures = new Map([[shot.blob, `data:image/webp;base64,${'A'.repeat(400_000)}`]])
+  const page = renderReport(viewOf({ ...state, records }, facts), pictures)
+  assert.ok(bytes(page) <= MOST_BYTES)
+  assert.equal(page.split('<details class="story').length - 1, state.prd.userStories.length)
+})
+
 test('what a gate remarks on is told once, with its name', () => {
   const state = stuck()
   const gate = { name: 'coverage', ok: true, advisory: false, ended: 'exit 0', ms: 1, output: '' }
