@@ -1,14 +1,14 @@
-// Builds dist/: tsc to lib/, ncc to one graph of chunks, esbuild to minify them, brotli to pack those of others that few
-// runs load. Byte-identical wherever it runs, so CI can compare. What people and runners start are three small files that
-// load their part of the graph.
+// Builds dist/: tsc to lib/, ncc to one graph of chunks, esbuild to minify them, fflate to pack those of packages alone.
+// Byte-identical wherever it runs, so CI can compare. What people and runners start are three small files that load their
+// part of the graph.
 import { execFileSync } from 'node:child_process'
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runInNewContext } from 'node:vm'
-import { brotliCompressSync, constants } from 'node:zlib'
 import { transform } from 'esbuild'
+import { gzipSync } from 'fflate'
 import { refusedByNode20 } from './oldest-node.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -21,9 +21,6 @@ execFileSync(join(root, 'node_modules', '.bin', 'tsc'), emit, { cwd: root, stdio
 // Of `yaml` its ES modules, of which what nobody calls is left out: for Node it names CommonJS.
 await mkdir(join(root, 'lib', 'node_modules'))
 await symlink(join(root, 'node_modules', 'yaml', 'browser'), join(root, 'lib', 'node_modules', 'yaml'))
-
-/** Packages that most starts load. Chunks of other packages alone (grammars, prompts, Markdown, ...) are packed. */
-const STARTED = new Set(['@actions/core', 'commander', 'ignore', 'yaml', 'zod'])
 
 /** Path below dist/ to bytes: bundled first, written together, so that a running action sees one build or the other. */
 const files = new Map([
@@ -51,21 +48,21 @@ if (!ENDPOINTS.test(whole)) throw new Error('octokit has no table of endpoints (
 if (!ENTITIES.test(whole)) throw new Error('Markdown has no table of named characters (any more)')
 const packages = packagesOf(stats)
 for (const [path, { source }] of outputs.filter(([name]) => name !== 'package.json')) {
-  // What is a file of its own is copied as it is; axe-core, which is larger than all else, is packed (browser/check.ts).
-  if (path === 'axe.min.js') files.set(`bundle/${path}.br`, packed(source))
+  // What is a file of its own is copied as it is; axe-core is packed, too (browser/check.ts).
+  if (path === 'axe.min.js') files.set(`bundle/${path}.gz`, packed(source))
   else if (!path.endsWith('ralph.js')) files.set(`bundle/${path}`, source)
   else {
     const entities = String(source).replace(ENTITIES, 'const characterEntities = {}')
-    const used = await onlyUsed(onlyCalled(entities))
+    const used = await onlyUsed(calledPlainly(onlyCalled(entities)))
     const names = [...(packages.get(path) ?? [OWN])]
-    if (names.every((name) => name !== OWN && !STARTED.has(name))) await addPacked(path, used)
+    if (!names.includes(OWN)) await addPacked(path, used)
     else files.set(`bundle/${path}`, await minified(used))
   }
 }
 const bundled = new Set([...[...packages.values()].flatMap((names) => [...names]), 'axe-core'])
 files.set('THIRD_PARTY_LICENSES', await licences(bundled))
 
-if (!files.has('bundle/axe.min.js.br'))
+if (!files.has('bundle/axe.min.js.gz'))
   throw new Error('ncc did not see the path of axe-core in browser/check.ts')
 
 /** The packages of each chunk, by its path; `OWN` is ours. */
@@ -88,11 +85,9 @@ function packagesOf(stats) {
   return byChunk
 }
 
+/** By JavaScript of its own: what Node's zlib gives differs from one processor to the other. */
 function packed(bytes) {
-  const { BROTLI_PARAM_LGWIN, BROTLI_PARAM_SIZE_HINT } = constants
-  return brotliCompressSync(bytes, {
-    params: { [BROTLI_PARAM_LGWIN]: 20, [BROTLI_PARAM_SIZE_HINT]: bytes.length },
-  })
+  return gzipSync(bytes, { level: 9, mtime: 0 })
 }
 
 /** A chunk in two files: its modules, packed, and what unpacks them when webpack asks for the chunk. */
@@ -100,15 +95,15 @@ async function addPacked(path, source) {
   const [, ids, modules] =
     /^(export const id = .*\nexport const ids = .*\n)export const modules = (\{[\s\S]*\});?\s*$/.exec(source)
   const code = await minified(`Object.assign(modules, ${modules})`, 'cjs')
-  files.set(`bundle/${path}.br`, packed(Buffer.from(`'use strict';${code}`)))
+  files.set(`bundle/${path}.gz`, packed(Buffer.from(`'use strict';${code}`)))
   const door = `
     import { readFileSync } from 'node:fs'
     import { compileFunction } from 'node:vm'
-    import { brotliDecompressSync } from 'node:zlib'
+    import { gunzipSync } from 'node:zlib'
     ${ids}
     export const modules = {}
-    const file = new URL('${path}.br', import.meta.url)
-    const code = String(brotliDecompressSync(readFileSync(file)))
+    const file = new URL('${path}.gz', import.meta.url)
+    const code = String(gunzipSync(readFileSync(file)))
     compileFunction(code, ['modules'], { filename: file.href })(modules)`
   files.set(`bundle/${path}`, await minified(door))
 }
@@ -163,6 +158,12 @@ function onlyCalled(source) {
     }
     return `const Endpoints = ${JSON.stringify(used)};`
   })
+}
+
+/** `a.b()` for `(0,a.b)()`, by which webpack keeps `a` from being `this`: functions that are imported look at none. */
+function calledPlainly(source) {
+  const call = /(?<![\w$)\]])\(0,([\w$]+(?:\/\*[^*]*\*\/)? *\.[\w$]+)\)(?= ?[(`])/g
+  return source.replace(call, '$1')
 }
 
 /** Without the functions of a module that nothing in it calls: in webpack's wrapper esbuild would keep them. */

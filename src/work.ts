@@ -4,3 +4,4 @@ export { flagTable } from './settings/describe.ts'
 
 export const loadAction = () => import(/* webpackChunkName: "action" */ './action/main.ts')
 export const loadMend = () => import(/* webpackChunkName: "action" */ './action/mend.ts')
+export const loadDemo = () => import(/* webpackChunkName: "cli" */ './cli/demo-project.ts')

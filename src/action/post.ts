@@ -20,7 +20,7 @@ await post().catch((error: unknown) =>
 const artifact = core.getState('artifact')
 // Here, not in main: a job that was cancelled or killed has more to tell than others.
 if (artifact !== '') {
-  const { upload } = await import(/* webpackChunkName: "artifact" */ './upload.ts')
+  const { upload } = await import(/* webpackChunkName: "action" */ './upload.ts')
   await upload(artifact, core.getState('finished') === 'true')
 }
 process.exitCode = 0

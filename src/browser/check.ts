@@ -1,6 +1,6 @@
 // The browser check: opens each page in each size, and says in one gate's result what is wrong, with a picture of each.
 import { readFile } from 'node:fs/promises'
-import { brotliDecompressSync } from 'node:zlib'
+import { gunzipSync } from 'node:zlib'
 import { BROWSER_GATE, type GateResult, type Screenshot } from '../model/gate.ts'
 import { oneLine } from '../model/text.ts'
 import { messageOf } from '../system/errors.ts'
@@ -101,8 +101,8 @@ async function lookAt(options: PagesOptions, looks: Looked[]): Promise<string | 
 
 /** Packed beside the bundle, where AXE is a path; as it was published in node_modules. */
 async function axeCore(): Promise<string> {
-  const packed = await readFile(`${AXE}.br`).catch(() => null)
-  return packed === null ? readFile(AXE, 'utf8') : brotliDecompressSync(packed).toString()
+  const packed = await readFile(`${AXE}.gz`).catch(() => null)
+  return packed === null ? readFile(AXE, 'utf8') : gunzipSync(packed).toString()
 }
 
 /** An origin stands for all names of this machine. */

@@ -38,7 +38,8 @@ const program = new Command('ralph')
   .configureOutput({ outputError: () => {} })
 
 program.command('demo-agent', { hidden: true }).action(async () => {
-  process.exitCode = await (await import('./demo-project.ts')).demoAgent(hostEnvironment())
+  const { demoAgent } = await (await work()).loadDemo()
+  process.exitCode = await demoAgent(hostEnvironment())
 })
 for (const listed of COMMANDS) if (isOurs(listed.name)) await add(listed.name, listed)
 

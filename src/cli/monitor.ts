@@ -74,7 +74,7 @@ export async function openSource(context: Context, settings: Settings): Promise<
   const names = meantFolders((await workspace.store.list()).keys(), wanted)
   const isHere = names.size > 0 && names.size >= wanted.length
   if (context.flags.remote !== true && isHere) return localSource(workspace, settings, wanted)
-  const { openRemote } = await import(/* webpackChunkName: "monitor" */ './monitor-remote.ts')
+  const { openRemote } = await import(/* webpackChunkName: "cli" */ './monitor-remote.ts')
   const remote = await openRemote(context, settings, workspace, wanted)
   return remote ?? localSource(workspace, settings, wanted)
 }

@@ -9,7 +9,7 @@ type Program = (context: Context) => Promise<Answer>
 const steer: Program = async (context) =>
   (await import(/* webpackChunkName: "cli" */ './steer.ts')).steer(context)
 const serve: Program = async (context) =>
-  (await import(/* webpackChunkName: "monitor" */ './serve.ts')).serve(context)
+  (await import(/* webpackChunkName: "cli" */ './serve.ts')).serve(context)
 
 export const PROGRAMS: Readonly<Record<Exclude<CommandName, 'help'>, Program>> = {
   run,
@@ -30,7 +30,7 @@ export const PROGRAMS: Readonly<Record<Exclude<CommandName, 'help'>, Program>> =
   report: async (context) => (await import(/* webpackChunkName: "report" */ './report.ts')).report(context),
   monitor: async (context) => {
     if (context.flags.web === true) return serve(context)
-    return (await import(/* webpackChunkName: "monitor" */ './monitor.ts')).monitor(context)
+    return (await import(/* webpackChunkName: "cli" */ './monitor.ts')).monitor(context)
   },
   serve,
   pause: steer,
