@@ -100,7 +100,7 @@ export function viewOf(given: State, facts: Facts, situation: Situation = ownSit
     /** Of the job; null while it is at work. */
     outcome,
     /** Without a person, by this job or the next. */
-    chainGoesOn: outcome === null || (outcome === 'continued' && isGoingOn),
+    chainGoesOn: outcome === null ? situation.kind === 'working' : outcome === 'continued' && isGoingOn,
     restsUntil: restsUntil(state),
     headline: headline(state, situation),
     surface,

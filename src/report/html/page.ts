@@ -103,10 +103,10 @@ function kindOf({ outcome, restsUntil }: View): 'good' | 'bad' | 'wait' | 'run' 
   return OUTCOMES[outcome].colour === 'red' ? 'bad' : 'wait'
 }
 
-function standsWords({ outcome, chainGoesOn, asOf, now }: View): string {
+function standsWords({ chainGoesOn, asOf, now }: View): string {
   const stale = now - asOf > 60_000 ? `, looked at ${utc(now)}` : ''
   const when = `As of ${utc(asOf)}${stale}.`
-  return outcome === null || chainGoesOn ? `This run is still in work. ${when}` : when
+  return chainGoesOn ? `This run is still in work. ${when}` : when
 }
 
 function progress({ bar, stories, counts: { passed, total } }: View): Markup {

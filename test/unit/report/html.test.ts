@@ -10,6 +10,7 @@ import { wastedWords } from '../../../src/report/html/costs.ts'
 import { html, link, type Value } from '../../../src/report/html/markup.ts'
 import { MOST_BYTES, picturesWanted, renderReport } from '../../../src/report/html/page.ts'
 import { timelinePicture } from '../../../src/report/html/pictures.ts'
+import { RESULTS } from '../../../src/report/outcomes.ts'
 import { type Facts, viewOf } from '../../../src/report/view.ts'
 import { REPOSITORY } from './poison.ts'
 import { PIXEL, rich } from './rich.ts'
@@ -85,7 +86,14 @@ test('stuck: what is wrong and what to do stand first', () => {
 test('a run in work says so, and as of when', () => {
   const page = plain(renderReport(viewOf(midRun(), { ...facts, now: NOW + 3_600_000 })))
   assert.match(page, /This run is still in work\. As of 2026-01-10 14:05 UTC, looked at 2026-01-10 15:05 UTC/)
-  assert.doesNotMatch(plain(renderReport(viewOf(complete(), facts))), /still in work/)
+  const left = viewOf(midRun(), facts, { kind: 'ready', step: null })
+  for (const view of [viewOf(complete(), facts), left])
+    assert.doesNotMatch(plain(renderReport(view)), /still in work/)
+})
+
+test('every sign in the picture of the iterations is explained below it', () => {
+  const [, legend = ''] = timelinePicture(viewOf(midRun(), facts)).toString().split('class="legend"')
+  for (const { mark } of Object.values(RESULTS)) assert.ok(legend.includes(mark), mark)
 })
 
 test('nothing done yet: no empty tables, no picture of nothing', () => {
