@@ -13,11 +13,10 @@ import {
 } from '../agents/ready.ts'
 import { agentNames, findAgent, homeSharesOf, isModelKey } from '../agents/registry.ts'
 import { createSessions, withFallback } from '../agents/sessions.ts'
-import { nameOf } from '../gates/ready.ts'
 import { agentFor } from '../loop/limits.ts'
 import { agentsIn } from '../model/pipeline.ts'
 import type { AgentPort } from '../model/ports.ts'
-import { isFor } from '../model/service.ts'
+import { isFor, readyWords } from '../model/service.ts'
 import type { Settings } from '../settings/index.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import type { OtherUser } from '../system/other-user.ts'
@@ -159,7 +158,7 @@ export function promptSources(settings: Settings, read: PromptSources['read']): 
     services: (tags) =>
       settings.services
         .filter(({ when }) => isFor(when, tags))
-        .map(({ name, ready }) => `${name}: ${nameOf(ready)}`),
+        .map(({ name, ready }) => `${name}: ${readyWords(ready)}`),
     instructions: settings.instructions ?? '',
     read,
   }

@@ -1,8 +1,7 @@
 // As whom agent and gates run, and what of the network they have.
 import { hostname } from 'node:os'
 import type { Clone } from '../git/open-clone.ts'
-import { type ClosedNetwork, closeNetwork } from '../proxy/closed-network.ts'
-import { openConnectProxy } from '../proxy/connect-proxy.ts'
+import type { ClosedNetwork } from '../proxy/closed-network.ts'
 import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import { type OtherUser, openOtherUser } from '../system/other-user.ts'
@@ -40,6 +39,8 @@ export async function openIsolation(options: IsolationOptions): Promise<Isolatio
   const close: (() => PromiseLike<void>)[] = [user.close]
   try {
     refuseProxied(env)
+    const { closeNetwork } = await import(/* webpackChunkName: "proxy" */ '../proxy/closed-network.ts')
+    const { openConnectProxy } = await import(/* webpackChunkName: "proxy" */ '../proxy/connect-proxy.ts')
     const network = await closeNetwork(user)
     close.push(() => network[Symbol.asyncDispose]())
     const wayOut = await openConnectProxy(settings.networkAllow)

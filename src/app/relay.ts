@@ -1,6 +1,6 @@
 // The agent's way to its model where it is not to hold the key: a proxy of ours in the place of the vendor's server.
 import type { AgentVendor } from '../agents/agent.ts'
-import { type ModelProxy, openModelProxy } from '../proxy/model-proxy.ts'
+import type { ModelProxy } from '../proxy/model-proxy.ts'
 import { UserError } from '../system/errors.ts'
 import type { Environment } from '../system/untrusted-env.ts'
 
@@ -29,6 +29,7 @@ export async function relayModel(
     const expected = `the address of ${name}'s model`
     throw new UserError({ path: `env ${relay.base}`, found: given, expected, fix: 'write an https URL' })
   }
+  const { openModelProxy } = await import(/* webpackChunkName: "proxy" */ '../proxy/model-proxy.ts')
   const proxy = await openModelProxy({ upstream, key: env[keyName]?.trim() ?? '', warn })
   const url = `http://127.0.0.1:${await reach(proxy.port)}`
   const others = Object.entries(env).filter(([variable]) => !relay.keys.includes(variable))

@@ -4,7 +4,7 @@ import { request as overHttp } from 'node:http'
 import { request as overTls } from 'node:https'
 import { connect, isIP } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Ready, TAKEN } from '../model/service.ts'
+import { type Ready, readyWords, TAKEN } from '../model/service.ts'
 import { messageOf } from '../system/errors.ts'
 import { holderOf } from '../system/process-table.ts'
 import { shellWord } from '../system/shell-word.ts'
@@ -60,7 +60,7 @@ export async function takenBy(ready: Ready): Promise<{ where: string; port: numb
   if (ready.kind !== 'url' && ready.kind !== 'port') return null
   const { addresses, port } = placeOf(ready)
   const taken = await anyOf(addresses, (at) => listens(at, port, LOOK_MS, NEVER))
-  return taken === null ? { where: nameOf(ready), port } : null
+  return taken === null ? { where: readyWords(ready), port } : null
 }
 
 const NEVER = new AbortController().signal
@@ -69,20 +69,6 @@ const NEVER = new AbortController().signal
 export function takenWords({ where, port }: { where: string; port: number }): string {
   const holder = holderOf(port)
   return `${where} ${TAKEN}${holder === null ? '' : `: ${holder}`}`
-}
-
-/** As people call it. */
-export function nameOf(ready: Ready): string {
-  switch (ready.kind) {
-    case 'url':
-      return ready.url
-    case 'port':
-      return `port ${ready.port}${ready.host === 'localhost' ? '' : ` of ${ready.host}`}`
-    case 'command':
-      return ready.run
-    case 'log':
-      return `a line with ${ready.parts.join(' ... ')}`
-  }
 }
 
 type Place = { host: string; addresses: string[]; port: number; url: URL | null }

@@ -2,14 +2,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { GateResult } from '../model/gate.ts'
 import type { GateRun } from '../model/ports.ts'
-import { CANNOT_START, isFor, NOT_READY, type Service, TAKEN } from '../model/service.ts'
+import { CANNOT_START, isFor, NOT_READY, readyWords, type Service, TAKEN } from '../model/service.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { type OtherUser, shared } from '../system/other-user.ts'
 import { partOf, runUntrusted } from '../system/process.ts'
 import type { Redactor } from '../system/redact.ts'
 import { within } from '../system/within.ts'
 import { cleaned, formatExit, type LogFolder, OUTPUT_BYTES, SHELL, writeLog } from './output.ts'
-import { fromInside, type Look, lookFor, nameOf, takenBy, takenWords, untilReady } from './ready.ts'
+import { fromInside, type Look, lookFor, takenBy, takenWords, untilReady } from './ready.ts'
 import { type Running, startService } from './running.ts'
 
 export type ServicesOptions = {
@@ -292,7 +292,7 @@ function isRed({ ok, advisory }: GateResult): boolean {
 function late({ ready, readyTimeoutMs }: Service, why: string | null, hasLeft = false): string | null {
   if (why === null) return null
   const left = hasLeft ? ', and its command has ended with exit 0' : ''
-  return `${NOT_READY} after ${Math.round(readyTimeoutMs / 1000)} s: ${nameOf(ready)}: ${why}${left}`
+  return `${NOT_READY} after ${Math.round(readyTimeoutMs / 1000)} s: ${readyWords(ready)}: ${why}${left}`
 }
 
 function hasParts(line: string, parts: readonly string[]): boolean {

@@ -82,3 +82,17 @@ export function siteOf(
 
 /** A place for something, as in `/users/:id`, `/users/{id}`, `/users/[id]`. */
 export const PATTERN = /[{}[\]*]|\/:[a-z]/i
+
+/** What readiness is asked of, as people call it. */
+export function readyWords(ready: Ready): string {
+  switch (ready.kind) {
+    case 'url':
+      return ready.url
+    case 'port':
+      return `port ${ready.port}${ready.host === 'localhost' ? '' : ` of ${ready.host}`}`
+    case 'command':
+      return ready.run
+    case 'log':
+      return `a line with ${ready.parts.join(' ... ')}`
+  }
+}
