@@ -172,16 +172,17 @@ const MOST_DOUBTS = 3
 
 /** What nobody should believe unseen: every page says it, and so does the last word of a terminal. */
 export function doubtsOf({ prd, records, verification }: State): string[] {
-  const doubted = prd.userStories.flatMap(({ id, passes }) => {
-    const [first, ...more] = passes ? (records[id]?.remarks ?? []) : []
+  const doubted = prd.userStories.filter(({ id, passes }) => passes && records[id]?.remarks[0] !== undefined)
+  const told = doubted.slice(0, MOST_DOUBTS).map(({ id }) => {
+    const [first = '', ...more] = records[id]?.remarks ?? []
     const others = more.length === 0 ? '' : `; and ${many(more.length, 'more remark')}`
-    return first === undefined ? [] : [`look closer at ${id}: ${oneLine(first, 300)}${others}`]
+    return `look closer at ${id}: ${oneLine(first, 300)}${others}`
   })
   const left = doubted.length - MOST_DOUBTS
   const judged = verification.approved ? prd.userStories.filter(({ passes }) => passes) : []
   const isBlind = judged.length > 0 && judged.every(({ lastResult }) => !lastResult?.evidence?.length)
   return [
-    ...doubted.slice(0, MOST_DOUBTS),
+    ...told,
     ...(left > 0 ? [`look closer at ${many(left, 'more story', 'more stories')} with remarks`] : []),
     ...(isBlind
       ? ["the final verification named no evidence: that the criteria are met is a judge's word"]
