@@ -13,7 +13,7 @@ import { many } from '../report/words.ts'
 import { UserError } from '../system/errors.ts'
 import { replaceFile } from '../system/files.ts'
 import { type Answer, answerOf, type Context } from './context.ts'
-import { type LocalRun, openFeature, prdPathOf, refuseAtWork } from './local.ts'
+import { type LocalRun, openFeature, prdPathOf, refuseAtWork, refuseOther } from './local.ts'
 import { steer } from './steer.ts'
 import { detours, textOf, writeAll } from './write.ts'
 
@@ -22,6 +22,7 @@ export async function archive(context: Context): Promise<Answer> {
   using local = await openFeature(context)
   const state = await local.look()
   await refuseAtWork(state)
+  await refuseOther(local, state)
   const here = await prdHere(local, state)
   const isFinished = here !== null && remaining(here).length === 0
   const isOver = remaining(state.prd).length === 0

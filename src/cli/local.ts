@@ -187,6 +187,23 @@ export async function refuseAtWork({ lease, feature }: State): Promise<void> {
   if (lease !== null && (await isAlive(lease))) throw atWork(`${sayHolder(lease)} works on ${feature}`)
 }
 
+/** Throws UserError where a run of another feature has this checkout: its branch is the one that is checked out. */
+export async function refuseOther(
+  { workspace, base }: LocalRun,
+  { branch }: Pick<State, 'branch'>,
+): Promise<void> {
+  const { clone, store } = workspace
+  if (clone.branch === null || clone.branch === branch || clone.branch === base.defaultBranch) return
+  for (const folder of (await store.list()).keys()) {
+    const { state: other } = (await store.load(folder).catch(() => null)) ?? {}
+    const isHere = other?.branch === clone.branch && (await isAlive(other.lease))
+    if (!isHere || other.lease === null) continue
+    const found = `${sayHolder(other.lease)} works on ${other.feature} here`
+    const fix = 'wait until it has ended, or run in another work tree (`git worktree add`)'
+    throw new AtWork({ path: 'work tree', found, expected: 'one that no run is at work in', fix })
+  }
+}
+
 /** Where the stories stand now. */
 export function prdPathOf({ importedFrom, published, folder }: State): string {
   return published === null && importedFrom !== null ? importedFrom : `${folder}/prd.json`

@@ -14,7 +14,7 @@ import { UserError } from '../system/errors.ts'
 import { lookOf } from '../terminal/line.ts'
 import { asking, Cancelled } from './ask.ts'
 import { type Answer, type Context, interrupted, refusal, refuseFromInside, settingsOf } from './context.ts'
-import { type LocalRun, openLocal, refuseAtWork } from './local.ts'
+import { type LocalRun, openLocal, refuseAtWork, refuseOther } from './local.ts'
 import { type Draft, draftMistakes, fromPage, isEdited, nameFault } from './plan-draft.ts'
 import { askSettings, chosenScope } from './plan-interview.ts'
 import { firstDraft, type Material, materialOf, nameFor, showMaterial } from './plan-material.ts'
@@ -233,6 +233,7 @@ async function standingOf(name: string, { clone: { workTree }, local }: Desk): P
 /** A run's stories are on its branch: written elsewhere, they would begin it anew, or stand in its way. */
 async function refuseElsewhere(name: string, here: string, local: LocalRun): Promise<void> {
   const { store, clone } = local.workspace
+  await refuseOther(local, { branch: '' })
   const folders = [...(await store.list()).keys()].filter((folder) => featureOfFolder(folder) === name)
   const newest = folders.sort().at(-1)
   const state = newest === undefined ? null : ((await store.load(newest))?.state ?? null)

@@ -29,6 +29,7 @@ import {
   mergedAlready,
   openLocal,
   refuseAtWork,
+  refuseOther,
   withMerge,
 } from './local.ts'
 import { dryRun, otherConfig, preflight, refuseElsewhere, templateFindings } from './look.ts'
@@ -82,6 +83,7 @@ async function worked(context: Context, settings: Settings, notes: string[]): Pr
     context.say(`${found.feature} is complete; ${found.branch} is checked out in ${elsewhere}`)
     return { code: 0, outputs: outputsOf(found, 'complete', null), more: partInJson(found) }
   }
+  await refuseOther(local, found)
   const now = Date.now()
   const lease = await leaseFor(settings, now, null)
   const queue = inboxQueue(local.workspace.clone)

@@ -12,7 +12,7 @@ import { verificationLines } from '../report/summaries.ts'
 import { UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
 import { type Answer, answerOf, type Context, interrupted, settingsOf } from './context.ts'
-import { type LocalRun, openLocal, refuseAtWork } from './local.ts'
+import { type LocalRun, openLocal, refuseAtWork, refuseOther } from './local.ts'
 import { liveOf, withPorts } from './run.ts'
 
 /** Gives 0 where every gate is green and the judge agrees, 1 where not, 130 where it was interrupted. */
@@ -27,6 +27,7 @@ export async function verify(context: Context): Promise<Answer> {
   const found = withWanted(await local.look(), settings)
   const head = clone.head ?? found.green
   await refuseAtWork(found)
+  await refuseOther(local, found)
   refuseElsewhere(found, clone.branch)
   await checkDirt(repository, head, () => false)
   await refuseTemplates((path) => repository.read(head, path))

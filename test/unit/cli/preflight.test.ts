@@ -216,6 +216,30 @@ test('what is complete, and what is in work, is told in any work tree, wherever 
   await run.ended
 })
 
+test('a checkout that a run of another feature is at work in is left to it', async () => {
+  const second = { ...STORY, title: 'more', acceptanceCriteria: ['it works'] }
+  await using place = await openPlace([STORY], {
+    '.ralph/2026-02-01-second/prd.json': JSON.stringify({ schemaVersion: 2, userStories: [second] }),
+  })
+  await place.setScript({ 'US-001': [{ hang: true }] })
+  const given = [...place.agent, ...GATE, '--no-final-verification']
+  const run = place.start(['run', 'sample', ...given])
+  await new Promise<void>((resolve) => {
+    run.stdout?.on('data', (text: string) => text.includes('hanging') && resolve())
+  })
+  for (const asked of [
+    ['run', 'second'],
+    ['verify', 'second'],
+  ]) {
+    const { code, err } = await place.ralph(...asked, ...given)
+    assert.equal(code, 64, err)
+    assert.match(err, /work tree: found .* works on sample here, expected one that no run is at work in/)
+  }
+  await place.ralph('stop', '--feature', 'sample')
+  await run.ended
+  assert.equal(place.git('branch', '--list', 'ralph/second'), '')
+})
+
 test("on the feature's branch, a configuration that is another on the base branch is told once", async () => {
   const file = 'ralph.config.yml'
   const old = 'gates:\n  good: "! grep -rq bad src"\n'
