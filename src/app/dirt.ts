@@ -32,6 +32,7 @@ export async function checkDirt(
 /** So many untracked files are no forgotten work: nobody has told git what to ignore. */
 const MANY = 100
 
-function someOf(names: readonly string[]): string {
+/** The first of them, and how many there are beside. */
+export function someOf(names: readonly string[]): string {
   return names.slice(0, 5).join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '')
 }

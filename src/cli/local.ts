@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { branchToTake, refuseShared } from '../app/branch.ts'
 import { newState, withWanted } from '../app/claim.ts'
-import { checkDirt } from '../app/dirt.ts'
+import { checkDirt, someOf } from '../app/dirt.ts'
 import { archivedAt, meantFeature } from '../app/features.ts'
 import { gatedTagsOf } from '../app/limits.ts'
 import { withNote } from '../app/lost-session.ts'
@@ -20,7 +20,7 @@ import type { Prd } from '../model/feature.ts'
 import { newJob, openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import { ownFiles } from '../model/paths.ts'
-import type { Lease, State } from '../model/state.ts'
+import type { Attempt, Lease, State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { mergePeople } from '../prd/merge.ts'
 import { parsePrd } from '../prd/parse.ts'
@@ -296,12 +296,30 @@ export async function adoptSettle(
   const looked = await commitLookedAt(local.workspace, state)
   if (looked !== null) await throwAway(local.workspace, looked, warn)
   const edits = await editsOf(local, state)
-  if (edits === null) return state
+  if (edits === null) {
+    const lost = openAttempt(state)
+    if (lost !== null && looked === null) await tellTaken(local, lost, warn)
+    return state
+  }
   const fresh = state.published === null
   const head = clone.head ?? state.green
   const settled = edits.length === 0 ? state : await adopt(local, state, fresh ? state.green : head, edits)
   if (settled.published !== null) await repository.checkOut(settled.green, null)
   return settled
+}
+
+/** What a session that was lost left is its work, and what people did there since cannot be told from it. */
+async function tellTaken(
+  { workspace: { repository, clone } }: LocalRun,
+  { storyId }: Attempt,
+  warn: (message: string) => void,
+): Promise<void> {
+  if (clone.head === null) return
+  const paths = (await repository.dirt(clone.head)).map(({ path }) => path)
+  if (paths.length === 0) return
+  warn(
+    `the session that was lost left ${someOf(paths)}: taken as its work on ${storyId}. Is any of it yours? Stop, and move it away`,
+  )
 }
 
 /** What people have not committed and may be taken up; null where the tree is Ralph's own. Throws UserError for other dirt. */

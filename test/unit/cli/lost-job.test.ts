@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { good, made, openPlace } from './place.ts'
+import { GATE, good, made, openPlace } from './place.ts'
 
 test('killed in the first iteration, run again: nobody changed prd.json, so nothing is said of that', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
@@ -23,4 +23,18 @@ test('killed in the first iteration, run again: nobody changed prd.json, so noth
   const { code, out, err } = await place.ralph(...args)
   assert.equal(code, 0, err)
   assert.doesNotMatch(`${out}${err}`, /was changed/)
+})
+
+test('killed in a session, run again: what lies in the tree is named, for it counts as that work', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  await place.setScript({ 'US-001': [{ ...good('US-001'), hang: true }] })
+  const run = place.start(['run', ...place.agent, ...GATE])
+  await made(join(place.repository, 'src', 'US-001.txt'))
+  run.kill('SIGKILL')
+  await run.ended
+  await place.write({ 'mine.txt': 'mine\n' })
+  await place.setScript({ 'US-001': [good('US-001')] })
+  const { code, out, err } = await place.ralph('run', ...place.agent, ...GATE, '--no-final-verification')
+  assert.equal(code, 0, err)
+  assert.match(out + err, /lost left mine\.txt, src\/US-001\.txt: taken as its work on US-001/)
 })
