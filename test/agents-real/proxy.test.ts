@@ -1,6 +1,6 @@
 // Real agent CLIs as another user whose network is closed: their model is reached through our proxy, and the key is in
 // no environment, no command line and no file that they can read. Needs root.
-
+import '../fakes/disk.ts'
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
