@@ -1,5 +1,6 @@
 // `npm test`: lint, types, the bundle rebuilt and compared, every test of units and of the engine, and of the rest what test/quick.json names.
 // `npm run test:full`: the bundle and every test; `-- --shard 2/5`: that part of the files. Stops at the first thing that is wrong.
+// The last lines say what was skipped, and why.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
@@ -8,6 +9,8 @@ import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { lacks } from '../test/machine/needs.ts'
+import { skipLines } from './skips.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const { full, shard } = parseArgs({
@@ -26,7 +29,13 @@ const started = {
   NODE_COMPILE_CACHE: join(folder, 'compiled'),
   // Tests of commands start what was just built out of src/: it loads in half the time (test/unit/cli/place.ts).
   RALPH_CLI: join(root, 'dist', 'cli', 'main.js'),
+  RALPH_SKIPS: join(folder, 'skips'),
 }
+writeFileSync(started.RALPH_SKIPS, '')
+// Looked for, and fetched, once for all files; then on the PATH of what is started from here.
+lacks('postgres')
+const noBrowser = lacks('chrome')
+if (noBrowser) process.stdout.write(`SKIPPED, every test with a browser: ${noBrowser}\n`)
 
 /** Whether there are some gigabytes of shared memory, as Linux has it, from which programs may be started. */
 function hasRoomInMemory() {
@@ -80,7 +89,11 @@ for (const [name, why] of Object.entries(known)) {
 }
 const skips = Object.keys(known).map((name) => `--test-skip-pattern=${name}`)
 function tests(name, files, { more = [], ...how } = {}) {
-  return step(name, process.execPath, ['--test', '--test-reporter=spec', ...skips, ...more, ...files], how)
+  const reporters = ['spec', './scripts/skips.mjs'].flatMap((one) => [
+    `--test-reporter=${one}`,
+    '--test-reporter-destination=stdout',
+  ])
+  return step(name, process.execPath, ['--test', ...reporters, ...skips, ...more, ...files], how)
 }
 
 async function build() {
@@ -127,3 +140,4 @@ if (full) {
   const only = names.map((name) => `--test-name-pattern=^${RegExp.escape(name)}$`)
   await tests('one of each promise', Object.keys(chosen), { more: [three, ...only], env })
 }
+process.stdout.write(`\n${skipLines(readFileSync(started.RALPH_SKIPS, 'utf8')).join('\n')}\n`)

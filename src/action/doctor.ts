@@ -115,6 +115,7 @@ function examined(
       signal,
       directory: context.workspace,
       withGates: true,
+      asksAgent: false,
       atWork: null,
       action: actionOf(context),
     },

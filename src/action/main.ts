@@ -13,6 +13,7 @@ import { outputsOf } from '../report/outputs.ts'
 import { inPlain } from '../report/sentence.ts'
 import { errorSummary } from '../report/summaries.ts'
 import { hostEnvironment } from '../settings/environment.ts'
+import { diskMistake } from '../system/disk-error.ts'
 import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
 import { type ActionContext, actionContext } from './context.ts'
@@ -120,6 +121,8 @@ function neutral(message: string): void {
 /** What a person can mend; empty where it is a surprise. */
 function mistakesOf(error: unknown): readonly Mistake[] {
   if (error instanceof UserError) return error.mistakes
+  const disk = diskMistake(error, process.cwd())
+  if (disk !== null) return [disk]
   if (!isUnknownToken(error) && statusOf(error) !== 401) return []
   const found = 'a token that GitHub does not know (any more)'
   const fix =

@@ -26,7 +26,7 @@ import {
   tokenOf,
   useWorkflow,
 } from './context.ts'
-import { type Log, reclaimFiles, remember, UPLOADS } from './runner.ts'
+import { type Log, reclaimFiles, remember, timed, UPLOADS } from './runner.ts'
 
 const IDENTITY = {
   name: 'github-actions[bot]',
@@ -128,12 +128,14 @@ export async function openJob(
  * Settings with which a run means less than it seems to are warned of.
  */
 export async function keptApart<T>(
-  { context, settings, workspace: { clone, redactor } }: Omit<Job, 'as'>,
+  { context, settings, log, workspace: { clone, redactor } }: Omit<Job, 'as'>,
   act: (as: Isolation | null) => Promise<T>,
 ): Promise<T> {
   if (settings.ungated) core.warning(UNGATED_WARNING)
   if (settings.isolation === 'same-user') core.warning(SAME_USER_WARNING)
-  const as = await openIsolation({ settings, env: context.env, clone, say: core.notice })
+  const open = () => openIsolation({ settings, env: context.env, clone, say: core.notice })
+  const as =
+    settings.isolation === 'other-user' ? await timed(log, isolationWords(settings), open) : await open()
   if (as !== null) remember({ otherUser: as.gates.before })
   try {
     return await act(as)
@@ -142,6 +144,11 @@ export async function keptApart<T>(
     if (refused !== null) core.warning(redactor.redact(refused))
     await as?.close()
   }
+}
+
+function isolationWords({ network }: Settings): string {
+  const user = 'making the user that agent and gates run as'
+  return network === 'open' ? user : `${user}, and closing its network`
 }
 
 export function refusedBy(as: Isolation | null): string | null {
@@ -155,7 +162,8 @@ export function portsIn(
   mark: string,
 ) {
   remember({ mark, git: gitProgram(context.env.PATH) })
-  const live = new Live(log.screen, { limits, agent: settings.agent, surface: 'comment' }, true)
+  const { redact } = workspace.redactor
+  const live = new Live(log.screen, { limits, agent: settings.agent, surface: 'comment', redact }, true)
   const options: PortOptions = {
     ...{ settings, env: context.env, workspace, signal, as, mark, observers: [] },
     warn: (message) => core.warning(workspace.redactor.redact(message)),

@@ -4,7 +4,7 @@ import * as core from '@actions/core'
 import { Checks } from '../github/checks.ts'
 import { connect, type GitHub } from '../github/client.ts'
 import { dispatchRun, runOf } from '../github/dispatch.ts'
-import { type HolderRun, whyLost } from '../loop/lease.ts'
+import { mayHaveOpenChecks, whyLost } from '../loop/lease.ts'
 import type { State } from '../model/state.ts'
 import { type ActionContext, namesByApi, noWorkflow, tokenOf } from './context.ts'
 import { peekStates } from './peek.ts'
@@ -12,8 +12,6 @@ import { peekStates } from './peek.ts'
 /** GitHub ends a job that no runner takes within a day; what waits longer waits for a person. */
 const QUEUE_MS = 24 * 3_600_000
 const CLOCKS_MS = 5 * 60_000
-/** GitHub itself calls a check stale that is open for longer (facts 4.1). */
-const STALE_MS = 14 * 24 * 3_600_000
 
 /** Looks at every feature once; gives what was done, in one line. */
 export async function resumeLost(context: ActionContext): Promise<string> {
@@ -32,7 +30,7 @@ export async function resumeLost(context: ActionContext): Promise<string> {
     const holder = id === null ? null : await runOf(github, id)
     const why = whyLost(state, holder, Date.now())
     if (why === null) {
-      if (rests(state, holder)) resting.push(state)
+      if (mayHaveOpenChecks(state, holder, Date.now())) resting.push(state)
       continue
     }
     waiting ??= await waitingSince(github, workflow)
@@ -70,12 +68,4 @@ async function waitingSince({ api, at }: GitHub, workflow: string): Promise<numb
     .filter((run) => run.status !== 'completed' && run.status !== 'in_progress')
     .map((run) => Date.parse(run.run_started_at ?? run.created_at))
     .filter((since) => Date.now() - since < QUEUE_MS)
-}
-
-/** Whether nobody works on the feature, and has done so not long ago. */
-function rests({ lease, published, job, control }: State, holder: HolderRun): boolean {
-  // A job that has released its lease may still wait to dispatch the next one.
-  const isOver =
-    holder === null ? lease === null && control.mendedRun === null : holder.status === 'completed'
-  return published !== null && isOver && job.startedAt > Date.now() - STALE_MS
 }

@@ -3,6 +3,7 @@ import { lstatSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as core from '@actions/core'
 import type { Outputs } from '../report/outputs.ts'
+import { humanMs } from '../report/words.ts'
 import { removeNow, replaceFile } from '../system/files.ts'
 import { muted, withoutControls } from '../system/workflow-commands.ts'
 
@@ -31,6 +32,19 @@ export function createLog(write: (text: string) => void, redact: (text: string) 
       write('::endgroup::\n')
     },
   }
+}
+
+/** Says what begins, and how long it took: before the first step nothing else would be in the log for seconds. */
+export async function timed<T>(
+  { screen }: Pick<Log, 'screen'>,
+  what: string,
+  act: () => Promise<T>,
+): Promise<T> {
+  const since = performance.now()
+  screen.write(`[ralph] ${what} ...`)
+  const done = await act()
+  screen.write(`[ralph] ${what}: done (${humanMs(performance.now() - since)})`)
+  return done
 }
 
 /** The action's outputs, kebab-case; null is the empty string. */

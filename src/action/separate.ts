@@ -22,20 +22,24 @@ import { newMark } from '../system/process.ts'
 import type { Live } from '../terminal/live.ts'
 import type { ActionContext } from './context.ts'
 import { clearUploads, openJob, portsIn, settleFiles, withChoices, withCredentialsAside } from './open.ts'
-import { artifactName, type Log, remember } from './runner.ts'
+import { artifactName, type Log, remember, timed } from './runner.ts'
 
 const FROM_THERE = { work: 'taken from the work job', gate: 'results of the gate job' }
 
 /** The log of a job that does not do every step itself. */
 export function logOf(live: Live, part: Part | null): Observer {
+  let isTaken = false
   return {
-    event: (event, state) => live.event(event, state),
+    // What the session came to stands in the log of the job that ran it; here it would look like another one.
+    event: async (event, state) => {
+      if (!isTaken || event.kind !== 'worked') await live.event(event, state)
+    },
     async step(step, state) {
       const { by } = STEPS[step.kind]
-      if (part === null || by === null || by === part) return live.step(step, state)
-      const what =
-        'attempt' in step ? `${step.attempt.storyId}, iteration ${step.attempt.iteration}` : step.kind
-      live.say(`[${step.kind}] ${what}: ${FROM_THERE[by]}`)
+      isTaken = part !== null && by !== null && by !== part
+      if (!isTaken || by === null) return live.step(step, state)
+      const what = 'attempt' in step ? `${step.attempt.storyId}, iteration ${step.attempt.iteration}: ` : ''
+      live.say(`[${step.kind}] ${what}${FROM_THERE[by]}`)
     },
   }
 }
@@ -88,7 +92,8 @@ async function doPart(
     refuseWrongPart(settings, true)
     if (part === 'gate') refuseNoBrowser(settings, context.env)
   }
-  const opened = await openJob(context, secrets, { at: claim.base, refuse })
+  const open = () => openJob(context, secrets, { at: claim.base, refuse })
+  const opened = await timed(log, 'reading the checkout and the settings', open)
   const { settings } = opened
   using workspace = opened.workspace
   await refuseFiltered(workspace.git, workspace.objects)

@@ -49,7 +49,7 @@ import {
   withChoices,
   withCredentialsAside,
 } from './open.ts'
-import { artifactName, giveOutputs, giveSummary, type Log, remember } from './runner.ts'
+import { artifactName, giveOutputs, giveSummary, type Log, remember, timed } from './runner.ts'
 import { logOf, takeHandover } from './separate.ts'
 
 export type Worked = { state: State; conclusion: Conclusion } | { neutral: string }
@@ -79,7 +79,8 @@ export function work(context: ActionContext, log: Log, signal: AbortSignal, part
     const { event } = context
     if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
     const refuse = (settings: Settings) => refuseWrongPart(settings, part !== 'whole')
-    const opened = await openJob(context, secrets, { at: handed?.base ?? null, refuse })
+    const open = () => openJob(context, secrets, { at: handed?.base ?? null, refuse })
+    const opened = await timed(log, 'reading the checkout and the settings', open)
     const { settings, base } = opened
     using workspace = opened.workspace
     await refuseFiltered(workspace.git, workspace.objects)
@@ -95,7 +96,7 @@ export function work(context: ActionContext, log: Log, signal: AbortSignal, part
 }
 
 async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'claim'): Promise<Worked> {
-  const { context, workspace, settings, github, base } = parts
+  const { context, workspace, settings, github, base, log } = parts
   // Asked by a person: a job that goes on works on what the plan has become.
   const isPlan = event.generation === null && [settings.command, event.inputs.command].includes('plan')
   // What a person chose is read before it is kept; what a plan is called becomes a folder and a branch.
@@ -112,9 +113,10 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
   let claimed: Awaited<ReturnType<typeof claim>>
   try {
     const wish = { feature, issue, isPlan, base: base.sha, today, settings }
-    claimed = await claim(workspace, {
+    const asked = await askedFor(github, workspace, wish)
+    const request: Parameters<typeof claim>[1] = {
       feature,
-      asked: await askedFor(github, workspace, wish),
+      asked,
       branchPrefix: settings.branchPrefix,
       base,
       workTree: null,
@@ -136,7 +138,8 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
         const pull = await findPull(github, branch)
         return pull === null ? 0 : new Conversation(github).newestComment(pull.number)
       },
-    })
+    }
+    claimed = await timed(log, 'taking the lease', () => claim(workspace, request))
   } catch (error) {
     if (issue !== null) await tellUnplanned(github, issue.number, error, workspace.redactor.redact)
     if (error instanceof Held || error instanceof Superseded) return { neutral: error.message }

@@ -170,6 +170,8 @@ export interface AgentVendor {
     args(path: string): string[]
     read(text: string): Pick<Usage, 'inputTokens' | 'outputTokens' | 'cachedTokens'> | null
   }
+  /** What it prints is not told apart from its answer: a verdict counts in the last lines alone. */
+  answersInOutput?: true
   /** Its command line; the prompt comes on stdin. */
   args(options: CommandOptions): string[]
   /** Set for it on top of what it may see. */

@@ -1,12 +1,10 @@
 // What a session used where its vendor does not say: by what its stream showed, the user's prices, or what was reserved
 // for it; marked as estimated. Pure.
 
+import type { Reservation } from '../model/state.ts'
 import type * as model from '../model/usage.ts'
 import type { Price } from '../model/usage.ts'
 import type { AgentEvent, SessionResult, Usage } from './agent.ts'
-
-/** What a session is taken to use where nobody says; null where the run has no such limit and no figure. */
-export type Reservation = { costUsd: number | null; tokens: number | null }
 
 /** What a stream shows of a session: how often a model answered, and the tokens which that took at a guess. */
 export type Seen = { answers: number; inputTokens: number; outputTokens: number }
@@ -65,8 +63,9 @@ export function streamMeter(promptLength: number) {
 
 /**
  * What a session is counted as. Where its vendor told no tokens, what the stream showed counts, but at least what was
- * reserved; where it told no cost, the user's prices, else the reservation, or more where the tokens say so. A session
- * that a vendor refused before any answer was free.
+ * reserved; where it told no cost, the user's prices, else the reservation, or more where the tokens say so. A share of
+ * the limit was reserved for no better reason: what was told or seen counts in its place. A session that a vendor refused
+ * before any answer was free.
  */
 export function settled(
   result: Pick<SessionResult, 'status' | 'usage' | 'seen'>,
@@ -79,7 +78,9 @@ export function settled(
   const isCounted = reserved.costUsd !== null || reserved.tokens !== null
   const isTold = usage.inputTokens + usage.outputTokens > 0 || usage.costUsd !== null
   const used = isTold || isFree || !isCounted ? usage : { ...usage, ...guess(result.seen, reserved) }
-  const guessed = isFree || reserved.costUsd === null ? 0 : Math.max(reserved.costUsd, costAt(used, UNKNOWN))
+  const isSeen = reserved.isShare === true && (isTold || result.seen.answers > 0)
+  const least = isSeen ? 0 : reserved.costUsd
+  const guessed = isFree || reserved.costUsd === null ? 0 : Math.max(least ?? 0, costAt(used, UNKNOWN))
   const estimated = usage.costUsd === null ? (costByPrices(used, prices, model) ?? guessed) : 0
   return {
     calls: usage.calls,
@@ -96,8 +97,9 @@ export function settled(
 
 const REFUSED: ReadonlySet<SessionResult['status']> = new Set(['limit', 'overloaded', 'auth', 'not-started'])
 
-function guess({ inputTokens, outputTokens }: Seen, { tokens }: Reservation) {
-  return { inputTokens: Math.max(inputTokens, Math.ceil(tokens ?? 0) - outputTokens), outputTokens }
+function guess({ answers, inputTokens, outputTokens }: Seen, { tokens, isShare }: Reservation) {
+  const least = isShare && answers > 0 ? 0 : Math.ceil(tokens ?? 0)
+  return { inputTokens: Math.max(inputTokens, least - outputTokens), outputTokens }
 }
 
 /** What an agent says of itself: added up, it has to stay a number that JSON can hold. */

@@ -25,6 +25,7 @@ export const custom: AgentVendor = {
   // What a command of the user's reads is known to the user: `protected-paths`.
   settings: [],
   reports: 'cost',
+  answersInOutput: true,
   // agent-args are the command's own: `agent-command: ./agent.sh "$@"`.
   // --norc: on a socket as stdin, which is what Node gives it, bash would read ~/.bashrc.
   args: ({ commandLine, extraArgs }) => [

@@ -2,18 +2,22 @@
 
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, realpath, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, isAbsolute, join, relative } from 'node:path'
 import { type Json, jsonObject, object } from '../model/json.ts'
-import { openUp, readRegular, replaceFile } from '../system/files.ts'
+import { readRegular, replaceFile } from '../system/files.ts'
+import { removeFolder } from '../system/orphans.ts'
 import type { OtherUser } from '../system/other-user.ts'
+import { openScratch, temporary } from '../system/scratch.ts'
 import type { Environment } from '../system/untrusted-env.ts'
 import type { HomeShare } from './agent.ts'
 
 export type SessionHome = AsyncDisposable & {
-  /** The environment with this home, and without what leads to another. */
+  /** The environment with this home and its temporary folder, and without what leads to another. */
   env(env: Environment): Environment
+  /** The user whose programs see it; null for our own. */
+  as: OtherUser | null
 }
 
 export type Homes = { open(): Promise<SessionHome> }
@@ -85,14 +89,16 @@ export async function openHomes(options: HomesOptions): Promise<Homes> {
   }
   if (as !== null) {
     const open = async () => {
-      const home = await as.openHome()
-      const close = () => home[Symbol.asyncDispose]()
-      return { env: (given: Environment) => within(given, home.path, {}), [Symbol.asyncDispose]: close }
+      const scratch = await openScratch(as, { home: true })
+      const close = () => scratch[Symbol.asyncDispose]()
+      const env = (given: Environment) => scratch.env(within(given, scratch.home ?? '', {}))
+      return { env, as: scratch.as, [Symbol.asyncDispose]: close }
     }
     return { open }
   }
   const prefix = `ralph-home-${createHash('sha256').update(options.key).digest('hex').slice(0, 8)}-`
-  for (const name of await readdir(tmpdir())) if (name.startsWith(prefix)) await remove(join(tmpdir(), name))
+  for (const name of await readdir(tmpdir()))
+    if (name.startsWith(prefix)) await removeFolder(join(tmpdir(), name))
   const own = env.HOME !== undefined && isAbsolute(env.HOME) ? env.HOME : null
   const tools = own === null ? {} : toolsIn(own, env)
   const shared = own === null ? [] : await read(own, options)
@@ -100,11 +106,14 @@ export async function openHomes(options: HomesOptions): Promise<Homes> {
     async open() {
       const path = await mkdtemp(join(tmpdir(), prefix))
       await fill(path, own, shared, options.identity)
+      const tmp = join(path, 'tmp')
+      await mkdir(tmp)
       return {
-        env: (given) => within(given, path, tools),
+        as: null,
+        env: (given) => ({ ...within(given, path, tools), ...temporary(tmp) }),
         async [Symbol.asyncDispose]() {
           for (const one of shared) await keepRenewed(path, one)
-          await remove(path)
+          await removeFolder(path)
         },
       }
     },
@@ -210,14 +219,5 @@ function hasSameShape(before: Json, after: Json): boolean {
     if (left !== null && right !== null) return hasSameShape(left, right)
     const isText = typeof old === 'string' || typeof old === 'number'
     return isText ? typeof old === typeof young : JSON.stringify(old) === JSON.stringify(young)
-  })
-}
-
-/** What cannot be removed does no harm: nobody gets it again. */
-async function remove(folder: string): Promise<void> {
-  const anew = () => rm(folder, { recursive: true, force: true })
-  await anew().catch(async () => {
-    await openUp(folder)
-    await anew().catch(() => {})
   })
 }

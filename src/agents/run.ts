@@ -1,11 +1,10 @@
 // Runs one session of an agent: command line, stream, transcript, end.
 
+import { randomBytes } from 'node:crypto'
 import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
-import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { messageOf } from '../system/errors.ts'
-import type { OtherUser } from '../system/other-user.ts'
 import { type RunRequest, runUntrusted } from '../system/process.ts'
 import type { Redactor } from '../system/redact.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
@@ -46,7 +45,7 @@ const TEXT_LIMIT = 4096
 export async function runAgent(request: AgentRequest): Promise<SessionResult> {
   const { vendor, redactor, signal } = request
   const options = { ...request, root: process.getuid?.() === 0 }
-  await using usageFile = await openUsageFile(vendor, request.as ?? null)
+  const usageFile = usageFileOf(request)
   const parser = vendor.parser(Date.now)
   // A private key comes line by line, and what is cut ends within a secret: each hides what another line may complete.
   const [hideEvent, hideError] = [redactor.lines(), redactor.lines()]
@@ -127,29 +126,24 @@ function isBeyond({ budget, costOf }: AgentRequest, usage: Usage): boolean {
 
 /** At most; a session's usage takes some kilobytes. */
 const USAGE_LIMIT = 1024 * 1024
+const USAGE_TIMEOUT_MS = 10_000
 
-/** The file for a vendor that says what it used in a file alone, and what stands in it; gone when disposed. */
-async function openUsageFile({ usageFile }: AgentVendor, as: OtherUser | null) {
-  if (usageFile === undefined) {
-    return { args: [], read: async () => ({}), [Symbol.asyncDispose]: async () => {} }
-  }
-  const folder = await mkdtemp(join(tmpdir(), 'ralph-usage-'))
-  if (as !== null) await chmod(folder, 0o777)
-  const path = join(folder, 'usage.json')
+/** The file for a vendor that says what it used in a file alone, among the session's temporary ones, and what stands in it. */
+function usageFileOf({ vendor: { usageFile }, env, as }: AgentRequest) {
+  if (usageFile === undefined) return { args: [], read: async () => ({}) }
+  const path = join(env.TMPDIR ?? tmpdir(), `ralph-usage-${randomBytes(8).toString('hex')}.json`)
   return {
     args: usageFile.args(path),
-    /** The program's own file: whatever stands in it, or nothing, does no harm. */
+    /** The program's own file: whatever stands in it, or nothing, does no harm. Read by who wrote it: it may be a link. */
     async read() {
-      try {
-        const file = await stat(path)
-        const isReadable = file.isFile() && file.size <= USAGE_LIMIT
-        return isReadable ? (usageFile.read(await readFile(path, 'utf8')) ?? {}) : {}
-      } catch {
-        return {}
-      }
+      const script = `[ -f "$1" ] && head -c ${USAGE_LIMIT} -- "$1"`
+      const { exit, output } = await runUntrusted({
+        ...{ file: 'bash', args: ['--norc', '-c', script, 'usage', path], cwd: '/' },
+        env: { PATH: '/usr/bin:/bin', SHLVL: '1' },
+        ...{ timeoutMs: USAGE_TIMEOUT_MS, captureBytes: USAGE_LIMIT, as: as ?? null },
+      })
+      return exit.kind === 'exit' && exit.code === 0 ? (usageFile.read(output) ?? {}) : {}
     },
-    // Another user may have left a closed folder in it, which is no reason to lose the session.
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }).catch(() => {}),
   }
 }
 

@@ -15,15 +15,15 @@ import { UserError } from '../system/errors.ts'
 import { clearWay } from '../system/files.ts'
 import { agentEnv, type Environment } from '../system/untrusted-env.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
-import { type SessionResult, variablesOf } from './agent.ts'
+import { type AgentEvent, noUsage, type SessionResult, variablesOf } from './agent.ts'
 import { costByPrices, settled } from './cost.ts'
 import type { Homes } from './home.ts'
 import { type Asked, type PromptSources, promptOf } from './prompts.ts'
 import { type AgentRequest, runAgent } from './run.ts'
-import { readSignals } from './signals.ts'
+import { markersAtEnd, readExpectation, readSignals } from './signals.ts'
 
 export type SessionsOptions = PromptSources &
-  Pick<AgentRequest, 'vendor' | 'cwd' | 'idleTimeoutMs' | 'redactor' | 'mark' | 'as' | 'onEvent'> & {
+  Pick<AgentRequest, 'vendor' | 'cwd' | 'idleTimeoutMs' | 'redactor' | 'mark' | 'onEvent'> & {
     commandLine: string | null
     wrapper: string | null
     args: readonly string[]
@@ -46,6 +46,7 @@ type Counted = { requests: number; inputTokens: number; outputTokens: number }
 
 const CAPTURE_BYTES = 64 * 1024
 const MESSAGE = 400
+const NOT_SEEN: SessionResult['seen'] = { answers: 0, inputTokens: 0, outputTokens: 0 }
 
 /** What one session is told, beside its prompt, and what its transcript is called. */
 type Told = { transcript: string; variables: Record<string, string> }
@@ -87,15 +88,34 @@ export function createSessions(options: SessionsOptions): AgentPort {
       },
     })
     const model = step?.model ?? options.models[asked.mode]
+    let usage = noUsage()
+    let noted = ''
+    /** Where the process dies before the session ends, what is known of it by now is all that ever will be. */
+    const noteUsed = (event: AgentEvent) => {
+      if (bounds.onUsed === undefined) return
+      if (event.kind === 'usage') usage = { ...event.usage, calls: 1 }
+      const seen = counted() ?? NOT_SEEN
+      if (usage.inputTokens + usage.outputTokens === 0 && usage.costUsd === null && seen.answers === 0) return
+      const used = settled({ status: 'killed', usage, seen }, options.prices, model, bounds.reserved)
+      const text = JSON.stringify(used)
+      if (text !== noted) bounds.onUsed(used)
+      noted = text
+    }
     const before = options.used?.() ?? null
+    const counted = () => countedSince(before, options.used?.() ?? null)
     const run = await runAgent({
       ...options,
+      onEvent: (event) => {
+        options.onEvent?.(event)
+        noteUsed(event)
+      },
       commandLine: options.commandLine ?? undefined,
       wrapper: options.wrapper ?? undefined,
       model: model ?? undefined,
       extraArgs: [...options.args, ...(step?.args ?? [])],
       prompt,
       env,
+      as: home.as,
       timeoutMs: bounds.timeoutMs,
       budget: bounds.budget,
       costOf: (usage) => usage.costUsd ?? costByPrices(usage, options.prices, model),
@@ -103,9 +123,14 @@ export function createSessions(options: SessionsOptions): AgentPort {
       transcriptPath,
       captureBytes: CAPTURE_BYTES,
     })
-    const result = { ...run, seen: countedSince(before, options.used?.() ?? null) ?? run.seen }
-    const usage = settled(result, options.prices, model, bounds.reserved)
-    return { result, message: oneLine(result.message), finalText: redact(result.finalText), usage }
+    const result = { ...run, seen: counted() ?? run.seen }
+    const finalUsage = settled(result, options.prices, model, bounds.reserved)
+    return {
+      result,
+      message: oneLine(result.message),
+      finalText: redact(result.finalText),
+      usage: finalUsage,
+    }
   }
 
   function worked({ result, message, finalText, usage }: Said): Session {
@@ -120,13 +145,29 @@ export function createSessions(options: SessionsOptions): AgentPort {
     }
   }
 
-  function verdictIn({ finalText }: Said, { stories }: JudgeTask): Verdict {
-    const { verdict } = readSignals(finalText)
+  /** An answer to the one question whether the stories ask for what gates expect now; as a verdict on them. */
+  function expectationIn(answer: string, stories: readonly string[]): Verdict {
+    const expectation = readExpectation(answer)
+    if (expectation === null) {
+      const lines = '<ralph>EXPECTED</ralph> or <ralph>UNEXPECTED</ralph>'
+      return { kind: 'none', message: `no line ${lines} at the end of the judge's answer` }
+    }
+    if (expectation.kind === 'expected') return { kind: 'verified' }
+    const reason = oneLine(expectation.reason) || 'the judge gave no reason'
+    return { kind: 'reset', stories: [...stories], reason }
+  }
+
+  function verdictIn({ finalText }: Said, { stories, expectation }: JudgeTask): Verdict {
+    const { answersInOutput = false } = options.vendor
+    const answer = answersInOutput ? markersAtEnd(finalText) : finalText
+    if (expectation !== undefined) return expectationIn(answer, stories)
+    const { verdict } = readSignals(answer)
     if (verdict === null) {
-      const isCustom = options.vendor.name === 'custom'
-      const hint = isCustom ? ', which the agent must print (docs/custom-agent.md)' : ''
       const lines = '<ralph>VERIFIED</ralph> or <ralph>RESET:ids</ralph>'
-      return { kind: 'none', message: `no line ${lines} in the judge's answer${hint}` }
+      const where = answersInOutput
+        ? "at the end of the judge's output: the agent must print it last (docs/custom-agent.md)"
+        : "in the judge's answer"
+      return { kind: 'none', message: `no line ${lines} ${where}` }
     }
     if (verdict.kind === 'verified') {
       const { evidence } = verdict

@@ -6,6 +6,9 @@ export type Verdict =
   | { kind: 'verified'; evidence?: StoryEvidence[] }
   | { kind: 'reset'; ids: string[]; reason: string }
 
+/** Whether a change of what gates expect was asked for; a no beats a yes. */
+export type ExpectationAnswer = { kind: 'expected' } | { kind: 'unexpected'; reason: string }
+
 export type Signals = {
   /** A completion marker, and nothing that speaks against it. */
   done: boolean
@@ -27,7 +30,16 @@ const EVIDENCE_LIMIT = 300
 
 /** Without a text: `done`, `verified`. */
 type Marker = {
-  kind: 'done' | 'verified' | 'stuck' | 'learning' | 'reason' | 'reset' | 'evidence'
+  kind:
+    | 'done'
+    | 'verified'
+    | 'stuck'
+    | 'learning'
+    | 'reason'
+    | 'reset'
+    | 'evidence'
+    | 'expected'
+    | 'unexpected'
   text: string
 }
 
@@ -53,6 +65,28 @@ export function readSignals(finalText: string): Signals {
   }
 }
 
+/**
+ * The lines of markers that a text ends with: behind them nothing but empty lines, before them what is none. All that counts
+ * of a session that prints what it likes, files among it.
+ */
+export function markersAtEnd(text: string): string {
+  const lines = text.split(/\r\n|\n|\r/).map((line) => line.trim())
+  let start = lines.length
+  for (let length = 1; start > 0 && length > 0; start -= length) length = blockBefore(lines, start)
+  return lines.slice(start).join('\n')
+}
+
+/** How many lines the marker, or the empty line, takes that ends before `end`; 0 for anything else. */
+function blockBefore(lines: readonly string[], end: number): number {
+  const last = lines[end - 1] ?? ''
+  if (markersOnLine(last) !== null) return 1
+  const begin = lines
+    .slice(Math.max(0, end - MARKER_LINES), end)
+    .findLastIndex((line) => LONG_MARKER.test(line))
+  const block = lines.slice(Math.max(0, end - MARKER_LINES) + begin, end)
+  return begin === -1 || markersOnLine(block.join(' ')) === null ? 0 : block.length
+}
+
 function verdictOf(texts: (kind: Marker['kind']) => string[]): Verdict | null {
   const resets = texts('reset')
   if (resets.length === 0) {
@@ -62,6 +96,15 @@ function verdictOf(texts: (kind: Marker['kind']) => string[]): Verdict | null {
   }
   const ids = new Set(resets.flatMap((text) => text.split(/[\s,;]+/)).filter((id) => id !== ''))
   return { kind: 'reset', ids: [...ids].slice(0, IDS), reason: texts('reason').join(' ') }
+}
+
+/** The answer to the one question whether a change of what gates expect was asked for; null where there is none. */
+export function readExpectation(finalText: string): ExpectationAnswer | null {
+  const markers = markersOf(linesOf(finalText))
+  const has = (kind: Marker['kind']) => markers.some((marker) => marker.kind === kind)
+  const reasons = markers.flatMap(({ kind, text }) => (kind === 'reason' ? text : []))
+  if (has('unexpected')) return { kind: 'unexpected', reason: reasons.join(' ') }
+  return has('expected') ? { kind: 'expected' } : null
 }
 
 /** `US-001#2 src/cart.test.ts:14 adds two items`: the story, its criterion by number, and what shows it. */
@@ -93,6 +136,7 @@ const TAGS = ['ralph', 'promise', 'complete', 'stuck'] as const
 type Tag = (typeof TAGS)[number]
 /** LEARNING, REASON and stuck may run over this many lines. */
 const MARKER_LINES = 20
+const LONG_MARKER = /^<stuck>|^<ralph>(?:LEARNING|REASON)/
 
 function markersOf(lines: readonly string[]): Marker[] {
   const found: Marker[] = []
@@ -102,7 +146,7 @@ function markersOf(lines: readonly string[]): Marker[] {
     if (!line.startsWith('<')) continue
     const markers = markersOnLine(line)
     found.push(...(markers ?? []))
-    if (markers !== null || !/^<stuck>|^<ralph>(?:LEARNING|REASON)/.test(line)) continue
+    if (markers !== null || !LONG_MARKER.test(line)) continue
     const block = lines.slice(at, at + MARKER_LINES)
     const closing = line.startsWith('<stuck>') ? '</stuck>' : '</ralph>'
     const end = block.findIndex((later) => later.includes(closing))
@@ -145,6 +189,8 @@ function markerOf(tag: Tag, content: string): Marker | null {
   if (tag === 'stuck') return { kind: 'stuck', text: plain(content, REASON_LIMIT) }
   if (tag === 'complete' || content === 'DONE') return { kind: 'done', text: '' }
   if (content === 'VERIFIED') return { kind: 'verified', text: '' }
+  if (content === 'EXPECTED') return { kind: 'expected', text: '' }
+  if (content === 'UNEXPECTED') return { kind: 'unexpected', text: '' }
   const colon = content.indexOf(':')
   const word = RALPH_WORDS.get(content.slice(0, Math.max(colon, 0)).trimEnd())
   return word === undefined ? null : { kind: word.kind, text: plain(content.slice(colon + 1), word.limit) }

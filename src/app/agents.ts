@@ -75,10 +75,11 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
   const directory = join(clone.gitDir, 'ralph')
   const as = options.as?.agent ?? null
   const homes = await homesOf(vendor, options, as)
-  const env = await forAgent(options, vendor, choice.version, directory)
+  const report = (text: string) => options.onAgent({ kind: 'text', text })
+  const env = await installedFor(vendor, choice.version, { ...options, directory, report })
   const seen = agentEnv(env, wishesOf(vendor, settings))
   if (choice.name !== 'custom') {
-    const found = await askVersion(vendor, homes, env, { settings, as, signal: options.signal })
+    const found = await askVersion(vendor, homes, env, { settings, signal: options.signal })
     if (!found.ok) {
       throw new UserError([notReady(vendor, choice.path, found)])
     }
@@ -106,7 +107,6 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
     run: options.run ?? null,
     redactor,
     mark: options.mark,
-    as,
     onEvent: options.onAgent,
   })
 }
@@ -139,13 +139,13 @@ export async function askVersion(
   vendor: AgentVendor,
   homes: Homes,
   env: Environment,
-  { settings, as, signal }: { settings: Settings; as: OtherUser | null; signal: AbortSignal },
+  { settings, signal }: { settings: Settings; signal: AbortSignal },
 ): Promise<Availability> {
   await using home = await homes.open()
   const inside = agentEnv(home.env(env), wishesOf(vendor, settings))
   // Who says its version needs no key.
   const named = Object.entries(inside.env).filter(([name]) => vendor.relay?.keys.includes(name) !== true)
-  return available(vendor, Object.fromEntries(named), { as, signal })
+  return available(vendor, Object.fromEntries(named), { as: home.as, signal })
 }
 
 /** What prompts say of the settings; `read` gives people's files at a commit. */
@@ -226,14 +226,23 @@ function refuseWithoutWay({ settings, as }: PortOptions, name: string): void {
   })
 }
 
-async function forAgent(
-  options: PortOptions,
+/** The environment in which the agent's program is found: installed first, where its version is Ralph's to bring. */
+export async function installedFor(
   vendor: AgentVendor,
   version: string | null,
-  directory: string,
+  {
+    env,
+    signal,
+    directory,
+    report,
+  }: {
+    env: Environment
+    signal: AbortSignal
+    /** Ralph's, in the clone. */
+    directory: string
+    report(text: string): void
+  },
 ): Promise<Environment> {
-  const { env, signal } = options
-  const report = (text: string) => options.onAgent({ kind: 'text', text })
   if (version === null) return env
   const { bin } = await installAgent({
     vendor,

@@ -64,8 +64,8 @@ export async function askedByDocuments(
     const brief = prose.map(({ path, text }) => `# ${path}\n${text.trim()}`).join('\n\n')
     return { feature, plan: wantedPlan(brief.slice(0, MOST_BRIEF)), notes }
   }
-  const digest = planDigest(prd)
-  return { feature, plan: { ...wantedPlan(''), phase: 'proposed', digest, context }, notes }
+  const plan: Plan = { ...wantedPlan(''), phase: 'proposed', context }
+  return { feature, plan: { ...plan, digest: planDigest({ plan, prd, records: {} }) }, notes }
 }
 
 /**
@@ -76,7 +76,7 @@ export function askedAgain(state: State, { plan, feature }: Asked): State {
   const before = state.plan
   if (before === undefined || before.phase === 'begun') return state
   if (plan.phase !== 'wanted') {
-    const isSame = planDigest(state.prd) === plan.digest
+    const isSame = planDigest(state) === plan.digest
     return isSame ? state : { ...state, prd: { ...state.prd, userStories: feature.prd.userStories }, plan }
   }
   const isNew = !before.brief.startsWith(plan.brief) || before.sessions > 0

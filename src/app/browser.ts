@@ -62,7 +62,9 @@ export function browserCheck(options: BrowserOptions): AfterGates | null {
   if (site === null) return null
   return async (run, signal, as) => {
     const isBase = run.of === 'baseline'
-    if (!isBase && !isFor(browser.tags, run.tags)) return []
+    const isMeant = run.only?.includes(BROWSER_GATE) ?? run.also?.includes(BROWSER_GATE)
+    if (run.only !== undefined && isMeant !== true) return []
+    if (!isBase && isMeant !== true && !isFor(browser.tags, run.tags)) return []
     const executable = findChrome(browser.executablePath, env)
     options.onGateStart(BROWSER_GATE)
     const { checkPages, wantedPages } = await import(/* webpackChunkName: "browser" */ '../browser/check.ts')

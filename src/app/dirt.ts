@@ -1,5 +1,6 @@
 import type { Repository } from '../git/repository.ts'
 import { UserError } from '../system/errors.ts'
+import { shownPath } from '../system/path-text.ts'
 
 /** Refuses dirt outside `allowed`; gives the paths that may be taken up. Throws UserError with the list. */
 export async function checkDirt(
@@ -34,5 +35,7 @@ const MANY = 100
 
 /** The first of them, and how many there are beside. */
 export function someOf(names: readonly string[]): string {
-  return names.slice(0, 5).join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '')
+  return (
+    names.slice(0, 5).map(shownPath).join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '')
+  )
 }

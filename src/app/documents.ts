@@ -1,4 +1,5 @@
 // Documents from a folder on disk, or from a commit: bounded, and only regular files.
+
 import { lstat, readdir, realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import type { DocumentFile } from '../documents/types.ts'
@@ -10,6 +11,7 @@ import { looksLikeJson, parsePrd } from '../prd/parse.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import { readRegular } from '../system/files.ts'
 import { nearest } from '../system/nearest.ts'
+import { fromLatin1 } from '../system/path-text.ts'
 
 /** A work tree's folder, or a commit whose files nobody has checked out. */
 export type DocumentPlace = { workTree: string } | { objects: CatFile; commit: string }
@@ -71,7 +73,7 @@ type Tree = {
 
 async function atCommit(objects: CatFile, commit: string): Promise<Tree> {
   const files = (await filesOf(objects, commit)).filter(({ mode }) => mode.startsWith('100'))
-  const oids = new Map(files.map(({ path, oid }) => [Buffer.from(path, 'latin1').toString('utf8'), oid]))
+  const oids = new Map(files.map(({ path, oid }) => [fromLatin1(path), oid]))
   const oidOf = (path: string) => oids.get(path) ?? ''
   return {
     list: async (folder) => [...oids.keys()].filter((path) => folder === '' || path.startsWith(`${folder}/`)),

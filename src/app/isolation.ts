@@ -79,7 +79,7 @@ function closed(user: OtherUser, { enter, sharesLoopback }: ClosedNetwork, port:
   return {
     ...user,
     ...(sharesLoopback ? {} : { hasOwnLoopback: true }),
-    command: (file, args, cwd) => user.command(file, args, cwd, { enter }),
+    command: (file, args, cwd, how) => user.command(file, args, cwd, { ...how, enter }),
     // Node's own fetch goes by them where it is told to.
     env: (env) => ({
       ...user.env(env),
@@ -91,7 +91,10 @@ function closed(user: OtherUser, { enter, sharesLoopback }: ClosedNetwork, port:
 }
 
 function open(user: OtherUser): OtherUser {
-  return { ...user, command: (file, args, cwd) => user.command(file, args, cwd, { isOpen: true }) }
+  return {
+    ...user,
+    command: (file, args, cwd, how) => user.command(file, args, cwd, { ...how, isOpen: true }),
+  }
 }
 
 function refuseProxied(env: Environment): void {

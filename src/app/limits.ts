@@ -50,6 +50,11 @@ export function limitsOf(settings: Settings): Limits {
     breaker: settings.breaker,
     baseline: settings.baseline === 'require' && !settings.ungated,
     finalVerification: settings.finalVerification,
+    // There the judge of a story's own change would have to be asked in a job that is over: it is reported.
+    weakenedTests:
+      settings.isolation === 'separate-job' && settings.weakenedTests === 'judge'
+        ? 'warn'
+        : settings.weakenedTests,
     requiresEvidence: settings.evidence === 'require',
     approvesPlans: settings.approve === 'auto',
     stopOnBlocked: settings.stopOnBlocked,

@@ -5,17 +5,24 @@ import * as z from 'zod/mini'
 import type { Git } from '../git/git.ts'
 import { placeFile } from '../git/own-index.ts'
 import { withLostSession } from '../loop/attempt.ts'
-import { reservedUsage, spend } from '../loop/change.ts'
+import { lostUsage, reservedUsage, spend } from '../loop/change.ts'
 import { jsonObject } from '../model/json.ts'
 import type { AgentPort, Observer, SessionBounds } from '../model/ports.ts'
-import type { State } from '../model/state.ts'
-import { Usage } from '../model/usage.ts'
+import type { AttemptIn, State } from '../model/state.ts'
+import { addUsage, emptyUsage, Usage } from '../model/usage.ts'
 import { readRegularNow } from '../system/files.ts'
 
 /** Larger than any note of ours. */
 const MOST_BYTES = 10_000
 
-const Note = z.object({ nonce: z.string(), storyId: z.string(), startedAt: z.number(), usage: Usage })
+const Note = z.object({
+  nonce: z.string(),
+  storyId: z.string(),
+  startedAt: z.number(),
+  usage: Usage,
+  /** Of a session that was at work. */
+  isPartial: z.exactOptional(z.literal(true)),
+})
 /** `calls`: how many sessions the run had counted when this one began. */
 const JudgeNote = z.object({ nonce: z.string(), calls: z.number(), usage: Usage })
 
@@ -30,25 +37,51 @@ export function sessionNotes(git: Git): Observer {
   }
 }
 
-/** The same, whose judges and planners are noted with what they reserve, for no attempt stands for them in the state. */
+/**
+ * The same, noting what is counted of each session while it works. Judges and planners are noted with what they reserve, too,
+ * for no attempt stands for them in the state.
+ */
 export function noted(agent: AgentPort, git: Git): AgentPort {
+  /** An attempt has more than one session where the project is set up, or steps work on it. */
+  let ended = { startedAt: 0, usage: emptyUsage() }
+  async function noteWork<T extends { usage: Usage } | null>(
+    { nonce, folder }: State,
+    { storyId, startedAt }: AttemptIn<'reserved'>,
+    session: (onUsed: (usage: Usage) => void) => Promise<T>,
+  ) {
+    if (ended.startedAt !== startedAt) ended = { startedAt, usage: emptyUsage() }
+    const before = ended.usage
+    const said = await session((seen) => {
+      const usage = addUsage(before, seen)
+      write(git, 'session', folder, { nonce, storyId, startedAt, usage, isPartial: true })
+    })
+    if (said !== null) ended = { startedAt, usage: addUsage(before, said.usage) }
+    return said
+  }
   async function note<T extends { usage: Usage }>(
     state: State,
     bounds: SessionBounds,
-    session: () => Promise<T>,
+    session: (bounds: SessionBounds) => Promise<T>,
   ) {
     const { nonce, folder, prd } = state
     const { calls } = prd.run.usage
     write(git, 'judge', folder, { nonce, calls, usage: { ...reservedUsage(bounds), calls: 1 } })
-    const said = await session()
+    const onUsed = (seen: Usage) =>
+      write(git, 'judge', folder, { nonce, calls, usage: lostUsage(bounds, seen) })
+    const said = await session({ ...bounds, onUsed })
     write(git, 'judge', folder, { nonce, calls, usage: said.usage })
     return said
   }
   return {
     ...agent,
-    judge: (state, task, bounds, signal) =>
-      note(state, bounds, () => agent.judge(state, task, bounds, signal)),
-    plan: (state, task, bounds, signal) => note(state, bounds, () => agent.plan(state, task, bounds, signal)),
+    work: (state, attempt, how, signal) =>
+      noteWork(state, attempt, (onUsed) => agent.work(state, attempt, { ...how, onUsed }, signal)),
+    setUp: (state, attempt, bounds, signal) =>
+      noteWork(state, attempt, (onUsed) => agent.setUp(state, attempt, { ...bounds, onUsed }, signal)),
+    judge: (state, task, given, signal) =>
+      note(state, given, (bounds) => agent.judge(state, task, bounds, signal)),
+    plan: (state, task, given, signal) =>
+      note(state, given, (bounds) => agent.plan(state, task, bounds, signal)),
   }
 }
 

@@ -14,12 +14,14 @@ import type {
   Ports,
   PullRequestPort,
   QueuePort,
+  RepositoryPort,
 } from '../model/ports.ts'
 import type { Service } from '../model/service.ts'
 import type { Settings } from '../settings/index.ts'
 import { type Environment, gateEnv } from '../system/untrusted-env.ts'
 import { agentOfStep, agentsOf } from './agents.ts'
 import { browserCheck } from './browser.ts'
+import type { GatePlace } from './clean-room.ts'
 import type { Isolation } from './isolation.ts'
 import { noted, sessionNotes } from './lost-session.ts'
 import { observersOf } from './observers.ts'
@@ -81,7 +83,8 @@ export async function createPorts(options: PortOptions): Promise<Ports & AsyncDi
     clock: systemClock,
     agent: noted(agent, git),
     gates,
-    repository,
+    openCleanRoom: roomOpener(options),
+    repository: { ...repository, history: historyWith(options.workspace) },
     store,
     queue: options.queue ?? NO_QUEUE,
     dispatch: options.dispatch ?? NO_DISPATCH,
@@ -90,6 +93,36 @@ export async function createPorts(options: PortOptions): Promise<Ports & AsyncDi
     warn: options.warn,
     signal: options.signal,
     [Symbol.asyncDispose]: async () => gates[Symbol.asyncDispose]?.(),
+  }
+}
+
+/**
+ * The clone of a later job ends at the green commit that the job before it left. What lies between the fork point and that one
+ * is fetched when it is asked for: the final verification looks through it.
+ */
+function historyWith({
+  git,
+  objects,
+  repository,
+  store,
+}: PortOptions['workspace']): RepositoryPort['history'] {
+  return async (state) => {
+    const { sha } = state.base
+    const isThere = (await objects.root(sha)) !== null
+    const isWhole = isThere && (await git.isAncestor(sha, state.green))
+    if (!isWhole) await store.fetch([sha], 'whole')
+    return repository.history(state)
+  }
+}
+
+/** The jobs of `separate-job` run gates on machines of their own, in a checkout that nothing else ran in. */
+function roomOpener(options: PortOptions): Ports['openCleanRoom'] {
+  const { settings, workspace, env } = options
+  if (settings.cleanRoom === 'off' || settings.isolation === 'separate-job') return null
+  const as = options.as?.gates ?? null
+  return async (state) => {
+    const { openCleanRoom } = await import(/* webpackChunkName: "clean-room" */ './clean-room.ts')
+    return openCleanRoom({ workspace, env, as, gatesIn: (place) => gatesPort(options, place) }, state)
   }
 }
 
@@ -107,16 +140,23 @@ export type GatesPortOptions = Pick<
   'settings' | 'env' | 'workspace' | 'as' | 'mark' | 'run' | 'onGateStart' | 'onGateEnd'
 >
 
-export function gatesPort(options: GatesPortOptions): GatesPort {
-  const { settings, env, workspace, as, mark, run, onGateStart: onStart, onGateEnd: onEnd } = options
+/** `place`: where they run in the place of the work tree. */
+export function gatesPort(options: GatesPortOptions, place?: GatePlace): GatesPort {
+  const { settings, workspace, mark, run, onGateStart: onStart, onGateEnd: onEnd } = options
   const { clone, repository, redactor } = workspace
-  const after = browserCheck(options)
+  const { top, env, as, restore } = place ?? {
+    top: clone.workTree,
+    env: options.env,
+    as: options.as?.gates ?? null,
+    restore: repository.restore,
+  }
+  const after = browserCheck({ ...options, env })
   const shared = {
-    cwd: resolve(clone.workTree, settings.workingDirectory),
+    cwd: resolve(top, settings.workingDirectory),
     redactor,
     logs: { top: join(clone.gitDir, 'ralph'), folder: join('logs', run ?? '') },
     mark,
-    as: as?.gates ?? null,
+    as,
     onStart,
     onEnd,
   }
@@ -126,10 +166,11 @@ export function gatesPort(options: GatesPortOptions): GatesPort {
     prepare: settings.prepare,
     lockfileChanged: repository.lockfileChanged,
     code: repository,
-    restore: repository.restore,
-    top: clone.workTree,
+    restore,
+    top,
+    shownTop: clone.workTree,
     env: gateEnv(env, { extra: settings.gateEnv, isModelKey }).env,
-    ...(settings.services.length === 0 ? {} : { services: () => servicesOf(shared, options) }),
+    ...(settings.services.length === 0 ? {} : { services: () => servicesOf(shared, { ...options, env }) }),
     ...(after === null ? {} : { after }),
   })
 }

@@ -1,5 +1,5 @@
 // The final verification as a look: every gate and a judge on a commit, charged to nobody.
-import { redGate } from '../loop/change.ts'
+import { notApproved, redGate } from '../loop/change.ts'
 import { verifyWhole } from '../loop/judge.ts'
 import type { Verdict } from '../model/event.ts'
 import type { GateResult } from '../model/gate.ts'
@@ -26,6 +26,7 @@ export function lookedAt(state: State, head: string, settings: Settings, now: nu
     ...state,
     prd: { ...state.prd, run: { ...state.prd.run, usage: emptyUsage() } },
     green: head,
+    verification: notApproved(state),
     attempts: {},
     job: newJob(now, Number.MAX_SAFE_INTEGER, gatedTagsOf(settings)),
   }

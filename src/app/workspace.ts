@@ -8,6 +8,7 @@ import { createRepository, type Repository } from '../git/repository.ts'
 import { createStore, type Store } from '../git/store.ts'
 import { findSubmodules, NO_SUBMODULES } from '../git/submodules.ts'
 import { notifySecrets } from '../notify/notice.ts'
+import { filesAsTheyWere } from '../review/as-it-was.ts'
 import { createExamine } from '../review/examine.ts'
 import type { Settings } from '../settings/index.ts'
 import { standardMessage } from '../settings/structures.ts'
@@ -64,6 +65,10 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   const redactor = redactorFor(secretsOf(settings, env, options.secrets ?? []))
   const looksInside = options.submodules !== false
   const submodules = looksInside ? await findSubmodules(git, clone.head, env) : NO_SUBMODULES
+  const gateCommands = [
+    ...settings.gates.map((gate) => gate.run),
+    ...settings.services.flatMap(({ start }) => start ?? []),
+  ]
   const repository = createRepository(git, objects, {
     submodules,
     identity: options.identity ?? identityOf(clone),
@@ -80,13 +85,11 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       protectedPaths: [...settings.protectedPaths],
       configFile: settings.configFile,
       agentSettings,
-      weakenedTests: settings.weakenedTests,
-      gateCommands: [
-        ...settings.gates.map((gate) => gate.run),
-        ...settings.services.flatMap(({ start }) => start ?? []),
-      ],
+      weakenedTests: settings.weakenedTests === 'judge' ? 'warn' : settings.weakenedTests,
+      gateCommands,
       redactor,
     }),
+    asItWas: (changes, from, base) => filesAsTheyWere(changes, from, base, gateCommands),
   })
   const store = createStore(git, objects, {
     namespace: settings.stateNamespace,

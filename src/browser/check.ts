@@ -1,6 +1,5 @@
 // The browser check: opens each page in each size, and says in one gate's result what is wrong, with a picture of each.
 import { readFile } from 'node:fs/promises'
-import { gunzipSync } from 'node:zlib'
 import { BROWSER_GATE, type GateResult, type Screenshot } from '../model/gate.ts'
 import { oneLine } from '../model/text.ts'
 import { messageOf } from '../system/errors.ts'
@@ -78,7 +77,7 @@ function endOf(looks: readonly Looked[], red: readonly Looked[], redact: (text: 
 async function lookAt(options: PagesOptions, looks: Looked[]): Promise<string | null> {
   const { pages, viewports, pageTimeoutMs, origins } = options
   const visits = pages.flatMap((page) => viewports.map((viewport) => ({ ...page, viewport })))
-  const axe = options.accessibility ? await axeCore() : null
+  const axe = options.accessibility ? await readFile(AXE, 'utf8') : null
   const hosts = [...new Set(origins.map((origin) => new URL(origin).hostname).flatMap(namesOf))]
   try {
     await using chrome = await openChrome({ ...options, hosts })
@@ -99,12 +98,6 @@ async function lookAt(options: PagesOptions, looks: Looked[]): Promise<string | 
   }
 }
 
-/** Packed beside the bundle, where AXE is a path; as it was published in node_modules. */
-async function axeCore(): Promise<string> {
-  const packed = await readFile(`${AXE}.gz`).catch(() => null)
-  return packed === null ? readFile(AXE, 'utf8') : gunzipSync(packed).toString()
-}
-
 /** An origin stands for all names of this machine. */
 function namesOf(host: string): string[] {
   return host === 'localhost' ? ['localhost', '127.0.0.1', '::1', '0.0.0.0'] : [host.replace(/[[\]]/g, '')]
@@ -115,8 +108,9 @@ async function seen(chrome: Chrome, how: Parameters<typeof visit>[1]): Promise<S
   try {
     return await visit(chrome, how)
   } catch (error) {
+    // Known before it has ended, where it was cancelled.
     const why = await Promise.race([
-      chrome.gone,
+      chrome.over.catch((over: Error) => over.message),
       new Promise<null>((resolve) => setTimeout(resolve, 1000, null)),
     ])
     const at = `while ${how.url} was looked at`

@@ -45,7 +45,10 @@ const END_MS = 1000
 /** Its own words, to say why it ended. */
 const OUTPUT_BYTES = 16 * 1024
 
-/** Its profile, and what it may do: nothing that a person would have to answer, and nothing on its own account. */
+/**
+ * Its profile, and what it may do: nothing that a person would have to answer, and nothing on its own account. WebRTC, whose
+ * packets no request stands for, by the names that its switch has in newer and in older browsers.
+ */
 const FLAGS = `
   --remote-debugging-pipe --no-first-run --no-default-browser-check --no-pings --deny-permission-prompts
   --disable-background-networking --disable-breakpad --disable-client-side-phishing-detection
@@ -53,6 +56,7 @@ const FLAGS = `
   --disable-extensions
   --disable-features=AutofillServerCommunication,DialMediaRouteProvider,MediaRouter,OptimizationHints,Translate,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable
   --disable-gpu --disable-sync --force-color-profile=srgb
+  --webrtc-ip-handling-policy=disable_non_proxied_udp
   --force-webrtc-ip-handling-policy=disable_non_proxied_udp --hide-scrollbars --metrics-recording-only
   --mute-audio --password-store=basic --use-mock-keychain
 `

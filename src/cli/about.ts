@@ -5,7 +5,7 @@ import { plainLines } from '../model/text.ts'
 import { terminalText } from '../report/escape.ts'
 import { inPlain } from '../report/sentence.ts'
 import { type Why, whyOf } from '../report/why.ts'
-import { humanMs, usd } from '../report/words.ts'
+import { costWords, humanMs } from '../report/words.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { muted } from '../system/workflow-commands.ts'
 import { diffColours, lookOf, paint } from '../terminal/line.ts'
@@ -27,21 +27,24 @@ export async function why(context: Context): Promise<Answer> {
     return answerOf(state, { why: null })
   }
   context.say(whyLines(found).join('\n'))
-  const { story, attempts, seen, help, last } = found
+  const { story, attempts, seen, said, help, last } = found
   const inJson = {
     story: story.id,
     standing: story.standing,
     failure: last === null ? null : inPlain(last),
     attempts,
     seen,
+    said,
     help: help.map(inPlain),
   }
   return answerOf(state, { why: inJson })
 }
 
-function whyLines({ story, stands, last, attempts, seen, help }: Why): string[] {
-  const tried = attempts.map(({ attempt, result, summary, costUsd, ms }) => {
-    const figures = [costUsd > 0 ? usd(costUsd) : '', ms > 0 ? humanMs(ms) : ''].filter(Boolean).join(', ')
+function whyLines({ story, stands, last, attempts, seen, said, help }: Why): string[] {
+  const tried = attempts.map(({ attempt, result, summary, ms, ...cost }) => {
+    const figures = [cost.costUsd > 0 ? costWords(cost) : '', ms > 0 ? humanMs(ms) : '']
+      .filter(Boolean)
+      .join(', ')
     return `  attempt ${attempt}: ${result}${figures === '' ? '' : ` (${figures})`}: ${terminalText(summary, 300)}`
   })
   const output = seen === null ? [] : plainLines(excerpt(seen.output, MOST_SEEN)).split('\n')
@@ -52,8 +55,13 @@ function whyLines({ story, stands, last, attempts, seen, help }: Why): string[] 
     ...(tried.length === 0 ? [] : ['', 'Tried:', ...tried]),
     ...(seen === null ? [] : ['', seen.of === '' ? 'Seen:' : `Gate ${terminalText(seen.of, 60)}:`]),
     ...output.map((line) => `  ${line}`),
+    ...(said.length === 0
+      ? []
+      : ['', 'Said by people:', ...said.map((one) => `  - ${terminalText(one, 500)}`)]),
     ...(help.length === 0 ? [] : ['', 'What would help:', ...help.map((one) => `  - ${inPlain(one)}`)]),
-    ...(story.attempts === 0 ? [] : ['', `All that was said: ralph log ${terminalText(story.id)}`]),
+    ...(story.attempts + story.givenBack === 0
+      ? []
+      : ['', `All that was said: ralph log ${terminalText(story.id)}`]),
   ]
 }
 

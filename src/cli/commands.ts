@@ -70,6 +70,20 @@ const looks = (settings: CliCommand['settings']) =>
   ({ takes: 'feature', settings, options: [], exits: LOOKS }) as const
 const aboutStory = { takes: 'words', settings: place, options: [], exits: [[0, 'told'], BAD] } as const
 
+/** The list of `ralph help`, in its order: five commands to begin with, and the others by what they are for. */
+export const HELP_GROUPS: readonly (readonly [
+  title: string,
+  names: readonly (keyof typeof CLI_COMMANDS)[],
+])[] = [
+  ['Start here:', ['init', 'plan', 'run', 'status', 'why']],
+  ['Watch a run:', ['monitor', 'serve', 'log', 'diff', 'report', 'next']],
+  [
+    'Steer a run:',
+    ['pause', 'stop', 'retry', 'redo', 'skip', 'note', 'add', 'split', 'approve-plan', 'limit', 'archive'],
+  ],
+  ['Check before a run:', ['demo', 'doctor', 'validate', 'verify', 'prompt', 'notify']],
+]
+
 export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliCommand>> = {
   demo: {
     takes: 'nothing',
@@ -82,7 +96,9 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     settings: answers,
     options: [
       ['--yes', 'take what is found, and ask nothing'],
+      ['--no-try', 'do not run the proposed commands once to see which are green'],
       ['--bmad', 'also install the /ralph workflow into a BMAD project'],
+      ['--required', 'also write the workflow that answers where a rule requires the check `ralph`'],
       ['--notify', 'only ask whom a run should tell, and keep it in ~/.ralph.env (mode 600)'],
       ['--pin <commit>', "the action's commit (default: that of v1, looked up)"],
     ],
@@ -116,7 +132,10 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
   doctor: {
     takes: 'feature',
     settings: all,
-    options: [['--no-gates', 'run no gate']],
+    options: [
+      ['--no-gates', 'run no gate'],
+      ['--ask-agent', 'also ask the agent for one word, in a session that costs what it costs'],
+    ],
     exits: [[0, 'nothing keeps a run from working'], [1, 'something does'], BAD, [130, 'interrupted']],
   },
   notify: {
@@ -169,8 +188,8 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     options: [],
     exits: [[0, 'every gate is green and the judge agrees'], [1, 'not so'], BAD, [130, 'interrupted']],
   },
-  pause: steering(),
-  stop: steering(),
+  pause: { ...steering(), takes: 'feature' },
+  stop: { ...steering(), takes: 'feature' },
   retry: steering(['--fresh', 'throw away what its rejected attempts left']),
   redo: steering(),
   skip: steering(),

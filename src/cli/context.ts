@@ -4,11 +4,15 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { CommandName } from '../loop/command-table.ts'
 import type { State } from '../model/state.ts'
+import { mapTexts } from '../model/text.ts'
 import { EXIT_CODES, type Outputs, outputsOf } from '../report/outputs.ts'
 import { hostEnvironment } from '../settings/environment.ts'
 import type { Settings, SettingsResult } from '../settings/index.ts'
+import { diskMistake } from '../system/disk-error.ts'
 import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
 import { MARK_NAME } from '../system/orphans.ts'
+import { createRedactor } from '../system/redact.ts'
+import { secretsIn } from '../system/untrusted-env.ts'
 import { muted, mutedJson } from '../system/workflow-commands.ts'
 
 export type Flags = Readonly<Record<string, string | boolean | readonly string[] | undefined>>
@@ -28,7 +32,9 @@ export type Context = {
   env: Record<string, string>
   /** Where people look: with `--json` the one line on stdout is the answer. */
   out: NodeJS.WriteStream
-  /** Tells people lines. */
+  /** Takes the values of keys that the environment has out of a text. */
+  redact(text: string): string
+  /** Tells people lines, without these values. */
   say(text: string): void
   warn(text: string): void
 }
@@ -44,9 +50,10 @@ export function contextOf(
   const named = feature ?? (typeof flags.feature === 'string' ? flags.feature : undefined)
   const json = flags.json === true
   const out = json ? process.stderr : process.stdout
-  const say = (text: string) => tell(out, text)
-  const warn = (text: string) => tell(process.stderr, `warning: ${text}`)
-  return { command, flags, given, feature: named ?? null, json, directory, env, out, say, warn }
+  const { redact } = createRedactor(secretsIn(env))
+  const say = (text: string) => tell(out, redact(text))
+  const warn = (text: string) => tell(process.stderr, `warning: ${redact(text)}`)
+  return { command, flags, given, feature: named ?? null, json, directory, env, out, redact, say, warn }
 }
 
 /** Flags over the configuration file over the defaults. Throws UserError with every mistake. */
@@ -93,6 +100,15 @@ export function refuseFromInside({ env, command }: Context): void {
   throw new UserError({ path: `ralph ${command}`, found, expected: 'a person', fix: 'leave it to people' })
 }
 
+/** Throws UserError where the word behind the command and `--feature` name two of them. */
+export function refuseTwoFeatures({ command, flags }: Context, word: string | undefined): void {
+  const { feature: flag } = flags
+  if (word === undefined || typeof flag !== 'string' || flag === word) return
+  const found = `${word}, and --feature ${flag}`
+  const fix = `name it once: ralph ${command} ${word}, or ralph ${command} ${flag}`
+  throw new UserError({ path: `ralph ${command}`, found, expected: 'one feature', fix })
+}
+
 /** How a feature stands, as an answer. */
 export function answerOf(state: State, more: Record<string, unknown> = {}, code = 0): Answer {
   return { code, outputs: outputsOf(state, state.prd.run.outcome, null), more }
@@ -131,19 +147,27 @@ export function onSignals(
 /** Runs a command and tells its result; every error has an exit code and, with `--json`, its one line. */
 export async function answer(context: Context, act: () => Promise<Answer>): Promise<number> {
   const { code, outputs, more } = await act().catch((error: unknown) => refusal(context, error))
-  if (context.json) process.stdout.write(`${mutedJson({ ...outputs, ...more })}\n`)
+  if (context.json) process.stdout.write(`${mutedJson(mapTexts({ ...outputs, ...more }, context.redact))}\n`)
   return code
 }
 
 /** Says what is wrong; the answer to `--json` has it, too. */
-export function refusal(context: Context, error: unknown, beside: Record<string, unknown> = {}): Answer {
-  const errors = error instanceof UserError ? error.mistakes : [unexpected(error)]
-  for (const mistake of errors) tell(process.stderr, `error: ${sayMistake(mistake)}`)
-  const outputs = { ...outputsOf(null, 'error', null), feature: context.feature }
+export function refusal(
+  context: Context,
+  error: unknown,
+  beside: Record<string, unknown> = {},
+  state: State | null = null,
+): Answer {
+  const errors = error instanceof UserError ? error.mistakes : [unexpected(context, error)]
+  for (const mistake of errors) tell(process.stderr, `error: ${context.redact(sayMistake(mistake))}`)
+  const outputs = outputsOf(state, 'error', null)
+  outputs.feature ??= context.feature
   return { code: EXIT_CODES.error, outputs, more: { errors, ...beside } }
 }
 
-function unexpected(error: unknown): Mistake {
+function unexpected({ directory }: Context, error: unknown): Mistake {
+  const disk = diskMistake(error, directory)
+  if (disk !== null) return disk
   return {
     path: 'ralph',
     found: messageOf(error),

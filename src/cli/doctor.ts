@@ -17,7 +17,7 @@ import type { Settings } from '../settings/index.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
-import { beginning, findingLines } from '../terminal/findings.ts'
+import { beginning, findingRow, verdictLines } from '../terminal/findings.ts'
 import { lookOf } from '../terminal/line.ts'
 import { type Answer, type Context, onSignals, settingsRead, tell } from './context.ts'
 import { baseOf, defaultBranchOf, isAlive, remoteOf } from './local.ts'
@@ -45,6 +45,7 @@ export async function doctor(context: Context): Promise<Answer> {
       notes,
       checkout,
       withGates: given !== false,
+      asksAgent: context.flags.askAgent === true,
     })
     const outputs = { ...outputsOf(null, null, null), feature: settings.feature }
     const health = isHealthy(findings) ? 0 : 1
@@ -59,24 +60,36 @@ export async function doctor(context: Context): Promise<Answer> {
 async function examined(
   context: Context,
   signal: AbortSignal,
-  found: Pick<Subject, 'settings' | 'mistakes' | 'notes' | 'checkout' | 'withGates' | 'atWork'>,
+  found: Pick<Subject, 'settings' | 'mistakes' | 'notes' | 'checkout' | 'withGates' | 'asksAgent' | 'atWork'>,
 ): Promise<Finding[]> {
   const { env, directory } = context
   const { settings, checkout } = found
   const { out } = context
   const look = lookOf(out, env.NO_COLOR !== undefined)
   const { feature } = settings
-  const begins = (what: string) => out.write(beginning(what, look))
   const github = githubFor(context, checkout)
-  const place = { env, directory, signal, feature, github, action: ACTION, begins }
   const { redact } = redactorFor(secretsIn(env))
-  const shown = await examine({ ...found, ...place }, { say: () => {}, mark: newMark() }, redact)
-  out.write(beginning(null, look))
-  const lines = findingLines(shown, look).join('\n')
-  // Colours are of a terminal, where nobody reads commands from lines.
-  if (look.plain) context.say(lines)
-  else out.write(`${lines}\n`)
-  return shown
+  const show = (lines: readonly string[]) => {
+    const text = lines.join('\n')
+    // Colours are of a terminal, where nobody reads commands from lines.
+    if (look.plain) context.say(text)
+    else out.write(`${beginning(null, look)}${text}\n`)
+  }
+  const shown: Finding[] = []
+  let current: string | null = null
+  const begins = (what: string) => {
+    current = what
+    out.write(beginning(what, look))
+  }
+  const finds = (finding: Finding) => {
+    shown.push(finding)
+    show(findingRow(finding, look))
+    out.write(beginning(current, look))
+  }
+  const place = { env, directory, signal, feature, github, action: ACTION, begins, finds }
+  const findings = await examine({ ...found, ...place }, { say: () => {}, mark: newMark() }, redact)
+  show(verdictLines(shown, look))
+  return findings
 }
 
 async function opened(context: Context, settings: Settings): Promise<Checkout | readonly Mistake[]> {

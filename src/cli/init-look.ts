@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { AgentVendor } from '../agents/agent.ts'
 import { available } from '../agents/ready.ts'
 import { agentNames, defaultAgent, findAgent } from '../agents/registry.ts'
+import type { Trial } from '../app/trial.ts'
 import { execute, plainEnv } from '../git/process.ts'
 import type { Found, Given, Settled, Written } from '../init/answers.ts'
 import { detect, type Tree } from '../init/detect.ts'
@@ -169,7 +170,17 @@ export function standingIn(top: string, env: Environment): Standing {
 
 /** The settings among the flags. */
 export function personGives({ flags, env }: Context): Written {
-  const { gate, yes: _yes, bmad: _bmad, pin: _pin, json: _json, directory: _directory, ...settings } = flags
+  const {
+    gate,
+    yes: _yes,
+    try: _try,
+    bmad: _bmad,
+    pin: _pin,
+    json: _json,
+    directory: _directory,
+    ...others
+  } = flags
+  const { required: _required, ...settings } = others
   const written = writtenSettings({ flags: settings, env })
   return gate === undefined ? written : { ...written, gate: [gate].flat() }
 }
@@ -178,9 +189,10 @@ export function personGives({ flags, env }: Context): Written {
 export function mistakesIn(
   { config, inputs, isSeparate }: Settled,
   standing: Standing,
+  red: readonly Trial[],
   env: Environment,
 ): Mistake[] {
-  if (inputs.gates === undefined) return [NO_GATES]
+  if (inputs.gates === undefined) return [red.length === 0 ? NO_GATES : allRed(red)]
   // What stands in the configuration already, and may name variables of CI, is for `ralph validate`.
   const unused = Object.keys(standing.config)
   const file = { path: CONFIG, text: yamlOf(config) }
@@ -190,6 +202,16 @@ export function mistakesIn(
   ]
   const mistakes = results.flatMap((result) => (result.ok ? [] : result.mistakes))
   return mistakes.filter(({ found }, at) => mistakes.findIndex((one) => one.found === found) === at)
+}
+
+function allRed(red: readonly Trial[]): Mistake {
+  const words = red.map(({ name, run, ended, line }) => `${name} (${run}) ${ended}${line && `: ${line}`}`)
+  return {
+    path: 'gates',
+    found: `no gate that is green: ${words.join('; ')}`,
+    expected: 'a command that exits 0 on the project as it is',
+    fix: 'mend it and run `ralph init` again; --no-try writes it as it is; --gate NAME=COMMAND gives another',
+  }
 }
 
 const NO_GATES: Mistake = {

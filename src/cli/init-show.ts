@@ -3,13 +3,16 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findAgent } from '../agents/registry.ts'
+import type { Trial } from '../app/trial.ts'
 import { execute, NO_CONFIG, plainEnv } from '../git/process.ts'
 import type { Found, Settled } from '../init/answers.ts'
-import { type Change, keysOf, UNPINNED } from '../init/files.ts'
+import { type Change, keysOf, UNPINNED, yamlOf } from '../init/files.ts'
 import { plainLines } from '../model/text.ts'
 import { terminalText } from '../report/escape.ts'
 import { diffColours, type Look, paint } from '../terminal/line.ts'
 import { wrap } from '../terminal/width.ts'
+import { summaryLines } from './init-summary.ts'
+import type { Tried } from './init-try.ts'
 import { writeAll } from './write.ts'
 
 /** The files as they are and as they would be, as lines. */
@@ -86,35 +89,93 @@ type Done = {
   changes: readonly Change[]
   settled: Settled
   isRepository: boolean
+  /** What a person has to do by hand, beside all that follows from the files. */
+  note: string | null
+  tried: Tried
+  /** Of the files that were written: those that git ignores. */
+  ignored: readonly string[]
 }
 
 /** What was done, what a person has to know, and the next commands. */
 export function closingLines(done: Done, look: Look): string[] {
-  const { changes, settled, isRepository } = done
+  const { changes, settled, tried } = done
   const written = changes.filter(isWritten)
   const key = keysOf(String(settled.inputs.agent), () => false)[0]
   const left = changes.filter(({ kind }) => kind === 'there').map(({ path }) => path)
-  // A folder with a dot whole, anything else by its path.
-  const roots = new Set(written.map(({ path }) => /^\.[^/]+(?=\/)/.exec(path)?.[0] ?? path))
-  const added = isRepository ? [...roots].join(' ') : '--all'
   const next = [
-    ...(written.length === 0 ? [] : [`git add ${added} && git commit -m "ci: Ralph"`]),
+    ...(written.length === 0 ? [] : [`${addCommand(done)} && git commit -m "ci: Ralph"`]),
     'ralph doctor',
     'ralph plan',
   ]
   return [
     '',
-    paint(written.length > 0 ? 'Written:' : 'Nothing was written: every file is there.', ['bold'], look),
+    ...(written.length > 0 ? [paint('Written:', ['bold'], look)] : [paint(NOTHING_WRITTEN, ['bold'], look)]),
     ...written.map(({ path }) => `  ${path}`),
     ...(left.length > 0 ? fitted(`There already, and left as they are: ${left.join(', ')}`, look) : []),
     ...warningsOn(done).flatMap((text) =>
       fitted(`warning: ${text}`, look).map((line) => paint(line, ['yellow'], look)),
     ),
+    ...leftOutLines(tried.leftOut, look),
     ...(key === undefined ? [] : keyLines(key, look)),
     '',
-    paint('Next:', ['bold'], look),
-    ...next.map((line) => `  ${line}`),
+    ...summaryLines(
+      { written: written.map(({ path }) => path), settled, tried, missing: missingFrom(done, key), next },
+      look,
+    ),
   ]
+}
+
+const NOTHING_WRITTEN = 'Nothing was written: every file is there.'
+
+/** What keeps a run from working, or from proving anything, in a few words each: the warnings above say more. */
+function missingFrom(done: Done, key: string | undefined): string[] {
+  const { changes, settled, tried, ignored, note } = done
+  const { gates } = settled.inputs
+  const red = tried.leftOut.map(({ name }) => name).join(', ')
+  const words: [isMissing: boolean, text: string][] = [
+    [gates === 'none', 'a gate: no command checks what the agent does'],
+    [isUntested(gates), 'a gate that runs tests'],
+    [changes.some(isUnpinned), 'the commit of the action in the place of <sha>: no run starts in CI'],
+    [key !== undefined, `the secret ${key}, for runs in CI, unless it is set already (commands above)`],
+    [red !== '', `red here, and left out: ${red}`],
+    [isByHand(settled), `a step of the workflow that installs ${settled.inputs.agent}`],
+    [ignored.length > 0, `in git: ${ignored.join(', ')}, which .gitignore hides`],
+    [note !== null, "the project's actionlint does not know `queue` (warning above)"],
+    [tried.warnings.length > 0, 'a look at gates that could not be tried (warning above)'],
+  ]
+  return words.filter(([isMissing]) => isMissing).map(([, text]) => text)
+}
+
+function isUnpinned({ text, before, kind }: Change): boolean {
+  return (kind === 'there' ? (before ?? text) : text).includes(UNPINNED)
+}
+
+/** Ralph cannot install it, and it is no command of the user's own. */
+function isByHand({ inputs }: Settled): boolean {
+  const vendor = findAgent(String(inputs.agent))
+  return vendor !== null && vendor.npm === null && vendor.login !== null
+}
+
+function addCommand({ changes, isRepository, ignored }: Done): string {
+  const written = changes.filter(isWritten).map(({ path }) => path)
+  // A folder with a dot whole, anything else by its path.
+  const rootsOf = (paths: readonly string[]) =>
+    [...new Set(paths.map((path) => /^\.[^/]+(?=\/)/.exec(path)?.[0] ?? path))].join(' ')
+  const forced = ignored.length === 0 ? '' : `git add --force ${ignored.join(' ')}`
+  const plain = written.filter((path) => !ignored.includes(path))
+  const usual = isRepository ? `git add ${rootsOf(plain)}` : 'git add --all'
+  return [...(plain.length === 0 ? [] : [usual]), ...(forced === '' ? [] : [forced])].join(' && ')
+}
+
+/** Red gates, and how each comes back. */
+function leftOutLines(leftOut: readonly Trial[], look: Look): string[] {
+  if (leftOut.length === 0) return []
+  const lines = leftOut.flatMap(({ name, run, ended, line }) => [
+    ...fitted(terminalText(`${name}: ${ended}${line && `: ${line}`}`, 400), look, 2),
+    `    ${terminalText(yamlOf({ [name]: run }), 400)}`,
+  ])
+  const head = 'Left out, for they are red here. Once green, add the line under gates: in both files:'
+  return [paint(head, ['yellow'], look), ...lines.map((line) => `  ${line}`)]
 }
 
 /** The environment is there only when a job has run, or when it is made. */
@@ -128,17 +189,28 @@ function keyLines(key: string, look: Look): string[] {
 
 const UNGATED =
   'gates: none: no command proves anything; write one into both files as soon as there is a test'
+const UNTESTED =
+  'no gate runs tests: what passes these gates may not work; add one to both files (gates: test: COMMAND)'
+/** Names of gates that show nothing of what the code does. */
+const STATIC = /(?:^|-)(?:typecheck|lint|format|vet|build)$/
 const UNKNOWN_COMMIT =
-  'the commit of the action is not known: put it in the place of <sha> (git ls-remote https://github.com/ralph/action v1)'
+  'the commit of the action is not known here, and <sha> stands in its place: no run starts in CI. With a network `ralph init` fills it in when it is run again; or give the commit that `git ls-remote https://github.com/ralph/action v1` prints: ralph init --pin COMMIT'
 
-export function warningsOn({ changes, settled: { inputs } }: Done): string[] {
-  const isUnpinned = ({ text, before }: Change) => (before ?? text).includes(UNPINNED)
+function isUntested(gates: unknown): boolean {
+  return typeof gates === 'object' && gates !== null && Object.keys(gates).every((name) => STATIC.test(name))
+}
+
+export function warningsOn({ changes, settled, tried, ignored, note }: Done): string[] {
+  const { inputs } = settled
   const vendor = findAgent(String(inputs.agent))
-  const isByHand = vendor !== null && vendor.npm === null && vendor.login !== null
   return [
     ...(inputs.gates === 'none' ? [UNGATED] : []),
+    ...(isUntested(inputs.gates) ? [UNTESTED] : []),
+    ...tried.warnings,
+    ...(ignored.length > 0 ? [`git ignores ${ignored.join(', ')}: a run reads only what is committed`] : []),
     ...(changes.some(isUnpinned) ? [UNKNOWN_COMMIT] : []),
-    ...(isByHand
+    ...(note === null ? [] : [note]),
+    ...(vendor !== null && isByHand(settled)
       ? [`Ralph cannot install ${vendor.name}: add a step to the workflow: ${vendor.install}`]
       : []),
   ]

@@ -3,9 +3,11 @@ import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { defaultAgent, findAgent } from '../agents/registry.ts'
 import { execute, plainEnv } from '../git/process.ts'
+import { actionlintFile, actionlintNote } from '../init/actionlint.ts'
 import { type Found, settle, type Written } from '../init/answers.ts'
 import { bmadFiles } from '../init/bmad.ts'
-import { CONFIG, compare, filesOf, keysOf, type Templates, WORKFLOW } from '../init/files.ts'
+import { indentOf } from '../init/editorconfig.ts'
+import { type Change, CONFIG, compare, filesOf, keysOf, type Templates, WORKFLOW } from '../init/files.ts'
 import { oneLine } from '../model/text.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { UserError } from '../system/errors.ts'
@@ -26,6 +28,7 @@ import {
   textAt,
 } from './init-look.ts'
 import { closingLines, diffLines, foundLines, isWritten, warningsOn } from './init-show.ts'
+import { proposedGates, type Tried, tryProposals, untried } from './init-try.ts'
 import { detours, writeAll } from './write.ts'
 
 /** Gives 0 where it is written or there was nothing to do, 130 where the person has left. */
@@ -47,18 +50,20 @@ async function written(context: Context): Promise<Answer> {
   const ask = flags.yes === true || context.json ? null : asking(context)
   const shown = lookOf(context.out, env.NO_COLOR !== undefined)
   const say = (lines: readonly string[]) => context.say(lines.join('\n'))
-  const { workingDirectory } = (await settingsOf(context)).settings
+  const { workingDirectory, gateEnv } = (await settingsOf(context)).settings
   const tree = openTree(top)
-  const found = await look({ top, isRepository, tree, workingDirectory }, env)
+  const seen = await look({ top, isRepository, tree, workingDirectory }, env)
   const standing = standingIn(top, env)
   const flagged = personGives(context)
   const { agent: known } = { ...standing.config, ...flagged }
-  say(foundLines(found, known === undefined ? null : String(known), shown))
+  say(foundLines(seen, known === undefined ? null : String(known), shown))
   const pin = pinOf(flags) ?? (await releasedCommit(top, env))
-  const project = { context, top, tree, found, standing, pin, texts: await templates() }
+  const first = { context, top, tree, found: seen, standing, pin, texts: await templates() }
+  const tried = await triedBy(ask, first, flagged, { top, isRepository, workingDirectory, gateEnv })
+  const project = { ...first, found: tried.found }
   const answers = ask === null ? {} : await asked(ask, project, flagged)
   const { settled, changes } = drafted(project, { ...flagged, ...answers })
-  const mistakes = mistakesIn(settled, standing, env)
+  const mistakes = mistakesIn(settled, standing, tried.leftOut, env)
   if (mistakes.length > 0) throw new UserError(mistakes)
   const fresh = changes.filter(isWritten)
   if (fresh.length > 0) say(['', ...(await diffLines(fresh, env, shown))])
@@ -67,10 +72,12 @@ async function written(context: Context): Promise<Answer> {
   if (!isRepository) await makeRepository(top, env)
   const files = Object.fromEntries(fresh.map(({ path, text }) => [path, text]))
   await writeAll(top, files)
-  const done = { changes, settled, isRepository }
+  const ignored = await ignoredAmong(top, Object.keys(files), env)
+  const done = { changes, settled, isRepository, tried, ignored, note: actionlintNote(tree) }
   say(closingLines(done, shown))
   const kinds = changes.map(({ path, kind }) => ({ path, kind }))
-  const more = { files: kinds, settings: settled.inputs, warnings: warningsOn(done) }
+  const warnings = warningsOn(done)
+  const more = { files: kinds, settings: settled.inputs, tried: tried.trials, warnings }
   return { code: 0, outputs: outputsOf(null, null, null), more }
 }
 
@@ -90,7 +97,12 @@ function drafted({ context, top, tree, found, standing, pin, texts }: Project, p
   const agent = String(settled.inputs.agent)
   const keys = keysOf(agent, (name) => (env[name] ?? '') !== '')
   const isOther = standing.configAt !== null && standing.configAt !== CONFIG
-  const planned = filesOf({ ...settled, keys, pin, setups: found.project.setups }, texts)
+  const required = flags.required === true
+  const indent = indentOf(tree.text('.editorconfig'))
+  const setups = found.project.setups
+  const planned = filesOf({ ...settled, keys, pin, required, setups, indent }, texts)
+  const lint = actionlintFile(tree)
+  if (lint !== null) planned.push(lint)
   const files = planned.filter(({ path }) => !(isOther && path === CONFIG))
   // BMAD is made for the first of them.
   const places = [...new Set([defaultAgent, agent])].flatMap((name) => findAgent(name)?.slashCommands ?? [])
@@ -98,13 +110,37 @@ function drafted({ context, top, tree, found, standing, pin, texts }: Project, p
   const paths = files.map(({ path }) => path)
   const wrong = detours(top, paths)
   if (wrong.length > 0) throw new UserError(wrong)
-  return { settled, changes: files.map((file) => compare(file, textAt(top, file.path))) }
+  return { settled, changes: files.map((file) => compare(file, textAt(top, file.path), pin)) }
+}
+
+/** What is proposed, tried once; a second time, and where a person has named the gates, there is nothing to try. */
+async function triedBy(
+  ask: Asking | null,
+  project: Project,
+  flagged: Written,
+  place: Parameters<typeof tryProposals>[1],
+): Promise<Tried> {
+  const { context, found, standing } = project
+  const given = { ...standing.config, ...flagged }
+  const gates = proposedGates(found)
+  const isDone = !isWanted(drafted(project, flagged).changes)
+  if (context.flags.try === false || isDone || 'gates' in given || gates.length === 0) return untried(found)
+  const own = "this runs the project's own code on this machine"
+  if (ask === null) context.say(`\nTrying each command once, in a copy; ${own} (--no-try leaves it out):`)
+  else if (!(await ask.yes(`Try these commands once, in a copy? ${own}`, true))) return untried(found)
+  const prepare = 'prepare' in given ? String(given.prepare ?? '') || null : found.project.prepare
+  return tryProposals(context, place, found, prepare)
+}
+
+/** Whether a file is new that answers have a place in. */
+function isWanted(changes: readonly Change[]): boolean {
+  return changes.some(({ path, kind }) => kind === 'new' && [CONFIG, WORKFLOW].includes(path))
 }
 
 /** What no flag says. Where workflow and configuration are there, no answer has a place. */
 async function asked(ask: Asking, project: Project, flagged: Written): Promise<Written> {
   const { settled, changes } = drafted(project, flagged)
-  if (!changes.some(({ path, kind }) => kind === 'new' && [CONFIG, WORKFLOW].includes(path))) return {}
+  if (!isWanted(changes)) return {}
   const { askAll } = await import(/* webpackChunkName: "cli" */ './init-questions.ts')
   const { env } = project.context
   const { here } = project.found
@@ -113,14 +149,15 @@ async function asked(ask: Asking, project: Project, flagged: Written): Promise<W
 
 /** The files of examples/ that it starts from; the bundle has them beside its code. */
 async function templates(): Promise<Templates> {
-  const [main, separate, resume, issueForm, bmad] = await Promise.all([
+  const [main, separate, resume, required, issueForm, bmad] = await Promise.all([
     readFile(new URL('../../examples/ralph.yml', import.meta.url), 'utf8'),
     readFile(new URL('../../examples/ralph-separate.yml', import.meta.url), 'utf8'),
     readFile(new URL('../../examples/ralph-resume.yml', import.meta.url), 'utf8'),
+    readFile(new URL('../../examples/ralph-required.yml', import.meta.url), 'utf8'),
     readFile(new URL('../../examples/ISSUE_TEMPLATE/ralph.yml', import.meta.url), 'utf8'),
     readFile(new URL('../../examples/bmad/ralph.md', import.meta.url), 'utf8'),
   ])
-  return { main, separate, resume, issueForm, bmad }
+  return { main, separate, resume, required, issueForm, bmad }
 }
 
 function placeOf({ directory, env }: Context): { top: string; isRepository: boolean } {
@@ -141,6 +178,13 @@ function pinOf({ pin }: Context['flags']): string | null {
   const found = `"${oneLine(pin, 80)}"`
   const fix = 'git ls-remote https://github.com/ralph/action v1 prints it'
   throw new UserError({ path: '--pin', found, expected: 'a commit of 40 digits', fix })
+}
+
+/** The paths that a .gitignore hides: `git add` takes them only by force. */
+async function ignoredAmong(top: string, paths: readonly string[], env: Context['env']): Promise<string[]> {
+  const options = { directory: top, env: plainEnv(env), accept: [1, 128], input: paths.join('\0') }
+  const { stdout } = await execute(['check-ignore', '-z', '--stdin'], options)
+  return stdout.split('\0').filter(Boolean)
 }
 
 /** On the branch that the person's own git begins with, else `main`. */

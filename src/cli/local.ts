@@ -15,6 +15,8 @@ import { takeOver } from '../loop/attempt.ts'
 import { applyCommand } from '../loop/commands.ts'
 import { expired, sayHolder } from '../loop/lease.ts'
 import { isNoted } from '../loop/notes.ts'
+import { isWaitingPlan } from '../loop/plan.ts'
+import { readPlan } from '../loop/planned.ts'
 import { decision, type Situation, situationOf } from '../loop/situation.ts'
 import type { Prd } from '../model/feature.ts'
 import { newJob, openAttempt } from '../model/job.ts'
@@ -91,7 +93,10 @@ export async function openLocal(
     async look(hear: (note: string) => void = () => {}): Promise<State> {
       const { state, notes } = await look(workspace, settings, base, named)
       for (const note of notes) hear(note)
-      return (await inboxQueue(clone).read(state)).reduce(applyCommand, state)
+      const known = isWaitingPlan(state.plan)
+        ? readPlan(state, (await this.read(state, ownFiles(state).context)) ?? '')
+        : state
+      return (await inboxQueue(clone).read(known)).reduce(applyCommand, known)
     },
     /** A file of people as the next session finds it: what they have not committed is taken up when a run begins. */
     async read(state: State, path: string): Promise<string | null> {
@@ -298,7 +303,7 @@ export async function adoptSettle(
   const edits = await editsOf(local, state)
   if (edits === null) {
     const lost = openAttempt(state)
-    if (lost !== null && looked === null) await tellTaken(local, lost, warn)
+    if (lost !== null && looked === null) await tellTaken(local, state, lost, warn)
     return state
   }
   const fresh = state.published === null
@@ -311,11 +316,15 @@ export async function adoptSettle(
 /** What a session that was lost left is its work, and what people did there since cannot be told from it. */
 async function tellTaken(
   { workspace: { repository, clone } }: LocalRun,
+  state: State,
   { storyId }: Attempt,
   warn: (message: string) => void,
 ): Promise<void> {
   if (clone.head === null) return
-  const paths = (await repository.dirt(clone.head)).map(({ path }) => path)
+  // What Ralph wrote for the candidate that was lost is nobody's work.
+  const { prd, progress } = ownFiles(state)
+  const dirt = (await repository.dirt(clone.head)).map(({ path }) => path)
+  const paths = dirt.filter((path) => path !== prd && path !== progress)
   if (paths.length === 0) return
   warn(
     `the session that was lost left ${someOf(paths)}: taken as its work on ${storyId}. Is any of it yours? Stop, and move it away`,

@@ -20,7 +20,11 @@ export async function log(context: Context): Promise<Answer> {
   using local = await openFeature(context, true)
   const { say, flags } = context
   const state = await local.look()
-  const [word] = context.given?.words ?? []
+  const [word, ...others] = context.given?.words ?? []
+  if (word !== undefined && others.length > 0) {
+    const found = [word, ...others].join(' ')
+    throw new UserError({ path: 'ralph log', found, expected: 'one story', fix: `ralph log ${word}` })
+  }
   const number = flags.attempt === undefined ? null : numberIn(flags.attempt, word)
   if (flags.follow === true) {
     const logs = await follow(context, local, state, word ?? null)

@@ -6,6 +6,7 @@ import { missingAgents } from '../app/agents.ts'
 import { refuseNoBrowser } from '../app/browser.ts'
 import { withWanted } from '../app/claim.ts'
 import { limitsOf, refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
+import { unaskedTags } from '../app/tags.ts'
 import { sizeRemarks } from '../documents/size.ts'
 import { refuseFiltered } from '../git/filters.ts'
 import { checkedOutElsewhere } from '../git/open-clone.ts'
@@ -22,6 +23,7 @@ import type { Step } from '../model/step.ts'
 import { MANY_DONE, withoutDone } from '../prd/done.ts'
 import { importedCount } from '../prd/select.ts'
 import { terminalText } from '../report/escape.ts'
+import { findingLines } from '../report/findings.ts'
 import { forecastOf, outlookWords, worstCase } from '../report/forecast.ts'
 import { blockedIds, headline } from '../report/headline.ts'
 import { nextMove } from '../report/next-move.ts'
@@ -29,7 +31,7 @@ import { STANDINGS } from '../report/outcomes.ts'
 import { outputsOf, partInJson } from '../report/outputs.ts'
 import { inPlain } from '../report/sentence.ts'
 import { storiesOf } from '../report/stories.ts'
-import { aboutOf, doubtsOf, headerOf, type PlanView, plansOf, splitAgain } from '../report/view.ts'
+import { aboutOf, headerOf, type PlanView, plansOf, splitAgain } from '../report/view.ts'
 import { many, utc } from '../report/words.ts'
 import {
   configFileNames,
@@ -72,9 +74,11 @@ export async function status(context: Context): Promise<Answer> {
     const note = notes === '' ? '' : `  (${told})`
     say(`  ${STANDINGS[views[at]?.standing ?? 'open'].box} ${id}  ${terminalText(title)}${note}`)
   }
+  for (const [id, { phase }] of Object.entries(state.splits ?? {}))
+    if (phase === 'wanted') say(`${id} is to be split: the next run lets a session propose its parts`)
   for (const { id, unsplit } of views)
     if (unsplit !== '') say(`${id} could not be split: ${terminalText(unsplit)}. ${splitAgain(id, 'cli')}`)
-  for (const doubt of doubtsOf(state)) say(terminalText(doubt))
+  for (const finding of findingLines(state)) say(`! ${terminalText(finding)}`)
   // People may have edited a plan since it was proposed: what they read here is what they approve.
   const plans = plansOf(shownPlan(state, Date.now()))
   const { width } = lookOf(context.out, true)
@@ -82,7 +86,7 @@ export async function status(context: Context): Promise<Answer> {
     if (plan.phase === 'proposed') say(['', ...waitingLines(plan, width), ''].join('\n'))
   const forecast = forecastOf(state)
   const outlook = outlookWords(forecast, worstCase(state, limits))
-  if (outlook !== null) say(`Left: ${outlook}`)
+  if (outlook !== null) say(`Outlook: ${outlook}`)
   say(terminalText(headline(state, situation).text))
   say(`Next: ${inPlain(nextMove(state, situation, 'cli', limits))}`)
   const stories = state.prd.userStories.map(({ id, title, passes, blocked, skipped, retries, notes }) => {
@@ -93,12 +97,13 @@ export async function status(context: Context): Promise<Answer> {
   return { code: fine ? 0 : 1, outputs: outputsOf(state, outcome, null), more }
 }
 
-function planInJson({ storyId, phase, digest, questions, stories }: PlanView) {
+function planInJson({ storyId, phase, digest, questions, stories, context }: PlanView) {
   return {
     storyId,
     phase,
     digest,
     questions,
+    context,
     parts: stories.map((story) => {
       const { id, title, dependsOn, acceptanceCriteria } = story
       return { id, title, description: aboutOf(story).join('\n\n'), dependsOn, acceptanceCriteria }
@@ -118,11 +123,12 @@ export async function next(context: Context): Promise<Answer> {
   const mistakes = await preflight(context, local, state)
   if (mistakes.length > 0) throw new UserError(mistakes)
   const asked = withWanted(state, local.settings)
-  const step = stepOfRun(asked, limitsOf(local.settings))
+  const limits = limitsOf(local.settings)
+  const step = stepOfRun(asked, limits)
   const id = step.kind === 'reserve' ? step.storyId : null
   const story = state.prd.userStories.find((one) => one.id === id)
-  const { say } = context
-  say(story === undefined ? `nothing: ${sayStep(step, asked)}` : `${story.id}  ${terminalText(story.title)}`)
+  if (story !== undefined) context.say(`${story.id}  ${terminalText(story.title)}`)
+  else for (const line of nextLines(step, asked, limits)) context.say(line)
   const conclusion = step.kind === 'conclude' ? step.conclusion : null
   const more = {
     next: story === undefined ? null : { id: story.id, title: story.title, attempt: story.retries + 1 },
@@ -175,6 +181,7 @@ function warningsOf(state: State, settings: Settings): string[] {
   const warnings: string[] = []
   if (settings.ungated) warnings.push(UNGATED_WARNING)
   for (const { storyId, remark } of sizeRemarks(state.prd.userStories)) warnings.push(`${storyId}: ${remark}`)
+  warnings.push(...unaskedTags(settings, state.prd.userStories))
   const { done } = withoutDone(state.prd)
   if (done.length > MANY_DONE)
     warnings.push(`${done.length} stories are done: ralph archive moves them out of prd.json`)
@@ -194,8 +201,8 @@ export async function dryRun(
   const step = stepOfRun(asked, limits)
   const forecast = forecastOf(asked)
   const outlook = outlookWords(forecast, worstCase(asked, limits))
-  if (outlook !== null) say(`Left: ${outlook}`)
-  say(`Next: ${sayStep(step, asked)}`)
+  if (outlook !== null) say(`Outlook: ${outlook}`)
+  for (const line of nextLines(step, asked, limits)) say(line)
   if (local.settings.steps !== null) say(`Steps: ${describeSteps(local.settings)}`)
   const more = { next: stepInJson(step), forecast, ...partInJson(asked) }
   return { code: 0, outputs: outputsOf(state, null, null), more }
@@ -209,20 +216,39 @@ function stepInJson(step: Step): Record<string, unknown> {
   return { step: step.kind }
 }
 
-function sayStep(step: Step, state: State): string {
-  if (step.kind === 'reserve') {
-    const story = state.prd.userStories.find((one) => one.id === step.storyId)
-    return `work on ${step.storyId} (${terminalText(story?.title ?? '')}), attempt ${(story?.retries ?? 0) + 1}`
+/** What a run would do; where it would do nothing, how it stands and what a person can do, as `ralph status` has it. */
+function nextLines(step: Step, state: State, limits: Limits): string[] {
+  if (step.kind !== 'conclude' || step.conclusion.outcome === 'complete')
+    return [`Next: ${formatStep(step, state)}`]
+  const ended = { kind: 'ended', conclusion: step.conclusion } as const
+  return [
+    terminalText(headline(state, ended).text),
+    `Next: ${inPlain(nextMove(state, ended, 'cli', limits))}`,
+  ]
+}
+
+function formatStep(step: Step, state: State): string {
+  switch (step.kind) {
+    case 'reserve': {
+      const story = state.prd.userStories.find((one) => one.id === step.storyId)
+      return `work on ${step.storyId} (${terminalText(story?.title ?? '')}), attempt ${(story?.retries ?? 0) + 1}`
+    }
+    case 'verify': {
+      const imported = importedCount(state.prd, state.control.scope)
+      const seen = 'imported as passed, not seen by a gate of this run'
+      return imported === 0 ? 'the final verification' : `the final verification (${imported} ${seen})`
+    }
+    case 'wait':
+      return `wait until ${utc(step.until)}: ${terminalText(step.reason)}`
+    case 'plan':
+      return step.split === null
+        ? 'a session plans the stories'
+        : `a session splits ${step.split} into smaller stories`
+    case 'conclude':
+      return `nothing is left to do: ${terminalText(step.conclusion.reason)}`
+    default:
+      return step.kind
   }
-  if (step.kind === 'verify') {
-    const imported = importedCount(state.prd, state.control.scope)
-    const seen = 'imported as passed, not seen by a gate of this run'
-    return imported === 0 ? 'the final verification' : `the final verification (${imported} ${seen})`
-  }
-  if (step.kind === 'wait') return `wait until ${utc(step.until)}: ${terminalText(step.reason)}`
-  if (step.kind === 'conclude')
-    return `stop: ${step.conclusion.outcome} (${terminalText(step.conclusion.reason)})`
-  return step.kind
 }
 
 /** Everything that keeps a run from beginning, apart from who is at work now; empty where nothing does. */

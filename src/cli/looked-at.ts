@@ -1,5 +1,6 @@
 // The commit that gates, a judge or a planner look at, noted beside the clone while they do: where a run is killed then, what differs
 // from it is nobody's work. An agent may write the note, too: what it does to the tree by that, the guard sees as all that it leaves.
+
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Workspace } from '../app/workspace.ts'
@@ -9,6 +10,7 @@ import type { Observer } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { clearWay, readRegularNow, removeNow } from '../system/files.ts'
+import { fsPath } from '../system/path-text.ts'
 
 /** Mark of the lease, HEAD as long as nobody but Ralph moves it, and the commit. */
 const NOTE = /^(\S+) ([0-9a-f]+) ([0-9a-f]+)$/
@@ -72,7 +74,7 @@ async function putAside(
   for (const path of paths) {
     const to = join(folder, path)
     await clearWay(clone.gitDir, to)
-    await rename(join(clone.workTree, path), to).then(
+    await rename(fsPath(join(clone.workTree, path)), fsPath(to)).then(
       () => (moved += 1),
       () => {},
     )

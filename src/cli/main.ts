@@ -1,5 +1,5 @@
-import { Command, CommanderError, Option } from 'commander'
-import { type CommandName, commandsOn, type Listed } from '../loop/command-table.ts'
+import { Command, CommanderError, Help, Option } from 'commander'
+import { commandsOn, type Listed } from '../loop/command-table.ts'
 import { VERSION } from '../model/version.ts'
 import type { FlagRow } from '../settings/describe.ts'
 import { hostEnvironment } from '../settings/environment.ts'
@@ -7,21 +7,19 @@ import { hostEnvironment } from '../settings/environment.ts'
 import { UserError } from '../system/errors.ts'
 import { leave } from '../system/leave.ts'
 import { nearest } from '../system/nearest.ts'
-import { CLI_COMMANDS, type CliCommand, isTold } from './commands.ts'
-import { answer, contextOf, type Flags } from './context.ts'
+import { CLI_COMMANDS, type CliCommand, HELP_GROUPS, isTold } from './commands.ts'
+import { answer, contextOf, type Flags, refuseTwoFeatures } from './context.ts'
 
 // A reader that has seen enough (`| head`) is no error of ours.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
 const COMMANDS = commandsOn('cli')
-const TERMS = new Map<string, string>(
-  COMMANDS.map(({ name, also, args }) => [name, `${[name, also ?? []].flat().join('|')} ${args}`.trim()]),
-)
 const argv = process.argv.slice(2)
 const work = () => import(/* webpackChunkName: "work" */ '../work.ts')
 /** `run`, or `help run`: no other command needs its flags, and what is behind them takes longest to load. */
 const called = argv.filter((word) => !word.startsWith('-')).slice(0, 2)
 
+const whole = new Help()
 const program = new Command('ralph')
   .description(
     'Hands a list of user stories to coding agents, believes only gates, and gives back a branch you can trust.',
@@ -32,20 +30,32 @@ const program = new Command('ralph')
     throw error
   })
   .configureHelp({
-    subcommandTerm: (command) => TERMS.get(command.name()) ?? command.name(),
+    // What a command takes is in its own help: here the five to begin with come first.
+    subcommandTerm: (command) => [command.name(), ...command.aliases()].join('|'),
+    visibleOptions: (command) => (command.parent === null ? [] : whole.visibleOptions(command)),
     minWidthToWrap: 20,
   })
+  .usage('<command> [options]')
+  .addHelpText('after', '\nralph help <command> shows what a command takes, with an example.')
   .configureOutput({ outputError: () => {} })
 
 program.command('demo-agent', { hidden: true }).action(async () => {
   const { demoAgent } = await (await work()).loadDemo()
   process.exitCode = await demoAgent(hostEnvironment())
 })
-for (const listed of COMMANDS) if (isOurs(listed.name)) await add(listed.name, listed)
-
-/** `help` is commander's. */
-function isOurs(name: CommandName): name is keyof typeof CLI_COMMANDS {
-  return name in CLI_COMMANDS
+const [lastGroup = ''] = HELP_GROUPS.at(-1) ?? []
+program.addHelpCommand(
+  new Command('help')
+    .helpGroup(lastGroup)
+    .argument('[command]')
+    .description('this list, or what a command takes'),
+)
+for (const [title, names] of HELP_GROUPS) {
+  program.commandsGroup(title)
+  for (const name of names) {
+    const listed = COMMANDS.find((one) => one.name === name)
+    if (listed !== undefined) await add(name, listed)
+  }
 }
 
 async function add(name: keyof typeof CLI_COMMANDS, listed: Listed): Promise<void> {
@@ -75,7 +85,10 @@ async function add(name: keyof typeof CLI_COMMANDS, listed: Listed): Promise<voi
     const feature = takes === 'feature' ? words[0] : undefined
     const context = contextOf(listed.name, flags, feature, takes === 'words' ? apart(words) : undefined)
     const { PROGRAMS } = await work()
-    process.exitCode = await answer(context, () => PROGRAMS[name](context))
+    process.exitCode = await answer(context, async () => {
+      refuseTwoFeatures(context, feature)
+      return PROGRAMS[name](context)
+    })
   })
 }
 

@@ -82,7 +82,7 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
     const base = { branch: clone.branch ?? '', sha: place.commit }
     return features
       .filter(({ name }) => !begun.includes(name))
-      .map((file) => freshState(file, settings, base))
+      .map((file) => mapTexts(freshState(file, settings, base), redactor.redact))
   }
 
   /** Redacted once more: what lies there could have been written by an agent. */

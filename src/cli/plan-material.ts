@@ -57,7 +57,11 @@ export function showMaterial({ say, width, settings }: Desk, { files, documents 
   const { sources, prose, notes, gates } = documents
   if (sources.length > 0) say(['Read without an agent:', ...sourceLines(sources, width)])
   if (prose.length > 0)
-    say(['Prose, for a session to plan from:', ...prose.map(({ path }) => `  ${terminalText(path)}`)])
+    say([
+      'Prose, for a session to plan from:',
+      ...prose.map(({ path }) => `  ${terminalText(path)}`),
+      ...NO_SESSION.flatMap((line) => hanging(line, '  ', width)),
+    ])
   const used = new Set([...sources, ...prose].map(({ path }) => path))
   const background = files.filter(({ path }) => !used.has(path)).map(({ path }) => `  ${terminalText(path)}`)
   if (documents.context !== '' && background.length > 0) say(['Background, for context.md:', ...background])
@@ -68,6 +72,13 @@ export function showMaterial({ say, width, settings }: Desk, { files, documents 
   if (all.length > 0)
     say(['', 'To know:', ...all.flatMap((one) => hanging(`- ${terminalText(one)}`, '  ', width))])
 }
+
+/** What a person can write so that no session is paid for. */
+const NO_SESSION = [
+  'No session is needed for stories in one of these shapes:',
+  '- a heading for each, "### US-001: Sign in", with a list of its criteria below',
+  '- a check list, "- [ ] Sign in", with the criteria indented below each',
+]
 
 /** Documents over what stands, prose and a sentence through a session; without any, what stands. */
 export async function firstDraft(

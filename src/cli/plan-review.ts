@@ -13,10 +13,12 @@ import { messageOf, UserError } from '../system/errors.ts'
 import { type Asking, Cancelled, type Choice } from './ask.ts'
 import type { Desk, Standing } from './plan.ts'
 import { type Draft, draftMistakes, fromPage, isReadBack, relisted, replaced } from './plan-draft.ts'
-import { differenceLines, hanging, storyLines } from './plan-view.ts'
+import { CONTEXT_TITLE, differenceLines, hanging, storyLines, textLines } from './plan-view.ts'
 import { writeAll } from './write.ts'
 
 export type Reviewed = { kind: 'taken' | 'sketch' | 'left'; draft: Draft }
+
+const REFINE = 'Refine it in words'
 
 type Move = 'take' | 'refine' | 'markdown' | 'json' | 'sketch' | 'leave'
 
@@ -31,7 +33,7 @@ export async function review(
   let draft = first
   try {
     for (;;) {
-      const mistakes = show(desk, standing, draft)
+      const mistakes = show(desk, feature, standing, draft)
       const move = await ask.choose('What now?', moves(desk, standing, draft, mistakes))
       if (move === 'take') return { kind: 'taken', draft }
       if (move === 'sketch') return { kind: 'sketch', draft }
@@ -45,13 +47,30 @@ export async function review(
 }
 
 /** The plan as it would be written; gives how many mistakes it has. */
-export function show({ say, width }: Desk, standing: Standing, { prd, questions }: Draft): number {
+export function show(
+  { ask, say, width }: Desk,
+  feature: string,
+  standing: Standing,
+  { prd, questions, context }: Draft,
+): number {
   const stories = storyLines(prd, sizeRemarks(prd.userStories), width)
   say(['', `${many(prd.userStories.length, 'story', 'stories')}:`, ...stories])
   if (questions.length > 0) {
     const asked = questions.flatMap((one) => hanging(`? ${terminalText(one)}`, '  ', width))
-    say(['', 'What the session could not know:', ...asked])
+    const refine = `"${REFINE}"`
+    const how =
+      ask === null
+        ? `To answer: ralph plan ${feature} on a terminal, then ${refine}; for one story: ralph note ${prd.userStories[0]?.id ?? 'US-001'} -- <answer>`
+        : `To answer, choose ${refine} below.`
+    say([
+      '',
+      'What the session could not know, and assumed:',
+      ...asked,
+      ...hanging(terminalText(how), '  ', width),
+    ])
   }
+  if (context !== null && context !== standing.context)
+    say(['', `${CONTEXT_TITLE}:`, ...textLines(context, width)])
   const difference = standing.prd === null ? [] : differenceLines(standing.prd, prd, width)
   if (difference.length > 0) say(['', `What changes in ${standing.folder}:`, ...difference])
   const mistakes = draftMistakes(prd, 'plan')
@@ -70,7 +89,7 @@ function moves(
   const editor = terminalText(editorOf(context.env), 40)
   const all: [isPossible: boolean, Choice<Move>][] = [
     [mistakes === 0 && isNew, { value: 'take', label: 'Take it', hint: 'writes the files' }],
-    [true, { value: 'refine', label: 'Refine it in words', hint: `a session of ${settings.agent}` }],
+    [true, { value: 'refine', label: REFINE, hint: `a session of ${settings.agent}` }],
     [isReadBack(prd), { value: 'markdown', label: 'Edit prd.md', hint: editor }],
     [true, { value: 'json', label: 'Edit prd.json', hint: editor }],
     [standing.prd === null, { value: 'sketch', label: 'Keep prd.md alone', hint: 'go on another day' }],

@@ -3,7 +3,7 @@ import type { Source } from '../documents/types.ts'
 import { typedOn } from '../loop/command-table.ts'
 import type { Prd, Story } from '../model/feature.ts'
 import { terminalText } from '../report/escape.ts'
-import { aboutOf, type PlanView } from '../report/view.ts'
+import { aboutOf, LONGEST_PLANNED, type PlanView, placeOf } from '../report/view.ts'
 import { many } from '../report/words.ts'
 import { fit, wrap } from '../terminal/width.ts'
 
@@ -52,18 +52,21 @@ export function storyLines(prd: Prd, remarks: PlanView['remarks'], width: number
 
 /** A plan, or a split, that waits to be approved: what a person has to read before, and the command that approves just this. */
 export function waitingLines(plan: PlanView, width: number): string[] {
-  const { storyId, digest, stories, questions, remarks } = plan
+  const { storyId, digest, stories, questions, remarks, context } = plan
   const title =
     storyId === null
       ? `The plan waits to be approved: ${many(stories.length, 'story', 'stories')}`
       : `${terminalText(storyId, 64)} is proposed in ${many(stories.length, 'part')}`
   const shown = bounded(stories).flatMap((story) => {
-    const { id, title: of, dependsOn, acceptanceCriteria } = story
-    const after = dependsOn.length === 0 ? [] : [`after ${dependsOn.join(', ')}`]
+    const { id, title: of, acceptanceCriteria } = story
     return [
-      ...hanging(`${terminalText(id, 64)}  ${terminalText(of, 200)}`, '  ', width),
-      ...[...aboutOf(story), ...after].flatMap((one) => hanging(terminalText(one), '    ', width)),
-      ...acceptanceCriteria.flatMap((one) => hanging(`- ${terminalText(one)}`, '    ', width)),
+      ...hanging(`${terminalText(id, 64)}  ${terminalText(of, 1000)}`, '  ', width),
+      ...[...aboutOf(story), placeOf(story)].flatMap((one) =>
+        hanging(terminalText(one, LONGEST_PLANNED), '    ', width),
+      ),
+      ...acceptanceCriteria.flatMap((one) =>
+        hanging(`- ${terminalText(one, LONGEST_PLANNED)}`, '    ', width),
+      ),
     ]
   })
   const more = stories.length - bounded(stories).length
@@ -72,15 +75,30 @@ export function waitingLines(plan: PlanView, width: number): string[] {
   const sizes = bounded(remarks).flatMap((one) =>
     hanging(`! ${terminalText(`${one.storyId}: ${one.remark}`)}`, '  ', width),
   )
+  const answered =
+    storyId === null
+      ? 'To answer: /ralph plan -- <answers>, as a comment on its pull request'
+      : `To answer: ${typedOn('cli', `split ${storyId} -- <answers>`)}`
   const approval = ['approve-plan', storyId, digest].filter((word) => word !== null).join(' ')
   return [
     ...hanging(title, '', width),
     ...shown,
     ...(more > 0 ? hanging(`and ${more} more: ralph status --json has all of them`, '  ', width) : []),
     ...section('What it could not know, and assumed:', asked),
+    ...(asked.length === 0 ? [] : hanging(terminalText(answered), '  ', width)),
     ...section('May be too large for one session:', sizes),
+    ...section(`${CONTEXT_TITLE}:`, textLines(context, width)),
     ...section('Approve these words:', hanging(terminalText(typedOn('cli', approval)), '  ', width)),
   ]
+}
+
+/** Of a plan, on every surface of a terminal. */
+export const CONTEXT_TITLE = 'context.md, which every session gets'
+
+/** A text of several lines, all of it. */
+export function textLines(text: string, width: number): string[] {
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  return lines.flatMap((line) => hanging(terminalText(line, LONGEST_PLANNED), '  ', width))
 }
 
 /** Ids as a person would say them: `US-001, US-002 and 40 more`. */

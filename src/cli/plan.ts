@@ -13,7 +13,15 @@ import { outputsOf } from '../report/outputs.ts'
 import { UserError } from '../system/errors.ts'
 import { lookOf } from '../terminal/line.ts'
 import { asking, Cancelled } from './ask.ts'
-import { type Answer, type Context, interrupted, refusal, refuseFromInside, settingsOf } from './context.ts'
+import {
+  type Answer,
+  type Context,
+  interrupted,
+  refusal,
+  refuseFromInside,
+  refuseTwoFeatures,
+  settingsOf,
+} from './context.ts'
 import { type LocalRun, openLocal, refuseAtWork, refuseOther } from './local.ts'
 import { type Draft, draftMistakes, fromPage, isEdited, nameFault } from './plan-draft.ts'
 import { askSettings, chosenScope } from './plan-interview.ts'
@@ -126,7 +134,7 @@ async function unasked(
   standing: Standing,
   draft: Draft,
 ): Promise<Reviewed> {
-  show(desk, standing, draft)
+  show(desk, feature, standing, draft)
   const mistakes = draftMistakes(draft.prd, `${standing.folder}/prd.json`)
   if (mistakes.length > 0) {
     await keep(desk, feature, draft)
@@ -139,8 +147,10 @@ async function unasked(
   throw new UserError({ path: 'ralph plan', found, expected: 'a yes', fix })
 }
 
-function wantedOf({ given, flags, feature }: Context): Wanted {
+function wantedOf(context: Context): Wanted {
+  const { given, flags, feature } = context
   const [named, ...rest] = given?.words ?? []
+  refuseTwoFeatures(context, named)
   if (rest.length > 0) {
     const found = [named, ...rest].join(' ')
     const fix = `ralph plan ${named} -- ${rest.join(' ')}`

@@ -7,8 +7,9 @@ import { type Part, textOf } from '../loop/template.ts'
 import { boundOf } from '../loop/variables.ts'
 import type { Story } from '../model/feature.ts'
 import type { State } from '../model/state.ts'
+import { idList, nearestId } from '../prd/known-ids.ts'
 import { UserError } from '../system/errors.ts'
-import { nearest } from '../system/nearest.ts'
+
 import { type Answer, answerOf, type Context, tell } from './context.ts'
 import { type LocalRun, openFeature, stepOfRun } from './local.ts'
 
@@ -38,12 +39,12 @@ function storyOf({ given }: Context, { prd }: State): Story | null {
   const ids = prd.userStories.map(({ id }) => id)
   const story = prd.userStories.find(({ id }) => id.toLowerCase() === word.toLowerCase())
   if (story !== undefined && second === undefined) return story
-  const near = nearest(second ?? word, ids)
+  const near = nearestId(second ?? word, ids)
   throw new UserError({
     path: 'ralph prompt',
     found: second === undefined ? word : `${word} ${second}`,
     expected: 'the id of one story',
-    fix: near === null ? `use one of: ${ids.slice(0, 20).join(', ')}` : `ralph prompt ${near}`,
+    fix: near === null ? `use one of: ${idList(ids)}` : `ralph prompt ${near}`,
   })
 }
 

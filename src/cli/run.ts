@@ -13,12 +13,13 @@ import { byWeight, type MovedRef, sayMoved, undoMove } from '../loop/moved-refs.
 import { errorOf, newJob } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Ports } from '../model/ports.ts'
+import type { State } from '../model/state.ts'
 import { EXIT_CODES, outputsOf, partInJson } from '../report/outputs.ts'
 import { refusedWords } from '../report/words.ts'
 import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import { Live } from '../terminal/live.ts'
-import { type Answer, type Context, interrupted, onSignals, settingsRead, topOf } from './context.ts'
+import { type Answer, type Context, interrupted, onSignals, refusal, settingsRead, topOf } from './context.ts'
 import { inboxQueue, post } from './inbox.ts'
 import {
   AtWork,
@@ -52,7 +53,18 @@ export async function run(context: Context): Promise<Answer> {
       const place = { settings, env, workTree: topOf(context.directory).top, warn }
       await tellError(error, { ...place, signal: new AbortController().signal }, null, null)
     }
-    throw error
+    if (error instanceof UserError) throw error
+    return refusal(context, error, {}, await savedState(context, settings))
+  }
+}
+
+/** As it was saved last, for the answer of a run that a surprise has ended; null where it cannot be read, either. */
+async function savedState(context: Context, settings: Settings): Promise<State | null> {
+  try {
+    using local = await openLocal(context, settings, { warn: () => {} })
+    return await local.look()
+  } catch {
+    return null
   }
 }
 
@@ -200,7 +212,7 @@ function movedRefLines(moved: readonly MovedRef[]): string[] {
 
 /** The terminal, where settings that mean less than they seem to are warned of first. */
 export function liveOf(context: Context, settings: Settings, limits: Limits, notes: readonly string[]): Live {
-  const facts = { limits, agent: settings.agent, surface: 'cli' as const }
+  const facts = { limits, agent: settings.agent, surface: 'cli' as const, redact: context.redact }
   const live = new Live(context.out, facts, context.env.NO_COLOR !== undefined)
   for (const note of notes) live.warn(note)
   if (settings.ungated) live.warn(UNGATED_WARNING)

@@ -45,7 +45,7 @@ async function program({ vendor, version }: Chosen, subject: Subject): Promise<R
   const { workspace } = checkoutOf(subject)
   const as = (await subject.isolation().catch(() => null))?.agent ?? null
   const homes = await homesOf(vendor, { env, workspace }, as)
-  const found = await askVersion(vendor, homes, env, { settings, as, signal })
+  const found = await askVersion(vendor, homes, env, { settings, signal })
   if (found.ok) return fine(`${vendor.name} ${found.version}`)
   return found.isSlow ? unknown(found.reason, found.fix) : fault(found.reason, expected, found.fix)
 }

@@ -4,12 +4,15 @@ import { statusOf } from '../github/client.ts'
 import type { Finding } from '../model/finding.ts'
 import { mapTexts } from '../model/text.ts'
 import { messageOf, UserError } from '../system/errors.ts'
+import { actionlint } from './actionlint.ts'
 import { agents, keys } from './agent.ts'
+import { answers } from './agent-answer.ts'
 import { gates } from './gates.ts'
 import { githubItself, pullRequests, release } from './github.ts'
 import { limits } from './limits.ts'
 import { browser, gitVersion, isolation } from './machine.ts'
-import { checkout, configuration, identity, prompts, stories, workTree } from './repository.ts'
+import { checkout, configuration, identity, owner, prompts, stories, workTree } from './repository.ts'
+import { requiredChecks } from './required.ts'
 import { faultsOf, NotSeen, type Result, type Subject, unknown } from './subject.ts'
 import { permissions, workflow } from './workflow.ts'
 
@@ -28,6 +31,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'git', look: gitVersion },
   { name: 'configuration', look: configuration },
   { name: 'checkout', look: checkout },
+  { name: 'owner', look: owner },
   { name: 'work tree', look: workTree },
   { name: 'identity', look: identity },
   { name: 'stories', look: stories },
@@ -35,10 +39,13 @@ export const CHECKS: readonly Check[] = [
   { name: 'isolation', look: isolation, alone: true, reads: ['isolation'] },
   { name: 'agent', look: agents, alone: true, reads: ['agent', 'agentCommand', 'fallbackAgent'] },
   { name: 'key', look: keys, reads: ['agent'] },
+  { name: 'agent answers', look: answers, alone: true },
   { name: 'workflow', look: workflow },
   { name: 'github', look: githubItself },
   { name: 'permissions', look: permissions },
   { name: 'pull requests', look: pullRequests },
+  { name: 'required checks', look: requiredChecks },
+  { name: 'actionlint', look: actionlint },
   { name: 'limits', look: limits, reads: [] },
   { name: 'release', look: release },
   { name: 'browser', look: browser },
@@ -73,7 +80,8 @@ export async function examine(
     return asked.isolation
   }
   try {
-    const findings = await diagnose({ ...given, mark, isolation })
+    const finds = (finding: Finding) => given.finds?.(mapTexts(finding, redact))
+    const findings = await diagnose({ ...given, mark, isolation, finds })
     return findings.map((finding) => mapTexts(finding, redact))
   } finally {
     await (await asked.isolation?.catch(() => null))?.close()
@@ -81,13 +89,26 @@ export async function examine(
 }
 
 async function examined({ name, look, alone, reads }: Check, subject: Subject): Promise<Finding[]> {
-  if (subject.signal.aborted) return [{ ...INTERRUPTED, name }]
-  if (reads !== undefined && isUnread(subject, reads)) return [{ ...UNREAD, name }]
+  const unseen = (finding: Finding) => {
+    subject.finds?.(finding)
+    return [finding]
+  }
+  if (subject.signal.aborted) return unseen({ ...INTERRUPTED, name })
+  if (reads !== undefined && isUnread(subject, reads)) return unseen({ ...UNREAD, name })
   if (alone === true) subject.begins(name)
-  const results = await (async () => look(subject))().catch(failed)
-  return [results]
-    .flat()
-    .map((result) => ({ name, ...result, found: result.found.replace(new RegExp(`^${name}: `), '') }))
+  const named = (result: Result): Finding => ({
+    name,
+    ...result,
+    found: result.found.replace(new RegExp(`^${name}: `), ''),
+  })
+  const isKnown = new Set<Result>()
+  const known = (result: Result) => {
+    if (!isKnown.has(result)) subject.finds?.(named(result))
+    isKnown.add(result)
+  }
+  const results = [await (async () => look({ ...subject, known }))().catch(failed)].flat()
+  results.forEach(known)
+  return results.map(named)
 }
 
 /** Of mistakes in a file: `ralph.config.yml: gates.test.timeout`; at a line and column nothing of it was read. */

@@ -1,7 +1,7 @@
 // The gates, on the commit that a run would start from: each of them, although one before it fails.
 import { refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
 import { gatesPort } from '../app/ports.ts'
-import type { GateResult } from '../model/gate.ts'
+import type { Gate, GateResult } from '../model/gate.ts'
 import { isFor } from '../model/service.ts'
 import { humanMs } from '../report/words.ts'
 import type { Settings } from '../settings/index.ts'
@@ -65,34 +65,44 @@ function gatedBy({ settings, checkout }: Subject): { settings: Settings; remarks
 
 async function runAll(subject: Subject, { workspace, base }: Checkout, commit: string): Promise<Result[]> {
   const { settings, env, mark, signal } = subject
-  const isJob = settings.surface === 'action'
   const where = `on ${base.branch} (${startOf(subject).slice(0, 7)})`
   const red = (name: string, result: GateResult) => ({ name, ...redResult(name, result, where) })
+  const ended = new Map<string, Result>()
+  const gated = (gate: Gate, result: GateResult): Result => {
+    const name = `gate ${gate.name}`
+    if (result.ok) return { name, ...fine(`green ${where} in ${humanMs(result.ms)}`) }
+    const isAllowed = gate.advisory || settings.baseline === 'off'
+    return { ...red(name, result), ...(isAllowed ? { state: 'warning' } : {}) }
+  }
   // One that fails does not keep the others from being run.
   const all = settings.gates.map((gate) => ({ ...gate, advisory: true }))
+  let isPrepared = false
   const port = gatesPort({
     ...{ env, workspace, mark, as: await subject.isolation() },
     settings: { ...settings, gates: all, browser: null },
     onGateStart: (name) =>
       subject.begins(name === 'prepare' || name.startsWith('service ') ? name : `gate ${name}`),
-    onGateEnd: () => {},
+    onGateEnd: (result) => {
+      const gate = settings.gates.find(({ name }) => name === result.name)
+      if (!isPrepared || gate === undefined) return
+      const found = gated(gate, result)
+      ended.set(gate.name, found)
+      subject.known?.(found)
+    },
   })
   try {
-    // A job's machine is thrown away.
-    const prepared = isJob ? await port.prepare(commit, signal, 'doctor') : null
+    const prepared = await port.prepare(commit, signal, 'doctor')
+    isPrepared = true
     if (prepared?.ok === false) return [red('prepare', prepared)]
-    const found: Result[] = []
-    if (prepared !== null) found.push({ name: 'prepare', ...fine(`done in ${humanMs(prepared.ms)}`) })
-    else if (settings.prepare !== null) found.push({ name: 'prepare', ...fine(NOT_PREPARED) })
+    const found: Result[] =
+      prepared === null ? [] : [{ name: 'prepare', ...fine(`done in ${humanMs(prepared.ms)}`) }]
+    for (const one of found) subject.known?.(one)
     const ran = await port.run({ ...RUN, commit, from: commit }, signal)
     for (const gate of settings.gates) {
       const name = `gate ${gate.name}`
-      const result = ran.find((one) => one.name === gate.name)
-      if (result?.ok === true) found.push({ name, ...fine(`green ${where} in ${humanMs(result.ms)}`) })
-      else if (result !== undefined) {
-        const isAllowed = gate.advisory || settings.baseline === 'off'
-        found.push({ ...red(name, result), ...(isAllowed ? { state: 'warning' } : {}) })
-      } else if (!isFor(gate.when, RUN.tags))
+      const result = ended.get(gate.name)
+      if (result !== undefined) found.push(result)
+      else if (!isFor(gate.when, RUN.tags))
         found.push({ name, ...fine(`not run: for stories tagged ${gate.when?.join(', ')} alone`) })
       else if (!signal.aborted) found.push({ name, ...NOT_RUN })
     }
@@ -104,7 +114,6 @@ async function runAll(subject: Subject, { workspace, base }: Checkout, commit: s
   }
 }
 
-const NOT_PREPARED = 'not run: it would change what is installed here; gates see what is there'
 const NOT_RUN = unknown('not run: a service that it needs is not there', 'mend the service first')
 
 function redResult(name: string, { ended, ms, output }: GateResult, where: string): Result {

@@ -1,13 +1,19 @@
 // The repository: the configuration in it, the clone, the work tree, whose commits are made, and the stories.
+import { lstatSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { branchToTake } from '../app/branch.ts'
 import { checkDirt } from '../app/dirt.ts'
 import { findFeatures } from '../app/features.ts'
+import { unaskedTags } from '../app/tags.ts'
 import { featureOfFolder } from '../git/features.ts'
 import { refuseFiltered } from '../git/filters.ts'
+import { execute, plainEnv } from '../git/process.ts'
 import { checkTemplates } from '../loop/templates.ts'
 import { agentSteps } from '../model/pipeline.ts'
 import { counts } from '../prd/select.ts'
 import { many } from '../report/words.ts'
+import { shellWord } from '../system/shell-word.ts'
 import {
   checkoutOf,
   fault,
@@ -48,6 +54,27 @@ export async function checkout(subject: Subject): Promise<Result[]> {
   // In a job, what is missing is fetched when it is needed; on a laptop git stays local.
   if (!isShallow || isAction) return [fine(found)]
   return [warning(found, 'the whole history: people and Ralph merge by it', 'run `git fetch --unshallow`')]
+}
+
+/** Ralph's own git works in any folder; that of agent and gates refuses another user's, and a run cannot change their files. */
+export async function owner({ checkout, settings, env }: Subject): Promise<Result[]> {
+  if (!('workspace' in checkout) || settings.surface === 'action') return []
+  const { workTree: top } = checkout.workspace.clone
+  const options = { directory: top, env: plainEnv(env), accept: [128] }
+  const { stderr } = await execute(['rev-parse', '--git-dir'], options)
+  const mine = process.getuid?.() ?? 0
+  const chown = `sudo chown -R "$(id -un)" ${shellWord(top)}`
+  if (/dubious ownership/.test(stderr)) {
+    const found = `${top} is owned by user ${lstatSync(top).uid}, and you are user ${mine}: git refuses to work there`
+    const fix = `${chown}; or git config --global --add safe.directory ${shellWord(top)}`
+    return [fault(found, 'a folder of your own', fix)]
+  }
+  if (mine === 0) return []
+  const names = await readdir(top)
+  const others = names.filter((name) => lstatSync(join(top, name), { throwIfNoEntry: false })?.uid !== mine)
+  if (others.length === 0) return []
+  const found = `${others.slice(0, 5).join(', ')}${others.length > 5 ? ' and more' : ''}: owned by another user`
+  return [warning(found, 'files that you may change', chown)]
 }
 
 /** Templates as a run would read them at its start. */
@@ -93,10 +120,17 @@ export async function stories(subject: Subject): Promise<Result[]> {
   const begun = new Set([...(await store.list()).keys()].map(featureOfFolder))
   const request = { base: { ...base, defaultBranch: defaultBranch.name }, branchPrefix }
   for (const file of meant) if (!begun.has(file.name)) await branchToTake(file, null, workspace, request)
-  const found = meant.map(({ name, prd }) => {
+  const found = meant.flatMap(({ name, prd }) => {
     const { total, open } = counts(prd)
     const left = `${open === 0 ? 'none' : open} to be worked on`
-    return fine(`${name}: ${many(total, 'story', 'stories')}, ${left}`)
+    const unasked = unaskedTags(subject.settings, prd.userStories).map((text) =>
+      warning(
+        `${name}: ${text}`,
+        'a story with that tag',
+        'give its stories the tag in prd.json, or drop the setting',
+      ),
+    )
+    return [fine(`${name}: ${many(total, 'story', 'stories')}, ${left}`), ...unasked]
   })
   if (found.length + mistakes.length > 0) return [...faultsOf(mistakes), ...found]
   const fix = 'write .ralph/<yyyy-mm-dd>-<feature>/prd.json, or let `ralph plan` write it'

@@ -35,6 +35,8 @@ export type Subject = {
   /** The action's own repository, `owner/repo`. */
   action: string
   withGates: boolean
+  /** Whether the agent may be asked a word, which costs a session. */
+  asksAgent: boolean
   /** Who has the work tree to itself; null: nobody. */
   atWork: string | null
   /** Of every process that is started: by it, those that outlive us are ended. */
@@ -43,6 +45,10 @@ export type Subject = {
   signal: AbortSignal
   /** What takes its time begins. */
   begins(what: string): void
+  /** A finding, as soon as it is known. */
+  finds?(finding: Finding): void
+  /** Of a check that takes its time: a result before its end, where it gives all of them. */
+  known?(result: Result): void
   /** As whom agent and gates run; opened when it is first asked for, closed by whoever made the subject. */
   isolation(): Promise<Isolation | null>
 }

@@ -116,6 +116,8 @@ export const WORKFLOWS = '.github/workflows/'
 
 export type Ci = {
   file: WorkflowFile
+  /** All that start Ralph there, this one among them. */
+  files: readonly WorkflowFile[]
   /** That works on features, or begins to. */
   job: RalphJob
   settings: Settings
@@ -125,22 +127,32 @@ export type Ci = {
 
 const WORKING: ReadonlySet<Role> = new Set(['run', 'claim'])
 
+/** The workflows at a commit that start Ralph, by name. */
+async function workflowsAt({ objects }: Workspace, commit: string, action: string): Promise<WorkflowFile[]> {
+  const files: WorkflowFile[] = []
+  for (const path of (await pathsIn(objects, commit, WORKFLOWS)).filter(isWorkflow).sort()) {
+    const file = readWorkflow(path, (await objects.text(`${commit}:${path}`)) ?? '', action)
+    if (file !== null) files.push(file)
+  }
+  return files
+}
+
 /** The workflow at a commit that works on features; null where there is none. */
 export async function ciAt(
-  { objects }: Workspace,
+  workspace: Workspace,
   commit: string,
   env: Environment,
   action: string,
 ): Promise<Ci | null> {
-  const look = (path: string) => objects.text(`${commit}:${path}`)
-  for (const path of (await pathsIn(objects, commit, WORKFLOWS)).filter(isWorkflow).sort()) {
-    const file = readWorkflow(path, (await look(path)) ?? '', action)
-    const job = file?.jobs.find(({ role }) => WORKING.has(role))
-    if (file === null || job === undefined) continue
+  const look = (path: string) => workspace.objects.text(`${commit}:${path}`)
+  const files = await workflowsAt(workspace, commit, action)
+  for (const file of files) {
+    const job = file.jobs.find(({ role }) => WORKING.has(role))
+    if (job === undefined) continue
     const read = await resolveSettings({ inputs: job.inputs, env, surface: 'action' }, look)
     const all = read.ok || job.unread.length > 0 ? [] : read.mistakes
     const mistakes = all.filter(({ path: at }) => /^input\b/.test(at))
-    return { file, job, settings: read.settings, mistakes }
+    return { file, files, job, settings: read.settings, mistakes }
   }
   return null
 }

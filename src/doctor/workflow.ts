@@ -3,8 +3,10 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { variablesOf } from '../agents/agent.ts'
 import { findAgent } from '../agents/registry.ts'
+import type { Workspace } from '../app/workspace.ts'
 import { ACTION } from '../model/version.ts'
 import type { Settings } from '../settings/index.ts'
+import { readRegularNow } from '../system/files.ts'
 import {
   type Checkout,
   checkoutOf,
@@ -15,19 +17,29 @@ import {
   type Subject,
   warning,
 } from './subject.ts'
-import { type Ci, ciAt, isWorkflow, type RalphJob, type Role, WORKFLOWS } from './workflow-file.ts'
+import {
+  type Ci,
+  ciAt,
+  isWorkflow,
+  type RalphJob,
+  type Role,
+  readWorkflow,
+  WORKFLOWS,
+  type WorkflowFile,
+} from './workflow-file.ts'
 
 const INIT = 'run `ralph init`, or copy examples/ralph.yml to .github/workflows/ralph.yml'
 
 export async function workflow(subject: Subject): Promise<Result[]> {
   const checkout = checkoutOf(subject)
-  const { ci } = checkout
-  if (ci === null) return [await missing(subject, checkout)]
+  const { ci, workspace } = checkout
+  if (ci === null) return [await missing(subject, checkout), ...(await unpinnedHere(subject, workspace))]
   const { path, jobs } = ci.file
   const found = [
     ...faultsOf(ci.mistakes.map((one) => ({ ...one, path: `${path}: ${one.path}` }))),
     ...dispatchFaults(ci),
-    ...jobs.flatMap((job) => jobFaults(job, `${path}: job ${job.id}`, ci, subject.settings.surface)),
+    ...ci.files.flatMap(unpinnedFaults),
+    ...jobs.flatMap((job) => jobFaults(job, `${path}: job ${job.id}`, ci)),
   ]
   return found.length > 0 ? found : [fine(`${path} on ${checkout.defaultBranch.name}`)]
 }
@@ -51,6 +63,25 @@ async function missing(subject: Subject, { workspace, defaultBranch }: Checkout)
   return grade('none starts Ralph', expected, isAction ? INIT : `${INIT}; the command line needs none`)
 }
 
+/** Files that a run of `ralph init` without a network has left, and that nobody has committed yet. */
+async function unpinnedHere({ action }: Subject, { clone }: Workspace): Promise<Result[]> {
+  const folder = join(clone.workTree, WORKFLOWS)
+  const names = (await readdir(folder).catch(() => [])).filter((name) => isWorkflow(WORKFLOWS + name))
+  const files = names.map((name) =>
+    readWorkflow(WORKFLOWS + name, readRegularNow(join(folder, name))?.toString('utf8') ?? '', action),
+  )
+  return files.flatMap((file) => (file === null ? [] : unpinnedFaults(file)))
+}
+
+/** Nothing starts at a version that is none. */
+function unpinnedFaults({ path, jobs }: WorkflowFile): Result[] {
+  return jobs.flatMap(({ id, uses }) => {
+    if (!/@<.*>$/.test(uses)) return []
+    const fix = `run \`ralph init\` again with a network, which fills it in, or \`ralph init --pin COMMIT\` with what git ls-remote https://github.com/${ACTION} v1 prints`
+    return [fault(`${path}: job ${id} uses ${uses}`, 'a version of the action', fix)]
+  })
+}
+
 const INPUTS = ['feature', 'generation']
 
 function dispatchFaults({ file: { path, dispatchInputs } }: Ci): Result[] {
@@ -68,14 +99,8 @@ const WITH_CHECKOUT: ReadonlySet<Role> = new Set(['run', 'claim', 'work', 'gate'
 /** Inputs of actions/checkout that leave something out, or change files on their way. */
 const PARTIAL = ['filter', 'sparse-checkout', 'lfs']
 
-function jobFaults(job: RalphJob, where: string, ci: Ci, surface: Settings['surface']): Result[] {
+function jobFaults(job: RalphJob, where: string, ci: Ci): Result[] {
   const found: Result[] = []
-  if (/@<.*>$/.test(job.uses)) {
-    const fix = `put a release's full SHA there: git ls-remote https://github.com/${ACTION} v1`
-    // On a laptop a run needs no workflow.
-    const grade = surface === 'cli' ? warning : fault
-    found.push(grade(`${where} uses ${job.uses}`, 'a version of the action', fix))
-  }
   if (WITH_CHECKOUT.has(job.role) && job.checkout === null) {
     const fix = 'put `- uses: actions/checkout@v7` before it'
     found.push(fault(`${where} checks nothing out`, 'actions/checkout before Ralph', fix))

@@ -27,7 +27,7 @@ const SUMMARIES: readonly (readonly [line: RegExp, pairs: RegExp])[] = [
 /** go test counts none: a line a test, in words (`-v`) or as JSON. Those of subtests are indented, or have a slash. */
 const GO = /^--- (PASS|FAIL|SKIP): |^\{.*"Action":"(pass|fail|skip)".*"Test":"[^"/]+"/
 
-const WORDS = new Map<string, keyof TestCounts | 'total'>(
+const WORDS = new Map<string, Exclude<keyof TestCounts, 'empty'> | 'total'>(
   Object.entries({
     ...{ pass: 'passed', passed: 'passed', passing: 'passed', xpassed: 'passed' },
     ...{ fail: 'failed', failed: 'failed', failing: 'failed', failures: 'failed', cancelled: 'failed' },
@@ -38,6 +38,11 @@ const WORDS = new Map<string, keyof TestCounts | 'total'>(
     ...{ run: 'total', test: 'total', tests: 'total' },
   } as const),
 )
+/**
+ * A file that node --test ran and that held no test is reported as one, by its path; go says it of a package.
+ */
+const EMPTY =
+  /^(?:✔|ok \d+ -) (?:\S*\/)?[\w.-]+\.[cm]?[jt]sx?(?: \([\d.]+ms\))?$|^ok\s+\S+\s.*\[no tests to run\]$/
 const LONGEST = 400
 /** Nobody has more tests. */
 const MOST = 1e8
@@ -45,6 +50,7 @@ const MOST = 1e8
 /** The sums of all summaries in an output without colours; null where nothing is counted. */
 export function testCounts(output: string): TestCounts | null {
   const sums = { passed: 0, failed: 0, skipped: 0, total: 0 }
+  let empty = 0
   let isFound = false
   const add = (word: string, many: number): void => {
     const kind = WORDS.get(word)
@@ -58,6 +64,7 @@ export function testCounts(output: string): TestCounts | null {
     const line = given.slice(0, LONGEST).trimEnd()
     const go = isWhole ? GO.exec(line) : null
     if (go !== null) add((go[1] ?? go[2] ?? '').toLowerCase(), 1)
+    if (EMPTY.test(line)) empty += 1
     const text = line.trimStart()
     const [, pairs = null] = SUMMARIES.find(([summary]) => summary.test(text)) ?? []
     if (pairs === null) continue
@@ -66,7 +73,8 @@ export function testCounts(output: string): TestCounts | null {
   }
   if (!isFound) return null
   const { passed, failed, skipped, total } = sums
-  return { passed: passed + Math.max(0, total - failed - skipped), failed, skipped }
+  const counts = { passed: passed + Math.max(0, total - failed - skipped), failed, skipped }
+  return empty === 0 ? counts : { ...counts, empty }
 }
 
 const LEFT_OUT = /^\.\.\. \d+ bytes left out \.\.\.$/m

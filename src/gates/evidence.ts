@@ -21,7 +21,8 @@ export type EvidenceOptions = Where & { code: Code; redact(text: string): string
 
 /** A gate's run: how it ended, and its output, redacted. */
 export type Ran = Pick<GateResult, 'ok' | 'ended' | 'ms' | 'output'>
-export type Shown = Ran & Partial<Pick<GateResult, 'tests' | 'annotations' | 'remarks' | 'flaky'>>
+export type Shown = Ran &
+  Partial<Pick<GateResult, 'tests' | 'annotations' | 'remarks' | 'findings' | 'flaky'>>
 
 /** What files of the gate say. */
 type Told = { tests: TestCounts | null; annotations: Annotation[]; remarks: string[]; red: Red | null }
@@ -49,20 +50,34 @@ export async function withEvidence(
   const told = before === null ? NOTHING : await fromFiles(gate, ran, before, run, options)
   const tests = told.tests ?? testCounts(ran.output)
   const clean = (text: string, most: number) => oneLine(options.redact(withoutControls(text)), most)
-  const compared = ran.ok ? comparedWith(run.baseline[gate.name], ran.ms, tests) : []
-  const remarks = [...told.remarks, ...compared].slice(0, MOST_REMARKS)
+  const failures = ran.ok && told.red === null ? hiddenFailures(tests, run, gate.name) : null
+  const compared =
+    ran.ok && failures === null ? comparedWith(run.baseline[gate.name], ran.ms, tests, run) : NOTHING_LESS
+  const remarks = [...told.remarks, ...compared.remarks].slice(0, MOST_REMARKS)
   // Whoever found them: a number that is none would make the state unreadable.
   const annotations = told.annotations
     .filter(({ line }) => Number.isSafeInteger(line) && line >= 1)
     .map((one) => ({ ...one, message: clean(one.message, LONGEST_MESSAGE) }))
   const red = told.red && { ok: false, ended: told.red.ended, output: `${ran.output}${told.red.output}` }
+  const hidden = failures === null ? {} : { ok: false, ended: `${ran.ended}, but ${failures}` }
   return {
     ...ran,
     ...red,
+    ...hidden,
     ...(tests === null ? {} : { tests }),
+    ...(compared.findings.length === 0 ? {} : { findings: compared.findings }),
     ...(remarks.length === 0 ? {} : { remarks: remarks.map((one) => clean(one, LONGEST_REMARK)) }),
     ...(annotations.length === 0 ? {} : { annotations }),
   }
+}
+
+/** What a gate that ended well counts as failed all the same; null where nothing did that had not failed before. */
+function hiddenFailures(tests: TestCounts | null, { of, baseline }: GateRun, name: string): string | null {
+  const failed = tests?.failed ?? 0
+  const before = baseline[name]?.tests?.failed ?? 0
+  if (of === 'baseline' || failed <= before) return null
+  const also = before === 0 ? '' : `, and ${before} before`
+  return `${failed} ${failed === 1 ? 'test' : 'tests'} failed by its own count${also}`
 }
 
 const NOTHING: Told = { tests: null, annotations: [], remarks: [], red: null }
@@ -112,20 +127,34 @@ function nothingSays(threshold: number | null, remarks: readonly string[]): Told
 const SLOWER = 5
 const SLOW_MS = 10_000
 
-/** What a green gate no longer does, or does slower. */
-function comparedWith(before: GateBaseline | undefined, ms: number, tests: TestCounts | null): string[] {
-  if (before === undefined) return []
-  const remarks: string[] = []
+type Compared = { remarks: string[]; findings: string[] }
+const NOTHING_LESS: Compared = { remarks: [], findings: [] }
+
+/** What a green gate does slower, and what it no longer does. */
+function comparedWith(
+  before: GateBaseline | undefined,
+  ms: number,
+  tests: TestCounts | null,
+  { of, asItWas }: GateRun,
+): Compared {
+  if (before === undefined) return NOTHING_LESS
+  const [remarks, findings]: [string[], string[]] = [[], []]
   const times = ms / Math.max(before.ms, 1)
   if (times >= SLOWER && ms >= SLOW_MS)
     remarks.push(
       `took ${seconds(ms)} s, and ${seconds(before.ms)} s on the base: ${Math.floor(times)} times as long`,
     )
+  // The tests of the fork point are fewer than those that the stories since then left.
+  if (of === 'whole' && asItWas === true) return { remarks, findings }
   const [had, has] = [ranOf(before.tests ?? null), ranOf(tests)]
-  const skipped = tests === null || tests.skipped === 0 ? '' : `; ${tests.skipped} are skipped`
-  if (had > 0 && tests === null) remarks.push(`says nothing of tests any more, and ran ${had} before`)
-  else if (has < had) remarks.push(`ran ${has} tests, and ${had} before: ${had - has} fewer${skipped}`)
-  return remarks
+  const [skippedBefore, skipped] = [before.tests?.skipped ?? 0, tests?.skipped ?? 0]
+  const empty = (tests?.empty ?? 0) - (before.tests?.empty ?? 0)
+  const aside = skipped === 0 ? '' : `; ${skipped} are skipped`
+  if (had > 0 && tests === null) findings.push(`says nothing of tests any more, and ran ${had} before`)
+  else if (has < had) findings.push(`ran ${has} tests, and ${had} before: ${had - has} fewer${aside}`)
+  else if (skipped > skippedBefore) findings.push(`${skipped} tests are skipped, and ${skippedBefore} before`)
+  if (empty > 0) findings.push(`${empty} ${empty === 1 ? 'file' : 'files'} of tests ended without a test`)
+  return { remarks, findings }
 }
 
 function ranOf(tests: TestCounts | null): number {

@@ -1,11 +1,12 @@
 // Runs the gates and the prepare command: in order, bounded in time and output, without keys. Implements GatesPort.
-import type { Gate, GateResult } from '../model/gate.ts'
+import { asItWasName, type Gate, type GateResult } from '../model/gate.ts'
 import type { GateRun, GatesPort } from '../model/ports.ts'
 import { isFor } from '../model/service.ts'
 import { excerpt } from '../system/excerpt.ts'
 import type { OtherUser } from '../system/other-user.ts'
 import { type Exit, runUntrusted } from '../system/process.ts'
 import type { Redactor } from '../system/redact.ts'
+import { openScratch, type Scratch } from '../system/scratch.ts'
 import { type Code, type Ran, type Shown, stampsBefore, withEvidence } from './evidence.ts'
 import {
   CAPTURE_BYTES,
@@ -30,6 +31,8 @@ export type GatesOptions = {
   restore(commit: string): Promise<unknown>
   /** The work tree, and the folder in it that gates run in. */
   top: string
+  /** How the tree is named in what is shown of outputs, where it is not the person's own. */
+  shownTop?: string
   cwd: string
   /** The allow-listed environment: no token, no model key. */
   env: Readonly<Record<string, string>>
@@ -57,6 +60,9 @@ export type AfterGates = (
   as: OtherUser | null,
 ) => Promise<readonly GateResult[]>
 
+/** As whom a gate runs, and with what environment. */
+type Where = { as: OtherUser | null; env: Readonly<Record<string, string>> }
+
 const PIPED = `${INTO_ONE_PIPE}; exec bash ${SHELL.join(' ')} "$1"`
 /** Where everything ends with the first process, who passes on is given the time to. */
 const PIPED_INSIDE = `${INTO_ONE_PIPE}; bash ${SHELL.join(' ')} "$1"; code=$?; ${UNTIL_HEARD}; exit $code`
@@ -68,13 +74,17 @@ export function createGates(options: GatesOptions): GatesPort {
   let preparedFor: string | null = null
   let services: Promise<Services> | undefined
   const user = options.as ?? null
+  /** Of gates and services that run beside each other; it stays as long as one of these. */
+  let place: Scratch | null = null
 
-  async function once(gate: Gate, signal: AbortSignal, as = user): Promise<Ran & { exit: Exit }> {
+  const newPlace = () => openScratch(user, options.mark === undefined ? {} : { mark: options.mark })
+
+  async function once(gate: Gate, signal: AbortSignal, { as, env }: Where): Promise<Ran & { exit: Exit }> {
     const { exit, output, ms } = await runUntrusted({
       file: 'bash',
       args: [...SHELL, as?.isNarrow === true ? PIPED_INSIDE : PIPED, 'bash', gate.run],
       cwd: options.cwd,
-      env: options.env,
+      env,
       timeoutMs: gate.timeoutMs,
       signal,
       captureBytes: CAPTURE_BYTES,
@@ -83,35 +93,37 @@ export function createGates(options: GatesOptions): GatesPort {
     })
     const ok = exit.kind === 'exit' && exit.code === 0
     const ended = formatExit(exit, gate.timeoutMs)
-    return { ok, ended, ms, output: cleaned(output, options.redactor), exit }
+    const { top, shownTop = top } = options
+    return { ok, ended, ms, output: cleaned(output.replaceAll(top, shownTop), options.redactor), exit }
   }
 
   /** Logged, told, and with no more of its output than others keep. */
-  async function finished({ name, advisory }: Gate, what: string, shown: Shown, log = shown.output) {
+  async function finished(
+    { name, advisory }: Pick<Gate, 'name' | 'advisory'>,
+    what: string,
+    shown: Shown,
+    log = shown.output,
+  ) {
     await writeLog(options.logs, [what, name], log)
     const result = { ...shown, name, advisory, output: excerpt(shown.output, OUTPUT_BYTES) }
     options.onEnd(result)
     return result
   }
 
-  async function gateOf(
-    gate: Gate,
-    run: GateRun,
-    signal: AbortSignal,
-    as: OtherUser | null,
-  ): Promise<GateResult> {
-    options.onStart(gate.name)
+  async function gateOf(gate: Gate, run: GateRun, signal: AbortSignal, where: Where): Promise<GateResult> {
+    const shownAs = run.asItWas === true ? { name: asItWasName(gate.name), advisory: true } : gate
+    options.onStart(shownAs.name)
     // Root's work goes by path, so a tree that services of the other user live in stays as it is.
     const isOurs = user === null || services === undefined
     const redact = options.redactor.redact
     const red: Ran[] = []
     for (;;) {
       const before = await stampsBefore(gate, options)
-      const { exit, ...ran } = await once(gate, signal, as)
+      const { exit, ...ran } = await once(gate, signal, where)
       const isOver = ran.ok || signal.aborted || exit.kind === 'not-started'
       if (isOver || red.length >= (gate.retries ?? 0)) {
         const shown = await withEvidence(gate, ran, before, run, { ...options, redact })
-        return finished(gate, run.what, ...afterTries(shown, [...red, ran], isOurs))
+        return finished(shownAs, run.what, ...afterTries(shown, [...red, ran], isOurs))
       }
       red.push(ran)
       if (!isOurs) continue
@@ -120,31 +132,57 @@ export function createGates(options: GatesOptions): GatesPort {
     }
   }
 
-  async function close(): Promise<void> {
-    await (await services)?.[Symbol.asyncDispose]()
+  async function leavePlace(): Promise<void> {
+    if ((await services)?.isUp() === true) return
+    const left = place
+    place = null
+    await left?.[Symbol.asyncDispose]()
   }
 
-  async function gated(run: GateRun, signal: AbortSignal, beside: Beside): Promise<GateResult[]> {
+  async function close(): Promise<void> {
+    await (await services)?.[Symbol.asyncDispose]()
+    await leavePlace()
+  }
+
+  async function gated(
+    run: GateRun,
+    signal: AbortSignal,
+    beside: Beside,
+    { env }: Scratch,
+  ): Promise<GateResult[]> {
+    const where = { as: beside.user, env: env(options.env) }
     const results: GateResult[] = []
     const goesOn = () =>
-      !signal.aborted && beside.isUp() && results.every(({ ok, advisory }) => ok || advisory)
-    for (const gate of options.gates.filter(({ when }) => isFor(when, run.tags)))
-      if (goesOn()) results.push(await gateOf(gate, run, signal, beside.user))
+      !signal.aborted &&
+      beside.isUp() &&
+      results.every(({ ok, advisory }) => ok || (advisory && run.asItWas !== true))
+    const isMeant = ({ name, when }: Gate) =>
+      run.only?.includes(name) ?? (isFor(when, run.tags) || run.also?.includes(name) === true)
+    for (const gate of options.gates.filter(isMeant))
+      if (goesOn()) results.push(await gateOf(gate, run, signal, where))
     if (options.after !== undefined && goesOn())
       results.push(...(await options.after(run, signal, beside.user)))
     return results
   }
 
   return {
-    async run(run, signal) {
+    async run(asked, signal) {
+      const run = withTagsOf(asked, options.gates)
       services ??= options.services?.()
       // Once for all of them: it takes a walk over the tree.
       await user?.grant()
       try {
-        if (services === undefined) return await gated(run, signal, { user, isUp: () => true })
-        return await (await services).beside(run, signal, (beside) => gated(run, signal, beside))
+        place ??= await newPlace()
+        const at = place
+        const results =
+          services === undefined
+            ? await gated(run, signal, { user: at.as, isUp: () => true }, at)
+            : await (await services).beside(run, signal, at, (beside) => gated(run, signal, beside, at))
+        if (run.asItWas !== true) return results
+        return results.map((one) => ({ ...one, advisory: true, asItWas: true as const }))
       } finally {
         await user?.revoke()
+        await leavePlace()
       }
     },
     async prepare(commit, signal, what) {
@@ -155,7 +193,9 @@ export function createGates(options: GatesOptions): GatesPort {
       if (before !== null && !(await options.lockfileChanged(before, commit))) return null
       const gate = { name: 'prepare', run, timeoutMs: PREPARE_TIMEOUT_MS, when: null, advisory: false }
       options.onStart(gate.name)
-      const { exit: _, ...ran } = await once(gate, signal)
+      await using own = await newPlace()
+      const where = { as: own.as, env: own.env(options.env) }
+      const { exit: _, ...ran } = await once(gate, signal, where)
       const result = await finished(gate, what ?? '', ran)
       if (!result.ok) preparedFor = null
       return result
@@ -167,6 +207,14 @@ export function createGates(options: GatesOptions): GatesPort {
     },
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** The services that a gate beside the story's own needs come up with it. */
+function withTagsOf(run: GateRun, gates: readonly Gate[]): GateRun {
+  const { tags, also = [] } = run
+  if (tags === null || also.length === 0) return run
+  const more = gates.filter(({ name }) => also.includes(name)).flatMap(({ when }) => when ?? [])
+  return { ...run, tags: [...new Set([...tags, ...more])] }
 }
 
 /** A gate that ran more than once says so, and its log has all tries. `isSame`: what it left was thrown away in between. */
@@ -184,8 +232,8 @@ function afterTries(shown: Shown, tries: readonly Ran[], isSame: boolean): [show
     ms: tries.reduce((sum, { ms }) => sum + ms, 0),
     // Whoever mends a red one has the room for its last try alone.
     output: shown.ok ? log : shown.output,
-    ...(last.ok ? { flaky: true as const } : {}),
-    remarks: [last.ok ? flaky : `red at each of ${all} tries ${tree}`, ...(shown.remarks ?? [])],
+    ...(shown.ok ? { flaky: true as const } : {}),
+    remarks: [shown.ok ? flaky : `red at each of ${all} tries ${tree}`, ...(shown.remarks ?? [])],
   }
   return [told, log]
 }

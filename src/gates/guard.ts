@@ -2,8 +2,10 @@
 
 import ignore from 'ignore'
 import { isTooLong, LONGEST_PATH } from '../system/files.ts'
+import { quotedPath } from '../system/path-text.ts'
 import type { Redactor } from '../system/redact.ts'
 import { elsewhereOf, PRESET } from './elsewhere.ts'
+import { specialFault, specialName } from './git-names.ts'
 
 /** One entry of a raw git diff; a rename is a deletion and an addition. Modes are git's (`100644`, `120000` ...). */
 export type Change = {
@@ -69,9 +71,10 @@ export function judgeChanges(changes: Change[], rules: GuardRules): Refusal[] {
     if (status === 'D') return always
     return [
       hasSecretName ? 'the name holds a secret' : null,
-      strangeness(path, folded),
+      strangeness(change, folded),
       ...always,
       newMode === LINK ? linkFault(change) : sizeFault(change),
+      specialFault({ folded, isLink: newMode === LINK, content: change.content }),
       attributesFault(change, folded),
       secretFault(change, secrets),
     ]
@@ -128,14 +131,15 @@ function isRalphsFolded(folded: string): boolean {
 }
 
 /** What is wrong with the path's spelling, or null. */
-function strangeness(path: string, folded: string): string | null {
+function strangeness({ path, status }: Change, folded: string): string | null {
   const names = path.split('/')
   if (path === '' || path.startsWith('/') || names.some((it) => it === '' || it === '.' || it === '..')) {
     return 'the path is not a plain path inside the repository'
   }
   if (folded.split('/').some(isGitName)) return 'the path is, or can pass for, a `.git` folder'
-  // U+FFFD stands for bytes that are not UTF-8: what was judged might not be what is committed.
-  if (/[\p{Cc}\p{Cs}\ufffd\u2028\u2029]/u.test(path)) return 'the path has control characters or is not UTF-8'
+  // Where such a name stood already, it is people's.
+  if (status === 'A' && /\p{Cs}/u.test(path)) return 'the path is not UTF-8'
+  if (/[\p{Cc}\ufffd\u2028\u2029]/u.test(path)) return 'the path has control characters'
   if (/[\u202a-\u202e\u2066-\u2069]/.test(path))
     return 'the path has characters that turn the reading direction'
   if (path.includes('\\')) return 'the path has a backslash'
@@ -239,12 +243,9 @@ function sizeFault({ newMode, size }: Change): string | null {
 /** Attributes by which git stores other bytes than lie on the disk; a macro names them, too. Line ends are not meant. */
 const REWRITING = /(?:^|\s)(?:filter=|working-tree-encoding=|ident(?=\s|$))/
 
-/** What is wrong with a `.gitattributes`, or null. `gitatt~1` is its short name on NTFS. */
+/** What is wrong with a `.gitattributes`, or null. */
 function attributesFault(change: Change, folded: string): string | null {
-  const name = folded.slice(folded.lastIndexOf('/') + 1)
-  if (name !== '.gitattributes' && name !== '.gitignore' && !/^gi(?:tatt|tign)~\d+$/.test(name)) return null
-  if (change.newMode === LINK) return 'git reads no link in the place of such a file'
-  if (name === '.gitignore' || name.startsWith('gitign')) return null
+  if (specialName(folded.slice(folded.lastIndexOf('/') + 1)) !== 'gitattributes') return null
   const stood = new Set(textOf(change.before).split(/\r?\n/))
   const line = textOf(change.content)
     .split(/\r?\n/)
@@ -322,8 +323,7 @@ export function formatRefusals(refusals: Refusal[]): string {
 
 /** A path as one harmless, bounded word: quoted as JSON, with everything invisible escaped. */
 function quotePath(path: string): string {
-  const cut = path.length > SHOWN_PATH ? `${path.slice(0, SHOWN_PATH)}...` : path
-  return JSON.stringify(cut).replace(
+  return quotedPath(path, SHOWN_PATH).replace(
     /[^\P{C}]|[\u2028\u2029]/gu,
     (c) => `\\u{${c.codePointAt(0)?.toString(16)}}`,
   )

@@ -1,6 +1,7 @@
 // What is kept of a program's output: redacted, bounded, in the state and in a log on this machine.
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { CANCELLED } from '../model/gate.ts'
 import { settledLines } from '../system/excerpt.ts'
 import { clearWay } from '../system/files.ts'
 import { cutAgain } from '../system/output.ts'
@@ -58,7 +59,7 @@ export function formatExit(exit: Exit, timeoutMs: number): string {
     case 'idle':
       return 'no output for too long'
     case 'aborted':
-      return 'cancelled'
+      return CANCELLED
     case 'not-started':
       return `not started: ${exit.reason}`
   }

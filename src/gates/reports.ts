@@ -26,7 +26,7 @@ export function readReports(files: readonly File[], finder: Finder): Found & { r
     return attempted(file, remarks, 'neither JUnit XML nor SARIF', xml, other) ?? []
   })
   const counts = found.flatMap(({ tests }) => tests ?? [])
-  const sum = (kind: keyof TestCounts) => counts.reduce((all, one) => all + one[kind], 0)
+  const sum = (kind: Exclude<keyof TestCounts, 'empty'>) => counts.reduce((all, one) => all + one[kind], 0)
   const tests = { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped') }
   const annotations = found.flatMap((one) => one.annotations)
   return { tests: counts.length === 0 ? null : tests, annotations, remarks }

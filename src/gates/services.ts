@@ -7,6 +7,7 @@ import { excerpt } from '../system/excerpt.ts'
 import { type OtherUser, shared } from '../system/other-user.ts'
 import { partOf, runUntrusted } from '../system/process.ts'
 import type { Redactor } from '../system/redact.ts'
+import type { Scratch } from '../system/scratch.ts'
 import { within } from '../system/within.ts'
 import { cleaned, formatExit, type LogFolder, OUTPUT_BYTES, SHELL, writeLog } from './output.ts'
 import { fromInside, type Look, lookFor, takenBy, takenWords, untilReady } from './ready.ts'
@@ -51,7 +52,10 @@ const STILL_MS = 10_000
 type Fallen = { service: Service; one: Running | null; why: string }
 
 export function createServices(options: ServicesOptions) {
-  const { as, redactor, cwd } = options
+  const { redactor, cwd } = options
+  /** Of the run beside which they are. */
+  let as = options.as
+  let envOf = options.envOf
   const running = new Map<Service, Running>()
   let count = 0
 
@@ -64,7 +68,7 @@ export function createServices(options: ServicesOptions) {
   async function exitOf(command: string, service: Service, ...[ms, signal]: Parameters<Look>) {
     const { exit, output } = await runUntrusted({
       ...program('bash', [...SHELL, command]),
-      env: options.envOf(service),
+      env: envOf(service),
       timeoutMs: ms,
       signal,
       as: shared(as),
@@ -108,7 +112,7 @@ export function createServices(options: ServicesOptions) {
     if (inTheWay !== null) return `${CANNOT_START}${inTheWay}`
     options.onStart(`service ${service.name}`)
     count += 1
-    const how = { cwd, env: options.envOf(service), mark: partOf(options.mark, count), as: shared(as) }
+    const how = { cwd, env: envOf(service), mark: partOf(options.mark, count), as: shared(as) }
     const [told, ended] = [new AbortController(), new AbortController()]
     const one = startService(service, service.start, how, (line) => {
       if (ready.kind === 'log' && !told.signal.aborted && hasParts(line, ready.parts)) told.abort()
@@ -224,13 +228,16 @@ export function createServices(options: ServicesOptions) {
 
   /**
    * Does `act` beside them. Where one does not come up, it is not done. One that falls meanwhile is a red result of its own,
-   * and named in that of the gate that is red; else that has what they said last.
+   * and named in that of the gate that is red; else that has what they said last. All of it is in `place`.
    */
   async function beside(
     run: GateRun,
     signal: AbortSignal,
+    place: Scratch,
     act: (beside: Beside) => Promise<GateResult[]>,
   ): Promise<GateResult[]> {
+    as = place.as
+    envOf = (service) => place.env(options.envOf(service))
     let fell: Fallen[] = []
     let results: GateResult[] = []
     let said: string[] = []
@@ -257,7 +264,7 @@ export function createServices(options: ServicesOptions) {
     return told(results, reds, said)
   }
 
-  return { beside, [Symbol.asyncDispose]: () => end([...running.values()]) }
+  return { beside, isUp: () => running.size > 0, [Symbol.asyncDispose]: () => end([...running.values()]) }
 }
 
 /**

@@ -1,7 +1,9 @@
 // `.ralph/archive/`: where the folder of a run goes that another one replaces, with what it learned on one page.
+
 import type { State } from '../model/state.ts'
 import { parsePrd } from '../prd/parse.ts'
 import { learningsPage } from '../report/agents-md.ts'
+import { fromLatin1 } from '../system/path-text.ts'
 import { type CatFile, TREE } from './cat-file.ts'
 import { featureOfFolder } from './features.ts'
 import { filesOf } from './tree-walk.ts'
@@ -60,7 +62,5 @@ export async function freeFile(
 async function namesIn(objects: CatFile, commit: string, folder: string): Promise<string[]> {
   const there = await objects.folder(commit, folder)
   const [entries] = await objects.trees(there === null ? [] : [there])
-  return [...(entries ?? [])].flatMap(([bytes, { mode }]) =>
-    mode === TREE ? [Buffer.from(bytes, 'latin1').toString('utf8')] : [],
-  )
+  return [...(entries ?? [])].flatMap(([bytes, { mode }]) => (mode === TREE ? [fromLatin1(bytes)] : []))
 }

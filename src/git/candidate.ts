@@ -6,6 +6,7 @@ import { ownFiles } from '../model/paths.ts'
 import type { Inspection } from '../model/ports.ts'
 import type { AttemptIn, Failure, Kept, State } from '../model/state.ts'
 import { prdFile, progressFile, storyMessage } from '../report/files.ts'
+import { shownPath } from '../system/path-text.ts'
 import type { CatFile } from './cat-file.ts'
 import type { Commits } from './commits.ts'
 import { newlyIgnored } from './hidden-changes.ts'
@@ -33,9 +34,10 @@ export async function inspect(
 ): Promise<Inspected> {
   const { tree, commits, redact } = tools
   const { git, objects, index } = tree
+  const wordOf = (path: string) => shownPath(redact(path))
   const { changed: inside, removed } = await tree.submodules.changed()
   inside.push(...(await tree.removeForeign()))
-  if (inside.length > 0) return refused(submoduleFailure(inside.map(redact)))
+  if (inside.length > 0) return refused(submoduleFailure(inside.map(wordOf)))
   const own = await ownTexts(tools, state, attempt, builtAt)
   for (const [path, bytes] of own) await tree.writeOwn(path, bytes)
   const staged = await tree.stage(state.green, true)
@@ -49,11 +51,11 @@ export async function inspect(
   await tree.reset(foreign)
   await storeBytes(tree, state.green, own, mine)
   const nested = await tree.removeNested(staged.folders, theirs)
-  if (nested.length > 0) return refused(nestedFailure(nested.map(redact)))
+  if (nested.length > 0) return refused(nestedFailure(nested.map(wordOf)))
   const seen = await tools.examine(theirs, objects, state.green)
   if (seen.failure !== null) return refused(seen.failure)
   const hidden = await newlyIgnored(git, objects, state.green, theirs)
-  if (hidden.length > 0) return refused(hiddenFailure(hidden.map(redact)))
+  if (hidden.length > 0) return refused(hiddenFailure(hidden.map(wordOf)))
   const made = await index.tree(state.green)
   const message = storyMessage(state, attempt.storyId, attempt.iteration, redact)
   const commit = await commits.commit(made, [state.green], message)
@@ -61,7 +63,7 @@ export async function inspect(
   if (foreign.length > 0) await tree.toTree(made)
   // What was read in process is what is stored.
   if (staged.folders !== null) await tree.asStored(made, theirs)
-  const remarks = [...seen.remarks, ...removedRemark(removed.map(redact))]
+  const remarks = [...seen.remarks, ...removedRemark(removed.map(wordOf))]
   const candidate = { commit, empty: theirs.length === 0, remarks, builtAt }
   return { inspection: { kind: 'candidate', candidate }, paths: theirs.map(({ path }) => path) }
 }
@@ -129,7 +131,11 @@ export async function saveWork(tools: CandidateTools, state: State, storyId: str
   await tree.reset([...own, ...work.filter((change) => dropped.includes(change.path))])
   if (work.length === dropped.length) return null
   const base = await tree.treeOf(state.green)
-  return { base, tree: await tree.index.tree(state.green), dropped: dropped.map(redact) }
+  return {
+    base,
+    tree: await tree.index.tree(state.green),
+    dropped: dropped.map((path) => shownPath(redact(path))),
+  }
 }
 
 function submoduleFailure(files: readonly string[]): Failure {

@@ -2,6 +2,7 @@
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { DamagedClone } from '../system/errors.ts'
+import { toLatin1 } from '../system/path-text.ts'
 import type { Git } from './git.ts'
 import { ObjectProof } from './objects.ts'
 import { gitProgram } from './process.ts'
@@ -144,7 +145,7 @@ export class CatFile {
   async #entry(commit: string, path: string): Promise<TreeEntry | null> {
     const root = await this.root(commit)
     let at: TreeEntry | null = root === null ? null : { mode: TREE, oid: root }
-    for (const part of Buffer.from(path).toString('latin1').split('/')) {
+    for (const part of toLatin1(path).split('/')) {
       if (at?.mode !== TREE) return null
       at = (await this.trees([at.oid]))[0]?.get(part) ?? null
     }

@@ -6,8 +6,8 @@ import { addMoves, type MovedRef } from '../loop/moved-refs.ts'
 import { UserError } from '../system/errors.ts'
 import { isFolderNow, readRegular, removeNow, removeOdd, replaceFile } from '../system/files.ts'
 import type { Git } from './git.ts'
-import { removeStaleLock } from './own-directory.ts'
-import { freeWay, moveRef, SYMBOLIC } from './refs.ts'
+import { SYMBOLIC } from './refs.ts'
+import { moveHead, type RefUpdate, updateCloneRefs } from './update-refs.ts'
 
 /**
  * The clone as it was before any agent ran: path to bytes, ref to where it points. `refs` holds what is Ralph's (the
@@ -144,13 +144,11 @@ async function putRefsBack(git: Git, snapshot: Snapshot): Promise<MovedRef[]> {
   const now = await git.cloneRefs()
   const away = [...refs].filter(([ref, at]) => now.get(ref) !== at)
   const fresh = whole ? [...now.keys()].filter((ref) => !refs.has(ref)) : []
-  const lines = away
+  const updates: RefUpdate[] = away
     .filter(([, at]) => !at.startsWith(SYMBOLIC))
-    .map(([ref, at]) => `update ${ref} ${at}`)
-    .concat(fresh.map((ref) => `delete ${ref}`))
+    .map(([ref, to]) => ({ ref, to }))
   removeNow(join(git.clone.gitDir, 'index.lock'))
-  if (git.hasRefFiles) for (const [ref] of away) freeWay(git.clone.commonDir, ref)
-  await git.updateCloneRefs(lines)
+  await updateCloneRefs(git, [...updates, ...fresh.map((ref) => ({ ref, to: null }))])
   for (const [ref, at] of away)
     if (at.startsWith(SYMBOLIC)) await git.onClone(['symbolic-ref', ref, at.slice(SYMBOLIC.length)])
   if (whole) return []
@@ -170,21 +168,9 @@ export async function moveClone(
   commit: string,
   mirrors: readonly [string, string][],
 ) {
-  const { gitDir } = git.clone
-  // `prepare` may have run since: git would go wherever it wrote. Refs are not touched but for the move itself.
-  await putFilesBack(git, snapshot)
-  const ref = `refs/heads/${branch}`
-  const wanted: [string, string][] = [[ref, commit], ...mirrors]
-  for (const [name] of wanted) await removeStaleLock(join(git.clone.commonDir, `${name}.lock`))
-  await moveRefs(
-    git,
-    wanted.filter(([name, oid]) => snapshot.refs.get(name) !== oid),
-  )
-  for (const [name, oid] of wanted) snapshot.refs.set(name, oid)
-  const head = Buffer.from(`ref: ${ref}\n`)
-  snapshot.head = head
-  const now = await readRegular(join(gitDir, 'HEAD'))
-  if (now === null || !now.equals(head)) await replaceFile(join(gitDir, 'HEAD'), head)
+  await mirrorRefs(git, snapshot, [[`refs/heads/${branch}`, commit], ...mirrors])
+  await moveHead(git, snapshot.head, branch)
+  snapshot.head = Buffer.from(`ref: refs/heads/${branch}\n`)
   shareIndex(git)
 }
 
@@ -206,14 +192,18 @@ function removeOddFile(file: string): void {
   if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false) removeNow(file)
 }
 
-/** To ids, wherever they were. */
-async function moveRefs(git: Git, wanted: readonly [string, string][]): Promise<void> {
-  const left: string[] = []
-  for (const [ref, oid] of wanted) {
-    const moved =
-      git.hasRefFiles && (await moveRef(git.clone.commonDir, ref, undefined, oid).catch(() => false))
-    if (!moved) left.push(`update ${ref} ${oid}`)
-  }
-  // A folder in its place, a lock that somebody holds: git mends it, or says why not.
-  await git.updateCloneRefs(left)
+/** Refs of the clone go to ids, wherever they were; from now on they are Ralph's. */
+export async function mirrorRefs(
+  git: Git,
+  snapshot: Snapshot,
+  wanted: readonly [string, string][],
+): Promise<void> {
+  // `prepare` may have run since: git would go wherever it wrote. Refs are not touched but for the move itself.
+  await putFilesBack(git, snapshot)
+  const moved = wanted.filter(([ref, to]) => snapshot.refs.get(ref) !== to)
+  await updateCloneRefs(
+    git,
+    moved.map(([ref, to]) => ({ ref, to })),
+  )
+  for (const [ref, to] of wanted) snapshot.refs.set(ref, to)
 }

@@ -6,6 +6,7 @@ import { DONE } from '../prd/done.ts'
 import { parsePrd } from '../prd/parse.ts'
 import { archiveFile, planFiles, prdFile, progressFile, recordMessage } from '../report/files.ts'
 import { DamagedClone } from '../system/errors.ts'
+import { toLatin1 } from '../system/path-text.ts'
 import { archived, freeFile, type Move } from './archive.ts'
 import { type CatFile, TREE, type TreeEntry } from './cat-file.ts'
 import { type DocumentEdit, editedDocuments } from './documents.ts'
@@ -52,13 +53,30 @@ export class Commits {
     const edits = new Map<string, TreeEntry | null>()
     for (const [path, text] of files) {
       const oid = text === null ? null : writer.add('blob', Buffer.from(text))
-      edits.set(bytesOf(path), oid === null ? null : { mode: '100644', oid })
+      edits.set(toLatin1(path), oid === null ? null : { mode: '100644', oid })
     }
     for (const { from, to, stays } of moves) {
       const oid = await this.#objects.folder(base, from)
       if (oid === null) continue
-      if (!stays) edits.set(bytesOf(from), null)
-      edits.set(bytesOf(to), { mode: TREE, oid })
+      if (!stays) edits.set(toLatin1(from), null)
+      edits.set(toLatin1(to), { mode: TREE, oid })
+    }
+    const tree = await editTree(this.#objects, writer, base, edits)
+    await this.#objects.prove(await writer.flush())
+    return tree
+  }
+
+  /** A tree with some entries of it replaced by blobs that are there already, by texts, or removed. */
+  async withEntries(
+    base: string,
+    entries: ReadonlyMap<string, TreeEntry | { text: string } | null>,
+  ): Promise<string> {
+    const writer = this.#git.writer(base)
+    const edits = new Map<string, TreeEntry | null>()
+    for (const [path, entry] of entries) {
+      const isText = entry !== null && 'text' in entry
+      const oid = isText ? writer.add('blob', Buffer.from(entry.text)) : ''
+      edits.set(toLatin1(path), isText ? { mode: '100644', oid } : entry)
     }
     const tree = await editTree(this.#objects, writer, base, edits)
     await this.#objects.prove(await writer.flush())
@@ -73,13 +91,16 @@ export class Commits {
     const text = prdFile(state, redact)
     const isFirst = state.published === null
     const begins = isFirst || state.control.anew
-    if (!begins && !stateCommits) return null
+    // People read it on the branch before they approve it.
+    const isPlanned = (state.plan?.context ?? '') !== ''
+    if (!begins && !stateCommits && !isPlanned) return null
     const done = archiveFile(state, redact)
     const edits = begins ? [] : onOutcome(state)
     const documents = await editedDocuments(this.#objects, state.green, edits, (text) => warn(redact(text)))
     // Compared last: it reads both, which costs with thousands of stories.
     if (
       !begins &&
+      !isPlanned &&
       documents.length === 0 &&
       done === null &&
       state.progress.length === 0 &&
@@ -122,10 +143,6 @@ export async function writeCommit(
   const oid = writer.add('commit', commitBytes(tree, parents, who, new Date(), message))
   await objects.prove(await writer.flush())
   return oid
-}
-
-function bytesOf(path: string): string {
-  return Buffer.from(path).toString('latin1')
 }
 
 /** prd.json without what changes in every job: whether a state commit is worth making. */

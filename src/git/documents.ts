@@ -1,5 +1,7 @@
 // People's documents that an outcome brings up to date, in the commit that ends the run: found in the green commit, edited, written.
+
 import { messageOf } from '../system/errors.ts'
+import { fromLatin1, quotedPath } from '../system/path-text.ts'
 import { type CatFile, TREE, type TreeEntry } from './cat-file.ts'
 import { filesOf, type TreeFile } from './tree-walk.ts'
 
@@ -37,13 +39,13 @@ export async function editedDocuments(
       warn(`${JSON.stringify(folder)} was not brought up to date: it is a folder`)
     else if (made !== null && edit.otherwise !== null) changed.push([edit.otherwise, made])
     for (const file of found) {
-      const path = Buffer.from(file.path, 'latin1').toString('utf8')
+      const path = fromLatin1(file.path)
       try {
         const text = await textOf(objects, file)
         const after = edit.edited(text)
         if (after !== null && after !== text) changed.push([path, after])
       } catch (error) {
-        warn(`${JSON.stringify(path)} was not brought up to date: ${messageOf(error)}`)
+        warn(`${quotedPath(path)} was not brought up to date: ${messageOf(error)}`)
       }
     }
   }

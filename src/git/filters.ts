@@ -1,7 +1,9 @@
 // Files that a filter rewrites on their way into the work tree (Git LFS): Ralph's git runs no filters, so it must not meet them.
+
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { UserError } from '../system/errors.ts'
+import { fsPath, shownPath } from '../system/path-text.ts'
 import type { CatFile } from './cat-file.ts'
 import type { Git } from './git.ts'
 
@@ -17,12 +19,12 @@ export async function refuseFiltered(git: Git, objects: CatFile): Promise<void> 
     const listed = await git.onClone(['ls-files', '-z', '--', `:(attr:filter=${name})`], { accept: [128] })
     for (const path of listed.stdout.split('\0').filter(Boolean)) {
       const [file, blob] = [
-        await lstat(join(workTree, path)).catch(() => null),
+        await lstat(fsPath(join(workTree, path))).catch(() => null),
         await objects.info(`${head}:${path}`),
       ]
       if (file?.isFile() !== true || blob === null || file.size === blob.size) continue
       throw new UserError({
-        path,
+        path: shownPath(path),
         found: `a file that the filter ${name} has rewritten`,
         expected: 'files as they are committed: Ralph runs no filters of the repository',
         fix: 'check out without it (actions/checkout: lfs: false; here: git lfs uninstall --local, then git checkout .)',

@@ -1,7 +1,9 @@
 // What stands in the place of a submodule that is not checked out: git shows no file of it, and runs the programs that a repository there names.
-import { lstat, mkdir, readdir, rm } from 'node:fs/promises'
+
+import { lstat, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isFolder, removeNow } from '../system/files.ts'
+import { isFolder, namesIn, removeNow } from '../system/files.ts'
+import { fromLatin1, fsPath } from '../system/path-text.ts'
 
 /** A work tree, the submodules of its index (`gitlinks`), and those that are checked out (`known`). */
 export type Places = { top: string; gitlinks: ReadonlySet<string>; known: ReadonlySet<string> }
@@ -18,11 +20,11 @@ export async function findForeignRepositories(places: Places): Promise<string[]>
 export async function removeForeignRepositories(places: Places): Promise<string[]> {
   const { top } = places
   const found = await find(places)
-  for (const { path, folder } of found) if (folder === null) await rm(join(top, path), { force: true })
+  for (const { path, folder } of found) if (folder === null) removeNow(join(top, path))
   for (const folder of new Set(found.map((one) => one.folder))) {
     if (folder === null) continue
     removeNow(join(top, folder))
-    await mkdir(join(top, folder))
+    await mkdir(fsPath(join(top, folder)))
   }
   return found.map(({ path }) => path)
 }
@@ -30,11 +32,11 @@ export async function removeForeignRepositories(places: Places): Promise<string[
 async function find({ top, gitlinks, known }: Places): Promise<ForeignRepository[]> {
   const found = new Map<string, ForeignRepository>()
   for (const name of gitlinks) {
-    const path = Buffer.from(name, 'latin1').toString('utf8')
+    const path = fromLatin1(name)
     const link = await linkIn(top, path)
     if (link !== null) found.set(link, { path: link, folder: null })
     if (link !== null || known.has(path) || !(await isFolder(join(top, path)))) continue
-    for (const inside of await readdir(join(top, path)).catch(() => ['']))
+    for (const inside of await namesIn(join(top, path)).catch(() => ['']))
       found.set(`${path}/${inside}`, { path: `${path}/${inside}`, folder: path })
   }
   return [...found.values()]
@@ -44,6 +46,6 @@ async function find({ top, gitlinks, known }: Places): Promise<ForeignRepository
 async function linkIn(top: string, path: string): Promise<string | null> {
   const parts = path.split('/')
   for (const at of parts.map((_, index) => parts.slice(0, index + 1).join('/')))
-    if ((await lstat(join(top, at)).catch(() => null))?.isSymbolicLink() === true) return at
+    if ((await lstat(fsPath(join(top, at))).catch(() => null))?.isSymbolicLink() === true) return at
   return null
 }

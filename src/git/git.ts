@@ -1,11 +1,13 @@
 // git, with a directory, index and configuration of Ralph's own, so that nothing an agent wrote can steer it: one
 // method a command.
+
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openUp, readRegular, removeNow } from '../system/files.ts'
+import { pathBytes } from '../system/path-text.ts'
 import { ObjectWriter } from './objects.ts'
 import { type Clone, NO_FETCH } from './open-clone.ts'
-import { removeStaleLocks, UNBELIEVED, writeDirectory } from './own-directory.ts'
+import { REFS, removeStaleLocks, UNBELIEVED, writeDirectory } from './own-directory.ts'
 import { PATCH_ENV, patchArguments } from './patch.ts'
 import {
   type Environment,
@@ -17,6 +19,7 @@ import {
   type RunOptions,
 } from './process.ts'
 import { readRefs, SYMBOLIC } from './refs.ts'
+import { Permissions } from './sharing.ts'
 
 export { type Clone, openClone } from './open-clone.ts'
 
@@ -55,6 +58,8 @@ export class Git {
   readonly clone: Clone
   readonly own: string
   readonly shared: string
+  /** Of what we write into the clone without git. */
+  readonly permissions: Permissions
   /** What the file of that name is made before git reads it. */
   index: HeldIndex | null = null
   readonly #env: Record<string, string>
@@ -70,6 +75,7 @@ export class Git {
     this.clone = clone
     this.own = join(clone.gitDir, 'ralph', 'git')
     this.shared = join(clone.commonDir, 'ralph', 'git')
+    this.permissions = new Permissions(clone.config.get('core.sharedrepository'))
     this.#plain = plainEnv(env)
     this.#env = {
       ...this.#plain,
@@ -102,7 +108,7 @@ export class Git {
   async ignore(folders: readonly string[]): Promise<void> {
     if (folders.length === 0) return
     const rules = folders.map((path) => `/${path.replace(/[\\*?[\] ]/g, '\\$&').replace(/\n/g, '?')}\n`)
-    this.#ignored = Buffer.concat([this.#ignored, Buffer.from(`\n${rules.join('')}`)])
+    this.#ignored = Buffer.concat([this.#ignored, pathBytes(`\n${rules.join('')}`)])
     await this.writeConfig()
   }
 
@@ -128,16 +134,22 @@ export class Git {
   /** Runs git on the user's clone, for its refs only; hooks and configuration of the clone cannot run anything. */
   onClone(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
     const env = { ...this.#plain, ...NO_FETCH, GIT_DIR: this.clone.gitDir, ...NO_CONFIG, ...options.env }
-    const hard = ['hooksPath=/dev/null', 'fsmonitor=false', ...UNBELIEVED.map((name) => `${name}=false`)]
+    const hard = [
+      'hooksPath=/dev/null',
+      'fsmonitor=false',
+      ...REFS,
+      ...UNBELIEVED.map((name) => `${name}=false`),
+    ]
     const settings = hard.flatMap((setting) => ['-c', `core.${setting}`])
     return execute([...settings, ...args], { ...options, directory: this.clone.workTree, env })
   }
 
   /** New objects for the clone; their ids are as long as that of a commit there. */
   writer(commit: string): ObjectWriter {
-    return new ObjectWriter(join(this.clone.commonDir, 'objects'), commit.length, (count) => {
+    const onWritten = (count: number) => {
       this.#loose += count
-    })
+    }
+    return new ObjectWriter(join(this.clone.commonDir, 'objects'), commit.length, this.permissions, onWritten)
   }
 
   /** Whether the clone keeps its refs in files, as nearly every one does. */
@@ -262,8 +274,12 @@ export class Git {
   }
 
   /** Commits and their messages, the newest first. */
-  async messages(range: string): Promise<{ commit: string; message: string }[]> {
-    const entries = fields(await this.run(['log', '-z', '--format=%H%n%B', range, '--']))
+  async messages(
+    range: string,
+    how: 'all' | 'first parents' = 'all',
+  ): Promise<{ commit: string; message: string }[]> {
+    const only = how === 'all' ? [] : ['--first-parent']
+    const entries = fields(await this.run(['log', '-z', '--format=%H%n%B', ...only, range, '--']))
     return entries.map((entry) => {
       const end = entry.indexOf('\n')
       return { commit: entry.slice(0, end), message: entry.slice(end + 1) }
@@ -303,12 +319,6 @@ export class Git {
         return [ref, target === '' ? oid : `${SYMBOLIC}${target}`]
       }),
     )
-  }
-
-  /** Moves refs of the clone, as `git update-ref --stdin` reads it; symbolic ones are not followed. */
-  async updateCloneRefs(lines: readonly string[]): Promise<void> {
-    if (lines.length === 0) return
-    await this.onClone(['update-ref', '--stdin', '--no-deref'], { input: `${lines.join('\n')}\n` })
   }
 
   /** Where a symbolic ref of the clone leads, or null. */
@@ -374,9 +384,9 @@ export class Git {
     })
   }
 
-  /** Packs what `commit` has and `base` has not into files that begin with `start`. Gives the pack's name. */
-  async packBetween(commit: string, base: string, start: string): Promise<string> {
-    const input = `${commit}\n^${base}\n`
+  /** Packs what `commit` has and `base` has not (null: all) into files that begin with `start`. Gives the pack's name. */
+  async packBetween(commit: string, base: string | null, start: string): Promise<string> {
+    const input = base === null ? `${commit}\n` : `${commit}\n^${base}\n`
     return (await this.run(['pack-objects', '--revs', '--quiet', start], { input })).stdout.trim()
   }
 

@@ -1,9 +1,11 @@
 // What gates would see and no diff shows: `.git` folders, what a new rule ignores, bytes that git stores otherwise.
-import { lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+
+import { lstat, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Change } from '../model/change.ts'
-import { insideTree, removeNow } from '../system/files.ts'
+import { entriesOf, insideTree, removeNow } from '../system/files.ts'
+import { fsPath } from '../system/path-text.ts'
 import { type CatFile, GITLINK } from './cat-file.ts'
 import type { Git } from './git.ts'
 import { objectId } from './objects.ts'
@@ -34,15 +36,15 @@ export async function nestedGits(
   const seen = new Map<string, Promise<boolean>>()
   const look = async (folder: string): Promise<void> => {
     const place = await insideTree(git.clone.workTree, `${folder}/.git`, seen)
-    if (place !== null && (await lstat(place).catch(() => null)) !== null) found.push(`${folder}/.git`)
+    if (place !== null && (await lstat(fsPath(place)).catch(() => null)) !== null)
+      found.push(`${folder}/.git`)
   }
   await Promise.all([...folders].map(look))
   // Some of them have nothing that git can store: an empty folder, or one with `.git` alone.
   const walk = async (folder: string): Promise<void> => {
     await look(folder)
-    const inside = await readdir(join(git.clone.workTree, folder), { withFileTypes: true }).catch(() => [])
-    for (const one of inside)
-      if (one.isDirectory() && one.name !== '.git') await walk(`${folder}/${one.name}`)
+    const inside = await entriesOf(join(git.clone.workTree, folder))
+    for (const one of inside) if (one.isFolder && one.name !== '.git') await walk(`${folder}/${one.name}`)
   }
   for (const folder of untracked) await walk(folder)
   return [...new Set(found)].sort()
@@ -55,9 +57,9 @@ export async function leftovers(git: Git): Promise<{ repositories: string[]; oth
   const { paths: names } = await git.untracked('filled folders', index)
   const repositories: string[] = []
   const walk = async (folder: string): Promise<void> => {
-    const inside = await readdir(join(git.clone.workTree, folder), { withFileTypes: true }).catch(() => [])
+    const inside = await entriesOf(join(git.clone.workTree, folder))
     if (inside.some((one) => one.name === '.git')) repositories.push(folder)
-    else for (const one of inside) if (one.isDirectory()) await walk(`${folder}/${one.name}`)
+    else for (const one of inside) if (one.isFolder) await walk(`${folder}/${one.name}`)
   }
   for (const name of names) if (name.endsWith('/')) await walk(name.slice(0, -1))
   return { repositories, others: names.filter((name) => !repositories.includes(name.slice(0, -1))) }
@@ -95,8 +97,8 @@ export async function newlyIgnored(
   const before = await mkdtemp(join(tmpdir(), 'ralph-rules-'))
   try {
     for (const path of (await pathsIn(objects, green)).filter(isRules)) {
-      await mkdir(join(before, dirname(path)), { recursive: true })
-      await writeFile(join(before, path), (await objects.contents(`${green}:${path}`)) ?? '')
+      await mkdir(fsPath(join(before, dirname(path))), { recursive: true })
+      await writeFile(fsPath(join(before, path)), (await objects.contents(`${green}:${path}`)) ?? '')
     }
     const old = await git.checkIgnore(paths, before)
     return paths.filter((path) => !old.has(path))
@@ -131,7 +133,7 @@ export async function storedOtherwise(git: Git, changes: readonly Change[]): Pro
   const found: string[] = []
   for (const { path, newMode, newOid } of changes) {
     if (newMode !== '100644' && newMode !== '100755') continue
-    const bytes = await readFile(join(git.clone.workTree, path))
+    const bytes = await readFile(fsPath(join(git.clone.workTree, path)))
     if (objectId('blob', bytes, newOid.length) !== newOid) found.push(path)
   }
   return found

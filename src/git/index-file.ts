@@ -1,6 +1,8 @@
 // Git's index as a file (`git help format-index`): read and written in process.
+
 import { createHash } from 'node:crypto'
 import type { BigIntStats, Stats } from 'node:fs'
+import { fromLatin1 } from '../system/path-text.ts'
 import { GITLINK, TREE } from './cat-file.ts'
 import { type NewEntry, objectId, treeBytes } from './objects.ts'
 
@@ -113,7 +115,7 @@ export class IndexTable {
   /** The paths of all folders, without the top. */
   get folders(): string[] {
     const paths = [...this.#folders.keys()].filter((path) => path !== '')
-    return paths.map((path) => Buffer.from(path, 'latin1').toString('utf8').slice(0, -1))
+    return paths.map((path) => fromLatin1(path).slice(0, -1))
   }
 
   /** Whether every entry is a file or a link that nothing is noted of. */

@@ -1,5 +1,7 @@
 // What git noted in an index since it was another: which files it has looked at or written.
+
 import { lstat, readFile } from 'node:fs/promises'
+import { toLatin1 } from '../system/path-text.ts'
 import {
   type Entry,
   entriesOf,
@@ -29,7 +31,7 @@ export async function modifiedFiles(
   idLength: number,
 ): Promise<Buffer[]> {
   if (!isIndex(now)) throw notOurs()
-  const known = new Set(changed.map((path) => Buffer.from(path).toString('latin1')))
+  const known = new Set(changed.map((path) => toLatin1(path)))
   const modified: Buffer[] = []
   for (const { entry, isNoted } of writtenTo(old, now, idLength)) {
     const name = now.subarray(entry.name, entry.end)

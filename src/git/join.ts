@@ -6,6 +6,7 @@ import type { Failure, State } from '../model/state.ts'
 import { parsePrd } from '../prd/parse.ts'
 import { pageFile, recordMessage } from '../report/files.ts'
 import { DamagedClone } from '../system/errors.ts'
+import { shownPath } from '../system/path-text.ts'
 import type { CatFile } from './cat-file.ts'
 import type { Commits } from './commits.ts'
 import type { Git } from './git.ts'
@@ -84,7 +85,7 @@ async function theirsFirst(
   people: People | null,
   paths: readonly string[],
 ): Promise<Joined> {
-  const summary = `people committed what conflicts with it, in ${paths.slice(0, 5).join(', ')}`
+  const summary = `people committed what conflicts with it, in ${paths.slice(0, 5).map(shownPath).join(', ')}`
   const failure: Failure = { kind: 'conflict', summary, detail: '' }
   const range = `${state.published ?? state.base.sha}..${state.green}`
   const takenBack: TakenBack[] = []

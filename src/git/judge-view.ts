@@ -1,8 +1,10 @@
 // The work tree as a judge sees it: documents for agents as they were at the fork point, and nothing that is ignored and new.
+
 import { lstatSync } from 'node:fs'
 import { cp, mkdir, readdir, rename, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { clearWay, insideTree, isFolderNow, openUp, removeNow } from '../system/files.ts'
+import { clearWay, insideTree, isFolderNow, namesIn, openUp, removeNow } from '../system/files.ts'
+import { fsPath } from '../system/path-text.ts'
 import { isAmong, removeIgnored } from './hidden-changes.ts'
 import { changesBetween, pathsIn } from './tree-walk.ts'
 import type { WorkTree } from './work-tree.ts'
@@ -72,7 +74,8 @@ export class JudgeView {
       const bytes = status === 'A' ? null : await objects.contents(oldOid)
       if (bytes === null) continue
       if (oldMode !== LINK) await this.#tree.writeOwn(path, bytes)
-      else if ((await insideTree(top, path)) !== null) await symlink(bytes, join(top, path)).catch(() => {})
+      else if ((await insideTree(top, path)) !== null)
+        await symlink(bytes, fsPath(join(top, path))).catch(() => {})
     }
   }
 
@@ -90,7 +93,7 @@ export class JudgeView {
   }
 
   async #move(from: string | null, name: string): Promise<void> {
-    if (from === null || lstatSync(from, { throwIfNoEntry: false }) === undefined) return
+    if (from === null || lstatSync(fsPath(from), { throwIfNoEntry: false }) === undefined) return
     const to = join(this.#aside, name.replace(/\/$/, ''))
     await clearWay(dirname(dirname(this.#aside)), to)
     removeNow(to)
@@ -108,15 +111,15 @@ export class JudgeView {
   }
 
   async #merge(from: string, to: string, isOurs: boolean): Promise<void> {
-    if (lstatSync(from, { throwIfNoEntry: false }) === undefined) return
-    const isThere = lstatSync(to, { throwIfNoEntry: false }) !== undefined
+    if (lstatSync(fsPath(from), { throwIfNoEntry: false }) === undefined) return
+    const isThere = lstatSync(fsPath(to), { throwIfNoEntry: false }) !== undefined
     if (isFolderNow(from) && isFolderNow(to)) {
-      for (const name of await readdir(from)) await this.#merge(join(from, name), join(to, name), isOurs)
+      for (const name of await namesIn(from)) await this.#merge(join(from, name), join(to, name), isOurs)
       return
     }
     if (isThere && !isOurs) return
     removeNow(to)
-    await mkdir(dirname(to), { recursive: true })
+    await mkdir(fsPath(dirname(to)), { recursive: true })
     await moved(from, to)
   }
 }
@@ -133,9 +136,10 @@ function identityOf(path: string): string | null {
 
 /** A folder that is closed is opened; another file system gets a copy. */
 async function moved(from: string, to: string): Promise<void> {
-  await rename(from, to).catch(async () => {
+  const places = [fsPath(from), fsPath(to)] as const
+  await rename(...places).catch(async () => {
     await openUp(from)
-    await rename(from, to).catch(async () => {
+    await rename(...places).catch(async () => {
       await cp(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
       removeNow(from)
     })

@@ -15,6 +15,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflateSync } from 'node:zlib'
 import { isFolderNow, removeNow } from '../system/files.ts'
+import type { Permissions } from './sharing.ts'
 
 export type ObjectType = 'blob' | 'tree' | 'commit'
 
@@ -77,12 +78,19 @@ export class ObjectWriter {
   readonly #folder: string
   readonly #idLength: number
   readonly #onWritten: (count: number) => void
+  readonly #permissions: Permissions
   readonly #waiting = new Map<string, Waiting>()
 
   /** `folder` is the clone's `objects`; ids are as long as `idLength`. */
-  constructor(folder: string, idLength: number, onWritten: (count: number) => void = () => {}) {
+  constructor(
+    folder: string,
+    idLength: number,
+    permissions: Permissions,
+    onWritten: (count: number) => void = () => {},
+  ) {
     this.#folder = folder
     this.#idLength = idLength
+    this.#permissions = permissions
     this.#onWritten = onWritten
   }
 
@@ -117,6 +125,7 @@ export class ObjectWriter {
         open.push(file)
         writeFileSync(file, deflateSync(withHeader(type, content), { level: 1 }))
       }
+      this.#permissions.share(...fresh)
       // Together, so that the file system writes its journal once.
       await Promise.all(open.map((file) => sync(file)))
       for (const [index, [oid]] of some.entries()) this.#move(fresh[index] ?? '', oid)
@@ -134,6 +143,7 @@ export class ObjectWriter {
     const move = () => {
       // Whether it is there or not: the same effects in every run, whatever the ids are, so that each can be killed at.
       mkdirSync(folder, { recursive: true })
+      this.#permissions.share(folder)
       renameSync(fresh, file)
     }
     try {

@@ -1,14 +1,19 @@
 // Writes Ralph's own git directory, `.git/ralph/git`: its configuration, ignore rules and boundaries.
 import { mkdirSync } from 'node:fs'
 import { lstat, readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { isFolderNow, readRegularNow, removeNow, replaceFile } from '../system/files.ts'
 import type { Clone } from './open-clone.ts'
-import { STALE_MS } from './refs.ts'
+import type { Permissions } from './sharing.ts'
+
+/** A lock that is older belongs to a program that is gone, milliseconds. */
+const STALE_MS = 10_000
+/** What has a name is on the disk; a git of ours waits longer for the lock of a ref than one may be old. */
+export const REFS = ['fsync=loose-object,reference', `filesRefLockTimeout=${STALE_MS + 2000}`]
 
 /** Settings of the clone that change what `git add` and `git checkout` do with bytes and names. */
 const ADOPTED =
-  /^(core\.(autocrlf|eol|safecrlf|ignorecase|filemode|symlinks|precomposeunicode|protecthfs|protectntfs|longpaths|bigfilethreshold)|user\.(name|email)|extensions\.objectformat)$/
+  /^(core\.(autocrlf|eol|safecrlf|ignorecase|filemode|symlinks|sharedrepository|precomposeunicode|protecthfs|protectntfs|longpaths|bigfilethreshold)|user\.(name|email)|extensions\.objectformat)$/
 
 /** Files beside the objects that say what commits and packs hold: whoever writes into .git could say otherwise. */
 export const UNBELIEVED = ['commitGraph', 'multiPackIndex']
@@ -35,16 +40,19 @@ const FIXED = `[gc]
 `
 
 /** `own` has the index of one work tree; `shared` refs and configuration, one for all of them. */
-export type Directories = { own: string; shared: string }
+export type Directories = { own: string; shared: string; permissions: Permissions }
 
 /** Writes it anew: what anybody wrote there before is gone. `ignored`: the person's own ignore rules. */
 export async function writeDirectory(
   clone: Clone,
-  { own, shared }: Directories,
+  { own, shared, permissions }: Directories,
   ignored: Buffer,
 ): Promise<void> {
-  for (const folder of [own, join(shared, 'refs'), join(shared, 'info')])
-    if (!isFolderNow(folder)) mkdirSync(folder, { recursive: true })
+  for (const folder of [own, join(shared, 'refs'), join(shared, 'info')]) {
+    if (isFolderNow(folder)) continue
+    mkdirSync(folder, { recursive: true })
+    permissions.share(dirname(dirname(folder)), dirname(folder), folder)
+  }
   const rules = join(shared, 'info', 'ignored')
   const files: [string, string | Buffer][] = [
     [join(shared, 'config'), configOf(clone, rules)],
@@ -62,16 +70,12 @@ export async function writeDirectory(
   for (const file of foreign) removeNow(file)
   const shallow = new Set([...boundary(clone.commonDir), ...boundary(shared)])
   if (shallow.size > 0) files.push([join(shared, 'shallow'), `${[...shallow].join('\n')}\n`])
-  for (const [file, text] of files) await writeOwn(file, text)
+  for (const [file, text] of files) await writeOwn(file, text, permissions)
 }
 
 function configOf({ config }: Clone, ignored: string): string {
   const core = ['repositoryformatversion = 1', 'bare = false', 'hooksPath = /dev/null', 'fsmonitor = false']
-  core.push(
-    `excludesFile = ${quoted(ignored)}`,
-    'fsync = loose-object,reference',
-    'attributesFile = /dev/null',
-  )
+  core.push(`excludesFile = ${quoted(ignored)}`, ...REFS, 'attributesFile = /dev/null')
   core.push(...UNBELIEVED.map((name) => `${name} = false`))
   const adopted = [...config].filter(([key]) => ADOPTED.test(key))
   const lines = adopted.map(([key, value]) => {
@@ -91,10 +95,11 @@ function boundary(directory: string): string[] {
 }
 
 /** Writes a file of ours where it does not stand already. */
-async function writeOwn(file: string, text: string | Buffer): Promise<void> {
+async function writeOwn(file: string, text: string | Buffer, permissions: Permissions): Promise<void> {
   const wanted = Buffer.from(text)
   if (readRegularNow(file)?.equals(wanted) === true) return
   await replaceFile(file, wanted)
+  permissions.share(file)
 }
 
 /** Removes the locks on refs that a git left which is gone (a power cut): nobody else would ever do it. */
@@ -106,5 +111,5 @@ export async function removeStaleLocks(directory: string): Promise<void> {
 
 export async function removeStaleLock(file: string): Promise<void> {
   const found = await lstat(file).catch(() => null)
-  if (found !== null && found.mtimeMs < Date.now() - STALE_MS) await rm(file, { force: true })
+  if (found !== null && Math.abs(Date.now() - found.mtimeMs) > STALE_MS) await rm(file, { force: true })
 }

@@ -4,6 +4,7 @@ import { lstatSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DamagedClone } from '../system/errors.ts'
 import { readRegularNow, removeNow, stampOf } from '../system/files.ts'
+import { fsPath } from '../system/path-text.ts'
 import { type CatFile, TREE, type Tree } from './cat-file.ts'
 import type { Git, HeldIndex } from './git.ts'
 import { IndexTable, type IndexTree, indexEntry, indexOf } from './index-file.ts'
@@ -111,6 +112,7 @@ export class OwnIndex implements HeldIndex {
     const fresh = `${file}.ralph`
     removeNow(fresh)
     writeFileSync(fresh, bytes, { flag: 'wx' })
+    this.#git.permissions.share(fresh)
     this.#date(fresh)
     renameSync(fresh, file)
     this.#shared = { bytes, stamp: stampOf(file) }
@@ -243,10 +245,10 @@ export function placeFile(git: Git, bytes: string | Buffer, file: string): void 
   removeNow(fresh)
   writeFileSync(fresh, bytes, { flag: 'wx' })
   try {
-    renameSync(fresh, file)
+    renameSync(fresh, fsPath(file))
   } catch {
     removeNow(file)
-    renameSync(fresh, file)
+    renameSync(fresh, fsPath(file))
   }
 }
 

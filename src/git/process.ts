@@ -1,5 +1,7 @@
 // Starts git: by one program, with an environment of Ralph's own.
+
 import { spawn } from 'node:child_process'
+import { pathBytes, pathText } from '../system/path-text.ts'
 import { findProgram } from '../system/program.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -137,12 +139,18 @@ export function execute(args: readonly string[], options: Execution): Promise<Gi
       const stderr = Buffer.concat(err).toString('utf8') + (signal === null ? '' : why)
       const result = {
         code: ended !== null ? 124 : (code ?? 128),
-        stdout: Buffer.concat(out).toString('utf8'),
+        stdout: textOf(args, Buffer.concat(out)),
         stderr,
       }
       if (result.code === 0 || options.accept?.includes(result.code)) done(result)
       else fail(new GitError(args, result.code, result.stderr))
     })
-    child.stdin.end(options.input)
+    const { input } = options
+    child.stdin.end(typeof input === 'string' ? pathBytes(input) : input)
   })
+}
+
+/** Paths that end in NUL are bytes. */
+function textOf(args: readonly string[], out: Buffer): string {
+  return args.includes('-z') ? pathText(out) : out.toString('utf8')
 }

@@ -1,9 +1,12 @@
 // The repository as the loop sees it: checks out, inspects, saves, restores and joins. Implements RepositoryPort.
+
 import { basename } from 'node:path'
 import { byWeight, sayMoved, undoMove } from '../loop/moved-refs.ts'
+import type { Change } from '../model/change.ts'
 import type { RepositoryPort } from '../model/ports.ts'
 import type { Kept, State } from '../model/state.ts'
 import { UserError } from '../system/errors.ts'
+import { fromLatin1, quotedPath, shownPath } from '../system/path-text.ts'
 import { type CandidateTools, inspect, saveWork } from './candidate.ts'
 import type { CatFile } from './cat-file.ts'
 import { changedLinesBetween } from './changed-lines.ts'
@@ -17,6 +20,7 @@ import { join } from './join.ts'
 import { type DocumentRules, JudgeView } from './judge-view.ts'
 import { parseRaw } from './raw-diff.ts'
 import { showScreenshot } from './screenshots.ts'
+import { storiesIn } from './story-commits.ts'
 import type { Submodules } from './submodules.ts'
 import { changesBetween, foldersIn, pathsIn } from './tree-walk.ts'
 import { WorkTree } from './work-tree.ts'
@@ -26,6 +30,12 @@ export type RepositoryOptions = CommitOptions & {
   isRalphs(path: string): boolean
   examine: CandidateTools['examine']
   documents: DocumentRules
+  /** What of a change is to stand as it was in `base`, so that the gates can be run on it: by path, null for nothing. */
+  asItWas(
+    changes: readonly Change[],
+    objects: CatFile,
+    base: string,
+  ): Promise<ReadonlyMap<string, { mode: string; oid: string } | { text: string } | null>>
   /** The clone as it was before any agent ran. */
   snapshot: Snapshot
   submodules: Submodules
@@ -166,6 +176,27 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
         return commits.commit(await tree.index.tree(commit), [commit], message)
       }),
 
+    async asItWas(from, to, { but = [], only }) {
+      const changes = await changesBetween(objects, from, to)
+      const work = changes.filter(({ path }) => !options.isRalphs(path) && !but.includes(path))
+      const all = await options.asItWas(work, objects, from)
+      const held = [...all].filter(([path]) => only?.includes(path) ?? true)
+      if (held.length === 0) return null
+      const made = await commits.withEntries(await tree.treeOf(to), new Map(held))
+      const commit = await commits.commit(made, [to], 'the tests as they were')
+      return { commit, paths: held.map(([path]) => path) }
+    },
+
+    async history({ base, green, nonce }) {
+      const made = await git.messages(`${base.sha}..${green}`, 'first parents')
+      const commits = made.reverse().map(async ({ commit, message }) => {
+        const storyId = storiesIn(message, nonce)[0] ?? null
+        const changes = storyId === null ? await changesBetween(objects, `${commit}^`, commit) : []
+        return { commit, storyId, paths: changes.map(({ path }) => path) }
+      })
+      return Promise.all(commits)
+    },
+
     read: (commit, path) => objects.text(`${commit}:${path}`),
 
     files: (commit) => pathsIn(objects, commit),
@@ -227,7 +258,7 @@ async function withKept(
   ]
   const merged = await git.mergeTree(ours, work)
   if (merged.conflicts.length === 0) return { tree: merged.tree, conflict: null }
-  const paths = merged.conflicts.slice(0, 5).join(', ')
+  const paths = merged.conflicts.slice(0, 5).map(shownPath).join(', ')
   return { tree: null, conflict: `it does not fit the newest code any more (${paths})` }
 }
 
@@ -255,7 +286,7 @@ async function spareRepositories(
   others.push(...foreign)
   await git.ignore(repositories)
   if (others.length === 0) return repositories
-  const names = others.slice(0, 10).map((path) => JSON.stringify(redact(path.slice(0, 160))))
+  const names = others.slice(0, 10).map((path) => quotedPath(redact(path), 160))
   if (others.length > names.length) names.push(`${others.length - names.length} more`)
   warn(
     `files of earlier steps that are not committed are removed, for the gates see what a commit holds: ${names.join(', ')}. To keep them, name them in .gitignore, or put them elsewhere (RUNNER_TEMP)`,
@@ -285,7 +316,7 @@ async function dirt(tree: WorkTree, { redact }: RepositoryOptions, commit: strin
   const seen = await index.differences()
   if (seen !== null)
     return [...seen.changed].map(([path]) => ({
-      path: Buffer.from(path, 'latin1').toString('utf8'),
+      path: fromLatin1(path),
       isUntracked: index.table.entry(path) === null,
     }))
   await git.refreshIndex()

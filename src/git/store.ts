@@ -8,13 +8,14 @@ import type { State } from '../model/state.ts'
 import { UserError } from '../system/errors.ts'
 import { clearWay } from '../system/files.ts'
 import type { CatFile } from './cat-file.ts'
-import { moveClone, type Snapshot, shareShallow } from './clone.ts'
+import { mirrorRefs, moveClone, type Snapshot, shareShallow } from './clone.ts'
 import type { Git, Remote } from './git.ts'
 import { UNKNOWN_TOKEN } from './process.ts'
-import { moveRef, readRef, refsBelow } from './refs.ts'
+import { readRef, refsBelow } from './refs.ts'
 import { ask, push, REFUSED, refusal, remoteRefs } from './remote.ts'
 import { readScreenshot } from './screenshots.ts'
 import { commitState } from './state-commit.ts'
+import { moveOwnRef } from './update-refs.ts'
 
 export type StoreOptions = {
   /** `refs/ralph`: outside refs/heads, so that a push of it starts no workflow. */
@@ -227,7 +228,7 @@ class GitStore implements Store {
   /** In our own directory: whatever stands in the place of the ref, or of a folder above it, was put there. */
   async #forward(ref: string, from: string | null, to: string): Promise<boolean> {
     const { shared } = this.#git
-    const move = () => moveRef(shared, ref, from, to)
+    const move = () => moveOwnRef(this.#git, ref, from, to)
     return move().catch(async () => {
       await clearWay(join(shared, 'refs'), join(shared, ref))
       return move()
@@ -237,10 +238,14 @@ class GitStore implements Store {
   async #moveLocal(state: State, commit: string, withBranch: boolean): Promise<void> {
     const ref = this.#refOf(state)
     this.#known = { ref, commit, green: state.green }
-    // Before the first publish there is no branch: whatever ends the run until then leaves the clone as it was.
+    const { snapshot } = this.#options
+    const mirror: [string, string] = [ref, commit]
+    // Before the first publish there is no branch: whatever ends the run until then leaves the person's branch as it was.
     // Until the job has looked at the branch, what people committed there is not ours to move.
-    if (state.published === null || !(withBranch || state.job.ready.opened)) return
-    await moveClone(this.#git, this.#options.snapshot, state.branch, state.green, [[ref, commit]])
+    if (state.published === null || !(withBranch || state.job.ready.opened))
+      // In the clone, too: `git gc` there knows nothing of our own directory.
+      await mirrorRefs(this.#git, snapshot, [mirror])
+    else await moveClone(this.#git, snapshot, state.branch, state.green, [mirror])
   }
 
   /** The remote said no: the local ref goes back to what the remote has. */

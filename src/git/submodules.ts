@@ -1,7 +1,9 @@
 // Submodules that are checked out: their files are seen by gates and by no diff of ours, so they must stay as they are.
+
 import { lstat, readdir, realpath } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
 import { clearWay, insideTree, isFolder, readRegular, replaceFile } from '../system/files.ts'
+import { fromLatin1 } from '../system/path-text.ts'
 import { CatFile, GITLINK } from './cat-file.ts'
 import { restoreClone, type Snapshot, shareIndex, takeSnapshot } from './clone.ts'
 import { removeForeignRepositories } from './foreign-repositories.ts'
@@ -109,7 +111,7 @@ async function collect(git: Git, head: string, within: Within) {
   if ((await lstat(join(workTree, '.gitmodules')).catch(() => null)) === null) return { all, paths }
   using objects = new CatFile(git)
   for (const file of (await filesOf(objects, head)).filter(({ mode }) => mode === GITLINK)) {
-    const path = Buffer.from(file.path, 'latin1').toString('utf8')
+    const path = fromLatin1(file.path)
     const place = await insideTree(workTree, path)
     if (place === null || !(await isFolder(place))) continue
     const shown = above === '' ? path : `${above}/${path}`

@@ -1,6 +1,8 @@
 // What differs between two trees, by trees whose hash was checked: git itself believes what stands in .git/objects.
+
 import type { Change } from '../model/change.ts'
 import { DamagedClone } from '../system/errors.ts'
+import { fromLatin1, pathText } from '../system/path-text.ts'
 import { type CatFile, TREE, type Tree, type TreeEntry } from './cat-file.ts'
 
 type Pair = { folder: string; old: string | null; young: string | null }
@@ -29,7 +31,7 @@ export async function changesBetween(objects: CatFile, from: string, to: string)
         const change = changeOf(goes === null ? before : undefined, comes === null ? after : undefined)
         if (change === null) continue
         const bytes = Buffer.from(path, 'latin1')
-        found.push({ name: bytes, change: { ...change, path: bytes.toString('utf8') } })
+        found.push({ name: bytes, change: { ...change, path: pathText(bytes) } })
       }
     }
     level = next
@@ -54,19 +56,14 @@ export async function filesOf(objects: CatFile, name: string, folder = ''): Prom
 export async function foldersIn(objects: CatFile, name: string): Promise<string[]> {
   const folders: string[] = []
   await walkTree(objects, name, '', (path, entry) => {
-    if (entry.mode === TREE) folders.push(shownPath(path))
+    if (entry.mode === TREE) folders.push(fromLatin1(path))
   })
   return folders
 }
 
 /** The paths of all files of a commit or tree, or of a folder in it (which ends in `/`). */
 export async function pathsIn(objects: CatFile, name: string, folder = ''): Promise<string[]> {
-  return (await filesOf(objects, name, folder)).map(({ path }) => shownPath(path))
-}
-
-/** Of a path as it stands in a tree, the text. */
-function shownPath(path: string): string {
-  return Buffer.from(path, 'latin1').toString('utf8')
+  return (await filesOf(objects, name, folder)).map(({ path }) => fromLatin1(path))
 }
 
 async function walkTree(

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Change } from '../model/change.ts'
 import { DamagedClone } from '../system/errors.ts'
 import { insideTree, isFolderNow, openUp, removeNow } from '../system/files.ts'
+import { fsPath, pathBytes, quotedPath, toLatin1 } from '../system/path-text.ts'
 import { untrustedSoFar } from '../system/process.ts'
 import { type CatFile, GITLINK } from './cat-file.ts'
 import { type Places, removeForeignRepositories } from './foreign-repositories.ts'
@@ -175,7 +176,7 @@ export class WorkTree {
   /** git would store these bytes otherwise than they were stored (line ends), and nobody has changed them. */
   async isUntouched(change: Change): Promise<boolean> {
     if (change.status !== 'M' || change.oldMode !== change.newMode) return false
-    const file = join(this.top, change.path)
+    const file = fsPath(join(this.top, change.path))
     const now = await lstat(file).catch(() => null)
     if (now?.isFile() !== true || change.oldMode === GITLINK) return false
     if (now.size !== (await this.objects.info(change.oldOid))?.size) return false
@@ -221,7 +222,7 @@ export class WorkTree {
       const bytes = await objects.contents(newOid)
       if (bytes === null) return false
       await this.writeOwn(path, bytes)
-      const found = fileAt(join(this.top, path), Buffer.from(path).toString('latin1'), index.table.idLength)
+      const found = fileAt(join(this.top, path), toLatin1(path), index.table.idLength)
       if (found?.oid !== newOid) return false
       entries.set(found.path, found.entry)
     }
@@ -274,7 +275,7 @@ export class WorkTree {
       return
     }
     const other = await storedOtherwise(this.git, changes)
-    await this.#checkOutAnew(other.map((path) => Buffer.from(path)))
+    await this.#checkOutAnew(other.map(pathBytes))
   }
 
   /** The `.git` entries that came since the job began; they are removed, for no commit can hold them. */
@@ -302,14 +303,14 @@ export class WorkTree {
       at = join(at, part)
       if (isFolderNow(at)) continue
       removeNow(at)
-      await mkdir(at)
+      await mkdir(fsPath(at))
     }
     const file = join(at, parts.at(-1) ?? '')
     try {
       placeFile(this.git, text, file)
     } catch {
       // The tree is on another file system.
-      await copyFile(join(this.git.own, 'fresh'), file, constants.COPYFILE_EXCL)
+      await copyFile(join(this.git.own, 'fresh'), fsPath(file), constants.COPYFILE_EXCL)
     }
   }
 
@@ -321,5 +322,5 @@ export class WorkTree {
 
 function tooDeep(paths: readonly string[]): string {
   const more = paths.length > 1 ? ` and ${paths.length - 1} more` : ''
-  return `deeper than tools bear, and removed: ${JSON.stringify((paths[0] ?? '').slice(0, 160))}${more}`
+  return `deeper than tools bear, and removed: ${quotedPath(paths[0] ?? '', 160)}${more}`
 }

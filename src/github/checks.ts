@@ -1,7 +1,14 @@
 // Posts check runs (or commit statuses) on a commit: one of each name, found again by our external id.
 import type { Annotation } from '../model/gate.ts'
 import type { State } from '../model/state.ts'
-import { type Check, commitStatusOf, type LastWord, lastWordOf, MOVED_ON } from '../report/checks.ts'
+import {
+  type Check,
+  checkOfStatus,
+  commitStatusOf,
+  type LastWord,
+  lastWordOf,
+  MOVED_ON,
+} from '../report/checks.ts'
 import { createOnce, type GitHub, isForbidden, ONCE, saidByGitHub, statusOf } from './client.ts'
 
 export type ReportAs = 'checks' | 'statuses' | 'none'
@@ -43,7 +50,7 @@ export class Checks {
     await each(checks, (check) =>
       this.#byMode(
         () => this.#postCheck(sha, check),
-        () => this.#postStatus(sha, check),
+        () => this.#postStatus(sha, commitStatusOf(check)),
       ),
     )
   }
@@ -191,12 +198,8 @@ export class Checks {
     )
   }
 
-  async #postStatus(sha: string, check: Check): Promise<void> {
-    await this.#github.api.rest.repos.createCommitStatus({
-      ...this.#github.at,
-      sha,
-      ...commitStatusOf(check),
-    })
+  async #postStatus(sha: string, status: ReturnType<typeof commitStatusOf>): Promise<void> {
+    await this.#github.api.rest.repos.createCommitStatus({ ...this.#github.at, sha, ...status })
   }
 
   async #closeChecks(sha: string, word: (name: string) => LastWord, but: readonly string[]): Promise<void> {
@@ -229,11 +232,14 @@ export class Checks {
       per_page: 100,
     })
     const newest = new Map(listed.reverse().map(({ context, state }) => [context, state]))
-    const open = [...newest].filter(([name, state]) => state === 'pending' && /^ralph(?: \/ |$)/.test(name))
-    await each(open, async ([name]) => {
+    const open = [...newest].flatMap(([context, state]) => {
+      const name = state === 'pending' ? checkOfStatus(context) : null
+      return name === null ? [] : [{ name, context }]
+    })
+    await each(open, async ({ name, context }) => {
       // One that waits for a person is `pending` for that: there is nothing to end.
       if (but.includes(name) || word(name).conclusion === 'action_required') return
-      await this.#postStatus(sha, { ...word(name), name, text: '', annotations: [], actions: [] })
+      await this.#postStatus(sha, { ...commitStatusOf({ ...word(name), name }), context })
     })
   }
 }

@@ -131,10 +131,11 @@ export class GitHubReporter implements Observer, PullRequestPort {
   async finished(state: State, conclusion: Conclusion): Promise<GithubIds> {
     const isMissing = state.published !== null && state.github.pull === null
     const known = isMissing ? { ...state, github: await this.#withPull(state) } : state
+    // Looked up before the checks are posted: they name what is left to do, as the comment does.
+    if (conclusion.outcome === 'complete') this.#isMerged = await this.merged(known)
     if (state.published !== null) await this.#postAll(known, state.published, conclusion)
     if (known.github.pull !== null && this.#options.pullRequest !== 'none')
       await this.#refresh(known, conclusion.outcome === 'complete')
-    if (conclusion.outcome === 'complete' && this.#pull === null) this.#isMerged = await this.merged(known)
     await this.#tellIssue(known)
     return this.#stick(known, this.view(known))
   }

@@ -32,7 +32,7 @@ export type Found = {
 /** What a newcomer should see and change: in both files, in this order, before all else that was given. */
 const SHOWN = [
   ...['agent', 'agentCommand', 'agentVersion', 'prepare', 'gates', 'baseline', 'baseBranch'],
-  ...['iterationsPerJob', 'maxIterations', 'maxCostUsd'],
+  ...['weakenedTests', 'protectedPaths', 'iterationsPerJob', 'maxIterations', 'maxCostUsd'],
 ]
 /** Of the jobs in CI alone. */
 const OF_JOBS = ['iterationsPerJob', 'isolation']
@@ -107,6 +107,9 @@ function proposals({ project, isEmpty, agent, olderGates, baseBranch }: Found, g
     prepare: project.prepare,
     gates: Object.keys(gates).length > 0 ? gates : isEmpty ? 'none' : null,
     baseline: isEmpty ? 'off' : null,
+    // The default, written down so that a reader meets it.
+    weakenedTests: 'judge',
+    protectedPaths: 'elsewhere',
     iterationsPerJob: 5,
     maxIterations: MAX_ITERATIONS,
     maxCostUsd: vendor?.reports === 'cost' && !isLimited ? MAX_COST_USD : null,

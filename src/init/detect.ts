@@ -1,7 +1,7 @@
 // From the files of a repository to what `ralph init` proposes: one project, or several in one repository.
 import { shellWord } from '../system/shell-word.ts'
 import { ECOSYSTEMS } from './ecosystems.ts'
-import type { Ecosystem, Folder, Gates, Proposal } from './project.ts'
+import type { Alternatives, Ecosystem, Folder, Gates, Proposal } from './project.ts'
 
 /** Files with `/`, relative to the top; and the text of one, '' where there is none. */
 export type Tree = { paths: readonly string[]; text(path: string): string }
@@ -14,6 +14,8 @@ export type Detected = {
   /** Lines of a step of the workflow. */
   setups: string[]
   gates: Gates
+  /** By gate: what may stand in for it where it is red. */
+  others: Alternatives
   notes: string[]
 }
 
@@ -22,10 +24,10 @@ const MOST_PROJECTS = 8
 /** What `${{ }}` would be in a workflow, or no shell reads as one word: such folders are left out, and told. */
 const PLAIN_PATH = /^[\w@+.-]+(?:\/[\w@+.-]+)*$/
 
-type Project = { path: string; proposal: Proposal }
+type Project = { path: string; proposal: Proposal; fillsIn: boolean }
 
 export function detect(tree: Tree): Detected {
-  const marked = ECOSYSTEMS.flatMap((ecosystem) => projectsOf(ecosystem, tree))
+  const marked = withoutRepeats(ECOSYSTEMS.flatMap((ecosystem) => projectsOf(ecosystem, tree)))
   const all = marked.length > 0 ? marked : unmarked(tree)
   const plain = all.filter(({ path }) => path === '' || PLAIN_PATH.test(path))
   const projects = plain.slice(0, MOST_PROJECTS)
@@ -38,14 +40,30 @@ export function detect(tree: Tree): Detected {
     managers: distinct(proposals.flatMap(({ manager }) => manager ?? [])),
     prepare: prepares.length === 0 ? null : prepares.join(' && '),
     setups: distinct(proposals.flatMap(({ setup }) => setup ?? [])),
-    gates: gatesOf(projects),
+    ...gatesOf(projects),
     notes: notesOn(all.length - plain.length, plain.length),
   }
 }
 
 function unmarked(tree: Tree): Project[] {
   const meant = ECOSYSTEMS.filter(({ tests }) => tree.paths.some((path) => tests?.test(path)))
-  return meant.map((ecosystem) => ({ path: '', proposal: ecosystem.propose(folderOf(tree, '')) }))
+  return meant.map((ecosystem) => projectIn('', ecosystem, tree))
+}
+
+function projectIn(path: string, ecosystem: Ecosystem, tree: Tree): Project {
+  return { path, proposal: ecosystem.propose(folderOf(tree, path)), fillsIn: ecosystem.fillsIn === true }
+}
+
+/** Of rows that fill in, the gates that no other row has in that folder. */
+function withoutRepeats(projects: readonly Project[]): Project[] {
+  const rows = projects.filter(({ fillsIn }) => !fillsIn)
+  return projects.flatMap((project) => {
+    if (!project.fillsIn) return [project]
+    const known = rows.filter(({ path }) => path === project.path).map(({ proposal }) => proposal)
+    const isNew = ([name]: [string, string]) => !known.some(({ gates }) => Object.hasOwn(gates, name))
+    const gates = Object.fromEntries(Object.entries(project.proposal.gates).filter(isNew))
+    return Object.keys(gates).length === 0 ? [] : [{ ...project, proposal: { ...project.proposal, gates } }]
+  })
 }
 
 function notesOn(unread: number, count: number): string[] {
@@ -61,7 +79,7 @@ function projectsOf(ecosystem: Ecosystem, tree: Tree): Project[] {
     const isMember = found.some(
       ({ path: above, proposal }) => proposal.isWorkspace === true && isBelow(path, above),
     )
-    if (!isMember) found.push({ path, proposal: ecosystem.propose(folderOf(tree, path)) })
+    if (!isMember) found.push(projectIn(path, ecosystem, tree))
   }
   // A file that only holds settings, such as the package.json of a formatter, proposes nothing.
   return found.filter(({ proposal }) => Object.keys(proposal.gates).length > 0 || found.length === 1)
@@ -96,18 +114,23 @@ function folderOf(tree: Tree, path: string): Folder {
 }
 
 /** Names as they are at the top, and where one project alone has them; else with the folder's: `api-test`. */
-function gatesOf(projects: readonly Project[]): Gates {
+function gatesOf(projects: readonly Project[]): Pick<Detected, 'gates' | 'others'> {
   const gates: Gates = {}
+  const others: Record<string, string[]> = {}
   for (const project of projects) {
     const { path, proposal } = project
     for (const [name, run] of Object.entries(proposal.gates)) {
-      const others = projects.filter((one) => one !== project && Object.hasOwn(one.proposal.gates, name))
-      const isPlain = others.every((one) => path === '' && one.path !== '')
+      const namesakes = projects.filter((one) => one !== project && Object.hasOwn(one.proposal.gates, name))
+      const isPlain = namesakes.every((one) => path === '' && one.path !== '')
       const wanted = isPlain ? name : `${slug(path === '' ? proposal.language : path)}-${name}`
-      gates[freeName(wanted, gates)] = inFolder(path, run, false) ?? run
+      const free = freeName(wanted, gates)
+      const inside = (line: string) => inFolder(path, line, false) ?? line
+      gates[free] = inside(run)
+      const rest = (proposal.others?.[name] ?? []).map(inside)
+      if (rest.length > 0) others[free] = rest
     }
   }
-  return gates
+  return { gates, others }
 }
 
 function slug(path: string): string {

@@ -2,6 +2,7 @@
 import { node } from './node.ts'
 import { type Ecosystem, firstOf, gatesFrom } from './project.ts'
 import { python } from './python.ts'
+import { FILES_OF_TARGETS, targetsOf } from './stated.ts'
 
 const go: Ecosystem = {
   marks: ['go.mod'],
@@ -75,5 +76,31 @@ const gradle: Ecosystem = {
   },
 }
 
+/** A gate and the names that its target has in the wild, the usual one first. */
+const TARGETS = {
+  typecheck: ['typecheck', 'type-check', 'types'],
+  lint: ['lint'],
+  test: ['test', 'tests', 'check'],
+}
+
+/** Makefile, Taskfile, justfile: whatever the language is. */
+const targets: Ecosystem = {
+  marks: FILES_OF_TARGETS,
+  fillsIn: true,
+  propose(folder) {
+    const found = targetsOf(folder)
+    const gate = (names: readonly string[]) =>
+      names.flatMap((name) => found.find((one) => one.name === name) ?? [])[0]?.start ?? null
+    return {
+      language: 'targets',
+      gates: gatesFrom({
+        typecheck: gate(TARGETS.typecheck),
+        lint: gate(TARGETS.lint),
+        test: gate(TARGETS.test),
+      }),
+    }
+  },
+}
+
 /** In the order in which their gates run. */
-export const ECOSYSTEMS: readonly Ecosystem[] = [node, python, go, rust, maven, gradle]
+export const ECOSYSTEMS: readonly Ecosystem[] = [node, python, go, rust, maven, gradle, targets]

@@ -1,8 +1,9 @@
 // The files that `ralph init` writes, and how each stands beside what is there already.
-import { stringify } from 'yaml'
+import { Document, isMap, isPair, isSeq, stringify, visit } from 'yaml'
 import { findAgent, isModelKey } from '../agents/registry.ts'
 import { kebab } from '../settings/setting.ts'
 import type { Settled, Written } from './answers.ts'
+import type { Indent } from './editorconfig.ts'
 
 /** `adds`: what stands there already, and a line of ours. */
 export type Planned = { path: string; text: string; adds?: boolean }
@@ -11,7 +12,14 @@ export type Planned = { path: string; text: string; adds?: boolean }
 export type Change = Planned & { kind: 'new' | 'there' | 'completed'; before: string | null }
 
 /** The texts of examples/. */
-export type Templates = { main: string; separate: string; resume: string; issueForm: string; bmad: string }
+export type Templates = {
+  main: string
+  separate: string
+  resume: string
+  required: string
+  issueForm: string
+  bmad: string
+}
 
 const SCHEMA = 'https://raw.githubusercontent.com/ralph/action/v1/schemas/ralph.config.schema.json'
 export const CONFIG = 'ralph.config.yml'
@@ -28,8 +36,14 @@ type InWorkflow = {
   pin: string | null
 }
 
+type Wanted = {
+  /** Asked for: the workflow that answers for a required check on other people's pull requests. */
+  required: boolean
+  indent: Indent
+}
+
 export function filesOf(
-  { config, inputs, isSeparate, setups, keys, pin }: Settled & InWorkflow,
+  { config, inputs, isSeparate, setups, keys, pin, required, indent }: Settled & InWorkflow & Wanted,
   templates: Templates,
 ): Planned[] {
   const main = isSeparate ? templates.separate : templates.main
@@ -39,8 +53,9 @@ export function filesOf(
       path: '.github/workflows/ralph-resume.yml',
       text: fillWorkflow(templates.resume, { inputs: {}, keys, setups: [], pin }),
     },
+    ...(required ? [{ path: REQUIRED, text: requiredWorkflow(templates.required, config) }] : []),
     { path: '.github/ISSUE_TEMPLATE/ralph.yml', text: templates.issueForm },
-    { path: CONFIG, text: configText(config, isSeparate) },
+    { path: CONFIG, text: configText(config, isSeparate, indent) },
     // The same as a run's first commit writes.
     { path: '.ralph/.gitattributes', text: '* linguist-generated=true\n' },
     {
@@ -50,11 +65,19 @@ export function filesOf(
   ]
 }
 
-function configText(config: Written, isSeparate: boolean): string {
+const REQUIRED = '.github/workflows/ralph-required.yml'
+
+function requiredWorkflow(template: string, { branchPrefix }: Written): string {
+  const prefix = String(branchPrefix ?? 'ralph/').replaceAll("'", "''")
+  const none = { inputs: {}, keys: [], setups: [], pin: null }
+  return fillWorkflow(template, none).replaceAll("'ralph/'", () => `'${prefix}'`)
+}
+
+function configText(config: Written, isSeparate: boolean, indent: Indent): string {
   const of = isSeparate
     ? 'of runs on a command line and of all jobs in CI, which read this file from the base branch'
     : 'of runs on a command line. In CI, the inputs of .github/workflows/ralph.yml win over them'
-  return `# yaml-language-server: $schema=${SCHEMA}\n# Settings ${of}. Every key is optional.\n\n${yamlOf(config)}`
+  return `# yaml-language-server: $schema=${SCHEMA}\n# Settings ${of}. Every key is optional.\n\n${indented(config, indent)}`
 }
 
 /** The secrets that an agent needs: its usual one; of several those that are set here. None for a command of the user's. */
@@ -67,13 +90,16 @@ export function keysOf(agent: string, isSet: (name: string) => boolean): string[
   return here.length > 0 ? here : names.slice(0, 1)
 }
 
-/** How a file that was planned stands beside the one that is there (null: there is none). */
-export function compare({ path, text, adds }: Planned, before: string | null): Change {
+/**
+ * How a file that was planned stands beside the one that is there (null: there is none). A workflow that waits for the commit of
+ * the action is given it.
+ */
+export function compare({ path, text, adds }: Planned, before: string | null, pin: string | null): Change {
   if (before === null) return { path, text, before, kind: 'new' }
+  if (pin !== null && path.startsWith('.github/workflows/') && before.includes(UNPINNED))
+    return { path, text: before.replaceAll(UNPINNED, `@${pin} # v1`), before, kind: 'completed' }
   return { path, text, before, kind: adds === true && text !== before ? 'completed' : 'there' }
 }
-
-// ---- the workflows: those of examples/, with a project's own settings, keys and tools in them
 
 export const UNPINNED = '@<sha> # v1'
 const STEP = /^ {6}- (?:id: \w+\n {8})?uses: ralph\/action@.*\n(?: {8}.*\n)*/gm
@@ -120,7 +146,19 @@ function inputValue(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? yamlOf(value) : value
 }
 
+// Readers of YAML 1.1 take `off` for false.
+const YAML = { lineWidth: 0, blockQuote: 'literal', compat: 'yaml-1.1' } as const
+
 export function yamlOf(value: unknown): string {
-  // Readers of YAML 1.1 take `off` for false.
-  return stringify(value, { lineWidth: 0, blockQuote: 'literal', compat: 'yaml-1.1' })
+  return stringify(value, YAML)
+}
+
+/** Maps and lists within a key stand on its line where nothing may be indented. */
+function indented(config: Written, indent: Indent): string {
+  if (indent !== 'none') return stringify(config, { ...YAML, indent })
+  const document = new Document(config)
+  visit(document, (_key, node, path) => {
+    if ((isMap(node) || isSeq(node)) && path.some(isPair)) node.flow = true
+  })
+  return document.toString({ ...YAML, blockQuote: false })
 }

@@ -78,13 +78,17 @@ export const node: Ecosystem = {
     const { name, version } = managerOf(folder, pack)
     const manager = manage(folder, name, version)
     const isWorkspace = pack.workspaces !== undefined || folder.has('pnpm-workspace.yaml')
-    const own = scriptsIn(pack)
+    const scripts = textsIn(pack)
+    const own = Object.keys(scripts)
     const members = isWorkspace ? memberScripts(folder) : []
     const isTyped = folder.has('tsconfig.json') || hasLike(folder, /\.tsx?$/)
+    const run = (script: string): string => {
+      const line = script === 'test' && name === 'npm' ? 'npm test' : manager.script.replace('NAME', script)
+      return name === 'npm' ? withoutAudit(line, script, scripts) : line
+    }
     const gate = (names: readonly string[]): string | null => {
       const script = names.find((one) => own.includes(one))
-      if (script === 'test' && name === 'npm') return 'npm test'
-      if (script !== undefined) return manager.script.replace('NAME', script)
+      if (script !== undefined) return run(script)
       const shared = names.find((one) => members.includes(one))
       return shared === undefined ? null : manager.everywhere.replace('NAME', shared)
     }
@@ -101,6 +105,7 @@ export const node: Ecosystem = {
         test: gate(SCRIPTS.test) ?? builtInTest(folder, name),
         build: gate(SCRIPTS.build),
       }),
+      others: { test: partsOfTest(scripts, run, manager) },
       isWorkspace,
     }
   },
@@ -120,16 +125,48 @@ function manage(folder: Folder, name: string, version: string): Manager {
   return isBerry ? { ...manager, ...BERRY } : manager
 }
 
-function scriptsIn(pack: Json): string[] {
-  return Object.entries(object(pack.scripts) ?? {}).flatMap(([name, script]) =>
-    typeof script === 'string' && !UNUSABLE.test(script) ? [name] : [],
+function textsIn(pack: Json): Record<string, string> {
+  const usable = Object.entries(object(pack.scripts) ?? {}).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string' && !UNUSABLE.test(entry[1]),
   )
+  return Object.fromEntries(usable)
 }
+
+/** What asks a registry for advisories: it becomes red by itself, whatever the code is. */
+const AUDIT = /\b(?:aud|audit|audit-ci|snyk)\b/
+
+/** npm runs `pretest` and `posttest` beside `test`. Where one of them asks for advisories, the script alone is run. */
+function withoutAudit(line: string, script: string, scripts: Readonly<Record<string, string>>): string {
+  const [before, after] = [`pre${script}`, `post${script}`].map((name) => scripts[name] ?? '')
+  if (!AUDIT.test(`${before} ${after}`)) return line
+  const isNeeded = before !== '' && !AUDIT.test(before ?? '') && !LINT.test(before ?? '')
+  return `${isNeeded ? `npm run pre${script} && ` : ''}${line} --ignore-scripts`
+}
+
+/** Linters are a gate of their own. */
+const LINT = /^npm run (?:lint|-s lint|--silent lint)$/
+/** Runners of tests that a script of several commands may name. */
+const RUNNER =
+  /^(?:c8 |nyc )?(?:tap|tape|mocha|jest|vitest|ava|borp|uvu|jasmine|node --test)\b[\w ./*'"{},=:@-]*$/
+
+/** Where `test` runs more than tests: its tests alone, by their own script or as they stand in it. */
+function partsOfTest(
+  scripts: Readonly<Record<string, string>>,
+  run: (script: string) => string,
+  { binary }: Manager,
+): string[] {
+  const named = OTHER_TESTS.filter((name) => name in scripts).map(run)
+  const parts = (scripts.test ?? '').split('&&').map((part) => part.trim())
+  const runners = parts.length > 1 ? parts.filter((part) => RUNNER.test(part)) : []
+  return [...named, ...runners.map((part) => (part.startsWith('node ') ? part : `${binary} ${part}`))]
+}
+
+const OTHER_TESTS = ['tests-only', 'test:unit', 'unit', 'test:node', 'test:js', 'test:src', 'mocha', 'jest']
 
 /** Scripts of the members, which are taken to be the projects below. */
 function memberScripts(folder: Folder): string[] {
   const members = folder.paths.filter((path) => /^(?:[^/]+\/){1,3}package\.json$/.test(path))
-  return members.flatMap((path) => scriptsIn(jsonObject(folder.text(path)) ?? {}))
+  return members.flatMap((path) => Object.keys(textsIn(jsonObject(folder.text(path)) ?? {})))
 }
 
 /** The compiler that the project has installed, where no script runs it. */

@@ -13,6 +13,9 @@ export type Folder = {
 /** Gate names to command lines, in the order in which they run. */
 export type Gates = Record<string, string>
 
+/** Gate names to command lines that may stand in for the gate's own, the best first. */
+export type Alternatives = Readonly<Record<string, readonly string[]>>
+
 /** What an ecosystem proposes for a folder: commands that the project itself has, and nothing that it has not asked for. */
 export type Proposal = {
   language: string
@@ -23,6 +26,8 @@ export type Proposal = {
   /** What a hosted runner lacks (https://github.com/actions/runner-images): a line of a workflow's step. */
   setup?: string | null
   gates: Gates
+  /** By gate: commands that prove less, for where the gate is red on the project as it is. */
+  others?: Alternatives
   /** Its commands reach the folders of the same ecosystem below: a workspace. */
   isWorkspace?: boolean
 }
@@ -33,6 +38,8 @@ export type Ecosystem = {
   marks: readonly string[]
   /** Where nothing marks a project of any kind, such a file makes the top one. */
   tests?: RegExp
+  /** It only fills in what no other row has found in the same folder. */
+  fillsIn?: true
   propose(folder: Folder): Proposal
 }
 

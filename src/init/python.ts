@@ -1,5 +1,9 @@
-// Python: the tools that the project has configured, by uv, poetry or pip.
+// Python: the tools that the project has configured or runs, by uv, poetry or pip.
+import { object } from '../model/json.ts'
+import { shellWord } from '../system/shell-word.ts'
 import { type Ecosystem, type Folder, firstOf, gatesFrom, hasLike } from './project.ts'
+import { type PythonProject, readProject, type Source, testSource, toolSource } from './python-needs.ts'
+import { pinnedByPreCommit, statedArguments, statedCommands } from './stated.ts'
 
 const REQUIREMENTS = [
   'requirements.txt',
@@ -7,98 +11,192 @@ const REQUIREMENTS = [
   'dev-requirements.txt',
   'requirements-test.txt',
 ]
-const TEXTS = ['pyproject.toml', 'setup.cfg', 'tox.ini', ...REQUIREMENTS]
 const TEST_FILE = /(?:^|\/)(?:test_[^/]*|[^/]*_test)\.py$/
 
 export const python: Ecosystem = {
   marks: ['pyproject.toml', 'setup.py', 'setup.cfg', 'Pipfile', ...REQUIREMENTS],
   tests: TEST_FILE,
   propose(folder) {
-    const project = folder.text('pyproject.toml')
+    const project = readProject(folder)
+    const stated = statedCommands(folder)
+    const has = (tool: Tool) => isUsed(tool, folder, project, stated)
+    const tools = TOOLS.filter(has)
     const manager = managerOf(folder, project)
-    const tools = toolsOf(folder)
-    const { prepare, start } = MANAGERS[manager](folder, project, tools)
-    /** The first of the tools that the project has, with its arguments. */
-    const run = (lines: readonly string[]): string | null => {
-      const line = lines.find((one) => tools.includes(one.split(' ')[0] ?? ''))
-      return line === undefined ? null : start + line
+    const { prepare, run } = MANAGERS[manager](folder, project, tools)
+    const gate = (tool: Tool, line: string, standard = ''): string | null => {
+      if (!tools.includes(tool)) return null
+      return run(tool, `${line} ${statedArguments(stated, line) ?? standard}`.trim())
     }
+    const hasTests = hasLike(folder, TEST_FILE)
+    const unittest = hasTests ? unittestBy(folder, run) : null
+    // What CI calls may be a part of them, with a job for each.
+    const test = tools.includes('pytest') ? run('pytest', 'pytest') : unittest
+    const others = [gate('pytest', 'pytest'), run('pytest', 'pytest'), unittest]
     return {
       language: 'Python',
       manager,
       prepare,
       setup: manager === 'pip' ? null : `pipx install ${manager}`,
       gates: gatesFrom({
-        typecheck: run(['mypy .', 'pyright']),
-        lint: run(['ruff check .', 'flake8']),
-        test: run(['pytest']) ?? (hasLike(folder, TEST_FILE) ? unittest(folder, start) : null),
+        typecheck: gate('mypy', 'mypy', scopeOfMypy(folder, project)) ?? gate('pyright', 'pyright'),
+        lint: gate('ruff', 'ruff check', '.') ?? withoutEnvironment(gate('flake8', 'flake8')),
+        test,
       }),
-      isWorkspace: /^\[tool\.uv\.workspace\]/m.test(project),
+      others: { test: distinct(others.flatMap((one) => one ?? [])).filter((one) => one !== test) },
+      isWorkspace: object(object(object(project.toml.tool)?.uv)?.workspace) !== null,
     }
   },
 }
 
-/** How tools are installed, and what stands before a tool on a command line. */
-type Way = (
+const TOOLS = ['pytest', 'ruff', 'mypy', 'flake8', 'pyright'] as const
+type Tool = (typeof TOOLS)[number]
+
+/** Files and sections that hold the settings of a tool. */
+const SETTINGS: Readonly<Record<Tool, { files: readonly string[]; sections: readonly string[] }>> = {
+  pytest: { files: ['pytest.ini', 'conftest.py', 'tests/conftest.py'], sections: ['tool:pytest', 'pytest'] },
+  ruff: { files: ['ruff.toml', '.ruff.toml'], sections: [] },
+  mypy: { files: ['mypy.ini', '.mypy.ini'], sections: ['mypy'] },
+  flake8: { files: ['.flake8'], sections: ['flake8'] },
+  pyright: { files: ['pyrightconfig.json'], sections: [] },
+}
+
+/** Whether the project has settings for the tool, lists it, or runs it; for pytest also: whether its tests need it. */
+function isUsed(
+  tool: Tool,
   folder: Folder,
-  project: string,
-  tools: readonly string[],
-) => { prepare: string | null; start: string }
-
-const MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pip', Way>> = {
-  uv: (folder) => ({
-    prepare: folder.has('uv.lock') ? 'uv sync --locked --all-groups' : 'uv sync --all-groups',
-    start: 'uv run ',
-  }),
-  poetry: () => ({ prepare: 'poetry install --no-interaction', start: 'poetry run ' }),
-  pip: (folder, project, tools) => {
-    const files = REQUIREMENTS.filter((name) => folder.has(name)).flatMap((name) => ['-r', name])
-    const isPackage = /^\[(?:project|build-system)\]/m.test(project) || folder.has('setup.py')
-    const listed = files.map((file) => folder.text(file)).join('\n')
-    const more = tools.filter((tool) => !new RegExp(`^${tool}\\b`, 'm').test(listed))
-    const wanted = [...files, ...(isPackage ? ['-e', '.'] : []), ...more]
-    if (wanted.length === 0) return { prepare: null, start: 'python3 -m ' }
-    // The system's Python takes no packages (PEP 668). Git sees nothing of a folder that ignores itself.
-    const make = 'python3 -m venv .venv && echo "*" > .venv/.gitignore'
-    return {
-      prepare: `${make} && .venv/bin/python -m pip install --quiet ${wanted.join(' ')}`,
-      start: '.venv/bin/python -m ',
-    }
-  },
-}
-
-function managerOf(folder: Folder, project: string): keyof typeof MANAGERS {
-  if (folder.has('uv.lock') || /^\[tool\.uv\b/m.test(project)) return 'uv'
-  if (folder.has('poetry.lock') || /^\[tool\.poetry\]/m.test(project)) return 'poetry'
-  return 'pip'
+  { toml, ini, sources }: PythonProject,
+  stated: readonly string[],
+) {
+  const { files, sections } = SETTINGS[tool]
+  return (
+    firstOf(folder, files) !== null ||
+    object(object(toml.tool)?.[tool]) !== null ||
+    sections.some((name) => ini[name] !== undefined) ||
+    sources.some(({ lists }) => lists.includes(tool)) ||
+    statedArguments(stated, tool) !== null ||
+    (tool === 'pytest' && hasPytestFiles(folder))
+  )
 }
 
 /** Tests that are plain functions are found by pytest alone; so many files are asked. */
 const PYTEST = /^(?:(?:import|from) pytest\b|(?:async )?def test_)/m
 const MOST_ASKED = 20
 
-/** Tools that the project names in its files, or has a file for. */
-function toolsOf(folder: Folder): string[] {
+function hasPytestFiles(folder: Folder): boolean {
   const tests = folder.paths.filter((path) => TEST_FILE.test(path)).slice(0, MOST_ASKED)
-  const isPytest = tests.some((path) => PYTEST.test(folder.text(path)))
-  const texts = [...TEXTS.map((name) => folder.text(name)), ...(isPytest ? ['pytest'] : [])].join('\n')
-  const own = {
-    pytest: 'pytest.ini',
-    ruff: 'ruff.toml',
-    mypy: 'mypy.ini',
-    flake8: '.flake8',
-    pyright: 'pyrightconfig.json',
-  }
-  return Object.entries(own).flatMap(([tool, file]) =>
-    folder.has(file) || new RegExp(`\\b${tool}\\b`).test(texts) ? [tool] : [],
+  return tests.some((path) => PYTEST.test(folder.text(path)))
+}
+
+/** Nothing where the project's settings name what is checked; else its package, which is meant to be typed. */
+function scopeOfMypy(folder: Folder, { toml, ini }: PythonProject): string {
+  const own = { ...object(object(toml.tool)?.mypy), ...ini.mypy }
+  if (['files', 'packages', 'modules'].some((key) => key in own)) return ''
+  const packages = folder.paths
+    .filter((path) => /^[A-Za-z]\w*\/__init__\.py$/.test(path))
+    .map((path) => path.split('/')[0] ?? '')
+  const named = String(object(toml.project)?.name ?? ini.metadata?.name ?? '').replace(/[-.]/g, '_')
+  const [only, ...more] = packages.filter(
+    (name) => !/^(?:tests?|testing|docs?|examples?|bench\w*|scripts|tools)$/.test(name),
   )
+  if (folder.paths.some((path) => path.startsWith('src/'))) return 'src'
+  if (packages.includes(named)) return named
+  return only !== undefined && more.length === 0 ? only : '.'
+}
+
+/** flake8 would read the packages that `prepare` installs. */
+function withoutEnvironment(gate: string | null): string | null {
+  return gate?.startsWith('.venv/') === true ? `${gate} --extend-exclude .venv` : gate
+}
+
+/** How tools are installed, and how a command line of one is started. */
+type Way = (
+  folder: Folder,
+  project: PythonProject,
+  tools: readonly Tool[],
+) => { prepare: string | null; run(tool: string, line: string): string | null }
+
+const MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pip', Way>> = {
+  uv: (folder, { sources }) => {
+    const extras = sources.filter(
+      ({ kind, name }) => kind === 'extra' && /^(?:tests?|testing|dev)$/.test(name),
+    )
+    const more = extras.map(({ name }) => ` --extra ${shellWord(name)}`).join('')
+    const isListed = (tool: string) => sources.some(({ lists }) => lists.includes(tool))
+    return {
+      prepare: `uv sync${folder.has('uv.lock') ? ' --locked' : ''} --all-groups${more}`,
+      run: (tool, line) => {
+        if (tool === 'python' || isListed(tool)) return `uv run ${line}`
+        return `uv run --with ${tool}${pinnedByPreCommit(folder, tool)} ${line}`
+      },
+    }
+  },
+  poetry: (_folder, { sources }) => {
+    const hasExtra = sources.some(
+      ({ kind, name }) => kind === 'extra' && /^(?:tests?|testing|dev)$/.test(name),
+    )
+    return {
+      prepare: `poetry install --no-interaction${hasExtra ? ' --all-extras' : ''}`,
+      run: (_tool, line) => `poetry run ${line}`,
+    }
+  },
+  pip: (folder, project, tools) => {
+    const wanted = pipWords(folder, project, tools)
+    const run = (start: string) => (_tool: string, line: string) =>
+      `${start} -m ${line.replace(/^python -m /, '')}`
+    if (wanted.length === 0) return { prepare: null, run: run('python3') }
+    // The system's Python takes no packages (PEP 668). Git sees nothing of a folder that ignores itself.
+    const make = 'python3 -m venv .venv && echo "*" > .venv/.gitignore'
+    const pip = '.venv/bin/python -m pip install --quiet'
+    // Groups are known since pip 25.1.
+    const newer = wanted.includes('--group') ? ` && ${pip} --upgrade pip` : ''
+    return {
+      prepare: `${make}${newer} && ${pip} ${wanted.map(shellWord).join(' ')}`,
+      run: run('.venv/bin/python'),
+    }
+  },
+}
+
+/** What pip is to install: the project's own lists, the project, and tools that none of the lists has. */
+function pipWords(folder: Folder, { toml, sources }: PythonProject, tools: readonly Tool[]): string[] {
+  const isFile = ({ kind, name }: Source) => kind === 'file' && REQUIREMENTS.includes(name)
+  const chosen = new Set(sources.filter(isFile))
+  const loose: string[] = []
+  const runner = testSource(sources, tools.includes('pytest') ? 'pytest' : 'unittest')
+  if (runner !== null) chosen.add(runner)
+  for (const tool of tools) {
+    if ([...chosen].some(({ lists }) => lists.includes(tool))) continue
+    const source = toolSource(sources, tool)
+    if (source !== null) chosen.add(source)
+    if (source === null || !source.lists.includes(tool)) loose.push(tool + pinnedByPreCommit(folder, tool))
+  }
+  const all = [...chosen]
+  const isPackage = 'project' in toml || 'build-system' in toml || folder.has('setup.py')
+  const extras = distinct(all.flatMap(({ extras }) => extras)).filter((one) => /^[\w.-]+$/.test(one))
+  const groups = distinct(all.flatMap(({ groups }) => groups)).filter((one) => /^[\w.-]+$/.test(one))
+  const itself = `.${extras.length > 0 ? `[${extras.join(',')}]` : ''}`
+  return [
+    ...all.flatMap(({ installs }) => installs).filter((word) => !/[$`\n]/.test(word)),
+    ...(isPackage ? ['-e', itself] : []),
+    ...groups.flatMap((group) => ['--group', group]),
+    ...loose,
+  ]
+}
+
+function distinct(words: readonly string[]): string[] {
+  return [...new Set(words)]
+}
+
+function managerOf(folder: Folder, { toml }: PythonProject): keyof typeof MANAGERS {
+  const tool = object(toml.tool)
+  if (folder.has('uv.lock') || object(tool?.uv) !== null) return 'uv'
+  if (folder.has('poetry.lock') || object(tool?.poetry) !== null) return 'poetry'
+  return 'pip'
 }
 
 /** Test files are found from the top only where their folders are packages. */
-function unittest(folder: Folder, start: string): string {
-  const python = start.replace(/ ?-m $/, '')
-  const command = `${start.endsWith('-m ') ? start : `${python}python -m `}unittest discover`
+function unittestBy(folder: Folder, run: (tool: string, line: string) => string | null): string | null {
   const top = firstOf(folder, ['tests/__init__.py', 'test/__init__.py']) === null
   const where = ['tests', 'test'].find((name) => folder.paths.some((path) => path.startsWith(`${name}/`)))
-  return top && where !== undefined ? `${command} -s ${where}` : command
+  const start = top && where !== undefined ? ` -s ${where}` : ''
+  return run('python', `python -m unittest discover${start}`)
 }

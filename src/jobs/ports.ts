@@ -103,7 +103,7 @@ function circuitsOf(steps: readonly PipelineStep[], given: Circuits): Circuits {
  * red there, such as a service, is red here.
  */
 export function answered(
-  from: FromGate,
+  given: FromGate,
   configured: readonly Gate[],
   git: Git,
   objects: CatFile,
@@ -116,16 +116,20 @@ export function answered(
     output: redact(settledLines(output).join('\n')),
   })
   let commit = ''
+  const again = given.gates.filter((one) => one.asItWas === true)
+  const from = { ...given, gates: given.gates.filter((one) => one.asItWas !== true) }
   return {
+    isHandedOver: true,
     async prepare(candidate) {
       commit = candidate
       return null
     },
     renew: async () => {},
-    async run({ of, tags, pages = [] }) {
+    async run({ of, tags, also = [], pages = [], asItWas }) {
       const shown = ({ screenshots = [] }: GateResult) =>
         landed(screenshots, from.pictures ?? {}, pages, (picture) => writeScreenshot(git, objects, picture))
       const isSame = from.code !== null && from.code === (await codeOf(git, objects, commit))
+      if (asItWas === true) return isSame ? again.map((one) => cleaned(one, true)) : []
       const failed = from.gates.find((one) => one.name === 'prepare' && !one.ok)
       if (isSame && failed !== undefined) return [cleaned(failed, false)]
       const results: GateResult[] = []
@@ -138,7 +142,7 @@ export function answered(
           if (seen !== undefined) results.push({ ...cleaned(seen, true), screenshots: await shown(seen) })
           continue
         }
-        if (!isFor(when, tags)) continue
+        if (!isFor(when, tags) && !also.includes(name)) continue
         // It did not run because of them.
         if (red && from.gates.every((one) => one.name !== name)) break
         const ran = isSame ? from.gates.find((one) => one.name === name) : undefined

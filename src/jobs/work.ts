@@ -105,6 +105,7 @@ export async function runGate({ state, limits, ports, workspace, nonce, settle }
 
 function recordedGates(gates: GatesPort, { git, objects }: Workspace, results: FromGate): GatesPort {
   return {
+    isHandedOver: true,
     renew: () => gates.renew(),
     async prepare(commit, signal, what) {
       results.code = await codeOf(git, objects, commit)

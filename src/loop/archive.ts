@@ -6,7 +6,7 @@ import { withoutDone } from '../prd/done.ts'
 import { emptyRun, newStory } from '../prd/schema.ts'
 import { notApproved } from './change.ts'
 import { peopleNotes } from './notes.ts'
-import { planDigest } from './plan.ts'
+import { storiesDigest } from './plan.ts'
 
 const NOTHING = { asked: false, pending: [], ids: [] }
 
@@ -57,7 +57,7 @@ export function withoutArchived(
 /** What a story asks for, however it stands and however its white space does. */
 function wordsOf({ id, title, acceptanceCriteria }: Story): string {
   const story = newStory({ id, title: plain(title), acceptanceCriteria: acceptanceCriteria.map(plain) })
-  return planDigest({ description: '', userStories: [story] })
+  return storiesDigest([story])
 }
 
 function plain(text: string): string {

@@ -1,5 +1,6 @@
 // An attempt, from its reservation until it is ready to be accepted, rejected or given back. Pure.
 import type { EventOf } from '../model/event.ts'
+import { type GateResult, gateFindings } from '../model/gate.ts'
 import { openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Attempt, AttemptIn, Failure, Session, State } from '../model/state.ts'
@@ -9,6 +10,7 @@ import { tried } from './breaker.ts'
 import {
   counted,
   failed,
+  lostUsage,
   redGate,
   redWords,
   reservedUsage,
@@ -106,24 +108,70 @@ export function refused(state: State, { storyId, failure }: EventOf<'refused'>):
   return attempt === null ? state : withAttempt(state, rejectable(attempt, failure))
 }
 
-export function gated(state: State, { storyId, commit, gates }: EventOf<'gated'>): State {
+export function gated(state: State, event: EventOf<'gated'>, limits: Limits): State {
+  const { storyId, commit, gates, paths } = event
   const attempt = attemptIn(state, storyId, 'guarded')
   if (attempt === null || attempt.candidate.commit !== commit) return state
-  const now: AttemptIn<'gated'> = { ...attempt, phase: 'gated', gates }
+  const held = paths === undefined ? {} : { paths }
+  const now: AttemptIn<'gated'> = { ...attempt, phase: 'gated', gates, ...held }
   const red = redGate(gates)
+  if (red === undefined && attempt.candidate.wasRed === true) return flaky(state, now)
+  const [finding] = gateFindings(gates)
+  if (red === undefined && finding !== undefined && limits.weakenedTests === 'fail')
+    return fail(state, now, 'gates', finding, weakerDetail(gates))
   if (red === undefined) return withFirstRuns(withAttempt(state, now), gates)
   const ended = withoutPort(state, gates)
   if (ended !== null) return refund(ended, storyId, 'limit', redWords(red, gates))
   return fail(state, now, 'gates', redWords(red, gates), red.output)
 }
 
+/** A judge decides where nothing was changed, and where gates no longer say what they said before. */
+export function isJudged({ candidate, gates }: AttemptIn<'gated'>, { weakenedTests }: Limits): boolean {
+  return candidate.empty || (weakenedTests === 'judge' && gateFindings(gates).length > 0)
+}
+
+/** For the next attempt: what gates said with the tests as they were, and what they no longer check. */
+function weakerDetail(gates: readonly GateResult[]): string {
+  const red = gates.find(({ asItWas, ok }) => asItWas === true && !ok)
+  const lines = gateFindings(gates).map((line) => `- ${line}`)
+  const ask = 'Keep what the tests expected, unless the acceptance criteria ask for another result.'
+  return [ask, ...lines, ...(red === undefined ? [] : ['', red.output])].join('\n')
+}
+
+/** Red at the attempt before and green now, on the same code: luck passes no story. */
+function flaky(state: State, attempt: AttemptIn<'gated'>): State {
+  const { failure = null, gates = [] } = state.records[attempt.storyId] ?? {}
+  const before = redGate(gates) ?? gates.find((gate) => gate.flaky === true)
+  const name = before?.name ?? ''
+  const now = attempt.gates.find((gate) => gate.name === name)
+  const summary = `gate ${name} is flaky: red at the attempt before, and green now on the same code`
+  const marked = attempt.gates.map((gate) =>
+    gate.name === name ? { ...gate, flaky: true as const, remarks: [FLAKY, ...(gate.remarks ?? [])] } : gate,
+  )
+  const detail =
+    before?.flaky === true
+      ? (failure?.detail ?? '')
+      : `Red:\n${before?.output ?? ''}\n\nGreen on the same code:\n${now?.output ?? ''}`
+  return fail(state, { ...attempt, gates: marked }, 'gates', summary, detail)
+}
+
+const FLAKY = 'flaky: red, and green later on the same code. Mend it, or accept it with `retries`'
+
 export function judged(state: State, event: EventOf<'judged'>, limits: Limits): State {
   const { storyId, verdict, usage, at } = event
   const gated = attemptIn(state, storyId, 'gated')
-  if (gated === null || !gated.candidate.empty) return state
+  if (gated === null || !isJudged(gated, limits)) return state
   const { session } = gated
   const attempt = { ...gated, session: { ...session, usage: addUsage(session.usage, usage) } }
   const paid = spend(called(state, at), storyId, usage)
+  if (!gated.candidate.empty && (verdict.kind === 'reset' || verdict.kind === 'none')) {
+    const [finding = ''] = gateFindings(gated.gates)
+    const why =
+      verdict.kind === 'reset'
+        ? `a judge says that the story does not ask for it: ${verdict.reason}`
+        : `no judge said that the story asks for it: ${verdict.message}`
+    return fail(paid, attempt, 'judge', `${finding}; ${why}`, weakerDetail(gated.gates))
+  }
   switch (verdict.kind) {
     case 'verified':
       return withAttempt(paid, { ...attempt, phase: 'judged' })
@@ -142,11 +190,11 @@ export function judged(state: State, event: EventOf<'judged'>, limits: Limits): 
 /** A judge, or a planner, that could not work: its vendor's limit (the other agent is next), or what a person has to mend. */
 export function unworkable(
   state: State,
-  said: { kind: 'limit'; notBefore: number | null } | { kind: 'refused'; message: string },
+  said: { kind: 'limit'; notBefore: number | null } | { kind: 'refused'; message: string; fix?: string },
   limits: Limits,
   { at, usage }: { at: number; usage: Usage },
 ): State {
-  if (said.kind === 'refused') return failed(state, said.message, MEND_AGENT)
+  if (said.kind === 'refused') return failed(state, said.message, said.fix ?? MEND_AGENT)
   // Whose session it is was decided when it began.
   const which = agentFor(state, limits, at - usage.agentSeconds * 1000)
   return withLimit(state, which, limits, said.notBefore, at)
@@ -169,13 +217,17 @@ export function refundAll(state: State, reason: AttemptIn<'returned'>['reason'],
   return Object.keys(state.attempts).reduce((after, id) => refund(after, id, reason, message), state)
 }
 
-/** What a session said that it used, whose job was lost behind it. */
-export type LostSession = { storyId: string; startedAt: number; usage: Usage }
+/** What a session used whose job was lost behind it or, `isPartial`, in the middle of it. */
+export type LostSession = { storyId: string; startedAt: number; usage: Usage; isPartial?: true }
 
-/** It counts as said: no estimate is needed for its attempt. */
-export function withLostSession(state: State, { storyId, startedAt, usage }: LostSession): State {
+/** One that had ended counts as its vendor said: no estimate is needed for its attempt. */
+export function withLostSession(
+  state: State,
+  { storyId, startedAt, usage: said, isPartial }: LostSession,
+): State {
   const attempt = attemptIn(state, storyId, 'reserved')
   if (attempt?.startedAt !== startedAt) return state
+  const usage = isPartial ? lostUsage(attempt, said) : said
   const hints = { done: false, notDone: false, stuck: null }
   const rest = { message: '', resetsAt: null, hints, learnings: [] }
   const session = { status: 'interrupted' as const, usage, ...rest }

@@ -10,13 +10,15 @@ import { counted, failed, unverified, withJob, withReady } from './change.ts'
 import { applyCommand } from './commands.ts'
 import { endOfWork, idle, MAX_IDLE_JOBS } from './limits.ts'
 import { isNoted } from './notes.ts'
+import { readPlan } from './planned.ts'
 import { revert } from './settled.ts'
 
 /** Joins with people's pushes in one job. */
 const MAX_JOINS = 5
 const REFUSED = { kind: 'refused' } as const
 
-export function synced(state: State, { commands, theirs }: EventOf<'synced'>): State {
+export function synced(before: State, { commands, theirs, context }: EventOf<'synced'>): State {
+  const state = readPlan(before, context)
   const asked = state.job.takesBranch || commands.some((command) => command.kind === 'run')
   const heard = withJob(withReady(commands.reduce(applyCommand, state), { synced: true }), {
     takesBranch: asked,

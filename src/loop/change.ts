@@ -82,7 +82,8 @@ export function withNote(state: State, storyId: string, note: string): State {
 
 /** The verification as before its first session; that a person asked for it stays. */
 export function notApproved(state: State): Verification {
-  return { ...state.verification, approved: false, sessions: 0, message: '' }
+  const { gated: _gates, ...verification } = state.verification
+  return { ...verification, approved: false, sessions: 0, message: '' }
 }
 
 /** Whatever changes code or stories takes the approval back. */
@@ -120,6 +121,25 @@ export function reservedUsage({ reserved }: Pick<Attempt, 'reserved'>): Usage {
   }
 }
 
+/** The same, where its vendor or the proxy had counted so much of it by then: that comes before a share of the limit. */
+export function lostUsage({ reserved }: Pick<Attempt, 'reserved'>, seen: Usage): Usage {
+  const guess = reservedUsage({ reserved: reserved.isShare ? { costUsd: null, tokens: null } : reserved })
+  const costUsd = Math.max(seen.costUsd, guess.costUsd)
+  const isMore = guess.inputTokens > seen.inputTokens + seen.outputTokens
+  const { inputTokens, outputTokens, cachedTokens } = isMore ? guess : seen
+  const tokens = inputTokens + outputTokens
+  return {
+    calls: seen.calls,
+    inputTokens,
+    outputTokens,
+    cachedTokens,
+    costUsd,
+    agentSeconds: seen.agentSeconds,
+    ...(costUsd > 0 ? { estimatedCostUsd: costUsd } : {}),
+    ...(tokens > 0 ? { estimatedTokens: tokens } : {}),
+  }
+}
+
 /** An iteration more of the run and of the job. */
 export function charge(
   state: State,
@@ -154,6 +174,7 @@ export function noteTime(
     summary,
     ms,
     costUsd: usage.costUsd,
+    ...(usage.estimatedCostUsd === undefined ? {} : { estimatedCostUsd: usage.estimatedCostUsd }),
     tokens: usage.inputTokens + usage.outputTokens,
     at,
     job: state.prd.run.jobs,

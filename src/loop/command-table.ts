@@ -38,6 +38,8 @@ const both = (args: string, meaning: string, example = '') => ({
   comment: told(args, meaning, example),
   cli: told(args, meaning, example),
 })
+const PAUSES = 'the iteration in work ends, then nothing more until `run`'
+const STOPS = 'the session in work is ended now and counts as no attempt; then as `pause`'
 const asks = (command: Said) => (): Understood => ({ kind: 'command', command })
 
 const ROWS = {
@@ -143,11 +145,13 @@ const ROWS = {
     read: asks({ kind: 'verify' }),
   },
   pause: {
-    ...both('', 'the iteration in work ends, then nothing more until `run`', ''),
+    comment: told('', PAUSES),
+    cli: told('[feature]', PAUSES, ''),
     read: asks({ kind: 'pause' }),
   },
   stop: {
-    ...both('', 'the session in work is ended now and counts as no attempt; then as `pause`', ''),
+    comment: told('', STOPS),
+    cli: told('[feature]', STOPS, ''),
     read: asks({ kind: 'stop' }),
   },
   retry: {

@@ -1,5 +1,6 @@
 // What is typed behind a command's name, and what it asks: the readers of the rows in command-table.ts. Pure; the text is hostile.
 import type { Command } from '../model/event.ts'
+import { idList, nearestId } from '../prd/known-ids.ts'
 import { nearest } from '../system/nearest.ts'
 
 /** Where a command is typed: `/ralph retry US-002` in a comment, `ralph retry US-002` on a command line. */
@@ -56,8 +57,11 @@ function unknownStory(
   word: string,
   { storyIds, surface }: Pick<Asked, 'storyIds' | 'surface'>,
 ) {
-  const near = nearest(word, storyIds) ?? storyIds[0] ?? ''
-  return mistake(surface, `there is no story ${readable(word)}`, `${name} ${near}`.trim())
+  const near = nearestId(word, storyIds)
+  const problem = `there is no story ${readable(word)}`
+  if (near !== null) return mistake(surface, problem, `${name} ${near}`)
+  const there = storyIds.length === 0 ? 'none yet' : idList(storyIds.map(readable))
+  return mistake(surface, `${problem}; there ${storyIds.length === 1 ? 'is' : 'are'} ${there}`, 'status')
 }
 
 function storyIn(storyIds: readonly string[], word: string): string | undefined {
@@ -106,7 +110,12 @@ export function approve(asked: Asked): Understood {
   return { kind: 'command', command: { kind: 'approve', story, digest } }
 }
 
-export function add({ text, below, surface }: Asked): Understood {
+export function add({ words, text, below, surface }: Asked): Understood {
+  if (words.length > 0) {
+    const problem = text === '' ? 'a new story needs a title' : 'a new story has its title behind --'
+    const title = [...words, ...text.split(' ')].map(plainWord).filter(Boolean).join(' ') || 'the title'
+    return mistake(surface, `${problem}, and nothing before it`, `add -- ${title.slice(0, 200)}`)
+  }
   if (text === '') return mistake(surface, 'a new story needs a title', 'add -- the title')
   const lines = below.map((line) => line.trim()).filter((line) => line !== '')
   const bullet = /^[-*]\s+(?:\[.\]\s+)?/
@@ -124,20 +133,25 @@ export function add({ text, below, surface }: Asked): Understood {
 }
 
 export function limit({ words, surface }: Asked): Understood {
-  const [what = '', by = ''] = words
+  const [what = '', by = '', ...others] = words
   const problem = 'limit takes iterations or cost, and how much more'
   if (what !== 'iterations' && what !== 'cost') return mistake(surface, problem, 'limit iterations +20')
   const [, sign, digits] = /^(\+?)(\d{1,6}(?:\.\d{1,2})?)$/.exec(by) ?? []
   const amount = Number(digits)
   const isAmount = amount > 0 && (what === 'cost' || Number.isInteger(amount))
-  if (isAmount && sign === '+') return { kind: 'command', command: { kind: 'limit', what, amount } }
+  if (isAmount && sign === '+' && others.length === 0)
+    return { kind: 'command', command: { kind: 'limit', what, amount } }
   const usual = what === 'cost' ? 5 : 20
   return mistake(surface, problem, `limit ${what} +${isAmount ? amount : usual}`)
 }
 
 /** The sender's word without anything that a page would obey. */
 export function readable(word: string): string {
-  return word.replace(/[^\p{L}\p{N}_.-]/gu, '').slice(0, 40) || 'of that name'
+  return plainWord(word) || 'of that name'
+}
+
+function plainWord(word: string): string {
+  return word.replace(/[^\p{L}\p{N}_.-]/gu, '').slice(0, 40)
 }
 
 export function mistake(surface: Surface, problem: string, line: string): Understood {

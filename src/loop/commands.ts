@@ -8,9 +8,9 @@ import { alsoAsked } from '../prd/scope.ts'
 import { askedIn } from '../prd/select.ts'
 import { askArchive } from './archive.ts'
 import { closedBreaker } from './breaker.ts'
-import { notApproved } from './change.ts'
+import { emptyRecord, notApproved, withNote } from './change.ts'
 import { triedAgain } from './limits.ts'
-import { isNoted, notesWith } from './notes.ts'
+import { isNoted } from './notes.ts'
 import { approve, askPlan, askSplit, withoutSplit } from './planned.ts'
 
 const GUIDANCE = 10
@@ -55,7 +55,9 @@ function effect(state: State, command: Command): State {
         retries: 0,
         lastResult: null,
       }))
-      return goOn(asking(saidAgain(again, ids, whyAgain), ids))
+      const remark = command.guidance
+      const word = remark === '' ? whyAgain : () => `to be worked on again: ${remark}`
+      return goOn(asking(saidAgain(again, ids, word, remark), ids))
     }
     case 'skip': {
       const skipped = each(state, command.stories, command.guidance, (story) => ({
@@ -65,7 +67,7 @@ function effect(state: State, command: Command): State {
       }))
       const why = command.guidance === '' ? '' : `: ${command.guidance}`
       const whole = command.stories.reduce(withoutSplit, skipped)
-      return goOn(saidAgain(whole, command.stories, () => `skipped${why}`))
+      return goOn(saidAgain(whole, command.stories, () => `skipped${why}`, command.guidance))
     }
     case 'note':
       return each(state, command.stories, command.guidance, (story) => story, false)
@@ -128,18 +130,20 @@ function goOn(state: State): State {
   }
 }
 
-/** Ralph's word on them is of before: it gives place to what is so now, and never to none, which would be people's. */
-function saidAgain(state: State, ids: readonly string[], word: (record: StoryRecord) => string): State {
-  const known = ids.filter((id) => isNoted(state, id))
-  const records = { ...state.records }
-  const userStories = state.prd.userStories.map((story) => {
-    const record = records[story.id]
-    if (record === undefined || !known.includes(story.id) || story.passes) return story
-    const note = word(record)
-    records[story.id] = { ...record, note }
-    return { ...story, notes: notesWith(story, record, note) }
-  })
-  return { ...state, records, prd: { ...state.prd, userStories } }
+/**
+ * Ralph's word on them is of before: it gives place to what is so now, and never to none, which would be people's. A remark
+ * of the person who says it is kept where there was no such word, too.
+ */
+function saidAgain(
+  state: State,
+  ids: readonly string[],
+  word: (record: StoryRecord) => string,
+  remark = '',
+): State {
+  const open = state.prd.userStories.filter(({ id, passes }) => ids.includes(id) && !passes)
+  return open
+    .filter(({ id }) => remark !== '' || isNoted(state, id))
+    .reduce((after, { id }) => withNote(after, id, word(after.records[id] ?? emptyRecord())), state)
 }
 
 function whyAgain({ failure }: StoryRecord): string {

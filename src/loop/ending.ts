@@ -53,7 +53,7 @@ export function published(state: State, event: EventOf<'published'>, limits: Lim
     published: event.withBranch ? event.green : state.published,
   }
   const ended = withEnding(left, { published: true, more: event.more })
-  return event.withBranch ? writtenPlan(ended) : ended
+  return event.withBranch ? writtenPlan(ended, event.context) : ended
 }
 
 export function dispatched(state: State, { runId }: EventOf<'dispatched'>): State {

@@ -12,7 +12,12 @@ export function baselined(state: State, { gates }: EventOf<'baselined'>): State 
   const red = redGate(gates)
   const pages = picturesIn(gates)
   const seen = pages.length === 0 ? state : { ...state, basePages: pages }
-  if (red === undefined) return withFirstRuns({ ...seen, baseline: 'green', baselineGates: {} }, gates)
+  if (red === undefined) {
+    const green = withFirstRuns({ ...seen, baseline: 'green', baselineGates: {} }, gates)
+    const known = Object.entries(green.baselineGates ?? {})
+    const atFork = known.map(([name, one]) => [name, { ...one, atFork: true as const }])
+    return { ...green, baselineGates: Object.fromEntries(atFork) }
+  }
   const output = `its output:\n${excerpt(red.output, 4000)}`
   const service = redService(gates)
   if (service !== undefined) return withoutService(state, service, output)
@@ -68,7 +73,7 @@ export function withoutPort(state: State, gates: readonly GateResult[]): State |
 /** The first green run of each gate is what its time is compared with: on the base, or where that was not run for it. */
 export function withFirstRuns(state: State, gates: readonly GateResult[]): State {
   const known = state.baselineGates ?? {}
-  const first = gates.filter(({ name, ok }) => ok && !Object.hasOwn(known, name))
+  const first = gates.filter(({ name, ok, asItWas }) => ok && asItWas !== true && !Object.hasOwn(known, name))
   if (first.length === 0) return state
   const entries = first.map(({ name, ms, tests }) => [name, tests === undefined ? { ms } : { ms, tests }])
   return { ...state, baselineGates: { ...known, ...Object.fromEntries(entries) } }

@@ -41,3 +41,15 @@ export function whyLost(state: State, holder: HolderRun, now: number): string | 
 function stopped(holder: HolderRun, { job }: State): boolean {
   return holder?.conclusion === 'cancelled' && holder.at < job.deadline
 }
+
+/** GitHub itself calls a check stale that is open for longer. */
+const STALE_MS = 14 * 24 * 3_600_000
+
+/** Whether a job that is over may have left checks open: no job works on the feature, and the last began not long ago. */
+export function mayHaveOpenChecks(state: State, holder: HolderRun, now: number): boolean {
+  const { lease, published, job, control } = state
+  // A job that has released its lease may still wait to dispatch the next one.
+  const isOver =
+    holder === null ? lease === null && control.mendedRun === null : holder.status === 'completed'
+  return published !== null && isOver && job.startedAt > now - STALE_MS
+}

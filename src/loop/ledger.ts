@@ -22,7 +22,27 @@ export function entered(before: State, after: State, event: Event, limits: Limit
     const hasRoom = ledger.length < MOST_ROWS || ledger.some((entry) => isSame(entry, used))
     ledger = withEntry(ledger, hasRoom ? used : { ...used, agent: 'other', model: null })
   }
-  return ledger.length === 0 ? after : { ...after, ledger }
+  const known = withLargest(after, event)
+  return ledger.length === 0 ? known : { ...known, ledger }
+}
+
+/** One that was cut short, or of which only a guess is known, says nothing of how large sessions are. */
+function withLargest(state: State, event: Event): State {
+  const usage = sessionOf(event)
+  if (usage === null || usage.estimatedTokens !== undefined) return state
+  const { costUsd, tokens } = amounts(usage)
+  if (costUsd + tokens <= 0) return state
+  const before = state.largestSession ?? { costUsd: 0, tokens: 0 }
+  const largestSession = {
+    costUsd: Math.max(before.costUsd, costUsd),
+    tokens: Math.max(before.tokens, tokens),
+  }
+  return { ...state, largestSession }
+}
+
+function sessionOf(event: Event): Usage | null {
+  if (event.kind === 'worked') return event.session.status === 'interrupted' ? null : event.session.usage
+  return event.kind === 'judged' || event.kind === 'verified' || event.kind === 'planned' ? event.usage : null
 }
 
 function withEntry(ledger: LedgerEntry[], used: LedgerEntry): LedgerEntry[] {

@@ -1,6 +1,6 @@
 // What a run may spend: iterations, jobs, money, tokens, time, calls. Pure.
 import type { Limits } from '../model/limits.ts'
-import type { Attempt, Conclusion, Control, Job, State } from '../model/state.ts'
+import type { Attempt, Conclusion, Control, Job, Reservation, State } from '../model/state.ts'
 
 /** A session with less time than this is not begun, milliseconds. */
 const LEAST_MS = 60_000
@@ -131,25 +131,21 @@ export function called(state: State, at: number, count = 1): State {
 }
 
 /**
- * What a session counts as that is lost, or whose vendor does not say: as the dearest so far, before the first as its
- * share of the limit; null is unknown.
+ * What a session counts as that is lost, or whose vendor does not say: as the largest that is known, before the first as
+ * its share of the limit; null is unknown.
  */
 export function estimate(
-  { timeline }: State,
+  { largestSession, timeline }: State,
   { maxCostUsd, maxTokens, maxIterations }: Limits,
-): { costUsd: number | null; tokens: number | null } {
-  const most = (used: number[], limit: number | null) =>
-    Math.max(0, ...used) || (limit === null ? null : limit / (maxIterations || DEFAULT_SHARES))
-  return {
-    costUsd: most(
-      timeline.map((entry) => entry.costUsd),
-      maxCostUsd,
-    ),
-    tokens: most(
-      timeline.map((entry) => entry.tokens),
-      maxTokens,
-    ),
-  }
+): Reservation {
+  // States of before have the timeline alone. What was given back may itself be an estimate.
+  const known =
+    largestSession === undefined ? timeline.filter(({ result }) => result !== 'returned') : [largestSession]
+  const costUsd = Math.max(0, ...known.map((entry) => entry.costUsd))
+  const tokens = Math.max(0, ...known.map((entry) => entry.tokens))
+  const share = (limit: number | null) => (limit === null ? null : limit / (maxIterations || DEFAULT_SHARES))
+  const isShare = costUsd + tokens === 0 ? { isShare: true as const } : {}
+  return { costUsd: costUsd || share(maxCostUsd), tokens: tokens || share(maxTokens), ...isShare }
 }
 
 /** Time that a session may take now: its own limit, or what the job has left, milliseconds. */

@@ -1,12 +1,13 @@
 // What to do next: a pure, total decision from state, limits and time. The whole policy of a run stands here.
 
 import type { Outcome, Story } from '../model/feature.ts'
-import { isDispatched, isUngated, openAttempt } from '../model/job.ts'
+import { isDispatched, openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Attempt, Conclusion, Ending, Job, State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
-import { othersWords, scopeWords, unmetOutside } from '../prd/scope.ts'
-import { askedIn, counts, importedCount, pickStory, remaining } from '../prd/select.ts'
+import { unmetOutside } from '../prd/scope.ts'
+import { askedIn, pickStory, remaining } from '../prd/select.ts'
+import { isJudged } from './attempt.ts'
 import { openUntil } from './breaker.ts'
 import {
   agentsRestUntil,
@@ -19,8 +20,8 @@ import {
   MAX_IDLE_JOBS,
   spent,
 } from './limits.ts'
+import { howComplete } from './passed.ts'
 import { isSplitting, planDigest, wantedPlanOf } from './plan.ts'
-import { passedUnchanged, passedUngated, splitInto, UNCHANGED } from './settled.ts'
 
 /** The next step as data. Every reachable state leads to `stop` in a bounded number of steps (test/unit/loop). */
 export function nextStep(state: State, limits: Limits, now: number): Step {
@@ -28,7 +29,7 @@ export function nextStep(state: State, limits: Limits, now: number): Step {
   const { branch, landing, ready } = job
   const attempt = openAttempt(state)
   if (job.ending !== null) return wrapUp(job, job.ending, limits, now)
-  if (attempt !== null) return carryOn(attempt)
+  if (attempt !== null) return carryOn(attempt, limits)
   if (job.halted?.kind === 'error') return conclude('error', job.halted.summary)
   if (job.halted !== null) return conclude('interrupted', 'cancelled; the state is saved')
   // What people pushed is gated: the job must be prepared first.
@@ -66,7 +67,7 @@ function landed(state: State): Step {
 }
 
 /** An attempt in work is always finished or given back, whatever else happens. */
-function carryOn(attempt: Attempt): Step {
+function carryOn(attempt: Attempt, limits: Limits): Step {
   switch (attempt.phase) {
     case 'reserved':
       return { kind: 'agent', attempt }
@@ -75,7 +76,7 @@ function carryOn(attempt: Attempt): Step {
     case 'guarded':
       return { kind: 'gates', attempt }
     case 'gated':
-      return attempt.candidate.empty ? { kind: 'judge', attempt } : { kind: 'accept', attempt }
+      return isJudged(attempt, limits) ? { kind: 'judge', attempt } : { kind: 'accept', attempt }
     case 'judged':
       return { kind: 'accept', attempt }
     case 'failed':
@@ -150,16 +151,22 @@ function workable(state: State): (story: Story) => boolean {
   return (story) => asked(story) && !isSplitting(state, story.id)
 }
 
+const EDITED = 'the plan was edited after it was looked at: it waits to be approved again'
+/** `stored` forgets what older versions showed. */
+const NOT_SHOWN = 'the plan waits to be approved again: an approval now covers context.md, too'
+
 /** A plan that no session could make, or that nobody has approved as it stands. */
-function planOutcome({ plan, prd, published, job }: State, limits: Limits): Conclusion | null {
+function planOutcome(state: State, limits: Limits): Conclusion | null {
+  const { plan, published, job } = state
   if (plan === undefined || plan.phase === 'begun') return null
   if (plan.phase === 'wanted')
     return plan.sessions >= limits.maxAttempts ? end('stuck', `no plan came of it: ${plan.message}`) : null
   // It is shown before it is waited for.
   if (published === null && !job.ready.opened) return null
-  if (plan.phase === 'proposed') return end('paused', 'the plan waits to be approved')
-  const isEdited = plan.digest !== planDigest(prd)
-  return isEdited ? end('paused', 'the plan was edited after it was looked at') : null
+  if (plan.phase === 'proposed')
+    return end('paused', plan.digest === '' ? NOT_SHOWN : 'the plan waits to be approved')
+  if (plan.digest === planDigest(state)) return null
+  return end('paused', plan.digest === '' ? NOT_SHOWN : EDITED)
 }
 
 /** Blocked stories; or, of a part of the feature, those outside of it that are waited for and were taken back since. */
@@ -168,32 +175,6 @@ function whyStuck({ prd, control }: State, open: readonly Story[]): string {
   if (blocked.length > 0 || control.scope === null) return `blocked: ${blocked.join(', ')}`
   const outside = unmetOutside(prd, control.scope).map(({ id }) => id)
   return `it waits for ${outside.join(', ')}, which was not asked for`
-}
-
-/** Nothing claims a gate that did not run, nor a story that nobody asked for. */
-function howComplete({ prd, job, control: { scope } }: State): string {
-  const story = scope === null ? 'every story' : `every story ${scopeWords(scope)}`
-  const others = othersWords(prd, scope)
-  const rest = others === '' ? '' : `; ${others}`
-  if (isUngated(job)) return `${story} passed, without gates${rest}`
-  const asked = askedIn(scope)
-  const { skipped } = counts(prd, scope)
-  const imported = importedCount(prd, scope)
-  const ungated = prd.userStories.some((one) => asked(one) && !one.skipped && passedUngated(one))
-  const whole = prd.userStories.filter((one) => asked(one) && splitInto(one).length > 0).length
-  const unchanged = prd.userStories.filter((one) => asked(one) && passedUnchanged(one)).length
-  const passed =
-    imported > 0
-      ? `${story} passes, ${imported} of them as imported: no gate of this run has seen ${imported === 1 ? 'it' : 'them'}`
-      : ungated
-        ? `${story} passed, not all of them by a gate of this run`
-        : `${story} passed its gates`
-  const asides = [
-    unchanged === 0 ? '' : `; ${unchanged} of them ${UNCHANGED}`,
-    skipped === whole ? '' : `; ${skipped - whole} skipped by a person`,
-    whole === 0 ? '' : `; ${whole} split into smaller ones`,
-  ]
-  return `${passed}${asides.join('')}${rest}`
 }
 
 /** The branch is not there any more: what was complete stays complete, anything else waits for a person. */

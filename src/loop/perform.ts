@@ -2,7 +2,7 @@
 
 import type { Event, Spent } from '../model/event.ts'
 import type { Limits } from '../model/limits.ts'
-import { attemptName } from '../model/paths.ts'
+import { attemptName, ownFiles } from '../model/paths.ts'
 import type { GateRun, Ports, StorePort } from '../model/ports.ts'
 import type { AttemptIn, Conclusion, State } from '../model/state.ts'
 import { STEPS, type Step } from '../model/step.ts'
@@ -11,8 +11,11 @@ import { archivedRun, withoutPending } from './archive.ts'
 import { redGate, redWords } from './change.ts'
 import { released } from './ending.ts'
 import { takenPort } from './gate-memory.ts'
-import { askJudge, gatesOn, runOf, verifyWhole } from './judge.ts'
+import { gatesOn, runOf } from './gate-run.ts'
+import { askExpectation, askJudge, gatedBefore, verifyWhole } from './judge.ts'
 import { endOfWork, goesOnByItself } from './limits.ts'
+import { isWaitingPlan } from './plan.ts'
+import { gatesAsItWas } from './whole.ts'
 import { boundsOf, type Context, guard, type Happening, putAway, work } from './work.ts'
 
 /**
@@ -114,21 +117,36 @@ async function prepare({ state, ports }: Context): Promise<Happening> {
 
 async function gate(
   { storyId, candidate }: AttemptIn<'guarded'>,
-  { state, ports }: Context,
+  { state, limits, ports }: Context,
 ): Promise<Happening> {
   const { commit } = candidate
   const stories = state.prd.userStories.filter((one) => one.id === storyId)
   const tags = stories.flatMap((story) => story.tags)
   const what = attemptName(state, storyId)
-  const gates = await gatesOn(runOf(state, { of: 'story', tags, stories, what, commit }), ports)
-  return { kind: 'gated', storyId, commit, gates }
+  const also = state.records[storyId]?.owes ?? []
+  const run = runOf(state, { of: 'story', tags, stories, what, commit, also })
+  const gates = await gatesOn(run, ports)
+  if (limits.weakenedTests === 'off' || redGate(gates) !== undefined)
+    return { kind: 'gated', storyId, commit, gates }
+  const place = { gates: ports.gates, restore: ports.repository.restore }
+  const { results, paths } = await gatesAsItWas(run, gates, {}, ports, place)
+  return {
+    kind: 'gated',
+    storyId,
+    commit,
+    gates: [...gates, ...results],
+    ...(paths.length === 0 ? {} : { paths }),
+  }
 }
 
 async function judge(
-  { storyId, candidate, gates }: AttemptIn<'gated'>,
+  { storyId, candidate, gates, base, paths = [] }: AttemptIn<'gated'>,
   context: Context,
 ): Promise<Happening> {
-  const { verdict, usage } = await askJudge({ stories: [storyId], gates }, candidate.commit, context)
+  const about = { stories: [storyId], gates }
+  const { verdict, usage } = candidate.empty
+    ? await askJudge(about, candidate.commit, context)
+    : await askExpectation(about, { from: base, to: candidate.commit, paths }, context)
   return { kind: 'judged', storyId, verdict, usage }
 }
 
@@ -150,8 +168,19 @@ async function open({ state, ports }: Context): Promise<Happening> {
   const first = begins ? await repository.record(state, `chore(ralph): start ${state.feature}`) : null
   const green = first ?? state.green
   await repository.checkOut(green, null)
+  const context = first === null ? {} : await planContext(state, first, ports)
   const begun = archivedRun({ ...state, green })
-  return moveBranch(begun, ports, (github) => ({ kind: 'opened', green, github }))
+  return moveBranch(begun, ports, (github) => ({ kind: 'opened', green, github, ...context }))
+}
+
+/** context.md at a commit, where it is part of a plan that waits. */
+async function planContext(
+  { plan, folder }: State,
+  commit: string,
+  { repository }: Ports,
+): Promise<{ context?: string }> {
+  if (!isWaitingPlan(plan)) return {}
+  return { context: (await repository.read(commit, ownFiles({ folder }).context)) ?? '' }
 }
 
 /** The branch at the green commit: checks on its head are closed before, and people see it behind. */
@@ -179,8 +208,10 @@ async function dispatch({ state, ports }: Context): Promise<Happening> {
 async function sync({ state, ports }: Context): Promise<Happening> {
   const commands = await ports.queue.read(state)
   const theirs = await ports.store.theirs(state)
-  if (theirs !== 'gone') return { kind: 'synced', commands, theirs }
-  return { kind: 'synced', commands, theirs: (await ports.pullRequest.merged(state)) ? 'merged' : 'deleted' }
+  const context = await planContext(state, state.green, ports)
+  if (theirs !== 'gone') return { kind: 'synced', commands, theirs, ...context }
+  const how = (await ports.pullRequest.merged(state)) ? 'merged' : 'deleted'
+  return { kind: 'synced', commands, theirs: how, ...context }
 }
 
 async function join(theirs: string, { state, ports }: Context): Promise<Happening> {
@@ -221,6 +252,10 @@ async function plan(split: string | null, { state, limits, ports, now }: Context
 async function verify(context: Context): Promise<Happening> {
   const { state, ports } = context
   const { repository, gates } = ports
+  if (gatedBefore(state) !== null) {
+    await repository.checkOut(state.green, null)
+    return { kind: 'verified', ...(await verifyWhole(context)) }
+  }
   const { begun, joins } = state.job.counts
   const isFirst = begun + joins + state.verification.sessions === 0 && state.plan === undefined
   if (isFirst) await repository.checkOut(state.green, null)
@@ -251,7 +286,8 @@ async function publish(conclusion: Conclusion, { state, limits, ports }: Context
   const result = await store.publish(withBranch ? onHead(saved) : saved, withBranch)
   if (result.kind !== 'published') return turnedDown(result)
   // A command that came in after our last look, while we still held the lease, was dispatched by nobody (but `stop`).
-  return { kind: 'published', green, withBranch, more: await queue.waiting(state) }
+  const context = recorded === null ? {} : await planContext(state, recorded, ports)
+  return { kind: 'published', green, withBranch, more: await queue.waiting(state), ...context }
 }
 
 /** From this publish on the checks stand on the green commit. */

@@ -7,6 +7,7 @@ import { mapTexts, oneLine, plainLines } from '../model/text.ts'
 import { parsePrd } from '../prd/parse.ts'
 import { newStory } from '../prd/schema.ts'
 import { sayMistake } from '../system/errors.ts'
+import { peopleNotes } from './notes.ts'
 
 /** More stories than a person reads before approving them. */
 const MOST_STORIES = 200
@@ -133,13 +134,36 @@ export function withParts(prd: Prd, id: string, parts: readonly Story[]): Prd {
   return { ...prd, userStories }
 }
 
-/** What an approval is given for: all words that a session is told, nothing of how stories stand. Eight hexadecimal digits. */
-export function planDigest({ description, userStories }: Pick<Prd, 'description' | 'userStories'>): string {
-  const words = userStories.map((story) => [
+/** What an approval of a plan is given for: all words that a session gets, nothing of how stories stand. Eight hexadecimal digits. */
+export function planDigest({ plan, prd, records }: Pick<State, 'plan' | 'prd' | 'records'>): string {
+  const { project, description, userStories } = prd
+  // What Ralph itself notes on a story comes into no prompt.
+  const words = userStories.map((story) =>
+    wordsOf({ ...story, notes: peopleNotes(story, records[story.id]) }),
+  )
+  return fnv(JSON.stringify([project, description, contextOf(plan), ...words]))
+}
+
+/** The same of stories alone: the parts of a split, or a story in the archive, whose digests stand in states of before. */
+export function storiesDigest(stories: readonly Story[]): string {
+  return fnv(JSON.stringify(['', ...stories.map(wordsOf)]))
+}
+
+function wordsOf(story: Story): unknown[] {
+  return [
     ...[story.id, story.title, story.description, story.acceptanceCriteria, story.dependsOn],
     ...[story.priority, story.tags, story.epicId, story.notes],
-  ])
-  return fnv(JSON.stringify([description, ...words]))
+  ]
+}
+
+/** context.md as sessions get it once the plan is approved. */
+export function contextOf(plan: Plan | undefined): string {
+  return (plan?.context || plan?.committedContext || '').trim()
+}
+
+/** Its stories stand in prd.json, and a person is to approve them or has. */
+export function isWaitingPlan(plan: Plan | undefined): boolean {
+  return plan?.phase === 'proposed' || plan?.phase === 'approved'
 }
 
 /** FNV-1a over two halves: an edit after the look is seen; nobody is kept out by it. */

@@ -10,7 +10,7 @@ import { askedIn } from '../prd/select.ts'
 import { unworkable } from './attempt.ts'
 import { mapStory, spend, unverified, withNote, without, withRecord } from './change.ts'
 import { called } from './limits.ts'
-import { planDigest, splitFault, wantedPlan, withParts } from './plan.ts'
+import { isWaitingPlan, planDigest, splitFault, storiesDigest, wantedPlan, withParts } from './plan.ts'
 
 type Planned = EventOf<'planned'>
 type Proposed = Extract<Planned['proposal'], { kind: 'proposed' }>
@@ -55,23 +55,22 @@ function proposed(state: State, proposal: Proposed, limits: Limits): State {
     description: proposal.description || state.prd.description,
   }
   const phase = limits.approvesPlans ? 'approved' : 'proposed'
-  const digest = planDigest(prd)
-  return withPlan({ ...unverified(state), prd, kept: {}, records: {} }, (plan) => ({
+  const fresh = withPlan({ ...unverified(state), prd, kept: {}, records: {} }, (plan) => ({
     ...plan,
     phase,
-    digest,
     shownAt: null,
     context,
     questions: [...new Set([...plan.questions, ...questions])].slice(-MOST_QUESTIONS),
     sessions: 0,
     message: '',
   }))
+  return withPlan(fresh, (plan) => ({ ...plan, digest: planDigest(fresh) }))
 }
 
 function withSplit(state: State, id: string, { stories, questions }: Proposed, limits: Limits): State {
   const before = state.splits?.[id]
   if (before?.phase !== 'wanted') return state
-  const digest = planDigest({ description: '', userStories: stories })
+  const digest = storiesDigest(stories)
   const waiting = { ...before, phase: 'proposed' as const, stories, questions, digest, shownAt: null }
   const known = { ...state, splits: { ...state.splits, [id]: waiting } }
   if (!limits.approvesPlans) return known
@@ -167,8 +166,8 @@ export function approve(state: State, { story: id, digest, at }: Approval): Stat
 type Approval = Extract<Command, { kind: 'approve' }>
 
 function isMeant({ shownAt, ...plan }: Plan, digest: string | null, at: number | undefined): boolean {
-  // A person may name words that are on their way here.
-  if (digest !== null) return plan.stories.length === 0 || plan.digest === digest
+  // A person may name words that are on their way here; of those that an older version showed, none are meant.
+  if (digest !== null) return plan.digest === digest || (plan.stories.length === 0 && plan.digest !== '')
   return shownAt !== null && (at === undefined || at >= shownAt)
 }
 
@@ -199,6 +198,7 @@ export function whyNot(state: State, command: Command): string | null {
     return `the parts of ${waiting[0]} wait: approve-plan ${waiting[0]} ${waiting[1].digest}`
   }
   if (isMeant(one, command.digest, command.at)) return null
+  if (one.digest === '') return 'an approval now covers context.md, too: run again, and look at the plan'
   return command.digest === null
     ? 'the plan was changed after you looked at it: look again'
     : `the words that wait are ${one.digest}, not ${command.digest}`
@@ -206,21 +206,34 @@ export function whyNot(state: State, command: Command): string | null {
 
 /** Work on the plan's stories begins: from here on people's edits are edits. */
 export function begunPlan(state: State): State {
-  return withPlan(state, (plan) => ({ ...plan, phase: 'begun', brief: '', context: '' }))
+  return withPlan(state, ({ committedContext: _, ...plan }) => {
+    return { ...plan, phase: 'begun', brief: '', context: '' }
+  })
 }
 
-/** context.md stands on the branch: from here on it is people's. */
-export function writtenPlan(state: State): State {
-  return state.plan === undefined || state.plan.context === ''
-    ? state
-    : withPlan(state, (plan) => ({ ...plan, context: '' }))
+/**
+ * Ralph has committed context.md, `text`, or nothing of it (undefined): from here on it is people's. The text is redacted,
+ * which is no edit of people's.
+ */
+export function writtenPlan(state: State, text: string | undefined): State {
+  if (text === undefined || !isWaitingPlan(state.plan)) return state
+  const written = withPlan(state, (plan) => ({ ...plan, context: '', committedContext: text }))
+  return withPlan(written, (plan) =>
+    plan.digest === planDigest(state) ? { ...plan, digest: planDigest(written) } : plan,
+  )
+}
+
+/** context.md as it stands on the branch, where people may have edited it since; undefined: it was not read. */
+export function readPlan(state: State, text: string | undefined): State {
+  if (text === undefined || !isWaitingPlan(state.plan)) return state
+  return withPlan(state, (plan) => ({ ...plan, committedContext: text }))
 }
 
 /** People are shown the stories, and the parts of stories, as they stand now: an approval is for these. `at`: epoch milliseconds. */
 export function shownPlan(state: State, at: number): State {
   const splits = Object.entries(state.splits ?? {}).map(([id, split]) => [id, shown(split, split.digest, at)])
   const known = state.splits === undefined ? state : { ...state, splits: Object.fromEntries(splits) }
-  return withPlan(known, (plan) => shown(plan, planDigest(state.prd), at))
+  return withPlan(known, (plan) => shown(plan, planDigest(state), at))
 }
 
 function shown(plan: Plan, digest: string, at: number): Plan {

@@ -20,7 +20,16 @@ import {
   quoted,
   tail,
 } from './bounded.ts'
-import { NEW_PLAN, PLAN_ANSWER, QUESTIONS, splitTask, TEMPLATES, VERDICT } from './built-in.ts'
+import {
+  EXPECTATION,
+  EXPECTATION_ANSWER,
+  NEW_PLAN,
+  PLAN_ANSWER,
+  QUESTIONS,
+  splitTask,
+  TEMPLATES,
+  VERDICT,
+} from './built-in.ts'
 import { peopleNotes } from './notes.ts'
 import { pictureName, picturePath } from './screenshots.ts'
 import { fill, namedIn, type Part } from './template.ts'
@@ -113,7 +122,13 @@ export function verifyParts(
     failureSummary: run.verification.sessions === 0 ? '' : oneLine(run.verification.message, 1000),
     answer: VERDICT,
   }
-  return fill(templateOf('verify', template), 'verify', values)
+  const { expectation } = task
+  if (expectation === undefined) return fill(templateOf('verify', template), 'verify', values)
+  const { findings, paths, from, to } = mapTexts(expectation, plainLines)
+  const changed = paths.length === 0 ? [] : ['', 'Files that it touches:', bullets(paths.slice(0, 50))]
+  const found = [bullets(findings), ...changed, '', String(values.gateResults)].join('\n')
+  const about = { base: from, commit: to, gateResults: head(found, VARIABLES.gateResults.bytes) }
+  return fill(EXPECTATION, 'verify', { ...values, ...about, answer: EXPECTATION_ANSWER })
 }
 
 /** The prompt for a session that proposes stories, or the parts of one, piece by piece. */

@@ -73,11 +73,12 @@ const REDUCERS: { readonly [K in Event['kind']]: (state: State, event: Events[K]
     failed: (state, { summary, fix }) => failed(state, summary, fix),
   }
 
-function opened(state: State, { green, github }: Events['opened']): State {
+function opened(state: State, { green, github, context }: Events['opened']): State {
   const isWritten = state.published === null || state.control.anew
   const progress = isWritten ? [] : state.progress
   const begun = archivedRun(state)
-  return writtenPlan(withReady({ ...begun, green, published: green, github, progress }, { opened: true }))
+  const after = withReady({ ...begun, green, published: green, github, progress }, { opened: true })
+  return writtenPlan(after, context)
 }
 
 function cutShort(state: State, { kind, spent }: Events['interrupted' | 'out-of-time']): State {

@@ -5,6 +5,7 @@ import type { Story } from '../model/feature.ts'
 import { isGated } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Attempt, Candidate, Failure, Kept, State, TimelineEntry } from '../model/state.ts'
+import { isJudged } from './attempt.ts'
 import { closedBreaker, struck } from './breaker.ts'
 import {
   charge,
@@ -65,7 +66,8 @@ export function returned(state: State, { storyId, kept, at }: EventOf<'returned'
     attempt.message,
     at,
   )
-  const saved = kept === null ? freed : { ...freed, kept: withKept(state.kept, attempt, kept) }
+  const noted = withRecord(freed, storyId, (old) => ({ ...old, givenBack: (old.givenBack ?? 0) + 1 }))
+  const saved = kept === null ? noted : { ...noted, kept: withKept(state.kept, attempt, kept) }
   if (attempt.reason !== 'lost' && attempt.reason !== 'interrupted') return saved
   const interruptions = (saved.records[storyId]?.interruptions ?? 0) + 1
   const counted = withRecord(saved, storyId, (old) => ({ ...old, interruptions }))
@@ -155,11 +157,15 @@ export function splitInto({ skipped, extra }: Story): string[] {
 
 type Built = Pick<Candidate, 'empty' | 'builtAt'>
 
-export function accepted(state: State, { storyId, commit, at, after = {} }: EventOf<'accepted'>): State {
+export function accepted(
+  state: State,
+  { storyId, commit, at, after = {} }: EventOf<'accepted'>,
+  limits: Limits,
+): State {
   const attempt = state.attempts[storyId]
   if (attempt?.phase !== 'judged' && attempt?.phase !== 'gated') return state
   const { candidate, gates } = attempt
-  if (candidate.commit !== commit || (candidate.empty && attempt.phase !== 'judged')) return state
+  if (candidate.commit !== commit || (attempt.phase === 'gated' && isJudged(attempt, limits))) return state
   const done = passStory(withTests(withSteps(state, after), gates), attempt, candidate)
   const prd = mapStory(done.prd, storyId, (story) => ({
     ...story,
@@ -169,11 +175,12 @@ export function accepted(state: State, { storyId, commit, at, after = {} }: Even
   const paid = charge(moved, attempt, 'passed', howPassed(state, storyId, candidate.empty), at)
   const written = { ...logged(paid, passedEntry(state, attempt, candidate)), progress: [] }
   return unverified(
-    withRecord(written, storyId, ({ unsplit: _told, ...record }) => ({
+    withRecord(written, storyId, ({ unsplit: _told, owes: _paid, ...record }) => ({
       ...record,
       failure: null,
       gates,
       remarks: candidate.remarks,
+      ...(attempt.phase === 'judged' && attempt.paths !== undefined ? { expected: attempt.paths } : {}),
       interruptions: 0,
       breaker: closedBreaker(),
       commit,

@@ -6,10 +6,13 @@ import { emptyControl, newEnding, newJob } from '../model/job.ts'
 import { Conclusion, type Job, State, type StoryRecord } from '../model/state.ts'
 import { shown } from '../model/text.ts'
 import { UserError } from '../system/errors.ts'
+import { isWaitingPlan } from './plan.ts'
 
 const VERSION = 2
 /** What versions before it could not put together. */
 const IN_FILES = 3
+/** A plan waits, and its approval is for context.md, too: versions before it would begin on words that no person has seen. */
+const WITH_PLAN = 4
 
 export const STATE_FOLDER = '.ralph-state'
 export const STATE_FILE = `${STATE_FOLDER}/state.json`
@@ -30,7 +33,8 @@ export function stateFiles(state: State): { text: string; stories: readonly Stor
   const stories = storyFiles(userStories)
   const isOne = stories.length <= 1
   const feature = withField(textOf(head), 'userStories', isOne ? (stories[0]?.text ?? '[]') : '[]')
-  const all = isOne ? rest : { ...rest, version: IN_FILES, storyFiles: stories.length }
+  const version = isWaitingPlan(state.plan) ? WITH_PLAN : isOne ? VERSION : IN_FILES
+  const all = isOne ? { ...rest, version } : { ...rest, version, storyFiles: stories.length }
   const most = withField(textOf(all), 'prd', feature)
   const told = recordTexts(Object.values(records))
   const fields = Object.keys(records).map((id, at) => `${JSON.stringify(id)}:${told[at]}`)
@@ -73,13 +77,17 @@ export async function readState(
   const text = await read(STATE_FILE)
   if (text === null) return null
   const found = parsed(text, path)
-  const count = versionOf(found) === IN_FILES ? (OfFiles.safeParse(found).data?.storyFiles ?? 0) : 0
+  const count = versionOf(found) >= IN_FILES ? (OfFiles.safeParse(found).data?.storyFiles ?? 0) : 0
   const texts: (string | null)[] = []
   while (texts.length < count) texts.push(await read(`${STATE_FOLDER}/${storyFileName(texts.length)}`))
   return checked(found, texts, path)
 }
 
-const OfFiles = z.looseObject({ storyFiles: z.int().check(z.gte(0), z.lte(10_000)), prd: z.looseObject({}) })
+const OfFiles = z.looseObject({
+  /** Left out where prd.json holds them. */
+  storyFiles: z.exactOptional(z.int().check(z.gte(0), z.lte(10_000))),
+  prd: z.looseObject({}),
+})
 
 /** The state in the text of `state.json`; `path` names it for people. Throws UserError where it is none that this version reads. */
 export function stateFrom(text: string, path?: string): State {
@@ -88,24 +96,32 @@ export function stateFrom(text: string, path?: string): State {
 
 function checked(found: unknown, stories: readonly (string | null)[], path = 'state.json'): State {
   const version = versionOf(found)
-  if (version > IN_FILES)
+  if (version > WITH_PLAN)
     throw new UserError({
       path: `${path}: version`,
       found: String(version),
-      expected: `${IN_FILES} or less`,
+      expected: `${WITH_PLAN} or less`,
       fix: 'a newer version of Ralph has written it: update this one (the ref of the action, or the installed command), then run again',
     })
-  const whole = version === IN_FILES ? joined(found, stories, path) : found
+  const whole = version >= IN_FILES ? joined(found, stories, path) : found
   const result = State.safeParse(version < VERSION ? migrated(found) : whole, { reportInput: true })
-  if (result.success) return result.data
+  if (result.success) return version < WITH_PLAN ? planNotShown(result.data) : result.data
   throw broken(path, result.error.issues)
+}
+
+/** What an older version showed of a plan, and asked people to approve, was less than its sessions would get. */
+function planNotShown(state: State): State {
+  const { plan } = state
+  if (plan === undefined || !isWaitingPlan(plan)) return state
+  return { ...state, plan: { ...plan, phase: 'proposed', digest: '', shownAt: null } }
 }
 
 /** As a state of version 2. */
 function joined(found: unknown, texts: readonly (string | null)[], path: string): unknown {
   const { data } = OfFiles.safeParse(found)
   if (data === undefined) return found
-  const { storyFiles, prd, ...rest } = data
+  const { storyFiles = 0, prd, ...rest } = data
+  if (storyFiles === 0) return { ...rest, version: VERSION, prd }
   const missing = texts.length < storyFiles ? texts.length : texts.indexOf(null)
   if (missing >= 0)
     throw damaged(`${path}: storyFiles`, `no ${storyFileName(missing)} beside it`, 'that file')

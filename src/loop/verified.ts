@@ -34,9 +34,9 @@ export function verified(state: State, event: Verified, limits: Limits): State {
     case 'refused':
       return unworkable(paid, verdict, limits, event)
     case 'none':
-      return withoutVerdict(paid, verdict.message)
+      return withoutVerdict(paid, verdict.message, gates)
     case 'reset':
-      return resetStories(paid, verdict.stories, verdict.reason, event, limits)
+      return resetStories(paid, verdict, event, limits)
   }
 }
 
@@ -60,18 +60,17 @@ function withEvidence(state: State, found: readonly StoryEvidence[]): State {
   return { ...state, prd: { ...state.prd, userStories } }
 }
 
-function withoutVerdict(state: State, message: string): State {
-  const { verification } = state
-  return {
-    ...state,
-    verification: { ...verification, approved: false, sessions: verification.sessions + 1, message },
-  }
+/** Gates that were green need not run again for the next judge. */
+function withoutVerdict(state: State, message: string, gates: Verified['gates']): State {
+  const { gated: _before, ...verification } = state.verification
+  const gated = redGate(gates) === undefined ? { gated: { commit: state.green, gates } } : {}
+  const sessions = verification.sessions + 1
+  return { ...state, verification: { ...verification, ...gated, approved: false, sessions, message } }
 }
 
 function resetStories(
   state: State,
-  named: readonly string[],
-  reason: string,
+  { stories: named, reason, gate, detail }: Extract<Verified['verdict'], { kind: 'reset' }>,
   { gates, at }: Verified,
   limits: Limits,
 ): State {
@@ -80,12 +79,22 @@ function resetStories(
     .filter((story) => story.passes && asked(story) && named.includes(story.id))
     .map(({ id }) => id)
   // A judge that takes back nothing that had passed has said nothing.
-  if (ids.length === 0) return withoutVerdict(state, reason)
+  if (ids.length === 0) return withoutVerdict(state, reason, gates)
+  const kind = gate === undefined ? 'judge' : 'gates'
   const red = redGate(gates)
-  const failure: Failure = { kind: 'judge', summary: reason, detail: red?.output ?? '' }
+  const failure: Failure = { kind, summary: reason, detail: detail ?? red?.output ?? '' }
   return ids.reduce((after, id) => {
     const reverted = revert(after, id, failure, at, limits)
     // What is red on the whole alone, its places and its pictures, is looked for at the story.
-    return red === undefined ? reverted : withRecord(reverted, id, (record) => ({ ...record, gates }))
+    const shown = red === undefined ? reverted : withRecord(reverted, id, (record) => ({ ...record, gates }))
+    return gate === undefined ? shown : owing(shown, id, gate)
   }, unverified(state))
+}
+
+/** From now on the gate runs for the story whatever its tags, and an empty change does not pass it. */
+function owing(state: State, id: string, gate: string): State {
+  return withRecord(state, id, (record) => ({
+    ...record,
+    owes: [...new Set([...(record.owes ?? []), gate])],
+  }))
 }

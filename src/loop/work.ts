@@ -6,7 +6,7 @@ import type { Inspection, Ports, SessionBounds } from '../model/ports.ts'
 import type { Attempt, AttemptIn, Failure, Kept, Session, State } from '../model/state.ts'
 import { addUsage } from '../model/usage.ts'
 import { DamagedClone, messageOf } from '../system/errors.ts'
-import { spend } from './change.ts'
+import { redGate, redService, spend } from './change.ts'
 import { budgetLeft, estimate, sessionMs, spent } from './limits.ts'
 
 export type Happening = Event extends infer E ? (E extends { at: number } ? Omit<E, 'at'> : never) : never
@@ -69,11 +69,33 @@ export async function guard(attempt: AttemptIn<'worked'>, context: Context): Pro
   const candidate = {
     ...seen.candidate,
     empty: seen.candidate.empty || (await isSetUpAlone(attempt, context)),
+    ...((await isAsItWasRed(attempt, context)) ? { wasRed: true as const } : {}),
   }
+  const owed = candidate.empty ? unanswered(storyId, context.state) : null
+  if (owed !== null) return { kind: 'refused', storyId, failure: owed }
   const isAllowed = !candidate.empty || (context.limits.finalVerification && session.hints.done)
   if (isAllowed) return { kind: 'guarded', storyId, candidate }
   const failure: Failure = { kind: 'empty-diff', summary: 'the session changed nothing', detail: '' }
   return { kind: 'refused', storyId, failure }
+}
+
+/** A red gate is answered by a change, whatever anybody says. */
+function unanswered(storyId: string, { records }: State): Failure | null {
+  const { owes = [], failure = null } = records[storyId] ?? {}
+  const [gate] = owes
+  if (gate === undefined) return null
+  const summary = `gate ${gate} was red on the whole because of this story, and the session changed nothing`
+  return { kind: 'empty-diff', summary, detail: failure?.detail ?? '' }
+}
+
+/** Whether the code is what a gate was red on at the attempt before: nothing was changed since. */
+async function isAsItWasRed({ storyId }: AttemptIn<'worked'>, { state, ports }: Context): Promise<boolean> {
+  const [record, kept] = [state.records[storyId], state.kept[storyId]]
+  if (kept === undefined || record?.failure?.kind !== 'gates' || redService(record.gates) !== undefined)
+    return false
+  if (redGate(record.gates) === undefined && !record.gates.some(({ flaky }) => flaky === true)) return false
+  const now = await workAsItStands(storyId, state, ports)
+  return now?.tree === kept.tree && now.base === kept.base
 }
 
 /** A set-up alone is no work on the story: a session that added nothing to it has changed nothing. */

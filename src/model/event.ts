@@ -53,19 +53,29 @@ export type Joined = {
 export type Spent = { storyId: string | null; usage: Usage }
 
 /** What happened; `at` is epoch milliseconds. `reduce` is the only place that turns it into state. */
-export type Event = { at: number } & (
-  | { kind: 'synced'; commands: Command[]; theirs: { head: string } | 'merged' | 'deleted' | null }
+export type Event = {
+  at: number
+} /** `context`: context.md on the branch, where a plan waits that an approval would be for. */ & (
+  | {
+      kind: 'synced'
+      commands: Command[]
+      theirs: { head: string } | 'merged' | 'deleted' | null
+      /** context.md on the branch, where a plan waits: an approval is for it, too. */
+      context?: string
+    }
   | ({ kind: 'joined'; theirs: string } & Omit<Joined, 'code'>)
   | { kind: 'restored' }
   | { kind: 'join-failed'; summary: string }
   | { kind: 'prepared' }
   | { kind: 'baselined'; gates: GateResult[] }
-  | { kind: 'opened'; green: string; github: GithubIds }
+  /** `context`: of a plan, as the commit that was made here holds it. */
+  | { kind: 'opened'; green: string; github: GithubIds; context?: string }
   | { kind: 'reserved'; storyId: string }
   | { kind: 'worked'; storyId: string; session: Session }
   | { kind: 'guarded'; storyId: string; candidate: Candidate }
   | { kind: 'refused'; storyId: string; failure: Failure }
-  | { kind: 'gated'; storyId: string; commit: string; gates: GateResult[] }
+  /** `paths`: files that stood as they were when gates ran once more. */
+  | { kind: 'gated'; storyId: string; commit: string; gates: GateResult[]; paths?: string[] }
   | { kind: 'judged'; storyId: string; verdict: Verdict; usage: Usage }
   | { kind: 'accepted'; storyId: string; commit: string; after?: Afterwards }
   | { kind: 'rejected'; storyId: string; kept: Kept | null }
@@ -74,7 +84,7 @@ export type Event = { at: number } & (
   | { kind: 'planned'; split: string | null; proposal: Proposal; usage: Usage }
   | { kind: 'concluded'; conclusion: Conclusion }
   | { kind: 'pushed'; github: GithubIds }
-  | { kind: 'published'; green: string; withBranch: boolean; more: boolean }
+  | { kind: 'published'; green: string; withBranch: boolean; more: boolean; context?: string }
   | { kind: 'diverged'; theirs: string }
   | { kind: 'dispatched'; runId: number | null }
   | { kind: 'dispatch-failed'; summary: string }
@@ -139,8 +149,9 @@ export const EVENTS = {
 export type Verdict =
   /** `evidence`: left out by a judge that named none. */
   | { kind: 'verified'; evidence?: readonly StoryEvidence[] }
-  | { kind: 'reset'; stories: string[]; reason: string }
+  /** `gate`: the one that is red; left out where a judge says it. `detail`: what the gate printed. */
+  | { kind: 'reset'; stories: string[]; reason: string; gate?: string; detail?: string }
   | { kind: 'limit'; notBefore: number | null; message: string }
   /** The agent cannot work at all: a person must act. */
-  | { kind: 'refused'; message: string }
+  | { kind: 'refused'; message: string; fix?: string }
   | { kind: 'none'; message: string }

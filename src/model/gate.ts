@@ -18,8 +18,17 @@ export type Gate = {
 
 export const BROWSER_GATE = 'browser'
 
+/** How a gate `ended` that was ended with its run: it says nothing about the tree. */
+export const CANCELLED = 'cancelled'
+
 export type TestCounts = z.infer<typeof TestCounts>
-export const TestCounts = z.object({ passed: z.number(), failed: z.number(), skipped: z.number() })
+export const TestCounts = z.object({
+  passed: z.number(),
+  failed: z.number(),
+  skipped: z.number(),
+  /** Files of tests that ended without one. */
+  empty: z.exactOptional(z.number()),
+})
 
 /** A place in a file that a gate named. `message` is one to three lines, not trusted. */
 export type Annotation = z.infer<typeof Annotation>
@@ -55,8 +64,12 @@ export const GateResult = z.object({
   tests: z.exactOptional(TestCounts),
   /** It was red, and green when it ran again on the same tree. */
   flaky: z.exactOptional(z.literal(true)),
-  /** What a person should know of a green one, too: slower than before, tests that are gone, lines that no test ran. */
+  /** What a person should know of a green one, too: slower than before, lines that no test ran. */
   remarks: z.exactOptional(z.array(z.string())),
+  /** What a green one no longer checks: tests that did not run, or were skipped. Somebody has to have asked for it. */
+  findings: z.exactOptional(z.array(z.string())),
+  /** It ran once more, with the files of tests and the settings of its tools as they were before the change. */
+  asItWas: z.exactOptional(z.literal(true)),
   /** From files that the gate wrote (`report`); what stands in its output is found there when it is shown. */
   annotations: z.exactOptional(z.array(Annotation)),
   screenshots: z.exactOptional(z.array(Screenshot)),
@@ -69,9 +82,42 @@ export function isService({ name }: Pick<GateResult, 'name'>): boolean {
 
 /** What a gate took on the base, and counted when it last was green there or for a story; to compare with. */
 export type GateBaseline = z.infer<typeof GateBaseline>
-export const GateBaseline = z.object({ ms: z.number(), tests: z.exactOptional(TestCounts) })
+export const GateBaseline = z.object({
+  ms: z.number(),
+  tests: z.exactOptional(TestCounts),
+  /** It was green at the fork point; else it was green for the first time with a story's work. */
+  atFork: z.exactOptional(z.literal(true)),
+})
 
-/** What a person should know of these gates, a line each. */
+/** What a person should know of these gates, a line each; what they no longer check comes first. */
 export function remarksOf(gates: readonly GateResult[]): string[] {
-  return gates.flatMap(({ name, remarks = [] }) => remarks.map((remark) => `gate ${name}: ${remark}`))
+  const remarks = gates.flatMap(({ name, remarks: all = [] }) => all.map((one) => `gate ${name}: ${one}`))
+  return [...gateFindings(gates), ...remarks]
+}
+
+/** What green gates no longer check since a change, a line each. */
+export function gateFindings(gates: readonly GateResult[]): string[] {
+  const red = gates.filter(({ ok, asItWas }) => asItWas === true && !ok)
+  return [
+    ...red.map(({ name, ended, output }) => `gate ${name}: red (${ended}): ${tellingWords(output)}`),
+    ...gates.flatMap(({ name, findings = [] }) => findings.map((one) => `gate ${name}: ${one}`)),
+  ]
+}
+
+/** The name of a gate that runs with the tests as they were. */
+export function asItWasName(name: string): string {
+  return `${name} (tests as they were)`
+}
+
+const TELLING = /\b(?:expected|actual|assert\w*|error|fail\w*|got|want\w*|not found|cannot)\b|^not ok|^[✖✗×]/i
+/** Of reporters: what they say of every failure. */
+const EVERY = /^(?:failureType|location|duration_ms|code|stack|type|operator|at)\b/
+const LONGEST_WORDS = 160
+
+/** The first lines of an output that say what is wrong, as one. */
+function tellingWords(output: string): string {
+  const lines = output.split('\n').map((line) => line.trim())
+  const told = lines.filter((line) => TELLING.test(line) && !EVERY.test(line))
+  const words = (told.length > 0 ? told : lines.filter(Boolean)).slice(0, 3).join('; ')
+  return words.length > LONGEST_WORDS ? `${words.slice(0, LONGEST_WORDS - 3)}...` : words
 }

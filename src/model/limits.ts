@@ -25,6 +25,8 @@ export type Limits = {
   breaker: BreakerLimits
   baseline: boolean
   finalVerification: boolean
+  /** What the tests as they were, red on a change, or fewer tests than before come to. */
+  weakenedTests: 'judge' | 'warn' | 'fail' | 'off'
   /** `evidence: require`: an approval that names nothing counts for nothing. */
   requiresEvidence: boolean
   /** `approve: auto`: nobody has to say that a plan is good. */

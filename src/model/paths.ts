@@ -2,7 +2,7 @@
 import type { State } from './state.ts'
 
 /** Paths of Ralph's own files, relative to the top of the work tree. */
-export function ownFiles(state: State): {
+export function ownFiles(state: Pick<State, 'folder'>): {
   prd: string
   page: string
   progress: string

@@ -18,6 +18,8 @@ export const Plan = z.object({
   shownAt: z.nullable(z.number()),
   /** For context.md, until it is committed. */
   context: z.string(),
+  /** context.md as the branch holds it, while the plan waits: an approval is for it, too. */
+  committedContext: z.exactOptional(z.string()),
   /** What the session could not know, for people to answer. */
   questions: z.array(z.string()),
   /** Sessions in a row without a plan that can be used, and why the last one had none. */

@@ -4,7 +4,7 @@ import type { Story } from './feature.ts'
 import type { GateBaseline, GateResult, Screenshot } from './gate.ts'
 import type { Afterwards, SessionStep } from './pipeline.ts'
 import type { PlanTask, Proposal } from './plan.ts'
-import type { AttemptIn, Candidate, Conclusion, Failure, Kept, Session, State } from './state.ts'
+import type { AttemptIn, Candidate, Conclusion, Failure, Kept, Reservation, Session, State } from './state.ts'
 import type { Step } from './step.ts'
 import type { Usage } from './usage.ts'
 
@@ -19,7 +19,9 @@ export type Clock = {
 export type SessionBounds = {
   timeoutMs: number
   budget: { costUsd: number | null; tokens: number | null }
-  reserved: { costUsd: number | null; tokens: number | null }
+  reserved: Reservation
+  /** What the vendor's stream, or the proxy, has counted of the session so far; called as that grows. */
+  onUsed?: (usage: Usage) => void
 }
 
 /** The stories by their ids, and what the gates have just said of the tree. */
@@ -28,6 +30,17 @@ export type JudgeTask = {
   gates: readonly GateResult[]
   /** Of the pages of these stories; each lies where `picturePath` says. */
   pictures?: readonly Screenshot[]
+  /** The one question, in the place of a judgement: whether the stories ask for this change of what gates expect. */
+  expectation?: Expectation
+}
+
+/** What gates no longer check, or say against the tests as they were, since a change of these files. */
+export type Expectation = {
+  findings: readonly string[]
+  paths: readonly string[]
+  /** Commits. */
+  from: string
+  to: string
 }
 
 /** Starts fresh sessions. Never throws for what the agent does. */
@@ -84,10 +97,30 @@ export type GateRun = {
   baseline: Readonly<Record<string, GateBaseline>>
   /** How pages looked when they last were green, the newest last. */
   pages?: readonly Screenshot[]
+  /** Gates that run whatever their tags: each was red on the whole, and the story has to make it green. */
+  also?: readonly string[]
+  /** Only these gates. */
+  only?: readonly string[]
+  /** The commit has files of tests as they were before the change. */
+  asItWas?: true
+}
+
+/**
+ * A fresh clone in a folder of its own, with a home and temporary folders of its own and no file that a commit does not hold.
+ * Removed when it is disposed of.
+ */
+export type CleanRoom = AsyncDisposable & {
+  /** Makes it a new checkout of this commit; the next `prepare` installs from nothing. */
+  checkOut(commit: string): Promise<void>
+  /** Puts tracked files back to the commit after a gate wrote into them. */
+  restore(commit: string): Promise<boolean>
+  gates: Pick<GatesPort, 'run' | 'prepare'>
 }
 
 /** Ends, when it is disposed of, what gates had beside them. */
 export type GatesPort = Partial<AsyncDisposable> & {
+  /** Its results go from job to job, and stand for the commit that is handed over alone. */
+  readonly isHandedOver?: true
   /** The gates in order; stops at the first blocking failure. */
   run(run: GateRun, signal: AbortSignal): Promise<GateResult[]>
   /** Runs the `prepare` command where the commit's lockfiles are not those that it last ran for; null when it need not. */
@@ -124,6 +157,20 @@ export type RepositoryPort = {
    * `refused`: people rewrote the branch, and nobody said that it is to be taken as it is (`job.takesBranch`).
    */
   join(state: State, theirs: string): Promise<Joined | { refused: string }>
+  /**
+   * A commit like `to`, but that the files which its gates' tests and settings are made of stand as they were at `from`; null
+   * where the change between them touches none. `but`: paths whose change was asked for. `only`: no others.
+   */
+  asItWas(
+    from: string,
+    to: string,
+    which: { but?: readonly string[]; only?: readonly string[] },
+  ): Promise<{ commit: string; paths: string[] } | null>
+  /**
+   * The commits from the fork point to the green one, the oldest first, each with the story of this run that it is. Of the others,
+   * which people made, `paths` are the files that they changed.
+   */
+  history(state: State): Promise<{ commit: string; storyId: string | null; paths: string[] }[]>
   /** A file's text at a commit, or null: what agents read there is Ralph's or people's, never the session's. */
   read(commit: string, path: string): Promise<string | null>
 }
@@ -193,6 +240,8 @@ export type Ports = {
   clock: Clock
   agent: AgentPort
   gates: GatesPort
+  /** Null where gates run in the work tree alone: `clean-room: off`, and jobs that only take over results. */
+  openCleanRoom: ((state: State) => Promise<CleanRoom>) | null
   repository: RepositoryPort
   store: StorePort
   queue: QueuePort

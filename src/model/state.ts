@@ -49,10 +49,21 @@ export const Candidate = z.object({
   commit: z.string(),
   /** No change beside `.ralph/`: passes only through an independent judge. */
   empty: z.boolean(),
+  /** The code is what a gate was red on at the attempt before: green now, that gate is flaky. */
+  wasRed: z.exactOptional(z.literal(true)),
   /** What the guard and the watchers saw and did not refuse, for the check. */
   remarks: z.array(z.string()),
   /** Epoch milliseconds. */
   builtAt: z.number(),
+})
+
+/** What a session is taken to use where its vendor does not say; null where nothing is known and no limit is set. */
+export type Reservation = z.infer<typeof Reservation>
+export const Reservation = z.object({
+  costUsd: z.nullable(z.number()),
+  tokens: z.nullable(z.number()),
+  /** A share of the limit, for no session of the run is known yet: what is seen of the session counts before it. */
+  isShare: z.exactOptional(z.literal(true)),
 })
 
 const Reserved = z.object({
@@ -65,15 +76,20 @@ const Reserved = z.object({
   base: z.string(),
   /** Epoch milliseconds. */
   startedAt: z.number(),
-  /** What a takeover charges as *estimated* when the job was lost; null where nothing is known and no limit is set. */
-  reserved: z.object({ costUsd: z.nullable(z.number()), tokens: z.nullable(z.number()) }),
+  /** What a takeover charges as *estimated* when the job was lost. */
+  reserved: Reservation,
   /** A person wants to begin anew: what it leaves, which grew from what was kept, is thrown away with that. */
   unwanted: z.boolean(),
   phase: z.literal('reserved'),
 })
 const Worked = z.extend(Reserved, { phase: z.literal('worked'), session: Session })
 const Guarded = z.extend(Worked, { phase: z.literal('guarded'), candidate: Candidate })
-const Gated = z.extend(Guarded, { phase: z.literal('gated'), gates: z.array(GateResult) })
+const Gated = z.extend(Guarded, {
+  phase: z.literal('gated'),
+  gates: z.array(GateResult),
+  /** Files that stood as they were when gates ran once more. */
+  paths: z.exactOptional(z.array(z.string())),
+})
 
 /** An iteration in work. It is reserved durably before the agent starts, so that a crash cannot hide its cost. */
 export type Attempt = z.infer<typeof Attempt>
@@ -82,7 +98,7 @@ export const Attempt = z.discriminatedUnion('phase', [
   Worked,
   Guarded,
   Gated,
-  /** It changed nothing, and an independent judge agrees. */
+  /** It changed nothing, or what gates expect, and an independent judge agrees. */
   z.extend(Gated, { phase: z.literal('judged') }),
   z.extend(Worked, {
     phase: z.literal('failed'),
@@ -137,6 +153,8 @@ export const StoryRecord = z.object({
   usage: Usage,
   /** All attempts ever, charged or not. */
   attempts: z.number(),
+  /** Of them, those that were given back and count for nothing. */
+  givenBack: z.exactOptional(z.number()),
   /** Gates and agent together, milliseconds. */
   ms: z.number(),
   /** The green commit of its last pass. */
@@ -145,6 +163,10 @@ export const StoryRecord = z.object({
   note: z.string(),
   /** How often it was blocked because it is more than a session holds. */
   tooLarge: z.exactOptional(z.number()),
+  /** Files whose change of what gates expect was asked for, as a judge said. */
+  expected: z.exactOptional(z.array(z.string())),
+  /** Gates that were red on the whole and reset it: they run for it whatever its tags, and only a change makes it pass. */
+  owes: z.exactOptional(z.array(z.string())),
   /** Why it was not split when that was asked for last. */
   unsplit: z.exactOptional(z.string()),
 })
@@ -215,6 +237,8 @@ export const Verification = z.object({
   message: z.string(),
   /** What its gates had to tell when it was last held. */
   remarks: z.exactOptional(z.array(z.string())),
+  /** Its gates, which were green on this commit: where the judge gave no verdict only the judge is asked again. */
+  gated: z.exactOptional(z.object({ commit: z.string(), gates: z.array(GateResult) })),
 })
 
 export type TimelineEntry = z.infer<typeof TimelineEntry>
@@ -226,6 +250,8 @@ export const TimelineEntry = z.object({
   summary: z.string(),
   ms: z.number(),
   costUsd: z.number(),
+  /** Of the cost, what Ralph computed itself. */
+  estimatedCostUsd: z.exactOptional(z.number()),
   /** In and out; cached ones among them. */
   tokens: z.number(),
   /** Epoch milliseconds. */
@@ -374,6 +400,8 @@ export const State = z.object({
   timeline: z.array(TimelineEntry),
   /** All that the run's sessions used; what a job that was lost is charged with stands in `prd.run.usage` alone. */
   ledger: z.exactOptional(z.array(LedgerEntry)),
+  /** Of the run's sessions that came to their end and whose vendor told what they used: what one is taken to use that did not. */
+  largestSession: z.exactOptional(z.object({ costUsd: z.number(), tokens: z.number() })),
   lease: z.nullable(Lease),
   github: GithubIds,
   job: Job,

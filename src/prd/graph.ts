@@ -2,7 +2,7 @@
 
 import { shown } from '../model/text.ts'
 import type { Mistake } from '../system/errors.ts'
-import { nearest } from '../system/nearest.ts'
+import { nearestId } from './known-ids.ts'
 
 /** A story as others see it; '' stands for an id that could not be read. */
 type Edges = { id: string; dependsOn: readonly string[] }
@@ -43,7 +43,7 @@ function unknownDependencies(
   for (const [index, story] of stories.entries()) {
     for (const [edge, id] of story.dependsOn.entries()) {
       if (id === '' || indexOf.has(id) || gone.has(id)) continue
-      const near = mistakes.length < mostSuggestions ? nearest(id, indexOf.keys()) : null
+      const near = mistakes.length < mostSuggestions ? nearestId(id, [...indexOf.keys()]) : null
       const fix =
         near === null || near === story.id ? 'remove it, or add that story' : `did you mean ${shown(near)}?`
       const place = `${path(index, 'dependsOn')}[${edge}]`

@@ -8,6 +8,7 @@ import { nearest } from '../system/nearest.ts'
 import { graphMistakes } from './graph.ts'
 import { type Draft, isGiven, isRaw, many, migrate, type Raw } from './migrate.ts'
 import { markImported, prdSchema, prdShape, storyShape } from './schema.ts'
+import { interfaceWords, UI_TAG } from './user-interface.ts'
 
 const deepest = 64
 
@@ -94,11 +95,31 @@ export function readDraft(draft: Draft, earlier: readonly Mistake[], gone: Reado
   )
   if (!checked.ok || mistakes.length > 0) return { ok: false, mistakes }
   notes.push(...slipsIn(draft), ...hiddenIn(checked.prd))
-  if (!draft.imported) return { ok: true, prd: checked.prd, notes }
-  const stories = checked.prd.userStories.map(markImported)
-  const passed = stories.filter((story, index) => story !== checked.prd.userStories[index]).length
+  const prd = withInterface(checked.prd, draft, notes)
+  if (!draft.imported) return { ok: true, prd, notes }
+  const stories = prd.userStories.map(markImported)
+  const passed = stories.filter((story, index) => story !== prd.userStories[index]).length
   if (passed > 0) notes.push(`${many(passed, 'story')} had passed before: still passed, marked as imported.`)
-  return { ok: true, prd: { ...checked.prd, userStories: stories }, notes }
+  return { ok: true, prd: { ...prd, userStories: stories }, notes }
+}
+
+const MOST_TAGGED = 20
+
+/** Stories whose file says nothing of tags, and whose words ask for a page, get the tag for it; `notes` has each. */
+function withInterface(prd: Prd, { list }: Draft, notes: string[]): Prd {
+  const found: string[] = []
+  const userStories = prd.userStories.map((story, index) => {
+    const raw = list[index]
+    if (story.passes || (isRaw(raw) && isGiven(raw.tags))) return story
+    const words = interfaceWords(story)
+    if (words === null) return story
+    found.push(`${story.id}: tag ${UI_TAG}, from '${words}'`)
+    return { ...story, tags: [UI_TAG] }
+  })
+  notes.push(...found.slice(0, MOST_TAGGED))
+  const more = found.length - MOST_TAGGED
+  if (more > 0) notes.push(`${many(more, 'more story')} with the tag ${UI_TAG}, from their words.`)
+  return found.length === 0 ? prd : { ...prd, userStories }
 }
 
 type Checked = { ok: true; prd: Prd } | { ok: false; mistakes: Mistake[] }

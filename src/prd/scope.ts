@@ -2,7 +2,7 @@
 import type { Prd, Scope, Story } from '../model/feature.ts'
 import { oneLine, shown } from '../model/text.ts'
 import type { Mistake } from '../system/errors.ts'
-import { nearest } from '../system/nearest.ts'
+import { nearestId } from './known-ids.ts'
 import { askedIn, remaining } from './select.ts'
 
 /** What a person asked for, as it was written. */
@@ -40,7 +40,7 @@ function known(
 ): string[] {
   const found = all.find((one) => one === word) ?? all.find((one) => one.toLowerCase() === word.toLowerCase())
   if (found !== undefined) return [found]
-  const near = nearest(word, all)
+  const near = nearestId(word, all)
   const listed = all.length === 0 ? `leave ${path} out: no story has an epicId` : `use ${some(all)}`
   const fix = near === null ? listed : `did you mean ${oneLine(near, 64)}?`
   mistakes.push({ path, found: shown(word), expected: `${what} of this feature`, fix })

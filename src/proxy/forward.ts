@@ -8,6 +8,7 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
 /** Of one connection, not of the message (RFC 9110, 7.6.1): Node throws where some of them do not fit the connection. */
@@ -43,13 +44,16 @@ export async function listen(server: Server): Promise<AsyncDisposable & { port: 
   }
 }
 
-/** Rejects where no answer came, or not the whole of it. `hear` gets the answer before the first of its bytes is read. */
+/** What becomes of an answer: its headers, and the streams that its body goes through. */
+export type Through = { headers: IncomingHttpHeaders; streams: readonly Duplex[] }
+
+/** Rejects where no answer came, or not the whole of it. `through` gets the answer before the first of its bytes is read. */
 export async function forward(
   request: IncomingMessage,
   response: ServerResponse,
   target: URL,
   headers: Readonly<Record<string, string | string[]>>,
-  hear: (answer: IncomingMessage) => void = () => {},
+  through: (answer: IncomingMessage) => Through = ({ headers }) => ({ headers, streams: [] }),
 ): Promise<void> {
   const leave = new AbortController()
   response.on('close', () => leave.abort())
@@ -68,9 +72,9 @@ export async function forward(
   // A server may refuse before it has read all; where the asker has gone, the request is destroyed and no answer comes.
   pipeline(request, outgoing).catch((error: Error) => outgoing.destroy(error))
   const answer = await answered
-  hear(answer)
-  response.writeHead(answer.statusCode ?? 502, withoutHops(answer.headers))
+  const passed = through(answer)
+  response.writeHead(answer.statusCode ?? 502, withoutHops(passed.headers))
   // A stream's first word is as long in coming as the rest: nothing waits for more.
   response.flushHeaders()
-  await pipeline(answer, response)
+  await pipeline([answer, ...passed.streams, response])
 }

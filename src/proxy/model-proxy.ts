@@ -2,6 +2,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { forward, listen, withoutHops } from './forward.ts'
+import { keyCutter, readable, withoutKey } from './key-cutter.ts'
 import { createUsageMeter, type Used } from './usage-meter.ts'
 
 export type ModelProxyOptions = {
@@ -56,6 +57,7 @@ export async function openModelProxy(options: ModelProxyOptions): Promise<ModelP
 
 type Way = ModelProxyOptions & { placeholder: string; meter: ReturnType<typeof createUsageMeter> }
 
+/** Hands a request on with the key in its headers. What comes back never holds the key: a vendor may repeat what it was sent. */
 async function ask(request: IncomingMessage, response: ServerResponse, way: Way): Promise<void> {
   if (!METHODS.includes(request.method ?? '')) return refuse(response, 405, 'this method is not passed on')
   const target = targetOf(request.url ?? '', way)
@@ -65,21 +67,25 @@ async function ask(request: IncomingMessage, response: ServerResponse, way: Way)
     return refuse(response, 401, 'this is not the key that Ralph gave the agent')
   }
   await forward(request, response, target, headers, (answer) => {
-    const count = way.meter.response(String(answer.headers['content-type'] ?? ''))
+    const { headers, decoders } = readable(answer, request.method === 'HEAD')
+    const count = way.meter.response(String(headers['content-type'] ?? ''))
+    const cutter = keyCutter(way.key, count.chunk)
     // Where the agent has gone, or was ended, what came is counted.
-    answer.on('data', count.chunk).once('close', count.end)
+    cutter.once('close', count.end)
+    return { headers: withoutKey(headers, way.key), streams: [...decoders, cutter] }
   })
 }
 
-/** The vendor's address for a path of ours; null where the path would lead elsewhere, or carries no key of ours. */
-function targetOf(path: string, { upstream, placeholder, key }: Way): URL | null {
+/** The vendor's address for a path of ours, without a key; null where the path would lead elsewhere. */
+function targetOf(path: string, { upstream, placeholder }: Way): URL | null {
   if (!path.startsWith('/') || path.startsWith('//') || path.includes('\\')) return null
   const base = upstream.pathname.replace(/\/$/, '')
   const target = new URL(base + path, upstream.origin)
   const isBelow = target.pathname.startsWith(`${base}/`)
   if (target.origin !== upstream.origin || !isBelow) return null
-  // Gemini's older way to give it.
-  if (target.searchParams.get('key') === placeholder) target.searchParams.set('key', key)
+  // Gemini's older way to give it. Addresses are repeated on error pages and kept in logs: the header alone has the key.
+  for (const [name, value] of [...target.searchParams])
+    if (value === placeholder) target.searchParams.delete(name, value)
   return target
 }
 

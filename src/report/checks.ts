@@ -4,6 +4,7 @@ import type { State } from '../model/state.ts'
 import { cut, oneLine, plainLines } from '../model/text.ts'
 import { commitLink, firstPart, fitted, list, section, stacked, utf8Bytes } from './blocks.ts'
 import { code, link, markdownText, titleText } from './escape.ts'
+import { findingsBlock } from './findings.ts'
 import { outcomeNow, tally } from './headline.ts'
 import { type CheckConclusion, OUTCOMES } from './outcomes.ts'
 import {
@@ -54,6 +55,7 @@ const MOST_ANNOTATIONS = 50
 export function rollupCheck(view: View): Check {
   const conclusion = view.outcome === null || view.chainGoesOn ? null : OUTCOMES[view.outcome].check
   const summary = [
+    findingsBlock(view.findings, null),
     progressBar(view),
     nextBlock(view),
     sentenceList(view.blocked),
@@ -158,6 +160,7 @@ function storySummary(view: View, story: StoryView, word: string): string[] {
   return [
     `${storyId(id)} ${markdownText(title, 300)}`,
     figures,
+    standing === 'passed' ? list(story.remarks.slice(0, 5).map((one) => `⚠️ ${markdownText(one, 160)}`)) : '',
     isSettled || why === '' ? '' : `**Why:** ${markdownText(why)}`,
     standing === 'blocked' ? `**Next:** say what is missing, ${retry}, or leave it out, ${skip}.` : '',
     `${view.tally}.`,
@@ -208,10 +211,21 @@ function runLink({ links: { run } }: View): string {
   return run === null ? '' : link('The job and its log', run)
 }
 
-/** The same as a commit status, where checks are refused; a description has at most 140 characters. */
-export function commitStatusOf({ name, conclusion, title }: Check) {
+/**
+ * The same as a commit status, where checks are refused; a description has at most 140 characters. Its name is another than the
+ * check's: of a check and a status with one name, GitHub requires both.
+ */
+export function commitStatusOf({ name, conclusion, title }: Pick<Check, 'name' | 'conclusion' | 'title'>) {
   const state = conclusion === null ? ('pending' as const) : STATUSES[conclusion]
-  return { context: name, state, description: titleText(title, 140) }
+  return { context: `${name}${STATUS_SUFFIX}`, state, description: titleText(title, 140) }
+}
+
+const STATUS_SUFFIX = ' (status)'
+
+/** The name of the check that a commit status of ours stands for; null for any other. Older versions gave both one name. */
+export function checkOfStatus(context: string): string | null {
+  const name = context.endsWith(STATUS_SUFFIX) ? context.slice(0, -STATUS_SUFFIX.length) : context
+  return name === 'ralph' || name.startsWith(STORY) ? name : null
 }
 
 const STATUSES = {

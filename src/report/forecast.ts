@@ -58,9 +58,27 @@ export function forecastWords(forecast: Forecast | null): string | null {
   return `about ${parts.join(', ')} for the ${many(stories, 'story', 'stories')} left${aside}, going by ${basis}`
 }
 
-/** What is to be expected where there is one line for it: what is likely, and before the first pass the worst case. */
-export function outlookWords(forecast: Forecast | null, worst: string | null): string | null {
-  return forecastWords(forecast) ?? (worst === null ? null : `at worst ${worst}`)
+/** `about $1, 3 min, 6 iterations left`: what is likely; before the first pass what it takes at most. The ranges are in the report. */
+export function outlookWords(forecast: Forecast | null, worst: Worst | null): string | null {
+  if (forecast !== null) {
+    const { costUsd, ms, iterations } = forecast
+    const cost = costUsd === null ? [] : [dollars(costUsd.likely)]
+    return `about ${[...cost, minutes(ms.likely), many(iterations.likely, 'iteration')].join(', ')} left`
+  }
+  if (worst === null) return null
+  const { iterations, dearestUsd, leftUsd } = worst
+  const cost = dearestUsd === 0 ? [] : [dollars(Math.min(iterations * dearestUsd, leftUsd ?? Infinity))]
+  return `at most ${[...cost, many(iterations, 'iteration')].join(', ')} left`
+}
+
+/** Cents only where there are no dollars. */
+function dollars(amount: number): string {
+  return amount < 1 ? usd(amount) : usd(Math.round(amount)).replace('.00', '')
+}
+
+function minutes(ms: number): string {
+  const count = Math.max(1, Math.round(ms / 60_000))
+  return count < 120 ? `${count} min` : `${Math.round(count / 60)} h`
 }
 
 /** `$1.10 ($0.80 to $1.90)`; without the bounds where they read alike. */
@@ -92,20 +110,33 @@ function rangeOf(each: readonly number[], count: number): Range {
   return { low: at(Math.floor(last / 4)), likely, high: at(Math.ceil((last * 3) / 4)) }
 }
 
-/** What the rest of the run may cost at most; null where nothing can be said. Money in USD. */
-export function worstCase(state: State, limits: Limits): string | null {
+/** What the rest of a run may take at most. `leftUsd`: what the limit of cost still allows; null without one. */
+export type Worst = {
+  iterations: number
+  dearestUsd: number
+  limitUsd: number | null
+  leftUsd: number | null
+}
+
+/** Null where nothing can be said. */
+export function worstCase(state: State, limits: Limits): Worst | null {
   const open = openStories(state)
   const outcome = outcomeNow(state)
   if (open.length === 0 || outcome === 'complete' || outcome === 'stuck') return null
   const attempts = open.reduce((sum, story) => sum + Math.max(1, limits.maxAttempts - story.retries), 0)
   const iterations = Math.max(0, Math.min(attempts, iterationsLeft(state, limits)))
-  const spentUsd = state.prd.run.usage.costUsd
-  const allowed = limits.maxCostUsd === null ? null : limits.maxCostUsd + state.control.granted.costUsd
-  const dearest = Math.max(0, ...state.timeline.map((entry) => entry.costUsd))
-  const atMost = iterations * dearest
-  if (dearest === 0)
-    return `${many(iterations, 'more iteration')}${allowed === null ? ', and no cost limit is set' : `; the limit is ${usd(allowed)}`}`
-  if (allowed !== null && spentUsd + atMost > allowed)
-    return `${usd(Math.max(0, allowed - spentUsd))} more, then the cost limit of ${usd(allowed)} ends the run`
-  return `${usd(atMost)} more: ${many(iterations, 'iteration')} at ${usd(dearest)}, the dearest so far`
+  const limitUsd = limits.maxCostUsd === null ? null : limits.maxCostUsd + state.control.granted.costUsd
+  const leftUsd = limitUsd === null ? null : Math.max(0, limitUsd - state.prd.run.usage.costUsd)
+  const dearestUsd = Math.max(0, ...state.timeline.map((entry) => entry.costUsd))
+  return { iterations, dearestUsd, limitUsd, leftUsd }
+}
+
+/** In one line for people, with where it comes from. */
+export function worstWords({ iterations, dearestUsd, limitUsd, leftUsd }: Worst): string {
+  const atMost = iterations * dearestUsd
+  if (dearestUsd === 0)
+    return `${many(iterations, 'more iteration')}${limitUsd === null ? ', and no cost limit is set' : `; the limit is ${usd(limitUsd)}`}`
+  if (limitUsd !== null && leftUsd !== null && atMost > leftUsd)
+    return `${usd(leftUsd)} more, then the cost limit of ${usd(limitUsd)} ends the run`
+  return `${usd(atMost)} more: ${many(iterations, 'iteration')} at ${usd(dearestUsd)}, the dearest so far`
 }

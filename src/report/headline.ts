@@ -1,5 +1,6 @@
 // How a run stands, in one line of plain text (not escaped).
 
+import { passesOf } from '../loop/passed.ts'
 import { ownSituation, type Situation } from '../loop/situation.ts'
 import type { Outcome } from '../model/feature.ts'
 import { concludedAs, isDispatched, isUngated, openAttempt } from '../model/job.ts'
@@ -84,7 +85,7 @@ function stand(state: State): { sign: string; text: string } {
     case 'continued':
       return { sign: '🔁', text: dotted(stories, howItGoesOn(state)) }
     case 'complete':
-      return { sign: '✅', text: `Complete: ${stories}` }
+      return { sign: '✅', text: `Complete: ${stories}${otherPasses(state)}` }
     case 'stuck':
       return {
         sign: '🛑',
@@ -108,6 +109,17 @@ function stand(state: State): { sign: string; text: string } {
     case 'interrupted':
       return { sign: '⏹️', text: dotted('Cancelled, nothing is lost', stories) }
   }
+}
+
+/** Those that passed otherwise than by their gates. */
+function otherPasses(state: State): string {
+  const { judge, imported, ungated } = passesOf(state)
+  const ways = [
+    judge === 0 ? '' : `, ${judge} by a judge's word`,
+    imported === 0 ? '' : `, ${imported} from before the run`,
+    ungated === 0 || isUngated(state.job) ? '' : `, ${ungated} without a gate`,
+  ]
+  return ways.join('')
 }
 
 function comes(step: Step | null): string {

@@ -1,7 +1,9 @@
 // The sticky comment and the job summary: how it stands, what to do next, and the rest for those who ask.
+import { typedOn } from '../loop/command-table.ts'
 import type { Story } from '../model/feature.ts'
 import { characters, fitted, folded, list, section, stacked, table, utf8Bytes } from './blocks.ts'
 import { code, codeBlock, markdownText, mermaidText } from './escape.ts'
+import { findingsBlock } from './findings.ts'
 import { STANDINGS } from './outcomes.ts'
 import {
   evidenceBlock,
@@ -19,7 +21,7 @@ import {
 } from './parts.ts'
 import { commandTable } from './replies.ts'
 import { dependenciesOf, type StoryView } from './stories.ts'
-import { aboutOf, type PlanView, type View } from './view.ts'
+import { aboutOf, LONGEST_PLANNED, type PlanView, placeOf, type View } from './view.ts'
 import { many } from './words.ts'
 
 /** UTF-16 units that a comment or a pull request's text may have (GitHub takes 65,536). */
@@ -68,7 +70,15 @@ export function jobSummary(view: View): string {
 /** What a person who looks in has to see. */
 function beginning(view: View): string[] {
   const seen = view.error === null ? '' : folded('What was seen', codeBlock(view.error, 6000))
-  return [progressBar(view), nextBlock(view), sentenceList(view.blocked), seen, sentenceList(view.notes)]
+  const found = findingsBlock(view.findings, view.links.checks)
+  return [
+    found,
+    progressBar(view),
+    nextBlock(view),
+    sentenceList(view.blocked),
+    seen,
+    sentenceList(view.notes),
+  ]
 }
 
 /** Plans for people to approve; empty where none waits. At most about `room` characters. */
@@ -78,16 +88,21 @@ function planBlock({ plans }: View, room: number): string {
 }
 
 /** Each story with its criteria, what the session had to assume, and the digest that an approval names. */
-function onePlan({ storyId: split, stories, questions, digest, remarks }: PlanView, room: number): string {
+function onePlan(plan: PlanView, room: number): string {
+  const { storyId: split, stories, questions, digest, remarks, context } = plan
   const title = split === null ? 'The plan' : `${markdownText(split, 64)} in ${stories.length} parts`
   const asked = list(questions.map((one) => markdownText(one, 300)))
+  const answer = code(typedOn('comment', `${split === null ? 'plan' : `split ${split}`} -- <answers>`))
   // A story that is too large costs a session or two before it is blocked: told while it is cheap to mend.
   const sizes = remarks.slice(0, 10).map((one) => `${storyId(one.storyId)} ${markdownText(one.remark, 300)}`)
   const large = list(sizes)
+  const background =
+    context === '' ? '' : folded('context.md, which every session gets', codeBlock(context, room / 2))
   const blocks = [
-    asked === '' ? '' : `What it could not know, and assumed:\n\n${asked}`,
+    asked === '' ? '' : `What it could not know, and assumed (${answer} answers):\n\n${asked}`,
     large === '' ? '' : `May be too large for one session:\n\n${large}`,
-    folded('Read it', plannedStories(stories, room), true),
+    folded('Read it', plannedStories(stories, room - background.length), true),
+    background,
     `<sub>An approval is for these words (${code(digest)}): after an edit it is asked for again.</sub>`,
   ]
   return section(title, stacked(blocks).trim())
@@ -97,12 +112,11 @@ function plannedStories(stories: readonly Story[], room: number): string {
   const items: string[] = []
   let left = room
   for (const story of stories) {
-    const { id, title, dependsOn, acceptanceCriteria } = story
-    const after = dependsOn.length === 0 ? [] : [`after ${dependsOn.slice(0, 10).join(', ')}`]
-    const lines = [...aboutOf(story), ...after, ...acceptanceCriteria].map(
-      (one) => `  - ${markdownText(one, 400)}`,
+    const { id, title, acceptanceCriteria } = story
+    const lines = [...aboutOf(story), placeOf(story), ...acceptanceCriteria].map(
+      (one) => `  - ${markdownText(one, LONGEST_PLANNED)}`,
     )
-    const item = [`${storyId(id)} ${markdownText(title, 200)}`, ...lines].join('\n')
+    const item = [`${storyId(id)} ${markdownText(title, 1000)}`, ...lines].join('\n')
     left -= item.length
     if (left < 0) break
     items.push(item)

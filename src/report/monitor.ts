@@ -111,10 +111,13 @@ function circuitOf({ records, prd }: State, now: number) {
     return [{ id, ...breaker, position: isOpen ? ('open' as const) : ('half-open' as const) }]
   })
   const worst = tripped.find(({ position }) => position === 'open') ?? tripped[0]
-  if (worst === undefined) return { position: 'closed' as const, text: 'CLOSED: every story may be tried' }
+  if (worst === undefined) return { position: 'closed' as const, text: 'healthy' }
   const { id, position, until, history } = worst
-  const when = position === 'open' && until !== null ? ` until ${utc(until)}` : ''
-  return { position, text: `${position.toUpperCase()} for ${id}${when}: ${history.at(-1)?.why ?? ''}` }
+  const why = history.at(-1)?.why ?? ''
+  if (position === 'half-open')
+    return { position, text: `trying again: ${id}${why === '' ? '' : ` (${why})`}` }
+  const rests = `${id} rests${until === null ? '' : ` until ${utc(until)}`}`
+  return { position, text: `stopped: ${rests}${why === '' ? '' : ` (${why})`}` }
 }
 
 const PHASES: Readonly<Record<Attempt['phase'], string>> = {

@@ -5,7 +5,7 @@ import { oneLine } from '../model/text.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { commitLink, firstPart, folded, list, stacked, table } from './blocks.ts'
 import { code, codeBlock, link, markdownText } from './escape.ts'
-import { forecastWords } from './forecast.ts'
+import { outlookWords } from './forecast.ts'
 import { OUTCOMES, RESULTS, STANDINGS } from './outcomes.ts'
 import { type Columns, inMarkdown, type Sentence } from './sentence.ts'
 import { byUrgency, type StoryView, shownBy } from './stories.ts'
@@ -62,16 +62,15 @@ export function storyId(id: string): string {
   return inMarkdown([{ story: id }])
 }
 
-/** Cost, tokens, time, iterations, jobs, and what the rest will cost: probably, and at most. */
+/** Cost, tokens, time, iterations, jobs, and what is left. */
 export function spending(view: View): string {
   const columns = figuresOf(view, view.surface).map(([name, value]) => [name, 'text', () => value] as const)
-  const probably = forecastWords(view.forecast)
+  const outlook = outlookWords(view.forecast, view.worst)
   const beside = view.usage.costUsd - view.stories.reduce((sum, { usage }) => sum + usage.costUsd, 0)
   return stacked([
     table(columns, [view]),
     beside < 0.005 ? '' : `**Beside the stories**, such as the final verification: ${usd(beside)}.`,
-    probably === null ? '' : `**Probably:** ${probably}.`,
-    view.worst === null ? '' : `**At worst:** ${view.worst}.`,
+    outlook === null ? '' : `**Outlook:** ${outlook}.`,
   ]).trim()
 }
 
@@ -119,7 +118,11 @@ export const GATES: Columns<GateResult> = [
 ]
 
 /** `✅ 40 passed`, `⚠️ exit 1: 38 passed, 2 failed (advisory)`. */
-function gateCell({ ok, advisory, ended, tests, flaky }: GateResult): { text: string; most: number } {
+function gateCell({ ok, advisory: isAdvisory, asItWas, ended, tests, flaky }: GateResult): {
+  text: string
+  most: number
+} {
+  const advisory = isAdvisory && asItWas !== true
   const counted = testWords(tests)
   const how = [oneLine(ended, 80), counted].filter((part) => part !== '').join(': ')
   const text = ok
@@ -149,7 +152,7 @@ export const ATTEMPTS: Columns<TimelineEntry> = [
   ['Attempt', 'figure', ({ attempt }) => attempt],
   ['Result', 'word', ({ result }) => `${RESULTS[result].sign} ${RESULTS[result].word}`],
   ['Why', 'text', ({ summary }) => ({ text: summary, most: 200 })],
-  ['Cost', 'figure', ({ costUsd }) => (costUsd > 0 ? usd(costUsd) : '')],
+  ['Cost', 'figure', (entry) => (entry.costUsd > 0 ? costWords(entry) : '')],
   ['Tokens', 'figure', ({ tokens: used }) => (used > 0 ? tokens(used) : '')],
   ['Time', 'figure', timeCell],
   ['Job', 'figure', ({ job }) => job],

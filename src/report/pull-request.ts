@@ -1,6 +1,7 @@
 // The pull request of a feature: its title and its text. What is live stands in the sticky comment, not here.
 import { characters, firstPart, fitted, list, section, stacked } from './blocks.ts'
 import { code, link, markdownText, pathOf, subjectText, titleText } from './escape.ts'
+import { findingsBlock } from './findings.ts'
 import { MOST_CHARACTERS } from './markdown.ts'
 import { evidenceBlock, marker, storyId } from './parts.ts'
 import type { StoryView } from './stories.ts'
@@ -24,7 +25,7 @@ export function pullRequestTitle({ feature, description, stories }: View): strin
 export function pullRequestBody(view: View, most = MOST_CHARACTERS): string {
   const render = (room: number) =>
     stacked([
-      `${marker('pull', view.feature)}\n${view.isUngated ? UNGATED_INTRODUCTION : INTRODUCTION}`,
+      `${marker('pull', view.feature)}\n${beginning(view)}`,
       markdownText(view.description, Math.min(1500, Math.floor(room / 5))),
       view.issue === null ? '' : `Closes #${view.issue}`,
       section('Stories', firstPart(view.stories.map(checkLine).join('\n'), Math.floor(room * 0.7))),
@@ -34,6 +35,12 @@ export function pullRequestBody(view: View, most = MOST_CHARACTERS): string {
       section('How to steer', steering(view)),
     ])
   return fitted(render, most, characters)
+}
+
+/** What to look at comes before what this is, but that nothing was checked comes before all else. */
+function beginning({ findings, links, isUngated }: View): string {
+  const found = findingsBlock(findings, links.checks)
+  return stacked(isUngated ? [UNGATED_INTRODUCTION, found] : [found, INTRODUCTION]).trim()
 }
 
 function checkLine({ id, title, standing, aside, remarks }: StoryView): string {
@@ -47,6 +54,7 @@ function checkLine({ id, title, standing, aside, remarks }: StoryView): string {
 function verified(view: View): string[] {
   return [
     gatesSentence(view),
+    ...judgedSentence(view),
     finalSentence(view),
     'The code was written by an agent and read by nobody yet: review it as you would any other.',
   ]
@@ -62,6 +70,15 @@ function gatesSentence({ isUngated, stories }: View): string {
   if (names.size === 0) return `No gate is known to have run: ${meansLittle}`
   const shown = [...names].slice(0, 12).map((name) => code(name, 60))
   return `A story is ticked when these commands exited 0 on exactly the code that was committed for it: ${shown.join(', ')}. The agent’s own word counts for nothing.`
+}
+
+function judgedSentence({ stories }: View): string[] {
+  const count = stories.filter(({ how }) => how === 'unchanged').length
+  if (count === 0) return []
+  const [was, them] = count === 1 ? ['was', 'it'] : ['were', 'them']
+  return [
+    `${many(count, 'story', 'stories')} ${was} taken by a judge's word: nothing was changed for ${them}.`,
+  ]
 }
 
 function finalSentence({ verification, isUngated, stories }: View): string {

@@ -47,7 +47,7 @@ export function statusReply(state: State, facts: Facts, holder: string | true | 
     holder === null
       ? 'No job works on it now.'
       : `${holder === true ? 'A job' : link('A job', holder)} works on it now.`,
-    outlook === null ? '' : `**Left:** ${outlook}.`,
+    outlook === null ? '' : `**Outlook:** ${outlook}.`,
     `**Next:** ${inMarkdown(view.next)}`,
     sentenceList(view.blocked),
     `<sub>As of ${utc(view.now)}.${rest}</sub>`,
@@ -57,13 +57,14 @@ export function statusReply(state: State, facts: Facts, holder: string | true | 
 /** The reply to `/ralph why`; null: no attempt has failed. */
 export function whyReply(why: Why | null): string {
   if (why === null) return 'No attempt of a story has failed.\n'
-  const { story, stands, last, attempts, seen, help } = why
+  const { story, stands, last, attempts, seen, said, help } = why
   const title = seen?.of ? `What the gate ${markdownText(seen.of, 60)} said` : 'What was seen'
   const output = seen === null ? '' : excerpt(seen.output, MOST_SEEN)
   const spent = hasCost(story.usage) && story.usage.costUsd > 0 ? `, ${costWords(story.usage)} in all` : ''
   return stacked([
     `#### ${STANDINGS[story.standing].sign} ${storyId(story.id)} ${markdownText(story.title, 120)}`,
     `How it stands: ${stands}.${last === null ? '' : ` **Last:** ${inMarkdown(last)}`}`,
+    section('Said by people', list(said.map((one) => markdownText(one, 500)))),
     section('What would help', list(help.map(inMarkdown))),
     output === '' ? '' : folded(title, codeBlock(output, MOST_SEEN + 500), true),
     folded(

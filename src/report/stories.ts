@@ -31,6 +31,7 @@ function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsk
   const how = howPassed(story)
   const isDone = story.passes || story.skipped
   const parts = splitInto(story)
+  const givenBack = record?.givenBack ?? 0
   /** Why it is blocked or was rejected. */
   const why = record?.failure?.summary || story.notes
   return {
@@ -51,9 +52,15 @@ function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsk
       parts.length > 0
         ? `split into ${parts.join(', ')}`
         : asideOf(standing, how, why, waitsFor) +
+          splitWords(state, id, standing) +
+          (standing === 'skipped' && record?.note.startsWith(SKIPPED)
+            ? `: ${record.note.slice(SKIPPED.length)}`
+            : '') +
           (standing === 'skipped' && hadPassed(state, id) ? STAYS : ''),
-    /** All that it has had; `retries` are the charged ones since its last pass or reset. */
-    attempts: Math.max(record?.attempts ?? 0, lastResult?.attempts ?? 0, retries),
+    /** All that it has had but those given back; `retries` are the charged ones since its last pass or reset. */
+    attempts: Math.max((record?.attempts ?? 0) - givenBack, lastResult?.attempts ?? 0, retries),
+    /** Attempts that count for nothing: cancelled, lost, or stopped by a limit. */
+    givenBack,
     retries,
     usage: record?.usage ?? emptyUsage(),
     ms: record?.ms ?? 0,
@@ -64,6 +71,20 @@ function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsk
     gates: record?.gates ?? [],
     remarks: [...(record?.remarks ?? []), ...remarksOf(record?.gates ?? [])],
   }
+}
+
+const SKIPPED = 'skipped: '
+
+const SPLITS = {
+  wanted: 'to be split: a session proposes its parts next',
+  proposed: 'its parts wait to be approved',
+}
+
+/** That smaller stories are to take its place, behind what else is said. */
+function splitWords({ splits = {} }: State, id: string, standing: Standing): string {
+  const phase = splits[id]?.phase
+  if (phase !== 'wanted' && phase !== 'proposed') return ''
+  return standing === 'open' ? SPLITS[phase] : `; ${SPLITS[phase]}`
 }
 
 const STAYS = '; what was committed for it stays on the branch'

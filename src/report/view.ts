@@ -1,9 +1,12 @@
 // A report as data: made once from the state. Markdown and terminal render it, and whatever comes next. Nothing is escaped in it.
 
 import { sizeRemarks } from '../documents/size.ts'
+import { head } from '../loop/bounded.ts'
 import { type Surface, typedOn } from '../loop/command-table.ts'
 import { iterationsLeft, jobsAllowed } from '../loop/limits.ts'
+import { contextOf } from '../loop/plan.ts'
 import { ownSituation, type Situation } from '../loop/situation.ts'
+import { VARIABLES } from '../loop/variables.ts'
 import type { Story } from '../model/feature.ts'
 import type { Annotation } from '../model/gate.ts'
 import { errorOf, isDispatched, isUngated, openAttempt } from '../model/job.ts'
@@ -11,16 +14,17 @@ import type { Limits } from '../model/limits.ts'
 import { ownFiles } from '../model/paths.ts'
 import type { Plan } from '../model/plan.ts'
 import type { State } from '../model/state.ts'
-import { oneLine } from '../model/text.ts'
+import { plainLines } from '../model/text.ts'
 import { counts } from '../prd/select.ts'
 import { worthKeeping } from './agents-md.ts'
 import { pathOf } from './escape.ts'
+import { findingsOf } from './findings.ts'
 import { forecastOf, worstCase } from './forecast.ts'
 import { headline, heldBack, inWork, outcomeNow, restsUntil, standingIn, tally } from './headline.ts'
 import { nextMove } from './next-move.ts'
 import { type Sentence, says } from './sentence.ts'
 import { barOf, blockedOf, lastFailed, type StoryView, storiesOf } from './stories.ts'
-import { costWords, hasCost, humanMs, many, NO_COST, ofMost, tokens, tokenWords, usd } from './words.ts'
+import { costWords, hasCost, humanMs, NO_COST, ofMost, tokens, tokenWords, usd } from './words.ts'
 
 /** What reports need beside the state. */
 export type Facts = {
@@ -109,6 +113,8 @@ export function viewOf(given: State, facts: Facts, situation: Situation = ownSit
     forecast: forecastOf(state),
     worst: limits === null ? null : worstCase(state, limits),
     stories,
+    /** What a reader should look at before believing any of it. */
+    findings: findingsOf(state),
     bar: barOf(stories),
     blocked: blockedOf(stories, surface, outcome),
     plans: plansOf(state),
@@ -117,13 +123,7 @@ export function viewOf(given: State, facts: Facts, situation: Situation = ownSit
     error: fix.includes('\n') ? fix : null,
     verification: verificationOf(state, limits),
     timeline: state.timeline.slice(-MOST_TIMELINE),
-    notes: [
-      ...facts.notes,
-      ...doubtsOf(state),
-      ...pageNotes(state),
-      ...splitNotes(stories, surface),
-      ...gateNotes(state),
-    ]
+    notes: [...facts.notes, ...pageNotes(state), ...splitNotes(stories, surface)]
       .slice(0, MOST_NOTES)
       .map(noted),
     /** What stands in AGENTS.md of this run. */
@@ -135,6 +135,7 @@ export function viewOf(given: State, facts: Facts, situation: Situation = ownSit
       blob: repositoryUrl === '' ? '' : `${repositoryUrl}/blob/${pathOf(state.branch)}`,
       run: facts.runUrl,
       compare: compareUrl,
+      checks: pull === null || repositoryUrl === '' ? null : `${repositoryUrl}/pull/${pull}/checks`,
       summary: comment === null ? null : `${repositoryUrl}/pull/${pull}#issuecomment-${comment}`,
     },
     now: facts.now,
@@ -168,28 +169,6 @@ export function figuresOf(
   ]
 }
 
-const MOST_DOUBTS = 3
-
-/** What nobody should believe unseen: every page says it, and so does the last word of a terminal. */
-export function doubtsOf({ prd, records, verification }: State): string[] {
-  const doubted = prd.userStories.filter(({ id, passes }) => passes && records[id]?.remarks[0] !== undefined)
-  const told = doubted.slice(0, MOST_DOUBTS).map(({ id }) => {
-    const [first = '', ...more] = records[id]?.remarks ?? []
-    const others = more.length === 0 ? '' : `; and ${many(more.length, 'more remark')}`
-    return `look closer at ${id}: ${oneLine(first, 300)}${others}`
-  })
-  const left = doubted.length - MOST_DOUBTS
-  const judged = verification.approved ? prd.userStories.filter(({ passes }) => passes) : []
-  const isBlind = judged.length > 0 && judged.every(({ lastResult }) => !lastResult?.evidence?.length)
-  return [
-    ...told,
-    ...(left > 0 ? [`look closer at ${many(left, 'more story', 'more stories')} with remarks`] : []),
-    ...(isBlind
-      ? ["the final verification named no evidence: that the criteria are met is a judge's word"]
-      : []),
-  ]
-}
-
 /** Who edits the page of a plan would wait for stories that no run sees. */
 function pageNotes(state: State): string[] {
   if (state.pageEdited !== true) return []
@@ -211,18 +190,10 @@ export function splitAgain(id: string, surface: Surface): string {
   return `To ask again, say where to cut: ${typedOn(surface, `split ${id} -- <how>`)}`
 }
 
-/** Gates that nobody can rely on, and what those of the final verification had to tell. */
-function gateNotes({ records, verification }: State): string[] {
-  const flaky = new Map<string, string[]>()
-  for (const [id, { gates }] of Object.entries(records))
-    for (const gate of gates) if (gate.flaky) flaky.set(gate.name, [...(flaky.get(gate.name) ?? []), id])
-  const found = [...flaky].map(
-    ([name, ids]) => `gate ${name} is flaky: red and green on one tree, for ${ids.slice(0, 10).join(', ')}`,
-  )
-  return [...found, ...(verification.remarks ?? []).map((remark) => `final verification: ${remark}`)]
-}
-
-/** A plan with its stories: of a story that is too large, or of the feature (null). `remarks`: which of them are too large. */
+/**
+ * A plan with its stories: of a story that is too large, or of the feature (null). `remarks`: which of them are too large;
+ * `context`: of context.md, what sessions will get.
+ */
 export type PlanView = Plan & {
   storyId: string | null
   stories: readonly Story[]
@@ -232,9 +203,30 @@ export type PlanView = Plan & {
 /** The plan of the feature and those of stories that are too large; none once their stories are worked on. */
 export function plansOf({ plan, splits = {}, prd }: State): PlanView[] {
   const whole =
-    plan === undefined || plan.phase === 'begun' ? [] : [{ ...plan, storyId: null, stories: prd.userStories }]
+    plan === undefined || plan.phase === 'begun'
+      ? []
+      : [{ ...plan, storyId: null, stories: prd.userStories, context: contextGiven(plan) }]
   const all = [...whole, ...Object.entries(splits).map(([storyId, split]) => ({ ...split, storyId }))]
   return all.map((one) => ({ ...one, remarks: sizeRemarks(one.stories) }))
+}
+
+/** What a person approves is shown in whole: a story's description, or one criterion, in UTF-16 units. */
+export const LONGEST_PLANNED = 4000
+
+/** What a prompt holds of context.md. */
+function contextGiven(plan: Plan): string {
+  return head(plainLines(contextOf(plan)), VARIABLES.context.bytes).trim()
+}
+
+/** Where a story stands among the others, and what it asks for by its tags, as sessions are given it; one line. */
+export function placeOf({ priority, dependsOn, tags, epicId }: Story): string {
+  const facts = [
+    `priority ${priority}`,
+    ...(dependsOn.length === 0 ? [] : [`after ${dependsOn.join(', ')}`]),
+    ...(tags.length === 0 ? [] : [`tags ${tags.join(', ')}`]),
+    ...(epicId === null ? [] : [`epic ${epicId}`]),
+  ]
+  return facts.join('; ')
 }
 
 /** What a session is told of a story beside its criteria. */

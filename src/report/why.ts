@@ -6,7 +6,7 @@ import type { Failure, State } from '../model/state.ts'
 import { STANDINGS } from './outcomes.ts'
 import { type Sentence, says } from './sentence.ts'
 import { lastFailed, type StoryView, storiesOf } from './stories.ts'
-import { many, utc } from './words.ts'
+import { attemptWords, utc } from './words.ts'
 
 export type Why = NonNullable<ReturnType<typeof whyOf>>
 
@@ -21,13 +21,15 @@ export function whyOf(state: State, id: string | null, surface: Surface) {
   return {
     story,
     /** `blocked, 3 attempts`. */
-    stands: `${STANDINGS[story.standing].word}, ${many(story.attempts, 'attempt')}`,
+    stands: `${STANDINGS[story.standing].word}, ${attemptWords(story)}`,
     /** What went wrong last; null where nothing did. */
     last: lastOf(story),
     /** The newest last. */
     attempts: numbered(state, story.id),
     /** Of the last failure: the output of a gate, or more words. */
     seen: story.standing === 'passed' || output === '' ? null : { of: red?.name ?? '', output },
+    /** What people said of it, for its next attempt; the newest last. */
+    said: state.control.guidance[story.id] ?? [],
     /** What a person can do, the most telling first. */
     help: helpOf(state, story, surface),
   }
@@ -60,7 +62,8 @@ function lastOf({ standing, failure, why }: StoryView): Sentence | null {
 }
 
 function helpOf(state: State, story: StoryView, surface: Surface): Sentence[] {
-  const { id, standing, waitsFor, failure, attempts } = story
+  const { id, standing, waitsFor, failure } = story
+  const attempts = story.attempts + story.givenBack
   const typed = (line: string) => ({ code: typedOn(surface, line) })
   switch (standing) {
     case 'passed':

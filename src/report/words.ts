@@ -63,6 +63,11 @@ export function tokens(count: number): string {
   return `${(count / 1_000_000).toFixed(1)}M`
 }
 
+/** `2 attempts`, `1 attempt, 2 given back`. */
+export function attemptWords({ attempts, givenBack }: { attempts: number; givenBack: number }): string {
+  return `${many(attempts, 'attempt')}${givenBack === 0 ? '' : `, ${givenBack} given back`}`
+}
+
 /** `1 job`, `2 jobs`. */
 export function many(count: number, word: string, words = `${word}s`): string {
   return `${count} ${count === 1 ? word : words}`

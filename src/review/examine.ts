@@ -13,16 +13,12 @@ import {
 import type { Change, Examination } from '../model/change.ts'
 import { messageOf } from '../system/errors.ts'
 import { isTooLong } from '../system/files.ts'
+import { shownPath } from '../system/path-text.ts'
 import type { Redactor } from '../system/redact.ts'
 import { changedGateDefinitions, isReadForPins, namedElsewhere } from './pins.ts'
+import { type Objects, small, withSources } from './sources.ts'
 import { mayHoldTests } from './test-files.ts'
 import { type FileChange, unread, type Weakening, weakenedTests } from './weakened.ts'
-
-/** Where contents are read from, by an id or `<commit>:<path>`; null where there is no such path. */
-type Objects = {
-  info(name: string): Promise<{ size: number } | null>
-  contents(name: string): Promise<Uint8Array | null>
-}
 
 export type ExamineOptions = {
   protectedPaths: string[]
@@ -59,10 +55,16 @@ export function createExamine(options: ExamineOptions) {
     })
     if (first !== undefined) {
       const more = refusals.length > 1 ? ` (and ${refusals.length - 1} more)` : ''
-      return failure(`the guard refused ${first.shown}: ${first.reason}${more}`, formatRefusals(refusals))
+      return failure(
+        `the guard refused ${shownPath(first.shown)}: ${first.reason}${more}`,
+        formatRefusals(refusals),
+      )
     }
     if (watched.weakened.length > 0 && options.weakenedTests === 'fail')
-      return failure(`tests were weakened: ${watched.weakened[0]}`, watched.weakened.join('\n'))
+      return failure(
+        `tests were weakened: ${shownPath(watched.weakened[0] ?? '')}`,
+        shownPath(watched.weakened.join('\n')),
+      )
     return { failure: null, dropped, remarks }
   }
 }
@@ -176,7 +178,9 @@ async function watch(
   }
   const weaker = await lookAt(tests, refusals, (some) => weakenedTests([...some]))
   const weakened = [...(weaker ?? []), ...unseen].map(({ path, text }) => `${path}: ${text}`)
-  const files = await withSources(pinned, objects, base, options.gateCommands, refusals)
+  const files = await withSources(pinned, objects, base, (all) =>
+    lookAt(all, refusals, (some) => namedElsewhere([...some], options.gateCommands)),
+  )
   const added = new Set(changes.filter(({ status }) => status === 'A').map(({ path }) => path))
   const changed = await lookAt(files, refusals, (some) =>
     changedGateDefinitions([...some], options.gateCommands),
@@ -188,7 +192,7 @@ async function watch(
     !isTooLong(path) && options.isAgentDocument(path) ? [`${path}: ${SPEAKS}`] : [],
   )
   const remarks = [...elsewhere(changes), ...few(weakened, [...spoken, ...pins])]
-  return { weakened, remarks: remarks.map((text) => options.redactor.redact(text)) }
+  return { weakened, remarks: remarks.map((text) => options.redactor.redact(shownPath(text))) }
 }
 
 /** Of files that act elsewhere than in the code, whatever is in them. */
@@ -209,47 +213,4 @@ function few(weakened: readonly string[], pins: readonly string[]): string[] {
   shown.unshift(...weakened.slice(0, REMARKS - shown.length))
   const more = weakened.length + pins.length - shown.length
   return more === 0 ? shown : [...shown, `and ${more} more of this kind`]
-}
-
-/** Where gates are defined, in the folders that changed and above them. */
-const SOURCES = ['package.json', 'Makefile', 'makefile', 'GNUmakefile']
-const MOST_SOURCES = 200
-
-/** With the files that did not change and say what a gate runs: package.json may name the script that did. */
-async function withSources(
-  changed: readonly FileChange[],
-  objects: Objects,
-  base: string,
-  gates: string[],
-  refusals: Refusal[],
-): Promise<FileChange[]> {
-  const files = [...changed]
-  const known = new Set(changed.map(({ path }) => path))
-  const add = async (path: string): Promise<void> => {
-    if (known.has(path) || known.size > changed.length + MOST_SOURCES || /[\n\0]/.test(path)) return
-    known.add(path)
-    const text = await small(`${base}:${path}`, objects)
-    if (text !== null) files.push({ path, before: text, after: text })
-  }
-  const folders = new Set([''])
-  for (const { path } of changed) {
-    for (let at = path.lastIndexOf('/'); at > 0 && folders.size < 50; at = path.lastIndexOf('/', at - 1))
-      folders.add(path.slice(0, at + 1))
-  }
-  for (const folder of folders) for (const name of SOURCES) await add(folder + name)
-  // A script may name the next one.
-  for (let count = -1; count < files.length; ) {
-    count = files.length
-    const named = await lookAt(files, refusals, (some) => namedElsewhere([...some], gates))
-    for (const name of named ?? []) await add(name)
-  }
-  return files
-}
-
-/** The text of a blob of at most a megabyte; larger ones are no tests and no gate definitions. */
-async function small(name: string, objects: Objects): Promise<string | null> {
-  const info = await objects.info(name)
-  if (info === null || info.size > 1024 * 1024) return null
-  const bytes = await objects.contents(name)
-  return bytes === null ? null : Buffer.from(bytes).toString('utf8')
 }

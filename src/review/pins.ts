@@ -54,6 +54,26 @@ export function namedElsewhere(files: FileChange[], gateCommands: string[]): str
   return [...new Set(named)].filter((name) => !sources.byName.has(name))
 }
 
+/** What the gates' commands lead to: the texts of commands, scripts and makefiles, and those of the files that a command names. */
+export function followed(files: FileChange[], gateCommands: string[]): { texts: string[]; paths: string[] } {
+  const sources = sourcesOf(files)
+  const reached = gateCommands.map((gate) => reachedBy(gate, sources))
+  const isNamed = (path: string) => namesOf(path).some((name) => reached.some((one) => one.files.has(name)))
+  return {
+    texts: [...new Set(reached.flatMap(({ texts }) => [...texts]))],
+    paths: files.map(({ path }) => path).filter(isNamed),
+  }
+}
+
+/** The paths that one of the texts names, as a word of it. */
+export function namedIn(texts: readonly string[], paths: readonly string[]): string[] {
+  const words = new Set<string>()
+  for (const text of texts)
+    for (const [word] of text.slice(0, LONGEST_TEXT).matchAll(/[\w@.+][\w@./+-]*/g))
+      words.add(word.replace(/^(?:\.{0,2}\/)+/, ''))
+  return paths.filter((path) => namesOf(path).some((name) => words.has(name)))
+}
+
 /** Blanks in a text do not count. */
 function isOther({ before, after }: FileChange): boolean {
   if (before === null || after === null) return before !== after
@@ -72,7 +92,12 @@ function changesIn(file: FileChange, reached: Reached): string[] {
 
 // ---------------------------------------------------------------- what a command leads to
 
-type Reached = { scripts: Set<string>; files: Set<string>; uses(tools: Iterable<string>): boolean }
+type Reached = {
+  scripts: Set<string>
+  files: Set<string>
+  texts: Set<string>
+  uses(tools: Iterable<string>): boolean
+}
 type Sources = { packages: Package[]; makefiles: string[]; byName: Map<string, FileChange[]> }
 
 function sourcesOf(files: FileChange[]): Sources {
@@ -141,7 +166,7 @@ function reachedBy(gate: string, { packages, makefiles, byName }: Sources): Reac
   }
   // Where a text that says what is run is not known, any tool may be.
   const uses = (wanted: Iterable<string>) => [...wanted].some((it) => isOpaque || tools.has(it))
-  return { scripts, files, uses }
+  return { scripts, files, texts: seen, uses }
 }
 
 /** Without comments, and with `./` for folders that are computed. */

@@ -160,9 +160,14 @@ export const table = {
     { or: [] },
   ),
   weakenedTests: gate(
-    v.choice(['warn', 'fail', 'off']),
-    'What deleted or skipped tests and lost assertions do',
-    { or: 'warn' },
+    v.choice(['judge', 'warn', 'fail', 'off']),
+    'What happens where the tests as they were before a change are red on it, or fewer tests run: judge asks a fresh session whether the criteria ask for that, fail rejects, warn reports',
+    { or: 'judge' },
+  ),
+  cleanRoom: gate(
+    v.choice(['on', 'off']),
+    'Whether the final verification runs in a fresh clone, prepared from nothing',
+    { or: 'on' },
   ),
 
   iterationsPerJob: limit(

@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { chmod, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, relative, sep } from 'node:path'
+import { fsPath, pathBytes, pathText } from './path-text.ts'
 
 /** A file's bytes, or null for anything else: a pipe would be read for ever, a link leads elsewhere. */
 export async function readRegular(file: string): Promise<Buffer | null> {
@@ -26,9 +27,10 @@ export async function readRegular(file: string): Promise<Buffer | null> {
 export function readRegularNow(file: string, most = Number.POSITIVE_INFINITY): Buffer | null {
   let handle: number | null = null
   try {
-    if (lstatSync(file, { throwIfNoEntry: false })?.isFile() !== true) return null
+    const at = fsPath(file)
+    if (lstatSync(at, { throwIfNoEntry: false })?.isFile() !== true) return null
     // Whatever has taken its place meanwhile: nobody waits for it.
-    handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    handle = openSync(at, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     const found = fstatSync(handle)
     return found.isFile() && found.size <= most ? readFileSync(handle) : null
   } catch {
@@ -41,11 +43,11 @@ export function readRegularNow(file: string, most = Number.POSITIVE_INFINITY): B
 /** Removes whatever stands there, however deep and closed its folders are; most often nothing does. */
 export function removeNow(file: string): void {
   try {
-    if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return
+    if (lstatSync(fsPath(file), { throwIfNoEntry: false }) === undefined) return
   } catch {
     return // what is above it is no folder, or closed: nothing of it can be read either
   }
-  removeDeep(file)
+  removeDeep(fsPath(file))
 }
 
 function removeDeep(file: string | Buffer): void {
@@ -130,11 +132,11 @@ export async function clearWay(root: string, file: string): Promise<void> {
   let at = root
   for (const part of relative(root, dirname(file)).split(sep).filter(Boolean)) {
     at = join(at, part)
-    const found = await lstat(at).catch(() => null)
-    if (found !== null && !found.isDirectory()) await rm(at, { force: true })
-    if (found === null || !found.isDirectory()) await mkdir(at, { recursive: true })
+    const found = await lstat(fsPath(at)).catch(() => null)
+    if (found !== null && !found.isDirectory()) await rm(fsPath(at), { force: true })
+    if (found === null || !found.isDirectory()) await mkdir(fsPath(at), { recursive: true })
   }
-  const found = await lstat(file).catch(() => null)
+  const found = await lstat(fsPath(file)).catch(() => null)
   if (found !== null && !found.isFile()) removeNow(file)
 }
 
@@ -159,12 +161,24 @@ export async function insideTree(
 
 /** A folder itself, and no link to one. */
 export async function isFolder(path: string): Promise<boolean> {
-  return (await lstat(path).catch(() => null))?.isDirectory() === true
+  return (await lstat(fsPath(path)).catch(() => null))?.isDirectory() === true
+}
+
+/** What stands in a folder, each name byte for byte; nothing where it cannot be looked into. */
+export async function entriesOf(folder: string): Promise<{ name: string; isFolder: boolean }[]> {
+  const options = { withFileTypes: true, encoding: 'buffer' } as const
+  const entries = await readdir(fsPath(folder), options).catch(() => [])
+  return entries.map((one) => ({ name: pathText(one.name), isFolder: one.isDirectory() }))
+}
+
+/** The names alone. Rejects where it cannot be looked into. */
+export async function namesIn(folder: string): Promise<string[]> {
+  return (await readdir(fsPath(folder), { encoding: 'buffer' })).map(pathText)
 }
 
 /** The same at once. */
 export function isFolderNow(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  return lstatSync(fsPath(path), { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 /** Nobody's paths are longer (bytes) or deeper (folders); Linux takes 4,096 bytes. */
@@ -182,7 +196,7 @@ export function isTooLong(path: string): boolean {
  */
 export async function openUp(top: string): Promise<string[]> {
   const removed: string[] = []
-  const start = Buffer.from(top)
+  const start = pathBytes(top)
   const left: { folder: Buffer; depth: number }[] = [{ folder: start, depth: 1 }]
   for (let at = left.pop(); at !== undefined; at = left.pop()) {
     const { folder, depth } = at
@@ -197,7 +211,7 @@ export async function openUp(top: string): Promise<string[]> {
         left.push({ folder: inside, depth: depth + 1 })
         continue
       }
-      removed.push(inside.subarray(start.length + 1).toString())
+      removed.push(pathText(inside.subarray(start.length + 1)))
       removeDeep(inside)
     }
   }

@@ -6,6 +6,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { openUp } from './files.ts'
 import { identityOf, isDead, processIds, ps, statOf, threadsLeft } from './process-table.ts'
 
 /** Every process we start carries this variable; whoever still has it when the program is over is a survivor. */
@@ -34,7 +35,7 @@ export function partOf(mark: string, part: number): string {
 export async function endOrphansOfRun(mark: string): Promise<number> {
   const ended = await endOrphans(mark, 0, WHOLE)
   for (const name of await readdir(tmpdir()).catch(() => []))
-    if (name.startsWith(folderOf(mark))) await removeFolder(join(tmpdir(), name)).catch(() => {})
+    if (name.startsWith(folderOf(mark))) await removeFolder(join(tmpdir(), name))
   return ended
 }
 
@@ -44,9 +45,13 @@ export async function openFolder(mark: string): Promise<{ path: string } & Async
   return { path, [Symbol.asyncDispose]: () => removeFolder(path) }
 }
 
-/** What a program is writing into while it ends is tried once more. */
-function removeFolder(path: string): Promise<void> {
-  return rm(path, { recursive: true, force: true, maxRetries: 3 })
+/** What a program is writing into while it ends is tried once more. What cannot be removed does no harm: no other run gets it. */
+export async function removeFolder(path: string): Promise<void> {
+  const anew = () => rm(path, { recursive: true, force: true, maxRetries: 3 })
+  await anew().catch(async () => {
+    await openUp(path)
+    await anew().catch(() => {})
+  })
 }
 
 /** Short: some systems bear no socket at a path of more than about 100 characters. */
@@ -180,9 +185,10 @@ function holds(environment: Buffer, entry: Buffer): boolean {
 /** Null for another user's; empty without one: dead, gone, the kernel's, or in the middle of an exec. */
 function environmentOf(pid: number): Buffer | null {
   const environment = environmentIn(`/proc/${pid}`)
-  if (environment?.length !== 0) return environment
-  const left = threadsLeft(pid).map((thread) => environmentIn(`/proc/${pid}/task/${thread}`))
-  return left.find((one) => one !== null && one.length > 0) ?? environment
+  if (environment !== null && environment.length > 0) return environment
+  // Of a first thread that has ended it is empty, and closed to all but root; those that run on still show it.
+  const left = threadsLeft(pid).flatMap((thread) => environmentIn(`/proc/${pid}/task/${thread}`) ?? [])
+  return left.find(({ length }) => length > 0) ?? left[0] ?? environment
 }
 
 function environmentIn(folder: string): Buffer | null {

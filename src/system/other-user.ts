@@ -1,19 +1,19 @@
 // Runs what is not trusted as a user without rights of its own (`isolation: other-user`): no sudo, no Docker socket, no
 // key in our memory or files, no write to `.git`. Linux only. What it cannot have is a clear error, never a step down.
-import { randomBytes } from 'node:crypto'
 import { chmod, stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import {
   type Account,
   accountOf,
   grant,
   makeAccount,
   makeHome,
+  makeRooms,
   nameFor,
   removeAccount,
   restoreOwner,
   revoke,
 } from './other-user/account.ts'
+import { placesOf, sweep } from './other-user/places.ts'
 import {
   above,
   actionsFolder,
@@ -50,8 +50,11 @@ export type OtherUser = Awaited<ReturnType<typeof tried>> & {
   readonly before: string
 }
 
-/** `enter` stands before the program, as root; `isOpen`: in the group that keeps the network. */
-type How = { enter?: readonly string[]; isOpen?: boolean }
+/**
+ * `enter` stands before the program, as root; `isOpen`: in the group that keeps the network; `scratch`: with the temporary
+ * folders of this place.
+ */
+type How = { enter?: readonly string[]; isOpen?: boolean; scratch?: string | null }
 
 type Env = Readonly<Record<string, string>>
 
@@ -96,8 +99,8 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
     await makeHome(root, account)
     await openTheWay(options, root, modes)
     await openTop(options, root, account, modes)
-    view = await openView(root, options.workTree, account.home)
-    const user = await tried(options, root, account, view)
+    view = await openView(root, options.workTree, account.top)
+    const user = await tried(options, root, account, view, await makeRooms(root, account))
     return { ...user, close, before: JSON.stringify(modes) }
   } catch (error) {
     await close().catch(() => {})
@@ -106,18 +109,25 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
 }
 
 /** The user, when everything that is promised of it is so. */
-async function tried(options: OtherUserOptions, root: Root, account: Account, view: View) {
+async function tried(
+  options: OtherUserOptions,
+  root: Root,
+  account: Account,
+  view: View,
+  /** A folder of ours where the user may be given other trees. */
+  rooms: string,
+) {
   const { workTree } = options
   const { name, uid, gid, openGid, home } = account
+  const places = await placesOf(root, account, view, workTree)
   const others = processesOfOthers(account)
   const asRoot = (...command: string[]) => view.shell.run(...command)
-  const command = (file: string, args: readonly string[], cwd = workTree, { enter = [], isOpen }: How = {}) =>
-    view.inside(cwd, [...become(account, isOpen), ...launched(file, args)], enter)
+  const command = (file: string, args: readonly string[], cwd = workTree, how: How = {}) =>
+    view.inside(cwd, [...become(account, how.isOpen), ...launched(file, args)], how.enter, how.scratch)
   const ask = (script: string) => {
     const [bash = '', ...args] = [...BASH, script]
     return output(command(bash, args), preamble({ PATH: SYSTEM_PATH }))
   }
-  let grants = 0
   await grant(workTree, asRoot, uid)
   const faults = await probe(options, account, ask)
   const installed = faults.length === 0 ? await readableOf(options, ask) : {}
@@ -128,6 +138,7 @@ async function tried(options: OtherUserOptions, root: Root, account: Account, vi
     uid,
     openGid,
     home,
+    rooms,
     /** Whether programs get a view of the machine, and processes, of their own. */
     isNarrow: view.isNarrow,
     /** How to start a program as that user, in the work tree by default; `preamble(env)` has to come first on its stdin. */
@@ -138,23 +149,22 @@ async function tried(options: OtherUserOptions, root: Root, account: Account, vi
     asRoot,
     /** The environment without what points into our own home, and with the user's own. */
     env: (env: Env): Record<string, string> => ({ ...installed, ...ownEnv(env, options, account) }),
-    /** As many times as it is granted it has to be revoked: sessions in a row may have it together. */
-    async grant() {
-      if (grants++ === 0) await grant(workTree, asRoot, uid)
+    ...granting(workTree, asRoot, uid),
+    /** The same for a tree in `rooms` in the place of the work tree. */
+    granted(tree: string) {
+      const { grant: give, revoke: take } = granting(tree, asRoot, uid)
+      return {
+        async grant() {
+          await asRoot('chgrp', String(gid), tree)
+          await asRoot('chmod', 'g+rwx,+t', tree)
+          await give()
+        },
+        revoke: take,
+      }
     },
-    async revoke() {
-      if (--grants === 0) await revoke(workTree, asRoot, uid)
-    },
-    /** A home for one session; what tools of the gates keep stays in `home`. */
-    async openHome(): Promise<{ path: string } & AsyncDisposable> {
-      const path = join(home, `session-${randomBytes(8).toString('hex')}`)
-      // A name that nobody knows: nothing stands there for root to follow.
-      await asRoot('install', '-d', '-m', '0700', '-o', String(uid), '-g', String(gid), path)
-      // What is next asked of root waits for it, and no program of the user starts before.
-      const removed = async () => void asRoot('find', path, '-xdev', '-delete').catch(() => {})
-      return { path, [Symbol.asyncDispose]: removed }
-    },
-    /** Its home as it was at first: empty. Not made anew: another one would not be what is open to writing in the view. */
+    openHome: places.openHome,
+    openScratch: places.openScratch,
+    /** The gates' home as it was at first: empty. */
     async renewHome() {
       await asRoot('find', home, '-xdev', '-mindepth', '1', '-delete')
       await asRoot('chown', `${uid}:${gid}`, home)
@@ -166,19 +176,37 @@ async function tried(options: OtherUserOptions, root: Root, account: Account, vi
   }
 }
 
+/** As many times as a tree is granted it has to be revoked: sessions in a row may have it together. */
+function granting(tree: string, asRoot: (...command: string[]) => Promise<void>, uid: number) {
+  let grants = 0
+  return {
+    async grant() {
+      if (grants++ === 0) await grant(tree, asRoot, uid)
+    },
+    async revoke() {
+      if (--grants === 0) await revoke(tree, asRoot, uid)
+    },
+  }
+}
+
+/** The user with a tree in its `rooms` in the place of the work tree. */
+export function inTree(user: OtherUser, tree: string): OtherUser {
+  return { ...user, ...user.granted(tree) }
+}
+
 /** The user for programs that run beside each other, until `end` of the user itself. */
 export function shared(user: OtherUser | null): OtherUser | null {
   return user === null ? null : { ...user, isShared: true }
 }
 
-function ownEnv(env: Env, options: OtherUserOptions, { name, home }: Account): Record<string, string> {
+function ownEnv(env: Env, options: OtherUserOptions, { name, home, top }: Account): Record<string, string> {
   const ours = [options.env.HOME ?? '/nowhere', options.env.RUNNER_TEMP]
   const others = Object.entries(env).filter(
     ([variable, value]) => !(WRITTEN.test(variable) && isWithin(value, ours)),
   )
   return {
     ...Object.fromEntries(others),
-    HOME: isWithin(env.HOME ?? '', [home]) ? (env.HOME ?? '') : home,
+    HOME: isWithin(env.HOME ?? '', [top]) ? (env.HOME ?? '') : home,
     USER: name,
     LOGNAME: name,
     // git reads no repository of somebody else's unless it is told so.
@@ -214,6 +242,8 @@ async function endAndRestore(
   for (const part of [
     () => restoreOwner(workTree, (...command) => run(root(...command)), account),
     () => restoreModes(root, modes),
+    // Its number may be given again, and with it whatever it left.
+    () => sweep((...command) => run(root(...command)), account, workTree),
     () => removeAccount(root, account.name),
   ])
     await part().catch((error: unknown) => faults.push(error))

@@ -35,7 +35,7 @@ const LEVELS: Readonly<Record<Exit['level'], readonly [mark: string, colours: re
   near: ['◐', ['yellow']],
   met: ['●', ['red', 'bold']],
 }
-const CIRCUIT = { closed: [], 'half-open': ['yellow'], open: ['red'] } satisfies Record<string, Colour[]>
+const HEALTH = { closed: [], 'half-open': ['yellow'], open: ['red'] } satisfies Record<string, Colour[]>
 
 /** Exactly `height` lines of at most `width` columns. */
 export function frameLines({ dashboards, selected, note }: Frame, size: Size): string[] {
@@ -77,24 +77,26 @@ function listOf(dashboards: readonly Dashboard[], selected: number, look: Size):
   return [rule(title, look.width, look), ...rows]
 }
 
+/** Fewer rows are for the stories: no frame, and one row for each thing. */
+const LOW = 30
+
 /** Status, and what to do: in the colour of how it stands. */
 function headOf(one: Dashboard, look: Size): string[] {
-  const inner = look.width - 4
+  const isLow = look.height < LOW
+  const inner = look.width - (isLow ? 2 : 4)
   const { mark, title, colour } = one.status
   const state = `${mark} ${title}`
   const name = terminalText([one.branch, one.project].filter(Boolean).join(' · '), 200)
   const first = `${paint(state, ['bold', colour], look)}  ${pad(name, inner - textWidth(state) - 2)}`
   const rows = (text: string | null, colours: readonly Colour[]) =>
-    paragraph(text ?? '', inner, look.height < 30 ? 2 : 4).map((line) =>
-      paint(pad(line, inner), colours, look),
-    )
+    paragraph(text ?? '', inner, isLow ? 1 : 4).map((line) => paint(pad(line, inner), colours, look))
   const shown = [
     first,
     ...rows(one.headline, ['bold']),
     ...rows(`Next: ${one.next}`, one.isCalling ? ['bold', 'yellow'] : []),
     ...(one.needs === null ? [] : rows(one.needs, ['yellow'])),
   ]
-  return boxed(shown, inner, [colour], look).split('\n')
+  return isLow ? shown.map((row) => ` ${row}`) : boxed(shown, inner, [colour], look).split('\n')
 }
 
 /** At most so many lines; what is cut off shows that it is. */
@@ -105,16 +107,18 @@ function paragraph(text: string, width: number, most: number): string[] {
     : [...lines.slice(0, most - 1), fit(lines.slice(most - 1).join(' '), width)]
 }
 
-type Section = { title: string; lines: string[] }
+/** `all`: how many lines it would have, where those that are left out are counted. */
+type Section = { title: string; lines: string[]; all?: number }
 
-/** Figures, and below them the sections, what matters most first. */
+/** How far the stories are, and below that the sections, what matters most first. */
 function bodyOf(one: Dashboard, room: number, look: Size): string[] {
-  const figures = figureLines(one, look)
-  const sections = [nowOf, stories, lastLines, exits, iterations].map((section) => section(one, look))
-  return [...figures, ...stacked(sections, room - figures.length, look)]
+  const [done, ...figures] = figureLines(one, look)
+  const run = { title: 'Run', lines: figures }
+  const others = [nowOf(one, look), run, lastLines(one, look), exits(one, look), iterations(one, look)]
+  return [done ?? '', ...stacked(stories(one, look), others, room - 1, look)]
 }
 
-/** Bars and figures, each behind its name. */
+/** Bars and figures, each behind its name; how far the stories are comes first. */
 function figureLines(one: Dashboard, look: Size): string[] {
   const { width } = look
   const column = width < NARROW ? 8 : 10
@@ -126,13 +130,12 @@ function figureLines(one: Dashboard, look: Size): string[] {
   const { used, most } = one.calls
   const calls = most === null || width < NARROW ? '' : `${bar(used, most, cells)} `
   const figures = one.figures.map(([name, value]) => `${name} ${terminalText(value, 60)}`).join(' · ')
-  const outlook = one.outlook === null ? [] : paragraph(one.outlook, width - column - 2, 2)
   return [
     row('Stories', [`${bar(passed, total, cells)} ${passed}/${total}`, others].filter(Boolean).join(' · ')),
+    row('Health', one.circuit.text, HEALTH[one.circuit.position]),
+    ...(one.outlook === null ? [] : [row('Outlook', one.outlook)]),
     row('Calls/h', `${calls}${callsWords(one.calls, one.now)}`, one.calls.isHeld ? ['yellow'] : []),
-    row('Circuit', one.circuit.text, CIRCUIT[one.circuit.position]),
     ...wrap(figures, width - 2).map((line) => ` ${line}`),
-    ...outlook.map((line, at) => row(at === 0 ? 'Outlook' : '', line)),
   ]
 }
 
@@ -191,26 +194,34 @@ function stories({ stories: all, counts }: Dashboard, look: Size): Section {
     const text = `${terminalText(id, 64)}  ${terminalText(title, 200)}${aside === '' ? '' : `  (${terminalText(aside, 200)})`}`
     return ` ${paint(fit(`${box} ${text}`, look.width - 2), COLOURS[standing] ?? [], look)}`
   })
-  return { title: `Stories (${counts.total})`, lines }
+  return { title: `Stories (${counts.total})`, lines, all: counts.total }
 }
 
-/** Sections below each other: two rows for each, then five, and then what is left goes to the first. */
-function stacked(sections: readonly Section[], room: number, look: Size): string[] {
-  const sized = sections.map((section) => ({ ...section, rows: 0 }))
+/**
+ * Sections below each other: the first gets half of the room, as far as it needs it; then each two rows, then five, and then
+ * what is left goes to the first.
+ */
+function stacked(first: Section, others: readonly Section[], room: number, look: Size): string[] {
+  const sized = [first, ...others].map((section) => ({ ...section, rows: 0 }))
   let left = room
-  for (const most of [2, 5, room])
-    for (const one of sized) {
-      const head = one.rows === 0 ? 1 : 0
-      const more = Math.min(most - one.rows, one.lines.length - one.rows, left - head)
-      if (more <= 0) continue
-      one.rows += more
-      left -= more + head
-    }
-  return sized.flatMap(({ title, lines, rows }) => {
+  const grow = (one: Section & { rows: number }, most: number) => {
+    const head = one.rows === 0 ? 1 : 0
+    const more = Math.min(most - one.rows, one.lines.length - one.rows, left - head)
+    if (more <= 0) return
+    one.rows += more
+    left -= more + head
+  }
+  for (const one of sized.slice(0, 1)) grow(one, Math.floor(room / 2))
+  for (const most of [2, 5, room]) for (const one of sized) grow(one, most)
+  return sized.flatMap(({ title, lines, rows, all = lines.length }) => {
     if (rows === 0) return []
     // The newest of what was said stands last.
     const shown = title === LAST_LINES ? lines.slice(-rows) : lines.slice(0, rows)
-    return [rule(title, look.width, look), ...shown]
+    const cut =
+      title === first.title && all > rows
+        ? [...shown.slice(0, -1), paint(`  + ${all - rows + 1} more`, ['dim'], look)]
+        : shown
+    return [rule(title, look.width, look), ...cut]
   })
 }
 
@@ -233,9 +244,9 @@ function plainOf(one: Dashboard): string[] {
     ['Needs', one.needs],
     ['Stories', standingsOf(one.bar)],
     ...one.figures,
-    ['Calls in the last hour', callsWords(one.calls, one.now)],
-    ['Circuit', one.circuit.text],
+    ['Health', one.circuit.text],
     ['Outlook', one.outlook],
+    ['Calls in the last hour', callsWords(one.calls, one.now)],
     ['Now', current === null ? null : `${current.id} ${current.title}: ${facts.join(', ')}`],
     ...one.exits.map(({ name, text }) => [`Ends when: ${name}`, text] as const),
     ...one.timeline

@@ -17,15 +17,38 @@ export function beginning(what: string | null, look: Look): string {
 }
 
 export function findingLines(findings: readonly Finding[], look: Look): string[] {
+  return [...findingRows(findings, look), ...verdict(findings, look)]
+}
+
+function findingRows(findings: readonly Finding[], look: Look): string[] {
   const sorted = ORDER.flatMap((state) => findings.filter((one) => one.state === state))
-  const { title, text } = verdictOf(findings)
-  if (look.plain) return [...sorted.map(plainLine), `${title}: ${text}`]
+  if (look.plain) return sorted.map(plainLine)
   const names = sorted.map(({ name }) => textWidth(terminalText(name)))
   const column = Math.min(LONGEST_NAME, Math.floor(look.width / 4), Math.max(...names, 0))
+  return sorted.flatMap((finding) => rowsOf(finding, column, look))
+}
+
+/** One finding, shown as soon as it is known. */
+export function findingRow(finding: Finding, look: Look): string[] {
+  if (look.plain) return [plainLine(finding)]
+  return rowsOf(finding, Math.min(LONGEST_NAME, Math.floor(look.width / 4)), look)
+}
+
+/** The verdict on findings that were shown in this order; on a terminal below all that needs a person, which may have gone by. */
+export function verdictLines(shown: readonly Finding[], look: Look): string[] {
+  const needs = ({ state }: Finding) => state === 'fault' || state === 'warning'
+  const count = shown.filter(needs).length
+  const isAtHand = look.plain || shown.slice(shown.length - count).every(needs)
+  const again = isAtHand ? [] : ['', ...findingRows(shown.filter(needs), look)]
+  return [...again, ...verdict(shown, look)]
+}
+
+function verdict(findings: readonly Finding[], look: Look): string[] {
+  const { title, text } = verdictOf(findings)
+  if (look.plain) return [`${title}: ${text}`]
   const { mark, colour } = FINDING_STATES[isHealthy(findings) ? 'ok' : 'fault']
   const head = paint(`${mark} ${title}`, ['bold', colour], look)
-  const verdict = below(` ${head}  `, wrap(text, look.width - title.length - 6), title.length + 5)
-  return [...sorted.flatMap((finding) => rowsOf(finding, column, look)), '', ...verdict]
+  return ['', ...below(` ${head}  `, wrap(text, look.width - title.length - 6), title.length + 5)]
 }
 
 function plainLine({ name, state, found, expected, fix }: Finding): string {

@@ -4,7 +4,7 @@ import { type Surface, typedOn } from '../loop/command-table.ts'
 import { passedUnchanged, UNCHANGED } from '../loop/settled.ts'
 import type { Event, Verdict } from '../model/event.ts'
 import type { Story, StoryEvidence } from '../model/feature.ts'
-import type { GateResult } from '../model/gate.ts'
+import { CANCELLED, type GateResult } from '../model/gate.ts'
 import { isUngated, openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import { ownFiles } from '../model/paths.ts'
@@ -32,8 +32,11 @@ export function stepLines(step: Step, state: State, facts: LineFacts): Line[] {
     case 'gates':
       return isUngated(state.job) ? [] : [line('gates', 'running', 'dim')]
     case 'judge': {
-      const { storyId } = step.attempt
-      return [line('judge', `nothing was changed: a fresh session judges whether ${storyId} is met`, 'dim')]
+      const { storyId, candidate } = step.attempt
+      const why = candidate.empty
+        ? `nothing was changed: a fresh session judges whether ${storyId} is met`
+        : `a fresh session judges whether ${storyId} asks for what the tests expect now`
+      return [line('judge', why, 'dim')]
     }
     case 'verify': {
       const gates = isUngated(state.job) ? '' : 'all gates, then '
@@ -74,12 +77,20 @@ function whichAttempt(number: number, { limits: { maxAttempts } }: LineFacts): s
   return number > maxAttempts ? `attempt ${number}` : `attempt ${number} of ${maxAttempts}`
 }
 
-/** Of something that happened, gates left out: they are told as they end. `state` is the state after it. */
-export function eventLines(event: Event, state: State, facts: LineFacts): Line[] {
+/** Of something that happened, gates left out: they are told as they end. `state` is the state after it, `before` the one before. */
+export function eventLines(
+  event: Event,
+  state: State,
+  facts: LineFacts,
+  before: State | null = null,
+): Line[] {
   switch (event.kind) {
     case 'opened': {
       const { pullUrl } = state.github
-      return [line('git', `opened ${state.branch}${pullUrl === null ? '' : `, pull request ${pullUrl}`}`)]
+      // A later job of a run finds both.
+      const isThere = before !== null && before.published !== null && !before.control.anew
+      const page = pullUrl === null ? '' : `, pull request ${pullUrl}`
+      return [line('git', `${isThere ? 'goes on with' : 'opened'} ${state.branch}${page}`)]
     }
     case 'joined':
       return [
@@ -215,13 +226,16 @@ function shownWords(evidence: readonly StoryEvidence[] = []): string {
 
 /** `[test] PASSED (14s, 40 passed)`, with the output of one that failed, and what else is to be known of it. */
 export function gateLines({ name, ok, advisory, ended, ms, output, ...more }: GateResult): Line[] {
+  // What it counted and printed until then would read like a verdict.
+  if (!ok && ended === CANCELLED) return [line(name, `${CANCELLED} (${humanMs(ms)})`, 'yellow')]
   const { tests, flaky, remarks = [] } = more
   const figures = [ok ? '' : ended, humanMs(ms), testWords(tests)].filter((part) => part !== '').join(', ')
-  const notes = remarks.map((remark) => line(name, `note: ${remark}`, 'yellow'))
+  const notes = [...(more.findings ?? []), ...remarks].map((one) => line(name, `note: ${one}`, 'yellow'))
   if (ok)
     return [line(name, `PASSED${flaky ? ', FLAKY' : ''} (${figures})`, flaky ? 'yellow' : 'green'), ...notes]
-  const word = advisory ? 'failed, advisory only' : 'FAILED'
-  return [{ ...line(name, `${word} (${figures})`, advisory ? 'yellow' : 'red'), output }, ...notes]
+  const isAdvice = advisory && more.asItWas !== true
+  const word = isAdvice ? 'failed, advisory only' : 'FAILED'
+  return [{ ...line(name, `${word} (${figures})`, isAdvice ? 'yellow' : 'red'), output }, ...notes]
 }
 
 /** Of a command of the project that begins: `prepare` and services, for the gates were announced together. */

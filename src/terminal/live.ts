@@ -6,8 +6,10 @@ import type { GateResult } from '../model/gate.ts'
 import type { Observer } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
+import { mapTexts } from '../model/text.ts'
+import { findingLines } from '../report/findings.ts'
 import { nextMove } from '../report/next-move.ts'
-import { doubtsOf, headerOf } from '../report/view.ts'
+import { type Header, headerOf } from '../report/view.ts'
 import { humanMs } from '../report/words.ts'
 import { banner, countdown, type Field, lastBox, plainBanner } from './boxes.ts'
 import { type Line, type Look, lookOf, type Screen, shown } from './line.ts'
@@ -26,9 +28,13 @@ import {
 /** Steps that take long enough for a clock below the header. */
 const LONG: ReadonlySet<Step['kind']> = new Set(['agent', 'gates', 'verify', 'wait'])
 
+/** `redact` takes secrets out of a text: before it is cut or wrapped, behind which none is found. */
+type LiveFacts = LineFacts & { redact?: (text: string) => string }
+
 export class Live implements Observer {
   readonly #screen: Screen
   readonly #facts: LineFacts
+  readonly #redact: (text: string) => string
   readonly #look: Look
   readonly #now: () => number
   /** What the live header shows; null where there is none. */
@@ -43,15 +49,16 @@ export class Live implements Observer {
   /** The wait that is shown; it may take several steps. */
   #wait: { until: number; since: number } | null = null
 
-  constructor(screen: Screen, facts: LineFacts, noColour: boolean, now: () => number = Date.now) {
+  constructor(screen: Screen, facts: LiveFacts, noColour: boolean, now: () => number = Date.now) {
     this.#screen = screen
     this.#facts = facts
+    this.#redact = facts.redact ?? ((text) => text)
     this.#now = now
     this.#look = lookOf(screen, noColour)
   }
 
   async step(step: Step, state: State): Promise<void> {
-    if (this.#look.plain && this.#state === null) this.say(plainBanner(headerOf(state, this.#facts.limits)))
+    if (this.#look.plain && this.#state === null) this.say(plainBanner(this.#header(state)))
     this.#state = state
     this.#speaks = null
     const waited = this.#waitLines(step)
@@ -60,23 +67,27 @@ export class Live implements Observer {
   }
 
   async event(event: Event, state: State): Promise<void> {
+    const before = this.#state
     this.#state = state
     this.#tick(false)
-    this.#print(eventLines(event, state, this.#facts))
+    this.#print(eventLines(event, state, this.#facts, before))
   }
 
   warn = (message: string): void => this.#print([warningLine(message)])
 
   agent = (event: AgentEvent): void => {
     if (event.kind === 'step') this.#speaks = event.agent
-    this.#print(agentLines(event, { ...this.#facts, agent: this.#speaks ?? this.#facts.agent }))
+    // What agents and gates say is redacted where it is read.
+    this.#write(
+      shown(agentLines(event, { ...this.#facts, agent: this.#speaks ?? this.#facts.agent }), this.#look),
+    )
   }
 
   /** A gate, or `prepare`, begins: it need not, where dependencies are as they were. */
   starts = (name: string): void => this.#print(startLines(name))
 
   /** A gate has ended: said at once, not when all have. */
-  gate = (result: GateResult): void => this.#print(gateLines(result))
+  gate = (result: GateResult): void => this.#write(shown(gateLines(result), this.#look))
 
   say(text: string): void {
     this.#write(text.split('\n'))
@@ -87,8 +98,10 @@ export class Live implements Observer {
     this.close()
     const { limits, surface } = this.#facts
     const next = nextMove(state, ended, surface, limits)
-    const doubts = doubtsOf(state).map((doubt) => ['Mind', doubt] as const)
-    this.say(lastBox(headerOf(state, limits), ended.conclusion, next, [...doubts, ...places], this.#look))
+    const findings = findingLines(state).map((finding) => ['Mind', finding] as const)
+    const words = [ended.conclusion, next, [...findings, ...places]] as const
+    const [conclusion, move, fields] = mapTexts(words, this.#redact)
+    this.say(lastBox(this.#header(state), conclusion, move, fields, this.#look))
   }
 
   /** Takes the live header off the screen. */
@@ -98,8 +111,12 @@ export class Live implements Observer {
     if (!this.#look.plain) this.#screen.write(this.#erased())
   }
 
+  #header(state: State): Header {
+    return mapTexts(headerOf(state, this.#facts.limits), this.#redact)
+  }
+
   #print(lines: readonly Line[]): void {
-    this.#write(shown(lines, this.#look))
+    this.#write(shown(mapTexts(lines, this.#redact), this.#look))
   }
 
   /** Lines go above the header; the header is drawn again below them. */
@@ -118,8 +135,7 @@ export class Live implements Observer {
 
   #drawn(): string {
     if (this.#state === null) return ''
-    const header = headerOf(this.#state, this.#facts.limits)
-    const text = `${banner(header, this.#look)}${this.#clock()}\n`
+    const text = `${banner(this.#header(this.#state), this.#look)}${this.#clock()}\n`
     this.#rows = text.split('\n').length - 1
     return text
   }

@@ -10,6 +10,7 @@ import test from 'node:test'
 import { codex } from '../../src/agents/codex.ts'
 import { relayModel } from '../../src/app/relay.ts'
 import { runUntrusted } from '../../src/system/process.ts'
+import { lacks } from '../machine/needs.ts'
 import { clis } from './clis.ts'
 import { binOf, install, openBench, toolCache } from './drive.ts'
 import { startModel, type Turn } from './model.ts'
@@ -50,7 +51,8 @@ async function openTools(name: string, version: string) {
 
 for (const cli of clis.filter(({ name }) => KEYED[name] !== undefined)) {
   test(`${cli.name} as another user has its model without its key`, { timeout: 400_000 }, async (t) => {
-    if (!isRoot) return t.skip('needs root on Linux')
+    const missing = lacks('root')
+    if (missing) return t.skip(missing)
     const why = await install(cli)
     if (why !== null) return t.skip(why)
     await using tools = await openTools(cli.name, cli.version)

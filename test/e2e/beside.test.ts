@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { freePort } from '../fakes/clone.ts'
-import { NO_CHROME } from '../unit/browser/site.ts'
+import { lacks } from '../machine/needs.ts'
 import { place } from './laptop.ts'
 import { openSite, outputsOf, type Site, story } from './site.ts'
 
@@ -33,15 +33,7 @@ cd /
 run initdb -D "$D/data" -A trust -U postgres >/dev/null
 run pg_ctl -D "$D/data" -l "$D/log" -o "-k $D -p $PORT -c listen_addresses=localhost" -w start`
 
-const missing = ['initdb', 'postgres', 'pg_isready'].filter((name) => {
-  try {
-    execFileSync('which', [name])
-    return false
-  } catch {
-    return true
-  }
-})
-const skip = NO_CHROME || (missing.length > 0 && `not on this machine: ${missing.join(', ')}`)
+const skip = lacks('chrome', 'postgres')
 
 /** What a job that is about to end has, told by a folder of its own. */
 async function scene() {

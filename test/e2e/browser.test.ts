@@ -6,7 +6,7 @@ import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { freePort } from '../fakes/clone.ts'
-import { NO_CHROME } from '../unit/browser/site.ts'
+import { lacks } from '../machine/needs.ts'
 import { place } from './laptop.ts'
 import { openSite, outputsOf, story } from './site.ts'
 
@@ -54,7 +54,7 @@ async function shop(settings: string, turns: unknown[], verify: unknown[] = [{}]
 }
 
 test('a broken console is refused with a picture, and told to the next attempt; mended, it passes (real Chromium)', {
-  skip: NO_CHROME,
+  skip: lacks('chrome'),
   timeout: 240_000,
 }, async () => {
   await using at = await shop('urls: [/], viewports: [1280x800, 390x844]', [
@@ -105,10 +105,8 @@ test('a broken console is refused with a picture, and told to the next attempt; 
   assert.equal(readFileSync(join(folder, files[4] ?? '')).toString('latin1', 8, 12), 'WEBP')
 })
 
-const isRoot = process.platform === 'linux' && process.getuid?.() === 0
-
 test('as another user, beside services that are that user too (real Chromium)', {
-  skip: NO_CHROME || (isRoot ? false : 'needs root on Linux'),
+  skip: lacks('root', 'chrome-for-all'),
   timeout: 240_000,
 }, async () => {
   await using at = await shop('urls: [/]', [{ files: { 'pages/cart.html': page('Cart') } }])
@@ -140,7 +138,7 @@ test('a page that nobody serves is bad input', { timeout: 60_000 }, async () => 
 })
 
 test('at separate-job the gate job alone looks at pages, on the base, too (real Chromium)', {
-  skip: NO_CHROME,
+  skip: lacks('chrome'),
   timeout: 300_000,
 }, async () => {
   const port = await freePort()

@@ -54,6 +54,25 @@ test('a chain of jobs completes six stories, one of which fails its gate once', 
     )
   })
 
+  await t.test(
+    'the log of a job says what it does before its first step, and opens nothing that is there',
+    () => {
+      for (const [at, run] of runner.runs.entries()) {
+        const said = runner.log(run)
+        for (const what of ['reading the checkout and the settings', 'taking the lease'])
+          assert.match(
+            said,
+            new RegExp(`\\[ralph\\] ${what} \\.\\.\\.\\n(?:.*\\n)*?\\[ralph\\] ${what}: done \\([\\d.]+s\\)`),
+          )
+        const opened =
+          at === 0
+            ? /\[git\] opened ralph\/sample, pull request/
+            : /\[git\] goes on with ralph\/sample, pull request/
+        assert.match(said, opened)
+      }
+    },
+  )
+
   await t.test('the outputs say what happened', async () => {
     const [pull] = await github.pulls()
     const { 'report-path': report, ...outputs } = outputsOf(site.last())

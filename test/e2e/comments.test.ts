@@ -126,9 +126,10 @@ const CASES: Record<string, Case> = {
   },
   'of 65,000 characters': {
     body: `/ralph retry ${'x'.repeat(64_000)}`,
-    says: /there is no story x{40}$/,
+    says: /there is no story x{40}; there is US-001$/,
     reactions: ['confused'],
-    answer: /^<!-- ralph:reply:\d+ -->\n😕 There is no story x{40}\. Try `\/ralph retry US-001`\. Nothing/,
+    answer:
+      /^<!-- ralph:reply:\d+ -->\n😕 There is no story x{40}; there is US-001\. Try `\/ralph status`\. Nothing/,
   },
 }
 

@@ -10,7 +10,9 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { hasOutside, openOutside } from '../standin/outside.ts'
+import { sharedFolder } from '../fakes/shared.ts'
+import { lacks } from '../machine/needs.ts'
+import { openOutside } from '../standin/outside.ts'
 import {
   annotationsOf,
   badTurn,
@@ -24,7 +26,6 @@ import {
 } from './site.ts'
 
 const KEY = 'sk-ant-canary-0123456789abcdefghijkl'
-const isRoot = process.platform === 'linux' && process.getuid?.() === 0
 
 const byDefault = (text: string) => text.replace(/^ +isolation: .*\n/m, '')
 const stories = {
@@ -68,7 +69,8 @@ type Saw = {
 /** A machine with a claude on its PATH, readable by everybody. */
 async function openClaude(outside: string) {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-claude-'))
-  const [bin, saw, sessions] = [join(folder, 'bin'), join(folder, 'saw'), join(folder, 'sessions')]
+  const shared = await sharedFolder('ralph-claude-')
+  const [bin, saw, sessions] = [join(folder, 'bin'), join(shared, 'saw'), join(shared, 'sessions')]
   const [script, where] = [join(folder, 'script.json'), join(folder, 'where.json')]
   await mkdir(bin)
   await writeFile(where, JSON.stringify({ key: KEY, script, sessions, saw, outside }))
@@ -76,7 +78,7 @@ async function openClaude(outside: string) {
   for (const file of [saw, sessions]) await writeFile(file, '')
   const fake = join(ROOT, 'test', 'fakes', 'claude.mjs')
   await writeFile(join(bin, 'claude'), `#!/bin/bash\nexec node "${fake}" "${where}" "$@"\n`)
-  for (const one of [folder, join(bin, 'claude')]) await chmod(one, 0o755)
+  for (const one of [folder, shared, join(bin, 'claude')]) await chmod(one, 0o755)
   for (const one of [saw, sessions]) await chmod(one, 0o666)
   return {
     bin,
@@ -85,11 +87,13 @@ async function openClaude(outside: string) {
         .split('\n')
         .filter(Boolean)
         .map((line) => JSON.parse(line)),
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+    async [Symbol.asyncDispose]() {
+      for (const one of [folder, shared]) await rm(one, { recursive: true, force: true })
+    },
   }
 }
 
-const options = { skip: isRoot && hasOutside ? false : 'needs root and iproute2 on Linux' }
+const options = { skip: lacks('root', 'ip') }
 
 test(
   'by default: a chain as another user, a red gate and kept work in it, without its key, without a network, which is told',
@@ -140,7 +144,7 @@ test(
 )
 
 test('an agent that cannot reach its model on a closed network: an error at once, and what to write', {
-  skip: isRoot ? false : 'needs root on Linux',
+  skip: lacks('root'),
 }, async () => {
   await using claude = await openClaude('127.0.0.1:9')
   await using site = await openSite({
@@ -174,7 +178,7 @@ test('`isolation: same-user` by name is a warning in log, summary and comment', 
 })
 
 test('neither root nor sudo: an error at once, and what to write', {
-  skip: isRoot ? false : 'needs root on Linux',
+  skip: lacks('root'),
 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-rootless-'))
   await chmod(folder, 0o755)

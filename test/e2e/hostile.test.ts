@@ -6,11 +6,11 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { judge, prove, table } from '../hostile/prove.ts'
+import { lacks } from '../machine/needs.ts'
 import { ROOT } from './site.ts'
 
 const DOCUMENT = join(ROOT, 'docs', 'security.md')
 const SECTION = /(<!-- attempts: test\/e2e\/hostile\.test\.ts -->\n\n)[\s\S]*(\n<!-- \/attempts -->)/
-const isRoot = process.platform === 'linux' && process.getuid?.() === 0
 
 test('the table of attempts in docs/security.md', async () => {
   const text = await readFile(DOCUMENT, 'utf8')
@@ -24,7 +24,7 @@ test('same-user: every attempt is stopped, or known to be open', async () => {
   judge(await prove('same-user'), 'same-user')
 })
 
-const options = { skip: isRoot ? false : 'needs root on Linux' }
+const options = { skip: lacks('root') }
 test('other-user: every attempt is stopped, or known to be open', options, async () => {
   judge(await prove('other-user'), 'other-user')
   process.stdout.write(table())

@@ -75,7 +75,17 @@ test('the whole way: init, doctor, a plan of documents, its approval, two storie
     using project = projectOf(NODE)
     const jobs = readWorkflow(WORKFLOW, example, 'ralph/action')?.jobs ?? []
     const command = jobs.map(({ inputs }) => inputs['agent-command']).find((one) => one !== undefined) ?? ''
-    const flags = ['--agent', 'custom', '--agent-command', command, '--isolation', 'same-user', '--pin', PIN]
+    const flags = [
+      '--agent',
+      'custom',
+      '--agent-command',
+      command,
+      '--isolation',
+      'same-user',
+      '--pin',
+      PIN,
+      '--no-try',
+    ]
     const { status, stderr } = spawnSync(process.execPath, [CLI, 'init', '--yes', ...flags], {
       cwd: project.folder,
       env,
@@ -135,9 +145,12 @@ const ENTER = '\r'
 const DOWN = '\u001b[B'
 const CTRL_C = '\u0003'
 
+const TESTED = { ...NODE, 'test/one.test.mjs': "import test from 'node:test'\ntest('one', () => {})\n" }
+
 test('on a terminal it asks for agent, gates, limits and isolation, shows a diff, and writes after a yes', async () => {
-  using project = projectOf(NODE)
+  using project = projectOf(TESTED)
   const { code, shown } = await talk(project.folder, [
+    ['Try these commands once, in a copy?', ENTER],
     ['Which agent?', DOWN + ENTER],
     ['Which gates', ENTER],
     ['Another gate', `lint=node --check a.mjs${ENTER}`],
@@ -152,11 +165,14 @@ test('on a terminal it asks for agent, gates, limits and isolation, shows a diff
     agentVersion: findAgent('codex')?.tested,
     gates: { test: 'npm test', lint: 'node --check a.mjs' },
     maxIterations: 9,
+    protectedPaths: 'elsewhere',
+    weakenedTests: 'judge',
   })
 })
 
 test('Ctrl+C at any question, and a no, leave the folder as it was: exit 130', async () => {
   const questions = [
+    'Try these commands once',
     'Which agent?',
     'Which gates',
     'Another gate',
@@ -167,7 +183,7 @@ test('Ctrl+C at any question, and a no, leave the folder as it was: exit 130', a
   ]
   for (const [at, question] of questions.entries()) {
     using project = projectOf(NODE)
-    const before = questions.slice(0, at).map((one) => [one, ENTER] as const)
+    const before = questions.slice(0, at).map((one) => [one, one.startsWith('Try') ? 'n' : ENTER] as const)
     const { code, shown } = await talk(project.folder, [...before, [question, CTRL_C]])
     assert.equal(code, 130, `${question}: ${shown}`)
     assert.deepEqual(project.written(), {})

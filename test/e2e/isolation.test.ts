@@ -6,10 +6,10 @@ import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
+import { lacks } from '../machine/needs.ts'
 import { badTurn, goodTurn, openSite, outputsOf, RUN_TESTS, story } from './site.ts'
 
-const isRoot = process.platform === 'linux' && process.getuid?.() === 0
-const options = { skip: isRoot ? false : 'needs root on Linux' }
+const options = { skip: lacks('root') }
 
 test(
   'a chain as another user: work, a red gate, kept work, a judge; nothing of the user stays',

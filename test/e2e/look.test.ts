@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import test from 'node:test'
+import { lacks } from '../machine/needs.ts'
 import {
   annotationsOf,
   badTurn,
@@ -16,8 +17,6 @@ import {
 } from './site.ts'
 
 const ACTION = 'ralph/action@0123456789abcdef0123456789abcdef01234567'
-
-const isRoot = process.platform === 'linux' && process.getuid?.() === 0
 
 /** A workflow of its own, with no more than the command: what a run needs stands in ralph.yml. */
 const looking = (command: string, inputs = '') => `name: ${command}
@@ -153,7 +152,7 @@ test('verify: gates and a judge on the branch as it stands, with the word of bot
 })
 
 test('as another user, its network closed: tried for real, and the machine is left as it was', {
-  skip: isRoot ? false : 'needs root on Linux',
+  skip: lacks('root'),
 }, async () => {
   const accounts = () => readFile('/etc/passwd', 'utf8')
   const before = await accounts()
@@ -174,7 +173,7 @@ test('as another user, its network closed: tried for real, and the machine is le
 })
 
 test('doctor is cancelled while a gate runs as another user: ended, and the machine is left as it was', {
-  skip: isRoot ? false : 'needs root on Linux',
+  skip: lacks('root'),
 }, async () => {
   const accounts = () => readFile('/etc/passwd', 'utf8')
   const before = await accounts()

@@ -250,10 +250,12 @@ test('words that people wrote into prd.md are taken, or the plan is refused; non
 test('prose is planned from by a session, once: unchanged it is not read again', async () => {
   await using at = await place(
     { 'idea.md': '# Idea\n\nPeople want passkeys.\n' },
-    { plan: [proposal(PASSKEY)] },
+    { plan: [proposal(PASSKEY, { questions: ['Which browsers?'] })] },
   )
   const first = await at.ralph(['plan', 'auth', '--from', 'idea.md', '--yes'])
   assert.equal(first.code, 0, first.err)
+  assert.match(first.out, / {2}idea\.md\n {2}No session is needed .*\n {2}- a heading .*\n {2}- a check list/)
+  assert.match(first.out, /\? Which browsers\?\n {2}To answer: ralph plan auth on a terminal, then "Refine/)
   assert.match((await at.prompts())[0] ?? '', /People want passkeys/)
   const again = await at.ralph(['plan', 'auth', '--from', 'idea.md', '--yes'])
   assert.match(again.out, /unchanged: no session reads it again/)
@@ -309,6 +311,7 @@ test('the interview: a sentence, a name, gates, limits, instructions; refined, t
   await terminal.see('Instructions for every session?')
   terminal.type('use the mailer', KEYS.enter)
   await terminal.see('? Which browsers?')
+  await terminal.see('To answer, choose "Refine it in words" below.')
   await terminal.see('Take it')
   await terminal.see('Leave it')
   terminal.type(KEYS.down, KEYS.enter)

@@ -53,6 +53,15 @@ test('a chain of runs: baseline, a story, a red gate and its repair, people on t
   await pushed.release()
   const run = await going
 
+  await t.test('what a session came to stands once in the log of its run, in the job that ran it', () => {
+    const counts = site.runner.runs.map((one) => site.runner.log(one).split('[custom] done (').length - 1)
+    assert.ok(Math.max(...counts) === 1, site.log())
+    assert.equal(
+      counts.reduce((sum, count) => sum + count, 0),
+      3,
+    )
+  })
+
   await t.test('every story passed, in as many runs as there was something to run', async () => {
     assert.equal(outputsOf(run).outcome, 'complete', site.log())
     assert.equal(outputsOf(run).iterations, '3')

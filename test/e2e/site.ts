@@ -1,13 +1,13 @@
 // A site for end-to-end tests: the stand-in for GitHub, a runner, a sample project, and the committed bundle as the action.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import type { Prd } from '../../src/model/feature.ts'
 import type { State } from '../../src/model/state.ts'
+import { sharedFolder } from '../fakes/shared.ts'
 import { type Check, type GitHub, type PullView, startGitHub } from '../standin/github.ts'
 import { type Run, type Runner, startRunner } from '../standin/runner.ts'
 
@@ -107,7 +107,7 @@ export function story(
 }
 
 export async function openSite(options: SiteOptions): Promise<Site> {
-  const folder = await mkdtemp(join(tmpdir(), 'ralph-site-'))
+  const folder = await sharedFolder('ralph-site-')
   const scriptFile = join(folder, 'script.json')
   const seenFile = join(folder, 'seen.jsonl')
   await writeFile(scriptFile, JSON.stringify(options.script))

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { unzipSync } from 'fflate'
 import { freePort } from '../fakes/clone.ts'
-import { NO_CHROME } from '../unit/browser/site.ts'
+import { lacks } from '../machine/needs.ts'
 import { openSite, outputsOf, story } from './site.ts'
 
 const SERVER = `import { createServer } from 'node:http'
@@ -52,7 +52,7 @@ const REPORTED = [
 ].join(' ')
 
 test('a page is made, refused, mended, judged by its picture and reported, in four jobs (Chromium)', {
-  skip: NO_CHROME,
+  skip: lacks('chrome'),
 }, async (t) => {
   const marks = await mkdtemp(join(tmpdir(), 'flaky-'))
   t.after(() => rm(marks, { recursive: true }))

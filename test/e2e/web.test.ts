@@ -1,19 +1,11 @@
 // A web application with a service, a database and a browser, from the first story to the pull request: on the bundle.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import test from 'node:test'
 import { freePort } from '../fakes/clone.ts'
+import { lacks } from '../machine/needs.ts'
 import { openSite, outputsOf, RUN_TESTS, story } from './site.ts'
 
-const missing = ['initdb', 'postgres', 'psql', 'chromium'].filter((name) => {
-  try {
-    execFileSync('which', [name])
-    return false
-  } catch {
-    return true
-  }
-})
-const skip = missing.length === 0 ? false : `not on this machine: ${missing.join(', ')}`
+const skip = lacks('chrome', 'postgres')
 
 /** PostgreSQL runs as no root. */
 const DATABASE = `set -e
@@ -30,8 +22,7 @@ createServer((request, response) => {
   response.writeHead(status, { 'content-type': type }).end(body)
 }).listen(Number(process.env.WEB_PORT), 'localhost', () => console.log('listening'))
 `
-const QUERY = `import { execFileSync } from 'node:child_process'
-
+const QUERY = `
 const ADDRESS = ['-h', 'localhost', '-p', process.env.DB_PORT, '-U', 'postgres', '-d', 'postgres', '-At']
 export const query = (sql) => execFileSync('psql', [...ADDRESS, '-c', sql], { encoding: 'utf8' }).trim()
 `

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { AgentEvent } from '../../src/agents/agent.ts'
-import { readSignals } from '../../src/agents/signals.ts'
+import { readExpectation, readSignals } from '../../src/agents/signals.ts'
 import { askedByIssue, type Issue } from '../../src/app/asked.ts'
 import { claim } from '../../src/app/claim.ts'
 import { gatedTagsOf, leaseFor, limitsOf } from '../../src/app/limits.ts'
@@ -49,6 +49,8 @@ export type Asked = {
   conflict: string | null
   /** Of a plan session: what it is made from, and what was wrong with the answer before. */
   brief?: string
+  /** Of a judge who is asked whether a change of what gates expect was asked for. */
+  findings?: string
   /** Of a step of a pipeline: its name, the agent that it names, and what it is told of a failure before it. */
   step?: { name: string; agent: string | null; failed: string }
 }
@@ -105,6 +107,8 @@ export class Chain {
   readonly sessions: Asked[] = []
   /** What happened, of all jobs. */
   readonly events: Event[] = []
+  /** Gates that ran, by name, of all jobs. */
+  readonly gates: string[] = []
   /** What the display says of sessions and steps. */
   readonly said: string[] = []
   /** What was warned of and noted. */
@@ -308,7 +312,7 @@ export class Chain {
       as: null,
       mark: lease.mark,
       onAgent: (event: AgentEvent) => void (event.kind === 'step' && this.said.push(event.text)),
-      onGateStart: () => {},
+      onGateStart: (name: string) => void this.gates.push(name),
       onGateEnd: () => {},
     }
     const clock = { now: Date.now, sleep: async () => {} }
@@ -368,11 +372,21 @@ export class Chain {
         const { session } = await act('setup', asked)
         return { ...FINISHED, usage, ...session }
       },
-      judge: async (_state, { stories }) => {
+      judge: async (_state, { stories, expectation }) => {
+        if (expectation !== undefined) {
+          const findings = expectation.findings.join('\n')
+          const question: Asked = { mode: 'verify', story: stories.join(), conflict: null, findings }
+          const { answer = '<ralph>VERIFIED</ralph>' } = await act('expectation', question)
+          const said = readExpectation(answer)
+          if (said === null) return { verdict: { kind: 'none', message: 'no marker' }, usage }
+          const no = { kind: 'reset' as const, stories: [...stories], reason: 'nobody asked for it' }
+          return { verdict: said.kind === 'expected' ? { kind: 'verified' } : no, usage }
+        }
         const asked = { mode: 'verify', story: stories.join(), conflict: null } as const
         const { answer = '<ralph>VERIFIED</ralph>' } = await act('verify', asked)
         const { verdict } = readSignals(answer)
-        assert.equal(verdict?.kind, 'verified')
+        if (verdict === null) return { verdict: { kind: 'none', message: 'no marker' }, usage }
+        assert.equal(verdict.kind, 'verified')
         return { verdict, usage }
       },
       plan: async (_state, task) => {

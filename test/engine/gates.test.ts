@@ -1,8 +1,12 @@
 // What gates show beside their exit, in a chain of jobs: tries, coverage of the change, and what is remembered of the base.
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import test, { describe } from 'node:test'
+import { findingSentences } from '../../src/report/findings.ts'
 import { inPlain } from '../../src/report/sentence.ts'
 import { viewOf } from '../../src/report/view.ts'
 import { BRANCH, Chain, goodTurn, story } from './chain.ts'
@@ -12,7 +16,8 @@ const chainOf = (gate: string, script: Chain['script'] = {}, inputs: Record<stri
   Chain.open({
     stories: STORIES,
     script: { 'US-001': [goodTurn('one')], ...script },
-    inputs: { gates: `test:\n${gate.replace(/^/gm, '  ')}`, ...inputs },
+    inputs: { gates: `test:\n${gate.replace(/^/gm, '  ')}`, 'gate-env': 'COUNT', ...inputs },
+    env: { COUNT: join(tmpdir(), `count-${randomUUID()}`) },
   })
 const viewed = async (chain: Chain) =>
   viewOf(await chain.state(), {
@@ -20,14 +25,16 @@ const viewed = async (chain: Chain) =>
   })
 /** Red at every run of these numbers, counted beside the tree. What it writes into the tree must be gone at the next. */
 const redAt = (...runs: number[]) =>
-  `echo x >> "$HOME/count"; [ ! -e litter ] || exit 9; touch litter; case $(wc -l < "$HOME/count") in ${runs.join('|')}) exit 1;; esac`
+  `echo x >> "$COUNT"; [ ! -e litter ] || exit 9; touch litter; case $(wc -l < "$COUNT") in ${runs.join('|')}) exit 1;; esac`
 
 test('a flaky gate is green at its second try, on the tree that is committed, and named in the report', async () => {
   // The baseline is its first run.
   await using chain = await chainOf(`run: ${JSON.stringify(redAt(2))}\nretries: 1`)
   assert.equal((await chain.go()).outcome, 'complete')
-  const { notes, stories } = await viewed(chain)
-  assert.deepEqual(notes.map(inPlain), ['ℹ️ gate test is flaky: red and green on one tree, for US-001'])
+  const { findings, stories } = await viewed(chain)
+  assert.deepEqual(findingSentences(findings).map(inPlain), [
+    '⚠️ gate test is flaky: red and green on one tree, for US-001',
+  ])
   assert.deepEqual(stories[0]?.remarks, [
     'gate test: flaky: red (exit 1), and green at try 2 on the same tree',
   ])
@@ -37,14 +44,14 @@ test('a flaky gate is green at its second try, on the tree that is committed, an
 
 test('green for the story, and red at the final verification of the same commit: named', async () => {
   await using chain = await chainOf(
-    `run: ${JSON.stringify(redAt(3, 4, 5, 6))}`,
+    `run: ${JSON.stringify(redAt(3))}`,
     { 'US-001': [goodTurn('one'), { files: { 'src/two': 'two\n' } }] },
     { 'final-verification': 'true', 'max-attempts': '1' },
   )
   await chain.go()
-  const { notes } = await viewed(chain)
-  assert.deepEqual(notes.map(inPlain), [
-    'ℹ️ final verification: gate test: green for US-001 and red (exit 1) at the final verification of the same commit',
+  const { findings } = await viewed(chain)
+  assert.deepEqual(findingSentences(findings).map(inPlain), [
+    '⚠️ final verification: gate test: green for US-001 and red (exit 1) at the final verification of the same commit',
   ])
 })
 
@@ -84,7 +91,7 @@ test('tests that are gone are told once; without a baseline the first green run 
         'US-002': [{ files: { 'src/one': null, 'src/base': null, 'src/two': '2\n' } }],
         'US-003': [goodTurn('three')],
       },
-      inputs: { gates: `test:\n  run: ${JSON.stringify(run)}`, baseline },
+      inputs: { gates: `test:\n  run: ${JSON.stringify(run)}`, baseline, 'weakened-tests': 'warn' },
     })
     assert.equal((await chain.go()).outcome, 'complete')
     const { stories: views } = await viewed(chain)

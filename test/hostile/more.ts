@@ -174,7 +174,17 @@ export const trees = [
       title: 'a name with a line break and a command',
       judge: dropped('names/a\n::error::b'),
     },
-    { id: 'tree.bytes', title: 'a name that is not UTF-8', judge: dropped('names/\ufffd\ufffd') },
+    { id: 'tree.bytes', title: 'a name that is not UTF-8', judge: dropped('names/\\xff\\xfe') },
+    {
+      id: 'tree.attributes-folder',
+      title: 'a folder named `.gitattributes`, which no server that checks objects takes',
+      judge: dropped('special/.gitattributes/x'),
+    },
+    {
+      id: 'tree.ignore-link',
+      title: 'a link in the place of a `.gitignore`',
+      judge: dropped('special/.gitignore'),
+    },
     { id: 'tree.dots', title: 'a name that can pass for `.git`', stops: 'git', judge: refused('FOLDER') },
     { id: 'tree.protected', title: 'a protected path', judge: dropped('check.mjs') },
     { id: 'tree.key', title: 'a key in a file', judge: dropped('keys/raw.txt') },

@@ -155,6 +155,13 @@ export const MUTATIONS: readonly Mutation[] = [
     to: 'newMode === LINK ? null :',
   },
   {
+    name: 'names that mean something to git are as any other',
+    stories: 'TREE',
+    file: 'src/gates/guard.ts',
+    from: '      specialFault({ folded, isLink: newMode === LINK, content: change.content }),\n',
+    to: '',
+  },
+  {
     name: 'names are compared as they are spelled',
     stories: 'TREE',
     file: 'src/gates/guard.ts',

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { unzipSync } from 'fflate'
 import type { State } from '../../src/model/state.ts'
 import { openSite, ROOT, type Site, story } from '../e2e/site.ts'
+import { sharedFolder } from '../fakes/shared.ts'
 import type { Run, Step } from '../standin/runner.ts'
 import { type Beyond, openBeyond } from './beyond.ts'
 
@@ -93,9 +94,8 @@ const ACTION = process.env.HOSTILE_ACTION ?? ROOT
 /** Runs a plan to its end and hands what was seen to `look`; afterwards nothing of it is left. */
 export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'hostile-'))
-  const evidence = join(folder, 'evidence')
+  const evidence = await sharedFolder('hostile-')
   try {
-    await mkdir(evidence)
     for (const [path, mode] of [
       [folder, 0o755],
       [evidence, 0o777],
@@ -203,7 +203,7 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
     })
   } finally {
     await endLeftovers(evidence)
-    await rm(folder, { recursive: true, force: true })
+    for (const one of [folder, evidence]) await rm(one, { recursive: true, force: true })
   }
 }
 

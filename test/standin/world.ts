@@ -26,6 +26,11 @@ import { ResultsService } from './results.ts'
 
 const afterPush = new Set(['opened', 'synchronize', 'reopened'])
 
+export interface BranchRule {
+  type: string
+  parameters: Json
+}
+
 export interface Settings {
   owner: string
   repo: string
@@ -39,8 +44,8 @@ export interface Settings {
   protectedBranches: string[]
   /** Checks that a branch requires, by branch. */
   requiredChecks: Record<string, string[]>
-  /** Types of the rules of rulesets, by branch. */
-  branchRules: Record<string, string[]>
+  /** The rules of rulesets, by branch; one without parameters by its type alone. */
+  branchRules: Record<string, (string | BranchRule)[]>
   /** The newest release of repositories, also of others, by `owner/repo`. */
   releases: Record<string, string>
   /** Pushes by apps that touch .github/workflows: `strict` also counts what a merge brings in (facts 3.4). */

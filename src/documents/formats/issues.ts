@@ -73,7 +73,8 @@ function storyOf(path: string, issue: Issue, known: ReadonlySet<number>): ToldSt
     line,
     raw: {
       ...{ id: `GH-${number}`, title, description, acceptanceCriteria, dependsOn },
-      ...{ tags: labels, passes: isClosed },
+      ...(labels.length === 0 ? {} : { tags: labels }),
+      passes: isClosed,
     },
     urgency: labels.map(urgencyOf).find((one) => one !== 1) ?? 1,
   }

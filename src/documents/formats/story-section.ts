@@ -22,6 +22,8 @@ class StorySection {
   /** What a line about its status says. */
   isDone: boolean | null = null
   epicId: string | null = null
+  /** Null where no line names them. */
+  tags: string[] | null = null
   /** Of its criteria, and whether each is ticked. */
   readonly boxes: boolean[] = []
   readonly #description: string[] = []
@@ -47,6 +49,7 @@ class StorySection {
       acceptanceCriteria: this.acceptanceCriteria,
       dependsOn: [...this.dependsOn],
       priority: this.priority,
+      ...(this.tags === null ? {} : { tags: this.tags }),
     }
   }
 
@@ -57,7 +60,7 @@ class StorySection {
   #words(lines: readonly string[]): void {
     let goesOn = false
     const said: string[] = []
-    for (const line of lines) {
+    for (const line of lines.flatMap(fieldsOf)) {
       const rest = this.#field(line)
       goesOn &&= rest === null
       const text = rest ?? line
@@ -121,7 +124,8 @@ class StorySection {
     if (name === 'priority') {
       if (/^\d{1,6}$/.test(value)) this.priority = Number(value)
       else this.urgency = urgencyOf(value)
-    } else if (name === 'status') this.isDone = isDone(value)
+    } else if (name === 'tags' || name === 'labels') this.tags = tagsOf(value)
+    else if (name === 'status') this.isDone = isDone(value)
     else if (name === 'epic') this.epicId = epicOf(value) ?? (plain(value).slice(0, 60) || null)
     else if (dependencies.test(name) && value !== '') {
       // What is no story of the plan, such as a version of a library, stays in the description.
@@ -132,6 +136,25 @@ class StorySection {
     else return null
     return ''
   }
+}
+
+/** Several fields may stand on one line: `**Priority:** 1 | **Tags:** ui`. */
+function fieldsOf(line: string): string[] {
+  const parts = line
+    .slice(0, LONGEST_FIELDS)
+    .split(/[ \t]*[|\u00b7,;]?[ \t]+(?=\*\*[A-Za-z][A-Za-z ]{1,30}(?::\*\*|\*\*:))/)
+  const isAll =
+    line.length <= LONGEST_FIELDS && parts.every((part) => part.startsWith('**') && fieldOf(part) !== null)
+  return isAll ? parts : [line]
+}
+
+const LONGEST_FIELDS = 500
+
+/** As many as a story may have; a word for none is none. */
+function tagsOf(value: string): string[] {
+  const words = value.replaceAll('`', '').split(/[,;]|[ \t]+(?=#)/)
+  const tags = words.map((word) => word.trim().replace(/^#/, '').slice(0, 100)).filter((tag) => tag !== '')
+  return tags.every((tag) => /^(?:none|n\/a|-|\u2013)$/i.test(tag)) ? [] : [...new Set(tags)]
 }
 
 /** A point on one line: `text: what is below it; and further`. */

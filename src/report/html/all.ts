@@ -3,7 +3,7 @@ import type { Aggregate, FeatureRun, Total } from '../aggregate.ts'
 import { OUTCOMES } from '../outcomes.ts'
 import type { Columns } from '../sentence.ts'
 import { costWords, hasCost, humanMs, many, NO_COST, tokens, tokenWords, usd, utc } from '../words.ts'
-import { html, type Markup, nothing, section, table, words } from './markup.ts'
+import { html, icon, type Markup, nothing, section, table, words } from './markup.ts'
 import { page } from './page.ts'
 
 const MOST_RUNS = 2000
@@ -21,7 +21,7 @@ export function renderAll(
   const columns = runColumns(hrefs)
   const left = runs.length - MOST_RUNS
   const more = left > 0 ? html`<p class="aside">… and ${many(left, 'older run')}.</p>` : nothing
-  const broken = unread.map((why) => html`<li>⚠️ ${words(why, 600)}</li>`)
+  const broken = unread.map((why) => html`<li>${icon('⚠')} ${words(why, 600)}</li>`)
   const open = runs.filter(({ outcome, isArchived }) => !isArchived && outcome !== 'complete').length
   const title = `${many(runs.length, 'run')}, ${open} unfinished`
   const body = html`<header class="top ${open === 0 ? 'good' : 'run'}">

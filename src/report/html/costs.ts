@@ -1,7 +1,7 @@
 // What it cost: by story, by job, by attempt, and how much of it went into attempts that were rejected.
 import { grouped } from '../../model/each.ts'
 import type { TimelineEntry } from '../../model/state.ts'
-import { forecastWords } from '../forecast.ts'
+import { forecastWords, worstWords } from '../forecast.ts'
 import { ITERATIONS } from '../parts.ts'
 import type { Columns } from '../sentence.ts'
 import type { StoryView } from '../stories.ts'
@@ -19,7 +19,8 @@ export function wastedWords({ timeline }: View): { cost: string; count: string }
 
 function summed(entries: readonly TimelineEntry[]) {
   const sum = (of: 'costUsd' | 'tokens' | 'ms') => entries.reduce((total, entry) => total + entry[of], 0)
-  return { costUsd: sum('costUsd'), tokens: sum('tokens'), ms: sum('ms') }
+  const estimatedCostUsd = entries.reduce((total, entry) => total + (entry.estimatedCostUsd ?? 0), 0)
+  return { costUsd: sum('costUsd'), estimatedCostUsd, tokens: sum('tokens'), ms: sum('ms') }
 }
 
 export function costTables(view: View): Markup {
@@ -27,7 +28,7 @@ export function costTables(view: View): Markup {
   if (view.usage.calls === 0 && timeline.length === 0) return nothing
   const probably = forecastWords(view.forecast)
   const likely = probably === null ? nothing : html`<p><b>Probably:</b> ${probably}.</p>`
-  const ahead = worst === null ? nothing : html`<p><b>At worst:</b> ${worst}.</p>`
+  const ahead = worst === null ? nothing : html`<p><b>At worst:</b> ${worstWords(worst)}.</p>`
   return html`${likely}${ahead}<h3>By story</h3>${byStory(view)}<h3>By job</h3>${byJob(view)}${folded(`By attempt (${timeline.length})`, table(ITERATIONS, timeline))}`
 }
 
@@ -48,7 +49,7 @@ function byStory({ stories, usage }: View): Markup {
   const used = ({ story: { usage } }: Row) => usage.inputTokens + usage.outputTokens
   const paid = stories
     .map((story, at) => ({ story, at }))
-    .filter(({ story }) => story.attempts > 0)
+    .filter(({ story }) => story.attempts + story.givenBack > 0)
     .sort((one, other) => other.story.usage.costUsd - one.story.usage.costUsd || used(other) - used(one))
   const left = paid.length - MOST_ROWS
   const more =
@@ -73,7 +74,7 @@ const JOBS: Columns<Job> = [
   ['Ended (UTC)', 'text', ({ entries }) => utc(entries.at(-1)?.at ?? 0).replace(' UTC', '')],
   ['Passed', 'figure', (job) => countOf(job, 'passed')],
   ['Rejected', 'figure', (job) => countOf(job, 'rejected')],
-  ['Cost', 'figure', ({ costUsd }) => (costUsd > 0 ? usd(costUsd) : '')],
+  ['Cost', 'figure', (job) => (job.costUsd > 0 ? costWords(job) : '')],
   ['Tokens', 'figure', (job) => tokens(job.tokens)],
   ['Time', 'figure', ({ ms }) => humanMs(ms)],
 ]

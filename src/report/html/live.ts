@@ -26,7 +26,7 @@ export function livePart(one: Dashboard): Markup {
   return html`<div class="now">
 ${section('now', current === null ? 'Now' : `Now: ${current.id}`, nowPart(one))}
 <section><h2>Limits</h2><p><b>Calls in the last hour</b> ${bar}${calls.text}${left}</p>
-<p class="circuit ${circuit.position}"><b>Circuit</b> ${words(circuit.text, 300)}</p>
+<p class="circuit ${circuit.position}"><b>Health</b> ${words(circuit.text, 300)}</p>
 ${one.outlook === null ? nothing : html`<p><b>Outlook</b> ${words(one.outlook, 500)}</p>`}</section>
 <section><h2>Ends when</h2><ul class="exits">${rows}</ul></section>
 </div>`

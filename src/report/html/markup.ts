@@ -1,6 +1,7 @@
 // HTML by construction: whatever stands in a template is text, unless a template made it. Nothing of a state can be markup.
 import { oneLine, plainLines } from '../../model/text.ts'
 import { type Columns, LONGEST_ID, type Sentence } from '../sentence.ts'
+import { iconOf, SIGNS } from './icons.ts'
 
 /** What templates make, and nothing else can: it is known by its class, which no parsed JSON has. */
 export class Markup {
@@ -49,7 +50,23 @@ function escaped(text: string): string {
 /** One line of people's or agents' words, which cannot turn what stands beside it around. */
 export function words(text: string, max = 300): Markup {
   // Cleaning costs by the character: of a long text only what could be shown is looked at.
-  return html`<bdi>${oneLine(text.slice(0, 3 * max), max)}</bdi>`
+  return html`<bdi>${withIcons(oneLine(text.slice(0, 3 * max), max))}</bdi>`
+}
+
+/** A text with pictures in the place of our signs. */
+function withIcons(text: string): Value {
+  const parts = text.split(SIGNS)
+  return parts.length === 1 ? text : parts.map((part, at) => (at % 2 === 0 ? part : icon(part)))
+}
+
+/** The picture of a sign; `place`: where it stands in another picture. */
+export function icon(sign: string, place: { x: number; y: number } | null = null): Value {
+  const found = iconOf(sign)
+  if (found === null) return sign
+  const drawn = html`<path d="${found.path}"/>`
+  return place === null
+    ? html`<svg class="icon ${found.colour}" role="img" aria-label="${found.label}" viewBox="0 0 16 16">${drawn}</svg>`
+    : html`<svg class="icon" x="${place.x}" y="${place.y}" width="12" height="12" viewBox="0 0 16 16">${drawn}</svg>`
 }
 
 /** A link for an address of http; anything else is only the words. */
@@ -82,7 +99,7 @@ export function folded(summary: Value, body: Value, isOpen = false): Markup {
 /** A sentence with its commands as they can be copied. */
 export function inHtml(sentence: Sentence): Markup {
   const parts = sentence.map((part): Value => {
-    if (typeof part === 'string') return part
+    if (typeof part === 'string') return withIcons(part)
     if ('code' in part) return html`<code class="type">${oneLine(part.code, part.most)}</code>`
     if ('text' in part) return words(part.text, part.most ?? 1000)
     if ('link' in part) return link(words(part.link, 100), part.url)

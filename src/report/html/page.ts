@@ -2,11 +2,23 @@
 import { oneLine } from '../../model/text.ts'
 import { VERSION } from '../../model/version.ts'
 import { utf8Bytes } from '../blocks.ts'
+import { countWords, findingSentences } from '../findings.ts'
 import { OUTCOMES, STANDINGS } from '../outcomes.ts'
 import { figuresOf, type View } from '../view.ts'
 import { utc } from '../words.ts'
 import { costTables, wastedWords } from './costs.ts'
-import { folded, html, inHtml, link, type Markup, nothing, section, type Value, words } from './markup.ts'
+import {
+  folded,
+  html,
+  icon,
+  inHtml,
+  link,
+  type Markup,
+  nothing,
+  section,
+  type Value,
+  words,
+} from './markup.ts'
 import { dependencyPicture, timelinePicture } from './pictures.ts'
 import { type Pictures, storyList } from './stories.ts'
 
@@ -86,8 +98,8 @@ function top(view: View): Markup {
     error === null ? nothing : folded('What was seen', html`<pre>${error.slice(0, 20_000)}</pre>`, true)
   return html`<header class="top ${kindOf(view)}">
 <p class="eyebrow"><b>${words(feature, 80)}</b>${project === '' ? nothing : html` · ${words(project, 80)}`} · <code>${oneLine(view.branch, 200)}</code></p>
-<h1>${headline.sign} ${words(headline.text, 400)}</h1>
-${progress(view)}
+<h1>${icon(headline.sign)} ${words(headline.text, 400)}</h1>
+${findings(view)}${progress(view)}
 <p class="next"><b>Next:</b> ${inHtml(view.next)}</p>
 ${needs(view)}${seen}${figures(view)}
 </header>
@@ -118,6 +130,13 @@ function progress({ bar, stories, counts: { passed, total } }: View): Markup {
     return html`<rect class="s-${standing}" x="${x}%" width="${width}%" height="14"><title>${count} ${STANDINGS[standing].word}</title></rect>`
   })
   return html`<svg class="progress" role="img" aria-label="${passed} of ${total === 1 ? '1 story passes' : `${total} stories pass`}" width="100%" height="14">${parts}</svg>`
+}
+
+function findings({ findings: found }: View): Markup {
+  if (found.total === 0) return nothing
+  const more = found.more === 0 ? nothing : html`<li>and ${found.more} more</li>`
+  const items = findingSentences(found).map((one) => html`<li>${inHtml(one)}</li>`)
+  return html`<div class="findings"><b>${countWords(found.total)}</b> to look at before you merge (<a href="#stories">with each story below</a>)<ul>${items}${more}</ul></div>`
 }
 
 function needs({ blocked, notes }: View): Markup {

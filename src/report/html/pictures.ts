@@ -6,7 +6,7 @@ import { RESULTS, STANDINGS } from '../outcomes.ts'
 import { dependenciesOf, type Edge, type StoryView } from '../stories.ts'
 import type { View } from '../view.ts'
 import { humanMs, many } from '../words.ts'
-import { html, type Markup, nothing } from './markup.ts'
+import { html, icon, type Markup, nothing } from './markup.ts'
 
 const MOST_LANES = 60
 const LANE = 30
@@ -125,7 +125,7 @@ export function dependencyPicture(stories: readonly StoryView[]): Markup {
   const nodes = drawn.map(({ at, story }) => {
     const { x, y } = spotOf(at)
     const { sign, word } = STANDINGS[story.standing]
-    return html`<a href="#s${at}"><g class="s-${story.standing}"><title>${oneLine(story.id, 64)}: ${oneLine(story.title, 120)} (${word})</title><rect x="${x}" y="${y}" width="${WIDE}" height="${HIGH}" rx="4"/><text x="${x + 8}" y="${y + 17}">${sign} ${oneLine(story.id, 11)}</text></g></a>`
+    return html`<a href="#s${at}"><g class="s-${story.standing}"><title>${oneLine(story.id, 64)}: ${oneLine(story.title, 120)} (${word})</title><rect x="${x}" y="${y}" width="${WIDE}" height="${HIGH}" rx="4"/>${icon(sign, { x: x + 8, y: y + 7 })}<text x="${x + 25}" y="${y + 17}">${oneLine(story.id, 11)}</text></g></a>`
   })
   return html`<div class="wide"><svg class="graph" role="img" aria-label="what depends on what" width="${width}" height="${height}">${lines}${nodes}</svg></div>`
 }

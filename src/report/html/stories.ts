@@ -8,8 +8,8 @@ import { STANDINGS } from '../outcomes.ts'
 import { GATES } from '../parts.ts'
 import { byUrgency, type StoryView, shownBy } from '../stories.ts'
 import type { View } from '../view.ts'
-import { costWords, hasCost, humanMs, many } from '../words.ts'
-import { commit, folded, html, inHtml, type Markup, nothing, OPEN, table, words } from './markup.ts'
+import { attemptWords, costWords, hasCost, humanMs, many } from '../words.ts'
+import { commit, folded, html, icon, inHtml, type Markup, nothing, OPEN, table, words } from './markup.ts'
 
 /** UTF-16 units of a text and of an output: fewer, the more stories there are. */
 type Room = { text: number; output: number }
@@ -62,7 +62,7 @@ export function picturesWanted({ stories }: View): string[] {
 }
 
 function storyLine({ id, title, standing, aside }: StoryView, at: number): Markup {
-  return html`<li id="s${at}">${STANDINGS[standing].sign} <b>${words(id, 64)}</b> ${words(title, 120)}${aside === '' ? nothing : html` <small>${words(aside, 120)}</small>`}</li>`
+  return html`<li id="s${at}">${icon(STANDINGS[standing].sign)} <b>${words(id, 64)}</b> ${words(title, 120)}${aside === '' ? nothing : html` <small>${words(aside, 120)}</small>`}</li>`
 }
 
 type Around = {
@@ -74,14 +74,14 @@ type Around = {
 }
 
 function fullStory(story: StoryView, { view, room, places, pictures, isOpen }: Around): Markup {
-  const { id, title, standing, aside, attempts, usage, ms, description, dependsOn } = story
+  const { id, title, standing, aside, attempts, givenBack, usage, ms, description, dependsOn } = story
   const { sign, word } = STANDINGS[standing]
   const figures = [
-    attempts > 0 ? many(attempts, 'attempt') : '',
+    attempts + givenBack > 0 ? attemptWords(story) : '',
     hasCost(usage) && usage.costUsd > 0 ? costWords(usage) : '',
     ms > 0 ? humanMs(ms) : '',
   ].filter(Boolean)
-  const summary = html`<summary><span class="sign" title="${word}">${sign}</span><b class="id">${words(id, 64)}</b> <span class="name">${words(title)}</span> <span class="figures">${figures.join(' · ')} ${commit(story.commit, view.links.repository)}</span>${aside === '' ? nothing : html`<small>${words(aside)}</small>`}</summary>`
+  const summary = html`<summary><span class="sign" title="${word}">${icon(sign)}</span><b class="id">${words(id, 64)}</b> <span class="name">${words(title)}</span> <span class="figures">${figures.join(' · ')} ${commit(story.commit, view.links.repository)}</span>${aside === '' ? nothing : html`<small>${words(aside)}</small>`}</summary>`
   const waits = dependsOn
     .slice(0, 50)
     .map((one) => html`<a href="#s${places.get(one) ?? ''}">${words(one, 64)}</a> `)
@@ -112,7 +112,7 @@ function listed(title: string, items: readonly Markup[], most: number): Markup {
 function criteria(story: StoryView, { links }: View, room: Room): Markup[] {
   return story.criteria.map((text, at) => {
     const shown = shownBy(story, at + 1, links.blob)
-    return html`${words(text, Math.min(room.text, 500))}${shown.map((one) => html`<span class="shown">✔ ${inHtml([one])}</span>`)}`
+    return html`${words(text, Math.min(room.text, 500))}${shown.map((one) => html`<span class="shown">${icon('✔')} ${inHtml([one])}</span>`)}`
   })
 }
 

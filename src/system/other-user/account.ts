@@ -2,12 +2,15 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { messageOf } from '../errors.ts'
 import { type Root, refused, run } from './root.ts'
 
-/** `openGid`: programs of the user in this group, and they alone, keep the network where it is closed to the user. */
-export type Account = { name: string; uid: number; gid: number; openGid: number; home: string }
+/**
+ * `openGid`: programs of the user in this group, and they alone, keep the network where it is closed to the user. `top` is
+ * root's, and holds all that is the user's: `home` is that of the gates.
+ */
+export type Account = { name: string; uid: number; gid: number; openGid: number; top: string; home: string }
 
 /** Tells this runner's user from others on the machine. */
 export function nameFor(key: string): string {
@@ -15,9 +18,18 @@ export function nameFor(key: string): string {
 }
 
 export function accountOf(name: string): Account | null {
-  const [, , uid = '', gid = '', , home = ''] = entryOf('/etc/passwd', name) ?? []
+  const [, , uid = '', gid = ''] = entryOf('/etc/passwd', name) ?? []
   const openGid = Number(entryOf('/etc/group', openGroup(name))?.[2])
-  return Number(uid) > 0 && openGid > 0 ? { name, uid: Number(uid), gid: Number(gid), openGid, home } : null
+  if (!(Number(uid) > 0 && openGid > 0)) return null
+  return { name, uid: Number(uid), gid: Number(gid), openGid, top: topOf(name), home: homeOf(name) }
+}
+
+function topOf(name: string): string {
+  return `/home/${name}`
+}
+
+function homeOf(name: string): string {
+  return `${topOf(name)}/gates/home`
 }
 
 function entryOf(file: string, name: string): string[] | undefined {
@@ -35,7 +47,7 @@ export async function makeAccount(root: Root, name: string): Promise<Account> {
   if (known !== null) return known
   try {
     // We make the home: what hosted images would copy into it is gigabytes.
-    const home = ['--no-create-home', '--home-dir', `/home/${name}`]
+    const home = ['--no-create-home', '--home-dir', homeOf(name)]
     await run(root('groupadd', '--system', '--force', openGroup(name)))
     if (entryOf('/etc/passwd', name) === undefined)
       await run(root('useradd', '--system', ...home, '--user-group', '--shell', '/bin/bash', name))
@@ -51,12 +63,22 @@ export async function makeAccount(root: Root, name: string): Promise<Account> {
 /** A machine where it cannot be removed keeps it for the next job. */
 export async function removeAccount(root: Root, name: string): Promise<void> {
   await run(root('userdel', '--remove', name)).catch(() => {})
+  await run(root('rm', '-rf', '--one-file-system', '--', topOf(name))).catch(() => {})
   await run(root('groupdel', openGroup(name))).catch(() => {})
 }
 
-export async function makeHome(root: Root, { uid, gid, home }: Account): Promise<void> {
-  await run(root('rm', '-rf', '--one-file-system', '--', home))
+export async function makeHome(root: Root, { uid, gid, top, home }: Account): Promise<void> {
+  await run(root('rm', '-rf', '--one-file-system', '--', top))
+  await run(root('install', '-d', '-m', '0711', top, dirname(home)))
   await run(root('install', '-d', '-m', '0700', '-o', String(uid), '-g', String(gid), home))
+}
+
+/** A folder of ours in `top`, which the user may pass through: trees in it are granted as the work tree is. */
+export async function makeRooms(root: Root, { top }: Account): Promise<string> {
+  const rooms = join(top, 'rooms')
+  const us = ['-o', String(process.getuid?.() ?? 0), '-g', String(ourGroup())]
+  await run(root('install', '-d', '-m', '0711', ...us, rooms))
+  return rooms
 }
 
 // ---------------------------------------------------------------- whose the files of the work tree are

@@ -20,14 +20,16 @@ const MESSENGERS = [
   '/var/lib/sss/pipes/nss',
   '/run/snapd.socket',
 ]
+/** Folders that every program may write, and that are a run's own. */
+export const TEMPORARY = ['/tmp', '/var/tmp']
 /**
  * The machine as all of them see it, where root may make that: all is read-only but the tree, the home, temporary folders
  * and devices (hosted images have folders that everybody may write, some of them on root's PATH), and no way leads to the
  * system's bus and to messengers. It is made once, and lives as long as the shell of root's that stays in it.
  */
 const NARROW = [
-  'tree=$1 home=$2',
-  'for at in "$tree" "$home" /tmp /var/tmp; do mount --bind "$at" "$at" || exit 125; done',
+  'tree=$1 top=$2',
+  'for at in "$tree" "$top" /tmp /var/tmp; do mount --bind "$at" "$at" || exit 125; done',
   'mount -o remount,bind,ro / || exit 125',
   // What has a mount of its own; the kernel may keep one as it is (of a file system that is gone).
   'mounts=$(</proc/self/mountinfo)',
@@ -35,7 +37,7 @@ const NARROW = [
     'while read -r _ _ _ _ at how _',
     `do printf -v at %b "\${at//\\\\/\\\\0}"`,
     'case "$how," in ro,*) continue;; esac',
-    'case "$at/" in //|"$tree"/*|"$home"/*|/tmp/*|/var/tmp/*|/dev/*|/proc/*|/sys/*) continue;; esac',
+    'case "$at/" in //|"$tree"/*|"$top"/*|/tmp/*|/var/tmp/*|/dev/*|/proc/*|/sys/*) continue;; esac',
     'mount -o remount,bind,ro "$at" 2>/dev/null',
     'done <<<"$mounts"',
   ].join('; '),
@@ -43,30 +45,52 @@ const NARROW = [
   `for at in ${MESSENGERS.join(' ')}; do [ ! -S "$at" ] || mount --bind /dev/null "$at" || exit 125; done`,
 ].join('; ')
 const VIEW = ['unshare', '--mount', '--propagation', 'private']
-/** Shared memory is each program's own, and so are its processes, whom the kernel ends with the first of them. */
-const OWN =
-  '[ ! -d /dev/shm ] || mount -t tmpfs -o nosuid,nodev,mode=1777 tmpfs /dev/shm || exit 125; cd "$1" || exit 125; shift; exec "$@"'
-const NAMESPACES = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc', '--propagation', 'private']
+/**
+ * Shared memory and message queues are each program's own, and so are its processes, whom the kernel ends with the first of
+ * them. Temporary folders are those of the place, with the tree in them where it lies there, and with sockets of services
+ * that were there before: they are found by their own file alone.
+ */
+const OWN = [
+  'cwd=$1 tree=$2 place=$3; shift 3',
+  '[ ! -d /dev/shm ] || mount -t tmpfs -o nosuid,nodev,mode=1777 tmpfs /dev/shm || exit 125',
+  '[ ! -d /dev/mqueue ] || mount -t mqueue mqueue /dev/mqueue 2>/dev/null',
+  [
+    `for at in \${place:+${TEMPORARY.join(' ')}}`,
+    'do for one in "$tree" "$at"/* "$at"/.X11-unix',
+    `do case "$one" in "$tree"|*/.X11-unix) ;; *) [ -S "$one" ] || continue;; esac`,
+    `case "$one" in "$at"/*) [ ! -e "$one" ] || mount --rbind "$one" "$place$one" || exit 125;; esac`,
+    'done; mount --rbind "$place$at" "$at" || exit 125; done',
+  ].join('; '),
+  'cd "$cwd" || exit 125',
+  'exec "$@"',
+].join('; ')
+const NAMESPACES = [
+  ...['--mount', '--pid', '--ipc', '--fork', '--kill-child', '--mount-proc'],
+  ...['--propagation', 'private'],
+]
 
 export type View = {
   shell: RootShell
   /** Whether programs get a view of the machine, and processes, of their own. */
   isNarrow: boolean
-  /** Starts a command of root's where the other user's programs are; `before`: words that enter another namespace first. */
-  inside(cwd: string, command: readonly string[], before?: readonly string[]): Command
+  /**
+   * Starts a command of root's where the other user's programs are; `before`: words that enter another namespace first;
+   * `place`: has the temporary folders that they see, in the place of those of the machine.
+   */
+  inside(cwd: string, command: readonly string[], before?: readonly string[], place?: string | null): Command
 }
 
 /** Containers have no right to make namespaces: there the view is that of everybody. */
-export async function openView(root: Root, workTree: string, home: string): Promise<View> {
+export async function openView(root: Root, workTree: string, top: string): Promise<View> {
   const narrow = await RootShell.open(
-    (script) => root(...VIEW, ...BASH, script, 'ralph', workTree, home),
+    (script) => root(...VIEW, ...BASH, script, 'ralph', workTree, top),
     NARROW,
   ).catch(() => null)
   if (narrow !== null) {
-    const inside: View['inside'] = (cwd, command, before = []) => {
+    const inside: View['inside'] = (cwd, command, before = [], place = null) => {
       narrow.check()
       const enter = ['nsenter', `--mount=/proc/${narrow.pid}/ns/mnt`, 'unshare', ...NAMESPACES]
-      return root(...before, ...enter, ...BASH, OWN, 'ralph', cwd, ...command)
+      return root(...before, ...enter, ...BASH, OWN, 'ralph', cwd, workTree, place ?? '', ...command)
     }
     if (await works(inside('/', ['true']))) return { shell: narrow, isNarrow: true, inside }
     narrow.close()

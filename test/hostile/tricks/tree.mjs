@@ -60,6 +60,8 @@ export const refused = {
     const handle = openSync(Buffer.concat([Buffer.from(join(top, 'names/')), Buffer.from([0xff, 0xfe])]), 'w')
     writeSync(handle, 'x\n')
   },
+  'tree.attributes-folder': put('special/.gitattributes/x'),
+  'tree.ignore-link': link('special/.gitignore', 'rules'),
   'tree.dots': put('names/.git.'),
   'tree.protected': put('check.mjs', 'process.exit(0)\n'),
   'tree.key': ({ top, write }) => write(join(top, 'keys', 'raw.txt'), `${process.env.OPENAI_API_KEY}\n`),

@@ -158,10 +158,10 @@ export const repository: Endpoints = {
         ruleset_source: call.world.fullName,
         ruleset_id: 1,
       }
-      const types = call.world.settings.branchRules[call.params.branch ?? ''] ?? []
+      const rules = call.world.settings.branchRules[call.params.branch ?? ''] ?? []
       return paged(
         call,
-        types.map((type) => ({ type, ...from })),
+        rules.map((rule) => ({ ...(typeof rule === 'string' ? { type: rule } : rule), ...from })),
       )
     },
   },

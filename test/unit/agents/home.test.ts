@@ -125,7 +125,7 @@ test('a login elsewhere is found, and no variable leads a session there', async 
   await using session = await (await homesOf('custom', env)).open()
   const given = session.env({ ...env, XDG_CACHE_HOME: '/c', CLAUDE_CONFIG_DIR: '/d', PATH: '/bin' })
   const home = given.HOME ?? ''
-  assert.deepEqual(Object.keys(given).sort(), ['HOME', 'PATH'])
+  assert.deepEqual(Object.keys(given).sort(), ['HOME', 'PATH', 'TEMP', 'TMP', 'TMPDIR'])
   assert.equal(readFileSync(join(home, '.codex/auth.json'), 'utf8'), 'codex')
   assert.equal(readFileSync(join(home, '.config/cursor/auth.json'), 'utf8'), 'cursor')
   assert.equal(readFileSync(join(home, '.aws/config'), 'utf8'), 'aws')
@@ -137,7 +137,9 @@ test('tools that are installed in the home of the person are found', async () =>
   mkdirSync(join(person, 'data', 'mise'), { recursive: true })
   const homes = await homesOf('claude', { XDG_DATA_HOME: join(person, 'data') })
   await using session = await homes.open()
-  assert.deepEqual(session.env({ CARGO_HOME: '/given' }), {
+  const { TMPDIR, TEMP, TMP, ...env } = session.env({ CARGO_HOME: '/given', TMPDIR: '/given' })
+  for (const one of [TMPDIR, TEMP, TMP]) assert.equal(one, join(homeOf(session), 'tmp'))
+  assert.deepEqual(env, {
     HOME: homeOf(session),
     RUSTUP_HOME: join(person, '.rustup'),
     CARGO_HOME: '/given',

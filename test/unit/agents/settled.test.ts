@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { noUsage, type SessionResult } from '../../../src/agents/agent.ts'
-import { type Reservation, settled, streamMeter } from '../../../src/agents/cost.ts'
+import { settled, streamMeter } from '../../../src/agents/cost.ts'
 import { findAgent } from '../../../src/agents/registry.ts'
 import { estimate } from '../../../src/loop/limits.ts'
 import type { Limits } from '../../../src/model/limits.ts'
+import type { Reservation } from '../../../src/model/state.ts'
 import type { Exit } from '../../../src/system/process.ts'
 import { limitsWith, runJob, session, stateOf, stories } from '../loop/samples.ts'
 
@@ -101,6 +102,21 @@ test('who prints nothing, and who finishes without a word on its cost, settles a
     assert.equal(costUsd, 0.5)
     assert.ok(inputTokens + outputTokens >= 2000)
   }
+})
+
+test('a share of the limit counts only where nothing of the session was told or seen', () => {
+  const share = { costUsd: 0.2, tokens: 38_000, isShare: true as const }
+  const small = {
+    type: 'assistant',
+    message: { id: 'm1', content: [], usage: { input_tokens: 2000, output_tokens: 100 } },
+  }
+  const told = settled(ended('claude', [CLAUDE[0], small], { kind: 'idle' }), {}, null, share)
+  assert.deepEqual([told.costUsd, told.inputTokens], [0.0125, 2000])
+  const seen = settled(ended('codex', CODEX, { kind: 'idle' }), {}, null, share)
+  assert.ok(seen.inputTokens > 30_000 && seen.inputTokens < 40_000, String(seen.inputTokens))
+  assert.ok(seen.costUsd > 0.15 && seen.costUsd < 0.2, String(seen.costUsd))
+  const silent = settled(ended('custom', [], { kind: 'idle' }), {}, null, share)
+  assert.deepEqual([silent.costUsd, silent.inputTokens], [0.2, 38_000])
 })
 
 test('a vendor that refused before any answer was free; one that refused later was not', () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { readSignals } from '../../../src/agents/signals.ts'
+import { markersAtEnd, readSignals } from '../../../src/agents/signals.ts'
 import { anyText, runs } from '../runs.ts'
 
 const NOTHING = { done: false, stuck: null, notDone: false, learnings: [], verdict: null }
@@ -19,6 +19,31 @@ test('the completion markers of all seeds', () => {
   ]) {
     assert.deepEqual(hints(`All finished.\n\n  ${marker}  \r\n`), { ...NOTHING, done: true }, marker)
   }
+})
+
+test('the markers that a text ends with', () => {
+  const [verified, reset] = ['<ralph>VERIFIED</ralph>', '<ralph>RESET:US-001</ralph>']
+  const reason = '<ralph>REASON:it is\nclosed</ralph>'
+  for (const [text, end] of [
+    ['', ''],
+    [verified, verified],
+    [`A file:\n${reset}\nwas that.\n\n${verified}\n\n`, `\n${verified}\n\n`],
+    [`${verified}\nand so on`, ''],
+    [`\`\`\`\n${verified}\n\`\`\``, ''],
+    [`\`\`\`\nan open fence\n${verified}`, verified],
+    [`said\n${reset}\n${reason}\n`, `${reset}\n${reason}\n`],
+    [`said\n${reset} ${verified}`, `${reset} ${verified}`],
+    ['said\nclosed</ralph>', ''],
+    [`<ralph>REASON:${'\na line'.repeat(30)}</ralph>`, ''],
+  ] as const)
+    assert.equal(markersAtEnd(text), end, text)
+  fc.assert(
+    fc.property(anyText(), (text) => {
+      assert.deepEqual(hints(markersAtEnd(`${text}\nsaid\n${verified}`)).verdict, { kind: 'verified' })
+      assert.equal(hints(markersAtEnd(`${text}\n${verified}\nsaid`)).verdict, null)
+    }),
+    runs(200),
+  )
 })
 
 test('a marker that does not stand alone is no signal', () => {

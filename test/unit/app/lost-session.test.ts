@@ -4,11 +4,15 @@ import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { withNote } from '../../../src/app/lost-session.ts'
+import { noted, withNote } from '../../../src/app/lost-session.ts'
 import type { Git } from '../../../src/git/git.ts'
+import { takeOver } from '../../../src/loop/attempt.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
+import type { Limits } from '../../../src/model/limits.ts'
+import type { AgentPort } from '../../../src/model/ports.ts'
+import type { State } from '../../../src/model/state.ts'
 import { emptyUsage } from '../../../src/model/usage.ts'
-import { limitsWith, NOW, stateOf, stories } from '../loop/samples.ts'
+import { limitsWith, NOW, reservedIn, stateOf, stories } from '../loop/samples.ts'
 
 const reserved = reduce(
   stateOf(stories('US-001')),
@@ -38,6 +42,46 @@ test('what a session said that it used counts for the attempt of this moment alo
   assert.deepEqual(await phaseWith(JSON.stringify({ ...note, nonce: 'another run' })), untouched)
   assert.deepEqual(await phaseWith(JSON.stringify({ ...note, startedAt: NOW - 1 })), untouched)
   assert.deepEqual(await phaseWith(JSON.stringify({ ...note, storyId: '__proto__' })), untouched)
+})
+
+test('of a session that was at work the note is what it had used by then, and at least what others used', async () => {
+  const seen = { ...usage, inputTokens: 900, outputTokens: 100, costUsd: 0.004 }
+  const lost = async (changes: Partial<State>, limits: Partial<Limits>) => {
+    const state = stateOf(stories('US-001'), changes)
+    const begun = reduce(state, { kind: 'reserved', storyId: 'US-001', at: NOW }, limitsWith(limits))
+    const own = await mkdtemp(join(tmpdir(), 'ralph-note-'))
+    try {
+      const bounds = {
+        timeoutMs: 1,
+        budget: { costUsd: null, tokens: null },
+        reserved: { costUsd: null, tokens: null },
+      }
+      const git = { own } as unknown as Git
+      const dies: AgentPort['work'] = async (_state, _attempt, { onUsed }) => {
+        onUsed?.(seen)
+        throw new Error('killed')
+      }
+      const agent = noted({ work: dies } as unknown as AgentPort, git)
+      const { signal } = new AbortController()
+      await assert.rejects(agent.work(begun, reservedIn(begun), { ...bounds, conflict: null }, signal))
+      const { costUsd, inputTokens, outputTokens, estimatedCostUsd } = takeOver(withNote(git, begun)).prd.run
+        .usage
+      return [costUsd, inputTokens + outputTokens, estimatedCostUsd]
+    } finally {
+      await rm(own, { recursive: true })
+    }
+  }
+  const limits = { maxCostUsd: 10, maxTokens: 1_000_000, maxIterations: 50 }
+  assert.deepEqual(await lost({}, limits), [0.004, 1000, 0.004], 'not the share of the limit: $0.20')
+  assert.deepEqual(
+    await lost({ largestSession: { costUsd: 0.03, tokens: 5000 } }, limits),
+    [0.03, 5000, 0.03],
+  )
+  assert.deepEqual(
+    await lost({ largestSession: { costUsd: 0.001, tokens: 10 } }, limits),
+    [0.004, 1000, 0.004],
+  )
+  assert.deepEqual(await lost({}, {}), [0.004, 1000, 0.004], 'also where nothing is limited')
 })
 
 test('what is no such note changes nothing and ends nothing', async () => {

@@ -1,14 +1,20 @@
 // What the browser check says of pages, with a real Chromium.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { networkInterfaces, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { findChrome } from '../../../src/browser/find.ts'
 import { newMark } from '../../../src/system/process.ts'
-import { html, look, NO_CHROME, site } from './site.ts'
+import { lacks } from '../../machine/needs.ts'
+import { html, look, site } from './site.ts'
 
 const chrome = (name: string, act: () => Promise<void>) =>
-  test(`${name} (real Chromium)`, { skip: NO_CHROME, timeout: 120_000 }, act)
+  test(`${name} (real Chromium)`, { skip: lacks('chrome'), timeout: 120_000 }, act)
 
 /** Path to how a page is made and the one line that is told of it. */
 const WRONG: Readonly<Record<string, [Parameters<typeof site>[0][string], string | RegExp]>> = {
@@ -187,6 +193,48 @@ chrome('nothing is asked off the origin: not by the page, a frame, a worker, or 
     assert.ok(all.includes(`not asked, off the origin: ${told}`), `${told}\n${all}`)
 })
 
+chrome('no packet of UDP leaves a page: WebRTC asks nothing of a STUN server', async () => {
+  const socket = createSocket('udp4')
+  let packets = 0
+  socket.on('message', () => {
+    packets += 1
+  })
+  socket.bind(0)
+  await once(socket, 'listening')
+  try {
+    const { port } = socket.address()
+    const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+    const hosts = all.filter(({ family }) => family === 'IPv4').map(({ address }) => address)
+    // It is loading until all candidates are found, or a server of STUN would have been asked.
+    const script = `
+      const servers = ${JSON.stringify(hosts)}.map((host) => ({ urls: 'stun:' + host + ':${port}' }))
+      const connection = new RTCPeerConnection({ iceServers: servers })
+      connection.createDataChannel('x')
+      const gathered = new Promise((resolve) => {
+        connection.onicegatheringstatechange = () => connection.iceGatheringState === 'complete' && resolve()
+      })
+      const late = new Promise((resolve) => setTimeout(resolve, 3000))
+      connection.setLocalDescription().then(() => Promise.race([gathered, late])).then(() => fetch('/gathered'))`
+    let finish = () => {}
+    await using shop = await site({
+      '/': html(`<img src="/wait"><script>${script}</script>`),
+      '/wait': (_, response) => {
+        finish = () => response.writeHead(204).end()
+      },
+      '/gathered': (_, response) => {
+        response.writeHead(204).end()
+        finish()
+      },
+    })
+    const { ok, output } = await look(shop.url, ['/'])
+    assert.equal(ok, true, output)
+    assert.ok(shop.asked.includes('/gathered'), shop.asked.join(' '))
+    assert.equal(packets, 0)
+  } finally {
+    socket.close()
+  }
+})
+
 chrome(
   'cookies and storage of one page are not those of the next; dialogs, downloads and prompts are dismissed',
   async () => {
@@ -326,6 +374,22 @@ for (const [what, page] of [
       [],
     )
   })
+
+chrome('cancelled, and long in ending: it is told as cancelled', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-slow-'))
+  try {
+    // As on a busy machine: deaf to the first signal, and its profile takes a while to remove.
+    const executable = join(folder, 'chromium')
+    const script = `#!/bin/bash\ntrap '' TERM\nmkdir "$HOME/many" && (cd "$HOME/many" && seq 12000 | xargs touch)\n${findChrome(null, process.env)} "$@"\nsleep 9\n`
+    await writeFile(executable, script, { mode: 0o755 })
+    const stop = new AbortController()
+    await using shop = await site({ '/': () => stop.abort() })
+    const { ended } = await look(shop.url, ['/'], { executable, signal: stop.signal, pageTimeoutMs: 40_000 })
+    assert.match(ended, /^the browser was cancelled while/)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
 
 chrome('a browser that ends while a page loads is told at once', async () => {
   let began = 0

@@ -11,16 +11,6 @@ import { originOf } from '../../../src/model/service.ts'
 
 type Answer = string | ((request: IncomingMessage, response: ServerResponse) => void)
 
-/** Why tests that need one are skipped, or false. */
-export const NO_CHROME = (() => {
-  try {
-    findChrome(null, process.env)
-    return false
-  } catch {
-    return 'no Chrome or Chromium on this machine'
-  }
-})()
-
 export const html = (body: string, head = '') =>
   `<!doctype html><html lang="en"><head><title>Shop</title>${head}</head><body>${body}</body></html>`
 
@@ -57,7 +47,7 @@ export async function look(
   const pictures = new Map<string, Buffer>()
   const origins = [originOf(url) ?? '']
   const result = await checkPages({
-    executable: findChrome(null, process.env),
+    executable: more.executable ?? findChrome(null, process.env),
     headless: true,
     env: { PATH: process.env.PATH ?? '', HOME: '/nowhere' },
     as: null,

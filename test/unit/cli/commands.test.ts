@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { CLI_COMMANDS } from '../../../src/cli/commands.ts'
+import { CLI_COMMANDS, HELP_GROUPS } from '../../../src/cli/commands.ts'
 import { commandsOn, parseSlash, understand } from '../../../src/loop/command-table.ts'
 import { flagTable } from '../../../src/settings/index.ts'
 import { bad, FOLDER, GATE, good, openPlace } from './place.ts'
@@ -59,6 +59,17 @@ test('help of every command: what it takes, an example and exit codes, and no fl
   const retry = (await place.ralph('retry', '--help')).out
   assert.doesNotMatch(retry, /--max-cost-usd|--gate /)
   assert.match((await place.ralph('run', '--help')).out, /^Settings \(limits\):\n(.*\n)* +--max-cost-usd/m)
+})
+
+test('help begins with five commands, and has every other in a group', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  const { out } = await place.ralph('help')
+  const names = [...out.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name)
+  assert.match(out, /\nStart here:\n {2}init\b/)
+  assert.deepEqual(names.slice(names.indexOf('init')).slice(0, 5), ['init', 'plan', 'run', 'status', 'why'])
+  const grouped = HELP_GROUPS.flatMap(([, all]) => all)
+  assert.deepEqual(grouped.toSorted(), Object.keys(CLI_COMMANDS).sort())
+  assert.doesNotMatch(out, /^Commands:$/m)
 })
 
 test('a command that does not exist lists those that do', async () => {
@@ -126,7 +137,10 @@ test('a mistake is one sentence, and a new story is told by its id', async () =>
   await place.setScript({ 'US-001': [bad('US-001')] })
   await place.ralph('run', ...place.agent, ...GATE, '--once')
   const wrong = await place.ralph('retry', 'US-009')
-  assert.equal(wrong.err, 'error: ralph retry: there is no story US-009\n  fix: ralph retry US-001\n')
+  assert.equal(
+    wrong.err,
+    'error: ralph retry: there is no story US-009; there is US-001\n  fix: ralph status\n',
+  )
   assert.match((await place.ralph('add', '--', 'part two')).out, /^done: add US-002$/m)
   assert.match(
     (await place.ralph('run', ...place.agent, ...GATE, '--once')).out,
@@ -169,10 +183,23 @@ test('a new story with its criteria', async () => {
 test('what cannot be done is refused with what can be typed', async () => {
   await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
   const cases: [string[], RegExp, RegExp][] = [
-    [['note', 'US-999', '--', 'x'], /no story US-999/, /fix: ralph note US-00[12]$/m],
-    [['retry', 'login'], /no story login/, /fix: ralph retry US-001$/m],
+    [
+      ['note', 'US-999', '--', 'x'],
+      /no story US-999/,
+      /there are US-001 and US-002\n {2}fix: ralph status$/m,
+    ],
+    [['retry', 'login'], /no story login; there are US-001 and US-002$/m, /fix: ralph status$/m],
     [['note', 'US-002', 'use', 'the', 'mailer'], /no story use/, /fix: ralph note US-002 -- the text$/m],
-    [['add', 'Sign out'], /needs a title/, /fix: ralph add -- the title$/m],
+    [['add', 'Sign out'], /needs a title/, /fix: ralph add -- Sign out$/m],
+    [['add', 'Sign', '--', 'out'], /title behind --, and nothing before it/, /fix: ralph add -- Sign out$/m],
+    [
+      ['status', 'a', '--feature', 'b'],
+      /found a, and --feature b, expected one feature/,
+      /fix: name it once: ralph status a, or ralph status b$/m,
+    ],
+    [['plan', 'a', '--feature', 'b'], /found a, and --feature b/, /fix: name it once: ralph plan a/],
+    [['pause', 'US-001'], /found US-001, expected a feature/, /fix: use one of: ralph pause sample/],
+    [['log', 'US-001', 'US-002'], /found US-001 US-002, expected one story/, /fix: ralph log US-001$/m],
     [['limit', 'iterations', '20'], /limit takes/, /fix: ralph limit iterations \+20$/m],
   ]
   for (const [args, found, fix] of cases) {
@@ -288,7 +315,7 @@ test('with two features every command says how one is named, as it can be typed'
   await using place = await openPlace([{ id: 'US-001' }], { '.ralph/2026-01-31-other/prd.json': other })
   const fix = async (...words: string[]) =>
     / {2}fix: name one of them: (.*)$/m.exec((await place.ralph(...words)).err)?.[1]
-  assert.equal(await fix('pause'), 'ralph pause --feature other, ralph pause --feature sample')
+  assert.equal(await fix('pause'), 'ralph pause other, ralph pause sample')
   assert.equal(await fix('skip', 'US-001'), 'ralph skip --feature other ..., ralph skip --feature sample ...')
-  assert.equal((await place.ralph('pause', '--feature', 'other')).code, 0)
+  assert.equal((await place.ralph('pause', 'other')).code, 0)
 })

@@ -8,6 +8,8 @@ import { startGitHub } from '../../standin/github.ts'
 import { starter } from '../doctor/subject.ts'
 import { GATE, openPlace } from './place.ts'
 
+const ROOT = join(import.meta.dirname, '..', '..', '..')
+
 const STORY = { id: 'US-001' }
 
 type Found = { name: string; state: string; found: string; expected: string; fix: string }
@@ -146,6 +148,103 @@ test('with a token, GitHub is asked about the repository that the remote names',
   assert.equal(github.requests.length, before)
 })
 
+test('a required check that other pull requests never get, and that a merge queue waits for, is told with its mend', async () => {
+  const files = { '.github/workflows/ralph.yml': await starter() }
+  await using github = await startGitHub({
+    people: { alice: 'admin' },
+    files,
+    tokens: {
+      'a-token': { login: 'alice', type: 'User', permissions: { contents: 'read', actions: 'read' } },
+    },
+  })
+  await using place = await openPlace([STORY], files)
+  place.git('remote', 'add', 'origin', github.cloneUrl)
+  Object.assign(place.env, { GH_TOKEN: 'a-token', GITHUB_API_URL: github.url, GITHUB_SERVER_URL: github.url })
+  const look = async () => {
+    const found = byName(await place.json('doctor', '--no-gates', ...place.agent)).get('required checks')
+    assert.deepEqual(github.violations, [])
+    return `${found?.state}: ${found?.found} -> ${found?.fix}`
+  }
+  const commit = async (text: string) => {
+    await place.write({ '.github/workflows/ralph-required.yml': text })
+    place.git('add', '-A')
+    place.git('commit', '-q', '-m', 'companion')
+  }
+  const companion = await readFile(join(ROOT, 'examples', 'ralph-required.yml'), 'utf8')
+  assert.match(await look(), /^ok: main requires none of Ralph's/)
+
+  github.settings.requiredChecks.main = ['ci', 'ralph']
+  assert.match(await look(), /^warning: .* every other pull request waits .* -> run `ralph init --required`/)
+  await commit(companion.replace('  merge_group:\n', ''))
+  assert.match(await look(), /^ok: .* every pull request gets it/)
+
+  const parameters = {
+    required_status_checks: [{ context: 'ralph', integration_id: 15368 }],
+    strict_required_status_checks_policy: false,
+  }
+  github.settings.requiredChecks = {}
+  github.settings.branchRules.main = [{ type: 'required_status_checks', parameters }, 'merge_queue']
+  assert.match(await look(), /^warning: .* merge queue: pull requests are thrown out/)
+  await commit(companion)
+  assert.match(await look(), /^ok: .* every pull request gets it/)
+
+  parameters.required_status_checks = [{ context: 'ralph / US-001', integration_id: 15368 }]
+  assert.match(await look(), /^warning: main requires "ralph \/ US-001".* -> require ralph in its place/)
+  github.fault({ path: /\/rules\/branches\// }, { status: 403 })
+  assert.match(await look(), /^unknown: .* -> look at .*settings\/rules/)
+})
+
+test('a required check that Ralph does not post, or under another App, is told', async () => {
+  const withInputs = async (inputs: string) =>
+    (await starter()).replace('          agent: claude\n', `          agent: claude\n${inputs}`)
+  const companion = await readFile(join(ROOT, 'examples', 'ralph-required.yml'), 'utf8')
+  for (const [inputs, wanted] of [
+    ['          report-as: statuses\n', /^warning: .* report-as: statuses/],
+    ['          token: x\n', /^warning: .* two: .* -> choose "any source"/],
+  ] as const) {
+    const files = {
+      '.github/workflows/ralph.yml': await withInputs(inputs),
+      '.github/workflows/ralph-required.yml': companion,
+    }
+    await using github = await startGitHub({
+      people: { alice: 'admin' },
+      files,
+      tokens: { 'a-token': { login: 'alice', type: 'User', permissions: { contents: 'read' } } },
+    })
+    await using place = await openPlace([STORY], files)
+    place.git('remote', 'add', 'origin', github.cloneUrl)
+    Object.assign(place.env, {
+      GH_TOKEN: 'a-token',
+      GITHUB_API_URL: github.url,
+      GITHUB_SERVER_URL: github.url,
+    })
+    const parameters = {
+      required_status_checks: [{ context: 'ralph', integration_id: 15368 }],
+      strict_required_status_checks_policy: false,
+    }
+    github.settings.branchRules.main = [{ type: 'required_status_checks', parameters }]
+    const found = byName(await place.json('doctor', '--no-gates', ...place.agent)).get('required checks')
+    assert.match(`${found?.state}: ${found?.found} -> ${found?.fix}`, wanted)
+  }
+})
+
+test("a project's actionlint that stops at the workflow is told, until its configuration allows `queue`", async () => {
+  const lint = { '.pre-commit-config.yaml': 'repos: [{ repo: https://github.com/rhysd/actionlint }]\n' }
+  const workflow = { '.github/workflows/ralph.yml': await starter() }
+  await using place = await openPlace([STORY], { ...workflow, ...lint })
+  const look = async () => byName(await place.json('doctor', '--no-gates', ...place.agent)).get('actionlint')
+  const found = await look()
+  assert.equal(found?.state, 'warning')
+  assert.match(found?.fix ?? '', /^add to \.github\/actionlint\.yaml: paths: /)
+  await place.write({ '.github/actionlint.yaml': (found?.fix ?? '').replace(/^add to \S+ /, '') })
+  place.git('add', '-A')
+  place.git('commit', '-q', '-m', 'allow it')
+  assert.equal((await look())?.state, 'ok')
+  await using without = await openPlace([STORY], workflow)
+  const others = byName(await without.json('doctor', '--no-gates', ...without.agent))
+  assert.equal(others.get('actionlint'), undefined)
+})
+
 test('a folder that is no repository: its mend, and the checks that need none', async () => {
   await using place = await openPlace([STORY])
   const bare = join(place.folder, 'empty')
@@ -183,7 +282,9 @@ test('interrupted: the gate is ended, its traces are gone, and exit 130 says so'
 })
 
 test('what stands in the workflow alone is looked at, too', async () => {
-  const yml = (await starter()).replace('test: npm test', 'ci: test -f src/base.txt')
+  const yml = (await starter())
+    .replace('test: npm test', 'ci: test -f src/base.txt')
+    .replace('prepare: npm ci', 'prepare: echo ready')
   await using place = await openPlace([STORY], {
     '.github/workflows/ralph.yml': yml.replace('actions: write # the next job', '#'),
   })

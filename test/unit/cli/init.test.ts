@@ -1,74 +1,18 @@
 // `ralph init` as a person types it: what is written, what is left, and that a second time does nothing.
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { execFileSync } from 'node:child_process'
+import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { Ajv } from 'ajv'
 import { parse } from 'yaml'
 import { writeAll } from '../../../src/cli/write.ts'
 import { readSettings } from '../../../src/settings/index.ts'
-import { COMPILED, MAIN } from './place.ts'
+import { NODE, openProject as open, PIN } from './init-project.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
-const PIN = 'a'.repeat(40)
-const NODE = {
-  'package.json': JSON.stringify({ name: 'x', scripts: { test: 'node --test', lint: 'echo fine' } }),
-}
-
 const inFolder = (folder: string, files: Record<string, string>) =>
   Object.fromEntries(Object.entries(files).map(([path, text]) => [`${folder}/${path}`, text]))
-
-type Said = { code: number; out: string; err: string }
-type Project = AsyncDisposable & {
-  folder: string
-  init(...args: string[]): Said
-  ralph(...args: string[]): Said
-  read(path: string): Promise<string>
-  write(files: Record<string, string>): Promise<void>
-  /** Every file with its text. */
-  all(): Promise<Record<string, string>>
-}
-
-async function open(files: Record<string, string> = {}): Promise<Project> {
-  const folder = await mkdtemp(join(tmpdir(), 'ralph-init-test-'))
-  const ralph = (...args: string[]): Said => {
-    const env = {
-      ...COMPILED,
-      PATH: `${join(folder, '.git', 'bin')}:${dirname(process.execPath)}:/usr/bin:/bin`,
-      HOME: join(folder, '.git', 'nobody'),
-    }
-    const options = { cwd: folder, env, encoding: 'utf8', input: '' } as const
-    const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], options)
-    return { code: status ?? -1, out: stdout, err: stderr }
-  }
-  const project: Project = {
-    folder,
-    ralph,
-    init: (...args) => ralph('init', '--pin', PIN, ...args),
-    read: (path) => readFile(join(folder, path), 'utf8'),
-    async write(texts) {
-      for (const [path, text] of Object.entries(texts)) {
-        await mkdir(dirname(join(folder, path)), { recursive: true })
-        await writeFile(join(folder, path), text)
-      }
-    },
-    async all() {
-      const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-      const paths = entries.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name))
-      const own = paths
-        .map((path) => path.slice(folder.length + 1))
-        .filter((path) => !path.startsWith('.git/'))
-      return Object.fromEntries(
-        await Promise.all(own.sort().map(async (path) => [path, await project.read(path)])),
-      )
-    },
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
-  }
-  await project.write(files)
-  return project
-}
 
 const expression = (inner: string) => `$\{{ ${inner} }}`
 const WRITTEN = [
@@ -96,6 +40,34 @@ test('a Node project: everything is written, shown before, and a second time the
       '\n',
     ).length,
     8,
+  )
+})
+
+test('the workflow that answers for a required check is written where it is asked for, with the prefix of its branches', async () => {
+  await using project = await open(NODE)
+  project.init('--yes', '--branch-prefix', 'bots/ralph/')
+  assert.deepEqual(Object.keys(await project.all()), [...WRITTEN, 'package.json'].sort())
+  const { code, out } = project.init('--yes', '--required')
+  assert.equal(code, 0)
+  assert.match(out, /^ {2}\.github\/workflows\/ralph-required\.yml$/m)
+  const text = await project.read('.github/workflows/ralph-required.yml')
+  assert.doesNotMatch(text, /'ralph\/'|<sha>/)
+  const { name, steps } = parse(text).jobs.answer
+  assert.ok(name.includes("startsWith(github.head_ref, 'bots/ralph/')"), name)
+  assert.equal(steps[1].env.PREFIX, 'bots/ralph/')
+})
+
+test('a project that uses actionlint gets the exception for `queue`, beside what its configuration says', async () => {
+  const config = '.github/actionlint.yaml'
+  await using project = await open({ ...NODE, [config]: 'self-hosted-runner:\n  labels: [big]\n' })
+  const { out } = project.init('--yes')
+  assert.match(out, /^\+paths:$/m)
+  assert.deepEqual(Object.keys(parse(await project.read(config))), ['self-hosted-runner', 'paths'])
+  assert.match(project.init('--yes').out, /^Nothing was written: every file is there/m)
+  await project.write({ [config]: 'paths: { "**/own.yml": { ignore: [SC2086] } }\n' })
+  assert.match(
+    project.init('--yes').out,
+    /^warning: actionlint .* add to \.github\/actionlint\.yaml: paths: /m,
   )
 })
 
@@ -288,7 +260,7 @@ test('separate-job: four jobs, and every setting in the configuration', async ()
   assert.match(project.init('--yes').out, /^Nothing was written: every file is there/m)
 })
 
-test('the commit of the action is looked up; where it is not known, its place is left, and that is told', async () => {
+test('the commit of the action is looked up; where it is not known, its place is left, told, refused by doctor, and filled in by the next init', async () => {
   const released = 'action'
   await using project = await open(NODE)
   await using action = await open()
@@ -299,19 +271,60 @@ test('the commit of the action is looked up; where it is not known, its place is
   const rewrite = `[url "file://${at}"]\n  insteadOf = https://github.com/ralph/action\n`
   await project.write({ '.git/nobody/.gitconfig': rewrite })
   execFileSync('git', ['init', '-q'], { cwd: project.folder })
-  assert.match(project.ralph('init', '--yes').out, /warning: the commit of the action/)
+  const init = () => project.ralph('init', '--yes', '--no-try').out
+  assert.match(init(), /warning: the commit of the action.*`ralph init`.*ralph init --pin COMMIT/)
   assert.match(await project.read(workflow), /ralph\/action@<sha> # v1/)
+  const refused = (job: string) => new RegExp(`fault .*${job} uses ralph/action@<sha>; .*ralph init --pin`)
+  const doctor = () => project.ralph('doctor', '--no-gates').out
+  const inProject = (...args: string[]) =>
+    execFileSync('git', ['-C', project.folder, ...who, ...args], { encoding: 'utf8' })
+  inProject('commit', '-q', '--allow-empty', '-m', 'one')
+  assert.match(doctor(), refused('ralph.yml: job work'), 'before it is committed')
+  inProject('add', '--all')
+  inProject('commit', '-q', '-m', 'two')
+  for (const job of ['ralph.yml: job work', 'ralph.yml: job comment', 'ralph-resume.yml: job [a-z-]+'])
+    assert.match(doctor(), refused(job))
 
   execFileSync('git', ['init', '-q', at])
   git('commit', '-q', '--allow-empty', '-m', 'one')
   git('tag', '-a', 'v1', '-m', 'v1')
-  await rm(join(project.folder, workflow))
-  assert.match(
-    project.ralph('init', '--yes').out,
-    /warning: the commit of the action/,
-    'of the other workflow',
-  )
-  assert.match(await project.read(workflow), new RegExp(`ralph/action@${git('rev-parse', 'HEAD')} # v1`))
+  const edited = (await project.read(workflow)).replace('name: Ralph', 'name: ours')
+  await project.write({ [workflow]: edited })
+  assert.doesNotMatch(init(), /warning: the commit of the action/)
+  const pinned = `ralph/action@${git('rev-parse', 'HEAD')} # v1`
+  assert.equal(await project.read(workflow), edited.replaceAll('ralph/action@<sha> # v1', pinned))
+  assert.ok((await project.read('.github/workflows/ralph-resume.yml')).includes(pinned))
+  assert.match(init(), /^Nothing was written: every file is there/m)
+})
+
+test("the configuration is indented as the project's .editorconfig says; files that git ignores are added by force", async () => {
+  const style = (lines: string) =>
+    `root = true\n[*]\nindent_size = 8\n[*.{yml,yaml}]\n${lines}\n[*.md]\nindent_size = 3\n`
+  const gates = { lint: 'npm run lint', test: 'npm test' }
+  for (const [text, shape] of [
+    [style('indent_size = 4'), /^gates:\n {4}lint: npm run lint$/m],
+    [style('indent_style = tab'), /^gates: \{ lint: npm run lint, test: npm test \}$/m],
+    ['[*]\nindent_size = tab\n', /^gates:\n {2}lint: npm run lint$/m],
+  ] as const) {
+    await using project = await open({
+      ...NODE,
+      '.editorconfig': text,
+      '.gitignore': '.ralph/\n*.config.yml\n',
+    })
+    execFileSync('git', ['init', '-q'], { cwd: project.folder })
+    const { out } = project.init('--yes')
+    const config = await project.read('ralph.config.yml')
+    assert.match(config, shape)
+    assert.deepEqual(parse(config).gates, gates)
+    const [, command = ''] = /^Next +(git add .*) && git commit/m.exec(out) ?? []
+    assert.match(out, /warning: git ignores ralph\.config\.yml, \.ralph\/\.gitattributes/)
+    execFileSync('bash', ['-ec', command], { cwd: project.folder })
+    const staged = execFileSync('git', ['diff', '--cached', '--name-only'], {
+      cwd: project.folder,
+      encoding: 'utf8',
+    })
+    assert.deepEqual(staged.trim().split('\n').sort(), WRITTEN)
+  }
 })
 
 test('--bmad: the workflow, the command and the line of the status, which keeps its every byte', async () => {

@@ -38,3 +38,25 @@ test('killed in a session, run again: what lies in the tree is named, for it cou
   assert.equal(code, 0, err)
   assert.match(out + err, /lost left mine\.txt, src\/US-001\.txt: taken as its work on US-001/)
 })
+
+test("killed where Ralph had written its own files for a candidate: they are nobody's work, and are not named", async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  await place.setScript({ 'US-001': [{ ...good('US-001'), hang: true }] })
+  const run = place.start(['run', ...place.agent, ...GATE])
+  await made(join(place.repository, 'src', 'US-001.txt'))
+  run.kill('SIGKILL')
+  await run.ended
+  // As it writes them before it looks at the work.
+  const ref = place.git('for-each-ref', '--format=%(refname)', 'refs/ralph')
+  const folder = `.ralph/${ref.slice('refs/ralph/'.length)}`
+  const prd = JSON.parse(await place.read(`${folder}/prd.json`))
+  prd.userStories[0].passes = true
+  await place.write({
+    [`${folder}/prd.json`]: JSON.stringify(prd),
+    [`${folder}/progress.txt`]: 'as it will be\n',
+  })
+  await place.setScript({ 'US-001': [good('US-001')] })
+  const { code, out, err } = await place.ralph('run', ...place.agent, ...GATE, '--no-final-verification')
+  assert.equal(code, 0, err)
+  assert.match(out + err, /lost left src\/US-001\.txt: taken as its work on US-001/)
+})

@@ -48,7 +48,7 @@ test('never run, then complete', async () => {
     'Complete: 2 of 2 stories pass',
     'Next: Review it with git diff main...ralph/sample, then merge the branch.',
   ])
-  assert.match((await place.ralph('status')).out, /\nthe final verification named no evidence: /)
+  assert.match((await place.ralph('status')).out, /\n! the final verification named no evidence: /)
   assert.match(place.git('diff', '--stat', 'main...ralph/sample'), /US-002\.txt/)
 })
 
@@ -65,7 +65,9 @@ test('stuck, then a retry, a skip, a redo: status and the dry run say the same',
   assert.match((await place.ralph('status')).out, /ralph retry US-001 -- <hint>/)
   assert.doesNotMatch((await place.ralph('status')).out, /\/ralph/)
   const dry = async () => (await run(place, '--dry-run')).out
-  assert.match(await dry(), /^Next: stop: stuck \(blocked: US-001\)$/m)
+  assert.ok((await dry()).endsWith(`${stood}\n${next}\n`))
+  const asked = await place.ralph('next', ...place.agent, ...GATE)
+  assert.deepEqual(asked, { code: 1, out: `${stood}\n${next}\n`, err: '' })
   assert.equal((await place.json('status')).outcome, 'stuck')
   const retried = await place.ralph('retry', 'US-001', '--', 'write good')
   assert.match(retried.out, /^done: retry US-001\nNext: Go on with ralph run: US-001 is next\.$/m)
@@ -80,6 +82,23 @@ test('stuck, then a retry, a skip, a redo: status and the dry run say the same',
   const again = await place.json('status')
   assert.deepEqual([again.outcome, again.next], [null, { step: 'work', storyId: 'US-002' }])
   assert.match(await dry(), /^Next: work on US-002 /m)
+})
+
+test('where no story is next, the answer is a sentence and no step of ours', async () => {
+  await using place = await openPlace(TWO)
+  const flags = [...place.agent, ...GATE]
+  const next = async (...more: string[]) => (await place.ralph('next', ...flags, ...more)).out
+  await place.setScript({ 'US-001': [bad('US-001')], 'US-002': [good('US-002')] })
+  await run(place, '--max-attempts', '1')
+  await place.ralph('split', 'US-001')
+  assert.equal(await next(), 'Next: a session splits US-001 into smaller stories\n')
+  await place.ralph('skip', 'US-001')
+  await run(place, '--final-verification', 'false')
+  assert.match(await next(), /^Next: the final verification\n$/)
+  assert.match(
+    await next('--final-verification', 'false'),
+    /^Next: nothing is left to do: every story passed its gates; 1 skipped by a person\n$/,
+  )
 })
 
 test('what a stuck run names leads to its end', async () => {

@@ -74,7 +74,7 @@ const CASES: Record<string, Case> = {
   },
   'a story that is not there': {
     flags: (place) => [...place.agent, ...GATE, '--stories', 'US-011', '--epic', 'a'],
-    says: /stories: found "US-011", .*\n {2}fix: did you mean US-001\?\n[\s\S]*epic: found "a"/,
+    says: /stories: found "US-011", .*\n {2}fix: use US-001\n[\s\S]*epic: found "a"/,
   },
   'two features': {
     files: { '.ralph/2026-02-01-other/prd.json': JSON.stringify({ userStories: [STORY] }) },
@@ -193,7 +193,7 @@ test('what is complete, and what is in work, is told in any work tree, wherever 
   for (const asked of [['validate'], ['run', '--dry-run'], ['run']]) {
     const { code, out, err } = await place.start([...asked, ...given], { cwd: other }).ended
     assert.equal(code, 0, `${asked.join(' ')}: ${err}`)
-    if (asked[0] === 'run') assert.match(out, /complete/)
+    if (asked[0] === 'run') assert.match(out, /complete|nothing is left to do: every story passed its gates/i)
   }
   assert.equal(place.refs(), before)
   assert.match(
@@ -265,4 +265,24 @@ test("on the feature's branch, a configuration that is another on the base branc
     assert.equal(lines.length, 1, `${words}: ${lines}`)
     assert.ok(lines[0]?.includes(warning), lines[0])
   }
+})
+
+test('a gate and a browser check that no story asks for are named by validate and doctor, and a tag that a story was given', async () => {
+  await using place = await openPlace([{ ...STORY, tags: [] }])
+  const seen = { id: 'US-002', title: 'two', acceptanceCriteria: ['Verify in browser'] }
+  await place.write({
+    'ralph.config.yml': 'gates:\n  test: "true"\n  e2e: { run: "true", when: [e2e] }\n',
+    [`${FOLDER}/prd.json`]: JSON.stringify({ userStories: [STORY, seen] }),
+  })
+  const rest =
+    'gate e2e is for stories with the tag e2e, and no story has it: it runs in the final verification alone'
+  const { warnings } = await place.json('validate', ...place.agent)
+  assert.ok(Array.isArray(warnings))
+  assert.ok(warnings.includes(rest), JSON.stringify(warnings))
+  assert.ok(
+    warnings.some((one) => /US-002: tag ui, from 'Verify in browser'$/.test(String(one))),
+    JSON.stringify(warnings),
+  )
+  const { out } = await place.ralph('doctor', ...place.agent)
+  assert.ok(out.replace(/\s+/g, ' ').includes(rest), out)
 })

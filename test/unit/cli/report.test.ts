@@ -24,7 +24,10 @@ test('a stuck run: a page in Ralph’s own folder; one line of JSON; Markdown; a
   assert.deepEqual([code, out], [0, `${path}\n`])
   assert.match(err, /--open: this is no terminal/)
   const page = await readFile(path, 'utf8')
-  assert.match(page, /🛑 <bdi>Stuck: US-002 is blocked · 1 of 2 stories pass<\/bdi>/)
+  assert.match(
+    page,
+    /<svg class="icon bad"[^>]*><path [^>]*><\/svg> <bdi>Stuck: US-002 is blocked · 1 of 2 stories pass<\/bdi>/,
+  )
   assert.match(page, /<code class="type">ralph retry US-002 -- &lt;hint&gt;<\/code>/)
   assert.doesNotMatch(page, /\/ralph retry|<script/)
   assert.match(page, /agent 0\.\d+s, gates 0\.\d+s/, 'the timeline tells them apart')

@@ -19,12 +19,13 @@ async function imported(): Promise<Set<string>> {
   return names
 }
 
-/** Types, what only development builds of others import, and our own stand-ins. */
+/** Types, what only development builds of others import, and what nothing that we import of a package needs. */
 const NO_CODE = new RegExp(
   `/(?:${[
     '@octokit/(?:openapi-)?types|@types/\\w+|devtools-protocol|typed-query-selector|webdriver-bidi-protocol',
-    'devlop|dequal|micromark-util-(?:symbol|types)|no-http-client',
+    'devlop|dequal|micromark-util-(?:symbol|types)',
     'micromark-util-(?:encode|sanitize-uri)', // of the writer of HTML
+    '@puppeteer/browsers|chromium-bidi|ws', // of the installer, of Firefox and of browsers that are connected to by a port
   ].join('|')})$`,
 )
 

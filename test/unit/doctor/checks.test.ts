@@ -79,7 +79,7 @@ const CASES: Case[] = [
   [
     'workflow without the version, on a laptop',
     () => workflow(inCi(UNPINNED)),
-    /^warning: .*job work uses ralph\/action@<sha> -> .*git ls-remote/,
+    /^fault: .*job work uses ralph\/action@<sha> -> run `ralph init` again .*git ls-remote/,
   ],
   [
     'workflow without generation',

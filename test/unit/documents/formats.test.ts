@@ -262,3 +262,56 @@ test('docs/documents.md has a row for each format, in nobody else’s words', ()
   const named = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name)
   assert.deepEqual(named.toSorted(), formats.map(({ name }) => name).toSorted())
 })
+
+test('fields of a story below its heading are read, alone or several on a line, and stand in no description', () => {
+  const text = [
+    '# PRD: Shop',
+    '',
+    '## US-001: Basket',
+    '',
+    '**Priority:** 2',
+    '**Tags:** `api`, Backend',
+    '',
+    'People put books in.',
+    '',
+    '- [ ] a book is in',
+    '',
+    '## US-002: Pay',
+    '',
+    '- **Priority**: 1',
+    '- **Tags**: #checkout #ui',
+    '- **Depends on:** US-001',
+    '- [ ] it is paid',
+    '',
+    '## US-003: Look',
+    '',
+    '**Priority:** 3 | **Depends on:** US-001, US-002 | **Labels:** none',
+    '',
+    '**Acceptance Criteria:**',
+    '- Verify in browser',
+    '',
+    '## US-004: See',
+    '',
+    '- [ ] Verify in browser',
+  ].join('\n')
+  const { prd, notes } = documentsOf({ path: 'prd.md', text })
+  assert.deepEqual(
+    prd.userStories.map(({ id, priority, tags, dependsOn, description }) => [
+      id,
+      priority,
+      tags,
+      dependsOn,
+      description,
+    ]),
+    [
+      ['US-001', 2, ['api', 'Backend'], [], 'People put books in.'],
+      ['US-002', 1, ['checkout', 'ui'], ['US-001'], ''],
+      ['US-003', 3, [], ['US-001', 'US-002'], ''],
+      ['US-004', 4, ['ui'], [], ''],
+    ],
+  )
+  assert.deepEqual(
+    notes.filter((note) => note.includes('tag ui')),
+    ["US-004: tag ui, from 'Verify in browser'"],
+  )
+})

@@ -280,10 +280,10 @@ test('where nothing says what ran, a threshold is not reached; on the base nothi
   assert.match((await made(80, STORY, 'echo what > lcov.info')).output, /neither lcov nor Cobertura/)
 })
 
-test('fewer tests than before, none any more, and a gate that became slow, are remarks of a green one', async (t) => {
+test('fewer tests than before, none any more, more that are skipped, and files without one are findings of a green gate', async (t) => {
   const baseline = { test: { ms: 100, tests: { passed: 40, failed: 0, skipped: 0 } } }
   const made = async (said: string, before: GateRun['baseline'] = baseline) =>
-    remarks(await ran(t, { gate: { run: `echo '${said}'` }, run: { baseline: before } }))
+    (await ran(t, { gate: { run: `echo '${said}'` }, run: { baseline: before } })).findings ?? []
   const passed = (line: string) => made(`test result: ok. ${line}; 0 measured`)
   assert.deepEqual(await passed('40 passed; 0 failed; 0 ignored'), [])
   assert.deepEqual(await passed('35 passed; 0 failed; 5 ignored'), [
@@ -291,8 +291,26 @@ test('fewer tests than before, none any more, and a gate that became slow, are r
   ])
   assert.deepEqual(await made('all fine'), ['says nothing of tests any more, and ran 40 before'])
   assert.deepEqual(await made('all fine', {}), [])
+  assert.deepEqual(await passed('41 passed; 0 failed; 2 ignored'), ['2 tests are skipped, and 0 before'])
+  assert.deepEqual(await made('✔ /repo/test/sum.test.js (12.5ms)\nℹ pass 40'), [
+    '1 file of tests ended without a test',
+  ])
   const slow = await ran(t, { gate: { run: 'sleep 0.2' }, run: { baseline: { test: { ms: 1 } } } })
   assert.deepEqual(remarks(slow), [], 'a tenth of a second is no matter, however many times as long')
   const red = await ran(t, { gate: { run: 'exit 1' }, run: { baseline } })
-  assert.deepEqual(remarks(red), [], 'a red one came to nothing')
+  assert.deepEqual([remarks(red), red.findings], [[], undefined], 'a red one came to nothing')
+})
+
+test('a gate that ends with 0 is red where its own counts say that tests failed, but for those that failed before', async (t) => {
+  const said = (failed: number) => `echo 'Tests: ${failed} failed, 3 passed, ${failed + 3} total'`
+  const made = (failed: number, run: Partial<GateRun> = STORY) => ran(t, { gate: { run: said(failed) }, run })
+  const red = await made(1)
+  assert.deepEqual([red.ok, red.ended], [false, 'exit 0, but 1 test failed by its own count'])
+  const before = { ...STORY, baseline: { test: { ms: 100, tests: { passed: 4, failed: 2, skipped: 0 } } } }
+  assert.equal((await made(2, before)).ok, true, 'so it was before the change')
+  assert.deepEqual((await made(3, before)).ended, 'exit 0, but 3 tests failed by its own count, and 2 before')
+  assert.equal((await made(1, { of: 'baseline' })).ok, true, 'a base is taken as it is')
+  const written = inFile('r.xml', JUNIT)
+  const report = await ran(t, { gate: { run: written, report: ['r.xml'] }, run: STORY })
+  assert.deepEqual([report.ok, report.ended], [false, 'exit 0, but 1 test failed by its own count'])
 })

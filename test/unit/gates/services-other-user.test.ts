@@ -1,7 +1,7 @@
 // Services as another user, where the gates run: beside them, ended with them, and nobody is left. Real users and PostgreSQL.
 import '../../fakes/disk.ts'
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -17,17 +17,11 @@ import { become, launched } from '../../../src/system/other-user/view.ts'
 import { type OtherUser, openOtherUser } from '../../../src/system/other-user.ts'
 import { newMark } from '../../../src/system/process.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
+import { lacks } from '../../machine/needs.ts'
 import { gateRun, NO_CODE } from './gate-run.ts'
 
-const isRoot = process.platform === 'linux' && process.getuid?.() === 0
-const hasPostgres = ['initdb', 'postgres', 'pg_ctl', 'psql'].every(
-  (name) => spawnSync(name, ['--version']).error === undefined,
-)
-const options = { skip: isRoot ? false : 'needs root on Linux', timeout: 120_000 }
-const withPostgres = {
-  ...options,
-  skip: options.skip || (hasPostgres ? false : 'needs initdb, postgres, pg_ctl and psql'),
-}
+const options = { skip: lacks('root'), timeout: 120_000 }
+const withPostgres = { ...options, skip: lacks('root', 'postgres') }
 
 const SERVICE: Service = {
   name: 'one',

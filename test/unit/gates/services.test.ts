@@ -523,6 +523,22 @@ test('what somebody else runs has only to answer', async (t) => {
   )
 })
 
+test('what somebody else runs is asked again behind the gates, also green ones', async (t) => {
+  await using other = await listening({ port: 0 })
+  const ready = { kind: 'port', host: 'localhost', port: other.port } as const
+  const { run } = await made(t, {
+    services: [{ start: null, ready }],
+    more: { onEnd: () => void other[Symbol.asyncDispose]() },
+  })
+  assert.deepEqual(
+    (await run()).map(({ name, ok, ended }) => [name, ok, ended]),
+    [
+      ['test', true, 'exit 0'],
+      ['service web', false, 'answers no more: nobody listens there'],
+    ],
+  )
+})
+
 test('cancelled while one comes up, and beside a gate: nothing is left', async (t) => {
   const stop = new AbortController()
   const slow = await made(t, { services: [{ start: 'sleep 60', ready: { kind: 'log', parts: ['never'] } }] })
@@ -565,10 +581,11 @@ test('what a run that was killed left of its services is found by its mark', asy
   const port = await freePort()
   const script = `
     const { createServices } = await import(${JSON.stringify(join(import.meta.dirname, '../../../src/gates/services.ts'))})
+    const { openScratch } = await import(${JSON.stringify(join(import.meta.dirname, '../../../src/system/scratch.ts'))})
     const { createRedactor } = await import(${JSON.stringify(join(import.meta.dirname, '../../../src/system/redact.ts'))})
     const service = { name: 'web', start: 'setsid sleep 300 & sleep 300', ready: { kind: 'log', parts: [] }, readyTimeoutMs: 300, restartBeforeVerify: true, when: null, inherit: [], environment: {}, logs: [] }
     const services = createServices({ services: [{ ...service, start: 'setsid sleep 300 & echo up; sleep 300', ready: { kind: 'log', parts: ['up'] }, readyTimeoutMs: 20000 }], cwd: '/', envOf: () => ({ PATH: process.env.PATH }), redactor: createRedactor([]), mark: '${mark}', as: null, logs: null, onStart() {}, onEnd() {} })
-    await services.beside({ of: 'whole', tags: null, stories: [], what: '', commit: '', from: '', baseline: {} }, new AbortController().signal, async () => process.kill(process.pid, 'SIGKILL'))`
+    await services.beside({ of: 'whole', tags: null, stories: [], what: '', commit: '', from: '', baseline: {} }, new AbortController().signal, await openScratch(null, { mark: '${mark}' }), async () => process.kill(process.pid, 'SIGKILL'))`
   try {
     execFileSync(NODE, ['--input-type=module', '-e', script], {
       stdio: 'inherit',

@@ -29,6 +29,7 @@ async function open({ git, objects }: Pick<Awaited<ReturnType<typeof place>>, 'g
     stateSubject: null,
     onOutcome: () => [],
     documents: { isDocument: isAgentDocument, above: documentNames },
+    asItWas: async () => new Map(),
     examine: async () => ({ failure: null, dropped: [], remarks: [] }),
   })
 }

@@ -88,6 +88,16 @@ test('of many stories an unchanged file is written once; one that is packed, gon
   assert.equal(at.shell('git fsck --strict 2>&1 | grep -v -e dangling -e notice || true'), '')
 })
 
+test("a person's `git gc --prune=now` beside a run takes nothing away that the run has saved", async () => {
+  using at = await saved(3)
+  at.shell('git gc -q --prune=now')
+  await at.store.publish({ ...at.state, generation: 4 }, true)
+  const ref = `refs/ralph/${at.folder}`
+  assert.equal(at.shell(`git rev-list --count ${ref}`).trim(), '5', 'every state, on top of the green commit')
+  at.shell('git gc -q --prune=now')
+  assert.equal(at.shell('git fsck --strict 2>&1 | grep -v -e dangling -e notice || true'), '')
+})
+
 test('killed at any moment of it, nothing is lost', { timeout: 60_000 }, async () => {
   using at = await saved(30)
   for (let ms = 0; ms < 60; ms += 4) {

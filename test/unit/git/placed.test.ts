@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import { takeSnapshot } from '../../../src/git/clone.ts'
 import { IndexTable } from '../../../src/git/index-file.ts'
-import { ObjectWriter, objectId } from '../../../src/git/objects.ts'
+import { objectId } from '../../../src/git/objects.ts'
 import { treeOfIndex } from '../../../src/git/own-index.ts'
 import { createStore } from '../../../src/git/store.ts'
 import { stateOf, stories } from '../loop/samples.ts'
@@ -98,10 +98,9 @@ test('so is one for a tree that was written before', async () => {
 test('two runs that write the same objects at once lose none', async () => {
   using at = await place()
   const all = Array.from({ length: 150 }, (_, one) => Buffer.from(`object ${one}`))
-  const folder = join(at.top, '.git/objects')
   const oids = await Promise.all(
     Array.from({ length: 6 }, async () => {
-      const writer = new ObjectWriter(folder, 40)
+      const writer = at.git.writer(at.base)
       for (const bytes of all) writer.add('blob', bytes)
       return writer.flush()
     }),
@@ -109,7 +108,7 @@ test('two runs that write the same objects at once lose none', async () => {
   for (const some of oids) await at.objects.prove(some)
   assert.equal(oids[0]?.length, all.length)
   assert.deepEqual(
-    readdirSync(folder).filter((name) => name.startsWith('tmp_')),
+    readdirSync(join(at.top, '.git/objects')).filter((name) => name.startsWith('tmp_')),
     [],
   )
 })

@@ -1,15 +1,13 @@
-// Refs read and moved in process, held against real git.
+// Refs read in process, held against real git, and moved by it.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { existsSync, lstatSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import fc from 'fast-check'
 import { moveClone, restoreClone, takeSnapshot } from '../../../src/git/clone.ts'
 import { Git, openClone } from '../../../src/git/git.ts'
-import { moveRef, readRef, readRefs } from '../../../src/git/refs.ts'
-import { runs } from '../runs.ts'
+import { readRef, readRefs } from '../../../src/git/refs.ts'
+import { moveOwnRef, updateCloneRefs } from '../../../src/git/update-refs.ts'
 import { place } from './place.ts'
 
 type Place = Awaited<ReturnType<typeof place>>
@@ -77,57 +75,6 @@ for (const [how, script] of STATES) {
   })
 }
 
-const names = fc
-  .array(fc.constantFrom('a', 'b', 'a.b', 'é'), { minLength: 1, maxLength: 3 })
-  .map((parts) => `refs/heads/${parts.join('/')}`)
-const acts = fc.array(
-  fc.record({
-    ref: names,
-    what: fc.constantFrom('move', 'move', 'create', 'swap', 'stale', 'pack', 'delete'),
-    to: fc.boolean(),
-  }),
-  { maxLength: 12 },
-)
-
-test('refs are moved where git moves them, and nowhere else', async () => {
-  await fc.assert(
-    fc.asyncProperty(acts, async (some) => {
-      using at = await place()
-      const other = at.shell('git commit-tree -m other HEAD^{tree}').trim()
-      const twin = join(at.folder, 'twin')
-      const done = (args: string[], cwd = twin) => {
-        try {
-          execFileSync('git', args, { cwd, stdio: 'ignore' })
-          return true
-        } catch {
-          return false
-        }
-      }
-      at.shell('cp -r . ../twin')
-      for (const { ref, what, to } of some) {
-        const wanted = to ? other : at.base
-        if (what === 'pack' || what === 'delete') {
-          const args = what === 'pack' ? ['pack-refs', '--all'] : ['update-ref', '-d', ref]
-          done(args)
-          done(args, at.top)
-          continue
-        }
-        const now = readRef(folder(at), ref)
-        const from = { move: undefined, create: null, swap: now, stale: to ? at.base : other }[what]
-        const old = from === null ? ['0'.repeat(40)] : from === undefined ? [] : [from]
-        const args = ['update-ref', '--no-deref', ref, wanted, ...old]
-        // Where it throws, git is asked: an empty folder stands in the way.
-        const moved = await moveRef(folder(at), ref, from, wanted).catch(() => done(args, at.top))
-        assert.equal(moved, done(args), `${what} ${ref}`)
-      }
-      const said = execFileSync('git', ['show-ref'], { cwd: twin, encoding: 'utf8' })
-      assert.equal(at.shell('git show-ref'), said)
-      assert.equal(at.shell('find .git/refs -name "*.lock"'), '')
-    }),
-    runs(5),
-  )
-})
-
 test('a symbolic ref is what it says, also where that is symbolic again', async () => {
   using at = await place(
     'sha1',
@@ -140,51 +87,59 @@ test('a symbolic ref is what it says, also where that is symbolic again', async 
 test('a symbolic ref is moved itself, as with --no-deref', async () => {
   using at = await place('sha1', 'git symbolic-ref refs/heads/s refs/heads/main')
   const other = at.shell('git commit-tree -m other HEAD^{tree}').trim()
-  assert.equal(await moveRef(folder(at), 'refs/heads/s', at.base, other), true)
+  await updateCloneRefs(at.git, [{ ref: 'refs/heads/s', to: other }])
   assert.equal(at.shell('git rev-parse refs/heads/s refs/heads/main'), `${other}\n${at.base}\n`)
 })
 
-test('no name leads out of the refs', async () => {
+test('no name leads out of the refs, or is another command', async () => {
   using at = await place()
   for (const ref of [
     'refs/../config',
     'refs/heads/../../config',
-    'HEAD',
     'config',
     'refs/heads/',
     'refs/a b',
-  ])
-    await assert.rejects(moveRef(folder(at), ref, undefined, at.base), /no name of a ref/, ref)
+    'refs/heads/a\ndelete refs/heads/main',
+  ]) {
+    await assert.rejects(moveOwnRef(at.git, ref, null, at.base), { name: 'GitError' }, ref)
+    await assert.rejects(updateCloneRefs(at.git, [{ ref, to: at.base }]), { name: 'GitError' }, ref)
+  }
   assert.match(readFileSync(join(at.top, '.git/config'), 'utf8'), /\[core\]/)
+  assert.equal(at.shell('git for-each-ref --format="%(refname)"'), 'refs/heads/main\n')
+})
+
+const OWN = 'refs/ralph/2026-01-31-sample'
+
+test('our own ref moves from where it is thought to be, and from nowhere else', async () => {
+  using at = await place()
+  const other = at.shell('git commit-tree -m other HEAD^{tree}').trim()
+  assert.equal(await moveOwnRef(at.git, OWN, other, at.base), false, 'it is not there yet')
+  assert.equal(await moveOwnRef(at.git, OWN, null, at.base), true)
+  assert.equal(await moveOwnRef(at.git, OWN, null, other), false, 'it is there already')
+  assert.equal(await moveOwnRef(at.git, OWN, other, other), false, 'it is elsewhere')
+  assert.equal(readRef(at.git.shared, OWN), at.base)
+  assert.equal(await moveOwnRef(at.git, OWN, at.base, other), true)
+  assert.equal(readRef(at.git.shared, OWN), other)
 })
 
 test('a lock that another program holds is waited for, and one that a killed program left is taken', async () => {
   using at = await place()
-  const lock = join(folder(at), 'refs/heads/a.lock')
+  const lock = join(at.git.shared, `${OWN}.lock`)
+  mkdirSync(dirname(lock), { recursive: true })
   writeFileSync(lock, '')
-  const moving = moveRef(folder(at), 'refs/heads/a', null, at.base)
+  const moving = moveOwnRef(at.git, OWN, null, at.base)
   await delay(300)
-  assert.equal(readRef(folder(at), 'refs/heads/a'), null)
+  assert.equal(readRef(at.git.shared, OWN), null)
   assert.equal(readFileSync(lock, 'utf8'), '', 'it is still theirs')
   rmSync(lock)
   assert.equal(await moving, true)
-  writeFileSync(lock, 'torn')
-  const old = new Date(Date.now() - 60_000)
-  utimesSync(lock, old, old)
-  assert.equal(await moveRef(folder(at), 'refs/heads/a', at.base, at.base), true)
-  assert.equal(existsSync(lock), false)
-})
-
-const ONLY_LINUX = { skip: process.platform === 'linux' ? false : 'needs prlimit' }
-test('a ref that cannot be written whole stays where it was, and its lock goes', ONLY_LINUX, async () => {
-  using at = await place()
-  // Any program of the same user may lower the limit of ours.
-  const script = `import { moveRef } from '${new URL('../../../src/git/refs.ts', import.meta.url).href}'
-await moveRef('${folder(at)}', 'refs/heads/main', undefined, '${'1'.repeat(40)}').then(() => 'moved', (error) => error.code).then(console.log)`
-  const args = ['--fsize=10', process.execPath, '--input-type=module', '-e', script]
-  assert.equal(execFileSync('prlimit', args, { encoding: 'utf8' }), 'EFBIG\n')
-  assert.equal(readRef(folder(at), 'refs/heads/main'), at.base)
-  assert.ok(!existsSync(join(folder(at), 'refs/heads/main.lock')))
+  for (const away of [-60_000, 60_000]) {
+    writeFileSync(lock, 'torn')
+    const old = new Date(Date.now() + away)
+    utimesSync(lock, old, old)
+    assert.equal(await moveOwnRef(at.git, OWN, at.base, at.base), true)
+    assert.equal(existsSync(lock), false)
+  }
 })
 
 test('of two that move a ref from the same place one does', async () => {
@@ -192,10 +147,51 @@ test('of two that move a ref from the same place one does', async () => {
   const others = Array.from({ length: 8 }, (_, one) =>
     at.shell(`git commit-tree -m ${one} HEAD^{tree}`).trim(),
   )
-  const moved = await Promise.all(others.map((oid) => moveRef(folder(at), 'refs/heads/a', null, oid)))
+  const moved = await Promise.all(others.map((oid) => moveOwnRef(at.git, OWN, null, oid)))
   assert.equal(moved.filter(Boolean).length, 1)
-  assert.equal(readRef(folder(at), 'refs/heads/a'), others[moved.indexOf(true)])
+  assert.equal(readRef(at.git.shared, OWN), others[moved.indexOf(true)])
 })
+
+test('the clone remembers where its branch and HEAD were: `git checkout -` goes back', async () => {
+  using at = await place()
+  const snapshot = await takeSnapshot(at.git, false)
+  const other = at.shell('git commit-tree -m other HEAD^{tree} -p HEAD').trim()
+  await moveClone(at.git, snapshot, 'ralph/x', at.base, [])
+  await moveClone(at.git, snapshot, 'ralph/x', other, [])
+  assert.equal(at.shell('git symbolic-ref HEAD').trim(), 'refs/heads/ralph/x')
+  assert.equal(at.shell('git rev-parse ralph/x@{0} ralph/x@{1}'), `${other}\n${at.base}\n`)
+  assert.equal(at.shell('git rev-parse HEAD@{0} HEAD@{1}'), `${other}\n${at.base}\n`)
+  at.shell('git checkout -q -')
+  assert.equal(at.shell('git symbolic-ref HEAD').trim(), 'refs/heads/main')
+})
+
+test('`git checkout -` goes back to a commit without a branch, too', async () => {
+  using at = await place('sha1', 'git commit -q --allow-empty -m two; git checkout -q --detach HEAD^')
+  const snapshot = await takeSnapshot(at.git, false)
+  await moveClone(at.git, snapshot, 'ralph/x', at.base, [])
+  at.shell('git checkout -q -')
+  assert.equal(at.shell('cat .git/HEAD').trim(), at.base)
+})
+
+for (const [what, script] of [
+  ['a link', 'echo keep >../outside; ln -s ../../../../../../outside .git/logs/refs/heads/ralph/x'],
+  ['a pipe', 'mkfifo .git/logs/refs/heads/ralph/x; rm -f .git/logs/HEAD; mkfifo .git/logs/HEAD'],
+  ['a folder', 'mkdir -p .git/logs/refs/heads/ralph/x/y; echo x >.git/logs/refs/heads/ralph/x/y/z'],
+  ['a link above it', 'mkdir ../out; rm -r .git/logs/refs; ln -s ../../out .git/logs/refs'],
+  ['a file above it', 'rm -r .git/logs/refs; echo x >.git/logs/refs'],
+] as const) {
+  test(`what an agent put in the place of a reflog: ${what}`, async () => {
+    using at = await place()
+    const snapshot = await takeSnapshot(at.git, false)
+    at.shell(`mkdir -p .git/logs/refs/heads/ralph; ${script}`)
+    await moveClone(at.git, snapshot, 'ralph/x', at.base, [])
+    assert.equal(at.shell('git rev-parse ralph/x@{0}').trim(), at.base)
+    assert.equal(
+      at.shell('cat ../outside 2>/dev/null || true; ls ../out 2>/dev/null || true').replace('keep\n', ''),
+      '',
+    )
+  })
+}
 
 const HOSTILE: [string, string][] = [
   ['a folder', 'mkdir -p .git/refs/heads/ralph/x'],

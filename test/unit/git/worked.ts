@@ -41,6 +41,7 @@ export async function openWorked(
     stateSubject: null,
     onOutcome: () => [],
     documents: { isDocument: () => false, above: [] },
+    asItWas: async () => new Map(),
     examine: createExamine({
       isAgentDocument: () => false,
       configFile: null,

@@ -79,6 +79,36 @@ test('statuses that are pending on a commit that is no head any more are ended, 
   }
 })
 
+test('a check and a status never have the same name: both would have to pass', async () => {
+  await using there = await place('checks', { checks: 'write', statuses: 'write' })
+  const { github, checks, sha } = there
+  await checks.post(sha, [rollup, ...open])
+  github.fault({ method: 'POST', path: /\/check-runs$/ }, { status: 403 }, { times: 100 })
+  github.fault({ method: 'PATCH', path: /\/check-runs\// }, { status: 403 }, { times: 100 })
+  await (await there.nextJob()).post(sha, [rollup, ...open])
+  const names = github.checksOf(sha).map(({ name }) => name)
+  const contexts = github.statusesOf(sha).map(({ context }) => context)
+  assert.equal(contexts.length, 3)
+  assert.deepEqual(
+    contexts.filter((context) => names.includes(context)),
+    [],
+  )
+})
+
+test('a status that an older version left pending under the name of a check is ended under that name', async () => {
+  await using there = await place('statuses', { statuses: 'write' })
+  const { github, checks, sha } = there
+  await checks.post(sha, [rollup])
+  const old = { ...first(github.statusesOf(sha)), context: 'ralph / US-003', state: 'pending' }
+  github.world.statuses.push(old)
+  await (await there.nextJob()).closeAll(sha, () => MOVED_ON)
+  const newest = new Map(github.statusesOf(sha).map(({ context, state }) => [context, state]))
+  assert.deepEqual([...newest].sort(), [
+    ['ralph (status)', 'error'],
+    ['ralph / US-003', 'error'],
+  ])
+})
+
 test('what is refused names the permission that is missing', async () => {
   for (const [how, wanted] of [
     ['statuses', ['statuses may not be posted: the job needs permissions: statuses: write']],

@@ -295,7 +295,7 @@ test('the task list in the pull request follows every job', async () => {
   assert.equal(pull.pull?.draft, true)
 })
 
-test('once it is merged the summary comment asks nobody to merge it', async () => {
+test('once it is merged neither the summary comment nor the check asks anybody to merge it', async () => {
   await using there = await place()
   const { github, job, at } = there
   const first = await job().opened(at(midRun()))
@@ -303,5 +303,8 @@ test('once it is merged the summary comment asks nobody to merge it', async () =
   const done = { ...at(complete()), github: first }
   await job().finished(done, END)
   const [comment] = github.comments(first.pull ?? 0)
-  assert.match(comment?.body ?? '', /\*\*Next:\*\* Nothing to do: it is merged\./)
+  const next = /\*\*Next:\*\* Nothing to do: it is merged\./
+  assert.match(comment?.body ?? '', next)
+  const [rollup] = github.checksOf(there.sha).filter(({ name }) => name === 'ralph')
+  assert.match(rollup?.summary ?? '', next)
 })

@@ -221,7 +221,7 @@ export const SAMPLES: readonly Sample[] = [
       languages: ['Python'],
       managers: ['uv'],
       prepare: 'uv sync --all-groups',
-      gates: { typecheck: 'uv run mypy .', test: 'uv run pytest' },
+      gates: { typecheck: 'uv run mypy calc', test: 'uv run pytest' },
       setups: ['pipx install uv'],
     },
     broken: PY_BROKEN,

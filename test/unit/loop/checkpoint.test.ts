@@ -60,6 +60,7 @@ function world(how: How = {}) {
       judge: async () => assert.fail('nothing is judged'),
       plan: async () => assert.fail('nothing is planned'),
     },
+    openCleanRoom: null,
     gates: {
       prepare: async () => null,
       renew: async () => {},
@@ -77,10 +78,12 @@ function world(how: How = {}) {
         return { kind: 'candidate', candidate: built(`c${commits}`) }
       },
       restore: async () => false,
-      keep: async () => ({ base: 'b', tree: 't', dropped: [] }),
+      keep: async () => ({ base: 'b', tree: `tree ${commits}`, dropped: [] }),
       record: async () => null,
       join: async () => assert.fail('nobody pushed'),
       read: async () => null,
+      history: async () => [],
+      asItWas: async () => null,
     },
     store: {
       async save(state) {

@@ -206,7 +206,7 @@ test('a comment is a command of the first line and the first word, or none', () 
     for (const word of ['', 'retry ', 'skip US-001,', 'limit ', 'note ', 'redo ']) {
       const parsed = parseSlash(`/ralph ${word}${text}`, ids)
       if (parsed.kind !== 'mistake') continue
-      assert.match(parsed.problem, /^[\p{L}\p{N} ,_.-]+$/u, name)
+      assert.match(parsed.problem, /^[\p{L}\p{N} ,;_.-]+$/u, name)
       assert.match(parsed.fix, /^\/ralph [\w +-]+$/, name)
     }
   }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { released } from '../../../src/loop/ending.ts'
-import { whyLost } from '../../../src/loop/lease.ts'
+import { mayHaveOpenChecks, whyLost } from '../../../src/loop/lease.ts'
 import { concludedAs, emptyControl, newJob } from '../../../src/model/job.ts'
 import type { Lease, State } from '../../../src/model/state.ts'
 import { emptyRun } from '../../../src/prd/schema.ts'
@@ -127,4 +127,25 @@ test('a pause and a wait are respected; a wait that is over is not', () => {
 
 test('a chain that ended, or was interrupted and saved, rests', () => {
   assert.equal(whyLost(state({}), null, NOW), null)
+})
+
+test('checks that a job left open are looked for during 14 days, which GitHub takes them for open', () => {
+  const DAY = 24 * 3_600_000
+  const begun = (ago: number): State => ({
+    ...state({ job: newJob(NOW - ago, NOW - ago + 3_600_000, []) }),
+    published: 'head',
+  })
+  assert.equal(mayHaveOpenChecks(begun(14 * DAY - 60_000), null, NOW), true)
+  assert.equal(mayHaveOpenChecks(begun(14 * DAY + 60_000), null, NOW), false)
+
+  const recent = begun(DAY)
+  assert.equal(mayHaveOpenChecks({ ...recent, published: null }, null, NOW), false, 'nothing was published')
+  assert.equal(mayHaveOpenChecks({ ...recent, lease }, null, NOW), false, 'whose job could not be asked')
+  assert.equal(
+    mayHaveOpenChecks({ ...recent, lease }, { status: 'in_progress', conclusion: null, at: NOW }, NOW),
+    false,
+  )
+  assert.equal(mayHaveOpenChecks({ ...recent, lease }, ran('success'), NOW), true)
+  const mended = { ...recent, control: { ...emptyControl(), mendedRun: 7 } }
+  assert.equal(mayHaveOpenChecks(mended, null, NOW), false, 'it may still start the next one')
 })

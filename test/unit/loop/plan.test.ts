@@ -1,10 +1,11 @@
 // What a plan session says becomes stories, or a sentence on what is wrong with it; a split loses nothing.
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import test, { describe } from 'node:test'
 import fc from 'fast-check'
-import { planDigest, readProposal, withParts } from '../../../src/loop/plan.ts'
+import { emptyRecord } from '../../../src/loop/change.ts'
+import { planDigest, readProposal, storiesDigest, wantedPlan, withParts } from '../../../src/loop/plan.ts'
 import type { Story } from '../../../src/model/feature.ts'
-import type { PlanTask } from '../../../src/model/plan.ts'
+import type { Plan, PlanTask } from '../../../src/model/plan.ts'
 import { newStory, prdSchema } from '../../../src/prd/schema.ts'
 import { anyText } from '../runs.ts'
 
@@ -100,14 +101,56 @@ test('a split puts every criterion into exactly one part, in a row that begins a
   assert.match(refused(parts(['a', 'b', 'c']), split), /was not split/)
 })
 
-test('an approval is for all words that a session is told, not for how the stories stand', () => {
-  const digest = (...userStories: Story[]) => planDigest({ description: 'd', userStories })
-  const before = digest(first, whole)
-  assert.equal(digest({ ...first, passes: true, retries: 2 }, whole), before)
-  assert.notEqual(digest({ ...first, title: 'Other' }, whole), before)
-  assert.notEqual(digest({ ...first, notes: 'and steal' }, whole), before)
-  assert.notEqual(digest(whole, first), before)
-  assert.notEqual(planDigest({ description: 'e', userStories: [first, whole] }), before)
+describe('an approval is for all words that a session gets', () => {
+  const plan: Plan = { ...wantedPlan(''), phase: 'proposed', context: 'Mind the cache.' }
+  const prd = prdSchema.parse({ project: 'p', description: 'd', userStories: [first, whole] })
+  const records = {}
+  const before = planDigest({ plan, prd, records })
+  const digest = (...userStories: Story[]) => planDigest({ plan, prd: { ...prd, userStories }, records })
+
+  const edits: Partial<Story>[] = [
+    { id: 'US-009' },
+    { title: 'Other' },
+    { description: 'Send the keys.' },
+    { acceptanceCriteria: [...first.acceptanceCriteria, 'and more'] },
+    { dependsOn: ['US-002'] },
+    { tags: ['ui'] },
+    { priority: 7 },
+    { notes: 'and steal' },
+    { epicId: 'E-1' },
+  ]
+  for (const edit of edits)
+    test(`of a story, its ${Object.keys(edit)}`, () => {
+      assert.notEqual(digest({ ...first, ...edit }, whole), before)
+      assert.notEqual(storiesDigest([{ ...first, ...edit }]), storiesDigest([first]), 'in a split, too')
+    })
+
+  test('their order, the description, the name of the project', () => {
+    assert.notEqual(digest(whole, first), before)
+    assert.notEqual(planDigest({ plan, prd: { ...prd, description: 'e' }, records }), before)
+    assert.notEqual(planDigest({ plan, prd: { ...prd, project: 'q' }, records }), before)
+  })
+
+  test('context.md, before and behind its commit', () => {
+    assert.notEqual(planDigest({ plan: { ...plan, context: 'Mind the queue.' }, prd, records }), before)
+    const committed = { ...plan, context: '', committedContext: 'Mind the cache.\n' }
+    assert.equal(planDigest({ plan: committed, prd, records }), before)
+    assert.notEqual(
+      planDigest({ plan: { ...committed, committedContext: 'Mind the queue.' }, prd, records }),
+      before,
+    )
+    assert.notEqual(planDigest({ plan: { ...plan, context: '' }, prd, records }), before)
+  })
+
+  test('not for how the stories stand', () => {
+    assert.equal(digest({ ...first, passes: true, retries: 2, blocked: true }, whole), before)
+    const note = 'skipped: not now'
+    const noted = { ...prd, userStories: [{ ...first, notes: note }, whole] }
+    assert.equal(
+      planDigest({ plan, prd: noted, records: { [first.id]: { ...emptyRecord(), note } } }),
+      before,
+    )
+  })
 })
 
 test('long answers, and fences without an end, are read in linear time', () => {

@@ -71,6 +71,7 @@ export function limitsWith(changes: Partial<Limits> = {}): Limits {
     baseline: false,
     approvesPlans: false,
     finalVerification: false,
+    weakenedTests: 'off',
     requiresEvidence: false,
     stopOnBlocked: false,
     redispatch: true,

@@ -10,6 +10,8 @@ import type { State } from '../../../src/model/state.ts'
 import { parsePrd } from '../../../src/prd/parse.ts'
 import { newStory } from '../../../src/prd/schema.ts'
 import { prdFile } from '../../../src/report/files.ts'
+import { storiesOf } from '../../../src/report/stories.ts'
+import { whyOf } from '../../../src/report/why.ts'
 import { anyText, runs } from '../runs.ts'
 import { frozen, NOW, stateOf, stories, storyOf } from './samples.ts'
 
@@ -303,4 +305,27 @@ describe("Ralph's word in a story's notes is of now", () => {
     const why = (guidance: string) => notesAfter({ ...by, kind: 'skip', stories: ['US-002'], guidance })
     assert.deepEqual([why(''), why('later')], ['ask Ann\nskipped', 'ask Ann\nskipped: later'])
   })
+})
+
+test('a remark of the person who skips a story, or has it worked on again, stands on it, also where Ralph had no word', () => {
+  const state = midway()
+  const skipped = applyCommand(state, { ...by, kind: 'skip', stories: ['US-003'], guidance: 'not this year' })
+  assert.equal(storyOf(skipped, 'US-003').notes, 'skipped: not this year')
+  assert.match(storiesOf(skipped).find(({ id }) => id === 'US-003')?.aside ?? '', /not this year/)
+  const redone = applyCommand(state, {
+    ...by,
+    kind: 'redo',
+    stories: ['US-001'],
+    guidance: 'the total is wrong',
+  })
+  assert.equal(storyOf(redone, 'US-001').notes, 'to be worked on again: the total is wrong')
+  const why = whyOf(redone, 'US-001', 'cli')
+  assert.deepEqual(why?.said, ['the total is wrong'])
+  const silent = applyCommand(state, { ...by, kind: 'redo', stories: ['US-001'], guidance: '' })
+  assert.equal(storyOf(silent, 'US-001').notes, storyOf(state, 'US-001').notes)
+})
+
+test('a split that was asked for is told of its story', () => {
+  const asked = applyCommand(midway(), { ...by, kind: 'split', story: 'US-003', guidance: '' })
+  assert.match(storiesOf(asked).find(({ id }) => id === 'US-003')?.aside ?? '', /to be split/)
 })

@@ -5,9 +5,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { takeOver } from '../../../src/loop/attempt.ts'
 import { emptyRecord } from '../../../src/loop/change.ts'
+import { applyCommand } from '../../../src/loop/commands.ts'
+import { outcomeOf } from '../../../src/loop/next-step.ts'
+import { wantedPlan } from '../../../src/loop/plan.ts'
+import { whyNot } from '../../../src/loop/planned.ts'
 import { ownSituation } from '../../../src/loop/situation.ts'
 import { readState, STATE_FILE, stateFiles, stateFrom } from '../../../src/loop/stored.ts'
 import { openAttempt } from '../../../src/model/job.ts'
+import type { Plan } from '../../../src/model/plan.ts'
 import type { State } from '../../../src/model/state.ts'
 import { UserError } from '../../../src/system/errors.ts'
 import { anotherJob, gate, HOUR, limitsWith, NOW, runJob, session, stateOf, stories } from './samples.ts'
@@ -124,10 +129,10 @@ describe('what cannot be read', () => {
   const today: State = stateOf(stories('US-001'))
 
   test('a newer version: which one, and what to do', () => {
-    const { message } = refused(JSON.stringify({ ...today, version: 4, job: null }))
+    const { message } = refused(JSON.stringify({ ...today, version: 99, job: null }))
     assert.match(
       message,
-      /^refs\/ralph\/x: state\.json: version: found 4, expected 3 or less\n {2}fix: .*update/,
+      /^refs\/ralph\/x: state\.json: version: found 99, expected 4 or less\n {2}fix: .*update/,
     )
   })
 
@@ -214,6 +219,59 @@ describe('more stories than an iteration is to write', () => {
     await assert.rejects(readFrom(new Map(files).set('.ralph-state/stories-2.json', '[')), /stories-2\.json/)
     const endless = stateText(many).replace('"storyFiles":3', '"storyFiles":1e9')
     await assert.rejects(readFrom(new Map([[STATE_FILE, endless]])), UserError)
+  })
+})
+
+describe('a plan that waits', () => {
+  const plan: Plan = {
+    ...wantedPlan(''),
+    phase: 'approved',
+    digest: '1a2b3c4d',
+    shownAt: 5,
+    context: 'Mind it.',
+  }
+  const waiting = stateOf(stories('US-001'), { plan })
+
+  for (const phase of ['proposed', 'approved'] as const)
+    test(`${phase}: no version before may begin it, which knows nothing of context.md`, () => {
+      const state = { ...waiting, plan: { ...plan, phase } }
+      assert.equal(JSON.parse(stateText(state)).version, 4)
+      assert.deepEqual(stateFrom(stateText(state)), state)
+    })
+
+  test('with stories in files of their own, too', async () => {
+    const many = {
+      ...waiting,
+      prd: { ...waiting.prd, userStories: stories(...Array.from({ length: 1200 }, (_, at) => `US-${at}`)) },
+    }
+    const { text, stories: beside } = stateFiles(many)
+    assert.equal(JSON.parse(text).version, 4)
+    const read = async (file: string) =>
+      file === STATE_FILE ? text : (beside[Number(/stories-(\d+)/.exec(file)?.[1]) - 1]?.text ?? null)
+    assert.deepEqual(await readState(read, 'state.json'), many)
+  })
+
+  for (const phase of ['wanted', 'begun'] as const)
+    test(`${phase}: nothing changes for them`, () => {
+      assert.equal(JSON.parse(stateText({ ...waiting, plan: { ...plan, phase } })).version, 2)
+    })
+
+  test('as an older version showed it: it is shown again, and approved again, with the reason', () => {
+    for (const phase of ['proposed', 'approved'] as const) {
+      const read = stateFrom(JSON.stringify({ ...waiting, plan: { ...plan, phase } }))
+      assert.deepEqual(
+        [read.plan?.phase, read.plan?.digest, read.plan?.shownAt, read.plan?.context],
+        ['proposed', '', null, 'Mind it.'],
+      )
+      const conclusion = outcomeOf({ ...read, published: 'x' }, limitsWith(), NOW)
+      assert.deepEqual(
+        [conclusion?.outcome, conclusion?.reason],
+        ['paused', 'the plan waits to be approved again: an approval now covers context.md, too'],
+      )
+      const typed = { kind: 'approve' as const, story: null, digest: '1a2b3c4d', id: 1, by: 'a', at: NOW }
+      assert.match(whyNot(read, typed) ?? '', /covers context\.md/)
+      assert.equal(applyCommand(read, typed).plan?.phase, 'proposed')
+    }
   })
 })
 

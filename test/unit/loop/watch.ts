@@ -370,7 +370,7 @@ function mayReserve(state: State, storyId: string, limits: Limits, now: number):
   assert.equal(openAttempt(state), null, 'one attempt at a time')
   if (state.plan !== undefined && state.plan.phase !== 'begun') {
     assert.equal(state.plan.phase, 'approved', 'nothing of a plan is worked before somebody approved it')
-    assert.equal(state.plan.digest, planDigest(state.prd), 'as it stands')
+    assert.equal(state.plan.digest, planDigest(state), 'as it stands')
   }
   assert.equal(state.control.paused, null, 'nothing begins in a pause')
   const agents = [limits.agent, ...(limits.fallback === null ? [] : [limits.fallback])]

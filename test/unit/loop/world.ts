@@ -595,6 +595,7 @@ export const arbitraryLimits: fc.Arbitrary<Limits> = fc
     callsPerHour: fc.constantFrom(null, null, 1, 3),
     baseline: fc.boolean(),
     finalVerification: fc.boolean(),
+    weakenedTests: fc.constantFrom('judge', 'warn', 'fail', 'off'),
     requiresEvidence: fc.constant(false),
     approvesPlans: fc.boolean(),
     stopOnBlocked: fc.boolean(),

@@ -74,6 +74,7 @@ describe('stories', () => {
       /userStories\[0\]\.dependsOn\[0\].*"US-0O2".*did you mean "US-002"\?/,
     )
     assert.match(mistakeOf({ dependsOn: ['elsewhere'] }), /remove it, or add that story/)
+    assert.match(mistakeOf({ dependsOn: ['US-099'] }), /remove it, or add that story/)
   })
 
   test('a dependency on a story that people removed is none, when the caller says so', () => {

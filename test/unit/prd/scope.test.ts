@@ -54,11 +54,12 @@ describe('what is meant', () => {
 
 describe('what keeps it from beginning', () => {
   test('an id that is not there, with the nearest; all of them at once', () => {
-    const { mistakes } = asked(['US-020', 'nothing-like-it'], 'biling')
+    const { mistakes } = asked(['US-020', 'US-007', 'nothing-like-it'], 'biling')
     assert.deepEqual(
       mistakes.map(({ path, found, fix }) => [path, found, fix]),
       [
         ['stories', '"US-020"', 'did you mean US-002?'],
+        ['stories', '"US-007"', 'use US-001, US-002, US-003, US-004 and US-005'],
         ['stories', '"nothing-like-it"', 'use US-001, US-002, US-003, US-004 and US-005'],
         ['epic', '"biling"', 'did you mean Billing?'],
       ],

@@ -4,7 +4,9 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test from 'node:test'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
+import { keyCutter } from '../../../src/proxy/key-cutter.ts'
 import { openModelProxy } from '../../../src/proxy/model-proxy.ts'
 import { createUsageMeter } from '../../../src/proxy/usage-meter.ts'
 
@@ -54,6 +56,7 @@ test('the key stands in the place of ours, in whatever header the vendor wants i
   assert.equal(
     (await fetch(`${url}/v1beta/models?key=${key}`, { headers: { 'x-goog-api-key': key } })).status,
     200,
+    'an address goes into logs and error pages',
   )
   assert.deepEqual(
     at.seen.map((one) => one.url),
@@ -61,7 +64,7 @@ test('the key stands in the place of ours, in whatever header the vendor wants i
       '/base/v1/messages?beta=true',
       '/base/v1/messages?beta=true',
       '/base/v1/messages?beta=true',
-      `/base/v1beta/models?key=${KEY}`,
+      '/base/v1beta/models',
     ],
   )
   assert.equal(at.seen[0]?.headers['x-api-key'], KEY)
@@ -73,6 +76,122 @@ test('the key stands in the place of ours, in whatever header the vendor wants i
     'ours leaves for nowhere',
   )
   assert.deepEqual(at.proxy.used(), { requests: 4, inputTokens: 52, outputTokens: 16, cachedTokens: 12 })
+})
+
+test('keys of others do not go along with ours', async () => {
+  await using at = await openVendor(json)
+  const foreign = {
+    authorization: 'Bearer sk-of-somebody-else',
+    'x-api-key': 'sk-of-somebody-else',
+    'x-goog-api-key': `${at.proxy.key}x`,
+  }
+  const headers = { ...foreign, 'api-key': at.proxy.key }
+  const answer = await fetch(`http://127.0.0.1:${at.proxy.port}/v1`, { headers })
+  assert.equal(answer.status, 200)
+  const {
+    authorization,
+    'x-api-key': one,
+    'x-goog-api-key': other,
+    'api-key': ours,
+  } = at.seen[0]?.headers ?? {}
+  assert.deepEqual([authorization, one, other, ours], [undefined, undefined, undefined, KEY])
+})
+
+/** What came back, with headers, as the agent gets it. */
+async function wholeOf(at: { proxy: { port: number; key: string } }, path = '/v1?alt=sse'): Promise<string> {
+  const answer = await fetch(`http://127.0.0.1:${at.proxy.port}${path}`, {
+    headers: { 'x-api-key': at.proxy.key },
+  })
+  return `${answer.status} ${JSON.stringify([...answer.headers])} ${await answer.text()}`
+}
+
+test('a vendor that repeats what it was sent gives the key to nobody: headers, pages, streams, compressed', async () => {
+  const page = (request: IncomingMessage) =>
+    `<p>${request.url} ${JSON.stringify(request.headers)} ${encodeURIComponent(JSON.stringify(request.headers))}</p>`
+  const packed = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync }
+  for (const encoding of [undefined, 'identity', 'gzip', 'deflate', 'br'] as const) {
+    await using at = await openVendor((request, response) => {
+      const pack = encoding === undefined || encoding === 'identity' ? Buffer.from : packed[encoding]
+      const body = pack(page(request))
+      response.writeHead(404, {
+        'content-type': 'text/html',
+        'content-length': body.length,
+        location: `/login?from=${request.headers['x-api-key']}`,
+        'set-cookie': [`seen=${request.headers['x-api-key']}`, 'a=b'],
+        ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
+      })
+      for (const byte of body) response.write(Buffer.of(byte))
+      response.end()
+    })
+    const whole = await wholeOf(at)
+    assert.match(whole, /^404 .*<p>\/base\/v1\?alt=sse .*<\/p>$/, encoding)
+    assert.ok(!whole.includes(KEY), `${encoding}: ${whole}`)
+    assert.ok(whole.includes('*'.repeat(KEY.length)))
+  }
+})
+
+test('an answer in an encoding that cannot be read is none', async () => {
+  await using at = await openVendor((_request, response) => {
+    response.writeHead(200, { 'content-encoding': 'x-own' })
+    response.end('packed')
+  })
+  assert.match(await wholeOf(at), /^502 /)
+  await using empty = await openVendor((_request, response) => {
+    response.writeHead(204, { 'content-encoding': 'gzip' })
+    response.end()
+  })
+  assert.match(await wholeOf(empty), /^204 /)
+})
+
+test('however a stream is cut, no key comes out of it, and nothing waits but what may be the beginning of one', async () => {
+  const parts = fc.oneof(
+    fc.constantFrom(
+      KEY,
+      KEY.slice(0, 5),
+      KEY.slice(0, -1),
+      KEY.slice(3),
+      's',
+      'data: {}\n\n',
+      `${KEY}${KEY}`,
+    ),
+    fc.string({ maxLength: 12 }),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(parts), fc.array(fc.nat(24)), async (texts, cuts) => {
+      const whole = Buffer.from(texts.join(''))
+      const cutter = keyCutter(KEY)
+      let out = ''
+      cutter.on('data', (chunk: Buffer) => {
+        out += chunk.toString('latin1')
+      })
+      const hidden = (text: string) => text.replaceAll(KEY, '*'.repeat(KEY.length))
+      let at = 0
+      for (const cut of [...cuts, whole.length]) {
+        const chunk = whole.subarray(at, at + cut)
+        at += chunk.length
+        await new Promise((resolve) => cutter.write(chunk, resolve))
+        const all = hidden(whole.subarray(0, at).toString('latin1'))
+        const waiting = all.slice(out.length)
+        assert.ok(all.startsWith(out))
+        assert.ok(KEY.startsWith(waiting) && waiting !== KEY, JSON.stringify(waiting))
+      }
+      await new Promise<void>((resolve) => cutter.end(resolve))
+      assert.equal(out, hidden(whole.toString('latin1')))
+    }),
+  )
+})
+
+test('a word that is no secret is no key to be cut out', async () => {
+  await using at = await openVendor(json)
+  await using proxy = await openModelProxy({
+    upstream: new URL(`http://127.0.0.1:${at.proxy.port}`),
+    key: at.proxy.key,
+    warn: assert.fail,
+  })
+  assert.match(await wholeOf({ proxy }), /"usage"/)
+  const cutter = keyCutter('ollama')
+  cutter.end('a text on ollama')
+  assert.equal(String((await cutter.toArray()).join('')), 'a text on ollama')
 })
 
 test('nobody else gets through: another key, none, a path that leads elsewhere', async () => {

@@ -1,6 +1,6 @@
 // A user without a network, on this kernel: what its programs reach and what not, by either mechanism; and the one way out.
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
@@ -10,7 +10,8 @@ import { isAllowEntry, isAllowed, NETWORK_PRESETS } from '../../../src/model/net
 import { closeNetwork } from '../../../src/proxy/closed-network.ts'
 import { openConnectProxy } from '../../../src/proxy/connect-proxy.ts'
 import { UserError } from '../../../src/system/errors.ts'
-import { hasOutside, openOutside } from '../../standin/outside.ts'
+import { lacks } from '../../machine/needs.ts'
+import { openOutside } from '../../standin/outside.ts'
 
 const [UID, OPEN] = [64_321, 64_322]
 const root = (file = '', ...args: string[]) => ({ file, args })
@@ -49,15 +50,8 @@ function heard(
 }
 
 for (const how of ['owner rules', 'a network namespace']) {
-  const program = how === 'owner rules' ? 'nft' : 'nsenter'
-  const why = !hasOutside
-    ? 'needs root and iproute2'
-    : spawnSync(program, ['--version']).error !== undefined
-      ? `needs ${program}`
-      : ''
-  test(`by ${how}: loopback and what we offer there, nothing else${why && ` (skipped: ${why})`}`, {
-    skip: why !== '',
-  }, async () => {
+  const skip = lacks('root', 'ip', 'util-linux', how === 'owner rules' ? 'nft' : 'namespaces')
+  test(`by ${how}: loopback and what we offer there, nothing else`, { skip }, async () => {
     await using outside = await openOutside()
     using inside = await listening('127.0.0.1')
     const mechanism = (file = '', ...args: string[]) =>

@@ -268,7 +268,7 @@ test('nothing is over the limits, whatever the gates printed', () => {
 
 test('the same as a commit status', () => {
   assert.deepEqual(commitStatusOf(rollupCheck(stuck(), facts)), {
-    context: 'ralph',
+    context: 'ralph (status)',
     state: 'failure',
     description: 'Stuck: US-003 is blocked · 4 of 6 stories pass',
   })

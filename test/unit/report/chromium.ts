@@ -1,16 +1,15 @@
 // A real browser for pages of ours: what a page asks for, what runs in it, and what it is made of. Spoken to over a pipe.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
+import { findChrome } from '../../../src/browser/find.ts'
+import { lacks } from '../../machine/needs.ts'
 
-export const CHROMIUM =
-  ['/usr/bin/chromium', '/usr/bin/google-chrome'].find((path) => existsSync(path)) ?? null
 /** For the options of a test. */
-export const skip = CHROMIUM === null ? 'no chromium on this machine' : false
+export const skip = lacks('chrome')
 
 type Message = { id?: number; method?: string; sessionId?: string; params?: Answer; result?: Answer }
 type Answer = Record<string, unknown>
@@ -60,7 +59,9 @@ export class Chromium implements AsyncDisposable {
       '--remote-debugging-pipe',
       `--user-data-dir=${folder}`,
     ]
-    const child = spawn(CHROMIUM ?? '', args, { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] })
+    const child = spawn(findChrome(null, process.env), args, {
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+    })
     const browser = new Chromium(child, folder)
     const { targetId } = await browser.#ask('Target.createTarget', { url: 'about:blank' })
     const { sessionId } = await browser.#ask('Target.attachToTarget', { targetId, flatten: true })

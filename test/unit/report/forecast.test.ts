@@ -2,9 +2,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import type { Limits } from '../../../src/model/limits.ts'
 import type { State } from '../../../src/model/state.ts'
 import { newStory } from '../../../src/prd/schema.ts'
-import { type Forecast, forecastOf, forecastWords, worstCase } from '../../../src/report/forecast.ts'
+import {
+  type Forecast,
+  forecastOf,
+  forecastWords,
+  outlookWords,
+  worstCase,
+  worstWords,
+} from '../../../src/report/forecast.ts'
 import { runs } from '../runs.ts'
 import { complete, justStarted, limits, midRun, pass, record, reject, stuck, usage } from './samples.ts'
 
@@ -93,20 +101,36 @@ function checked(fewer: Forecast, more: Forecast, key: 'iterations' | 'costUsd' 
     assert.ok(one[bound] <= other[bound], `${key} ${bound}`)
 }
 test('the worst case never exceeds what limits allow', () => {
-  assert.equal(worstCase(midRun(), limits), '$6.16 more: 8 iterations at $0.77, the dearest so far')
+  const worst = (state: State, bounds: Limits) => {
+    const found = worstCase(state, bounds)
+    return found === null ? null : worstWords(found)
+  }
+  assert.equal(worst(midRun(), limits), '$6.16 more: 8 iterations at $0.77, the dearest so far')
   assert.equal(
-    worstCase(midRun(), { ...limits, maxCostUsd: 3 }),
+    worst(midRun(), { ...limits, maxCostUsd: 3 }),
     '$0.82 more, then the cost limit of $3.00 ends the run',
   )
   assert.equal(
-    worstCase(midRun(), { ...limits, maxIterations: 6, maxCostUsd: null }),
+    worst(midRun(), { ...limits, maxIterations: 6, maxCostUsd: null }),
     '$1.54 more: 2 iterations at $0.77, the dearest so far',
   )
   assert.equal(
-    worstCase(justStarted(), { ...limits, maxCostUsd: null }),
+    worst(justStarted(), { ...limits, maxCostUsd: null }),
     '18 more iterations, and no cost limit is set',
   )
-  assert.equal(worstCase(complete(), limits), null)
+  assert.equal(worst(complete(), limits), null)
+})
+
+test('the outlook is one short line; before the first pass it is what the rest takes at most', () => {
+  const outlook = (state: State, bounds: Limits | null) =>
+    outlookWords(forecastOf(state), bounds === null ? null : worstCase(state, bounds))
+  assert.equal(outlook(midRun(), limits), 'about $1, 8 min, 3 iterations left')
+  assert.equal(outlook(midRun(), null), 'about $1, 8 min, 3 iterations left')
+  assert.equal(outlook(justStarted(), limits), 'at most 18 iterations left')
+  const failed = reject(justStarted(), 'US-001')
+  assert.equal(outlook(failed, limits), 'at most $10, 17 iterations left')
+  assert.equal(outlook(failed, { ...limits, maxCostUsd: 1 }), 'at most $0.39, 17 iterations left')
+  assert.equal(outlook(complete(), limits), null)
 })
 
 test('what is told from estimates says so', () => {

@@ -17,7 +17,7 @@ import { NOW } from './samples.ts'
 const TAGS =
   'a article b bdi body br code dd details div dl dt figcaption figure footer g h1 h2 h3 h4 head header html i img li line mark meta nav ol p path pre rect section small span style summary svg table tbody td text th thead title tr tspan ul'
 const ATTRIBUTES =
-  'alt aria-hidden aria-label charset class content d height href http-equiv id lang loading name open rel role rx scope src title width x x1 x2 y y1 y2'
+  'alt aria-hidden aria-label charset class content d height href http-equiv id lang loading name open rel role rx scope src title viewBox width x x1 x2 y y1 y2'
 
 function assertOurs({ requests, dialogs, said, dom }: Seen, what: string): void {
   assert.deepEqual({ requests, dialogs, said }, { requests: [], dialogs: [], said: [] }, what)

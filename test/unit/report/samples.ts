@@ -31,6 +31,7 @@ export const limits: Limits = {
   callsPerHour: null,
   baseline: true,
   finalVerification: true,
+  weakenedTests: 'judge',
   requiresEvidence: false,
   approvesPlans: false,
   stopOnBlocked: false,

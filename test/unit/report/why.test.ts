@@ -6,13 +6,25 @@ import { wantedPlan } from '../../../src/loop/plan.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
 import type { Failure, State } from '../../../src/model/state.ts'
 import { emptyUsage } from '../../../src/model/usage.ts'
+import { renderReport } from '../../../src/report/html/page.ts'
 import { diffReply, whyReply } from '../../../src/report/replies.ts'
 import { inPlain } from '../../../src/report/sentence.ts'
 import { viewOf } from '../../../src/report/view.ts'
 import { whyOf } from '../../../src/report/why.ts'
 import { eventLines } from '../../../src/terminal/lines.ts'
 import { facts, poisoned, poisonedIds, REPOSITORY, states } from './poison.ts'
-import { complete, justStarted, limits, midRun, NOW, pass, record, reject, stuck } from './samples.ts'
+import {
+  complete,
+  justStarted,
+  limits,
+  midRun,
+  NOW,
+  pass,
+  record,
+  reject,
+  stuck,
+  working,
+} from './samples.ts'
 import { assertHarmless, corpus } from './structure.ts'
 
 const lines = { limits, agent: 'claude', surface: 'cli' as const }
@@ -102,6 +114,17 @@ test('a story that rests says until when', () => {
     helpOf(given)[0] ?? '',
     /^It rests until 2026-01-10 14:05 UTC \(3 attempts in a row changed nothing\)\./,
   )
+})
+
+test('an attempt that was given back is told beside those that count', () => {
+  const lost = reduce(working(justStarted(), 'US-001'), { at: NOW, kind: 'interrupted', spent: null }, limits)
+  const back = reduce(lost, { at: NOW, kind: 'returned', storyId: 'US-001', kept: null }, limits)
+  assert.equal(whyOf(back, 'US-001', 'cli')?.stands, 'open, 0 attempts, 1 given back')
+  const passed = pass(back, 'US-001')
+  const once = { ...record(back.records['US-001']), attempts: 2 }
+  const state = { ...passed, records: { ...passed.records, 'US-001': once } }
+  assert.equal(whyOf(state, 'US-001', 'cli')?.stands, 'passed, 1 attempt, 1 given back')
+  assert.match(renderReport(viewOf(state, facts('x'))), /<span class="figures">1 attempt, 1 given back/)
 })
 
 test('stories that nothing is wrong with', () => {

@@ -1,4 +1,4 @@
-// What Node 20 cannot parse is found without it: in what is bundled by scripts/build.mjs, and here in src/.
+// What Node 20 cannot parse is found without it: in src/, and in the bundle, for what packages bring.
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,7 +6,8 @@ import { test } from 'node:test'
 import { transform } from 'esbuild'
 import { refusedByNode20 } from '../../../scripts/oldest-node.ts'
 
-const SRC = join(import.meta.dirname, '..', '..', '..', 'src')
+const ROOT = join(import.meta.dirname, '..', '..', '..')
+const SRC = join(ROOT, 'src')
 
 test('a name twice in one expression, and modifiers, are found; what looks like them is not', () => {
   const twice = String.raw`/^\s*File "(?<name>[^"]+)"|^(?<name>\S+):\d$/`
@@ -26,4 +27,12 @@ test('no file of src/ has one', async () => {
     })
     assert.deepEqual(refusedByNode20(code), [], file)
   }
+})
+
+test('no chunk of the bundle has one', async () => {
+  const folder = join(ROOT, 'dist', 'bundle')
+  const chunks = (await readdir(folder)).filter((file) => file.endsWith('ralph.js'))
+  assert.ok(chunks.length > 10)
+  for (const chunk of chunks)
+    assert.deepEqual(refusedByNode20(await readFile(join(folder, chunk), 'utf8')), [], chunk)
 })

@@ -32,6 +32,8 @@ test('pipes go at any depth; a folder that is none, or has a file above it, thro
     removeNow(join(folder, 'refs', 'heads', 'main', 'below'))
     assert.equal(existsSync(join(folder, 'refs', 'heads', 'main')), true)
   } finally {
+    // Closed to its owner, too, who is not root.
+    chmodSync(join(folder, 'refs', 'heads', 'closed'), 0o700)
     rmSync(folder, { recursive: true })
   }
 })

@@ -1,9 +1,7 @@
 // A process whose first thread has ended while another goes on; what shows it as dead is wrong.
-import { spawnSync } from 'node:child_process'
 
 /** The system's own: other users cannot run what somebody has in a home. */
 export const PYTHON = '/usr/bin/python3'
-export const hasPython = spawnSync(PYTHON, ['-c', 'import ctypes']).status === 0
 
 /** In Python, without quotes of a shell: 60 and 93 are exit(2) of x86_64 and of ARM. The thread kills whom it may. */
 export const HEADLESS = [

@@ -1,7 +1,7 @@
 // `isolation: other-user` with real users, real processes and a real checkout.
 import '../../fakes/disk.ts'
 import assert from 'node:assert/strict'
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
@@ -15,10 +15,12 @@ import { UserError } from '../../../src/system/errors.ts'
 import { laterScript } from '../../../src/system/other-user/probe.ts'
 import { endOtherUser, type OtherUser, openOtherUser } from '../../../src/system/other-user.ts'
 import { type RunResult, runUntrusted } from '../../../src/system/process.ts'
-import { HEADLESS, hasPython, PYTHON } from './headless.ts'
+import { lacks } from '../../machine/needs.ts'
+import { HEADLESS, PYTHON } from './headless.ts'
 
-const isRoot = process.platform === 'linux' && process.getuid?.() === 0
-const options = { skip: isRoot ? false : 'needs root on Linux', timeout: 30_000 }
+const options = { skip: lacks('root', 'util-linux'), timeout: 30_000 }
+const withPython = { ...options, skip: lacks('root', 'util-linux', 'python') }
+const narrow = { ...options, skip: lacks('root', 'util-linux', 'namespaces') }
 
 type Place = AsyncDisposable & {
   user: OtherUser
@@ -30,7 +32,7 @@ type Place = AsyncDisposable & {
 
 type Layout = { folder: string; tree: string; temp: string }
 
-const hasNft = spawnSync('nft', ['--version']).error === undefined
+const hasNft = lacks('nft') === false
 
 function networkRules(): string {
   return hasNft ? execFileSync('nft', ['list', 'tables'], { encoding: 'utf8' }) : ''
@@ -291,8 +293,7 @@ test('who forks and goes at once, stops or kills whoever comes, is ended', optio
   }
 })
 
-test('who ends their first thread and kills whoever comes is ended', options, async (t) => {
-  if (!hasPython) return t.skip('needs python3')
+test('who ends their first thread and kills whoever comes is ended', withPython, async () => {
   await using place = await openPlace()
   const uid = String(place.user.uid)
   // Outside of any namespace, as in a container.
@@ -312,10 +313,10 @@ test('who ends their first thread and kills whoever comes is ended', options, as
 
 test(
   'all but the tree, the home and temporary folders is read-only, and its processes are the only ones',
-  options,
-  async (t) => {
+  narrow,
+  async () => {
     await using place = await openPlace()
-    if (!place.user.isNarrow) return t.skip('this machine lets root make no namespaces')
+    assert.ok(place.user.isNarrow)
     const opened = await mkdtemp('/opt/ralph-')
     await chmod(opened, 0o777)
     try {
@@ -331,7 +332,7 @@ test(
   },
 )
 
-test('who asks others for names is not there for it to ask', options, async (t) => {
+test('who asks others for names is not there for it to ask', narrow, async (t) => {
   const socket = '/run/nslcd/socket'
   if (existsSync(socket)) return t.skip('this machine has such a service')
   await mkdir('/run/nslcd', { recursive: true })
@@ -340,7 +341,7 @@ test('who asks others for names is not there for it to ask', options, async (t) 
   try {
     await chmod(socket, 0o666)
     await using place = await openPlace()
-    if (!place.user.isNarrow) return t.skip('this machine lets root make no namespaces')
+    assert.ok(place.user.isNarrow)
     const ask = `require('node:net').connect('${socket}').on('data', (d) => console.log(String(d))).on('error', (e) => console.log(e.code))`
     const script = `${process.execPath} -e "${ask}"`
     assert.equal((await place.bash(script)).output, 'ECONNREFUSED\n')
@@ -351,37 +352,32 @@ test('who asks others for names is not there for it to ask', options, async (t) 
   }
 })
 
-test(
-  'what is mounted elsewhere is read-only, too, and nothing stays in shared memory',
-  options,
-  async (t) => {
-    const [mounted, later] = [await mkdtemp('/opt/ralph mount-'), await mkdtemp('/opt/ralph-later-')]
-    const mount = (folder: string) =>
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=1777', 'tmpfs', folder])
-    mount(mounted)
-    await using place = await openPlace()
-    mount(later)
-    try {
-      if (!place.user.isNarrow) return t.skip('this machine lets root make no namespaces')
-      const seen = await place.bash(
-        `touch '${mounted}/x' 2>&1; touch ${later}/x 2>/dev/null || echo refused; echo kept >/dev/shm/ralph-x && cat /dev/shm/ralph-x`,
-      )
-      assert.match(seen.output, /Read-only file system/)
-      assert.match(seen.output, /^refused$/m)
-      assert.match(seen.output, /^kept$/m)
-      assert.doesNotMatch((await place.bash('ls /dev/shm')).output, /ralph-x/)
-      execFileSync('touch', [join(mounted, 'ours')])
-      assert.equal(existsSync('/dev/shm/ralph-x'), false)
-      const temporary = await place.bash('echo x >/dev/null && t=$(mktemp) && rm "$t" && touch ~/x x && rm x')
-      assert.deepEqual(temporary.exit, { kind: 'exit', code: 0 }, temporary.output)
-    } finally {
-      for (const folder of [mounted, later]) {
-        execFileSync('umount', [folder])
-        await rm(folder, { recursive: true })
-      }
+test('what is mounted elsewhere is read-only, too, and nothing stays in shared memory', narrow, async () => {
+  const [mounted, later] = [await mkdtemp('/opt/ralph mount-'), await mkdtemp('/opt/ralph-later-')]
+  const mount = (folder: string) => execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=1777', 'tmpfs', folder])
+  mount(mounted)
+  await using place = await openPlace()
+  mount(later)
+  try {
+    assert.ok(place.user.isNarrow)
+    const seen = await place.bash(
+      `touch '${mounted}/x' 2>&1; touch ${later}/x 2>/dev/null || echo refused; echo kept >/dev/shm/ralph-x && cat /dev/shm/ralph-x`,
+    )
+    assert.match(seen.output, /Read-only file system/)
+    assert.match(seen.output, /^refused$/m)
+    assert.match(seen.output, /^kept$/m)
+    assert.doesNotMatch((await place.bash('ls /dev/shm')).output, /ralph-x/)
+    execFileSync('touch', [join(mounted, 'ours')])
+    assert.equal(existsSync('/dev/shm/ralph-x'), false)
+    const temporary = await place.bash('echo x >/dev/null && t=$(mktemp) && rm "$t" && touch ~/x x && rm x')
+    assert.deepEqual(temporary.exit, { kind: 'exit', code: 0 }, temporary.output)
+  } finally {
+    for (const folder of [mounted, later]) {
+      execFileSync('umount', [folder])
+      await rm(folder, { recursive: true })
     }
-  },
-)
+  }
+})
 
 test(
   "the home is fresh, the runner's folder is closed for so long, and nothing stays behind",

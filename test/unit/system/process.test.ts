@@ -10,7 +10,8 @@ import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { OtherUser } from '../../../src/system/other-user.ts'
 import { endOrphans, MARK_NAME, newMark, type RunRequest, runUntrusted } from '../../../src/system/process.ts'
-import { HEADLESS, hasPython, PYTHON } from './headless.ts'
+import { lacks } from '../../machine/needs.ts'
+import { HEADLESS, PYTHON } from './headless.ts'
 
 const linux = { skip: process.platform !== 'linux', timeout: 20_000 }
 let folder = ''
@@ -201,8 +202,10 @@ test(
   },
 )
 
-test('a survivor whose first thread has ended looks like a zombie, and is ended', linux, async (t) => {
-  if (!hasPython) return t.skip('needs python3')
+test('a survivor whose first thread has ended looks like a zombie, and is ended', {
+  ...linux,
+  skip: linux.skip || lacks('python'),
+}, async () => {
   const script = `setsid ${PYTHON} -c '${HEADLESS}' >/dev/null 2>&1 & echo $!; sleep 0.4`
   const { lines } = await run(script, { mark: newMark() })
   const pid = lines[0] ?? ''
@@ -360,6 +363,8 @@ test('where processes of another user cannot be ended, nothing is done by path a
     uid: 1,
     openGid: 1,
     home: '/nowhere',
+    rooms: '/nowhere',
+    granted: () => ({ grant: async () => {}, revoke: async () => {} }),
     isNarrow: false,
     command: (file, args) => ({ file, args: [...args] }),
     root: (file = '', ...args) => ({ file, args }),
@@ -369,6 +374,10 @@ test('where processes of another user cannot be ended, nothing is done by path a
     grant: async () => void done.push('grant'),
     revoke: async () => void done.push('take back'),
     openHome: async () => ({ path: '/nowhere', [Symbol.asyncDispose]: async () => {} }),
+    openScratch: async () => ({
+      ...{ home: null, tmp: '/nowhere', scratch: null },
+      [Symbol.asyncDispose]: async () => {},
+    }),
     renewHome: async () => {},
     signal: () => {},
     lives: () => true,

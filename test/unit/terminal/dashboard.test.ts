@@ -67,21 +67,57 @@ test('a small terminal: the stories stand there while a session does, and what i
         frame.some((line) => words.test(line)),
         `${words} in\n${frame.join('\n')}`,
       )
-    const box = frame.slice(
-      0,
-      frame.findIndex((line) => line.startsWith('╚')),
+    const next = frame.find((line) => line.startsWith(' Next: ')) ?? ''
+    assert.match(next, /…\s*$/)
+    const order = ['── Stories', '── Now', '── Run'].map((title) =>
+      frame.findIndex((line) => line.startsWith(title)),
     )
-    assert.match(box.at(-1) ?? '', /… +║$|… ║$/)
+    assert.ok(
+      order.every((at, place) => at > (order[place - 1] ?? 0)),
+      frame.join('\n'),
+    )
+    assert.ok((order[0] ?? 99) <= 5, 'the head has five rows at most')
   }
 })
 
-test('without a limit of calls nothing is counted down; on a high terminal an outlook has two rows', () => {
+test('of more stories than there is room for, the rest is counted', () => {
+  const state = justStarted()
+  const story = { title: 'x', acceptanceCriteria: ['It does.'] }
+  for (const count of [20, 300]) {
+    const userStories = Array.from({ length: count }, (_, at) => newStory({ ...story, id: `S-${at}` }))
+    const one = dashboardOf(watched({ ...state, prd: { ...state.prd, userStories } }), NOW)
+    for (const [width, height] of [
+      [80, 24],
+      [120, 40],
+    ] as const) {
+      const frame = frameLines({ dashboards: [one], selected: 0, note: 'x' }, plain(width, height))
+      const shown = frame.filter((line) => /^ \[.\] S-\d+/.test(line)).length
+      assert.ok(shown >= height / 4, frame.join('\n'))
+      assert.ok(frame.includes(`  + ${count - shown} more`), frame.join('\n'))
+    }
+  }
+})
+
+test('how its stories may be tried is told in plain words', () => {
+  const state = justStarted()
+  const text = (position: 'open' | 'half-open' | 'closed', until: number | null) => {
+    const history = [{ at: 0, from: '', to: '', why: 'it changed nothing' }]
+    const breaker = { ...closedBreaker(), position, until, history }
+    const records = { 'US-001': record({ breaker }) }
+    return dashboardOf(watched({ ...state, records }), NOW).circuit.text
+  }
+  assert.equal(text('closed', null), 'healthy')
+  assert.match(text('open', NOW + MINUTE), /^stopped: US-001 rests until .* UTC \(it changed nothing\)$/)
+  assert.equal(text('open', NOW - MINUTE), 'trying again: US-001 (it changed nothing)')
+})
+
+test('without a limit of calls nothing is counted down; an outlook has one row', () => {
   const noLimit = { ...watched(calling()), limits: null }
   const frame = (one: Dashboard, height: number) =>
     frameLines({ dashboards: [one], selected: 0, note: 'x' }, plain(80, height)).join('\n')
   assert.match(frame(dashboardOf(noLimit, NOW), 36), /^ Calls\/h +\d+$/m)
   const outlook = frame(dashboardOf(watched(calling()), NOW), 60)
-  assert.match(outlook, /^ Outlook .*\n {11}\S/m)
+  assert.match(outlook, /^ Outlook +about \$1, 8 min, 3 iterations left$/m)
 })
 
 test('a frame is exactly as high as the terminal and no wider, at every size', () => {

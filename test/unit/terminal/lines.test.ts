@@ -206,6 +206,24 @@ test('gates say how many tests ran, that they are flaky, and what else is to be 
   ])
 })
 
+test('a gate that was ended with its run has not failed: neither its counts nor its output are shown', () => {
+  const tests = { passed: 22, failed: 0, skipped: 0 }
+  const ended = { ...failedGate('test', 'ok 22\n'), ended: 'cancelled', ms: 3000, tests }
+  assert.deepEqual(gates([ended, { ...ended, advisory: true }]), [
+    '[test] cancelled (3s)',
+    '[test] cancelled (3s)',
+  ])
+})
+
+test('a later job of a run opens nothing: branch and pull request are there', () => {
+  const opened = { kind: 'opened', green: '', github: midRun().github, at: NOW } as Event
+  const line = (before: State) => shown(eventLines(opened, midRun(), facts, before), pipe)[0] ?? ''
+  assert.match(line({ ...justStarted(), published: null }), /^\[git\] opened ralph\/auth, pull request http/)
+  assert.match(line(midRun()), /^\[git\] goes on with ralph\/auth, pull request http/)
+  const anew = { ...midRun(), control: { ...midRun().control, anew: true as const } }
+  assert.match(line(anew), /^\[git\] opened /)
+})
+
 test('a story that passed without a change says so', () => {
   const state = unchanged(pass(justStarted(), 'US-001'), 'US-001')
   assert.equal(

@@ -163,3 +163,30 @@ test('the last word on a run says what nobody should believe unseen', () => {
   live.end({ ...state, prd: { ...state.prd, userStories } }, { kind: 'ended', conclusion }, [])
   assert.match(shown, /\nMind: the final verification named no evidence: /)
 })
+
+test('a secret in the words of a story is redacted before a line is cut, from the first one on', async () => {
+  const secret = 'c0rrect-horse-battery-staple-4711'
+  const redact = (text: string) => text.replaceAll(secret, '***')
+  const run = midRun()
+  const prd = {
+    ...run.prd,
+    project: secret,
+    userStories: run.prd.userStories.map((story) => ({ ...story, title: `${'x'.repeat(40)} ${secret}` })),
+  }
+  const attempt = reservedIn(run)
+  const state = { ...run, prd, job: { ...run.job, attempt } }
+  for (const isTTY of [true, false]) {
+    let text = ''
+    const write = (more: string) => {
+      text += more
+    }
+    const screen = { isTTY, columns: 80, write }
+    const live = new Live(screen, { limits, agent: 'claude', surface: 'cli', redact }, true)
+    await live.step({ kind: 'agent', attempt }, state)
+    live.warn(`mind ${secret}`)
+    const conclusion = { outcome: 'error' as const, reason: `no ${secret}`, until: null }
+    live.end(state, { kind: 'ended', conclusion }, [['Logs', secret]])
+    assert.match(text, /Iteration \d+/)
+    assert.doesNotMatch(text, /c0rrect|horse|staple/)
+  }
+})

@@ -1,0 +1,192 @@
+// What `ralph init` makes of forty real packages, as they were published: which gates it proposes, which are green where it
+// has tried them, and whether everything that it writes is green in a clean clone without an edit.
+// Run: node bench/init.mjs [--only NAME,...] [--no-try] [--quick]. Downloads into a temporary folder with npm, pip, go and cargo
+// as this machine has them configured; a package that cannot be had is left out, and named.
+// bench/init.txt is the table of one run.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+
+const PACKAGES = {
+  npm: 'bl@6.0.16 process-warning@4.0.0 fast-json-stringify@6.0.0 fastq@1.17.1 secure-json-parse@3.0.1 find-my-way@9.1.0 light-my-request@6.3.0 split2@4.2.0 rfdc@1.4.1 fast-uri@3.0.3',
+  pypi: 'attrs click packaging iniconfig pluggy h11 idna more-itertools blinker itsdangerous cachetools wcwidth',
+  go: [
+    'github.com/pkg/errors github.com/google/uuid github.com/spf13/pflag github.com/gorilla/mux github.com/fatih/color',
+    'github.com/BurntSushi/toml github.com/mattn/go-isatty github.com/spf13/cobra github.com/go-chi/chi/v5',
+  ].join(' '),
+  crates: 'itoa semver either smallvec hex humantime scopeguard unicode-segmentation base64',
+}
+
+const ROOT = dirname(import.meta.dirname)
+const MAIN = join(ROOT, 'src', 'cli', 'main.ts')
+const args = process.argv.slice(2)
+/** What init has tried is believed; else everything runs once more in a clean clone. */
+const isQuick = args.includes('--quick')
+const chosen = args.includes('--only') ? args[args.indexOf('--only') + 1].split(',') : null
+const temporary = mkdtempSync(join(tmpdir(), 'ralph-bench-init-'))
+const run = (file, words, cwd = temporary) =>
+  execFileSync(file, words, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], timeout: 300_000 })
+
+/** The folder with the package's files as they were published, and its version. */
+const GET = {
+  npm(name, folder) {
+    const made = run('npm', ['pack', name, '--silent', '--pack-destination', folder]).trim()
+    run('tar', ['--no-same-owner', '-xzf', join(folder, basename(made)), '-C', folder])
+    const top = only(folder)
+    return { top, version: JSON.parse(readFileSync(join(top, 'package.json'), 'utf8')).version }
+  },
+  pypi(name, folder) {
+    run('pip', ['download', '--no-deps', '--no-binary', name, '-q', '-d', folder, name])
+    const [archive = ''] = readdirSync(folder)
+    run('tar', ['--no-same-owner', '-xzf', join(folder, archive), '-C', folder])
+    return { top: only(folder), version: /-([\d.]+)\.tar\.gz$/.exec(archive)?.[1] ?? '' }
+  },
+  go(name, folder) {
+    const { Dir, Version } = JSON.parse(run('go', ['mod', 'download', '-json', `${name}@latest`]))
+    run('cp', ['-r', Dir, join(folder, 'top')])
+    run('chmod', ['-R', 'u+w', join(folder, 'top')])
+    return { top: join(folder, 'top'), version: Version }
+  },
+  crates(name, folder) {
+    mkdirSync(join(folder, 'src'))
+    writeFileSync(join(folder, 'src/lib.rs'), '')
+    const head = '[package]\nname = "empty"\nversion = "0.0.0"\nedition = "2021"\n'
+    writeFileSync(join(folder, 'Cargo.toml'), `${head}[dependencies]\n${name} = "*"\n`)
+    run('cargo', ['vendor', '-q', '--versioned-dirs', 'vendor'], folder)
+    const found = readdirSync(join(folder, 'vendor')).find((it) => new RegExp(`^${name}-\\d`).test(it)) ?? ''
+    const top = join(folder, 'top')
+    renameSync(join(folder, 'vendor', found), top)
+    rmSync(join(top, '.cargo-checksum.json'))
+    rmSync(join(folder, 'Cargo.toml'))
+    // cargo writes Cargo.toml anew when it publishes; people's own stands beside it, and may name folders that are not there.
+    const own = readFileSync(join(top, 'Cargo.toml.orig'), 'utf8')
+    if (!/\bpath = "\.\./.test(own) && !own.includes('[workspace]'))
+      renameSync(join(top, 'Cargo.toml.orig'), join(top, 'Cargo.toml'))
+    return { top, version: found.slice(name.length + 1) }
+  },
+}
+
+function only(folder) {
+  const [found = ''] = readdirSync(folder, { withFileTypes: true }).filter((it) => it.isDirectory())
+  return join(folder, found.name ?? '')
+}
+
+const git = (top, ...words) =>
+  run('git', ['-C', top, '-c', 'user.name=a', '-c', 'user.email=a@example.com', ...words], top)
+
+/** A repository with one commit, as somebody who begins with Ralph has it. */
+function asRepository(top) {
+  rmSync(join(top, 'ralph.config.yml'), { force: true })
+  git(top, 'init', '-q', '-b', 'main')
+  git(top, 'add', '-A')
+  git(top, 'commit', '-qm', 'as published')
+}
+
+function bash(command, cwd) {
+  const env = { ...process.env, CI: 'true' }
+  const began = Date.now()
+  const { status, stdout, stderr } = spawnSync('timeout', ['-k', '5', '900', 'bash', '-c', command], {
+    cwd,
+    env,
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+  })
+  return { ok: status === 0, seconds: Math.round((Date.now() - began) / 1000), output: `${stdout}${stderr}` }
+}
+
+/** What init writes, and how it ends in a clean clone with exactly that. */
+function judged(top) {
+  const how = [
+    'init',
+    '--yes',
+    '--json',
+    '--pin',
+    'a'.repeat(40),
+    ...(args.includes('--no-try') ? ['--no-try'] : []),
+  ]
+  const began = Date.now()
+  const { stdout, stderr, status } = spawnSync(process.execPath, [MAIN, ...how], {
+    cwd: top,
+    encoding: 'utf8',
+  })
+  const seconds = Math.round((Date.now() - began) / 1000)
+  const answer = JSON.parse(stdout || '{}')
+  if (status !== 0)
+    return { seconds, error: answer.errors?.[0]?.found ?? stderr.slice(-300), tried: answer.tried ?? [] }
+  const { prepare = null, gates } = answer.settings
+  if (isQuick) return { seconds, results: [], tried: answer.tried ?? [] }
+  const clone = `${top}-clone`
+  run('git', ['clone', '-q', top, clone])
+  const results = []
+  try {
+    if (prepare !== null) results.push({ name: 'prepare', run: prepare, ...bash(prepare, clone) })
+    for (const [name, run] of Object.entries(gates === 'none' ? {} : gates))
+      results.push({ name, run, ...bash(run, clone) })
+  } finally {
+    rmSync(clone, { recursive: true, force: true })
+  }
+  return { seconds, results, tried: answer.tried ?? [] }
+}
+
+const isTest = ({ name }) => /(?:^|-)test$/.test(name)
+
+/** A row: what was proposed, what became of it, and how the whole ends in a clean clone. */
+function rowOf(registry, name, version, { seconds, error, results, tried }) {
+  const gates = tried.filter((one) => one.name !== 'prepare')
+  const first = gates.filter((one, at) => gates.findIndex((it) => it.name === one.name) === at)
+  const written = first.flatMap(
+    ({ name }) => gates.findLast((it) => it.name === name && it.state !== 'red') ?? [],
+  )
+  const lost = first.filter((one) => !written.some((it) => it.name === one.name))
+  const prepare = tried.find((one) => one.name === 'prepare')
+  const tests = first.filter(isTest)
+  const kept = written.find(isTest)
+  const test =
+    tests.length === 0 ? 'none' : kept === undefined ? 'red' : kept.state === 'green' ? 'green' : 'undecided'
+  const red = (results ?? []).filter(({ ok }) => !ok)
+  const notes = [
+    ...(error === undefined ? [] : [error]),
+    ...(prepare === undefined || prepare.state === 'green'
+      ? []
+      : [`prepare ${prepare.ended}: ${prepare.line}`]),
+    ...lost.map((it) => `left out ${it.name} (${it.run}): ${it.ended}: ${it.line}`),
+    ...written.filter(({ state }) => state === 'unknown').map((it) => `undecided ${it.name}: ${it.ended}`),
+    ...red.map((it) => `RED ${it.name} (${it.run})`),
+  ]
+  const greenFirst = first.filter(({ state }) => state === 'green').length
+  return [
+    registry,
+    `${name} ${version}`,
+    `${greenFirst}/${first.length}`,
+    written.map((it) => `${it.name}: ${it.run}`).join('; ') || '-',
+    test,
+    results === undefined || isQuick ? '-' : red.length === 0 ? 'green' : 'red',
+    `${seconds} s`,
+    notes.join('; ').slice(0, 600),
+  ].join('\t')
+}
+
+const HEAD = 'registry\tpackage\tgreen as proposed\twritten\ttest gate\tclean clone\tinit\tremarks'
+try {
+  console.log(HEAD)
+  for (const [registry, listed] of Object.entries(PACKAGES)) {
+    for (const wanted of listed.split(' ')) {
+      const name = wanted.split('@')[0]
+      if (chosen !== null && !chosen.includes(name) && !chosen.includes(registry)) continue
+      const folder = mkdtempSync(join(temporary, 'p-'))
+      try {
+        const { top, version } = GET[registry](registry === 'npm' ? wanted : name, folder)
+        asRepository(top)
+        console.log(rowOf(registry, name, version, judged(top)))
+      } catch (error) {
+        console.log(`${registry}\t${name}\tnot to be had: ${String(error.message).split('\n')[0]}`)
+      } finally {
+        spawnSync('chmod', ['-R', 'u+w', folder])
+        rmSync(folder, { recursive: true, force: true })
+      }
+    }
+  }
+} finally {
+  rmSync(temporary, { recursive: true, force: true })
+}

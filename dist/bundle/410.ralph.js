@@ -1,1 +1,0 @@
-import{readFileSync as e}from"node:fs";import{compileFunction as r}from"node:vm";import{gunzipSync as t}from"node:zlib";const s=410,l=[410],i={},o=new URL("410.ralph.js.gz",import.meta.url),n=String(t(e(o)));r(n,["modules"],{filename:o.href})(i);export{s as id,l as ids,i as modules};

@@ -1,2 +1,0 @@
-// See package.json.
-export {}

@@ -1,0 +1,67 @@
+// One word from an agent, in one session that is begun as a run begins its own: in a new home, and here in an empty folder.
+import { join } from 'node:path'
+import type { AgentVendor, SessionResult } from '../agents/agent.ts'
+import { costByPrices } from '../agents/cost.ts'
+import { runAgent } from '../agents/run.ts'
+import type { Settings } from '../settings/index.ts'
+import { agentEnv, type Environment } from '../system/untrusted-env.ts'
+import { homesOf, installedFor, wishesOf } from './agents.ts'
+import type { Isolation } from './isolation.ts'
+import { relayModel } from './relay.ts'
+import type { Workspace } from './workspace.ts'
+
+export const WORD = 'READY'
+const PROMPT = `This only checks that you can be reached. Answer with the one word ${WORD}. Use no tool, and change nothing.\n`
+/** An agent that has not answered one word by then would not get far with a story either. */
+const ANSWER_MS = 2 * 60_000
+
+type Question = {
+  settings: Settings
+  env: Environment
+  workspace: Workspace
+  isolation: Isolation | null
+  /** What a run's processes are found by. */
+  mark: string
+  signal: AbortSignal
+}
+
+/** How the session ended, with its cost in USD: null where neither the agent nor the prices of the settings say it. */
+export async function askAgent(
+  vendor: AgentVendor,
+  { settings, env, workspace, isolation, mark, signal }: Question,
+): Promise<SessionResult & { answered: string; costUsd: number | null }> {
+  const { clone, redactor } = workspace
+  const as = isolation?.agent ?? null
+  const homes = await homesOf(vendor, { env, workspace }, as)
+  const place = { env, signal, directory: join(clone.gitDir, 'ralph'), report: () => {} }
+  const installed = await installedFor(vendor, settings.agentVersion, place)
+  const reach = isolation?.reach
+  const relayed = reach === undefined ? null : await relayModel(vendor, installed, reach, () => {})
+  try {
+    await using home = await homes.open()
+    const wishes = { ...wishesOf(vendor, settings), set: { RALPH_MODE: 'doctor' } }
+    const inside = agentEnv(home.env(relayed?.env ?? installed), wishes).env
+    const model = settings.model.run ?? undefined
+    const result = await runAgent({
+      vendor,
+      redactor,
+      mark,
+      signal,
+      model,
+      env: inside,
+      as: home.as,
+      // Of the home: empty, and gone with it.
+      cwd: inside.TMPDIR ?? '/',
+      commandLine: settings.agentCommand ?? undefined,
+      wrapper: settings.agentWrapper ?? undefined,
+      extraArgs: [...(relayed?.args ?? []), ...settings.agentArgs],
+      prompt: PROMPT,
+      timeoutMs: ANSWER_MS,
+      captureBytes: 4096,
+    })
+    const costUsd = result.usage.costUsd ?? costByPrices(result.usage, settings.prices, model ?? null)
+    return { ...result, answered: redactor.redact(result.finalText), costUsd }
+  } finally {
+    await relayed?.proxy[Symbol.asyncDispose]()
+  }
+}

@@ -1,0 +1,156 @@
+// The clean room of the final verification: a fresh clone in a folder of its own, with a home of its own, and
+// gates that run there. What no commit holds is not in it: ignored files, dependencies, caches.
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { chmod, copyFile, mkdir, mkdtemp } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
+import { CleanClone, leftClones, removeClone } from '../git/clean-clone.ts'
+import type { CleanRoom, GatesPort } from '../model/ports.ts'
+import type { State } from '../model/state.ts'
+import { messageOf, UserError } from '../system/errors.ts'
+import { inTree, type OtherUser } from '../system/other-user.ts'
+import type { Environment } from '../system/untrusted-env.ts'
+
+/** Where the gates of a room run: `top` is its tree, and `env` replaces what leads out of it. */
+export type GatePlace = {
+  top: string
+  env: Environment
+  as: OtherUser | null
+  restore(commit: string): Promise<unknown>
+}
+
+export type CleanRoomOptions = {
+  workspace: { clone: { workTree: string; gitDir: string }; git: Parameters<typeof CleanClone.of>[0] }
+  env: Environment
+  /** As whom gates run; null for our own user. */
+  as: OtherUser | null
+  gatesIn(place: GatePlace): GatesPort
+}
+
+/**
+ * Tools that are installed in a person's home, by the variable that names their folder. Caches are not among them but npm's,
+ * where every entry is found by its own hash.
+ */
+const TOOLS: Readonly<Record<string, string>> = {
+  ASDF_DATA_DIR: '.asdf',
+  BUN_INSTALL: '.bun',
+  CYPRESS_CACHE_FOLDER: '.cache/Cypress',
+  MISE_DATA_DIR: '.local/share/mise',
+  NPM_CONFIG_CACHE: '.npm',
+  NVM_DIR: '.nvm',
+  PLAYWRIGHT_BROWSERS_PATH: '.cache/ms-playwright',
+  PNPM_HOME: '.local/share/pnpm',
+  PYENV_ROOT: '.pyenv',
+  RBENV_ROOT: '.rbenv',
+  RUSTUP_HOME: '.rustup',
+  SDKMAN_DIR: '.sdkman',
+  UV_PYTHON_INSTALL_DIR: '.local/share/uv/python',
+  VOLTA_HOME: '.volta',
+}
+/** How a person's tools reach registries and repositories, below the home. */
+const CONFIGURATION = [
+  ...['.gitconfig', '.npmrc', '.yarnrc', '.yarnrc.yml', '.netrc', '.pypirc', '.config/pip/pip.conf'],
+  ...['.pip/pip.conf', '.config/uv/uv.toml', '.m2/settings.xml', '.gradle/gradle.properties', '.gemrc'],
+]
+/** What leads out of the room to caches and to packages that somebody installed. */
+const OUTSIDE =
+  /^(?:XDG_(?:CONFIG|CACHE|DATA|STATE)_HOME|YARN_CACHE_FOLDER|PIP_CACHE_DIR|UV_CACHE_DIR|GOCACHE|GOMODCACHE|GOPATH|CARGO_HOME|GRADLE_USER_HOME|COREPACK_HOME|NUGET_PACKAGES|COMPOSER_HOME|DENO_DIR|VIRTUAL_ENV)$/
+
+/** Throws UserError where it cannot be made. */
+export async function openCleanRoom(options: CleanRoomOptions, state: State): Promise<CleanRoom> {
+  const { env, as, workspace } = options
+  const { clone, git } = workspace
+  const place = as?.rooms ?? placeOf(env)
+  const prefix = `clean-${createHash('sha256').update(clone.gitDir).digest('hex').slice(0, 8)}-`
+  const user = (tree: string) => (as === null ? null : inTree(as, tree))
+  for (const left of await leftClones(place, prefix)) await removeRoom(left, user(left))
+  const folder = await mkdir(place, { recursive: true })
+    .then(() => mkdtemp(join(place, prefix)))
+    .catch((error: unknown) => refuseRoom(place, error))
+  // What is in it is granted; the folder itself is only passed through.
+  if (as !== null) await chmod(folder, 0o711)
+  // Some projects' tests look at the name of their folder.
+  const tree = join(folder, 'tree', basename(clone.workTree))
+  const within = user(tree)
+  const removeAll = () => removeRoom(folder, within)
+  const refuse = async (error: unknown): Promise<never> => {
+    await removeAll()
+    return refuseRoom(place, error)
+  }
+  const store = await CleanClone.of(git, state.green, join(folder, 'store')).catch(refuse)
+  const refs = { branch: state.branch, base: state.base }
+  let gates: GatesPort | null = null
+  const leave = async () => {
+    await gates?.[Symbol.asyncDispose]?.()
+    gates = null
+    await within?.end()
+    await as?.renewHome()
+    await removeRoom(dirname(tree), within)
+    await removeClone(join(folder, 'home'))
+  }
+  const opened = (): GatesPort => {
+    if (gates === null) throw new Error('nothing is checked out in the clean room')
+    return gates
+  }
+  return {
+    async checkOut(commit) {
+      await leave()
+      await store.checkOut(commit, tree, refs).catch(refuse)
+      const inside = as === null ? await homeIn(folder, env) : env
+      const restore = (at: string) => store.restore(at, tree)
+      gates = options.gatesIn({ top: tree, env: inside, as: within, restore })
+    },
+    async restore(commit) {
+      await store.restore(commit, tree)
+      return true
+    },
+    gates: {
+      prepare: (commit, signal, what) => opened().prepare(commit, signal, what),
+      run: (run, signal) => opened().run(run, signal),
+    },
+    async [Symbol.asyncDispose]() {
+      await leave()
+      await removeAll()
+    },
+  }
+}
+
+/** On a disk, and not below the checkout: tools look for their files in the folders above theirs. */
+function placeOf(env: Environment): string {
+  const cache = env.XDG_CACHE_HOME ?? join(env.HOME ?? homedir(), '.cache')
+  return env.RUNNER_TEMP === undefined ? join(cache, 'ralph') : join(env.RUNNER_TEMP, 'ralph')
+}
+
+/** An environment whose home is new; installed tools are found where they are. */
+async function homeIn(folder: string, env: Environment): Promise<Environment> {
+  const home = join(folder, 'home')
+  await mkdir(home)
+  const own = env.HOME
+  const others = Object.entries(env).filter(([name]) => !OUTSIDE.test(name))
+  const inside = { ...Object.fromEntries(others), HOME: home }
+  if (own === undefined) return inside
+  for (const name of CONFIGURATION) {
+    const from = resolve(own, name)
+    if (!existsSync(from)) continue
+    await mkdir(dirname(join(home, name)), { recursive: true })
+    await copyFile(from, join(home, name))
+  }
+  const tools = Object.entries(TOOLS).filter(([name, at]) => !(name in env) && existsSync(join(own, at)))
+  return { ...inside, ...Object.fromEntries(tools.map(([name, at]) => [name, join(own, at)])) }
+}
+
+/** What gates of another user left in it is made ours first. */
+async function removeRoom(folder: string, user: OtherUser | null): Promise<void> {
+  if (user !== null) await user.asRoot('rm', '-rf', '--one-file-system', '--', folder)
+  else await removeClone(folder)
+}
+
+function refuseRoom(place: string, error: unknown): never {
+  throw new UserError({
+    path: 'clean-room',
+    found: messageOf(error),
+    expected: `a fresh clone of the branch in ${place}`,
+    fix: 'make room there, or set clean-room: off, and the final verification runs in the checkout',
+  })
+}

@@ -1,0 +1,24 @@
+// What the settings have for stories with a tag that no story has: allowed, and seldom meant.
+import type { Story } from '../model/feature.ts'
+import { isFor } from '../model/service.ts'
+import type { Settings } from '../settings/index.ts'
+import { gatesIn } from './browser.ts'
+
+type Tagged = Pick<Settings, 'gates' | 'services' | 'browser' | 'finalVerification'>
+
+/** A sentence for each gate (the browser check is one) and service that no story of these asks for. Empty without stories. */
+export function unaskedTags(settings: Tagged, stories: readonly Pick<Story, 'tags' | 'skipped'>[]): string[] {
+  const left = stories.filter(({ skipped }) => !skipped)
+  if (left.length === 0) return []
+  const asked = left.flatMap(({ tags }) => tags)
+  const then = settings.finalVerification ? 'it runs in the final verification alone' : 'it never runs'
+  const all = [
+    ...gatesIn(settings).map(({ name, when }) => ({ what: `gate ${name}`, when })),
+    ...settings.services.map(({ name, when }) => ({ what: `service ${name}`, when })),
+  ]
+  return all.flatMap(({ what, when }) =>
+    when === null || isFor(when, asked)
+      ? []
+      : [`${what} is for stories with the tag ${when.join(' or ')}, and no story has it: ${then}`],
+  )
+}

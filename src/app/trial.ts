@@ -1,0 +1,103 @@
+// Tries commands once, as gates have them, in a copy of a project that is removed afterwards: nothing is left behind.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isModelKey } from '../agents/registry.ts'
+import { CAPTURE_BYTES, cleaned, formatExit, INTO_ONE_PIPE, SHELL } from '../gates/output.ts'
+import { execute, plainEnv } from '../git/process.ts'
+import { telling } from '../system/excerpt.ts'
+import { runUntrusted } from '../system/process.ts'
+import { type Environment, gateEnv, secretsIn } from '../system/untrusted-env.ts'
+import { redactorFor } from './redactor.ts'
+
+/** `unknown`: it did not end in time, or its program is not on this machine. */
+export type Trial = {
+  name: string
+  run: string
+  state: 'green' | 'red' | 'unknown'
+  ended: string
+  ms: number
+  /** The first line of its output that tells why, redacted; '' where it is green. */
+  line: string
+}
+
+export type TrialOptions = {
+  top: string
+  /** The folder in it that commands run in. */
+  workingDirectory: string
+  isRepository: boolean
+  env: Environment
+  /** Names that gates get beside the allow-list. */
+  gateEnv: readonly string[]
+  signal: AbortSignal
+}
+
+export type TryOut = AsyncDisposable & { run(name: string, command: string): Promise<Trial> }
+
+/** How long `prepare`, and one gate, may take, milliseconds. */
+const PREPARE_MS = 10 * 60_000
+const GATE_MS = 5 * 60_000
+
+/** A copy of what git would take of the project: a clone of HEAD with what the work tree holds now, ignored files left out. */
+export async function openTrial(options: TrialOptions): Promise<TryOut> {
+  const { workingDirectory, env, signal } = options
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-try-'))
+  const copy = join(folder, 'project')
+  const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 3 })
+  try {
+    await copyProject(options, copy)
+  } catch (error) {
+    await remove()
+    throw error
+  }
+  const { env: given } = gateEnv(env, { extra: options.gateEnv, isModelKey })
+  const redactor = redactorFor(secretsIn(env))
+  return {
+    async run(name, command) {
+      const timeoutMs = name === 'prepare' ? PREPARE_MS : GATE_MS
+      const { exit, output, ms } = await runUntrusted({
+        file: 'bash',
+        args: [...SHELL, `${INTO_ONE_PIPE}; exec bash ${SHELL.join(' ')} "$1"`, 'bash', command],
+        cwd: join(copy, workingDirectory),
+        env: given,
+        timeoutMs,
+        signal,
+        captureBytes: CAPTURE_BYTES,
+      })
+      const isMissing = exit.kind === 'exit' && (exit.code === 126 || exit.code === 127)
+      const isOver = exit.kind === 'exit' && !isMissing
+      const state = !isOver ? 'unknown' : exit.code === 0 ? 'green' : 'red'
+      const line = state === 'green' ? '' : tellingLine(cleaned(output, redactor))
+      return { name, run: command, state, ended: formatExit(exit, timeoutMs), ms, line }
+    },
+    [Symbol.asyncDispose]: remove,
+  }
+}
+
+async function copyProject({ top, isRepository, env }: TrialOptions, copy: string): Promise<void> {
+  const git = (...args: string[]) => execute(args, { directory: top, env: plainEnv(env), accept: [1, 128] })
+  const hasCommit = isRepository && (await git('rev-parse', '--verify', '--quiet', 'HEAD')).code === 0
+  const start = hasCommit
+    ? ['clone', '--quiet', '--shared', '--no-checkout', top, copy]
+    : ['init', '--quiet', copy]
+  const options = { directory: top, env: plainEnv(env) }
+  await execute(start, options)
+  const own = [
+    `--git-dir=${join(copy, '.git')}`,
+    '-c',
+    'core.safecrlf=false',
+    '-c',
+    'core.hooksPath=/dev/null',
+  ]
+  await execute([...own, `--work-tree=${top}`, 'add', '--all'], options)
+  await execute([...own, `--work-tree=${copy}`, 'checkout-index', '--all', '--quiet'], {
+    ...options,
+    directory: copy,
+  })
+}
+
+function tellingLine(output: string): string {
+  const lines = output.split('\n').filter((line) => line.trim() !== '')
+  const first = telling(lines, 1, () => 1, 0).find((line) => typeof line === 'string')
+  return typeof first === 'string' ? first.trim() : ''
+}

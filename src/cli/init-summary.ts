@@ -1,0 +1,62 @@
+// The last screen of `ralph init`: in at most twelve lines what was found and made, what is missing, and the next commands.
+import type { Settled } from '../init/answers.ts'
+import { terminalText } from '../report/escape.ts'
+import { many } from '../report/words.ts'
+import { type Look, paint } from '../terminal/line.ts'
+import { fit } from '../terminal/width.ts'
+import type { Tried } from './init-try.ts'
+
+export type Summary = {
+  /** The paths that were written. */
+  written: readonly string[]
+  settled: Settled
+  tried: Tried
+  /** The most important one first. */
+  missing: readonly string[]
+  next: readonly string[]
+}
+
+/** So many stand there by name. */
+const MOST_MISSING = 4
+const LABEL = 9
+
+export function summaryLines({ written, settled, tried, missing, next }: Summary, look: Look): string[] {
+  const { inputs } = settled
+  const { project, isEmpty } = tried.found
+  const kind = isEmpty
+    ? 'no code yet'
+    : project.languages.join(', ') || 'a project of a kind that is not known'
+  const more = missing.length - MOST_MISSING
+  const named = missing.slice(0, more > 0 ? MOST_MISSING - 1 : MOST_MISSING)
+  const rest = more > 0 ? [`and ${missing.length - named.length} more: see the warnings above`] : []
+  const rows: [label: string, lines: readonly string[]][] = [
+    ['Found', [`${kind}; agent ${inputs.agent}`]],
+    ['Gates', [gateWords(inputs.gates, tried)]],
+    ['Files', [written.length === 0 ? 'all there, none written' : `${many(written.length, 'file')} written`]],
+    ['Missing', missing.length === 0 ? ['nothing'] : [...named, ...rest]],
+    ['Next', next],
+  ]
+  const head = missing.length === 0 ? 'Ralph is set up.' : 'Ralph is set up, but for what is missing.'
+  const lines = rows.flatMap(([label, texts]) =>
+    texts.map((text, at) => {
+      const start = paint((at === 0 ? label : '').padEnd(LABEL), ['bold'], look)
+      // A command is copied: it is never cut.
+      return `${start}${label === 'Next' || look.plain ? text : fit(terminalText(text), look.width - LABEL)}`
+    }),
+  )
+  return [paint(head, ['bold', missing.length === 0 ? 'green' : 'yellow'], look), ...lines]
+}
+
+/** `test, lint (green here); e2e (not tried)`: by how each stands. */
+function gateWords(gates: unknown, { trials }: Tried): string {
+  if (typeof gates !== 'object' || gates === null) return 'none'
+  const states = new Map(trials.map(({ name, state }) => [name, state]))
+  const names = Object.keys(gates)
+  const green = names.filter((name) => states.get(name) === 'green')
+  const others = names.filter((name) => states.get(name) !== 'green')
+  const parts = [
+    ...(green.length > 0 ? [`${green.join(', ')} (green here)`] : []),
+    ...(others.length > 0 ? [`${others.join(', ')} (not tried: \`ralph doctor\` runs them)`] : []),
+  ]
+  return parts.join('; ')
+}

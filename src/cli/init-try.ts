@@ -1,0 +1,114 @@
+// Tries what `ralph init` proposes, once, in a copy of the project: what is red there is left out, and named.
+import { openTrial, type Trial } from '../app/trial.ts'
+import type { Found } from '../init/answers.ts'
+import { terminalText } from '../report/escape.ts'
+import { humanMs } from '../report/words.ts'
+import { messageOf } from '../system/errors.ts'
+import { beginning } from '../terminal/findings.ts'
+import { type Look, lookOf, paint } from '../terminal/line.ts'
+import { Cancelled } from './ask.ts'
+import { type Context, onSignals, tell } from './context.ts'
+
+export type Tried = {
+  found: Found
+  trials: readonly Trial[]
+  /** Red, and without a command that could stand in for them. */
+  leftOut: readonly Trial[]
+  /** Why nothing, or not everything, could be tried. */
+  warnings: readonly string[]
+}
+
+export type Place = {
+  top: string
+  isRepository: boolean
+  workingDirectory: string
+  gateEnv: readonly string[]
+}
+
+export const untried = (found: Found): Tried => ({ found, trials: [], leftOut: [], warnings: [] })
+
+/** The gates that are proposed, those of older configurations in the place of others of their name. */
+export function proposedGates({ project, olderGates }: Found): [name: string, run: string][] {
+  const older = Object.entries(olderGates).map(([name, { run }]) => [name, run])
+  return Object.entries({ ...project.gates, ...Object.fromEntries(older) })
+}
+
+/** Throws Cancelled where the person does not want to wait. `prepare` is what the run will have. */
+export async function tryProposals(
+  context: Context,
+  place: Place,
+  found: Found,
+  prepare: string | null,
+): Promise<Tried> {
+  const stop = new AbortController()
+  const release = onSignals(stop, (signal) => tell(process.stderr, `${signal}: ending what is tried`))
+  const shown = screenOf(context)
+  try {
+    await using trial = await openTrial({ ...place, env: context.env, signal: stop.signal })
+    const attempt = async (name: string, run: string): Promise<Trial> => {
+      shown.begins(name)
+      const one = await trial.run(name, run)
+      if (stop.signal.aborted) throw new Cancelled()
+      shown.ends(one)
+      return one
+    }
+    const prepared = prepare === null ? [] : [await attempt('prepare', prepare)]
+    if (prepared.some(({ state }) => state !== 'green'))
+      return { ...untried(found), trials: prepared, warnings: prepared.map(notPrepared) }
+    const gates = new Map<string, string>()
+    const trials = [...prepared]
+    const leftOut: Trial[] = []
+    for (const [name, run] of proposedGates(found)) {
+      const others = name in found.olderGates ? [] : (found.project.others[name] ?? [])
+      const tried = [await attempt(name, run)]
+      for (const other of others) if (tried.at(-1)?.state === 'red') tried.push(await attempt(name, other))
+      const [first, last] = [tried[0], tried.at(-1)]
+      if (first === undefined || last === undefined) continue
+      trials.push(...tried)
+      if (last.state !== 'red') gates.set(name, last.run)
+      else leftOut.push(first)
+    }
+    return { found: withGates(found, gates), trials, leftOut, warnings: trials.flatMap(undecided) }
+  } catch (error) {
+    if (error instanceof Cancelled) throw error
+    return { ...untried(found), warnings: [`nothing was tried: ${messageOf(error)}`] }
+  } finally {
+    release()
+  }
+}
+
+function withGates(found: Found, gates: ReadonlyMap<string, string>): Found {
+  const older = Object.entries(found.olderGates).filter(([name]) => gates.has(name))
+  const own = Object.entries(found.project.gates).flatMap(([name]) => {
+    const run = gates.get(name)
+    return run === undefined ? [] : [[name, run] as const]
+  })
+  const project = { ...found.project, gates: Object.fromEntries(own) }
+  return { ...found, project, olderGates: Object.fromEntries(older) }
+}
+
+const notPrepared = ({ ended, line }: Trial) =>
+  `prepare ${ended} here, so no gate was tried; \`ralph doctor\` shows more${line === '' ? '' : `: ${line}`}`
+
+function undecided({ name, state, ended, line }: Trial): string[] {
+  if (state !== 'unknown') return []
+  return [
+    `${name} could not be judged here (${ended}${line === '' ? '' : `: ${line}`}), and is written as it is`,
+  ]
+}
+
+const COLOURS = { green: 'green', red: 'red', unknown: 'yellow' } as const
+
+/** Each result in a line as soon as it is known. */
+function screenOf(context: Context) {
+  const look: Look = lookOf(context.out, context.env.NO_COLOR !== undefined)
+  return {
+    begins: (name: string) => context.out.write(beginning(name, look)),
+    ends({ name, run, state, ended, ms, line }: Trial) {
+      context.out.write(beginning(null, look))
+      const why = state === 'green' ? '' : ` ${ended}${line === '' ? '' : `: ${line}`}`
+      const words = terminalText(`${name}: ${run} (${humanMs(ms)})${why}`, 400)
+      context.say(`  ${paint(state.padEnd(7), [COLOURS[state]], look)}  ${words}`)
+    },
+  }
+}

@@ -1,0 +1,54 @@
+// Permissions of what is written beside git in a repository that several users share: as `core.sharedRepository` says
+// (git help config; calc_shared_perm in git's path.c).
+import { chmodSync, lstatSync } from 'node:fs'
+
+/** Bits that files get; `isExact`: and no others. Null: the umask decides. */
+type Sharing = { bits: number; isExact: boolean } | null
+
+const GROUP = { bits: 0o660, isExact: false }
+const EVERYBODY = { bits: 0o664, isExact: false }
+const NAMES = new Map<string, Sharing>([
+  ['group', GROUP],
+  ['true', GROUP],
+  ['yes', GROUP],
+  ['on', GROUP],
+  ['1', GROUP],
+  ['all', EVERYBODY],
+  ['world', EVERYBODY],
+  ['everybody', EVERYBODY],
+  ['2', EVERYBODY],
+])
+
+export class Permissions {
+  readonly #sharing: Sharing
+
+  /** `setting`: the value of `core.sharedRepository`. */
+  constructor(setting: string | undefined) {
+    const value = setting?.toLowerCase() ?? ''
+    const isMode = /^0?[0-7]{3}$/.test(value)
+    this.#sharing = isMode
+      ? { bits: Number.parseInt(value, 8) & 0o666, isExact: true }
+      : (NAMES.get(value) ?? null)
+  }
+
+  /** Opens files and folders that we have written to those who share the repository; another user's stay as they are. */
+  share(...paths: readonly string[]): void {
+    if (this.#sharing === null) return
+    for (const path of paths)
+      try {
+        const found = lstatSync(path)
+        const mode = this.#modeOf(found.mode & 0o7777, found.isDirectory(), this.#sharing)
+        if (mode !== (found.mode & 0o7777)) chmodSync(path, mode)
+      } catch {
+        // It is not ours, or gone.
+      }
+  }
+
+  #modeOf(mode: number, isFolder: boolean, { bits, isExact }: NonNullable<Sharing>): number {
+    let more = (mode & 0o200) === 0 ? bits & ~0o222 : bits
+    if ((mode & 0o100) !== 0) more |= (more & 0o444) >> 2
+    const shared = isExact ? (mode & ~0o777) | more : mode | more
+    // What is made in it later belongs to the group, too.
+    return isFolder && (shared & 0o060) !== 0 ? shared | 0o2000 : shared
+  }
+}

@@ -1,0 +1,103 @@
+// Moves refs by `git update-ref --stdin`: locks, reflogs and the permissions of a shared repository are git's to know.
+import { lstatSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { readRegularNow, removeNow, replaceFile } from '../system/files.ts'
+import type { Git } from './git.ts'
+import { removeStaleLock } from './own-directory.ts'
+import { GitError } from './process.ts'
+import { readRef, refsBelow } from './refs.ts'
+import { RALPH } from './state-commit.ts'
+
+/** `from` undefined: wherever it is; null: it is not there yet. `to` null removes it. */
+export type RefUpdate = { ref: string; from?: string | null; to: string | null }
+
+/** In a reflog they stand beside each entry. */
+const REASON = ['-m', 'ralph']
+const WHO = { GIT_COMMITTER_NAME: RALPH.name, GIT_COMMITTER_EMAIL: RALPH.email }
+
+/** Moves a ref of our own directory. False where it is elsewhere than `from`. */
+export async function moveOwnRef(git: Git, ref: string, from: string | null, to: string): Promise<boolean> {
+  const { shared } = git
+  await freeWay(shared, ref)
+  // Whatever stands there and is no file: git would wait at a pipe.
+  if (lstatSync(join(shared, ref), { throwIfNoEntry: false })?.isFile() === false)
+    removeNow(join(shared, ref))
+  const moved = await git.run(['update-ref', ...REASON, '--no-deref', '--stdin', '-z'], {
+    input: transaction([{ ref, from, to }]),
+    env: WHO,
+    accept: [1, 128],
+  })
+  if (moved.code === 0) return true
+  if (readRef(shared, ref) !== from) return false
+  throw new GitError(['update-ref', ref], moved.code, moved.stderr)
+}
+
+/** Moves refs of the clone in one transaction; symbolic ones are not followed. */
+export async function updateCloneRefs(git: Git, updates: readonly RefUpdate[]): Promise<void> {
+  if (updates.length === 0) return
+  const { commonDir, gitDir } = git.clone
+  const update = async () => {
+    for (const { ref } of updates) {
+      if (git.hasRefFiles) await freeWay(commonDir, ref)
+      await freeLog(commonDir, ref)
+    }
+    await freeLog(gitDir, 'HEAD')
+    const args = ['update-ref', ...REASON, '--no-deref', '--stdin', '-z']
+    await git.onClone(args, { input: transaction(updates), env: WHO })
+  }
+  // A lock that nobody took back while git waited belongs to a program that is gone.
+  await update().catch(update)
+}
+
+/** HEAD of the clone goes to a branch, as `git checkout` would move it: `git checkout -` finds the way back. */
+export async function moveHead(git: Git, from: Buffer, branch: string): Promise<void> {
+  const { gitDir } = git.clone
+  const file = join(gitDir, 'HEAD')
+  const now = readRegularNow(file)
+  const wanted = `refs/heads/${branch}`
+  if (now?.toString('utf8') === `ref: ${wanted}\n`) return
+  if (now === null || !now.equals(from)) await replaceFile(file, from)
+  await removeStaleLock(`${file}.lock`)
+  await freeLog(gitDir, 'HEAD')
+  const old = from.toString('utf8').trim()
+  const reason = `checkout: moving from ${old.replace(/^ref: refs\/heads\//, '')} to ${branch}`
+  await git.onClone(['symbolic-ref', '-m', reason, 'HEAD', wanted], { env: WHO })
+}
+
+/** As `git update-ref --stdin -z` reads it: no name can end its command. */
+function transaction(updates: readonly RefUpdate[]): string {
+  return updates
+    .map(({ ref, from, to }) => {
+      const none = '0'.repeat((to ?? from ?? '').length || 40)
+      const old = from === undefined ? '' : (from ?? none)
+      return to === null ? `delete ${ref}\0${old}\0` : `update ${ref}\0${to}\0${old}\0`
+    })
+    .join('')
+}
+
+/** git would write through a link in the place of a folder, and wait for a lock that a killed program left. */
+async function freeWay(folder: string, ref: string): Promise<void> {
+  const parts = ref.split('/').slice(0, -1)
+  for (let depth = 2; depth <= parts.length; depth++) {
+    const at = join(folder, ...parts.slice(0, depth))
+    if (lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink() === true) rmSync(at)
+  }
+  const lock = join(folder, `${ref}.lock`)
+  if (lstatSync(lock, { throwIfNoEntry: false })?.isFile() === false) removeNow(lock)
+  await removeStaleLock(lock)
+}
+
+/** git would follow a link in the place of a reflog, and wait at a pipe. */
+async function freeLog(folder: string, ref: string): Promise<void> {
+  const parts = ['logs', ...ref.split('/')]
+  for (const [depth] of parts.entries()) {
+    const at = join(folder, ...parts.slice(0, depth + 1))
+    const found = lstatSync(at, { throwIfNoEntry: false })
+    if (found === undefined) return
+    const isLast = depth === parts.length - 1
+    if (isLast ? found.isFile() : found.isDirectory()) continue
+    // A folder with logs of refs that are there is theirs.
+    if (isLast && found.isDirectory() && refsBelow(folder, `${ref}/`).size > 0) continue
+    removeNow(at)
+  }
+}

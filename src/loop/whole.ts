@@ -1,0 +1,170 @@
+// The gates of the final verification: in a clean room, with the tests as they were, and which story a red one belongs to.
+import type { Verdict } from '../model/event.ts'
+import type { Story } from '../model/feature.ts'
+import { asItWasName, type GateResult, gateFindings } from '../model/gate.ts'
+import type { CleanRoom, Expectation, GateRun, Ports } from '../model/ports.ts'
+import type { State } from '../model/state.ts'
+import { emptyUsage, type Usage } from '../model/usage.ts'
+import { blame, firstRed } from './blame.ts'
+import { redGate, redWords } from './change.ts'
+import { gatesOn, runOf } from './gate-run.ts'
+import type { Context } from './work.ts'
+
+/** `verdict`: what gates, and a judge of what they no longer say, decide; null where all is well. */
+export type Gated = { gates: GateResult[]; verdict: Verdict | null; usage: Usage }
+
+/** Asks a judge whether the stories ask for what gates no longer say. */
+export type AskExpectation = (
+  gates: readonly GateResult[],
+  change: Pick<Expectation, 'from' | 'to' | 'paths'>,
+) => Promise<{ verdict: Verdict; usage: Usage }>
+
+type Whole = Context & { passed: readonly Story[]; run: GateRun; room: CleanRoom; ask: AskExpectation }
+type History = Awaited<ReturnType<Ports['repository']['history']>>
+
+export async function gatesOnWhole(
+  passed: readonly Story[],
+  context: Context,
+  ask: AskExpectation,
+): Promise<Gated> {
+  const { state, limits, ports } = context
+  const what = `verify-${state.prd.run.iterations}-${state.verification.sessions + 1}`
+  const run = runOf(state, { of: 'whole', stories: passed, what, from: state.base.sha })
+  await using room = await roomOf(context)
+  const whole = { ...context, passed, run, room, ask }
+  const gates = await runAt(whole, run.commit)
+  const red = redGate(gates)
+  const isOver = ports.signal.aborted || (red === undefined && ports.gates.isHandedOver === true)
+  if (isOver) return { gates, verdict: null, usage: emptyUsage() }
+  if (red !== undefined) return { gates, verdict: await broken(red, gates, whole), usage: emptyUsage() }
+  if (limits.weakenedTests === 'off') return { gates, verdict: null, usage: emptyUsage() }
+  // The room stays until this is over.
+  return await weakened(gates, whole)
+}
+
+/** `only`: these gates alone. */
+async function runAt(
+  { run, room, ports }: Whole,
+  commit: string,
+  only?: readonly string[],
+): Promise<GateResult[]> {
+  await room.checkOut(commit)
+  const one = only === undefined ? run : { ...run, commit, only, what: `${run.what}-${commit.slice(0, 7)}` }
+  return gatesOn(one, { gates: room.gates, repository: room, signal: ports.signal })
+}
+
+/** The story that a red gate belongs to. Where gates ran in a job that is over, none can be run again. */
+async function broken(red: GateResult, gates: readonly GateResult[], whole: Whole): Promise<Verdict> {
+  const { state, passed, run, ports } = whole
+  const last = lastPassed(state, passed)
+  if (ports.gates.isHandedOver === true) return resetBy(last, `${redWords(red, gates)} on the whole`, red)
+  const history = await ports.repository.history(state)
+  return blame(red, { state, run, gates, last }, history, (commit, only) => runAt(whole, commit, only))
+}
+
+/** What the green gates no longer say since the fork point, and whether that was asked for. */
+async function weakened(green: GateResult[], whole: Whole): Promise<Gated> {
+  const { state, limits, ports, passed, run, room, ask } = whole
+  const history = await ports.repository.history(state)
+  const asked = passed.flatMap(({ id }) => state.records[id]?.expected ?? [])
+  const but = [...asked, ...history.flatMap(({ paths }) => paths)]
+  // A gate that a story made green for the first time says nothing with files as they were before that.
+  const atFork = green.filter(({ name }) => run.baseline[name]?.atFork === true)
+  const { results, paths } = await gatesAsItWas(run, atFork, { but }, ports, room)
+  const gates = [...green, ...results]
+  const [finding] = gateFindings(gates)
+  if (finding === undefined || limits.weakenedTests === 'warn')
+    return { gates, verdict: null, usage: emptyUsage() }
+  const said =
+    limits.weakenedTests === 'fail' ? null : await ask(gates, { from: run.from, to: run.commit, paths })
+  const usage = said?.usage ?? emptyUsage()
+  if (said !== null && said.verdict.kind !== 'reset' && said.verdict.kind !== 'none')
+    return { gates, verdict: said.verdict.kind === 'verified' ? null : said.verdict, usage }
+  const red = results.find(({ ok }) => !ok)
+  const broke = red === undefined ? null : await firstWeaker(red, paths, history, whole)
+  const why = said === null ? '' : `; ${saidWords(said.verdict)}`
+  const verdict = resetBy(broke ?? lastPassed(state, passed), `${finding}${why}`, red ?? green[0])
+  return { gates, verdict, usage }
+}
+
+/** The story of the first commit on which a gate is red with these files as they were. */
+function firstWeaker(red: GateResult, paths: readonly string[], history: History, whole: Whole) {
+  const { run, room, ports } = whole
+  return firstRed(history, async (commit) => {
+    const was = await ports.repository.asItWas(run.from, commit, { only: paths })
+    if (was === null) return false
+    await runAt(whole, commit, [])
+    await room.restore(was.commit)
+    const only = Object.keys(run.baseline).filter((name) => asItWasName(name) === red.name)
+    const again = { ...run, commit: was.commit, only, asItWas: true as const }
+    return (await room.gates.run(again, ports.signal)).some(({ ok }) => !ok)
+  })
+}
+
+/**
+ * The gates once more on `commit` with the files of tests and the settings of tools as they were at `from`, where the change
+ * touches such files. Gates that never were green before say nothing then, and are left out.
+ */
+export async function gatesAsItWas(
+  run: GateRun,
+  first: readonly GateResult[],
+  which: { but?: readonly string[]; only?: readonly string[] },
+  { repository, signal }: Pick<Ports, 'repository' | 'signal'>,
+  place: Pick<CleanRoom, 'restore' | 'gates'>,
+): Promise<{ results: GateResult[]; paths: string[] }> {
+  const only = first.filter(({ name, ok }) => ok && Object.hasOwn(run.baseline, name)).map(({ name }) => name)
+  const was = only.length === 0 ? null : await repository.asItWas(run.from, run.commit, which)
+  if (was === null || signal.aborted) return { results: [], paths: [] }
+  await place.restore(was.commit)
+  try {
+    const again = { ...run, commit: was.commit, only, asItWas: true as const, what: `${run.what}-as-it-was` }
+    const results = await place.gates.run(again, signal)
+    return { results: results.map((one) => withSkips(one, first)), paths: was.paths }
+  } finally {
+    await place.restore(run.commit)
+  }
+}
+
+/** A test that is skipped here says nothing here where it is gone: only how many are skipped shows it. */
+function withSkips(result: GateResult, first: readonly GateResult[]): GateResult {
+  const now = first.find(({ name }) => asItWasName(name) === result.name)?.tests
+  const gone = (result.tests?.skipped ?? 0) - (now?.skipped ?? 0)
+  if (!result.ok || now === undefined || gone <= 0) return result
+  const what = gone === 1 ? '1 test that was skipped is' : `${gone} tests that were skipped are`
+  return { ...result, findings: [...(result.findings ?? []), `${what} gone, or no longer skipped`] }
+}
+
+function saidWords(verdict: Verdict): string {
+  return verdict.kind === 'reset'
+    ? `a judge says that no story asks for it: ${verdict.reason}`
+    : 'no judge said that a story asks for it'
+}
+
+function resetBy(storyId: string | null, reason: string, gate: GateResult | undefined): Verdict {
+  if (storyId === null || gate === undefined) return { kind: 'none', message: reason }
+  const name = gate.asItWas === true ? {} : { gate: gate.name }
+  return { kind: 'reset', stories: [storyId], reason, detail: gate.output, ...name }
+}
+
+/** The clean room; where there is none, the work tree, as clean as it can be made. */
+async function roomOf({ state, ports }: Context): Promise<CleanRoom> {
+  if (ports.openCleanRoom !== null) return ports.openCleanRoom(state)
+  const { repository, gates } = ports
+  return {
+    gates,
+    restore: repository.restore,
+    async checkOut(commit) {
+      if (commit === state.green) return
+      await repository.renew(commit)
+      await gates.renew()
+    },
+    [Symbol.asyncDispose]: async () => {},
+  }
+}
+
+/** Where a gate that only the whole shows to be red is mended, if no commit can be named. */
+function lastPassed(state: State, passed: readonly Story[]): string | null {
+  const isPassed = (id: string) => passed.some((story) => story.id === id)
+  const last = state.timeline.findLast(({ storyId, result }) => result === 'passed' && isPassed(storyId))
+  return last?.storyId ?? passed[0]?.id ?? null
+}

@@ -1,0 +1,92 @@
+// Cuts the model's key out of what a vendor answers: it may repeat what it was sent, on an error page or in a header.
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { type Duplex, Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+
+/** A shorter one is a word that stands everywhere by chance: people write `ollama` for a server that asks for none. */
+const SHORTEST_KEY = 8
+
+/** The key as it is, and as it stands within an address or JSON. */
+function formsOf(key: string): Buffer[] {
+  if (key.length < SHORTEST_KEY) return []
+  const forms = new Set([key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1)])
+  return [...forms].map((form) => Buffer.from(form))
+}
+
+/** As long as what it stands for: lengths that were announced stay true. */
+const IN_ITS_PLACE = '*'
+
+/**
+ * Passes bytes on as they come, with other ones in the place of the key. Of a chunk only the end waits that may be the
+ * beginning of a key. `hear` gets the bytes as they came.
+ */
+export function keyCutter(key: string, hear: (chunk: Buffer) => void = () => {}): Transform {
+  const forms = formsOf(key)
+  let held: Buffer = Buffer.alloc(0)
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hear(chunk)
+      const whole = cut(held.length === 0 ? chunk : Buffer.concat([held, chunk]), forms)
+      const waits = Math.max(0, ...forms.map((form) => beginning(whole, form)))
+      held = whole.subarray(whole.length - waits)
+      done(null, whole.subarray(0, whole.length - waits))
+    },
+    flush(done) {
+      done(null, held)
+    },
+  })
+}
+
+/** How many bytes at the end of `whole` are the beginning of `form`, and not all of it. */
+function beginning(whole: Buffer, form: Buffer): number {
+  for (let length = Math.min(form.length - 1, whole.length); length > 0; length -= 1)
+    if (whole.subarray(whole.length - length).equals(form.subarray(0, length))) return length
+  return 0
+}
+
+function cut(bytes: Buffer, forms: readonly Buffer[]): Buffer {
+  let found = bytes
+  for (const form of forms)
+    for (let at = found.indexOf(form); at >= 0; at = found.indexOf(form, at + form.length)) {
+      // Others hold the bytes that came.
+      if (found === bytes) found = Buffer.from(bytes)
+      found.fill(IN_ITS_PLACE, at, at + form.length)
+    }
+  return found
+}
+
+export function withoutKey(headers: IncomingHttpHeaders, key: string): IncomingHttpHeaders {
+  const forms = formsOf(key)
+  const clean = (text: string) => cut(Buffer.from(text, 'latin1'), forms).toString('latin1')
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.map(clean) : value === undefined ? value : clean(value),
+    ]),
+  )
+}
+
+const DECODERS: Readonly<Record<string, () => Duplex>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+}
+
+/** The answer as if it had come plain, for a server may pack it although it was asked not to. Throws for what cannot be read. */
+export function readable({ headers, statusCode }: IncomingMessage, isHead: boolean) {
+  const { 'content-encoding': encoding = '', 'content-length': _length, ...others } = headers
+  const names = encoding
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim())
+  const packed = names.filter((name) => name !== '' && name !== 'identity').reverse()
+  const hasBody = !isHead && statusCode !== 204 && statusCode !== 304
+  if (packed.length === 0 || !hasBody) return { headers, decoders: [] }
+  const decoders = packed.map((name) => {
+    const decoder = DECODERS[name]
+    if (decoder === undefined) throw new Error('the answer is in an encoding that cannot be read')
+    return decoder()
+  })
+  return { headers: others, decoders }
+}

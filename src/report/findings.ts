@@ -1,0 +1,93 @@
+// What a person has to look at before believing a run: remarks of the guard and of gates on what passed. In the first lines of every
+// surface, one short line each.
+import { gateFindings } from '../model/gate.ts'
+import type { State } from '../model/state.ts'
+import { oneLine } from '../model/text.ts'
+import { list, stacked } from './blocks.ts'
+import { link } from './escape.ts'
+import { inMarkdown, type Sentence, says } from './sentence.ts'
+import { many } from './words.ts'
+
+/** Of a story, or of the whole (null). `text` is hostile. */
+export type ReviewFinding = { storyId: string | null; text: string }
+export type Findings = { shown: ReviewFinding[]; more: number; total: number }
+
+const MOST = 5
+const LONGEST = 160
+
+export function findingsOf(state: State): Findings {
+  const { prd, records, verification } = state
+  const own = prd.userStories
+    .filter(({ passes }) => passes)
+    .map(({ id }) => {
+      const { gates = [], remarks = [] } = records[id] ?? {}
+      return [...gateFindings(gates), ...remarks].map((text) => ({ storyId: id, text }))
+    })
+  const whole = [
+    ...flakyGates(state),
+    ...(verification.remarks ?? []).map((remark) => `final verification: ${remark}`),
+    ...(isBlind(state) ? [NO_EVIDENCE] : []),
+  ].map((text) => ({ storyId: null, text }))
+  const total = own.reduce((sum, remarks) => sum + remarks.length, whole.length)
+  const shown: ReviewFinding[] = []
+  // The first of each story before the second of any: none hides another.
+  const lists = [...own.filter(({ length }) => length > 0), whole]
+  for (let at = 0; shown.length < Math.min(MOST, total); at += 1)
+    for (const findings of lists) {
+      const one = findings[at]
+      if (one !== undefined && shown.length < MOST) shown.push(one)
+    }
+  return { shown, more: total - shown.length, total }
+}
+
+const NO_EVIDENCE = "the final verification named no evidence: that the criteria are met is a judge's word"
+
+function isBlind({ prd, verification }: State): boolean {
+  const judged = verification.approved ? prd.userStories.filter(({ passes }) => passes) : []
+  return judged.length > 0 && judged.every(({ lastResult }) => !lastResult?.evidence?.length)
+}
+
+/** Gates that nobody can rely on. */
+function flakyGates({ records }: State): string[] {
+  const flaky = new Map<string, string[]>()
+  for (const [id, { gates }] of Object.entries(records))
+    for (const gate of gates) if (gate.flaky) flaky.set(gate.name, [...(flaky.get(gate.name) ?? []), id])
+  return [...flaky].map(
+    ([name, ids]) => `gate ${name} is flaky: red and green on one tree, for ${ids.slice(0, 10).join(', ')}`,
+  )
+}
+
+/** One line each, to be rendered for its surface. */
+export function findingSentences({ shown }: Findings): Sentence[] {
+  return shown.map(({ storyId, text }) => {
+    const words = says`${{ text, most: LONGEST }}`
+    return storyId === null ? says`⚠️ ${words}` : says`⚠️ ${{ story: storyId }} ${words}`
+  })
+}
+
+/** Empty without any. `details`: the page that has all of them, or null. */
+export function findingsBlock(findings: Findings, details: string | null): string {
+  const { more, total } = findings
+  if (total === 0) return ''
+  const where = 'the check of each story has the details'
+  const pointer = details === null ? where : link(where, details)
+  const lines = findingSentences(findings).map(inMarkdown)
+  return stacked([
+    `**${countWords(total)}** to look at before you merge (${pointer})`,
+    list(more === 0 ? lines : [...lines, `and ${more} more`]),
+  ]).trim()
+}
+
+export function countWords(total: number): string {
+  return many(total, 'finding')
+}
+
+/** For terminals, where each is put out by whoever prints it. */
+export function findingLines(state: State): string[] {
+  const { shown, more } = findingsOf(state)
+  const lines = shown.map(({ storyId, text }) => {
+    const words = oneLine(text, LONGEST)
+    return storyId === null ? words : `${oneLine(storyId, 64)}: ${words}`
+  })
+  return more === 0 ? lines : [...lines, `and ${more} more: ralph report has all of them`]
+}

@@ -1,0 +1,66 @@
+// Errors of a disk that takes nothing more: which one it is, and what a person can do.
+import { accessSync, constants, lstatSync, statfsSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { dirname } from 'node:path'
+import { type Mistake, messageOf } from './errors.ts'
+
+type Kind = 'full' | 'read-only' | 'closed'
+
+const FIXES: Record<Kind, (place: string) => string> = {
+  full: (place: string) => `make room on the disk of ${place} (\`df -h ${place}\` shows it)`,
+  'read-only': (place: string) => `mount the disk of ${place} so that it can be written to`,
+  closed: (place: string) =>
+    `give yourself the right to write to ${place} (\`ls -ld ${place}\` shows who owns it)`,
+}
+const FOUND: Record<Kind, (place: string) => string> = {
+  full: (place: string) => `the disk of ${place} is full`,
+  'read-only': (place: string) => `the disk of ${place} is mounted read-only`,
+  closed: (place: string) => `${userInfo().username} may not write to ${place}${ownerOf(place)}`,
+}
+
+/** What is wrong with the disk; null for any other error. `usual` is the folder of one that names no path. */
+export function diskMistake(error: unknown, usual: string): Mistake | null {
+  const path = error instanceof Error && 'path' in error ? String(error.path) : null
+  const place = closestFolder(path ?? usual)
+  const kind = kindOf(error, place)
+  if (kind === null) return null
+  const fix = `${FIXES[kind](place)}, then run again: what was saved before is kept`
+  return { path: 'disk', found: FOUND[kind](place), expected: '', fix }
+}
+
+/** By the system's code, and of git, which has none, by the words that it prints for two of them. */
+function kindOf(error: unknown, place: string): Kind | null {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const words = messageOf(error)
+  if (/^(?:ENOSPC|EDQUOT)$/.test(code) || /no space left on device|disk quota exceeded/i.test(words))
+    return 'full'
+  if (code === 'EROFS' || /read-only file system/i.test(words)) return 'read-only'
+  if (code === 'EACCES' || code === 'EPERM') return 'closed'
+  // Node makes a folder and those above it, and where it may not, names the one that is missing.
+  const isMissing =
+    code === 'ENOENT' && error instanceof Error && 'syscall' in error && error.syscall === 'mkdir'
+  if (!isMissing) return null
+  if (attempted(() => accessSync(place, constants.W_OK) ?? true) === null) return 'closed'
+  return attempted(() => statfsSync(place).bavail) === 0 ? 'full' : null
+}
+
+/** The path, or the closest one above it that is there. */
+function closestFolder(path: string): string {
+  let at = path
+  while (at !== dirname(at) && lstatSync(at, { throwIfNoEntry: false }) === undefined) at = dirname(at)
+  return at
+}
+
+function ownerOf(path: string): string {
+  const owner = attempted(() => lstatSync(path).uid)
+  const own = process.getuid?.()
+  return owner === null || owner === own ? '' : `, which belongs to user ${owner}`
+}
+
+function attempted<T>(ask: () => T): T | null {
+  try {
+    return ask()
+  } catch {
+    return null
+  }
+}

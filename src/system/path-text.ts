@@ -1,0 +1,56 @@
+// Paths are bytes. As text, what is not UTF-8 stands as lone surrogates (U+DC80 to U+DCFF, as Python's surrogateescape has
+// it): the bytes come back as they were, and no two paths become one.
+import { isUtf8 } from 'node:buffer'
+
+/** Sequences of UTF-8, or a byte that belongs to none; bytes as latin1. So many at once that no stack is too small. */
+const SEQUENCES =
+  /((?:[\0-\x7f]|[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}){1,1000})|([\x80-\xff])/g
+const ESCAPED = /([\udc80-\udcff])/u
+const HALF = /\p{Cs}/u
+
+/** Of one path, or of a list of them that end in NUL. */
+export function pathText(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString('utf8')
+  return bytes.toString('latin1').split('\0').map(fromLatin1).join('\0')
+}
+
+export function pathBytes(path: string): Buffer {
+  if (!HALF.test(path)) return Buffer.from(path)
+  const parts = path.split(ESCAPED)
+  return Buffer.concat(
+    parts.map((part, at) => (at % 2 === 1 ? Buffer.from([part.charCodeAt(0) - 0xdc00]) : Buffer.from(part))),
+  )
+}
+
+/** From and to the bytes as latin1, as trees have them. */
+export function fromLatin1(path: string): string {
+  const bytes = Buffer.from(path, 'latin1')
+  if (isUtf8(bytes)) return bytes.toString('utf8')
+  return path.replace(SEQUENCES, (_, good?: string, bad = '') =>
+    good === undefined
+      ? String.fromCharCode(0xdc00 + bad.charCodeAt(0))
+      : Buffer.from(good, 'latin1').toString('utf8'),
+  )
+}
+export const toLatin1 = (path: string): string => pathBytes(path).toString('latin1')
+
+/** A path for `node:fs`, which would write U+FFFD for what is not UTF-8. */
+export function fsPath(path: string): string | Buffer {
+  return HALF.test(path) ? pathBytes(path) : path
+}
+
+/** A path for people: what is not UTF-8 as `\xe9`. It is no path any more. */
+export function shownPath(path: string): string {
+  return path.replace(/[\udc80-\udcff]/gu, hexOf)
+}
+
+/** The same between quotation marks, as JSON has them. */
+export function quotedPath(path: string, most = Number.POSITIVE_INFINITY): string {
+  const cut = path.length > most ? `${path.slice(0, most)}...` : path
+  const parts = cut.split(ESCAPED)
+  return `"${parts.map((part, at) => (at % 2 === 1 ? hexOf(part) : JSON.stringify(part).slice(1, -1))).join('')}"`
+}
+
+function hexOf(escaped: string): string {
+  return `\\x${(escaped.charCodeAt(0) - 0xdc00).toString(16)}`
+}

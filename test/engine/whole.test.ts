@@ -1,0 +1,268 @@
+// What "complete" means, in a chain of jobs: a clean clone passes, with the tests as they were, and a red gate is answered by a change.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { State } from '../../src/model/state.ts'
+import { Chain, type ChainOptions, goodTurn, story, type Turn } from './chain.ts'
+
+const EXPECTED: Turn = { answer: '<ralph>EXPECTED</ralph>' }
+const UNEXPECTED: Turn = { answer: '<ralph>UNEXPECTED</ralph>\n<ralph>REASON:no</ralph>' }
+
+/** A test by the shell: every file of tests/ says what a file of src/ has to hold. */
+const CHECK =
+  'for f in tests/*; do diff -q "$f" "src/$(basename $f)" || { echo "expected $(cat $f)"; exit 1; }; done'
+const BASE = { 'tests/base': 'base\n', '.gitignore': 'made/\n' }
+
+const chainOf = ({
+  inputs = {},
+  files = {},
+  ...options
+}: Partial<ChainOptions> & Pick<ChainOptions, 'script'>) =>
+  Chain.open({
+    stories: [story('US-001', 'one'), story('US-002', 'two', { priority: 2 })],
+    files: { ...BASE, ...files },
+    inputs: { 'final-verification': 'true', gates: `test: ${JSON.stringify(CHECK)}`, ...inputs },
+    ...options,
+  })
+
+const passed = ({ prd }: State) => prd.userStories.filter(({ passes }) => passes).map(({ id }) => id)
+const failureOf = async (chain: Chain, id: string) => (await chain.state()).records[id]?.failure
+
+test('work that only an ignored file holds does not count: the clean clone is red, and the story is reset', async () => {
+  const gates = 'test: "! ls src/uses-* 2>/dev/null || test -e made/work"'
+  await using chain = await chainOf({
+    inputs: { gates },
+    script: {
+      'US-001': [{ files: { 'src/uses-work': 'x\n', 'made/work': 'x\n' } }],
+      'US-002': [goodTurn('two')],
+    },
+  })
+  const { outcome } = await chain.go()
+  assert.equal(outcome, 'stuck')
+  assert.deepEqual(passed(await chain.state()), ['US-002'])
+})
+
+test('clean-room: off verifies in the checkout, with `prepare` in it', async () => {
+  await using chain = await chainOf({
+    inputs: {
+      'clean-room': 'off',
+      prepare: 'mkdir -p made && pwd >> made/where',
+      gates: 'test: test -e made/where',
+    },
+    script: { 'US-001': [goodTurn('one')], 'US-002': [goodTurn('two')] },
+  })
+  assert.equal((await chain.go()).outcome, 'complete')
+})
+
+test('the clean room has the name of the checkout, its own history and home, and what `prepare` makes from nothing', async () => {
+  const isClean =
+    'git rev-parse -q --verify origin/main && test -z "$(git status --porcelain)" && test "$(cat made/deps)" = 1'
+  const gate = `case $PWD in */clean-*/job-*) ${isClean};; *) test -e made/deps;; esac`
+  await using chain = await chainOf({
+    inputs: { gates: `test: ${JSON.stringify(gate)}`, prepare: 'mkdir -p made && echo 1 >> made/deps' },
+    script: { 'US-001': [goodTurn('one')], 'US-002': [goodTurn('two')] },
+  })
+  const { outcome, reason } = await chain.go()
+  assert.equal(outcome, 'complete', reason)
+  // For the job, and once more in the room.
+  assert.equal(chain.gates.filter((name) => name === 'prepare').length, 2)
+})
+
+test('a gate that is red on the whole resets the story that broke it, and runs for it until it is green', async () => {
+  const ui = 'ui: { run: "! grep -q broken src/page", when: ui }'
+  await using chain = await chainOf({
+    stories: ['US-001', 'US-002', 'US-003', 'US-004'].map((id, at) => story(id, id, { priority: at + 1 })),
+    files: { 'src/page': 'fine\n' },
+    inputs: { gates: `test: "true"\n${ui}`, 'iterations-per-job': '20', 'max-attempts': '5' },
+    script: {
+      'US-001': [goodTurn('one')],
+      // Breaks the page; then changes something else; then mends it.
+      'US-002': [
+        { files: { 'src/page': 'broken\n' } },
+        { files: { 'src/other': 'x\n' } },
+        { files: { 'src/page': 'mended\n' } },
+      ],
+      'US-003': [goodTurn('three')],
+      'US-004': [goodTurn('four')],
+    },
+  })
+  const { outcome, reason } = await chain.go()
+  assert.equal(outcome, 'complete', reason)
+  const { timeline, records } = await chain.state()
+  assert.deepEqual(
+    timeline.filter(({ result }) => result === 'reset').map(({ storyId }) => storyId),
+    ['US-002'],
+  )
+  assert.deepEqual(
+    timeline.filter(({ storyId }) => storyId === 'US-002').map(({ result }) => result),
+    ['passed', 'reset', 'rejected', 'passed'],
+  )
+  assert.equal(records['US-002']?.owes, undefined)
+})
+
+test('a story that a gate reset passes by no judge: a red gate is answered by a change', async () => {
+  await using chain = await chainOf({
+    stories: [story('US-001', 'one')],
+    files: { 'src/page': 'fine\n' },
+    inputs: { gates: 'test: "true"\nui: { run: "! grep -q broken src/page", when: ui }' },
+    script: { 'US-001': [{ files: { 'src/page': 'broken\n' } }, {}] },
+  })
+  assert.equal((await chain.go()).outcome, 'stuck')
+  const { summary = '' } = (await failureOf(chain, 'US-001')) ?? {}
+  assert.equal(summary, 'gate ui was red on the whole because of this story, and the session changed nothing')
+})
+
+test('a gate that is red, and green later on the same code, is flaky and passes nothing', async () => {
+  const count = 'echo x >> "$COUNT"; case $(wc -l < "$COUNT") in 2) exit 1;; esac'
+  await using chain = await chainOf({
+    stories: [story('US-001', 'one')],
+    inputs: { gates: `test: ${JSON.stringify(count)}`, 'gate-env': 'COUNT' },
+    env: { COUNT: `${process.env.TMPDIR ?? '/tmp'}/count-${process.pid}-${Date.now()}` },
+    script: { 'US-001': [goodTurn('one'), {}] },
+  })
+  assert.equal((await chain.go()).outcome, 'stuck')
+  const { summary = '', detail = '' } = (await failureOf(chain, 'US-001')) ?? {}
+  assert.equal(summary, 'gate test is flaky: red at the attempt before, and green now on the same code')
+  assert.match(detail, /^Red:[\s\S]*Green on the same code:/)
+})
+
+test('where a judge gives no verdict the gates do not run again: only a judge is asked', async () => {
+  await using chain = await chainOf({
+    stories: [story('US-001', 'one')],
+    script: { 'US-001': [goodTurn('one')], verify: [{ answer: 'hm' }, { answer: 'well' }, {}] },
+  })
+  assert.equal((await chain.go()).outcome, 'complete')
+  assert.equal(chain.sessions.filter(({ mode }) => mode === 'verify').length, 3)
+  // The baseline, the story, and the whole.
+  assert.equal(chain.gates.filter((name) => name === 'test').length, 3)
+})
+
+/** Agrees with whatever the code does now. */
+const WEAKENS: Turn = { files: { 'src/base': 'other\n', 'tests/base': 'other\n' } }
+
+for (const [judge, answers, outcome] of [
+  ['agrees', [EXPECTED], 'complete'],
+  ['disagrees', [UNEXPECTED], 'stuck'],
+  ['says VERIFIED to everything', [{}], 'stuck'],
+] as const) {
+  test(`edited expectations: a judge who ${judge}`, async () => {
+    await using chain = await chainOf({
+      stories: [story('US-001', 'one')],
+      script: { 'US-001': [WEAKENS], expectation: answers },
+    })
+    const ended = await chain.go()
+    assert.equal(ended.outcome, outcome, ended.reason)
+    const [asked] = chain.sessions.filter(({ findings }) => findings !== undefined)
+    assert.match(asked?.findings ?? '', /^gate test \(tests as they were\): red \(exit 1\): .*expected base/)
+    // What was asked for once is not asked again at the end.
+    const questions = chain.sessions.filter(({ findings }) => findings !== undefined).length
+    assert.equal(questions, outcome === 'complete' ? 1 : 3)
+  })
+}
+
+for (const [how, outcome] of [
+  ['fail', 'stuck'],
+  ['warn', 'complete'],
+  ['off', 'complete'],
+] as const) {
+  test(`edited expectations with weakened-tests: ${how}`, async () => {
+    await using chain = await chainOf({
+      stories: [story('US-001', 'one')],
+      inputs: { 'weakened-tests': how },
+      script: { 'US-001': [WEAKENS] },
+    })
+    const ended = await chain.go()
+    assert.equal(ended.outcome, outcome, ended.reason)
+    assert.equal(chain.gates.includes('test (tests as they were)'), how !== 'off')
+    assert.ok(chain.sessions.every(({ findings }) => findings === undefined))
+  })
+}
+
+test('a change of tests that the code passes as they were costs one run more, and no question', async () => {
+  await using chain = await chainOf({
+    stories: [story('US-001', 'one')],
+    script: { 'US-001': [{ files: { 'src/one': 'one\n', 'tests/one': 'one\n', 'tests/base': null } }] },
+  })
+  assert.equal((await chain.go()).outcome, 'complete')
+  assert.ok(chain.sessions.every(({ findings }) => findings === undefined))
+})
+
+test('two stories that weaken a test together are found on the whole, and the one that broke it is reset', async () => {
+  await using chain = await chainOf({
+    inputs: { 'iterations-per-job': '20' },
+    script: {
+      // Nothing breaks yet: the test is gone, and what it asked for still holds.
+      'US-001': [{ files: { 'tests/base': null, 'tests/one': 'one\n', 'src/one': 'one\n' } }],
+      'US-002': [
+        { files: { 'src/base': 'other\n' } },
+        { files: { 'src/base': 'base\n', 'src/two': 'two\n' } },
+      ],
+      expectation: [UNEXPECTED],
+    },
+  })
+  const ended = await chain.go()
+  assert.equal(ended.outcome, 'complete', ended.reason)
+  const { timeline } = await chain.state()
+  assert.deepEqual(
+    timeline.filter(({ result }) => result === 'reset').map(({ storyId }) => storyId),
+    ['US-002'],
+  )
+})
+
+test('a gate that counts failed tests and exits 0 all the same is red', async () => {
+  const count = 'grep -q broken src/page && echo "# fail 1" || printf "# pass 1\\n# fail 0\\n"'
+  await using chain = await chainOf({
+    stories: [story('US-001', 'one')],
+    files: { 'src/page': 'fine\n' },
+    inputs: { gates: `test: ${JSON.stringify(count)}` },
+    script: { 'US-001': [{ files: { 'src/page': 'broken\n' } }], expectation: [EXPECTED] },
+  })
+  assert.equal((await chain.go()).outcome, 'stuck')
+  const { kind, summary = '' } = (await failureOf(chain, 'US-001')) ?? {}
+  assert.deepEqual(
+    [kind, summary],
+    ['gates', 'gate test failed (exit 0, but 1 test failed by its own count)'],
+  )
+})
+
+/** Counts a test for each line of tests/, and skips those that say so. */
+const COUNTS =
+  'cat tests/* | grep -c . | sed "s/^/# pass /"; cat tests/* | grep -c skip | sed "s/^/# skipped /"; true'
+
+test('tests that a story adds to a file which stands are not missed on the whole', async () => {
+  await using chain = await chainOf({
+    stories: [story('US-001', 'one')],
+    inputs: { gates: `test: ${JSON.stringify(COUNTS)}` },
+    script: { 'US-001': [{ files: { 'tests/base': 'base\nmore\n', 'src/one': 'one\n' } }] },
+  })
+  const ended = await chain.go()
+  assert.equal(ended.outcome, 'complete', ended.reason)
+  assert.ok(chain.gates.includes('test (tests as they were)'))
+  assert.ok(chain.sessions.every(({ findings }) => findings === undefined))
+})
+
+test('a test that is skipped here and gone is a finding, however many tests of its own the story adds', async () => {
+  await using chain = await chainOf({
+    stories: [story('US-001', 'one')],
+    files: { 'tests/base': 'base\nskip\n' },
+    inputs: { gates: `test: ${JSON.stringify(COUNTS)}` },
+    script: { 'US-001': [{ files: { 'tests/base': 'base\n', 'tests/one': 'one\ntwo\n' } }] },
+  })
+  assert.equal((await chain.go()).outcome, 'stuck')
+  const { summary = '' } = (await failureOf(chain, 'US-001')) ?? {}
+  assert.match(
+    summary,
+    /^gate test \(tests as they were\): 1 test that was skipped is gone, or no longer skipped; no judge said/,
+  )
+})
+
+test('a file that a gate names, and that a change adds, is left out once: what it switches off is seen', async () => {
+  await using chain = await chainOf({
+    stories: [story('US-001', 'one')],
+    files: { 'src/page.js': 'fine\n' },
+    inputs: { gates: 'lint: "test -e .lintignore || ! grep broken src/page.js"' },
+    script: { 'US-001': [{ files: { 'src/page.js': 'broken\n', '.lintignore': 'src/page.js\n' } }] },
+  })
+  assert.equal((await chain.go()).outcome, 'stuck')
+  const { summary = '' } = (await failureOf(chain, 'US-001')) ?? {}
+  assert.match(summary, /^gate lint \(tests as they were\): red \(exit 1\): broken; no judge said/)
+})

@@ -1,0 +1,44 @@
+// Gates, services and pages for stories with a tag: told where no story has it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { unaskedTags } from '../../../src/app/tags.ts'
+import { readSettings, type Settings } from '../../../src/settings/index.ts'
+
+const FILE = `
+gates:
+  test: npm test
+  e2e: { run: npm run e2e, when: [e2e, slow] }
+services:
+  web: { start: npm start, ready: http://localhost:3000, when: [ui] }
+browser: { baseUrl: http://localhost:3000 }
+`
+
+function settingsOf(text: string): Settings {
+  const read = readSettings({ surface: 'cli', env: {}, file: { path: 'ralph.config.yml', text } })
+  assert.ok(read.ok, JSON.stringify(read))
+  return read.settings
+}
+
+const story = (...tags: string[]) => ({ tags, skipped: false })
+
+test('what no story asks for is named, with what then becomes of it', () => {
+  const settings = settingsOf(FILE)
+  const rest = 'and no story has it: it runs in the final verification alone'
+  assert.deepEqual(unaskedTags(settings, [story(), story('api')]), [
+    `gate e2e is for stories with the tag e2e or slow, ${rest}`,
+    `gate browser is for stories with the tag ui, ${rest}`,
+    `service web is for stories with the tag ui, ${rest}`,
+  ])
+  assert.deepEqual(unaskedTags(settings, [story('slow'), story('ui')]), [])
+  assert.equal(unaskedTags(settings, [story('slow'), { tags: ['ui'], skipped: true }]).length, 2)
+  assert.deepEqual(unaskedTags(settings, []), [])
+  const never = unaskedTags({ ...settings, finalVerification: false }, [story('ui')])
+  assert.deepEqual(never, [
+    'gate e2e is for stories with the tag e2e or slow, and no story has it: it never runs',
+  ])
+})
+
+test('a browser that is switched off is for no story', () => {
+  const off = settingsOf('gates: { test: npm test }\nbrowser: { enabled: false }\n')
+  assert.deepEqual(unaskedTags(off, [story()]), [])
+})

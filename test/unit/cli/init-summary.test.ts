@@ -1,0 +1,62 @@
+// The last screen of `ralph init`: twelve lines at most, and what is missing is among them.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parse } from 'yaml'
+import { NODE, openProject as open } from './init-project.ts'
+
+/** What stands behind the last empty line. */
+const lastScreen = (out: string) => out.trimEnd().split('\n\n').at(-1)
+
+const LINT = { 'package.json': JSON.stringify({ name: 'x', scripts: { lint: 'echo fine' } }) }
+const SECRET = 'the secret ANTHROPIC_API_KEY, for runs in CI, unless it is set already (commands above)'
+
+test('what was found and made, what is missing, and the next commands', async () => {
+  await using project = await open(NODE)
+  const { out } = project.init('--yes')
+  assert.equal(
+    lastScreen(out),
+    `Ralph is set up, but for what is missing.
+Found    JavaScript; agent claude
+Gates    lint, test (not tried: \`ralph doctor\` runs them)
+Files    6 files written
+Missing  ${SECRET}
+Next     git add --all && git commit -m "ci: Ralph"
+         ralph doctor
+         ralph plan`,
+  )
+  assert.match(lastScreen(project.init('--yes').out) ?? '', /^Files +all there, none written$/m)
+})
+
+test('however much is missing: twelve lines, the worst first', async () => {
+  const files = { ...LINT, '.gitignore': '.ralph/\n', '.github/actionlint.yaml': 'paths: { "a.yml": {} }\n' }
+  await using project = await open(files)
+  const { out } = project.ralph('init', '--yes', '--no-try', '--agent', 'cursor')
+  const lines = (lastScreen(out) ?? '').split('\n')
+  assert.ok(lines.length <= 12, `${lines.length} lines`)
+  const at = lines.findIndex((line) => line.startsWith('Missing'))
+  assert.equal(lines[at], 'Missing  a gate that runs tests')
+  assert.equal(lines[at + 1]?.trim(), 'the commit of the action in the place of <sha>: no run starts in CI')
+  assert.match(lines[at + 3] ?? '', /^ +and \d more: see the warnings above$/)
+  for (const word of ['no gate runs tests', '<sha>', 'cannot install cursor'])
+    assert.ok(out.includes(word), `the warnings say ${word} in full`)
+})
+
+test('without code there is no gate, and the screen says that first', async () => {
+  await using project = await open({})
+  const screen = lastScreen(project.init('--yes').out) ?? ''
+  assert.match(screen, /^Found +no code yet; agent claude\nGates +none\n/m)
+  assert.match(screen, /^Missing +a gate: no command checks what the agent does$/m)
+})
+
+test('both files hold the defaults that a newcomer should meet, and a configuration that is there wins', async () => {
+  await using project = await open(NODE)
+  project.init('--yes')
+  const config = parse(await project.read('ralph.config.yml'))
+  assert.deepEqual([config.weakenedTests, config.protectedPaths], ['judge', 'elsewhere'])
+  const workflow = await project.read('.github/workflows/ralph.yml')
+  assert.match(workflow, /^ {10}weakened-tests: judge # the tests as they were /m)
+  assert.match(workflow, /^ {10}protected-paths: elsewhere # /m)
+  await using other = await open({ ...NODE, 'ralph.config.yml': 'protectedPaths: [src/billing/**]\n' })
+  other.init('--yes')
+  assert.match(await other.read('.github/workflows/ralph.yml'), /^ {10}protected-paths: src\/billing\/\*\*/m)
+})

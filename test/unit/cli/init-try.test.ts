@@ -1,0 +1,95 @@
+// `ralph init` tries what it proposes, once and in a copy: what is green is written, what is red is named and left out.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { test } from 'node:test'
+import { parse } from 'yaml'
+import { openProject, type Project } from './init-project.ts'
+
+const pack = (scripts: Record<string, string>) => ({ 'package.json': JSON.stringify({ name: 'x', scripts }) })
+const PIN = ['--pin', 'a'.repeat(40)]
+const gatesIn = async (project: Project) => parse(await project.read('ralph.config.yml')).gates
+
+test('a red gate is left out, with the line that tells why and the line that brings it back; nothing is left behind', async () => {
+  const scripts = {
+    lint: 'echo working; echo "error: a.js is not clean" >&2; exit 3',
+    test: 'echo seen > written-by-test',
+    build: 'test ! -e ignored && mkdir built',
+  }
+  await using project = await openProject({ ...pack(scripts), '.gitignore': 'ignored\n', ignored: '' })
+  execFileSync('git', ['init', '-q'], { cwd: project.folder })
+  const { code, out } = project.ralph('init', '--yes', ...PIN)
+  assert.equal(code, 0)
+  assert.match(out, /runs the project's own code on this machine \(--no-try/)
+  assert.match(out, /^ {2}red +lint: npm run lint \(.*\) exit 3: error: a\.js is not clean$/m)
+  assert.match(out, /^ {2}green +test: npm test/m)
+  assert.match(out, /^ {6}lint: npm run lint$/m)
+  assert.deepEqual(await gatesIn(project), { test: 'npm test', build: 'npm run build' })
+  assert.ok(!('written-by-test' in (await project.all())))
+  assert.deepEqual(
+    readdirSync(project.temporary).filter((name) => name.startsWith('ralph-')),
+    [],
+  )
+  assert.match(project.ralph('init', '--yes', ...PIN).out, /^Nothing was written/m)
+  assert.doesNotMatch(project.ralph('init', '--yes', ...PIN).out, /Trying/)
+})
+
+test('a red test gate gives way to the script that tests alone; --no-try and gates by name run nothing', async () => {
+  const scripts = { lint: 'exit 1', test: 'npm run lint && npm run unit', unit: 'echo ran' }
+  await using project = await openProject(pack(scripts))
+  const { tried } = JSON.parse(project.ralph('init', '--json', ...PIN).out)
+  assert.deepEqual(
+    tried.map(({ name, run, state }: Record<string, string>) => `${state} ${name} ${run}`),
+    ['red lint npm run lint', 'red test npm test', 'green test npm run unit'],
+  )
+  assert.deepEqual(await gatesIn(project), { test: 'npm run unit' })
+
+  for (const flags of [
+    ['--no-try'],
+    ['--gates', 'test: touch ran'],
+    ['--no-try', '--gate', 'test=touch ran'],
+  ]) {
+    await using other = await openProject(pack({ test: 'touch ran' }))
+    const { code, out } = other.ralph('init', '--yes', ...PIN, ...flags)
+    assert.equal(code, 0)
+    assert.doesNotMatch(out, /Trying|green/)
+  }
+})
+
+test('where all are red nothing is written, and each is named', async () => {
+  await using project = await openProject(pack({ test: 'echo "Error: no database"; exit 2' }))
+  const { code, err } = project.ralph('init', '--yes', ...PIN)
+  assert.equal(code, 64)
+  assert.match(err, /no gate that is green: test \(npm test\) exit 2: Error: no database/)
+  assert.match(err, /--no-try/)
+  assert.deepEqual(Object.keys(await project.all()), ['package.json'])
+})
+
+test('what cannot be judged here is written as it is, with a warning: a program that is missing, a prepare that fails', async () => {
+  await using missing = await openProject({
+    Makefile: 'test:\n\t./run\n',
+    'go.mod': 'module x\n',
+    'x.go': 'package x\n',
+  })
+  await missing.write({ '.git/bin/go': '#!/bin/sh\nexit 127\n' })
+  execFileSync('chmod', ['+x', `${missing.folder}/.git/bin/go`])
+  execFileSync('git', ['init', '-q'], { cwd: missing.folder })
+  const { out } = missing.ralph('init', '--yes', ...PIN)
+  assert.match(out, /warning: test could not be judged here \(exit 127/)
+  assert.deepEqual(Object.keys(await gatesIn(missing)), ['vet', 'test', 'build'])
+
+  await using unprepared = await openProject(pack({ test: 'touch ran' }))
+  const failing = unprepared.ralph('init', '--yes', ...PIN, '--prepare', 'echo "error: offline"; exit 5')
+  assert.match(failing.out, /warning: prepare exit 5 here, so no gate was tried.*error: offline/)
+  assert.deepEqual(await gatesIn(unprepared), { test: 'npm test' })
+})
+
+test('a project whose gates only look at the code, with no test, is told so', async () => {
+  const files = { 'pyproject.toml': '[tool.mypy]\n', 'calc.py': '' }
+  await using project = await openProject(files)
+  const { code, out } = project.init('--yes')
+  assert.equal(code, 0)
+  assert.match(out, /warning: no gate runs tests/)
+  await using tested = await openProject({ ...files, 'test_calc.py': 'def test_a():\n    pass\n' })
+  assert.doesNotMatch(tested.init('--yes').out, /no gate runs tests/)
+})

@@ -1,0 +1,116 @@
+// The companion workflow of a required check `ralph`: under which name its job answers, and what it answers in a merge queue.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import { parse } from 'yaml'
+import { Checks } from '../../../src/github/checks.ts'
+import { ROOT } from '../../e2e/site.ts'
+import { type GitHub, startGitHub } from '../../standin/github.ts'
+import { interpolateText } from '../../standin/runner/expressions.ts'
+import { connected } from '../github/connected.ts'
+import { rollupCheck } from '../report/rendered.ts'
+import { complete, limits, midRun, NOW } from '../report/samples.ts'
+
+const companion = parse(await readFile(join(ROOT, 'examples', 'ralph-required.yml'), 'utf8'))
+const { answer } = companion.jobs
+const facts = { repositoryUrl: 'https://github.com/acme/shop', runUrl: null, limits, now: NOW, notes: [] }
+
+const nameFor = (github: object) =>
+  interpolateText(answer.name, {
+    contexts: { github: { event: {}, ...github } },
+    standing: { success: true, failure: false, cancelled: false },
+    workspace: null,
+  })
+const pullFrom = (head_ref: string, repository: number | null) => ({
+  event_name: 'pull_request',
+  head_ref,
+  event: {
+    repository: { id: 7 },
+    pull_request: { head: { repo: repository === null ? null : { id: repository } } },
+  },
+})
+
+test('the companion answers as `ralph` for everybody but a branch of Ralph, where its own job posts that check', () => {
+  assert.equal(nameFor(pullFrom('fix-typo', 7)), 'ralph')
+  assert.equal(nameFor(pullFrom('my/ralph/x', 7)), 'ralph')
+  assert.equal(nameFor(pullFrom('ralph/x', 8)), 'ralph', 'of a fork')
+  assert.equal(nameFor(pullFrom('ralph/x', null)), 'ralph', 'of a fork that was deleted')
+  assert.equal(nameFor({ event_name: 'merge_group', head_ref: '' }), 'ralph')
+  const own = nameFor(pullFrom('ralph/auth', 7))
+  assert.notEqual(own, 'ralph', 'of two checks with one name GitHub wants both')
+  assert.notEqual(own, '')
+})
+
+test('the companion is never skipped, filters no pull request, and may only read', () => {
+  assert.deepEqual(companion.on, { pull_request: null, merge_group: null })
+  assert.equal(answer.if, undefined, 'a job that is skipped counts as one that passed')
+  assert.deepEqual(companion.permissions, {})
+  assert.deepEqual(answer.permissions, { checks: 'read', 'pull-requests': 'read' })
+  for (const step of answer.steps) assert.equal(step.uses, undefined, 'nothing is checked out')
+})
+
+type Answered = { code: number; said: string }
+
+/** The script of the step for merge groups, as the runner starts it, with the token that the job has. */
+async function inQueue(github: GitHub, group: string): Promise<Answered> {
+  const { run, env } = answer.steps.find(({ env: its }: { env?: object }) => its !== undefined)
+  const token = github.mintJobToken({ checks: 'read', pull_requests: 'read' })
+  const GITHUB_REPOSITORY = `${github.owner}/${github.repo}`
+  const own = { TOKEN: token, GROUP: group, PREFIX: env.PREFIX }
+  const from = { PATH: process.env.PATH, GITHUB_API_URL: github.url, GITHUB_REPOSITORY }
+  return new Promise((done) => {
+    execFile(
+      'bash',
+      ['--noprofile', '--norc', '-e', '-c', run],
+      { env: { ...from, ...own } },
+      (error, out, err) => done({ code: error === null ? 0 : Number(error.code), said: `${out}${err}` }),
+    )
+  })
+}
+
+const groupOf = (number: number) =>
+  `refs/heads/gh-readonly-queue/main/pr-${number}-${'0123456789abcdef'.repeat(3).slice(0, 40)}`
+
+test('in a merge queue: other people pass at once, Ralph only where its run is complete', async () => {
+  await using github = await startGitHub({ people: { alice: 'admin' } })
+  const posted = connected(github, github.mintJobToken({ checks: 'write' }))
+  const sha = await github.commit('ralph/auth', { 'a.txt': 'a' }, 'work', 'alice')
+  await github.commit('fix-typo', { 'b.txt': 'b' }, 'typo', 'alice')
+  const other = await github.openPull('alice', { head: 'fix-typo' })
+  const own = await github.openPull('alice', { head: 'ralph/auth' })
+  const ask = (number: number) => inQueue(github, groupOf(number))
+
+  assert.deepEqual(await ask(other.number), {
+    code: 0,
+    said: `Pull request ${other.number} is none of Ralph's.\n`,
+  })
+  const none = await ask(own.number)
+  assert.equal(none.code, 1)
+  assert.match(none.said, /is not there: comment \/ralph verify/)
+
+  // A job of somebody else's that is called so, too, says nothing about the run.
+  await posted.api.rest.checks.create({
+    ...{ ...posted.at, name: 'ralph', head_sha: sha, status: 'completed', conclusion: 'success' },
+  })
+  assert.equal((await ask(own.number)).code, 1)
+
+  const checks = new Checks(posted, 'checks', 'auth')
+  await checks.post(sha, [rollupCheck(midRun(), facts)])
+  const open = await ask(own.number)
+  assert.equal(open.code, 1)
+  assert.match(open.said, /is in progress\./)
+  await checks.post(sha, [rollupCheck(complete(), facts)])
+  assert.deepEqual(await ask(own.number), {
+    code: 0,
+    said: `The check ralph of pull request ${own.number} is success.\n`,
+  })
+  assert.deepEqual(github.violations, [])
+})
+
+test('a merge group that cannot be read passes nobody', async () => {
+  await using github = await startGitHub({ people: { alice: 'admin' } })
+  for (const group of ['refs/heads/main', groupOf(999), '"; exit 0; "'])
+    assert.notEqual((await inQueue(github, group)).code, 0, group)
+})

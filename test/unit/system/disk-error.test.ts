@@ -1,0 +1,59 @@
+// What is said of a disk that takes nothing more: where, and what to do.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { diskMistake } from '../../../src/system/disk-error.ts'
+import { lacks } from '../../machine/needs.ts'
+
+const coded = (code: string, message: string, more: object = {}) =>
+  Object.assign(new Error(message), { code, ...more })
+
+test('a full disk and one that is mounted read-only, by the code or by what git prints; any other error is none', () => {
+  const here = tmpdir()
+  for (const error of [
+    coded('ENOSPC', 'ENOSPC: no space left on device, write'),
+    new Error('git write-tree: error: unable to write file .git/objects/ab/cd: No space left on device'),
+  ]) {
+    const said = diskMistake(error, here)
+    assert.equal(said?.found, `the disk of ${here} is full`)
+    assert.match(said?.fix ?? '', /^make room on the disk of .* run again: what was saved before is kept$/)
+  }
+  const readOnly = diskMistake(coded('EROFS', 'x', { path: join(here, 'nothing', 'there') }), '/')
+  assert.equal(readOnly?.found, `the disk of ${here} is mounted read-only`)
+  for (const error of [
+    coded('ENOENT', 'ENOENT: no such file or directory, open', { syscall: 'open', path: '/nothing' }),
+    coded('ENOENT', 'ENOENT: no such file or directory, mkdir', { syscall: 'mkdir', path: join(here, 'x') }),
+    new Error('git push: Permission denied (publickey)'),
+    'thrown',
+  ])
+    assert.equal(diskMistake(error, here), null)
+})
+
+test('a folder that is closed is named with its owner, where that is another user', () => {
+  const error = coded('EACCES', "EACCES: permission denied, mkdir '/proc/1/x/y'", { path: '/proc/1/x/y' })
+  const said = diskMistake(error, '/')
+  assert.match(said?.found ?? '', /^\S+ may not write to \/proc\/1(?:, which belongs to user 0)?$/)
+  assert.match(said?.fix ?? '', /`ls -ld \/proc\/1` shows who owns it/)
+})
+
+test('Node names a missing folder where a disk is full: what the disk says counts', {
+  skip: lacks('root', 'mount'),
+}, () => {
+  const disk = mkdtempSync(join(tmpdir(), 'ralph-full-'))
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', disk])
+  try {
+    mkdirSync(join(disk, 'a'))
+    assert.throws(() => writeFileSync(join(disk, 'fill'), Buffer.alloc(1 << 20)), /ENOSPC/)
+    const error = coded('ENOENT', 'ENOENT: no such file or directory, mkdir', {
+      syscall: 'mkdir',
+      path: join(disk, 'a/b/c'),
+    })
+    assert.equal(diskMistake(error, '/')?.found, `the disk of ${join(disk, 'a')} is full`)
+  } finally {
+    execFileSync('umount', [disk])
+    rmSync(disk, { recursive: true })
+  }
+})
