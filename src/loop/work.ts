@@ -88,14 +88,12 @@ function unanswered(storyId: string, { records }: State): Failure | null {
   return { kind: 'empty-diff', summary, detail: failure?.detail ?? '' }
 }
 
-/** Whether the code is what a gate was red on at the attempt before: nothing was changed since. */
+/** Whether the code is what a gate was red on at the attempt before. One that was given back since may have left other work. */
 async function isAsItWasRed({ storyId }: AttemptIn<'worked'>, { state, ports }: Context): Promise<boolean> {
-  const [record, kept] = [state.records[storyId], state.kept[storyId]]
-  if (kept === undefined || record?.failure?.kind !== 'gates' || redService(record.gates) !== undefined)
-    return false
+  const record = state.records[storyId]
+  if (record?.failure?.kind !== 'gates' || redService(record.gates) !== undefined) return false
   if (redGate(record.gates) === undefined && !record.gates.some(({ flaky }) => flaky === true)) return false
-  const now = await workAsItStands(storyId, state, ports)
-  return now?.tree === kept.tree && now.base === kept.base
+  return (await workAsItStands(storyId, state, ports))?.tree === record.breaker.tree
 }
 
 /** A set-up alone is no work on the story: a session that added nothing to it has changed nothing. */
