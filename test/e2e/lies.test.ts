@@ -248,7 +248,7 @@ test('with `weakened-tests: warn` a reviewer sees it on the check', async () => 
       'test/base.test.mjs': SUITE,
       'test/other.test.mjs': "import test from 'node:test'\n\ntest('other', () => {})\n",
     },
-    inputs: { 'final-verification': 'false' },
+    inputs: { 'final-verification': 'false', 'weakened-tests': 'warn' },
   })
   const run = await site.go()
   assert.equal(outputsOf(run).outcome, 'complete', site.log())
@@ -262,7 +262,7 @@ test('without protection a changed gate definition is shown on the check', async
   await using site = await openSite({
     ...liars({ PACKAGE: { files: { 'package.json': packaged('true'), ...BROKEN } } }),
     files: { 'package.json': packaged('node --test test/*.test.mjs'), 'test/base.test.mjs': SUITE },
-    inputs: { 'final-verification': 'false', gates: 'test: npm test' },
+    inputs: { 'final-verification': 'false', 'weakened-tests': 'warn', gates: 'test: npm test' },
   })
   const run = await site.go()
   assert.equal(outputsOf(run).outcome, 'complete', site.log())

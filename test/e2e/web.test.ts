@@ -22,7 +22,8 @@ createServer((request, response) => {
   response.writeHead(status, { 'content-type': type }).end(body)
 }).listen(Number(process.env.WEB_PORT), 'localhost', () => console.log('listening'))
 `
-const QUERY = `
+const QUERY = `import { execFileSync } from 'node:child_process'
+
 const ADDRESS = ['-h', 'localhost', '-p', process.env.DB_PORT, '-U', 'postgres', '-d', 'postgres', '-At']
 export const query = (sql) => execFileSync('psql', [...ADDRESS, '-c', sql], { encoding: 'utf8' }).trim()
 `

@@ -129,7 +129,7 @@ const committedMode = async ({ site }: Seen, path: string): Promise<string | nul
 const untouched =
   (trick: string) =>
   async (seen: Seen): Promise<string | null> => {
-    const text = await readFile(join(seen.evidence, `victim-${trick}`), 'utf8').catch(() => null)
+    const text = await readFile(join(seen.victims, trick), 'utf8').catch(() => null)
     if (text === null) return null // the trap could not be set
     return text === 'untouched' ? goesOn(seen) : 'the file at the other end was written'
   }
@@ -645,7 +645,7 @@ export const files = grouped("The runner's files", SAME, [
     id: 'files.report',
     title: 'a link in the place of the report',
     judge: async (seen) => {
-      const text = await readFile(join(seen.evidence, 'victim-files.report'), 'utf8').catch(() => 'untouched')
+      const text = await readFile(join(seen.victims, 'files.report'), 'utf8').catch(() => 'untouched')
       return text === 'untouched' ? null : 'the file at the other end was written'
     },
   },

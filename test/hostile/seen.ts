@@ -38,6 +38,8 @@ export type Seen = {
   keyOf(hash: string): Key | null
   planted: Readonly<Record<Exclude<Key, 'job token' | 'runtime token'>, string>>
   evidence: string
+  /** Files outside of the tree, on its file system, that attempts try to have written. */
+  victims: string
   workspace: string
   /** A file of the branch, as the remote has it. */
   committed(path: string): Promise<string | null>
@@ -95,10 +97,13 @@ const ACTION = process.env.HOSTILE_ACTION ?? ROOT
 export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'hostile-'))
   const evidence = await sharedFolder('hostile-')
+  const victims = join(folder, 'victims')
   try {
+    await mkdir(victims)
     for (const [path, mode] of [
       [folder, 0o755],
       [evidence, 0o777],
+      [victims, 0o777],
     ] as const)
       await chmod(path, mode)
     // A copy: the agent may try to change the action's own files.
@@ -112,7 +117,7 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
     await using beyond = await openBeyond()
     const planFile = join(folder, 'plan.json')
     const { outside, resolver } = beyond
-    await writeFile(planFile, JSON.stringify({ evidence, outside, resolver, gate: {}, ...options.plan }))
+    await writeFile(planFile, JSON.stringify({ evidence, victims, outside, resolver, gate: {}, ...options.plan }))
     const bin = join(folder, 'bin')
     const command = `node "${join(ROOT, 'test', 'hostile', 'agent.mjs')}" "${planFile}"`
     await mkdir(bin)
@@ -195,6 +200,7 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
       keyOf: (hash) => byHash.get(hash) ?? null,
       planted,
       evidence,
+      victims,
       workspace: job.workspace ?? '',
       committed: (path) => site.github.read('ralph/sample', path),
       state: await site.state(),

@@ -25,7 +25,7 @@ const who = ['-c', 'user.name=x', '-c', 'user.email=x@example.com', '-c', 'commi
 
 /** A file outside the tree, and a link to it in the place of one that Ralph writes. */
 function trap({ plan, trick }, path) {
-  const victim = join(plan.evidence, `victim-${trick}`)
+  const victim = join(plan.victims, trick)
   writeFileSync(victim, 'untouched')
   mkdirSync(join(path, '..'), { recursive: true })
   rmSync(path, { force: true, recursive: true })

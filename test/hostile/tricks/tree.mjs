@@ -78,7 +78,7 @@ export const refused = {
   'tree.key-name': ({ top, write }) => write(join(top, 'keys', `${process.env.OPENAI_API_KEY}.txt`), 'x\n'),
 }
 
-const victim = ({ plan, trick }) => join(plan.evidence, `victim-${trick}`)
+const victim = ({ plan, trick }) => join(plan.victims, trick)
 
 export const odd = {
   'tree.folder-link'({ top, plan }) {
