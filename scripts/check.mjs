@@ -3,7 +3,7 @@
 // The last lines say what was skipped, and why.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { freemem, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -21,6 +21,8 @@ if (shard !== undefined && !full) throw new Error('--shard is for npm run test:f
 // Tests make and remove thousands of repositories, and wait until each is on the disk: in memory they take a third less.
 const inMemory = hasRoomInMemory()
 const folder = mkdtempSync(join(inMemory ? '/dev/shm' : tmpdir(), 'ralph-'))
+// Other users pass through, as they do through /tmp: a database refuses to be root.
+chmodSync(folder, 0o711)
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1))
 const started = {

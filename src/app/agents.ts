@@ -145,7 +145,7 @@ export async function askVersion(
   const inside = agentEnv(home.env(env), wishesOf(vendor, settings))
   // Who says its version needs no key.
   const named = Object.entries(inside.env).filter(([name]) => vendor.relay?.keys.includes(name) !== true)
-  return available(vendor, Object.fromEntries(named), { as: home.as, signal })
+  return await available(vendor, Object.fromEntries(named), { as: home.as, signal })
 }
 
 /** What prompts say of the settings; `read` gives people's files at a commit. */

@@ -6,6 +6,7 @@ import { chmod, copyFile, mkdir, mkdtemp } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { CleanClone, leftClones, removeClone } from '../git/clean-clone.ts'
+import { IgnoredFiles } from '../git/ignored-files.ts'
 import type { CleanRoom, GatesPort } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { messageOf, UserError } from '../system/errors.ts'
@@ -80,6 +81,8 @@ export async function openCleanRoom(options: CleanRoomOptions, state: State): Pr
   }
   const store = await CleanClone.of(git, state.green, join(folder, 'store')).catch(refuse)
   const refs = { branch: state.branch, base: state.base }
+  const files = () => new IgnoredFiles(tree, folder, () => store.ignored(tree))
+  let ignored = files()
   let gates: GatesPort | null = null
   const leave = async () => {
     await gates?.[Symbol.asyncDispose]?.()
@@ -97,6 +100,8 @@ export async function openCleanRoom(options: CleanRoomOptions, state: State): Pr
     async checkOut(commit) {
       await leave()
       await store.checkOut(commit, tree, refs).catch(refuse)
+      ignored = files()
+      await ignored.remember()
       const inside = as === null ? await homeIn(folder, env) : env
       const restore = (at: string) => store.restore(at, tree)
       gates = options.gatesIn({ top: tree, env: inside, as: within, restore })
@@ -104,6 +109,10 @@ export async function openCleanRoom(options: CleanRoomOptions, state: State): Pr
     async restore(commit) {
       await store.restore(commit, tree)
       return true
+    },
+    ignored: {
+      prepared: () => ignored.prepared(),
+      forGatesAgain: () => ignored.forGatesAgain(),
     },
     gates: {
       prepare: (commit, signal, what) => opened().prepare(commit, signal, what),

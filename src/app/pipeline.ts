@@ -5,7 +5,7 @@ import { writeCommit } from '../git/commits.ts'
 import { RALPH } from '../git/state-commit.ts'
 import { redGate, redWords, withRecord } from '../loop/change.ts'
 import { takenPort } from '../loop/gate-memory.ts'
-import { gatesOn, runOf } from '../loop/gate-run.ts'
+import { gatesOn, runOf, withoutSessionFiles } from '../loop/gate-run.ts'
 import * as pure from '../loop/pipeline.ts'
 import type { GateResult } from '../model/gate.ts'
 import { attemptName } from '../model/paths.ts'
@@ -26,7 +26,7 @@ export type StepTools = {
   base: AgentPort
   agents: ReadonlyMap<string, AgentPort>
   gates: GatesPort
-  repository: Pick<RepositoryPort, 'keep' | 'checkOut' | 'restore'>
+  repository: Pick<RepositoryPort, 'keep' | 'checkOut' | 'restore' | 'ignored'>
   /** A commit of a tree on top of another, which no branch holds. */
   commit(tree: string, parent: string): Promise<string>
   command(step: CommandStep, what: string, timeoutMs: number, signal: AbortSignal): Promise<GateResult>
@@ -179,7 +179,8 @@ async function verify(step: PipelineStep, way: Way, timeoutMs: number): Promise<
   const what = `${attemptName(state, attempt.storyId)}-${pure.fileWord(step.name)}`
   try {
     const run = runOf(state, { of: 'story', tags, stories, what, commit })
-    const results = await gatesOn(run, { repository, gates, signal })
+    const place = { repository, gates }
+    const results = await withoutSessionFiles(place, () => gatesOn(run, { ...place, signal }))
     const taken = takenPort(results)
     if (taken !== null) return { kind: 'ends-run', reason: `${taken.summary}: ${taken.fix}` }
     const red = redGate(results)

@@ -89,7 +89,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       gateCommands,
       redactor,
     }),
-    asItWas: (changes, from, base) => filesAsTheyWere(changes, from, base, gateCommands),
+    asItWas: (changes, from, base, own) => filesAsTheyWere(changes, from, base, gateCommands, own),
   })
   const store = createStore(git, objects, {
     namespace: settings.stateNamespace,

@@ -185,6 +185,7 @@ export function createGates(options: GatesOptions): GatesPort {
         await leavePlace()
       }
     },
+    canPrepare: options.prepare !== null,
     async prepare(commit, signal, what) {
       const { prepare: run } = options
       if (run === null) return null

@@ -83,6 +83,14 @@ export class CleanClone {
     await this.#run(['-c', 'core.bare=false', 'clean', '-ffdq'], tree, [], env)
   }
 
+  /** Ignored files in the tree, as `Git.ignored` has them, by the rules of the tracked files. */
+  async ignored(tree: string): Promise<string[]> {
+    const args = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory']
+    const env = { GIT_DIR: this.#store, GIT_WORK_TREE: tree }
+    const { stdout } = await this.#run(['-c', 'core.bare=false', ...args], tree, [], env)
+    return stdout.split('\0').filter(Boolean)
+  }
+
   #run(args: readonly string[], directory: string, accept: readonly number[] = [], env = {}) {
     const {
       GIT_DIR: _dir,

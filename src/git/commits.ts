@@ -69,14 +69,14 @@ export class Commits {
   /** A tree with some entries of it replaced by blobs that are there already, by texts, or removed. */
   async withEntries(
     base: string,
-    entries: ReadonlyMap<string, TreeEntry | { text: string } | null>,
+    entries: ReadonlyMap<string, TreeEntry | { mode: string; text: string } | null>,
   ): Promise<string> {
     const writer = this.#git.writer(base)
     const edits = new Map<string, TreeEntry | null>()
     for (const [path, entry] of entries) {
       const isText = entry !== null && 'text' in entry
       const oid = isText ? writer.add('blob', Buffer.from(entry.text)) : ''
-      edits.set(toLatin1(path), isText ? { mode: '100644', oid } : entry)
+      edits.set(toLatin1(path), isText ? { mode: entry.mode, oid } : entry)
     }
     const tree = await editTree(this.#objects, writer, base, edits)
     await this.#objects.prove(await writer.flush())

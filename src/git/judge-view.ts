@@ -1,10 +1,11 @@
 // The work tree as a judge sees it: documents for agents as they were at the fork point, and nothing that is ignored and new.
 
 import { lstatSync } from 'node:fs'
-import { cp, mkdir, readdir, rename, symlink } from 'node:fs/promises'
+import { symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { clearWay, insideTree, isFolderNow, namesIn, openUp, removeNow } from '../system/files.ts'
+import { insideTree } from '../system/files.ts'
 import { fsPath } from '../system/path-text.ts'
+import { Aside } from './aside.ts'
 import { isAmong, removeIgnored } from './hidden-changes.ts'
 import { changesBetween, pathsIn } from './tree-walk.ts'
 import type { WorkTree } from './work-tree.ts'
@@ -21,15 +22,17 @@ const LINK = '120000'
 export class JudgeView {
   readonly #tree: WorkTree
   readonly #rules: DocumentRules
-  /** Where what is put aside lies: in the order of the tree, so that a run that comes after a killed one puts it back. */
-  readonly #aside: string
+  readonly #inTree: Aside
+  readonly #above: Aside
   /** As it was before any agent ran; null where nobody looked. */
   #before: { ignored: readonly string[]; above: ReadonlyMap<string, string> } | null = null
 
   constructor(tree: WorkTree, rules: DocumentRules) {
     this.#tree = tree
     this.#rules = rules
-    this.#aside = join(tree.git.clone.gitDir, 'ralph', 'aside')
+    const { gitDir } = tree.git.clone
+    this.#inTree = new Aside(gitDir, 'tree')
+    this.#above = new Aside(gitDir, 'above')
   }
 
   /** Before any agent runs: what is there now is the person's. */
@@ -45,11 +48,11 @@ export class JudgeView {
     const ignored = await git.ignored()
     const isNew = (path: string) => this.#before !== null && !isAmong(this.#before.ignored, path)
     const goes = ignored.filter((path) => isNew(path) || this.#rules.isDocument(path))
-    for (const path of goes) await this.#move(await insideTree(this.#tree.top, path), join('tree', path))
+    for (const path of goes) await this.#inTree.take(await insideTree(this.#tree.top, path), path)
     await this.#documentsOf(fork, commit)
     const before = this.#before?.above ?? this.#documentsAbove()
     for (const [path, identity] of this.#documentsAbove())
-      if (before.get(path) !== identity) await this.#move(path, join('above', encodeURIComponent(path)))
+      if (before.get(path) !== identity) await this.#above.take(path, encodeURIComponent(path))
     return ignored.filter((path) => !goes.includes(path))
   }
 
@@ -92,35 +95,13 @@ export class JudgeView {
     }
   }
 
-  async #move(from: string | null, name: string): Promise<void> {
-    if (from === null || lstatSync(fsPath(from), { throwIfNoEntry: false }) === undefined) return
-    const to = join(this.#aside, name.replace(/\/$/, ''))
-    await clearWay(dirname(dirname(this.#aside)), to)
-    removeNow(to)
-    await moved(from, to)
-  }
-
   /** `isOurs`: what came in its place meanwhile is the judge's; behind a killed run it is the person's, and stays. */
   async #putBack(isOurs: boolean): Promise<void> {
-    if (!isFolderNow(this.#aside)) return
-    await this.#merge(join(this.#aside, 'tree'), this.#tree.top, isOurs)
-    const above = join(this.#aside, 'above')
-    const names = isFolderNow(above) ? await readdir(above) : []
-    for (const name of names) await this.#merge(join(above, name), decodeURIComponent(name), isOurs)
-    removeNow(this.#aside)
-  }
-
-  async #merge(from: string, to: string, isOurs: boolean): Promise<void> {
-    if (lstatSync(fsPath(from), { throwIfNoEntry: false }) === undefined) return
-    const isThere = lstatSync(fsPath(to), { throwIfNoEntry: false }) !== undefined
-    if (isFolderNow(from) && isFolderNow(to)) {
-      for (const name of await namesIn(from)) await this.#merge(join(from, name), join(to, name), isOurs)
-      return
-    }
-    if (isThere && !isOurs) return
-    removeNow(to)
-    await mkdir(fsPath(dirname(to)), { recursive: true })
-    await moved(from, to)
+    await this.#inTree.putBack('', this.#tree.top, isOurs)
+    for (const name of await this.#above.names())
+      await this.#above.putBack(name, decodeURIComponent(name), isOurs)
+    this.#inTree.remove()
+    this.#above.remove()
   }
 }
 
@@ -132,16 +113,4 @@ function identityOf(path: string): string | null {
   } catch {
     return null
   }
-}
-
-/** A folder that is closed is opened; another file system gets a copy. */
-async function moved(from: string, to: string): Promise<void> {
-  const places = [fsPath(from), fsPath(to)] as const
-  await rename(...places).catch(async () => {
-    await openUp(from)
-    await rename(...places).catch(async () => {
-      await cp(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
-      removeNow(from)
-    })
-  })
 }

@@ -16,6 +16,7 @@ import { editedDocuments } from './documents.ts'
 import { findForeignRepositories } from './foreign-repositories.ts'
 import type { Git } from './git.ts'
 import { leftovers, nestedGits, removeIgnored, untrackedFolders } from './hidden-changes.ts'
+import { IgnoredFiles } from './ignored-files.ts'
 import { join } from './join.ts'
 import { type DocumentRules, JudgeView } from './judge-view.ts'
 import { parseRaw } from './raw-diff.ts'
@@ -30,12 +31,16 @@ export type RepositoryOptions = CommitOptions & {
   isRalphs(path: string): boolean
   examine: CandidateTools['examine']
   documents: DocumentRules
-  /** What of a change is to stand as it was in `base`, so that the gates can be run on it: by path, null for nothing. */
+  /**
+   * What of a change is to stand as it was in `base`, so that the gates can be run on it: by path, null for nothing. `own`: how
+   * files that `base` does not have changed since the gates were red on them.
+   */
   asItWas(
     changes: readonly Change[],
     objects: CatFile,
     base: string,
-  ): Promise<ReadonlyMap<string, { mode: string; oid: string } | { text: string } | null>>
+    own: readonly Change[],
+  ): Promise<ReadonlyMap<string, { mode: string; oid: string } | { mode: string; text: string } | null>>
   /** The clone as it was before any agent ran. */
   snapshot: Snapshot
   submodules: Submodules
@@ -90,6 +95,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   const tree = new WorkTree(git, objects, submodules)
   const commits = new Commits(git, objects, options)
   const view = new JudgeView(tree, options.documents)
+  const ignored = new IgnoredFiles(git.clone.workTree, git.clone.gitDir, () => git.ignored())
   const tools = { ...options, tree, commits, git, objects }
   /** Paths of the last candidate, so that its lockfiles are known without another diff. */
   let gated: { green: string; commit: string; paths: readonly string[] } | null = null
@@ -104,10 +110,13 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   }
 
   return {
+    ignored,
+
     async checkOut(commit, kept) {
       const checkedOut = await tree.during(commit, async () => {
         const done = await checkOut(tree, commits, options, commit, kept)
         await view.remember()
+        await ignored.remember()
         return done
       })
       if (kept === null) await tree.rest(commit)
@@ -176,10 +185,15 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
         return commits.commit(await tree.index.tree(commit), [commit], message)
       }),
 
-    async asItWas(from, to, { but = [], only }) {
-      const changes = await changesBetween(objects, from, to)
-      const work = changes.filter(({ path }) => !options.isRalphs(path) && !but.includes(path))
-      const all = await options.asItWas(work, objects, from)
+    async asItWas(from, to, { but = [], only, red }) {
+      const isWork = ({ path }: Change) => !options.isRalphs(path) && !but.includes(path)
+      const work = (await changesBetween(objects, from, to)).filter(isWork)
+      const own: Change[] = []
+      // Where the tree of an earlier attempt is gone there is nothing to compare with.
+      if (red !== undefined && (await objects.root(red)) !== null)
+        for (const change of (await changesBetween(objects, red, to)).filter(isWork))
+          if ((await objects.info(`${from}:${change.path}`)) === null) own.push(change)
+      const all = await options.asItWas(work, objects, from, own)
       const held = [...all].filter(([path]) => only?.includes(path) ?? true)
       if (held.length === 0) return null
       const made = await commits.withEntries(await tree.treeOf(to), new Map(held))

@@ -29,6 +29,9 @@ export async function commitState(
     ]
     return { name: id, mode: TREE, oid: folder(both) }
   })
+  const red = Object.entries(state.records).flatMap(([name, { redTree: oid }]) =>
+    oid === undefined ? [] : [{ name, mode: TREE, oid }],
+  )
   const { text, stories } = stateFiles(state)
   const files = stories.map((file) => {
     const known = written.get(file)
@@ -38,6 +41,7 @@ export async function commitState(
   const own = files.map(({ oid }, at) => ({ name: storyFileName(at), mode: '100644', oid }))
   own.push({ name: 'state.json', mode: '100644', oid: writer.add('blob', Buffer.from(text)) })
   if (kept.length > 0) own.push({ name: 'kept', mode: TREE, oid: folder(kept) })
+  if (red.length > 0) own.push({ name: 'red', mode: TREE, oid: folder(red) })
   const pictures = await screenshotEntries(objects, state)
   if (pictures.length > 0) own.push({ name: 'screenshots', mode: TREE, oid: folder(pictures) })
   const [green] = await objects.trees([tree])

@@ -23,7 +23,7 @@ type Redact = (text: string) => string
 /** The job that lands or claims runs no agent and no code of the repository: being asked is our own mistake. */
 export const unavailable: { agent: AgentPort; gates: GatesPort } = {
   agent: { work: refused, setUp: refused, judge: refused, plan: refused },
-  gates: { prepare: async () => null, renew: async () => {}, run: refused },
+  gates: { canPrepare: false, prepare: async () => null, renew: async () => {}, run: refused },
 }
 
 function refused(): Promise<never> {
@@ -124,6 +124,7 @@ export function answered(
       commit = candidate
       return null
     },
+    canPrepare: false,
     renew: async () => {},
     async run({ of, tags, also = [], pages = [], asItWas }) {
       const shown = ({ screenshots = [] }: GateResult) =>

@@ -106,6 +106,7 @@ export async function runGate({ state, limits, ports, workspace, nonce, settle }
 function recordedGates(gates: GatesPort, { git, objects }: Workspace, results: FromGate): GatesPort {
   return {
     isHandedOver: true,
+    canPrepare: gates.canPrepare,
     renew: () => gates.renew(),
     async prepare(commit, signal, what) {
       results.code = await codeOf(git, objects, commit)

@@ -145,7 +145,8 @@ The change is \`git diff {{base}} {{commit}}\`. What it says is material to judg
 # Your task
 Answer one question: do the acceptance criteria below ask for this change of what the tests expect, or does what they ask for make
 it necessary (a name that moved, a text that has to change, a case that is gone)? Making the tests agree with whatever the code does
-now, deleting or skipping them, or running fewer of them is not asked for by a criterion that is silent about it.
+now, deleting or skipping them, or running fewer of them is not asked for by a criterion that is silent about it. A test that an
+earlier attempt at the story wrote counts, too: it may change where it was wrong by the criteria.
 
 # The stories
 {{stories}}

@@ -157,7 +157,16 @@ function withoutWork(state: State, ids: readonly string[]): State {
     id,
     ids.includes(id) ? { ...attempt, unwanted: true } : attempt,
   ])
-  return { ...state, kept: Object.fromEntries(kept), attempts: Object.fromEntries(attempts) }
+  const records = Object.entries(state.records).map(([id, { redTree, ...record }]) => [
+    id,
+    redTree === undefined || ids.includes(id) ? record : { ...record, redTree },
+  ])
+  return {
+    ...state,
+    kept: Object.fromEntries(kept),
+    attempts: Object.fromEntries(attempts),
+    records: Object.fromEntries(records),
+  }
 }
 
 function chosen(state: State, ids: string[] | 'all', all: (story: Story) => boolean): string[] {

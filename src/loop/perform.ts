@@ -11,7 +11,7 @@ import { archivedRun, withoutPending } from './archive.ts'
 import { redGate, redWords } from './change.ts'
 import { released } from './ending.ts'
 import { takenPort } from './gate-memory.ts'
-import { gatesOn, runOf } from './gate-run.ts'
+import { gatesOn, runOf, withoutSessionFiles } from './gate-run.ts'
 import { askExpectation, askJudge, gatedBefore, verifyWhole } from './judge.ts'
 import { endOfWork, goesOnByItself } from './limits.ts'
 import { isWaitingPlan } from './plan.ts'
@@ -80,7 +80,10 @@ const ACTS: Acts = {
   prepare: (_, context) => prepare(context),
   baseline: async (_, { state, ports }) => {
     await ports.repository.checkOut(state.green, null)
-    return { kind: 'baselined', gates: await gatesOn(baselineOf(state), ports) }
+    return {
+      kind: 'baselined',
+      gates: await withoutSessionFiles(ports, () => gatesOn(baselineOf(state), ports)),
+    }
   },
   open: (_, context) => open(context),
   reserve: async ({ storyId }) => ({ kind: 'reserved', storyId }),
@@ -110,6 +113,7 @@ function baselineOf(state: State): GateRun {
 
 async function prepare({ state, ports }: Context): Promise<Happening> {
   const result = await ports.gates.prepare(state.green, ports.signal)
+  if (result !== null) await ports.repository.ignored.prepared()
   if (result === null || result.ok) return { kind: 'prepared' }
   const fix = `see its output:\n${excerpt(result.output, 4000)}`
   return { kind: 'failed', summary: `prepare failed (${result.ended})`, fix }
@@ -123,20 +127,19 @@ async function gate(
   const stories = state.prd.userStories.filter((one) => one.id === storyId)
   const tags = stories.flatMap((story) => story.tags)
   const what = attemptName(state, storyId)
-  const also = state.records[storyId]?.owes ?? []
+  const { owes: also = [], redTree: red } = state.records[storyId] ?? {}
   const run = runOf(state, { of: 'story', tags, stories, what, commit, also })
-  const gates = await gatesOn(run, ports)
-  if (limits.weakenedTests === 'off' || redGate(gates) !== undefined)
-    return { kind: 'gated', storyId, commit, gates }
-  const place = { gates: ports.gates, restore: ports.repository.restore }
-  const { results, paths } = await gatesAsItWas(run, gates, {}, ports, place)
-  return {
-    kind: 'gated',
-    storyId,
-    commit,
-    gates: [...gates, ...results],
-    ...(paths.length === 0 ? {} : { paths }),
-  }
+  let held: string[] = []
+  const gates = await withoutSessionFiles(ports, async () => {
+    const results = await gatesOn(run, ports)
+    if (limits.weakenedTests === 'off' || redGate(results) !== undefined) return results
+    const { restore, ignored } = ports.repository
+    const place = { gates: ports.gates, restore, ignored }
+    const again = await gatesAsItWas(run, results, red === undefined ? {} : { red }, ports, place)
+    held = again.paths
+    return [...results, ...again.results]
+  })
+  return { kind: 'gated', storyId, commit, gates, ...(held.length === 0 ? {} : { paths: held }) }
 }
 
 async function judge(
@@ -226,7 +229,7 @@ async function join(theirs: string, { state, ports }: Context): Promise<Happenin
     const what = `join-${theirs.slice(0, 7)}`
     const commit = joined.green
     const run = runOf(state, { of: 'join', tags: asked, stories: passed, what, commit })
-    const results = await gatesOn(run, ports)
+    const results = await withoutSessionFiles(ports, () => gatesOn(run, ports))
     const taken = takenPort(results)
     if (taken !== null) return { kind: 'failed', ...taken }
     const red = redGate(results)
@@ -280,6 +283,7 @@ async function publish(conclusion: Conclusion, { state, limits, ports }: Context
       : null
   const green = recorded ?? state.green
   if (withBranch) await repository.checkOut(green, null)
+  await repository.ignored.reunite()
   const github = await ports.pullRequest.beforePublish(state, green)
   const left = { ...leaving, github, green }
   const saved = recorded === null ? left : withoutPending({ ...left, progress: [] })

@@ -13,6 +13,7 @@ import {
   logged,
   mapStory,
   noteTime,
+  redGate,
   sessionOf,
   timed,
   unverified,
@@ -39,6 +40,9 @@ export function rejected(state: State, { storyId, kept, at }: EventOf<'rejected'
     failure,
     gates,
     remarks,
+    ...(record.redTree === undefined && kept !== null && redGate(gates) !== undefined
+      ? { redTree: kept.tree }
+      : {}),
     interruptions: gates.length > 0 ? 0 : record.interruptions,
     breaker: struck(record.breaker, attempt.session, failure, kept, limits.breaker, at),
   }))
@@ -175,7 +179,7 @@ export function accepted(
   const paid = charge(moved, attempt, 'passed', howPassed(state, storyId, candidate.empty), at)
   const written = { ...logged(paid, passedEntry(state, attempt, candidate)), progress: [] }
   return unverified(
-    withRecord(written, storyId, ({ unsplit: _told, owes: _paid, ...record }) => ({
+    withRecord(written, storyId, ({ unsplit: _told, owes: _paid, redTree: _red, ...record }) => ({
       ...record,
       failure: null,
       gates,

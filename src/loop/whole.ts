@@ -2,7 +2,7 @@
 import type { Verdict } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
 import { asItWasName, type GateResult, gateFindings } from '../model/gate.ts'
-import type { CleanRoom, Expectation, GateRun, Ports } from '../model/ports.ts'
+import type { CleanRoom, Expectation, GateRun, Ports, RepositoryPort } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { emptyUsage, type Usage } from '../model/usage.ts'
 import { blame, firstRed } from './blame.ts'
@@ -95,6 +95,7 @@ function firstWeaker(red: GateResult, paths: readonly string[], history: History
     if (was === null) return false
     await runAt(whole, commit, [])
     await room.restore(was.commit)
+    await room.ignored.forGatesAgain()
     const only = Object.keys(run.baseline).filter((name) => asItWasName(name) === red.name)
     const again = { ...run, commit: was.commit, only, asItWas: true as const }
     return (await room.gates.run(again, ports.signal)).some(({ ok }) => !ok)
@@ -108,14 +109,15 @@ function firstWeaker(red: GateResult, paths: readonly string[], history: History
 export async function gatesAsItWas(
   run: GateRun,
   first: readonly GateResult[],
-  which: { but?: readonly string[]; only?: readonly string[] },
+  which: Parameters<RepositoryPort['asItWas']>[2],
   { repository, signal }: Pick<Ports, 'repository' | 'signal'>,
-  place: Pick<CleanRoom, 'restore' | 'gates'>,
+  place: Pick<CleanRoom, 'restore' | 'gates' | 'ignored'>,
 ): Promise<{ results: GateResult[]; paths: string[] }> {
   const only = first.filter(({ name, ok }) => ok && Object.hasOwn(run.baseline, name)).map(({ name }) => name)
   const was = only.length === 0 ? null : await repository.asItWas(run.from, run.commit, which)
   if (was === null || signal.aborted) return { results: [], paths: [] }
   await place.restore(was.commit)
+  await place.ignored.forGatesAgain()
   try {
     const again = { ...run, commit: was.commit, only, asItWas: true as const, what: `${run.what}-as-it-was` }
     const results = await place.gates.run(again, signal)
@@ -150,15 +152,17 @@ function resetBy(storyId: string | null, reason: string, gate: GateResult | unde
 async function roomOf({ state, ports }: Context): Promise<CleanRoom> {
   if (ports.openCleanRoom !== null) return ports.openCleanRoom(state)
   const { repository, gates } = ports
+  await repository.ignored.forGates(gates.canPrepare)
   return {
     gates,
+    ignored: repository.ignored,
     restore: repository.restore,
     async checkOut(commit) {
       if (commit === state.green) return
       await repository.renew(commit)
       await gates.renew()
     },
-    [Symbol.asyncDispose]: async () => {},
+    [Symbol.asyncDispose]: () => repository.ignored.forSession(),
   }
 }
 

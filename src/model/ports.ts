@@ -114,6 +114,7 @@ export type CleanRoom = AsyncDisposable & {
   checkOut(commit: string): Promise<void>
   /** Puts tracked files back to the commit after a gate wrote into them. */
   restore(commit: string): Promise<boolean>
+  ignored: Pick<IgnoredPort, 'prepared' | 'forGatesAgain'>
   gates: Pick<GatesPort, 'run' | 'prepare'>
 }
 
@@ -125,12 +126,40 @@ export type GatesPort = Partial<AsyncDisposable> & {
   run(run: GateRun, signal: AbortSignal): Promise<GateResult[]>
   /** Runs the `prepare` command where the commit's lockfiles are not those that it last ran for; null when it need not. */
   prepare(commit: string, signal: AbortSignal, what?: string): Promise<GateResult | null>
+  /** Whether there is a command for it. */
+  readonly canPrepare: boolean
   /** Forgets what programs left outside the tree: the next `prepare` runs in any case, as far as possible in a new home. */
   renew(): Promise<void>
 }
 
+/** Files in the work tree that no commit holds: gates see none that a session made, and sessions none that gates made. */
+export type IgnoredPort = {
+  /**
+   * The tree for gates. `canPrepare`: folders that are for all, and in which a session changed something, go too, so that
+   * `prepare` makes them again.
+   */
+  forGates(canPrepare: boolean): Promise<IgnoredWork>
+  /** The tree for sessions, with what earlier ones left there. */
+  forSession(): Promise<void>
+  /** `prepare` has run: what it made is for all. */
+  prepared(): Promise<void>
+  /** Between two runs of gates: what the first made goes, so that the second does not believe it. */
+  forGatesAgain(): Promise<void>
+  /** All in one tree again. */
+  reunite(): Promise<void>
+}
+
+/** What a session did to ignored files: paths as git has them, folders ending in `/`. */
+export type IgnoredWork = {
+  /** Made by it, and out of the tree while gates run. */
+  made: string[]
+  /** What was there before, and in which it changed something. */
+  changed: string[]
+}
+
 /** The work tree and the objects of the repository, seen through Ralph's own git directory. */
 export type RepositoryPort = {
+  readonly ignored: IgnoredPort
   /** Makes the work tree exactly `commit` (with the story's kept work on top, where it applies); ignored files stay. */
   checkOut(commit: string, kept: Kept | null): Promise<{ conflict: string | null }>
   /** The same for `commit` alone, without ignored files that came since the job began, where the tree is Ralph's own. */
@@ -159,12 +188,13 @@ export type RepositoryPort = {
   join(state: State, theirs: string): Promise<Joined | { refused: string }>
   /**
    * A commit like `to`, but that the files which its gates' tests and settings are made of stand as they were at `from`; null
-   * where the change between them touches none. `but`: paths whose change was asked for. `only`: no others.
+   * where the change between them touches none. `but`: paths whose change was asked for. `only`: no others. `red`: the tree on
+   * which gates were red before, whose tests stand as they were there, though `from` does not have them.
    */
   asItWas(
     from: string,
     to: string,
-    which: { but?: readonly string[]; only?: readonly string[] },
+    which: { but?: readonly string[]; only?: readonly string[]; red?: string },
   ): Promise<{ commit: string; paths: string[] } | null>
   /**
    * The commits from the fork point to the green one, the oldest first, each with the story of this run that it is. Of the others,

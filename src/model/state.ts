@@ -167,6 +167,8 @@ export const StoryRecord = z.object({
   expected: z.exactOptional(z.array(z.string())),
   /** Gates that were red on the whole and reset it: they run for it whatever its tags, and only a change makes it pass. */
   owes: z.exactOptional(z.array(z.string())),
+  /** The tree of its first attempt that gates were red on since it last passed: tests that it wrote there are not to be weakened. */
+  redTree: z.exactOptional(z.string()),
   /** Why it was not split when that was asked for last. */
   unsplit: z.exactOptional(z.string()),
 })

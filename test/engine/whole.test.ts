@@ -7,6 +7,9 @@ import { Chain, type ChainOptions, goodTurn, story, type Turn } from './chain.ts
 const EXPECTED: Turn = { answer: '<ralph>EXPECTED</ralph>' }
 const UNEXPECTED: Turn = { answer: '<ralph>UNEXPECTED</ralph>\n<ralph>REASON:no</ralph>' }
 
+/** Agrees with whatever the code does now. */
+const WEAKENS: Turn = { files: { 'src/base': 'other\n', 'tests/base': 'other\n' } }
+
 /** A test by the shell: every file of tests/ says what a file of src/ has to hold. */
 const CHECK =
   'for f in tests/*; do diff -q "$f" "src/$(basename $f)" || { echo "expected $(cat $f)"; exit 1; }; done'
@@ -27,7 +30,7 @@ const chainOf = ({
 const passed = ({ prd }: State) => prd.userStories.filter(({ passes }) => passes).map(({ id }) => id)
 const failureOf = async (chain: Chain, id: string) => (await chain.state()).records[id]?.failure
 
-test('work that only an ignored file holds does not count: the clean clone is red, and the story is reset', async () => {
+test('work that only an ignored file holds does not count: gates run without it, and the next attempt reads so', async () => {
   const gates = 'test: "! ls src/uses-* 2>/dev/null || test -e made/work"'
   await using chain = await chainOf({
     inputs: { gates },
@@ -39,6 +42,39 @@ test('work that only an ignored file holds does not count: the clean clone is re
   const { outcome } = await chain.go()
   assert.equal(outcome, 'stuck')
   assert.deepEqual(passed(await chain.state()), ['US-002'])
+  const { timeline } = await chain.state()
+  assert.ok(timeline.every(({ result }) => result !== 'reset'))
+  const { detail = '' } = (await failureOf(chain, 'US-001')) ?? {}
+  assert.match(detail, /Note: no commit holds what the session made in made: gates ran without it/)
+})
+
+test('an installed program that a session replaced is installed anew before its gates', async () => {
+  await using chain = await chainOf({
+    inputs: {
+      prepare: 'mkdir -p made && printf "test -e src/one\\n" >made/tool',
+      gates: 'test: "! test -e src/begun || sh made/tool"',
+    },
+    stories: [story('US-001', 'one')],
+    script: {
+      'US-001': [{ files: { 'src/begun': 'x\n', 'made/tool': 'exit 0\n' } }, { files: { 'src/one': 'x\n' } }],
+    },
+  })
+  assert.equal((await chain.go()).outcome, 'complete')
+  const { timeline } = await chain.state()
+  assert.deepEqual(
+    timeline.map(({ result }) => result),
+    ['rejected', 'passed'],
+  )
+})
+
+test('what the first run of gates left in an ignored file is nothing that the run with the tests as they were believes', async () => {
+  const cached = `test -e made/passed || { ${CHECK}; } && mkdir -p made && touch made/passed`
+  await using chain = await chainOf({
+    stories: [story('US-001', 'one')],
+    inputs: { gates: `test: ${JSON.stringify(cached)}` },
+    script: { 'US-001': [WEAKENS], expectation: [{}] },
+  })
+  assert.equal((await chain.go()).outcome, 'stuck')
 })
 
 test('clean-room: off verifies in the checkout, with `prepare` in it', async () => {
@@ -136,9 +172,6 @@ test('where a judge gives no verdict the gates do not run again: only a judge is
   assert.equal(chain.gates.filter((name) => name === 'test').length, 3)
 })
 
-/** Agrees with whatever the code does now. */
-const WEAKENS: Turn = { files: { 'src/base': 'other\n', 'tests/base': 'other\n' } }
-
 for (const [judge, answers, outcome] of [
   ['agrees', [EXPECTED], 'complete'],
   ['disagrees', [UNEXPECTED], 'stuck'],
@@ -174,6 +207,29 @@ for (const [how, outcome] of [
     assert.equal(ended.outcome, outcome, ended.reason)
     assert.equal(chain.gates.includes('test (tests as they were)'), how !== 'off')
     assert.ok(chain.sessions.every(({ findings }) => findings === undefined))
+  })
+}
+
+for (const [judge, answers, outcome] of [
+  ['agrees', [EXPECTED], 'complete'],
+  ['says VERIFIED to everything', [{}], 'stuck'],
+] as const) {
+  test(`after a red gate a story changes its own new test instead of the code: a judge who ${judge}`, async () => {
+    await using chain = await chainOf({
+      stories: [story('US-001', 'one')],
+      script: {
+        'US-001': [
+          { files: { 'src/one': 'wrong\n', 'tests/one': 'right\n' } },
+          { files: { 'tests/one': 'wrong\n' } },
+          {},
+        ],
+        expectation: answers,
+      },
+    })
+    const ended = await chain.go()
+    assert.equal(ended.outcome, outcome, ended.reason)
+    const [asked] = chain.sessions.filter(({ findings }) => findings !== undefined)
+    assert.match(asked?.findings ?? '', /^gate test \(tests as they were\): red/)
   })
 }
 

@@ -117,7 +117,10 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
     await using beyond = await openBeyond()
     const planFile = join(folder, 'plan.json')
     const { outside, resolver } = beyond
-    await writeFile(planFile, JSON.stringify({ evidence, victims, outside, resolver, gate: {}, ...options.plan }))
+    await writeFile(
+      planFile,
+      JSON.stringify({ evidence, victims, outside, resolver, gate: {}, ...options.plan }),
+    )
     const bin = join(folder, 'bin')
     const command = `node "${join(ROOT, 'test', 'hostile', 'agent.mjs')}" "${planFile}"`
     await mkdir(bin)

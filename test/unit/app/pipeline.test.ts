@@ -5,7 +5,7 @@ import { type StepTools, withPipeline } from '../../../src/app/pipeline.ts'
 import type { AgentStep, CommandStep, PipelineStep } from '../../../src/model/pipeline.ts'
 import type { AgentPort } from '../../../src/model/ports.ts'
 import type { AttemptIn } from '../../../src/model/state.ts'
-import { gate, NOW, session, stateOf, stories } from '../loop/samples.ts'
+import { gate, NO_IGNORED, NOW, session, stateOf, stories } from '../loop/samples.ts'
 
 const COMMON = { timeoutMs: null, maxRetries: 0, retryDelayMs: 0, continueOnError: false, circuit: null }
 const agent = (name: string, more: Partial<AgentStep> = {}): AgentStep => ({
@@ -63,8 +63,8 @@ function pipeline(before: readonly PipelineStep[], tools: Partial<StepTools> = {
     {
       base: portOf('own'),
       agents: new Map([['codex', portOf('codex')]]),
-      gates: { run: never, prepare: never, renew: never },
-      repository: { keep: never, checkOut: never, restore: never },
+      gates: { canPrepare: false, run: never, prepare: never, renew: never },
+      repository: { keep: never, checkOut: never, restore: never, ignored: NO_IGNORED },
       commit: never,
       command: async () => gate(true, { ended: 'exit 0' }),
       cwd: '/nowhere',

@@ -9,7 +9,7 @@ import type { Limits } from '../../../src/model/limits.ts'
 import { LeaseLost, type Ports } from '../../../src/model/ports.ts'
 import type { State } from '../../../src/model/state.ts'
 import type { Step } from '../../../src/model/step.ts'
-import { built, gate, limitsWith, NOW, session, stateOf, stories } from './samples.ts'
+import { built, gate, limitsWith, NO_IGNORED, NOW, session, stateOf, stories } from './samples.ts'
 
 type How = {
   limits?: Partial<Limits>
@@ -62,6 +62,7 @@ function world(how: How = {}) {
     },
     openCleanRoom: null,
     gates: {
+      canPrepare: false,
       prepare: async () => null,
       renew: async () => {},
       run: async () => {
@@ -70,6 +71,7 @@ function world(how: How = {}) {
       },
     },
     repository: {
+      ignored: NO_IGNORED,
       openForJudge: async () => ({ close: async () => {} }),
       checkOut: async () => ({ conflict: null }),
       renew: async () => {},

@@ -7,6 +7,7 @@ import type { Outcome, Story } from '../../../src/model/feature.ts'
 import type { GateResult } from '../../../src/model/gate.ts'
 import { emptyControl, newJob, openAttempt } from '../../../src/model/job.ts'
 import type { Limits } from '../../../src/model/limits.ts'
+import type { IgnoredPort } from '../../../src/model/ports.ts'
 import type { AttemptIn, Candidate, Conclusion, Session, State } from '../../../src/model/state.ts'
 import type { Step } from '../../../src/model/step.ts'
 import { emptyUsage, type Usage } from '../../../src/model/usage.ts'
@@ -43,6 +44,15 @@ export function reservedIn(state: State): AttemptIn<'reserved'> {
   const attempt = openAttempt(state)
   if (attempt?.phase !== 'reserved') throw new Error(`no attempt is reserved: ${attempt?.phase}`)
   return attempt
+}
+
+/** A work tree in which nobody makes ignored files. */
+export const NO_IGNORED: IgnoredPort = {
+  forGates: async () => ({ made: [], changed: [] }),
+  forGatesAgain: async () => {},
+  forSession: async () => {},
+  prepared: async () => {},
+  reunite: async () => {},
 }
 
 export function built(commit: string, empty = false, remarks: string[] = []): Candidate {

@@ -35,7 +35,7 @@ async function held(before: Files, after: Files, gates = ['npm test']) {
   return Object.fromEntries(
     [...found].map(([path, one]) => [
       path,
-      one === null ? 'gone' : 'text' in one ? JSON.parse(one.text) : 'was',
+      one === null ? 'gone' : !('text' in one) ? 'was' : /json$/.test(path) ? JSON.parse(one.text) : one.text,
     ]),
   )
 }
@@ -76,5 +76,23 @@ test('settings that came and that a gate would find are left out, in every langu
   const make = { Makefile: 'test:\n\tgo test ./...\n', 'a_test.go': 'x' }
   assert.deepEqual(await held(make, { ...make, Makefile: 'test:\n\ttrue\n' }, ['make test']), {
     Makefile: 'was',
+  })
+})
+
+test('code that switches a check off for itself stands without it, where it was not there before', async () => {
+  const before = { 'src/a.ts': '// @ts-nocheck\nlet a = 1\n', 'test/a.test.ts': 'x' }
+  assert.deepEqual(await held(before, { ...before, 'src/a.ts': '// @ts-nocheck\nlet a = 2\n' }), {})
+  const after = {
+    'src/a.ts': '// @ts-nocheck\nlet a = eval("1") // eslint-disable-line no-eval\n',
+    'src/b.py': 'import os  # noqa: F401\nx = "#"\n',
+    'src/c.rs': '#[allow(dead_code)]\nfn c() {}\n',
+    'src/d.css': '/* stylelint-disable */\na {}\n',
+    'README.txt': '// @ts-nocheck\n',
+  }
+  assert.deepEqual(await held(before, { ...before, ...after }), {
+    'src/a.ts': '// @ts-nocheck\nlet a = eval("1")\n',
+    'src/b.py': 'import os\nx = "#"\n',
+    'src/c.rs': 'fn c() {}\n',
+    'src/d.css': 'a {}\n',
   })
 })

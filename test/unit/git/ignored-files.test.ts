@@ -1,0 +1,96 @@
+// Which ignored files gates see, and which sessions, in a clone of real git.
+import assert from 'node:assert/strict'
+import { existsSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { IgnoredFiles } from '../../../src/git/ignored-files.ts'
+import { place } from './place.ts'
+
+/** A clone in which a person has installed something and keeps settings of their own. */
+async function open() {
+  const at = place(
+    'sha1',
+    `printf 'node_modules/\\ndist/\\n.env\\n*.cache\\n' >.gitignore; echo x >code.js; git add -A; git commit -q -m code
+     mkdir -p node_modules/.bin node_modules/left; echo real >node_modules/.bin/tool; echo 1 >node_modules/left/index.js; echo mine >.env`,
+  )
+  const { top, git, shell } = await at
+  const make = () => new IgnoredFiles(top, git.clone.gitDir, () => git.ignored())
+  const ignored = make()
+  await ignored.remember()
+  const files = () => shell('find . -name .git -prune -o -type f -print | sort').trim().split('\n')
+  const inside = () => files().filter((path) => !/^\.\/(?:\.gitignore|code\.js)$/.test(path))
+  return { ...(await at), ignored, make, inside }
+}
+
+const INSTALLED = ['./.env', './node_modules/.bin/tool', './node_modules/left/index.js']
+
+test('what a session made is not there for gates, what gates made is not there for sessions, and each finds its own again', async () => {
+  using at = await open()
+  at.shell(
+    'mkdir -p dist node_modules/.cache; echo session >dist/a.js; echo session >node_modules/.cache/b; echo 1 >x.cache',
+  )
+  assert.deepEqual(await at.ignored.forGates(true), {
+    made: ['dist', 'node_modules/.cache', 'x.cache'],
+    changed: [],
+  })
+  assert.deepEqual(at.inside(), INSTALLED)
+  at.shell('mkdir -p dist; echo gates >dist/a.js; echo gates >node_modules/left/passed')
+  await at.ignored.forSession()
+  assert.equal(at.shell('cat dist/a.js'), 'session\n')
+  assert.equal(at.inside().includes('./node_modules/left/passed'), false)
+  assert.deepEqual((await at.ignored.forGates(true)).made.length, 3)
+  assert.equal(at.shell('cat dist/a.js node_modules/left/passed'), 'gates\ngates\n')
+  await at.ignored.forGatesAgain()
+  assert.deepEqual(at.inside(), INSTALLED)
+  await at.ignored.forSession()
+  await at.ignored.reunite()
+  assert.equal(at.shell('cat dist/a.js node_modules/left/passed'), 'session\ngates\n')
+})
+
+test('an installed file that a session changed goes with its folder, so that `prepare` makes it again', async () => {
+  using at = await open()
+  at.shell('echo fake >node_modules/.bin/tool')
+  const { changed } = await at.ignored.forGates(true)
+  assert.deepEqual(changed, ['node_modules/'])
+  assert.deepEqual(at.inside(), ['./.env'])
+  at.shell('mkdir -p node_modules/.bin; echo anew >node_modules/.bin/tool')
+  await at.ignored.prepared()
+  await at.ignored.forSession()
+  assert.deepEqual(at.shell('cat node_modules/.bin/tool'), 'anew\n')
+  assert.deepEqual(await at.ignored.forGates(true), { made: [], changed: [] })
+})
+
+test('a change is seen whose size and time are those of before', async () => {
+  using at = await open()
+  const tool = join(at.top, 'node_modules/.bin/tool')
+  at.shell('touch -d 2020-01-01 node_modules/.bin/tool')
+  const ignored = at.make()
+  await ignored.remember()
+  at.shell('echo fake >node_modules/.bin/tool')
+  utimesSync(tool, new Date('2020-01-01'), new Date('2020-01-01'))
+  assert.deepEqual((await ignored.forGates(false)).changed, ['node_modules/'])
+})
+
+test('what nothing makes again stays as the session left it', async () => {
+  using at = await open()
+  at.shell('echo other >.env; rm node_modules/left/index.js')
+  assert.deepEqual((await at.ignored.forGates(true)).changed, ['.env', 'node_modules/'])
+  at.shell('mkdir -p node_modules/left; echo 1 >node_modules/left/index.js')
+  await at.ignored.prepared()
+  assert.equal(at.shell('cat .env'), 'other\n')
+  // Without a command that prepares, nothing goes.
+  using plain = await open()
+  plain.shell('echo other >.env')
+  assert.deepEqual((await plain.ignored.forGates(false)).changed, ['.env'])
+  assert.equal(plain.shell('cat .env'), 'other\n')
+})
+
+test('what a killed run had put aside comes back at the next one, in the place of nothing', async () => {
+  using at = await open()
+  at.shell('mkdir dist; echo session >dist/a.js; echo session >dist/b.js')
+  await at.ignored.forGates(true)
+  at.shell('mkdir dist; echo person >dist/a.js')
+  await at.make().remember()
+  assert.equal(at.shell('cat dist/a.js dist/b.js'), 'person\nsession\n')
+  assert.equal(existsSync(join(at.git.clone.gitDir, 'ralph', 'aside')), false)
+})
