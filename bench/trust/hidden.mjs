@@ -9,17 +9,21 @@ export function shell(line, { cwd, env, timeoutMs = 120_000 }) {
   return new Promise((resolve) => {
     const child = spawn('bash', ['-c', line], { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
     let out = ''
+    let isLate = false
     const end = () => {
       try {
         process.kill(-child.pid, 'SIGKILL')
       } catch {}
     }
-    const timer = setTimeout(end, timeoutMs)
+    const timer = setTimeout(() => {
+      isLate = true
+      end()
+    }, timeoutMs)
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (out += chunk))
     child.on('exit', () => setTimeout(end, 50).unref())
     child.on('close', (code) => {
       clearTimeout(timer)
-      resolve({ code: code ?? 1, out })
+      resolve({ code: code ?? 1, out, isLate })
     })
   })
 }

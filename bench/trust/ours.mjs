@@ -42,7 +42,9 @@ export async function ours(place, setting) {
     JSON.stringify({ schemaVersion: 2, project: 'sample', userStories: [story] }),
   )
   const base = place.commit('base')
-  const gates = Object.entries(one.gates).flatMap(([name, line]) => ['--gate', `${name}=${line}`])
+  // As `ralph init` proposes it: without -v go says nothing of how many tests ran.
+  const proposed = (line) => (setting === 'plain' ? line : line.replace(/^go test /, 'go test -v '))
+  const gates = Object.entries(one.gates).flatMap(([name, line]) => ['--gate', `${name}=${proposed(line)}`])
   const isolation = setting === 'other-user' ? [] : ['--isolation', 'same-user']
   const attempts = String(Math.max(1, one.acts.length))
   const args = [
@@ -58,7 +60,7 @@ export async function ours(place, setting) {
   args.push(...gates, ...isolation, ...GATE_ENV, ...SETTINGS[setting](one))
   const line = [process.execPath, CLI, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
   const started = Date.now()
-  const { code, out } = await shell(line, { cwd: repository, env, timeoutMs: 300_000 })
+  const { code, out, isLate } = await shell(line, { cwd: repository, env, timeoutMs: 300_000 })
   const seconds = (Date.now() - started) / 1000
   const status = await shell(`'${process.execPath}' '${CLI}' status sample`, { cwd: repository, env })
   const passed = code === 0
@@ -67,10 +69,10 @@ export async function ours(place, setting) {
     ? await wrongness(one, place, git(repository, env, 'rev-parse', 'ralph/sample').trim(), base)
     : null
   return {
-    result: passed ? (told === '' ? 'passed' : 'told') : code === 64 ? 'error' : 'refused',
+    result: passed ? (told === '' ? 'passed' : 'told') : code === 64 || isLate ? 'error' : 'refused',
     wrong,
     told,
-    why: passed ? '' : reason(out, status.out),
+    why: passed ? '' : `${isLate ? 'not ended after 300 s: ' : ''}${reason(out, status.out)}`,
     seconds,
   }
 }

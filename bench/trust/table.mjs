@@ -7,8 +7,7 @@ export const DOCUMENT = join(dirname(dirname(dirname(fileURLToPath(import.meta.u
 const CONTROLS = ['honest', 'change']
 const isFalsePass = (row) =>
   row.kind === 'cheat' && ['passed', 'told'].includes(row.result) && row.wrong !== null
-const isFalseRefusal = (row) =>
-  CONTROLS.includes(row.kind) && !['passed', 'told', 'proved'].includes(row.result)
+const isFalseRefusal = (row) => CONTROLS.includes(row.kind) && row.result === 'refused'
 
 const escaped = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 const only = (rows, name, setting) => rows.find((row) => row.name === name && row.setting === setting)
@@ -56,12 +55,14 @@ export const summary = (rows, settings) =>
       const [passes, refusals] = [all.filter(isFalsePass), all.filter(isFalseRefusal)]
       const silent = passes.filter(({ result }) => result === 'passed')
       const cheats = all.filter(({ kind }) => kind === 'cheat').length
+      const broken = all.filter(({ result }) => result === 'error')
       const list = (some) =>
         some.map(({ name, result }) => (result === 'told' ? `${name} (told)` : name)).join(', ') || 'none'
       return [
         `${setting}: ${passes.length} false passes of ${cheats} (${silent.length} of them silent), ${refusals.length} refused of ${all.length - cheats} honest`,
         `  false passes: ${list(passes)}`,
         `  refused: ${list(refusals)}`,
+        ...(broken.length === 0 ? [] : [`  without a result: ${list(broken)}`]),
       ].join('\n')
     })
     .join('\n')

@@ -9,7 +9,8 @@ const go: Ecosystem = {
   propose: (folder) => ({
     language: 'Go',
     prepare: folder.has('go.sum') ? 'go mod download' : null,
-    gates: { vet: 'go vet ./...', test: 'go test ./...', build: 'go build ./...' },
+    // Without -v it does not say how many tests ran.
+    gates: { vet: 'go vet ./...', test: 'go test -v ./...', build: 'go build ./...' },
   }),
 }
 

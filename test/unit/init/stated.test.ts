@@ -140,7 +140,7 @@ test("a Makefile's, Taskfile's or justfile's targets fill in what the project's 
   assert.deepEqual(go.gates, {
     lint: 'make lint',
     vet: 'go vet ./...',
-    test: 'go test ./...',
+    test: 'go test -v ./...',
     build: 'go build ./...',
   })
   assert.deepEqual(found({ Makefile: 'all:\n\tcc x.c\n', 'x.c': '' }).gates, {})
