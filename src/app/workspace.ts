@@ -29,6 +29,8 @@ export type Workspace = {
   store: Store
   repository: Repository
   redactor: Redactor
+  /** Paths of those that are checked out. */
+  submodules: ReadonlySet<string>
   [Symbol.dispose](): void
 }
 
@@ -106,6 +108,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     store,
     repository,
     redactor,
+    submodules: submodules.paths,
     [Symbol.dispose]: () => objects[Symbol.dispose](),
   }
 }

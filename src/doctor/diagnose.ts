@@ -14,6 +14,7 @@ import { browser, gitVersion, isolation } from './machine.ts'
 import { checkout, configuration, identity, owner, prompts, stories, workTree } from './repository.ts'
 import { requiredChecks } from './required.ts'
 import { faultsOf, NotSeen, type Result, type Subject, unknown } from './subject.ts'
+import { trust } from './trust.ts'
 import { permissions, workflow } from './workflow.ts'
 
 /** Each has bounds of its own. */
@@ -47,6 +48,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'required checks', look: requiredChecks },
   { name: 'actionlint', look: actionlint },
   { name: 'limits', look: limits, reads: [] },
+  { name: 'trust', look: trust, reads: ['gates', 'weakenedTests', 'cleanRoom', 'isolation', 'prepare'] },
   { name: 'release', look: release },
   { name: 'browser', look: browser },
   { name: 'gates', look: gates, alone: true, reads: ['gates', 'services'] },

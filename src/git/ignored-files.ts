@@ -88,6 +88,10 @@ export class IgnoredFiles {
     await this.#take('gates', made)
   }
 
+  shared(): readonly string[] {
+    return this.#shared?.entries ?? []
+  }
+
   /** All in one tree again. */
   async reunite(): Promise<void> {
     for (const name of ['changed', 'session', 'gates'] as const) await this.#putBack(name)

@@ -15,7 +15,7 @@ import { gatesOn, runOf, withoutSessionFiles } from './gate-run.ts'
 import { askExpectation, askJudge, gatedBefore, verifyWhole } from './judge.ts'
 import { endOfWork, goesOnByItself } from './limits.ts'
 import { isWaitingPlan } from './plan.ts'
-import { gatesAsItWas } from './whole.ts'
+import { gatesAsItWas, redInAClone } from './whole.ts'
 import { boundsOf, type Context, guard, type Happening, putAway, work } from './work.ts'
 
 /**
@@ -78,13 +78,7 @@ const ACTS: Acts = {
   },
   join: ({ theirs }, context) => join(theirs, context),
   prepare: (_, context) => prepare(context),
-  baseline: async (_, { state, ports }) => {
-    await ports.repository.checkOut(state.green, null)
-    return {
-      kind: 'baselined',
-      gates: await withoutSessionFiles(ports, () => gatesOn(baselineOf(state), ports)),
-    }
-  },
+  baseline: (_, context) => baseline(context),
   open: (_, context) => open(context),
   reserve: async ({ storyId }) => ({ kind: 'reserved', storyId }),
   agent: ({ attempt }, context) => work(attempt, context),
@@ -109,6 +103,15 @@ const ACTS: Acts = {
 /** Stories to come. A gate with `when` is for those that ask for it, and for the whole at the end. */
 function baselineOf(state: State): GateRun {
   return runOf(state, { of: 'baseline', tags: [], stories: state.prd.userStories })
+}
+
+async function baseline(context: Context): Promise<Happening> {
+  const { state, ports } = context
+  await ports.repository.checkOut(state.green, null)
+  const run = baselineOf(state)
+  const gates = await withoutSessionFiles(ports, () => gatesOn(run, ports))
+  const red = redGate(gates) === undefined ? await redInAClone(run, context) : null
+  return red ?? { kind: 'baselined', gates }
 }
 
 async function prepare({ state, ports }: Context): Promise<Happening> {

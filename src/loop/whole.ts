@@ -5,10 +5,10 @@ import { asItWasName, type GateResult, gateFindings } from '../model/gate.ts'
 import type { CleanRoom, Expectation, GateRun, Ports, RepositoryPort } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { emptyUsage, type Usage } from '../model/usage.ts'
-import { blame, firstRed } from './blame.ts'
+import { blame, firstRed, NOT_IN_A_CLONE } from './blame.ts'
 import { redGate, redWords } from './change.ts'
 import { gatesOn, runOf } from './gate-run.ts'
-import type { Context } from './work.ts'
+import type { Context, Happening } from './work.ts'
 
 /** `verdict`: what gates, and a judge of what they no longer say, decide; null where all is well. */
 export type Gated = { gates: GateResult[]; verdict: Verdict | null; usage: Usage }
@@ -165,6 +165,30 @@ async function roomOf({ state, ports }: Context): Promise<CleanRoom> {
     [Symbol.asyncDispose]: () => repository.ignored.forSession(),
   }
 }
+
+/**
+ * Where installed packages are ignored and nothing prepares them, a clean clone has none: that is found before the first session is
+ * paid for. Null where gates are green there, or it need not be asked.
+ */
+export async function redInAClone(run: GateRun, context: Context): Promise<Failed | null> {
+  const { state, limits, ports } = context
+  const { gates, repository, openCleanRoom, signal } = ports
+  const installed = repository.ignored.shared().filter((path) => INSTALLED.test(path))
+  const isAsked = limits.finalVerification && openCleanRoom !== null && gates.isHandedOver !== true
+  if (!isAsked || gates.canPrepare || installed.length === 0) return null
+  await using room = await openCleanRoom(state)
+  await room.checkOut(run.commit)
+  const results = await gatesOn(run, { gates: room.gates, repository: room, signal })
+  const red = redGate(results)
+  if (red === undefined) return null
+  const where = `in a clean clone, and green in the checkout, which has ${installed.slice(0, 3).join(', ')}`
+  return { kind: 'failed', summary: `${redWords(red, results)} ${where}`, fix: NOT_IN_A_CLONE }
+}
+
+type Failed = Extract<Happening, { kind: 'failed' }>
+
+/** Folders in which package managers install what a project needs. */
+const INSTALLED = /(?:^|\/)(?:node_modules|bower_components|\.?venv|vendor|Pods|deps)\/$/
 
 /** Where a gate that only the whole shows to be red is mended, if no commit can be named. */
 function lastPassed(state: State, passed: readonly Story[]): string | null {

@@ -145,6 +145,8 @@ export type IgnoredPort = {
   prepared(): Promise<void>
   /** Between two runs of gates: what the first made goes, so that the second does not believe it. */
   forGatesAgain(): Promise<void>
+  /** What is for all: what was there before anything ran, and what `prepare` made. Folders that hold nothing else end in `/`. */
+  shared(): readonly string[]
   /** All in one tree again. */
   reunite(): Promise<void>
 }

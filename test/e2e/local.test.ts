@@ -85,6 +85,7 @@ test('what an agent leaves in a submodule is refused and removed, committed or n
   assert.equal(ended.code, 0, ended.out)
   assert.deepEqual(await at.sessions(), ['US-001/1', 'US-001/2', 'US-001/3', 'US-002/1'])
   assert.match(ended.out, /files of a submodule were changed/)
+  assert.match(ended.out, /the clean room has no submodules \(lib\)/)
   assert.equal(existsSync(join(at.repository, 'lib', 'hack')), false)
   assert.equal(at.git('status', '--porcelain'), '')
 })
@@ -283,6 +284,38 @@ test('dependencies that a rejected attempt installed are gone for the next story
   assert.equal(ended.code, 1, ended.err)
   const [one, two] = at.state().prd.userStories
   assert.deepEqual([one?.blocked, two?.passes], [true, true], ended.out)
+})
+
+test('without `prepare`, gates that need what is ignored are found before a session is paid for', async () => {
+  await using at = await place(
+    ['US-001'],
+    { 'US-001': [good('US-001')] },
+    { '.gitignore': 'node_modules/\n' },
+  )
+  await at.write({ 'node_modules/left/index.js': 'x\n' })
+  const gate = ['--gate', 'good=test -e node_modules/left']
+  const { code, out, err } = await at.run(gate)
+  assert.equal(code, 64, err)
+  assert.match(
+    out,
+    /gate good failed \(exit 1\) in a clean clone, and green in the checkout, which has node_modules\//,
+  )
+  assert.match(out, /let `prepare` make what git ignores/i)
+  assert.deepEqual(await at.sessions(), [])
+  const prepared = await at.run([...gate, '--prepare', 'mkdir -p node_modules/left'])
+  assert.equal(prepared.code, 0, prepared.err)
+})
+
+test('ignored files of a session are out of the tree while gates run, and there again after it', async () => {
+  await using at = await place(
+    ['US-001'],
+    { 'US-001': [{ files: { 'src/US-001.txt': 'good\n', 'dist/built': 'session\n' } }] },
+    { '.gitignore': 'dist/\n' },
+  )
+  const { code, err } = await at.run(['--gate', 'good=! test -e dist'])
+  assert.equal(code, 0, err)
+  assert.equal(await at.read('dist/built'), 'session\n')
+  assert.equal(existsSync(join(at.repository, '.git', 'ralph', 'aside')), false)
 })
 
 test('what a person commits on the branch between two runs stays, and is gated', async () => {

@@ -11,6 +11,7 @@ import { limits } from '../../../src/doctor/limits.ts'
 import { browser, gitResult, isolation } from '../../../src/doctor/machine.ts'
 import { configuration } from '../../../src/doctor/repository.ts'
 import { NotSeen, type Result } from '../../../src/doctor/subject.ts'
+import { trust } from '../../../src/doctor/trust.ts'
 import { permissions, workflow } from '../../../src/doctor/workflow.ts'
 import { readWorkflow } from '../../../src/doctor/workflow-file.ts'
 import { readSettings } from '../../../src/settings/index.ts'
@@ -32,6 +33,13 @@ const inCi = (text: string, inputs: Record<string, string> = {}) => subjectOf({}
 type Case = [what: string, look: () => Result | Result[] | Promise<Result | Result[]>, ...expected: RegExp[]]
 
 /** `state: found -> fix` of each finding. */
+const TRUSTED =
+  /^ok: would pass: a story without a change, by the word of a judge.*answers made for the tests alone/
+const LESS = {
+  ...{ gates: 'test: npm test', prepare: 'npm ci', 'weakened-tests': 'warn', 'clean-room': 'off' },
+  isolation: 'same-user',
+}
+
 const CASES: Case[] = [
   ['git', () => gitResult('git version 2.39.5 (Apple Git-154)\n'), /^ok: 2\.39\.5/],
   ['git', () => gitResult('git version 3.0\n'), /^ok: 3\.0/],
@@ -50,6 +58,13 @@ const CASES: Case[] = [
         subjectOf({ mistakes: [{ path: 'a.yml: x', found: '1', expected: 'a text', fix: 'quote it' }] }),
       ),
     /^fault: a\.yml: x: 1 -> quote it/,
+  ],
+  ['trust', () => trust(subjectOf({ settings: settings({ gates: 'test: npm test' }, 'action') })), TRUSTED],
+  ['trust without gates', () => trust(subjectOf()), /^warning: whatever an agent calls done -> write gates/],
+  [
+    'trust with less than the defaults',
+    () => trust(subjectOf({ settings: settings(LESS, 'action') })),
+    /^warning: would pass: tests that are deleted.*ignored file.*outside of the checkout.* -> weakened-tests: judge, clean-room: on, isolation: other-user/,
   ],
   ['isolation', () => isolation(subjectOf()), /^ok: same-user/],
   [

@@ -52,6 +52,7 @@ export const NO_IGNORED: IgnoredPort = {
   forGatesAgain: async () => {},
   forSession: async () => {},
   prepared: async () => {},
+  shared: () => [],
   reunite: async () => {},
 }
 
