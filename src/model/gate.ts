@@ -109,15 +109,28 @@ export function asItWasName(name: string): string {
   return `${name} (tests as they were)`
 }
 
-const TELLING = /\b(?:expected|actual|assert\w*|error|fail\w*|got|want\w*|not found|cannot)\b|^not ok|^[✖✗×]/i
-/** Of reporters: what they say of every failure. */
-const EVERY = /^(?:failureType|location|duration_ms|code|stack|type|operator|at)\b/
+/** Names of failed tests, as runners print them. */
+const FAILED = /^(?:not ok\b|[✖✗×✘] |--- FAIL:|FAIL(?:ED)? +)/
+/** What was asked for, and what came. */
+const DIFFERENCE = /\b(?:expected|actual|received|got|want\w*|not found|cannot|error)\b|[!=]==?/i
+/** Of reporters: totals, headings, and what they say of every failure. */
+const EVERY =
+  /^(?:failureType|location|duration_ms|code|stack|type|operator|generatedMessage|diff|at)\b|^(?:ℹ|#) |failing tests:|^AssertionError.*:$|^\+ actual - expected|^=+ |^[-+] (?:Expected|Received)$/
+const DURATION = / \(\d[\d.]* ?m?s\)/
 const LONGEST_WORDS = 160
 
-/** The first lines of an output that say what is wrong, as one. */
+/** The first lines of an output that say what is wrong, as one: `sum: expected 5, got -1`. */
 function tellingWords(output: string): string {
-  const lines = output.split('\n').map((line) => line.trim())
-  const told = lines.filter((line) => TELLING.test(line) && !EVERY.test(line))
-  const words = (told.length > 0 ? told : lines.filter(Boolean)).slice(0, 3).join('; ')
+  const lines = output
+    .split('\n')
+    .map((line) => line.trim().replace(DURATION, ''))
+    .filter((line) => line !== '' && !EVERY.test(line))
+  const name = lines
+    .find((line) => FAILED.test(line))
+    ?.replace(FAILED, '')
+    .trim()
+  const differences = lines.filter((line) => DIFFERENCE.test(line) && !FAILED.test(line)).slice(0, 2)
+  const found = [...(name === undefined ? [] : [name]), ...differences]
+  const words = (found.length > 0 ? found : lines.slice(0, 3)).join('; ')
   return words.length > LONGEST_WORDS ? `${words.slice(0, LONGEST_WORDS - 3)}...` : words
 }
