@@ -87,7 +87,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       protectedPaths: [...settings.protectedPaths],
       configFile: settings.configFile,
       agentSettings,
-      weakenedTests: settings.weakenedTests === 'judge' ? 'warn' : settings.weakenedTests,
+      namesTests: settings.weakenedTests !== 'off',
       gateCommands,
       redactor,
     }),

@@ -3,12 +3,12 @@
 // Of other code what switches a check off is left out.
 import type { Change } from '../model/change.ts'
 import { jsonObject, object } from '../model/json.ts'
+import type { FileChange } from './changed-tests.ts'
 import { PACKAGE_KEYS } from './gate-files.ts'
 import { changedGateDefinitions, followed, namedIn } from './pins.ts'
 import { gateSources, type Objects, small } from './sources.ts'
 import { withoutNewSuppressions } from './suppressions.ts'
 import { isTestSupport } from './test-files.ts'
-import type { FileChange } from './weakened.ts'
 
 /** What is to stand at a path: a blob of the base, a text, or nothing. */
 export type Held = { mode: string; oid: string } | { mode: string; text: string } | null

@@ -15,10 +15,9 @@ import { messageOf } from '../system/errors.ts'
 import { isTooLong } from '../system/files.ts'
 import { shownPath } from '../system/path-text.ts'
 import type { Redactor } from '../system/redact.ts'
+import { changedTests, type FileChange, isTestToRead } from './changed-tests.ts'
 import { changedGateDefinitions, isReadForPins, namedElsewhere } from './pins.ts'
 import { type Objects, small, withSources } from './sources.ts'
-import { mayHoldTests } from './test-files.ts'
-import { type FileChange, unread, type Weakening, weakenedTests } from './weakened.ts'
 
 export type ExamineOptions = {
   protectedPaths: string[]
@@ -27,7 +26,8 @@ export type ExamineOptions = {
   agentSettings: readonly string[]
   /** Whether agents read the file at this path unasked. */
   isAgentDocument(path: string): boolean
-  weakenedTests: 'warn' | 'fail' | 'off'
+  /** Whether changes of tests are named. */
+  namesTests: boolean
   gateCommands: string[]
   redactor: Redactor
 }
@@ -45,9 +45,8 @@ export function createExamine(options: ExamineOptions) {
   return async (changes: readonly Change[], objects: Objects, base: string): Promise<Examination> => {
     if (changes.length > MOST_CHANGES) return tooMany(changes)
     const refusals = await guard(changes, objects, options)
-    const watched = await watch(changes, objects, base, options, refusals)
+    const remarks = await watch(changes, objects, base, options, refusals)
     const dropped = [...new Set(refusals.map((refusal) => refusal.path))]
-    const { remarks } = watched
     const [first] = refusals
     const failure = (summary: string, detail: string): Examination => ({
       failure: { kind: 'guard', summary, detail },
@@ -60,11 +59,6 @@ export function createExamine(options: ExamineOptions) {
         formatRefusals(refusals),
       )
     }
-    if (watched.weakened.length > 0 && options.weakenedTests === 'fail')
-      return failure(
-        `tests were weakened: ${shownPath(watched.weakened[0] ?? '')}`,
-        shownPath(watched.weakened.join('\n')),
-      )
     return { failure: null, dropped, remarks }
   }
 }
@@ -149,7 +143,7 @@ async function watch(
   refusals: Refusal[],
 ) {
   const tests: FileChange[] = []
-  const unseen: Weakening[] = []
+  const unread: string[] = []
   const pinned: FileChange[] = []
   let left = WATCHED
   /** Undefined where there is too much of it. */
@@ -166,18 +160,17 @@ async function watch(
     if (isTooLong(path)) continue
     const old = status === 'A' || oldMode === SUBMODULE ? null : oldOid
     const now = status === 'D' || newMode === SUBMODULE ? null : newOid
-    const isTest = options.weakenedTests !== 'off' && mayHoldTests(path)
+    const isTest = options.namesTests && isTestToRead(path)
     const isRead = isReadForPins(path)
     const [before, after] = isTest || isRead ? [await read(old), await read(now)] : [null, null]
-    if (isTest && old !== null && (before === undefined || after === undefined)) unseen.push(unread(path))
+    if (isTest && old !== null && (before === undefined || after === undefined))
+      unread.push(`${path}: ${UNREAD}`)
     else if (isTest) tests.push({ path, before: before ?? null, after: after ?? null })
     // Where nothing of a text counts, its id stands for it.
     pinned.push(
       isRead ? { path, before: before ?? old, after: after ?? now } : { path, before: old, after: now },
     )
   }
-  const weaker = await lookAt(tests, refusals, (some) => weakenedTests([...some]))
-  const weakened = [...(weaker ?? []), ...unseen].map(({ path, text }) => `${path}: ${text}`)
   const files = await withSources(pinned, objects, base, (all) =>
     lookAt(all, refusals, (some) => namedElsewhere([...some], options.gateCommands)),
   )
@@ -185,14 +178,17 @@ async function watch(
   const changed = await lookAt(files, refusals, (some) =>
     changedGateDefinitions([...some], options.gateCommands),
   )
+  const pinnedPaths = new Set(changed?.map(({ path }) => path))
+  const others = tests.filter(({ path }) => !pinnedPaths.has(path))
+  const fewer = [...((await lookAt(others, refusals, changedTests)) ?? []), ...unread]
   const pins = (changed ?? [])
     .sort((a, b) => Number(added.has(a.path)) - Number(added.has(b.path)))
     .map(({ path, gates, text }) => `${path} (gate ${gates.join(', ')}): ${text}`)
   const spoken = inOrder.flatMap(({ path }) =>
     !isTooLong(path) && options.isAgentDocument(path) ? [`${path}: ${SPEAKS}`] : [],
   )
-  const remarks = [...elsewhere(changes), ...few(weakened, [...spoken, ...pins])]
-  return { weakened, remarks: remarks.map((text) => options.redactor.redact(shownPath(text))) }
+  const remarks = [...elsewhere(changes), ...few(fewer, [...spoken, ...pins])]
+  return remarks.map((text) => options.redactor.redact(shownPath(text)))
 }
 
 /** Of files that act elsewhere than in the code, whatever is in them. */
@@ -204,13 +200,14 @@ function elsewhere(changes: readonly Change[]): string[] {
   return elsewhereRemarks(found)
 }
 
+const UNREAD = 'too much text to see what became of its tests'
 const SPEAKS = 'agents read it before they work, reviewing ones among them'
 
 /** As many as somebody reads; many of one kind leave half of the place to the other. */
-function few(weakened: readonly string[], pins: readonly string[]): string[] {
-  const place = Math.max(REMARKS / 2, REMARKS - Math.min(weakened.length, REMARKS))
+function few(tests: readonly string[], pins: readonly string[]): string[] {
+  const place = Math.max(REMARKS / 2, REMARKS - Math.min(tests.length, REMARKS))
   const shown = pins.slice(0, place)
-  shown.unshift(...weakened.slice(0, REMARKS - shown.length))
-  const more = weakened.length + pins.length - shown.length
+  shown.unshift(...tests.slice(0, REMARKS - shown.length))
+  const more = tests.length + pins.length - shown.length
   return more === 0 ? shown : [...shown, `and ${more} more of this kind`]
 }

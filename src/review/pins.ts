@@ -4,9 +4,8 @@
 // wanted; it is shown, and refused only by `protected-paths`. Only package.json is read; of any other file it is said
 // that it changed. Commands are no more than words here: a word too many is a remark too many, and hides nothing.
 import { oneLine } from '../model/text.ts'
+import type { FileChange } from './changed-tests.ts'
 import { isMakefile, PACKAGE_KEYS, readersOf } from './gate-files.ts'
-import { isDeep } from './source.ts'
-import type { FileChange } from './weakened.ts'
 
 /** A change of `path` to the definition of the gates with these commands. `text` is one bounded line, not trusted. */
 type Pin = { path: string; gates: string[]; text: string }
@@ -238,6 +237,16 @@ function readPackage(text: string): Package {
     scripts: new Map(scripts.filter((pair): pair is [string, string] => typeof pair[1] === 'string')),
     own: new Map(own.map(([key, value]) => [key, JSON.stringify(value)])),
   }
+}
+
+/** Whether brackets stand deeper in each other; those in strings count too. */
+function isDeep(text: string, deepest: number): boolean {
+  let depth = 0
+  for (const [bracket] of text.matchAll(/[[\](){}]/g)) {
+    depth = Math.max(0, depth + ('[({'.includes(bracket) ? 1 : -1))
+    if (depth > deepest) return true
+  }
+  return false
 }
 
 function parsed(text: string): object {

@@ -1,8 +1,8 @@
 // The texts that say what gates run: of a change, and of files beside it that did not change.
 import type { Change } from '../model/change.ts'
 import { isTooLong } from '../system/files.ts'
+import type { FileChange } from './changed-tests.ts'
 import { isReadForPins, namedElsewhere } from './pins.ts'
-import type { FileChange } from './weakened.ts'
 
 /** Where contents are read from, by an id or `<commit>:<path>`; null where there is no such path. */
 export type Objects = {

@@ -178,9 +178,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'weakened tests are not counted',
     stories: 'WEAKEN',
-    file: 'src/review/examine.ts',
-    from: "options.weakenedTests !== 'off' && mayHoldTests",
-    to: "options.weakenedTests === 'off' && mayHoldTests",
+    file: 'src/loop/attempt.ts',
+    from: "finding !== undefined && limits.weakenedTests === 'fail'",
+    to: "finding !== undefined && limits.weakenedTests === 'off'",
   },
   {
     name: '.ralph/ is judged as any folder',

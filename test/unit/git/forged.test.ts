@@ -58,7 +58,7 @@ async function place(base = BASE, settings: { protectedPaths?: string[] } = {}) 
   shell(
     `git config user.name a; git config user.email a@b; ${base}\n[ -n "$done" ] || { git add -A; git commit -q -m base; }; rm .git/index; git reset -q --hard`,
   )
-  const worked = await openWorked(top, env, { ...settings, weakenedTests: 'fail' })
+  const worked = await openWorked(top, env, settings)
   const { git, objects, repository, state, inspect } = worked
   await repository.checkOut(state.green, null)
   return {

@@ -14,7 +14,6 @@ import { limitsWith, NOW, session, stateOf, stories, workedIn } from '../loop/sa
 type Odd = {
   whole?: boolean
   protectedPaths?: string[]
-  weakenedTests?: 'off' | 'fail'
   warn?: (message: string) => void
 }
 
@@ -22,7 +21,7 @@ type Odd = {
 export async function openWorked(
   top: string,
   env: Record<string, string>,
-  { whole = true, protectedPaths = [], weakenedTests = 'off', warn = () => {} }: Odd = {},
+  { whole = true, protectedPaths = [], warn = () => {} }: Odd = {},
 ) {
   const clone = await openClone(top, env)
   const head = clone.head ?? ''
@@ -47,7 +46,7 @@ export async function openWorked(
       configFile: null,
       agentSettings,
       protectedPaths,
-      weakenedTests,
+      namesTests: true,
       gateCommands: [],
       redactor,
     }),

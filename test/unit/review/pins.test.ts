@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import type { FileChange } from '../../../src/review/changed-tests.ts'
 import { changedGateDefinitions } from '../../../src/review/pins.ts'
-import type { FileChange } from '../../../src/review/weakened.ts'
 import { runs } from '../runs.ts'
 
 const changed = (path: string, before: string | null, after: string | null): FileChange => ({
