@@ -99,8 +99,9 @@ async function start(options: ChromeOptions, more: readonly string[]): Promise<C
       `--user-data-dir=${join(profile.path, 'profile')}`,
       'about:blank',
     ],
-    cwd: '/',
-    env: { ...others, HOME: profile.path, TMPDIR: profile.path },
+    cwd: profile.path,
+    // By a short name: it has a socket there, whose whole path may have no more than about 100 characters.
+    env: { ...others, HOME: profile.path, TMPDIR: '.' },
     timeoutMs,
     signal: ended,
     captureBytes: OUTPUT_BYTES,
