@@ -127,6 +127,21 @@ test('npm: an audit beside the tests is no part of the gate, and scripts for the
   ])
 })
 
+test('npm: of a test script that is red, the files and scripts of tests that it names stand in', () => {
+  const others = (scripts: object) => found({ 'package.json': JSON.stringify({ scripts }) }).others.test
+  const types = 'tsc --noEmit test/test.js'
+  assert.deepEqual(
+    others({ test: 'npm run lint && npm run test:types && node test/test.js | faucet', 'test:types': types }),
+    ['node test/test.js'],
+  )
+  assert.deepEqual(others({ test: 'tape test/*.js | tap-spec' }), ['npx --no-install tape test/*.js'])
+  assert.deepEqual(
+    others({ test: 'npm run build && npm run test:core && npm run test:lint', 'test:core': 'x' }),
+    ['npm run test:core'],
+  )
+  assert.equal(others({ test: 'node build.js && node --eval "x"' }), undefined)
+})
+
 test("a Makefile's, Taskfile's or justfile's targets fill in what the project's language has not", () => {
   const make =
     '.PHONY: test lint\nX := 1\nall: test\n\ntest: build\n\t@./run-tests\nlint:\n\t-shellcheck *.sh\nbuild:\n\tcc x.c\n'
