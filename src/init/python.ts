@@ -3,7 +3,7 @@ import { object } from '../model/json.ts'
 import { shellWord } from '../system/shell-word.ts'
 import { type Ecosystem, type Folder, firstOf, gatesFrom, hasLike } from './project.ts'
 import { type PythonProject, readProject, type Source, testSource, toolSource } from './python-needs.ts'
-import { pinnedByPreCommit, statedArguments, statedCommands } from './stated.ts'
+import { pinOf, statedArguments, statedCommands } from './stated.ts'
 
 const REQUIREMENTS = [
   'requirements.txt',
@@ -116,18 +116,26 @@ type Way = (
 ) => { prepare: string | null; run(tool: string, line: string): string | null }
 
 const MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pip', Way>> = {
-  uv: (folder, { sources }) => {
-    const extras = sources.filter(
+  uv: (folder, project, tools) => {
+    const { sources, runner } = neededSources(folder, project, tools)
+    const extras = project.sources.filter(
       ({ kind, name }) => kind === 'extra' && /^(?:tests?|testing|dev)$/.test(name),
     )
-    const more = extras.map(({ name }) => ` --extra ${shellWord(name)}`).join('')
-    const isListed = (tool: string) => sources.some(({ lists }) => lists.includes(tool))
+    const more = distinct([...extras.map(({ name }) => name), ...sources.flatMap((one) => one.extras)])
+    const isInstalled = (tool: string) =>
+      project.sources.some(({ kind, lists }) => INSTALLED_BY_UV.includes(kind) && lists.includes(tool))
+    const brought = (tool: string): string => {
+      if (tool === 'python' || isInstalled(tool)) return ''
+      const words = tool === 'pytest' ? withWords(runner?.installs ?? []) : ''
+      return words.includes(`--with ${tool}`) ? words : `${words} --with ${tool}${pinOf(folder, tool)}`
+    }
     return {
-      prepare: `uv sync${folder.has('uv.lock') ? ' --locked' : ''} --all-groups${more}`,
-      run: (tool, line) => {
-        if (tool === 'python' || isListed(tool)) return `uv run ${line}`
-        return `uv run --with ${tool}${pinnedByPreCommit(folder, tool)} ${line}`
-      },
+      prepare: [
+        `uv sync${folder.has('uv.lock') ? ' --locked' : ''}`,
+        ...uvGroups(project, runner === null ? null : sources),
+        ...more.map((name) => `--extra ${shellWord(name)}`),
+      ].join(' '),
+      run: (tool, line) => `uv run${brought(tool)} ${line}`,
     }
   },
   poetry: (_folder, { sources }) => {
@@ -156,8 +164,28 @@ const MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pip', Way>> = {
   },
 }
 
-/** What pip is to install: the project's own lists, the project, and tools that none of the lists has. */
-function pipWords(folder: Folder, { toml, sources }: PythonProject, tools: readonly Tool[]): string[] {
+const INSTALLED_BY_UV: readonly string[] = ['group', 'extra']
+
+/** All groups where none is known to be that of the tests: else those needed, for others may turn skipped tests into red ones. */
+function uvGroups({ toml }: PythonProject, needed: readonly Source[] | null): string[] {
+  if (needed === null) return object(toml['dependency-groups']) === null ? [] : ['--all-groups']
+  const known = object(object(toml.tool)?.uv)?.['default-groups'] ?? ['dev']
+  const wanted = distinct(needed.flatMap(({ groups }) => groups))
+  const isDefault = (name: string) => known === 'all' || (Array.isArray(known) && known.includes(name))
+  return wanted.filter((name) => !isDefault(name)).map((name) => `--group ${shellWord(name)}`)
+}
+
+/** Words for pip, for `uv run`. */
+function withWords(installs: readonly string[]): string {
+  const words = installs.map((word, at) => {
+    if (word === '-r') return ` --with-requirements`
+    return installs[at - 1] === '-r' ? ` ${shellWord(word)}` : ` --with ${shellWord(word)}`
+  })
+  return installs.includes('-c') ? '' : words.join('')
+}
+
+/** The project's own lists that its tests and tools need, the one of the test runner, and the tools that none of them has. */
+function neededSources(folder: Folder, { sources }: PythonProject, tools: readonly Tool[]) {
   const isFile = ({ kind, name }: Source) => kind === 'file' && REQUIREMENTS.includes(name)
   const chosen = new Set(sources.filter(isFile))
   const loose: string[] = []
@@ -167,15 +195,20 @@ function pipWords(folder: Folder, { toml, sources }: PythonProject, tools: reado
     if ([...chosen].some(({ lists }) => lists.includes(tool))) continue
     const source = toolSource(sources, tool)
     if (source !== null) chosen.add(source)
-    if (source === null || !source.lists.includes(tool)) loose.push(tool + pinnedByPreCommit(folder, tool))
+    if (source === null || !source.lists.includes(tool)) loose.push(tool + pinOf(folder, tool))
   }
-  const all = [...chosen]
-  const isPackage = 'project' in toml || 'build-system' in toml || folder.has('setup.py')
-  const extras = distinct(all.flatMap(({ extras }) => extras)).filter((one) => /^[\w.-]+$/.test(one))
-  const groups = distinct(all.flatMap(({ groups }) => groups)).filter((one) => /^[\w.-]+$/.test(one))
+  return { sources: [...chosen], runner, loose }
+}
+
+/** What pip is to install: the project's own lists, the project, and tools that none of the lists has. */
+function pipWords(folder: Folder, project: PythonProject, tools: readonly Tool[]): string[] {
+  const { sources, loose } = neededSources(folder, project, tools)
+  const isPackage = 'project' in project.toml || 'build-system' in project.toml || folder.has('setup.py')
+  const extras = distinct(sources.flatMap(({ extras }) => extras)).filter((one) => /^[\w.-]+$/.test(one))
+  const groups = distinct(sources.flatMap(({ groups }) => groups)).filter((one) => /^[\w.-]+$/.test(one))
   const itself = `.${extras.length > 0 ? `[${extras.join(',')}]` : ''}`
   return [
-    ...all.flatMap(({ installs }) => installs).filter((word) => !/[$`\n]/.test(word)),
+    ...sources.flatMap(({ installs }) => installs).filter((word) => !/[$`\n]/.test(word)),
     ...(isPackage ? ['-e', itself] : []),
     ...groups.flatMap((group) => ['--group', group]),
     ...loose,

@@ -161,7 +161,7 @@ test('what is installed, and how: lock files or none, berry, several folders, to
       'poetry install --no-interaction',
       ['pipx install poetry'],
     ],
-    [{ 'pyproject.toml': '', 'uv.lock': '' }, 'uv sync --locked --all-groups', ['pipx install uv']],
+    [{ 'pyproject.toml': '', 'uv.lock': '' }, 'uv sync --locked', ['pipx install uv']],
   ] as const) {
     const project = found(files as Record<string, string>)
     assert.deepEqual([project.prepare, project.setups], [prepare, setups], JSON.stringify(files))

@@ -100,7 +100,43 @@ test('what CI calls stands in for a red test gate; in uv a tool that is not list
   })
   assert.deepEqual(gates, { lint: 'uv run --with ruff==0.4.2 ruff check .', test: 'uv run pytest' })
   assert.equal(others.test?.[0], 'uv run pytest -q tests/unit')
-  assert.equal(prepare, 'uv sync --all-groups --extra test')
+  assert.equal(prepare, 'uv sync --group test --extra test')
+})
+
+test('uv: the groups that the tests need, the versions that it locks, commands of a tox environment by factor', () => {
+  const groups =
+    '[tool.mypy]\n[tool.ruff]\n[dependency-groups]\ntests = ["pytest"]\ndev = [{ include-group = "tests" }]\npyright = ["pyright-x"]\n'
+  const uv = found({
+    ...PYTEST,
+    'pyproject.toml': `${PROJECT}${groups}`,
+    'uv.lock': 'version = 1\n\n[[package]]\nname = "mypy"\nversion = "1.19.1"\nsource = { registry = "x" }\n',
+    'tox.ini':
+      '[testenv]\ndependency_groups =\n    tests: tests\ncommands =\n    tests: pytest {posargs:-n auto}\n    mypy: mypy typing-examples\n',
+    '.pre-commit-config.yaml':
+      'repos: [{ rev: v0.15.6, hooks: [{ id: ruff-check }, { id: ruff-format }] }]\n',
+  })
+  assert.equal(uv.prepare, 'uv sync --locked --group tests')
+  assert.deepEqual(uv.gates, {
+    typecheck: 'uv run --with mypy==1.19.1 mypy typing-examples',
+    lint: 'uv run --with ruff==0.15.6 ruff check .',
+    test: 'uv run pytest',
+  })
+  assert.equal(uv.others.test?.[0], 'uv run pytest -n auto')
+  const prepare = (more: string) =>
+    found({ ...PYTEST, 'pyproject.toml': `${PROJECT}${more}`, 'uv.lock': '' }).prepare
+  assert.equal(prepare('[dependency-groups]\ndev = ["pytest"]\ndocs = ["sphinx"]\n'), 'uv sync --locked')
+  assert.equal(
+    prepare('[tool.uv]\ndefault-groups = ["testing"]\n[dependency-groups]\ntesting = ["pytest"]\n'),
+    'uv sync --locked',
+  )
+  assert.equal(prepare('[dependency-groups]\nall = ["a"]\n'), 'uv sync --locked --all-groups')
+  const tox = found({
+    ...PYTEST,
+    'uv.lock': '',
+    'tox.ini': '[testenv]\ndeps =\n    pytest\n    pretend\n    -r more.txt\ncommands = pytest\n',
+    'pyproject.toml': PROJECT,
+  })
+  assert.equal(tox.gates.test, 'uv run --with pytest --with pretend --with-requirements more.txt pytest')
 })
 
 test('npm: an audit beside the tests is no part of the gate, and scripts for the tests alone stand in', () => {
