@@ -84,6 +84,23 @@ test('what cannot be judged here is written as it is, with a warning: a program 
   assert.deepEqual(await gatesIn(unprepared), { test: 'npm test' })
 })
 
+test('a gate whose program is missing is left out and named, and hides no other; a script that needs one gives way', async () => {
+  const make = 'lint:\n\tno-such-linter run -v\ntypecheck:\n\t@no-such-checker | cat; exit 3\n'
+  const scripts = { test: 'no-such-runner && npm run unit', unit: 'echo ran' }
+  await using project = await openProject({ ...pack(scripts), Makefile: make })
+  const { code, out } = project.ralph('init', '--yes', ...PIN)
+  assert.equal(code, 0)
+  assert.match(
+    out,
+    /^ {2}missing +lint: make lint \(.*\) needs no-such-linter, which is not on this machine$/m,
+  )
+  assert.match(out, /^ {2}red +typecheck: make typecheck/m)
+  assert.match(out, /^ {2}lint: needs no-such-linter, which is not on this machine$/m)
+  assert.match(out, /^ {2}missing +test: npm test \(.*\) needs no-such-runner/m)
+  assert.doesNotMatch(out, /could not be judged/)
+  assert.deepEqual(await gatesIn(project), { test: 'npm run unit' })
+})
+
 test('a project whose gates only look at the code, with no test, is told so', async () => {
   const files = { 'pyproject.toml': '[tool.mypy]\n', 'calc.py': '' }
   await using project = await openProject(files)
