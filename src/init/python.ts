@@ -20,7 +20,7 @@ export const python: Ecosystem = {
     const project = readProject(folder)
     const stated = statedCommands(folder)
     const has = (tool: Tool) => isUsed(tool, folder, project, stated)
-    const tools = TOOLS.filter(has)
+    const tools = TOOLS.filter((tool) => has(tool) && !INSTEAD[tool]?.some(has))
     const manager = managerOf(folder, project)
     const { prepare, run } = MANAGERS[manager](folder, project, tools)
     const gate = (tool: Tool, line: string, standard = ''): string | null => {
@@ -50,6 +50,8 @@ export const python: Ecosystem = {
 
 const TOOLS = ['pytest', 'ruff', 'mypy', 'flake8', 'pyright'] as const
 type Tool = (typeof TOOLS)[number]
+/** One tool a gate: who uses both has the other for something else. */
+const INSTEAD: Partial<Record<Tool, readonly Tool[]>> = { pyright: ['mypy'], flake8: ['ruff'] }
 
 /** Files and sections that hold the settings of a tool. */
 const SETTINGS: Readonly<Record<Tool, { files: readonly string[]; sections: readonly string[] }>> = {

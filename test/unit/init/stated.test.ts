@@ -105,7 +105,7 @@ test('what CI calls stands in for a red test gate; in uv a tool that is not list
 
 test('uv: the groups that the tests need, the versions that it locks, commands of a tox environment by factor', () => {
   const groups =
-    '[tool.mypy]\n[tool.ruff]\n[dependency-groups]\ntests = ["pytest"]\ndev = [{ include-group = "tests" }]\npyright = ["pyright-x"]\n'
+    '[tool.mypy]\n[tool.pyright]\n[tool.ruff]\n[dependency-groups]\ntests = ["pytest"]\ndev = [{ include-group = "tests" }]\npyright = ["pyright"]\n'
   const uv = found({
     ...PYTEST,
     'pyproject.toml': `${PROJECT}${groups}`,
