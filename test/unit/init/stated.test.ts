@@ -66,6 +66,13 @@ test('what the tests need is installed from where the project lists it', () => {
     prepare({ 'setup.py': '', 'tox.ini': tox }),
     `${MAKE} && ${PIP} -r dev.txt 'pytest~=8.0' -e '.[cli]'`,
   )
+  const byFile = {
+    'setup.py': '',
+    'pinned39.txt': 'pytest==8.4.2\npytest-cov\n',
+    'tox.ini':
+      '[testenv]\ndeps = -r pinned39.txt\ncommands = {envpython} -m pytest\n[testenv:pylint]\ndeps = pytest\n',
+  }
+  assert.equal(prepare(byFile), `${MAKE} && ${PIP} -r pinned39.txt -e .`)
   const nox =
     '@nox.session\ndef tests(session):\n    session.install("pytest", "pretend")\n    session.install("-e", ".[x]")\n    session.run("pytest", *session.posargs)\n'
   assert.equal(prepare({ 'setup.py': '', 'noxfile.py': nox }), `${MAKE} && ${PIP} pytest pretend -e '.[x]'`)
