@@ -25,13 +25,19 @@ export const python: Ecosystem = {
     const { prepare, run } = MANAGERS[manager](folder, project, tools)
     const gate = (tool: Tool, line: string, standard = ''): string | null => {
       if (!tools.includes(tool)) return null
-      return run(tool, `${line} ${statedArguments(stated, line) ?? standard}`.trim())
+      return run(tool, `${line} ${statedArguments(stated, line)[0] ?? standard}`.trim())
     }
     const hasTests = hasLike(folder, TEST_FILE)
     const unittest = hasTests ? unittestBy(folder, run) : null
     // What CI calls may be a part of them, with a job for each.
     const test = tools.includes('pytest') ? run('pytest', 'pytest') : unittest
-    const others = [gate('pytest', 'pytest'), run('pytest', 'pytest'), unittest]
+    const calls = statedArguments(stated, 'pytest')
+      .filter((words) => !NARROW.test(words))
+      .slice(0, MOST_CALLS)
+    const parts = tools.includes('pytest')
+      ? calls.map((words) => run('pytest', `pytest ${words}`.trim()))
+      : []
+    const others = [...parts, run('pytest', 'pytest'), unittest]
     return {
       language: 'Python',
       manager,
@@ -49,6 +55,10 @@ export const python: Ecosystem = {
 }
 
 const TOOLS = ['pytest', 'ruff', 'mypy', 'flake8', 'pyright'] as const
+/** Tests by name or mark, and benchmarks, stand for too little. */
+const NARROW = /(?:^| )-[km]\b|bench/
+/** So many ways in which the project calls its tests are tried. */
+const MOST_CALLS = 3
 type Tool = (typeof TOOLS)[number]
 /** One tool a gate: who uses both has the other for something else. */
 const INSTEAD: Partial<Record<Tool, readonly Tool[]>> = { pyright: ['mypy'], flake8: ['ruff'] }
@@ -75,7 +85,7 @@ function isUsed(
     object(object(toml.tool)?.[tool]) !== null ||
     sections.some((name) => ini[name] !== undefined) ||
     sources.some(({ lists }) => lists.includes(tool)) ||
-    statedArguments(stated, tool) !== null ||
+    statedArguments(stated, tool).length > 0 ||
     (tool === 'pytest' && hasPytestFiles(folder))
   )
 }

@@ -50,15 +50,15 @@ const STARTERS =
 /** Words that mean the same to every shell. */
 const PLAIN = /^[\w@%+=:,./* -]+$/
 
-/** The arguments with which the project itself runs a tool, the first that are plain words; null where it does not. */
-export function statedArguments(commands: readonly string[], tool: string): string | null {
-  for (const command of commands) {
+/** The arguments with which the project itself runs a tool, where they are plain words: each list once, in their order. */
+export function statedArguments(commands: readonly string[], tool: string): string[] {
+  const found = commands.flatMap((command) => {
     const line = command.replace(STARTERS, '')
-    if (line === tool) return ''
+    if (line === tool) return ['']
     const rest = line.startsWith(`${tool} `) ? line.slice(tool.length).trim() : null
-    if (rest !== null && PLAIN.test(rest) && !/--(?:version|help)\b/.test(rest)) return rest
-  }
-  return null
+    return rest !== null && PLAIN.test(rest) && !/--(?:version|help)\b/.test(rest) ? [rest] : []
+  })
+  return [...new Set(found)]
 }
 
 /** An environment of tox or nox: what it installs and what it runs. */

@@ -118,7 +118,7 @@ test('uv: the groups that the tests need, the versions that it locks, commands o
     'pyproject.toml': `${PROJECT}${groups}`,
     'uv.lock': 'version = 1\n\n[[package]]\nname = "mypy"\nversion = "1.19.1"\nsource = { registry = "x" }\n',
     'tox.ini':
-      '[testenv]\ndependency_groups =\n    tests: tests\ncommands =\n    tests: pytest {posargs:-n auto}\n    mypy: mypy typing-examples\n',
+      '[testenv]\ndependency_groups =\n    tests: tests\ncommands =\n    tests: pytest {posargs:-n auto}\n    mypy: mypy typing-examples\n    mypy: pytest -k test_mypy\n    pypy: pytest tests/test_calc.py\n',
     '.pre-commit-config.yaml':
       'repos: [{ rev: v0.15.6, hooks: [{ id: ruff-check }, { id: ruff-format }] }]\n',
   })
@@ -128,7 +128,7 @@ test('uv: the groups that the tests need, the versions that it locks, commands o
     lint: 'uv run --with ruff==0.15.6 ruff check .',
     test: 'uv run pytest',
   })
-  assert.equal(uv.others.test?.[0], 'uv run pytest -n auto')
+  assert.deepEqual(uv.others.test?.slice(0, 2), ['uv run pytest -n auto', 'uv run pytest tests/test_calc.py'])
   const prepare = (more: string) =>
     found({ ...PYTEST, 'pyproject.toml': `${PROJECT}${more}`, 'uv.lock': '' }).prepare
   assert.equal(prepare('[dependency-groups]\ndev = ["pytest"]\ndocs = ["sphinx"]\n'), 'uv sync --locked')
