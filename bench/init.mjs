@@ -1,6 +1,7 @@
 // What `ralph init` makes of forty real packages, as they were published: which gates it proposes, which are green where it
 // has tried them, and whether everything that it writes is green in a clean clone without an edit.
-// Run: node bench/init.mjs [--only NAME,...] [--no-try] [--quick] [--within SECONDS]. Downloads into a temporary folder with npm, pip, go and cargo
+// Run: node bench/init.mjs [--only NAME,...] [--no-try] [--quick] [--within SECONDS]; --totals FILE counts the rows of a table
+// that several runs made. Downloads into a temporary folder with npm, pip, go and cargo
 // as this machine has them configured; a package that cannot be had is left out, and named.
 // bench/init.txt is the table of one run.
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -179,6 +180,39 @@ function rowOf(registry, name, version, { seconds, error, results, tried, gates 
   ].join('\t')
 }
 
+/** How many of a registry's packages: all proposals green before any was tried, all that is written green, a test gate. */
+function totalsOf(rows) {
+  const line = (name, some) => {
+    const count = (isSo) => `${some.filter(isSo).length}/${some.length}`
+    const isWritten = ([, , , written]) => written !== undefined && written !== '-'
+    return [
+      `# ${name}`,
+      `all green as proposed ${count(([, , green = '0/0']) => /^([1-9]\d*)\/\1$/.test(green))}`,
+      `all that is written green ${count((row) => isWritten(row) && !/undecided /.test(row[7] ?? ''))}`,
+      `test gate green ${count((row) => row[4] === 'green')}`,
+      `undecided ${count((row) => row[4] === 'unknown')}`,
+      `missed ${count((row) => !['green', 'unknown'].includes(row[4]))}`,
+    ].join(', ')
+  }
+  const each = Object.keys(PACKAGES).map((name) => [name, rows.filter(([registry]) => registry === name)])
+  return [...each, ['all', rows]]
+    .filter(([, some]) => some.length > 0)
+    .map(([name, some]) => line(name, some))
+}
+
+const rows = []
+function show(row) {
+  rows.push(row.split('\t'))
+  console.log(row)
+}
+
+if (args.includes('--totals')) {
+  const text = readFileSync(args[args.indexOf('--totals') + 1], 'utf8')
+  const listed = text.split('\n').map((line) => line.split('\t'))
+  for (const line of totalsOf(listed.filter(([registry]) => registry in PACKAGES))) console.log(line)
+  process.exit()
+}
+
 const HEAD = 'registry\tpackage\tgreen as proposed\twritten\ttest gate\tclean clone\tinit\tremarks'
 try {
   console.log(HEAD)
@@ -190,15 +224,16 @@ try {
       try {
         const { top, version } = GET[registry](registry === 'npm' ? wanted : name, folder)
         asRepository(top)
-        console.log(rowOf(registry, name, version, judged(top)))
+        show(rowOf(registry, name, version, judged(top)))
       } catch (error) {
-        console.log(`${registry}\t${name}\tnot to be had: ${String(error.message).split('\n')[0]}`)
+        show(`${registry}\t${name}\tnot to be had: ${String(error.message).split('\n')[0]}`)
       } finally {
         spawnSync('chmod', ['-R', 'u+w', folder])
         rmSync(folder, { recursive: true, force: true })
       }
     }
   }
+  for (const line of totalsOf(rows)) console.log(line)
 } finally {
   rmSync(temporary, { recursive: true, force: true })
 }

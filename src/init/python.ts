@@ -1,7 +1,7 @@
 // Python: the tools that the project has configured or runs, by uv, poetry or pip.
 import { object } from '../model/json.ts'
 import { shellWord } from '../system/shell-word.ts'
-import { type Ecosystem, type Folder, firstOf, gatesFrom, hasLike } from './project.ts'
+import { type Ecosystem, type Folder, firstOf, gatesFrom } from './project.ts'
 import { type PythonProject, readProject, type Source, testSource, toolSource } from './python-needs.ts'
 import { pinOf, statedArguments, statedCommands } from './stated.ts'
 
@@ -27,8 +27,8 @@ export const python: Ecosystem = {
       if (!tools.includes(tool)) return null
       return run(tool, `${line} ${statedArguments(stated, line)[0] ?? standard}`.trim())
     }
-    const hasTests = hasLike(folder, TEST_FILE)
-    const unittest = hasTests ? unittestBy(folder, run) : null
+    // Where it finds no test it is green all the same.
+    const unittest = hasTestsLike(folder, UNITTEST) ? unittestBy(folder, run) : null
     // What CI calls may be a part of them, with a job for each.
     const test = tools.includes('pytest') ? run('pytest', 'pytest') : unittest
     const calls = statedArguments(stated, 'pytest')
@@ -86,17 +86,18 @@ function isUsed(
     sections.some((name) => ini[name] !== undefined) ||
     sources.some(({ lists }) => lists.includes(tool)) ||
     statedArguments(stated, tool).length > 0 ||
-    (tool === 'pytest' && hasPytestFiles(folder))
+    (tool === 'pytest' && hasTestsLike(folder, PYTEST))
   )
 }
 
 /** Tests that are plain functions are found by pytest alone; so many files are asked. */
 const PYTEST = /^(?:(?:import|from) pytest\b|(?:async )?def test_)/m
+const UNITTEST = /\bunittest\b|TestCase\b/
 const MOST_ASKED = 20
 
-function hasPytestFiles(folder: Folder): boolean {
+function hasTestsLike(folder: Folder, pattern: RegExp): boolean {
   const tests = folder.paths.filter((path) => TEST_FILE.test(path)).slice(0, MOST_ASKED)
-  return tests.some((path) => PYTEST.test(folder.text(path)))
+  return tests.some((path) => pattern.test(folder.text(path)))
 }
 
 /** Nothing where the project's settings name what is checked; else its package, which is meant to be typed. */
