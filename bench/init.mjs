@@ -151,7 +151,8 @@ function rowOf(registry, name, version, { seconds, error, results, tried, gates 
   }))
   const prepare = tried.find((one) => one.name === 'prepare')
   const kept = written.find(isTest)
-  const test = kept?.state ?? first.find(isTest)?.state ?? 'none'
+  const state = kept?.state ?? first.find(isTest)?.state ?? 'none'
+  const test = state === 'unknown' ? 'undecided' : state
   const red = (results ?? []).filter(({ ok }) => !ok)
   const why = (it) => `${it.name} (${it.run}): ${it.ended}${it.line && `: ${it.line}`}`
   const notes = [
@@ -190,8 +191,9 @@ function totalsOf(rows) {
       `all green as proposed ${count(([, , green = '0/0']) => /^([1-9]\d*)\/\1$/.test(green))}`,
       `all that is written green ${count((row) => isWritten(row) && !/undecided /.test(row[7] ?? ''))}`,
       `test gate green ${count((row) => row[4] === 'green')}`,
-      `undecided ${count((row) => row[4] === 'unknown')}`,
-      `missed ${count((row) => !['green', 'unknown'].includes(row[4]))}`,
+      `undecided ${count((row) => row[4] === 'undecided')}`,
+      `red of itself and left out ${count((row) => row[4] === 'red' || row[4] === 'missing')}`,
+      `none found ${count((row) => row[4] === 'none' || row[4] === undefined)}`,
     ].join(', ')
   }
   const each = Object.keys(PACKAGES).map((name) => [name, rows.filter(([registry]) => registry === name)])
