@@ -105,8 +105,8 @@ function withGates(found: Found, gates: ReadonlyMap<string, string>): Found {
   return { ...found, project, olderGates: Object.fromEntries(older) }
 }
 
-const notPrepared = ({ ended, line }: Trial) =>
-  `prepare ${ended} here, so no gate was tried; \`ralph doctor\` shows more${line === '' ? '' : `: ${line}`}`
+const notPrepared = ({ ended, line, state }: Trial) =>
+  `prepare ${ended}${state === 'missing' ? '' : ' here'}, so no gate was tried; \`ralph doctor\` shows more${line === '' ? '' : `: ${line}`}`
 
 const undecided = ({ name, ended, line }: Trial) =>
   `${name} could not be judged here (${ended}${line === '' ? '' : `: ${line}`}), and is written as it is`

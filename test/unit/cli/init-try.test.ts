@@ -82,6 +82,12 @@ test('what cannot be judged here is written as it is, with a warning: a program 
   const failing = unprepared.ralph('init', '--yes', ...PIN, '--prepare', 'echo "error: offline"; exit 5')
   assert.match(failing.out, /warning: prepare exit 5 here, so no gate was tried.*error: offline/)
   assert.deepEqual(await gatesIn(unprepared), { test: 'npm test' })
+  await using uninstalled = await openProject(pack({ test: 'touch ran' }))
+  const without = uninstalled.ralph('init', '--yes', ...PIN, '--prepare', 'no-such-installer install')
+  assert.match(
+    without.out,
+    /warning: prepare needs no-such-installer, which is not on this machine, so no gate was/,
+  )
 })
 
 test('a gate whose program is missing is left out and named, and hides no other; a script that needs one gives way', async () => {
