@@ -62,6 +62,8 @@ test('where all are red nothing is written, and each is named', async () => {
   assert.equal(code, 64)
   assert.match(err, /no gate that is green: test \(npm test\) exit 2: Error: no database/)
   assert.match(err, /--no-try/)
+  const { tried } = JSON.parse(project.ralph('init', '--json', ...PIN).out)
+  assert.deepEqual([tried[0].state, tried[0].run], ['red', 'npm test'])
   assert.deepEqual(Object.keys(await project.all()), ['package.json'])
 })
 
