@@ -100,7 +100,9 @@ function environmentSource(
     if (option !== undefined && file !== undefined) return [option, file]
     return line.startsWith('-') ? [] : [line]
   })
-  const inFiles = words.flatMap((word, at) => (words[at - 1] === '-r' ? namesIn(folder.text(word)) : []))
+  const inFiles = words.flatMap((word, at) =>
+    words[at - 1] === '-r' && folder.has(word) ? namesIn(folder.text(word)) : [],
+  )
   const lists = [...installs.map(nameOf).filter(Boolean), ...inFiles]
   return { kind: 'environment', name, installs: words, extras, groups, lists, commands }
 }

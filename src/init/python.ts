@@ -134,13 +134,14 @@ const MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pip', Way>> = {
     const extras = project.sources.filter(
       ({ kind, name }) => kind === 'extra' && /^(?:tests?|testing|dev)$/.test(name),
     )
-    const more = distinct([...extras.map(({ name }) => name), ...sources.flatMap((one) => one.extras)])
+    const more = distinct([...extras.map(({ name }) => name), ...extrasOf(sources)])
     const isInstalled = (tool: string) =>
       project.sources.some(({ kind, lists }) => INSTALLED_BY_UV.includes(kind) && lists.includes(tool))
     const brought = (tool: string): string => {
       if (tool === 'python' || isInstalled(tool)) return ''
       const words = tool === 'pytest' ? withWords(runner?.installs ?? []) : ''
-      return words.includes(`--with ${tool}`) ? words : `${words} --with ${tool}${pinOf(folder, tool)}`
+      const isBrought = words !== '' && runner?.lists.includes(tool) === true
+      return isBrought ? words : `${words} --with ${tool}${pinOf(folder, tool)}`
     }
     return {
       prepare: [
@@ -183,19 +184,27 @@ const INSTALLED_BY_UV: readonly string[] = ['group', 'extra']
 function uvGroups({ toml }: PythonProject, needed: readonly Source[] | null): string[] {
   if (needed === null) return object(toml['dependency-groups']) === null ? [] : ['--all-groups']
   const known = object(object(toml.tool)?.uv)?.['default-groups'] ?? ['dev']
-  const wanted = distinct(needed.flatMap(({ groups }) => groups))
+  const wanted = groupsOf(needed)
   const isDefault = (name: string) => known === 'all' || (Array.isArray(known) && known.includes(name))
   return wanted.filter((name) => !isDefault(name)).map((name) => `--group ${shellWord(name)}`)
 }
 
 /** Words for pip, for `uv run`. */
 function withWords(installs: readonly string[]): string {
-  const words = installs.map((word, at) => {
+  const words = inert(installs).map((word, at, all) => {
     if (word === '-r') return ` --with-requirements`
-    return installs[at - 1] === '-r' ? ` ${shellWord(word)}` : ` --with ${shellWord(word)}`
+    return all[at - 1] === '-r' ? ` ${shellWord(word)}` : ` --with ${shellWord(word)}`
   })
   return installs.includes('-c') ? '' : words.join('')
 }
+
+/** Without what a workflow would evaluate. */
+const inert = (words: readonly string[]) => words.filter((word) => !/[$`\n]/.test(word))
+const NAME = /^[\w.-]+$/
+const extrasOf = (sources: readonly Source[]) =>
+  distinct(sources.flatMap(({ extras }) => extras)).filter((one) => NAME.test(one))
+const groupsOf = (sources: readonly Source[]) =>
+  distinct(sources.flatMap(({ groups }) => groups)).filter((one) => NAME.test(one))
 
 /** The project's own lists that its tests and tools need, the one of the test runner, and the tools that none of them has. */
 function neededSources(folder: Folder, { sources }: PythonProject, tools: readonly Tool[]) {
@@ -217,13 +226,12 @@ function neededSources(folder: Folder, { sources }: PythonProject, tools: readon
 function pipWords(folder: Folder, project: PythonProject, tools: readonly Tool[]): string[] {
   const { sources, loose } = neededSources(folder, project, tools)
   const isPackage = 'project' in project.toml || 'build-system' in project.toml || folder.has('setup.py')
-  const extras = distinct(sources.flatMap(({ extras }) => extras)).filter((one) => /^[\w.-]+$/.test(one))
-  const groups = distinct(sources.flatMap(({ groups }) => groups)).filter((one) => /^[\w.-]+$/.test(one))
+  const extras = extrasOf(sources)
   const itself = `.${extras.length > 0 ? `[${extras.join(',')}]` : ''}`
   return [
-    ...sources.flatMap(({ installs }) => installs).filter((word) => !/[$`\n]/.test(word)),
+    ...inert(sources.flatMap(({ installs }) => installs)),
     ...(isPackage ? ['-e', itself] : []),
-    ...groups.flatMap((group) => ['--group', group]),
+    ...groupsOf(sources).flatMap((group) => ['--group', group]),
     ...loose,
   ]
 }

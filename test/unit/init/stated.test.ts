@@ -94,6 +94,20 @@ test('a linter has the version that the project pins, and what a shell or a work
   const hostile = found({ ...PYTEST, 'setup.py': '', 'tox.ini': tox })
   assert.equal(hostile.prepare, `${MAKE} && ${PIP} pytest -e .`)
   assert.equal(hostile.gates.test, '.venv/bin/python -m pytest')
+  const word = expression?.replace(/[ ;].*/, '{secrets.KEY}}')
+  const names = `[testenv]\nextras = ${word}, cli\ndependency_groups = ${word} more\n`
+  const uv = found({
+    ...PYTEST,
+    'setup.py': '',
+    'uv.lock': '',
+    'pyproject.toml': '',
+    'tox.ini': tox.replace('[testenv]\n', names),
+  })
+  assert.equal(uv.prepare, 'uv sync --locked --group more --extra cli')
+  assert.equal(uv.gates.test, 'uv run --with pytest pytest')
+  const plugin = '[testenv]\ndeps =\n    pytest-cov\ncommands = pytest\n'
+  const plugged = found({ ...PYTEST, 'uv.lock': '', 'pyproject.toml': '', 'tox.ini': plugin })
+  assert.equal(plugged.gates.test, 'uv run --with pytest-cov --with pytest pytest')
 })
 
 test('what CI calls stands in for a red test gate; in uv a tool that is not listed is brought', () => {
