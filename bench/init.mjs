@@ -1,6 +1,7 @@
 // What `ralph init` makes of forty real packages, as they were published: which gates it proposes, which are green where it
 // has tried them, and whether everything that it writes is green in a clean clone without an edit.
-// Run: node bench/init.mjs [--only NAME,...] [--no-try] [--quick]. Downloads into a temporary folder with npm, pip, go and cargo
+// Run: node bench/init.mjs [--only NAME,...] [--no-try] [--quick] [--within SECONDS]; --totals FILE counts the rows of a table
+// that several runs made. Downloads into a temporary folder with npm, pip, go and cargo
 // as this machine has them configured; a package that cannot be had is left out, and named.
 // bench/init.txt is the table of one run.
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -23,6 +24,8 @@ const MAIN = join(ROOT, 'src', 'cli', 'main.ts')
 const args = process.argv.slice(2)
 /** What init has tried is believed; else everything runs once more in a clean clone. */
 const isQuick = args.includes('--quick')
+/** No package's init may take longer. */
+const WITHIN_MS = 1000 * (args.includes('--within') ? Number(args[args.indexOf('--within') + 1]) : 1800)
 const chosen = args.includes('--only') ? args[args.indexOf('--only') + 1].split(',') : null
 const temporary = mkdtempSync(join(tmpdir(), 'ralph-bench-init-'))
 const run = (file, words, cwd = temporary) =>
@@ -109,62 +112,107 @@ function judged(top) {
   const { stdout, stderr, status } = spawnSync(process.execPath, [MAIN, ...how], {
     cwd: top,
     encoding: 'utf8',
+    timeout: WITHIN_MS,
   })
   const seconds = Math.round((Date.now() - began) / 1000)
   const answer = JSON.parse(stdout || '{}')
+  const tried = answer.tried ?? []
+  if (seconds * 1000 >= WITHIN_MS) return { seconds, error: `not done within ${seconds} s`, tried, gates: {} }
   if (status !== 0)
-    return { seconds, error: answer.errors?.[0]?.found ?? stderr.slice(-300), tried: answer.tried ?? [] }
-  const { prepare = null, gates } = answer.settings
-  if (isQuick) return { seconds, results: [], tried: answer.tried ?? [] }
+    return { seconds, error: answer.errors?.[0]?.found ?? stderr.slice(-300), tried, gates: {} }
+  const { prepare = null } = answer.settings
+  const gates = answer.settings.gates === 'none' ? {} : answer.settings.gates
+  if (isQuick) return { seconds, results: [], tried, gates }
   const clone = `${top}-clone`
   run('git', ['clone', '-q', top, clone])
   const results = []
   try {
     if (prepare !== null) results.push({ name: 'prepare', run: prepare, ...bash(prepare, clone) })
-    for (const [name, run] of Object.entries(gates === 'none' ? {} : gates))
-      results.push({ name, run, ...bash(run, clone) })
+    for (const [name, run] of Object.entries(gates)) results.push({ name, run, ...bash(run, clone) })
   } finally {
     rmSync(clone, { recursive: true, force: true })
   }
-  return { seconds, results, tried: answer.tried ?? [] }
+  return { seconds, results, tried, gates }
 }
 
 const isTest = ({ name }) => /(?:^|-)test$/.test(name)
 
 /** A row: what was proposed, what became of it, and how the whole ends in a clean clone. */
-function rowOf(registry, name, version, { seconds, error, results, tried }) {
-  const gates = tried.filter((one) => one.name !== 'prepare')
-  const first = gates.filter((one, at) => gates.findIndex((it) => it.name === one.name) === at)
-  const written = first.flatMap(
-    ({ name }) => gates.findLast((it) => it.name === name && it.state !== 'red') ?? [],
-  )
-  const lost = first.filter((one) => !written.some((it) => it.name === one.name))
+function rowOf(registry, name, version, { seconds, error, results, tried, gates }) {
+  const trials = tried.filter((one) => one.name !== 'prepare')
+  const first = trials.filter((one, at) => trials.findIndex((it) => it.name === one.name) === at)
+  const written = Object.entries(gates).map(([name, run]) => ({
+    ...(trials.find((it) => it.name === name && it.run === run) ?? {
+      name,
+      state: 'unknown',
+      ended: 'not tried',
+    }),
+    run: run.run ?? run,
+  }))
   const prepare = tried.find((one) => one.name === 'prepare')
-  const tests = first.filter(isTest)
   const kept = written.find(isTest)
-  const test =
-    tests.length === 0 ? 'none' : kept === undefined ? 'red' : kept.state === 'green' ? 'green' : 'undecided'
+  const state = kept?.state ?? first.find(isTest)?.state ?? 'none'
+  const test = state === 'unknown' ? 'undecided' : state
   const red = (results ?? []).filter(({ ok }) => !ok)
+  const why = (it) => `${it.name} (${it.run}): ${it.ended}${it.line && `: ${it.line}`}`
   const notes = [
     ...(error === undefined ? [] : [error]),
     ...(prepare === undefined || prepare.state === 'green'
       ? []
       : [`prepare ${prepare.ended}: ${prepare.line}`]),
-    ...lost.map((it) => `left out ${it.name} (${it.run}): ${it.ended}: ${it.line}`),
-    ...written.filter(({ state }) => state === 'unknown').map((it) => `undecided ${it.name}: ${it.ended}`),
+    ...first.flatMap((one) => {
+      const stands = written.find((it) => it.name === one.name)
+      if (stands === undefined) return [`left out ${why(one)}`]
+      return stands.run === one.run ? [] : [`gave way: ${why(one)}`]
+    }),
+    ...written.filter(({ state }) => state !== 'green').map((it) => `undecided ${it.name}: ${it.ended}`),
     ...red.map((it) => `RED ${it.name} (${it.run})`),
   ]
   const greenFirst = first.filter(({ state }) => state === 'green').length
   return [
     registry,
     `${name} ${version}`,
-    `${greenFirst}/${first.length}`,
+    `${greenFirst}/${Math.max(first.length, written.length)}`,
     written.map((it) => `${it.name}: ${it.run}`).join('; ') || '-',
     test,
     results === undefined || isQuick ? '-' : red.length === 0 ? 'green' : 'red',
     `${seconds} s`,
     notes.join('; ').slice(0, 600),
   ].join('\t')
+}
+
+/** How many of a registry's packages: all proposals green before any was tried, all that is written green, a test gate. */
+function totalsOf(rows) {
+  const line = (name, some) => {
+    const count = (isSo) => `${some.filter(isSo).length}/${some.length}`
+    const isWritten = ([, , , written]) => written !== undefined && written !== '-'
+    return [
+      `# ${name}`,
+      `all green as proposed ${count(([, , green = '0/0']) => /^([1-9]\d*)\/\1$/.test(green))}`,
+      `all that is written green ${count((row) => isWritten(row) && !/undecided /.test(row[7] ?? ''))}`,
+      `test gate green ${count((row) => row[4] === 'green')}`,
+      `undecided ${count((row) => row[4] === 'undecided')}`,
+      `red of itself and left out ${count((row) => row[4] === 'red' || row[4] === 'missing')}`,
+      `none found ${count((row) => row[4] === 'none' || row[4] === undefined)}`,
+    ].join(', ')
+  }
+  const each = Object.keys(PACKAGES).map((name) => [name, rows.filter(([registry]) => registry === name)])
+  return [...each, ['all', rows]]
+    .filter(([, some]) => some.length > 0)
+    .map(([name, some]) => line(name, some))
+}
+
+const rows = []
+function show(row) {
+  rows.push(row.split('\t'))
+  console.log(row)
+}
+
+if (args.includes('--totals')) {
+  const text = readFileSync(args[args.indexOf('--totals') + 1], 'utf8')
+  const listed = text.split('\n').map((line) => line.split('\t'))
+  for (const line of totalsOf(listed.filter(([registry]) => registry in PACKAGES))) console.log(line)
+  process.exit()
 }
 
 const HEAD = 'registry\tpackage\tgreen as proposed\twritten\ttest gate\tclean clone\tinit\tremarks'
@@ -178,15 +226,16 @@ try {
       try {
         const { top, version } = GET[registry](registry === 'npm' ? wanted : name, folder)
         asRepository(top)
-        console.log(rowOf(registry, name, version, judged(top)))
+        show(rowOf(registry, name, version, judged(top)))
       } catch (error) {
-        console.log(`${registry}\t${name}\tnot to be had: ${String(error.message).split('\n')[0]}`)
+        show(`${registry}\t${name}\tnot to be had: ${String(error.message).split('\n')[0]}`)
       } finally {
         spawnSync('chmod', ['-R', 'u+w', folder])
         rmSync(folder, { recursive: true, force: true })
       }
     }
   }
+  for (const line of totalsOf(rows)) console.log(line)
 } finally {
   rmSync(temporary, { recursive: true, force: true })
 }

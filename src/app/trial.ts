@@ -10,11 +10,11 @@ import { runUntrusted } from '../system/process.ts'
 import { type Environment, gateEnv, secretsIn } from '../system/untrusted-env.ts'
 import { redactorFor } from './redactor.ts'
 
-/** `unknown`: it did not end in time, or its program is not on this machine. */
+/** `missing`: it, or what it starts, is not on this machine. `unknown`: it did not end in time. */
 export type Trial = {
   name: string
   run: string
-  state: 'green' | 'red' | 'unknown'
+  state: 'green' | 'red' | 'missing' | 'unknown'
   ended: string
   ms: number
   /** The first line of its output that tells why, redacted; '' where it is green. */
@@ -64,11 +64,13 @@ export async function openTrial(options: TrialOptions): Promise<TryOut> {
         signal,
         captureBytes: CAPTURE_BYTES,
       })
-      const isMissing = exit.kind === 'exit' && (exit.code === 126 || exit.code === 127)
-      const isOver = exit.kind === 'exit' && !isMissing
-      const state = !isOver ? 'unknown' : exit.code === 0 ? 'green' : 'red'
-      const line = state === 'green' ? '' : tellingLine(cleaned(output, redactor))
-      return { name, run: command, state, ended: formatExit(exit, timeoutMs), ms, line }
+      const text = cleaned(output, redactor)
+      const missing = exit.kind === 'exit' && exit.code !== 0 ? missingProgram(text, exit.code) : null
+      const over = exit.kind !== 'exit' ? 'unknown' : exit.code === 0 ? 'green' : 'red'
+      const state = missing === null ? over : 'missing'
+      const line = state === 'green' || missing ? '' : tellingLine(text)
+      const ended = missing ? `needs ${missing}, which is not on this machine` : formatExit(exit, timeoutMs)
+      return { name, run: command, state, ended, ms, line }
     },
     [Symbol.asyncDispose]: remove,
   }
@@ -94,6 +96,22 @@ async function copyProject({ top, isRepository, env }: TrialOptions, copy: strin
     ...options,
     directory: copy,
   })
+}
+
+/** How shells, make, just and task say that there is no such program. */
+const NOT_FOUND = [
+  /(?:^|: )([\w@.+/-]+): (?:command )?not found$/m,
+  /^(?:make(?:\[\d+\])?|(?:\/usr\/bin\/)?env): [`'‘"]?([\w@.+/-]+?)['’"]?: No such file or directory$/m,
+  /"([\w@.+/-]+)": executable file not found in \$PATH/,
+]
+/** 127 by way of a runner with an exit code of its own. */
+const PASSED_ON = /\bError 127$|\bexit (?:code|status):? 127\b|: executable file not found in \$PATH/m
+
+/** The program that is not there, '' where the output does not name it; null where it failed of itself. */
+function missingProgram(output: string, code: number): string | null {
+  if (code !== 126 && code !== 127 && !PASSED_ON.test(output)) return null
+  if (code === 126) return ''
+  return NOT_FOUND.flatMap((pattern) => pattern.exec(output)?.[1] ?? [])[0] ?? ''
 }
 
 function tellingLine(output: string): string {

@@ -137,7 +137,7 @@ function missingFrom(done: Done, key: string | undefined): string[] {
     [isUntested(gates), 'a gate that runs tests'],
     [changes.some(isUnpinned), 'the commit of the action in the place of <sha>: no run starts in CI'],
     [key !== undefined, `the secret ${key}, for runs in CI, unless it is set already (commands above)`],
-    [red !== '', `red here, and left out: ${red}`],
+    [red !== '', `not green here, and left out: ${red}`],
     [isByHand(settled), `a step of the workflow that installs ${settled.inputs.agent}`],
     [ignored.length > 0, `in git: ${ignored.join(', ')}, which .gitignore hides`],
     [note !== null, "the project's actionlint does not know `queue` (warning above)"],
@@ -167,14 +167,15 @@ function addCommand({ changes, isRepository, ignored }: Done): string {
   return [...(plain.length === 0 ? [] : [usual]), ...(forced === '' ? [] : [forced])].join(' && ')
 }
 
-/** Red gates, and how each comes back. */
+/** Gates that are left out, and how each comes back. */
 function leftOutLines(leftOut: readonly Trial[], look: Look): string[] {
   if (leftOut.length === 0) return []
   const lines = leftOut.flatMap(({ name, run, ended, line }) => [
     ...fitted(terminalText(`${name}: ${ended}${line && `: ${line}`}`, 400), look, 2),
     `    ${terminalText(yamlOf({ [name]: run }), 400)}`,
   ])
-  const head = 'Left out, for they are red here. Once green, add the line under gates: in both files:'
+  const head =
+    'Left out, for they are not green here. Once they are, add the line under gates: in both files:'
   return [paint(head, ['yellow'], look), ...lines.map((line) => `  ${line}`)]
 }
 

@@ -12,7 +12,7 @@ import { type Context, onSignals, tell } from './context.ts'
 export type Tried = {
   found: Found
   trials: readonly Trial[]
-  /** Red, and without a command that could stand in for them. */
+  /** Red or without their program, and without a command that could stand in for them. */
   leftOut: readonly Trial[]
   /** Why nothing, or not everything, could be tried. */
   warnings: readonly string[]
@@ -55,26 +55,44 @@ export async function tryProposals(
     const prepared = prepare === null ? [] : [await attempt('prepare', prepare)]
     if (prepared.some(({ state }) => state !== 'green'))
       return { ...untried(found), trials: prepared, warnings: prepared.map(notPrepared) }
-    const gates = new Map<string, string>()
-    const trials = [...prepared]
-    const leftOut: Trial[] = []
+    const results: Trial[][] = []
     for (const [name, run] of proposedGates(found)) {
       const others = name in found.olderGates ? [] : (found.project.others[name] ?? [])
       const tried = [await attempt(name, run)]
-      for (const other of others) if (tried.at(-1)?.state === 'red') tried.push(await attempt(name, other))
-      const [first, last] = [tried[0], tried.at(-1)]
-      if (first === undefined || last === undefined) continue
-      trials.push(...tried)
-      if (last.state !== 'red') gates.set(name, last.run)
-      else leftOut.push(first)
+      for (const other of others) if (isBad(tried.at(-1))) tried.push(await attempt(name, other))
+      results.push(tried)
     }
-    return { found: withGates(found, gates), trials, leftOut, warnings: trials.flatMap(undecided) }
+    return { ...sorted(found, results), trials: [...prepared, ...results.flat()] }
   } catch (error) {
     if (error instanceof Cancelled) throw error
     return { ...untried(found), warnings: [`nothing was tried: ${messageOf(error)}`] }
   } finally {
     release()
   }
+}
+
+const isBad = (trial: Trial | undefined) => trial?.state === 'red' || trial?.state === 'missing'
+
+/**
+ * What is written and what is left out, of the trials of each gate. Without its program a gate is left out, too; where no gate is
+ * green, as on a machine without the project's language, that says nothing of the project, and it is written as it is.
+ */
+function sorted(found: Found, results: readonly (readonly Trial[])[]): Omit<Tried, 'trials'> {
+  const isJudged = results.flat().some(({ state }) => state === 'green')
+  const isLost = ({ state }: Trial) => state === 'red' || (state === 'missing' && isJudged)
+  const gates = new Map<string, string>()
+  const leftOut: Trial[] = []
+  const warnings: string[] = []
+  for (const tried of results) {
+    const [first, last] = [tried[0], tried.at(-1)]
+    if (first === undefined || last === undefined) continue
+    // Of commands that could not be judged the first is the project's own.
+    const chosen = last.state === 'green' || last.state === 'unknown' ? last : first
+    if (isLost(chosen)) leftOut.push(first)
+    else gates.set(chosen.name, chosen.run)
+    if (!isLost(chosen) && chosen.state !== 'green') warnings.push(undecided(chosen))
+  }
+  return { found: withGates(found, gates), leftOut, warnings }
 }
 
 function withGates(found: Found, gates: ReadonlyMap<string, string>): Found {
@@ -87,17 +105,13 @@ function withGates(found: Found, gates: ReadonlyMap<string, string>): Found {
   return { ...found, project, olderGates: Object.fromEntries(older) }
 }
 
-const notPrepared = ({ ended, line }: Trial) =>
-  `prepare ${ended} here, so no gate was tried; \`ralph doctor\` shows more${line === '' ? '' : `: ${line}`}`
+const notPrepared = ({ ended, line, state }: Trial) =>
+  `prepare ${ended}${state === 'missing' ? '' : ' here'}, so no gate was tried; \`ralph doctor\` shows more${line === '' ? '' : `: ${line}`}`
 
-function undecided({ name, state, ended, line }: Trial): string[] {
-  if (state !== 'unknown') return []
-  return [
-    `${name} could not be judged here (${ended}${line === '' ? '' : `: ${line}`}), and is written as it is`,
-  ]
-}
+const undecided = ({ name, ended, line }: Trial) =>
+  `${name} could not be judged here (${ended}${line === '' ? '' : `: ${line}`}), and is written as it is`
 
-const COLOURS = { green: 'green', red: 'red', unknown: 'yellow' } as const
+const COLOURS = { green: 'green', red: 'red', missing: 'yellow', unknown: 'yellow' } as const
 
 /** Each result in a line as soon as it is known. */
 function screenOf(context: Context) {

@@ -15,7 +15,7 @@ import { isFolderNow } from '../system/files.ts'
 import { findProgram } from '../system/program.ts'
 import { lookOf } from '../terminal/line.ts'
 import { type Asking, asking, Cancelled } from './ask.ts'
-import { type Answer, type Context, interrupted, settingsOf, tell, topOf } from './context.ts'
+import { type Answer, type Context, interrupted, refusal, settingsOf, tell, topOf } from './context.ts'
 import {
   look,
   mistakesIn,
@@ -64,7 +64,7 @@ async function written(context: Context): Promise<Answer> {
   const answers = ask === null ? {} : await asked(ask, project, flagged)
   const { settled, changes } = drafted(project, { ...flagged, ...answers })
   const mistakes = mistakesIn(settled, standing, tried.leftOut, env)
-  if (mistakes.length > 0) throw new UserError(mistakes)
+  if (mistakes.length > 0) return refusal(context, new UserError(mistakes), { tried: tried.trials })
   const fresh = changes.filter(isWritten)
   if (fresh.length > 0) say(['', ...(await diffLines(fresh, env, shown))])
   const question = fresh.length === 1 ? 'Write this file?' : `Write these ${fresh.length} files?`

@@ -145,9 +145,12 @@ function withoutAudit(line: string, script: string, scripts: Readonly<Record<str
 
 /** Linters are a gate of their own. */
 const LINT = /^npm run (?:lint|-s lint|--silent lint)$/
-/** Runners of tests that a script of several commands may name. */
-const RUNNER =
-  /^(?:c8 |nyc )?(?:tap|tape|mocha|jest|vitest|ava|borp|uvu|jasmine|node --test)\b[\w ./*'"{},=:@-]*$/
+/** Runners of tests that a script of several commands may name, and a file of tests that is a program. */
+const RUNNER = /^(?:c8 |nyc )?(?:tap|tape|mocha|jest|vitest|ava|borp|uvu|jasmine|node --test)\b/
+const TEST_PROGRAM = /^node (?:-\S+ )*[\w./-]*test[\w./-]*$/
+const PLAIN_WORDS = /^[\w ./*'"{},=:@-]*$/
+/** Formatters of test output, behind a pipe: the exit code is that of the formatter, and it may be missing. */
+const FORMATTER = /\s*\|\s*[\w-]+(?: --?[\w-]+)*$/
 
 /** Where `test` runs more than tests: its tests alone, by their own script or as they stand in it. */
 function partsOfTest(
@@ -155,13 +158,25 @@ function partsOfTest(
   run: (script: string) => string,
   { binary }: Manager,
 ): string[] {
-  const named = OTHER_TESTS.filter((name) => name in scripts).map(run)
-  const parts = (scripts.test ?? '').split('&&').map((part) => part.trim())
-  const runners = parts.length > 1 ? parts.filter((part) => RUNNER.test(part)) : []
-  return [...named, ...runners.map((part) => (part.startsWith('node ') ? part : `${binary} ${part}`))]
+  const parts = (scripts.test ?? '').split('&&').map((part) => part.trim().replace(FORMATTER, ''))
+  const called = parts.flatMap(
+    (part) => /^(?:npm|yarn|pnpm|bun) run (?:-s )?([\w:.-]+)$/.exec(part)?.[1] ?? [],
+  )
+  const named = [...OTHER_TESTS, ...called.filter((name) => TEST_SCRIPT.test(name))]
+  const own = [...new Set(named)].filter((name) => name in scripts).map(run)
+  const lines = parts.length > 1 || FORMATTER.test(scripts.test ?? '') ? parts : []
+  const runners = lines
+    .filter((part) => PLAIN_WORDS.test(part))
+    .flatMap((part) => {
+      if (TEST_PROGRAM.test(part) || part.startsWith('node --test')) return [part]
+      return RUNNER.test(part) ? [`${binary} ${part}`] : []
+    })
+  return [...own, ...runners]
 }
 
 const OTHER_TESTS = ['tests-only', 'test:unit', 'unit', 'test:node', 'test:js', 'test:src', 'mocha', 'jest']
+/** Scripts for tests of what the code does. */
+const TEST_SCRIPT = /^(?!.*(?:lint|types?|tsd|format|audit|size)).*(?:test|spec|unit|mocha|jest|tap)/
 
 /** Scripts of the members, which are taken to be the projects below. */
 function memberScripts(folder: Folder): string[] {

@@ -37,7 +37,7 @@ export function readProject(folder: Folder): PythonProject {
     ...groupsOf(toml),
     ...extrasOf(toml, ini),
     ...files.map((path) => fileSource(path, folder.text(path))),
-    ...environmentsOf(folder).map(environmentSource),
+    ...environmentsOf(folder).map((one) => environmentSource(one, folder)),
   ]
   return { toml, ini, sources }
 }
@@ -86,17 +86,25 @@ function extrasOf(toml: Json, ini: Ini): Source[] {
 }
 
 function fileSource(path: string, text: string): Source {
-  const lists = text.split('\n').map(nameOf).filter(Boolean)
-  return { ...NOTHING, kind: 'file', name: path, installs: ['-r', path], lists }
+  return { ...NOTHING, kind: 'file', name: path, installs: ['-r', path], lists: namesIn(text) }
 }
 
-function environmentSource({ name, installs, extras, groups, commands }: TestEnvironment): Source {
+const namesIn = (text: string) => text.split('\n').map(nameOf).filter(Boolean)
+
+function environmentSource(
+  { name, installs, extras, groups, commands }: TestEnvironment,
+  folder: Folder,
+): Source {
   const words = installs.flatMap((line) => {
     const [, option, file] = /^(-[rc])\s*(\S+)$/.exec(line) ?? []
     if (option !== undefined && file !== undefined) return [option, file]
     return line.startsWith('-') ? [] : [line]
   })
-  return { kind: 'environment', name, installs: words, extras, groups, lists: installs.map(nameOf), commands }
+  const inFiles = words.flatMap((word, at) =>
+    words[at - 1] === '-r' && folder.has(word) ? namesIn(folder.text(word)) : [],
+  )
+  const lists = [...installs.map(nameOf).filter(Boolean), ...inFiles]
+  return { kind: 'environment', name, installs: words, extras, groups, lists, commands }
 }
 
 function texts(list: unknown): string[] {

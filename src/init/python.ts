@@ -1,9 +1,9 @@
 // Python: the tools that the project has configured or runs, by uv, poetry or pip.
 import { object } from '../model/json.ts'
 import { shellWord } from '../system/shell-word.ts'
-import { type Ecosystem, type Folder, firstOf, gatesFrom, hasLike } from './project.ts'
+import { type Ecosystem, type Folder, firstOf, gatesFrom } from './project.ts'
 import { type PythonProject, readProject, type Source, testSource, toolSource } from './python-needs.ts'
-import { pinnedByPreCommit, statedArguments, statedCommands } from './stated.ts'
+import { pinOf, statedArguments, statedCommands } from './stated.ts'
 
 const REQUIREMENTS = [
   'requirements.txt',
@@ -20,18 +20,24 @@ export const python: Ecosystem = {
     const project = readProject(folder)
     const stated = statedCommands(folder)
     const has = (tool: Tool) => isUsed(tool, folder, project, stated)
-    const tools = TOOLS.filter(has)
+    const tools = TOOLS.filter((tool) => has(tool) && !INSTEAD[tool]?.some(has))
     const manager = managerOf(folder, project)
     const { prepare, run } = MANAGERS[manager](folder, project, tools)
     const gate = (tool: Tool, line: string, standard = ''): string | null => {
       if (!tools.includes(tool)) return null
-      return run(tool, `${line} ${statedArguments(stated, line) ?? standard}`.trim())
+      return run(tool, `${line} ${statedArguments(stated, line)[0] ?? standard}`.trim())
     }
-    const hasTests = hasLike(folder, TEST_FILE)
-    const unittest = hasTests ? unittestBy(folder, run) : null
+    // Where it finds no test it is green all the same.
+    const unittest = hasTestsLike(folder, UNITTEST) ? unittestBy(folder, run) : null
     // What CI calls may be a part of them, with a job for each.
     const test = tools.includes('pytest') ? run('pytest', 'pytest') : unittest
-    const others = [gate('pytest', 'pytest'), run('pytest', 'pytest'), unittest]
+    const calls = statedArguments(stated, 'pytest')
+      .filter((words) => !NARROW.test(words))
+      .slice(0, MOST_CALLS)
+    const parts = tools.includes('pytest')
+      ? calls.map((words) => run('pytest', `pytest ${words}`.trim()))
+      : []
+    const others = [...parts, run('pytest', 'pytest'), unittest]
     return {
       language: 'Python',
       manager,
@@ -49,7 +55,13 @@ export const python: Ecosystem = {
 }
 
 const TOOLS = ['pytest', 'ruff', 'mypy', 'flake8', 'pyright'] as const
+/** Tests by name or mark, and benchmarks, stand for too little. */
+const NARROW = /(?:^| )-[km]\b|bench/
+/** So many ways in which the project calls its tests are tried. */
+const MOST_CALLS = 3
 type Tool = (typeof TOOLS)[number]
+/** One tool a gate: who uses both has the other for something else. */
+const INSTEAD: Partial<Record<Tool, readonly Tool[]>> = { pyright: ['mypy'], flake8: ['ruff'] }
 
 /** Files and sections that hold the settings of a tool. */
 const SETTINGS: Readonly<Record<Tool, { files: readonly string[]; sections: readonly string[] }>> = {
@@ -73,18 +85,19 @@ function isUsed(
     object(object(toml.tool)?.[tool]) !== null ||
     sections.some((name) => ini[name] !== undefined) ||
     sources.some(({ lists }) => lists.includes(tool)) ||
-    statedArguments(stated, tool) !== null ||
-    (tool === 'pytest' && hasPytestFiles(folder))
+    statedArguments(stated, tool).length > 0 ||
+    (tool === 'pytest' && hasTestsLike(folder, PYTEST))
   )
 }
 
 /** Tests that are plain functions are found by pytest alone; so many files are asked. */
 const PYTEST = /^(?:(?:import|from) pytest\b|(?:async )?def test_)/m
+const UNITTEST = /\bunittest\b|TestCase\b/
 const MOST_ASKED = 20
 
-function hasPytestFiles(folder: Folder): boolean {
+function hasTestsLike(folder: Folder, pattern: RegExp): boolean {
   const tests = folder.paths.filter((path) => TEST_FILE.test(path)).slice(0, MOST_ASKED)
-  return tests.some((path) => PYTEST.test(folder.text(path)))
+  return tests.some((path) => pattern.test(folder.text(path)))
 }
 
 /** Nothing where the project's settings name what is checked; else its package, which is meant to be typed. */
@@ -116,18 +129,27 @@ type Way = (
 ) => { prepare: string | null; run(tool: string, line: string): string | null }
 
 const MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pip', Way>> = {
-  uv: (folder, { sources }) => {
-    const extras = sources.filter(
+  uv: (folder, project, tools) => {
+    const { sources, runner } = neededSources(folder, project, tools)
+    const extras = project.sources.filter(
       ({ kind, name }) => kind === 'extra' && /^(?:tests?|testing|dev)$/.test(name),
     )
-    const more = extras.map(({ name }) => ` --extra ${shellWord(name)}`).join('')
-    const isListed = (tool: string) => sources.some(({ lists }) => lists.includes(tool))
+    const more = distinct([...extras.map(({ name }) => name), ...extrasOf(sources)])
+    const isInstalled = (tool: string) =>
+      project.sources.some(({ kind, lists }) => INSTALLED_BY_UV.includes(kind) && lists.includes(tool))
+    const brought = (tool: string): string => {
+      if (tool === 'python' || isInstalled(tool)) return ''
+      const words = tool === 'pytest' ? withWords(runner?.installs ?? []) : ''
+      const isBrought = words !== '' && runner?.lists.includes(tool) === true
+      return isBrought ? words : `${words} --with ${tool}${pinOf(folder, tool)}`
+    }
     return {
-      prepare: `uv sync${folder.has('uv.lock') ? ' --locked' : ''} --all-groups${more}`,
-      run: (tool, line) => {
-        if (tool === 'python' || isListed(tool)) return `uv run ${line}`
-        return `uv run --with ${tool}${pinnedByPreCommit(folder, tool)} ${line}`
-      },
+      prepare: [
+        `uv sync${folder.has('uv.lock') ? ' --locked' : ''}`,
+        ...uvGroups(project, runner === null ? null : sources),
+        ...more.map((name) => `--extra ${shellWord(name)}`),
+      ].join(' '),
+      run: (tool, line) => `uv run${brought(tool)} ${line}`,
     }
   },
   poetry: (_folder, { sources }) => {
@@ -156,8 +178,36 @@ const MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pip', Way>> = {
   },
 }
 
-/** What pip is to install: the project's own lists, the project, and tools that none of the lists has. */
-function pipWords(folder: Folder, { toml, sources }: PythonProject, tools: readonly Tool[]): string[] {
+const INSTALLED_BY_UV: readonly string[] = ['group', 'extra']
+
+/** All groups where none is known to be that of the tests: else those needed, for others may turn skipped tests into red ones. */
+function uvGroups({ toml }: PythonProject, needed: readonly Source[] | null): string[] {
+  if (needed === null) return object(toml['dependency-groups']) === null ? [] : ['--all-groups']
+  const known = object(object(toml.tool)?.uv)?.['default-groups'] ?? ['dev']
+  const wanted = groupsOf(needed)
+  const isDefault = (name: string) => known === 'all' || (Array.isArray(known) && known.includes(name))
+  return wanted.filter((name) => !isDefault(name)).map((name) => `--group ${shellWord(name)}`)
+}
+
+/** Words for pip, for `uv run`. */
+function withWords(installs: readonly string[]): string {
+  const words = inert(installs).map((word, at, all) => {
+    if (word === '-r') return ` --with-requirements`
+    return all[at - 1] === '-r' ? ` ${shellWord(word)}` : ` --with ${shellWord(word)}`
+  })
+  return installs.includes('-c') ? '' : words.join('')
+}
+
+/** Without what a workflow would evaluate. */
+const inert = (words: readonly string[]) => words.filter((word) => !/[$`\n]/.test(word))
+const NAME = /^[\w.-]+$/
+const extrasOf = (sources: readonly Source[]) =>
+  distinct(sources.flatMap(({ extras }) => extras)).filter((one) => NAME.test(one))
+const groupsOf = (sources: readonly Source[]) =>
+  distinct(sources.flatMap(({ groups }) => groups)).filter((one) => NAME.test(one))
+
+/** The project's own lists that its tests and tools need, the one of the test runner, and the tools that none of them has. */
+function neededSources(folder: Folder, { sources }: PythonProject, tools: readonly Tool[]) {
   const isFile = ({ kind, name }: Source) => kind === 'file' && REQUIREMENTS.includes(name)
   const chosen = new Set(sources.filter(isFile))
   const loose: string[] = []
@@ -167,17 +217,21 @@ function pipWords(folder: Folder, { toml, sources }: PythonProject, tools: reado
     if ([...chosen].some(({ lists }) => lists.includes(tool))) continue
     const source = toolSource(sources, tool)
     if (source !== null) chosen.add(source)
-    if (source === null || !source.lists.includes(tool)) loose.push(tool + pinnedByPreCommit(folder, tool))
+    if (source === null || !source.lists.includes(tool)) loose.push(tool + pinOf(folder, tool))
   }
-  const all = [...chosen]
-  const isPackage = 'project' in toml || 'build-system' in toml || folder.has('setup.py')
-  const extras = distinct(all.flatMap(({ extras }) => extras)).filter((one) => /^[\w.-]+$/.test(one))
-  const groups = distinct(all.flatMap(({ groups }) => groups)).filter((one) => /^[\w.-]+$/.test(one))
+  return { sources: [...chosen], runner, loose }
+}
+
+/** What pip is to install: the project's own lists, the project, and tools that none of the lists has. */
+function pipWords(folder: Folder, project: PythonProject, tools: readonly Tool[]): string[] {
+  const { sources, loose } = neededSources(folder, project, tools)
+  const isPackage = 'project' in project.toml || 'build-system' in project.toml || folder.has('setup.py')
+  const extras = extrasOf(sources)
   const itself = `.${extras.length > 0 ? `[${extras.join(',')}]` : ''}`
   return [
-    ...all.flatMap(({ installs }) => installs).filter((word) => !/[$`\n]/.test(word)),
+    ...inert(sources.flatMap(({ installs }) => installs)),
     ...(isPackage ? ['-e', itself] : []),
-    ...groups.flatMap((group) => ['--group', group]),
+    ...groupsOf(sources).flatMap((group) => ['--group', group]),
     ...loose,
   ]
 }

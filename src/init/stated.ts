@@ -50,15 +50,15 @@ const STARTERS =
 /** Words that mean the same to every shell. */
 const PLAIN = /^[\w@%+=:,./* -]+$/
 
-/** The arguments with which the project itself runs a tool, the first that are plain words; null where it does not. */
-export function statedArguments(commands: readonly string[], tool: string): string | null {
-  for (const command of commands) {
+/** The arguments with which the project itself runs a tool, where they are plain words: each list once, in their order. */
+export function statedArguments(commands: readonly string[], tool: string): string[] {
+  const found = commands.flatMap((command) => {
     const line = command.replace(STARTERS, '')
-    if (line === tool) return ''
+    if (line === tool) return ['']
     const rest = line.startsWith(`${tool} `) ? line.slice(tool.length).trim() : null
-    if (rest !== null && PLAIN.test(rest) && !/--(?:version|help)\b/.test(rest)) return rest
-  }
-  return null
+    return rest !== null && PLAIN.test(rest) && !/--(?:version|help)\b/.test(rest) ? [rest] : []
+  })
+  return [...new Set(found)]
 }
 
 /** An environment of tox or nox: what it installs and what it runs. */
@@ -101,13 +101,18 @@ export function iniOf(text: string): Ini {
   return sections
 }
 
+/** `py38,mypy: command`: for the environments alone that have these factors in their names. */
+const FACTORS = /^[\w{},.!-]+:\s+/
+
 function toxEnvironment(name: string, keys: Readonly<Record<string, string>>): TestEnvironment {
   const list = (key: string) => linesOf(keys[key] ?? '')
-  const words = (key: string) => list(key).flatMap((line) => line.split(/[\s,]+/).filter(Boolean))
   // A line for some environments alone, as `py38: mock`, is theirs.
-  const installs = list('deps').filter((line) => !/^[\w{},.!-]+:\s/.test(line) && !/[{}]/.test(line))
+  const shared = (key: string) => list(key).filter((line) => !FACTORS.test(line))
+  const words = (key: string) => shared(key).flatMap((line) => line.split(/[\s,]+/).filter(Boolean))
+  const installs = shared('deps').filter((line) => !/[{}]/.test(line))
   const commands = linesOf(keys.commands ?? '').map((line) =>
     line
+      .replace(FACTORS, '')
       .replace(/^-\s*/, '')
       .replace(/\{posargs(?::([^{}]*))?\}/g, '$1')
       .replace(/\s+/g, ' ')
@@ -183,10 +188,21 @@ function taskLines(task: unknown): string[] {
   return list.flatMap((one) => linesOf(string(one) ?? string(object(one)?.cmd) ?? ''))
 }
 
-/** The version of a tool that the project's pre-commit runs, as `==1.2.3` for pip; '' where it names none. */
-export function pinnedByPreCommit(folder: Folder, tool: string): string {
+/** The version of a tool that uv.lock has, or pre-commit runs, as `==1.2.3` for pip; '' where neither has one. */
+export function pinOf(folder: Folder, tool: string): string {
+  const [, locked] =
+    new RegExp(`^name = "${tool}"\nversion = "([\\w.]+)"$`, 'm').exec(folder.text('uv.lock')) ?? []
+  return locked === undefined ? pinnedByPreCommit(folder, tool) : `==${locked}`
+}
+
+function pinnedByPreCommit(folder: Folder, tool: string): string {
   const repos = objects(object(yamlIn(folder.text('.pre-commit-config.yaml')))?.repos)
-  const named = repos.find(({ hooks }) => objects(hooks).some(({ id }) => id === tool))
+  const named = repos.find(({ hooks }) => objects(hooks).some(({ id }) => isOf(tool, id)))
   const [, version] = /^v?(\d+(?:\.\d+)+)$/.exec(string(named?.rev) ?? '') ?? []
   return version === undefined ? '' : `==${version}`
+}
+
+/** Hooks are named as their tool, or by what it does: `ruff`, `ruff-check`. */
+function isOf(tool: string, id: unknown): boolean {
+  return id === tool || String(id).startsWith(`${tool}-`)
 }

@@ -62,6 +62,8 @@ test('where all are red nothing is written, and each is named', async () => {
   assert.equal(code, 64)
   assert.match(err, /no gate that is green: test \(npm test\) exit 2: Error: no database/)
   assert.match(err, /--no-try/)
+  const { tried } = JSON.parse(project.ralph('init', '--json', ...PIN).out)
+  assert.deepEqual([tried[0].state, tried[0].run], ['red', 'npm test'])
   assert.deepEqual(Object.keys(await project.all()), ['package.json'])
 })
 
@@ -82,6 +84,29 @@ test('what cannot be judged here is written as it is, with a warning: a program 
   const failing = unprepared.ralph('init', '--yes', ...PIN, '--prepare', 'echo "error: offline"; exit 5')
   assert.match(failing.out, /warning: prepare exit 5 here, so no gate was tried.*error: offline/)
   assert.deepEqual(await gatesIn(unprepared), { test: 'npm test' })
+  await using uninstalled = await openProject(pack({ test: 'touch ran' }))
+  const without = uninstalled.ralph('init', '--yes', ...PIN, '--prepare', 'no-such-installer install')
+  assert.match(
+    without.out,
+    /warning: prepare needs no-such-installer, which is not on this machine, so no gate was/,
+  )
+})
+
+test('a gate whose program is missing is left out and named, and hides no other; a script that needs one gives way', async () => {
+  const make = 'lint:\n\tno-such-linter run -v\ntypecheck:\n\t@no-such-checker | cat; exit 3\n'
+  const scripts = { test: 'no-such-runner && npm run unit', unit: 'echo ran' }
+  await using project = await openProject({ ...pack(scripts), Makefile: make })
+  const { code, out } = project.ralph('init', '--yes', ...PIN)
+  assert.equal(code, 0)
+  assert.match(
+    out,
+    /^ {2}missing +lint: make lint \(.*\) needs no-such-linter, which is not on this machine$/m,
+  )
+  assert.match(out, /^ {2}red +typecheck: make typecheck/m)
+  assert.match(out, /^ {2}lint: needs no-such-linter, which is not on this machine$/m)
+  assert.match(out, /^ {2}missing +test: npm test \(.*\) needs no-such-runner/m)
+  assert.doesNotMatch(out, /could not be judged/)
+  assert.deepEqual(await gatesIn(project), { test: 'npm run unit' })
 })
 
 test('a project whose gates only look at the code, with no test, is told so', async () => {

@@ -127,6 +127,7 @@ test('Python files and tests alone are a project, by unittest or, where the test
   const functions = found({ 'calc.py': '', 'tests/test_calc.py': 'def test_a():\n    pass\n' })
   assert.deepEqual(functions.gates, { test: '.venv/bin/python -m pytest' })
   assert.match(functions.prepare ?? '', /pip install --quiet pytest$/)
+  assert.deepEqual(functions.others, {}, 'unittest would find no test, and be green')
   assert.deepEqual(found({ 'go.mod': '', 'scripts/test_x.py': classes }).languages, ['Go'])
   assert.deepEqual(found({ 'calc.py': '' }).gates, {})
 })
@@ -161,7 +162,7 @@ test('what is installed, and how: lock files or none, berry, several folders, to
       'poetry install --no-interaction',
       ['pipx install poetry'],
     ],
-    [{ 'pyproject.toml': '', 'uv.lock': '' }, 'uv sync --locked --all-groups', ['pipx install uv']],
+    [{ 'pyproject.toml': '', 'uv.lock': '' }, 'uv sync --locked', ['pipx install uv']],
   ] as const) {
     const project = found(files as Record<string, string>)
     assert.deepEqual([project.prepare, project.setups], [prepare, setups], JSON.stringify(files))

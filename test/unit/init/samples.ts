@@ -220,7 +220,7 @@ export const SAMPLES: readonly Sample[] = [
     finds: {
       languages: ['Python'],
       managers: ['uv'],
-      prepare: 'uv sync --all-groups',
+      prepare: 'uv sync',
       gates: { typecheck: 'uv run mypy calc', test: 'uv run pytest' },
       setups: ['pipx install uv'],
     },

@@ -66,6 +66,13 @@ test('what the tests need is installed from where the project lists it', () => {
     prepare({ 'setup.py': '', 'tox.ini': tox }),
     `${MAKE} && ${PIP} -r dev.txt 'pytest~=8.0' -e '.[cli]'`,
   )
+  const byFile = {
+    'setup.py': '',
+    'pinned39.txt': 'pytest==8.4.2\npytest-cov\n',
+    'tox.ini':
+      '[testenv]\ndeps = -r pinned39.txt\ncommands = {envpython} -m pytest\n[testenv:pylint]\ndeps = pytest\n',
+  }
+  assert.equal(prepare(byFile), `${MAKE} && ${PIP} -r pinned39.txt -e .`)
   const nox =
     '@nox.session\ndef tests(session):\n    session.install("pytest", "pretend")\n    session.install("-e", ".[x]")\n    session.run("pytest", *session.posargs)\n'
   assert.equal(prepare({ 'setup.py': '', 'noxfile.py': nox }), `${MAKE} && ${PIP} pytest pretend -e '.[x]'`)
@@ -87,6 +94,20 @@ test('a linter has the version that the project pins, and what a shell or a work
   const hostile = found({ ...PYTEST, 'setup.py': '', 'tox.ini': tox })
   assert.equal(hostile.prepare, `${MAKE} && ${PIP} pytest -e .`)
   assert.equal(hostile.gates.test, '.venv/bin/python -m pytest')
+  const word = expression?.replace(/[ ;].*/, '{secrets.KEY}}')
+  const names = `[testenv]\nextras = ${word}, cli\ndependency_groups = ${word} more\n`
+  const uv = found({
+    ...PYTEST,
+    'setup.py': '',
+    'uv.lock': '',
+    'pyproject.toml': '',
+    'tox.ini': tox.replace('[testenv]\n', names),
+  })
+  assert.equal(uv.prepare, 'uv sync --locked --group more --extra cli')
+  assert.equal(uv.gates.test, 'uv run --with pytest pytest')
+  const plugin = '[testenv]\ndeps =\n    pytest-cov\ncommands = pytest\n'
+  const plugged = found({ ...PYTEST, 'uv.lock': '', 'pyproject.toml': '', 'tox.ini': plugin })
+  assert.equal(plugged.gates.test, 'uv run --with pytest-cov --with pytest pytest')
 })
 
 test('what CI calls stands in for a red test gate; in uv a tool that is not listed is brought', () => {
@@ -100,7 +121,43 @@ test('what CI calls stands in for a red test gate; in uv a tool that is not list
   })
   assert.deepEqual(gates, { lint: 'uv run --with ruff==0.4.2 ruff check .', test: 'uv run pytest' })
   assert.equal(others.test?.[0], 'uv run pytest -q tests/unit')
-  assert.equal(prepare, 'uv sync --all-groups --extra test')
+  assert.equal(prepare, 'uv sync --group test --extra test')
+})
+
+test('uv: the groups that the tests need, the versions that it locks, commands of a tox environment by factor', () => {
+  const groups =
+    '[tool.mypy]\n[tool.pyright]\n[tool.ruff]\n[dependency-groups]\ntests = ["pytest"]\ndev = [{ include-group = "tests" }]\npyright = ["pyright"]\n'
+  const uv = found({
+    ...PYTEST,
+    'pyproject.toml': `${PROJECT}${groups}`,
+    'uv.lock': 'version = 1\n\n[[package]]\nname = "mypy"\nversion = "1.19.1"\nsource = { registry = "x" }\n',
+    'tox.ini':
+      '[testenv]\ndependency_groups =\n    tests: tests\ncommands =\n    tests: pytest {posargs:-n auto}\n    mypy: mypy typing-examples\n    mypy: pytest -k test_mypy\n    pypy: pytest tests/test_calc.py\n',
+    '.pre-commit-config.yaml':
+      'repos: [{ rev: v0.15.6, hooks: [{ id: ruff-check }, { id: ruff-format }] }]\n',
+  })
+  assert.equal(uv.prepare, 'uv sync --locked --group tests')
+  assert.deepEqual(uv.gates, {
+    typecheck: 'uv run --with mypy==1.19.1 mypy typing-examples',
+    lint: 'uv run --with ruff==0.15.6 ruff check .',
+    test: 'uv run pytest',
+  })
+  assert.deepEqual(uv.others.test?.slice(0, 2), ['uv run pytest -n auto', 'uv run pytest tests/test_calc.py'])
+  const prepare = (more: string) =>
+    found({ ...PYTEST, 'pyproject.toml': `${PROJECT}${more}`, 'uv.lock': '' }).prepare
+  assert.equal(prepare('[dependency-groups]\ndev = ["pytest"]\ndocs = ["sphinx"]\n'), 'uv sync --locked')
+  assert.equal(
+    prepare('[tool.uv]\ndefault-groups = ["testing"]\n[dependency-groups]\ntesting = ["pytest"]\n'),
+    'uv sync --locked',
+  )
+  assert.equal(prepare('[dependency-groups]\nall = ["a"]\n'), 'uv sync --locked --all-groups')
+  const tox = found({
+    ...PYTEST,
+    'uv.lock': '',
+    'tox.ini': '[testenv]\ndeps =\n    pytest\n    pretend\n    -r more.txt\ncommands = pytest\n',
+    'pyproject.toml': PROJECT,
+  })
+  assert.equal(tox.gates.test, 'uv run --with pytest --with pretend --with-requirements more.txt pytest')
 })
 
 test('npm: an audit beside the tests is no part of the gate, and scripts for the tests alone stand in', () => {
@@ -125,6 +182,21 @@ test('npm: an audit beside the tests is no part of the gate, and scripts for the
   assert.deepEqual(pack({ test: 'standard && tap test/*.js && tsd' }).others.test, [
     'npx --no-install tap test/*.js',
   ])
+})
+
+test('npm: of a test script that is red, the files and scripts of tests that it names stand in', () => {
+  const others = (scripts: object) => found({ 'package.json': JSON.stringify({ scripts }) }).others.test
+  const types = 'tsc --noEmit test/test.js'
+  assert.deepEqual(
+    others({ test: 'npm run lint && npm run test:types && node test/test.js | faucet', 'test:types': types }),
+    ['node test/test.js'],
+  )
+  assert.deepEqual(others({ test: 'tape test/*.js | tap-spec' }), ['npx --no-install tape test/*.js'])
+  assert.deepEqual(
+    others({ test: 'npm run build && npm run test:core && npm run test:lint', 'test:core': 'x' }),
+    ['npm run test:core'],
+  )
+  assert.equal(others({ test: 'node build.js && node --eval "x"' }), undefined)
 })
 
 test("a Makefile's, Taskfile's or justfile's targets fill in what the project's language has not", () => {

@@ -1,0 +1,78 @@
+// Commands that are tried once: what a missing program looks like by way of each runner, and what only sounds like one.
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openTrial } from '../../../src/app/trial.ts'
+
+async function tried(commands: readonly string[]): Promise<string[]> {
+  const top = await mkdtemp(join(tmpdir(), 'ralph-trial-'))
+  try {
+    await using trial = await openTrial({
+      top,
+      workingDirectory: '.',
+      isRepository: false,
+      env: { PATH: process.env.PATH ?? '' },
+      gateEnv: [],
+      signal: new AbortController().signal,
+    })
+    const ends: string[] = []
+    for (const command of commands) {
+      const { state, ended, line } = await trial.run('lint', command)
+      ends.push(`${state}: ${ended}${line === '' ? '' : `: ${line}`}`)
+    }
+    return ends
+  } finally {
+    await rm(top, { recursive: true, force: true })
+  }
+}
+
+/** What a runner prints, and the code that it ends with. */
+const ends = (code: number, ...lines: string[]) =>
+  `printf '%s\\n' ${lines.map((line) => `'${line.replaceAll("'", "'\\''")}'`).join(' ')} >&2; exit ${code}`
+
+test('a program that is missing is named, whichever runner started it', async () => {
+  const needs = (program: string) => `missing: needs ${program}, which is not on this machine`
+  assert.deepEqual(
+    await tried([
+      'no-such-linter .',
+      'sh -c "no-such-linter ."',
+      'true && ./bin/lint',
+      ends(2, 'make: golangci-lint: No such file or directory', 'make: *** [Makefile:20: lint] Error 127'),
+      ends(2, '/bin/sh: 1: golangci-lint: not found', 'make[1]: *** [Makefile:20: lint] Error 127'),
+      ends(
+        127,
+        'error: Recipe `lint` failed on line 2 with exit code 127',
+        'sh: line 1: shellcheck: command not found',
+      ),
+      ends(201, 'task: Failed to run task "lint": "golangci-lint": executable file not found in $PATH'),
+      ends(127, '/usr/bin/env: ‘python2’: No such file or directory'),
+    ]),
+    [
+      needs('no-such-linter'),
+      needs('no-such-linter'),
+      'missing: exit 127: bash: line 1: ./bin/lint: No such file or directory',
+      needs('golangci-lint'),
+      needs('golangci-lint'),
+      needs('shellcheck'),
+      needs('golangci-lint'),
+      needs('python2'),
+    ],
+  )
+})
+
+test('words of a test that failed are no missing program', async () => {
+  assert.deepEqual(
+    await tried([
+      ends(1, 'FAIL: user: not found'),
+      ends(2, 'open x.go: No such file or directory', 'make: *** [Makefile:3: test] Error 1'),
+      'true # sh: 1: x: not found',
+    ]),
+    [
+      'red: exit 1: FAIL: user: not found',
+      'red: exit 2: make: *** [Makefile:3: test] Error 1',
+      'green: exit 0',
+    ],
+  )
+})
