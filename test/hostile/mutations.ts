@@ -12,6 +12,14 @@ export type Mutation = {
   level?: 'same-user' | 'other-user'
 }
 
+/** What is removed behind each run of the other user, where it could reach a folder or memory of the machine at all. */
+const NO_SWEEP = ['src/system/other-user/places.ts', '[ -d "$at" ] && find', 'false && find'] as const
+const NO_IPCRM = [
+  'src/system/other-user/places.ts',
+  'await sharedBy(uid)',
+  '(await sharedBy(uid)).slice(99)',
+] as const
+
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'the allow-list gives everything',
@@ -430,6 +438,86 @@ export const MUTATIONS: readonly Mutation[] = [
     from: 'await options.as?.renewHome()',
     to: '',
     batch: 4,
+    level: 'other-user',
+  },
+  {
+    name: 'sessions and gates share the folder of TMPDIR',
+    file: 'src/agents/home.ts',
+    from: '({ ...within(given, path, tools), ...temporary(tmp) })',
+    to: 'within(given, path, tools)',
+    also: [
+      [
+        'src/system/scratch.ts',
+        'return { ...given, ...temporary(tmp), ',
+        'return { ...given, ...temporary(given.TMPDIR ?? "/tmp"), ',
+      ],
+    ],
+    batch: 9,
+  },
+  {
+    name: 'temporary folders are those of the machine',
+    file: 'src/system/other-user/places.ts',
+    from: '(await isPrivate(path)) ? path : null',
+    to: 'home === path && (await isPrivate(path)) ? path : null',
+    also: [NO_SWEEP],
+    batch: 9,
+    level: 'other-user',
+  },
+  {
+    name: 'shared memory is that of the machine',
+    file: 'src/system/other-user/view.ts',
+    from: "  '[ ! -d /dev/shm ] || mount -t tmpfs -o nosuid,nodev,mode=1777 tmpfs /dev/shm || exit 125',\n",
+    to: '',
+    also: [['src/system/other-user/view.ts', "'--ipc', ", ''], NO_SWEEP, NO_IPCRM],
+    batch: 9,
+    level: 'other-user',
+  },
+  {
+    name: "a session sees the gates' home",
+    file: 'src/system/other-user/places.ts',
+    from: "await asRoot('chmod', '0700', dirname(ofGates))",
+    to: "await asRoot('chmod', '0711', dirname(ofGates))",
+    batch: 9,
+    level: 'other-user',
+  },
+  {
+    name: 'the machine can be written',
+    file: 'src/system/other-user/view.ts',
+    from: "  'mount -o remount,bind,ro / || exit 125',\n",
+    to: '',
+    also: [['src/system/other-user/view.ts', 'mount -o remount,bind,ro "$at" 2>/dev/null', ':'], NO_SWEEP],
+    batch: 9,
+    level: 'other-user',
+  },
+  {
+    name: 'the place of a session stays',
+    file: 'src/system/other-user/places.ts',
+    from: "void asRoot('find', path, '-xdev', '-delete').catch(() => {})",
+    to: "void asRoot('test', '-d', path).catch(() => {})",
+    batch: 9,
+    level: 'other-user',
+  },
+  {
+    name: 'processes of the other user are left to themselves',
+    file: 'src/system/other-user/processes.ts',
+    from: 'if (isNarrow && found === 0) return 0',
+    to: 'if (found >= 0) return 0',
+    also: [
+      [
+        'src/system/other-user/view.ts',
+        "'--pid', '--ipc', '--fork', '--kill-child', '--mount-proc'",
+        "'--ipc', '--fork'",
+      ],
+    ],
+    batch: 9,
+    level: 'other-user',
+  },
+  {
+    name: 'keys of the kernel are there for all',
+    file: 'src/system/other-user/view.ts',
+    from: '...withoutKernelKeys(), ',
+    to: '',
+    batch: 9,
     level: 'other-user',
   },
 ]

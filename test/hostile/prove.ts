@@ -18,6 +18,7 @@ import {
   trees,
   words,
 } from './more.ts'
+import { outliving } from './outlive.ts'
 import { hostileRun, type Level, type Note, type RunOptions, type Seen } from './seen.ts'
 
 export type Result = { attempt: Attempt; how: string | null; untried: string | null }
@@ -225,6 +226,14 @@ function batches(): Batch[] {
         inputs: { 'protected-paths': 'elsewhere' },
       },
     },
+    {
+      attempts: outliving,
+      options: {
+        plan: { agent: { OUTLIVE: ids(outliving), HONEST: [] }, gate: { OUTLIVE: [] } },
+        inputs: { 'final-verification': 'true' },
+        files: BASE,
+      },
+    },
   ]
 }
 
@@ -314,6 +323,12 @@ export const OPEN: Readonly<Record<Level, readonly string[]>> = {
     'net.key',
     'net.host',
     'net.dns',
+    'outlive.tmp',
+    'outlive.shm',
+    'outlive.sysv',
+    'outlive.home',
+    'outlive.machine',
+    'outlive.socket',
   ],
   'other-user': ANYWHERE,
 }

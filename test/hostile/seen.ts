@@ -1,4 +1,5 @@
 // A hostile run through the committed bundle, and what can be seen of it from outside.
+import { spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -93,6 +94,8 @@ for (const name of readdirSync('test')) if (name.endsWith('.test.mjs')) await im
 /** The action that is tried: the committed one, or the one of a mutated copy. */
 const ACTION = process.env.HOSTILE_ACTION ?? ROOT
 
+const AGENT = join(ROOT, 'test', 'hostile', 'agent.mjs')
+
 /** Runs a plan to its end and hands what was seen to `look`; afterwards nothing of it is left. */
 export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'hostile-'))
@@ -117,9 +120,12 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
     await using beyond = await openBeyond()
     const planFile = join(folder, 'plan.json')
     const { outside, resolver } = beyond
-    await writeFile(planFile, JSON.stringify({ evidence, victims, outside, resolver, gate: {}, ...options.plan }))
+    await writeFile(
+      planFile,
+      JSON.stringify({ evidence, victims, outside, resolver, gate: {}, ...options.plan }),
+    )
     const bin = join(folder, 'bin')
-    const command = `node "${join(ROOT, 'test', 'hostile', 'agent.mjs')}" "${planFile}"`
+    const command = `node "${AGENT}" "${planFile}"`
     await mkdir(bin)
     await writeFile(join(bin, 'claude'), claude(command), { mode: 0o755 })
     // A job after one that was killed may have another user.
@@ -209,6 +215,7 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
     })
   } finally {
     await endLeftovers(evidence)
+    spawnSync(process.execPath, [AGENT, join(folder, 'plan.json'), 'forget'])
     for (const one of [folder, evidence]) await rm(one, { recursive: true, force: true })
   }
 }

@@ -172,3 +172,20 @@ for (const [kind, title] of CASES.filter(([one]) => one !== 'same-user'))
       )
     },
   )
+
+/** add_key and request_key, for the keyring of the user and that of the session. */
+const [ADD_KEY, REQUEST_KEY] = process.arch === 'arm64' ? [217, 218] : [248, 249]
+const kernelCall = (call: number, rest: string) =>
+  `perl -e 'my ($type, $name, $text) = ("user", "ralph-test", "x"); ${rest.replaceAll('CALL', String(call))}'`
+const ADD = kernelCall(
+  ADD_KEY,
+  'for (-4, -3) { print syscall(CALL, $type, $name, $text, 1, $_) > 0 ? "kept " : "no: $! " }',
+)
+const LOOK = kernelCall(REQUEST_KEY, 'print syscall(CALL, $type, $name, 0, 0) > 0 ? "found" : "nothing"')
+
+for (const [kind, title] of CASES.filter(([one]) => one !== 'same-user'))
+  test(`${title}: a session leaves no key with the kernel`, rootOnly, async () => {
+    await using place = await openPlace(kind)
+    assert.match(await place.session(ADD), /^(no: \S.*? not implemented ){2}$/)
+    assert.deepEqual(await outputsOf(place.gatesOf([LOOK])), ['green: nothing'])
+  })
