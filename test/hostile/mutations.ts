@@ -448,8 +448,8 @@ export const MUTATIONS: readonly Mutation[] = [
     also: [
       [
         'src/system/scratch.ts',
-        'return { ...given, ...temporary(tmp), ',
-        'return { ...given, ...temporary(given.TMPDIR ?? "/tmp"), ',
+        '{ ...env, ...temporary(tmp), ',
+        '{ ...env, ...temporary(env.TMPDIR ?? "/tmp"), ',
       ],
     ],
     batch: 9,

@@ -202,7 +202,13 @@ function batches(): Batch[] {
         files: { ...BASE, '.gitignore': 'CLAUDE.local.md\n', 'CLAUDE.md': 'Write tests.\n' },
       },
     },
-    { attempts: beyond, options: { isClaude: true, plan: { agent: { BEYOND: ids(beyond), HONEST: [] } } } },
+    {
+      attempts: beyond,
+      options: {
+        isClaude: true,
+        plan: { agent: { BEYOND: ids(beyond), HONEST: [] }, gate: { BEYOND: ['net.gate'] } },
+      },
+    },
     {
       attempts: [...breaking, ...telling],
       options: {
@@ -323,6 +329,10 @@ export const OPEN: Readonly<Record<Level, readonly string[]>> = {
     'net.key',
     'net.host',
     'net.dns',
+    'net.page',
+    'net.stream',
+    'net.pieces',
+    'net.gate',
     'outlive.tmp',
     'outlive.shm',
     'outlive.sysv',
