@@ -129,14 +129,6 @@ if (role === 'payload') {
 } else {
   process.stdin.resume()
   for await (const _ of process.stdin) break
-  const payload = join(plan.evidence, 'payload')
-  if (!existsSync(payload)) {
-    writeFileSync(
-      payload,
-      `#!/bin/bash\n"${process.execPath}" "${me}" "${planFile}" payload "$@" </dev/null\n`,
-    )
-    chmodSync(payload, 0o755)
-  }
   listen(note, process.env.RALPH_MODE)
   await hear(note, plan, process.env.RALPH_MODE)
   if (process.env.RALPH_MODE === 'verify') {

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { unzipSync } from 'fflate'
 import type { State } from '../../src/model/state.ts'
 import { openSite, ROOT, type Site, story } from '../e2e/site.ts'
@@ -99,12 +99,15 @@ const AGENT = join(ROOT, 'test', 'hostile', 'agent.mjs')
 /** Runs a plan to its end and hands what was seen to `look`; afterwards nothing of it is left. */
 export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'hostile-'))
-  const evidence = await sharedFolder('hostile-')
+  const shared = await sharedFolder('hostile-')
+  // Deeper than where it is looked for what the other user left on a machine without namespaces.
+  const evidence = join(shared, 'kept', basename(shared))
   const victims = join(folder, 'victims')
   try {
-    await mkdir(victims)
+    for (const path of [victims, evidence]) await mkdir(path, { recursive: true })
     for (const [path, mode] of [
       [folder, 0o755],
+      [shared, 0o755],
       [evidence, 0o777],
       [victims, 0o777],
     ] as const)
@@ -126,6 +129,10 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
     )
     const bin = join(folder, 'bin')
     const command = `node "${AGENT}" "${planFile}"`
+    // Not the agent's: what that leaves where everybody may write is removed, and with it what would tell of it.
+    const payload = `#!/bin/bash\n"${process.execPath}" "${AGENT}" "${planFile}" payload "$@" </dev/null\n`
+    await writeFile(join(evidence, 'payload'), payload)
+    await chmod(join(evidence, 'payload'), 0o755)
     await mkdir(bin)
     await writeFile(join(bin, 'claude'), claude(command), { mode: 0o755 })
     // A job after one that was killed may have another user.
@@ -216,7 +223,7 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
   } finally {
     await endLeftovers(evidence)
     spawnSync(process.execPath, [AGENT, join(folder, 'plan.json'), 'forget'])
-    for (const one of [folder, evidence]) await rm(one, { recursive: true, force: true })
+    for (const one of [folder, shared]) await rm(one, { recursive: true, force: true })
   }
 }
 

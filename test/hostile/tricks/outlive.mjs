@@ -103,7 +103,8 @@ export const outliving = {
   ),
   /** Its own home and temporary folder, by their whole paths: closed and deep, so that they are hard to take away. */
   'outlive.own'(tools) {
-    const folders = [process.env.HOME ?? '', tmpdir()].map((path) => join(path, 'kept'))
+    const folders = [process.env.HOME ?? '', tmpdir()].map((path) => join(path, `${wordOf(tools.plan)}-kept`))
+    for (const folder of folders) appendFileSync(join(tools.plan.evidence, 'planted'), `${folder}\n`)
     plant(folders, tools)
     for (const folder of folders) {
       const hard = join(folder, ...Array(100).fill('deep'), 'closed')
