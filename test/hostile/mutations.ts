@@ -470,9 +470,10 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'the final verification has the old home',
-    file: 'src/gates/gates.ts',
-    from: 'await options.as?.renewHome()',
+    file: 'src/app/clean-room.ts',
+    from: 'await as?.renewHome()',
     to: '',
+    also: [['src/gates/gates.ts', 'await options.as?.renewHome()', '']],
     batch: 4,
     level: 'other-user',
   },
