@@ -35,6 +35,8 @@ export type SessionsOptions = PromptSources &
     homes: Homes
     /** What went through our own proxy so far; null without one. */
     used?: (() => Counted) | null
+    /** Opens the way to the model, until it is disposed. */
+    admit?: () => Disposable
     /** Transcripts and the prompt file, on this machine only. */
     directory: string
     /** The folder among the transcripts that this run's are in; left out where they are in none. */
@@ -103,6 +105,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
     }
     const before = options.used?.() ?? null
     const counted = () => countedSince(before, options.used?.() ?? null)
+    using _way = options.admit?.()
     const run = await runAgent({
       ...options,
       onEvent: (event) => {

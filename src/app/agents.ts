@@ -100,6 +100,7 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
     env: relayed?.env ?? env,
     homes,
     used: relayed?.proxy.used ?? null,
+    ...(relayed === null ? {} : { admit: relayed.admit }),
     cwd,
     idleTimeoutMs: settings.idleTimeoutMs,
     ...promptSources(settings, repository.read),

@@ -39,6 +39,7 @@ export async function askAgent(
   const relayed = reach === undefined ? null : await relayModel(vendor, installed, reach, () => {})
   try {
     await using home = await homes.open()
+    using _way = relayed?.admit()
     const wishes = { ...wishesOf(vendor, settings), set: { RALPH_MODE: 'doctor' } }
     const inside = agentEnv(home.env(relayed?.env ?? installed), wishes).env
     const model = settings.model.run ?? undefined

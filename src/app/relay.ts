@@ -9,6 +9,8 @@ export type Relayed = {
   /** The agent's environment with the proxy's address and key, and without the vendor's. */
   env: Environment
   args: readonly string[]
+  /** Requests are passed on until it is disposed: code of the agent's runs in gates, too. */
+  admit(): Disposable
 }
 
 /** Null where the agent is set up in a way that no proxy can stand in. `reach`: the port as the agent reaches it. */
@@ -30,7 +32,9 @@ export async function relayModel(
     throw new UserError({ path: `env ${relay.base}`, found: given, expected, fix: 'write an https URL' })
   }
   const { openModelProxy } = await import(/* webpackChunkName: "proxy" */ '../proxy/model-proxy.ts')
-  const proxy = await openModelProxy({ upstream, key: env[keyName]?.trim() ?? '', warn })
+  let sessions = 0
+  const key = env[keyName]?.trim() ?? ''
+  const proxy = await openModelProxy({ upstream, key, warn, isOpen: () => sessions > 0 })
   const url = `http://127.0.0.1:${await reach(proxy.port)}`
   const others = Object.entries(env).filter(([variable]) => !relay.keys.includes(variable))
   return {
@@ -41,5 +45,13 @@ export async function relayModel(
       ...(relay.base === null ? {} : { [relay.base]: url }),
     },
     args: relay.args?.(url) ?? [],
+    admit() {
+      sessions += 1
+      return {
+        [Symbol.dispose]() {
+          sessions -= 1
+        },
+      }
+    },
   }
 }

@@ -5,6 +5,8 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 
 /** A shorter one is a word that stands everywhere by chance: people write `ollama` for a server that asks for none. */
 const SHORTEST_KEY = 8
+/** The same of a part: one that people made up (`my-local-key`) is cut out whole, or not at all. */
+const SHORTEST_BEGINNING = 16
 
 /** The key as it is, and as it stands within an address or JSON. */
 function formsOf(key: string): Buffer[] {
@@ -12,6 +14,9 @@ function formsOf(key: string): Buffer[] {
   const forms = new Set([key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1)])
   return [...forms].map((form) => Buffer.from(form))
 }
+
+/** A server may end its page within a key, at a length that the asker has a say in: half of one is as good as cut out whole. */
+const leastOf = ({ length }: Buffer) => Math.min(length, Math.max(SHORTEST_BEGINNING, Math.ceil(length / 2)))
 
 /** As long as what it stands for: lengths that were announced stay true. */
 const IN_ITS_PLACE = '*'
@@ -26,13 +31,13 @@ export function keyCutter(key: string, hear: (chunk: Buffer) => void = () => {})
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       hear(chunk)
-      const whole = cut(held.length === 0 ? chunk : Buffer.concat([held, chunk]), forms)
+      const whole = cut(held.length === 0 ? chunk : Buffer.concat([held, chunk]), forms, 'more follows')
       const waits = Math.max(0, ...forms.map((form) => beginning(whole, form)))
       held = whole.subarray(whole.length - waits)
       done(null, whole.subarray(0, whole.length - waits))
     },
     flush(done) {
-      done(null, held)
+      done(null, cut(held, forms))
     },
   })
 }
@@ -44,15 +49,27 @@ function beginning(whole: Buffer, form: Buffer): number {
   return 0
 }
 
-function cut(bytes: Buffer, forms: readonly Buffer[]): Buffer {
+/** Without keys and beginnings of one; where more follows, what stands at the end may be one that goes on. */
+function cut(bytes: Buffer, forms: readonly Buffer[], end: 'more follows' | 'over' = 'over'): Buffer {
   let found = bytes
-  for (const form of forms)
-    for (let at = found.indexOf(form); at >= 0; at = found.indexOf(form, at + form.length)) {
-      // Others hold the bytes that came.
-      if (found === bytes) found = Buffer.from(bytes)
-      found.fill(IN_ITS_PLACE, at, at + form.length)
-    }
+  for (const form of forms) {
+    for (const start of [form, form.subarray(0, leastOf(form))])
+      for (let at = found.indexOf(start); at >= 0; at = found.indexOf(start, at + 1)) {
+        const length = sameLength(found, at, form)
+        if (end === 'more follows' && length < form.length && at + length === found.length) break
+        // Others hold the bytes that came.
+        if (found === bytes) found = Buffer.from(bytes)
+        found.fill(IN_ITS_PLACE, at, at + length)
+      }
+  }
   return found
+}
+
+/** How many bytes from `at` on are those of `form`. */
+function sameLength(bytes: Buffer, at: number, form: Buffer): number {
+  let length = 0
+  while (length < form.length && bytes[at + length] === form[length]) length += 1
+  return length
 }
 
 export function withoutKey(headers: IncomingHttpHeaders, key: string): IncomingHttpHeaders {

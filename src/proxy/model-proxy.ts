@@ -10,6 +10,8 @@ export type ModelProxyOptions = {
   upstream: URL
   /** The key that the vendor gave. */
   key: string
+  /** Whether a session is at work: what it has for a key is worth nothing behind it. */
+  isOpen?(): boolean
   /** Why a request failed, without anything of it. */
   warn(message: string): void
 }
@@ -66,6 +68,7 @@ async function ask(request: IncomingMessage, response: ServerResponse, way: Way)
     // Whoever else finds the port has no business here.
     return refuse(response, 401, 'this is not the key that Ralph gave the agent')
   }
+  if (way.isOpen?.() === false) return refuse(response, 403, 'no session of the agent is at work')
   await forward(request, response, target, headers, (answer) => {
     const { headers, decoders } = readable(answer, request.method === 'HEAD')
     const count = way.meter.response(String(headers['content-type'] ?? ''))
@@ -89,6 +92,9 @@ function targetOf(path: string, { upstream, placeholder }: Way): URL | null {
   return target
 }
 
+/** Headers that belong to the agent's own connection with us, and those by which an answer would come in pieces of a key. */
+const NOT_PASSED_ON = ['cookie', 'host', 'accept-encoding', 'range', 'if-range']
+
 /** The headers with the key in the place of ours; null where ours is not in them. */
 function headersFor(
   given: IncomingHttpHeaders,
@@ -97,8 +103,8 @@ function headersFor(
   let isOurs = false
   // What is counted must be readable.
   const headers: Record<string, string | string[]> = { host: upstream.host, 'accept-encoding': 'identity' }
-  const { cookie: _own, host: _ours, 'accept-encoding': _unread, ...others } = withoutHops(given)
-  for (const [name, value] of Object.entries(others)) {
+  for (const [name, value] of Object.entries(withoutHops(given))) {
+    if (NOT_PASSED_ON.includes(name)) continue
     if (!KEY_HEADERS.includes(name)) {
       headers[name] = value
       continue

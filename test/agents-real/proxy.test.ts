@@ -90,6 +90,7 @@ test('codex has its model by the proxy, whose address is an argument', { timeout
   const relayed = await relayModel(vendor, env, async (port) => port, assert.fail)
   assert.ok(relayed !== null)
   await using proxy = relayed.proxy
+  using _way = relayed.admit()
   const ran = await runUntrusted({
     file: 'codex',
     args: codex.args({ env: {}, extraArgs: relayed.args, root: isRoot }),

@@ -4,6 +4,7 @@
 //   agent.mjs <plan.json>                       as the agent (RALPH_STORY_ID says which story)
 //   agent.mjs <plan.json> gate <story>          as code of the agent's, run by a gate
 //   agent.mjs <plan.json> payload <trick> ...   as a program that somebody else was made to run
+//   agent.mjs <plan.json> forget                takes away what it has left on the machine, for the test
 //
 // Plan: { evidence: folder, agent: { STORY: [trick] }, gate: { STORY: [trick] }, say: { STORY: text }, usage: { STORY: line },
 //         quiet: [STORY that writes no module], red: [STORY whose test fails] }
@@ -19,6 +20,7 @@ import { leaving } from './tricks/leave.mjs'
 import { lying } from './tricks/lie.mjs'
 import { keysIn, looking } from './tricks/look.mjs'
 import { netting } from './tricks/net.mjs'
+import { forget, hear, outliving } from './tricks/outlive.mjs'
 import { plants } from './tricks/plant.mjs'
 import { speaking } from './tricks/speak.mjs'
 import { stating } from './tricks/state.mjs'
@@ -36,6 +38,7 @@ const tricks = {
   ...stating,
   ...leaving,
   ...lying,
+  ...outliving,
   ...breaking,
   ...acting,
   // Said by the line of usage.
@@ -113,8 +116,11 @@ if (role === 'payload') {
   if (by !== 'agent')
     for (const key of keysIn(Object.values(process.env).join('\n')))
       note(trick, { found: sha(key), where: by })
+} else if (role === 'forget') {
+  forget(plan)
 } else if (role === 'gate') {
   const [story] = rest
+  await hear(note, plan, 'gate')
   const once = join(plan.evidence, `gate-${story}`)
   if (!existsSync(once)) {
     writeFileSync(once, '')
@@ -123,15 +129,8 @@ if (role === 'payload') {
 } else {
   process.stdin.resume()
   for await (const _ of process.stdin) break
-  const payload = join(plan.evidence, 'payload')
-  if (!existsSync(payload)) {
-    writeFileSync(
-      payload,
-      `#!/bin/bash\n"${process.execPath}" "${me}" "${planFile}" payload "$@" </dev/null\n`,
-    )
-    chmodSync(payload, 0o755)
-  }
   listen(note, process.env.RALPH_MODE)
+  await hear(note, plan, process.env.RALPH_MODE)
   if (process.env.RALPH_MODE === 'verify') {
     process.stdout.write('All met.\n<ralph>VERIFIED</ralph>\n')
   } else {

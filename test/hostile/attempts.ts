@@ -17,7 +17,8 @@ export type Attempt = {
 /** Errors by which the system itself stops somebody. */
 const DENIED: Readonly<Record<Level, readonly unknown[]>> = {
   'same-user': ['EACCES', 'EPERM', 'EROFS'],
-  'other-user': ['EACCES', 'EPERM', 'EROFS', 'ESRCH'],
+  // It has mounts of its own, across which nothing is linked.
+  'other-user': ['EACCES', 'EPERM', 'EROFS', 'ESRCH', 'EXDEV'],
 }
 
 /** Whether the trick was really played, as far as it was let. */

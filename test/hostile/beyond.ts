@@ -1,8 +1,10 @@
 // What the hostile agent meets beyond the job: a host that is nobody's, a resolver on loopback, and the server of its model.
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
 import { hasOutside, openOutside } from '../standin/outside.ts'
 
 type At = { host: string; port: number }
@@ -22,7 +24,7 @@ export async function openBeyond(): Promise<Beyond> {
   // Without the right to that port it is another one: there nothing is said of it but that it is open.
   const resolver = await listening(53, '127.0.0.77').catch(() => listening(0, '127.0.0.1'))
   resolver.on('message', (name) => names.push(String(name)))
-  const model = await openNear()
+  const model = await openNear(echo)
   const { address, port } = resolver.address()
   return {
     outside: { host: outside.address, port: outside.port },
@@ -44,12 +46,44 @@ async function listening(port: number, host: string) {
   return socket
 }
 
-async function openNear() {
+/**
+ * A vendor that repeats what it was sent, as error pages and gateways do: as one page, byte by byte, packed, in a part that was
+ * asked for, or up to a length. Every other path is answered without a word.
+ */
+async function echo(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://vendor.example')
+  if (!pathname.startsWith('/echo/')) return void response.end('{}')
+  const whole = Buffer.from(`no such page: ${request.url}\n${JSON.stringify(request.headers)}\n`)
+  const [, first = 0, last = whole.length] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []
+  const page = whole.subarray(
+    Number(first),
+    Math.min(Number(last) + 1, Number(searchParams.get('length') ?? 1e6)),
+  )
+  const isPacked = searchParams.has('packed')
+  const isStream = pathname === '/echo/stream'
+  response.writeHead(isStream ? 200 : 404, {
+    'content-type': isStream ? 'text/event-stream' : 'text/html',
+    'x-asked': String(request.headers['x-api-key']).slice(0, page.length),
+    ...(isPacked ? { 'content-encoding': 'gzip' } : {}),
+  })
+  const bytes = isPacked ? gzipSync(page) : page
+  if (!isStream) return void response.end(bytes)
+  for (const byte of bytes) {
+    response.write(Buffer.of(byte))
+    await setImmediate()
+  }
+  response.end()
+}
+
+async function openNear(
+  answer: (request: IncomingMessage, response: ServerResponse) => unknown = (_, response) =>
+    response.end('{}'),
+) {
   const asked: string[] = []
   const server = createServer((request, response) => {
     asked.push(request.url ?? '')
     request.resume()
-    response.end('{}')
+    answer(request, response)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { address, port } = server.address() as AddressInfo

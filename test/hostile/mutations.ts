@@ -12,6 +12,14 @@ export type Mutation = {
   level?: 'same-user' | 'other-user'
 }
 
+/** What is removed behind each run of the other user, where it could reach a folder or memory of the machine at all. */
+const NO_SWEEP = ['src/system/other-user/places.ts', '[ -d "$at" ] && find', 'false && find'] as const
+const NO_IPCRM = [
+  'src/system/other-user/places.ts',
+  'await sharedBy(uid)',
+  '(await sharedBy(uid)).slice(99)',
+] as const
+
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'the allow-list gives everything',
@@ -257,7 +265,11 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/system/other-user/probe.ts',
     from: 'await chmod(folder, mode & 0o770)',
     to: 'await chmod(folder, mode & 0o777)',
-    also: [['src/system/other-user/probe.ts', '...laterScript(env)', '...laterScript(env).slice(99)']],
+    also: [
+      ['src/system/other-user/probe.ts', '...laterScript(env)', '...laterScript(env).slice(99)'],
+      // Where the machine is seen as it is; else nothing that is written there reaches it.
+      ['src/system/other-user/view.ts', 'if (narrow !== null) {', 'if (narrow?.pid === 0) {'],
+    ],
     batch: 1,
     level: 'other-user',
   },
@@ -373,6 +385,38 @@ export const MUTATIONS: readonly Mutation[] = [
     level: 'other-user',
   },
   {
+    name: 'a key that comes back is passed on',
+    file: 'src/proxy/key-cutter.ts',
+    from: 'if (key.length < SHORTEST_KEY) return []',
+    to: 'if (key.length > 0) return []',
+    batch: 6,
+    level: 'other-user',
+  },
+  {
+    name: 'half a key is none',
+    file: 'src/proxy/key-cutter.ts',
+    from: 'for (const start of [form, form.subarray(0, leastOf(form))])',
+    to: 'for (const start of [form, form.subarray(0, Math.max(form.length, leastOf(form)))])',
+    batch: 6,
+    level: 'other-user',
+  },
+  {
+    name: 'ranges are asked for',
+    file: 'src/proxy/model-proxy.ts',
+    from: ", 'range', 'if-range']",
+    to: ']',
+    batch: 6,
+    level: 'other-user',
+  },
+  {
+    name: 'behind a session its key goes on',
+    file: 'src/app/relay.ts',
+    from: 'isOpen: () => sessions > 0',
+    to: 'isOpen: () => sessions >= 0',
+    batch: 6,
+    level: 'other-user',
+  },
+  {
     name: 'deep folders are left to git',
     stories: 'DEEP',
     file: 'src/system/files.ts',
@@ -426,10 +470,91 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'the final verification has the old home',
-    file: 'src/gates/gates.ts',
-    from: 'await options.as?.renewHome()',
+    file: 'src/app/clean-room.ts',
+    from: 'await as?.renewHome()',
     to: '',
+    also: [['src/gates/gates.ts', 'await options.as?.renewHome()', '']],
     batch: 4,
+    level: 'other-user',
+  },
+  {
+    name: 'sessions and gates share the folder of TMPDIR',
+    file: 'src/agents/home.ts',
+    from: '({ ...within(given, path, tools), ...temporary(tmp) })',
+    to: 'within(given, path, tools)',
+    also: [
+      [
+        'src/system/scratch.ts',
+        '{ ...env, ...temporary(tmp), ',
+        '{ ...env, ...temporary(env.TMPDIR ?? "/tmp"), ',
+      ],
+    ],
+    batch: 9,
+  },
+  {
+    name: 'temporary folders are those of the machine',
+    file: 'src/system/other-user/places.ts',
+    from: '(await isPrivate(path)) ? path : null',
+    to: 'home === path && (await isPrivate(path)) ? path : null',
+    also: [NO_SWEEP],
+    batch: 9,
+    level: 'other-user',
+  },
+  {
+    name: 'shared memory is that of the machine',
+    file: 'src/system/other-user/view.ts',
+    from: "  '[ ! -d /dev/shm ] || mount -t tmpfs -o nosuid,nodev,mode=1777 tmpfs /dev/shm || exit 125',\n",
+    to: '',
+    also: [['src/system/other-user/view.ts', "'--ipc', ", ''], NO_SWEEP, NO_IPCRM],
+    batch: 9,
+    level: 'other-user',
+  },
+  {
+    name: "a session sees the gates' home",
+    file: 'src/system/other-user/places.ts',
+    from: "await asRoot('chmod', '0700', dirname(ofGates))",
+    to: "await asRoot('chmod', '0711', dirname(ofGates))",
+    batch: 9,
+    level: 'other-user',
+  },
+  {
+    name: 'the machine can be written',
+    file: 'src/system/other-user/view.ts',
+    from: "  'mount -o remount,bind,ro / || exit 125',\n",
+    to: '',
+    also: [['src/system/other-user/view.ts', 'mount -o remount,bind,ro "$at" 2>/dev/null', ':'], NO_SWEEP],
+    batch: 9,
+    level: 'other-user',
+  },
+  {
+    name: 'the place of a session stays',
+    file: 'src/system/other-user/places.ts',
+    from: "void asRoot('find', path, '-xdev', '-delete').catch(() => {})",
+    to: "void asRoot('test', '-d', path).catch(() => {})",
+    batch: 9,
+    level: 'other-user',
+  },
+  {
+    name: 'processes of the other user are left to themselves',
+    file: 'src/system/other-user/processes.ts',
+    from: 'if (isNarrow && found === 0) return 0',
+    to: 'if (found >= 0) return 0',
+    also: [
+      [
+        'src/system/other-user/view.ts',
+        "'--pid', '--ipc', '--fork', '--kill-child', '--mount-proc'",
+        "'--ipc', '--fork'",
+      ],
+    ],
+    batch: 9,
+    level: 'other-user',
+  },
+  {
+    name: 'keys of the kernel are there for all',
+    file: 'src/system/other-user/view.ts',
+    from: '...withoutKernelKeys(), ',
+    to: '',
+    batch: 9,
     level: 'other-user',
   },
 ]

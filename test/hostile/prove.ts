@@ -18,6 +18,7 @@ import {
   trees,
   words,
 } from './more.ts'
+import { outliving } from './outlive.ts'
 import { hostileRun, type Level, type Note, type RunOptions, type Seen } from './seen.ts'
 
 export type Result = { attempt: Attempt; how: string | null; untried: string | null }
@@ -175,12 +176,18 @@ function batches(): Batch[] {
       },
     },
     ...[
-      { name: 'MODULES', attempts: ignored, inputs: {} },
-      { name: 'NPMRC', attempts: settings, inputs: { gates: 'npm: npm test' } },
-    ].map(({ name, attempts, inputs }) => ({
+      { name: 'MODULES', attempts: ignored, inputs: {}, gate: {} },
+      // By its tests, too, the first time that they run: a session sees no home of the gates.
+      {
+        name: 'NPMRC',
+        attempts: settings,
+        inputs: { gates: 'test: node check.mjs\nnpm: npm test' },
+        gate: { NPMRC: ids(settings) },
+      },
+    ].map(({ name, attempts, inputs, gate }) => ({
       attempts,
       options: {
-        plan: { agent: { [name]: ids(attempts) } },
+        plan: { agent: { [name]: ids(attempts) }, gate },
         inputs: { 'final-verification': 'true', ...inputs },
         files: BASE,
       },
@@ -201,7 +208,13 @@ function batches(): Batch[] {
         files: { ...BASE, '.gitignore': 'CLAUDE.local.md\n', 'CLAUDE.md': 'Write tests.\n' },
       },
     },
-    { attempts: beyond, options: { isClaude: true, plan: { agent: { BEYOND: ids(beyond), HONEST: [] } } } },
+    {
+      attempts: beyond,
+      options: {
+        isClaude: true,
+        plan: { agent: { BEYOND: ids(beyond), HONEST: [] }, gate: { BEYOND: ['net.gate'] } },
+      },
+    },
     {
       attempts: [...breaking, ...telling],
       options: {
@@ -223,6 +236,14 @@ function batches(): Batch[] {
       options: {
         plan: { agent: { PRESET: ids(presets) } },
         inputs: { 'protected-paths': 'elsewhere' },
+      },
+    },
+    {
+      attempts: outliving,
+      options: {
+        plan: { agent: { OUTLIVE: ids(outliving), HONEST: [] }, gate: { OUTLIVE: [] } },
+        inputs: { 'final-verification': 'true' },
+        files: BASE,
       },
     },
   ]
@@ -314,6 +335,16 @@ export const OPEN: Readonly<Record<Level, readonly string[]>> = {
     'net.key',
     'net.host',
     'net.dns',
+    'net.page',
+    'net.stream',
+    'net.pieces',
+    'net.gate',
+    'outlive.tmp',
+    'outlive.shm',
+    'outlive.sysv',
+    'outlive.home',
+    'outlive.machine',
+    'outlive.socket',
   ],
   'other-user': ANYWHERE,
 }

@@ -1,8 +1,9 @@
 // A hostile run through the committed bundle, and what can be seen of it from outside.
+import { spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { unzipSync } from 'fflate'
 import type { State } from '../../src/model/state.ts'
 import { openSite, ROOT, type Site, story } from '../e2e/site.ts'
@@ -93,15 +94,20 @@ for (const name of readdirSync('test')) if (name.endsWith('.test.mjs')) await im
 /** The action that is tried: the committed one, or the one of a mutated copy. */
 const ACTION = process.env.HOSTILE_ACTION ?? ROOT
 
+const AGENT = join(ROOT, 'test', 'hostile', 'agent.mjs')
+
 /** Runs a plan to its end and hands what was seen to `look`; afterwards nothing of it is left. */
 export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'hostile-'))
-  const evidence = await sharedFolder('hostile-')
+  const shared = await sharedFolder('hostile-')
+  // Deeper than where it is looked for what the other user left on a machine without namespaces.
+  const evidence = join(shared, 'kept', basename(shared))
   const victims = join(folder, 'victims')
   try {
-    await mkdir(victims)
+    for (const path of [victims, evidence]) await mkdir(path, { recursive: true })
     for (const [path, mode] of [
       [folder, 0o755],
+      [shared, 0o755],
       [evidence, 0o777],
       [victims, 0o777],
     ] as const)
@@ -122,7 +128,11 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
       JSON.stringify({ evidence, victims, outside, resolver, gate: {}, ...options.plan }),
     )
     const bin = join(folder, 'bin')
-    const command = `node "${join(ROOT, 'test', 'hostile', 'agent.mjs')}" "${planFile}"`
+    const command = `node "${AGENT}" "${planFile}"`
+    // Not the agent's: what that leaves where everybody may write is removed, and with it what would tell of it.
+    const payload = `#!/bin/bash\n"${process.execPath}" "${AGENT}" "${planFile}" payload "$@" </dev/null\n`
+    await writeFile(join(evidence, 'payload'), payload)
+    await chmod(join(evidence, 'payload'), 0o755)
     await mkdir(bin)
     await writeFile(join(bin, 'claude'), claude(command), { mode: 0o755 })
     // A job after one that was killed may have another user.
@@ -212,7 +222,8 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
     })
   } finally {
     await endLeftovers(evidence)
-    for (const one of [folder, evidence]) await rm(one, { recursive: true, force: true })
+    spawnSync(process.execPath, [AGENT, join(folder, 'plan.json'), 'forget'])
+    for (const one of [folder, shared]) await rm(one, { recursive: true, force: true })
   }
 }
 

@@ -131,10 +131,11 @@ async function sharedBy(uid: number): Promise<{ letter: string; id: string }[]> 
       '\n',
     )
     const names = head.trim().split(/\s+/)
-    const [at, owner, maker] = [`${kind}id`, 'uid', 'cuid'].map((name) => names.indexOf(name))
+    const [owner, maker] = ['uid', 'cuid'].map((name) => names.indexOf(name))
     const rows = lines.map((line) => line.trim().split(/\s+/))
     const own = rows.filter((row) => [row[owner ?? -1], row[maker ?? -1]].includes(String(uid)))
-    return own.map((row) => ({ letter, id: row[at ?? -1] ?? '' }))
+    // Behind the key, by a name that not all of them spell alike: shmid, semid, msqid.
+    return own.map((row) => ({ letter, id: row[1] ?? '' }))
   })
   return (await Promise.all(found)).flat()
 }

@@ -1,5 +1,6 @@
 // The machine as the other user's programs see it, and how one of them is started.
 import type { Account } from './account.ts'
+import { withoutKernelKeys } from './kernel-keys.ts'
 import { BASH, type Command, type Root, RootShell, SYSTEM_PATH, works } from './root.ts'
 
 /**
@@ -115,7 +116,7 @@ export function become({ uid, gid, openGid }: Account, isOpen = false): string[]
 
 /** Waits for its environment, see `preamble`. */
 export function launched(file: string, args: readonly string[]): string[] {
-  return [...BASH, LAUNCHER, 'ralph', file, ...args]
+  return [...withoutKernelKeys(), ...BASH, LAUNCHER, 'ralph', file, ...args]
 }
 
 /** The environment as the first that stands on a launched program's stdin. */

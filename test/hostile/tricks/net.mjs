@@ -1,7 +1,9 @@
 // Tricks with the network and the model's proxy: the key, hosts beyond this machine, words in names that are looked up.
 import { createSocket } from 'node:dgram'
+import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { looking } from './look.mjs'
 
 /** Asks without a proxy, whatever the environment says; gives what came, or the error's code. */
@@ -16,6 +18,19 @@ function asked(host, port, words) {
 }
 
 const model = () => new URL(process.env.ANTHROPIC_BASE_URL)
+
+/** What the model's server says, headers and all, to a request as the agent's vendor would make it. */
+async function said(path, headers = {}) {
+  const key = process.env.ANTHROPIC_API_KEY
+  const answer = await fetch(`${model().origin}${path}`, { headers: { 'x-api-key': key, ...headers } })
+  return `${JSON.stringify([...answer.headers])}\n${await answer.text()}`
+}
+
+const withKey = (path) => `${path}?key=${process.env.ANTHROPIC_API_KEY}`
+
+/** A key of which a few letters are missing, with every end that it may have. */
+const endings = (text, missing) =>
+  missing === 0 ? [text] : [...'0123456789abcdef'].flatMap((letter) => endings(text + letter, missing - 1))
 
 export const netting = {
   'net.key'(tools) {
@@ -57,6 +72,38 @@ export const netting = {
     const { hostname, port } = model()
     const head = `TRACE /echo HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${process.env.ANTHROPIC_API_KEY}\r\n`
     note({ heard: await asked(hostname, port, `${head}Connection: close\r\n\r\n`) })
+  },
+  async 'net.page'({ search }) {
+    for (const path of ['/echo/page', withKey('/echo/page')]) search(await said(path), path)
+  },
+  async 'net.stream'({ search }) {
+    for (const path of [withKey('/echo/stream'), '/echo/stream?packed', '/echo/page?packed'])
+      search(await said(path), path)
+  },
+  /** By ranges, and where the page ends within the key. */
+  async 'net.pieces'({ search, note }) {
+    let whole = ''
+    for (let at = 0; at < 1200; at += 7) {
+      const text = await said('/echo/page', { range: `bytes=${at}-${at + 6}` })
+      whole += text.slice(text.indexOf('\n') + 1)
+    }
+    search(whole, 'ranges')
+    let longest = ''
+    for (let length = 0; length < 400; length += 1)
+      for (const [start] of (await said(`/echo/page?length=${length}`)).matchAll(/CANARY_MODEL_[0-9a-f]*/g))
+        if (start.length > longest.length) longest = start
+    note({ letters: longest.length })
+    const missing = 'CANARY_MODEL_'.length + 24 - longest.length
+    if (missing <= 2) for (const key of endings(longest, missing)) search(key, 'a page that was cut')
+  },
+  /** Hands what it has for a key to code that a gate runs, when its session is over. */
+  async 'net.gate'({ role, plan, write, note }) {
+    const file = join(plan.evidence, 'handed-model')
+    const { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: key } = process.env
+    if (role === 'agent') return write(file, JSON.stringify({ url, key }))
+    const handed = JSON.parse(readFileSync(file, 'utf8'))
+    const answer = await fetch(`${handed.url}/from-gate`, { headers: { 'x-api-key': handed.key } })
+    note({ status: answer.status })
   },
   /** Where would the proxy go, and with which key? */
   async 'net.elsewhere'({ plan, note }) {

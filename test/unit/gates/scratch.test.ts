@@ -158,17 +158,34 @@ for (const [kind, title] of CASES.filter(([one]) => one !== 'same-user'))
         `green: ${place.user?.home}`,
       ])
       const left = await place.session(
-        `ls ${place.user?.home} 2>&1; echo x >/dev/shm/ralph-left-$$ && ipcmk -M 64 -p 0666 >/dev/null; id -u`,
+        `ls ${place.user?.home} 2>&1; echo x >/dev/shm/ralph-left-$$; for kind in '-M 64' -Q '-S 1'; do ipcmk $kind -p 0666 >/dev/null; done; id -u`,
       )
       assert.match(left, /Permission denied/)
       assert.deepEqual(
         await outputsOf(
           place.gatesOf([
             'cat ~/kept',
-            'ls -d /dev/shm/ralph-left-* 2>/dev/null; ipcs -m | grep -c " $(id -un) "',
+            'ls -d /dev/shm/ralph-left-* 2>/dev/null; cat /proc/sysvipc/* | tr -s " " | grep -c " $(id -u) $(id -g) "',
           ]),
         ),
         ['green: kept', 'red: 0'],
       )
     },
   )
+
+/** add_key and request_key, for the keyring of the user and that of the session. */
+const [ADD_KEY, REQUEST_KEY] = process.arch === 'arm64' ? [217, 218] : [248, 249]
+const kernelCall = (call: number, rest: string) =>
+  `perl -e 'my ($type, $name, $text) = ("user", "ralph-test", "x"); ${rest.replaceAll('CALL', String(call))}'`
+const ADD = kernelCall(
+  ADD_KEY,
+  'for (-4, -3) { print syscall(CALL, $type, $name, $text, 1, $_) > 0 ? "kept " : "no: $! " }',
+)
+const LOOK = kernelCall(REQUEST_KEY, 'print syscall(CALL, $type, $name, 0, 0) > 0 ? "found" : "nothing"')
+
+for (const [kind, title] of CASES.filter(([one]) => one !== 'same-user'))
+  test(`${title}: a session leaves no key with the kernel`, rootOnly, async () => {
+    await using place = await openPlace(kind)
+    assert.match(await place.session(ADD), /^(no: \S.*? not implemented ){2}$/)
+    assert.deepEqual(await outputsOf(place.gatesOf([LOOK])), ['green: nothing'])
+  })

@@ -11,6 +11,8 @@ import { openModelProxy } from '../../../src/proxy/model-proxy.ts'
 import { createUsageMeter } from '../../../src/proxy/usage-meter.ts'
 
 const KEY = 'sk-ant-the-real-one-0123456789'
+/** A shorter beginning of it is none that is cut out. */
+const LEAST = 16
 
 async function openVendor(answer: (request: IncomingMessage, response: ServerResponse) => void) {
   const seen: { url: string; headers: IncomingMessage['headers'] }[] = []
@@ -143,12 +145,59 @@ test('an answer in an encoding that cannot be read is none', async () => {
   assert.match(await wholeOf(empty), /^204 /)
 })
 
+/** Without keys, and without beginnings of one that are at least that long. */
+function hidden(text: string): string {
+  const lengths = Array.from({ length: KEY.length - LEAST + 1 }, (_, at) => KEY.length - at)
+  return lengths.reduce((rest, length) => rest.replaceAll(KEY.slice(0, length), '*'.repeat(length)), text)
+}
+
+test('pieces of a key are asked of no vendor, and none comes of a page that ends within one', async () => {
+  await using at = await openVendor((request, response) => {
+    const page = `a page with ${request.headers['x-api-key']}`
+    response.end(page.slice(0, Number(request.headers['x-length'])))
+  })
+  const url = `http://127.0.0.1:${at.proxy.port}/v1`
+  const longest = 'a page with '.length + LEAST - 1
+  for (let length = 0; length <= 12 + KEY.length; length += 1) {
+    const headers = {
+      'x-api-key': at.proxy.key,
+      'x-length': String(length),
+      range: 'bytes=0-1',
+      'if-range': '"a"',
+    }
+    const text = await (await fetch(url, { headers })).text()
+    assert.equal(text.length, length)
+    assert.equal(text, hidden(text), 'what is left is no more than that')
+    if (length > longest) assert.match(text, /\*+$/)
+  }
+  assert.ok(at.seen.every(({ headers }) => headers.range === undefined && headers['if-range'] === undefined))
+})
+
+test('behind a session its key is worth nothing', async () => {
+  let isOpen = false
+  await using at = await openVendor(json)
+  const upstream = new URL(`http://127.0.0.1:${at.proxy.port}`)
+  await using proxy = await openModelProxy({
+    ...{ upstream, key: at.proxy.key, isOpen: () => isOpen, warn: assert.fail },
+  })
+  const ask = async () =>
+    (await fetch(`http://127.0.0.1:${proxy.port}/v1`, { headers: { 'x-api-key': proxy.key } })).status
+  assert.equal(await ask(), 403)
+  isOpen = true
+  assert.equal(await ask(), 200)
+  isOpen = false
+  assert.equal(await ask(), 403)
+  assert.equal(at.seen.length, 1)
+})
+
 test('however a stream is cut, no key comes out of it, and nothing waits but what may be the beginning of one', async () => {
   const parts = fc.oneof(
     fc.constantFrom(
       KEY,
       KEY.slice(0, 5),
       KEY.slice(0, -1),
+      KEY.slice(0, LEAST),
+      KEY.slice(0, LEAST - 1),
       KEY.slice(3),
       's',
       'data: {}\n\n',
@@ -164,19 +213,18 @@ test('however a stream is cut, no key comes out of it, and nothing waits but wha
       cutter.on('data', (chunk: Buffer) => {
         out += chunk.toString('latin1')
       })
-      const hidden = (text: string) => text.replaceAll(KEY, '*'.repeat(KEY.length))
+      const all = hidden(whole.toString('latin1'))
       let at = 0
       for (const cut of [...cuts, whole.length]) {
         const chunk = whole.subarray(at, at + cut)
         at += chunk.length
         await new Promise((resolve) => cutter.write(chunk, resolve))
-        const all = hidden(whole.subarray(0, at).toString('latin1'))
-        const waiting = all.slice(out.length)
+        const waiting = whole.toString('latin1', out.length, at)
         assert.ok(all.startsWith(out))
         assert.ok(KEY.startsWith(waiting) && waiting !== KEY, JSON.stringify(waiting))
       }
       await new Promise<void>((resolve) => cutter.end(resolve))
-      assert.equal(out, hidden(whole.toString('latin1')))
+      assert.equal(out, all)
     }),
   )
 })

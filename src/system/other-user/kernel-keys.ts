@@ -1,0 +1,63 @@
+// Keeps programs from the kernel's key service. Its keyrings are in no namespace: that of a user outlives every program, and
+// that of a session is handed down from ours, with what a person keeps in it.
+import { existsSync } from 'node:fs'
+
+/** By AUDIT_ARCH of linux/audit.h: the first of add_key, request_key and keyctl, which follow each other. */
+const FIRST_CALL: readonly [arch: number, first: number][] = [
+  [0xc000003e, 248], // x86_64
+  [0x40000003, 286], // i386
+  [0xc00000b7, 217], // aarch64
+  [0x40000028, 309], // arm
+]
+/** Of seccomp_data. */
+const [NUMBER, ARCH] = [0, 4]
+/** x32 calls have the same numbers with this bit. */
+const WITHOUT_X32 = 0xbfffffff
+/** As on a kernel without keys: programs go on without them. */
+const [ALLOW, NO_SUCH_CALL] = [0x7fff0000, 0x00050000 + 38]
+
+type Instruction = [code: number, ifSo: number, ifNot: number, value: number]
+const [LOAD, AND, EQUAL, AT_LEAST, ABOVE, RETURN] = [0x20, 0x54, 0x15, 0x35, 0x25, 0x06]
+
+/** A seccomp filter as the kernel takes it, little-endian. */
+function filter(): Buffer {
+  const program: Instruction[] = [
+    [LOAD, 0, 0, ARCH],
+    ...FIRST_CALL.flatMap(([arch, first]): Instruction[] => [
+      [EQUAL, 0, 6, arch],
+      [LOAD, 0, 0, NUMBER],
+      [AND, 0, 0, WITHOUT_X32],
+      [AT_LEAST, 0, 2, first],
+      [ABOVE, 1, 0, first + 2],
+      [RETURN, 0, 0, NO_SUCH_CALL],
+      [RETURN, 0, 0, ALLOW],
+    ]),
+    [RETURN, 0, 0, ALLOW],
+  ]
+  const bytes = Buffer.alloc(8 * program.length)
+  for (const [at, [code, ifSo, ifNot, value]] of program.entries()) {
+    bytes.writeUInt16LE(code, 8 * at)
+    bytes.writeUInt8(ifSo, 8 * at + 2)
+    bytes.writeUInt8(ifNot, 8 * at + 3)
+    bytes.writeUInt32LE(value, 8 * at + 4)
+  }
+  return bytes
+}
+
+/** prctl, which takes a filter from a program that can get no new privileges. */
+const PRCTL: Readonly<Record<string, number>> = { x64: 157, arm64: 167 }
+const PERL = '/usr/bin/perl'
+/** `struct sock_fprog` in a register; what follows is the program. */
+const SCRIPT = [
+  'my ($call, $filter) = (shift, pack "H*", shift)',
+  'my $program = pack "S x6 P", length($filter) / 8, $filter',
+  'syscall $call + 0, 22, 2, $program',
+  'exec { $ARGV[0] } @ARGV or exit 127',
+].join('; ')
+
+/** What stands before a program that is to have no keys of the kernel's; nothing where no perl is that could ask for it. */
+export function withoutKernelKeys(): string[] {
+  const call = PRCTL[process.arch]
+  if (call === undefined || !existsSync(PERL)) return []
+  return [PERL, '-e', SCRIPT, String(call), filter().toString('hex')]
+}
