@@ -327,6 +327,8 @@ test('the agent plays with git and with the runner', async (t) => {
     inputs: {
       'iterations-per-job': '20',
       'max-attempts': '2',
+      // What its own test says changes between its attempts.
+      'weakened-tests': 'warn',
       gates: 'test: for f in test/*.test.mjs; do node $f || exit; done',
     },
   })
