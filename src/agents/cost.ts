@@ -1,7 +1,7 @@
 // What a session used where its vendor does not say: by what its stream showed, the user's prices, or what was reserved
 // for it; marked as estimated. Pure.
 
-import type { Reservation } from '../model/state.ts'
+import type { Reservation } from '../model/attempt.ts'
 import type * as model from '../model/usage.ts'
 import type { Price } from '../model/usage.ts'
 import type { AgentEvent, SessionResult, Usage } from './agent.ts'

@@ -1,4 +1,6 @@
+import { featureOfFolder } from '../git/features.ts'
 import type { Repository } from '../git/repository.ts'
+import type { State } from '../model/state.ts'
 import { UserError } from '../system/errors.ts'
 import { shownPath } from '../system/path-text.ts'
 
@@ -37,5 +39,17 @@ const MANY = 100
 export function someOf(names: readonly string[]): string {
   return (
     names.slice(0, 5).map(shownPath).join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '')
+  )
+}
+
+/** Stories that a person has not committed, and what the first commit writes beside them, in case it was cut short. */
+export function isOwn(state: State, path: string): boolean {
+  return (
+    path.startsWith(`${state.folder}/`) ||
+    path === state.importedFrom ||
+    path.startsWith('.ralph/prompts/') ||
+    path === '.ralph/.gitattributes' ||
+    path.startsWith('.ralph/archive/') ||
+    featureOfFolder(path.split('/').slice(0, 2).join('/')) === state.feature
   )
 }

@@ -7,6 +7,7 @@ import { redGate, redWords, withRecord } from '../loop/change.ts'
 import { takenPort } from '../loop/gate-memory.ts'
 import { gatesOn, runOf, withoutSessionFiles } from '../loop/gate-run.ts'
 import * as pure from '../loop/pipeline.ts'
+import type { Attempt } from '../model/attempt.ts'
 import type { GateResult } from '../model/gate.ts'
 import { attemptName } from '../model/paths.ts'
 import {
@@ -17,7 +18,7 @@ import {
   type PipelineStep,
 } from '../model/pipeline.ts'
 import type { AgentPort, Clock, GatesPort, RepositoryPort } from '../model/ports.ts'
-import type { Attempt, State } from '../model/state.ts'
+import type { State } from '../model/state.ts'
 import { excerpt } from '../system/excerpt.ts'
 import type { GatesPortOptions, PortOptions } from './ports.ts'
 

@@ -3,12 +3,12 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { branchToTake, refuseShared } from '../app/branch.ts'
 import { newState, withWanted } from '../app/claim.ts'
-import { checkDirt, someOf } from '../app/dirt.ts'
+import { checkDirt, isOwn, someOf } from '../app/dirt.ts'
 import { archivedAt, meantFeature } from '../app/features.ts'
 import { gatedTagsOf } from '../app/limits.ts'
 import { withNote } from '../app/lost-session.ts'
 import { openWorkspace, type Workspace } from '../app/workspace.ts'
-import { type Feature, featureOfFolder } from '../git/features.ts'
+import type { Feature } from '../git/features.ts'
 import { placeOfRemote } from '../github/place.ts'
 import { withoutArchived } from '../loop/archive.ts'
 import { takeOver } from '../loop/attempt.ts'
@@ -18,11 +18,12 @@ import { isNoted } from '../loop/notes.ts'
 import { isWaitingPlan } from '../loop/plan.ts'
 import { readPlan } from '../loop/planned.ts'
 import { decision, type Situation, situationOf } from '../loop/situation.ts'
+import type { Attempt } from '../model/attempt.ts'
 import type { Prd } from '../model/feature.ts'
 import { newJob, openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import { ownFiles } from '../model/paths.ts'
-import type { Attempt, Lease, State } from '../model/state.ts'
+import type { Lease, State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { mergePeople } from '../prd/merge.ts'
 import { parsePrd } from '../prd/parse.ts'
@@ -356,18 +357,6 @@ async function ownDocuments({ workspace }: LocalRun, state: State): Promise<stri
     if (here?.toString('utf8') === text) own.push(path)
   }
   return own
-}
-
-/** Stories that a person has not committed, and what the first commit writes beside them, in case it was cut short. */
-function isOwn(state: State, path: string): boolean {
-  return (
-    path.startsWith(`${state.folder}/`) ||
-    path === state.importedFrom ||
-    path.startsWith('.ralph/prompts/') ||
-    path === '.ralph/.gitattributes' ||
-    path.startsWith('.ralph/archive/') ||
-    featureOfFolder(path.split('/').slice(0, 2).join('/')) === state.feature
-  )
 }
 
 async function adopt(local: LocalRun, state: State, onto: string, edits: readonly string[]): Promise<State> {

@@ -1,10 +1,11 @@
 // The candidate: what an agent left, looked at and made a commit, so that gates see exactly what would be committed.
 
 import { passedEntry, passStory } from '../loop/settled.ts'
+import type { AttemptIn, Failure } from '../model/attempt.ts'
 import type { Change, Examination } from '../model/change.ts'
 import { ownFiles } from '../model/paths.ts'
 import type { Inspection } from '../model/ports.ts'
-import type { AttemptIn, Failure, Kept, State } from '../model/state.ts'
+import type { Kept, State } from '../model/state.ts'
 import { prdFile, progressFile, storyMessage } from '../report/files.ts'
 import { shownPath } from '../system/path-text.ts'
 import type { CatFile } from './cat-file.ts'

@@ -4,7 +4,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readRegular, removeNow } from '../system/files.ts'
 import type { Git } from './git.ts'
-import { execute, NO_CONFIG } from './process.ts'
+import { execute, fields, NO_CONFIG } from './process.ts'
 
 /** What a clone shows beside the commit: names of branches, as a checkout of the feature has them. */
 export type ClonedRefs = { branch: string; base: { branch: string; sha: string } }
@@ -87,8 +87,7 @@ export class CleanClone {
   async ignored(tree: string): Promise<string[]> {
     const args = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory']
     const env = { GIT_DIR: this.#store, GIT_WORK_TREE: tree }
-    const { stdout } = await this.#run(['-c', 'core.bare=false', ...args], tree, [], env)
-    return stdout.split('\0').filter(Boolean)
+    return fields(await this.#run(['-c', 'core.bare=false', ...args], tree, [], env))
   }
 
   #run(args: readonly string[], directory: string, accept: readonly number[] = [], env = {}) {

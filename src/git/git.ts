@@ -10,8 +10,10 @@ import { type Clone, NO_FETCH } from './open-clone.ts'
 import { REFS, removeStaleLocks, UNBELIEVED, writeDirectory } from './own-directory.ts'
 import { PATCH_ENV, patchArguments } from './patch.ts'
 import {
+  closedFolder,
   type Environment,
   execute,
+  fields,
   GitError,
   type GitResult,
   NO_CONFIG,
@@ -389,22 +391,4 @@ export class Git {
     const input = base === null ? `${commit}\n` : `${commit}\n^${base}\n`
     return (await this.run(['pack-objects', '--revs', '--quiet', start], { input })).stdout.trim()
   }
-
-  /** Takes a pack in, every object of it checked. */
-  takePack(bytes: Uint8Array): Promise<GitResult> {
-    return this.run(['index-pack', '--strict', '--fsck-objects', '--stdin'], {
-      input: bytes,
-      accept: [1, 128],
-    })
-  }
-}
-
-const CLOSED_FOLDER = /^warning: (could not open directory .*)$/m
-
-function closedFolder({ stderr }: GitResult): string | null {
-  return CLOSED_FOLDER.exec(stderr)?.[1] ?? null
-}
-
-function fields({ stdout }: GitResult): string[] {
-  return stdout.split('\0').filter(Boolean)
 }

@@ -1,8 +1,9 @@
 // Brings people's commits on the branch together with Ralph's.
 
+import type { Failure } from '../model/attempt.ts'
 import type { Joined, People, TakenBack } from '../model/event.ts'
 import { ownFiles } from '../model/paths.ts'
-import type { Failure, State } from '../model/state.ts'
+import type { State } from '../model/state.ts'
 import { parsePrd } from '../prd/parse.ts'
 import { pageFile, recordMessage } from '../report/files.ts'
 import { DamagedClone } from '../system/errors.ts'

@@ -154,3 +154,13 @@ export function execute(args: readonly string[], options: Execution): Promise<Gi
 function textOf(args: readonly string[], out: Buffer): string {
   return args.includes('-z') ? pathText(out) : out.toString('utf8')
 }
+
+/** What git prints with `-z`. */
+export function fields({ stdout }: GitResult): string[] {
+  return stdout.split('\0').filter(Boolean)
+}
+
+/** The folder that git could not look into, in its own words; null where there was none. */
+export function closedFolder({ stderr }: GitResult): string | null {
+  return /^warning: (could not open directory .*)$/m.exec(stderr)?.[1] ?? null
+}

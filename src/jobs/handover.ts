@@ -1,10 +1,10 @@
 // What the four jobs of `isolation: separate-job` tell each other, as job outputs: one line of JSON each. What comes from a
 // job that ran the agent or its code is read by these definitions; one that does not fit as a whole is as if it had not come. Pure.
 import * as z from 'zod/mini'
+import { Session } from '../model/attempt.ts'
 import type { Verdict } from '../model/event.ts'
 import { Annotation, GateResult, Screenshot } from '../model/gate.ts'
 import type { Proposal } from '../model/plan.ts'
-import { Session } from '../model/state.ts'
 import { cut, oneLine } from '../model/text.ts'
 import { Usage } from '../model/usage.ts'
 import { UserError } from '../system/errors.ts'

@@ -34,7 +34,9 @@ export async function readPack(git: Git, sha256: string): Promise<string | null>
   if (found.size > MOST_BYTES) return `the pack has ${Math.round(found.size / 1024 / 1024)} MB`
   const bytes = await readFile(file)
   if (digestOf(bytes) !== sha256) return 'the pack is not the one that the work job wrote'
-  const taken = await git.takePack(bytes)
+  // Every object of it is checked.
+  const how = { input: bytes, accept: [1, 128] }
+  const taken = await git.run(['index-pack', '--strict', '--fsck-objects', '--stdin'], how)
   return taken.code === 0 ? null : `the pack was refused: ${taken.stderr.trim().split('\n')[0] ?? ''}`
 }
 

@@ -1,9 +1,11 @@
 // An attempt, from its reservation until it is ready to be accepted, rejected or given back. Pure.
+
+import type { Attempt, AttemptIn, Failure, Session } from '../model/attempt.ts'
 import type { EventOf } from '../model/event.ts'
 import { type GateResult, gateFindings } from '../model/gate.ts'
 import { openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
-import type { Attempt, AttemptIn, Failure, Session, State } from '../model/state.ts'
+import type { State } from '../model/state.ts'
 import { addUsage, type Usage } from '../model/usage.ts'
 import { pickStory } from '../prd/select.ts'
 import { tried } from './breaker.ts'

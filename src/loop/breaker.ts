@@ -1,7 +1,8 @@
 // The breaker of a story: attempts that get nowhere are stopped before they use up its money. Pure.
 
+import type { Failure, Session } from '../model/attempt.ts'
 import type { BreakerLimits as Thresholds } from '../model/limits.ts'
-import type { Breaker, Failure, Kept, Session, StoryRecord } from '../model/state.ts'
+import type { Breaker, Kept, StoryRecord } from '../model/state.ts'
 import { excerpt } from '../system/excerpt.ts'
 
 const HISTORY = 10

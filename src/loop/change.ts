@@ -1,8 +1,10 @@
 // The small changes of a state that the policy is made of. Pure.
+
+import type { Attempt } from '../model/attempt.ts'
 import type { Prd, Story } from '../model/feature.ts'
 import { type GateResult, isService } from '../model/gate.ts'
 import type { Afterwards } from '../model/pipeline.ts'
-import type { Attempt, Job, State, StoryRecord, TimelineEntry, Verification } from '../model/state.ts'
+import type { Job, State, StoryRecord, TimelineEntry, Verification } from '../model/state.ts'
 import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
 import { closedBreaker } from './breaker.ts'
 import { notesWith, progressEntry } from './notes.ts'

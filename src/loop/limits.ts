@@ -1,6 +1,8 @@
 // What a run may spend: iterations, jobs, money, tokens, time, calls. Pure.
+
+import type { Attempt, Reservation } from '../model/attempt.ts'
 import type { Limits } from '../model/limits.ts'
-import type { Attempt, Conclusion, Control, Job, Reservation, State } from '../model/state.ts'
+import type { Conclusion, Control, Job, State } from '../model/state.ts'
 
 /** A session with less time than this is not begun, milliseconds. */
 const LEAST_MS = 60_000

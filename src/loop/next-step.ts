@@ -1,9 +1,10 @@
 // What to do next: a pure, total decision from state, limits and time. The whole policy of a run stands here.
 
+import type { Attempt } from '../model/attempt.ts'
 import type { Outcome, Story } from '../model/feature.ts'
 import { isDispatched, openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
-import type { Attempt, Conclusion, Ending, Job, State } from '../model/state.ts'
+import type { Conclusion, Ending, Job, State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { unmetOutside } from '../prd/scope.ts'
 import { askedIn, pickStory, remaining } from '../prd/select.ts'

@@ -1,10 +1,11 @@
 // Turns a step into an event by asking the ports: the only place of the loop where effects happen.
 
+import type { AttemptIn } from '../model/attempt.ts'
 import type { Event, Spent } from '../model/event.ts'
 import type { Limits } from '../model/limits.ts'
 import { attemptName, ownFiles } from '../model/paths.ts'
 import type { GateRun, Ports, StorePort } from '../model/ports.ts'
-import type { AttemptIn, Conclusion, State } from '../model/state.ts'
+import type { Conclusion, State } from '../model/state.ts'
 import { STEPS, type Step } from '../model/step.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { archivedRun, withoutPending } from './archive.ts'

@@ -1,7 +1,8 @@
 // The steps of a pipeline in their order: bounded tries, the iteration's time, circuits, and what ends them. Pure but for its tools.
+
+import type { Failure, Session } from '../model/attempt.ts'
 import type { Circuits, PipelineStep, SessionStep } from '../model/pipeline.ts'
 import type { Clock, SessionBounds } from '../model/ports.ts'
-import type { Failure, Session } from '../model/state.ts'
 import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
 import { wentWell } from './work.ts'
 

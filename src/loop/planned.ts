@@ -1,9 +1,11 @@
 // What came of a plan session, and what people say of its proposal. Pure.
+
+import type { Failure } from '../model/attempt.ts'
 import type { Command, EventOf } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Plan } from '../model/plan.ts'
-import type { Failure, State } from '../model/state.ts'
+import type { State } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
 import { alsoAsked } from '../prd/scope.ts'
 import { askedIn } from '../prd/select.ts'

@@ -1,10 +1,12 @@
 // What attempts come to: a story passes (only here, only for the candidate that was gated), is charged, blocked, given back, or is to
 // be worked again. Pure.
+
+import type { Attempt, Candidate, Failure } from '../model/attempt.ts'
 import type { EventOf } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
 import { isGated } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
-import type { Attempt, Candidate, Failure, Kept, State, TimelineEntry } from '../model/state.ts'
+import type { Kept, State, TimelineEntry } from '../model/state.ts'
 import { isJudged } from './attempt.ts'
 import { closedBreaker, struck } from './breaker.ts'
 import {

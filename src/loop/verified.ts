@@ -1,8 +1,10 @@
 // What the judge of the finished work said. Pure.
+
+import type { Failure } from '../model/attempt.ts'
 import type { EventOf } from '../model/event.ts'
 import type { StoryEvidence } from '../model/feature.ts'
 import type { Limits } from '../model/limits.ts'
-import type { Failure, State } from '../model/state.ts'
+import type { State } from '../model/state.ts'
 import { askedIn } from '../prd/select.ts'
 import { unworkable } from './attempt.ts'
 import { redGate, spend, unverified, withRecord } from './change.ts'

@@ -1,9 +1,11 @@
 // The steps of an attempt beside its gates: the session (behind the one that sets the project up), the look at what it left, and
 // putting that away.
+
+import type { Attempt, AttemptIn, Failure, Session } from '../model/attempt.ts'
 import type { Event } from '../model/event.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Inspection, Ports, SessionBounds } from '../model/ports.ts'
-import type { Attempt, AttemptIn, Failure, Kept, Session, State } from '../model/state.ts'
+import type { Kept, State } from '../model/state.ts'
 import { addUsage } from '../model/usage.ts'
 import { DamagedClone, messageOf } from '../system/errors.ts'
 import { redGate, redService, spend } from './change.ts'

@@ -1,5 +1,5 @@
 // A changed path of a diff, and what guard and watchers say of all of them.
-import type { Failure } from './state.ts'
+import type { Failure } from './attempt.ts'
 
 /** Modes are git's (`100644`, `120000`, `160000`, `000000` for none). A rename is a deletion and an addition. */
 export type Change = {

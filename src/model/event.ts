@@ -1,9 +1,11 @@
 // What can happen, and what people can say. `reduce` turns it into state.
+
+import type { Candidate, Failure, Session } from './attempt.ts'
 import type { Prd, StoryEvidence } from './feature.ts'
 import type { GateResult } from './gate.ts'
 import type { Afterwards } from './pipeline.ts'
 import type { Proposal } from './plan.ts'
-import type { Candidate, Conclusion, Failure, GithubIds, Kept, Session } from './state.ts'
+import type { Conclusion, GithubIds, Kept } from './state.ts'
 import type { Usage } from './usage.ts'
 
 /** What people can ask of a run, by comment or by CLI; `id` is the comment's, `by` the login, `at` when it was said, epoch milliseconds. */

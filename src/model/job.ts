@@ -1,5 +1,6 @@
 // What a run and its jobs begin with, and what is asked of a job again and again.
-import type { Attempt, Conclusion, Control, Ending, Job, State } from './state.ts'
+import type { Attempt } from './attempt.ts'
+import type { Conclusion, Control, Ending, Job, State } from './state.ts'
 
 /** Times are epoch milliseconds. */
 export function newJob(startedAt: number, deadline: number, gatedTags: string[] | null = null): Job {

@@ -1,10 +1,12 @@
 // What the loop needs from the world. Adapters implement these; the loop knows nothing else.
+
+import type { AttemptIn, Candidate, Failure, Reservation, Session } from './attempt.ts'
 import type { Command, Event, Joined, Verdict } from './event.ts'
 import type { Story } from './feature.ts'
 import type { GateBaseline, GateResult, Screenshot } from './gate.ts'
 import type { Afterwards, SessionStep } from './pipeline.ts'
 import type { PlanTask, Proposal } from './plan.ts'
-import type { AttemptIn, Candidate, Conclusion, Failure, Kept, Reservation, Session, State } from './state.ts'
+import type { Conclusion, Kept, State } from './state.ts'
 import type { Step } from './step.ts'
 import type { Usage } from './usage.ts'
 

@@ -1,5 +1,6 @@
 // What a job can do next, as data.
-import type { AttemptIn, Conclusion } from './state.ts'
+import type { AttemptIn } from './attempt.ts'
+import type { Conclusion } from './state.ts'
 
 export type Step =
   | { kind: 'sync' }

@@ -2,9 +2,10 @@
 
 import { passesOf } from '../loop/passed.ts'
 import { ownSituation, type Situation } from '../loop/situation.ts'
+import type { Attempt } from '../model/attempt.ts'
 import type { Outcome } from '../model/feature.ts'
 import { concludedAs, isDispatched, isUngated, openAttempt } from '../model/job.ts'
-import type { Attempt, State } from '../model/state.ts'
+import type { State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { oneLine } from '../model/text.ts'
 import { othersWords, scopeWords } from '../prd/scope.ts'

@@ -1,8 +1,10 @@
 // What a job did, as spans, and its figures out of these: ids and amounts, no word of a story. Pure: times are those of the events.
+
+import type { Attempt } from '../model/attempt.ts'
 import type { Event } from '../model/event.ts'
 import { type GateResult, isService } from '../model/gate.ts'
 import { openAttempt } from '../model/job.ts'
-import type { Attempt, State } from '../model/state.ts'
+import type { State } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
 import type { Usage } from '../model/usage.ts'
 import { counts } from '../prd/select.ts'

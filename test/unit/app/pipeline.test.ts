@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type StepTools, withPipeline } from '../../../src/app/pipeline.ts'
+import type { AttemptIn } from '../../../src/model/attempt.ts'
 import type { AgentStep, CommandStep, PipelineStep } from '../../../src/model/pipeline.ts'
 import type { AgentPort } from '../../../src/model/ports.ts'
-import type { AttemptIn } from '../../../src/model/state.ts'
 import { gate, NO_IGNORED, NOW, session, stateOf, stories } from '../loop/samples.ts'
 
 const COMMON = { timeoutMs: null, maxRetries: 0, retryDelayMs: 0, continueOnError: false, circuit: null }

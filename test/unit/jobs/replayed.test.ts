@@ -5,9 +5,9 @@ import type { CatFile } from '../../../src/git/cat-file.ts'
 import { readFromWork } from '../../../src/jobs/handover.ts'
 import { replayed } from '../../../src/jobs/ports.ts'
 import { withSteps } from '../../../src/loop/change.ts'
+import type { AttemptIn } from '../../../src/model/attempt.ts'
 import type { Circuits, PipelineStep } from '../../../src/model/pipeline.ts'
 import type { RepositoryPort } from '../../../src/model/ports.ts'
-import type { AttemptIn } from '../../../src/model/state.ts'
 import { session, stateOf, stories } from '../loop/samples.ts'
 
 const RESET_MS = 10 * 3_600_000

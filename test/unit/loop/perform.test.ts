@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { perform } from '../../../src/loop/perform.ts'
+import type { AttemptIn } from '../../../src/model/attempt.ts'
 import { newEnding } from '../../../src/model/job.ts'
 import type { Ports } from '../../../src/model/ports.ts'
-import type { AttemptIn, State } from '../../../src/model/state.ts'
+import type { State } from '../../../src/model/state.ts'
 import { limitsWith, session, stateOf, stories } from './samples.ts'
 
 const sleep = (ms: number, signal: AbortSignal) =>

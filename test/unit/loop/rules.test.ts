@@ -6,9 +6,10 @@ import { LONGEST_WAIT_MS } from '../../../src/loop/limits.ts'
 import { nextStep } from '../../../src/loop/next-step.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
 import { UNCHANGED } from '../../../src/loop/settled.ts'
+import type { Session } from '../../../src/model/attempt.ts'
 import { EVENTS, type Event } from '../../../src/model/event.ts'
 import { openAttempt } from '../../../src/model/job.ts'
-import type { Session, State } from '../../../src/model/state.ts'
+import type { State } from '../../../src/model/state.ts'
 import type { Step } from '../../../src/model/step.ts'
 import {
   anotherJob,

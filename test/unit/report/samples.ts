@@ -2,11 +2,12 @@
 
 import { closedBreaker } from '../../../src/loop/breaker.ts'
 import { UNCHANGED } from '../../../src/loop/settled.ts'
+import type { Attempt } from '../../../src/model/attempt.ts'
 import type { Outcome, Story } from '../../../src/model/feature.ts'
 import type { GateResult } from '../../../src/model/gate.ts'
 import { newEnding, newJob } from '../../../src/model/job.ts'
 import type { Limits } from '../../../src/model/limits.ts'
-import type { Attempt, Job, State, StoryRecord, TimelineEntry } from '../../../src/model/state.ts'
+import type { Job, State, StoryRecord, TimelineEntry } from '../../../src/model/state.ts'
 import { emptyUsage, type Usage } from '../../../src/model/usage.ts'
 import { emptyRun, newStory } from '../../../src/prd/schema.ts'
 

@@ -1,0 +1,112 @@
+// An attempt at a story: the session, what it left, and how far it has come.
+import * as z from 'zod/mini'
+import { GateResult } from './gate.ts'
+import { Circuits } from './pipeline.ts'
+import { Usage } from './usage.ts'
+
+/** Why an attempt was rejected, in words for people (`summary`, one line) and for the next prompt (`detail`, bounded). */
+export type Failure = z.infer<typeof Failure>
+export const Failure = z.object({
+  kind: z.enum(['session', 'stuck', 'empty-diff', 'guard', 'gates', 'judge', 'conflict']),
+  summary: z.string(),
+  detail: z.string(),
+})
+
+/** The agent's session as the loop sees it; the words in it are hints only. */
+export type Session = z.infer<typeof Session>
+export const Session = z.object({
+  /** `finished`: ended without error. `failed`: charged. The rest is not charged; `auth` and `not-started` end the job. */
+  status: z.enum(['finished', 'failed', 'limit', 'overloaded', 'auth', 'not-started', 'interrupted']),
+  message: z.string(),
+  usage: Usage,
+  /** Epoch milliseconds at which a limited vendor answers again, where it says so. */
+  resetsAt: z.nullable(z.number()),
+  hints: z.object({ done: z.boolean(), notDone: z.boolean(), stuck: z.nullable(z.string()) }),
+  learnings: z.array(z.string()),
+  /** The tree as a set-up session left it, before this one: now, or in the kept work that it grew from. Empty: not known. */
+  setUp: z.exactOptional(z.string()),
+  /** What the step of a pipeline printed that ended it, bounded. */
+  detail: z.exactOptional(z.string()),
+  /** Why a step of a pipeline ends the run. */
+  pause: z.exactOptional(z.string()),
+  /** Of `usage`, what steps with an agent or a model of their own used; null: that of the run. */
+  others: z.exactOptional(
+    z.array(z.object({ agent: z.nullable(z.string()), model: z.nullable(z.string()), usage: Usage })),
+  ),
+  /** As the steps left them, where that changed. */
+  circuits: z.exactOptional(Circuits),
+})
+
+/** What the guard let through. The commit's tree is what the gates run on, and what is gated is what is committed. */
+export type Candidate = z.infer<typeof Candidate>
+export const Candidate = z.object({
+  commit: z.string(),
+  /** No change beside `.ralph/`: passes only through an independent judge. */
+  empty: z.boolean(),
+  /** The code is what a gate was red on at the attempt before: green now, that gate is flaky. */
+  wasRed: z.exactOptional(z.literal(true)),
+  /** What the guard and the watchers saw and did not refuse, for the check. */
+  remarks: z.array(z.string()),
+  /** Epoch milliseconds. */
+  builtAt: z.number(),
+})
+
+/** What a session is taken to use where its vendor does not say; null where nothing is known and no limit is set. */
+export type Reservation = z.infer<typeof Reservation>
+export const Reservation = z.object({
+  costUsd: z.nullable(z.number()),
+  tokens: z.nullable(z.number()),
+  /** A share of the limit, for no session of the run is known yet: what is seen of the session counts before it. */
+  isShare: z.exactOptional(z.literal(true)),
+})
+
+const Reserved = z.object({
+  storyId: z.string(),
+  /** 1-based, counted by story. */
+  number: z.number(),
+  iteration: z.number(),
+  agent: z.enum(['first', 'fallback']),
+  /** The green commit that it grows from. */
+  base: z.string(),
+  /** Epoch milliseconds. */
+  startedAt: z.number(),
+  /** What a takeover charges as *estimated* when the job was lost. */
+  reserved: Reservation,
+  /** A person wants to begin anew: what it leaves, which grew from what was kept, is thrown away with that. */
+  unwanted: z.boolean(),
+  phase: z.literal('reserved'),
+})
+const Worked = z.extend(Reserved, { phase: z.literal('worked'), session: Session })
+const Guarded = z.extend(Worked, { phase: z.literal('guarded'), candidate: Candidate })
+const Gated = z.extend(Guarded, {
+  phase: z.literal('gated'),
+  gates: z.array(GateResult),
+  /** Files that stood as they were when gates ran once more. */
+  paths: z.exactOptional(z.array(z.string())),
+})
+
+/** An iteration in work. It is reserved durably before the agent starts, so that a crash cannot hide its cost. */
+export type Attempt = z.infer<typeof Attempt>
+export const Attempt = z.discriminatedUnion('phase', [
+  Reserved,
+  Worked,
+  Guarded,
+  Gated,
+  /** It changed nothing, or what gates expect, and an independent judge agrees. */
+  z.extend(Gated, { phase: z.literal('judged') }),
+  z.extend(Worked, {
+    phase: z.literal('failed'),
+    remarks: z.array(z.string()),
+    gates: z.array(GateResult),
+    failure: Failure,
+  }),
+  /** Given back without being charged. */
+  z.extend(Reserved, {
+    phase: z.literal('returned'),
+    session: z.nullable(Session),
+    reason: z.enum(['limit', 'overloaded', 'interrupted', 'lost']),
+    message: z.string(),
+  }),
+])
+
+export type AttemptIn<P extends Attempt['phase']> = Extract<Attempt, { phase: P }>
