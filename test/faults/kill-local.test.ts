@@ -27,7 +27,9 @@ import {
 const SOAK = process.env.RALPH_SOAK === '1'
 const TRIALS = Number(process.env.RALPH_TRIALS ?? 45)
 const NEEDS = { 'US-001': [], 'US-002': ['US-001'], 'US-003': ['US-001'], 'US-004': ['US-002', 'US-003'] }
-const AGENT = agentScript('[ "$RALPH_STORY_ID/$RALPH_ATTEMPT" = US-002/1 ]')
+/** Besides, a file that no commit holds: it is out of the tree while gates run. */
+const AGENT = `${agentScript('[ "$RALPH_STORY_ID/$RALPH_ATTEMPT" = US-002/1 ]')}mkdir -p made && echo "$RALPH_STORY_ID" >"made/$RALPH_STORY_ID"
+`
 
 type Site = { folder: string; template: string; bundle: string }
 type Ended = { code: number | null; signal: string | null; out: string; err: string }
@@ -61,6 +63,7 @@ async function prepare(): Promise<Site> {
   )
   await mkdir(join(repository, 'src'))
   await writeFile(join(repository, 'src', 'base.txt'), 'base\n')
+  await writeFile(join(repository, '.gitignore'), 'made/\n')
   await git(repository, 'add', '-A')
   await git(repository, 'commit', '-q', '-m', 'base')
   await mkdir(join(template, 'faults'))
@@ -132,6 +135,8 @@ async function look(at: string, baseline: Baseline | null): Promise<string[]> {
   check(charged(state) === 5, `${charged(state)} iterations were charged, not 5`)
   for (const { id, retries } of state.prd.userStories)
     check(retries === (id === 'US-002' ? 1 : 0), `${id} has ${retries} retries`)
+  for (const id of Object.keys(NEEDS))
+    check(existsSync(join(repository, 'made', id)), `the ignored file of ${id} is gone`)
   const own = (await readFile(join(repository, '.git', 'ralph', 'git', STATE_REF), 'utf8')).trim()
   check(own === (await git(repository, 'rev-parse', STATE_REF)), "the clone's state ref is not Ralph's own")
   const status = await git(repository, 'status', '--porcelain', '--branch', '--untracked-files=all')
