@@ -12,6 +12,7 @@ import type { State } from '../model/state.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { inTree, type OtherUser } from '../system/other-user.ts'
 import type { Environment } from '../system/untrusted-env.ts'
+import type { Workspace } from './workspace.ts'
 
 /** Where the gates of a room run: `top` is its tree, and `env` replaces what leads out of it. */
 export type GatePlace = {
@@ -22,7 +23,7 @@ export type GatePlace = {
 }
 
 export type CleanRoomOptions = {
-  workspace: { clone: { workTree: string; gitDir: string }; git: Parameters<typeof CleanClone.of>[0] }
+  workspace: Pick<Workspace, 'clone' | 'git' | 'submodules'>
   env: Environment
   /** As whom gates run; null for our own user. */
   as: OtherUser | null
@@ -100,6 +101,7 @@ export async function openCleanRoom(options: CleanRoomOptions, state: State): Pr
     async checkOut(commit) {
       await leave()
       await store.checkOut(commit, tree, refs).catch(refuse)
+      await store.addSubmodules(commit, tree, clone.workTree, workspace.submodules).catch(refuse)
       ignored = files()
       await ignored.remember()
       const inside = as === null ? await homeIn(folder, env) : env

@@ -120,10 +120,7 @@ function roomOpener(options: PortOptions): Ports['openCleanRoom'] {
   const { settings, workspace, env } = options
   if (settings.cleanRoom === 'off' || settings.isolation === 'separate-job') return null
   const as = options.as?.gates ?? null
-  const submodules = [...workspace.submodules].join(', ')
   return async (state) => {
-    if (submodules !== '')
-      options.warn(`the clean room has no submodules (${submodules}): gates that need them are red there`)
     const { openCleanRoom } = await import(/* webpackChunkName: "clean-room" */ './clean-room.ts')
     return openCleanRoom({ workspace, env, as, gatesIn: (place) => gatesPort(options, place) }, state)
   }

@@ -71,6 +71,20 @@ export class CleanClone {
       await this.#run(['update-ref', `refs/remotes/origin/${base.branch}`, base.sha], tree)
   }
 
+  /** Checks out submodules of the commit, from their repositories in the checkout at `top`. */
+  async addSubmodules(commit: string, tree: string, top: string, paths: ReadonlySet<string>): Promise<void> {
+    if (paths.size === 0) return
+    const listed = fields(await this.#run(['ls-tree', '-r', '-z', commit], this.#store))
+    for (const [, oid = '', path = ''] of listed.map(
+      (line) => /^160000 commit (\w+)\t(.*)$/s.exec(line) ?? [],
+    )) {
+      if (!paths.has(path)) continue
+      // Not by its files: every object is hashed on its way in.
+      await this.#run(['clone', '-q', '--no-local', '--no-checkout', join(top, path), join(tree, path)], tree)
+      await this.#run(['checkout', '-q', '--detach', oid], join(tree, path))
+    }
+  }
+
   /**
    * Makes the tracked files those of the commit again and removes what is neither tracked nor ignored. What ran in the tree may
    * have changed its `.git`, so this works by the store's.
