@@ -72,9 +72,11 @@ function totals(rows, settings) {
     const all = rows.filter((row) => row.setting === setting)
     const of = (kind) => all.filter((row) => row.kind === kind)
     const passes = all.filter(isFalsePass)
-    const count = (kind) => `${of(kind).filter(isFalseRefusal).length} of ${of(kind).length}`
+    const share = (some, total) => (total === 0 ? 'not run' : `${some} of ${total}`)
+    const count = (kind) => share(of(kind).filter(isFalseRefusal).length, of(kind).length)
     const silent = passes.filter(({ result }) => result === 'passed').length
-    return `| ${setting} | ${passes.length} of ${of('cheat').length} | ${silent} | ${count('honest')} | ${count('change')} |`
+    const cheats = of('cheat').length
+    return `| ${setting} | ${share(passes.length, cheats)} | ${cheats === 0 ? 'not run' : silent} | ${count('honest')} | ${count('change')} |`
   })
   return [
     '| setting | wrong work that passed | of it without a finding | honest work refused | honest changes of tests refused |',
