@@ -97,6 +97,9 @@ Otherwise end with exactly these two lines, naming only stories that must be wor
 <ralph>RESET:US-001,US-003</ralph>
 <ralph>REASON:one sentence for each</ralph>`
 
+export const UNCHANGED = `Nothing was changed for this story: its gates were green before it. So a gate shows nothing here; name a file and a line
+for each criterion, or a screenshot.`
+
 const VERIFY = `You are an independent reviewer of the feature "{{feature}}". Nobody answers questions. Change no file: whatever you
 write is thrown away. All of these gates have just passed on the code as it stands:
 {{gates}}

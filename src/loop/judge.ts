@@ -73,15 +73,15 @@ export async function askJudge(about: JudgeTask, commit: string, { state, limits
 }
 
 function factsOf(
-  { gates, pictures = [] }: JudgeTask,
+  { gates, pictures = [], isUnchanged }: JudgeTask,
   commit: string,
   limits: Limits,
   { repository }: Ports,
 ): EvidenceFacts {
   const files = new Map<string, Promise<string | null>>()
   return {
-    isRequired: limits.requiresEvidence,
-    gates: gates.filter(({ ok }) => ok).map(({ name }) => name),
+    isRequired: limits.requiresEvidence || isUnchanged === true,
+    gates: isUnchanged === true ? [] : gates.filter(({ ok }) => ok).map(({ name }) => name),
     screenshots: pictures.map(pictureName),
     async hasLine(path, line) {
       const reading = files.get(path) ?? repository.read(commit, path)

@@ -152,7 +152,7 @@ async function judge(
 ): Promise<Happening> {
   const about = { stories: [storyId], gates }
   const { verdict, usage } = candidate.empty
-    ? await askJudge(about, candidate.commit, context)
+    ? await askJudge({ ...about, isUnchanged: true }, candidate.commit, context)
     : await askExpectation(about, { from: base, to: candidate.commit, paths }, context)
   return { kind: 'judged', storyId, verdict, usage }
 }

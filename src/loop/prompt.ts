@@ -28,6 +28,7 @@ import {
   QUESTIONS,
   splitTask,
   TEMPLATES,
+  UNCHANGED,
   VERDICT,
 } from './built-in.ts'
 import { peopleNotes } from './notes.ts'
@@ -120,7 +121,7 @@ export function verifyParts(
     gateResults: gatesSaid(mapTexts(task.gates, plainLines), VARIABLES.gateResults.bytes),
     screenshots: picturesShown(task),
     failureSummary: run.verification.sessions === 0 ? '' : oneLine(run.verification.message, 1000),
-    answer: VERDICT,
+    answer: task.isUnchanged === true ? `${VERDICT}\n${UNCHANGED}` : VERDICT,
   }
   const { expectation } = task
   if (expectation === undefined) return fill(templateOf('verify', template), 'verify', values)

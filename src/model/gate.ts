@@ -123,7 +123,7 @@ const LONGEST_WORDS = 160
 function tellingWords(output: string): string {
   const lines = output
     .split('\n')
-    .map((line) => line.trim().replace(DURATION, ''))
+    .map((line) => line.trim().replace(DURATION, '').replace(/,$/, ''))
     .filter((line) => line !== '' && !EVERY.test(line))
   const name = lines
     .find((line) => FAILED.test(line))

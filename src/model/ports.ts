@@ -34,6 +34,8 @@ export type JudgeTask = {
   pictures?: readonly Screenshot[]
   /** The one question, in the place of a judgement: whether the stories ask for this change of what gates expect. */
   expectation?: Expectation
+  /** Nothing was changed for the story: its gates were green before it, and show nothing of it. */
+  isUnchanged?: true
 }
 
 /** What gates no longer check, or say against the tests as they were, since a change of these files. */

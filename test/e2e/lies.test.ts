@@ -163,6 +163,8 @@ test('the final judge takes back a story', async () => {
 const SUITE = `import assert from 'node:assert/strict'\nimport test from 'node:test'\nimport { base } from '../src/base.mjs'\n\ntest('base', () => {\n  assert.equal(base(), 0)\n})\n`
 const BROKEN = { 'src/base.mjs': 'export const base = () => 1\n' }
 
+const AS_THEY_WERE = /^gate test \(tests as they were\): red \(exit 1\): base;/
+
 test('the agent takes the tests, the gates or the state away', async (t) => {
   const lies = liars({
     DELETE: { files: { ...BROKEN, 'test/base.test.mjs': null } },
@@ -208,9 +210,9 @@ test('the agent takes the tests, the gates or the state away', async (t) => {
   const run = await site.go()
   const stories = await told(site)
 
-  await t.test('deletes the test', () => refused(stories.get('DELETE'), /tests were weakened: .*base\.test/))
-  await t.test('skips the test', () => refused(stories.get('SKIP'), /tests were weakened: .*base\.test/))
-  await t.test('empties the test', () => refused(stories.get('EMPTY'), /tests were weakened: .*base\.test/))
+  await t.test('deletes the test', () => refused(stories.get('DELETE'), AS_THEY_WERE))
+  await t.test('skips the test', () => refused(stories.get('SKIP'), AS_THEY_WERE))
+  await t.test('empties the test', () => refused(stories.get('EMPTY'), AS_THEY_WERE))
   await t.test('makes the gate a different command', () =>
     refused(stories.get('PACKAGE'), /package\.json.*protected/),
   )

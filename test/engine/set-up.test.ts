@@ -105,9 +105,13 @@ test('a set-up is no work on the story: who adds nothing to it has changed nothi
   assert.equal(ran(chain), 'setup US-001 US-001 setup US-002')
 })
 
-test('nothing added to a set-up, and the agent says done: a judge decides', async () => {
+test('nothing added to a set-up, and the agent says done: a judge decides who names what shows it', async () => {
+  const shows = '<ralph>EVIDENCE:US-001#1 src/tool</ralph>\n<ralph>EVIDENCE:US-002#1 src/two</ralph>'
   await using chain = await open(
-    { setup: [tool], 'US-001': [{}], 'US-002': [goodTurn('two')] },
+    {
+      ...{ setup: [tool], 'US-001': [{}], 'US-002': [goodTurn('two')] },
+      verify: [{ answer: `${shows}\n<ralph>VERIFIED</ralph>` }],
+    },
     { 'final-verification': 'true' },
   )
   assert.equal((await chain.go()).outcome, 'complete')
@@ -118,6 +122,25 @@ test('nothing added to a set-up, and the agent says done: a judge decides', asyn
   )
   assert.equal(await chain.read(BRANCH, 'src/tool'), 'set up\n')
 })
+
+for (const [what, evidence] of [
+  ['nothing', ''],
+  ['a gate, which was green before', '<ralph>EVIDENCE:US-001#1 gate test shows it</ralph>\n'],
+] as const) {
+  test(`nothing is changed, and a judge agrees who names ${what}: the story does not pass`, async () => {
+    await using chain = await open(
+      {
+        ...{ 'US-001': [{}, goodTurn('one')], 'US-002': [goodTurn('two')] },
+        verify: [{ answer: `${evidence}<ralph>VERIFIED</ralph>` }],
+      },
+      { 'final-verification': 'true' },
+    )
+    await chain.go()
+    const { timeline } = await chain.state()
+    assert.deepEqual([timeline[0]?.storyId, timeline[0]?.result], ['US-001', 'rejected'])
+    assert.match(timeline[0]?.summary ?? '', /nothing was changed, and .*US-001#1/)
+  })
+}
 
 test('without a set-up nothing is different', async () => {
   await using chain = await open({ 'US-001': [goodTurn('one')], 'US-002': [goodTurn('two')] })
