@@ -12,6 +12,7 @@ import { endOfWork, idle, MAX_IDLE_JOBS } from './limits.ts'
 import { isNoted } from './notes.ts'
 import { readPlan } from './planned.ts'
 import { revert } from './settled.ts'
+import { owing } from './verified.ts'
 
 /** Joins with people's pushes in one job. */
 const MAX_JOINS = 5
@@ -57,9 +58,10 @@ export function joined(state: State, event: EventOf<'joined'>, limits: Limits): 
     ...(state.splits === undefined ? {} : { splits: inPlan(state.splits, prd) }),
     ...(people === null ? {} : { pageEdited: people.page }),
   }
-  for (const { storyId, kept, failure } of takenBack) {
+  for (const { storyId, kept, failure, gate } of takenBack) {
     if (kept !== null) after = { ...after, kept: { ...after.kept, [storyId]: kept } }
     after = revert(after, storyId, failure, event.at, limits)
+    if (gate !== undefined) after = owing(after, storyId, gate)
   }
   return after
 }

@@ -16,7 +16,7 @@ import { gatesOn, runOf, withoutSessionFiles } from './gate-run.ts'
 import { askExpectation, askJudge, gatedBefore, verifyWhole } from './judge.ts'
 import { endOfWork, goesOnByItself } from './limits.ts'
 import { isWaitingPlan } from './plan.ts'
-import { gatesAsItWas, redInAClone } from './whole.ts'
+import { brokenBefore, gatesAsItWas, redInAClone } from './whole.ts'
 import { boundsOf, type Context, guard, type Happening, putAway, work } from './work.ts'
 
 /**
@@ -221,11 +221,13 @@ async function sync({ state, ports }: Context): Promise<Happening> {
   return { kind: 'synced', commands, theirs: how, ...context }
 }
 
-async function join(theirs: string, { state, ports }: Context): Promise<Happening> {
+async function join(theirs: string, context: Context): Promise<Happening> {
+  const { state, ports } = context
   const { repository } = ports
   const joined = await repository.join(state, theirs)
   if ('refused' in joined) return { kind: 'join-failed', summary: joined.refused }
   const { code, ...rest } = joined
+  const takenBack = [...rest.takenBack]
   if (code) {
     await repository.checkOut(joined.green, null)
     const passed = state.prd.userStories.filter((story) => story.passes)
@@ -237,12 +239,14 @@ async function join(theirs: string, { state, ports }: Context): Promise<Happenin
     const taken = takenPort(results)
     if (taken !== null) return { kind: 'failed', ...taken }
     const red = redGate(results)
-    if (red !== undefined) {
+    const ours = red === undefined ? null : await brokenBefore(red, run, results, context)
+    if (red !== undefined && ours === null) {
       const why = `${redWords(red, results)} on ${theirs.slice(0, 7)}, which people committed`
       return { kind: 'join-failed', summary: `${why}: mend the branch, then run again` }
     }
+    if (ours !== null) takenBack.push(ours)
   }
-  return { kind: 'joined', theirs, ...rest }
+  return { kind: 'joined', theirs, ...rest, takenBack }
 }
 
 /** The session may read what it likes; nothing of what it writes stays. */

@@ -94,7 +94,7 @@ function resetStories(
 }
 
 /** From now on the gate runs for the story whatever its tags, and an empty change does not pass it. */
-function owing(state: State, id: string, gate: string): State {
+export function owing(state: State, id: string, gate: string): State {
   return withRecord(state, id, (record) => ({
     ...record,
     owes: [...new Set([...(record.owes ?? []), gate])],

@@ -1,5 +1,5 @@
 // The gates of the final verification: in a clean room, with the tests as they were, and which story a red one belongs to.
-import type { Verdict } from '../model/event.ts'
+import type { TakenBack, Verdict } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
 import { asItWasName, type GateResult, gateFindings } from '../model/gate.ts'
 import type { CleanRoom, Expectation, GateRun, Ports, RepositoryPort } from '../model/ports.ts'
@@ -104,7 +104,7 @@ function firstWeaker(red: GateResult, paths: readonly string[], history: History
 
 /**
  * The gates once more on `commit` with the files of tests and the settings of tools as they were at `from`, where the change
- * touches such files. Gates that never were green before say nothing then, and are left out.
+ * touches such files. Gates that were not green before say nothing then, and are left out.
  */
 export async function gatesAsItWas(
   run: GateRun,
@@ -113,7 +113,10 @@ export async function gatesAsItWas(
   { repository, signal }: Pick<Ports, 'repository' | 'signal'>,
   place: Pick<CleanRoom, 'restore' | 'gates' | 'ignored'>,
 ): Promise<{ results: GateResult[]; paths: string[] }> {
-  const only = first.filter(({ name, ok }) => ok && Object.hasOwn(run.baseline, name)).map(({ name }) => name)
+  const { baseline, also = [] } = run
+  // One that the story has to make green was red on what it began with.
+  const wasGreen = (name: string) => Object.hasOwn(baseline, name) && !also.includes(name)
+  const only = first.filter(({ name, ok }) => ok && wasGreen(name)).map(({ name }) => name)
   const was = only.length === 0 ? null : await repository.asItWas(run.from, run.commit, which)
   if (was === null || signal.aborted) return { results: [], paths: [] }
   await place.restore(was.commit)
@@ -163,6 +166,35 @@ async function roomOf({ state, ports }: Context): Promise<CleanRoom> {
       await gates.renew()
     },
     [Symbol.asyncDispose]: () => repository.ignored.forSession(),
+  }
+}
+
+/**
+ * The story of ours that broke a gate which is red where people's commits and ours are joined: one with `when` did not run for it. Null
+ * where our own head is green, or red without a story, and where no gate can be run again.
+ */
+export async function brokenBefore(
+  red: GateResult,
+  run: GateRun,
+  gates: readonly GateResult[],
+  { state, ports }: Context,
+): Promise<TakenBack | null> {
+  if (ports.gates.isHandedOver === true) return null
+  const { repository } = ports
+  const isRed = async (commit: string) => {
+    await repository.checkOut(commit, null)
+    const results = await gatesOn({ ...run, commit, only: [red.name] }, ports)
+    return results.some(({ name, ok }) => name === red.name && !ok)
+  }
+  try {
+    if (!(await isRed(state.green)) || (await isRed(state.base.sha))) return null
+    const storyId = await firstRed(await repository.history(state), isRed)
+    if (storyId === null) return null
+    const summary = `${redWords(red, gates)} on the whole, and was green before this story`
+    const failure = { kind: 'gates' as const, summary, detail: red.output }
+    return { storyId, kept: null, failure, gate: red.name }
+  } finally {
+    await repository.checkOut(run.commit, null)
   }
 }
 

@@ -39,7 +39,13 @@ export type People = {
 }
 
 /** A story that had passed and whose code is not in the branch that people left; `kept` is its work, to be built on. */
-export type TakenBack = { storyId: string; kept: Kept | null; failure: Failure }
+export type TakenBack = {
+  storyId: string
+  kept: Kept | null
+  failure: Failure
+  /** The gate that it broke, and has to make green. */
+  gate?: string
+}
 
 /** The branch of people and ours in one. `code`: it is not what our gates have seen. */
 export type Joined = {

@@ -184,6 +184,36 @@ test('people push what fails the gates: paused, said, nothing of either side is 
   )
 })
 
+test('a gate that is red where people push, and was before: the story that broke it is worked again, nobody is blamed', async () => {
+  let theirs = ''
+  await using chain = await meanwhile(
+    'US-003',
+    async (there) => {
+      theirs = await there.commit(BRANCH, { 'src/four': 'four\n' })
+    },
+    {
+      stories: [story('US-001', 'one', { tags: ['ui'] }), story('US-002', 'two'), story('US-003', 'three')],
+      files: { 'src/page': 'fine\n' },
+      inputs: { gates: 'test: "true"\nui: { run: "! grep -q broken src/page", when: ui }' },
+      script: {
+        'US-001': [goodTurn('one')],
+        // It asks for no ui gate, and breaks what that one looks at.
+        'US-002': [{ files: { 'src/page': 'broken\n' } }, { files: { 'src/page': 'mended\n' } }],
+        'US-003': [goodTurn('three')],
+      },
+    },
+  )
+  await completed(chain)
+  await holds(chain, theirs)
+  const { timeline } = await chain.state()
+  assert.deepEqual(
+    timeline
+      .filter(({ result }) => result === 'reset')
+      .map(({ storyId, summary }) => `${storyId} ${summary}`),
+    ['US-002 gate ui failed (exit 1) on the whole, and was green before this story'],
+  )
+})
+
 test('the branch is deleted: paused, never made again by itself; restored, the chain goes on', async () => {
   let before = ''
   await using chain = await meanwhile('US-001', async (there) => {
