@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Server } from 'node:net'
+import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { describe } from 'node:test'
 import { findingSentences } from '../../src/report/findings.ts'
 import { inPlain } from '../../src/report/sentence.ts'
 import { viewOf } from '../../src/report/view.ts'
+import { freePort } from '../fakes/clone.ts'
 import { BRANCH, Chain, goodTurn, story } from './chain.ts'
 
 const STORIES = [story('US-001', 'one')]
@@ -104,7 +105,7 @@ test('tests that are gone are told once; without a baseline the first green run 
 })
 
 describe('a port that somebody else takes ends the run, and charges nobody', () => {
-  const take = async (port = 0): Promise<Server> => {
+  const take = async (port: number): Promise<Server> => {
     const server = createServer().listen(port, '127.0.0.1').unref()
     await once(server, 'listening')
     return server
@@ -116,9 +117,7 @@ describe('a port that somebody else takes ends the run, and charges nobody', () 
     config: Record<string, unknown> = {},
     turns: Chain['script'][string] = [],
   ) {
-    const first = await take()
-    const { port } = first.address() as AddressInfo
-    await leave(first)
+    const port = await freePort()
     const web = {
       start: `node -e 'require("net").createServer().listen(${port}, "127.0.0.1")'`,
       ready: { tcp: `127.0.0.1:${port}` },

@@ -102,11 +102,20 @@ export async function openClone(
   return clone
 }
 
-/** A port of this machine that nobody listens at. */
+/**
+ * A port of this machine that nobody listens at. Below those that a system gives to whoever asks for any, so that none of the tests
+ * beside this one is given it meanwhile.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, 'localhost')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
+  for (;;) {
+    const port = 10_240 + Math.floor(Math.random() * 20_000)
+    const server = createServer().listen(port, 'localhost')
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    )
+    if (!isFree) continue
+    await new Promise((resolve) => server.close(resolve))
+    return port
+  }
 }
