@@ -97,11 +97,20 @@ export async function openCleanRoom(options: CleanRoomOptions, state: State): Pr
     if (gates === null) throw new Error('nothing is checked out in the clean room')
     return gates
   }
+  let count = 0
+  const addSubmodules = async (commit: string) => {
+    for (const [path, oid] of await store.submodules(commit)) {
+      const inside = workspace.submodules.get(path)
+      if (inside === undefined) continue
+      const own = await CleanClone.of(inside, oid, join(folder, `submodule-${++count}`))
+      await own.checkOut(oid, join(tree, path), refs)
+    }
+  }
   return {
     async checkOut(commit) {
       await leave()
       await store.checkOut(commit, tree, refs).catch(refuse)
-      await store.addSubmodules(commit, tree, clone.workTree, workspace.submodules).catch(refuse)
+      await addSubmodules(commit).catch(refuse)
       ignored = files()
       await ignored.remember()
       const inside = as === null ? await homeIn(folder, env) : env

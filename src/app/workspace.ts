@@ -29,8 +29,8 @@ export type Workspace = {
   store: Store
   repository: Repository
   redactor: Redactor
-  /** Paths of those that are checked out. */
-  submodules: ReadonlySet<string>
+  /** Those that are checked out, by path. */
+  submodules: ReadonlyMap<string, Git>
   [Symbol.dispose](): void
 }
 
@@ -108,7 +108,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     store,
     repository,
     redactor,
-    submodules: submodules.paths,
+    submodules: submodules.repositories,
     [Symbol.dispose]: () => objects[Symbol.dispose](),
   }
 }

@@ -27,11 +27,6 @@ const WAYS: readonly Way[] = [
     isClosed: ({ isolation }) => isolation !== 'same-user',
     fix: 'isolation: other-user',
   },
-  {
-    what: 'a story without a change, by the word of a judge who names nothing',
-    isClosed: ({ evidence, finalVerification }) => evidence === 'require' || !finalVerification,
-    fix: 'evidence: require',
-  },
 ]
 const ALWAYS = 'answers made for the tests alone, and code that knows it is tested'
 
@@ -39,10 +34,8 @@ export function trust({ checkout, settings: own }: Subject): Result {
   const settings = ('workspace' in checkout ? checkout.ci?.settings : null) ?? own
   if (settings.gates.length === 0) return warning('whatever an agent calls done', 'gates', 'write gates')
   const open = WAYS.filter((way) => !way.isClosed(settings))
-  // A judge's word is the default, and shown as one wherever it counts.
-  const isUsual = open.every(({ fix }) => fix === 'evidence: require')
   const found = [...open.map(({ what }) => what), ALWAYS].join('; ')
-  if (isUsual) return fine(`would pass: ${found}`)
+  if (open.length === 0) return fine(`would pass: ${found}`)
   return warning(
     `would pass: ${found}`,
     'wrong work that is found where it can be',

@@ -2,24 +2,24 @@
 // a run that comes after a killed one puts them back.
 import { lstatSync, rmdirSync } from 'node:fs'
 import { cp, mkdir, rename } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { clearWay, isFolderNow, namesIn, openUp, removeNow } from '../system/files.ts'
 import { fsPath } from '../system/path-text.ts'
 
 export class Aside {
-  readonly #gitDir: string
+  readonly #own: string
   readonly #folder: string
 
-  constructor(gitDir: string, name: string) {
-    this.#gitDir = gitDir
-    this.#folder = join(gitDir, 'ralph', 'aside', name)
+  constructor(own: string, name: string) {
+    this.#own = own
+    this.#folder = join(own, 'ralph', 'aside', name)
   }
 
   /** Takes what is at `from`, which nothing need be, in under `name`; what lay there goes. */
   async take(from: string | null, name: string): Promise<void> {
     if (from === null || !exists(from)) return
     const to = join(this.#folder, name.replace(/\/$/, ''))
-    await clearWay(this.#gitDir, to)
+    await clearWay(this.#own, to)
     removeNow(to)
     await moved(from, to)
   }
@@ -29,13 +29,19 @@ export class Aside {
     return isFolderNow(this.#folder) ? namesIn(this.#folder) : []
   }
 
-  has(path: string): boolean {
-    return exists(join(this.#folder, path))
+  isEmpty(): boolean {
+    return !exists(this.#folder)
   }
 
-  /** Puts what is at `name` back to `to`, folders together with what came there; `isOver`: in the place of files that did. */
-  putBack(name: string, to: string, isOver: boolean): Promise<void> {
-    return merge(join(this.#folder, name), to, isOver)
+  /**
+   * Puts what is at `name` back to `to`, folders together with what came there; `isOver`: in the place of files that did. Where
+   * something came to a path that `isWhole`, it stays alone.
+   */
+  putBack(name: string, to: string, isOver: boolean, isWhole = (_path: string) => false): Promise<void> {
+    return merge(join(this.#folder, name), to, {
+      isOver,
+      isWhole: (from) => isWhole(relative(this.#folder, from)),
+    })
   }
 
   remove(): void {
@@ -48,19 +54,22 @@ export class Aside {
   }
 }
 
-async function merge(from: string, to: string, isOver: boolean): Promise<void> {
-  if (!exists(from)) return
+type Merging = { isOver: boolean; isWhole(from: string): boolean }
+
+async function merge(from: string, to: string, how: Merging): Promise<void> {
+  const isTaken = exists(to)
+  if (!exists(from) || (isTaken && how.isWhole(from))) return
   if (isFolderNow(from) && isFolderNow(to)) {
-    for (const name of await namesIn(from)) await merge(join(from, name), join(to, name), isOver)
+    for (const name of await namesIn(from)) await merge(join(from, name), join(to, name), how)
     return
   }
-  if (exists(to) && !isOver) return
+  if (isTaken && !how.isOver) return
   removeNow(to)
   await mkdir(fsPath(dirname(to)), { recursive: true })
   await moved(from, to)
 }
 
-function exists(path: string): boolean {
+export function exists(path: string): boolean {
   return lstatSync(fsPath(path), { throwIfNoEntry: false }) !== undefined
 }
 

@@ -4,7 +4,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readRegular, removeNow } from '../system/files.ts'
 import type { Git } from './git.ts'
-import { execute, fields, NO_CONFIG } from './process.ts'
+import { execute, fields, LIST_IGNORED, NO_CONFIG } from './process.ts'
 
 /** What a clone shows beside the commit: names of branches, as a checkout of the feature has them. */
 export type ClonedRefs = { branch: string; base: { branch: string; sha: string } }
@@ -71,18 +71,12 @@ export class CleanClone {
       await this.#run(['update-ref', `refs/remotes/origin/${base.branch}`, base.sha], tree)
   }
 
-  /** Checks out submodules of the commit, from their repositories in the checkout at `top`. */
-  async addSubmodules(commit: string, tree: string, top: string, paths: ReadonlySet<string>): Promise<void> {
-    if (paths.size === 0) return
+  /** The commits of its submodules, by path. */
+  async submodules(commit: string): Promise<Map<string, string>> {
+    await this.#ensure(commit)
     const listed = fields(await this.#run(['ls-tree', '-r', '-z', commit], this.#store))
-    for (const [, oid = '', path = ''] of listed.map(
-      (line) => /^160000 commit (\w+)\t(.*)$/s.exec(line) ?? [],
-    )) {
-      if (!paths.has(path)) continue
-      // Not by its files: every object is hashed on its way in.
-      await this.#run(['clone', '-q', '--no-local', '--no-checkout', join(top, path), join(tree, path)], tree)
-      await this.#run(['checkout', '-q', '--detach', oid], join(tree, path))
-    }
+    const found = listed.map((line) => /^160000 commit (\w+)\t(.*)$/s.exec(line) ?? [])
+    return new Map(found.map(([, oid = '', path = '']) => [path, oid]))
   }
 
   /**
@@ -99,9 +93,8 @@ export class CleanClone {
 
   /** Ignored files in the tree, as `Git.ignored` has them, by the rules of the tracked files. */
   async ignored(tree: string): Promise<string[]> {
-    const args = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory']
     const env = { GIT_DIR: this.#store, GIT_WORK_TREE: tree }
-    return fields(await this.#run(['-c', 'core.bare=false', ...args], tree, [], env))
+    return fields(await this.#run(['-c', 'core.bare=false', ...LIST_IGNORED], tree, [], env))
   }
 
   #run(args: readonly string[], directory: string, accept: readonly number[] = [], env = {}) {

@@ -5,8 +5,11 @@ import { join } from 'node:path'
 import { isFolder, namesIn, removeNow } from '../system/files.ts'
 import { fromLatin1, fsPath } from '../system/path-text.ts'
 
+/** By path. */
+export type Known = Pick<ReadonlySet<string>, 'has'>
+
 /** A work tree, the submodules of its index (`gitlinks`), and those that are checked out (`known`). */
-export type Places = { top: string; gitlinks: ReadonlySet<string>; known: ReadonlySet<string> }
+export type Places = { top: string; gitlinks: ReadonlySet<string>; known: Known }
 
 /** `folder` is that of the submodule; null for a link above it, at which git gives up. */
 type ForeignRepository = { path: string; folder: string | null }

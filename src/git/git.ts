@@ -16,6 +16,7 @@ import {
   fields,
   GitError,
   type GitResult,
+  LIST_IGNORED,
   NO_CONFIG,
   plainEnv,
   type RunOptions,
@@ -190,8 +191,7 @@ export class Git {
 
   /** Ignored files, and folders (ending in `/`) that hold nothing else. */
   async ignored(): Promise<string[]> {
-    const args = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory']
-    return fields(await this.run(args))
+    return fields(await this.run(LIST_IGNORED))
   }
 
   /** Those that are ignored, of paths below `directory` or the work tree. */

@@ -7,6 +7,7 @@ import type { Change } from '../model/change.ts'
 import { entriesOf, insideTree, removeNow } from '../system/files.ts'
 import { fsPath } from '../system/path-text.ts'
 import { type CatFile, GITLINK } from './cat-file.ts'
+import type { Known } from './foreign-repositories.ts'
 import type { Git } from './git.ts'
 import { objectId } from './objects.ts'
 import { pathsIn } from './tree-walk.ts'
@@ -25,7 +26,7 @@ export async function nestedGits(
   git: Git,
   { tracked, untracked }: Folders,
   changes: readonly Change[],
-  submodules: ReadonlySet<string>,
+  submodules: Known,
 ): Promise<string[]> {
   const folders = new Set(tracked)
   for (const { path, newMode } of changes) {

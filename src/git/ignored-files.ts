@@ -1,10 +1,10 @@
 // Ignored files by who made them: what was there before anything ran and what `prepare` made is for all; what a session made is kept
 // from the gates, and what gates made from the sessions. No commit holds any of it, so no gate may be green by it.
-import { lstatSync, readdirSync, type Stats } from 'node:fs'
+import { chmodSync, lstatSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import type { IgnoredWork } from '../model/ports.ts'
-import { insideTree } from '../system/files.ts'
-import { fsPath, pathText } from '../system/path-text.ts'
+import { insideTree, isTooLong, namesInNow } from '../system/files.ts'
+import { fsPath } from '../system/path-text.ts'
 import { Aside } from './aside.ts'
 
 /** By path, as git has it; null for a folder. */
@@ -12,28 +12,33 @@ type Stamps = ReadonlyMap<string, Stats | null>
 type Place = 'session' | 'gates' | 'changed'
 type Seen = { stamps: Stamps; entries: readonly string[] }
 
-/** A look at more files than these would take longer than what it finds is worth: they stay where they are. */
-const MOST_FILES = 300_000
-
 export class IgnoredFiles {
   readonly #top: string
   readonly #list: () => Promise<string[]>
+  readonly #mostPaths: number
   readonly #asides: Record<Place, Aside>
+  #isRemembered = false
   /** What is for all; null where nobody looked, or there is too much of it. */
   #shared: Seen | null = null
-  #madeByGates: readonly string[] = []
+  readonly #madeByGates = new Set<string>()
 
-  /** `list`: the ignored files of the tree at `top`, as git says them; folders that hold nothing else end in `/`. */
-  constructor(top: string, gitDir: string, list: () => Promise<string[]>) {
+  /**
+   * `own`: a folder of Ralph's on the same file system. `list`: the ignored files of the tree at `top`, as git says them; folders
+   * that hold nothing else end in `/`. A look at more than `mostPaths` would take longer than what it finds is worth: they stay
+   * where they are.
+   */
+  constructor(top: string, own: string, list: () => Promise<string[]>, mostPaths = 300_000) {
     this.#top = top
+    this.#mostPaths = mostPaths
     this.#list = list
-    const aside = (name: Place) => new Aside(gitDir, name)
+    const aside = (name: Place) => new Aside(own, name)
     this.#asides = { session: aside('session'), gates: aside('gates'), changed: aside('changed') }
   }
 
   /** Before anything runs. What a killed run had put aside comes back first. */
   async remember(): Promise<void> {
-    if (this.#shared !== null) return
+    if (this.#isRemembered) return
+    this.#isRemembered = true
     await this.reunite()
     this.#shared = await this.#look()
   }
@@ -41,23 +46,26 @@ export class IgnoredFiles {
   /** `prepare` has run. What it did not make again stays as the session left it. */
   async prepared(): Promise<void> {
     if (this.#shared === null) return
-    await this.#putBack('changed')
+    await this.#putBackChanged()
     const seen = await this.#look()
     if (seen === null) return
-    const isShared = (path: string) => !this.#madeByGates.some((one) => isWithin(one, path))
+    const isShared = (path: string) => !isWithin(this.#madeByGates, path)
     this.#shared = {
       stamps: new Map([...seen.stamps].filter(([path]) => isShared(path))),
       entries: seen.entries.filter(isShared),
     }
   }
 
-  /** The tree for gates. `canPrepare`: what is for all and was changed goes, too, so that `prepare` makes it again. */
-  async forGates(canPrepare: boolean): Promise<IgnoredWork> {
+  /**
+   * The tree for gates. `canPrepare`: what is for all and was changed goes, too, so that `prepare` makes it again. Null where there
+   * is too much to look at, and gates see all of it.
+   */
+  async forGates(canPrepare: boolean): Promise<IgnoredWork | null> {
     const seen = this.#shared === null ? null : await this.#look()
-    if (this.#shared === null || seen === null) return { made: [], changed: [] }
+    if (this.#shared === null || seen === null) return null
     const { made, touched } = compare(this.#shared.stamps, seen.stamps)
     await this.#take('session', made)
-    const changed = this.#shared.entries.filter((entry) => touched.some((path) => isWithin(entry, path)))
+    const changed = this.#shared.entries.filter(holdersOf(touched))
     if (canPrepare) await this.#take('changed', changed)
     await this.#putBack('gates')
     return { made, changed }
@@ -72,7 +80,7 @@ export class IgnoredFiles {
       ([path, stamp]) => [path, seen.stamps.get(path) ?? stamp] as const,
     )
     this.#shared = { ...this.#shared, stamps: new Map(stamps) }
-    await this.#putBack('changed')
+    await this.#putBackChanged()
     await this.#putBack('session')
   }
 
@@ -84,7 +92,7 @@ export class IgnoredFiles {
 
   async #takeMadeByGates({ stamps }: Seen): Promise<void> {
     const { made } = compare(this.#shared?.stamps ?? stamps, stamps)
-    this.#madeByGates = [...this.#madeByGates, ...made]
+    for (const path of made) this.#madeByGates.add(path)
     await this.#take('gates', made)
   }
 
@@ -94,8 +102,9 @@ export class IgnoredFiles {
 
   /** All in one tree again. */
   async reunite(): Promise<void> {
-    for (const name of ['changed', 'session', 'gates'] as const) await this.#putBack(name)
-    this.#madeByGates = []
+    await this.#putBackChanged()
+    for (const name of ['session', 'gates'] as const) await this.#putBack(name)
+    this.#madeByGates.clear()
   }
 
   async #take(name: Place, paths: readonly string[]): Promise<void> {
@@ -109,32 +118,55 @@ export class IgnoredFiles {
     aside.remove()
   }
 
+  /** What `prepare` made in its place stays alone: nothing of a session comes into it. */
+  async #putBackChanged(): Promise<void> {
+    const { changed } = this.#asides
+    if (changed.isEmpty()) return
+    const made = new Set((await this.#list()).map(withoutSlash))
+    await changed.putBack('', this.#top, false, (path) => made.has(path))
+    changed.remove()
+  }
+
   async #look(): Promise<Seen | null> {
     const entries = await this.#list()
     const stamps = new Map<string, Stats | null>()
-    for (const entry of entries) if (!lookAt(this.#top, entry.replace(/\/$/, ''), stamps)) return null
+    for (const entry of entries) {
+      lookAt(this.#top, withoutSlash(entry), stamps, this.#mostPaths)
+      if (stamps.size > this.#mostPaths) return null
+    }
     return { stamps, entries }
   }
 }
 
-/** Adds what is at the path and below it, folders before what is in them. False where there is too much of it. */
-function lookAt(top: string, path: string, stamps: Map<string, Stats | null>): boolean {
-  const stamp = lstatSync(fsPath(join(top, path)), { throwIfNoEntry: false })
-  if (stamp === undefined) return true
-  if (!stamp.isDirectory()) {
-    stamps.set(path, stamp)
-    return stamps.size <= MOST_FILES
-  }
-  stamps.set(path, null)
-  return namesOf(join(top, path)).every((name) => lookAt(top, `${path}/${name}`, stamps))
+/** Adds what is at the path and below it, folders before what is in them, until there are more than `most`. */
+function lookAt(top: string, path: string, stamps: Map<string, Stats | null>, most: number): void {
+  // What lies so deep came with a folder above it that is new.
+  const stamp = isTooLong(path) || stamps.size > most ? undefined : stampOf(join(top, path))
+  if (stamp === undefined) return
+  stamps.set(path, stamp.isDirectory() ? null : stamp)
+  if (stamp.isDirectory())
+    for (const name of namesOf(join(top, path))) lookAt(top, `${path}/${name}`, stamps, most)
 }
 
+function stampOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(fsPath(path), { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
+
+/** A folder that a session closed may be opened again by the code that gates run, so it is opened here. */
 function namesOf(folder: string): string[] {
   try {
-    return readdirSync(fsPath(folder), { encoding: 'buffer' }).map(pathText)
+    return namesInNow(folder)
   } catch {
-    // Closed to us: what is in it is seen by nobody.
-    return []
+    try {
+      chmodSync(fsPath(folder), 0o700)
+      return namesInNow(folder)
+    } catch {
+      return []
+    }
   }
 }
 
@@ -142,7 +174,7 @@ function namesOf(folder: string): string[] {
 function compare(before: Stamps, now: Stamps): { made: string[]; touched: string[] } {
   const made: string[] = []
   for (const path of now.keys())
-    if (!before.has(path) && !isWithin(made.at(-1) ?? '\0', path)) made.push(path)
+    if (!before.has(path) && !path.startsWith(`${made.at(-1) ?? '\0'}/`)) made.push(path)
   const touched = [...before].flatMap(([path, stamp]) =>
     stamp !== null && !isSame(stamp, now.get(path) ?? null) ? [path] : [],
   )
@@ -156,7 +188,22 @@ function isSame(one: Stats, other: Stats | null): boolean {
   return one.ctimeMs === other.ctimeMs || one.uid !== other.uid
 }
 
-function isWithin(entry: string, path: string): boolean {
-  const at = entry.replace(/\/$/, '')
-  return path.replace(/\/$/, '') === at || path.startsWith(`${at}/`)
+/** Whether the path or a folder above it is one of these. */
+function isWithin(paths: ReadonlySet<string>, path: string): boolean {
+  for (let at = withoutSlash(path); at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/'))))
+    if (paths.has(at)) return true
+  return false
+}
+
+/** Whether an entry is one of these paths, or holds one. */
+function holdersOf(paths: readonly string[]): (entry: string) => boolean {
+  const holders = new Set<string>()
+  for (const path of paths)
+    for (let at = path; at !== '' && !holders.has(at); at = at.slice(0, Math.max(0, at.lastIndexOf('/'))))
+      holders.add(at)
+  return (entry) => holders.has(withoutSlash(entry))
+}
+
+function withoutSlash(entry: string): string {
+  return entry.replace(/\/$/, '')
 }

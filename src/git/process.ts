@@ -41,6 +41,9 @@ export function isUnknownToken(error: unknown): boolean {
   return error instanceof GitError && UNKNOWN_TOKEN.test(error.stderr)
 }
 
+/** Ignored files, and folders (ending in `/`) that hold nothing else. */
+export const LIST_IGNORED = 'ls-files -z --others --ignored --exclude-standard --directory'.split(' ')
+
 export type RunOptions = {
   input?: string | Uint8Array
   env?: Readonly<Record<string, string>>

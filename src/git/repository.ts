@@ -286,7 +286,7 @@ async function lookForNested(
   const { git, objects } = tree
   const spared = options.snapshot.whole ? await spareRepositories(git, options, foreign) : []
   const [tracked, untracked] = [await foldersIn(objects, commit), await untrackedFolders(git)]
-  const nested = await nestedGits(git, { tracked, untracked }, [], tree.submodules.paths)
+  const nested = await nestedGits(git, { tracked, untracked }, [], tree.submodules.repositories)
   return new Set([...nested, ...spared.map((folder) => `${folder}/.git`)])
 }
 

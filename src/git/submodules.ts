@@ -26,8 +26,8 @@ type Submodule = {
 }
 
 export type Submodules = {
-  /** Those of the work tree itself, not of one another. */
-  paths: ReadonlySet<string>
+  /** Those of the work tree itself, not of one another, by path. */
+  repositories: ReadonlyMap<string, Git>
   /** What stood in the place of a submodule when the job began, and is not of our clone: nothing of it is run. */
   foreign: readonly string[]
   /**
@@ -44,7 +44,7 @@ export type Submodules = {
 
 /** Where nobody looks at files: no submodule is asked for, and nothing is run in one. */
 export const NO_SUBMODULES: Submodules = {
-  paths: new Set(),
+  repositories: new Map(),
   foreign: [],
   changed: async () => ({ changed: [], removed: [] }),
   reset: async () => {},
@@ -56,10 +56,10 @@ export const NO_SUBMODULES: Submodules = {
 export async function findSubmodules(git: Git, head: string, env: Environment): Promise<Submodules> {
   const top = git.clone.workTree
   const foreign: string[] = []
-  const { all, paths } = await collect(git, head, { above: '', top: git.clone, env, foreign })
+  const { all, repositories } = await collect(git, head, { above: '', top: git.clone, env, foreign })
   const ignored = new Map<Submodule, string[]>()
   return {
-    paths,
+    repositories,
     foreign,
     async changed() {
       const changed: string[] = []
@@ -107,8 +107,8 @@ async function collect(git: Git, head: string, within: Within) {
   const { workTree } = git.clone
   const { above, top, env, foreign } = within
   const all: Submodule[] = []
-  const paths = new Set<string>()
-  if ((await lstat(join(workTree, '.gitmodules')).catch(() => null)) === null) return { all, paths }
+  const repositories = new Map<string, Git>()
+  if ((await lstat(join(workTree, '.gitmodules')).catch(() => null)) === null) return { all, repositories }
   using objects = new CatFile(git)
   for (const file of (await filesOf(objects, head)).filter(({ mode }) => mode === GITLINK)) {
     const path = fromLatin1(file.path)
@@ -131,12 +131,12 @@ async function collect(git: Git, head: string, within: Within) {
     const deeper = await collect(inside, clone.head, { ...within, above: shown })
     const own = new CatFile(inside)
     const index = new OwnIndex(inside, own)
-    const rest = { snapshot, commit: clone.head, link, inner: deeper.paths }
+    const rest = { snapshot, commit: clone.head, link, inner: new Set(deeper.repositories.keys()) }
     all.push({ path: shown, git: inside, objects: own, index, ...rest })
     all.push(...deeper.all)
-    paths.add(path)
+    repositories.set(path, inside)
   }
-  return { all, paths }
+  return { all, repositories }
 }
 
 /** Whether a `.git` file leads to where the clone keeps its submodules. */

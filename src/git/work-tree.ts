@@ -280,12 +280,12 @@ export class WorkTree {
 
   /** The `.git` entries that came since the job began; they are removed, for no commit can hold them. */
   async removeNested(folders: Folders | null, changes: readonly Change[]): Promise<string[]> {
-    const { paths } = this.submodules
-    const all = folders === null ? [] : await nestedGits(this.git, folders, changes, paths)
+    const { repositories } = this.submodules
+    const all = folders === null ? [] : await nestedGits(this.git, folders, changes, repositories)
     const fresh = all.filter((path) => this.nestedBefore?.has(path) !== true)
     for (const path of fresh) await this.removeAt(path)
     // With an entry that says submodule, its files would be in no diff, and git would look for a repository there.
-    await this.reset(changes.filter(({ newMode, path }) => newMode === GITLINK && !paths.has(path)))
+    await this.reset(changes.filter(({ newMode, path }) => newMode === GITLINK && !repositories.has(path)))
     return fresh
   }
 
@@ -316,7 +316,7 @@ export class WorkTree {
 
   /** The submodules of our index, and those that are checked out. */
   get places(): Places {
-    return { top: this.top, gitlinks: this.index.table.gitlinks, known: this.submodules.paths }
+    return { top: this.top, gitlinks: this.index.table.gitlinks, known: this.submodules.repositories }
   }
 }
 

@@ -157,10 +157,10 @@ function withoutWork(state: State, ids: readonly string[]): State {
     id,
     ids.includes(id) ? { ...attempt, unwanted: true } : attempt,
   ])
-  const records = Object.entries(state.records).map(([id, { redTree, ...record }]) => [
-    id,
-    redTree === undefined || ids.includes(id) ? record : { ...record, redTree },
-  ])
+  const records = Object.entries(state.records).map(([id, record]) => {
+    const { redTree: _, ...fresh } = record
+    return [id, ids.includes(id) ? fresh : record]
+  })
   return {
     ...state,
     kept: Object.fromEntries(kept),

@@ -48,7 +48,7 @@ export async function withoutSessionFiles(
 ): Promise<GateResult[]> {
   const work = await repository.ignored.forGates(gates.canPrepare)
   try {
-    if (work.changed.length > 0 && gates.canPrepare) await gates.renew()
+    if (work !== null && work.changed.length > 0 && gates.canPrepare) await gates.renew()
     const remarks = remarksOn(work, gates.canPrepare)
     const results = await run()
     return remarks.length === 0 ? results : results.map((one, at) => withRemarks(one, at === 0, remarks))
@@ -64,8 +64,13 @@ function withRemarks(result: GateResult, isFirst: boolean, remarks: readonly str
   return { ...result, ...said, output: `${result.output.trimEnd()}\n\nNote: ${remarks.join('\nNote: ')}\n` }
 }
 
-function remarksOn({ made, changed }: IgnoredWork, canPrepare: boolean): string[] {
-  const anew = canPrepare ? 'prepared anew' : 'nothing prepares it anew, and gates saw it so'
+function remarksOn(work: IgnoredWork | null, canPrepare: boolean): string[] {
+  if (work === null)
+    return ['too many ignored files to look at: gates ran with what the session made of them']
+  const { made, changed } = work
+  const anew = canPrepare
+    ? 'it went, for `prepare` to make it anew'
+    : 'nothing prepares it anew, and gates saw it so'
   return [
     ...(made.length === 0
       ? []

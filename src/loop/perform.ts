@@ -1,7 +1,7 @@
 // Turns a step into an event by asking the ports: the only place of the loop where effects happen.
 
 import type { AttemptIn } from '../model/attempt.ts'
-import type { Event, Spent } from '../model/event.ts'
+import type { Event, Spent, TakenBack } from '../model/event.ts'
 import type { Limits } from '../model/limits.ts'
 import { attemptName, ownFiles } from '../model/paths.ts'
 import type { GateRun, Ports, StorePort } from '../model/ports.ts'
@@ -235,16 +235,21 @@ async function join(theirs: string, context: Context): Promise<Happening> {
     const what = `join-${theirs.slice(0, 7)}`
     const commit = joined.green
     const run = runOf(state, { of: 'join', tags: asked, stories: passed, what, commit })
-    const results = await withoutSessionFiles(ports, () => gatesOn(run, ports))
+    const broke: { ours: TakenBack | null } = { ours: null }
+    const results = await withoutSessionFiles(ports, async () => {
+      const found = await gatesOn(run, ports)
+      const red = takenPort(found) === null ? redGate(found) : undefined
+      if (red !== undefined) broke.ours = await brokenBefore(red, run, found, context)
+      return found
+    })
     const taken = takenPort(results)
     if (taken !== null) return { kind: 'failed', ...taken }
     const red = redGate(results)
-    const ours = red === undefined ? null : await brokenBefore(red, run, results, context)
-    if (red !== undefined && ours === null) {
+    if (red !== undefined && broke.ours === null) {
       const why = `${redWords(red, results)} on ${theirs.slice(0, 7)}, which people committed`
       return { kind: 'join-failed', summary: `${why}: mend the branch, then run again` }
     }
-    if (ours !== null) takenBack.push(ours)
+    if (broke.ours !== null) takenBack.push(broke.ours)
   }
   return { kind: 'joined', theirs, ...rest, takenBack }
 }

@@ -156,6 +156,8 @@ async function roomOf({ state, ports }: Context): Promise<CleanRoom> {
   if (ports.openCleanRoom !== null) return ports.openCleanRoom(state)
   const { repository, gates } = ports
   await repository.ignored.forGates(gates.canPrepare)
+  // What gates made before must not make them green now.
+  await repository.ignored.forGatesAgain()
   return {
     gates,
     ignored: repository.ignored,
@@ -187,8 +189,11 @@ export async function brokenBefore(
     return results.some(({ name, ok }) => name === red.name && !ok)
   }
   try {
-    if (!(await isRed(state.green)) || (await isRed(state.base.sha))) return null
-    const storyId = await firstRed(await repository.history(state), isRed)
+    if (!(await isRed(state.green))) return null
+    // A clone that is not deep enough is fetched deeper by this.
+    const history = await repository.history(state)
+    if (await isRed(state.base.sha)) return null
+    const storyId = await firstRed(history, isRed)
     if (storyId === null) return null
     const summary = `${redWords(red, gates)} on the whole, and was green before this story`
     const failure = { kind: 'gates' as const, summary, detail: red.output }

@@ -140,9 +140,9 @@ export type GatesPort = Partial<AsyncDisposable> & {
 export type IgnoredPort = {
   /**
    * The tree for gates. `canPrepare`: folders that are for all, and in which a session changed something, go too, so that
-   * `prepare` makes them again.
+   * `prepare` makes them again. Null where there is too much to look at, and gates see all of it.
    */
-  forGates(canPrepare: boolean): Promise<IgnoredWork>
+  forGates(canPrepare: boolean): Promise<IgnoredWork | null>
   /** The tree for sessions, with what earlier ones left there. */
   forSession(): Promise<void>
   /** `prepare` has run: what it made is for all. */

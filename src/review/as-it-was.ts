@@ -3,10 +3,11 @@
 // Of other code what switches a check off is left out.
 import type { Change } from '../model/change.ts'
 import { jsonObject, object } from '../model/json.ts'
+import { isTooLong } from '../system/files.ts'
 import type { FileChange } from './changed-tests.ts'
 import { PACKAGE_KEYS } from './gate-files.ts'
 import { changedGateDefinitions, followed, namedIn } from './pins.ts'
-import { gateSources, type Objects, small } from './sources.ts'
+import { gateSources, type Objects, READ, small } from './sources.ts'
 import { withoutNewSuppressions } from './suppressions.ts'
 import { isTestSupport } from './test-files.ts'
 
@@ -78,10 +79,14 @@ function putBack(read: readonly Change[], files: readonly FileChange[], held: Ma
 /** Code that switches a check off for itself, as the check would see it otherwise. */
 async function withoutSuppressions(changes: readonly Change[], objects: Objects): Promise<Map<string, Held>> {
   const found = new Map<string, Held>()
+  let left = READ
   for (const { path, status, oldOid, newOid, newMode } of changes) {
-    if (status === 'D' || !FILE.test(newMode) || !CODE.test(path)) continue
-    const before = status === 'A' ? null : await small(oldOid, objects)
-    const text = withoutNewSuppressions(before ?? '', (await small(newOid, objects)) ?? '')
+    if (left <= 0) break
+    if (status === 'D' || isTooLong(path) || !FILE.test(newMode) || !CODE.test(path)) continue
+    const before = status === 'A' ? '' : ((await small(oldOid, objects)) ?? '')
+    const after = (await small(newOid, objects)) ?? ''
+    left -= before.length + after.length
+    const text = withoutNewSuppressions(before, after)
     if (text !== null) found.set(path, { mode: newMode, text })
   }
   return found

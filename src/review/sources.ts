@@ -14,7 +14,7 @@ export type Objects = {
 const SOURCES = ['package.json', 'Makefile', 'makefile', 'GNUmakefile']
 const MOST_SOURCES = 200
 /** Texts of one change together, in characters; of files beyond it only the names count. */
-const READ = 64 * 1024 * 1024
+export const READ = 64 * 1024 * 1024
 
 /** The files of a change as far as they say what gates run, with those beside it. Of others an id stands for the text. */
 export async function gateSources(

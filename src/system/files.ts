@@ -177,6 +177,11 @@ export async function namesIn(folder: string): Promise<string[]> {
 }
 
 /** The same at once. */
+export function namesInNow(folder: string): string[] {
+  return readdirSync(fsPath(folder), { encoding: 'buffer' }).map(pathText)
+}
+
+/** At once. */
 export function isFolderNow(path: string): boolean {
   return lstatSync(fsPath(path), { throwIfNoEntry: false })?.isDirectory() === true
 }

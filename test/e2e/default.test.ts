@@ -4,7 +4,7 @@ import '../fakes/disk.ts'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -76,7 +76,10 @@ async function openClaude(outside: string) {
   await writeFile(where, JSON.stringify({ key: KEY, script, sessions, saw, outside }))
   await writeFile(script, JSON.stringify(stories.script))
   for (const file of [saw, sessions]) await writeFile(file, '')
-  const fake = join(ROOT, 'test', 'fakes', 'claude.mjs')
+  // Wherever the checkout lies, other users need not pass to it.
+  for (const name of ['claude.mjs', 'agent.mjs'])
+    await copyFile(join(ROOT, 'test', 'fakes', name), join(folder, name))
+  const fake = join(folder, 'claude.mjs')
   await writeFile(join(bin, 'claude'), `#!/bin/bash\nexec node "${fake}" "${where}" "$@"\n`)
   for (const one of [folder, shared, join(bin, 'claude')]) await chmod(one, 0o755)
   for (const one of [saw, sessions]) await chmod(one, 0o666)

@@ -89,6 +89,18 @@ test('clean-room: off verifies in the checkout, with `prepare` in it', async () 
   assert.equal((await chain.go()).outcome, 'complete')
 })
 
+test('clean-room: off believes nothing that the gates of a story left in an ignored file', async () => {
+  const cached = `test -e made/passed || { ${CHECK}; } && mkdir -p made && touch made/passed`
+  await using chain = await chainOf({
+    inputs: { 'clean-room': 'off', gates: `test: ${JSON.stringify(cached)}` },
+    script: { 'US-001': [goodTurn('one')], 'US-002': [{ files: { 'src/base': 'broken\n' } }] },
+  })
+  assert.equal((await chain.go()).outcome, 'stuck')
+  const { timeline } = await chain.state()
+  const ends = timeline.map(({ storyId, result }) => `${storyId} ${result}`)
+  assert.deepEqual(ends.slice(0, 3), ['US-001 passed', 'US-002 passed', 'US-002 reset'])
+})
+
 test('the clean room has the name of the checkout, its own history and home, and what `prepare` makes from nothing', async () => {
   const isClean =
     'git rev-parse -q --verify origin/main && test -z "$(git status --porcelain)" && test "$(cat made/deps)" = 1'

@@ -33,8 +33,7 @@ const inCi = (text: string, inputs: Record<string, string> = {}) => subjectOf({}
 type Case = [what: string, look: () => Result | Result[] | Promise<Result | Result[]>, ...expected: RegExp[]]
 
 /** `state: found -> fix` of each finding. */
-const TRUSTED =
-  /^ok: would pass: a story without a change, by the word of a judge.*answers made for the tests alone/
+const TRUSTED = /^ok: would pass: answers made for the tests alone/
 const LESS = {
   ...{ gates: 'test: npm test', prepare: 'npm ci', 'weakened-tests': 'warn', 'clean-room': 'off' },
   isolation: 'same-user',

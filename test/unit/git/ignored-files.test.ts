@@ -14,7 +14,7 @@ async function open() {
      mkdir -p node_modules/.bin node_modules/left; echo real >node_modules/.bin/tool; echo 1 >node_modules/left/index.js; echo mine >.env`,
   )
   const { top, git, shell } = await at
-  const make = () => new IgnoredFiles(top, git.clone.gitDir, () => git.ignored())
+  const make = (mostPaths?: number) => new IgnoredFiles(top, git.clone.gitDir, () => git.ignored(), mostPaths)
   const ignored = make()
   await ignored.remember()
   const files = () => shell('find . -name .git -prune -o -type f -print | sort').trim().split('\n')
@@ -38,7 +38,7 @@ test('what a session made is not there for gates, what gates made is not there f
   await at.ignored.forSession()
   assert.equal(at.shell('cat dist/a.js'), 'session\n')
   assert.equal(at.inside().includes('./node_modules/left/passed'), false)
-  assert.deepEqual((await at.ignored.forGates(true)).made.length, 3)
+  assert.deepEqual((await at.ignored.forGates(true))?.made.length, 3)
   assert.equal(at.shell('cat dist/a.js node_modules/left/passed'), 'gates\ngates\n')
   await at.ignored.forGatesAgain()
   assert.deepEqual(at.inside(), INSTALLED)
@@ -50,8 +50,7 @@ test('what a session made is not there for gates, what gates made is not there f
 test('an installed file that a session changed goes with its folder, so that `prepare` makes it again', async () => {
   using at = await open()
   at.shell('echo fake >node_modules/.bin/tool')
-  const { changed } = await at.ignored.forGates(true)
-  assert.deepEqual(changed, ['node_modules/'])
+  assert.deepEqual((await at.ignored.forGates(true))?.changed, ['node_modules/'])
   assert.deepEqual(at.inside(), ['./.env'])
   at.shell('mkdir -p node_modules/.bin; echo anew >node_modules/.bin/tool')
   await at.ignored.prepared()
@@ -68,20 +67,20 @@ test('a change is seen whose size and time are those of before', async () => {
   await ignored.remember()
   at.shell('echo fake >node_modules/.bin/tool')
   utimesSync(tool, new Date('2020-01-01'), new Date('2020-01-01'))
-  assert.deepEqual((await ignored.forGates(false)).changed, ['node_modules/'])
+  assert.deepEqual((await ignored.forGates(false))?.changed, ['node_modules/'])
 })
 
 test('what nothing makes again stays as the session left it', async () => {
   using at = await open()
   at.shell('echo other >.env; rm node_modules/left/index.js')
-  assert.deepEqual((await at.ignored.forGates(true)).changed, ['.env', 'node_modules/'])
+  assert.deepEqual((await at.ignored.forGates(true))?.changed, ['.env', 'node_modules/'])
   at.shell('mkdir -p node_modules/left; echo 1 >node_modules/left/index.js')
   await at.ignored.prepared()
   assert.equal(at.shell('cat .env'), 'other\n')
   // Without a command that prepares, nothing goes.
   using plain = await open()
   plain.shell('echo other >.env')
-  assert.deepEqual((await plain.ignored.forGates(false)).changed, ['.env'])
+  assert.deepEqual((await plain.ignored.forGates(false))?.changed, ['.env'])
   assert.equal(plain.shell('cat .env'), 'other\n')
 })
 
@@ -93,4 +92,43 @@ test('what a killed run had put aside comes back at the next one, in the place o
   await at.make().remember()
   assert.equal(at.shell('cat dist/a.js dist/b.js'), 'person\nsession\n')
   assert.equal(existsSync(join(at.git.clone.gitDir, 'ralph', 'aside')), false)
+})
+
+test('nothing of a folder that a session changed comes to what `prepare` made in its place, after a kill neither', async () => {
+  for (const isKilled of [false, true]) {
+    using at = await open()
+    at.shell('echo evil >node_modules/left/index.js')
+    await at.ignored.forGates(true)
+    at.shell('mkdir -p node_modules/.bin; echo anew >node_modules/.bin/tool')
+    if (isKilled) await at.make().remember()
+    else await at.ignored.prepared()
+    assert.deepEqual(at.inside(), ['./.env', './node_modules/.bin/tool'])
+    assert.equal(at.shell('cat node_modules/.bin/tool'), 'anew\n')
+  }
+})
+
+test('paths that nobody can look at end no look, and a folder that a session closed is opened', async () => {
+  using at = await open()
+  at.shell(
+    `mkdir -p node_modules/empty; cd node_modules; ln -s loop loop
+     node -e "for (let i = 0; i < 700; i++) { fs.mkdirSync('deeper'); process.chdir('deeper') }"`,
+  )
+  const ignored = at.make()
+  await ignored.remember()
+  at.shell('echo evil >node_modules/empty/evil.js; chmod 0 node_modules/empty')
+  assert.deepEqual((await ignored.forGates(false))?.made, ['node_modules/empty/evil.js'])
+  await ignored.forSession()
+  assert.equal(at.shell('cat node_modules/empty/evil.js'), 'evil\n')
+})
+
+test('more than can be looked at is said, and stays', async () => {
+  using at = await open()
+  const ignored = at.make(10)
+  await ignored.remember()
+  at.shell('mkdir dist; cd dist; for i in 1 2 3 4 5; do mkdir $i; done')
+  assert.equal(await ignored.forGates(true), null)
+  assert.ok(existsSync(join(at.top, 'dist', '1')))
+  await ignored.forSession()
+  at.shell('rm -r dist/4 dist/5')
+  assert.deepEqual((await ignored.forGates(true))?.made, ['dist'])
 })
