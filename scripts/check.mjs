@@ -23,7 +23,8 @@ const inMemory = hasRoomInMemory()
 const folder = mkdtempSync(join(inMemory ? '/dev/shm' : tmpdir(), 'ralph-'))
 // Other users pass through, as they do through /tmp: a database refuses to be root.
 chmodSync(folder, 0o711)
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+// Where a step failed, what runs beside it may still write there.
+process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1))
 const started = {
   ...(inMemory ? { TMPDIR: folder } : {}),

@@ -100,7 +100,8 @@ async function copyProject({ top, isRepository, env }: TrialOptions, copy: strin
 
 /** How shells, make, just and task say that there is no such program. */
 const NOT_FOUND = [
-  /(?:^|: )([\w@.+/-]+): (?:command )?not found$/m,
+  // "Permission denied" where a folder of the PATH is closed.
+  /(?:^|: )([\w@.+/-]+): (?:(?:command )?not found|Permission denied)$/m,
   /^(?:make(?:\[\d+\])?|(?:\/usr\/bin\/)?env): [`'‘"]?([\w@.+/-]+?)['’"]?: No such file or directory$/m,
   /"([\w@.+/-]+)": executable file not found in \$PATH/,
 ]

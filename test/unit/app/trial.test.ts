@@ -48,6 +48,7 @@ test('a program that is missing is named, whichever runner started it', async ()
       ),
       ends(201, 'task: Failed to run task "lint": "golangci-lint": executable file not found in $PATH'),
       ends(127, '/usr/bin/env: ‘python2’: No such file or directory'),
+      ends(127, 'sh: 1: no-such-linter: Permission denied'),
     ]),
     [
       needs('no-such-linter'),
@@ -58,6 +59,7 @@ test('a program that is missing is named, whichever runner started it', async ()
       needs('shellcheck'),
       needs('golangci-lint'),
       needs('python2'),
+      needs('no-such-linter'),
     ],
   )
 })
