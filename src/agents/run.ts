@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { messageOf } from '../system/errors.ts'
 import { type RunRequest, runUntrusted } from '../system/process.ts'
+import { findProgram } from '../system/program.ts'
 import type { Redactor } from '../system/redact.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
 import type { AgentEvent, AgentVendor, CommandOptions, SessionResult, Usage } from './agent.ts'
@@ -90,7 +91,13 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
     end.status = 'max-turns'
     end.message = 'it was ended: it had used all that the run may still spend'
   }
-  if (run.exit.kind === 'not-started' && run.exit.reason === `spawn ${vendor.program} ENOENT`) {
+  // Behind a folder of the PATH that is closed, what is missing is refused.
+  const isMissing =
+    run.exit.kind === 'not-started' &&
+    (run.exit.reason === `spawn ${vendor.program} ENOENT` ||
+      (run.exit.reason === `spawn ${vendor.program} EACCES` &&
+        findProgram(vendor.program, request.env.PATH ?? '') === null))
+  if (isMissing) {
     end.message = oneLine(`${vendor.program} is not on the PATH; ${vendor.install}`)
   }
   const isStarted = end.status !== 'not-started' && !isCancelled

@@ -62,8 +62,7 @@ export async function inspect(
   const commit = await commits.commit(made, [state.green], message)
   // The gates must run on the candidate's bytes: what was reset in the index is restored in the work tree too.
   if (foreign.length > 0) await tree.toTree(made)
-  // What was read in process is what is stored.
-  if (staged.folders !== null) await tree.asStored(made, theirs)
+  await tree.asStored(made, theirs)
   const remarks = [...seen.remarks, ...removedRemark(removed.map(wordOf))]
   const candidate = { commit, empty: theirs.length === 0, remarks, builtAt }
   return { inspection: { kind: 'candidate', candidate }, paths: theirs.map(({ path }) => path) }

@@ -155,6 +155,11 @@ export class Git {
     return new ObjectWriter(join(this.clone.commonDir, 'objects'), commit.length, this.permissions, onWritten)
   }
 
+  /** Where an object stands that nobody has packed. */
+  objectFile(oid: string): string {
+    return join(this.clone.commonDir, 'objects', oid.slice(0, 2), oid.slice(2))
+  }
+
   /** Whether the clone keeps its refs in files, as nearly every one does. */
   get hasRefFiles(): boolean {
     return (this.clone.config.get('extensions.refstorage') ?? 'files') === 'files'
@@ -206,12 +211,6 @@ export class Git {
     return new Set(fields(checked).map((path) => path.slice('./'.length)))
   }
 
-  /** Attributes that nobody has committed. */
-  async looseAttributes(): Promise<string[]> {
-    const args = ['ls-files', '-z', '--others', '--exclude-standard', '--', ':(glob)**/.gitattributes']
-    return fields(await this.run(args, { env: { GIT_LITERAL_PATHSPECS: '0' } }))
-  }
-
   /** Whether anything in the work tree differs from our index. */
   async isTouched(): Promise<boolean> {
     const args = ['ls-files', '-z', '--modified', '--deleted', '--others', '--exclude-standard']
@@ -230,7 +229,7 @@ export class Git {
 
   /** Our index becomes a tree's, and the files with it where asked. */
   async readTree(tree: string, how: 'index' | 'index and files'): Promise<void> {
-    await this.run(how === 'index' ? ['read-tree', tree] : ['read-tree', '--reset', '-u', tree])
+    await this.run(['read-tree', '--reset', ...(how === 'index' ? [] : ['-u']), tree])
   }
 
   /** Removes what is neither tracked nor ignored. */

@@ -37,11 +37,6 @@ function objectHash(type: string, size: number, length: number) {
   return createHash(length === 64 ? 'sha256' : 'sha1').update(`${type} ${size}\0`)
 }
 
-/** The last large one, where it is a file of that size: who meets its bytes again needs no other place for them. */
-export function lastOf(size: number): Buffer | null {
-  return last?.type === 'blob' && last.content.length === size ? last.content : null
-}
-
 /** Whether bytes that come in pieces are those of an object. */
 export class ObjectProof {
   readonly #oid: string

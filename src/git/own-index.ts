@@ -1,45 +1,22 @@
-// Ralph's own index: held in memory, where nobody else writes to it. The file is what git is shown of it.
-
-import { lstatSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
+// Ralph's own index: git writes it, and it is held in memory, where nobody else writes to it. The file is what git is shown of it.
+import { lstatSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DamagedClone } from '../system/errors.ts'
 import { readRegularNow, removeNow, stampOf } from '../system/files.ts'
-import { fsPath } from '../system/path-text.ts'
+import { fsPath, toLatin1 } from '../system/path-text.ts'
 import { type CatFile, TREE, type Tree } from './cat-file.ts'
 import type { Git, HeldIndex } from './git.ts'
-import { IndexTable, type IndexTree, indexEntry, indexOf } from './index-file.ts'
-import type { OldIndex } from './index-notes.ts'
-import { type Rules, rulesOf } from './rules.ts'
-import { type Differences, scan } from './scan.ts'
-import { editTree } from './tree-edit.ts'
-import { filesOf, holdSame } from './tree-walk.ts'
-
-/** The clock of a file system goes in steps of at most so many milliseconds. */
-const TICK_MS = 20
+import { IndexFile, type IndexTree } from './index-file.ts'
+import { holdSame } from './tree-walk.ts'
 
 export class OwnIndex implements HeldIndex {
   readonly #git: Git
   readonly #objects: CatFile
-  #table: IndexTable | null = null
-  /** Milliseconds: files that were written to later may have been missed. */
-  #takenAt = 0
-  /** When the last look began, milliseconds. */
-  #lookedAt = 0
-  /** git is to find none: it writes every file then. */
-  #isDropped = false
+  #held: IndexFile | null = null
   /** What the clone was given last, and what that file was then. */
   #shared: { bytes: Buffer; stamp: string | null } | null = null
   #idLength = 20
   #tree: string | null = null
-  /** When control was last given to somebody else, milliseconds. */
-  #sealedAt = 0
-  /** What was written to before was looked at since: epoch seconds. */
-  #youngSince = 0
-  /** How long the last look took, and whether it was certain of all that it saw. */
-  lookMs = 0
-  isCertain = false
-  #rules: Rules | null = null
-  #ignored = new Set<string>()
 
   constructor(git: Git, objects: CatFile) {
     this.#git = git
@@ -47,14 +24,14 @@ export class OwnIndex implements HeldIndex {
     git.index = this
   }
 
-  get table(): IndexTable {
-    if (this.#table === null) throw new Error('the index of Ralph is not open')
-    return this.#table
+  get held(): IndexFile {
+    if (this.#held === null) throw new Error('the index of Ralph is not open')
+    return this.#held
   }
 
   /** The tree that it holds; what `base` does not have of it is written. */
   async tree(base: string): Promise<string> {
-    this.#tree ??= (await treeOfIndex(this.#git, this.#objects, base, this.table)).oid
+    this.#tree ??= (await treeOfIndex(this.#git, this.#objects, base, this.held)).oid
     return this.#tree
   }
 
@@ -62,180 +39,88 @@ export class OwnIndex implements HeldIndex {
     return this.#tree
   }
 
-  /** As it was when control was last given to somebody else. */
-  get sealed(): OldIndex {
-    return { bytes: this.table.bytes, at: this.#sealedAt }
-  }
-
   /** Works on it; before the first time it is made from `tree`. */
   async during<T>(tree: string, act: () => Promise<T>): Promise<T> {
-    if (this.#table === null) await this.#open(tree)
-    try {
-      return await act()
-    } finally {
-      this.#sealedAt = Date.now()
-    }
+    if (this.#held === null) await this.#open(tree)
+    return act()
+  }
+
+  async #open(tree: string): Promise<void> {
+    this.#idLength = tree.length / 2
+    removeNow(join(this.#git.own, 'index'))
+    await this.fill(tree)
+    // Before any agent ran: from now on, whatever was written to since is read.
+    await this.#git.refreshIndex()
+    await this.reload(this.#tree)
+  }
+
+  /** It holds a commit's files from now on, and remembers those that it held before. */
+  async fill(commit: string): Promise<void> {
+    const root = await this.#objects.root(commit)
+    if (root === null) throw new DamagedClone(`there is no commit ${commit} in it`)
+    if (this.#tree === root) return
+    this.#git.unlock()
+    await this.#git.readTree(root, 'index')
+    await this.reload(root)
+    await this.prove(root)
+  }
+
+  /** Rejects where it does not hold what the tree's name says: git reads whatever stands in the place of a tree. */
+  async prove(tree: string): Promise<void> {
+    if (!(await indexHolds(this.#git, this.#objects, tree, this.held)))
+      throw new DamagedClone(`a checkout of ${tree} gives other files`)
   }
 
   /** Before a git of ours reads it: whatever somebody wrote to the file, what we hold counts. */
   show(): void {
+    if (this.#held === null) return
     const file = join(this.#git.own, 'index')
-    if (this.#isDropped) removeNow(file)
-    if (this.#isDropped || this.#table === null) return
-    const { bytes } = this.#table
-    if (readRegularNow(file)?.equals(bytes) !== true) {
-      this.#git.unlock()
-      placeFile(this.#git, bytes, file)
-    }
-    // git reads files again that are not older; a time that is rounded up would hide what was written at the same moment.
-    this.#date(file)
-  }
-
-  #date(file: string): void {
-    const seconds = Math.max(1, (this.#takenAt - TICK_MS) / 1000)
-    utimesSync(file, seconds, seconds)
-  }
-
-  /** By the clock of the file system, which may be another machine's and behind ours; milliseconds. */
-  #now(): number {
-    const file = join(this.#git.own, 'clock')
-    removeNow(file)
-    writeFileSync(file, '', { flag: 'wx' })
-    return Math.min(Date.now(), lstatSync(file).mtimeMs)
+    const { bytes } = this.#held
+    if (readRegularNow(file)?.equals(bytes) === true) return
+    this.#git.unlock()
+    placeFile(this.#git, bytes, file)
   }
 
   /** A file becomes what it is: the clone's index. Nothing of that is ever read here. */
   share(file: string): void {
-    if (this.#table === null) return
-    const { bytes } = this.#table
+    if (this.#held === null) return
+    const { bytes } = this.#held
     if (this.#shared?.bytes === bytes && this.#shared.stamp === stampOf(file)) return
     const fresh = `${file}.ralph`
     removeNow(fresh)
     writeFileSync(fresh, bytes, { flag: 'wx' })
     this.#git.permissions.share(fresh)
-    this.#date(fresh)
     renameSync(fresh, file)
     this.#shared = { bytes, stamp: stampOf(file) }
   }
 
   /** Takes up what a git of ours has written. `tree` is what it holds then, where that is known. */
   async reload(tree: string | null = null): Promise<void> {
-    const file = join(this.#git.own, 'index')
-    const bytes = readRegularNow(file)
-    this.#isDropped = false
+    const bytes = readRegularNow(join(this.#git.own, 'index'))
     if (tree !== null) this.#tree = tree
-    if (bytes === null) return
-    const isSame = this.#table?.bytes.equals(bytes) === true
-    const written = lstatSync(file).mtimeMs
-    this.#takenAt = isSame ? Math.min(this.#takenAt, written) : written
-    if (isSame) return
-    this.#table = new IndexTable(bytes, this.#idLength)
+    if (bytes === null || this.#held?.bytes.equals(bytes) === true) return
+    // git compares whole seconds, and would miss what is written in the rest of one; some file systems count in two.
+    const young = Math.floor(this.#now() / 1000) - 1
+    const file = IndexFile.of(bytes, this.#idLength)
+    this.#held = file.forgetting((entry) => file.changedAt(entry) >= young)
     this.#tree = tree
   }
 
-  /** For the next git it holds nothing, until that has written it. */
-  drop(): void {
-    this.#isDropped = true
+  /** By the clock of the file system, which may be another machine's; milliseconds. */
+  #now(): number {
+    const file = join(this.#git.own, 'clock')
+    removeNow(file)
+    writeFileSync(file, '', { flag: 'wx' })
+    return lstatSync(file).mtimeMs
   }
 
-  /** It holds a commit's files from now on, and remembers those that it held before. */
-  async fill(commit: string): Promise<void> {
-    const old = this.#table
-    const root = await this.#objects.root(commit)
-    if (old !== null && root !== null && this.#tree === root) return
-    const table = new IndexTable(indexOf(this.#idLength), this.#idLength)
-    const entries = new Map<string, Buffer>()
-    for (const { path, mode, oid } of await filesOf(this.#objects, commit)) {
-      const there = old?.entry(path)
-      const known = there && old?.storedAt(there)
-      const isSame = known?.oid === oid && known.mode === mode
-      entries.set(path, (isSame && there && old?.bytesAt(there)) || indexEntry(path, mode, oid, null))
-    }
-    table.edit(entries)
-    this.#table = table
-    if (old === null) this.#takenAt = this.#now()
-    this.#tree = root
-  }
-
-  /** How the work tree differs; null where only git can tell. */
-  async differences(now = this.#now()): Promise<Differences | null> {
-    this.isCertain = false
-    const rules = await this.#currentRules()
-    if (rules === null) return null
-    // Clocks of file systems are coarse.
-    const youngFrom = Math.floor(now / 1000) - 2
-    const began = performance.now()
-    const found = await scan({
-      top: this.#git.clone.workTree,
-      table: this.table,
-      rules,
-      youngSince: this.#youngSince,
-      youngFrom,
-      ignored: this.#ignored,
-      ask: (paths) => this.#git.checkIgnore(paths),
+  /** Of files in these folders (which end in `/`, or are empty for the top) git remembers nothing: it writes them anew. */
+  forget(folders: readonly string[]): void {
+    const starts = folders.map((folder) => toLatin1(folder).toLowerCase())
+    this.#held = this.held.forgetting((_, path) => {
+      const name = path.toLowerCase()
+      return starts.some((start) => name.startsWith(start))
     })
-    this.lookMs = performance.now() - began
-    this.isCertain = found !== null
-    if (found === null) return null
-    this.#youngSince = youngFrom
-    this.#lookedAt = now
-    if (found.refreshed.size > 0) {
-      this.table.refresh(found.refreshed)
-      this.#takenAt = now
-    }
-    return found
-  }
-
-  /** Takes the differences in, as `git add -A` does. Gives the tree that it holds then; `base` is like it. */
-  async add({ changed }: Differences, base: string): Promise<string> {
-    const before = await this.tree(base)
-    if (changed.size === 0) return before
-    const writer = this.#git.writer(before)
-    const edits = new Map(
-      [...changed].map(([path, found]) => {
-        if (found !== null) writer.add('blob', found.bytes, found.oid)
-        return [path, found === null ? null : { mode: found.mode, oid: found.oid }]
-      }),
-    )
-    const tree = await editTree(this.#objects, writer, before, edits)
-    await this.#objects.prove(await writer.flush())
-    this.#edit(new Map([...changed].map(([path, found]) => [path, found?.entry ?? null])))
-    this.#tree = tree
-    return tree
-  }
-
-  /** Takes entries of files that were just written; it holds `tree` then. False where only git knows what to make of it. */
-  async put(entries: ReadonlyMap<string, Buffer>, tree: string): Promise<boolean> {
-    this.#edit(entries)
-    this.#tree = tree
-    return (await this.#currentRules()) !== null
-  }
-
-  async #open(tree: string): Promise<void> {
-    this.#git.unlock()
-    this.#idLength = tree.length / 2
-    await this.fill(tree)
-    if ((await this.#currentRules()) !== null) return
-    // Before any agent ran: from now on, whatever was written to since is read.
-    await this.#git.refreshIndex()
-    await this.reload(this.#tree)
-  }
-
-  async #currentRules(): Promise<Rules | null> {
-    if (!this.table.isPlain) return null
-    const rules = await rulesOf(this.#git, this.#objects, this.table, this.#rules)
-    if (rules?.key !== this.#rules?.key) {
-      this.#ignored = new Set()
-      this.table.forgetFolders()
-    }
-    this.#rules = rules
-    return rules
-  }
-
-  #edit(edits: ReadonlyMap<string, Buffer | null>): void {
-    if (edits.size === 0) return
-    this.table.edit(edits)
-    this.#takenAt = this.#lookedAt
   }
 }
 
@@ -257,13 +142,12 @@ export async function treeOfIndex(
   git: Git,
   objects: CatFile,
   base: string,
-  held: IndexTable | null = null,
+  held: IndexFile | null = null,
 ): Promise<IndexTree> {
   const root = await objects.root(base)
   if (root === null) throw new DamagedClone(`there is no commit ${base} in it`)
-  const idLength = root.length / 2
-  const table = held ?? new IndexTable(readRegularNow(join(git.own, 'index')), idLength)
-  const top = table.trees()
+  const file = held ?? IndexFile.of(readRegularNow(join(git.own, 'index')), root.length / 2)
+  const top = file.trees()
   const writer = git.writer(root)
   let level: { folder: IndexTree; old: string | null }[] = [{ folder: top, old: root }]
   while (level.length > 0) {
@@ -285,7 +169,7 @@ export async function indexHolds(
   git: Git,
   objects: CatFile,
   base: string,
-  held: IndexTable | null = null,
+  held: IndexFile | null = null,
 ): Promise<boolean> {
   const { oid } = await treeOfIndex(git, objects, base, held)
   return holdSame(objects, (await objects.root(base)) ?? base, oid)

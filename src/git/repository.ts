@@ -6,7 +6,7 @@ import type { Change } from '../model/change.ts'
 import type { RepositoryPort } from '../model/ports.ts'
 import type { Kept, State } from '../model/state.ts'
 import { UserError } from '../system/errors.ts'
-import { fromLatin1, quotedPath, shownPath } from '../system/path-text.ts'
+import { quotedPath, shownPath } from '../system/path-text.ts'
 import { type CandidateTools, inspect, saveWork } from './candidate.ts'
 import type { CatFile } from './cat-file.ts'
 import { changedLinesBetween } from './changed-lines.ts'
@@ -127,7 +127,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       after(commit, async () => {
         await checkOut(tree, commits, options, commit, null)
         // Whoever has changed what git calls clean: every file is read, for this is what a feature is judged by.
-        await tree.checkOutModified({ bytes: null, at: 0 }, [])
+        await tree.checkOutModified(null, [])
         if (ignoredBefore === null) return
         await removeIgnored(git, ignoredBefore)
         await submodules.removeIgnored()
@@ -170,7 +170,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
     async dirt(commit) {
       const found = await tree.during(commit, () => dirt(tree, options, commit))
-      if (found.length === 0 && tree.index.isCertain) await tree.rest(commit)
+      if (found.length === 0) await tree.rest(commit)
       return found
     },
 
@@ -244,12 +244,9 @@ async function checkOut(
   await tree.git.writeConfig()
   const isFirst = tree.nestedBefore === null
   const foreign = isFirst ? await refuseForeign(tree) : []
-  // Whoever looks at the work tree in process meets every repository in it.
-  const seen = isFirst && !options.snapshot.whole ? await tree.look() : null
-  if (isFirst)
-    tree.nestedBefore = seen === null ? await lookForNested(tree, options, commit, foreign) : new Set()
+  if (isFirst) tree.nestedBefore = await lookForNested(tree, options, commit, foreign)
   const work = kept === null ? null : await withKept(tree, commits, commit, kept)
-  if (work?.tree == null) await tree.settle(commit, kept === null ? seen : undefined)
+  if (work?.tree == null) await tree.settle(commit)
   else await tree.toTree(work.tree)
   return { conflict: work?.conflict ?? null }
 }
@@ -327,12 +324,6 @@ async function dirt(tree: WorkTree, { redact }: RepositoryOptions, commit: strin
   const foreign = await refuseForeign(tree)
   git.unlock()
   await index.fill(commit)
-  const seen = await index.differences()
-  if (seen !== null)
-    return [...seen.changed].map(([path]) => ({
-      path: fromLatin1(path),
-      isUntracked: index.table.entry(path) === null,
-    }))
   await git.refreshIndex()
   const [changed, loose] = await Promise.all([git.rawDiff(commit), git.untracked()])
   await index.reload(index.knownTree)

@@ -161,7 +161,7 @@ type Differing = { changed: string[]; added: string[] }
 async function differences({ git, objects, index, commit, inner }: Submodule): Promise<Differing> {
   git.unlock()
   const found = await index.during(commit, async () => {
-    const { gitlinks } = index.table
+    const { gitlinks } = index.held
     const foreign = await removeForeignRepositories({ top: git.clone.workTree, gitlinks, known: inner })
     await git.addAll()
     await index.reload()

@@ -1,12 +1,12 @@
 // The work tree: taken into our index, put back to a tree, cleared of what no commit can hold.
 
-import { constants } from 'node:fs'
+import { constants, lstatSync } from 'node:fs'
 import { copyFile, lstat, mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Change } from '../model/change.ts'
 import { DamagedClone } from '../system/errors.ts'
 import { insideTree, isFolderNow, openUp, removeNow } from '../system/files.ts'
-import { fsPath, pathBytes, quotedPath, toLatin1 } from '../system/path-text.ts'
+import { fromLatin1, fsPath, pathBytes, quotedPath, toLatin1 } from '../system/path-text.ts'
 import { untrustedSoFar } from '../system/process.ts'
 import { type CatFile, GITLINK } from './cat-file.ts'
 import { type Places, removeForeignRepositories } from './foreign-repositories.ts'
@@ -18,28 +18,18 @@ import {
   storedOtherwise,
   untrackedFolders,
 } from './hidden-changes.ts'
-import { modifiedFiles, notedSince, type OldIndex } from './index-notes.ts'
-import { indexHolds, OwnIndex, placeFile, treeOfIndex } from './own-index.ts'
+import type { IndexFile } from './index-file.ts'
+import { objectId } from './objects.ts'
+import { OwnIndex, placeFile } from './own-index.ts'
 import { GitError } from './process.ts'
-import { type Differences, fileAt } from './scan.ts'
 import type { Submodules } from './submodules.ts'
 import { changesBetween } from './tree-walk.ts'
 
-/**
- * What differs from a commit, and the tree that it is then, where that is known. `folders`: where a `.git` may stand
- * that git shows nobody; null where there is none.
- */
-export type Staged = { changes: Change[]; tree: string | null; folders: Folders | null }
+/** What differs from a commit. `folders`: where a `.git` may stand that git shows nobody. */
+export type Staged = { changes: Change[]; folders: Folders }
 
-/**
- * So long nobody looks again at a tree that was just put in order, milliseconds, or some times as long as a look takes:
- * between two iterations only we work.
- */
+/** So long nobody looks again at a tree that was just put in order, milliseconds: between two iterations only we work. */
 const REST_MS = 1000
-const REST_LOOKS = 3
-const NOTHING: Differences = { changed: new Map(), refreshed: new Map() }
-/** A commit of Ralph's own changes its stories, its log and its attributes. */
-const FEW = 8
 
 export class WorkTree {
   readonly git: Git
@@ -77,13 +67,7 @@ export class WorkTree {
   async rest(commit: string): Promise<void> {
     const after = untrustedSoFar()
     if (after === null) return
-    const until = performance.now() + Math.max(REST_MS, REST_LOOKS * this.index.lookMs)
-    this.#rest = { tree: await this.treeOf(commit), until, after }
-  }
-
-  /** How the work tree differs from our index; null where only git can tell. */
-  async look(): Promise<Differences | null> {
-    return this.#rests(this.index.knownTree) ? NOTHING : this.index.differences()
+    this.#rest = { tree: await this.treeOf(commit), until: performance.now() + REST_MS, after }
   }
 
   #rests(tree: string | null): boolean {
@@ -106,19 +90,9 @@ export class WorkTree {
    * anew where asked: they hold what a checkout gives.
    */
   async stage(against: string, checkOut = false): Promise<Staged | { unreadable: string }> {
-    const seen = await this.index.differences()
-    if (seen === null) return this.#stageByGit(against, checkOut)
-    const tree = await this.index.add(seen, against)
-    const changes = await changesBetween(this.objects, against, tree)
-    // Who takes an object away must not make it look as if it had never been.
-    await this.objects.prove(changes.flatMap(({ status, oldOid }) => (status === 'A' ? [] : [oldOid])))
-    return { changes, tree, folders: null }
-  }
-
-  async #stageByGit(against: string, checkOut: boolean): Promise<Staged | { unreadable: string }> {
-    const { git, objects, index } = this
+    const { git, index } = this
     git.unlock()
-    const before = index.sealed
+    const before = index.held
     // By the index as it is or as it becomes: both show what git stores nothing of.
     const [added, untracked] = await Promise.allSettled([git.addAll(), untrackedFolders(git)])
     if (added.status === 'rejected') {
@@ -128,9 +102,8 @@ export class WorkTree {
     }
     if (untracked.status === 'rejected') throw untracked.reason
     await index.reload()
-    const made = await treeOfIndex(git, objects, against, index.table)
-    const folders = { tracked: index.table.folders, untracked: untracked.value }
-    const changes = await changesBetween(objects, against, made.oid)
+    const changes = await this.#storedChanges(against)
+    const folders = { tracked: [...index.held.folders].map(fromLatin1), untracked: untracked.value }
     const untouched: Change[] = []
     for (const change of changes) if (await this.isUntouched(change)) untouched.push(change)
     await this.reset(untouched)
@@ -140,14 +113,52 @@ export class WorkTree {
     const removed = closed !== null && checkOut ? await openUp(this.top) : []
     if (checkOut) await this.checkOutModified(before, left)
     if (closed !== null) return { unreadable: removed.length > 0 ? tooDeep(removed) : closed }
-    return { changes: left, tree: untouched.length === 0 ? made.oid : null, folders }
+    return { changes: left, folders }
   }
 
-  /** From now on the index calls them clean: nobody would look at them again. */
-  async checkOutModified(before: OldIndex, changes: readonly Change[]): Promise<void> {
-    const { bytes, idLength } = this.index.table
-    const changed = changes.map(({ path }) => path)
-    await this.#checkOutAnew(await modifiedFiles(this.top, before, bytes, changed, idLength))
+  /** How our index differs from a commit, by objects that hold what their names say, before and after. */
+  async #storedChanges(against: string): Promise<Change[]> {
+    const { git, objects, index } = this
+    const changes = await changesBetween(objects, against, await index.tree(against))
+    await objects.prove(
+      changes.flatMap(({ status, oldMode, oldOid }) =>
+        status === 'A' || oldMode === GITLINK ? [] : [oldOid],
+      ),
+    )
+    const fresh = changes.flatMap(({ status, newMode, newOid }) =>
+      status === 'D' || newMode === GITLINK ? [] : [newOid],
+    )
+    try {
+      await objects.prove(fresh)
+      return changes
+    } catch (error) {
+      if (!(error instanceof DamagedClone)) throw error
+    }
+    // git takes whatever stands at an object's path for the object: what is none goes, and git writes it.
+    for (const oid of fresh) await objects.prove([oid]).catch(() => removeNow(git.objectFile(oid)))
+    await this.reset(changes)
+    await git.addAll()
+    await index.reload()
+    await this.#proveWritten(fresh)
+    return changesBetween(objects, against, await index.tree(against))
+  }
+
+  /**
+   * Files that somebody wrote to since the index was `before`, and whose bytes are not those that git stores (line ends, `$Id$`):
+   * git calls them clean, and from now on nobody would look at them again.
+   */
+  async checkOutModified(before: IndexFile | null, changes: readonly Change[]): Promise<void> {
+    const known = new Set(changes.map(({ path }) => toLatin1(path)))
+    const modified: Buffer[] = []
+    for (const [path, { mode, oid }] of this.index.held.notedSince(before)) {
+      if (known.has(path) || !mode.startsWith('100')) continue
+      const name = Buffer.from(path, 'latin1')
+      const file = Buffer.concat([Buffer.from(`${this.top}/`), name])
+      if ((await lstat(file).catch(() => null))?.isFile() !== true) continue
+      const bytes = await readFile(file).catch(() => null)
+      if (bytes !== null && objectId('blob', bytes, oid.length) !== oid) modified.push(name)
+    }
+    await this.#checkOutAnew(modified)
   }
 
   /** Files as our index has them; git would leave those that it calls clean. */
@@ -161,8 +172,8 @@ export class WorkTree {
       await openUp(this.top)
       await anew()
     })
-    const { table } = this.index
-    await this.#proveWritten(paths.flatMap((path) => table.stored(path.toString('latin1'))?.oid ?? []))
+    const { entries } = this.index.held
+    await this.#proveWritten(paths.flatMap((path) => entries.get(path.toString('latin1'))?.oid ?? []))
     await this.index.reload(this.index.knownTree)
   }
 
@@ -194,48 +205,23 @@ export class WorkTree {
     await this.index.reload()
   }
 
-  /** Whether the work tree is a commit's; where it is not it is made so. True when it had changed. `known`: a look just now. */
-  async settle(commit: string, known: Differences | null = null): Promise<boolean> {
+  /** Whether the work tree is a commit's; where it is not it is made so. True when it had changed. */
+  async settle(commit: string): Promise<boolean> {
     const wanted = await this.treeOf(commit)
-    const { index } = this
     if (this.#rests(wanted)) return false
     await this.removeForeign()
-    const seen = known ?? (await index.differences())
-    const isTouched = seen === null ? await this.git.isTouched() : seen.changed.size > 0
-    if (!isTouched && (await index.tree(commit)) === wanted) {
+    if (!(await this.git.isTouched()) && (await this.index.tree(commit)) === wanted) {
       await this.submodules.reset()
       return false
     }
-    if (isTouched || seen === null || !(await this.#writeFew(wanted))) await this.toTree(wanted)
+    await this.toTree(wanted)
     return true
-  }
-
-  /** Files that a commit of Ralph's own adds or changes, in a tree that nobody touched. False where git has to do it. */
-  async #writeFew(wanted: string): Promise<boolean> {
-    const { index, objects } = this
-    const changes = await changesBetween(objects, await index.tree(wanted), wanted)
-    const isOwn = ({ path, status, oldMode, newMode }: Change) =>
-      path.startsWith('.ralph/') && newMode === '100644' && (status === 'A' || oldMode === newMode)
-    if (changes.length > FEW || !changes.every(isOwn)) return false
-    const entries = new Map<string, Buffer>()
-    for (const { path, newOid } of changes) {
-      const bytes = await objects.contents(newOid)
-      if (bytes === null) return false
-      await this.writeOwn(path, bytes)
-      const found = fileAt(join(this.top, path), toLatin1(path), index.table.idLength)
-      if (found?.oid !== newOid) return false
-      entries.set(found.path, found.entry)
-    }
-    if (await index.put(entries, wanted)) return true
-    // Attributes came with it: every file is written anew.
-    index.drop()
-    return false
   }
 
   /** What is checked out is what the tree's name says: git checks out whatever stands in its place. */
   async toTree(tree: string): Promise<void> {
     const { index } = this
-    const { bytes: before } = index.table
+    const before = index.held
     this.git.unlock()
     await this.removeForeign()
     try {
@@ -248,29 +234,41 @@ export class WorkTree {
     }
     await this.removeForeign()
     await this.submodules.reset()
-    const { table } = index
-    if (!(await indexHolds(this.git, this.objects, tree, table)))
-      throw new DamagedClone(`a checkout of ${tree} gives other files`)
-    await this.#proveWritten(notedSince(before, table.bytes, table.idLength))
+    await index.prove(tree)
+    const written = [...index.held.notedSince(before)].filter(([, { mode }]) => mode !== GITLINK)
+    await this.#proveWritten(written.map(([, { oid }]) => oid))
   }
 
   async #checkOutTree(tree: string): Promise<void> {
     const { git, index } = this
-    const [names, loose] = await Promise.all([git.indexDiff(tree), git.looseAttributes()])
+    const names = await git.indexDiff(tree)
     const changed = attributesIn(names)
     // Attributes that nobody committed, or that go now, would count at the checkout, too.
-    for (const path of [...changed, ...attributesIn(loose)]) await this.removeAt(path)
-    // Files that stay would stay as other attributes had them: every file is written anew.
-    if (changed.length > 0) index.drop()
+    for (const path of [...changed, ...this.#looseAttributes(names)]) await this.removeAt(path)
+    // Files that stay would stay as other attributes had them: what these hold for is written anew.
+    index.forget(foldersOf(changed))
     await git.readTree(tree, 'index and files')
     await index.reload(tree)
     await git.clean()
   }
 
+  /** Attributes that our index does not hold, ignored or not, in the folders that it or one of these paths has. */
+  #looseAttributes(names: readonly string[]): string[] {
+    const { entries, folders } = this.index.held
+    const all = new Set(['', ...[...folders].map((folder) => `${fromLatin1(folder)}/`)])
+    for (const name of names)
+      for (let at = name.lastIndexOf('/'); at > 0; at = name.lastIndexOf('/', at - 1))
+        all.add(name.slice(0, at + 1))
+    return [...all]
+      .map((folder) => `${folder}.gitattributes`)
+      .filter((path) => !entries.has(toLatin1(path)) && isThere(join(this.top, path)))
+  }
+
   /** Makes the work tree what somebody gets who checks the tree out: git may store other bytes than an agent wrote. */
   async asStored(tree: string, changes: readonly Change[]): Promise<void> {
-    if (attributesIn(changes.map(({ path }) => path)).length > 0) {
-      this.index.drop()
+    const attributes = attributesIn(changes.map(({ path }) => path))
+    if (attributes.length > 0) {
+      this.index.forget(foldersOf(attributes))
       await this.toTree(tree)
       return
     }
@@ -279,9 +277,9 @@ export class WorkTree {
   }
 
   /** The `.git` entries that came since the job began; they are removed, for no commit can hold them. */
-  async removeNested(folders: Folders | null, changes: readonly Change[]): Promise<string[]> {
+  async removeNested(folders: Folders, changes: readonly Change[]): Promise<string[]> {
     const { repositories } = this.submodules
-    const all = folders === null ? [] : await nestedGits(this.git, folders, changes, repositories)
+    const all = await nestedGits(this.git, folders, changes, repositories)
     const fresh = all.filter((path) => this.nestedBefore?.has(path) !== true)
     for (const path of fresh) await this.removeAt(path)
     // With an entry that says submodule, its files would be in no diff, and git would look for a repository there.
@@ -316,8 +314,22 @@ export class WorkTree {
 
   /** The submodules of our index, and those that are checked out. */
   get places(): Places {
-    return { top: this.top, gitlinks: this.index.table.gitlinks, known: this.submodules.repositories }
+    return { top: this.top, gitlinks: this.index.held.gitlinks, known: this.submodules.repositories }
   }
+}
+
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(fsPath(path), { throwIfNoEntry: false }) !== undefined
+  } catch {
+    // What is above it is no folder, or closed: git reads nothing there.
+    return false
+  }
+}
+
+/** The folders that files lie in; `''` is the top, and every other ends in `/`. */
+function foldersOf(paths: readonly string[]): string[] {
+  return paths.map((path) => path.slice(0, path.lastIndexOf('/') + 1))
 }
 
 function tooDeep(paths: readonly string[]): string {

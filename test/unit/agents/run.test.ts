@@ -258,6 +258,12 @@ test('a program that is missing says how to get it, and nothing was used', async
   assert.equal(result.message, 'codex is not on the PATH; npm install -g @openai/codex')
   assert.equal(result.usage.calls, 0)
   assert.equal(result.usage.agentSeconds, 0)
+  // A folder that only another user may look into: what is missing is refused, not absent.
+  const closed = join(folder, 'closed')
+  mkdirSync(closed, { mode: 0 })
+  const { env } = request()
+  const behind = { vendor: vendor('codex'), env: { ...env, PATH: `${closed}:${env.PATH}` } }
+  assert.equal((await runAgent(request(behind))).message, result.message)
 })
 
 test('a transcript that cannot be written is told and changes nothing', async () => {

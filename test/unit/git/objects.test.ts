@@ -6,9 +6,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import fc from 'fast-check'
-import { IndexTable } from '../../../src/git/index-file.ts'
+import { IndexFile } from '../../../src/git/index-file.ts'
 import { commitBytes, objectId } from '../../../src/git/objects.ts'
 import { indexHolds, treeOfIndex } from '../../../src/git/own-index.ts'
+import { fromLatin1 } from '../../../src/system/path-text.ts'
 import { runs } from '../runs.ts'
 import { place } from './place.ts'
 
@@ -58,7 +59,9 @@ for (const format of ['sha1', 'sha256'] as const) {
         const folders = await at.our(['ls-tree', '-r', '-t', '-z', made.oid])
         const names = folders.split('\0').filter((line) => line.startsWith('040000'))
         assert.deepEqual(
-          new IndexTable(readFileSync(join(at.git.own, 'index')), made.oid.length / 2).folders.sort(),
+          [...IndexFile.of(readFileSync(join(at.git.own, 'index')), made.oid.length / 2).folders]
+            .map(fromLatin1)
+            .sort(),
           names.map((line) => line.slice(line.indexOf('\t') + 1)).sort(),
         )
         assert.equal(made.oid, await at.our(['write-tree']))
@@ -95,9 +98,9 @@ test('an index that is cut off, or that holds a merge, is no tree, and nobody wa
   ])
   const bytes = readFileSync(join(at.git.own, 'index'))
   for (let end = 0; end < 12 + 2 * 72 - 8; end++)
-    assert.throws(() => new IndexTable(bytes.subarray(0, end), 20), `cut off at ${end}`)
+    assert.throws(() => IndexFile.of(bytes.subarray(0, end), 20), `cut off at ${end}`)
   bytes.writeUInt32BE(0xffffffff, 8)
-  assert.throws(() => new IndexTable(bytes, 20))
+  assert.throws(() => IndexFile.of(bytes, 20))
   const blob = objectId('blob', Buffer.from('x'), 40)
   await at.our(['update-index', '--index-info'], `0 ${'0'.repeat(40)}\tc\n100644 ${blob} 2\tc\n`)
   await assert.rejects(treeOfIndex(at.git, at.objects, at.base), /the index of Ralph is gone/)

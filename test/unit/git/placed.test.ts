@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import { takeSnapshot } from '../../../src/git/clone.ts'
-import { IndexTable } from '../../../src/git/index-file.ts'
+import { IndexFile } from '../../../src/git/index-file.ts'
 import { objectId } from '../../../src/git/objects.ts'
 import { treeOfIndex } from '../../../src/git/own-index.ts'
 import { createStore } from '../../../src/git/store.ts'
@@ -85,7 +85,7 @@ test('so is one for a tree that was written before', async () => {
   using at = await place()
   at.shell('echo a >a; git add a')
   const index = () =>
-    treeOfIndex(at.git, at.objects, at.base, new IndexTable(readFileSync(join(at.top, '.git/index')), 20))
+    treeOfIndex(at.git, at.objects, at.base, IndexFile.of(readFileSync(join(at.top, '.git/index')), 20))
   const { oid, bytes } = await index()
   const writer = at.git.writer(at.base)
   writer.add('tree', bytes)

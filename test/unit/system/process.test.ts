@@ -109,7 +109,7 @@ test('programs that cannot be started', async () => {
     return exit.kind === 'not-started' ? exit.reason : ''
   }
   writeFileSync(join(folder, 'plain'), 'no program')
-  assert.match(await reason({ file: 'no-such-program' }), /ENOENT/)
+  assert.match(await reason({ env: { PATH: '/usr/bin:/bin' }, file: 'no-such-program' }), /ENOENT/)
   assert.match(await reason({ file: join(folder, 'plain') }), /EACCES/)
   assert.match(await reason({ args: ['-c', 'true', 'x'.repeat(3_000_000)] }), /E2BIG/)
   assert.match(await reason({ args: ['a\0b'] }), /null bytes/)

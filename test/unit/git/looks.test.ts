@@ -1,0 +1,360 @@
+// The work tree as Ralph looks at it, by an index of its own that is held: what `git add -A` and `git write-tree` make of it.
+import assert from 'node:assert/strict'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { deflateSync } from 'node:zlib'
+import fc from 'fast-check'
+import { shareIndex } from '../../../src/git/clone.ts'
+import { IndexFile } from '../../../src/git/index-file.ts'
+import { NO_SUBMODULES } from '../../../src/git/submodules.ts'
+import { WorkTree } from '../../../src/git/work-tree.ts'
+import { runs } from '../runs.ts'
+import { place } from './place.ts'
+
+type Place = Awaited<ReturnType<typeof place>>
+
+const FILES =
+  'mkdir -p src/deep build; for f in a.js src/b.js src/deep/c.js build/out run.sh; do echo $f >$f; done; '
+const COMMIT = 'git add -Af; git commit -q -m files'
+
+/** What `git add -A` makes of the work tree, in an index that is nobody's. */
+function byGit(at: Place): string {
+  const index = { GIT_INDEX_FILE: join(at.folder, 'other-index') }
+  return at.shell('rm -f $GIT_INDEX_FILE; git read-tree HEAD; git add -A; git write-tree', index).trim()
+}
+
+const open = (at: Place) => new WorkTree(at.git, at.objects, NO_SUBMODULES)
+const headOf = (at: Place) => at.shell('git rev-parse HEAD').trim()
+
+/** The tree that ours holds then. */
+async function look(at: Place, tree: WorkTree): Promise<string> {
+  const head = headOf(at)
+  return tree.during(head, async () => {
+    const staged = await tree.stage(head)
+    assert.ok(!('unreadable' in staged), JSON.stringify(staged))
+    return tree.index.tree(head)
+  })
+}
+
+const NAMES = [
+  'a.js',
+  'b.js',
+  'c',
+  'src',
+  'deep',
+  'build',
+  'x.log',
+  'dist',
+  '-f',
+  'a b',
+  '.env',
+  'node_modules',
+]
+const path = fc
+  .array(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 3 })
+  .map((parts) => parts.join('/'))
+const change = fc.record({
+  path,
+  what: fc.constantFrom('write', 'write', 'write', 'remove', 'link', 'mode', 'touch', 'folder'),
+  text: fc.constantFrom('', 'x\n', 'y\n', 'long '.repeat(50), '\0\r\n'),
+})
+const RULES = [
+  '*.log',
+  'build/',
+  '/dist',
+  'node_modules',
+  '!a.js',
+  'src/*',
+  'deep/c',
+  '[bc].js',
+  '# no',
+  '*',
+  '',
+]
+const rules = fc.array(fc.constantFrom(...RULES), { maxLength: 3 })
+
+function apply(top: string, changes: readonly { path: string; what: string; text: string }[]): void {
+  for (const { path: name, what, text } of changes) {
+    const file = join(top, name)
+    const above = dirname(file)
+    if (existsSync(above) && !lstatSync(above).isDirectory()) continue
+    if (above.split('/').some((_, count, parts) => isOther(parts.slice(0, count + 1).join('/') || '/')))
+      continue
+    mkdirSync(above, { recursive: true })
+    if (what === 'mode' && existsSync(file)) chmodSync(file, 0o755)
+    else if (what === 'touch' && existsSync(file)) utimesSync(file, 1, 1)
+    else if (what === 'mode' || what === 'touch') continue
+    else {
+      rmSync(file, { recursive: true, force: true })
+      if (what === 'write') writeFileSync(file, text)
+      if (what === 'link') symlinkSync('a.js', file)
+      if (what === 'folder') mkdirSync(file)
+    }
+  }
+}
+
+function isOther(file: string): boolean {
+  return lstatSync(file, { throwIfNoEntry: false })?.isDirectory() === false
+}
+
+const UNTRACKED = ['ls-files', '-m', '-d', '-o', '--exclude-standard']
+
+test('random changes under random rules, again and again', { timeout: 280_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      rules,
+      fc.array(fc.array(change, { maxLength: 6 }), { maxLength: 4 }),
+      async (some, rounds) => {
+        using at = await place('sha1', `${FILES} printf '${some.join('\\n')}\\n' >.gitignore; ${COMMIT}`)
+        const ours = open(at)
+        for (const changes of [[], ...rounds]) {
+          apply(at.top, changes)
+          const tree = await look(at, ours)
+          assert.equal(tree, byGit(at))
+          assert.equal(at.shell('git fsck --no-dangling 2>&1 | grep -v notice: || true'), '')
+          assert.equal(await at.our(UNTRACKED), '')
+          assert.equal(await at.our(['diff-index', '--cached', tree]), '')
+          // Somebody who checks it out has the files that were looked at.
+          assert.equal(
+            at
+              .shell(
+                `rm -rf ../anew; git worktree prune; git worktree add -q --detach ../anew $(git commit-tree -m x ${tree}); cd ../anew; git -c core.excludesFile=/dev/null write-tree`,
+              )
+              .trim(),
+            tree,
+          )
+        }
+      },
+    ),
+    runs(40),
+  )
+})
+
+const PUT_BACK = 'touch -r src ../time; '
+const IN_FOLDER: Record<string, string> = {
+  'a new file': `${PUT_BACK} echo x >src/new.js; touch -r ../time src`,
+  'a file in the place of another': `${PUT_BACK} mv src/b.js ../b; cp -p ../b src/b.js; echo c.js >src/b.js; touch -r ../b src/b.js; touch -r ../time src`,
+  'a file that is gone': `${PUT_BACK} rm src/b.js; touch -r ../time src`,
+  'a folder in the place of a file': `${PUT_BACK} rm src/b.js; mkdir src/b.js; echo x >src/b.js/x; touch -r ../time src`,
+  'a folder that was moved away, and its like': `cp -a src ../src; mv src ../old; echo evil >../src/deep/c.js; touch -r ../old/deep/c.js ../src/deep/c.js; mv ../src src`,
+  'what stands in a folder that is old': 'echo evil >src/deep/c.js',
+}
+
+for (const [what, script] of Object.entries(IN_FOLDER))
+  test(`${what}, the times of its folder put back, is seen`, async () => {
+    using at = await place('sha1', `${FILES} ${COMMIT}`)
+    const ours = open(at)
+    for (let count = 0; count < 2; count += 1) assert.equal(await look(at, ours), byGit(at))
+    at.shell(script)
+    const tree = await look(at, ours)
+    assert.equal(tree, byGit(at))
+    assert.notEqual(tree, at.shell('git rev-parse HEAD^{tree}').trim())
+  })
+
+const FORGED: Record<string, (at: Place, file: string) => void> = {
+  'is gone': (_, file) => rmSync(file),
+  'is a folder': (_, file) => {
+    rmSync(file)
+    mkdirSync(join(file, 'x'), { recursive: true })
+  },
+  'is cut off, as by a crash': (_, file) => writeFileSync(file, readFileSync(file).subarray(0, 100)),
+  'is a link': (at, file) => {
+    rmSync(file)
+    symlinkSync(join(at.top, 'a.js'), file)
+  },
+  'says that a file is as it was': (at) => {
+    const own = { GIT_INDEX_FILE: join(at.git.own, 'index') }
+    at.shell('echo evil >src/b.js; git update-index --assume-unchanged src/b.js', own)
+  },
+  'was written in a time to come': (at, file) => {
+    at.shell('echo evil >a.js')
+    utimesSync(file, Date.now() / 1000 + 10, Date.now() / 1000 + 10)
+  },
+}
+
+for (const [what, forge] of Object.entries(FORGED))
+  test(`the file of our index ${what}: what git is shown is what we hold`, async () => {
+    using at = await place('sha1', `${FILES} ${COMMIT}`)
+    const tree = await look(at, open(at))
+    assert.equal(await at.our(UNTRACKED), '')
+    forge(at, join(at.git.own, 'index'))
+    const modified = at.shell('git ls-files -m -d -o --exclude-standard').trim()
+    assert.equal(await at.our(UNTRACKED), modified)
+    assert.equal(await at.our(['diff-index', '--cached', tree]), '')
+    assert.equal(readFileSync(join(at.top, 'build/out'), 'utf8'), 'build/out\n')
+  })
+
+test("the clone's index is ours again, whatever was written to it", async () => {
+  using at = await place('sha1', `${FILES} ${COMMIT}`)
+  const ours = open(at)
+  const file = join(at.top, '.git/index')
+  await look(at, ours)
+  for (const script of [
+    ':',
+    'git rm -q --cached a.js',
+    ': >.git/index',
+    'rm .git/index',
+    'touch .git/index',
+  ]) {
+    at.shell(script)
+    shareIndex(at.git)
+    assert.ok(readFileSync(file).equals(ours.index.held.bytes))
+    assert.equal(at.shell('git status --porcelain'), '')
+  }
+})
+
+test('what is written at once, of the same size, with its times put back, is seen', async (t) => {
+  using at = await place('sha1', `${FILES} head -c 700000 /dev/zero >large; ${COMMIT}`)
+  const ours = open(at)
+  await look(at, ours)
+  // The clock of the file system counts, where it is behind ours, too.
+  const real = Date.now
+  t.mock.method(Date, 'now', () => real() + 3_600_000)
+  for (const [name, texts] of [
+    ['a.js', ['b.js\n', 'c.js\n', 'd.js\n']],
+    ['large', ['x', 'y', '\0'].map((end) => `${'\0'.repeat(699_999)}${end}`)],
+  ] as const)
+    for (const text of texts) {
+      const file = join(at.top, name)
+      const { atime, mtime } = lstatSync(file)
+      writeFileSync(file, text)
+      utimesSync(file, atime, mtime)
+      assert.ok(await at.git.isTouched())
+      assert.equal(await look(at, ours), byGit(at))
+    }
+})
+
+const ODD: Record<string, string> = {
+  'a new rule': 'echo "*.js" >>.gitignore',
+  'a rule in a new folder': 'mkdir n; echo "*" >n/.gitignore; echo x >n/x',
+  'new attributes': 'echo "*.js ident" >.gitattributes',
+  'a name that is no ASCII': 'echo x >é',
+  'a name that is no UTF-8': "echo x >$'\\xff'",
+  'a repository with a commit': 'git init -q inner; git -C inner commit -q --allow-empty -m x',
+}
+
+const REFUSED: Record<string, [script: string, why: RegExp]> = {
+  'a repository without a commit': [
+    'git init -q inner; echo x >inner/x',
+    /does not have a commit checked out/,
+  ],
+  'a `.git` in another spelling': ['mkdir -p src/.GIT; echo x >src/.GIT/x', /invalid path/],
+  'a pipe in the place of a file': ['rm a.js; mkfifo a.js', /can only add regular files/],
+  'a name that some systems take for another': ["echo x >'git~1'", /invalid path/],
+}
+
+for (const [what, [script, why]] of Object.entries(REFUSED))
+  test(`${what}: what git says of it`, async () => {
+    using at = await place('sha1', `${FILES} ${COMMIT}`)
+    const ours = open(at)
+    await look(at, ours)
+    at.shell(script)
+    const head = headOf(at)
+    const staged = await ours.during(head, () => ours.stage(head))
+    assert.match('unreadable' in staged ? staged.unreadable : '', why)
+  })
+
+for (const [what, script] of Object.entries(ODD))
+  test(`${what}: as git sees it`, async () => {
+    using at = await place('sha1', `${FILES} echo '*.log' >.gitignore; ${COMMIT}`)
+    const ours = open(at)
+    assert.equal(await look(at, ours), byGit(at))
+    at.shell(script)
+    assert.equal(await look(at, ours), byGit(at))
+  })
+
+const FROM_THE_START: Record<string, string> = {
+  'attributes that change bytes': 'echo "*.js ident" >.gitattributes',
+  'a macro': 'echo "[attr]x -text" >.gitattributes',
+  'line ends as on Windows': 'git config core.autocrlf true',
+  'attributes of line ends': 'printf "* text=auto\\n" >.gitattributes',
+  'modes that nobody keeps': 'git config core.filemode false',
+  'a submodule': `mkdir sub; git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub`,
+}
+
+for (const [what, script] of Object.entries(FROM_THE_START))
+  test(`${what} from the start: as git sees it`, async () => {
+    using at = await place('sha1', `${FILES} ${script}; ${COMMIT}`)
+    const ours = open(at)
+    at.shell('printf "x\\r\\n" >new.js; echo more >>a.js')
+    assert.equal(await look(at, ours), byGit(at))
+  })
+
+test('an index that somebody wrote to is not believed: every file is read again', async () => {
+  using at = await place('sha1', `${FILES} ${COMMIT}`)
+  const ours = open(at)
+  await look(at, ours)
+  await at.our(['update-index', '--assume-unchanged', 'a.js'])
+  writeFileSync(join(at.top, 'a.js'), 'evil\n')
+  assert.equal(await look(at, ours), byGit(at))
+  assert.equal(readFileSync(join(at.top, 'a.js'), 'utf8'), 'evil\n')
+})
+
+test('of forgotten files git remembers nothing, of others everything, and the index is whole', async () => {
+  for (const format of ['sha1', 'sha256'] as const) {
+    using at = await place(format, `${FILES} ${COMMIT}`)
+    await look(at, open(at))
+    await at.our(['update-index', '--refresh'])
+    const written = IndexFile.of(readFileSync(join(at.git.own, 'index')), format === 'sha1' ? 20 : 32)
+    const now = Math.floor(lstatSync(join(at.top, 'a.js')).ctimeMs / 1000)
+    const some = written.forgetting((_, path) => path === 'a.js')
+    assert.deepEqual(
+      [...some.notedSince(some)].map(([path]) => path),
+      ['a.js'],
+    )
+    const forgotten = written.forgetting((entry) => written.changedAt(entry) >= now - 60)
+    assert.equal(
+      written.forgetting((entry) => written.changedAt(entry) >= now + 60),
+      written,
+    )
+    assert.equal([...forgotten.notedSince(forgotten)].length, 5)
+    assert.equal([...written.notedSince(written)].length, 0)
+    assert.deepEqual([...written.notedSince(null)].length, 5)
+    writeFileSync(join(at.folder, 'forgotten'), forgotten.bytes)
+    const index = { GIT_INDEX_FILE: join(at.folder, 'forgotten') }
+    assert.equal(at.shell('git ls-files -m; git diff-index --cached HEAD', index), '')
+    // Refreshed, they are what they were.
+    at.shell('git update-index --refresh', index)
+    const again = IndexFile.of(readFileSync(join(at.folder, 'forgotten')), format === 'sha1' ? 20 : 32)
+    assert.equal([...again.notedSince(written)].length, 0)
+  }
+})
+
+test('an object that stands in the place of one to come is written over, and one in a pack is damage', async () => {
+  using at = await place('sha1', `${FILES} ${COMMIT}`)
+  const ours = open(at)
+  await look(at, ours)
+  at.shell('echo new >new.js')
+  const oid = at.shell('git hash-object new.js').trim()
+  const file = at.git.objectFile(oid)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, deflateSync(Buffer.from('blob 5\0evil\n')))
+  assert.equal(await look(at, ours), byGit(at))
+  assert.equal(at.shell(`git cat-file blob ${oid}`), 'new\n')
+})
+
+test('while a git of ours writes our index, another that begins takes nothing of it back', async () => {
+  using at = await place('sha1', `${FILES} ${COMMIT}`)
+  const { index } = open(at)
+  await index.during(headOf(at), async () => {
+    const { bytes } = index.held
+    writeFileSync(join(at.top, 'a.js'), 'more than before\n')
+    const added = at.git.addAll()
+    while (readFileSync(join(at.git.own, 'index')).equals(bytes));
+    await at.git.untracked('folders')
+    await added
+    await index.reload()
+    assert.equal(index.held.entries.get('a.js')?.oid, at.shell('git hash-object a.js').trim())
+  })
+})
