@@ -99,14 +99,6 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/git/own-directory.ts',
     from: "if (own === shared) foreign.push(join(own, 'commondir'))\n  else ",
     to: 'if (own !== shared) ',
-    // Where the work tree is taken in without a certain look, it is by git.
-    also: [
-      [
-        'src/git/work-tree.ts',
-        'if (seen === null) return this.#stageByGit',
-        'if (seen !== undefined) return this.#stageByGit',
-      ],
-    ],
   },
   {
     name: 'commondir of the clone stays',
@@ -126,14 +118,9 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'our index is believed',
     stories: 'HIDE',
     file: 'src/git/own-index.ts',
-    from: 'if (readRegularNow(file)?.equals(bytes) !== true) {',
-    to: 'if (readRegularNow(file) === null) {',
+    from: 'if (readRegularNow(file)?.equals(bytes) === true) return',
+    to: 'if (readRegularNow(file) !== null) return',
     also: [
-      [
-        'src/git/work-tree.ts',
-        'if (seen === null) return this.#stageByGit',
-        'if (seen !== undefined) return this.#stageByGit',
-      ],
       [
         'src/git/work-tree.ts',
         'if (checkOut) await this.checkOutModified(',
