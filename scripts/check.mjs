@@ -131,6 +131,7 @@ if (full) {
     beside: true,
   })
   await step('lint', 'biome', ['check', '--error-on-warnings', '.'])
+  await step('imports', 'depcruise', ['src'])
   await step('types', 'tsc', ['--noEmit', '-p', 'tsconfig.json'])
   await build()
   // On two processors: one of three files waits at any time, for a disk, a browser, or a clock.

@@ -17,7 +17,7 @@ async function licence(root, folder) {
   if (paths.length === 0) {
     if (license !== 'Apache-2.0') throw new Error(`${name} ${version} has no text of its licence`)
     // puppeteer-core names the licence and brings no text of it.
-    paths.push('node_modules/typescript/LICENSE')
+    paths.push('node_modules/@typescript/native/LICENSE')
   }
   const texts = await Promise.all(paths.map((path) => readFile(join(root, path), 'utf8')))
   return `${name} ${version} (${license})\n\n${texts.join('\n\n').replaceAll('\r\n', '\n').trim()}\n`

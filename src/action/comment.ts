@@ -1,8 +1,8 @@
 // Runs that a comment, a label or a button started: they acknowledge, answer what needs no work, and dispatch if nobody works.
 import * as core from '@actions/core'
 import { redactorFor } from '../app/redactor.ts'
-import { featureOfFolder } from '../git/features.ts'
-import { storiesIn } from '../git/story-commits.ts'
+import { featureOfFolder } from '../branch/features.ts'
+import { storiesIn } from '../branch/story-commits.ts'
 import { connect, type GitHub, saidByGitHub } from '../github/client.ts'
 import { Conversation, isPerson, pressedComment } from '../github/conversation.ts'
 import { dispatchRun, runOf } from '../github/dispatch.ts'

@@ -2,7 +2,7 @@
 import * as core from '@actions/core'
 import { chooseFeature } from '../app/features.ts'
 import { redactorFor } from '../app/redactor.ts'
-import { featureOfFolder } from '../git/features.ts'
+import { featureOfFolder } from '../branch/features.ts'
 import { connect } from '../github/client.ts'
 import { repositoryUrl } from '../github/place.ts'
 import type { State } from '../model/state.ts'

@@ -1,7 +1,7 @@
 // What a run that begins without stories is asked to plan: an issue's words, or documents of the repository.
 
+import type { Feature } from '../branch/features.ts'
 import type { DocumentFile } from '../documents/types.ts'
-import type { Feature } from '../git/features.ts'
 import { planDigest, wantedPlan } from '../loop/plan.ts'
 import { MOST_BRIEF } from '../loop/planned.ts'
 import type { Prd } from '../model/feature.ts'

@@ -1,4 +1,4 @@
-import type { Feature } from '../git/features.ts'
+import type { Feature } from '../branch/features.ts'
 import { UserError } from '../system/errors.ts'
 import type { ClaimRequest } from './claim.ts'
 import { findFeatures } from './features.ts'

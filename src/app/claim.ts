@@ -1,8 +1,8 @@
 // Takes a feature for this job: finds its stories and its state, checks the lease, and makes the state to start from.
 import { randomUUID } from 'node:crypto'
-import { type Feature, featureOfFolder } from '../git/features.ts'
-import type { Repository } from '../git/repository.ts'
-import type { Found, Store } from '../git/store.ts'
+import { type Feature, featureOfFolder } from '../branch/features.ts'
+import type { Repository } from '../branch/repository.ts'
+import type { Found, Store } from '../branch/store.ts'
 import { begunAnew } from '../loop/archive.ts'
 import { takeOver } from '../loop/attempt.ts'
 import { withScope } from '../loop/commands.ts'

@@ -1,5 +1,5 @@
-import { featureOfFolder } from '../git/features.ts'
-import type { Repository } from '../git/repository.ts'
+import { featureOfFolder } from '../branch/features.ts'
+import type { Repository } from '../branch/repository.ts'
 import type { State } from '../model/state.ts'
 import { UserError } from '../system/errors.ts'
 import { shownPath } from '../system/path-text.ts'

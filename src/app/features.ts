@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { CatFile } from '../git/cat-file.ts'
 import {
   ELSEWHERE,
   type Feature,
@@ -11,8 +10,9 @@ import {
   isPrdPath,
   nameOf,
   newestOfEach,
-} from '../git/features.ts'
-import type { Found, Store } from '../git/store.ts'
+} from '../branch/features.ts'
+import type { Found, Store } from '../branch/store.ts'
+import type { CatFile } from '../git/cat-file.ts'
 import { pathsIn } from '../git/tree-walk.ts'
 import { branchNameFault } from '../model/names.ts'
 import { shown } from '../model/text.ts'

@@ -1,6 +1,7 @@
 // What an outcome leaves in people's documents: learnings in AGENTS.md, statuses in BMAD's sprint-status.yaml.
+
+import type { DocumentEdit } from '../branch/documents.ts'
 import { updateSprintStatus } from '../documents/sprint-status.ts'
-import type { DocumentEdit } from '../git/documents.ts'
 import type { State } from '../model/state.ts'
 import { withAgentsSection } from '../report/agents-md.ts'
 import type { Settings } from '../settings/index.ts'

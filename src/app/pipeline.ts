@@ -1,8 +1,8 @@
 // Runs the steps that people set up around the agent: those before the commit are its session for the loop.
 import { readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { writeCommit } from '../git/commits.ts'
-import { RALPH } from '../git/state-commit.ts'
+import { writeCommit } from '../branch/commits.ts'
+import { RALPH } from '../git/process.ts'
 import { redGate, redWords, withRecord } from '../loop/change.ts'
 import { takenPort } from '../loop/gate-memory.ts'
 import { gatesOn, runOf, withoutSessionFiles } from '../loop/gate-run.ts'

@@ -1,5 +1,5 @@
 // `ralph why` and `ralph diff`: what is known of a story that is not done, and what was changed for it. Change nothing.
-import { storyCommits } from '../git/story-commits.ts'
+import { storyCommits } from '../branch/story-commits.ts'
 import type { State } from '../model/state.ts'
 import { plainLines } from '../model/text.ts'
 import { terminalText } from '../report/escape.ts'

@@ -1,7 +1,7 @@
 // `ralph archive`: a finished run's folder goes to .ralph/archive; of an unfinished one the stories that are done leave prd.json.
 import { mkdir, readdir, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { ARCHIVE, freeName } from '../git/archive.ts'
+import { ARCHIVE, freeName } from '../branch/archive.ts'
 import type { Prd } from '../model/feature.ts'
 import type { State } from '../model/state.ts'
 import { DONE, doneFile, withoutDone } from '../prd/done.ts'

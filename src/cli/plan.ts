@@ -1,8 +1,8 @@
 // `ralph plan`: documents, a sentence or an interview become the stories of a feature. Changes no code and passes nothing.
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { featureOfFolder } from '../branch/features.ts'
 import { renderPrdMarkdown } from '../documents/index.ts'
-import { featureOfFolder } from '../git/features.ts'
 import { openClone } from '../git/git.ts'
 import type { Prd } from '../model/feature.ts'
 import { parsePrd } from '../prd/parse.ts'

@@ -44,6 +44,9 @@ export function isUnknownToken(error: unknown): boolean {
 /** Ignored files, and folders (ending in `/`) that hold nothing else. */
 export const LIST_IGNORED = 'ls-files -z --others --ignored --exclude-standard --directory'.split(' ')
 
+/** Who commits, and moves refs. */
+export const RALPH = { name: 'Ralph', email: 'ralph@localhost' }
+
 export type RunOptions = {
   input?: string | Uint8Array
   env?: Readonly<Record<string, string>>

@@ -4,9 +4,8 @@ import { join } from 'node:path'
 import { readRegularNow, removeNow, replaceFile } from '../system/files.ts'
 import type { Git } from './git.ts'
 import { removeStaleLock } from './own-directory.ts'
-import { GitError } from './process.ts'
+import { GitError, RALPH } from './process.ts'
 import { readRef, refsBelow } from './refs.ts'
-import { RALPH } from './state-commit.ts'
 
 /** `from` undefined: wherever it is; null: it is not there yet. `to` null removes it. */
 export type RefUpdate = { ref: string; from?: string | null; to: string | null }

@@ -92,6 +92,8 @@ export class WorkTree {
   async stage(against: string, checkOut = false): Promise<Staged | { unreadable: string }> {
     const { git, index } = this
     git.unlock()
+    // What an earlier look took in or out says nothing: what git ignores depends on what the index holds.
+    await index.fill(against)
     const before = index.held
     // By the index as it is or as it becomes: both show what git stores nothing of.
     const [added, untracked] = await Promise.allSettled([git.addAll(), untrackedFolders(git)])

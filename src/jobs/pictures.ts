@@ -1,5 +1,5 @@
 // Pictures of pages on their way from the gate job to the one that lands it: as many as fit beside everything else.
-import { isPicture } from '../git/screenshots.ts'
+import { isPicture } from '../branch/screenshots.ts'
 import type { GateResult, Screenshot } from '../model/gate.ts'
 import { type FromGate, LIMIT_BYTES, writeHandover } from './handover.ts'
 

@@ -1,7 +1,8 @@
 // Ports for a job that does a part of an iteration: what other jobs have done is answered from what they handed over.
+
+import { writeScreenshot } from '../branch/screenshots.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import type { Git } from '../git/git.ts'
-import { writeScreenshot } from '../git/screenshots.ts'
 import { changesBetween } from '../git/tree-walk.ts'
 import { readProposal } from '../loop/plan.ts'
 import { BROWSER_GATE, type Gate, type GateResult } from '../model/gate.ts'

@@ -1,7 +1,7 @@
 // The two jobs whose token can only read: work runs the agent's session, gate runs the gates. What they came to is handed over.
 import type { Workspace } from '../app/workspace.ts'
-import { writeCommit } from '../git/commits.ts'
-import { RALPH } from '../git/state-commit.ts'
+import { writeCommit } from '../branch/commits.ts'
+import { RALPH } from '../git/process.ts'
 import { sessionOf } from '../loop/change.ts'
 import { loop } from '../loop/loop.ts'
 import { openAttempt } from '../model/job.ts'

@@ -1,8 +1,9 @@
 // The store of a clone, as a process opens it.
+
+import { createStore } from '../../src/branch/store.ts'
 import { CatFile } from '../../src/git/cat-file.ts'
 import { takeSnapshot } from '../../src/git/clone.ts'
 import { Git, openClone } from '../../src/git/git.ts'
-import { createStore } from '../../src/git/store.ts'
 
 export async function openStore(top: string) {
   const env = { PATH: process.env.PATH ?? '', HOME: top }

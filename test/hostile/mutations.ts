@@ -242,7 +242,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'ignored files stay for the final verification',
-    file: 'src/git/repository.ts',
+    file: 'src/branch/repository.ts',
     from: 'await removeIgnored(git, ignoredBefore)',
     to: 'await git.unlock()',
     batch: 3,

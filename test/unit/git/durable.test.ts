@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { createStore } from '../../../src/branch/store.ts'
 import { CatFile } from '../../../src/git/cat-file.ts'
 import { moveClone, takeSnapshot } from '../../../src/git/clone.ts'
 import { Git, openClone } from '../../../src/git/git.ts'
-import { createStore } from '../../../src/git/store.ts'
 import { stateOf, stories } from '../loop/samples.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'durable-'))

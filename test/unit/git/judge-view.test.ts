@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readFileSync, readlinkSync, statSync, writeFileS
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { documentNames, isAgentDocument } from '../../../src/agents/registry.ts'
+import { createRepository } from '../../../src/branch/repository.ts'
 import { takeSnapshot } from '../../../src/git/clone.ts'
-import { createRepository } from '../../../src/git/repository.ts'
 import { NO_SUBMODULES } from '../../../src/git/submodules.ts'
 import { place } from './place.ts'
 

@@ -1,10 +1,10 @@
 // A clone of real git in which an agent has worked on US-001: what follows is our look at what it left.
 import { agentSettings } from '../../../src/agents/registry.ts'
+import { createRepository } from '../../../src/branch/repository.ts'
 import { isRalphs } from '../../../src/gates/guard.ts'
 import { CatFile } from '../../../src/git/cat-file.ts'
 import { takeSnapshot } from '../../../src/git/clone.ts'
 import { Git, openClone } from '../../../src/git/git.ts'
-import { createRepository } from '../../../src/git/repository.ts'
 import { findSubmodules } from '../../../src/git/submodules.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
 import { createExamine } from '../../../src/review/examine.ts'

@@ -1,10 +1,10 @@
 // A random but honest world around the loop: it answers every step as the ports may, cancels, dies and jumps in time.
 import fc from 'fast-check'
 import { claim } from '../../../src/app/claim.ts'
+import type { Repository } from '../../../src/branch/repository.ts'
+import type { Store } from '../../../src/branch/store.ts'
 import type { CatFile } from '../../../src/git/cat-file.ts'
 import type { Git } from '../../../src/git/git.ts'
-import type { Repository } from '../../../src/git/repository.ts'
-import type { Store } from '../../../src/git/store.ts'
 import { released } from '../../../src/loop/ending.ts'
 import { goesOnByItself } from '../../../src/loop/limits.ts'
 import { nextStep } from '../../../src/loop/next-step.ts'

@@ -1,8 +1,8 @@
 // People's documents at an outcome: where they are looked for, and what stays as it is.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { type DocumentEdit, editedDocuments } from '../../../src/branch/documents.ts'
 import { type CatFile, TREE } from '../../../src/git/cat-file.ts'
-import { type DocumentEdit, editedDocuments } from '../../../src/git/documents.ts'
 
 type Node = { mode: string; content?: Buffer; files?: Record<string, Node> }
 const file = (text: string | Buffer): Node => ({ mode: '100644', content: Buffer.from(text) })

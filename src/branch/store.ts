@@ -2,20 +2,20 @@
 
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { CatFile } from '../git/cat-file.ts'
+import { mirrorRefs, moveClone, type Snapshot, shareShallow } from '../git/clone.ts'
+import type { Git, Remote } from '../git/git.ts'
+import { UNKNOWN_TOKEN } from '../git/process.ts'
+import { readRef, refsBelow } from '../git/refs.ts'
+import { ask, push, REFUSED, refusal, remoteRefs } from '../git/remote.ts'
+import { moveOwnRef } from '../git/update-refs.ts'
 import { readState, STATE_FILE } from '../loop/stored.ts'
 import { LeaseLost, type StorePort } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { UserError } from '../system/errors.ts'
 import { clearWay } from '../system/files.ts'
-import type { CatFile } from './cat-file.ts'
-import { mirrorRefs, moveClone, type Snapshot, shareShallow } from './clone.ts'
-import type { Git, Remote } from './git.ts'
-import { UNKNOWN_TOKEN } from './process.ts'
-import { readRef, refsBelow } from './refs.ts'
-import { ask, push, REFUSED, refusal, remoteRefs } from './remote.ts'
 import { readScreenshot } from './screenshots.ts'
 import { commitState } from './state-commit.ts'
-import { moveOwnRef } from './update-refs.ts'
 
 export type StoreOptions = {
   /** `refs/ralph`: outside refs/heads, so that a push of it starts no workflow. */

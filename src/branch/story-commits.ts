@@ -1,5 +1,5 @@
 // Which commits of a branch are stories of a run: by their trailers.
-import type { Git } from './git.ts'
+import type { Git } from '../git/git.ts'
 
 /** Commits of this run's stories by their trailers, the newest first; a squash keeps the lines somewhere in its message. */
 export async function storyCommits(

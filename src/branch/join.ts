@@ -1,5 +1,8 @@
 // Brings people's commits on the branch together with Ralph's.
 
+import type { CatFile } from '../git/cat-file.ts'
+import type { Git } from '../git/git.ts'
+import { changesBetween } from '../git/tree-walk.ts'
 import type { Failure } from '../model/attempt.ts'
 import type { Joined, People, TakenBack } from '../model/event.ts'
 import { ownFiles } from '../model/paths.ts'
@@ -8,11 +11,8 @@ import { parsePrd } from '../prd/parse.ts'
 import { pageFile, recordMessage } from '../report/files.ts'
 import { DamagedClone } from '../system/errors.ts'
 import { shownPath } from '../system/path-text.ts'
-import type { CatFile } from './cat-file.ts'
 import type { Commits } from './commits.ts'
-import type { Git } from './git.ts'
 import { storyCommits } from './story-commits.ts'
-import { changesBetween } from './tree-walk.ts'
 
 export type JoinTools = {
   git: Git

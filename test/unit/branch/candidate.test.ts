@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { test } from 'node:test'
-import { openWorked } from './worked.ts'
+import { openWorked } from '../git/worked.ts'
 
 const BASE = `
 printf 'old\\n' >src/a.js

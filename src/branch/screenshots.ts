@@ -1,12 +1,12 @@
 // Pictures of pages as blobs: written and read, and as the entries of a state's commit that keep them.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { CatFile } from '../git/cat-file.ts'
+import type { Git } from '../git/git.ts'
+import type { NewEntry } from '../git/objects.ts'
 import { screenshotBlobs } from '../loop/screenshots.ts'
 import type { State } from '../model/state.ts'
 import { clearWay } from '../system/files.ts'
-import type { CatFile } from './cat-file.ts'
-import type { Git } from './git.ts'
-import type { NewEntry } from './objects.ts'
 
 /** The id of a picture that is in the clone's objects now. */
 export async function writeScreenshot(git: Git, objects: CatFile, picture: Buffer): Promise<string> {

@@ -1,5 +1,9 @@
 // The commits that Ralph makes beside the stories' own: its files as the state says.
 
+import { type CatFile, TREE, type TreeEntry } from '../git/cat-file.ts'
+import type { Git } from '../git/git.ts'
+import { commitBytes, type Identity } from '../git/objects.ts'
+import { editTree } from '../git/tree-edit.ts'
 import { ownFiles } from '../model/paths.ts'
 import type { State } from '../model/state.ts'
 import { DONE } from '../prd/done.ts'
@@ -8,11 +12,7 @@ import { archiveFile, planFiles, prdFile, progressFile, recordMessage } from '..
 import { DamagedClone } from '../system/errors.ts'
 import { toLatin1 } from '../system/path-text.ts'
 import { archived, freeFile, type Move } from './archive.ts'
-import { type CatFile, TREE, type TreeEntry } from './cat-file.ts'
 import { type DocumentEdit, editedDocuments } from './documents.ts'
-import type { Git } from './git.ts'
-import { commitBytes, type Identity } from './objects.ts'
-import { editTree } from './tree-edit.ts'
 
 export type CommitOptions = {
   /** The last door before a commit: no secret leaves in Ralph's own files either. */

@@ -1,9 +1,9 @@
 // People's documents that an outcome brings up to date, in the commit that ends the run: found in the green commit, edited, written.
 
+import { type CatFile, TREE, type TreeEntry } from '../git/cat-file.ts'
+import { filesOf, type TreeFile } from '../git/tree-walk.ts'
 import { messageOf } from '../system/errors.ts'
 import { fromLatin1, quotedPath } from '../system/path-text.ts'
-import { type CatFile, TREE, type TreeEntry } from './cat-file.ts'
-import { filesOf, type TreeFile } from './tree-walk.ts'
 
 /** What becomes of a document. */
 export type DocumentEdit = {

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { writeScreenshot } from '../../../src/branch/screenshots.ts'
+import { createStore } from '../../../src/branch/store.ts'
 import { takeSnapshot } from '../../../src/git/clone.ts'
-import { writeScreenshot } from '../../../src/git/screenshots.ts'
-import { createStore } from '../../../src/git/store.ts'
 import { emptyRecord } from '../../../src/loop/change.ts'
 import type { Screenshot } from '../../../src/model/gate.ts'
 import type { State } from '../../../src/model/state.ts'
+import { place } from '../git/place.ts'
 import { stateOf, stories } from '../loop/samples.ts'
-import { place } from './place.ts'
 
 const shot = (blob: string, before: string | null = null): Screenshot => {
   return { url: 'http://localhost:3000/', viewport: '1280x800', blob, bytes: 4, before }

@@ -1,12 +1,12 @@
 // `.ralph/archive/`: where the folder of a run goes that another one replaces, with what it learned on one page.
 
+import { type CatFile, TREE } from '../git/cat-file.ts'
+import { filesOf } from '../git/tree-walk.ts'
 import type { State } from '../model/state.ts'
 import { parsePrd } from '../prd/parse.ts'
 import { learningsPage } from '../report/agents-md.ts'
 import { fromLatin1 } from '../system/path-text.ts'
-import { type CatFile, TREE } from './cat-file.ts'
 import { featureOfFolder } from './features.ts'
-import { filesOf } from './tree-walk.ts'
 
 /** A folder that comes to stand elsewhere; `stays`: here, too, for the run that begins anew in it. */
 export type Move = { from: string; to: string; stays: boolean }

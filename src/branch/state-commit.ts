@@ -1,13 +1,14 @@
 // The commit that holds a state: beside the green tree, so that against its parent it only adds.
+
+import { type CatFile, TREE } from '../git/cat-file.ts'
+import type { Git } from '../git/git.ts'
+import { commitBytes, type NewEntry, treeBytes } from '../git/objects.ts'
+import { RALPH } from '../git/process.ts'
 import { STATE_FOLDER, type StoryFile, stateFiles, storyFileName } from '../loop/stored.ts'
 import type { State } from '../model/state.ts'
 import { stampOf } from '../system/files.ts'
-import { type CatFile, TREE } from './cat-file.ts'
-import type { Git } from './git.ts'
-import { commitBytes, type NewEntry, treeBytes } from './objects.ts'
 import { screenshotEntries } from './screenshots.ts'
 
-export const RALPH = { name: 'Ralph', email: 'ralph@localhost' }
 /** The object of stories that have not changed since, and what its file was then: nobody has written to it. */
 const written = new WeakMap<StoryFile, { oid: string; stamp: string | null }>()
 

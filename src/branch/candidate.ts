@@ -1,5 +1,9 @@
 // The candidate: what an agent left, looked at and made a commit, so that gates see exactly what would be committed.
 
+import type { CatFile } from '../git/cat-file.ts'
+import { newlyIgnored } from '../git/hidden-changes.ts'
+import { objectId } from '../git/objects.ts'
+import type { WorkTree } from '../git/work-tree.ts'
 import { passedEntry, passStory } from '../loop/settled.ts'
 import type { AttemptIn, Failure } from '../model/attempt.ts'
 import type { Change, Examination } from '../model/change.ts'
@@ -8,11 +12,7 @@ import type { Inspection } from '../model/ports.ts'
 import type { Kept, State } from '../model/state.ts'
 import { prdFile, progressFile, storyMessage } from '../report/files.ts'
 import { shownPath } from '../system/path-text.ts'
-import type { CatFile } from './cat-file.ts'
 import type { Commits } from './commits.ts'
-import { newlyIgnored } from './hidden-changes.ts'
-import { objectId } from './objects.ts'
-import type { WorkTree } from './work-tree.ts'
 
 export type CandidateTools = {
   tree: WorkTree
