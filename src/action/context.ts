@@ -1,7 +1,7 @@
 // What an action run knows from the runner: the place, the run, the event, the settings. Throws UserError on bad input.
-import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import * as core from '@actions/core'
+import { context as runner } from '@actions/github'
 import { takeGitProgram } from '../git/process.ts'
 import { type GitHub, statusOf } from '../github/client.ts'
 import { findWorkflow } from '../github/dispatch.ts'
@@ -31,28 +31,24 @@ export async function actionContext(): Promise<ActionContext> {
   const env = hostEnvironment()
   // In the post step an agent may have put a git of its own on the PATH: the one that main found is used.
   takeGitProgram(core.getState('git'), env.PATH)
-  const [owner = '', repo = ''] = (env.GITHUB_REPOSITORY ?? '').split('/')
-  const payload: unknown = JSON.parse(await readFile(env.GITHUB_EVENT_PATH ?? '', 'utf8').catch(() => '{}'))
+  const { payload, runId: id, ref } = runner
   const place: Place = {
-    owner,
-    repo,
-    server: (env.GITHUB_SERVER_URL ?? 'https://github.com').replace(/\/+$/, ''),
-    api: (env.GITHUB_API_URL ?? 'https://api.github.com').replace(/\/+$/, ''),
+    ...runner.repo,
+    server: runner.serverUrl.replace(/\/+$/, ''),
+    api: runner.apiUrl.replace(/\/+$/, ''),
     // A schedule's event names no repository, but it runs on the default branch.
-    defaultBranch:
-      defaultBranchOf(payload) ?? /^refs\/heads\/(.+)$/.exec(env.GITHUB_REF ?? '')?.[1] ?? 'main',
+    defaultBranch: defaultBranchOf(payload) ?? /^refs\/heads\/(.+)$/.exec(ref)?.[1] ?? 'main',
   }
-  const id = Number(env.GITHUB_RUN_ID ?? '0')
   const inputs = actionInputs(env)
   return {
     env,
     place,
-    run: { id, attempt: Number(env.GITHUB_RUN_ATTEMPT ?? '1'), url: runUrl(place, id) },
-    job: env.GITHUB_JOB ?? '',
-    ref: env.GITHUB_REF ?? '',
+    run: { id, attempt: runner.runAttempt, url: runUrl(place, id) },
+    job: runner.job,
+    ref,
     // `owner/repo/.github/workflows/ralph.yml@refs/heads/main` names `ralph.yml`.
     workflow: inputs.workflow?.trim() || basename((env.GITHUB_WORKFLOW_REF ?? '').split('@')[0] ?? ''),
-    event: readEvent(env.GITHUB_EVENT_NAME ?? '', payload),
+    event: readEvent(runner.eventName, payload),
     inputs,
     workspace: env.GITHUB_WORKSPACE ?? process.cwd(),
     settings: null,

@@ -1,9 +1,10 @@
-// The one way to GitHub's API: octokit with retries, pacing and time limits. Writes that create are never repeated blindly.
+// The one way to GitHub's API: the toolkit's octokit (a runner's proxy, its mark in the user agent) with retries, pacing and time
+// limits. Writes that create are never repeated blindly.
 
+import { defaults, getOctokitOptions, GitHub as Octokit } from '@actions/github/lib/utils'
 import { retry } from '@octokit/plugin-retry'
 import { throttling } from '@octokit/plugin-throttling'
 import { RequestError } from '@octokit/request-error'
-import { Octokit } from '@octokit/rest'
 import Bottleneck from 'bottleneck/light.js'
 import type { Place } from './place.ts'
 
@@ -46,10 +47,8 @@ export function connect(
   }
   const paced = () => new Bottleneck.Group({ maxConcurrent: 1, minTime: WRITE_PAUSE_MS })
   const api = new Plugged({
-    auth: token,
-    request: { fetch: inTime(tryMs) },
-    baseUrl: place.api,
-    userAgent: 'ralph-action/1',
+    ...getOctokitOptions(token, { baseUrl: place.api, userAgent: 'ralph-action/1' }),
+    request: { fetch: inTime(tryMs, defaults.request?.fetch) },
     log: { debug() {}, info() {}, warn, error() {} },
     // 429 is left to the throttling, which waits as long as GitHub says.
     retry: { doNotRetry: [400, 401, 403, 404, 409, 410, 422, 429, 451] },
@@ -68,10 +67,10 @@ export function connect(
 }
 
 /** A bound for each try, not for the call: a wait for a rate limit may be longer than any try. */
-function inTime(tryMs: number): typeof fetch {
+function inTime(tryMs: number, ask: typeof fetch): typeof fetch {
   return async (input, init) => {
     const signals = [AbortSignal.timeout(tryMs), init?.signal].filter((one) => one != null)
-    return tellLimit(await fetch(input, { ...init, signal: AbortSignal.any(signals) }))
+    return tellLimit(await ask(input, { ...init, signal: AbortSignal.any(signals) }))
   }
 }
 

@@ -6,7 +6,6 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { mend } from '../../../src/action/mend.ts'
 
 test('the post step looks into no submodule', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'mend-'))
@@ -43,6 +42,8 @@ test('the post step looks into no submodule', async () => {
       INPUT_TOKEN: 'none',
       HOME: folder,
     })
+    // What it knows of the runner is read once, when it is loaded.
+    const { mend } = await import('../../../src/action/mend.ts')
     assert.match(await mend('.ralph/2026-01-01-sample'), /nothing is held/)
     assert.ok(!existsSync(join(folder, 'ran')))
   } finally {
