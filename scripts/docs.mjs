@@ -97,6 +97,9 @@ function configurationPage() {
     '',
     `The last ${fileOnly.length} keys, from \`${fileOnly[0].key}\` on, stand in the file alone; every other one is an input and a flag, too. More on`,
     '[gates](../gates.md), [services](../services.md), [steps](../steps.md), [browser checks](../browser.md), [notify](../notify.md).',
+    '',
+    'A `ralph.config.json` of the agent-agnostic Ralph CLI is read, too: `provider`, `verify` and `maxRetries` as the keys that stand for them',
+    '([how](../migrate/agnostic-cli.md)).',
   )
 }
 

@@ -95,6 +95,20 @@ test('shell: every command of Ralph is in the table, and takes the flags that ar
   assert.ok(seen > 20)
 })
 
+test('in a sentence, too: what stands as a command of Ralph is one', () => {
+  let seen = 0
+  // There the other tool's commands stand beside ours, and some of them have the same name.
+  for (const { path, text } of pages.filter((page) => !page.path.startsWith('docs/migrate/'))) {
+    for (const [, line = '', isComment, name = ''] of text.matchAll(/`((\/)?ralph ([a-z-]+)\b[^`]*)`/g)) {
+      const surface = isComment === undefined ? 'cli' : 'comment'
+      const known = commandsOn(surface).flatMap((row) => [row.name, row.also])
+      assert.ok(known.includes(name as (typeof known)[number]), `${path}: ${line}`)
+      seen += 1
+    }
+  }
+  assert.ok(seen > 100, String(seen))
+})
+
 // ---------------------------------------------------------------- YAML
 
 const VALUES = { url: 'https://hooks.example.com/x', other: '123:abc' }
