@@ -80,7 +80,7 @@ function configurationPage() {
     'The configuration file',
     'Every key of `ralph.config.yml` (or `.yaml`, `.json`), which stands at the top of the repository. All keys are optional. In CI the file is read from',
     'the base branch, so that no branch of a feature can change it; the one on the default branch may name that base by `baseBranch`. On the',
-    'command line the file in your checkout counts.',
+    "command line the file in your checkout counts; where that is the feature's branch, and the base branch has another by now, it is told.",
     '',
     'An editor completes and checks it with this first line (JSON: a key `$schema`):',
     '',
