@@ -28,6 +28,8 @@ async function readPage(path: string): Promise<Page> {
       from = at + 1
     } else if (token.type === 'link' || token.type === 'image') {
       links.push((token as Tokens.Link).href)
+    } else if (token.type === 'html') {
+      links.push(...[...token.raw.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, href = '']) => href))
     } else if (token.type === 'heading') {
       const slug = slugOf(token as Tokens.Heading)
       const taken = [...anchors].filter((one) => one === slug || one.replace(/-\d+$/, '') === slug).length
