@@ -1,4 +1,4 @@
-// The workflows that people copy: linted by actionlint, least in permissions, and the README's equal in what matters.
+// The workflows that people copy: linted by actionlint, least in permissions, and the short one equal in what matters.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
@@ -7,14 +7,11 @@ import test from 'node:test'
 import { promisify } from 'node:util'
 import { parse } from 'yaml'
 import { ROOT } from '../../e2e/site.ts'
-
-const { settingsMarkdown }: { settingsMarkdown: () => string } = await import(
-  new URL('../../../scripts/settings-table.mjs', import.meta.url).href
-)
+import { readPages } from './pages.ts'
 
 const starter = await readFile(join(ROOT, 'examples', 'ralph.yml'), 'utf8')
-const readme = await readFile(join(ROOT, 'README.md'), 'utf8')
-const quick = /```yaml\n(name: Ralph\n[\s\S]*?)```/.exec(readme)?.[1] ?? ''
+const byHand = await readFile(join(ROOT, 'docs', 'how-to', 'workflow.md'), 'utf8')
+const quick = /```yaml\n(name: Ralph\n[\s\S]*?)```/.exec(byHand)?.[1] ?? ''
 
 test('actionlint finds nothing in any workflow but the queue that it does not know yet', async () => {
   const run = promisify(execFile)(
@@ -34,7 +31,7 @@ test('actionlint finds nothing in any workflow but the queue that it does not kn
   )
 })
 
-test('the quick start of the README has at most 25 lines and says the same as the starter workflow', () => {
+test('the workflow of docs/how-to/workflow.md has at most 25 lines and says the same as the starter workflow', () => {
   assert.ok(quick.trimEnd().split('\n').length <= 25)
   const [short, long] = [parse(quick), parse(starter)]
   assert.deepEqual(short.jobs.work.permissions, long.jobs.work.permissions)
@@ -52,7 +49,10 @@ test('the quick start of the README has at most 25 lines and says the same as th
 })
 
 test('no script of a workflow that people copy holds an expression, and no condition more of a comment than its start', async () => {
-  const others = [...readme.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text)
+  const pages = await readPages()
+  const others = pages.flatMap(({ blocks }) =>
+    blocks.filter(({ lang }) => lang === 'yaml').map(({ text }) => text),
+  )
   const examples = (await readdir(join(ROOT, 'examples'))).filter((name) => name.endsWith('.yml'))
   const files = await Promise.all(examples.map((name) => readFile(join(ROOT, 'examples', name), 'utf8')))
   let scripts = 0
@@ -120,13 +120,6 @@ test("the project's own CI has a token that only reads, actions by their SHA, an
   assert.deepEqual(withScripts, ['node_modules/esbuild', 'node_modules/node'])
   const { allowScripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
   assert.deepEqual(allowScripts, { esbuild: false, node: true }, 'one is allowed: it fetches node itself')
-})
-
-test("the README's tables name every input with its default", () => {
-  const rows = settingsMarkdown()
-    .split('\n')
-    .filter((line) => line.startsWith('| '))
-  for (const row of rows) assert.ok(readme.includes(row.replace(/ \|$/, '')), row)
 })
 
 test('separate-job: the agent and the gates have a token that only reads, the gates no key; no job leaves a token in the checkout', async () => {

@@ -1,4 +1,4 @@
-// The settings told: action.yml agrees with the table, the log shows no secret, the README's table is whole.
+// The settings told: action.yml agrees with the table, the log shows no secret, the tables of the reference are whole.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: `${NAME}` is what the settings replace.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -14,8 +14,8 @@ import {
 import { commandNames, settingRows } from '../../../src/settings/table.ts'
 import { json, onlyWrong, right, yml } from './reading.ts'
 
-const { settingsMarkdown }: { settingsMarkdown: () => string } = await import(
-  new URL('../../../scripts/settings-table.mjs', import.meta.url).href
+const { inputsTable, keysTable }: { inputsTable: () => string[]; keysTable: () => string[] } = await import(
+  new URL('../../../scripts/docs.mjs', import.meta.url).href
 )
 
 const contract = `
@@ -71,11 +71,12 @@ test('action.yml: outputs and how it runs', () => {
   assert.ok(action.name && action.description.length <= 125)
 })
 
-test('the README has the same table; what it marks as later has a note where it is given, and no more than that', () => {
-  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8')
-  const table = /<!-- inputs -->\n([\s\S]*)<!-- \/inputs -->/.exec(readme)?.[1] ?? ''
-  assert.equal(table, settingsMarkdown())
-  const later = [...table.matchAll(/`([\w-]+)` \|.* \*Later\.\*/g)].map(([, name]) => name)
+test('the page of inputs marks as later what has a note where it is given, and no more than that', () => {
+  const later = [
+    ...inputsTable()
+      .join('\n')
+      .matchAll(/`([\w-]+)` \|.* \*Later\.\*/g),
+  ].map(([, name]) => name)
   assert.deepEqual(later, ['max-parallel'])
   const given = {
     maxParallel: 2,
@@ -168,13 +169,14 @@ test('the listing shows what matters, and no secret', () => {
   assert.match(listing[2] ?? '', /^default: a \(custom\) > b \(command\) > git-commit/)
 })
 
-test('the table for the README has a line for each setting, each of four or three cells', () => {
-  const lines = settingsMarkdown().split('\n')
-  for (const row of settingRows) {
-    const shown = row.group === 'file only' ? row.key : row.input
-    assert.equal(lines.filter((line) => line.includes(`| \`${shown}\` |`)).length, 1, shown)
-  }
-  for (const line of lines.filter((one) => one.startsWith('|'))) {
-    assert.ok([4, 5].includes(line.split(/(?<!\\)\|/).length - 1), line)
+test('the tables of the reference have a line for each setting, each of four cells', () => {
+  const inputs = settingRows.filter(({ group }) => group !== 'file only')
+  for (const [lines, shown] of [
+    [inputsTable(), inputs.map(({ input }) => input)],
+    [keysTable(), settingRows.map(({ key }) => key)],
+  ] as const) {
+    for (const name of shown)
+      assert.equal(lines.filter((line) => line.includes(`| \`${name}\` |`)).length, 1, name)
+    for (const line of lines) assert.equal(line.split(/(?<!\\)\|/).length - 1, 5, line)
   }
 })
