@@ -10,7 +10,6 @@ import { type Clone, NO_FETCH } from './open-clone.ts'
 import { REFS, removeStaleLocks, UNBELIEVED, writeDirectory } from './own-directory.ts'
 import { PATCH_ENV, patchArguments } from './patch.ts'
 import {
-  closedFolder,
   type Environment,
   execute,
   fields,
@@ -20,6 +19,7 @@ import {
   NO_CONFIG,
   plainEnv,
   type RunOptions,
+  unseen,
 } from './process.ts'
 import { readRefs, SYMBOLIC } from './refs.ts'
 import { Permissions } from './sharing.ts'
@@ -178,9 +178,9 @@ export class Git {
 
   // The work tree and our index
 
-  /** Gives why a folder could not be looked into, or null. */
+  /** Gives why a file or a folder could not be looked at, or null. */
   async addAll(): Promise<string | null> {
-    return closedFolder(await this.run(['add', '-A', '--', '.']))
+    return unseen(await this.run(['add', '-A', '--', '.']))
   }
 
   /** What is neither tracked nor ignored. `folders`: one that holds nothing else stands for its files, and ends in `/`. */
@@ -191,7 +191,7 @@ export class Git {
     const folders = how === 'files' ? [] : ['--directory']
     if (how === 'filled folders') folders.push('--no-empty-directory')
     const result = await this.run(['ls-files', '-z', '--others', ...folders, '--exclude-standard'], { env })
-    return { paths: fields(result), closed: closedFolder(result) }
+    return { paths: fields(result), closed: unseen(result) }
   }
 
   /** Ignored files, and folders (ending in `/`) that hold nothing else. */

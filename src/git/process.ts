@@ -166,7 +166,14 @@ export function fields({ stdout }: GitResult): string[] {
   return stdout.split('\0').filter(Boolean)
 }
 
-/** The folder that git could not look into, in its own words; null where there was none. */
-export function closedFolder({ stderr }: GitResult): string | null {
-  return /^warning: (could not open directory .*)$/m.exec(stderr)?.[1] ?? null
+/**
+ * What git could not look at, in its own words; null where there was nothing. It goes on all the same: without a closed folder, and
+ * with what its index has of a file, which it names without any word before it.
+ */
+export function unseen({ stderr }: GitResult): string | null {
+  const closed = /^warning: (could not open directory .*)$/m.exec(stderr)
+  const lost = /^(?!warning: |hint: )(.*: (?:Too many levels of symbolic links|Permission denied))$/m.exec(
+    stderr,
+  )
+  return (closed ?? lost)?.[1] ?? null
 }

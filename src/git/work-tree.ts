@@ -110,7 +110,7 @@ export class WorkTree {
     for (const change of changes) if (await this.isUntouched(change)) untouched.push(change)
     await this.reset(untouched)
     const left = changes.filter((change) => !untouched.includes(change))
-    // git goes on without a closed folder, and the gates may open it again.
+    // git goes on without a closed folder, and the gates may open it again; of a file behind a loop of links it keeps what it knows.
     const closed = added.value
     const removed = closed !== null && checkOut ? await openUp(this.top) : []
     if (checkOut) await this.checkOutModified(before, left)

@@ -32,7 +32,10 @@ export function diskMistake(error: unknown, usual: string): Mistake | null {
 function kindOf(error: unknown, place: string): Kind | null {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const words = messageOf(error)
-  if (/^(?:ENOSPC|EDQUOT)$/.test(code) || /no space left on device|disk quota exceeded/i.test(words))
+  if (
+    /^(?:ENOSPC|EDQUOT)$/.test(code) ||
+    /no space left on device|out of diskspace|disk quota exceeded/i.test(words)
+  )
     return 'full'
   if (code === 'EROFS' || /read-only file system/i.test(words)) return 'read-only'
   if (code === 'EACCES' || code === 'EPERM') return 'closed'

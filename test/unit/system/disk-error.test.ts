@@ -16,6 +16,7 @@ test('a full disk and one that is mounted read-only, by the code or by what git 
   for (const error of [
     coded('ENOSPC', 'ENOSPC: no space left on device, write'),
     new Error('git write-tree: error: unable to write file .git/objects/ab/cd: No space left on device'),
+    new Error("git read-tree: fatal: sha1 file '.git/ralph/git/index.lock' write error. Out of diskspace"),
   ]) {
     const said = diskMistake(error, here)
     assert.equal(said?.found, `the disk of ${here} is full`)
