@@ -24,11 +24,11 @@ export const ROOMS = {
   app: ['branch', 'git', 'agents', 'gates', 'review', 'browser', 'proxy', 'notify', 'telemetry', 'documents', 'report', 'settings', 'loop', 'prd', 'model', 'system'],
   jobs: ['app', 'branch', 'git', 'settings', 'loop', 'model', 'system'],
   // biome-ignore format: a line a room
-  doctor: ['init', 'app', 'branch', 'git', 'github', 'agents', 'browser', 'report', 'settings', 'loop', 'prd', 'model', 'system'],
+  checks: ['init', 'app', 'branch', 'git', 'github', 'agents', 'browser', 'report', 'settings', 'loop', 'prd', 'model', 'system'],
   // biome-ignore format: a line a room
-  action: ['work.ts', 'jobs', 'doctor', 'app', 'terminal', 'branch', 'git', 'github', 'report', 'settings', 'loop', 'model', 'system'],
+  action: ['work.ts', 'jobs', 'checks', 'app', 'terminal', 'branch', 'git', 'github', 'report', 'settings', 'loop', 'model', 'system'],
   // biome-ignore format: a line a room
-  cli: ['work.ts', 'doctor', 'init', 'app', 'terminal', 'branch', 'git', 'github', 'agents', 'notify', 'documents', 'report', 'settings', 'loop', 'prd', 'model', 'system'],
+  cli: ['work.ts', 'checks', 'init', 'app', 'terminal', 'branch', 'git', 'github', 'agents', 'notify', 'documents', 'report', 'settings', 'loop', 'prd', 'model', 'system'],
 }
 
 const pathOf = (name) => (name.endsWith('.ts') ? `^src/${name.replace('.', '\\.')}$` : `^src/${name}/`)

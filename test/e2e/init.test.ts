@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import test from 'node:test'
 import { parse } from 'yaml'
 import { findAgent } from '../../src/agents/registry.ts'
-import { readWorkflow } from '../../src/doctor/workflow-file.ts'
+import { readWorkflow } from '../../src/checks/workflow-file.ts'
 import { goodTurn, openSite, outputsOf, ROOT } from './site.ts'
 
 const CLI = join(ROOT, 'dist', 'cli', 'main.js')

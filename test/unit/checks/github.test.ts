@@ -1,9 +1,9 @@
 // What `ralph doctor` asks GitHub, on the stand-in: every request is one that GitHub knows.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { diagnose } from '../../../src/doctor/diagnose.ts'
-import { githubItself, pullRequests, release } from '../../../src/doctor/github.ts'
-import type { Result, Subject } from '../../../src/doctor/subject.ts'
+import { diagnose } from '../../../src/checks/diagnose.ts'
+import { githubItself, pullRequests, release } from '../../../src/checks/github.ts'
+import type { Result, Subject } from '../../../src/checks/subject.ts'
 import { connect } from '../../../src/github/client.ts'
 import { placeOfRemote } from '../../../src/github/place.ts'
 import { type GitHub, startGitHub } from '../../standin/github.ts'

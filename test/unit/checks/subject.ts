@@ -1,9 +1,9 @@
 // An installation as data: what the checks look at that need no repository.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Checkout, Subject } from '../../../src/doctor/subject.ts'
-import type { Ci } from '../../../src/doctor/workflow-file.ts'
-import { readWorkflow } from '../../../src/doctor/workflow-file.ts'
+import type { Checkout, Subject } from '../../../src/checks/subject.ts'
+import type { Ci } from '../../../src/checks/workflow-file.ts'
+import { readWorkflow } from '../../../src/checks/workflow-file.ts'
 import { readSettings } from '../../../src/settings/index.ts'
 import { ROOT } from '../../e2e/site.ts'
 
