@@ -1,4 +1,5 @@
-// sprint-status.yaml of BMAD: what each story has come to. `development_status` maps short names, `sprints[].stories[]` lists them.
+// sprint-status.yaml of BMAD: what each story has come to. `development_status` maps short names; `sprints[].stories[]` and
+// `epics[].stories[]` list them.
 import { isGiven, isRaw, many, type Raw } from '../../prd/migrate.ts'
 import { type Format, planAt, type ToldStory } from '../types.ts'
 import { isDone, titleOfSlug } from '../words.ts'
@@ -6,11 +7,13 @@ import { isDone, titleOfSlug } from '../words.ts'
 export const sprintTracker: Format = {
   name: 'sprint status',
   rank: 'listed',
-  found: planAt('sprint-status\\.ya?ml'),
+  found: planAt('sprint-status\\.ya?ml', '^\\.bmad/(?:[^/]+/)?sprint-status\\.ya?ml$'),
   reads: (document) => document.isYaml && isTracker(document.fields),
   read({ fields, data: { data, mistakes } }) {
     if (data === null) return { mistakes }
-    const tracked = trackedIn(fields)
+    const all = trackedIn(fields)
+    // A story of an epic may stand in a sprint, too.
+    const tracked = all.filter(({ id }, index) => all.findIndex((one) => one.id === id) === index)
     const done = tracked.filter(({ status }) => isDone(status)).length
     const of = many(tracked.length, 'story')
     const text = [...sprintOf(fields), `${done} of ${of} done before this run.`].join(' ')
@@ -23,9 +26,10 @@ export const sprintTracker: Format = {
   },
 }
 
-function isTracker({ development_status: standing, sprints }: Raw): boolean {
+function isTracker({ development_status: standing, sprints, epics }: Raw): boolean {
   if (isRaw(standing)) return true
-  return Array.isArray(sprints) && sprints.some((sprint) => isRaw(sprint) && Array.isArray(sprint.stories))
+  const lists = [sprints, epics].filter((list) => Array.isArray(list)).flat()
+  return lists.some((one) => isRaw(one) && Array.isArray(one.stories))
 }
 
 function storyOf({ id, title, status, more }: Tracked, line: number): ToldStory {
@@ -37,15 +41,15 @@ function storyOf({ id, title, status, more }: Tracked, line: number): ToldStory 
     description: more.description ?? null,
     acceptanceCriteria: more.acceptance_criteria ?? more.acceptanceCriteria ?? null,
     dependsOn: Array.isArray(dependsOn) ? dependsOn : null,
-    points: more.points ?? more.story_points ?? null,
+    points: pointsOf(more),
     passes: isDone(status),
   }
   return { line, isTracked: true, raw }
 }
 
 /** For context.md: number and goal of the sprint that runs. */
-function sprintOf({ sprints }: Raw): string[] {
-  const all = Array.isArray(sprints) ? sprints.filter(isRaw) : []
+function sprintOf({ sprints, ...fields }: Raw): string[] {
+  const all = Array.isArray(sprints) ? sprints.filter(isRaw) : [{ ...fields, status: 'active' }]
   const active = all.find(({ status }) => /^(?:active|in[ _-]progress|current)$/i.test(String(status ?? '')))
   const number = active?.sprint_number ?? active?.number ?? active?.name
   const goal = active?.goal ?? active?.sprint_goal
@@ -62,13 +66,22 @@ export type Tracked = {
   status: string
   at: readonly (string | number)[]
   statusAt: readonly (string | number)[]
-  /** Fields of the second shape. */
+  /** Fields of the shapes that list stories. */
   more: Raw
 }
 
-/** Every story that the file tracks, in both shapes; epics and retrospectives are none. */
+/** Every story that the file tracks, in each shape; epics and retrospectives are none. */
 export function trackedIn(fields: Raw): Tracked[] {
-  return [...fromMap(fields.development_status), ...fromSprints(fields.sprints)]
+  return [
+    ...fromMap(fields.development_status),
+    ...fromLists('sprints', fields.sprints),
+    ...fromLists('epics', fields.epics),
+  ]
+}
+
+/** The points of a listed story; null where it has none. */
+export function pointsOf(more: Raw): unknown {
+  return more.points ?? more.story_points ?? null
 }
 
 // `1-2-user-login`; a letter marks a story that was put in between: `1-2b-...`.
@@ -86,18 +99,22 @@ function fromMap(statuses: unknown): Tracked[] {
   })
 }
 
-function fromSprints(sprints: unknown): Tracked[] {
-  if (!Array.isArray(sprints)) return []
-  return sprints.flatMap((sprint: unknown, index) => {
-    const stories = isRaw(sprint) && Array.isArray(sprint.stories) ? sprint.stories : []
+function fromLists(name: 'sprints' | 'epics', lists: unknown): Tracked[] {
+  if (!Array.isArray(lists)) return []
+  return lists.flatMap((list: unknown, index) => {
+    const stories = isRaw(list) && Array.isArray(list.stories) ? list.stories : []
+    const epicId = name === 'epics' && isRaw(list) ? (list.id ?? list.epic_id ?? null) : null
     return stories.flatMap((story: unknown, number): Tracked[] => {
       if (!isRaw(story)) return []
-      const { id: plain, story_id, key: named, title, name, status = '', ...more } = story
+      const { id: plain, story_id, key: named, title, name: called, status = '', ...fields } = story
       const id = plain ?? story_id ?? named
       if (!isGiven(id)) return []
-      const at = ['sprints', index, 'stories', number]
-      const told = String(title ?? name ?? `Story ${String(id)}`)
-      return [{ id: String(id), title: told, status: String(status), at, statusAt: [...at, 'status'], more }]
+      const at = [name, index, 'stories', number]
+      const more = epicId === null ? fields : { epic_id: epicId, ...fields }
+      const shownTitle = String(title ?? called ?? `Story ${String(id)}`)
+      return [
+        { id: String(id), title: shownTitle, status: String(status), at, statusAt: [...at, 'status'], more },
+      ]
     })
   })
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { parseDocument } from 'yaml'
-import { updateSprintStatus } from '../../../src/documents/index.ts'
+import { documentsAmong, readDocuments, updateSprintStatus } from '../../../src/documents/index.ts'
 import type { Story } from '../../../src/model/feature.ts'
 import { feature, story } from '../prd/samples.ts'
 import { runs } from '../runs.ts'
@@ -46,6 +46,107 @@ test('sprints and stories: quotes, comments and the spelling of the file stay', 
     '        status: "completed" # Bo works on it',
     '        status: "in_progress"',
   ])
+})
+
+const sprints = `version: "6.0.0"
+current_sprint: 2
+sprints:
+  - sprint_number: 1
+    committed_points: 8
+    completed_points: 0
+    status: "active" # until Friday
+    stories:
+      - { story_id: "STORY-001", points: 5, status: "completed" }
+      - story_id: "STORY-002"
+        points: 3
+        status: "not_started"
+  - sprint_number: 2
+    completed_points: 0
+    status: "not_started"
+    stories:
+      - story_id: "STORY-003"
+        points: 2
+        status: "not_started"
+      - story_id: "STORY-004"
+        status: "not_started"
+velocity: { sprint_1: null }
+`
+
+test('a sprint ends with its last story, and its points are those of what is done', () => {
+  const prd = feature(passed('STORY-002'), passed('STORY-003'), story({ id: 'STORY-004', title: 'x' }))
+  const after = updateSprintStatus(sprints, prd)
+  assert.deepEqual(changed(sprints, after), [
+    '    completed_points: 8',
+    '    status: "completed" # until Friday',
+    '        status: "completed"',
+    '    completed_points: 2',
+    '    status: "active"',
+    '        status: "completed"',
+  ])
+  assert.equal(updateSprintStatus(after ?? '', prd), null)
+})
+
+test('points that people counted stay and grow; a figure without a moved status stays', () => {
+  const counted = sprints.replace('completed_points: 0', 'completed_points: 7')
+  assert.match(updateSprintStatus(counted, feature(passed('STORY-002'))) ?? '', /completed_points: 10\n/)
+  assert.equal(updateSprintStatus(counted, feature(passed('STORY-001'))), null)
+})
+
+const epics = `project_name: Ferry
+sprint_number: 1
+sprint_goal: "Tickets"
+epics:
+  - id: "epic-001"
+    name: Tickets
+    status: "not-started" # not-started, in-progress, completed
+    stories:
+      - id: "story-001"
+        name: Buy a ticket
+        status: "not-started"
+      - id: "story-002"
+        name: Cancel it
+        status: "dev-complete"
+  - id: "epic-002"
+    status: "not-started"
+    stories:
+      - id: "story-003"
+        status: "not-started"
+metrics:
+  total_epics: 2
+  total_stories: 3
+  stories_completed: 0
+  stories_in_progress: 1
+  stories_not_started: 2
+`
+
+test('epics and their stories: the epic follows, and the totals are counted anew', () => {
+  const begun = updateSprintStatus(epics, feature(passed('story-001')))
+  assert.deepEqual(changed(epics, begun), [
+    '    status: "in-progress" # not-started, in-progress, completed',
+    '        status: "done"',
+    '  stories_completed: 1',
+    '  stories_not_started: 1',
+  ])
+  const ended = updateSprintStatus(epics, feature(passed('story-001'), passed('story-002')))
+  assert.match(ended ?? '', /status: "completed" # not-started/)
+  assert.match(ended ?? '', /stories_completed: 2\n {2}stories_in_progress: 0\n/)
+})
+
+test('epics and their stories are read when planning, from .bmad, too', () => {
+  const path = '.bmad/sprint-status.yaml'
+  assert.deepEqual(documentsAmong([path, 'src/sprint-status.yaml']), [path])
+  const read = readDocuments([{ path, text: epics }])
+  assert.ok(read.ok)
+  const { prd, context } = read.documents
+  assert.deepEqual(
+    prd.userStories.map(({ id, title, epicId, passes }) => [id, title, epicId, passes]),
+    [
+      ['story-001', 'Buy a ticket', 'epic-001', false],
+      ['story-002', 'Cancel it', 'epic-001', false],
+      ['story-003', 'Story story-003', 'epic-002', false],
+    ],
+  )
+  assert.match(context, /Sprint 1\. Its goal: Tickets\./)
 })
 
 test('nothing is lowered, and what Ralph did not work on stays', () => {
