@@ -18,7 +18,7 @@ export const ROOMS = {
   github: ['report', 'loop', 'model'],
   notify: ['report', 'settings', 'loop', 'prd', 'model', 'system'],
   telemetry: ['report', 'prd', 'model', 'system'],
-  terminal: ['report', 'agents', 'loop', 'model', 'system'],
+  terminal: ['report', 'loop', 'model', 'system'],
   init: ['settings', 'agents/registry.ts', 'model', 'system'],
   // biome-ignore format: a line a room
   app: ['branch', 'git', 'agents', 'gates', 'review', 'browser', 'proxy', 'notify', 'telemetry', 'documents', 'report', 'settings', 'loop', 'prd', 'model', 'system'],

@@ -1,8 +1,9 @@
 // Codex CLI: `codex exec --json` (developers.openai.com/codex/noninteractive).
 
+import type { AgentEvent } from '../model/agent-event.ts'
 import { amount, type Json, object, objects, string } from '../model/json.ts'
 import type { Exit } from '../system/process.ts'
-import { type AgentEvent, type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
+import { type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
 import { type Ending, failed, readRefusal, statusOfRefusal } from './ending.ts'
 import { EventReader, type Handlers, toolTarget } from './events.ts'
 

@@ -1,15 +1,9 @@
 // Any command line of the user's as an agent: prompt on stdin, exit 0 is a finished session.
 
+import type { AgentEvent, Usage } from '../model/agent-event.ts'
 import { jsonObject, number, object } from '../model/json.ts'
 import type { Exit } from '../system/process.ts'
-import {
-  type AgentEvent,
-  type AgentVendor,
-  type Classified,
-  noUsage,
-  type StreamParser,
-  type Usage,
-} from './agent.ts'
+import { type AgentVendor, type Classified, noUsage, type StreamParser } from './agent.ts'
 import { type Ending, oneLine, silentEnding, stderrLine, withWords } from './ending.ts'
 import { appended } from './events.ts'
 

@@ -1,8 +1,9 @@
 // Reads a session's events, one JSON object a line: what all vendors share. A vendor adds what its events mean.
 
+import type { AgentEvent, Usage } from '../model/agent-event.ts'
 import { type Json, jsonObject, object, string } from '../model/json.ts'
 import type { Exit } from '../system/process.ts'
-import { type AgentEvent, type Classified, noUsage, type StreamParser, type Usage, words } from './agent.ts'
+import { type Classified, noUsage, type StreamParser, words } from './agent.ts'
 import { type Ending, endedByUs, failed, oneLine, type Retrying, silentEnding, stderrLine } from './ending.ts'
 
 /** What events mean, by their `type`; those that are missing say nothing to us. */

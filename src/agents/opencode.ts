@@ -1,8 +1,9 @@
 // opencode: `opencode run --format json` (opencode.ai/docs/cli).
 
+import type { AgentEvent } from '../model/agent-event.ts'
 import { amount, type Json, jsonObject, number, object, string } from '../model/json.ts'
 import type { Exit } from '../system/process.ts'
-import { type AgentEvent, type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
+import { type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
 import { type Ending, failed, notAllowed, type Refusal, readRefusal, statusOfRefusal } from './ending.ts'
 import { appended, EventReader, type Handlers, toolUse } from './events.ts'
 

@@ -1,5 +1,6 @@
 // A transcript for people: what the agent said and did, without the events around it, and what it used.
-import { type AgentEvent, noUsage, type StreamParser, type Usage } from './agent.ts'
+import type { AgentEvent, Usage } from '../model/agent-event.ts'
+import { noUsage, type StreamParser } from './agent.ts'
 import { findAgent } from './registry.ts'
 
 /** The first line of a transcript: in whose format the others are. */

@@ -1,9 +1,9 @@
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { AgentEvent } from '../agents/agent.ts'
 import { isModelKey } from '../agents/registry.ts'
 import { createGates } from '../gates/gates.ts'
 import type { ServicesOptions } from '../gates/services.ts'
+import type { AgentEvent } from '../model/agent-event.ts'
 import type { GateResult } from '../model/gate.ts'
 import type {
   AgentPort,

@@ -5,7 +5,7 @@ import { plainLines } from '../model/text.ts'
 import { terminalText } from '../report/escape.ts'
 import { inPlain } from '../report/sentence.ts'
 import { type Why, whyOf } from '../report/why.ts'
-import { costWords, humanMs } from '../report/words.ts'
+import { costIfAny, humanMs } from '../report/words.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { muted } from '../system/workflow-commands.ts'
 import { diffColours, lookOf, paint } from '../terminal/line.ts'
@@ -42,9 +42,7 @@ export async function why(context: Context): Promise<Answer> {
 
 function whyLines({ story, stands, last, attempts, seen, said, help }: Why): string[] {
   const tried = attempts.map(({ attempt, result, summary, ms, ...cost }) => {
-    const figures = [cost.costUsd > 0 ? costWords(cost) : '', ms > 0 ? humanMs(ms) : '']
-      .filter(Boolean)
-      .join(', ')
+    const figures = [costIfAny(cost), ms > 0 ? humanMs(ms) : ''].filter(Boolean).join(', ')
     return `  attempt ${attempt}: ${result}${figures === '' ? '' : ` (${figures})`}: ${terminalText(summary, 300)}`
   })
   const output = seen === null ? [] : plainLines(excerpt(seen.output, MOST_SEEN)).split('\n')

@@ -1,7 +1,7 @@
 // `ralph log`: what a story's session and its gates said on this machine, and where that lies. Starts nothing.
 import { join } from 'node:path'
-import type { Usage } from '../agents/agent.ts'
 import { TranscriptReader } from '../agents/readable.ts'
+import type { Usage } from '../model/agent-event.ts'
 import type { State } from '../model/state.ts'
 import { many, tokens, usd } from '../report/words.ts'
 import { UserError } from '../system/errors.ts'

@@ -22,7 +22,12 @@ export async function monitor(context: Context): Promise<Answer> {
   const isScreen = process.stdout.isTTY && !context.json && context.env.TERM !== 'dumb'
   if (isScreen) await live(source, dashboards, context.env.NO_COLOR !== undefined)
   else context.say(plainFrame({ dashboards, note: source.note() }).join('\n'))
-  return context.json ? { ...answer, more: { features: dashboards } } : answer
+  return context.json ? { ...answer, more: { features: dashboards.map(inJson) } } : answer
+}
+
+/** What a gate printed stands with the gate. */
+function inJson({ stories, ...one }: Dashboard) {
+  return { ...one, stories: stories.map(({ seen: _seen, ...story }) => story) }
 }
 
 /** Draws until a person has seen enough. */

@@ -7,7 +7,7 @@ import type { PlanTask, Proposal } from '../model/plan.ts'
 import type { Ports } from '../model/ports.ts'
 import { addUsage, emptyUsage } from '../model/usage.ts'
 import { terminalText } from '../report/escape.ts'
-import { costWords, hasCost, humanMs, NO_COST, tokenWords, utc } from '../report/words.ts'
+import { costLabel, humanMs, tokenWords, utc } from '../report/words.ts'
 import { UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
 import { Live } from '../terminal/live.ts'
@@ -47,8 +47,8 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
     if (answer === null) throw new Cancelled()
     const { usage, proposal } = answer
     used = addUsage(used, usage)
-    const cost = hasCost(usage) ? costWords(usage) : NO_COST
-    live.say(`Session: ${humanMs(Date.now() - began)}, ${tokenWords(usage, ' tokens')}, cost ${cost}`)
+    const figures = [humanMs(Date.now() - began), tokenWords(usage, ' tokens'), `cost ${costLabel(usage)}`]
+    live.say(`Session: ${figures.join(', ')}`)
     return proposal
   }
 

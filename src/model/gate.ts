@@ -80,6 +80,15 @@ export function isService({ name }: Pick<GateResult, 'name'>): boolean {
   return name.startsWith('service ')
 }
 
+/** Red, and only reported: with the tests as they were an advisory gate counts, too. */
+export function isAdvice({
+  ok,
+  advisory,
+  asItWas,
+}: Pick<GateResult, 'ok' | 'advisory' | 'asItWas'>): boolean {
+  return !ok && advisory && asItWas !== true
+}
+
 /** What a gate took on the base, and counted when it last was green there or for a story; to compare with. */
 export type GateBaseline = z.infer<typeof GateBaseline>
 export const GateBaseline = z.object({

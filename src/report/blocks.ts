@@ -1,7 +1,7 @@
 // Markdown from data: the few blocks that every report on GitHub is made of. What they take is markdown already.
 import { link } from './escape.ts'
 import { type Columns, inMarkdown } from './sentence.ts'
-import { many } from './words.ts'
+import { many, shortCommit } from './words.ts'
 
 /** Empty without items. */
 export function table<T>(columns: Columns<T>, items: readonly T[]): string {
@@ -36,8 +36,8 @@ export function folded(title: string, body: string, open = false): string {
 
 /** A linked short commit id, or nothing where there is none. */
 export function commitLink(commit: string | null, repository: string): string {
-  if (commit === null || !/^[0-9a-f]{7,64}$/.test(commit)) return ''
-  return link(`\`${commit.slice(0, 7)}\``, `${repository}/commit/${commit}`)
+  const short = shortCommit(commit)
+  return short === '' ? '' : link(`\`${short}\``, `${repository}/commit/${commit}`)
 }
 
 /** The blocks one below the other; those that are empty are left out. */

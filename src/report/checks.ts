@@ -20,7 +20,7 @@ import {
 } from './parts.ts'
 import type { StoryView } from './stories.ts'
 import type { View } from './view.ts'
-import { costWords, dotted, humanMs, many } from './words.ts'
+import { costIfAny, dotted, humanMs, many } from './words.ts'
 
 /**
  * A check run as GitHub's API takes it; `conclusion` is null exactly while it is in progress. Where the check is required,
@@ -152,7 +152,7 @@ function storySummary(view: View, story: StoryView, word: string): string[] {
   const isSettled = standing === 'passed' || standing === 'skipped'
   const figures = dotted(
     markdownText(word, 100),
-    usage.costUsd > 0 ? costWords(usage) : '',
+    costIfAny(usage),
     ms > 0 ? humanMs(ms) : '',
     commitLink(commit, view.links.repository),
   )

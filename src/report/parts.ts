@@ -1,5 +1,5 @@
 // What comment, summary, pull request, checks and replies have in common: each part of a view as markdown.
-import type { GateResult } from '../model/gate.ts'
+import { type GateResult, isAdvice } from '../model/gate.ts'
 import type { TimelineEntry } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
 import { excerpt } from '../system/excerpt.ts'
@@ -10,7 +10,7 @@ import { OUTCOMES, RESULTS, STANDINGS } from './outcomes.ts'
 import { type Columns, inMarkdown, type Sentence } from './sentence.ts'
 import { byUrgency, type StoryView, shownBy } from './stories.ts'
 import { figuresOf, type View } from './view.ts'
-import { costWords, dotted, humanMs, many, testWords, tokens, usd, utc } from './words.ts'
+import { costIfAny, dotted, humanMs, many, testWords, tokens, usd, utc } from './words.ts'
 
 /** The title of a check has 255 characters, and what puts a mention out of action is one, too. */
 const LONGEST_LINE = 240
@@ -78,7 +78,7 @@ const STORIES: Columns<StoryView & { repository: string }> = [
   ['', 'text', ({ standing }) => STANDINGS[standing].sign],
   ['Story', 'text', nameCell],
   ['Attempts', 'figure', ({ attempts }) => (attempts === 0 ? '' : attempts)],
-  ['Cost', 'figure', ({ usage }) => (usage.costUsd === 0 ? '' : costWords(usage))],
+  ['Cost', 'figure', ({ usage }) => costIfAny(usage)],
   ['Time', 'figure', timeCell],
   ['Commit', 'text', ({ commit, repository }) => commitLink(commit, repository)],
 ]
@@ -118,11 +118,9 @@ export const GATES: Columns<GateResult> = [
 ]
 
 /** `✅ 40 passed`, `⚠️ exit 1: 38 passed, 2 failed (advisory)`. */
-function gateCell({ ok, advisory: isAdvisory, asItWas, ended, tests, flaky }: GateResult): {
-  text: string
-  most: number
-} {
-  const advisory = isAdvisory && asItWas !== true
+function gateCell(gate: GateResult): { text: string; most: number } {
+  const { ok, ended, tests, flaky } = gate
+  const advisory = isAdvice(gate)
   const counted = testWords(tests)
   const how = [oneLine(ended, 80), counted].filter((part) => part !== '').join(': ')
   const text = ok
@@ -132,11 +130,9 @@ function gateCell({ ok, advisory: isAdvisory, asItWas, ended, tests, flaky }: Ga
 }
 
 /** What the last attempt looked like: its gates, and the output of the one that failed, bounded. */
-export function failureBlock({ gates, failure }: StoryView, maxChars: number): string {
-  const red = gates.find((gate) => !gate.ok && !gate.advisory)
-  const output = (red?.output.trim() ? red.output : failure?.detail) ?? ''
+export function failureBlock({ gates, seen }: StoryView, maxChars: number): string {
   // Less than the block, which marks what it cuts itself.
-  const shown = excerpt(output.trim(), Math.max(0, maxChars - 100))
+  const shown = excerpt(seen?.output ?? '', Math.max(0, maxChars - 100))
   return stacked([table(GATES, gates.slice(0, 50)), shown === '' ? '' : codeBlock(shown, maxChars)]).trim()
 }
 
@@ -152,7 +148,7 @@ export const ATTEMPTS: Columns<TimelineEntry> = [
   ['Attempt', 'figure', ({ attempt }) => attempt],
   ['Result', 'word', ({ result }) => `${RESULTS[result].sign} ${RESULTS[result].word}`],
   ['Why', 'text', ({ summary }) => ({ text: summary, most: 200 })],
-  ['Cost', 'figure', (entry) => (entry.costUsd > 0 ? costWords(entry) : '')],
+  ['Cost', 'figure', costIfAny],
   ['Tokens', 'figure', ({ tokens: used }) => (used > 0 ? tokens(used) : '')],
   ['Time', 'figure', timeCell],
   ['Job', 'figure', ({ job }) => job],

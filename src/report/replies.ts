@@ -15,7 +15,7 @@ import { ATTEMPTS, heading, marker, progressBar, sentenceList, storyId } from '.
 import { type Columns, inMarkdown } from './sentence.ts'
 import { type Facts, type View, viewOf } from './view.ts'
 import type { Why } from './why.ts'
-import { costWords, hasCost, many, utc } from './words.ts'
+import { costIfAny, many, utc } from './words.ts'
 
 const COMMANDS: Columns<{ example: string; meaning: string }> = [
   ['Comment', 'text', ({ example }) => ({ code: example })],
@@ -60,7 +60,8 @@ export function whyReply(why: Why | null): string {
   const { story, stands, last, attempts, seen, said, help } = why
   const title = seen?.of ? `What the gate ${markdownText(seen.of, 60)} said` : 'What was seen'
   const output = seen === null ? '' : excerpt(seen.output, MOST_SEEN)
-  const spent = hasCost(story.usage) && story.usage.costUsd > 0 ? `, ${costWords(story.usage)} in all` : ''
+  const cost = costIfAny(story.usage)
+  const spent = cost === '' ? '' : `, ${cost} in all`
   return stacked([
     `#### ${STANDINGS[story.standing].sign} ${storyId(story.id)} ${markdownText(story.title, 120)}`,
     `How it stands: ${stands}.${last === null ? '' : ` **Last:** ${inMarkdown(last)}`}`,

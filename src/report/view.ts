@@ -24,7 +24,7 @@ import { headline, heldBack, inWork, outcomeNow, restsUntil, standingIn, tally }
 import { nextMove } from './next-move.ts'
 import { type Sentence, says } from './sentence.ts'
 import { barOf, blockedOf, lastFailed, type StoryView, storiesOf } from './stories.ts'
-import { costWords, hasCost, humanMs, NO_COST, ofMost, tokens, tokenWords, usd } from './words.ts'
+import { costLabel, humanMs, ofMost, tokens, tokenWords } from './words.ts'
 
 /** What reports need beside the state. */
 export type Facts = {
@@ -161,7 +161,7 @@ export function figuresOf(
   surface: Surface,
 ): [name: string, value: string][] {
   return [
-    ['Cost', hasCost(usage) ? ofMost(costWords(usage), most.costUsd, usd) : NO_COST],
+    ['Cost', costLabel(usage, most.costUsd)],
     ['Tokens', ofMost(tokenWords(usage), most.tokens, tokens)],
     ['Agent time', ofMost(humanMs(usage.agentSeconds * 1000), most.agentMs, humanMs)],
     ['Iterations', ofMost(String(iterations), most.iterations, String)],

@@ -16,9 +16,6 @@ export function whyOf(state: State, id: string | null, surface: Surface) {
   const wanted = id ?? lastFailed(state)
   const story = storiesOf(state).find((one) => one.id === wanted)
   if (story === undefined) return null
-  const { failure, gates } = story
-  const red = gates.find((gate) => !gate.ok && !gate.advisory)
-  const output = (red?.output.trim() ? red.output : failure?.detail)?.trim() ?? ''
   return {
     story,
     /** `blocked, 3 attempts`. */
@@ -27,8 +24,7 @@ export function whyOf(state: State, id: string | null, surface: Surface) {
     last: lastOf(story),
     /** The newest last. */
     attempts: numbered(state, story.id),
-    /** Of the last failure: the output of a gate, or more words. */
-    seen: story.standing === 'passed' || output === '' ? null : { of: red?.name ?? '', output },
+    seen: story.standing === 'passed' ? null : story.seen,
     /** What people said of it, for its next attempt; the newest last. */
     said: state.control.guidance[story.id] ?? [],
     /** What a person can do, the most telling first. */

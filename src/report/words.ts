@@ -31,8 +31,31 @@ export function costWords(usage: Pick<Usage, 'costUsd' | 'estimatedCostUsd'>): s
 export const NO_COST = 'not reported'
 
 /** Whether an agent that was called has told what it cost. */
-export function hasCost({ costUsd, calls }: Usage): boolean {
+export function hasCost({ costUsd, calls }: Pick<Usage, 'costUsd' | 'calls'>): boolean {
   return costUsd > 0 || calls === 0
+}
+
+/** What it cost, and nothing where that is nothing or not known. */
+export function costIfAny(usage: Pick<Usage, 'costUsd' | 'estimatedCostUsd'>): string {
+  return usage.costUsd > 0 ? costWords(usage) : ''
+}
+
+/** What it cost, of how much where there is a limit; where no agent has said it, that. */
+export function costLabel(
+  usage: Pick<Usage, 'costUsd' | 'estimatedCostUsd' | 'calls'>,
+  mostUsd: number | null = null,
+): string {
+  return hasCost(usage) ? ofMost(costWords(usage), mostUsd, usd) : NO_COST
+}
+
+/** `attempt 2 of 3`. A story may have had more already: in the file that it came from, or before the limit was lowered. */
+export function attemptOfMost(number: number, most: number | null): string {
+  return most === null || number > most ? `attempt ${number}` : `attempt ${number} of ${most}`
+}
+
+/** The short id of a commit; empty where it is none. */
+export function shortCommit(id: string | null): string {
+  return id !== null && /^[0-9a-f]{7,64}$/.test(id) ? id.slice(0, 7) : ''
 }
 
 /** `4 of 50`, or `4` without a limit. */

@@ -5,19 +5,7 @@ import { terminalText } from '../report/escape.ts'
 import { type Colour, OUTCOMES } from '../report/outcomes.ts'
 import { inPlain, type Sentence } from '../report/sentence.ts'
 import type { Header } from '../report/view.ts'
-import {
-  bar,
-  costWords,
-  hasCost,
-  humanMs,
-  leftWords,
-  many,
-  NO_COST,
-  ofMost,
-  tokenWords,
-  usd,
-  utc,
-} from '../report/words.ts'
+import { bar, costLabel, hasCost, humanMs, leftWords, many, tokenWords, utc } from '../report/words.ts'
 import { type Look, paint } from './line.ts'
 import { fit, pad, textWidth, wrap } from './width.ts'
 
@@ -63,7 +51,7 @@ function iterationOf({ iteration, most }: Header): string {
 }
 
 function costOf({ usage, most }: Header): string {
-  return hasCost(usage) ? ofMost(costWords(usage), most.costUsd, usd) : NO_COST
+  return costLabel(usage, most.costUsd)
 }
 
 function agentTime({ usage }: Header): string {

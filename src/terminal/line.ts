@@ -1,6 +1,7 @@
-// A line of a terminal or a job log as data, and how it is shown there. Its texts may be hostile.
+// How a line of a log is shown on a terminal or in a job's log. Its texts may be hostile.
 import { plainLines } from '../model/text.ts'
 import { terminalText } from '../report/escape.ts'
+import type { Line, Tagged } from '../report/log/line.ts'
 import type { Colour } from '../report/outcomes.ts'
 import { many } from '../report/words.ts'
 import { telling } from '../system/excerpt.ts'
@@ -20,17 +21,6 @@ export function lookOf(screen: Screen, noColour: boolean): Look {
     plain: !isTerminal,
   }
 }
-
-/** `[tag] text`; `mark` only where it can be shown; of a program's `output` the telling lines stand below. */
-export type Tagged = {
-  tag: string
-  text: string
-  colours?: readonly Colour[]
-  mark?: string
-  output?: string
-}
-/** `=== heading ===`; of what is too long, `end` stays. */
-export type Line = Tagged | { heading: string; end?: string }
 
 const CODES: Readonly<Record<Colour, number>> = {
   bold: 1,

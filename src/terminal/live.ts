@@ -1,6 +1,6 @@
 // Shows a run on a terminal: a live header over scrolling lines; plain lines in a pipe. An observer of the loop.
-import type { AgentEvent } from '../agents/agent.ts'
 import type { Ended } from '../loop/situation.ts'
+import type { AgentEvent } from '../model/agent-event.ts'
 import type { Event } from '../model/event.ts'
 import type { GateResult } from '../model/gate.ts'
 import type { Observer } from '../model/ports.ts'
@@ -8,22 +8,16 @@ import type { State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { mapTexts } from '../model/text.ts'
 import { findingLines } from '../report/findings.ts'
+import { agentLines } from '../report/log/agent.ts'
+import { eventLines } from '../report/log/events.ts'
+import { gateLines } from '../report/log/gates.ts'
+import { type Line, type LineFacts, warningLine } from '../report/log/line.ts'
+import { startLines, stepLines, waitedLine, waitLine } from '../report/log/steps.ts'
 import { nextMove } from '../report/next-move.ts'
 import { type Header, headerOf } from '../report/view.ts'
 import { humanMs } from '../report/words.ts'
 import { banner, countdown, type Field, lastBox, plainBanner } from './boxes.ts'
-import { type Line, type Look, lookOf, type Screen, shown } from './line.ts'
-import {
-  agentLines,
-  eventLines,
-  gateLines,
-  type LineFacts,
-  startLines,
-  stepLines,
-  waitedLine,
-  waitLine,
-  warningLine,
-} from './lines.ts'
+import { type Look, lookOf, type Screen, shown } from './line.ts'
 
 /** Steps that take long enough for a clock below the header. */
 const LONG: ReadonlySet<Step['kind']> = new Set(['agent', 'gates', 'verify', 'wait'])

@@ -2,7 +2,7 @@
 import type { Aggregate, FeatureRun, Total } from '../aggregate.ts'
 import { OUTCOMES } from '../outcomes.ts'
 import type { Columns } from '../sentence.ts'
-import { costWords, hasCost, humanMs, many, NO_COST, tokens, tokenWords, usd, utc } from '../words.ts'
+import { costLabel, humanMs, many, tokens, tokenWords, utc } from '../words.ts'
 import { html, icon, type Markup, nothing, section, table, words } from './markup.ts'
 import { page } from './page.ts'
 
@@ -45,7 +45,7 @@ function runColumns(hrefs: ReadonlyMap<string, string>): Columns<FeatureRun, Mar
     ],
     ['Stories', 'figure', ({ stories: { passed, total } }) => `${passed} of ${total}`],
     ['Jobs', 'figure', ({ jobs }) => jobs],
-    ['Cost', 'figure', ({ usage }) => (hasCost(usage) ? costWords(usage) : NO_COST)],
+    ['Cost', 'figure', ({ usage }) => costLabel(usage)],
     ['Tokens', 'figure', ({ usage }) => tokenWords(usage)],
     ['Agent time', 'figure', ({ usage }) => humanMs(usage.agentSeconds * 1000)],
     [
@@ -65,7 +65,7 @@ function nameOf({ feature, folder, isArchived }: FeatureRun, href: string | unde
 }
 
 const FIGURES: readonly (readonly [name: string, of: (total: Total) => string | number])[] = [
-  ['Cost', ({ costUsd, calls }) => (costUsd > 0 || calls === 0 ? usd(costUsd) : NO_COST)],
+  ['Cost', (total) => costLabel(total)],
   ['Tokens', ({ tokens: used }) => tokens(used)],
   ['Agent time', ({ agentSeconds }) => humanMs(agentSeconds * 1000)],
   ['Sessions', ({ calls }) => calls],

@@ -6,7 +6,7 @@ import { ITERATIONS } from '../parts.ts'
 import type { Columns } from '../sentence.ts'
 import type { StoryView } from '../stories.ts'
 import { MOST_TIMELINE, type View } from '../view.ts'
-import { costWords, hasCost, humanMs, many, NO_COST, tokens, tokenWords, usd, utc } from '../words.ts'
+import { costIfAny, costLabel, humanMs, many, tokens, tokenWords, usd, utc } from '../words.ts'
 import { folded, html, type Markup, nothing, table, words } from './markup.ts'
 
 /** Of the iterations that the state still tells of: what those that came to nothing cost, and how many they were. */
@@ -36,7 +36,7 @@ type Row = { story: StoryView; at: number }
 
 const STORIES: Columns<Row, Markup> = [
   ['Story', 'text', ({ story, at }) => html`<a href="#s${at}">${words(story.id, 64)}</a>`],
-  ['Cost', 'figure', ({ story: { usage } }) => (hasCost(usage) ? costWords(usage) : NO_COST)],
+  ['Cost', 'figure', ({ story: { usage } }) => costLabel(usage)],
   ['Tokens', 'figure', ({ story: { usage } }) => tokenWords(usage)],
   ['Time', 'figure', ({ story: { ms } }) => humanMs(ms)],
   ['Attempts', 'figure', ({ story: { attempts } }) => attempts],
@@ -74,7 +74,7 @@ const JOBS: Columns<Job> = [
   ['Ended (UTC)', 'text', ({ entries }) => utc(entries.at(-1)?.at ?? 0).replace(' UTC', '')],
   ['Passed', 'figure', (job) => countOf(job, 'passed')],
   ['Rejected', 'figure', (job) => countOf(job, 'rejected')],
-  ['Cost', 'figure', (job) => (job.costUsd > 0 ? costWords(job) : '')],
+  ['Cost', 'figure', costIfAny],
   ['Tokens', 'figure', (job) => tokens(job.tokens)],
   ['Time', 'figure', ({ ms }) => humanMs(ms)],
 ]

@@ -1,6 +1,7 @@
 // HTML by construction: whatever stands in a template is text, unless a template made it. Nothing of a state can be markup.
 import { oneLine, plainLines } from '../../model/text.ts'
 import { type Columns, LONGEST_ID, type Sentence } from '../sentence.ts'
+import { shortCommit } from '../words.ts'
 import { iconOf, SIGNS } from './icons.ts'
 
 /** What templates make, and nothing else can: it is known by its class, which no parsed JSON has. */
@@ -78,8 +79,10 @@ export function link(label: Value, url: string | null): Markup {
 
 /** A linked short commit id, or nothing where there is none. */
 export function commit(id: string | null, repository: string): Markup {
-  if (id === null || !/^[0-9a-f]{7,64}$/.test(id)) return nothing
-  return link(html`<code>${id.slice(0, 7)}</code>`, repository === '' ? null : `${repository}/commit/${id}`)
+  const short = shortCommit(id)
+  return short === ''
+    ? nothing
+    : link(html`<code>${short}</code>`, repository === '' ? null : `${repository}/commit/${id}`)
 }
 
 /** The part of a page under a heading; nothing without a body. */

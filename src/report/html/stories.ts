@@ -8,7 +8,7 @@ import { STANDINGS } from '../outcomes.ts'
 import { GATES } from '../parts.ts'
 import { byUrgency, type StoryView, shownBy } from '../stories.ts'
 import type { View } from '../view.ts'
-import { attemptWords, costWords, hasCost, humanMs, many } from '../words.ts'
+import { attemptWords, costIfAny, humanMs, many } from '../words.ts'
 import { commit, folded, html, icon, inHtml, type Markup, nothing, OPEN, table, words } from './markup.ts'
 
 /** UTF-16 units of a text and of an output: fewer, the more stories there are. */
@@ -78,7 +78,7 @@ function fullStory(story: StoryView, { view, room, places, pictures, isOpen }: A
   const { sign, word } = STANDINGS[standing]
   const figures = [
     attempts + givenBack > 0 ? attemptWords(story) : '',
-    hasCost(usage) && usage.costUsd > 0 ? costWords(usage) : '',
+    costIfAny(usage),
     ms > 0 ? humanMs(ms) : '',
   ].filter(Boolean)
   const summary = html`<summary><span class="sign" title="${word}">${icon(sign)}</span><b class="id">${words(id, 64)}</b> <span class="name">${words(title)}</span> <span class="figures">${figures.join(' · ')} ${commit(story.commit, view.links.repository)}</span>${aside === '' ? nothing : html`<small>${words(aside)}</small>`}</summary>`

@@ -5,9 +5,10 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import type { AgentEvent, SessionResult } from '../../../src/agents/agent.ts'
+import type { SessionResult } from '../../../src/agents/agent.ts'
 import { findAgent } from '../../../src/agents/registry.ts'
 import { runAgent } from '../../../src/agents/run.ts'
+import type { AgentEvent } from '../../../src/model/agent-event.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures/agents')

@@ -6,11 +6,11 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writ
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
-import type { AgentEvent } from '../../../src/agents/agent.ts'
 import { transcriptHead } from '../../../src/agents/readable.ts'
 import { available } from '../../../src/agents/ready.ts'
 import { findAgent } from '../../../src/agents/registry.ts'
 import { type AgentRequest, runAgent } from '../../../src/agents/run.ts'
+import type { AgentEvent } from '../../../src/model/agent-event.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
 
 let folder = ''

@@ -7,6 +7,11 @@ import type { Event } from '../../../src/model/event.ts'
 import { openAttempt } from '../../../src/model/job.ts'
 import type { State } from '../../../src/model/state.ts'
 import { type Check, commitStatusOf } from '../../../src/report/checks.ts'
+import { agentLines } from '../../../src/report/log/agent.ts'
+import { eventLines } from '../../../src/report/log/events.ts'
+import { gateLines } from '../../../src/report/log/gates.ts'
+import { warningLine } from '../../../src/report/log/line.ts'
+import { stepLines, waitLine } from '../../../src/report/log/steps.ts'
 import { MOST_CHARACTERS } from '../../../src/report/markdown.ts'
 import { nextMove } from '../../../src/report/next-move.ts'
 import { marker } from '../../../src/report/parts.ts'
@@ -14,14 +19,6 @@ import { helpReply, nothingReply, statusReply } from '../../../src/report/replie
 import { headerOf } from '../../../src/report/view.ts'
 import { banner, lastBox, plainBanner } from '../../../src/terminal/boxes.ts'
 import { type Look, shown } from '../../../src/terminal/line.ts'
-import {
-  agentLines,
-  eventLines,
-  gateLines,
-  stepLines,
-  waitLine,
-  warningLine,
-} from '../../../src/terminal/lines.ts'
 import { textWidth } from '../../../src/terminal/width.ts'
 import { built, reservedIn } from '../loop/samples.ts'
 import { every } from '../runs.ts'

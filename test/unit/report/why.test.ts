@@ -8,11 +8,11 @@ import type { Failure } from '../../../src/model/attempt.ts'
 import type { State } from '../../../src/model/state.ts'
 import { emptyUsage } from '../../../src/model/usage.ts'
 import { renderReport } from '../../../src/report/html/page.ts'
+import { eventLines } from '../../../src/report/log/events.ts'
 import { diffReply, whyReply } from '../../../src/report/replies.ts'
 import { inPlain } from '../../../src/report/sentence.ts'
 import { viewOf } from '../../../src/report/view.ts'
 import { whyOf } from '../../../src/report/why.ts'
-import { eventLines } from '../../../src/terminal/lines.ts'
 import { facts, poisoned, poisonedIds, REPOSITORY, states } from './poison.ts'
 import {
   complete,

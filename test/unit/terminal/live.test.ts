@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { agentWords } from '../../../src/terminal/lines.ts'
+import { agentWords } from '../../../src/report/log/agent.ts'
 import { Live } from '../../../src/terminal/live.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { reservedIn } from '../loop/samples.ts'

@@ -1,0 +1,30 @@
+// What happens while an agent's session runs, whichever agent it is.
+
+/** What happens while a session runs: for the live display, the transcript and the budget. */
+export type AgentEvent =
+  /** `goesOn`: behind what was said last, without a break. */
+  | { kind: 'text'; text: string; goesOn?: true }
+  | { kind: 'tool'; name: string; target: string | null }
+  /** What was used so far, absolute. */
+  | { kind: 'usage'; usage: Usage }
+  /** The vendor's usage limit was reached; `resetsAt` in epoch milliseconds. */
+  | { kind: 'limit'; resetsAt: number | null }
+  /** The vendor's program asks its server again; `status` is the HTTP status, null for a broken connection. */
+  | { kind: 'retry'; status: number | null; attempt: number }
+  | { kind: 'error'; message: string }
+  /** From Ralph, of a pipeline: what its steps do. `agent`: whose words come next, where it is not the run's own. */
+  | { kind: 'step'; text: string; agent: string | null }
+
+/**
+ * What a session used. `calls` counts sessions (1 for one that was started), `inputTokens` is everything sent,
+ * `cachedTokens` the part of it that came from the vendor's cache, `turns` the vendor's own count. Times in seconds.
+ */
+export type Usage = {
+  calls: number
+  inputTokens: number
+  outputTokens: number
+  cachedTokens: number
+  costUsd: number | null
+  agentSeconds: number
+  turns: number | null
+}
