@@ -4,7 +4,8 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { git, output, refuse } from './refuse.mjs'
+import { git } from './git.mjs'
+import { output, refuse } from './refuse.mjs'
 
 const folder = resolve(process.argv[2] ?? 'release')
 rmSync(folder, { recursive: true, force: true })
@@ -14,7 +15,7 @@ const args = ['pack', '--json', '--pack-destination', folder]
 const printed = execFileSync('npm', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
 const [{ filename, files }] = JSON.parse(printed)
 
-const distribution = git('.', 'ls-files', '--', 'dist').split('\n')
+const distribution = git('ls-files', '--', 'dist').split('\n')
 const wanted = new Set([...distribution, 'package.json', 'README.md', 'LICENSE'])
 const packed = new Set(files.map(({ path }) => path))
 refuse([

@@ -1,5 +1,4 @@
 // How the scripts of a release refuse: every mistake at once, where it is, and how to mend it; exit 64, as bad input has everywhere.
-import { execFileSync } from 'node:child_process'
 import { appendFileSync } from 'node:fs'
 
 /** Prints the mistakes and ends the process, where there are any. A mistake: `{ path, found, expected, fix }`. */
@@ -8,11 +7,6 @@ export function refuse(mistakes) {
   for (const { path, found, expected, fix } of mistakes)
     process.stderr.write(`error: ${path}: found ${found}, expected ${expected}\n  fix: ${fix}\n`)
   process.exit(64)
-}
-
-/** What a git command prints, without the last line break. Throws where it fails. */
-export function git(directory, ...args) {
-  return execFileSync('git', args, { cwd: directory, encoding: 'utf8', maxBuffer: 64 << 20 }).trimEnd()
 }
 
 /** Prints each value, and gives it to the steps behind this one where a workflow runs it. */

@@ -4,6 +4,9 @@ import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { findChrome } from '../../src/browser/find.ts'
+import { usualPlace } from './browser.ts'
+
+const ZIZMOR = '1.32.0'
 
 /** Need to what is missing for it, or null. */
 const NEEDS = {
@@ -15,6 +18,7 @@ const NEEDS = {
   'util-linux': () => programs('util-linux', 'setpriv', 'nsenter', 'prlimit'),
   postgres: () => postgres(),
   python: () => programs('python3', '/usr/bin/python3'),
+  zizmor: () => zizmor(),
   namespaces: () =>
     runs('unshare', '--mount', '--net', '--pid', '--fork', '--mount-proc', 'true')
       ? null
@@ -79,6 +83,21 @@ function chromeForAll(): string | null {
   const another = ['--reuid=65534', '--regid=65534', '--clear-groups']
   const isOpen = runs('setpriv', ...another, 'test', '-x', findChrome(null, process.env))
   return isOpen ? null : 'a Chrome or Chromium that every user may start'
+}
+
+/** Installs the version whose findings docs/security.md answers into the user's cache, once; then it is on the PATH of this process. */
+function zizmor(): string | null {
+  const folder = join(usualPlace().cache, `zizmor-${ZIZMOR}`)
+  const program = join(folder, 'bin', 'zizmor')
+  if (!runs(program, '--version')) {
+    const pip = join(folder, 'bin', 'pip')
+    const isInstalled =
+      runs('python3', '-m', 'venv', folder) &&
+      runs(pip, 'install', '--quiet', '--only-binary', ':all:', `zizmor==${ZIZMOR}`)
+    if (!isInstalled) return `zizmor ${ZIZMOR}, and it cannot be installed by python3 with venv and pip`
+  }
+  process.env.PATH = `${join(folder, 'bin')}:${process.env.PATH}`
+  return null
 }
 
 function putOnPath(): string | null {

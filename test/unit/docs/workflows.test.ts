@@ -7,6 +7,7 @@ import test from 'node:test'
 import { promisify } from 'node:util'
 import { parse } from 'yaml'
 import { ROOT } from '../../e2e/site.ts'
+import { lacks } from '../../machine/needs.ts'
 import { readPages } from './pages.ts'
 
 const starter = await readFile(join(ROOT, 'examples', 'ralph.yml'), 'utf8')
@@ -92,29 +93,82 @@ test('the token that works has no more permissions than the facts ask for, and t
   assert.equal(jobs.work.steps[0].with['persist-credentials'], false)
 })
 
-test("the project's own CI has a token that only reads, actions by their SHA, and no install script but that of Node", async () => {
-  const folder = join(ROOT, '.github', 'workflows')
-  for (const name of await readdir(folder)) {
-    const text = await readFile(join(folder, name), 'utf8')
-    const { permissions, jobs } = parse(text)
-    assert.deepEqual(permissions, { contents: 'read' }, name)
-    // The only expression is a value of the matrix, which no script holds.
-    assert.doesNotMatch(
-      text.replaceAll(/^ {6}[A-Z]+: \$\{\{ matrix\.[a-z]+ \}\}$/gm, ''),
-      /\bsecrets\.|\$\{\{|pull_request_target|permissions:(?!\n {2}contents: read\njobs:)/,
-      name,
-    )
-    for (const [, used = ''] of text.matchAll(/uses: (.*)/g)) {
-      assert.match(used, /^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/, name)
-    }
-    type Step = { uses?: string; run?: string; with?: Record<string, unknown> }
-    for (const { steps } of Object.values<{ steps: Step[] }>(jobs)) {
-      for (const { run = '', uses, with: inputs } of steps) {
-        if (uses?.startsWith('actions/checkout@')) assert.equal(inputs?.['persist-credentials'], false)
-        if (/npm (?:ci|install|i)\b/.test(run)) assert.match(run, /--ignore-scripts/)
-      }
+type Step = { uses?: string; run?: string; with?: Record<string, unknown>; env?: Record<string, string> }
+type Job = {
+  steps: Step[]
+  permissions?: Record<string, string>
+  needs?: string | string[]
+  environment?: string
+}
+const OWN = join(ROOT, '.github', 'workflows')
+const own = await Promise.all(
+  (await readdir(OWN)).map(async (name) => {
+    const text = await readFile(join(OWN, name), 'utf8')
+    const { permissions, jobs }: { permissions: object; jobs: Record<string, Job> } = parse(text)
+    return { name, text, permissions, jobs }
+  }),
+)
+
+test('zizmor finds nothing in the workflows of this repository', { skip: lacks('zizmor') }, async () => {
+  // Without a network: what it would ask GitHub is left out.
+  const args = ['--offline', '--persona=pedantic', '--no-progress', '--format=plain', '.github']
+  const run = promisify(execFile)('zizmor', args, { cwd: ROOT })
+  const { stdout } = await run.catch((error: { stdout: string; stderr: string }) =>
+    assert.fail(`${error.stdout}${error.stderr}`),
+  )
+  assert.match(stdout, /No findings to report/)
+})
+
+test('every workflow of this repository has actions by their SHA, no token in a checkout, and no expression in a script', () => {
+  assert.deepEqual(own.map(({ name }) => name).sort(), [
+    'ci.yml',
+    'nightly.yml',
+    'release-pr.yml',
+    'release.yml',
+    'scorecard.yml',
+  ])
+  for (const { name, text, jobs } of own) {
+    assert.doesNotMatch(text, /pull_request_target|write-all/, name)
+    for (const [, used = ''] of text.matchAll(/uses: (.*)/g))
+      assert.match(used, /^[\w-]+(?:\/[\w-]+)+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/, name)
+    for (const { run = '', uses, with: inputs } of Object.values(jobs).flatMap(({ steps }) => steps)) {
+      if (uses?.startsWith('actions/checkout@')) assert.equal(inputs?.['persist-credentials'], false, name)
+      if (/npm (?:ci|install|i)\b/.test(run)) assert.match(run, /--ignore-scripts/, name)
+      assert.doesNotMatch(run, /\$\{\{/, name)
     }
   }
+})
+
+test('what tests a change has a token that only reads, and no secret', () => {
+  for (const { name, text, permissions, jobs } of own.filter(({ name }) => /^(?:ci|nightly)/.test(name))) {
+    assert.deepEqual(permissions, { contents: 'read' }, name)
+    assert.doesNotMatch(text, /\bsecrets\./, name)
+    for (const job of Object.values(jobs)) assert.equal(job.permissions, undefined, name)
+  }
+})
+
+test('a release: what builds has no token that writes, what has one runs no package, and only npm and the attestation sign', () => {
+  for (const { name, permissions, jobs } of own.filter(({ name }) => name.startsWith('release'))) {
+    assert.deepEqual(permissions, {}, name)
+    for (const [id, { permissions: given = {}, steps }] of Object.entries(jobs)) {
+      const isBuilding = steps.some(({ run = '' }) => /npm (?:ci|run)/.test(run))
+      const isWriting = Object.values(given).includes('write')
+      assert.ok(!(isBuilding && isWriting), `${name}: ${id}`)
+      const isSigning = given['id-token'] === 'write'
+      assert.equal(isSigning, name === 'release.yml' && ['attest', 'npm'].includes(id), `${name}: ${id}`)
+    }
+  }
+  const { jobs } = own.find(({ name }) => name === 'release.yml') ?? assert.fail()
+  assert.equal(jobs.publish?.environment, 'release', 'a person approves')
+  assert.deepEqual(jobs.major?.needs, ['look', 'npm', 'canary'])
+  const secrets = Object.entries(jobs).filter(([, job]) => JSON.stringify(job).includes('secrets.'))
+  assert.deepEqual(
+    secrets.map(([id]) => id),
+    ['canary'],
+  )
+})
+
+test('one package may run a script at its installation', async () => {
   const { packages } = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8'))
   const withScripts = Object.keys(packages).filter((path) => packages[path].hasInstallScript === true)
   assert.deepEqual(withScripts, ['node_modules/esbuild', 'node_modules/node'])
