@@ -40,6 +40,8 @@ export type Expected = {
   /** Links that the files cannot hold: path -> target. */
   links?: Record<string, string>
   stories?: ExpectedStory[]
+  /** Instead of a long list: how many stories. */
+  count?: number
   /** A session has to plan from prose: no document has stories. */
   session?: boolean
   /** Nothing is found by itself. */
@@ -51,6 +53,8 @@ export type Expected = {
   mentions?: string[]
   /** What the refusal holds. */
   refused?: string[]
+  /** No story: what the refusal, or the notes where a session may go on from here, hold. */
+  told?: string[]
 }
 
 export type Answer = {
@@ -105,6 +109,7 @@ export async function answerOf(name: string): Promise<Answer> {
 async function read(workTree: string, from: readonly string[] | null): Promise<Answer> {
   try {
     const files = await readDocumentFiles({ workTree }, from)
+    if (files.length === 0 && from === null) return NOTHING
     const result = readDocuments(files)
     if (!result.ok)
       return { ...NOTHING, found: files.length, refused: new UserError(result.mistakes).message }
@@ -138,20 +143,28 @@ function inOrder(stories: readonly Story[]): Story[] {
 
 /** Every difference, in a line each; none where the answer is what a person expects. */
 export function differences(expected: Expected, answer: Answer): string[] {
-  const { stories = [], refused, session = false, nothing = false } = expected
+  const { stories = [], count, refused, told, session = false, nothing = false } = expected
   const { background = [], learnings = [], mentions = [] } = expected
   if (refused !== undefined) {
     if (answer.refused === null) return [`not refused: ${answer.stories.length} stories`]
     return missing('refusal', refused, answer.refused)
   }
+  if (told !== undefined)
+    return [
+      ...answer.stories.map(({ id, title }) => `false story: ${id} ${title}`),
+      ...missing('message', told, answer.refused ?? answer.notes.join('\n')),
+    ]
   if (answer.refused !== null) return [`refused: ${oneLine(answer.refused)}`]
   const found: string[] = []
   if (session && answer.prose.length === 0) found.push('no prose is left for a session')
   if (nothing && answer.found > 0) found.push(`${answer.found} files are found`)
+  if (!nothing && answer.found === 0) found.push('nothing is found')
   const notes = answer.notes.join('\n')
+  if (count !== undefined && answer.stories.length !== count)
+    found.push(`${answer.stories.length} stories instead of ${count}`)
   return [
     ...found,
-    ...storyDifferences(stories, answer.stories),
+    ...(count === undefined ? storyDifferences(stories, answer.stories) : []),
     ...missing('context.md', background, answer.context),
     ...missing('learnings', learnings, answer.learnings.join('\n')),
     ...missing('notes', mentions, notes),
@@ -167,8 +180,10 @@ function storyDifferences(expected: readonly ExpectedStory[], got: readonly Stor
   const matched = new Set(pairs.values())
   const lost = expected.filter((one) => !pairs.has(one)).map((one) => `lost: ${one.id ?? ''} ${one.title}`)
   const isFalse = got.filter((one) => !matched.has(one)).map((one) => `false story: ${one.id} ${one.title}`)
-  const wanted = expected.map((one) => pairs.get(one)?.id).filter((id) => id !== undefined)
-  const order = got.filter((one) => matched.has(one)).map(({ id }) => id)
+  // Where a story stands that is done makes no difference to a run.
+  const todo = expected.filter(({ done = false }) => !done).map((one) => pairs.get(one))
+  const wanted = todo.filter((one) => one !== undefined).map(({ id }) => id)
+  const order = got.map(({ id }) => id).filter((id) => wanted.includes(id))
   const isOrdered = wanted.join(' ') === order.join(' ')
   return [
     ...lost.map((line) => line.replace(/ +/g, ' ')),

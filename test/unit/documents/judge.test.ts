@@ -53,8 +53,24 @@ test('each kind of difference is reported', () => {
   for (const [name, got, wanted] of cases) assert.deepEqual(differences(EXPECTED, got), wanted, name)
   const fewer = answer([{ ...first, acceptanceCriteria: ['A code'] }, second ?? {}])
   assert.match(differences(EXPECTED, fewer).join('\n'), /^1\.1 Sign in: 1 criteria instead of 2/)
-  const order = answer([{ ...second, dependsOn: [] }, first ?? {}])
-  assert.match(differences(EXPECTED, order).join('\n'), /order: 1\.2 1\.1 instead of 1\.1 1\.2/)
+  const order = answer([
+    { ...second, dependsOn: [] },
+    { ...first, passes: false },
+  ])
+  const stories = (EXPECTED.stories ?? []).map((one) => ({ ...one, done: false }))
+  assert.match(
+    differences({ ...EXPECTED, stories }, order).join('\n'),
+    /order: 1\.2 1\.1 instead of 1\.1 1\.2/,
+  )
+  const told = { format: 'any', why: 'any', told: ['Linear'] }
+  assert.deepEqual(
+    differences(told, answer(STORIES, { stories: [], notes: ['a Linear export is not read'] })),
+    [],
+  )
+  assert.deepEqual(differences(told, answer([first ?? {}])), [
+    'false story: 1.1 Sign in',
+    'message without: Linear',
+  ])
   const refusal = { format: 'any', why: 'any', refused: ['two features'] }
   assert.deepEqual(differences(refusal, answer()), ['not refused: 2 stories'])
 })
