@@ -22,7 +22,7 @@ import { costByPrices, settled } from './cost.ts'
 import type { Homes } from './home.ts'
 import { type Asked, type PromptSources, promptOf } from './prompts.ts'
 import { type AgentRequest, runAgent } from './run.ts'
-import { markersAtEnd, readExpectation, readSignals } from './signals.ts'
+import { markersAtEnd, readExpectation, readLastWords, readSignals } from './signals.ts'
 
 export type SessionsOptions = PromptSources &
   Pick<AgentRequest, 'vendor' | 'cwd' | 'idleTimeoutMs' | 'redactor' | 'mark' | 'onEvent'> & {
@@ -140,12 +140,15 @@ export function createSessions(options: SessionsOptions): AgentPort {
 
   function worked({ result, message, finalText, usage }: Said): Session {
     const { done, notDone, stuck, learnings } = readSignals(finalText)
+    const { summary, next } = readLastWords(finalText)
     return {
       status: STATUSES.get(result.status) ?? 'failed',
       message,
       resetsAt: result.resetsAt,
       hints: { done, notDone, stuck: stuck === null ? null : oneLine(stuck) },
       learnings: learnings.map(oneLine),
+      ...(summary === '' ? {} : { summary: oneLine(summary) }),
+      ...(next === '' ? {} : { next: oneLine(next) }),
       usage,
     }
   }

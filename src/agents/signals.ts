@@ -116,6 +116,35 @@ function evidenceIn(texts: readonly string[]): StoryEvidence[] {
   })
 }
 
+/** What the agent itself says of its work; empty where it says nothing. */
+export type LastWords = { summary: string; next: string }
+
+/** Behind these words an agent leaves a hint for the next session. */
+const NEXT = /^(?:[*_]{2})?note for next(?: iteration)?:?(?:[*_]{2})?:?\s*(\S.*)$/i
+
+/** The last paragraph that is no marker, no heading and no rule, and the note for next (or the RECOMMENDATION of a status block). */
+export function readLastWords(finalText: string): LastWords {
+  const lines = linesOf(finalText)
+  const status = statusLines(lines)
+  const isProse = (line: string, index: number) =>
+    !status.includes(index) &&
+    markersOnLine(line) === null &&
+    !/^(?:RALPH_DONE$|#|-{3,}|\||<stuck>)/.test(line)
+  const prose = lines.map((line, index) => (line !== '' && isProse(line, index) ? line : ''))
+  const noted = prose.findLast((line) => NEXT.test(line)) ?? ''
+  const words = prose.filter((line) => !NEXT.test(line))
+  const end = words.findLastIndex((line) => line !== '') + 1
+  const begin = words.slice(0, end).lastIndexOf('') + 1
+  const next = NEXT.exec(noted)?.[1] ?? statusValues(lines).get('RECOMMENDATION') ?? ''
+  return {
+    summary: plain(words.slice(Math.max(begin, end - PARAGRAPH_LINES), end).join(' '), WORDS_LIMIT),
+    next: plain(next, WORDS_LIMIT),
+  }
+}
+
+const PARAGRAPH_LINES = 8
+const WORDS_LIMIT = 300
+
 /** Trimmed lines; those inside a code fence (as CommonMark has it; an open one runs to the end) are empty. */
 function linesOf(text: string): string[] {
   let fence: string | null = null
@@ -196,18 +225,27 @@ function markerOf(tag: Tag, content: string): Marker | null {
   return word === undefined ? null : { kind: word.kind, text: plain(content.slice(colon + 1), word.limit) }
 }
 
-/** The last `---RALPH_STATUS---` block; the template itself (`COMPLETE | IN_PROGRESS`) has no value we know. */
-function statusBlock(lines: readonly string[]): Pick<Signals, 'done' | 'notDone' | 'stuck'> {
+/** The numbers of the lines of the last `---RALPH_STATUS---` block, with both of its rules. */
+function statusLines(lines: readonly string[]): number[] {
   const begin = lines.lastIndexOf('---RALPH_STATUS---')
-  if (begin === -1) return { done: false, notDone: false, stuck: null }
+  if (begin === -1) return []
   const length = lines.slice(begin + 1).findIndex((line) => /^---.*---$/.test(line))
-  const block = lines.slice(begin + 1, begin + (length === -1 ? 30 : 1 + length))
-  const values = new Map(
-    block.flatMap((line) => {
-      const [, key, value] = /^([A-Z_]+)\s*:\s*(.*)$/.exec(line) ?? []
+  const last = Math.min(lines.length - 1, length === -1 ? begin + 29 : begin + 1 + length)
+  return Array.from({ length: last - begin + 1 }, (_, index) => begin + index)
+}
+
+function statusValues(lines: readonly string[]): Map<string, string> {
+  return new Map(
+    statusLines(lines).flatMap((index) => {
+      const [, key, value] = /^([A-Z_]+)\s*:\s*(.*)$/.exec(lines[index] ?? '') ?? []
       return key === undefined || value === undefined ? [] : [[key, value.trim()] as const]
     }),
   )
+}
+
+/** The last `---RALPH_STATUS---` block; the template itself (`COMPLETE | IN_PROGRESS`) has no value we know. */
+function statusBlock(lines: readonly string[]): Pick<Signals, 'done' | 'notDone' | 'stuck'> {
+  const values = statusValues(lines)
   const is = (key: string, value: string): boolean => values.get(key)?.toUpperCase() === value
   const isFailing = is('TESTS_STATUS', 'FAILING')
   const isBlocked = is('STATUS', 'BLOCKED')

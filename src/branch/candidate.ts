@@ -4,12 +4,13 @@ import type { CatFile } from '../git/cat-file.ts'
 import { newlyIgnored } from '../git/hidden-changes.ts'
 import { objectId } from '../git/objects.ts'
 import type { WorkTree } from '../git/work-tree.ts'
-import { passedEntry, passStory } from '../loop/settled.ts'
+import { agentSummary, passedEntry, passStory } from '../loop/settled.ts'
 import type { AttemptIn, Failure } from '../model/attempt.ts'
 import type { Change, Examination } from '../model/change.ts'
 import { ownFiles } from '../model/paths.ts'
 import type { Inspection } from '../model/ports.ts'
 import type { Kept, State } from '../model/state.ts'
+import { oneLine } from '../model/text.ts'
 import { prdFile, progressFile, storyMessage } from '../report/files.ts'
 import { shownPath } from '../system/path-text.ts'
 import type { Commits } from './commits.ts'
@@ -32,6 +33,7 @@ export async function inspect(
   state: State,
   attempt: AttemptIn<'worked'>,
   builtAt: number,
+  agentHead: string | null,
 ): Promise<Inspected> {
   const { tree, commits, redact } = tools
   const { git, objects, index } = tree
@@ -39,7 +41,9 @@ export async function inspect(
   const { changed: inside, removed } = await tree.submodules.changed()
   inside.push(...(await tree.removeForeign()))
   if (inside.length > 0) return refused(submoduleFailure(inside.map(wordOf)))
-  const own = await ownTexts(tools, state, attempt, builtAt)
+  const message = agentHead === null ? null : await agentsMessage(objects, state.green, agentHead)
+  const summary = message === null ? {} : { summary: oneLine(redact(message)) }
+  const own = await ownTexts(tools, state, attempt, { empty: false, builtAt, ...summary })
   for (const [path, bytes] of own) await tree.writeOwn(path, bytes)
   const staged = await tree.stage(state.green, true)
   if ('unreadable' in staged) {
@@ -58,13 +62,14 @@ export async function inspect(
   const hidden = await newlyIgnored(git, objects, state.green, theirs)
   if (hidden.length > 0) return refused(hiddenFailure(hidden.map(wordOf)))
   const made = await index.tree(state.green)
-  const message = storyMessage(state, attempt.storyId, attempt.iteration, redact)
-  const commit = await commits.commit(made, [state.green], message)
+  const words = agentSummary(attempt, summary)
+  const text = storyMessage(state, attempt.storyId, attempt.iteration, redact, words)
+  const commit = await commits.commit(made, [state.green], text)
   // The gates must run on the candidate's bytes: what was reset in the index is restored in the work tree too.
   if (foreign.length > 0) await tree.toTree(made)
   await tree.asStored(made, theirs)
   const remarks = [...seen.remarks, ...removedRemark(removed.map(wordOf))]
-  const candidate = { commit, empty: theirs.length === 0, remarks, builtAt }
+  const candidate = { commit, empty: theirs.length === 0, remarks, ...summary, builtAt }
   return { inspection: { kind: 'candidate', candidate }, paths: theirs.map(({ path }) => path) }
 }
 
@@ -77,10 +82,9 @@ async function ownTexts(
   { tree, redact }: CandidateTools,
   state: State,
   attempt: AttemptIn<'worked'>,
-  builtAt: number,
+  built: Parameters<typeof passStory>[2],
 ): Promise<Map<string, Buffer>> {
   const files = ownFiles(state)
-  const built = { empty: false, builtAt }
   const progress = [...state.progress, passedEntry(state, attempt, built)]
   const passing = passStory({ ...state, progress }, attempt, built)
   const before = await tree.objects.text(`${state.green}:${files.progress}`)
@@ -92,6 +96,36 @@ async function ownTexts(
     [files.progress, Buffer.from(progressFile(passing, before, redact))],
   ])
 }
+
+/** More commits than an agent makes in one session. */
+const MOST_COMMITS = 50
+
+/**
+ * The message of the newest commit that the agent made itself on top of the green one; null where it made none, or where its
+ * HEAD is somebody else's work.
+ */
+async function agentsMessage(objects: CatFile, green: string, head: string): Promise<string | null> {
+  const newest = await commitAt(objects, head)
+  let at: string | null = head
+  for (let count = 0; count < MOST_COMMITS && at !== null; count += 1) {
+    if (at === green) return at === head ? null : (newest?.message ?? null)
+    at = (await commitAt(objects, at))?.parent ?? null
+  }
+  return null
+}
+
+/** A commit that an agent wrote is hostile: what cannot be read is none. */
+async function commitAt(objects: CatFile, id: string) {
+  const found = await objects.info(id).catch(() => null)
+  if (found?.type !== 'commit' || found.size > MOST_COMMIT_BYTES) return null
+  const text = (await objects.contents(id).catch(() => null))?.toString('utf8') ?? ''
+  const end = text.indexOf('\n\n')
+  const head = end === -1 ? text : text.slice(0, end)
+  const message = end === -1 ? '' : text.slice(end + 2)
+  return { parent: /^parent ([0-9a-f]+)$/m.exec(head)?.[1] ?? null, message }
+}
+
+const MOST_COMMIT_BYTES = 100_000
 
 /** Attributes may turn our own files into something else on their way into the index: there they stand as they were written. */
 async function storeBytes(

@@ -140,7 +140,13 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
     inspect: (state, attempt, builtAt) =>
       after(state.green, async () => {
-        const { inspection, paths } = await inspect(tools, state, attempt, builtAt)
+        const { inspection, paths } = await inspect(
+          tools,
+          state,
+          attempt,
+          builtAt,
+          snapshot.foundHead ?? null,
+        )
         if (inspection.kind === 'candidate')
           gated = { green: state.green, commit: inspection.candidate.commit, paths }
         return inspection

@@ -24,6 +24,8 @@ export type Snapshot = {
   moved: MovedRef[]
   /** The states of runs, which move with every run in the clone, begin so. */
   states: string
+  /** Where HEAD led when the clone was last put back: an object id, or null. */
+  foundHead?: string | null
 }
 
 const FILES = [
@@ -80,7 +82,7 @@ export async function restoreClone(git: Git, snapshot: Snapshot): Promise<MovedR
     if (!isFolderNow(join(git.clone.commonDir, 'objects'))) throw new Error('there are no objects')
     const now = await readRegular(head)
     if (now === null || !now.equals(snapshot.head)) await replaceFile(head, snapshot.head)
-    return await putRefsBack(git, snapshot)
+    return await putRefsBack(git, snapshot, now)
   } catch (error) {
     throw (await hasCommits(git, snapshot)) ? error : repositoryGone(git, snapshot)
   }
@@ -139,9 +141,10 @@ async function putFilesBack(git: Git, snapshot: Snapshot): Promise<void> {
  * A person may work in the same clone, and their commits must not be lost: on a laptop only Ralph's own refs are put
  * back, and of the others it is said which have moved.
  */
-async function putRefsBack(git: Git, snapshot: Snapshot): Promise<MovedRef[]> {
+async function putRefsBack(git: Git, snapshot: Snapshot, head: Buffer | null): Promise<MovedRef[]> {
   const { whole, refs, others, states } = snapshot
   const now = await git.cloneRefs()
+  snapshot.foundHead = headIn(head, now)
   const away = [...refs].filter(([ref, at]) => now.get(ref) !== at)
   const fresh = whole ? [...now.keys()].filter((ref) => !refs.has(ref)) : []
   const updates: RefUpdate[] = away
@@ -158,6 +161,12 @@ async function putRefsBack(git: Git, snapshot: Snapshot): Promise<MovedRef[]> {
     .filter(({ ref, from, to }) => from !== to && !refs.has(ref) && !ref.startsWith(states))
   snapshot.moved = addMoves(snapshot.moved, moved)
   return moved
+}
+
+function headIn(head: Buffer | null, refs: ReadonlyMap<string, string>): string | null {
+  const text = head?.toString('utf8').trim() ?? ''
+  const at = text.startsWith(SYMBOLIC) ? (refs.get(text.slice(SYMBOLIC.length)) ?? '') : text
+  return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(at) ? at : null
 }
 
 /** Moves the clone's branch to a commit, HEAD onto that branch, and the clone's index to ours: a clean checkout. */

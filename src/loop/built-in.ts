@@ -48,7 +48,7 @@ ${GATES}
 ${PUT_BACK} your attempt.
 ${NO_SERVERS}
 ${LEARN}
-- When the story is done, end with a line of its own: <ralph>DONE</ralph>
+- When the story is done, sum up what you did, then on its own line: <ralph>DONE</ralph>
 - When it cannot be done, end with a line of its own instead: <stuck>the reason, and what a person must do</stuck>
 
 ${FEATURE}${LEARNINGS}${sections({ progress: 'The last iterations' })}\

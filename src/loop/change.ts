@@ -7,7 +7,7 @@ import type { Afterwards } from '../model/pipeline.ts'
 import type { Job, State, StoryRecord, TimelineEntry, Verification } from '../model/state.ts'
 import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
 import { closedBreaker } from './breaker.ts'
-import { notesWith, progressEntry } from './notes.ts'
+import { notesWith, progressEntry, withoutDone } from './notes.ts'
 
 const TIMELINE = 200
 
@@ -200,6 +200,7 @@ export function entryOf(
   status: 'PASSED' | 'FAILED',
   next: string,
   at: number,
+  done: string,
 ): string {
   const story = state.prd.userStories.find((candidate) => candidate.id === attempt.storyId)
   return progressEntry({
@@ -208,14 +209,16 @@ export function entryOf(
     title: story?.title ?? '',
     status,
     completedAt: new Date(at).toISOString(),
+    done,
     learning: sessionOf(attempt)?.learnings.join('; ') ?? '',
     next,
   })
 }
 
-/** The state with an entry that the next commit writes into progress.txt. */
+/** The state with an entry that the next commit writes into progress.txt; prompts have room for less of it. */
 export function logged(state: State, entry: string): State {
-  return { ...state, progress: [...state.progress, entry], recent: [...state.recent, entry].slice(-3) }
+  const recent = [...state.recent, withoutDone(entry)].slice(-3)
+  return { ...state, progress: [...state.progress, entry], recent }
 }
 
 /** The first gate that failed and blocks. */

@@ -32,6 +32,8 @@ export type ProgressEntry = {
   title: string
   status: 'PASSED' | 'FAILED' | 'SKIPPED' | 'RETURNED' | 'RESET'
   completedAt: string
+  /** What the agent wrote of its work; left out where it wrote nothing. */
+  done?: string
   learning: string
   next: string
 }
@@ -53,11 +55,24 @@ export function progressEntry(entry: ProgressEntry): string {
 ## Iteration ${entry.iteration} - ${value(entry.storyId)}: ${value(entry.title)}
 **Status:** ${entry.status}
 **Completed:** ${value(entry.completedAt)}
-**Learning:** ${value(entry.learning, 600)}
+${entry.done === undefined || oneLine(entry.done) === '' ? '' : `${DONE} ${inAgentsWords(value(entry.done))}\n`}**Learning:** ${value(entry.learning, 600)}
 **Note for next:** ${value(entry.next)}
 
 ---
 `
+}
+
+const DONE = '**What was done:**'
+
+/** An entry for a prompt: what the code shows is not written there again. */
+export function withoutDone(entry: string): string {
+  const lines = entry.split('\n')
+  return lines.filter((line) => !line.startsWith(DONE)).join('\n')
+}
+
+/** Marks a text as the agent's own: no gate and no person has looked at it. */
+export function inAgentsWords(text: string): string {
+  return `in the agent's words: ${oneLine(text)}`
 }
 
 function value(text: string, max = 300): string {

@@ -158,6 +158,7 @@ function failure(message: string): Ended {
 /** One session of all that the steps had: what each used counts, and the first that did not go well speaks for all. */
 export function foldSessions({ sessions, others, ended }: Walked): Session {
   const done = sessions.some(({ hints }) => hints.done)
+  const worker = sessions.findLast(({ summary }) => summary !== undefined)
   return {
     status: 'finished',
     message: sessions.at(-1)?.message ?? '',
@@ -166,6 +167,8 @@ export function foldSessions({ sessions, others, ended }: Walked): Session {
     ...ended,
     usage: usageOf(sessions),
     learnings: sessions.flatMap(({ learnings }) => learnings),
+    ...(worker?.summary === undefined ? {} : { summary: worker.summary }),
+    ...(worker?.next === undefined ? {} : { next: worker.next }),
     ...(others.length === 0 ? {} : { others }),
   }
 }

@@ -3,7 +3,7 @@
 
 import type { Attempt, Candidate, Failure } from '../model/attempt.ts'
 import type { EventOf } from '../model/event.ts'
-import type { Story } from '../model/feature.ts'
+import type { LastResult, Story } from '../model/feature.ts'
 import { isGated } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Kept, State, TimelineEntry } from '../model/state.ts'
@@ -26,7 +26,7 @@ import {
   withSteps,
 } from './change.ts'
 import { withTests } from './gate-memory.ts'
-import { peopleNotes, progressEntry, TRY_AGAIN } from './notes.ts'
+import { inAgentsWords, peopleNotes, progressEntry, TRY_AGAIN } from './notes.ts'
 import { sizedUp } from './planned.ts'
 
 export function rejected(state: State, { storyId, kept, at }: EventOf<'rejected'>, limits: Limits): State {
@@ -36,7 +36,10 @@ export function rejected(state: State, { storyId, kept, at }: EventOf<'rejected'
   const retried = withoutAttempt(strike(state, storyId, failure.summary, limits), storyId)
   const saved = { ...retried, kept: withKept(state.kept, attempt, kept) }
   const charged = charge(saved, attempt, 'rejected', failure.summary, at)
-  const written = logged(charged, entryOf(state, attempt, 'FAILED', failure.summary, at))
+  const written = logged(
+    charged,
+    entryOf(state, attempt, 'FAILED', failure.summary, at, agentSummary(attempt, {})),
+  )
   const noted = withRecord(written, storyId, (record) => ({
     ...record,
     failure,
@@ -146,13 +149,19 @@ export const UNCHANGED = "without a change, by a judge's word"
 export const UNGATED = 'without a gate'
 
 /** Whether no gate saw the change that the story passed with. */
-export function passedUngated({ passes, lastResult }: Story): boolean {
-  return passes && lastResult?.imported !== true && lastResult?.summary === UNGATED
+export function passedUngated(story: Story): boolean {
+  return passedAs(story, 'ungated', UNGATED)
 }
 
 /** Whether a judge's word, and no change that gates could see, passed the story in this run. */
-export function passedUnchanged({ passes, lastResult }: Story): boolean {
-  return passes && lastResult?.imported !== true && lastResult?.summary === UNCHANGED
+export function passedUnchanged(story: Story): boolean {
+  return passedAs(story, 'unchanged', UNCHANGED)
+}
+
+/** Earlier versions wrote it as the summary alone, which is the agent's own where `how` stands. */
+function passedAs({ passes, lastResult }: Story, how: LastResult['how'], summary: string): boolean {
+  if (!passes || lastResult === null || lastResult.imported === true) return false
+  return lastResult.how === how || (lastResult.how === undefined && lastResult.summary === summary)
 }
 
 /** The smaller stories that it was split into; empty for every other. */
@@ -161,7 +170,7 @@ export function splitInto({ skipped, extra }: Story): string[] {
   return skipped && Array.isArray(parts) ? parts.map(String) : []
 }
 
-type Built = Pick<Candidate, 'empty' | 'builtAt'>
+type Built = Pick<Candidate, 'empty' | 'builtAt' | 'summary'>
 
 export function accepted(
   state: State,
@@ -201,6 +210,8 @@ export function accepted(
  */
 export function passStory(state: State, attempt: Attempt, built: Built): State {
   const { storyId, iteration, number } = attempt
+  const how = howPassed(state, storyId, built.empty)
+  const words = agentSummary(attempt, built)
   const prd = mapStory(state.prd, storyId, (story) => ({
     ...story,
     passes: true,
@@ -208,7 +219,8 @@ export function passStory(state: State, attempt: Attempt, built: Built): State {
     lastResult: {
       completedAt: new Date(built.builtAt).toISOString(),
       commit: null,
-      summary: howPassed(state, storyId, built.empty),
+      summary: words === '' ? how : inAgentsWords(words),
+      ...(HOW[how] === undefined ? {} : { how: HOW[how] }),
       iteration,
       attempts: number,
     },
@@ -226,7 +238,27 @@ function howPassed(state: State, storyId: string, empty: boolean): string {
   return isGated(state.job, tags) ? 'every gate passed' : UNGATED
 }
 
+const HOW: Readonly<Record<string, 'unchanged' | 'ungated'>> = {
+  [UNCHANGED]: 'unchanged',
+  [UNGATED]: 'ungated',
+}
+
+/** What the agent wrote of its work: the message of its own commit, else its last words; empty where it wrote nothing. */
+export function agentSummary(attempt: Attempt, { summary }: Pick<Built, 'summary'>): string {
+  return summary ?? sessionOf(attempt)?.summary ?? ''
+}
+
 /** progress.txt's entry of a passing attempt. */
-export function passedEntry(state: State, attempt: Attempt, { empty, builtAt }: Built): string {
-  return entryOf(state, attempt, 'PASSED', howPassed(state, attempt.storyId, empty), builtAt)
+export function passedEntry(state: State, attempt: Attempt, built: Built): string {
+  const how = howPassed(state, attempt.storyId, built.empty)
+  const next = sessionOf(attempt)?.next
+  const done = agentSummary(attempt, built)
+  return entryOf(
+    state,
+    attempt,
+    'PASSED',
+    next === undefined ? how : inAgentsWords(next),
+    built.builtAt,
+    done,
+  )
 }

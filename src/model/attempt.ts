@@ -23,6 +23,10 @@ export const Session = z.object({
   resetsAt: z.nullable(z.number()),
   hints: z.object({ done: z.boolean(), notDone: z.boolean(), stuck: z.nullable(z.string()) }),
   learnings: z.array(z.string()),
+  /** The agent's last words on what it did, on one line; its own, and checked by nobody. */
+  summary: z.exactOptional(z.string()),
+  /** What it leaves to whoever works next, on one line. */
+  next: z.exactOptional(z.string()),
   /** The tree as a set-up session left it, before this one: now, or in the kept work that it grew from. Empty: not known. */
   setUp: z.exactOptional(z.string()),
   /** What the step of a pipeline printed that ended it, bounded. */
@@ -47,6 +51,8 @@ export const Candidate = z.object({
   wasRed: z.exactOptional(z.literal(true)),
   /** What the guard and the watchers saw and did not refuse, for the check. */
   remarks: z.array(z.string()),
+  /** The message of the commit that the agent made itself, on one line. */
+  summary: z.exactOptional(z.string()),
   /** Epoch milliseconds. */
   builtAt: z.number(),
 })

@@ -35,6 +35,8 @@ export const LastResult = z.object({
   completedAt: z.nullable(z.string()),
   commit: z.nullable(z.string()),
   summary: z.string(),
+  /** Where no gate saw a change of it: a judge's word alone, or no gate that runs for it. */
+  how: z.exactOptional(z.enum(['unchanged', 'ungated'])),
   iteration: z.exactOptional(z.number()),
   attempts: z.exactOptional(z.number()),
   costUsd: z.exactOptional(z.number()),

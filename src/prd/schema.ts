@@ -133,6 +133,7 @@ export const lastResultShape: Shape<LastResult> = {
   completedAt: time,
   commit: or(commit, nothing),
   summary: or(anyText, () => ''),
+  how: z.exactOptional(z.enum(['unchanged', 'ungated'])),
   iteration: z.exactOptional(amount),
   attempts: z.exactOptional(amount),
   costUsd: z.exactOptional(amount),

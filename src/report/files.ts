@@ -71,17 +71,34 @@ export function progressFile(state: State, before: string | null, redact: Change
 
 /**
  * The commit message of a story that passed; the trailers link commit, story and run (design 3). `redact` takes secrets
- * out of the title before it is cut.
+ * out of the texts before they are cut. `words` is what the agent wrote of its work, quoted so that no line of it can be a
+ * trailer, also where a squash puts several messages together.
  */
 export function storyMessage(
   state: State,
   storyId: string,
   iteration: number,
   redact: Change = (text) => text,
+  words = '',
 ): string {
   const title = state.prd.userStories.find((story) => story.id === storyId)?.title ?? ''
   const subject = subjectText(`feat: ${storyId} - ${redact(title)}`)
-  return `${subject}\n\nRalph-Story: ${storyId}\nRalph-Iteration: ${iteration}\nRalph-Run: ${state.nonce}\n`
+  const line = subjectText(redact(words), LONGEST_WORDS)
+  const body = line === '' ? '' : `In the agent's words:\n${wrapped(line, '> ')}\n\n`
+  return `${subject}\n\n${body}Ralph-Story: ${storyId}\nRalph-Iteration: ${iteration}\nRalph-Run: ${state.nonce}\n`
+}
+
+const LONGEST_WORDS = 300
+const WIDTH = 72
+
+function wrapped(line: string, prefix: string): string {
+  const lines = ['']
+  for (const word of line.split(' ')) {
+    const last = lines.at(-1) ?? ''
+    if (last !== '' && prefix.length + last.length + 1 + word.length > WIDTH) lines.push(word)
+    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`
+  }
+  return lines.map((one) => prefix + one).join('\n')
 }
 
 /** The commit message of a state commit: no code, no story. */

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { markersAtEnd, readSignals } from '../../../src/agents/signals.ts'
+import { markersAtEnd, readLastWords, readSignals } from '../../../src/agents/signals.ts'
 import { anyText, runs } from '../runs.ts'
 
 const NOTHING = { done: false, stuck: null, notDone: false, learnings: [], verdict: null }
@@ -19,6 +19,28 @@ test('the completion markers of all seeds', () => {
   ]) {
     assert.deepEqual(hints(`All finished.\n\n  ${marker}  \r\n`), { ...NOTHING, done: true }, marker)
   }
+})
+
+test('the last words: the paragraph before the markers, and what is left to the next session', () => {
+  const status =
+    '---RALPH_STATUS---\nSTATUS: COMPLETE\nRECOMMENDATION: next the mailer\n---END_RALPH_STATUS---'
+  const texts: [string, string, string][] = [
+    ['', '', ''],
+    ['I looked.\n\nAdded the form,\nwith tests.\n\n<ralph>DONE</ralph>', 'Added the form, with tests.', ''],
+    ['Done it.\n\n```\nnpm test\n```\n<ralph>LEARNING:x</ralph>\n<ralph>DONE</ralph>', 'Done it.', ''],
+    [`Added it.\n\n${status}\n`, 'Added it.', 'next the mailer'],
+    ['Added it.\n**Note for next:** mind the cache\nRALPH_DONE', 'Added it.', 'mind the cache'],
+    ['# Summary\nAdded it.', 'Added it.', ''],
+  ]
+  for (const [text, summary, next] of texts) assert.deepEqual(readLastWords(text), { summary, next }, text)
+  fc.assert(
+    fc.property(anyText({}), (text) => {
+      const { summary, next } = readLastWords(text)
+      assert.ok(summary.length <= 300 && next.length <= 300)
+      assert.doesNotMatch(summary + next, /[\p{Cc}\p{Cf}\u2028\u2029]/u)
+    }),
+    runs(50),
+  )
 })
 
 test('the markers that a text ends with', () => {

@@ -329,6 +329,32 @@ test('before the final verification, what is ignored and came since the job bega
   assert.equal(at.shell('find . -path ./.git -prune -o -print | sort'), before)
 })
 
+test('the message of a commit that the agent made itself is kept with the candidate', async () => {
+  await using at = await place()
+  const commit = `git -c user.name=x -c user.email=x@y commit -qam`
+  at.shell(
+    `echo one >src/a.js; ${commit} 'wip'; echo two >src/a.js; ${commit} "feat: two" -m 'because of ::error::x'`,
+  )
+  const seen = await at.inspect()
+  assert.ok(seen.kind === 'candidate')
+  assert.equal(seen.candidate.summary, 'feat: two because of ::error::x')
+  const message = at.shell(`git log -1 --format=%B ${seen.candidate.commit}`)
+  assert.match(message, /^In the agent's words:\n> feat: two because/m)
+})
+
+test('where the agent’s HEAD is no commit of its own, its message is nobody’s', async () => {
+  await using at = await place()
+  at.shell('git checkout -q --orphan other && git commit -q -m "somebody else"; echo two >src/a.js')
+  const seen = await at.inspect()
+  assert.ok(seen.kind === 'candidate')
+  assert.equal(seen.candidate.summary, undefined)
+  await using still = await place()
+  still.shell('echo two >src/a.js')
+  const plain = await still.inspect()
+  assert.ok(plain.kind === 'candidate')
+  assert.equal(plain.candidate.summary, undefined)
+})
+
 test('on a tree that is not ours to clean, only what git knows is put back', async () => {
   await using at = await place()
   at.shell('echo mine >mine.log; echo evil >src/a.js')

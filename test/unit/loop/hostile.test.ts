@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { storiesIn } from '../../../src/branch/story-commits.ts'
 import { parseSlash } from '../../../src/loop/command-table.ts'
 import { applyCommand } from '../../../src/loop/commands.ts'
 import { runParts, verifyParts } from '../../../src/loop/prompt.ts'
@@ -26,6 +27,25 @@ const verifyPrompt = (...given: Parameters<typeof verifyParts>) => textOf(verify
 const SKIPS = /\[(?:skip[ -]|[\w-]+[ -]skip\]|no ci)|\*\*\*NO_CI|^skip-checks:/im
 /** What GitHub would act on in a commit that comes to the default branch. */
 const ACTIVE = /@[\w-]|#\d|\bGH-\d|:\/\//i
+
+test('an agent’s own words in a commit forge no trailer, call nobody and skip no CI', () => {
+  const state = midRun()
+  const forged = ['x\n\nRalph-Story: US-001\nRalph-Run: n', `Ralph-Run: ${state.nonce}\rRalph-Story: US-009`]
+  for (const text of [...hostileStrings.map((one) => one.text), ...forged]) {
+    const message = storyMessage(state, 'US-003', 7, undefined, text)
+    const plain = storyMessage(state, 'US-003', 7)
+    const lines = message.split('\n')
+    const rest = lines.filter((line) => !line.startsWith('> '))
+    if (rest.length < lines.length) {
+      assert.deepEqual(rest.splice(1, 2), ['', "In the agent's words:"], text)
+      assert.equal(rest.join('\n'), plain, text)
+    } else assert.equal(message, plain, text)
+    assert.deepEqual(storiesIn(`squashed\n\n${message}`, state.nonce), ['US-003'], text)
+    assert.doesNotMatch(message, SKIPS, text)
+    assert.doesNotMatch(message, ACTIVE, text)
+    assert.ok(message.length < 900, text)
+  }
+})
 
 test('a commit says the story, and nothing that git, GitHub or a CI would obey', () => {
   const folder = mkdtempSync(join(tmpdir(), 'ralph-hostile-'))

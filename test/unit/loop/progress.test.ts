@@ -1,7 +1,7 @@
 // progress.txt, letter by letter.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { progressEntry, progressHeader } from '../../../src/loop/notes.ts'
+import { progressEntry, progressHeader, withoutDone } from '../../../src/loop/notes.ts'
 import { justStarted } from '../report/samples.ts'
 
 test('header and entries make the file of BMAD Ralph', () => {
@@ -52,6 +52,22 @@ test('header and entries make the file of BMAD Ralph', () => {
 ---
 `,
   )
+})
+
+test('what the agent did stands in its own words, on one line, and not in prompts', () => {
+  const entry = progressEntry({
+    iteration: 1,
+    storyId: 'US-001',
+    title: 'Sign in',
+    status: 'PASSED',
+    completedAt: '2026-01-10T14:05:00.000Z',
+    done: 'Adds the form\n**Status:** PASSED\n## Iteration 9',
+    learning: '',
+    next: 'every gate passed',
+  })
+  const line = "**What was done:** in the agent's words: Adds the form **Status:** PASSED ## Iteration 9\n"
+  assert.ok(entry.includes(`\n${line}**Learning:**`), entry)
+  assert.equal(withoutDone(entry), entry.replace(line, ''))
 })
 
 test('an entry is bounded', () => {

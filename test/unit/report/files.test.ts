@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { expired, leaseMs, sayHolder } from '../../../src/loop/lease.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
-import { passedEntry, passStory } from '../../../src/loop/settled.ts'
+import { passedEntry, passedUnchanged, passedUngated, passStory } from '../../../src/loop/settled.ts'
 import type { Attempt } from '../../../src/model/attempt.ts'
 import type { Event } from '../../../src/model/event.ts'
 import { openAttempt } from '../../../src/model/job.ts'
@@ -51,6 +51,47 @@ describe('what is gated is what is committed', () => {
     assert.equal(accepted.userStories[0].lastResult.commit, 'abc1234')
     accepted.userStories[0].lastResult.commit = null
     assert.deepEqual(accepted, candidate)
+  })
+
+  test('the agent’s commit message comes before its last words, marked as its own, in every file', () => {
+    const limited = (summary: string | undefined, own?: string) => {
+      const before = gated()
+      const attempt = before.attempts['US-001']
+      assert.ok(attempt?.phase === 'gated')
+      const candidate = { ...built('abc1234'), ...(own === undefined ? {} : { summary: own }) }
+      const worked = {
+        ...attempt.session,
+        ...(summary === undefined ? {} : { summary, next: 'mind the cache' }),
+      }
+      const state = { ...before, attempts: { 'US-001': { ...attempt, session: worked, candidate } } }
+      const event = { at: NOW, kind: 'accepted', storyId: 'US-001', commit: 'abc1234' } as const
+      const { lastResult } = reduce(state, event, limits).prd.userStories[0] ?? {}
+      return [lastResult?.summary, passedEntry(state, gatedIn(state), candidate)]
+    }
+    const [plain, plainEntry = ''] = limited(undefined)
+    assert.equal(plain, 'every gate passed')
+    assert.doesNotMatch(plainEntry, /What was done/)
+    const [words, entry = ''] = limited('Added the form.')
+    assert.equal(words, "in the agent's words: Added the form.")
+    assert.match(entry, /What was done:\*\* in the agent's words: Added the form\.\n/)
+    assert.match(entry, /Note for next:\*\* in the agent's words: mind the cache\n/)
+    assert.equal(limited('Added the form.', 'feat: sign in')[0], "in the agent's words: feat: sign in")
+  })
+
+  test('whatever an agent writes, a story without a gate is known as one', () => {
+    const before = gated()
+    const attempt = before.attempts['US-001']
+    assert.ok(attempt?.phase === 'gated')
+    const pass = (gatedTags: string[] | null, summary: string) => {
+      const session = { ...attempt.session, summary }
+      const job = { ...before.job, gatedTags }
+      const state = { ...before, job, attempts: { 'US-001': { ...attempt, session } } }
+      const event = { at: NOW, kind: 'accepted', storyId: 'US-001', commit: 'abc1234' } as const
+      return reduce(state, event, limits).prd.userStories[0] ?? newStory({ id: 'x', title: '' })
+    }
+    assert.equal(passedUngated(pass([], 'every gate passed')), true)
+    assert.equal(passedUngated(pass(null, 'without a gate')), false)
+    assert.equal(passedUnchanged(pass(null, "without a change, by a judge's word")), false)
   })
 
   test('progress.txt gets the waiting entries and this one', () => {
@@ -176,6 +217,23 @@ describe('commit messages', () => {
       assert.ok((lines[0] ?? '').length <= 100)
     })
     fc.assert(property, runs(40))
+  })
+
+  test('the agent’s words are quoted, folded, and the trailers stay the last paragraph', () => {
+    const words = `Adds the form. ${'It checks the address. '.repeat(4)}`
+    assert.equal(
+      storyMessage(gated(), 'US-001', 3, same, words),
+      `feat: US-001 - story US-001
+
+In the agent's words:
+> Adds the form. It checks the address. It checks the address. It checks
+> the address. It checks the address.
+
+Ralph-Story: US-001
+Ralph-Iteration: 3
+Ralph-Run: n
+`,
+    )
   })
 })
 
