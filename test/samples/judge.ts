@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { readDocumentFiles } from '../../src/app/documents.ts'
 import { readDocuments } from '../../src/documents/index.ts'
-import type { Story } from '../../src/model/feature.ts'
+import type { Prd, Story } from '../../src/model/feature.ts'
 import { UserError } from '../../src/system/errors.ts'
 
 const HERE = import.meta.dirname
@@ -58,6 +58,8 @@ export type Expected = {
 }
 
 export type Answer = {
+  /** The plan itself; null where there is none. */
+  prd: Prd | null
   stories: readonly Story[]
   context: string
   learnings: readonly string[]
@@ -68,6 +70,7 @@ export type Answer = {
 }
 
 const NOTHING: Answer = {
+  prd: null,
   stories: [],
   context: '',
   learnings: [],
@@ -115,6 +118,7 @@ async function read(workTree: string, from: readonly string[] | null): Promise<A
       return { ...NOTHING, found: files.length, refused: new UserError(result.mistakes).message }
     const { prd, context, notes, prose } = result.documents
     return {
+      prd,
       stories: inOrder(prd.userStories),
       context,
       learnings: prd.run.learnings,
@@ -194,7 +198,10 @@ function storyDifferences(expected: readonly ExpectedStory[], got: readonly Stor
 }
 
 /** By id and title, else by title, else by id: a story whose title came out wrong is one difference, not two. */
-function pairsOf(expected: readonly ExpectedStory[], got: readonly Story[]): Map<ExpectedStory, Story> {
+export function pairsOf(
+  expected: readonly ExpectedStory[],
+  got: readonly Story[],
+): Map<ExpectedStory, Story> {
   const pairs = new Map<ExpectedStory, Story>()
   const free = new Set(got)
   const isId = (one: ExpectedStory, story: Story) => one.id !== undefined && sameId(one.id, story.id)
