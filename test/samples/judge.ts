@@ -49,6 +49,8 @@ export type Expected = {
   /** What context.md holds. */
   background?: string[]
   learnings?: string[]
+  /** What context.md and the learnings hold together. */
+  known?: string[]
   /** What the notes to the person hold. */
   mentions?: string[]
   /** What the refusal holds. */
@@ -148,7 +150,7 @@ function inOrder(stories: readonly Story[]): Story[] {
 /** Every difference, in a line each; none where the answer is what a person expects. */
 export function differences(expected: Expected, answer: Answer): string[] {
   const { stories = [], count, refused, told, session = false, nothing = false } = expected
-  const { background = [], learnings = [], mentions = [] } = expected
+  const { background = [], learnings = [], known = [], mentions = [] } = expected
   if (refused !== undefined) {
     if (answer.refused === null) return [`not refused: ${answer.stories.length} stories`]
     return missing('refusal', refused, answer.refused)
@@ -171,6 +173,7 @@ export function differences(expected: Expected, answer: Answer): string[] {
     ...(count === undefined ? storyDifferences(stories, answer.stories) : []),
     ...missing('context.md', background, answer.context),
     ...missing('learnings', learnings, answer.learnings.join('\n')),
+    ...missing('context.md and learnings', known, [answer.context, ...answer.learnings].join('\n')),
     ...missing('notes', mentions, notes),
   ]
 }
