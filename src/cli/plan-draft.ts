@@ -5,6 +5,7 @@ import { splitInto } from '../loop/settled.ts'
 import type { Prd, Scope, Story } from '../model/feature.ts'
 import { branchNameFault } from '../model/names.ts'
 import { parsePrd } from '../prd/parse.ts'
+import { PLANNED_FROM } from '../prd/plan-file.ts'
 import { unmetOutside } from '../prd/scope.ts'
 import { askedIn } from '../prd/select.ts'
 import { serializePrd } from '../prd/serialize.ts'
@@ -129,7 +130,7 @@ export function nameOfSentence(sentence: string): string {
   return words.slice(0, 4).join('-').slice(0, 40) || 'feature'
 }
 
-const PLANNED = 'plannedFrom'
+const PLANNED = PLANNED_FROM
 
 /** Path to digest of the documents that it was made from. */
 export function plannedFrom(prd: Prd): Record<string, unknown> {

@@ -116,6 +116,9 @@ function rootOf(readings: readonly FileReading[]): { root: Raw; placeOf: (key: s
   for (const { path, reading } of readings) {
     const { run, ...fields } = reading.root
     if (isRaw(run) && Array.isArray(run.learnings)) learnings.push(...run.learnings)
+    // Several documents name epics.
+    if (isRaw(fields.epics)) fields.epics = { ...fields.epics, ...(isRaw(root.epics) ? root.epics : {}) }
+    if (isRaw(fields.epics)) root.epics = fields.epics
     for (const [key, value] of Object.entries(fields)) {
       if (!isGiven(value) || value === '' || from.has(key)) continue
       root[key] = value

@@ -45,6 +45,16 @@ export function epicOf(heading: string): string | null {
   return epic.exec(plain(heading))?.[1] ?? null
 }
 
+/** What stands behind the id in a heading that names an epic; empty where nothing does. */
+export function epicTitle(heading: string): string {
+  const text = plain(heading)
+  const id = epic.exec(text)?.[0] ?? text
+  return text
+    .slice(id.length)
+    .replace(/^[\]\s:.)\u2013\u2014-]+/, '')
+    .trim()
+}
+
 /** Without emphasis. More than a title may have is not looked at. */
 export function plain(text: string): string {
   return text.slice(0, 2_000).replaceAll('**', '').trim()

@@ -5,6 +5,8 @@ import type { PlanTask } from '../model/plan.ts'
 import type { JudgeTask } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { mapTexts, oneLine, plainLines } from '../model/text.ts'
+import { epicName } from '../prd/epics.ts'
+import { planFile } from '../prd/plan-file.ts'
 import { remaining } from '../prd/select.ts'
 import {
   bullets,
@@ -31,6 +33,7 @@ import {
   UNCHANGED,
   VERDICT,
 } from './built-in.ts'
+import { contextParts } from './context-parts.ts'
 import { peopleNotes } from './notes.ts'
 import { pictureName, picturePath } from './screenshots.ts'
 import { fill, namedIn, type Part } from './template.ts'
@@ -92,6 +95,7 @@ export function runParts(template: string | null, run: State, wanted: Story, giv
     acceptanceCriteria: bullets(story.acceptanceCriteria),
     attempt: String(story.retries + 1),
     epic: story.epicId === null ? '' : first(oneLine(story.epicId), 60),
+    epicName: first(oneLine(epicName(state.prd, story)), 120),
     priority: String(story.priority),
     tags: listed(story.tags),
     dependsOn: listed(story.dependsOn),
@@ -210,6 +214,11 @@ function common(state: State, facts: PromptFacts, run: State) {
     instructions: head(instructions, VARIABLES.instructions.bytes).trim(),
     about: linesOf(state.prd.description, VARIABLES.about.bytes),
     context: head(context, VARIABLES.context.bytes).trim(),
+    overview: () => {
+      const text = contextParts(context).overview || state.prd.description
+      return head(text, VARIABLES.overview.bytes).trim()
+    },
+    architecture: () => head(contextParts(context).rest, VARIABLES.architecture.bytes).trim(),
     storyList: () =>
       fitting(
         userStories.map(({ id, title, passes }) => `[${passes ? 'x' : ' '}] ${id}: ${title}`),
@@ -219,6 +228,7 @@ function common(state: State, facts: PromptFacts, run: State) {
     storiesPassed: () => String(userStories.filter(({ passes }) => passes).length),
     storiesTotal: () => String(userStories.length),
     prdFile: files.prd,
+    planFile: oneLine(planFile(run.prd) ?? files.prd, 1000),
     progressFile: files.progress,
     contextFile: files.context,
   }

@@ -18,7 +18,7 @@ export const sprintTracker: Format = {
     const of = many(tracked.length, 'story')
     const text = [...sprintOf(fields), `${done} of ${of} done before this run.`].join(' ')
     return {
-      root: { project: fields.project ?? fields.project_name ?? null },
+      root: { project: fields.project ?? fields.project_name ?? null, epics: epicNames(fields) },
       stories: tracked.map((one) => storyOf(one, data.lineOf(one.at))),
       notes: [`the standing of ${of}, ${done} of them done.`],
       context: [{ about: 'sprint', text }],
@@ -30,6 +30,16 @@ function isTracker({ development_status: standing, sprints, epics }: Raw): boole
   if (isRaw(standing)) return true
   const lists = [sprints, epics].filter((list) => Array.isArray(list)).flat()
   return lists.some((one) => isRaw(one) && Array.isArray(one.stories))
+}
+
+/** Names of epics by their ids; null where the file has none. */
+function epicNames({ epics }: Raw): Record<string, string> | null {
+  const all = Array.isArray(epics) ? epics.filter(isRaw) : []
+  const named = all.flatMap((one): [string, string][] => {
+    const [id, name] = [one.id ?? one.epic_id, one.name ?? one.title]
+    return typeof id === 'string' && typeof name === 'string' ? [[id, name]] : []
+  })
+  return named.length === 0 ? null : Object.fromEntries(named)
 }
 
 function storyOf({ id, title, status, more }: Tracked, line: number): ToldStory {

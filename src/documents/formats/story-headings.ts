@@ -4,6 +4,7 @@ import { type Block, boxLines, type Heading } from '../markdown.ts'
 import { type Format, planAt, type Reading, type ToldStory } from '../types.ts'
 import {
   epicOf,
+  epicTitle,
   isCriteria,
   isStoryId,
   plain,
@@ -43,6 +44,7 @@ function read(blocks: readonly Block[]): Partial<Reading> {
   const items: Item[] = []
   const description: string[] = []
   const strays: number[] = []
+  const epics: Record<string, string> = {}
   let project = ''
   let section: string | null = null
   let epic: { level: number; id: string } | null = null
@@ -59,8 +61,10 @@ function read(blocks: readonly Block[]): Partial<Reading> {
       const words = plain(block.text)
       if (section === null) project = projectOf(words)
       const id = epicOf(words)
-      if (id !== null) epic = { level: block.level, id }
-      else if (epic !== null && block.level <= epic.level) epic = null
+      if (id !== null) {
+        epic = { level: block.level, id }
+        if (epicTitle(words) !== '') epics[id] ??= epicTitle(words)
+      } else if (epic !== null && block.level <= epic.level) epic = null
       story = null
       section = words
     } else if (block.kind === 'points') strays.push(...block.points.flatMap(boxLines))
@@ -75,7 +79,15 @@ function read(blocks: readonly Block[]): Partial<Reading> {
     const lines = `${strays.slice(0, 10).join(', ')}${strays.length > 10 ? ' ...' : ''}`
     notes.push(`left out: ${many(strays.length, 'box')} outside of the stories (line ${lines}).`)
   }
-  return { root: { project, description: description.join('\n\n') }, stories, notes }
+  return {
+    root: {
+      project,
+      description: description.join('\n\n'),
+      ...(Object.keys(epics).length > 0 ? { epics } : {}),
+    },
+    stories,
+    notes,
+  }
 }
 
 /** A heading that is not below the story's own; one for its criteria may stand anywhere. */

@@ -147,6 +147,16 @@ test('epics and their stories are read when planning, from .bmad, too', () => {
     ],
   )
   assert.match(context, /Sprint 1\. Its goal: Tickets\./)
+  assert.deepEqual(prd.extra?.epics, { 'epic-001': 'Tickets' })
+  const named = readDocuments([
+    {
+      path: 'docs/epics.md',
+      text: '# Ferry\n\n## Epic 2: Seats\n\n### Story 2.1: Choose a seat\n\nAs a user.\n',
+    },
+    { path, text: epics },
+  ])
+  assert.ok(named.ok)
+  assert.deepEqual(named.documents.prd.extra?.epics, { 'Epic 2': 'Seats', 'epic-001': 'Tickets' })
 })
 
 test('nothing is lowered, and what Ralph did not work on stays', () => {

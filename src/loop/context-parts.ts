@@ -1,0 +1,12 @@
+// context.md by its parts, for templates that have a place for each. Pure.
+
+const OVERVIEW = /^#{1,2}[ \t]+(?:project[ \t]+)?(?:overview|summary)\b/i
+
+/** `overview`: what stands below that heading; empty where there is none. `rest`: everything else. */
+export function contextParts(context: string): { overview: string; rest: string } {
+  const sections = context.split(/^(?=#{1,2}[ \t])/m)
+  const isOverview = (section: string) => OVERVIEW.test(section)
+  const overview = sections.filter(isOverview).map((section) => section.replace(/^[^\n]*\n?/, '').trim())
+  const rest = sections.filter((section) => !isOverview(section))
+  return { overview: overview.join('\n\n'), rest: rest.join('').trim() }
+}

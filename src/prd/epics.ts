@@ -1,0 +1,24 @@
+// What an epic is called. prd.json names epics where people or documents do: a map of ids to names, or a list. Pure.
+import type { Prd, Story } from '../model/feature.ts'
+import { isRaw, type Raw } from './migrate.ts'
+
+/** The name of a story's epic; its id where nothing names it, and nothing where it has none. */
+export function epicName({ extra }: Pick<Prd, 'extra'>, story: Story): string {
+  const own = story.extra ?? {}
+  const known = nameIn(own.epicName ?? own.epicTitle ?? own.epic_name ?? own.epic)
+  if (known !== null) return known
+  if (story.epicId === null) return ''
+  return nameIn(entryFor(extra?.epics, story.epicId)) ?? story.epicId
+}
+
+function entryFor(epics: unknown, id: string): unknown {
+  if (isRaw(epics)) return Object.hasOwn(epics, id) ? epics[id] : null
+  if (!Array.isArray(epics)) return null
+  return epics.find((one) => isRaw(one) && [one.id, one.epicId, one.epic_id].includes(id)) ?? null
+}
+
+function nameIn(value: unknown): string | null {
+  const { name, title }: Raw = isRaw(value) ? value : { name: value }
+  const found = name ?? title
+  return typeof found === 'string' && found.trim() !== '' ? found : null
+}
