@@ -1,24 +1,49 @@
 // The table of formats: a new one is a file and a line here. The first that reads a file takes it.
-import { background, learned, passagesOf, prose } from './formats/beside.ts'
+import { backlogMd } from './formats/backlog-md.ts'
+import { beads } from './formats/beads.ts'
+import { aside, background, learned, passagesOf, prose } from './formats/beside.ts'
+import { bmadSpec } from './formats/bmad-spec.ts'
+import { bmadStories } from './formats/bmad-stories.ts'
 import { checkList } from './formats/check-list.ts'
+import { conductor } from './formats/conductor.ts'
+import { featureList } from './formats/feature-list.ts'
 import { issues } from './formats/issues.ts'
+import { kiro } from './formats/kiro.ts'
 import { prdJson, taskList } from './formats/lists.ts'
+import { openSpec } from './formats/openspec.ts'
 import { otherSettings } from './formats/other-settings.ts'
 import { ownPage } from './formats/own-page.ts'
+import { specKit } from './formats/spec-kit.ts'
 import { sprintTracker } from './formats/sprint-tracker.ts'
 import { storyFile } from './formats/story-file.ts'
 import { storyHeading } from './formats/story-headings.ts'
+import { taskMaster } from './formats/task-master.ts'
+import { unread } from './formats/unread.ts'
 import { Opened, place, unparsable } from './opened.ts'
-import type { DocumentFile, Format, Reading, ReadStory } from './types.ts'
+import { templateMistakes } from './templates.ts'
+import type { Beside, DocumentFile, Format, Reading, ReadStory } from './types.ts'
 
 export const formats: readonly Format[] = [
   otherSettings,
+  ownPage,
+  // The kind of a file comes before the boxes in it.
+  aside,
+  unread,
   issues,
+  beads,
+  taskMaster,
+  featureList,
   prdJson,
+  bmadStories,
   taskList,
   sprintTracker,
+  backlogMd,
+  specKit,
+  kiro,
+  openSpec,
+  conductor,
   learned,
-  ownPage,
+  bmadSpec,
   storyFile,
   storyHeading,
   checkList,
@@ -28,34 +53,75 @@ export const formats: readonly Format[] = [
 
 const NOTHING: Reading<never> = {
   ...{ root: {}, stories: [], context: [], gates: {}, notes: [], mistakes: [] },
-  prose: 'none',
+  ...{ prose: 'none', what: null, boxes: 0, unit: null, isLoose: false },
 }
 
-/** What the document says, by the first format that reads it. Every file is read by the last. */
-export function readDocument(file: DocumentFile): Reading<ReadStory> {
-  const document = new Opened(file)
+/** What a document says, and the format that read it. */
+export type DocumentReading = {
+  file: DocumentFile
+  path: string
+  format: string
+  reading: Reading<ReadStory>
+}
+
+/** What the documents say, each by the first format that reads it. Every file is read by the last. */
+export function readAll(files: readonly DocumentFile[]): DocumentReading[] {
+  const all = files.map((file) => new Opened(file))
+  const byPath = new Map(all.map((document) => [document.path, document]))
+  // A document that no parser should be given is read by nobody, from beside it neither.
+  const faults = new Map(all.map((document) => [document.path, faultsOf(document)]))
+  const isSound = ({ path }: Opened) => faults.get(path)?.length === 0
+  const beside: Beside = {
+    all: all.filter(isSound),
+    at: (path) => {
+      const found = byPath.get(path)
+      return found !== undefined && isSound(found) ? found : null
+    },
+  }
+  return all.map((document) => {
+    const mistakes = faults.get(document.path) ?? []
+    const { file, path } = document
+    if (mistakes.length > 0) return { file, path, format: prose.name, reading: { ...NOTHING, mistakes } }
+    return { file, path, ...readDocument(document, beside) }
+  })
+}
+
+function faultsOf(document: Opened): Reading['mistakes'] {
   const { path, isMarkdown, text } = document
-  // What no parser should be given, and a file of a known place that is broken.
-  if (isMarkdown) {
-    const mistakes = unparsable(path, text)
-    if (mistakes.length > 0) return { ...NOTHING, mistakes }
-  } else if (document.isYaml && documentsAmong([path]).length > 0 && document.data.mistakes.length > 0)
-    return { ...NOTHING, mistakes: document.data.mistakes }
-  const { read, name: format, rank = 'planned' } = formats.find((one) => one.reads(document)) ?? prose
-  const { stories = [], ...found } = read(document)
+  if (isMarkdown) return unparsable(path, text)
+  // A file of a known place that is broken.
+  return document.isYaml && documentsAmong([path]).length > 0 ? document.data.mistakes : []
+}
+
+function readDocument(document: Opened, beside: Beside): { format: string; reading: Reading<ReadStory> } {
+  const { path, file, isMarkdown } = document
+  const known = file.as === 'background' ? background : formats.find((one) => one.reads(document, beside))
+  const { read, name: format, rank = 'planned' } = known ?? prose
+  const { stories = [], ...found } =
+    file.as === 'background' ? asBackground(document) : read(document, beside)
+  const unfilled = format === ownPage.name || rank === 'made' ? [] : templateMistakes(path, stories)
   const reading = {
     ...NOTHING,
     ...found,
+    mistakes: [...(found.mistakes ?? []), ...unfilled],
     stories: stories.map(
       (story): ReadStory => ({
-        ...{ path, format, rank, urgency: 1, isTracked: false, mayLackCriteria: true },
+        ...{ path, format, rank, urgency: 1, isTracked: false, mayLackCriteria: true, marks: [] },
         place: (key) => place(path, story.line, key),
         ...story,
       }),
     ),
   }
-  if (!isMarkdown) return reading
-  return { ...reading, context: [...reading.context, ...passagesOf(document, stories.length > 0)] }
+  // Of what is left out nothing comes into a prompt either.
+  if (!isMarkdown || (reading.prose === 'none' && stories.length === 0)) return { format, reading }
+  return {
+    format,
+    reading: { ...reading, context: [...reading.context, ...passagesOf(document, stories.length > 0)] },
+  }
+}
+
+function asBackground({ text }: Opened): Partial<Reading> {
+  return { prose: text.trim() === '' ? 'none' : 'background', what: 'background, as you say' }
 }
 
 /** Of a repository's paths those that are documents known by their name or place (found by itself), best first. */
@@ -68,5 +134,5 @@ export function documentsAmong(paths: readonly string[]): string[] {
 /** Not what a tool installed or somebody vendored, nor what people put aside, nor a report on documents. */
 function isPlace(path: string): boolean {
   const isAside = /\.(?:superseded|retired|archived|obsolete|old|bak)\.[a-z]+$|[-_]report[^/]*$/i.test(path)
-  return !isAside && !/(?:^|\/)(?:node_modules|vendor|dist|build|\.git|archive)\//.test(path)
+  return !isAside && !/(?:^|\/)(?:node_modules|vendor|dist|build|\.git|archived?)\//.test(path)
 }

@@ -22,16 +22,24 @@ type DataRead = { data: Data; mistakes: [] } | { data: null; mistakes: Mistake[]
 export class Opened {
   readonly path: string
   readonly text: string
+  readonly file: DocumentFile
   #blocks: Block[] | null = null
   #data: DataRead | null = null
+  #front: DataRead | null = null
 
-  constructor({ path, text }: DocumentFile) {
-    this.path = path
-    this.text = text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n')
+  constructor(file: DocumentFile) {
+    this.file = file
+    this.path = file.path
+    this.text = file.text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n')
   }
 
   get name(): string {
     return this.path.slice(this.path.lastIndexOf('/') + 1)
+  }
+
+  /** With its slash at the end; empty at the top. */
+  get folder(): string {
+    return this.path.slice(0, this.path.lastIndexOf('/') + 1)
   }
 
   get isYaml(): boolean {
@@ -43,9 +51,30 @@ export class Opened {
     return !this.isYaml && !/\.toml$|(?:^|\/)\.ralphrc$/i.test(this.path) && !looksLikeJson(this.text)
   }
 
+  /** Of the front matter nothing is a block. */
   get blocks(): readonly Block[] {
-    this.#blocks ??= blocksOf(this.text)
+    this.#blocks ??= blocksOf(
+      frontOf(this.text).replace(/[^\n]+/g, '') + this.text.slice(frontOf(this.text).length),
+    )
     return this.#blocks
+  }
+
+  /** What stands between two lines of dashes at the top of a Markdown file; no fields where nothing does. */
+  get front(): DataRead {
+    this.#front ??= yaml({ path: this.path, text: frontOf(this.text).replace(/^---|---[ \t]*\n$/g, '') })
+    return this.#front
+  }
+
+  /** The fields of the front matter; none where it is no YAML. */
+  get head(): Raw {
+    const value = this.front.data?.value
+    return isRaw(value) ? value : {}
+  }
+
+  /** The text of the first heading of the first level; empty where there is none. */
+  get title(): string {
+    const found = this.blocks.find((block) => block.kind === 'heading' && block.level === 1)
+    return found?.kind === 'heading' ? found.text : ''
   }
 
   get data(): DataRead {
@@ -60,8 +89,18 @@ export class Opened {
   }
 }
 
+const MOST_FRONT = 400
+
+/** The front matter with both of its lines of dashes; empty where there is none. A rule at the top of a page begins none. */
+export function frontOf(text: string): string {
+  const lines = text.split('\n', MOST_FRONT)
+  const end = lines.findIndex((line, index) => index > 0 && /^---[ \t]*$/.test(line))
+  if (end < 1 || !/^---[ \t]*$/.test(lines[0] ?? '') || !/^[#\w'"[{-]/.test(lines[1] ?? '')) return ''
+  return `${lines.slice(0, end + 1).join('\n')}\n`
+}
+
 /** JSON is YAML, too. */
-function yaml({ path, text }: Opened): DataRead {
+function yaml({ path, text }: { path: string; text: string }): DataRead {
   const lines = new LineCounter()
   try {
     const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })

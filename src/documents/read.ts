@@ -1,14 +1,15 @@
 // Documents as a feature: each file by its format, stories of several files joined, all mistakes at once.
 import type { Prd } from '../model/feature.ts'
-import { plainLines } from '../model/text.ts'
 import { type Draft, isGiven, isRaw, many, type Raw } from '../prd/migrate.ts'
 import { readDraft } from '../prd/parse.ts'
 import { asImported, emptyRun } from '../prd/schema.ts'
 import type { Mistake } from '../system/errors.ts'
-import { readDocument } from './formats.ts'
+import { chooseWork } from './choose.ts'
+import { contextOf } from './context.ts'
+import { type DocumentReading, readAll } from './formats.ts'
 import { type Joined, joined } from './join.ts'
 import { markPlanned } from './merge.ts'
-import type { DocumentFile, Documents, Reading, ReadStory } from './types.ts'
+import type { DocumentFile, Documents, Reading, ReadStory, Taken } from './types.ts'
 
 /** Bytes are not counted here: UTF-16 units are close enough for a bound. */
 const MOST_TEXT = 5_000_000
@@ -16,16 +17,18 @@ export const MOST_STORIES = 2_000
 /** Of all documents together: several tell of the same story. */
 const MOST_READ = 5 * MOST_STORIES
 
-type FileReading = { path: string; reading: Reading<ReadStory> }
-
+/** `branch`: the one that is checked out, by which one of several features is known; null: no matter. */
 export function readDocuments(
   files: readonly DocumentFile[],
+  { branch = null }: { branch?: string | null } = {},
 ): { ok: true; documents: Documents } | { ok: false; mistakes: Mistake[] } {
   const refusal = tooMuch(files)
   if (refusal !== null) return { ok: false, mistakes: [refusal] }
-  const readings = files.map((file) => ({ file, path: file.path, reading: readDocument(file) }))
+  const { readings, ...choice } = chooseWork(readAll(files), branch)
   const stories = readings.flatMap(({ reading }) => reading.stories)
-  const mistakes = readings.flatMap(({ reading }) => reading.mistakes)
+  const mistakes = [...readings.flatMap(({ reading }) => reading.mistakes), ...choice.mistakes]
+  // Several plans side by side may use the same ids: what else is wrong is looked for in the one that is meant.
+  if (choice.mistakes.length > 0) return { ok: false, mistakes }
   // Those of one document are never joined.
   const isMany = readings.some(({ reading }) => reading.stories.length > MOST_STORIES)
   if (isMany || stories.length > MOST_READ)
@@ -34,7 +37,7 @@ export function readDocuments(
   mistakes.push(...all.mistakes)
   if (all.stories.length > MOST_STORIES) mistakes.push(tooMany(all.stories.length, readings))
   const notes = readings.flatMap(({ path, reading }) => reading.notes.map((note) => `${path}: ${note}`))
-  notes.push(...leftOut(readings), ...all.notes)
+  notes.push(...choice.notes, ...leftOut(readings), ...all.notes)
   const prd = featureOf(readings, all.stories, mistakes, notes)
   if (prd === null) return { ok: false, mistakes }
   const sources = all.stories.flatMap(({ from }, index) =>
@@ -50,12 +53,21 @@ export function readDocuments(
       sources,
       prose: readings.filter(({ reading }) => isProse(reading)).map(({ file }) => file),
       gates: Object.assign({}, ...readings.map(({ reading }) => reading.gates).reverse()),
+      taken: readings.map((one) => takenAs(one, isProse(one.reading))),
       notes,
     },
   }
 }
 
-function leftOut(readings: readonly FileReading[]): string[] {
+function takenAs({ path, format, reading }: DocumentReading, isProse: boolean): Taken {
+  const { stories, prose, what, boxes, root, gates, context } = reading
+  const isUsed = Object.keys(root).length > 0 || Object.keys(gates).length > 0 || context.length > 0
+  const as =
+    stories.length > 0 ? 'stories' : isProse || isUsed || prose === 'background' ? 'background' : 'left out'
+  return { path, as, what: what ?? format, stories: stories.length, boxes }
+}
+
+function leftOut(readings: readonly DocumentReading[]): string[] {
   const paths = readings.filter(({ reading }) => reading.prose === 'unknown').map(({ path }) => path)
   if (paths.length === 0) return []
   const named = `${paths.slice(0, 5).join(', ')}${paths.length > 5 ? ' ...' : ''}`
@@ -75,7 +87,7 @@ function tooMuch(files: readonly DocumentFile[]): Mistake | null {
   return { path: largest.path, found, expected: `less than ${MOST_TEXT / 1e6} MB in all`, fix }
 }
 
-function tooMany(count: number, readings: readonly FileReading[]): Mistake {
+function tooMany(count: number, readings: readonly DocumentReading[]): Mistake {
   const { path } = readings.reduce((a, b) => (b.reading.stories.length > a.reading.stories.length ? b : a))
   const [found, expected] = [`${count} stories in all`, `at most ${MOST_STORIES} for one feature`]
   return { path, found, expected, fix: 'plan a part of them: one epic, one file' }
@@ -83,7 +95,7 @@ function tooMany(count: number, readings: readonly FileReading[]): Mistake {
 
 /** The checked feature, `notes` with what was changed on the way; null where `mistakes` has any. */
 function featureOf(
-  readings: readonly FileReading[],
+  readings: readonly DocumentReading[],
   stories: readonly Joined[],
   mistakes: Mistake[],
   notes: string[],
@@ -109,7 +121,7 @@ function featureOf(
 }
 
 /** What the documents say of the feature: the first word on each field counts, learnings are gathered. */
-function rootOf(readings: readonly FileReading[]): { root: Raw; placeOf: (key: string) => string } {
+function rootOf(readings: readonly DocumentReading[]): { root: Raw; placeOf: (key: string) => string } {
   const root: Raw = {}
   const from = new Map<string, string>()
   const learnings: unknown[] = []
@@ -142,29 +154,4 @@ function draftOf(root: Raw, rootPath: Draft['rootPath'], stories: readonly Joine
     imported: true,
     notes: [],
   }
-}
-
-/** Every prompt carries it: so much of each part, whatever the documents say. */
-const MOST_CONTEXT = { overview: 1_800, architecture: 3_200, sprint: 800 }
-/** Less room than this is left free. */
-const LEAST = 200
-
-/** Whole passages, as many as fit; the last is cut at a line. */
-function contextOf(readings: readonly FileReading[]): string {
-  const parts = (['overview', 'architecture', 'sprint'] as const).flatMap((about) => {
-    let left = MOST_CONTEXT[about]
-    const told = readings.flatMap(({ path, reading }) => {
-      const texts: string[] = []
-      for (const { text } of reading.context.filter((passage) => passage.about === about)) {
-        const isWhole = text.length <= left
-        if (left < LEAST && !isWhole) break
-        texts.push(isWhole ? text : text.slice(0, left).replace(/\n[^\n]*$/, ''))
-        left -= Math.min(left, text.length)
-      }
-      return texts.length === 0 ? [] : [...texts, `(${path})`]
-    })
-    const title = `${about.charAt(0).toUpperCase()}${about.slice(1)}`
-    return told.length === 0 ? [] : [`## ${title}\n\n${told.join('\n\n')}`]
-  })
-  return parts.length === 0 ? '' : `${plainLines(parts.join('\n\n'))}\n`
 }

@@ -4,8 +4,14 @@ import type { Raw } from '../prd/migrate.ts'
 import type { Mistake } from '../system/errors.ts'
 import type { Opened } from './opened.ts'
 
-/** A document as it was found; `path` is relative to the repository, with `/`. */
-export type DocumentFile = { path: string; text: string }
+/** What a person says that a file is, whatever it looks like. */
+export type TakenAs = 'stories' | 'background'
+
+/**
+ * A document as it was found; `path` is relative to the repository, with `/`. `isNamed`: a person named this very file, not only
+ * a folder of it. `part`: of a file with several plans the one that is wanted, such as a tag of Task Master.
+ */
+export type DocumentFile = { path: string; text: string; isNamed?: boolean; as?: TakenAs; part?: string }
 
 /** Where a story was read; `line` is 1-based. */
 export type Source = { path: string; line: number; format: string; storyId: string }
@@ -18,11 +24,31 @@ export type Documents = {
   sources: Source[]
   /** Files that hold words and no stories: for an agent to plan from. */
   prose: DocumentFile[]
+  /** What each file was taken as, in the order of the files. */
+  taken: Taken[]
   /** What old configurations say of gates (name -> command): a proposal for people, never run from here. */
   gates: Record<string, string>
   /** What a person should know of the reading, each with its place. */
   notes: string[]
 }
+
+/** What a document was taken as; `what` says what kind of document it is, `boxes` how many of its boxes are no stories. */
+export type Taken = {
+  path: string
+  as: 'stories' | 'background' | 'left out'
+  what: string
+  stories: number
+  boxes: number
+}
+
+/** Where a document says that a story is done: what is written there when a story has passed. Lines are 1-based. */
+export type Mark =
+  /** A box is ticked; `whenAll`: the lines of other boxes that have to be ticked before. `note` is put behind the line. */
+  | { kind: 'box'; line: number; whenAll?: readonly number[] }
+  /** A scalar of YAML, of JSON or of the front matter. */
+  | { kind: 'value'; at: readonly (string | number)[]; value: string | boolean }
+  /** The words behind a label such as `Status:`, on this line. */
+  | { kind: 'words'; line: number; value: string }
 
 /**
  * How much a document has to say of a story: what works it out in full wins over a prd.json, which a tool made from a plan; that
@@ -43,13 +69,18 @@ export type ToldStory = {
   place?: (key?: string) => string
   /** A heading or a box without criteria stands by its words; a prd.json without them is a mistake. */
   mayLackCriteria?: boolean
+  /** Where the document is brought up to date when the story has passed. */
+  marks?: readonly Mark[]
 }
 
 /** A story as one document has it. */
 export type ReadStory = Required<ToldStory> & { path: string; format: string; rank: Rank }
 
 /** A part of context.md. */
-export type Passage = { about: 'overview' | 'architecture' | 'sprint'; text: string }
+export type Passage = { about: 'overview' | 'architecture' | 'specification' | 'sprint'; text: string }
+
+/** One of several plans that lie side by side and are each a feature of its own: `Spec Kit feature`, `specs/001-sign-in`. */
+export type Unit = { of: string; name: string }
 
 /** What one document gives. */
 export type Reading<S = ToldStory> = {
@@ -66,6 +97,13 @@ export type Reading<S = ToldStory> = {
    * in no format that is known here.
    */
   prose: 'none' | 'background' | 'only' | 'unknown'
+  /** The kind of document, where the format's name does not say it. */
+  what: string | null
+  /** Boxes and the like that are no stories here. */
+  boxes: number
+  unit: Unit | null
+  /** A list of boxes that says nothing of its place among plans: it counts only where there is no other plan. */
+  isLoose: boolean
 }
 
 /** One row of the table of formats: how a file is recognized, and how it is read. */
@@ -74,8 +112,15 @@ export type Format = {
   rank?: Rank
   /** Where such a file stands in a repository, so that it is found by itself; null: only where it is named. */
   found: RegExp | null
-  reads(document: Opened): boolean
-  read(document: Opened): Partial<Reading>
+  reads(document: Opened, beside: Beside): boolean
+  read(document: Opened, beside: Beside): Partial<Reading>
+}
+
+/** The documents that are read together: a plan of several files is read by one of them. */
+export type Beside = {
+  /** The document of this path, or null. */
+  at(path: string): Opened | null
+  all: readonly Opened[]
 }
 
 // The folders of BMAD (its versions 4 to 6), of the Ralph loops, and the repository itself.

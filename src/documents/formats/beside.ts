@@ -1,7 +1,8 @@
 // Words beside the stories: what earlier runs learned, briefs, requirements, architecture, prompts, specifications, any text.
 // Parts of them go to context.md; an agent plans from them where nobody wrote stories.
 import { many } from '../../prd/migrate.ts'
-import { pointLines } from '../markdown.ts'
+import { asideOf } from '../kinds.ts'
+import { boxLines, pointLines } from '../markdown.ts'
 import type { Opened } from '../opened.ts'
 import { type Format, type Passage, planAt } from '../types.ts'
 import { plain } from '../words.ts'
@@ -31,39 +32,98 @@ const OVERVIEW =
   /(?:^|[-_./])(?:product-)?(?:brief|prd|requirements)(?:[-_.][^/]*)?(?:\/(?:index|[^/]*overview|[^/]*goals)[^/]*)?\.md$/i
 const ARCHITECTURE =
   /(?:^|[-_./])(?:architecture|tech-stack|coding-standards|source-tree)(?:[-_.][^/]*)?(?:\/[^/]*)?\.md$/i
-const BESIDE =
-  /(?:^|\/)(?:specs|\.kiro)\/|(?:^|\/)(?:PROMPT|AGENT|@AGENT|project-context|ux-[^/]*|tech-spec[^/]*|front-end-spec|[^/]*-report|readiness[^/]*)\.md$/i
+const SPECS = /(?:^|\/)specs\/.+\.md$/i
+
+/** Documents of a kind that is never a task list, whatever boxes stand in them. */
+export const aside: Format = {
+  name: 'no task list',
+  found: null,
+  reads: (document) => document.file.as !== 'stories' && asideOf(document) !== null,
+  read(document) {
+    const { what, isBackground } = asideOf(document) ?? { what: '', isBackground: false }
+    const isEmpty = document.text.trim() === ''
+    return {
+      prose: (isBackground || document.file.isNamed === true) && !isEmpty ? 'background' : 'none',
+      what: isEmpty ? 'empty' : what,
+      boxes: boxCount(document),
+    }
+  },
+}
 
 export const background: Format = {
   name: 'background',
   found: planAt(
-    '(?:product-)?brief[^/]*\\.md|prd[^/]*\\.md|requirements\\.md|architecture[^/]*\\.md|PROMPT\\.md',
+    '(?:product-)?brief[^/]*\\.md|prd[^/]*\\.md|requirements\\.md|architecture[^/]*\\.md|@?(?:PROMPT|LOOP_PROMPT|AGENT)\\.md',
     '^docs/(?:prd|architecture)/[^/]+\\.md$',
     '^(?:\\.ralph/)?specs/.+\\.md$',
+    '^\\.kiro/steering/[^/]+\\.md$',
   ),
   reads: ({ isMarkdown, path }) =>
-    isMarkdown && [OVERVIEW, ARCHITECTURE, BESIDE].some((one) => one.test(path)),
-  read: ({ text }) => (text.trim() === '' ? { notes: ['empty.'] } : { prose: 'background' }),
+    isMarkdown && (OVERVIEW.test(path) || ARCHITECTURE.test(path) || SPECS.test(path)),
+  read(document) {
+    if (document.text.trim() === '') return { what: 'empty', notes: ['empty.'] }
+    const what = SPECS.test(document.path) ? 'a specification' : 'requirements'
+    return { prose: 'background', what, boxes: boxCount(document) }
+  },
+}
+
+function boxCount({ blocks, isMarkdown }: Opened): number {
+  if (!isMarkdown) return 0
+  return blocks.reduce(
+    (sum, block) => sum + (block.kind === 'points' ? block.points.flatMap(boxLines).length : 0),
+    0,
+  )
 }
 
 export const prose: Format = {
   name: 'prose',
   found: null,
   reads: () => true,
-  read: ({ text, isMarkdown }) => ({ prose: !isMarkdown ? 'unknown' : text.trim() === '' ? 'none' : 'only' }),
+  read: (document) => ({
+    prose: !document.isMarkdown ? 'unknown' : document.text.trim() === '' ? 'none' : 'only',
+    what: document.isMarkdown
+      ? document.text.trim() === ''
+        ? 'empty'
+        : 'prose'
+      : 'in no format that is known here',
+    boxes: boxCount(document),
+  }),
 }
 
 const TELLING = {
   overview:
-    /\b(?:summary|overview|introduction|vision|goals?|objectives?|problem|scope|non-goals|background)\b/i,
+    /\b(?:summary|overview|introduction|vision|goals?|objectives?|problem|scope|non-goals|background|why|what changes)\b/i,
   architecture:
-    /\b(?:summary|overview|stack|patterns?|structure|components?|conventions?|standards?|decisions?|testing)\b/i,
+    /\b(?:summary|overview|stack|patterns?|structure|components?|conventions?|standards?|decisions?|testing|technical context)\b/i,
+  specification: /(?:)/,
 }
+
+/** What a loop of another tool is told to print at its end means nothing here. */
+const OF_THE_LOOP = /\b(?:status report|exit signal|promise|loop|completion|when to stop|ralph_status)/i
+
+const places: readonly [Passage['about'] & keyof typeof TELLING, RegExp][] = [
+  [
+    'architecture',
+    /^(?:\.kiro|\.spec-workflow)\/specs\/[^/]+\/design\.md$|^openspec\/changes\/[^/]+\/design\.md$/,
+  ],
+  [
+    'architecture',
+    /^(?:\.specify\/)?specs\/\d{3,}[^/]*\/plan\.md$|^\.?conductor\/tech-stack\.md$|^\.kiro\/steering\/(?:tech|structure)\.md$/,
+  ],
+  [
+    'overview',
+    /^openspec\/(?:changes\/[^/]+\/proposal|project)\.md$|^\.?conductor\/(?:product|tracks\/[^/]+\/spec)\.md$|^\.kiro\/steering\/product\.md$/,
+  ],
+  ['architecture', ARCHITECTURE],
+  ['overview', OVERVIEW],
+  ['specification', /(?:^|\/)@?(?:PROMPT|AGENT)\.md$/],
+  ['specification', /^(?:\.ralph\/)?specs\/(?!\d{3,})(?:[^/]+\/)*[^/]+\.md$/],
+]
 
 /** What of the document belongs into every prompt, by its name and its headings of the first two levels; nothing of most. */
 export function passagesOf({ path, text: whole, blocks }: Opened, hasStories: boolean): Passage[] {
-  const about = ARCHITECTURE.test(path) ? 'architecture' : OVERVIEW.test(path) ? 'overview' : null
-  if (about === null) return []
+  const [about] = places.find(([, at]) => at.test(path)) ?? []
+  if (about === undefined || (about === 'specification' && hasStories)) return []
   const lines = whole.split('\n')
   const heads = blocks.flatMap((block) =>
     block.kind === 'heading' && block.level <= 2 ? [{ line: block.line, text: plain(block.text) }] : [],
@@ -74,7 +134,7 @@ export function passagesOf({ path, text: whole, blocks }: Opened, hasStories: bo
     // What a comment hides from readers is hidden from agents, too.
     return { head, words: words.replace(/<!--.*?(?:-->|$)/gs, '').trim() }
   })
-  const telling = sections.filter(({ head }) => TELLING[about].test(head))
+  const telling = sections.filter(({ head }) => TELLING[about].test(head) && !OF_THE_LOOP.test(head))
   return (telling.length > 0 || hasStories ? telling : sections)
     .filter(({ words }) => words !== '')
     .map(({ head, words }) => ({ about, text: head === '' ? words : `**${head}**\n\n${words}` }))

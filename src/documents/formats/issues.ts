@@ -20,12 +20,21 @@ type Issue = {
   body: string
   labels: string[]
   isClosed: boolean
+  /** Closed without being done: not planned, or a duplicate. */
+  isDropped: boolean
+  parent: number | null
+  children: number[]
+  blockedBy: number[]
   line: number
 }
 
+/** What `gh` or the API answered, beside a file of it. */
+const ANSWER = /^issues(?::|$)/
+
 function issuesIn(document: Opened): Issue[] {
   // A long file that is no list of issues is not parsed for it.
-  if (!/\.json$/i.test(document.path) || !/"number"\s*:/.test(document.text)) return []
+  if (!/\.json$/i.test(document.path) && !ANSWER.test(document.path)) return []
+  if (!/"number"\s*:/.test(document.text)) return []
   const { data } = document.data
   if (data === null) return []
   const list = Array.isArray(data.value) ? data.value : [data.value]
@@ -43,36 +52,79 @@ function issuesIn(document: Opened): Issue[] {
 function issueOf(one: Raw, number: number, title: string, data: Data, at: number[]): Issue {
   const labels = Array.isArray(one.labels) ? one.labels : []
   const names = labels.map((label: unknown) => (isRaw(label) ? label.name : label))
+  const reason = String(one.stateReason ?? one.state_reason ?? '')
+  const isClosed = /^closed$/i.test(String(one.state ?? ''))
   return {
     number,
     title,
     body: typeof one.body === 'string' ? one.body.replace(/\r\n?/g, '\n') : '',
     labels: names.filter((name) => typeof name === 'string'),
-    isClosed: /^closed$/i.test(String(one.state ?? '')),
+    isClosed,
+    isDropped: isClosed && /^(?:not[_ ]planned|duplicate)$/i.test(reason),
+    parent: numbersIn([one.parent])[0] ?? null,
+    children: numbersIn(one.subIssues ?? one.sub_issues),
+    blockedBy: numbersIn(one.blockedBy ?? one.blocked_by),
     line: data.lineOf(at),
   }
 }
 
-function read(document: Opened): Partial<Reading> {
-  const all = issuesIn(document)
-  const known = new Set(all.map(({ number }) => number))
-  const stories = all.map((issue) => storyOf(document.path, issue, known))
-  const closed = all.filter(({ isClosed }) => isClosed).length
-  const words = closed > 0 ? `, ${closed} of them closed` : ''
-  return { stories, notes: [`${many(all.length, 'issue')} read as user stories${words}.`] }
+/** The numbers of linked issues: a list of them, or GraphQL's `{ nodes: [...] }`. */
+function numbersIn(linked: unknown): number[] {
+  const list = isRaw(linked) && Array.isArray(linked.nodes) ? linked.nodes : linked
+  if (!Array.isArray(list)) return []
+  return list.flatMap((one: unknown) => (isRaw(one) && typeof one.number === 'number' ? [one.number] : []))
 }
 
-function storyOf(path: string, issue: Issue, known: ReadonlySet<number>): ToldStory {
-  const { number, title, body, labels, isClosed, line } = issue
+function read(document: Opened): Partial<Reading> {
+  const all = issuesIn(document)
+  const dropped = all.filter(({ isDropped }) => isDropped)
+  const kept = all.filter(({ isDropped }) => !isDropped)
+  const parentOf = parents(kept)
+  const epics = new Set(parentOf.values())
+  const work = kept.filter(({ number }) => !epics.has(number))
+  const known = new Set(work.map(({ number }) => number))
+  const stories = work.map((issue) => storyOf(document.path, issue, { known, parentOf }))
+  const closed = work.filter(({ isClosed }) => isClosed).length
+  const words = closed > 0 ? `, ${closed} of them closed` : ''
+  const notes = [`${many(stories.length, 'issue')} read as user stories${words}.`]
+  const named = (issues: readonly Issue[]) =>
+    `${issues
+      .slice(0, 20)
+      .map(({ number }) => `GH-${number}`)
+      .join(', ')}${issues.length > 20 ? ' ...' : ''}`
+  if (dropped.length > 0) notes.push(`left out, for they were closed as not planned: ${named(dropped)}.`)
+  const above = kept.filter(({ number }) => epics.has(number))
+  if (above.length > 0) notes.push(`epics, for others are their parts: ${named(above)}.`)
+  return { stories, notes, boxes: 0 }
+}
+
+/** The listed parent of each issue, whichever of the two says it. */
+function parents(issues: readonly Issue[]): Map<number, number> {
+  const listed = new Set(issues.map(({ number }) => number))
+  const found = new Map<number, number>()
+  for (const { number, parent, children } of issues) {
+    if (parent !== null && listed.has(parent)) found.set(number, parent)
+    for (const child of children) if (listed.has(child) && child !== number) found.set(child, number)
+  }
+  return found
+}
+
+type Among = { known: ReadonlySet<number>; parentOf: ReadonlyMap<number, number> }
+
+function storyOf(path: string, issue: Issue, { known, parentOf }: Among): ToldStory {
+  const { number, title, body, labels, isClosed, blockedBy, line } = issue
   const needs = [...body.matchAll(/\b(?:depends on|blocked by)((?:[ \t,]|and|#\d+)+)/gi)].flatMap(
     ([, ids = '']) => [...ids.matchAll(/#(\d{1,9})/g)].map(([, id]) => Number(id)),
   )
-  const dependsOn = [...new Set(needs)].filter((id) => known.has(id) && id !== number).map((id) => `GH-${id}`)
+  const all = new Set([...needs, ...blockedBy])
+  const dependsOn = [...all].filter((id) => known.has(id) && id !== number).map((id) => `GH-${id}`)
   const { description, acceptanceCriteria } = partsOf(path, number, body)
+  const parent = parentOf.get(number)
   return {
     line,
     raw: {
       ...{ id: `GH-${number}`, title, description, acceptanceCriteria, dependsOn },
+      ...(parent === undefined ? {} : { epicId: `GH-${parent}` }),
       ...(labels.length === 0 ? {} : { tags: labels }),
       passes: isClosed,
     },
@@ -83,6 +135,16 @@ function storyOf(path: string, issue: Issue, known: ReadonlySet<number>): ToldSt
 /** A body that costs a parser minutes is taken as it is. */
 function partsOf(path: string, number: number, body: string) {
   if (unparsable(path, body).length > 0) return { description: cut(body, 20_000), acceptanceCriteria: [] }
-  const blocks = blocksOf(body.replace(/^[ \t]*(?:depends on|blocked by)\b.*$/gim, ''))
+  const blocks = blocksOf(withoutReferences(body))
   return storyFields(blocks, `GH-${number}`).raw
+}
+
+/** Lines that only name other issues are no criteria. */
+function withoutReferences(body: string): string {
+  return body
+    .replace(/^[ \t]*(?:depends on|blocked by)\b.*$/gim, '')
+    .replace(
+      /^[ \t]*[-*+][ \t]+(?:\[[ xX]\][ \t]+)?(?:#\d{1,9}|https:\/\/github\.com\/\S+\/issues\/\d{1,9})[ \t]*$/gim,
+      '',
+    )
 }

@@ -2,7 +2,7 @@
 // `epics[].stories[]` list them.
 import { isGiven, isRaw, many, type Raw } from '../../prd/migrate.ts'
 import { type Format, planAt, type ToldStory } from '../types.ts'
-import { isDone, titleOfSlug } from '../words.ts'
+import { isDone, numbered, titleOfSlug } from '../words.ts'
 
 export const sprintTracker: Format = {
   name: 'sprint status',
@@ -94,18 +94,20 @@ export function pointsOf(more: Raw): unknown {
   return more.points ?? more.story_points ?? null
 }
 
-// `1-2-user-login`; a letter marks a story that was put in between: `1-2b-...`.
-const key = /^(\d{1,4})-(\d{1,4}[a-z]?)(?:-(.*))?$/
+// `1-2-user-login`; a letter marks a story that was put in between: `1-2b-...`; a project's own epics: `se1-1-...`.
+const key = /^([a-z]{0,12}\d{1,4}-\d{1,4}[a-z]?)(?:-(.*))?$/i
+const noStory = /(?:^|-)epic-|-?\bretro(?:spective)?(?:-|$)/i
 
+/** Every line that is no epic and no retrospective. */
 function fromMap(statuses: unknown): Tracked[] {
   return Object.entries(isRaw(statuses) ? statuses : {}).flatMap(([name, entry]) => {
-    const [, epic, number, slug = ''] = key.exec(name) ?? []
+    const [, numbers = name, slug = numbers === name ? name : ''] = key.exec(name) ?? []
     const status = isRaw(entry) ? entry.status : entry
-    if (epic === undefined || number === undefined || !isGiven(status)) return []
+    if (noStory.test(name) || !isGiven(status)) return []
     const at = ['development_status', name]
-    const id = `${epic}.${number}`
+    const id = numbered(numbers)
     const statusAt = isRaw(entry) ? [...at, 'status'] : at
-    return [{ id, title: titleOfSlug(slug) || `Story ${id}`, status: String(status), at, statusAt, more: {} }]
+    return [{ id, title: titleOfSlug(slug === numbers ? '' : slug) || `Story ${id}`, status: String(status), at, statusAt, more: {} }]
   })
 }
 

@@ -1,0 +1,126 @@
+// Task Master: tasks.json with a list of tasks for each tag. One tag is one plan.
+import { cut } from '../../model/text.ts'
+import { isGiven, isRaw, many, type Raw } from '../../prd/migrate.ts'
+import type { Mistake } from '../../system/errors.ts'
+import type { Opened } from '../opened.ts'
+import type { Beside, Format, Reading, ToldStory } from '../types.ts'
+import { urgencyOf } from '../words.ts'
+
+export const taskMaster: Format = {
+  name: 'Task Master',
+  rank: 'detailed',
+  found: /^(?:\.taskmaster\/(?:tasks\/tasks|state)|tasks\/tasks)\.json$/,
+  reads: (document) => isState(document) || tagsOf(document).length > 0,
+  read,
+}
+
+type Tag = { name: string; tasks: Raw[]; at: readonly (string | number)[] }
+
+function isState({ path }: Opened): boolean {
+  return path.endsWith('.taskmaster/state.json')
+}
+
+/** The tags that have tasks; one without a name in a file of before there were any. */
+function tagsOf(document: Opened): Tag[] {
+  const { path, text } = document
+  if (
+    !/\.json$/i.test(path) ||
+    !/"tasks"\s*:/.test(text) ||
+    !/"(?:testStrategy|subtasks|details)"\s*:/.test(text)
+  )
+    return []
+  const { fields } = document
+  const listed = (value: unknown): Raw[] => (Array.isArray(value) ? value.filter(isRaw) : [])
+  if (Array.isArray(fields.tasks)) return [{ name: '', tasks: listed(fields.tasks), at: ['tasks'] }]
+  return Object.entries(fields).flatMap(([name, tag]) =>
+    isRaw(tag) && Array.isArray(tag.tasks) && tag.tasks.length > 0
+      ? [{ name, tasks: listed(tag.tasks), at: [name, 'tasks'] }]
+      : [],
+  )
+}
+
+/** Neither done nor to be done. */
+const LEFT = /^(?:deferred|cancell?ed)$/i
+const DONE = /^(?:done|completed)$/i
+
+function read(document: Opened, beside: Beside): Partial<Reading> {
+  if (isState(document)) return { prose: 'none', what: 'the tag that Task Master is at' }
+  const tags = tagsOf(document)
+  const tag = chosen(document, tags, beside)
+  if (tag === null) return { mistakes: [severalTags(document, tags)] }
+  const left = tag.tasks.filter(({ status }) => LEFT.test(String(status)))
+  const tasks = tag.tasks.map((task, index) => ({ task, index })).filter(({ task }) => !left.includes(task))
+  const known = new Set(tasks.map(({ task }) => String(task.id)))
+  const stories = tasks.map(({ task, index }) => storyOf(document, task, [...tag.at, index], known))
+  const notes = [
+    `${many(stories.length, 'task')} read as user stories${tag.name === '' ? '' : `, of the tag ${tag.name}`}.`,
+  ]
+  if (left.length > 0)
+    notes.push(
+      `left out, for they are deferred or cancelled: ${left
+        .map(({ id }) => String(id))
+        .slice(0, 20)
+        .join(', ')}.`,
+    )
+  return { stories, notes, unit: null }
+}
+
+/** As it was named, else the tag that Task Master is at, else the only one with something left to do. */
+function chosen({ file, folder }: Opened, tags: readonly Tag[], beside: Beside): Tag | null {
+  if (file.part !== undefined) return tags.find(({ name }) => name === file.part) ?? null
+  const state = beside.at(folder.replace(/tasks\/$/, 'state.json'))?.fields.currentTag
+  const open = tags.filter(({ tasks }) =>
+    tasks.some(({ status }) => !DONE.test(String(status)) && !LEFT.test(String(status))),
+  )
+  const [only] = tags.length === 1 ? tags : open
+  if (tags.length === 1 || open.length === 1) return only ?? null
+  return tags.find(({ name }) => name === state) ?? null
+}
+
+function severalTags({ path, file }: Opened, tags: readonly Tag[]): Mistake {
+  const names = tags.map(({ name, tasks }) => `${name} (${tasks.length})`)
+  const found =
+    file.part === undefined
+      ? `${many(tags.length, 'tag')} with tasks: ${names.join(', ')}`
+      : `no tag ${file.part}`
+  const fix = `ralph plan --from ${path}#${tags[0]?.name ?? 'master'}`
+  return { path, found: cut(found, 80), expected: 'the tag to plan from', fix }
+}
+
+function storyOf(
+  { data: { data } }: Opened,
+  task: Raw,
+  at: readonly (string | number)[],
+  known: ReadonlySet<string>,
+): ToldStory {
+  const { id, title, description, details, testStrategy, priority, dependencies, status, subtasks } = task
+  const text = (value: unknown) => (typeof value === 'string' ? value.trim() : '')
+  const subs: Raw[] = Array.isArray(subtasks)
+    ? subtasks.filter(isRaw).filter((one) => !LEFT.test(String(one.status)))
+    : []
+  const needs = (Array.isArray(dependencies) ? dependencies : []).map(
+    (one: unknown) => String(one).split('.')[0] ?? '',
+  )
+  const statusMark = (place: readonly (string | number)[], value: unknown) =>
+    isGiven(value) ? [{ kind: 'value' as const, at: [...place, 'status'], value: 'done' }] : []
+  const all: unknown[] = Array.isArray(subtasks) ? subtasks : []
+  return {
+    line: data?.lineOf(at) ?? 1,
+    raw: {
+      ...{ id: isGiven(id) ? String(id) : undefined, title },
+      description: [text(description), text(details)].filter(Boolean).join('\n\n'),
+      acceptanceCriteria: [...subs.map((one) => text(one.title)), text(testStrategy)].filter(Boolean),
+      dependsOn: [...new Set(needs)].filter((one) => one !== String(id) && known.has(one)),
+      passes: DONE.test(String(status)),
+    },
+    urgency: typeof priority === 'string' ? urgencyOf(priority) : 1,
+    marks: [
+      ...statusMark(at, status),
+      ...all.flatMap((one, index) =>
+        isRaw(one) && !LEFT.test(String(one.status))
+          ? statusMark([...at, 'subtasks', index], one.status)
+          : [],
+      ),
+    ],
+  }
+}
