@@ -2,7 +2,7 @@
 
 import { lstat, readdir, realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
-import type { DocumentFile } from '../documents/types.ts'
+import type { DocumentFile, TakenAs } from '../documents/types.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import { filesOf } from '../git/tree-walk.ts'
 import type { Prd } from '../model/feature.ts'
@@ -16,32 +16,44 @@ import { fromLatin1 } from '../system/path-text.ts'
 /** A work tree's folder, or a commit whose files nobody has checked out. */
 export type DocumentPlace = { workTree: string } | { objects: CatFile; commit: string }
 
+/** How a file came to be read. */
+type Naming = Omit<DocumentFile, 'path' | 'text' | 'as'>
+
 const MOST_BYTES = 5_000_000
 const MOST_FILES = 2_000
 
 /**
- * The documents at these paths (files or folders, relative to the repository); null: those that are known by their name or
- * place. Throws UserError for what is missing or too much.
+ * The documents at these paths (files or folders, relative to the repository; `FILE#part` takes a part of it); null: those that
+ * are known by their name or place. `as`: files that a person says the kind of; they are read, too. Throws UserError for what is
+ * missing or too much.
  */
 export async function readDocumentFiles(
   place: DocumentPlace,
   wanted: readonly string[] | null,
+  as: ReadonlyMap<string, TakenAs> = new Map(),
 ): Promise<DocumentFile[]> {
   const { documentsAmong } = await import('../documents/index.ts')
   const tree =
     'workTree' in place ? await onDisk(place.workTree) : await atCommit(place.objects, place.commit)
-  const paths =
-    wanted === null ? documentsAmong(await tree.list('')) : await chosen(tree, wanted, documentsAmong)
-  if (paths.length > MOST_FILES) {
-    const [found, expected] = [`${paths.length} files`, `at most ${MOST_FILES}`]
-    throw new UserError({ path: '--from', found, expected, fix: 'name the files that hold the stories' })
+  const found = wanted === null ? documentsAmong(await tree.list('')) : []
+  const named = await filesFor(tree, [...(wanted ?? []), ...as.keys()], documentsAmong)
+  const chosen = new Map([...found.map((path): [string, Naming] => [path, { isFound: true }]), ...named])
+  if (chosen.size > MOST_FILES) {
+    const fix = 'name the files that hold the stories'
+    throw new UserError({
+      path: '--from',
+      found: `${chosen.size} files`,
+      expected: `at most ${MOST_FILES}`,
+      fix,
+    })
   }
   const files: DocumentFile[] = []
   let left = MOST_BYTES
-  for (const path of paths) {
+  for (const [path, how] of chosen) {
     left -= await tree.size(path)
     if (left < 0) throw new UserError(tooLarge(path))
-    files.push({ path, text: await tree.text(path) })
+    const kind = as.get(path)
+    files.push({ path, text: await tree.text(path), ...how, ...(kind === undefined ? {} : { as: kind }) })
   }
   return files
 }
@@ -53,7 +65,7 @@ export async function parseStories(
 ): Promise<{ ok: true; prd: Prd; notes: string[] } | { ok: false; mistakes: readonly Mistake[] }> {
   if (!looksLikeJson(text)) {
     const { readDocuments } = await import('../documents/index.ts')
-    const read = readDocuments([{ path, text }])
+    const read = readDocuments([{ path, text, isNamed: true }])
     if (!read.ok) return read
     const { prd, notes } = read.documents
     if (prd.userStories.length > 0) return { ok: true, prd, notes }
@@ -115,25 +127,35 @@ function isForeign(name: string): boolean {
 }
 
 /**
- * What the wanted files and folders hold. In a folder documents are text; of the whole repository those that are known; a file
+ * What the wanted files and folders hold, and how each was named. In a folder documents are text; of the whole repository those that are known; a file
  * is taken as it is.
  */
-async function chosen(
+async function filesFor(
   tree: Tree,
   wanted: readonly string[],
   known: (paths: readonly string[]) => string[],
-): Promise<string[]> {
+): Promise<Map<string, Naming>> {
   const mistakes: Mistake[] = []
-  const paths = new Set<string>()
+  const paths = new Map<string, Naming>()
   for (const one of wanted) {
-    const path = one.replace(/^(?:\.\/)+|^\.$/, '').replace(/\/+$/, '')
-    const all = (await tree.isFile(path)) ? [path] : await tree.list(path)
-    const inside = path === '' ? known(all) : all.includes(path) ? all : all.filter(isText)
+    const { path, part } = await parted(tree, one.replace(/^(?:\.\/)+|^\.$/, '').replace(/\/+$/, ''))
+    const isFile = await tree.isFile(path)
+    const all = isFile ? [path] : await tree.list(path)
+    const inside = path === '' ? known(all) : isFile ? all : all.filter(isText)
     if (inside.length === 0) mistakes.push(missing(one, await tree.list('')))
-    for (const found of inside) paths.add(found)
+    const how = path === '' ? { isFound: true } : { ...(isFile ? { isNamed: true } : {}), ...part }
+    for (const found of inside) if (isFile || !paths.has(found)) paths.set(found, how)
   }
   if (mistakes.length > 0) throw new UserError(mistakes)
-  return [...paths]
+  return paths
+}
+
+/** `tasks.json#auth` is the part `auth` of a file, unless a file has that very name. */
+async function parted(tree: Tree, path: string): Promise<{ path: string; part: { part?: string } }> {
+  const [, file, part] = /^(.+)#([^#/]+)$/.exec(path) ?? []
+  if (file === undefined || part === undefined || (await tree.isFile(path)) || !(await tree.isFile(file)))
+    return { path, part: {} }
+  return { path: file, part: { part } }
 }
 
 function isText(path: string): boolean {

@@ -44,6 +44,9 @@ function unitOf(
   const [only] = all
   if (only === undefined) return { unit: null, mistakes: [], notes: [] }
   if (all.length === 1) return { unit: only.unit.name, mistakes: [], notes: [] }
+  const isFound = readings.some(({ file, reading }) => reading.unit !== null && file.isFound === true)
+  if (!isFound && all.every(({ unit }) => unit.hasOwnIds === true))
+    return { unit: null, mistakes: [], notes: [] }
   const wanted = all.find(({ unit }) => branch !== null && isOfBranch(unit.name, branch))
   const open = all.filter(({ stories }) => stories.some(({ raw }) => raw.passes !== true))
   const chosen = wanted ?? (open.length === 1 ? open[0] : undefined)

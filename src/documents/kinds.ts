@@ -105,13 +105,41 @@ const titles: readonly [RegExp, string][] = [
   [/^deferred work\b/i, 'deferred work'],
 ]
 
-/** Words above boxes that are no work: criteria of the whole, questions, what somebody signs. */
-const notWork =
-  /^(?:\W*\d+[.)]?\s*)?(?:the\s+)?(?:overall\s+|final\s+|mvp\s+|general\s+)?(?:(?:product|project|release|launch|feature|quality|technical|business|user)\s+)?(?:acceptance\b|success\b|exit criteria|criteria|definition of (?:done|ready)|done when|sign-?offs?\b|approvals?\b|reviewers?\b|checklist|check list|pre-?requisites?\b|verification\b|validation\b|launch\b|go\/no-go|gates?\b|readiness\b|open questions|questions\b|risks?\b|assumptions?\b|metrics\b|kpis?\b|goals?\b|non-goals?\b|objectives?\b|out of scope|in scope|scope\b|constraints?\b|dependencies\b|compliance\b|platforms?\b|browsers?\b|(?:non-?)?functional requirements|requirements\b|personas?\b|stakeholders?\b|references?\b|testing checklist|test (?:plan|cases)|manual (?:test|verification)|legend\b|format\b|how to\b|notes\b|parking lot|ideas\b|future\b|later\b|nice to have|won'?t\b|deferred\b|cancell?ed\b|rejected\b|icebox\b)|\bchecklist\s*$/i
+/** What stands above boxes that are no work: criteria of the whole, questions, what somebody signs. */
+const NO_WORK = [
+  ...['acceptance', 'success', 'exit criteria', 'criteria', 'definition of (?:done|ready)', 'done when'],
+  ...['sign-?offs?', 'approvals?', 'reviewers?', 'check-?list', 'check list', 'pre-?requisites?'],
+  ...['verification', 'validation', 'launch', 'go/no-go', 'gates?', 'readiness', 'completion'],
+  ...['open questions', 'questions', 'risks?', 'assumptions?', 'metrics', 'kpis?'],
+  ...[
+    'goals?',
+    'non-goals?',
+    'objectives?',
+    'out of scope',
+    'in scope',
+    'scope',
+    'constraints?',
+    'dependencies',
+  ],
+  ...['(?:non-?)?functional requirements', 'requirements', 'personas?', 'stakeholders?', 'references?'],
+  ...[
+    'compliance',
+    'platforms?',
+    'browsers?',
+    'testing checklist',
+    'test (?:plan|cases)',
+    'manual (?:test|verification)',
+  ],
+  ...['legend', 'format', 'how to', 'notes', 'parking lot', 'icebox'],
+  ...["won'?t", 'deferred', 'cancell?ed', 'rejected', 'freigaben?', 'abnahme(?:kriterien)?', 'risiken'],
+]
+const BEFORE =
+  '(?:\\W*\\d+[.)]?\\s*)?(?:the )?(?:(?:overall|final|mvp|general|product|project|release|launch|feature|quality|technical|business|user|task) ){0,2}'
+const notWork = new RegExp(`^${BEFORE}(?:${NO_WORK.join('|')})(?![\\p{L}])|\\bchecklist\\s*$`, 'iu')
 
 /** Whether boxes below such a heading are no work. */
 export function isNoWork(heading: string): boolean {
-  return notWork.test(heading.replaceAll('*', '').trim())
+  return notWork.test(heading.slice(0, 300).replaceAll('*', '').replace(/\s+/g, ' ').trim())
 }
 
 const workTitle =

@@ -37,14 +37,15 @@ export function readDocuments(
   mistakes.push(...all.mistakes)
   if (all.stories.length > MOST_STORIES) mistakes.push(tooMany(all.stories.length, readings))
   const notes = readings.flatMap(({ path, reading }) => reading.notes.map((note) => `${path}: ${note}`))
-  notes.push(...choice.notes, ...leftOut(readings), ...all.notes)
+  const isProse = ({ prose }: Reading<ReadStory>) =>
+    prose === 'only' || (prose === 'background' && stories.length === 0)
+  const taken = readings.map((one) => takenAs(one, isProse(one.reading)))
+  notes.push(...choice.notes, ...leftOut(taken), ...all.notes)
   const prd = featureOf(readings, all.stories, mistakes, notes)
   if (prd === null) return { ok: false, mistakes }
   const sources = all.stories.flatMap(({ from }, index) =>
     from.map(({ path, line, format }) => ({ path, line, format, storyId: prd.userStories[index]?.id ?? '' })),
   )
-  const isProse = ({ prose }: Reading<ReadStory>) =>
-    prose === 'only' || (prose === 'background' && stories.length === 0)
   return {
     ok: true,
     documents: {
@@ -53,7 +54,7 @@ export function readDocuments(
       sources,
       prose: readings.filter(({ reading }) => isProse(reading)).map(({ file }) => file),
       gates: Object.assign({}, ...readings.map(({ reading }) => reading.gates).reverse()),
-      taken: readings.map((one) => takenAs(one, isProse(one.reading))),
+      taken,
       notes,
     },
   }
@@ -67,11 +68,17 @@ function takenAs({ path, format, reading }: DocumentReading, isProse: boolean): 
   return { path, as, what: what ?? format, stories: stories.length, boxes }
 }
 
-function leftOut(readings: readonly DocumentReading[]): string[] {
-  const paths = readings.filter(({ reading }) => reading.prose === 'unknown').map(({ path }) => path)
-  if (paths.length === 0) return []
-  const named = `${paths.slice(0, 5).join(', ')}${paths.length > 5 ? ' ...' : ''}`
-  return [`${many(paths.length, 'file')} in no format that is known here: left out (${named}).`]
+/** Nothing that was given is dropped in silence. */
+function leftOut(taken: readonly Taken[]): string[] {
+  const kinds = new Map<string, Taken[]>()
+  for (const one of taken)
+    if (one.as === 'left out') kinds.set(one.what, [...(kinds.get(one.what) ?? []), one])
+  return [...kinds].map(([what, all]) => {
+    const boxes = all.reduce((sum, one) => sum + one.boxes, 0)
+    const paths = all.slice(0, 5).map(({ path }) => path)
+    const words = boxes === 0 ? '' : `, with ${many(boxes, 'box')} that ${boxes === 1 ? 'is' : 'are'} no work`
+    return `left out, ${what}${words}: ${paths.join(', ')}${all.length > 5 ? ` and ${all.length - 5} more` : ''}.`
+  })
 }
 
 function tooMuch(files: readonly DocumentFile[]): Mistake | null {

@@ -9,9 +9,16 @@ export type TakenAs = 'stories' | 'background'
 
 /**
  * A document as it was found; `path` is relative to the repository, with `/`. `isNamed`: a person named this very file, not only
- * a folder of it. `part`: of a file with several plans the one that is wanted, such as a tag of Task Master.
+ * a folder of it; `isFound`: nobody named it. `part`: of a file with several plans the one that is wanted, such as a tag of Task Master.
  */
-export type DocumentFile = { path: string; text: string; isNamed?: boolean; as?: TakenAs; part?: string }
+export type DocumentFile = {
+  path: string
+  text: string
+  isNamed?: boolean
+  isFound?: boolean
+  as?: TakenAs
+  part?: string
+}
 
 /** Where a story was read; `line` is 1-based. */
 export type Source = { path: string; line: number; format: string; storyId: string }
@@ -80,7 +87,12 @@ export type ReadStory = Required<ToldStory> & { path: string; format: string; ra
 export type Passage = { about: 'overview' | 'architecture' | 'specification' | 'sprint'; text: string }
 
 /** One of several plans that lie side by side and are each a feature of its own: `Spec Kit feature`, `specs/001-sign-in`. */
-export type Unit = { of: string; name: string }
+export type Unit = {
+  of: string
+  name: string
+  /** The ids of its stories carry its name: named together, several are one feature. */
+  hasOwnIds?: boolean
+}
 
 /** What one document gives. */
 export type Reading<S = ToldStory> = {

@@ -7,7 +7,9 @@ const notStories =
 // `US-001: x`, `US-001 - x`, `[US-001] x`, `Story US-001: x`; a number alone is an id only behind the word Story.
 const named =
   /^(?:(?:[Uu]ser[ \t]+)?[Ss]tory[ \t]+)?\[?([A-Z][A-Z0-9]{0,15}-\d{1,6}(?:-\d{1,3}){0,3})(?![\w-])\]?(.*)$/
-const counted = /^(?:user[ \t]+)?story[ \t]+#?(\d{1,4}(?:[.-]\d{1,4}){0,2})(?![\w-])(.*)$/i
+// A letter marks a story that was split off; a project's own epics have letters before the number: `Story SE1.1`.
+const counted =
+  /^(?:user[ \t]+)?story[ \t]+#?(\d{1,4}(?:[.-]\d{1,4}){0,2}(?:(?<=[.-]\d{1,4})[a-z])?|[a-z]{1,12}\d{1,4}[.-]\d{1,4}[a-z]?)(?![\w-])(.*)$/i
 const leadingId =
   /^\*{0,2}([A-Z][A-Z0-9]{0,15}-\d{1,6})\*{0,2}[ \t]*[:.\u2013-][ \t]*(?:\*{1,2}[ \t]*)?(\S.*)$/s
 const epic = /^\[?(EPIC-\d{1,6}|[Ee]pic[ \t]+\d{1,4})(?![\w-])/
@@ -35,8 +37,9 @@ export function storyTitle(heading: string): StoryTitle | null {
   return { id: numbered(id), title, done: mark === null ? null : mark[1] !== ' ' }
 }
 
-/** `1-2` and `1.2` are the same story. */
+/** `1-2` and `1.2` are the same story, and so are `SE1.1` and `se1-1`. */
 export function numbered(id: string): string {
+  if (/^[a-z]{1,12}\d{1,4}[.-]\d{1,4}[a-z]?$/i.test(id)) return id.toLowerCase().replace('.', '-')
   return /^\d/.test(id) ? id.replaceAll('-', '.') : id
 }
 

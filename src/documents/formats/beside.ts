@@ -90,40 +90,54 @@ export const prose: Format = {
   }),
 }
 
-const TELLING = {
-  overview:
-    /\b(?:summary|overview|introduction|vision|goals?|objectives?|problem|scope|non-goals|background|why|what changes)\b/i,
-  architecture:
-    /\b(?:summary|overview|stack|patterns?|structure|components?|conventions?|standards?|decisions?|testing|technical context)\b/i,
-  specification: /(?:)/,
-}
-
+const OVERVIEW_PARTS =
+  /\b(?:summary|overview|introduction|vision|goals?|objectives?|problem|scope|non-goals|background|why|what changes)\b/i
+const ARCHITECTURE_PARTS =
+  /\b(?:summary|overview|stack|patterns?|structure|components?|conventions?|standards?|decisions?|testing|technical context)\b/i
+const REQUIREMENT_PARTS =
+  /\b(?:requirements|edge cases|key entities|assumptions|constraints|clarifications)\b/i
 /** What a loop of another tool is told to print at its end means nothing here. */
 const OF_THE_LOOP = /\b(?:status report|exit signal|promise|loop|completion|when to stop|ralph_status)/i
 
-const places: readonly [Passage['about'] & keyof typeof TELLING, RegExp][] = [
-  [
+/** What goes to context.md of which document: sections by their headings; where none is known, all of one without stories. */
+type Place = { about: Passage['about']; at: RegExp; parts: RegExp; isAll: boolean }
+
+function rest(about: Passage['about'], parts: RegExp, at: RegExp): Place {
+  return { about, at, parts, isAll: true }
+}
+
+const places: readonly Place[] = [
+  {
+    about: 'specification',
+    at: /(?:^|\/)specs\/\d{3,}[^/]*\/spec\.md$/,
+    parts: REQUIREMENT_PARTS,
+    isAll: false,
+  },
+  rest(
     'architecture',
-    /^(?:\.kiro|\.spec-workflow)\/specs\/[^/]+\/design\.md$|^openspec\/changes\/[^/]+\/design\.md$/,
-  ],
-  [
-    'architecture',
-    /^(?:\.specify\/)?specs\/\d{3,}[^/]*\/plan\.md$|^\.?conductor\/tech-stack\.md$|^\.kiro\/steering\/(?:tech|structure)\.md$/,
-  ],
-  [
+    ARCHITECTURE_PARTS,
+    /^(?:(?:\.kiro|\.spec-workflow)\/specs\/[^/]+\/design|openspec\/changes\/[^/]+\/design|(?:\.specify\/)?specs\/\d{3,}[^/]*\/plan|\.?conductor\/tech-stack|\.kiro\/steering\/(?:tech|structure))\.md$/,
+  ),
+  rest(
     'overview',
-    /^openspec\/(?:changes\/[^/]+\/proposal|project)\.md$|^\.?conductor\/(?:product|tracks\/[^/]+\/spec)\.md$|^\.kiro\/steering\/product\.md$/,
-  ],
-  ['architecture', ARCHITECTURE],
-  ['overview', OVERVIEW],
-  ['specification', /(?:^|\/)@?(?:PROMPT|AGENT)\.md$/],
-  ['specification', /^(?:\.ralph\/)?specs\/(?!\d{3,})(?:[^/]+\/)*[^/]+\.md$/],
+    OVERVIEW_PARTS,
+    /^(?:openspec\/(?:changes\/[^/]+\/proposal|project)|\.?conductor\/(?:product|tracks\/[^/]+\/spec)|\.kiro\/steering\/product|(?:_bmad-output|docs|specs)\/(?:[^/]+\/)*SPEC)\.md$|^\.taskmaster\/docs\/[^/]+\.(?:txt|md)$/,
+  ),
+  rest('architecture', ARCHITECTURE_PARTS, ARCHITECTURE),
+  rest('overview', OVERVIEW_PARTS, OVERVIEW),
+  {
+    about: 'specification',
+    at: /(?:^|\/)@?(?:PROMPT|AGENT)\.md$|^(?:\.ralph\/)?specs\/(?!\d{3,})(?:[^/]+\/)*[^/]+\.md$/,
+    parts: /(?:)/,
+    isAll: false,
+  },
 ]
 
 /** What of the document belongs into every prompt, by its name and its headings of the first two levels; nothing of most. */
 export function passagesOf({ path, text: whole, blocks }: Opened, hasStories: boolean): Passage[] {
-  const [about] = places.find(([, at]) => at.test(path)) ?? []
-  if (about === undefined || (about === 'specification' && hasStories)) return []
+  const place = places.find(({ at }) => at.test(path))
+  if (place === undefined) return []
+  const { about, parts, isAll } = place
   const lines = whole.split('\n')
   const heads = blocks.flatMap((block) =>
     block.kind === 'heading' && block.level <= 2 ? [{ line: block.line, text: plain(block.text) }] : [],
@@ -134,8 +148,8 @@ export function passagesOf({ path, text: whole, blocks }: Opened, hasStories: bo
     // What a comment hides from readers is hidden from agents, too.
     return { head, words: words.replace(/<!--.*?(?:-->|$)/gs, '').trim() }
   })
-  const telling = sections.filter(({ head }) => TELLING[about].test(head) && !OF_THE_LOOP.test(head))
-  return (telling.length > 0 || hasStories ? telling : sections)
+  const telling = sections.filter(({ head }) => parts.test(head) && !OF_THE_LOOP.test(head))
+  return (telling.length > 0 || hasStories || !isAll ? telling : sections)
     .filter(({ words }) => words !== '')
     .map(({ head, words }) => ({ about, text: head === '' ? words : `**${head}**\n\n${words}` }))
 }

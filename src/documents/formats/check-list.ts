@@ -73,7 +73,7 @@ function read({ blocks, file }: Opened): Partial<Reading> {
   }
 }
 
-const needs = /[ \t]*[([](?:depends on|after|blocked by|requires)[: \t]+([^)\]]{1,200})[)\]]/i
+const needs = /[([](?:depends on|after|blocked by|requires)[: \t]+([^)\]]{1,200})[)\]]/i
 
 function storyOf({ line, text, more, done, points }: Point, urgency: number): ToldStory {
   const { id, title } = withId(text) ?? { id: undefined, title: text }

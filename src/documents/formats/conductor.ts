@@ -1,4 +1,5 @@
 // Conductor: plan.md of a track. A task is a story, what is indented below it its steps.
+import { oneLine } from '../../model/text.ts'
 import { many } from '../../prd/migrate.ts'
 import type { Format, ToldStory } from '../types.ts'
 import { plain } from '../words.ts'
@@ -33,9 +34,9 @@ export const conductor: Format = {
 function storyOf({ line, text, done, details, inside, headings }: Box, index: number): ToldStory {
   const phase = headings.find(({ level }) => level > 1)
   const below = flat(inside)
-  const title = text
-    .replace(/^task\b[ \t]*\d*[ \t]*[:.\u2013-][ \t]*/i, '')
-    .replace(/[ \t]*[`([]*[0-9a-f]{7,40}[`)\]]*$/, '')
+  const title = oneLine(text, 2_000)
+    .replace(/^task\b(?: \d+)? ?[:.\u2013-] ?/i, '')
+    .replace(/ [`([]{0,2}[0-9a-f]{7,40}[`)\]]{0,2}$/, '')
   return {
     line,
     raw: {

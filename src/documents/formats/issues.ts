@@ -22,6 +22,7 @@ type Issue = {
   isClosed: boolean
   /** Closed without being done: not planned, or a duplicate. */
   isDropped: boolean
+  reason: string
   parent: number | null
   children: number[]
   blockedBy: number[]
@@ -60,6 +61,7 @@ function issueOf(one: Raw, number: number, title: string, data: Data, at: number
     body: typeof one.body === 'string' ? one.body.replace(/\r\n?/g, '\n') : '',
     labels: names.filter((name) => typeof name === 'string'),
     isClosed,
+    reason: reason.toLowerCase().replaceAll('_', ' '),
     isDropped: isClosed && /^(?:not[_ ]planned|duplicate)$/i.test(reason),
     parent: numbersIn([one.parent])[0] ?? null,
     children: numbersIn(one.subIssues ?? one.sub_issues),
@@ -92,7 +94,8 @@ function read(document: Opened): Partial<Reading> {
       .slice(0, 20)
       .map(({ number }) => `GH-${number}`)
       .join(', ')}${issues.length > 20 ? ' ...' : ''}`
-  if (dropped.length > 0) notes.push(`left out, for they were closed as not planned: ${named(dropped)}.`)
+  for (const reason of new Set(dropped.map((one) => one.reason)))
+    notes.push(`left out, closed as ${reason}: ${named(dropped.filter((one) => one.reason === reason))}.`)
   const above = kept.filter(({ number }) => epics.has(number))
   if (above.length > 0) notes.push(`epics, for others are their parts: ${named(above)}.`)
   return { stories, notes, boxes: 0 }

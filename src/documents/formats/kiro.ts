@@ -10,10 +10,11 @@ export const kiro: Format = {
   name: 'Kiro',
   rank: 'detailed',
   found: /^(?:\.kiro|\.spec-workflow)\/specs\/[^/]+\/(?:tasks|requirements|bugfix|design)\.md$/,
-  reads: (document) => document.isMarkdown && (FOLDER.test(document.folder) || isTasks(document)),
+  reads: (document) => FOLDER.test(document.folder) || (document.isMarkdown && isTasks(document)),
   read(document, beside) {
     const { folder, name, text, blocks } = document
     const unit = { of: 'Kiro spec', name: folder.replace(/\/$/, '') }
+    if (!document.isMarkdown) return { what: 'the state of a Kiro spec', unit }
     const boxes = flat(boxesOf(blocks))
     if (!isTasks(document)) {
       const what = `${name.replace(/\.md$/, '')} of a Kiro spec`
@@ -146,7 +147,7 @@ function numbered(box: Box): Numbered {
   const fields = new Map<string, string>()
   const words: string[] = []
   for (const detail of box.details.flatMap((one) => one.split(/(?<=_)[ \t]+(?=_[A-Z])/))) {
-    const [, name, value = ''] = field.exec(detail) ?? []
+    const [, name, value = ''] = field.exec(detail.slice(0, 500)) ?? []
     if (name === undefined) words.push(detail)
     else
       fields.set(

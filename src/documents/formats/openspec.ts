@@ -14,7 +14,8 @@ export const openSpec: Format = {
   reads: ({ path, isMarkdown }) => isMarkdown && path.startsWith('openspec/'),
   read({ path, folder, name, blocks }, beside) {
     const [place, change] = CHANGE.exec(path) ?? []
-    const unit = place === undefined ? null : { of: 'OpenSpec change', name: place.replace(/\/$/, '') }
+    const unit =
+      place === undefined ? null : { of: 'OpenSpec change', name: place.replace(/\/$/, ''), hasOwnIds: true }
     const boxes = boxesOf(blocks)
     if (name !== 'tasks.md' || change === undefined || boxes.length === 0) {
       const kind = name === 'spec.md' ? 'requirements' : name.replace(/\.md$/, '')

@@ -1,5 +1,7 @@
 // Spec Kit: tasks.md and spec.md of one feature. Each user story is a story; what is set up for all of them comes before, polish last.
+import { oneLine } from '../../model/text.ts'
 import { many } from '../../prd/migrate.ts'
+import { isNoWork } from '../kinds.ts'
 import type { Block, Heading } from '../markdown.ts'
 import type { Opened } from '../opened.ts'
 import type { Beside, Format, ToldStory } from '../types.ts'
@@ -85,7 +87,7 @@ function storiesOfSpec(spec: Opened | null): Told[] {
   let story: { told: Told; level: number } | null = null
   for (const block of spec?.blocks ?? []) {
     if (block.kind === 'heading') {
-      const words = plain(block.text)
+      const words = oneLine(plain(block.text), 500)
       const [, number, rest = ''] = userStory.exec(words) ?? []
       if (number !== undefined) {
         const id = `US${Number(number)}`
@@ -102,10 +104,16 @@ function storiesOfSpec(spec: Opened | null): Told[] {
       } else if (story !== null && block.level <= story.level) story = null
     } else if (story !== null) addTo(story.told, block)
   }
+  for (const one of stories)
+    one.criteria.sort((a, b) => Number(independentCriterion(a)) - Number(independentCriterion(b)))
   return stories.toSorted((a, b) => a.priority - b.priority)
 }
 
 const independent = /^\**independent test\**[ \t]*:?\**[ \t]*/i
+
+function independentCriterion(text: string): boolean {
+  return text.startsWith('Independent test: ')
+}
 
 function addTo(told: Told, block: Block): void {
   if (block.kind === 'points') {
@@ -133,7 +141,7 @@ const phases: readonly [RegExp, string][] = [
 /** The group of a task: the user story that it names or stands below, else its phase. */
 function groupOf({ text, headings }: Box): { id: string; title: string; heading: Heading | null } {
   const heading = headings.find(({ level }) => level > 1) ?? null
-  const words = plain(heading?.text ?? '')
+  const words = oneLine(plain(heading?.text ?? ''), 500)
   const inPhase = userStory.exec(words) ?? /\bUS[ \t]?(\d{1,3})\b[ \t]*[:.\u2013-]?[ \t]*(.*)$/.exec(words)
   const own = /\[US(\d{1,3})\]/.exec(text)?.[1]
   const number = own ?? inPhase?.[1]
@@ -147,8 +155,17 @@ function groupOf({ text, headings }: Box): { id: string; title: string; heading:
   return { id: known ?? `PHASE-${count ?? headings[0]?.line ?? 1}`, title: title || words, heading }
 }
 
+/** Boxes of a list that checks the file itself are none; nor is one without a number among others that have one. */
+function tasksOf(blocks: readonly Block[]): Box[] {
+  const boxes = flat(boxesOf(blocks)).filter(
+    ({ headings }) => !headings.some(({ level, text }) => level > 1 && isNoWork(text)),
+  )
+  const isNumbered = boxes.some(({ text }) => TASK.test(text))
+  return boxes.filter(({ text }) => !isNumbered || TASK.test(text))
+}
+
 function withTasks({ blocks }: Opened, told: readonly Told[]): ToldStory[] {
-  const boxes = flat(boxesOf(blocks))
+  const boxes = tasksOf(blocks)
   const groups = new Map<string, Group>()
   for (const box of boxes) {
     const { id, title, heading } = groupOf(box)
@@ -257,7 +274,7 @@ function taskAlone(box: Box): ToldStory {
     raw: {
       id: id || undefined,
       epicId,
-      title: title.replace(/[ \t]*\((?:depends on|requires|after|blocked by)[^)]*\)/gi, ''),
+      title: title.replace(/\((?:depends on|requires|after|blocked by)[^()]{0,200}\)/gi, '').trim(),
       description: details.join('\n'),
       dependsOn: needsOf(text).filter((one) => one !== id),
       passes: done,

@@ -107,7 +107,16 @@ function fromMap(statuses: unknown): Tracked[] {
     const at = ['development_status', name]
     const id = numbered(numbers)
     const statusAt = isRaw(entry) ? [...at, 'status'] : at
-    return [{ id, title: titleOfSlug(slug === numbers ? '' : slug) || `Story ${id}`, status: String(status), at, statusAt, more: {} }]
+    return [
+      {
+        id,
+        title: titleOfSlug(slug === numbers ? '' : slug) || `Story ${id}`,
+        status: String(status),
+        at,
+        statusAt,
+        more: {},
+      },
+    ]
   })
 }
 

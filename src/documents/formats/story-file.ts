@@ -9,7 +9,7 @@ export const storyFile: Format = {
   name: 'story file',
   rank: 'detailed',
   found:
-    /^(?:docs\/(?:[^/]+\/)?stories|_bmad-output\/(?:implementation-artifacts|stories)|docs\/sprint-artifacts)\/(?:[^/]+\/)*(?:story-?)?(?:\d+[.-]\d+|[A-Z]+-\d+|epic-?\d+[.-]story-?\d+)[^/]*\.md$/i,
+    /^(?:docs\/(?:[^/]+\/)?stories|_bmad-output\/(?:implementation-artifacts|stories)|docs\/sprint-artifacts)\/(?:[^/]+\/)*(?:story-?)?(?:[a-z]*\d+[.-]\d+|[A-Z]+-\d+|epic-?\d+[.-]story-?\d+)[^/]*\.md$/i,
   reads: (document) => document.isMarkdown && titleOf(document) !== null && hasParts(document.blocks),
   read,
 }
@@ -23,7 +23,7 @@ function titleOf({ name, blocks }: Opened): { id: string; title: string; line: n
   const slug = name.replace(/\.md$/i, '').replace(/^(?:story-?)?[\d.-]+/i, '')
   if (named !== null) return { ...named, title: named.title || titleOfSlug(slug), line }
   const [, id] =
-    /^(?:story-?)?(\d{1,4}[.-]\d{1,4}[a-z]?|[A-Z][A-Z0-9]{0,15}-\d{1,6})(?![\w])/.exec(name) ?? []
+    /^(?:story-?)?([a-z]{0,12}\d{1,4}[.-]\d{1,4}[a-z]?|[A-Z][A-Z0-9]{0,15}-\d{1,6})(?![\w])/.exec(name) ?? []
   return id === undefined ? null : { id: numbered(id), title: plain(first.text), line }
 }
 

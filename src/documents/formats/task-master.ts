@@ -9,15 +9,25 @@ import { urgencyOf } from '../words.ts'
 export const taskMaster: Format = {
   name: 'Task Master',
   rank: 'detailed',
-  found: /^(?:\.taskmaster\/(?:tasks\/tasks|state)|tasks\/tasks)\.json$/,
-  reads: (document) => isState(document) || tagsOf(document).length > 0,
+  found: /^(?:\.taskmaster\/(?:(?:tasks\/tasks|state)\.json|docs\/prd\.(?:txt|md))|tasks\/tasks\.json)$/,
+  reads: (document) => isBeside(document) || tagsOf(document).length > 0,
   read,
 }
 
 type Tag = { name: string; tasks: Raw[]; at: readonly (string | number)[] }
 
-function isState({ path }: Opened): boolean {
-  return path.endsWith('.taskmaster/state.json')
+/** What the tool keeps there: its settings, documents that tasks were made of, texts that it makes of the tasks. */
+function isBeside(document: Opened): boolean {
+  return /(?:^|\/)\.taskmaster\//.test(document.path) && tagsOf(document).length === 0
+}
+
+function readBeside({ path, text }: Opened): Partial<Reading> {
+  if (/\/docs\/[^/]+\.(?:txt|md)$/.test(path) && text.trim() !== '')
+    return { prose: 'background', what: 'what Task Master made its tasks of' }
+  return {
+    prose: 'none',
+    what: /\.txt$/.test(path) ? 'made by Task Master of its tasks' : 'settings of Task Master',
+  }
 }
 
 /** The tags that have tasks; one without a name in a file of before there were any. */
@@ -44,7 +54,7 @@ const LEFT = /^(?:deferred|cancell?ed)$/i
 const DONE = /^(?:done|completed)$/i
 
 function read(document: Opened, beside: Beside): Partial<Reading> {
-  if (isState(document)) return { prose: 'none', what: 'the tag that Task Master is at' }
+  if (isBeside(document)) return readBeside(document)
   const tags = tagsOf(document)
   const tag = chosen(document, tags, beside)
   if (tag === null) return { mistakes: [severalTags(document, tags)] }
@@ -55,14 +65,13 @@ function read(document: Opened, beside: Beside): Partial<Reading> {
   const notes = [
     `${many(stories.length, 'task')} read as user stories${tag.name === '' ? '' : `, of the tag ${tag.name}`}.`,
   ]
-  if (left.length > 0)
-    notes.push(
-      `left out, for they are deferred or cancelled: ${left
-        .map(({ id }) => String(id))
-        .slice(0, 20)
-        .join(', ')}.`,
-    )
-  return { stories, notes, unit: null }
+  const others = tags.filter((one) => one !== tag).map(({ name }) => name)
+  if (others.length > 0) notes.push(`its other tags are left alone: ${others.slice(0, 20).join(', ')}.`)
+  if (left.length > 0) {
+    const named = left.slice(0, 20).map(({ id, title }) => `${String(id)} ${cut(String(title ?? ''), 60)}`)
+    notes.push(`left out, for they are deferred or cancelled: ${named.join('; ')}.`)
+  }
+  return { stories, notes }
 }
 
 /** As it was named, else the tag that Task Master is at, else the only one with something left to do. */
@@ -109,7 +118,7 @@ function storyOf(
     raw: {
       ...{ id: isGiven(id) ? String(id) : undefined, title },
       description: [text(description), text(details)].filter(Boolean).join('\n\n'),
-      acceptanceCriteria: [...subs.map((one) => text(one.title)), text(testStrategy)].filter(Boolean),
+      acceptanceCriteria: [text(testStrategy), ...subs.map((one) => text(one.title))].filter(Boolean),
       dependsOn: [...new Set(needs)].filter((one) => one !== String(id) && known.has(one)),
       passes: DONE.test(String(status)),
     },
