@@ -24,14 +24,10 @@ import { MANY_DONE, withoutDone } from '../prd/done.ts'
 import { importedCount } from '../prd/select.ts'
 import { terminalText } from '../report/escape.ts'
 import { findingLines } from '../report/findings.ts'
-import { forecastOf, outlookWords, worstCase } from '../report/forecast.ts'
-import { blockedIds, headline } from '../report/headline.ts'
-import { nextMove } from '../report/next-move.ts'
 import { STANDINGS } from '../report/outcomes.ts'
 import { outputsOf, partInJson } from '../report/outputs.ts'
 import { inPlain } from '../report/sentence.ts'
-import { storiesOf } from '../report/stories.ts'
-import { aboutOf, headerOf, type PlanView, plansOf, splitAgain } from '../report/view.ts'
+import { aboutOf, type PlanView, plansOf, unsplitWords, type View, viewOf } from '../report/view.ts'
 import { many, utc } from '../report/words.ts'
 import {
   configFileNames,
@@ -66,35 +62,49 @@ export async function status(context: Context): Promise<Answer> {
   if (other !== null) context.warn(other)
   const outcome = outcomeIn(situation)
   const { say } = context
-  say(plainBanner(headerOf(state, limits)))
-  const views = storiesOf(state)
-  for (const [at, { id, title, notes }] of state.prd.userStories.entries()) {
+  const view = viewOf(state, { limits, now: Date.now(), surface: 'cli' }, situation)
+  say(plainBanner(view))
+  for (const [at, { id, title, standing }] of view.stories.entries()) {
     // Notes in prd.json name no surface's command.
-    const told = terminalText(notes.replaceAll(TRY_AGAIN, 'ralph retry'), 120)
-    const note = notes === '' ? '' : `  (${told})`
-    say(`  ${STANDINGS[views[at]?.standing ?? 'open'].box} ${id}  ${terminalText(title)}${note}`)
+    const notes = state.prd.userStories[at]?.notes.replaceAll(TRY_AGAIN, 'ralph retry') ?? ''
+    const note = notes === '' ? '' : `  (${terminalText(notes, 120)})`
+    say(`  ${STANDINGS[standing].box} ${id}  ${terminalText(title)}${note}`)
   }
   for (const [id, { phase }] of Object.entries(state.splits ?? {}))
     if (phase === 'wanted') say(`${id} is to be split: the next run lets a session propose its parts`)
-  for (const { id, unsplit } of views)
-    if (unsplit !== '') say(`${id} could not be split: ${terminalText(unsplit)}. ${splitAgain(id, 'cli')}`)
-  for (const finding of findingLines(state)) say(`! ${terminalText(finding)}`)
+  for (const { id, unsplit } of view.stories)
+    if (unsplit !== '') say(unsplitWords(id, terminalText(unsplit), 'cli'))
+  for (const finding of findingLines(view.findings)) say(`! ${terminalText(finding)}`)
   // People may have edited a plan since it was proposed: what they read here is what they approve.
   const plans = plansOf(shownPlan(state, Date.now()))
   const { width } = lookOf(context.out, true)
   for (const plan of plans)
     if (plan.phase === 'proposed') say(['', ...waitingLines(plan, width), ''].join('\n'))
-  const forecast = forecastOf(state)
-  const outlook = outlookWords(forecast, worstCase(state, limits))
-  if (outlook !== null) say(`Outlook: ${outlook}`)
-  say(terminalText(headline(state, situation).text))
-  say(`Next: ${inPlain(nextMove(state, situation, 'cli', limits))}`)
+  for (const line of [...outlookLines(view), ...standingLines(view)]) say(line)
   const stories = state.prd.userStories.map(({ id, title, passes, blocked, skipped, retries, notes }) => {
     return { id, title, passes, blocked, skipped, retries, notes }
   })
-  const fine = blockedIds(state).length === 0 && outcome !== 'stuck' && outcome !== 'error'
+  const isBlocked = view.stories.some(({ standing }) => standing === 'blocked')
+  const fine = !isBlocked && outcome !== 'stuck' && outcome !== 'error'
+  const { forecast } = view
   const more = { stories, forecast, plans: plans.map(planInJson), ...inJson(situation), ...partInJson(state) }
   return { code: fine ? 0 : 1, outputs: outputsOf(state, outcome, null), more }
+}
+
+function outlookLines({ outlook }: View): string[] {
+  return outlook === null ? [] : [`Outlook: ${outlook}`]
+}
+
+/** How it stands, and what a person can do. */
+function standingLines({ headline, next }: View): string[] {
+  return [terminalText(headline.text), `Next: ${inPlain(next)}`]
+}
+
+/** The feature as a run finds it that would do this next. */
+function viewAt(step: Step, state: State, limits: Limits): View {
+  const situation: Situation =
+    step.kind === 'conclude' ? { kind: 'ended', conclusion: step.conclusion } : { kind: 'ready', step }
+  return viewOf(state, { limits, now: Date.now(), surface: 'cli' }, situation)
 }
 
 function planInJson({ storyId, phase, digest, questions, stories, context }: PlanView) {
@@ -128,7 +138,7 @@ export async function next(context: Context): Promise<Answer> {
   const id = step.kind === 'reserve' ? step.storyId : null
   const story = state.prd.userStories.find((one) => one.id === id)
   if (story !== undefined) context.say(`${story.id}  ${terminalText(story.title)}`)
-  else for (const line of nextLines(step, asked, limits)) context.say(line)
+  else for (const line of nextLines(step, asked, viewAt(step, asked, limits))) context.say(line)
   const conclusion = step.kind === 'conclude' ? step.conclusion : null
   const more = {
     next: story === undefined ? null : { id: story.id, title: story.title, attempt: story.retries + 1 },
@@ -199,12 +209,10 @@ export async function dryRun(
   await editsOf(local, state)
   const asked = withWanted(flags.force === true ? begunAnew(state, state.nonce) : state, local.settings)
   const step = stepOfRun(asked, limits)
-  const forecast = forecastOf(asked)
-  const outlook = outlookWords(forecast, worstCase(asked, limits))
-  if (outlook !== null) say(`Outlook: ${outlook}`)
-  for (const line of nextLines(step, asked, limits)) say(line)
+  const view = viewAt(step, asked, limits)
+  for (const line of [...outlookLines(view), ...nextLines(step, asked, view)]) say(line)
   if (local.settings.steps !== null) say(`Steps: ${describeSteps(local.settings)}`)
-  const more = { next: stepInJson(step), forecast, ...partInJson(asked) }
+  const more = { next: stepInJson(step), forecast: view.forecast, ...partInJson(asked) }
   return { code: 0, outputs: outputsOf(state, null, null), more }
 }
 
@@ -217,14 +225,9 @@ function stepInJson(step: Step): Record<string, unknown> {
 }
 
 /** What a run would do; where it would do nothing, how it stands and what a person can do, as `ralph status` has it. */
-function nextLines(step: Step, state: State, limits: Limits): string[] {
-  if (step.kind !== 'conclude' || step.conclusion.outcome === 'complete')
-    return [`Next: ${formatStep(step, state)}`]
-  const ended = { kind: 'ended', conclusion: step.conclusion } as const
-  return [
-    terminalText(headline(state, ended).text),
-    `Next: ${inPlain(nextMove(state, ended, 'cli', limits))}`,
-  ]
+function nextLines(step: Step, state: State, view: View): string[] {
+  const isOver = step.kind === 'conclude' && step.conclusion.outcome !== 'complete'
+  return isOver ? standingLines(view) : [`Next: ${formatStep(step, state)}`]
 }
 
 function formatStep(step: Step, state: State): string {

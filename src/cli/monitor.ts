@@ -1,6 +1,6 @@
 // `ralph monitor`: how runs stand, live. One frame of plain lines where there is no terminal. Changes nothing.
 import { openWorkspace } from '../app/workspace.ts'
-import { type Dashboard, dashboardOf, type Watched } from '../report/monitor.ts'
+import { type LiveView, liveJson, liveViewOf, type Watched } from '../report/live-view.ts'
 import { outputsOf } from '../report/outputs.ts'
 import type { Settings } from '../settings/index.ts'
 import { messageOf } from '../system/errors.ts'
@@ -16,27 +16,20 @@ export async function monitor(context: Context): Promise<Answer> {
   const { settings } = await settingsOf(context)
   using source = await openSource(context, settings)
   const first = await source.look()
-  const dashboards = first.map((one) => dashboardOf(one, Date.now()))
+  const views = first.map((one) => liveViewOf(one, Date.now()))
   const [state] = first.map((one) => one.state)
   const answer = { code: 0, outputs: outputsOf(state ?? null, state?.prd.run.outcome ?? null, null) }
   const isScreen = process.stdout.isTTY && !context.json && context.env.TERM !== 'dumb'
-  if (isScreen) await live(source, dashboards, context.env.NO_COLOR !== undefined)
-  else context.say(plainFrame({ dashboards, note: source.note() }).join('\n'))
-  return context.json ? { ...answer, more: { features: dashboards.map(inJson) } } : answer
-}
-
-/** What a gate printed stands with the gate. */
-function inJson({ stories, ...one }: Dashboard) {
-  return { ...one, stories: stories.map(({ seen: _seen, ...story }) => story) }
+  if (isScreen) await live(source, views, context.env.NO_COLOR !== undefined)
+  else context.say(plainFrame({ views, note: source.note() }).join('\n'))
+  return context.json ? { ...answer, more: { features: views.map(liveJson) } } : answer
 }
 
 /** Draws until a person has seen enough. */
-async function live(source: Source, first: readonly Dashboard[], noColour: boolean): Promise<void> {
-  let dashboards = first
-  let selected = Math.max(
-    0,
-    first.findIndex(({ status }) => status.outcome === null && status.title === 'AT WORK'),
-  )
+async function live(source: Source, first: readonly LiveView[], noColour: boolean): Promise<void> {
+  let views = first
+  const atWork = first.findIndex(({ isAtWork }) => isAtWork)
+  let selected = Math.max(0, atWork)
   const stop = new AbortController()
   const release = onSignals(stop, () => {})
   let note = source.note()
@@ -44,21 +37,21 @@ async function live(source: Source, first: readonly Dashboard[], noColour: boole
   using screen = new FullScreen(process.stdout, input, {
     key: (key: Key) => {
       if (key === 'quit') stop.abort()
-      selected = Math.max(0, Math.min(dashboards.length - 1, selected + MOVES[key]))
+      selected = Math.max(0, Math.min(views.length - 1, selected + MOVES[key]))
       draw()
     },
     resize: () => draw(),
   })
   function draw(): void {
     const size = { ...screen.size, colour: !noColour, plain: false }
-    const ticked = dashboards.map((one) => ({ ...one, now: Date.now() }))
-    screen.draw(frameLines({ dashboards: ticked, selected, note }, size))
+    const ticked = views.map((one) => ({ ...one, now: Date.now() }))
+    screen.draw(frameLines({ views: ticked, selected, note }, size))
   }
   const timer = setInterval(draw, TICK_MS)
   try {
     draw()
     await follow(source, stop.signal, (watched, wrong) => {
-      dashboards = watched?.map((one) => dashboardOf(one, Date.now())) ?? dashboards
+      views = watched?.map((one) => liveViewOf(one, Date.now())) ?? views
       note = wrong || source.note()
       draw()
     })

@@ -6,9 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { pictureUris } from '../app/pictures.ts'
 import { indexPage, indexPart, liveBody, liveHead, livePart } from '../report/html/live.ts'
 import { type Live, MOST_PICTURES, picturesWanted, policyOf, renderReport } from '../report/html/page.ts'
-import { type Dashboard, dashboardOf, type Watched } from '../report/monitor.ts'
+import { type LiveView, liveViewOf, type Watched } from '../report/live-view.ts'
 import { outputsOf } from '../report/outputs.ts'
-import { viewOf } from '../report/view.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { type Answer, type Context, onSignals, settingsOf } from './context.ts'
 import { follow, openSource } from './monitor.ts'
@@ -124,9 +123,7 @@ class Site {
     const live = { nonce, head: liveHead(nonce) }
     const watched = this.#watched.find(({ state }) => state.feature === feature)
     const text =
-      watched === undefined
-        ? indexPage(this.#dashboards(), live, this.#note())
-        : await this.#report(watched, live)
+      watched === undefined ? indexPage(this.#views(), live, this.#note()) : await this.#report(watched, live)
     const policy = `${policyOf(live)}; frame-ancestors 'none'`
     const type = 'text/html; charset=utf-8'
     const headers = { ...HEADERS, 'content-type': type, 'content-security-policy': policy }
@@ -135,10 +132,8 @@ class Site {
 
   /** The live part with the report below it. */
   async #report(watched: Watched, live: Omit<Live, 'body'>): Promise<string> {
-    const body = liveBody(livePart(dashboardOf(watched, Date.now())), this.#note())
-    const { state, situation, limits, surface, url } = watched
-    const facts = { repositoryUrl: '', runUrl: url, limits, now: Date.now(), notes: [], surface }
-    const view = viewOf(state, facts, situation)
+    const view = liveViewOf(watched, Date.now())
+    const body = liveBody(livePart(view), this.#note())
     const read = (blob: string) => this.#source.picture(blob)
     const pictures = await pictureUris(picturesWanted(view), read, MOST_PICTURES)
     return renderReport(view, pictures, { ...live, body })
@@ -156,8 +151,7 @@ class Site {
   #tell(follower: Follower): void {
     const { feature, response } = follower
     const watched = this.#watched.find(({ state }) => state.feature === feature)
-    const part =
-      watched === undefined ? indexPart(this.#dashboards()) : livePart(dashboardOf(watched, Date.now()))
+    const part = watched === undefined ? indexPart(this.#views()) : livePart(liveViewOf(watched, Date.now()))
     const live = JSON.stringify({ html: part.toString(), note: this.#note() })
     const { seen } = follower
     // By the object that the state is, which a change replaces.
@@ -170,8 +164,8 @@ class Site {
     follower.seen = watched ?? null
   }
 
-  #dashboards(): Dashboard[] {
-    return this.#watched.map((one) => dashboardOf(one, Date.now()))
+  #views(): LiveView[] {
+    return this.#watched.map((one) => liveViewOf(one, Date.now()))
   }
 
   #note(): string {

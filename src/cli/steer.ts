@@ -7,9 +7,9 @@ import { applyCommand } from '../loop/commands.ts'
 import { whyNot } from '../loop/planned.ts'
 import { outcomeIn, situationOf } from '../loop/situation.ts'
 import type { Lease, State } from '../model/state.ts'
-import { nextMove } from '../report/next-move.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { inPlain } from '../report/sentence.ts'
+import { viewOf } from '../report/view.ts'
 import { UserError } from '../system/errors.ts'
 import { type Answer, answerOf, type Context, refuseFromInside } from './context.ts'
 import { inboxQueue, post } from './inbox.ts'
@@ -65,7 +65,8 @@ export async function steer(context: Context): Promise<Answer> {
     say(later ? `noted: ${later}` : `done: ${[name, added, ...given.words].filter(Boolean).join(' ')}`)
     const limits = limitsOf(local.settings)
     const situation = situationOf(steered, limits, Date.now(), false)
-    say(`Next: ${inPlain(nextMove(steered, situation, 'cli', limits))}`)
+    const { next } = viewOf(steered, { limits, now: Date.now(), surface: 'cli' }, situation)
+    say(`Next: ${inPlain(next)}`)
     return { code: 0, outputs: outputsOf(steered, outcomeIn(situation), null) }
   }
 }

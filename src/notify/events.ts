@@ -4,7 +4,7 @@
 // job that is killed and begun again finds the later one, and tells nothing a second time.
 import { type Surface, typedOn } from '../loop/command-table.ts'
 import { LONGEST_WAIT_MS } from '../loop/limits.ts'
-import { decision, ownSituation } from '../loop/situation.ts'
+import { decision } from '../loop/situation.ts'
 import { EVENTS, type Event } from '../model/event.ts'
 import type { Limits } from '../model/limits.ts'
 import type { State } from '../model/state.ts'
@@ -12,9 +12,9 @@ import type { Step } from '../model/step.ts'
 import { mapTexts, oneLine } from '../model/text.ts'
 import type { Usage } from '../model/usage.ts'
 import { counts } from '../prd/select.ts'
-import { blockedIds, goesOn, headline, outcomeNow, restsUntil, tally } from '../report/headline.ts'
-import { nextMove } from '../report/next-move.ts'
+import { blockedIds, goesOn, outcomeNow, restsUntil, tally } from '../report/headline.ts'
 import { type Sentence, says } from '../report/sentence.ts'
+import { viewOf } from '../report/view.ts'
 import { hasCost, humanMs, tokens, usd, utc } from '../report/words.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 
@@ -37,8 +37,8 @@ export type NoticeEvent = 'start' | 'progress' | 'blocked' | 'waiting' | 'budget
 /** What people are told: plain text in it is not escaped yet. */
 export type Notice = ReturnType<typeof noticeOf>
 
-/** A message as it is known before its texts are made. `key`: what is told once. */
-type News = { event: NoticeEvent; key: string; sign: string; headline: string; next?: Sentence }
+/** A message as it is known before its texts are made. `key`: what is told once; how the run stands is told where it says nothing else. */
+type News = { event: NoticeEvent; key: string; sign?: string; headline?: string; next?: Sentence }
 
 /** Whether what happened is in the state that the next job finds. */
 export function isDurable(event: Event): boolean {
@@ -62,8 +62,7 @@ export function noticesOfEnd(start: State, after: State, at: number, facts: Noti
   if (!isOwn && run.outcome === outcome && run.usage.calls === after.prd.run.usage.calls) return []
   const event = restsUntil(after) === null ? 'outcome' : 'waiting'
   const clean = mapTexts(after, facts.redact)
-  const { sign, text } = headline(clean)
-  return [noticeOf({ event, key: outcome, sign, headline: text }, clean, at, facts)]
+  return [noticeOf({ event, key: outcome }, clean, at, facts)]
 }
 
 /** A wait that this job sits out; nothing where the job before it had begun it. */
@@ -147,8 +146,7 @@ function progressed(before: State, after: State, { every }: NoticeFacts): News[]
   const { iterations } = after.prd.run
   const due = Math.floor(iterations / every)
   if (due <= Math.floor(before.prd.run.iterations / every)) return []
-  const { sign, text } = headline(after)
-  return [{ event: 'progress', key: String(due), sign, headline: text }]
+  return [{ event: 'progress', key: String(due) }]
 }
 
 function blocked(before: State, after: State, { surface }: NoticeFacts): News[] {
@@ -208,8 +206,10 @@ function share(
 }
 
 /** Of a state whose texts are redacted: once they are cut and joined a secret would not be found any more. */
-function noticeOf({ event, key, sign, headline, next }: News, state: State, at: number, facts: NoticeFacts) {
-  const { limits, surface, id, runUrl, repository } = facts
+function noticeOf({ event, key, ...told }: News, state: State, at: number, facts: NoticeFacts) {
+  const { id, runUrl, repository } = facts
+  const view = viewOf(state, { ...facts, now: at })
+  const { sign = view.headline.sign, headline = view.headline.text, next = view.next } = told
   const { prd, control, generation, nonce, feature, branch, github } = state
   const { iterations, jobs, usage } = prd.run
   const { total, passed, skipped } = counts(prd, control.scope)
@@ -225,10 +225,10 @@ function noticeOf({ event, key, sign, headline, next }: News, state: State, at: 
     branch,
     generation,
     /** Of the job; null while it is at work. */
-    outcome: outcomeNow(state),
+    outcome: view.outcome,
     sign,
     headline,
-    next: next ?? nextMove(state, ownSituation(state), surface, limits),
+    next,
     stories: { total, passed, skipped, blocked: blockedIds(state) },
     iterations,
     jobs,

@@ -53,7 +53,7 @@ const MOST_ANNOTATIONS = 50
 
 /** The roll-up check: one name to require or to watch. None is left open when the chain has ended. */
 export function rollupCheck(view: View): Check {
-  const conclusion = view.outcome === null || view.chainGoesOn ? null : OUTCOMES[view.outcome].check
+  const conclusion = view.outcome !== null && view.isOver ? OUTCOMES[view.outcome].check : null
   const summary = [
     findingsBlock(view.findings, null),
     progressBar(view),

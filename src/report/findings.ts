@@ -83,8 +83,7 @@ export function countWords(total: number): string {
 }
 
 /** For terminals, where each is put out by whoever prints it. */
-export function findingLines(state: State): string[] {
-  const { shown, more } = findingsOf(state)
+export function findingLines({ shown, more }: Findings): string[] {
   const lines = shown.map(({ storyId, text }) => {
     const words = oneLine(text, LONGEST)
     return storyId === null ? words : `${oneLine(storyId, 64)}: ${words}`

@@ -12,6 +12,7 @@ import { unmetOutside } from '../prd/scope.ts'
 import { counts, remaining } from '../prd/select.ts'
 import { blockedIds, goesOn, heldBack } from './headline.ts'
 import { type Sentence, says } from './sentence.ts'
+import { capital } from './words.ts'
 
 /** Who reads, and can type: `limits` tell which one was reached, where there are several. */
 type Reader = { state: State; surface: Surface; limits: Limits | null }
@@ -231,7 +232,7 @@ function whenWrong(reader: Reader): Sentence {
   const line = errorOf(reader.state)?.fix.split('\n', 1)[0]?.trim() ?? ''
   const fix = line.replace(/(?:; its output)?[.:]$/, '')
   if (fix === '') return mendAndGoOn(reader)
-  const mend = { text: `${fix.charAt(0).toUpperCase()}${fix.slice(1)}` }
+  const mend = { text: capital(fix) }
   return /\b(?:run|go on)\b/.test(fix) ? says`${mend}.` : says`${mend}; then go on with ${run(reader)}.`
 }
 

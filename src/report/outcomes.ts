@@ -1,7 +1,8 @@
 // What reports make of each outcome of a job, of each way in which a story stands, and of labels: one table each.
+
+import type { Situation } from '../loop/situation.ts'
 import type { Outcome } from '../model/feature.ts'
 import type { TimelineEntry } from '../model/state.ts'
-import type { View } from './view.ts'
 
 export type Colour = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue' | 'cyan'
 export type CheckConclusion = 'success' | 'failure' | 'neutral' | 'skipped' | 'cancelled' | 'action_required'
@@ -32,6 +33,36 @@ export const OUTCOMES: Readonly<Record<Outcome, OutcomeRow>> = {
   continued: { check: 'action_required', alert: null, title: 'CONTINUED', mark: '»', colour: 'blue' },
   error: { check: 'failure', alert: 'WARNING', title: 'ERROR', mark: '✘', colour: 'red' },
   interrupted: { check: 'cancelled', alert: 'IMPORTANT', title: 'INTERRUPTED', mark: '■', colour: 'yellow' },
+}
+
+export type Status = {
+  title: string
+  mark: string
+  colour: Colour
+  outcome: Outcome | null
+  /** Of a page or a card: at a glance whether somebody is needed. */
+  tone: 'good' | 'bad' | 'wait' | 'run'
+}
+
+/** How a run stands in two words. `rests`: it has paused, and goes on by itself. */
+export function statusOf(situation: Situation, rests: boolean): Status {
+  const outcome = situation.kind === 'ended' ? situation.conclusion.outcome : null
+  const words = wordsOf(situation, rests)
+  return { ...words, outcome, tone: TONES[words.colour] ?? 'wait' }
+}
+
+function wordsOf(situation: Situation, rests: boolean): Pick<Status, 'title' | 'mark' | 'colour'> {
+  if (situation.kind === 'working') return { title: 'AT WORK', mark: '▶', colour: 'cyan' }
+  if (situation.kind === 'ready') return { title: 'READY', mark: '○', colour: 'blue' }
+  if (rests) return { title: 'WAITING', mark: '‖', colour: 'blue' }
+  return OUTCOMES[situation.conclusion.outcome]
+}
+
+const TONES: Readonly<Partial<Record<Colour, Status['tone']>>> = {
+  green: 'good',
+  red: 'bad',
+  cyan: 'run',
+  blue: 'run',
 }
 
 /**
@@ -113,7 +144,12 @@ const ENDED: Readonly<Record<Outcome, Label>> = {
 }
 
 /** Those that it bears now. */
-export function labelsOf({ outcome, chainGoesOn, counts }: View): Label[] {
-  if (outcome !== null && !chainGoesOn) return ['ralph', ENDED[outcome]]
+export function labelsOf(view: {
+  outcome: Outcome | null
+  isOver: boolean
+  counts: { blocked: number }
+}): Label[] {
+  const { outcome, isOver, counts } = view
+  if (outcome !== null && isOver) return ['ralph', ENDED[outcome]]
   return counts.blocked > 0 ? ['ralph', 'ralph:blocked'] : ['ralph']
 }

@@ -5,11 +5,10 @@ import { oneLine } from '../model/text.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { commitLink, firstPart, folded, list, stacked, table } from './blocks.ts'
 import { code, codeBlock, link, markdownText } from './escape.ts'
-import { outlookWords } from './forecast.ts'
-import { OUTCOMES, RESULTS, STANDINGS } from './outcomes.ts'
+import { RESULTS, STANDINGS } from './outcomes.ts'
 import { type Columns, inMarkdown, type Sentence } from './sentence.ts'
-import { byUrgency, type StoryView, shownBy } from './stories.ts'
-import { figuresOf, type View } from './view.ts'
+import { type StoryView, shownBy } from './stories.ts'
+import type { View } from './view.ts'
 import { costIfAny, dotted, humanMs, many, testWords, tokens, usd, utc } from './words.ts'
 
 /** The title of a check has 255 characters, and what puts a mention out of action is one, too. */
@@ -48,9 +47,8 @@ export function progressBar({ bar, stories, counts: { passed, total } }: View): 
 }
 
 /** What to do next; in a frame where a person is waited for. */
-export function nextBlock({ next, outcome, restsUntil }: View): string {
+export function nextBlock({ next, alert }: View): string {
   const sentence = `**Next:** ${inMarkdown(next)}`
-  const alert = outcome === null || restsUntil !== null ? null : OUTCOMES[outcome].alert
   return alert === null ? sentence : `> [!${alert}]\n> ${sentence}`
 }
 
@@ -64,9 +62,9 @@ export function storyId(id: string): string {
 
 /** Cost, tokens, time, iterations, jobs, and what is left. */
 export function spending(view: View): string {
-  const columns = figuresOf(view, view.surface).map(([name, value]) => [name, 'text', () => value] as const)
-  const outlook = outlookWords(view.forecast, view.worst)
-  const beside = view.usage.costUsd - view.stories.reduce((sum, { usage }) => sum + usage.costUsd, 0)
+  const columns = view.figures.map(([name, value]) => [name, 'text', () => value] as const)
+  const { outlook, costs } = view
+  const beside = costs.besideStoriesUsd
   return stacked([
     table(columns, [view]),
     beside < 0.005 ? '' : `**Beside the stories**, such as the final verification: ${usd(beside)}.`,
@@ -93,7 +91,7 @@ function timeCell({ ms }: { ms: number }): string {
 }
 
 /** The stories: up to 25 in a table, more of them folded below those that matter now, in at most `room` characters. */
-export function storyTable({ stories, links: { repository } }: View, room: number): string {
+export function storyTable({ stories, ranked, links: { repository } }: View, room: number): string {
   const tableOf = (some: readonly StoryView[], most: number) =>
     firstPart(
       table(
@@ -103,7 +101,6 @@ export function storyTable({ stories, links: { repository } }: View, room: numbe
       most,
     )
   if (stories.length <= LONGEST_TABLE) return tableOf(stories, room)
-  const ranked = byUrgency(stories)
   const news = ranked.filter(({ standing }) => standing === 'passed').slice(0, MOST_NEWS)
   const now = tableOf([...new Set([...ranked.slice(0, MOST_URGENT), ...news])], room / 2)
   const all = tableOf(stories, room - now.length - 300)

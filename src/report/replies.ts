@@ -8,14 +8,13 @@ import type { Mistake } from '../system/errors.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { folded, list, section, stacked, table } from './blocks.ts'
 import { code, codeBlock, link, markdownText } from './escape.ts'
-import { outlookWords } from './forecast.ts'
 import { outcomeNow } from './headline.ts'
 import { STANDINGS } from './outcomes.ts'
 import { ATTEMPTS, heading, marker, progressBar, sentenceList, storyId } from './parts.ts'
 import { type Columns, inMarkdown } from './sentence.ts'
 import { type Facts, type View, viewOf } from './view.ts'
 import type { Why } from './why.ts'
-import { costIfAny, many, utc } from './words.ts'
+import { capital, costIfAny, many, utc } from './words.ts'
 
 const COMMANDS: Columns<{ example: string; meaning: string }> = [
   ['Comment', 'text', ({ example }) => ({ code: example })],
@@ -39,7 +38,7 @@ export function helpReply(): string {
 export function statusReply(state: State, facts: Facts, holder: string | true | null): string {
   const view = viewOf(state, facts, seenOutside(state, holder !== null))
   const { summary } = view.links
-  const outlook = outlookWords(view.forecast, view.worst)
+  const { outlook } = view
   const rest = summary === null ? '' : ` Everything else stands in the ${link('summary', summary)}.`
   return stacked([
     `${marker('status', view.feature)}\n${heading(view, 4)}`,
@@ -129,7 +128,7 @@ export function elsewhereReply(pull: number): string {
 export function nothingReply(why: string, instead = ''): string {
   const text = markdownText(why, 300)
   const how = instead === '' ? '' : ` Try ${code(instead)}.`
-  return `😕 ${text.charAt(0).toUpperCase()}${text.slice(1)}.${how} Nothing was changed.\n`
+  return `😕 ${capital(text)}.${how} Nothing was changed.\n`
 }
 
 /** The reply to `/ralph plan` on an issue whose feature somebody works on. */

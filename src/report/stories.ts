@@ -175,6 +175,11 @@ export function barOf(stories: readonly StoryView[]): [Standing, number][] {
     .filter(([, count]) => count > 0)
 }
 
+/** `3 passed, 1 in work`. */
+export function standingWords(bar: readonly (readonly [Standing, number])[]): string {
+  return bar.map(([standing, count]) => `${count} ${STANDINGS[standing].word}`).join(', ')
+}
+
 /** The first are what a person has to look at. */
 const URGENT: readonly Standing[] = [
   'working',

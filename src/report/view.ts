@@ -1,15 +1,14 @@
-// A report as data: made once from the state. Markdown and terminal render it, and whatever comes next. Nothing is escaped in it.
+// How a run stands, as data: made once from the state. Every surface renders it, and decides nothing. Nothing is escaped in it.
 
 import { sizeRemarks } from '../documents/size.ts'
 import { head } from '../loop/bounded.ts'
 import { type Surface, typedOn } from '../loop/command-table.ts'
-import { iterationsLeft, jobsAllowed } from '../loop/limits.ts'
 import { contextOf } from '../loop/plan.ts'
 import { ownSituation, type Situation } from '../loop/situation.ts'
 import { VARIABLES } from '../loop/variables.ts'
 import type { Story } from '../model/feature.ts'
 import type { Annotation } from '../model/gate.ts'
-import { errorOf, isDispatched, isUngated, openAttempt } from '../model/job.ts'
+import { errorOf, isDispatched, isUngated } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import { ownFiles } from '../model/paths.ts'
 import type { Plan } from '../model/plan.ts'
@@ -17,28 +16,31 @@ import type { State } from '../model/state.ts'
 import { plainLines } from '../model/text.ts'
 import { counts } from '../prd/select.ts'
 import { worthKeeping } from './agents-md.ts'
+import { costsOf } from './costs.ts'
 import { pathOf } from './escape.ts'
 import { findingsOf } from './findings.ts'
-import { forecastOf, worstCase } from './forecast.ts'
-import { headline, heldBack, inWork, outcomeNow, restsUntil, standingIn, tally } from './headline.ts'
+import { forecastOf, forecastWords, outlookWords, worstCase, worstWords } from './forecast.ts'
+import { figuresOf, headerOf } from './header.ts'
+import { headline, heldBack, outcomeNow, restsUntil, standingIn } from './headline.ts'
+import { callsOf, circuitOf, currentOf, exitsOf } from './monitor.ts'
 import { nextMove } from './next-move.ts'
+import { OUTCOMES, statusOf } from './outcomes.ts'
 import { type Sentence, says } from './sentence.ts'
-import { barOf, blockedOf, lastFailed, type StoryView, storiesOf } from './stories.ts'
-import { costLabel, humanMs, ofMost, tokens, tokenWords } from './words.ts'
+import { barOf, blockedOf, byUrgency, lastFailed, type StoryView, storiesOf } from './stories.ts'
 
 /** What reports need beside the state. */
 export type Facts = {
-  /** `https://github.com/acme/shop`, without a slash at the end. */
-  repositoryUrl: string
+  /** `https://github.com/acme/shop`, without a slash at the end; empty where it is on no server that is known. */
+  repositoryUrl?: string
   /** This job's page; null outside of CI. */
-  runUrl: string | null
+  runUrl?: string | null
   /** Null where they are not known. */
   limits: Limits | null
   /** Epoch milliseconds. */
   now: number
   compareUrl?: string | null
   /** Things to tell that are no part of the state, such as a refused pull request. */
-  notes: readonly Note[]
+  notes?: readonly Note[]
   /** Whether learnings of a complete run go into AGENTS.md. */
   agentsSection?: boolean
   /** Places in files that failing gates named, by story id. */
@@ -50,98 +52,102 @@ export type Facts = {
 /** Plain text; an address in it would be put out of action, so where a person goes on stands in `link`. */
 export type Note = string | { text: string; link: { name: string; url: string } }
 
-/** What a live header shows: made anew at every step, so it looks at each story no more than it must. */
-export type Header = ReturnType<typeof headerOf>
-
-export function headerOf(state: State, limits: Limits | null) {
-  const { run, userStories } = state.prd
-  const attempt = inWork(state)
-  const left = limits === null ? Number.POSITIVE_INFINITY : iterationsLeft(state, limits)
-  const maxCostUsd = limits?.maxCostUsd ?? null
-  return {
-    feature: state.feature,
-    project: state.prd.project,
-    branch: state.branch,
-    counts: counts(state.prd),
-    tally: tally(state),
-    /** What a session works on now. */
-    inWork: attempt,
-    titleInWork: userStories.find(({ id }) => id === attempt?.storyId)?.title ?? '',
-    /** The one in work, or the last one; `iterations` are those that are charged. */
-    iteration: openAttempt(state)?.iteration ?? run.iterations,
-    iterations: run.iterations,
-    jobs: run.jobs,
-    usage: run.usage,
-    pullUrl: state.github.pullUrl,
-    /** Where each ends the run; null without a limit. */
-    most: {
-      iterations: Number.isFinite(left) ? run.iterations + left : null,
-      jobs: limits === null ? null : jobsAllowed(state, limits),
-      costUsd: maxCostUsd === null ? null : maxCostUsd + state.control.granted.costUsd,
-      tokens: limits?.maxTokens ?? null,
-      agentMs: limits?.maxAgentTimeMs ?? null,
-    },
-  }
-}
-
 export type View = ReturnType<typeof viewOf>
 
 /** The texts of the state must be redacted: a secret that is cut or escaped is not found any more. */
 export function viewOf(given: State, facts: Facts, situation: Situation = ownSituation(given)) {
   const state = standingIn(given, situation)
-  const { limits, repositoryUrl, compareUrl = null, annotations = {}, surface = 'comment' } = facts
+  const { limits, now, surface = 'comment' } = facts
   const outcome = outcomeNow(state)
+  const rests = restsUntil(state)
   const stories = storiesOf(state)
-  const { pull, comment } = state.github
+  const timeline = state.timeline.slice(-MOST_TIMELINE)
+  const header = headerOf(state, limits)
+  const forecast = forecastOf(state)
+  const worst = limits === null ? null : worstCase(state, limits)
+  const isAtWork = situation.kind === 'working'
   const isGoingOn = (limits?.redispatch === true || isDispatched(state.job)) && heldBack(state) === null
-  const fix = outcome === 'error' ? (errorOf(state)?.fix.trim() ?? '') : ''
+  const chainGoesOn = outcome === null ? isAtWork : outcome === 'continued' && isGoingOn
+  const blocked = blockedOf(stories, surface, outcome)
   return {
-    ...headerOf(state, limits),
+    ...header,
     description: state.prd.description,
     issue: state.plan?.issue ?? null,
     folder: state.folder,
     isUngated: isUngated(state.job),
+    isAtWork,
+    status: statusOf(situation, rests !== null),
     /** Of the job; null while it is at work. */
     outcome,
+    /** Why it ended so; often empty. */
+    reason: state.job.ending?.conclusion.reason ?? '',
     /** Without a person, by this job or the next. */
-    chainGoesOn: outcome === null ? situation.kind === 'working' : outcome === 'continued' && isGoingOn,
-    restsUntil: restsUntil(state),
+    chainGoesOn,
+    /** The chain has ended, and this is how. */
+    isOver: outcome !== null && !chainGoesOn,
+    /** Whether a person is waited for, who looks at all that is followed. */
+    isCalling: outcome !== null && outcome !== 'complete' && outcome !== 'continued',
+    /** The frame of GitHub's markdown around what a person has to do; null where none is waited for. */
+    alert: outcome === null || rests !== null ? null : OUTCOMES[outcome].alert,
+    restsUntil: rests,
     headline: headline(state, situation),
     surface,
     next: nextMove(state, situation, surface, limits),
-    /** What the rest will probably take. */
-    forecast: forecastOf(state),
-    worst: limits === null ? null : worstCase(state, limits),
+    /** What a person can do although work goes on: of the first story that is blocked. */
+    needs: isAtWork ? (blocked[0] ?? null) : null,
+    /** What the rest will probably take; the same and what it takes at most as words, and both in short. */
+    forecast,
+    probably: forecastWords(forecast),
+    atWorst: worst === null ? null : worstWords(worst),
+    outlook: outlookWords(forecast, worst),
+    figures: figuresOf(header, surface),
+    costs: costsOf(stories, timeline, header.usage),
+    calls: callsOf(state, limits, now),
+    circuit: circuitOf(state, now),
+    current: currentOf(state, stories, limits, now),
+    exits: exitsOf(state, header, limits),
     stories,
+    /** What needs a person first. */
+    ranked: byUrgency(stories),
     /** What a reader should look at before believing any of it. */
     findings: findingsOf(state),
     bar: barOf(stories),
-    blocked: blockedOf(stories, surface, outcome),
+    blocked,
     plans: plansOf(state),
     failed: stories.find(({ id }) => id === lastFailed(state)) ?? null,
-    /** What ended the job with an error, where that is more than a line. */
-    error: fix.includes('\n') ? fix : null,
+    error: longError(state),
     verification: verificationOf(state, limits),
-    timeline: state.timeline.slice(-MOST_TIMELINE),
-    notes: [...facts.notes, ...pageNotes(state), ...splitNotes(stories, surface)]
+    timeline,
+    notes: [...(facts.notes ?? []), ...pageNotes(state), ...splitNotes(stories, surface)]
       .slice(0, MOST_NOTES)
       .map(noted),
     /** What stands in AGENTS.md of this run. */
     learnings:
       outcome === 'complete' && facts.agentsSection === true ? worthKeeping(state.prd.run.learnings) : [],
-    links: {
-      repository: repositoryUrl,
-      /** Of a file on the branch; empty where nobody can see it. */
-      blob: repositoryUrl === '' ? '' : `${repositoryUrl}/blob/${pathOf(state.branch)}`,
-      run: facts.runUrl,
-      compare: compareUrl,
-      checks: pull === null || repositoryUrl === '' ? null : `${repositoryUrl}/pull/${pull}/checks`,
-      summary: comment === null ? null : `${repositoryUrl}/pull/${pull}#issuecomment-${comment}`,
-    },
-    now: facts.now,
+    links: linksOf(state, facts),
+    now,
     /** When the state was written, as far as it tells; epoch milliseconds. */
     asOf: asOf(state),
-    annotations,
+    annotations: facts.annotations ?? {},
+  }
+}
+
+/** What ended the job with an error, where that is more than a line. */
+function longError(state: State): string | null {
+  const fix = outcomeNow(state) === 'error' ? (errorOf(state)?.fix.trim() ?? '') : ''
+  return fix.includes('\n') ? fix : null
+}
+
+function linksOf({ github: { pull, comment }, branch }: State, facts: Facts) {
+  const { repositoryUrl: repository = '', runUrl = null, compareUrl = null } = facts
+  return {
+    repository,
+    /** Of a file on the branch; empty where nobody can see it. */
+    blob: repository === '' ? '' : `${repository}/blob/${pathOf(branch)}`,
+    run: runUrl,
+    compare: compareUrl,
+    checks: pull === null || repository === '' ? null : `${repository}/pull/${pull}/checks`,
+    summary: comment === null ? null : `${repository}/pull/${pull}#issuecomment-${comment}`,
   }
 }
 
@@ -153,20 +159,6 @@ function noted(note: Note): Sentence {
   if (typeof note === 'string') return says`ℹ️ ${{ text: note, most: LONGEST_NOTE }}`
   const { name, url } = note.link
   return says`ℹ️ ${{ text: note.text, most: LONGEST_NOTE }} ${{ link: name, url }}`
-}
-
-/** What was used, of how much where there is a limit; whoever goes on from a command line is allowed jobs anew each time. */
-export function figuresOf(
-  { usage, most, iterations, jobs }: Header,
-  surface: Surface,
-): [name: string, value: string][] {
-  return [
-    ['Cost', costLabel(usage, most.costUsd)],
-    ['Tokens', ofMost(tokenWords(usage), most.tokens, tokens)],
-    ['Agent time', ofMost(humanMs(usage.agentSeconds * 1000), most.agentMs, humanMs)],
-    ['Iterations', ofMost(String(iterations), most.iterations, String)],
-    ['Jobs', ofMost(String(jobs), surface === 'cli' ? null : most.jobs, String)],
-  ]
 }
 
 /** Who edits the page of a plan would wait for stories that no run sees. */
@@ -182,12 +174,13 @@ function pageNotes(state: State): string[] {
 function splitNotes(stories: readonly StoryView[], surface: Surface): string[] {
   return stories
     .filter(({ unsplit }) => unsplit !== '')
-    .map(({ id, unsplit }) => `${id} could not be split: ${unsplit}. ${splitAgain(id, surface)}`)
+    .map(({ id, unsplit }) => unsplitWords(id, unsplit, surface))
 }
 
-/** What a person types for parts that no session found. */
-export function splitAgain(id: string, surface: Surface): string {
-  return `To ask again, say where to cut: ${typedOn(surface, `split ${id} -- <how>`)}`
+/** Why a story stays whole, and what a person types to have it cut all the same. */
+export function unsplitWords(id: string, why: string, surface: Surface): string {
+  const again = typedOn(surface, `split ${id} -- <how>`)
+  return `${id} could not be split: ${why}. To ask again, say where to cut: ${again}`
 }
 
 /**

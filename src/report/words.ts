@@ -86,6 +86,11 @@ export function tokens(count: number): string {
   return `${(count / 1_000_000).toFixed(1)}M`
 }
 
+/** The text as a sentence begins. */
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
 /** `2 attempts`, `1 attempt, 2 given back`. */
 export function attemptWords({ attempts, givenBack }: { attempts: number; givenBack: number }): string {
   return `${many(attempts, 'attempt')}${givenBack === 0 ? '' : `, ${givenBack} given back`}`

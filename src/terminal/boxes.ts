@@ -1,10 +1,11 @@
 // The boxes of a terminal: the live header over the lines, and the last word of a run. In a pipe the same in plain lines.
 import type { Surface } from '../loop/command-table.ts'
-import type { Conclusion } from '../model/state.ts'
 import { terminalText } from '../report/escape.ts'
+import { findingLines } from '../report/findings.ts'
+import type { Header } from '../report/header.ts'
 import { type Colour, OUTCOMES } from '../report/outcomes.ts'
-import { inPlain, type Sentence } from '../report/sentence.ts'
-import type { Header } from '../report/view.ts'
+import { inPlain } from '../report/sentence.ts'
+import type { View } from '../report/view.ts'
 import { bar, costLabel, hasCost, humanMs, leftWords, many, tokenWords, utc } from '../report/words.ts'
 import { type Look, paint } from './line.ts'
 import { fit, pad, textWidth, wrap } from './width.ts'
@@ -62,25 +63,21 @@ function agentTime({ usage }: Header): string {
  * The last thing that is said: outcome, stories, cost, time, where to look and what to do next. `places` are names and
  * addresses to look at (`Report`, `/path/report.html`), in order.
  */
-export function lastBox(
-  header: Header,
-  conclusion: Conclusion,
-  next: Sentence,
-  places: readonly Field[],
-  look: Look,
-): string {
+export function lastBox(view: View, places: readonly Field[], look: Look): string {
+  const { outcome, usage, pullUrl } = view
+  const more = [...findingLines(view.findings).map((finding) => ['Mind', finding] as const), ...places]
   const fields: Field[] = [
-    ['Stories', header.tally],
-    ['Iterations', `${header.iterations} in ${many(Math.max(1, header.jobs), 'job')}`],
-    ['Cost', `${costOf(header)}, ${tokenWords(header.usage, ' tokens')}`],
-    ['Agent time', agentTime(header)],
-    ['Branch', header.branch],
-    ...(header.pullUrl === null ? [] : [['Look at', header.pullUrl] as const]),
-    ...places.map(([name, value]) => [terminalText(name, 10), value] as const),
-    ['Next', inPlain(next)],
+    ['Stories', view.tally],
+    ['Iterations', `${view.iterations} in ${many(Math.max(1, view.jobs), 'job')}`],
+    ['Cost', `${costOf(view)}, ${tokenWords(usage, ' tokens')}`],
+    ['Agent time', agentTime(view)],
+    ['Branch', view.branch],
+    ...(pullUrl === null ? [] : [['Look at', pullUrl] as const]),
+    ...more.map(([name, value]) => [terminalText(name, 10), value] as const),
+    ['Next', inPlain(view.next)],
   ]
-  const { title, mark, colour } = OUTCOMES[conclusion.outcome]
-  const why = terminalText(conclusion.reason)
+  const { title, mark, colour } = outcome === null ? view.status : OUTCOMES[outcome]
+  const why = terminalText(view.reason)
   if (look.plain) {
     const head = `=== ${title}${why === '' ? '' : `: ${why}`} ===`
     const lines = fields.map(([name, value]) => `${name}: ${terminalText(value, 1000)}`)

@@ -1,8 +1,11 @@
 // One frame of the live dashboard: lines that fit a terminal of this size, the selected feature below a list of all; and the
 // same as plain lines, where there is no terminal.
 import { terminalText } from '../report/escape.ts'
-import { callsWords, type Dashboard, type Exit } from '../report/monitor.ts'
+import type { LiveView } from '../report/live-view.ts'
+import { callsWords, type Exit, LEVELS } from '../report/monitor.ts'
 import { type Colour, RESULTS, STANDINGS, type Standing } from '../report/outcomes.ts'
+import { inPlain } from '../report/sentence.ts'
+import { standingWords } from '../report/stories.ts'
 import { bar, humanMs, many, usd } from '../report/words.ts'
 import { boxed } from './boxes.ts'
 import { type Look, paint } from './line.ts'
@@ -12,7 +15,7 @@ import { fit, pad, textWidth, wrap } from './width.ts'
 export type Size = Look & { height: number }
 
 export type Frame = {
-  dashboards: readonly Dashboard[]
+  views: readonly LiveView[]
   /** Which of them is shown in full. */
   selected: number
   /** Below all: how it is followed, and what went wrong with that. */
@@ -23,29 +26,33 @@ export type Frame = {
 const WIDEST = 120
 const NARROW = 60
 
+/** What a person may have to look at comes first, of stories and of iterations. */
+const MOST_STORIES = 200
+const MOST_ITERATIONS = 12
+
 const COLOURS: Readonly<Partial<Record<Standing, readonly Colour[]>>> = {
   passed: ['green'],
   working: ['cyan'],
   rejected: ['yellow'],
   blocked: ['red'],
 }
-const LEVELS: Readonly<Record<Exit['level'], readonly [mark: string, colours: readonly Colour[]]>> = {
-  good: ['✔', ['green']],
-  far: ['○', []],
-  near: ['◐', ['yellow']],
-  met: ['●', ['red', 'bold']],
+const LEVEL_COLOURS: Readonly<Record<Exit['level'], readonly Colour[]>> = {
+  good: ['green'],
+  far: [],
+  near: ['yellow'],
+  met: ['red', 'bold'],
 }
 const HEALTH = { closed: [], 'half-open': ['yellow'], open: ['red'] } satisfies Record<string, Colour[]>
 
 /** Exactly `height` lines of at most `width` columns. */
-export function frameLines({ dashboards, selected, note }: Frame, size: Size): string[] {
+export function frameLines({ views, selected, note }: Frame, size: Size): string[] {
   const width = Math.min(WIDEST, Math.max(20, size.width))
   const look = { ...size, width }
-  const shown = dashboards[selected] ?? dashboards[0]
-  const keys = dashboards.length > 1 ? 'q quits, j/k another feature' : 'q quits'
+  const shown = views[selected] ?? views[0]
+  const keys = views.length > 1 ? 'q quits, j/k another feature' : 'q quits'
   const foot = paint(fit(terminalText(` ${keys} · ${note}`, 400), width), ['dim'], look)
   if (shown === undefined) return filled([' nothing to show yet'], foot, size.height)
-  const list = dashboards.length > 1 ? listOf(dashboards, selected, look) : []
+  const list = views.length > 1 ? listOf(views, selected, look) : []
   const head = headOf(shown, look)
   const room = size.height - list.length - head.length - 1
   return filled([...list, ...head, ...bodyOf(shown, room, look)], foot, size.height)
@@ -58,10 +65,10 @@ function filled(lines: readonly string[], foot: string, height: number): string[
 }
 
 /** One line a feature, those around the selected one where there are many. */
-function listOf(dashboards: readonly Dashboard[], selected: number, look: Size): string[] {
+function listOf(views: readonly LiveView[], selected: number, look: Size): string[] {
   const most = Math.max(3, Math.floor(look.height / 4))
-  const from = Math.max(0, Math.min(selected - Math.floor(most / 2), dashboards.length - most))
-  const rows = dashboards.slice(from, from + most).map((one, at) => {
+  const from = Math.max(0, Math.min(selected - Math.floor(most / 2), views.length - most))
+  const rows = views.slice(from, from + most).map((one, at) => {
     const isChosen = from + at === selected
     const { status, counts } = one
     const done = `${bar(counts.passed, counts.total, 8)} ${counts.passed}/${counts.total}`
@@ -69,10 +76,10 @@ function listOf(dashboards: readonly Dashboard[], selected: number, look: Size):
     const left = `${isChosen ? '›' : ' '} ${name} `
     const mark = `${status.mark} ${status.title.padEnd(8)}`
     const room = look.width - textWidth(left) - textWidth(mark) - 1
-    const rest = fit(terminalText(`${done}  ${one.headline}`, 300), Math.max(0, room))
+    const rest = fit(terminalText(`${done}  ${one.headline.text}`, 300), Math.max(0, room))
     return `${paint(left, isChosen ? ['bold'] : [], look)}${paint(mark, ['bold', status.colour], look)} ${rest}`
   })
-  const hidden = dashboards.length - rows.length
+  const hidden = views.length - rows.length
   const title = hidden > 0 ? `Features (${hidden} more)` : 'Features'
   return [rule(title, look.width, look), ...rows]
 }
@@ -81,20 +88,20 @@ function listOf(dashboards: readonly Dashboard[], selected: number, look: Size):
 const LOW = 30
 
 /** Status, and what to do: in the colour of how it stands. */
-function headOf(one: Dashboard, look: Size): string[] {
+function headOf(one: LiveView, look: Size): string[] {
   const isLow = look.height < LOW
   const inner = look.width - (isLow ? 2 : 4)
   const { mark, title, colour } = one.status
   const state = `${mark} ${title}`
   const name = terminalText([one.branch, one.project].filter(Boolean).join(' · '), 200)
   const first = `${paint(state, ['bold', colour], look)}  ${pad(name, inner - textWidth(state) - 2)}`
-  const rows = (text: string | null, colours: readonly Colour[]) =>
-    paragraph(text ?? '', inner, isLow ? 1 : 4).map((line) => paint(pad(line, inner), colours, look))
+  const rows = (text: string, colours: readonly Colour[]) =>
+    paragraph(text, inner, isLow ? 1 : 4).map((line) => paint(pad(line, inner), colours, look))
   const shown = [
     first,
-    ...rows(one.headline, ['bold']),
-    ...rows(`Next: ${one.next}`, one.isCalling ? ['bold', 'yellow'] : []),
-    ...(one.needs === null ? [] : rows(one.needs, ['yellow'])),
+    ...rows(one.headline.text, ['bold']),
+    ...rows(`Next: ${inPlain(one.next)}`, one.isCalling ? ['bold', 'yellow'] : []),
+    ...(one.needs === null ? [] : rows(inPlain(one.needs), ['yellow'])),
   ]
   return isLow ? shown.map((row) => ` ${row}`) : boxed(shown, inner, [colour], look).split('\n')
 }
@@ -111,7 +118,7 @@ function paragraph(text: string, width: number, most: number): string[] {
 type Section = { title: string; lines: string[]; all?: number }
 
 /** How far the stories are, and below that the sections, what matters most first. */
-function bodyOf(one: Dashboard, room: number, look: Size): string[] {
+function bodyOf(one: LiveView, room: number, look: Size): string[] {
   const [done, ...figures] = figureLines(one, look)
   const run = { title: 'Run', lines: figures }
   const others = [nowOf(one, look), run, lastLines(one, look), exits(one, look), iterations(one, look)]
@@ -119,14 +126,14 @@ function bodyOf(one: Dashboard, room: number, look: Size): string[] {
 }
 
 /** Bars and figures, each behind its name; how far the stories are comes first. */
-function figureLines(one: Dashboard, look: Size): string[] {
+function figureLines(one: LiveView, look: Size): string[] {
   const { width } = look
   const column = width < NARROW ? 8 : 10
   const cells = Math.max(6, Math.min(30, Math.floor(width / 4)))
   const row = (name: string, text: string, colours: readonly Colour[] = []) =>
     ` ${paint(name.padEnd(column), ['dim'], look)}${paint(fit(terminalText(text, 400), width - column - 2), colours, look)}`
   const { passed, total } = one.counts
-  const others = standingsOf(one.bar.filter(([standing]) => standing !== 'passed'))
+  const others = standingWords(one.bar.filter(([standing]) => standing !== 'passed'))
   const { used, most } = one.calls
   const calls = most === null || width < NARROW ? '' : `${bar(used, most, cells)} `
   const figures = one.figures.map(([name, value]) => `${name} ${terminalText(value, 60)}`).join(' · ')
@@ -139,14 +146,9 @@ function figureLines(one: Dashboard, look: Size): string[] {
   ]
 }
 
-/** `3 passed, 1 in work`. */
-function standingsOf(parts: Dashboard['bar']): string {
-  return parts.map(([standing, count]) => `${count} ${STANDINGS[standing].word}`).join(', ')
-}
-
-function nowOf({ current, status, now }: Dashboard, look: Size): Section {
+function nowOf({ current, status, now }: LiveView, look: Size): Section {
   if (current === null) return { title: 'Now', lines: [] }
-  const facts = `${attemptOf(current)} · ${current.doing} · ${humanMs(Math.max(0, now - current.startedAt))}`
+  const facts = `${current.which} · ${current.doing} · ${humanMs(Math.max(0, now - current.startedAt))}`
   const line = (text: string, ...colours: readonly Colour[]) =>
     ` ${paint(fit(terminalText(text), look.width - 2), colours, look)}`
   const lines = [
@@ -157,7 +159,7 @@ function nowOf({ current, status, now }: Dashboard, look: Size): Section {
   return { title: `Now: ${current.id}`, lines }
 }
 
-function lastLines({ lines }: Dashboard, { width }: Size): Section {
+function lastLines({ lines }: LiveView, { width }: Size): Section {
   const room = width - 2
   const shown = lines.map((line) => ` ${fit(terminalText(line, room * 4), room)}`)
   return { title: LAST_LINES, lines: shown.filter((line) => line.trim() !== '') }
@@ -165,21 +167,17 @@ function lastLines({ lines }: Dashboard, { width }: Size): Section {
 
 const LAST_LINES = 'Last lines'
 
-function attemptOf({ attempt, mostAttempts }: NonNullable<Dashboard['current']>): string {
-  return `attempt ${attempt}${mostAttempts === null ? '' : ` of ${mostAttempts}`}`
-}
-
-function exits({ exits: all }: Dashboard, look: Size): Section {
+function exits({ exits: all }: LiveView, look: Size): Section {
   const lines = all.map(({ name, text, level }) => {
-    const [mark, colours] = LEVELS[level]
-    const label = `${mark} ${name.padEnd(13)}`
-    return ` ${paint(label, colours, look)}${fit(terminalText(text, 200), look.width - textWidth(label) - 2)}`
+    const label = `${LEVELS[level]} ${name.padEnd(13)}`
+    return ` ${paint(label, LEVEL_COLOURS[level], look)}${fit(terminalText(text, 200), look.width - textWidth(label) - 2)}`
   })
   return { title: 'Ends when', lines }
 }
 
-function iterations({ timeline }: Dashboard, look: Size): Section {
-  const lines = timeline.map(({ iteration, storyId, result, ms, costUsd, summary }) => {
+function iterations({ timeline }: LiveView, look: Size): Section {
+  const newest = timeline.slice(-MOST_ITERATIONS).reverse()
+  const lines = newest.map(({ iteration, storyId, result, ms, costUsd, summary }) => {
     const { mark, colour } = RESULTS[result]
     const cost = costUsd > 0 ? ` ${usd(costUsd)}` : ''
     const facts = `#${iteration} ${fit(terminalText(storyId, 64), 16)} ${humanMs(ms)}${cost}`
@@ -188,8 +186,8 @@ function iterations({ timeline }: Dashboard, look: Size): Section {
   return { title: 'Last iterations', lines }
 }
 
-function stories({ stories: all, counts }: Dashboard, look: Size): Section {
-  const lines = all.map(({ id, title, standing, aside }) => {
+function stories({ ranked, counts }: LiveView, look: Size): Section {
+  const lines = ranked.slice(0, MOST_STORIES).map(({ id, title, standing, aside }) => {
     const { box } = STANDINGS[standing]
     const text = `${terminalText(id, 64)}  ${terminalText(title, 200)}${aside === '' ? '' : `  (${terminalText(aside, 200)})`}`
     return ` ${paint(fit(`${box} ${text}`, look.width - 2), COLOURS[standing] ?? [], look)}`
@@ -231,18 +229,18 @@ function rule(title: string, width: number, look: Look): string {
 }
 
 /** Where there is no terminal: one line for each thing there is to say. */
-export function plainFrame({ dashboards, note }: Pick<Frame, 'dashboards' | 'note'>): string[] {
-  return [...dashboards.flatMap((one) => [...plainOf(one), '']), terminalText(note, 400)]
+export function plainFrame({ views, note }: Pick<Frame, 'views' | 'note'>): string[] {
+  return [...views.flatMap((one) => [...plainOf(one), '']), terminalText(note, 400)]
 }
 
-function plainOf(one: Dashboard): string[] {
-  const { status, current, counts, stories: shown } = one
-  const facts = current === null ? [] : [attemptOf(current), current.doing, humanMs(current.ms)]
+function plainOf(one: LiveView): string[] {
+  const { status, current, counts } = one
+  const facts = current === null ? [] : [current.which, current.doing, humanMs(current.ms)]
   const rows: (readonly [name: string, value: string | null])[] = [
-    ['Status', `${status.title}, ${one.headline}`],
-    ['Next', one.next],
-    ['Needs', one.needs],
-    ['Stories', standingsOf(one.bar)],
+    ['Status', `${status.title}, ${one.headline.text}`],
+    ['Next', inPlain(one.next)],
+    ['Needs', one.needs === null ? null : inPlain(one.needs)],
+    ['Stories', standingWords(one.bar)],
     ...one.figures,
     ['Health', one.circuit.text],
     ['Outlook', one.outlook],
@@ -250,14 +248,15 @@ function plainOf(one: Dashboard): string[] {
     ['Now', current === null ? null : `${current.id} ${current.title}: ${facts.join(', ')}`],
     ...one.exits.map(({ name, text }) => [`Ends when: ${name}`, text] as const),
     ...one.timeline
-      .slice(0, 3)
+      .slice(-3)
+      .reverse()
       .map(
         (entry) =>
           [`Iteration ${entry.iteration}`, `${entry.storyId} ${entry.result}: ${entry.summary}`] as const,
       ),
     ...one.lines.slice(-5).map((line) => ['Says', line] as const),
   ]
-  const more = counts.total > shown.length ? ` (of ${many(counts.total, 'story', 'stories')})` : ''
+  const more = counts.total > MOST_STORIES ? ` (of ${many(counts.total, 'story', 'stories')})` : ''
   return [
     `=== ${terminalText(one.branch, 200)}${more} ===`,
     ...rows.flatMap(([name, value]) => (value === null ? [] : [terminalText(`${name}: ${value}`, 600)])),

@@ -7,14 +7,13 @@ import type { Observer } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { mapTexts } from '../model/text.ts'
-import { findingLines } from '../report/findings.ts'
+import { type Header, headerOf } from '../report/header.ts'
 import { agentLines } from '../report/log/agent.ts'
 import { eventLines } from '../report/log/events.ts'
 import { gateLines } from '../report/log/gates.ts'
 import { type Line, type LineFacts, warningLine } from '../report/log/line.ts'
 import { startLines, stepLines, waitedLine, waitLine } from '../report/log/steps.ts'
-import { nextMove } from '../report/next-move.ts'
-import { type Header, headerOf } from '../report/view.ts'
+import { viewOf } from '../report/view.ts'
 import { humanMs } from '../report/words.ts'
 import { banner, countdown, type Field, lastBox, plainBanner } from './boxes.ts'
 import { type Look, lookOf, type Screen, shown } from './line.ts'
@@ -90,12 +89,9 @@ export class Live implements Observer {
   /** The last word on a run. */
   end(state: State, ended: Ended, places: readonly Field[]): void {
     this.close()
-    const { limits, surface } = this.#facts
-    const next = nextMove(state, ended, surface, limits)
-    const findings = findingLines(state).map((finding) => ['Mind', finding] as const)
-    const words = [ended.conclusion, next, [...findings, ...places]] as const
-    const [conclusion, move, fields] = mapTexts(words, this.#redact)
-    this.say(lastBox(this.#header(state), conclusion, move, fields, this.#look))
+    const [seen, situation, fields] = mapTexts([state, ended, places] as const, this.#redact)
+    const view = viewOf(seen, { ...this.#facts, now: this.#now() }, situation)
+    this.say(lastBox(view, fields, this.#look))
   }
 
   /** Takes the live header off the screen. */

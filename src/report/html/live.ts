@@ -1,15 +1,15 @@
 // The parts of a page that follow a run: what happens now, above the report; and the list of all that are followed.
 
-import type { Dashboard, Exit } from '../monitor.ts'
-import { STANDINGS } from '../outcomes.ts'
-import { humanMs, leftWords } from '../words.ts'
+import type { LiveView } from '../live-view.ts'
+import { LEVELS } from '../monitor.ts'
+import { inPlain } from '../sentence.ts'
+import { standingWords } from '../stories.ts'
+import { capital, humanMs, leftWords } from '../words.ts'
 import { html, link, Markup, nothing, section, words } from './markup.ts'
 import { type Live, page } from './page.ts'
 
-const MARKS: Readonly<Record<Exit['level'], string>> = { good: '✔', far: '○', near: '◐', met: '●' }
-
 /** What stands between the head of the report and its stories. */
-export function livePart(one: Dashboard): Markup {
+export function livePart(one: LiveView): Markup {
   const { calls, circuit, current, now } = one
   const bar =
     calls.most === null
@@ -21,7 +21,7 @@ export function livePart(one: Dashboard): Markup {
       : html`<span data-until="${calls.until}">${leftWords(calls.until, now)}</span>`
   const rows = one.exits.map(
     ({ name, text: how, level }) =>
-      html`<li class="${level}"><b>${MARKS[level]} ${name}</b> ${words(how, 200)}</li>`,
+      html`<li class="${level}"><b>${LEVELS[level]} ${name}</b> ${words(how, 200)}</li>`,
   )
   return html`<div class="now">
 ${section('now', current === null ? 'Now' : `Now: ${current.id}`, nowPart(one))}
@@ -32,37 +32,33 @@ ${one.outlook === null ? nothing : html`<p><b>Outlook</b> ${words(one.outlook, 5
 </div>`
 }
 
-function nowPart({ current, lines, status, now, url }: Dashboard): Markup {
+function nowPart({ current, lines, isAtWork, now, url }: LiveView): Markup {
   const said = lines.length === 0 ? nothing : html`<pre class="said">${lines.slice(-30).join('\n')}</pre>`
   const where = url === null ? nothing : html`<p>${link('Where it runs', url)}</p>`
   if (current === null)
-    return html`<p>${status.title === 'AT WORK' ? 'Between two stories.' : 'Nobody works on it.'}</p>${where}${said}`
-  const of = current.mostAttempts === null ? '' : ` of ${current.mostAttempts}`
+    return html`<p>${isAtWork ? 'Between two stories.' : 'Nobody works on it.'}</p>${where}${said}`
   const before =
     current.before === '' ? nothing : html`<p class="why">Before: ${words(current.before, 300)}</p>`
   return html`<p><b>${words(current.title, 300)}</b></p>
-<p>Attempt ${current.attempt}${of}, ${current.doing}, for ${humanMs(now - current.startedAt)}</p>
+<p>${capital(current.which)}, ${current.doing}, for ${humanMs(now - current.startedAt)}</p>
 ${before}${where}${said}`
 }
 
 /** All that are followed, each with a link to its page. */
-export function indexPart(dashboards: readonly Dashboard[]): Markup {
-  const cards = dashboards.map((one) => {
+export function indexPart(views: readonly LiveView[]): Markup {
+  const cards = views.map((one) => {
     const { status, bar, counts } = one
-    const aside = bar.map(([standing, count]) => `${count} ${STANDINGS[standing].word}`).join(', ')
-    return html`<a class="card top ${KINDS[status.colour] ?? 'wait'}" href="f/${encodeURIComponent(one.feature)}/">
+    return html`<a class="card top ${status.tone}" href="f/${encodeURIComponent(one.feature)}/">
 <b>${status.mark} ${status.title}</b> <span>${words(one.feature, 80)}</span>
 <progress max="${Math.max(1, counts.total)}" value="${counts.passed}"></progress>
-<small>${words(one.headline, 300)}</small><small>${aside}</small>
-${one.isCalling ? html`<em>${words(one.next, 300)}</em>` : nothing}</a>`
+<small>${words(one.headline.text, 300)}</small><small>${standingWords(bar)}</small>
+${one.isCalling ? html`<em>${words(inPlain(one.next), 300)}</em>` : nothing}</a>`
   })
   return html`<div class="cards">${cards}</div>`
 }
 
-const KINDS: Readonly<Record<string, string>> = { green: 'good', red: 'bad', cyan: 'run', blue: 'run' }
-
-export function indexPage(dashboards: readonly Dashboard[], live: Omit<Live, 'body'>, note: string): string {
-  return page('Ralph', html`<h1>Ralph</h1>${liveBody(indexPart(dashboards), note)}`, live)
+export function indexPage(views: readonly LiveView[], live: Omit<Live, 'body'>, note: string): string {
+  return page('Ralph', html`<h1>Ralph</h1>${liveBody(indexPart(views), note)}`, live)
 }
 
 /** What stands around the live part of a page. */

@@ -3,10 +3,10 @@ import { oneLine } from '../../model/text.ts'
 import { VERSION } from '../../model/version.ts'
 import { utf8Bytes } from '../blocks.ts'
 import { countWords, findingSentences } from '../findings.ts'
-import { OUTCOMES, STANDINGS } from '../outcomes.ts'
-import { figuresOf, type View } from '../view.ts'
+import { STANDINGS } from '../outcomes.ts'
+import type { View } from '../view.ts'
 import { utc } from '../words.ts'
-import { costTables, wastedWords } from './costs.ts'
+import { costTables } from './costs.ts'
 import {
   folded,
   html,
@@ -96,23 +96,16 @@ function top(view: View): Markup {
   const nav = pages.map(([name, url]) => (url === null ? nothing : link(name, url)))
   const seen =
     error === null ? nothing : folded('What was seen', html`<pre>${error.slice(0, 20_000)}</pre>`, true)
-  return html`<header class="top ${kindOf(view)}">
+  return html`<header class="top ${view.status.tone}">
 <p class="eyebrow"><b>${words(feature, 80)}</b>${project === '' ? nothing : html` · ${words(project, 80)}`} · <code>${oneLine(view.branch, 200)}</code></p>
 <h1>${icon(headline.sign)} ${words(headline.text, 400)}</h1>
 ${findings(view)}${progress(view)}
 <p class="next"><b>Next:</b> ${inHtml(view.next)}</p>
-${needs(view)}${seen}${figures(view)}
+${needs(view)}${seen}${figureList(view)}
 </header>
 <nav>${nav}<a href="#stories">Stories</a><a href="#timeline">Iterations</a><a href="#costs">Cost</a></nav>
 ${view.description.trim() === '' ? nothing : html`<p class="prose">${view.description.slice(0, 4000)}</p>`}
 <p class="aside">${standsWords(view)} The state lies in <code>${oneLine(folder, 200)}</code>.</p>`
-}
-
-/** Of what colour the page is: at a glance whether somebody is needed. */
-function kindOf({ outcome, restsUntil }: View): 'good' | 'bad' | 'wait' | 'run' {
-  if (outcome === null || outcome === 'continued' || restsUntil !== null) return 'run'
-  if (outcome === 'complete') return 'good'
-  return OUTCOMES[outcome].colour === 'red' ? 'bad' : 'wait'
 }
 
 function standsWords({ chainGoesOn, asOf, now }: View): string {
@@ -144,11 +137,13 @@ function needs({ blocked, notes }: View): Markup {
   return items.length === 0 ? nothing : html`<ul class="needs">${items}</ul>`
 }
 
-function figures(view: View): Markup {
-  const wasted = wastedWords(view)
+function figureList({ figures, costs: { rejected } }: View): Markup {
   const rows: [string, Value][] = [
-    ...figuresOf(view, view.surface),
-    ['Rejected attempts', wasted === null ? 'none' : html`${wasted.cost} <small>${wasted.count}</small>`],
+    ...figures,
+    [
+      'Rejected attempts',
+      rejected === null ? 'none' : html`${rejected.cost} <small>${rejected.count}</small>`,
+    ],
   ]
   return html`<dl>${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
 }

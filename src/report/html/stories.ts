@@ -6,7 +6,7 @@ import { utf8Bytes } from '../blocks.ts'
 import { bounded } from '../escape.ts'
 import { STANDINGS } from '../outcomes.ts'
 import { GATES } from '../parts.ts'
-import { byUrgency, type StoryView, shownBy } from '../stories.ts'
+import { type StoryView, shownBy } from '../stories.ts'
 import type { View } from '../view.ts'
 import { attemptWords, costIfAny, humanMs, many } from '../words.ts'
 import { commit, folded, html, icon, inHtml, type Markup, nothing, OPEN, table, words } from './markup.ts'
@@ -28,7 +28,7 @@ const LEAST = { room: { text: 200, output: 0 }, pictures: new Map<string, string
 
 /** In at most so many bytes: what needs a person in full first, as far as there is room, and the others by a line. */
 export function storyList(view: View, pictures: Pictures, bytes: number): Markup {
-  const { stories } = view
+  const { stories, ranked } = view
   const places = new Map(stories.map(({ id }, at) => [id, at]))
   const opened = new Set(stories.filter(({ standing }) => standing === 'blocked').slice(0, 3))
   const ofPictures = [...pictures.values()].reduce((sum, uri) => sum + uri.length, 0)
@@ -36,7 +36,7 @@ export function storyList(view: View, pictures: Pictures, bytes: number): Markup
   const share = Math.max(0, (left - ofPictures) / Math.min(stories.length, MOST_IN_FULL))
   const room = { text: Math.min(6000, share / 8), output: Math.min(40_000, share / 4) }
   const full = new Map<StoryView, Markup>()
-  for (const story of byUrgency(stories).slice(0, MOST_IN_FULL)) {
+  for (const story of ranked.slice(0, MOST_IN_FULL)) {
     const around = { view, places, isOpen: opened.has(story) }
     let made = fullStory(story, { ...around, room, pictures })
     // Of many gates, or with one picture for many pages.
@@ -55,8 +55,8 @@ export function storyList(view: View, pictures: Pictures, bytes: number): Markup
 }
 
 /** Blobs of pictures, each once, those that a person looks for first at the front: how a page is now before how it was. */
-export function picturesWanted({ stories }: View): string[] {
-  const all = byUrgency(stories).flatMap(({ gates }) => gates.flatMap(({ screenshots = [] }) => screenshots))
+export function picturesWanted({ ranked }: View): string[] {
+  const all = ranked.flatMap(({ gates }) => gates.flatMap(({ screenshots = [] }) => screenshots))
   const before = all.flatMap((one) => (one.before === null ? [] : [one.before]))
   return [...new Set([...all.map(({ blob }) => blob), ...before])]
 }

@@ -86,8 +86,8 @@ test('at most five, the first of each story before the second of any, and how ma
     assert.match(text, /8 findings/)
     assert.match(text, /and 3 more/)
   }
-  assert.deepEqual(findingLines(MANY).slice(-1), ['and 3 more: ralph report has all of them'])
-  assert.equal(findingLines(MANY).length, 6)
+  assert.deepEqual(findingLines(findingsOf(MANY)).slice(-1), ['and 3 more: ralph report has all of them'])
+  assert.equal(findingLines(findingsOf(MANY)).length, 6)
 })
 
 test('a finding is one short line, whatever stands in it, and says where the rest is', () => {

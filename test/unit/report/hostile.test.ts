@@ -7,16 +7,16 @@ import type { Event } from '../../../src/model/event.ts'
 import { openAttempt } from '../../../src/model/job.ts'
 import type { State } from '../../../src/model/state.ts'
 import { type Check, commitStatusOf } from '../../../src/report/checks.ts'
+import { headerOf } from '../../../src/report/header.ts'
 import { agentLines } from '../../../src/report/log/agent.ts'
 import { eventLines } from '../../../src/report/log/events.ts'
 import { gateLines } from '../../../src/report/log/gates.ts'
 import { warningLine } from '../../../src/report/log/line.ts'
 import { stepLines, waitLine } from '../../../src/report/log/steps.ts'
 import { MOST_CHARACTERS } from '../../../src/report/markdown.ts'
-import { nextMove } from '../../../src/report/next-move.ts'
 import { marker } from '../../../src/report/parts.ts'
 import { helpReply, nothingReply, statusReply } from '../../../src/report/replies.ts'
-import { headerOf } from '../../../src/report/view.ts'
+import { viewOf } from '../../../src/report/view.ts'
 import { banner, lastBox, plainBanner } from '../../../src/terminal/boxes.ts'
 import { type Look, shown } from '../../../src/terminal/line.ts'
 import { textWidth } from '../../../src/terminal/width.ts'
@@ -212,7 +212,7 @@ function everythingSaid(text: string, look: Look): string[] {
   ].map((event) => ({ at: NOW, ...event }) as Event)
   const conclusion = { outcome: 'stuck' as const, reason: text, until: null }
   const header = headerOf(working, limits)
-  const next = nextMove(ended, { kind: 'ended', conclusion }, 'cli', limits)
+  const box = viewOf(ended, { limits, now: NOW, surface: 'cli' }, { kind: 'ended', conclusion })
   const lines = [
     ...events.flatMap((event) => eventLines(event, event.kind === 'rejected' ? ended : working, named)),
     ...gates.flatMap(gateLines),
@@ -227,6 +227,6 @@ function everythingSaid(text: string, look: Look): string[] {
   return [
     ...shown(lines, look),
     look.plain ? plainBanner(header) : banner(header, look),
-    lastBox(headerOf(ended, limits), conclusion, next, [[text, text]], look),
+    lastBox(box, [[text, text]], look),
   ]
 }

@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import { emptyUsage } from '../../../src/model/usage.ts'
 import { newStory } from '../../../src/prd/schema.ts'
 import { aggregate, runOf } from '../../../src/report/aggregate.ts'
+import { costsOf } from '../../../src/report/costs.ts'
 import { renderAll } from '../../../src/report/html/all.ts'
-import { wastedWords } from '../../../src/report/html/costs.ts'
 import { html, link, type Value } from '../../../src/report/html/markup.ts'
 import { MOST_BYTES, picturesWanted, renderReport } from '../../../src/report/html/page.ts'
 import { timelinePicture } from '../../../src/report/html/pictures.ts'
@@ -124,18 +124,20 @@ test('pictures stand before and after; those that are not there are left out', (
 })
 
 test('what rejected attempts cost: in dollars, else in tokens', () => {
-  const view = viewOf(stuck(), facts)
-  assert.deepEqual(wastedWords(view), { cost: '$1.83', count: '3 attempts' })
-  const unpaid = view.timeline.map((entry) => ({ ...entry, costUsd: 0 }))
-  assert.equal(wastedWords({ ...view, timeline: unpaid })?.cost, '4k tokens')
-  assert.equal(wastedWords({ ...view, timeline: [] }), null)
+  const { stories, timeline, usage, costs } = viewOf(stuck(), facts)
+  assert.deepEqual(costs.rejected, { cost: '$1.83', count: '3 attempts' })
+  const unpaid = timeline.map((entry) => ({ ...entry, costUsd: 0 }))
+  assert.equal(costsOf(stories, unpaid, usage).rejected?.cost, '4k tokens')
+  assert.equal(costsOf(stories, [], usage).rejected, null)
 })
 
 test('what was used beside the stories is told, so that the figures add up', () => {
-  const view = viewOf(complete(), facts)
-  const ofStories = view.stories.reduce((sum, { usage }) => sum + usage.costUsd, 0)
-  const told = (costUsd: number) =>
-    plain(renderReport({ ...view, usage: { ...view.usage, calls: 1, costUsd } }))
+  const state = complete()
+  const ofStories = viewOf(state, facts).stories.reduce((sum, { usage }) => sum + usage.costUsd, 0)
+  const told = (costUsd: number) => {
+    const run = { ...state.prd.run, usage: { ...state.prd.run.usage, calls: 1, costUsd } }
+    return plain(renderReport(viewOf({ ...state, prd: { ...state.prd, run } }, facts)))
+  }
   assert.match(told(ofStories + 0.5), /Beside the stories, for verification and plans: \$0\.50\./)
   assert.doesNotMatch(told(ofStories + 1e-12), /Beside the stories/)
 })

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { indexPage, indexPart, liveBody, liveHead, livePart } from '../../../src/report/html/live.ts'
 import { nothing } from '../../../src/report/html/markup.ts'
 import { policyOf, renderReport } from '../../../src/report/html/page.ts'
-import { dashboardOf } from '../../../src/report/monitor.ts'
+import { liveViewOf } from '../../../src/report/live-view.ts'
 import { viewOf } from '../../../src/report/view.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { poisoned } from './poison.ts'
@@ -17,7 +17,7 @@ const tags = (text: string) =>
 test('whatever stands in a state, the page has the same elements', () => {
   const shown = (text: string) => {
     const state = text === '' ? midRun() : poisoned(midRun(), text)
-    const one = dashboardOf(watched(state, { lines: [`x${text}`], place: `x${text}` }), NOW)
+    const one = liveViewOf(watched(state, { lines: [`x${text}`], place: `x${text}` }), NOW)
     return [livePart(one).toString(), indexPart([one]).toString(), liveBody(nothing, `x${text}`).toString()]
   }
   const plain = shown('words').map(tags)
@@ -37,7 +37,7 @@ test('a page of a file lets nothing in; a live one its own script, by a nonce', 
   const live = {
     nonce: 'bm9uY2U=',
     head: liveHead('bm9uY2U='),
-    body: liveBody(livePart(dashboardOf(watched(state), NOW)), ''),
+    body: liveBody(livePart(liveViewOf(watched(state), NOW)), ''),
   }
   const page = renderReport(view, new Map(), live)
   assert.ok(page.includes('script-src &#39;nonce-bm9uY2U=&#39;; connect-src &#39;self&#39;'))

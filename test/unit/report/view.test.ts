@@ -1,10 +1,10 @@
 // A report as data: what other renderers than today's can rely on.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findingLines, findingSentences } from '../../../src/report/findings.ts'
+import { findingLines, findingSentences, findingsOf } from '../../../src/report/findings.ts'
 import { renderReport } from '../../../src/report/html/page.ts'
 import { inMarkdown, inPlain, says } from '../../../src/report/sentence.ts'
-import { figuresOf, viewOf } from '../../../src/report/view.ts'
+import { viewOf } from '../../../src/report/view.ts'
 import { facts, poisoned } from './poison.ts'
 import { complete, justStarted, large, midRun, record, stuck } from './samples.ts'
 import { corpus } from './structure.ts'
@@ -45,7 +45,7 @@ test('jobs stand with their limit where it holds: a person who goes on is allowe
   const later = { ...state, prd: { ...state.prd, run: { ...run, jobs: 41 } } }
   const again = { ...later, control: { ...later.control, jobsBefore: 40 } }
   const jobs = (surface: 'cli' | 'comment') =>
-    new Map(figuresOf(viewOf(again, facts('x')), surface)).get('Jobs')
+    new Map(viewOf(again, { ...facts('x'), surface }).figures).get('Jobs')
   assert.equal(jobs('comment'), '41 of 75')
   assert.equal(jobs('cli'), '41')
 })
@@ -70,7 +70,7 @@ test('a sentence keeps apart what is ours, a command, and what others wrote', ()
 
 test('what nobody should believe unseen: remarks of the guard, and a judge that named no evidence', () => {
   const state = complete()
-  assert.deepEqual(findingLines(state), [])
+  assert.deepEqual(findingLines(findingsOf(state)), [])
   const bare = state.prd.userStories.map(({ lastResult, ...story }) => {
     const { evidence: _named, ...result } = lastResult ?? assert.fail()
     return { ...story, lastResult: result }
@@ -79,7 +79,7 @@ test('what nobody should believe unseen: remarks of the guard, and a judge that 
   const records = { ...state.records, 'US-002': record(remarked) }
   const doubted = { ...state, records, prd: { ...state.prd, userStories: bare } }
   const blind = "the final verification named no evidence: that the criteria are met is a judge's word"
-  assert.deepEqual(findingLines(doubted), [
+  assert.deepEqual(findingLines(findingsOf(doubted)), [
     'US-002: package.json (gate test): "test" is true',
     blind,
     'US-002: b',

@@ -1,7 +1,7 @@
 // What is looked at, for the live views.
 import { ownSituation } from '../../../src/loop/situation.ts'
 import type { State } from '../../../src/model/state.ts'
-import type { Watched } from '../../../src/report/monitor.ts'
+import type { Watched } from '../../../src/report/live-view.ts'
 import { limits } from './samples.ts'
 
 export function watched(state: State, changes: Partial<Watched> = {}): Watched {

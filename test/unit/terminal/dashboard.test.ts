@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { closedBreaker } from '../../../src/loop/breaker.ts'
 import type { State } from '../../../src/model/state.ts'
 import { newStory } from '../../../src/prd/schema.ts'
-import { type Dashboard, dashboardOf } from '../../../src/report/monitor.ts'
+import { type LiveView, liveJson, liveViewOf } from '../../../src/report/live-view.ts'
 import { frameLines, plainFrame } from '../../../src/terminal/dashboard.ts'
 
 import { textWidth } from '../../../src/terminal/width.ts'
@@ -32,8 +32,8 @@ function calling(): State {
 
 for (const width of [40, 80, 120])
   test(`how it stands at a glance, in ${width} columns`, (t) => {
-    const now = dashboardOf(watched(calling()), NOW + 2 * MINUTE)
-    const frame = frameLines({ dashboards: [now], selected: 0, note: 'this machine' }, plain(width, 36))
+    const now = liveViewOf(watched(calling()), NOW + 2 * MINUTE)
+    const frame = frameLines({ views: [now], selected: 0, note: 'this machine' }, plain(width, 36))
     t.assert.fileSnapshot(`${frame.join('\n')}\n`, `test/fixtures/terminal/dashboard-${width}.txt`, {
       serializers: [String],
     })
@@ -41,17 +41,17 @@ for (const width of [40, 80, 120])
 
 test('several features: a line each, and the chosen one below', (t) => {
   const stuck = concluded(midRun(), 'stuck', 'US-003 is blocked')
-  const dashboards = [calling(), stuck, justStarted()].map((state, at) =>
-    dashboardOf(watched({ ...state, feature: `feature-${at}` }), NOW),
+  const views = [calling(), stuck, justStarted()].map((state, at) =>
+    liveViewOf(watched({ ...state, feature: `feature-${at}` }), NOW),
   )
-  const frame = frameLines({ dashboards, selected: 1, note: 'this machine' }, plain(80, 30))
+  const frame = frameLines({ views, selected: 1, note: 'this machine' }, plain(80, 30))
   t.assert.fileSnapshot(`${frame.join('\n')}\n`, 'test/fixtures/terminal/dashboard-many.txt', {
     serializers: [String],
   })
 })
 
 test('without a terminal: plain lines', (t) => {
-  const frame = plainFrame({ dashboards: [dashboardOf(watched(calling()), NOW)], note: 'this machine' })
+  const frame = plainFrame({ views: [liveViewOf(watched(calling()), NOW)], note: 'this machine' })
   t.assert.fileSnapshot(`${frame.join('\n')}\n`, 'test/fixtures/terminal/dashboard-plain.txt', {
     serializers: [String],
   })
@@ -60,8 +60,8 @@ test('without a terminal: plain lines', (t) => {
 test('a small terminal: the stories stand there while a session does, and what is cut says so', () => {
   const watching = watched(calling(), { lines: ['one', 'two', 'three', 'four', 'five'] })
   for (const width of [40, 80]) {
-    const one = { ...dashboardOf(watching, NOW), next: 'go on '.repeat(50) }
-    const frame = frameLines({ dashboards: [one], selected: 0, note: 'x' }, plain(width, 24))
+    const one = { ...liveViewOf(watching, NOW), next: ['go on '.repeat(50)] }
+    const frame = frameLines({ views: [one], selected: 0, note: 'x' }, plain(width, 24))
     for (const words of [/^── Now: US-005/, /^── Stories/, /\[>\] US-005/])
       assert.ok(
         frame.some((line) => words.test(line)),
@@ -85,12 +85,12 @@ test('of more stories than there is room for, the rest is counted', () => {
   const story = { title: 'x', acceptanceCriteria: ['It does.'] }
   for (const count of [20, 300]) {
     const userStories = Array.from({ length: count }, (_, at) => newStory({ ...story, id: `S-${at}` }))
-    const one = dashboardOf(watched({ ...state, prd: { ...state.prd, userStories } }), NOW)
+    const one = liveViewOf(watched({ ...state, prd: { ...state.prd, userStories } }), NOW)
     for (const [width, height] of [
       [80, 24],
       [120, 40],
     ] as const) {
-      const frame = frameLines({ dashboards: [one], selected: 0, note: 'x' }, plain(width, height))
+      const frame = frameLines({ views: [one], selected: 0, note: 'x' }, plain(width, height))
       const shown = frame.filter((line) => /^ \[.\] S-\d+/.test(line)).length
       assert.ok(shown >= height / 4, frame.join('\n'))
       assert.ok(frame.includes(`  + ${count - shown} more`), frame.join('\n'))
@@ -104,7 +104,7 @@ test('how its stories may be tried is told in plain words', () => {
     const history = [{ at: 0, from: '', to: '', why: 'it changed nothing' }]
     const breaker = { ...closedBreaker(), position, until, history }
     const records = { 'US-001': record({ breaker }) }
-    return dashboardOf(watched({ ...state, records }), NOW).circuit.text
+    return liveViewOf(watched({ ...state, records }), NOW).circuit.text
   }
   assert.equal(text('closed', null), 'healthy')
   assert.match(text('open', NOW + MINUTE), /^stopped: US-001 rests until .* UTC \(it changed nothing\)$/)
@@ -113,21 +113,21 @@ test('how its stories may be tried is told in plain words', () => {
 
 test('without a limit of calls nothing is counted down; an outlook has one row', () => {
   const noLimit = { ...watched(calling()), limits: null }
-  const frame = (one: Dashboard, height: number) =>
-    frameLines({ dashboards: [one], selected: 0, note: 'x' }, plain(80, height)).join('\n')
-  assert.match(frame(dashboardOf(noLimit, NOW), 36), /^ Calls\/h +\d+$/m)
-  const outlook = frame(dashboardOf(watched(calling()), NOW), 60)
+  const frame = (one: LiveView, height: number) =>
+    frameLines({ views: [one], selected: 0, note: 'x' }, plain(80, height)).join('\n')
+  assert.match(frame(liveViewOf(noLimit, NOW), 36), /^ Calls\/h +\d+$/m)
+  const outlook = frame(liveViewOf(watched(calling()), NOW), 60)
   assert.match(outlook, /^ Outlook +about \$1, 8 min, 3 iterations left$/m)
 })
 
 test('a frame is exactly as high as the terminal and no wider, at every size', () => {
-  const dashboards = [calling(), concluded(midRun(), 'complete', '')].map((state) =>
-    dashboardOf(watched(state), NOW),
+  const views = [calling(), concluded(midRun(), 'complete', '')].map((state) =>
+    liveViewOf(watched(state), NOW),
   )
   for (const width of [20, 33, 40, 59, 60, 99, 100, 161, 400])
     for (const height of [1, 2, 5, 12, 24, 25, 60]) {
-      for (const shown of [dashboards, dashboards.slice(0, 1), []]) {
-        const lines = frameLines({ dashboards: shown, selected: 0, note: 'x' }, plain(width, height))
+      for (const shown of [views, views.slice(0, 1), []]) {
+        const lines = frameLines({ views: shown, selected: 0, note: 'x' }, plain(width, height))
         assert.equal(lines.length, height)
         for (const line of lines) assert.ok(textWidth(line) <= width, `${width}x${height}: ${line}`)
       }
@@ -141,17 +141,17 @@ const COLOURS = /\u001b\[[\d;]*m/g
 test('no word of a state, a transcript or a name is obeyed by a terminal, or breaks the frame', () => {
   for (const { name, text } of hostileStrings) {
     const state = poisoned(calling(), text)
-    const one = dashboardOf(watched(state, { lines: [text, text], place: text, url: text }), NOW)
+    const one = liveViewOf(watched(state, { lines: [text, text], place: text, url: text }), NOW)
     for (const width of [40, 80, 120]) {
       const size = { ...plain(width, 40), colour: true }
-      const lines = frameLines({ dashboards: [one, one], selected: 1, note: text }, size)
+      const lines = frameLines({ views: [one, one], selected: 1, note: text }, size)
       for (const line of lines) {
         const bare = line.replace(COLOURS, '')
         assert.doesNotMatch(bare, /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u, name)
         assert.ok(textWidth(bare) <= width, `${name}: ${JSON.stringify(bare)}`)
       }
     }
-    for (const line of plainFrame({ dashboards: [one], note: text }))
+    for (const line of plainFrame({ views: [one], note: text }))
       assert.doesNotMatch(line, /^::|##\[|[\p{Cc}\u2028\u2029]/u, name)
   }
 })
@@ -168,17 +168,17 @@ test('10,000 stories make a frame like six do, soon', () => {
   )
   const large = { ...state, prd: { ...state.prd, userStories: stories } }
   const began = performance.now()
-  const one = dashboardOf(watched(large), NOW)
-  const lines = frameLines({ dashboards: [one], selected: 0, note: '' }, plain(80, 40))
+  const one = liveViewOf(watched(large), NOW)
+  const lines = frameLines({ views: [one], selected: 0, note: '' }, plain(80, 40))
   assert.equal(lines.length, 40)
-  assert.ok(one.stories.length <= 200)
+  assert.ok(liveJson(one).stories.length <= 200)
   assert.match(lines.join('\n'), /3334\/10000/)
   assert.ok(performance.now() - began < 5000)
 })
 
 test('how near the breaker is stands there for a blocked story, too, when nothing is in work', () => {
   const state = { ...concluded(calling(), 'stuck', 'US-003 is blocked'), attempts: {} }
-  const { exits } = dashboardOf(watched(state), NOW)
+  const { exits } = liveViewOf(watched(state), NOW)
   const rows = exits.map(({ name, text }) => `${name}: ${text}`)
   assert.ok(rows.includes('No progress: 0 of 3 in a row (US-003)'), rows.join())
   assert.ok(rows.includes('Same failure: 5 of 5 in a row (US-003)'), rows.join())

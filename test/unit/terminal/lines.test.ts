@@ -7,12 +7,12 @@ import type { Outcome } from '../../../src/model/feature.ts'
 import type { GateResult } from '../../../src/model/gate.ts'
 import type { Conclusion, State } from '../../../src/model/state.ts'
 import type { Step } from '../../../src/model/step.ts'
+import { headerOf } from '../../../src/report/header.ts'
 import { agentLines } from '../../../src/report/log/agent.ts'
 import { eventLines } from '../../../src/report/log/events.ts'
 import { gateLines } from '../../../src/report/log/gates.ts'
 import { stepLines, waitLine } from '../../../src/report/log/steps.ts'
-import { nextMove } from '../../../src/report/next-move.ts'
-import { headerOf } from '../../../src/report/view.ts'
+import { viewOf } from '../../../src/report/view.ts'
 import { banner, lastBox, plainBanner } from '../../../src/terminal/boxes.ts'
 import { type Look, shown } from '../../../src/terminal/line.ts'
 import { textWidth } from '../../../src/terminal/width.ts'
@@ -48,8 +48,8 @@ const last = (
   places: readonly (readonly [string, string])[],
   look: Look,
 ) => {
-  const next = nextMove(state, { kind: 'ended', conclusion }, 'cli', limits)
-  return lastBox(headerOf(state, limits), conclusion, next, places, look)
+  const view = viewOf(state, { limits, now: NOW, surface: 'cli' }, { kind: 'ended', conclusion })
+  return lastBox(view, places, look)
 }
 
 test('the banner, letter by letter', () => {

@@ -1,0 +1,57 @@
+// What a live header shows of a run, and its figures: the part of a view that is made anew at every step.
+import type { Surface } from '../loop/command-table.ts'
+import { iterationsLeft, jobsAllowed } from '../loop/limits.ts'
+import { openAttempt } from '../model/job.ts'
+import type { Limits } from '../model/limits.ts'
+import type { State } from '../model/state.ts'
+import { counts } from '../prd/select.ts'
+import { inWork, tally } from './headline.ts'
+import { costLabel, humanMs, ofMost, tokens, tokenWords } from './words.ts'
+
+/** Made anew at every step, so it looks at each story no more than it must. */
+export type Header = ReturnType<typeof headerOf>
+
+export function headerOf(state: State, limits: Limits | null) {
+  const { run, userStories } = state.prd
+  const attempt = inWork(state)
+  const left = limits === null ? Number.POSITIVE_INFINITY : iterationsLeft(state, limits)
+  const maxCostUsd = limits?.maxCostUsd ?? null
+  return {
+    feature: state.feature,
+    project: state.prd.project,
+    branch: state.branch,
+    counts: counts(state.prd),
+    tally: tally(state),
+    /** What a session works on now. */
+    inWork: attempt,
+    titleInWork: userStories.find(({ id }) => id === attempt?.storyId)?.title ?? '',
+    /** The one in work, or the last one; `iterations` are those that are charged. */
+    iteration: openAttempt(state)?.iteration ?? run.iterations,
+    iterations: run.iterations,
+    jobs: run.jobs,
+    usage: run.usage,
+    pullUrl: state.github.pullUrl,
+    /** Where each ends the run; null without a limit. */
+    most: {
+      iterations: Number.isFinite(left) ? run.iterations + left : null,
+      jobs: limits === null ? null : jobsAllowed(state, limits),
+      costUsd: maxCostUsd === null ? null : maxCostUsd + state.control.granted.costUsd,
+      tokens: limits?.maxTokens ?? null,
+      agentMs: limits?.maxAgentTimeMs ?? null,
+    },
+  }
+}
+
+/** What was used, of how much where there is a limit; whoever goes on from a command line is allowed jobs anew each time. */
+export function figuresOf(
+  { usage, most, iterations, jobs }: Header,
+  surface: Surface,
+): [name: string, value: string][] {
+  return [
+    ['Cost', costLabel(usage, most.costUsd)],
+    ['Tokens', ofMost(tokenWords(usage), most.tokens, tokens)],
+    ['Agent time', ofMost(humanMs(usage.agentSeconds * 1000), most.agentMs, humanMs)],
+    ['Iterations', ofMost(String(iterations), most.iterations, String)],
+    ['Jobs', ofMost(String(jobs), surface === 'cli' ? null : most.jobs, String)],
+  ]
+}

@@ -1,0 +1,55 @@
+// A view that is followed while a run goes on, and where and how it was seen.
+import type { Surface } from '../loop/command-table.ts'
+import type { Situation } from '../loop/situation.ts'
+import type { Limits } from '../model/limits.ts'
+import type { State } from '../model/state.ts'
+import { inPlain } from './sentence.ts'
+import { type View, viewOf } from './view.ts'
+
+/** What was seen of a feature. */
+export type Watched = {
+  state: State
+  situation: Situation
+  /** Null where they are not known, as of a run elsewhere. */
+  limits: Limits | null
+  /** What session or gates said last, the newest last. Not trusted. */
+  lines: readonly string[]
+  /** Where it runs, and when it was looked at: `this machine`. */
+  place: string
+  /** Where the job can be seen; null on this machine. */
+  url: string | null
+  /** How a person steers it from there. */
+  surface: Surface
+}
+
+export type LiveView = View & Pick<Watched, 'lines' | 'place' | 'url'>
+
+/** `now` in epoch milliseconds. */
+export function liveViewOf({ state, situation, lines, place, ...watched }: Watched, now: number): LiveView {
+  const { url } = watched
+  return { ...viewOf(state, { ...watched, runUrl: url, now }, situation), lines, place, url }
+}
+
+/** Stories in JSON: those that a person may have to look at come first. */
+const MOST_STORIES = 200
+const MOST_ITERATIONS = 12
+
+/** As `ralph monitor --json` shows it. */
+export function liveJson(view: LiveView) {
+  const { feature, project, branch, counts, tally, inWork, titleInWork, iteration, iterations, jobs } = view
+  const { usage, pullUrl, most, now, place, url, status, isCalling, headline, outlook, figures } = view
+  const { calls, circuit, current, exits, lines, bar } = view
+  return {
+    ...{ feature, project, branch, counts, tally, inWork, titleInWork, iteration, iterations, jobs },
+    ...{ usage, pullUrl, most, now, place, url, status, isCalling },
+    sign: headline.sign,
+    headline: headline.text,
+    next: inPlain(view.next),
+    needs: view.needs === null ? null : inPlain(view.needs),
+    ...{ outlook, figures, calls, circuit, current, exits },
+    // What a gate printed stands with the gate.
+    stories: view.ranked.slice(0, MOST_STORIES).map(({ seen: _seen, ...story }) => story),
+    timeline: view.timeline.slice(-MOST_ITERATIONS).reverse(),
+    ...{ lines, bar },
+  }
+}
