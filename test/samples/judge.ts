@@ -182,7 +182,7 @@ function missing(where: string, patterns: readonly Pattern[], text: string): str
   return patterns.filter((one) => !holds(text, one)).map((one) => `${where} without: ${one}`)
 }
 
-function storyDifferences(expected: readonly ExpectedStory[], got: readonly Story[]): string[] {
+export function storyDifferences(expected: readonly ExpectedStory[], got: readonly Story[]): string[] {
   const pairs = pairsOf(expected, got)
   const matched = new Set(pairs.values())
   const lost = expected.filter((one) => !pairs.has(one)).map((one) => `lost: ${one.id ?? ''} ${one.title}`)

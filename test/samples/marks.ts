@@ -57,7 +57,11 @@ export async function markDifferences(name: string, outcome: Outcome): Promise<s
   return [...warnings, ...fileDifferences(before, changed, outcome.marks)]
 }
 
-function passedIds(name: string, wanted: readonly string[], got: readonly Story[]): (string | undefined)[] {
+export function passedIds(
+  name: string,
+  wanted: readonly string[],
+  got: readonly Story[],
+): (string | undefined)[] {
   const expected = expectedOf(name).stories ?? []
   const pairs = pairsOf(expected, got)
   return wanted.map((one) => {
@@ -91,7 +95,7 @@ async function writtenBack(
 }
 
 /** All files are valid UTF-8: as texts they are compared byte for byte, the byte order mark with them. */
-function textsOf(folder: string): Map<string, string> {
+export function textsOf(folder: string): Map<string, string> {
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   const files = paths.filter((path) => statSync(join(folder, path)).isFile())
   return new Map(files.map((path) => [path, readFileSync(join(folder, path), 'utf8')]))
@@ -108,7 +112,7 @@ function replaced(text: string, changes: readonly [string, string | string[]][],
   return result.replaceAll('{commit}', COMMIT.slice(0, 7))
 }
 
-function fileDifferences(
+export function fileDifferences(
   before: ReadonlyMap<string, string>,
   changed: ReadonlyMap<string, string>,
   marks: Outcome['marks'],
