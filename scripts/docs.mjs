@@ -26,7 +26,6 @@ const page = (title, ...lines) => `# ${title}\n\n${lines.flat(3).join('\n')}\n\n
 
 // Settings
 
-const meaning = ({ description, noEffect }) => (noEffect ? `${description} *Later.*` : description)
 const inputs = settingRows.filter(isEverywhere)
 const fileOnly = settingRows.filter((row) => !isEverywhere(row))
 
@@ -34,7 +33,7 @@ const fileOnly = settingRows.filter((row) => !isEverywhere(row))
 export function inputsTable() {
   return table(
     ['group', 'input', 'default', 'meaning'],
-    inputs.map((row) => [row.group, code(row.input), code(row.standard), meaning(row)]),
+    inputs.map((row) => [row.group, code(row.input), code(row.standard), row.description]),
   )
 }
 
@@ -46,7 +45,7 @@ export function keysTable() {
       code(row.key),
       row.values.length > 0 ? row.values.map(code).join(', ') : row.kind,
       code(row.standard),
-      row.values.length > 0 ? meaning(row).replace(/ \([^()]*\)\.( \*Later\.\*)?$/, '.$1') : meaning(row),
+      row.values.length > 0 ? row.description.replace(/ \([^()]*\)\.$/, '.') : row.description,
     ]),
   )
 }

@@ -72,7 +72,7 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
   }
   warnOfUnread(options, vendor)
   const cwd = resolve(clone.workTree, settings.workingDirectory)
-  const directory = join(clone.gitDir, 'ralph')
+  const directory = options.folder ?? join(clone.gitDir, 'ralph')
   const as = options.as?.agent ?? null
   const homes = await homesOf(vendor, options, as)
   const report = (text: string) => options.onAgent({ kind: 'text', text })

@@ -63,7 +63,7 @@ const OUTSIDE =
 export async function openCleanRoom(options: CleanRoomOptions, state: State): Promise<CleanRoom> {
   const { env, as, workspace } = options
   const { clone, git } = workspace
-  const place = as?.rooms ?? placeOf(env)
+  const place = as?.rooms ?? roomsOf(env)
   const prefix = `clean-${createHash('sha256').update(clone.gitDir).digest('hex').slice(0, 8)}-`
   const user = (tree: string) => (as === null ? null : inTree(as, tree))
   for (const left of await leftClones(place, prefix)) await removeRoom(left, user(left))
@@ -136,8 +136,8 @@ export async function openCleanRoom(options: CleanRoomOptions, state: State): Pr
   }
 }
 
-/** On a disk, and not below the checkout: tools look for their files in the folders above theirs. */
-function placeOf(env: Environment): string {
+/** Where trees beside the checkout stand: on a disk, and not below it: tools look for their files in the folders above theirs. */
+export function roomsOf(env: Environment): string {
   const cache = env.XDG_CACHE_HOME ?? join(env.HOME ?? homedir(), '.cache')
   return env.RUNNER_TEMP === undefined ? join(cache, 'ralph') : join(env.RUNNER_TEMP, 'ralph')
 }

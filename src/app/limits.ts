@@ -64,6 +64,8 @@ export function limitsOf(settings: Settings): Limits {
     waits: false,
     redispatch: settings.surface === 'action' && settings.redispatch,
     publishEach: settings.publish === 'story',
+    // In CI workers are jobs of their own.
+    maxParallel: settings.surface === 'cli' ? settings.maxParallel : 1,
   }
 }
 

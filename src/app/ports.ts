@@ -31,8 +31,8 @@ export type PortOptions = {
   settings: Settings
   env: Environment
   workspace: Workspace
-  /** Who else hears of the run, beside those of `observersOf`. */
-  observers: readonly Observer[]
+  /** Who else hears of the run, beside those of `observersOf`; null for a part of it that nobody watches by itself. */
+  observers: readonly Observer[] | null
   pullRequest?: PullRequestPort
   /** What people say meanwhile; left out where nobody is heard. */
   queue?: QueuePort
@@ -46,9 +46,12 @@ export type PortOptions = {
   mark: string
   /** The folder in which transcripts and logs of this run are put; left out where they are in none. */
   run?: string | null
-  onAgent(event: AgentEvent): void
-  onGateStart(name: string): void
-  onGateEnd(result: GateResult): void
+  /** Ralph's folder in the clone, for these, and agents that it installs; left out: that of the work tree. */
+  folder?: string
+  /** `storyId` is given where stories are worked on side by side. */
+  onAgent(event: AgentEvent, storyId?: string): void
+  onGateStart(name: string, storyId?: string): void
+  onGateEnd(result: GateResult, storyId?: string): void
   /** In the place of an agent, or of gates, of this job. */
   agent?: AgentPort
   gates?: GatesPort
@@ -81,19 +84,26 @@ export async function createPorts(options: PortOptions): Promise<Ports & AsyncDi
   const agent = options.agent ?? (await stepped(await agentsOf(options), gates, options))
   return {
     clock: systemClock,
-    agent: noted(agent, git),
+    agent: options.observers === null ? agent : noted(agent, git),
     gates,
     openCleanRoom: roomOpener(options),
     repository: { ...repository, history: historyWith(options.workspace) },
     store,
     queue: options.queue ?? NO_QUEUE,
     dispatch: options.dispatch ?? NO_DISPATCH,
-    observers: [...options.observers, sessionNotes(git), ...(await observersOf(options))],
+    observers: await watchersOf(options),
     pullRequest: options.pullRequest ?? NO_PULL_REQUEST,
     warn: options.warn,
     signal: options.signal,
     [Symbol.asyncDispose]: async () => gates[Symbol.asyncDispose]?.(),
   }
+}
+
+/** Nobody watches a part of a run by itself. */
+async function watchersOf(options: PortOptions): Promise<Observer[]> {
+  const { observers, workspace } = options
+  if (observers === null) return []
+  return [...observers, sessionNotes(workspace.git), ...(await observersOf(options))]
 }
 
 /**
@@ -137,7 +147,7 @@ async function stepped(agent: AgentPort, gates: GatesPort, options: PortOptions)
 
 export type GatesPortOptions = Pick<
   PortOptions,
-  'settings' | 'env' | 'workspace' | 'as' | 'mark' | 'run' | 'onGateStart' | 'onGateEnd'
+  'settings' | 'env' | 'workspace' | 'as' | 'mark' | 'run' | 'folder' | 'onGateStart' | 'onGateEnd'
 >
 
 /** `place`: where they run in the place of the work tree. */
@@ -154,7 +164,7 @@ export function gatesPort(options: GatesPortOptions, place?: GatePlace): GatesPo
   const shared = {
     cwd: resolve(top, settings.workingDirectory),
     redactor,
-    logs: { top: join(clone.gitDir, 'ralph'), folder: join('logs', run ?? '') },
+    logs: { top: options.folder ?? join(clone.gitDir, 'ralph'), folder: join('logs', run ?? '') },
     mark,
     as,
     onStart,

@@ -3,7 +3,7 @@ import { createRepository, type Repository } from '../branch/repository.ts'
 import { createStore, type Store } from '../branch/store.ts'
 import { isRalphs } from '../gates/guard.ts'
 import { CatFile } from '../git/cat-file.ts'
-import { type Snapshot, takeSnapshot } from '../git/clone.ts'
+import { type Snapshot, takeSnapshot, takeSnapshotBeside } from '../git/clone.ts'
 import { type Clone, Git, openClone, type Remote } from '../git/git.ts'
 import type { Identity } from '../git/objects.ts'
 import { findSubmodules, NO_SUBMODULES } from '../git/submodules.ts'
@@ -44,6 +44,8 @@ export type WorkspaceOptions = {
   identity: Identity | null
   /** Beside those that settings and environment hold. */
   secrets?: readonly string[]
+  /** The snapshot of the run that this work tree belongs to, beside its own. */
+  beside?: Snapshot
   /** False where an agent was in the tree already, and nobody works in it any more: nothing is run in them. */
   submodules?: false
   warn(message: string): void
@@ -63,7 +65,11 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   }
   const git = await Git.open(clone, env)
   const objects = new CatFile(git)
-  const snapshot = await takeSnapshot(git, options.remote !== null, settings.stateNamespace)
+  const { beside } = options
+  const snapshot =
+    beside === undefined
+      ? await takeSnapshot(git, options.remote !== null, settings.stateNamespace)
+      : await takeSnapshotBeside(git, beside)
   const redactor = redactorFor(secretsOf(settings, env, options.secrets ?? []))
   const looksInside = options.submodules !== false
   const submodules = looksInside ? await findSubmodules(git, clone.head, env) : NO_SUBMODULES

@@ -5,7 +5,7 @@ import { newlyIgnored } from '../git/hidden-changes.ts'
 import { objectId } from '../git/objects.ts'
 import type { WorkTree } from '../git/work-tree.ts'
 import { agentSummary, passedEntry, passStory } from '../loop/settled.ts'
-import type { AttemptIn, Failure } from '../model/attempt.ts'
+import type { Attempt, AttemptIn, Failure } from '../model/attempt.ts'
 import type { Change, Examination } from '../model/change.ts'
 import { ownFiles } from '../model/paths.ts'
 import type { Inspection } from '../model/ports.ts'
@@ -69,7 +69,8 @@ export async function inspect(
   if (foreign.length > 0) await tree.toTree(made)
   await tree.asStored(made, theirs)
   const remarks = [...seen.remarks, ...removedRemark(removed.map(wordOf))]
-  const candidate = { commit, empty: theirs.length === 0, remarks, ...summary, builtAt }
+  const beside = attempt.inLane === undefined ? {} : { entries: state.progress.length }
+  const candidate = { commit, empty: theirs.length === 0, remarks, ...summary, builtAt, ...beside }
   return { inspection: { kind: 'candidate', candidate }, paths: theirs.map(({ path }) => path) }
 }
 
@@ -78,10 +79,10 @@ function refused(failure: Failure): Inspected {
 }
 
 /** Ralph's own files as they stand when the story has passed. */
-async function ownTexts(
+export async function ownTexts(
   { tree, redact }: CandidateTools,
   state: State,
-  attempt: AttemptIn<'worked'>,
+  attempt: Exclude<Attempt, { phase: 'reserved' }>,
   built: Parameters<typeof passStory>[2],
 ): Promise<Map<string, Buffer>> {
   const files = ownFiles(state)

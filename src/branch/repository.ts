@@ -23,6 +23,7 @@ import { type CandidateTools, inspect, saveWork } from './candidate.ts'
 import { type CommitOptions, Commits } from './commits.ts'
 import { editedDocuments } from './documents.ts'
 import { join } from './join.ts'
+import { rebase } from './rebase.ts'
 import { showScreenshot } from './screenshots.ts'
 import { storiesIn } from './story-commits.ts'
 
@@ -163,6 +164,8 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       for (const { path, blob } of pictures) await showScreenshot(git, objects, path, blob)
       return { close: () => after(commit, () => view.close(stayed)) }
     },
+
+    rebase: (state, attempt) => after(attempt.candidate.commit, () => rebase(tools, state, attempt)),
 
     keep: (state, storyId) => after(state.green, () => saveWork(tools, state, storyId)),
 

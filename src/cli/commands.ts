@@ -16,7 +16,7 @@ export type CliCommand = {
 
 /** Read on the CLI as everywhere, so that one configuration serves both; here they change nothing. */
 const OF_THE_ACTION: ReadonlySet<string> = new Set(
-  'command token publishToken pullRequest reportAs signCommits redispatch workflow maxParallel'.split(' '),
+  'command token publishToken pullRequest reportAs signCommits redispatch workflow'.split(' '),
 )
 /** Whether help shows a flag; the others are accepted. */
 export const isTold = ({ key }: FlagRow): boolean => !OF_THE_ACTION.has(key)

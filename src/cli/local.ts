@@ -20,7 +20,7 @@ import { readPlan } from '../loop/planned.ts'
 import { decision, type Situation, situationOf } from '../loop/situation.ts'
 import type { Attempt } from '../model/attempt.ts'
 import type { Prd } from '../model/feature.ts'
-import { newJob, openAttempt } from '../model/job.ts'
+import { attemptInCheckout, newJob } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import { ownFiles } from '../model/paths.ts'
 import type { Lease, State } from '../model/state.ts'
@@ -303,7 +303,7 @@ export async function adoptSettle(
   if (looked !== null) await throwAway(local.workspace, looked, warn)
   const edits = await editsOf(local, state)
   if (edits === null) {
-    const lost = openAttempt(state)
+    const lost = attemptInCheckout(state)
     if (lost !== null && looked === null) await tellTaken(local, state, lost, warn)
     return state
   }
@@ -336,7 +336,10 @@ async function tellTaken(
 export async function editsOf(local: LocalRun, state: State): Promise<string[] | null> {
   const { repository, clone } = local.workspace
   const onBranch = clone.branch === state.branch
-  if ((openAttempt(state) !== null && onBranch) || (await commitLookedAt(local.workspace, state)) !== null)
+  if (
+    (attemptInCheckout(state) !== null && onBranch) ||
+    (await commitLookedAt(local.workspace, state)) !== null
+  )
     return null
   // Killed between the state and the clone's branch, or its HEAD: the tree is ours already.
   if (state.published !== null && (await repository.dirt(state.green)).length === 0) return null

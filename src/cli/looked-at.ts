@@ -27,6 +27,9 @@ export function lookNotes(git: Git): Observer {
 }
 
 function lookedAt(step: Step, green: string): string | null {
+  // Steps of an attempt that has a work tree of its own look at that one.
+  if ('attempt' in step && step.attempt.inLane === true)
+    return step.kind === 'accept' ? step.attempt.candidate.commit : null
   if (step.kind === 'gates' || step.kind === 'judge') return step.attempt.candidate.commit
   return step.kind === 'baseline' || step.kind === 'verify' || step.kind === 'plan' ? green : null
 }

@@ -3,11 +3,13 @@ import { join } from 'node:path'
 import { screenshotFolder } from '../app/browser.ts'
 import { claim, Held } from '../app/claim.ts'
 import { type Isolation, openIsolation, SAME_USER_NOTE } from '../app/isolation.ts'
+import { laneMistakes, laneOpener } from '../app/lanes.ts'
 import { gatedTagsOf, leaseFor, limitsOf, UNGATED_WARNING } from '../app/limits.ts'
 import { tellError } from '../app/observers.ts'
 import { createPorts, type PortOptions } from '../app/ports.ts'
 import { openRunLogs } from '../app/run-logs.ts'
 import { checkedOutElsewhere } from '../git/open-clone.ts'
+import { lanes } from '../loop/lanes.ts'
 import { loop } from '../loop/loop.ts'
 import { errorOf, newJob } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
@@ -75,7 +77,10 @@ async function worked(context: Context, settings: Settings, notes: string[]): Pr
   using local = await openLocal(context, settings, live)
   const isDry = context.flags.dryRun === true
   const found = await local.look(isDry ? live.warn : undefined)
-  const mistakes = await preflight(context, local, found)
+  const mistakes = [
+    ...laneMistakes(settings, local.workspace.submodules.size),
+    ...(await preflight(context, local, found)),
+  ]
   if (mistakes.length > 0) throw new UserError(mistakes)
   for (const note of (await templateFindings(local, found)).notes) live.warn(note)
   const other = await otherConfig(local, found)
@@ -130,13 +135,14 @@ async function worked(context: Context, settings: Settings, notes: string[]): Pr
     await logs.clean()
     // It is heard behind what was typed before, such as a pause that no run was left to hear.
     await post(clone, claimed.state.feature, '/ralph run')
-    const { state, conclusion } = await loop(claimed.state, limits, ports)
+    const works = limits.maxParallel > 1 ? lanes : loop
+    const { state, conclusion } = await works(claimed.state, limits, ports)
     const places: [string, string][] = [['Logs', join(top, 'logs', logs.name ?? '')]]
     if (settings.browser?.enabled === true)
       places.push(['Pictures', screenshotFolder({ clone }, logs.name ?? '')])
     places.push(['Report', 'ralph report'])
     live.end(state, await withMerge(local.workspace, state, { kind: 'ended', conclusion }), places)
-    const movedRefs = byWeight(local.workspace.snapshot.moved)
+    const movedRefs = byWeight(local.workspace.snapshot.people.moved)
     for (const line of movedRefLines(movedRefs)) live.warn(line)
     const error = errorOf(state)
     const mistake = {
@@ -170,7 +176,7 @@ export async function withPorts<T>(
   try {
     if (settings.isolation === 'same-user') live.warn(SAME_USER_NOTE)
     as = await openIsolation({ settings, env, clone: workspace.clone, say: live.warn })
-    await using ports = await createPorts({
+    const options = {
       ...given,
       settings,
       env,
@@ -182,11 +188,12 @@ export async function withPorts<T>(
       onAgent: live.agent,
       onGateStart: live.starts,
       onGateEnd: live.gate,
-    }).catch((error: unknown) => {
+    }
+    await using ports = await createPorts(options).catch((error: unknown) => {
       if (stop.signal.aborted) return null
       throw error
     })
-    return ports === null ? null : await act(ports)
+    return ports === null ? null : await act({ ...ports, openLane: laneOpener(options) })
   } finally {
     const refused = as === null ? null : refusedWords(as.refused())
     if (refused !== null) live.warn(workspace.redactor.redact(refused))

@@ -20,8 +20,9 @@ export type Snapshot = {
   hooks: Map<string, Buffer>
   refs: Map<string, string>
   /** People's refs, as they were when we last looked, and which have moved since; empty where all are in `refs`. */
-  others: Map<string, string>
-  moved: MovedRef[]
+  people: { refs: Map<string, string>; moved: MovedRef[] }
+  /** Whoever moves refs, or puts them back, does so alone: work trees of one run have the same. */
+  inTurn: <T>(act: () => Promise<T>) => Promise<T>
   /** The states of runs, which move with every run in the clone, begin so. */
   states: string
   /** Where HEAD led when the clone was last put back: an object id, or null. */
@@ -59,8 +60,24 @@ export async function takeSnapshot(git: Git, whole: boolean, namespace = 'refs/r
   const head = await readFile(join(git.clone.gitDir, 'HEAD'))
   const refs = await git.cloneRefs()
   const none = new Map<string, string>()
-  const told = whole ? { refs, others: none } : { refs: none, others: refs }
-  return { whole, head, files, hooks, ...told, moved: [], states: `${namespace}/` }
+  const [own, others] = whole ? [refs, none] : [none, refs]
+  const people = { refs: others, moved: [] }
+  return { whole, head, files, hooks, refs: own, people, inTurn: turns(), states: `${namespace}/` }
+}
+
+function turns(): Snapshot['inTurn'] {
+  let last: Promise<unknown> = Promise.resolve()
+  return (act) => {
+    const next = last.then(act, act)
+    last = next.catch(() => {})
+    return next
+  }
+}
+
+/** Of a work tree that `of`'s run has beside its own: the refs are one for both. */
+export async function takeSnapshotBeside(git: Git, of: Snapshot): Promise<Snapshot> {
+  const { refs, people, inTurn, states } = of
+  return { ...(await takeSnapshot(git, false)), refs, people, inTurn, states }
 }
 
 /** A fetch of ours may have cut the history elsewhere: the clone must know the same borders, or it calls itself broken. */
@@ -75,7 +92,11 @@ export async function shareShallow(git: Git, snapshot: Snapshot): Promise<void> 
  * Undoes what an agent did to the clone beside the work tree, and gives people's refs that have moved since we last
  * looked. Cheap when nothing was done. Throws UserError where the repository itself is gone.
  */
-export async function restoreClone(git: Git, snapshot: Snapshot): Promise<MovedRef[]> {
+export function restoreClone(git: Git, snapshot: Snapshot): Promise<MovedRef[]> {
+  return snapshot.inTurn(() => restore(git, snapshot))
+}
+
+async function restore(git: Git, snapshot: Snapshot): Promise<MovedRef[]> {
   const head = join(git.clone.gitDir, 'HEAD')
   try {
     await putFilesBack(git, snapshot)
@@ -142,7 +163,8 @@ async function putFilesBack(git: Git, snapshot: Snapshot): Promise<void> {
  * back, and of the others it is said which have moved.
  */
 async function putRefsBack(git: Git, snapshot: Snapshot, head: Buffer | null): Promise<MovedRef[]> {
-  const { whole, refs, others, states } = snapshot
+  const { whole, refs, people, states } = snapshot
+  const { refs: others } = people
   const now = await git.cloneRefs()
   snapshot.foundHead = headIn(head, now)
   const away = [...refs].filter(([ref, at]) => now.get(ref) !== at)
@@ -155,11 +177,11 @@ async function putRefsBack(git: Git, snapshot: Snapshot, head: Buffer | null): P
   for (const [ref, at] of away)
     if (at.startsWith(SYMBOLIC)) await git.onClone(['symbolic-ref', ref, at.slice(SYMBOLIC.length)])
   if (whole) return []
-  snapshot.others = now
+  people.refs = now
   const moved = [...new Set([...others.keys(), ...now.keys()])]
     .map((ref) => ({ ref, from: others.get(ref) ?? null, to: now.get(ref) ?? null }))
     .filter(({ ref, from, to }) => from !== to && !refs.has(ref) && !ref.startsWith(states))
-  snapshot.moved = addMoves(snapshot.moved, moved)
+  people.moved = addMoves(people.moved, moved)
   return moved
 }
 
@@ -180,6 +202,13 @@ export async function moveClone(
   await mirrorRefs(git, snapshot, [[`refs/heads/${branch}`, commit], ...mirrors])
   await moveHead(git, snapshot.head, branch)
   snapshot.head = Buffer.from(`ref: refs/heads/${branch}\n`)
+  shareIndex(git)
+}
+
+/** HEAD of a work tree of ours is at a commit and on no branch, and the index that people see is ours. */
+export async function detachHead(git: Git, snapshot: Snapshot, commit: string): Promise<void> {
+  snapshot.head = Buffer.from(`${commit}\n`)
+  await replaceFile(join(git.clone.gitDir, 'HEAD'), snapshot.head)
   shareIndex(git)
 }
 
@@ -207,12 +236,14 @@ export async function mirrorRefs(
   snapshot: Snapshot,
   wanted: readonly [string, string][],
 ): Promise<void> {
-  // `prepare` may have run since: git would go wherever it wrote. Refs are not touched but for the move itself.
-  await putFilesBack(git, snapshot)
-  const moved = wanted.filter(([ref, to]) => snapshot.refs.get(ref) !== to)
-  await updateCloneRefs(
-    git,
-    moved.map(([ref, to]) => ({ ref, to })),
-  )
-  for (const [ref, to] of wanted) snapshot.refs.set(ref, to)
+  await snapshot.inTurn(async () => {
+    // `prepare` may have run since: git would go wherever it wrote. Refs are not touched but for the move itself.
+    await putFilesBack(git, snapshot)
+    const moved = wanted.filter(([ref, to]) => snapshot.refs.get(ref) !== to)
+    await updateCloneRefs(
+      git,
+      moved.map(([ref, to]) => ({ ref, to })),
+    )
+    for (const [ref, to] of wanted) snapshot.refs.set(ref, to)
+  })
 }

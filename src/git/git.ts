@@ -297,7 +297,13 @@ export class Git {
   async patch(...range: readonly string[]): Promise<string> {
     // Attributes are read from the work tree, where an agent may have written them: here there are none.
     const env = { ...PATCH_ENV, GIT_WORK_TREE: this.own }
-    return (await this.run(patchArguments(...range), { env, directory: this.own })).stdout
+    return (await this.run(patchArguments(range), { env, directory: this.own })).stdout
+  }
+
+  /** The same of some files; `from` and `to` are commits. */
+  async patchOf(from: string, to: string, paths: readonly string[]): Promise<string> {
+    const env = { GIT_WORK_TREE: this.own }
+    return (await this.run(patchArguments([from, to], paths), { env, directory: this.own })).stdout
   }
 
   // Refs and remotes

@@ -3,7 +3,6 @@
 import type { Attempt, AttemptIn, Failure, Session } from '../model/attempt.ts'
 import type { EventOf } from '../model/event.ts'
 import { type GateResult, gateFindings } from '../model/gate.ts'
-import { openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { State } from '../model/state.ts'
 import { addUsage, type Usage } from '../model/usage.ts'
@@ -44,7 +43,9 @@ function attemptIn<P extends Attempt['phase']>(
 
 export function reserve(state: State, { storyId, at }: EventOf<'reserved'>, limits: Limits): State {
   const story = pickStory(state.prd, (candidate) => candidate.id === storyId)
-  if (story === null || openAttempt(state) !== null) return state
+  const open = Object.values(state.attempts)
+  if (story === null || open.length >= limits.maxParallel || state.attempts[storyId] !== undefined)
+    return state
   const started = withRecord(state, storyId, (record) => ({
     ...record,
     attempts: record.attempts + 1,
@@ -60,12 +61,13 @@ export function reserve(state: State, { storyId, at }: EventOf<'reserved'>, limi
     phase: 'reserved',
     storyId,
     number: story.retries + 1,
-    iteration: state.prd.run.iterations + 1,
+    iteration: Math.max(state.prd.run.iterations, ...open.map((one) => one.iteration)) + 1,
     agent: agentFor(state, limits, at, story.retries),
     base: state.green,
     startedAt: at,
     reserved: estimate(state, limits),
     unwanted: false,
+    ...(limits.maxParallel > 1 ? { inLane: true as const } : {}),
   })
 }
 
@@ -108,6 +110,32 @@ export function guarded(state: State, { storyId, candidate }: EventOf<'guarded'>
 export function refused(state: State, { storyId, failure }: EventOf<'refused'>): State {
   const attempt = attemptIn(state, storyId, 'worked')
   return attempt === null ? state : withAttempt(state, rejectable(attempt, failure))
+}
+
+/** On the commit that it stands on now no gate has seen it. */
+export function rebased(state: State, { storyId, base, candidate }: EventOf<'rebased'>): State {
+  const attempt = candidateOf(state, storyId)
+  if (attempt === null) return state
+  const { gates: _gates, paths: _paths, ...rest } = { gates: [], paths: [], ...attempt }
+  return withAttempt(state, { ...rest, phase: 'guarded', base, candidate })
+}
+
+/** No failed attempt: the story's next session builds on its work and on what landed. */
+export function conflicted(state: State, { storyId, failure }: EventOf<'conflicted'>): State {
+  if (candidateOf(state, storyId) === null) return state
+  const returned = refund(state, storyId, 'conflict', failure.summary)
+  const others = Object.keys(state.attempts).filter((id) => id !== storyId)
+  return withRecord(returned, storyId, (record) => ({
+    ...record,
+    failure,
+    conflicts: [...new Set([...(record.conflicts ?? []), ...others])],
+  }))
+}
+
+function candidateOf(state: State, storyId: string): AttemptIn<'guarded' | 'gated' | 'judged'> | null {
+  const attempt = state.attempts[storyId]
+  const isBuilt = attempt?.phase === 'guarded' || attempt?.phase === 'gated' || attempt?.phase === 'judged'
+  return isBuilt ? attempt : null
 }
 
 export function gated(state: State, event: EventOf<'gated'>, limits: Limits): State {
@@ -257,8 +285,10 @@ function rejectable(attempt: Open, failure: Failure): AttemptIn<'failed'> {
   return { ...begunOf(attempt), phase: 'failed', session, remarks, gates, failure }
 }
 
-function begunOf({ storyId, number, iteration, agent, base, startedAt, reserved, unwanted }: Attempt) {
-  return { storyId, number, iteration, agent, base, startedAt, reserved, unwanted }
+function begunOf(attempt: Attempt) {
+  const { storyId, number, iteration, agent, base, startedAt, reserved, unwanted, inLane } = attempt
+  const lane = inLane === undefined ? {} : { inLane }
+  return { storyId, number, iteration, agent, base, startedAt, reserved, unwanted, ...lane }
 }
 
 function learn(state: State, learnings: Session['learnings']): State {

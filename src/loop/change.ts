@@ -150,7 +150,7 @@ export function charge(
   summary: string,
   at: number,
 ): State {
-  const run = { ...state.prd.run, iterations: attempt.iteration, currentStoryId: null }
+  const run = { ...state.prd.run, iterations: state.prd.run.iterations + 1, currentStoryId: null }
   const control = { ...state.control, limited: 0 }
   const paid = counted({ ...state, control, prd: { ...state.prd, run } }, 'iterations')
   return noteTime(paid, attempt, result, summary, at)

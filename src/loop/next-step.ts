@@ -8,6 +8,7 @@ import type { Conclusion, Ending, Job, State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { unmetOutside } from '../prd/scope.ts'
 import { askedIn, pickStory, remaining } from '../prd/select.ts'
+import { touchSame } from '../prd/touches.ts'
 import { isJudged } from './attempt.ts'
 import { openUntil } from './breaker.ts'
 import {
@@ -24,8 +25,11 @@ import {
 import { howComplete } from './passed.ts'
 import { isSplitting, planDigest, wantedPlanOf } from './plan.ts'
 
-/** The next step as data. Every reachable state leads to `stop` in a bounded number of steps (test/unit/loop). */
-export function nextStep(state: State, limits: Limits, now: number): Step {
+/**
+ * The next step as data. Every reachable state leads to `stop` in a bounded number of steps (test/unit/loop). `beside`: stories
+ * that are worked on already; those that would touch the same files wait for them.
+ */
+export function nextStep(state: State, limits: Limits, now: number, beside: readonly Story[] = []): Step {
   const { job } = state
   const { branch, landing, ready } = job
   const attempt = openAttempt(state)
@@ -56,9 +60,22 @@ export function nextStep(state: State, limits: Limits, now: number): Step {
   if (pause !== null) return { kind: 'wait', until: pause.until, reason: pause.what }
   if (wanted !== null) return { kind: 'plan', split: wanted === '' ? null : wanted }
   const asked = workable(state)
-  const story = pickStory(state.prd, (one) => asked(one) && openUntil(state.records[one.id], now) === null)
+  const isFree = (one: Story) => beside.every((other) => mayStandBeside(state, one, other))
+  const story = pickStory(
+    state.prd,
+    (one) => asked(one) && isFree(one) && openUntil(state.records[one.id], now) === null,
+  )
   if (story === null) return { kind: 'verify' }
   return landing === null ? { kind: 'reserve', storyId: story.id } : landed(state)
+}
+
+/** Whether a story may be worked on while the other one is. */
+function mayStandBeside({ records }: State, story: Story, other: Story): boolean {
+  const conflicts = [
+    records[story.id]?.conflicts?.includes(other.id),
+    records[other.id]?.conflicts?.includes(story.id),
+  ]
+  return story.id !== other.id && !conflicts.includes(true) && !touchSame(story, other)
 }
 
 /** A job that lands what others did begins nothing: the next run claims what is next. */

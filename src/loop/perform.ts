@@ -82,8 +82,9 @@ const ACTS: Acts = {
   baseline: (_, context) => baseline(context),
   open: (_, context) => open(context),
   reserve: async ({ storyId }) => ({ kind: 'reserved', storyId }),
-  agent: ({ attempt }, context) => work(attempt, context),
+  agent: async ({ attempt }, context) => (await preparedLane(attempt, context)) ?? work(attempt, context),
   guard: ({ attempt }, context) => guard(attempt, context),
+  rebase: ({ attempt }, context) => rebase(attempt, context),
   gates: ({ attempt }, context) => gate(attempt, context),
   judge: ({ attempt }, context) => judge(attempt, context),
   accept: ({ attempt }, context) => accept(attempt, context),
@@ -121,6 +122,29 @@ async function prepare({ state, ports }: Context): Promise<Happening> {
   if (result === null || result.ok) return { kind: 'prepared' }
   const fix = `see its output:\n${excerpt(result.output, 4000)}`
   return { kind: 'failed', summary: `prepare failed (${result.ended})`, fix }
+}
+
+/** Each work tree is prepared before its first session, and when a lockfile changed. */
+async function preparedLane(
+  { base, inLane }: AttemptIn<'reserved'>,
+  context: Context,
+): Promise<Happening | null> {
+  if (inLane === undefined) return null
+  await context.ports.repository.checkOut(base, null)
+  const done = await prepare(context)
+  return done.kind === 'failed' ? done : null
+}
+
+/** `state` is the run as it stands when the commit has landed that the candidate is built on now. */
+async function rebase(
+  attempt: Extract<Step, { kind: 'rebase' }>['attempt'],
+  { state, ports }: Context,
+): Promise<Happening> {
+  const { storyId } = attempt
+  const built = await ports.repository.rebase(state, attempt)
+  if ('conflict' in built) return { kind: 'conflicted', storyId, failure: built.conflict }
+  await ports.repository.checkOut(built.candidate.commit, null)
+  return { kind: 'rebased', storyId, base: state.green, candidate: built.candidate }
 }
 
 async function gate(
@@ -162,8 +186,10 @@ async function accept(
   attempt: AttemptIn<'gated' | 'judged'>,
   { state, limits, ports, now }: Context,
 ): Promise<Happening> {
-  const { storyId, candidate } = attempt
-  const { agent, signal } = ports
+  const { storyId, candidate, inLane } = attempt
+  const { agent, repository, signal } = ports
+  // The checkout is the green commit's, and no session works in it.
+  if (inLane === true) await repository.checkOut(candidate.commit, null)
   const { timeoutMs } = boundsOf(state, limits, now)
   const after = await agent.afterwards?.(state, attempt, timeoutMs, signal)
   return { kind: 'accepted', storyId, commit: candidate.commit, ...(after === undefined ? {} : { after }) }

@@ -4,7 +4,17 @@ import { newEnding } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { State } from '../model/state.ts'
 import { archivedRun } from './archive.ts'
-import { gated, guarded, judged, refundAll, refused, reserve, worked } from './attempt.ts'
+import {
+  conflicted,
+  gated,
+  guarded,
+  judged,
+  rebased,
+  refundAll,
+  refused,
+  reserve,
+  worked,
+} from './attempt.ts'
 import { diverged, joined, notJoined, pushExpired, pushRefused, restored, synced } from './branch.ts'
 import { failed, spend, withJob, withReady } from './change.ts'
 import {
@@ -53,6 +63,8 @@ const REDUCERS: { readonly [K in Event['kind']]: (state: State, event: Events[K]
     worked,
     guarded,
     refused,
+    rebased,
+    conflicted,
     gated,
     judged,
     accepted,

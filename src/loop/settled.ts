@@ -68,13 +68,11 @@ export function returned(state: State, { storyId, kept, at }: EventOf<'returned'
   const attempt = state.attempts[storyId]
   if (attempt?.phase !== 'returned') return state
   const run = { ...state.prd.run, currentStoryId: null }
-  const freed = noteTime(
-    withoutAttempt({ ...state, prd: { ...state.prd, run } }, storyId),
-    attempt,
-    'returned',
-    attempt.message,
-    at,
-  )
+  const closed = withoutAttempt({ ...state, prd: { ...state.prd, run } }, storyId)
+  const isConflict = attempt.reason === 'conflict'
+  // No failed attempt, and still an iteration: a run that only meets conflicts comes to its end.
+  const write = isConflict ? charge : noteTime
+  const freed = write(closed, attempt, 'returned', attempt.message, at)
   const noted = withRecord(freed, storyId, (old) => ({ ...old, givenBack: (old.givenBack ?? 0) + 1 }))
   const saved = kept === null ? noted : { ...noted, kept: withKept(state.kept, attempt, kept) }
   if (attempt.reason !== 'lost' && attempt.reason !== 'interrupted') return saved
@@ -180,15 +178,22 @@ export function accepted(
   const attempt = state.attempts[storyId]
   if (attempt?.phase !== 'judged' && attempt?.phase !== 'gated') return state
   const { candidate, gates } = attempt
+  // The branch moves forward only, to a tree that its gates saw.
+  if (attempt.base !== state.green) return state
   if (candidate.commit !== commit || (attempt.phase === 'gated' && isJudged(attempt, limits))) return state
   const done = passStory(withTests(withSteps(state, after), gates), attempt, candidate)
-  const prd = mapStory(done.prd, storyId, (story) => ({
+  const passed = mapStory(done.prd, storyId, (story) => ({
     ...story,
     lastResult: story.lastResult === null ? null : { ...story.lastResult, commit },
   }))
+  // The iteration is counted below.
+  const prd = { ...passed, run: { ...passed.run, iterations: state.prd.run.iterations } }
   const moved = withoutAttempt({ ...done, prd, kept: without(state.kept, storyId), green: commit }, storyId)
   const paid = charge(moved, attempt, 'passed', howPassed(state, storyId, candidate.empty), at)
-  const written = { ...logged(paid, passedEntry(state, attempt, candidate)), progress: [] }
+  const written = {
+    ...logged(paid, passedEntry(state, attempt, candidate)),
+    progress: state.progress.slice(candidate.entries ?? state.progress.length),
+  }
   return unverified(
     withRecord(written, storyId, ({ unsplit: _told, owes: _paid, redTree: _red, ...record }) => ({
       ...record,
@@ -226,7 +231,7 @@ export function passStory(state: State, attempt: Attempt, built: Built): State {
     },
     notes: peopleNotes(story, state.records[storyId]),
   }))
-  const run = { ...prd.run, iterations: iteration, currentStoryId: null }
+  const run = { ...prd.run, iterations: prd.run.iterations + 1, currentStoryId: null }
   const guidance = without(state.control.guidance, storyId)
   const setUp = sessionOf(attempt)?.setUp === undefined ? {} : { setUp: true as const }
   return { ...state, prd: { ...prd, run }, control: { ...state.control, ...setUp, guidance } }

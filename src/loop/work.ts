@@ -123,8 +123,11 @@ async function inspected(attempt: AttemptIn<'worked'>, { state, ports, now }: Co
 }
 
 /** Leaves a clean tree at the green commit and keeps the work for the story's next attempt. */
-export async function putAway({ storyId }: Attempt, { state, ports }: Context) {
-  const kept = await workAsItStands(storyId, state, ports)
+export async function putAway(attempt: Attempt, { state, ports }: Context) {
+  const { storyId } = attempt
+  // Its work tree went with the process that had it.
+  const isGone = attempt.inLane === true && attempt.phase === 'returned' && attempt.reason === 'lost'
+  const kept = isGone ? (state.kept[storyId] ?? null) : await workAsItStands(storyId, state, ports)
   await ports.repository.checkOut(state.green, null)
   return { storyId, kept }
 }

@@ -55,6 +55,8 @@ export const Candidate = z.object({
   summary: z.exactOptional(z.string()),
   /** Epoch milliseconds. */
   builtAt: z.number(),
+  /** How many of the entries that waited for a commit its progress.txt holds; left out: all. */
+  entries: z.exactOptional(z.number()),
 })
 
 /** What a session is taken to use where its vendor does not say; null where nothing is known and no limit is set. */
@@ -80,6 +82,8 @@ const Reserved = z.object({
   reserved: Reservation,
   /** A person wants to begin anew: what it leaves, which grew from what was kept, is thrown away with that. */
   unwanted: z.boolean(),
+  /** It is worked on in a work tree of its own, beside other attempts. */
+  inLane: z.exactOptional(z.literal(true)),
   phase: z.literal('reserved'),
 })
 const Worked = z.extend(Reserved, { phase: z.literal('worked'), session: Session })
@@ -110,7 +114,8 @@ export const Attempt = z.discriminatedUnion('phase', [
   z.extend(Reserved, {
     phase: z.literal('returned'),
     session: z.nullable(Session),
-    reason: z.enum(['limit', 'overloaded', 'interrupted', 'lost']),
+    /** `conflict`: its work does not fit what landed meanwhile. */
+    reason: z.enum(['limit', 'overloaded', 'interrupted', 'lost', 'conflict']),
     message: z.string(),
   }),
 ])

@@ -82,6 +82,10 @@ export type Event = {
   | { kind: 'worked'; storyId: string; session: Session }
   | { kind: 'guarded'; storyId: string; candidate: Candidate }
   | { kind: 'refused'; storyId: string; failure: Failure }
+  /** The candidate stands on another commit now; its gates have to run again. */
+  | { kind: 'rebased'; storyId: string; base: string; candidate: Candidate }
+  /** What it changed was changed otherwise by what landed meanwhile. */
+  | { kind: 'conflicted'; storyId: string; failure: Failure }
   /** `paths`: files that stood as they were when gates ran once more. */
   | { kind: 'gated'; storyId: string; commit: string; gates: GateResult[]; paths?: string[] }
   | { kind: 'judged'; storyId: string; verdict: Verdict; usage: Usage }
@@ -130,6 +134,8 @@ export const EVENTS = {
   worked: PASSING,
   guarded: PASSING,
   refused: PASSING,
+  rebased: PASSING,
+  conflicted: PASSING,
   gated: PASSING,
   judged: PASSING,
   accepted: DURABLE,

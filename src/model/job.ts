@@ -38,6 +38,11 @@ export function emptyControl(): Control {
   }
 }
 
+/** The attempt whose work is in the checkout itself; one in a work tree of its own left nothing there. */
+export function attemptInCheckout({ attempts }: Pick<State, 'attempts'>): Attempt | null {
+  return Object.values(attempts).find(({ inLane }) => inLane !== true) ?? null
+}
+
 export function openAttempt({ attempts }: Pick<State, 'attempts'>): Attempt | null {
   return Object.values(attempts)[0] ?? null
 }

@@ -42,4 +42,6 @@ export type Limits = {
   redispatch: boolean
   /** `publish: story`: the branch moves with every story, not once a job. */
   publishEach: boolean
+  /** Stories that are worked on at the same time. */
+  maxParallel: number
 }

@@ -172,6 +172,14 @@ export type RepositoryPort = {
   renew(commit: string): Promise<void>
   /** Checks what the agent left, restores what is Ralph's, and builds the candidate commit. */
   inspect(state: State, attempt: AttemptIn<'worked'>, builtAt: number): Promise<Inspection>
+  /**
+   * An attempt's candidate, built anew on `state.green`, or why it does not fit there. `state` is the run as it stands when that
+   * commit has landed; the work tree is left alone.
+   */
+  rebase(
+    state: State,
+    attempt: AttemptIn<'guarded' | 'gated' | 'judged'>,
+  ): Promise<{ candidate: Candidate } | { conflict: Failure }>
   /** Puts the work tree back to `commit` after gates or a judge wrote into it; true when it had changed. */
   restore(commit: string): Promise<boolean>
   /**
@@ -272,6 +280,13 @@ export type PullRequestPort = {
   merged(state: State): Promise<boolean>
 }
 
+/** A work tree of its own for an attempt, beside others; what is in it goes when it is disposed of. */
+export type Lane = AsyncDisposable &
+  Pick<Ports, 'agent' | 'gates' | 'repository'> & {
+    /** Whose attempt it is for from now on. */
+    takes(storyId: string): void
+  }
+
 export type Ports = {
   clock: Clock
   agent: AgentPort
@@ -279,6 +294,8 @@ export type Ports = {
   /** Null where gates run in the work tree alone: `clean-room: off`, and jobs that only take over results. */
   openCleanRoom: ((state: State) => Promise<CleanRoom>) | null
   repository: RepositoryPort
+  /** Opens one more; left out where stories are worked on one after the other. */
+  openLane?(state: State): Promise<Lane>
   store: StorePort
   queue: QueuePort
   dispatch: DispatchPort

@@ -63,6 +63,8 @@ export const StoryRecord = z.object({
   owes: z.exactOptional(z.array(z.string())),
   /** The tree of its first attempt that gates were red on since it last passed: tests that it wrote there are not to be weakened. */
   redTree: z.exactOptional(z.string()),
+  /** Stories whose work changed the same lines: it is not worked on beside them any more. */
+  conflicts: z.exactOptional(z.array(z.string())),
   /** Why it was not split when that was asked for last. */
   unsplit: z.exactOptional(z.string()),
 })

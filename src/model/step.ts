@@ -12,6 +12,8 @@ export type Step =
   | { kind: 'reserve'; storyId: string }
   | { kind: 'agent'; attempt: AttemptIn<'reserved'> }
   | { kind: 'guard'; attempt: AttemptIn<'worked'> }
+  /** Builds the candidate anew on `onto`, which landed, or will, before it. */
+  | { kind: 'rebase'; attempt: AttemptIn<'guarded' | 'gated' | 'judged'>; onto: string }
   | { kind: 'gates'; attempt: AttemptIn<'guarded'> }
   | { kind: 'judge'; attempt: AttemptIn<'gated'> }
   | { kind: 'accept'; attempt: AttemptIn<'gated' | 'judged'> }
@@ -54,6 +56,7 @@ export const STEPS = {
   reserve: { parts: HOLDERS, by: null, settles: false },
   agent: { parts: FROM_WORK, by: 'work', settles: true },
   guard: { parts: FROM_WORK, by: null, settles: false },
+  rebase: { parts: HOLDERS, by: null, settles: false },
   gates: { parts: FROM_GATE, by: 'gate', settles: false },
   judge: { parts: FROM_GATE, by: 'work', settles: false },
   accept: { parts: HOLDERS, by: null, settles: true },

@@ -17,8 +17,6 @@ type More<T, D> = {
   secret?: true
   /** What is worth knowing about a value that was given. */
   remarks?(value: T): string[]
-  /** Read and checked, but nothing comes of this value in this version: what does not happen, in words. Else null. */
-  noEffect?(value: T): string | null
 }
 type Written = string | number | boolean | readonly unknown[] | Readonly<Record<string, unknown>>
 
@@ -73,9 +71,8 @@ export function standardOf({ schema, or, onCli = or }: SettingRow, surface: Surf
   return written === undefined ? null : z.parse(schema, written)
 }
 
-export function remarksOf({ remarks, noEffect }: SettingRow, value: unknown): string[] {
-  const why = noEffect?.(value) ?? null
-  return [...(remarks?.(value) ?? []), ...(why === null ? [] : [`has no effect in this version: ${why}`])]
+export function remarksOf({ remarks }: SettingRow, value: unknown): string[] {
+  return remarks?.(value) ?? []
 }
 
 /** `maxCostUsd` as `max-cost-usd`. */

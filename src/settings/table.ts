@@ -240,10 +240,11 @@ export const table = {
     'Hosts that the agent reaches at network: model, such as *.example.com or host:8443, and npm, pypi, crates, go, maven, apt.',
     { or: [] },
   ),
-  maxParallel: trust(v.integer({ most: 256 }), 'Stories worked on at the same time, 1 to 256.', {
-    or: 1,
-    noEffect: (count) => (count > 1 ? 'stories are worked on one at a time' : null),
-  }),
+  maxParallel: trust(
+    v.integer({ most: 256 }),
+    'Stories worked on at the same time by `ralph run`, 1 to 256; the action works on one at a time.',
+    { or: 1 },
+  ),
 
   steps: file(
     steps,

@@ -26,8 +26,8 @@ export function newMark(): string {
 const ONE = ['\0']
 const WHOLE = ['\0', '-']
 
-/** The mark of what outlives the programs of a run that have the run's own. */
-export function partOf(mark: string, part: number): string {
+/** The mark of what outlives the programs of a run that have the run's own, or that runs beside them. */
+export function partOf(mark: string, part: number | `lane${number}`): string {
   return `${mark}-${part}`
 }
 

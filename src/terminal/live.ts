@@ -24,6 +24,13 @@ const LONG: ReadonlySet<Step['kind']> = new Set(['agent', 'gates', 'verify', 'wa
 /** `redact` takes secrets out of a text: before it is cut or wrapped, behind which none is found. */
 type LiveFacts = LineFacts & { redact?: (text: string) => string }
 
+/** Lines that name the story which they are of, where several are in work. */
+function ofStory(lines: readonly Line[], story: string | undefined): Line[] {
+  return lines.map((line) =>
+    story === undefined || 'heading' in line ? line : { ...line, tag: `${story} ${line.tag}` },
+  )
+}
+
 export class Live implements Observer {
   readonly #screen: Screen
   readonly #facts: LineFacts
@@ -56,31 +63,34 @@ export class Live implements Observer {
     this.#speaks = null
     const waited = this.#waitLines(step)
     this.#tick(LONG.has(step.kind))
-    this.#print([...waited, ...stepLines(step, state, this.#facts)])
+    const story = 'attempt' in step ? this.#beside(step.attempt.storyId) : undefined
+    this.#print([...waited, ...ofStory(stepLines(step, state, this.#facts), story)])
   }
 
   async event(event: Event, state: State): Promise<void> {
     const before = this.#state
     this.#state = state
     this.#tick(false)
-    this.#print(eventLines(event, state, this.#facts, before))
+    const story = 'storyId' in event ? this.#beside(event.storyId) : undefined
+    this.#print(ofStory(eventLines(event, state, this.#facts, before), story))
   }
 
   warn = (message: string): void => this.#print([warningLine(message)])
 
-  agent = (event: AgentEvent): void => {
+  /** `story`: where several are worked on side by side. */
+  agent = (event: AgentEvent, story?: string): void => {
     if (event.kind === 'step') this.#speaks = event.agent
     // What agents and gates say is redacted where it is read.
-    this.#write(
-      shown(agentLines(event, { ...this.#facts, agent: this.#speaks ?? this.#facts.agent }), this.#look),
-    )
+    const lines = agentLines(event, { ...this.#facts, agent: this.#speaks ?? this.#facts.agent })
+    this.#write(shown(ofStory(lines, story), this.#look))
   }
 
   /** A gate, or `prepare`, begins: it need not, where dependencies are as they were. */
-  starts = (name: string): void => this.#print(startLines(name))
+  starts = (name: string, story?: string): void => this.#print(ofStory(startLines(name), story))
 
   /** A gate has ended: said at once, not when all have. */
-  gate = (result: GateResult): void => this.#write(shown(gateLines(result), this.#look))
+  gate = (result: GateResult, story?: string): void =>
+    this.#write(shown(ofStory(gateLines(result), story), this.#look))
 
   say(text: string): void {
     this.#write(text.split('\n'))
@@ -99,6 +109,11 @@ export class Live implements Observer {
     this.#tick(false)
     this.#state = null
     if (!this.#look.plain) this.#screen.write(this.#erased())
+  }
+
+  /** The story where several are in work, so that a line has to name it. */
+  #beside(storyId: string): string | undefined {
+    return this.#facts.limits.maxParallel > 1 ? storyId : undefined
   }
 
   #header(state: State): Header {

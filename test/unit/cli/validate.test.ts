@@ -60,7 +60,7 @@ test('a browser that is not there is told beside all that is wrong', () => {
 
 test('mistakes of the configuration do not hide those of prd.json', () => {
   const files = {
-    'ralph.config.yml': 'maxAttemps: 2\nsignCommits: true\nmaxParallel: 2\n',
+    'ralph.config.yml': 'maxAttemps: 2\nsignCommits: true\nagentEnv: [GITHUB_TOKEN]\n',
     [PRD]: JSON.stringify({
       userStories: [
         { id: 'US-001', title: 'x' },
@@ -84,8 +84,8 @@ test('mistakes of the configuration do not hide those of prd.json', () => {
     ],
     err,
   )
-  assert.match(warnings.join('\n'), /ralph\.config\.yml: maxParallel: has no effect in this version/)
-  assert.match(err, /^warning: ralph\.config\.yml: maxParallel/m)
+  assert.match(warnings.join('\n'), /ralph\.config\.yml: agentEnv: GITHUB_TOKEN is never handed to the agent/)
+  assert.match(err, /^warning: ralph\.config\.yml: agentEnv/m)
 })
 
 test('a configuration that cannot be read at all, or is not there, does not hide prd.json either', () => {
@@ -102,7 +102,7 @@ test('what reading prd.json changed, or does not read, is a warning; so are sett
   prd.userStories[1].depends_on = ['US-001']
   const config = [
     'logs: 5',
-    'maxParallel: 4',
+    'agentEnv: [GITHUB_TOKEN]',
     'gates: { test: "true" }',
     'agent: custom',
     'agentCommand: ./agent.sh',
@@ -113,11 +113,7 @@ test('what reading prd.json changed, or does not read, is a warning; so are sett
   const place = PRD.replaceAll('.', '\\.')
   assert.match(out, new RegExp(`^warning: ${place}: config\\.qualityGates \\(.*\\) is a proposal only`, 'm'))
   assert.match(out, new RegExp(`^warning: ${place}: US-\\d+: "depends_on" is kept but not read`, 'm'))
-  for (const key of ['maxParallel'])
-    assert.match(
-      out,
-      new RegExp(`^warning: ralph\\.config\\.yml: ${key}: has no effect in this version: `, 'm'),
-    )
+  assert.match(out, /^warning: ralph\.config\.yml: agentEnv: GITHUB_TOKEN is never handed to the agent/m)
 })
 
 test('what another feature brought is not told of the one that is meant', () => {

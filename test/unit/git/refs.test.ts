@@ -245,7 +245,7 @@ test('refs of a linked work tree are those of its clone', async () => {
   const linked = await openClone(join(at.folder, 'linked'), process.env)
   const git = await Git.open(linked, process.env)
   const snapshot = await takeSnapshot(git, false)
-  assert.deepEqual(sorted(snapshot.others), sorted(listed(at)))
+  assert.deepEqual(sorted(snapshot.people.refs), sorted(listed(at)))
   await moveClone(git, snapshot, 'ralph/x', at.base, [])
   assert.equal(at.shell('git rev-parse refs/heads/ralph/x').trim(), at.base)
   assert.equal(existsSync(join(linked.gitDir, 'refs/heads/ralph/x')), false)

@@ -80,6 +80,7 @@ function world(how: How = {}) {
         return { kind: 'candidate', candidate: built(`c${commits}`) }
       },
       restore: async () => false,
+      rebase: async () => assert.fail('nothing else landed'),
       keep: async () => ({ base: 'b', tree: `tree ${commits}`, dropped: [] }),
       record: async () => null,
       join: async () => assert.fail('nobody pushed'),

@@ -88,6 +88,7 @@ export function limitsWith(changes: Partial<Limits> = {}): Limits {
     stopOnBlocked: false,
     redispatch: true,
     publishEach: false,
+    maxParallel: 1,
     ...changes,
   }
 }
@@ -201,6 +202,8 @@ export function goesWell(step: Step, state: State, count: number): Happening {
       return { kind: 'worked', session: session() }
     case 'guard':
       return { kind: 'guarded', candidate: built(`candidate-${count}`) }
+    case 'rebase':
+      return { kind: 'rebased', base: step.onto, candidate: built(`candidate-${count}`) }
     case 'gates':
       return { kind: 'gated', commit: step.attempt.candidate.commit, gates: [gate(true)] }
     case 'judge':

@@ -598,6 +598,7 @@ export const arbitraryLimits: fc.Arbitrary<Limits> = fc
     finalVerification: fc.boolean(),
     weakenedTests: fc.constantFrom('judge', 'warn', 'fail', 'off'),
     requiresEvidence: fc.constant(false),
+    maxParallel: fc.constant(1),
     approvesPlans: fc.boolean(),
     stopOnBlocked: fc.boolean(),
     redispatch: fc.boolean(),

@@ -38,6 +38,7 @@ export const limits: Limits = {
   stopOnBlocked: false,
   redispatch: true,
   publishEach: false,
+  maxParallel: 1,
 }
 
 export const usage = (costUsd: number, agentSeconds: number): Usage => ({

@@ -12,7 +12,7 @@ import {
   readSettings,
 } from '../../../src/settings/index.ts'
 import { commandNames, settingRows } from '../../../src/settings/table.ts'
-import { json, onlyWrong, right, yml } from './reading.ts'
+import { onlyWrong, right, yml } from './reading.ts'
 
 const { inputsTable, keysTable }: { inputsTable: () => string[]; keysTable: () => string[] } = await import(
   new URL('../../../scripts/docs.mjs', import.meta.url).href
@@ -69,26 +69,6 @@ test('action.yml: outputs and how it runs', () => {
   assert.deepEqual(action.runs, { using: 'node24', main: 'dist/action/main.js', post: 'dist/action/post.js' })
   assert.deepEqual(action.branding, { icon: 'repeat', color: 'purple' })
   assert.ok(action.name && action.description.length <= 125)
-})
-
-test('the page of inputs marks as later what has a note where it is given, and no more than that', () => {
-  const later = [
-    ...inputsTable()
-      .join('\n')
-      .matchAll(/`([\w-]+)` \|.* \*Later\.\*/g),
-  ].map(([, name]) => name)
-  assert.deepEqual(later, ['max-parallel'])
-  const given = {
-    maxParallel: 2,
-  }
-  assert.deepEqual(
-    right(json(given)).notes.map((note) => note.split(':').slice(0, 3).join(':')),
-    Object.keys(given).map((key) => `ralph.config.json: ${key}: has no effect in this version`),
-  )
-  const asIfUnset = {
-    maxParallel: 1,
-  }
-  assert.deepEqual(right(json(asIfUnset)).notes, [])
 })
 
 test('what would weaken a promise and cannot be had is refused, wherever it is given', () => {

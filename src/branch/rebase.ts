@@ -1,0 +1,85 @@
+// A candidate on top of what landed since it was built: three ways, in git itself. Ralph's own files are written anew.
+import { agentSummary } from '../loop/settled.ts'
+import type { Candidate, Failure } from '../model/attempt.ts'
+import { ownFiles } from '../model/paths.ts'
+import type { State } from '../model/state.ts'
+import { storyMessage } from '../report/files.ts'
+import { shownPath } from '../system/path-text.ts'
+import { type CandidateTools, ownTexts } from './candidate.ts'
+
+/** So many characters of each side's patch are shown to the next session. */
+const PATCH_LENGTH = 3000
+/** So many paths in conflict are named. */
+const MOST_PATHS = 20
+
+/**
+ * The candidate of an attempt, built anew on `state.green`; or why it cannot be, with what both sides changed. `state` is the run
+ * as it stands when that commit has landed.
+ */
+export async function rebase(
+  tools: CandidateTools,
+  state: State,
+  attempt: Parameters<typeof ownTexts>[2] & { candidate: Candidate },
+): Promise<{ candidate: Candidate } | { conflict: Failure }> {
+  const { tree, commits, redact } = tools
+  const { git } = tree
+  const { base, candidate, storyId, iteration } = attempt
+  const onto = await tree.treeOf(state.green)
+  const work = await withoutOwn(tools, state, base, candidate.commit)
+  // They have one parent, for git to find.
+  const root = await commits.commit(await tree.treeOf(base), [], 'base')
+  const landed = await commits.commit(onto, [root], 'landed')
+  const built = await commits.commit(work, [root], 'candidate')
+  const merged = await git.mergeTree(landed, built)
+  if (merged.conflicts.length > 0)
+    return { conflict: await conflictOf(tools, { base: root, landed, built }, merged.conflicts) }
+  const texts = [...(await ownTexts(tools, state, attempt, { ...candidate, empty: false }))]
+  const own = texts.map(([path, bytes]) => [path, { mode: '100644', text: bytes.toString('utf8') }] as const)
+  const made = await commits.withEntries(merged.tree, new Map(own))
+  const words = agentSummary(attempt, candidate)
+  const message = storyMessage(state, storyId, iteration, redact, words)
+  const commit = await commits.commit(made, [state.green], message)
+  const { wasRed: _otherBase, ...rest } = candidate
+  return {
+    candidate: {
+      ...rest,
+      commit,
+      empty: candidate.empty || merged.tree === onto,
+      entries: state.progress.length,
+    },
+  }
+}
+
+/** The tree of a candidate with Ralph's own files as they were at the commit that it was built on. */
+async function withoutOwn(
+  { tree, commits }: CandidateTools,
+  state: State,
+  base: string,
+  commit: string,
+): Promise<string> {
+  const { prd, progress } = ownFiles(state)
+  const before = [prd, progress].map(async (path) => {
+    const text = await tree.objects.text(`${base}:${path}`)
+    return [path, text === null ? null : { mode: '100644', text }] as const
+  })
+  return commits.withEntries(await tree.treeOf(commit), new Map(await Promise.all(before)))
+}
+
+async function conflictOf(
+  { tree: { git }, redact }: CandidateTools,
+  { base, landed, built }: { base: string; landed: string; built: string },
+  conflicts: readonly string[],
+): Promise<Failure> {
+  const paths = conflicts.slice(0, MOST_PATHS)
+  const shown = paths.map((path) => shownPath(redact(path)))
+  const patchOf = async (to: string) => {
+    const patch = redact(await git.patchOf(base, to, paths))
+    return patch.length > PATCH_LENGTH ? `${patch.slice(0, PATCH_LENGTH)}\n[cut]` : patch
+  }
+  const [theirs, ours] = [await patchOf(landed), await patchOf(built)]
+  return {
+    kind: 'conflict',
+    summary: `its work and what landed meanwhile change the same lines of ${shown.join(', ')}`,
+    detail: `Landed meanwhile:\n${theirs}\n\nYour work:\n${ours}\n\nBring both together.`,
+  }
+}

@@ -1,0 +1,64 @@
+// What to do next where stories are worked on side by side: what each attempt needs, and whether another one begins. Pure.
+
+import type { Attempt } from '../model/attempt.ts'
+import type { Limits } from '../model/limits.ts'
+import type { State } from '../model/state.ts'
+import type { Step } from '../model/step.ts'
+import { isJudged } from './attempt.ts'
+import { reservedUsage, spend } from './change.ts'
+import { nextStep } from './next-step.ts'
+import { baseFor } from './train.ts'
+
+/** The next step of each attempt that nothing is done for now; none for one that waits for those before it to land. */
+export function attemptSteps(state: State, limits: Limits, isBusy: (storyId: string) => boolean): Step[] {
+  return Object.values(state.attempts).flatMap((attempt) => {
+    const step = isBusy(attempt.storyId) ? null : attemptStep(state, attempt, limits)
+    return step === null ? [] : [step]
+  })
+}
+
+/**
+ * What is next for the run as a whole: another reservation, or a look at what people say. Null while it is something that has
+ * to wait until no story is worked on, such as the final verification or the end.
+ */
+export function stepBeside(state: State, limits: Limits, now: number): Step | null {
+  const open = Object.values(state.attempts)
+  if (open.length >= limits.maxParallel) return null
+  const beside = state.prd.userStories.filter(({ id }) => state.attempts[id] !== undefined)
+  const step = nextStep(asCounted(state, open), limits, now, beside)
+  return open.length === 0 || step.kind === 'reserve' || step.kind === 'sync' ? step : null
+}
+
+function attemptStep(state: State, attempt: Attempt, limits: Limits): Step | null {
+  switch (attempt.phase) {
+    case 'reserved':
+      return { kind: 'agent', attempt }
+    case 'worked':
+      return { kind: 'guard', attempt }
+    case 'failed':
+      return { kind: 'reject', attempt }
+    case 'returned':
+      return { kind: 'return', attempt }
+    case 'guarded':
+    case 'gated':
+    case 'judged': {
+      const onto = baseFor(state, attempt.storyId)
+      if (attempt.base !== onto) return { kind: 'rebase', attempt, onto }
+      if (attempt.phase === 'guarded') return { kind: 'gates', attempt }
+      if (attempt.phase === 'gated' && isJudged(attempt, limits)) return { kind: 'judge', attempt }
+      return attempt.base === state.green ? { kind: 'accept', attempt } : null
+    }
+  }
+}
+
+/** No limit is passed by more than the attempts that are reserved already: they count as if each had used all that it may. */
+function asCounted(state: State, open: readonly Attempt[]): State {
+  const { prd, job } = open.reduce(
+    (sum, attempt) =>
+      attempt.phase === 'reserved' ? spend(sum, attempt.storyId, reservedUsage(attempt)) : sum,
+    state,
+  )
+  const run = { ...prd.run, iterations: prd.run.iterations + open.length }
+  const counts = { ...job.counts, iterations: job.counts.iterations + open.length }
+  return { ...state, attempts: {}, prd: { ...prd, run }, job: { ...job, counts } }
+}

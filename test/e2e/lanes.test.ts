@@ -1,0 +1,178 @@
+// `ralph run --max-parallel`: stories side by side in work trees of their own, landing one behind the other.
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'node:test'
+import type { State } from '../../src/model/state.ts'
+import { type Clone, openClone, type Started } from '../fakes/clone.ts'
+import { CLI } from './laptop.ts'
+import { type Script, story } from './site.ts'
+
+const STATE_REF = 'refs/ralph/2026-01-31-sample'
+const IDS = ['US-001', 'US-002', 'US-003', 'US-004', 'US-005', 'US-006']
+
+type Place = Clone & {
+  ralph(...args: string[]): ReturnType<Clone['start']>
+  /** The files in src/ that gates saw, a line each time that they were green. */
+  gated(): string[]
+  state(): State
+  lanes(): string[]
+  /** Subjects of the commits of stories on the branch, the oldest first. */
+  landed(): string[]
+}
+
+/** `gate`: a command that is the gate's verdict, before the note of what it saw. */
+async function place(
+  script: Script,
+  gate = '! grep -rq bad src',
+  more: readonly Record<string, unknown>[] = [],
+) {
+  const userStories = IDS.map((id, at) => story(id, `part ${id}`, more[at] ?? {}))
+  const clone = await openClone(CLI, {
+    '.ralph/2026-01-31-sample/prd.json': JSON.stringify({ schemaVersion: 2, userStories }),
+  })
+  await clone.setScript(script)
+  const log = join(clone.folder, 'gated')
+  const command = `${gate} || exit 1; ls src | xargs >>"${log}"`
+  const flags = ['--isolation', 'same-user', '--no-final-verification', '--gate', `good=${command}`]
+  const here: Place = {
+    ...clone,
+    ralph: (...args) => clone.start([...args.slice(0, 1), ...clone.agent, ...flags, ...args.slice(1)]),
+    gated: () => readFileSync(log, 'utf8').split('\n').filter(Boolean),
+    state: () => JSON.parse(clone.git('show', `${STATE_REF}:.ralph-state/state.json`)),
+    lanes: () => [
+      ...readdirSync(join(clone.folder, '.cache', 'ralph')),
+      ...clone.git('worktree', 'list').split('\n').slice(1),
+    ],
+    landed: () =>
+      clone
+        .git('log', '--reverse', '--format=%s', 'main..ralph/sample')
+        .split('\n')
+        .filter((subject) => subject.startsWith('feat:')),
+  }
+  return here
+}
+
+const good = (id: string, more: Record<string, unknown> = {}) => ({
+  files: { [`src/${id}.txt`]: `good ${id}\n` },
+  ...more,
+})
+const allGood = (more: Record<string, unknown> = {}): Script =>
+  Object.fromEntries(IDS.map((id) => [id, [good(id, more)]]))
+
+/** A point that so many sessions have to reach before one goes on. */
+function together(folder: string, count: number): string {
+  return `touch "${folder}/$RALPH_STORY_ID"; until [ "$(ls "${folder}" | wc -l)" -ge ${count} ]; do sleep 0.02; done`
+}
+
+/** Comes back when the run has printed so many of these. */
+async function printed(run: Started, what: RegExp, count = 1): Promise<void> {
+  let text = ''
+  const found = new Promise<true>((resolve) => {
+    run.stdout?.on('data', (chunk) => {
+      text += chunk
+      if ([...text.matchAll(what)].length >= count) resolve(true)
+    })
+  })
+  const ended = run.ended.then(() => assert.fail(`the run ended without it:\n${text}`))
+  await Promise.race([found, ended])
+}
+
+test('three stories are in work at the same time, and every commit is one that its gates saw', async () => {
+  await using at = await place({})
+  const meeting = join(at.folder, 'meeting')
+  const shell = `mkdir -p "${meeting}"; ${together(meeting, 3)}`
+  await at.setScript(allGood({ shell }))
+  const { code, err } = await at.ralph('run', '--max-parallel', '3').ended
+  assert.equal(code, 0, err)
+  assert.equal(at.landed().length, IDS.length)
+  const stories = at.git('log', '--format=%H', '--grep=Ralph-Story', 'main..ralph/sample').split('\n')
+  for (const commit of stories) {
+    const files = at
+      .git('ls-tree', '--name-only', commit, 'src/')
+      .replaceAll('src/', '')
+      .replaceAll('\n', ' ')
+    assert.ok(at.gated().includes(files), `${files} landed, and no gate saw that`)
+  }
+  assert.equal(at.git('status', '--porcelain'), '')
+  assert.equal(at.git('rev-parse', '--abbrev-ref', 'HEAD'), 'ralph/sample')
+  assert.deepEqual(at.lanes(), [], 'no work tree is left')
+  const { prd } = at.state()
+  assert.ok(prd.userStories.every(({ passes }) => passes))
+  assert.equal(prd.run.iterations, IDS.length)
+})
+
+test('a candidate that is red behind another one falls out, and what was behind it is gated again', async () => {
+  // Alone each is fine; behind US-001 the second is red, until it knows of it.
+  const script = allGood()
+  script['US-002'] = [good('US-002'), { files: { 'src/US-002.txt': 'good US-002 beside US-001\n' } }]
+  const gate = '[ ! -f src/US-001.txt ] || [ ! -f src/US-002.txt ] || grep -q beside src/US-002.txt'
+  await using at = await place(script, gate)
+  const { code, err } = await at.ralph('run', '--max-parallel', '3').ended
+  assert.equal(code, 0, err)
+  assert.equal(at.landed().length, IDS.length)
+  const { records } = at.state()
+  assert.equal(records['US-002']?.attempts, 2)
+  assert.equal(records['US-003']?.attempts, 1)
+})
+
+test('a conflict is no failed attempt: the next session is told what both sides changed', async () => {
+  await using at = await place({})
+  const meeting = join(at.folder, 'meeting')
+  const edit = 'sed -i "s/base/changed/; t; s/$/ by both/" src/base.txt'
+  const shell = `mkdir -p "${meeting}"; ${together(meeting, 2)}; ${edit}; sed -i "s/changed$/$RALPH_STORY_ID/" src/base.txt`
+  await at.setScript({ ...allGood(), 'US-001': [{ shell }], 'US-002': [{ shell }] })
+  const { code, err } = await at.ralph('run', '--max-parallel', '2').ended
+  assert.equal(code, 0, err)
+  assert.match(at.git('show', 'ralph/sample:src/base.txt'), /^US-00[12] by both$/)
+  const { prd, records } = at.state()
+  const conflicted = prd.userStories.find(({ id }) => records[id]?.conflicts !== undefined)
+  assert.equal(conflicted?.retries, 0)
+  const prompts = (await at.called())
+    .filter((one) => one.story === conflicted?.id)
+    .map(({ prompt }) => prompt)
+  assert.match(prompts.at(-1) ?? '', /Landed meanwhile:[\s\S]*Your work:/)
+})
+
+test('Ctrl+C ends and saves all of them, and the next run completes', async () => {
+  await using at = await place(allGood({ shell: 'sleep 60' }))
+  const run = at.ralph('run', '--max-parallel', '3')
+  await printed(run, /working on/g, 3)
+  run.kill('SIGINT')
+  assert.equal((await run.ended).code, 130)
+  assert.deepEqual(at.lanes(), [])
+  const { lease, attempts, prd } = at.state()
+  assert.deepEqual([lease, attempts, prd.run.iterations], [null, {}, 0])
+  await at.setScript(allGood())
+  assert.equal((await at.ralph('run', '--max-parallel', '3').ended).code, 0)
+  assert.equal(at.landed().length, IDS.length)
+})
+
+test('killed in the middle, nothing that landed is lost, nothing lands twice, and no work tree is left', async () => {
+  await using at = await place({})
+  const meeting = join(at.folder, 'meeting')
+  const wait = `mkdir -p "${meeting}"; ${together(meeting, 3)}`
+  // The first wave lands, the second is at work when the process is killed.
+  await at.setScript({
+    ...allGood({ shell: `${wait}; sleep 60` }),
+    'US-001': [good('US-001', { shell: wait })],
+  })
+  const run = at.ralph('run', '--max-parallel', '3')
+  await printed(run, /US-001 passes/g)
+  run.kill('SIGKILL')
+  await run.ended
+  await at.setScript(allGood())
+  const { code, err } = await at.ralph('run', '--max-parallel', '2').ended
+  assert.equal(code, 0, err)
+  assert.equal(new Set(at.landed()).size, IDS.length)
+  assert.equal(at.landed().length, IDS.length)
+  assert.deepEqual(at.lanes(), [])
+})
+
+test('what cannot be side by side is refused before anything begins', async () => {
+  await using at = await place(allGood())
+  const { code, err } = await at.ralph('run', '--max-parallel', '2', '--isolation', 'other-user').ended
+  assert.equal(code, 64)
+  assert.match(err, /max-parallel/)
+  assert.deepEqual(await at.called(), [])
+})
