@@ -19,7 +19,6 @@ import {
 } from '../model/pipeline.ts'
 import type { AgentPort, Clock, GatesPort, RepositoryPort } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
-import { excerpt } from '../system/excerpt.ts'
 import type { GatesPortOptions, PortOptions } from './ports.ts'
 
 export type StepTools = {
@@ -37,8 +36,6 @@ export type StepTools = {
   say(text: string, agent?: string | null): void
   warn(text: string): void
 }
-
-const DETAIL_BYTES = 4000
 
 /** How other ports are made, for a step: they are put together above. */
 type Makers = {
@@ -186,7 +183,7 @@ async function verify(step: PipelineStep, way: Way, timeoutMs: number): Promise<
     if (taken !== null) return { kind: 'ends-run', reason: `${taken.summary}: ${taken.fix}` }
     const red = redGate(results)
     if (red === undefined) return { kind: 'ok' }
-    return { kind: 'failed', summary: redWords(red, results), detail: excerpt(red.output, DETAIL_BYTES) }
+    return { kind: 'failed', summary: redWords(red, results), detail: red.output }
   } finally {
     await repository.checkOut(state.green, { ...kept, base: state.green })
   }
@@ -199,7 +196,7 @@ function triedCommand({ endRunOn, name }: CommandStep, { ok, ended, output }: Ga
     return { kind: 'ends-run', reason: `step ${name} ends the run (${last === '' ? ended : last})` }
   }
   if (ok) return { kind: 'ok' }
-  return { kind: 'failed', summary: ended, detail: excerpt(output, DETAIL_BYTES) }
+  return { kind: 'failed', summary: ended, detail: output }
 }
 
 const README = /^readme(?:\.[a-z]+)?$/i

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { isModelKey } from '../agents/registry.ts'
 import { CAPTURE_BYTES, cleaned, formatExit, INTO_ONE_PIPE, SHELL } from '../gates/output.ts'
 import { execute, plainEnv } from '../git/process.ts'
-import { telling } from '../system/excerpt.ts'
+import { firstFinding } from '../model/gate-output.ts'
 import { runUntrusted } from '../system/process.ts'
 import { type Environment, gateEnv, secretsIn } from '../system/untrusted-env.ts'
 import { redactorFor } from './redactor.ts'
@@ -68,7 +68,7 @@ export async function openTrial(options: TrialOptions): Promise<TryOut> {
       const missing = exit.kind === 'exit' && exit.code !== 0 ? missingProgram(text, exit.code) : null
       const over = exit.kind !== 'exit' ? 'unknown' : exit.code === 0 ? 'green' : 'red'
       const state = missing === null ? over : 'missing'
-      const line = state === 'green' || missing ? '' : tellingLine(text)
+      const line = state === 'green' || missing ? '' : firstFinding(text)
       const ended = missing ? `needs ${missing}, which is not on this machine` : formatExit(exit, timeoutMs)
       return { name, run: command, state, ended, ms, line }
     },
@@ -113,10 +113,4 @@ function missingProgram(output: string, code: number): string | null {
   if (code !== 126 && code !== 127 && !PASSED_ON.test(output)) return null
   if (code === 126) return ''
   return NOT_FOUND.flatMap((pattern) => pattern.exec(output)?.[1] ?? [])[0] ?? ''
-}
-
-function tellingLine(output: string): string {
-  const lines = output.split('\n').filter((line) => line.trim() !== '')
-  const first = telling(lines, 1, () => 1, 0).find((line) => typeof line === 'string')
-  return typeof first === 'string' ? first.trim() : ''
 }

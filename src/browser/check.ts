@@ -1,6 +1,7 @@
 // The browser check: opens each page in each size, and says in one gate's result what is wrong, with a picture of each.
 import { readFile } from 'node:fs/promises'
 import { BROWSER_GATE, type GateResult, type Screenshot } from '../model/gate.ts'
+import { OUTPUT_BYTES } from '../model/gate-output.ts'
 import { oneLine } from '../model/text.ts'
 import { messageOf } from '../system/errors.ts'
 import { excerpt } from '../system/excerpt.ts'
@@ -37,8 +38,6 @@ type Looked = Pick<Seen, 'faults' | 'remarks'> & {
 
 /** A file beside the bundle: ncc finds it where this file holds no `||=`, which its parser does not know. */
 const AXE = new URL('../../node_modules/axe-core/axe.min.js', import.meta.url)
-/** As of a gate. */
-const OUTPUT_BYTES = 16 * 1024
 
 /** Never rejects for what pages do: a browser that ends is a red result with its reason. */
 export async function checkPages(options: PagesOptions): Promise<GateResult> {
@@ -58,7 +57,7 @@ export async function checkPages(options: PagesOptions): Promise<GateResult> {
     advisory: false,
     ended: gone === null ? endOf(looks, red, redact) : (redact(gone).split('\n')[0] ?? '').slice(0, 300),
     ms: performance.now() - began,
-    output: excerpt(redact([...lines, ...(gone === null ? [] : [gone])].join('\n')), OUTPUT_BYTES),
+    output: excerpt(redact([...lines, ...(gone === null ? [] : [gone])].join('\n')), OUTPUT_BYTES.stored),
     ...(remarks.length === 0 ? {} : { remarks }),
     ...(screenshots.length === 0 ? {} : { screenshots }),
   }

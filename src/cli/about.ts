@@ -1,5 +1,6 @@
 // `ralph why` and `ralph diff`: what is known of a story that is not done, and what was changed for it. Change nothing.
 import { storyCommits } from '../branch/story-commits.ts'
+import { OUTPUT_BYTES } from '../model/gate-output.ts'
 import type { State } from '../model/state.ts'
 import { plainLines } from '../model/text.ts'
 import { terminalText } from '../report/escape.ts'
@@ -13,8 +14,6 @@ import { type Answer, answerOf, type Context } from './context.ts'
 import { type LocalRun, openFeature } from './local.ts'
 import { understoodOf } from './steer.ts'
 
-/** Of a gate's output, bytes: the rest lies in its log. */
-const MOST_SEEN = 3000
 /** Of a diff in `--json`, in UTF-16 units. */
 const IN_JSON = 256 * 1024
 
@@ -45,7 +44,7 @@ function whyLines({ story, stands, last, attempts, seen, said, help }: Why): str
     const figures = [costIfAny(cost), ms > 0 ? humanMs(ms) : ''].filter(Boolean).join(', ')
     return `  attempt ${attempt}: ${result}${figures === '' ? '' : ` (${figures})`}: ${terminalText(summary, 300)}`
   })
-  const output = seen === null ? [] : plainLines(excerpt(seen.output, MOST_SEEN)).split('\n')
+  const output = seen === null ? [] : plainLines(excerpt(seen.output, OUTPUT_BYTES.terminal)).split('\n')
   return [
     `${terminalText(story.id)}  ${terminalText(story.title)}`,
     `How it stands: ${stands}.`,

@@ -1,5 +1,6 @@
 // Runs the gates and the prepare command: in order, bounded in time and output, without keys. Implements GatesPort.
 import { asItWasName, type Gate, type GateResult } from '../model/gate.ts'
+import { OUTPUT_BYTES } from '../model/gate-output.ts'
 import type { GateRun, GatesPort } from '../model/ports.ts'
 import { isFor } from '../model/service.ts'
 import { excerpt } from '../system/excerpt.ts'
@@ -14,7 +15,6 @@ import {
   formatExit,
   INTO_ONE_PIPE,
   type LogFolder,
-  OUTPUT_BYTES,
   SHELL,
   UNTIL_HEARD,
   writeLog,
@@ -105,7 +105,7 @@ export function createGates(options: GatesOptions): GatesPort {
     log = shown.output,
   ) {
     await writeLog(options.logs, [what, name], log)
-    const result = { ...shown, name, advisory, output: excerpt(shown.output, OUTPUT_BYTES) }
+    const result = { ...shown, name, advisory, output: excerpt(shown.output, OUTPUT_BYTES.stored) }
     options.onEnd(result)
     return result
   }

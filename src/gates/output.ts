@@ -8,8 +8,6 @@ import { cutAgain } from '../system/output.ts'
 import type { Exit } from '../system/process.ts'
 import type { Redactor } from '../system/redact.ts'
 
-/** What a prompt, a check and the state keep of a gate's output. */
-export const OUTPUT_BYTES = 16 * 1024
 /** What is looked through for it, and kept on this machine: half from the start and half from the end. */
 const LOG_BYTES = 1024 * 1024
 /** More is looked at on both sides of the cut, so that no half of a secret stands beside it: the longest private key. */

@@ -1,6 +1,7 @@
 // Services: started in their order, each when the one before it is ready, and ended with everything that they left.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { GateResult } from '../model/gate.ts'
+import { OUTPUT_BYTES } from '../model/gate-output.ts'
 import type { GateRun } from '../model/ports.ts'
 import { CANNOT_START, isFor, NOT_READY, readyWords, type Service, TAKEN } from '../model/service.ts'
 import { excerpt } from '../system/excerpt.ts'
@@ -9,7 +10,7 @@ import { partOf, runUntrusted } from '../system/process.ts'
 import type { Redactor } from '../system/redact.ts'
 import type { Scratch } from '../system/scratch.ts'
 import { within } from '../system/within.ts'
-import { cleaned, formatExit, type LogFolder, OUTPUT_BYTES, SHELL, writeLog } from './output.ts'
+import { cleaned, formatExit, type LogFolder, SHELL, writeLog } from './output.ts'
 import { fromInside, type Look, lookFor, takenBy, takenWords, untilReady } from './ready.ts'
 import { type Running, startService } from './running.ts'
 
@@ -38,11 +39,8 @@ export type Beside = {
 
 /** The last lines of a log are what tells; more than these are not looked at. */
 const LAST_LINES = 200
-/** What is kept of one that fell. */
-const LAST_BYTES = 8 * 1024
 /** Of those that stand: more would be no help in a prompt. */
 const BESIDE_LINES = 15
-const BESIDE_BYTES = 2 * 1024
 /** A port that one of ours has just left may be seen for a moment. */
 const LEAVING_MS = 500
 /** An answer is asked for once more when gates are done. */
@@ -79,7 +77,14 @@ export function createServices(options: ServicesOptions) {
   }
 
   function program(file: string, args: readonly string[]) {
-    return { file, args, cwd, env: { PATH: '/usr/bin:/bin' }, captureBytes: LAST_BYTES, mark: options.mark }
+    return {
+      file,
+      args,
+      cwd,
+      env: { PATH: '/usr/bin:/bin' },
+      captureBytes: OUTPUT_BYTES.service,
+      mark: options.mark,
+    }
   }
 
   /** Starts those that are for the run, up to the first that does not come. */
@@ -204,7 +209,7 @@ export function createServices(options: ServicesOptions) {
 
   async function redResult({ service, one, why }: Fallen, log = ''): Promise<GateResult> {
     const ended = redactor.redact(why)
-    const last = excerpt(log.split('\n').slice(-LAST_LINES).join('\n'), LAST_BYTES)
+    const last = excerpt(log.split('\n').slice(-LAST_LINES).join('\n'), OUTPUT_BYTES.service)
     const result = {
       name: `service ${service.name}`,
       ok: false,
@@ -279,9 +284,10 @@ function told(
   const gate = results.find(isRed)
   if (gate === undefined || reds.length + said.length === 0) return [...results, ...reds]
   const words = reds.map(({ name, ended, output }) => `${name} ${ended}. Its last lines:\n${output}`)
-  const fallen = excerpt(words.join('\n'), LAST_BYTES).trimEnd()
-  const beside = excerpt(said.join('\n\n'), BESIDE_BYTES).trimEnd()
-  const room = OUTPUT_BYTES - Buffer.byteLength(fallen) - Buffer.byteLength(beside) - gate.name.length - 10
+  const fallen = excerpt(words.join('\n'), OUTPUT_BYTES.service).trimEnd()
+  const beside = excerpt(said.join('\n\n'), OUTPUT_BYTES.standingServices).trimEnd()
+  const room =
+    OUTPUT_BYTES.stored - Buffer.byteLength(fallen) - Buffer.byteLength(beside) - gate.name.length - 10
   const own = excerpt(gate.output, room)
   const output =
     reds.length > 0 ? `${fallen}\n\n${gate.name}:\n${own}` : `${own.trimEnd()}\n\n${beside}\n`.trimStart()

@@ -85,7 +85,7 @@ export function worked(state: State, { storyId, session, at }: EventOf<'worked'>
       if (hints.stuck !== null) return fail(next, now, 'stuck', `the agent says it is stuck: ${hints.stuck}`)
       return hints.notDone ? fail(next, now, 'stuck', 'the agent says that it is not done') : next
     case 'failed':
-      return fail(next, now, 'session', message, session.detail)
+      return fail(next, now, 'session', message, { detail: session.detail ?? '' })
     case 'limit':
     case 'overloaded':
       return refund(
@@ -148,11 +148,11 @@ export function gated(state: State, event: EventOf<'gated'>, limits: Limits): St
   if (red === undefined && attempt.candidate.wasRed === true) return flaky(state, now)
   const [finding] = gateFindings(gates)
   if (red === undefined && finding !== undefined && limits.weakenedTests === 'fail')
-    return fail(state, now, 'gates', finding, weakerDetail(gates))
+    return fail(state, now, 'gates', finding, weaker(gates))
   if (red === undefined) return withFirstRuns(withAttempt(state, now), gates)
   const ended = withoutPort(state, gates)
   if (ended !== null) return refund(ended, storyId, 'limit', redWords(red, gates))
-  return fail(state, now, 'gates', redWords(red, gates), red.output)
+  return fail(state, now, 'gates', redWords(red, gates), { gate: red.name })
 }
 
 /** A judge decides where nothing was changed, and where gates no longer say what they said before. */
@@ -161,11 +161,11 @@ export function isJudged({ candidate, gates }: AttemptIn<'gated'>, { weakenedTes
 }
 
 /** For the next attempt: what gates said with the tests as they were, and what they no longer check. */
-function weakerDetail(gates: readonly GateResult[]): string {
+function weaker(gates: readonly GateResult[]): Seen {
   const red = gates.find(({ asItWas, ok }) => asItWas === true && !ok)
   const lines = gateFindings(gates).map((line) => `- ${line}`)
   const ask = 'Keep what the tests expected, unless the acceptance criteria ask for another result.'
-  return [ask, ...lines, ...(red === undefined ? [] : ['', red.output])].join('\n')
+  return { detail: [ask, ...lines].join('\n'), ...(red === undefined ? {} : { gate: red.name }) }
 }
 
 /** Red at the attempt before and green now, on the same code: luck passes no story. */
@@ -173,7 +173,6 @@ function flaky(state: State, attempt: AttemptIn<'gated'>): State {
   const { failure = null, gates = [] } = state.records[attempt.storyId] ?? {}
   const before = redGate(gates) ?? gates.find((gate) => gate.flaky === true)
   const name = before?.name ?? ''
-  const now = attempt.gates.find((gate) => gate.name === name)
   const summary = `gate ${name} is flaky: red at the attempt before, and green now on the same code`
   const marked = attempt.gates.map((gate) =>
     gate.name === name ? { ...gate, flaky: true as const, remarks: [FLAKY, ...(gate.remarks ?? [])] } : gate,
@@ -181,8 +180,8 @@ function flaky(state: State, attempt: AttemptIn<'gated'>): State {
   const detail =
     before?.flaky === true
       ? (failure?.detail ?? '')
-      : `Red:\n${before?.output ?? ''}\n\nGreen on the same code:\n${now?.output ?? ''}`
-  return fail(state, { ...attempt, gates: marked }, 'gates', summary, detail)
+      : `Red:\n${before?.output ?? ''}\n\nGreen on the same code:`
+  return fail(state, { ...attempt, gates: marked }, 'gates', summary, { detail, gate: name })
 }
 
 const FLAKY = 'flaky: red, and green later on the same code. Mend it, or accept it with `retries`'
@@ -200,7 +199,7 @@ export function judged(state: State, event: EventOf<'judged'>, limits: Limits): 
       verdict.kind === 'reset'
         ? `a judge says that the story does not ask for it: ${verdict.reason}`
         : `no judge said that the story asks for it: ${verdict.message}`
-    return fail(paid, attempt, 'judge', `${finding}; ${why}`, weakerDetail(gated.gates))
+    return fail(paid, attempt, 'judge', `${finding}; ${why}`, weaker(gated.gates))
   }
   switch (verdict.kind) {
     case 'verified':
@@ -274,8 +273,10 @@ export function takeOver(state: State): State {
   }, state)
 }
 
-function fail(state: State, attempt: Open, kind: Failure['kind'], summary: string, detail = ''): State {
-  return withAttempt(state, rejectable(attempt, { kind, summary, detail }))
+type Seen = Partial<Pick<Failure, 'detail' | 'gate'>>
+
+function fail(state: State, attempt: Open, kind: Failure['kind'], summary: string, seen: Seen = {}): State {
+  return withAttempt(state, rejectable(attempt, { kind, summary, detail: '', ...seen }))
 }
 
 function rejectable(attempt: Open, failure: Failure): AttemptIn<'failed'> {

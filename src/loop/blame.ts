@@ -26,17 +26,23 @@ export async function blame(
   runAt: RunAt,
 ): Promise<Verdict> {
   const words = redWords(red, gates)
-  const reset = (storyId: string | null, reason: string, detail = red.output): Verdict =>
+  const reset = (storyId: string | null, reason: string, detail?: string): Verdict =>
     storyId === null
       ? { kind: 'none', message: reason }
-      : { kind: 'reset', stories: [storyId], reason, gate: red.name, detail }
+      : {
+          kind: 'reset',
+          stories: [storyId],
+          reason,
+          gate: red.name,
+          ...(detail === undefined ? {} : { detail }),
+        }
   const isRed = async (commit: string) => (await resultAt(commit))?.ok === false
   const resultAt = async (commit: string) =>
     (await runAt(commit, [red.name])).find(({ name }) => name === red.name)
 
   const again = await resultAt(run.commit)
   if (again?.ok !== false) {
-    const detail = `Red:\n${red.output}\n\nGreen on the same commit:\n${again?.output ?? ''}`
+    const detail = `Green on the same commit:\n${again?.output ?? ''}\n\nRed:`
     return reset(
       last,
       `${words} on the whole, and is flaky: green when it ran again on the same commit`,

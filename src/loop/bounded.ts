@@ -22,7 +22,7 @@ export function gatesSaid(gates: readonly GateResult[], bound: number): string {
   const most = Math.floor(bound / Math.max(1, gates.length))
   return gates
     .map(({ name, ended, ms, output }) => {
-      const said = output.trim() === '' ? '' : `\n${fenced(excerpt(output.trim(), most - 150), most - 100)}`
+      const said = output.trim() === '' ? '' : `\n${fenced(output, most - 150)}`
       return `${name}: ${ended} after ${Math.round(ms / 1000)} s${said}`
     })
     .join('\n')

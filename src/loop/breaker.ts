@@ -1,13 +1,15 @@
 // The breaker of a story: attempts that get nowhere are stopped before they use up its money. Pure.
 
 import type { Failure, Session } from '../model/attempt.ts'
+import { OUTPUT_BYTES } from '../model/gate-output.ts'
 import type { BreakerLimits as Thresholds } from '../model/limits.ts'
 import type { Breaker, Kept, StoryRecord } from '../model/state.ts'
 import { excerpt } from '../system/excerpt.ts'
 
 const HISTORY = 10
-/** How much of the failure's summary, and of its detail. */
-const FINGERPRINT = 600
+
+/** `output`: what shows the failure. */
+type Compared = Pick<Failure, 'kind' | 'summary'> & { output: string }
 
 export function closedBreaker(): Breaker {
   return {
@@ -40,7 +42,7 @@ export function tried(breaker: Breaker, at: number): Breaker {
 export function struck(
   breaker: Breaker,
   session: Session,
-  failure: Failure,
+  failure: Compared,
   kept: Kept | null,
   limits: Thresholds,
   at: number,
@@ -74,9 +76,10 @@ function reason(before: Breaker, now: Breaker, limits: Thresholds): string | nul
 }
 
 /** A failure without what differs from run to run: numbers, times, ids. */
-function fingerprint({ kind, summary, detail }: Failure): string {
-  const told = excerpt(steady(detail), FINGERPRINT)
-  return `${kind} ${steady(summary.slice(0, FINGERPRINT))} ${told}`.replace(/\d+/g, '#').replace(/\s+/g, ' ')
+function fingerprint({ kind, summary, output }: Compared): string {
+  const most = OUTPUT_BYTES.fingerprint
+  const shown = excerpt(steady(output), most)
+  return `${kind} ${steady(summary.slice(0, most))} ${shown}`.replace(/\d+/g, '#').replace(/\s+/g, ' ')
 }
 
 /** Every figure but zero is the same, and as long: else a slower run would leave out other lines. */

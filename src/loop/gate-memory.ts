@@ -2,6 +2,7 @@
 // Pure.
 import type { EventOf } from '../model/event.ts'
 import { type GateResult, remarksOf } from '../model/gate.ts'
+import { OUTPUT_BYTES } from '../model/gate-output.ts'
 import { CANNOT_START, NOT_READY, TAKEN } from '../model/service.ts'
 import type { State } from '../model/state.ts'
 import { excerpt } from '../system/excerpt.ts'
@@ -18,7 +19,7 @@ export function baselined(state: State, { gates }: EventOf<'baselined'>): State 
     const atFork = known.map(([name, one]) => [name, { ...one, atFork: true as const }])
     return { ...green, baselineGates: Object.fromEntries(atFork) }
   }
-  const output = `its output:\n${excerpt(red.output, 4000)}`
+  const output = `its output:\n${excerpt(red.output, OUTPUT_BYTES.error)}`
   const service = redService(gates)
   if (service !== undefined) return withoutService(state, service, output)
   // bash(1): a command that was found and cannot be run, and one that was not found.

@@ -2,6 +2,7 @@
 
 import type { AttemptIn } from '../model/attempt.ts'
 import type { Event, Spent, TakenBack } from '../model/event.ts'
+import { OUTPUT_BYTES } from '../model/gate-output.ts'
 import type { Limits } from '../model/limits.ts'
 import { attemptName, ownFiles } from '../model/paths.ts'
 import type { GateRun, Ports, StorePort } from '../model/ports.ts'
@@ -120,7 +121,7 @@ async function prepare({ state, ports }: Context): Promise<Happening> {
   const result = await ports.gates.prepare(state.green, ports.signal)
   if (result !== null) await ports.repository.ignored.prepared()
   if (result === null || result.ok) return { kind: 'prepared' }
-  const fix = `see its output:\n${excerpt(result.output, 4000)}`
+  const fix = `see its output:\n${excerpt(result.output, OUTPUT_BYTES.error)}`
   return { kind: 'failed', summary: `prepare failed (${result.ended})`, fix }
 }
 

@@ -1,5 +1,6 @@
 // The prompts: what their templates name, bounded. Pure.
 import type { Story } from '../model/feature.ts'
+import { failureOutput } from '../model/gate-output.ts'
 import { ownFiles } from '../model/paths.ts'
 import type { PlanTask } from '../model/plan.ts'
 import type { JudgeTask } from '../model/ports.ts'
@@ -85,6 +86,7 @@ export function runParts(template: string | null, run: State, wanted: Story, giv
   const story = mapTexts(wanted, plainLines)
   const record = state.records[story.id]
   const failure = record?.failure ?? null
+  const output = failureOutput(failure, record?.gates ?? [])?.output ?? ''
   const guidance = state.control.guidance[story.id] ?? []
   const values: Values<'run'> = {
     ...common(state, facts, run),
@@ -104,7 +106,7 @@ export function runParts(template: string | null, run: State, wanted: Story, giv
     notes: linesOf(peopleNotes(story, record), VARIABLES.notes.bytes),
     guidance: newest(guidance, VARIABLES.guidance.bytes),
     kept: keptNote(state.kept[story.id] !== undefined, facts),
-    failure: failure === null ? '' : fenced(failure.detail, VARIABLES.failure.bytes),
+    failure: failure === null ? '' : fenced(output, VARIABLES.failure.bytes),
     failureSummary:
       failure === null ? '' : first(oneLine(failure.summary, 1000), VARIABLES.failureSummary.bytes),
   }

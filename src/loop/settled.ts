@@ -4,6 +4,8 @@
 import type { Attempt, Candidate, Failure } from '../model/attempt.ts'
 import type { EventOf } from '../model/event.ts'
 import type { LastResult, Story } from '../model/feature.ts'
+import type { GateResult } from '../model/gate.ts'
+import { failureOutput } from '../model/gate-output.ts'
 import { isGated } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Kept, State, TimelineEntry } from '../model/state.ts'
@@ -33,6 +35,10 @@ export function rejected(state: State, { storyId, kept, at }: EventOf<'rejected'
   const attempt = state.attempts[storyId]
   if (attempt?.phase !== 'failed') return state
   const { failure, gates, remarks } = attempt
+  // Where no gate ran, the one that the story owes is the one before.
+  const before = state.records[storyId]?.gates ?? []
+  const seen = gates.length > 0 ? gates : before.filter(({ name }) => name === failure.gate)
+  const output = failureOutput(failure, seen)?.output ?? ''
   const retried = withoutAttempt(strike(state, storyId, failure.summary, limits), storyId)
   const saved = { ...retried, kept: withKept(state.kept, attempt, kept) }
   const charged = charge(saved, attempt, 'rejected', failure.summary, at)
@@ -43,13 +49,13 @@ export function rejected(state: State, { storyId, kept, at }: EventOf<'rejected'
   const noted = withRecord(written, storyId, (record) => ({
     ...record,
     failure,
-    gates,
+    gates: seen,
     remarks,
     ...(record.redTree === undefined && kept !== null && redGate(gates) !== undefined
       ? { redTree: kept.tree }
       : {}),
     interruptions: gates.length > 0 ? 0 : record.interruptions,
-    breaker: struck(record.breaker, attempt.session, failure, kept, limits.breaker, at),
+    breaker: struck(record.breaker, attempt.session, { ...failure, output }, kept, limits.breaker, at),
   }))
   return withRest(sizedUp(noted, storyId, failure), storyId)
 }
@@ -92,8 +98,18 @@ function withKept(all: State['kept'], attempt: Attempt, kept: Kept | null): Stat
   return { ...all, [storyId]: setUp === undefined ? kept : { ...kept, setUp } }
 }
 
-/** A story that had passed is to be worked again: one strike, and the reason for its next prompt. */
-export function revert(state: State, id: string, failure: Failure, at: number, limits: Limits): State {
+/**
+ * A story that had passed is to be worked again: one strike, and the reason for its next prompt. `gates`: those that `failure`
+ * names one of; their places and pictures are looked for at the story.
+ */
+export function revert(
+  state: State,
+  id: string,
+  failure: Failure,
+  gates: readonly GateResult[],
+  at: number,
+  limits: Limits,
+): State {
   const story = state.prd.userStories.find((candidate) => candidate.id === id)
   if (story === undefined || !story.passes) return state
   const prd = mapStory(state.prd, id, (old) => ({ ...old, passes: false, lastResult: null }))
@@ -119,7 +135,8 @@ export function revert(state: State, id: string, failure: Failure, at: number, l
     next: failure.summary,
   })
   const worse = logged(timed(strike({ ...state, prd }, id, failure.summary, limits), entry), line)
-  return withRecord(worse, id, (record) => ({ ...record, failure, commit: null }))
+  const seen = failure.gate === undefined ? {} : { gates: [...gates] }
+  return withRecord(worse, id, (record) => ({ ...record, ...seen, failure, commit: null }))
 }
 
 /** One failed attempt more; the last one blocks the story with a note that a person can act on. */

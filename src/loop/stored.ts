@@ -105,8 +105,19 @@ function checked(found: unknown, stories: readonly (string | null)[], path = 'st
     })
   const whole = version >= IN_FILES ? joined(found, stories, path) : found
   const result = State.safeParse(version < VERSION ? migrated(found) : whole, { reportInput: true })
-  if (result.success) return version < WITH_PLAN ? planNotShown(result.data) : result.data
+  if (result.success) return withoutCopies(version < WITH_PLAN ? planNotShown(result.data) : result.data)
   throw broken(path, result.error.issues)
+}
+
+/** Older versions repeated the output of the gate that shows a failure. */
+function withoutCopies(state: State): State {
+  const records = Object.entries(state.records).map(([id, record]): [string, StoryRecord] => {
+    const { failure, gates } = record
+    const shows = gates.find(({ output }) => output !== '' && output === failure?.detail)
+    if (failure === null || shows === undefined) return [id, record]
+    return [id, { ...record, failure: { ...failure, detail: '', gate: shows.name } }]
+  })
+  return { ...state, records: Object.fromEntries(records) }
 }
 
 /** What an older version showed of a plan, and asked people to approve, was less than its sessions would get. */

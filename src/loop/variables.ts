@@ -1,4 +1,5 @@
 // What prompt templates can name (docs/prompts.md says what each is): one table for filling and checking.
+import { OUTPUT_BYTES } from '../model/gate-output.ts'
 
 export const MODES = ['run', 'plan', 'verify', 'setup'] as const
 /** The kinds of session, each with a template of its own. */
@@ -32,7 +33,7 @@ export const VARIABLES = {
   notes: { modes: STORY, bytes: 300 },
   guidance: { modes: STORY, bytes: 500 },
   kept: { modes: STORY },
-  failure: { modes: STORY, also: ['verificationErrors'], bytes: 1500 },
+  failure: { modes: STORY, also: ['verificationErrors'], bytes: OUTPUT_BYTES.prompt },
   failureSummary: { modes: ['run', 'plan', 'verify'], bytes: 300 },
   doneMarker: { modes: SESSION },
   learnings: { modes: SESSION, also: ['codebasePatterns'], bytes: 1200 },
@@ -50,7 +51,7 @@ export const VARIABLES = {
   instructions: { also: ['customInstructions'], bytes: 1000 },
   gates: { also: ['verifyCommands', 'qualityGates'], bytes: 700 },
   services: { bytes: 200 },
-  gateResults: { modes: ['verify'], bytes: 2500 },
+  gateResults: { modes: ['verify'], bytes: OUTPUT_BYTES.judge },
   screenshots: { modes: ['verify'], bytes: 2000 },
   storyList: { also: ['prdContent'], bytes: 2000 },
   storiesLeft: { also: ['storiesRemaining'] },

@@ -147,8 +147,7 @@ function saidWords(verdict: Verdict): string {
 
 function resetBy(storyId: string | null, reason: string, gate: GateResult | undefined): Verdict {
   if (storyId === null || gate === undefined) return { kind: 'none', message: reason }
-  const name = gate.asItWas === true ? {} : { gate: gate.name }
-  return { kind: 'reset', stories: [storyId], reason, detail: gate.output, ...name }
+  return { kind: 'reset', stories: [storyId], reason, gate: gate.name }
 }
 
 /** The clean room; where there is none, the work tree, as clean as it can be made. */
@@ -196,8 +195,8 @@ export async function brokenBefore(
     const storyId = await firstRed(history, isRed)
     if (storyId === null) return null
     const summary = `${redWords(red, gates)} on the whole, and was green before this story`
-    const failure = { kind: 'gates' as const, summary, detail: red.output }
-    return { storyId, kept: null, failure, gate: red.name }
+    const failure = { kind: 'gates' as const, summary, detail: '', gate: red.name }
+    return { storyId, kept: null, failure, gates }
   } finally {
     await repository.checkOut(run.commit, null)
   }

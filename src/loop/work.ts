@@ -87,7 +87,7 @@ function unanswered(storyId: string, { records }: State): Failure | null {
   const [gate] = owes
   if (gate === undefined) return null
   const summary = `gate ${gate} was red on the whole because of this story, and the session changed nothing`
-  return { kind: 'empty-diff', summary, detail: failure?.detail ?? '' }
+  return { ...failure, kind: 'empty-diff', summary, detail: failure?.detail ?? '' }
 }
 
 /** Whether the code is what a gate was red on at the attempt before. One that was given back since may have left other work. */

@@ -4,12 +4,15 @@ import { GateResult } from './gate.ts'
 import { Circuits } from './pipeline.ts'
 import { Usage } from './usage.ts'
 
-/** Why an attempt was rejected, in words for people (`summary`, one line) and for the next prompt (`detail`, bounded). */
+/** Why an attempt was rejected: in one line, and what shows it (`failureOutput` of model/gate-output.ts). */
 export type Failure = z.infer<typeof Failure>
 export const Failure = z.object({
   kind: z.enum(['session', 'stuck', 'empty-diff', 'guard', 'gates', 'judge', 'conflict']),
   summary: z.string(),
+  /** What is not in the output of a gate; often empty. */
   detail: z.string(),
+  /** Of the attempt's gates, the one whose output shows it. */
+  gate: z.exactOptional(z.string()),
 })
 
 /** The agent's session as the loop sees it; the words in it are hints only. */

@@ -42,9 +42,9 @@ export type People = {
 export type TakenBack = {
   storyId: string
   kept: Kept | null
+  /** Its `gate` is the one that the story broke, and has to make green. */
   failure: Failure
-  /** The gate that it broke, and has to make green. */
-  gate?: string
+  gates?: readonly GateResult[]
 }
 
 /** The branch of people and ours in one. `code`: it is not what our gates have seen. */
@@ -163,7 +163,7 @@ export const EVENTS = {
 export type Verdict =
   /** `evidence`: left out by a judge that named none. */
   | { kind: 'verified'; evidence?: readonly StoryEvidence[] }
-  /** `gate`: the one that is red; left out where a judge says it. `detail`: what the gate printed. */
+  /** `gate`: the one whose output shows it; left out where a judge says it. `detail`: what stands before that output. */
   | { kind: 'reset'; stories: string[]; reason: string; gate?: string; detail?: string }
   | { kind: 'limit'; notBefore: number | null; message: string }
   /** The agent cannot work at all: a person must act. */

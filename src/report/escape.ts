@@ -1,5 +1,6 @@
 // Hostile text made fit for markdown, mermaid and terminals. Everything people or agents wrote passes through here.
 import { cut, oneLine, plainLines } from '../model/text.ts'
+import { excerpt } from '../system/excerpt.ts'
 
 /** Zero width: parts what GitHub would act on (`@name`, `#1`, `http://`, `:tada:`) and is not seen. */
 const BREAK = '\u200b'
@@ -65,37 +66,15 @@ export function code(text: string, max = 120): string {
   return inner === '' ? '' : `\`${inner}\``
 }
 
-/** A fenced block of at most `maxChars` UTF-16 units as a whole: head and tail stay, the tail more of it. */
-export function codeBlock(text: string, maxChars: number, language: 'text' | 'diff' = 'text'): string {
-  const clean = unmarked(plainLines(bounded(text, Math.max(2000, maxChars * 4))))
+/** A fenced block of at most `maxBytes` (UTF-8) as a whole; of a longer text what tells most. */
+export function codeBlock(text: string, maxBytes: number): string {
+  const clean = unmarked(plainLines(text))
     .replace(/`{33,}/g, '`'.repeat(32))
-    .replace(/[^\S\n]+$/gm, '')
     .replace(/^\n+|\n+$/g, '')
   const longest = Math.max(2, ...(clean.match(/`+/g) ?? []).map((run) => run.length))
   const fence = '`'.repeat(longest + 1)
-  const room = Math.max(0, maxChars - 2 * fence.length - 'text\n\n'.length)
-  return `${fence}${language}\n${bounded(clean, room)}\n${fence}`
-}
-
-/** Of the room for a text that is cut in its middle. */
-const HEAD_SHARE = 0.3
-
-/** Head and tail of a text around a line that counts what is missing. */
-export function bounded(text: string, max: number): string {
-  if (text.length <= max) return text
-  const note = (missing: number) => `\n[... ${missing} characters left out ...]\n`
-  const room = max - note(text.length).length
-  if (room < 40) return cut(text, max)
-  // Neither half a pair nor a joiner with nothing to join: one would show a box, the other would hide.
-  const first = text
-    .slice(0, Math.floor(room * HEAD_SHARE))
-    .replace(/[\ud800-\udbff]$/, '')
-    .replace(/[\u200c\u200d]+$/, '')
-  const last = text
-    .slice(text.length - Math.floor(room * (1 - HEAD_SHARE)))
-    .replace(/^[\udc00-\udfff]/, '')
-    .replace(/^(?:[\u200c\u200d]|[\ufe0e\ufe0f])+/, '')
-  return `${first}${note(text.length - first.length - last.length)}${last}`
+  const room = Math.max(0, maxBytes - 2 * fence.length - 'text\n\n'.length)
+  return `${fence}text\n${excerpt(clean, room)}\n${fence}`
 }
 
 /** Fit for a quoted node label: letters, digits and plain punctuation stay, the rest becomes mermaid's `#code;`. */

@@ -2,7 +2,6 @@
 import { type GateResult, isAdvice } from '../model/gate.ts'
 import type { TimelineEntry } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
-import { excerpt } from '../system/excerpt.ts'
 import { commitLink, firstPart, folded, list, stacked, table } from './blocks.ts'
 import { code, codeBlock, link, markdownText } from './escape.ts'
 import { RESULTS, STANDINGS } from './outcomes.ts'
@@ -128,9 +127,8 @@ function gateCell(gate: GateResult): { text: string; most: number } {
 
 /** What the last attempt looked like: its gates, and the output of the one that failed, bounded. */
 export function failureBlock({ gates, seen }: StoryView, maxChars: number): string {
-  // Less than the block, which marks what it cuts itself.
-  const shown = excerpt(seen?.output ?? '', Math.max(0, maxChars - 100))
-  return stacked([table(GATES, gates.slice(0, 50)), shown === '' ? '' : codeBlock(shown, maxChars)]).trim()
+  const output = seen === null ? '' : codeBlock(seen.output, maxChars)
+  return stacked([table(GATES, gates.slice(0, 50)), output]).trim()
 }
 
 /** The newest failure that no later attempt has mended, folded; empty when there is none. */

@@ -3,9 +3,9 @@
 import { commandsOn } from '../loop/command-table.ts'
 import { sayHolder } from '../loop/lease.ts'
 import { ownSituation, type Situation } from '../loop/situation.ts'
+import { OUTPUT_BYTES } from '../model/gate-output.ts'
 import type { Lease, State } from '../model/state.ts'
 import type { Mistake } from '../system/errors.ts'
-import { excerpt } from '../system/excerpt.ts'
 import { folded, list, section, stacked, table } from './blocks.ts'
 import { code, codeBlock, link, markdownText } from './escape.ts'
 import { outcomeNow } from './headline.ts'
@@ -58,7 +58,6 @@ export function whyReply(why: Why | null): string {
   if (why === null) return 'No attempt of a story has failed.\n'
   const { story, stands, last, attempts, seen, said, help } = why
   const title = seen?.of ? `What the gate ${markdownText(seen.of, 60)} said` : 'What was seen'
-  const output = seen === null ? '' : excerpt(seen.output, MOST_SEEN)
   const cost = costIfAny(story.usage)
   const spent = cost === '' ? '' : `, ${cost} in all`
   return stacked([
@@ -66,7 +65,7 @@ export function whyReply(why: Why | null): string {
     `How it stands: ${stands}.${last === null ? '' : ` **Last:** ${inMarkdown(last)}`}`,
     section('Said by people', list(said.map((one) => markdownText(one, 500)))),
     section('What would help', list(help.map(inMarkdown))),
-    output === '' ? '' : folded(title, codeBlock(output, MOST_SEEN + 500), true),
+    seen === null ? '' : folded(title, codeBlock(seen.output, OUTPUT_BYTES.reply), true),
     folded(
       `What was tried: ${many(attempts.length, 'attempt')}${spent}`,
       table(ATTEMPTS, attempts.slice(-MOST_TRIED)),
@@ -74,8 +73,7 @@ export function whyReply(why: Why | null): string {
   ])
 }
 
-/** Bytes of a gate's output, and attempts, in one reply. */
-const MOST_SEEN = 6000
+/** Attempts in one reply. */
 const MOST_TRIED = 20
 
 /** What a story's commits changed; `isKept`: its rejected attempts left work that is on no branch. */

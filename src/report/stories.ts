@@ -1,9 +1,9 @@
 // How every story stands, as plain data, and what follows from it: the bar, the order of urgency, what depends on what.
 import { type Surface, typedOn } from '../loop/command-table.ts'
 import { passedUnchanged, passedUngated, splitInto, UNCHANGED, UNGATED } from '../loop/settled.ts'
-import type { Failure } from '../model/attempt.ts'
 import type { Outcome, Story } from '../model/feature.ts'
-import { type GateResult, remarksOf } from '../model/gate.ts'
+import { remarksOf } from '../model/gate.ts'
+import { failureOutput } from '../model/gate-output.ts'
 import type { State } from '../model/state.ts'
 import { emptyUsage } from '../model/usage.ts'
 import { askedIn } from '../prd/select.ts'
@@ -70,19 +70,9 @@ function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsk
     evidence: story.passes ? (lastResult?.evidence ?? []) : [],
     failure: record?.failure ?? null,
     gates: record?.gates ?? [],
-    seen: seenIn(record?.gates ?? [], record?.failure ?? null),
+    seen: failureOutput(record?.failure ?? null, record?.gates ?? []),
     remarks: [...(record?.remarks ?? []), ...remarksOf(record?.gates ?? [])],
   }
-}
-
-/** Of the last attempt: the output of the gate that failed it, or more words on its failure; null where there are none. */
-function seenIn(
-  gates: readonly GateResult[],
-  failure: Failure | null,
-): { of: string; output: string } | null {
-  const red = gates.find((gate) => !gate.ok && !gate.advisory)
-  const output = (red?.output.trim() ? red.output : failure?.detail)?.trim() ?? ''
-  return output === '' ? null : { of: red?.name ?? '', output }
 }
 
 const SKIPPED = 'skipped: '

@@ -223,7 +223,12 @@ function shortened(line: string, most: number): string {
   if (line.length <= most) return line
   const head = Math.floor(most * 0.7)
   const tail = most - head - MARK.length - 2
-  return `${line.slice(0, head)} ${MARK} ${line.slice(-tail)}`.replace(HALVES, '')
+  return `${withoutHalves(line.slice(0, head))} ${MARK} ${withoutHalves(line.slice(-tail))}`
+}
+
+/** Neither half a pair nor, at a border, a joiner with nothing to join: one would show a box, the other would hide. */
+function withoutHalves(part: string): string {
+  return part.replace(HALVES, '').replace(/^(?:\u200c|\u200d|[\ufe0e\ufe0f])+|(?:\u200c|\u200d)+$/g, '')
 }
 const HALVES = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
 

@@ -80,7 +80,7 @@ function fitted(text: string, room: number): string {
 
 /** The telling lines of somebody's output, behind a bar, so that none begins a line of its own. */
 function quoted(output: string, look: Look): string[] {
-  const all = plainLines(output.slice(-20_000))
+  const all = plainLines(output)
     .split('\n')
     .map((text) => text.replaceAll('\t', '  ').trimEnd())
     .filter((text) => text !== '')

@@ -1,6 +1,8 @@
 // What "complete" means, in a chain of jobs: a clean clone passes, with the tests as they were, and a red gate is answered by a change.
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { emptyRecord } from '../../src/loop/change.ts'
+import { failureOutput } from '../../src/model/gate-output.ts'
 import type { State } from '../../src/model/state.ts'
 import { Chain, type ChainOptions, goodTurn, story, type Turn } from './chain.ts'
 
@@ -29,6 +31,11 @@ const chainOf = ({
 
 const passed = ({ prd }: State) => prd.userStories.filter(({ passes }) => passes).map(({ id }) => id)
 const failureOf = async (chain: Chain, id: string) => (await chain.state()).records[id]?.failure
+/** As the next prompt, the check and the report show it. */
+const shownOf = async (chain: Chain, id: string) => {
+  const { failure, gates } = (await chain.state()).records[id] ?? emptyRecord()
+  return failureOutput(failure, gates)?.output ?? ''
+}
 
 test('work that only an ignored file holds does not count: gates run without it, and the next attempt reads so', async () => {
   const gates = 'test: "! ls src/uses-* 2>/dev/null || test -e made/work"'
@@ -44,8 +51,10 @@ test('work that only an ignored file holds does not count: gates run without it,
   assert.deepEqual(passed(await chain.state()), ['US-002'])
   const { timeline } = await chain.state()
   assert.ok(timeline.every(({ result }) => result !== 'reset'))
-  const { detail = '' } = (await failureOf(chain, 'US-001')) ?? {}
-  assert.match(detail, /Note: no commit holds what the session made in made: gates ran without it/)
+  assert.match(
+    await shownOf(chain, 'US-001'),
+    /Note: no commit holds what the session made in made: gates ran without it/,
+  )
 })
 
 test('an installed program that a session replaced is installed anew before its gates', async () => {
@@ -168,9 +177,9 @@ test('a gate that is red, and green later on the same code, is flaky and passes 
     script: { 'US-001': [goodTurn('one'), {}] },
   })
   assert.equal((await chain.go()).outcome, 'stuck')
-  const { summary = '', detail = '' } = (await failureOf(chain, 'US-001')) ?? {}
+  const { summary = '' } = (await failureOf(chain, 'US-001')) ?? {}
   assert.equal(summary, 'gate test is flaky: red at the attempt before, and green now on the same code')
-  assert.match(detail, /^Red:[\s\S]*Green on the same code:/)
+  assert.match(await shownOf(chain, 'US-001'), /^Red:[\s\S]*Green on the same code:/)
 })
 
 test('where a judge gives no verdict the gates do not run again: only a judge is asked', async () => {

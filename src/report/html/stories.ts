@@ -1,9 +1,9 @@
 // The stories: criteria with what shows them, the last failure, gates with their output, places in files, pictures of pages.
 import { typedOn } from '../../loop/command-table.ts'
 import type { Screenshot } from '../../model/gate.ts'
-import { oneLine } from '../../model/text.ts'
+import { cut, oneLine } from '../../model/text.ts'
+import { excerpt } from '../../system/excerpt.ts'
 import { utf8Bytes } from '../blocks.ts'
-import { bounded } from '../escape.ts'
 import { STANDINGS } from '../outcomes.ts'
 import { GATES } from '../parts.ts'
 import { type StoryView, shownBy } from '../stories.ts'
@@ -86,7 +86,7 @@ function fullStory(story: StoryView, { view, room, places, pictures, isOpen }: A
     .slice(0, 50)
     .map((one) => html`<a href="#s${places.get(one) ?? ''}">${words(one, 64)}</a> `)
   const body = [
-    description.trim() === '' ? nothing : html`<p class="prose">${bounded(description, room.text)}</p>`,
+    description.trim() === '' ? nothing : html`<p class="prose">${cut(description, room.text)}</p>`,
     listed('Acceptance criteria', criteria(story, view, room), 50),
     waits.length === 0 ? nothing : html`<p>Depends on ${waits}</p>`,
     failure(story, view, room),
@@ -118,11 +118,10 @@ function criteria(story: StoryView, { links }: View, room: Room): Markup[] {
 
 function failure({ id, failure: found, standing }: StoryView, { surface }: View, room: Room): Markup {
   if (found === null) return nothing
-  const isGate = found.kind === 'gates'
-  const detail =
-    isGate || found.detail.trim() === '' ? nothing : html`<pre>${bounded(found.detail, room.output)}</pre>`
+  // The output of gates stands with them.
+  const detail = excerpt(found.detail.trim(), room.output)
   const how = html`<p>Try again with a hint: <code class="type">${typedOn(surface, `retry ${oneLine(id, 64)} -- <hint>`)}</code></p>`
-  return html`<h4>Why its last attempt was rejected</h4><p class="why">${words(found.summary, 600)}</p>${detail}${standing === 'blocked' ? how : nothing}`
+  return html`<h4>Why its last attempt was rejected</h4><p class="why">${words(found.summary, 600)}</p>${detail === '' ? nothing : html`<pre>${detail}</pre>`}${standing === 'blocked' ? how : nothing}`
 }
 
 const MOST_GATES = 40
@@ -131,7 +130,7 @@ function gateTable({ gates }: StoryView, room: Room, isOpen: boolean): Markup {
   if (gates.length === 0) return nothing
   const shown = gates.slice(0, MOST_GATES)
   const outputs = shown.map(({ name, ok, output, advisory }) => {
-    const text = bounded(output.trim(), ok ? Math.floor(room.output / 4) : room.output)
+    const text = excerpt(output.trim(), ok ? Math.floor(room.output / 4) : room.output)
     if (text === '' || room.output < 100) return nothing
     return folded(html`Output of ${words(name, 80)}`, html`<pre>${text}</pre>`, isOpen && !ok && !advisory)
   })

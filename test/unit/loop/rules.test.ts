@@ -8,6 +8,7 @@ import { reduce } from '../../../src/loop/reduce.ts'
 import { UNCHANGED } from '../../../src/loop/settled.ts'
 import type { Session } from '../../../src/model/attempt.ts'
 import { EVENTS, type Event } from '../../../src/model/event.ts'
+import { failureOutput } from '../../../src/model/gate-output.ts'
 import { openAttempt } from '../../../src/model/job.ts'
 import type { State } from '../../../src/model/state.ts'
 import type { Step } from '../../../src/model/step.ts'
@@ -50,6 +51,11 @@ const both =
     }
     return null
   }
+/** What the next prompt shows of US-001's failure. */
+const shownOf = (state: State | undefined) => {
+  const { failure = null, gates = [] } = state?.records['US-001'] ?? {}
+  return failureOutput(failure, gates)?.output
+}
 const red: Script = (step) =>
   step.kind === 'gates'
     ? { kind: 'gated', commit: step.attempt.candidate.commit, gates: [gate(false)] }
@@ -305,7 +311,7 @@ describe('a rejected attempt', () => {
     })
     assert.equal(ran.outcome, 'complete')
     assert.deepEqual(seen[1]?.kept, { 'US-001': kept })
-    assert.equal(seen[1]?.records['US-001']?.failure?.detail, 'expected 429')
+    assert.equal(shownOf(seen[1]), 'expected 429')
     assert.deepEqual(seen[2]?.kept, {}, 'a pass uses it up')
     assert.equal(seen[2]?.records['US-001']?.failure, null)
   })
@@ -486,7 +492,7 @@ describe('the final verification', () => {
     })
     const failure = told.at(-1)?.records['US-001']?.failure
     assert.deepEqual(
-      [failure?.kind, failure?.summary, failure?.detail],
+      [failure?.kind, failure?.summary, shownOf(told.at(-1))],
       ['judge', 'the lock is missing', 'expected 200'],
     )
   })

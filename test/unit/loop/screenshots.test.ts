@@ -5,6 +5,7 @@ import { emptyRecord } from '../../../src/loop/change.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
 import { greenPages, screenshotBlobs, shownPictures } from '../../../src/loop/screenshots.ts'
 import type { GateResult, Screenshot } from '../../../src/model/gate.ts'
+import { failureOutput } from '../../../src/model/gate-output.ts'
 import type { State } from '../../../src/model/state.ts'
 import { emptyUsage } from '../../../src/model/usage.ts'
 import { limitsWith, NOW, stateOf, stories } from './samples.ts'
@@ -67,7 +68,7 @@ test('what is red on the whole alone is found at the story that it takes back', 
   const event = { kind: 'verified' as const, at: NOW, gates, verdict, usage: emptyUsage() }
   const after = reduce(sample(), event, limitsWith())
   assert.deepEqual(after.records['US-002']?.gates, gates)
-  assert.equal(after.records['US-002']?.failure?.detail, 'what is wrong')
+  assert.equal(failureOutput(after.records['US-002']?.failure ?? null, gates)?.output, 'what is wrong')
   assert.ok(screenshotBlobs(after).includes('whole'))
 })
 

@@ -284,7 +284,7 @@ export function reject(state: State, id: string, blocked = false): State {
         ...state.records,
         [id]: record({
           ...before,
-          failure: { kind: 'gates', summary, detail: TEST_OUTPUT },
+          failure: { kind: 'gates', summary, detail: '', gate: 'test' },
           gates: [passedGate('typecheck', 2300), failedGate()],
           attempts,
           usage: add(before?.usage ?? emptyUsage(), spent),

@@ -500,3 +500,14 @@ test('ten megabytes are bounded like everything', () => {
   for (const flood of Object.values(FLOODS))
     assert.ok(Buffer.byteLength(excerpt(flood(10 * 1024 * 1024), BOUND)) <= BOUND)
 })
+
+test('a cut in a line leaves no half of a pair and no joiner without its neighbour', () => {
+  for (const part of ['\u{1f468}\u200d', '\u2764\ufe0f', '\u{1f3f4}']) {
+    for (let bound = 300; bound < 420; bound += 1) {
+      const [head = '', tail = ''] = excerpt(part.repeat(400), bound).split(' [...] ')
+      assert.doesNotMatch(head, /[\ud800-\udbff]$|[\u200c\u200d]$/)
+      assert.doesNotMatch(tail, /^[\udc00-\udfff]|^[\u200c\u200d]|^[\ufe0e\ufe0f]/)
+      assert.ok(head !== '' && tail !== '')
+    }
+  }
+})
