@@ -158,14 +158,14 @@ function usageFileOf({ vendor: { usageFile }, env, as }: AgentRequest) {
 /** An event for people: bounded, without secrets, and with paths as the repository has them. */
 function shown(event: AgentEvent, cwd: string, hide: (text: string) => string): AgentEvent {
   // Twice as long, so that no secret is cut in two before it is found.
-  const bounded = (text: string) => hide(plain(text.slice(0, 2 * TEXT_LIMIT))).slice(0, TEXT_LIMIT)
+  const cleanText = (text: string) => hide(plain(text.slice(0, 2 * TEXT_LIMIT))).slice(0, TEXT_LIMIT)
   switch (event.kind) {
     case 'text':
-      return { ...event, text: bounded(event.text) }
+      return { ...event, text: cleanText(event.text) }
     case 'tool':
       return { ...event, target: event.target === null ? null : hide(event.target.replaceAll(`${cwd}/`, '')) }
     case 'error':
-      return { ...event, message: bounded(event.message) }
+      return { ...event, message: cleanText(event.message) }
     default:
       return event
   }

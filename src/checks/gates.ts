@@ -2,10 +2,10 @@
 import { refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
 import { gatesPort } from '../app/ports.ts'
 import type { Gate, GateResult } from '../model/gate.ts'
-import { firstFinding } from '../model/gate-output.ts'
 import { isFor } from '../model/service.ts'
 import { humanMs } from '../report/words.ts'
 import type { Settings } from '../settings/index.ts'
+import { tellingLines } from '../system/excerpt.ts'
 import {
   type Checkout,
   checkoutOf,
@@ -117,7 +117,7 @@ async function runAll(subject: Subject, { workspace, base }: Checkout, commit: s
 const NOT_RUN = unknown('not run: a service that it needs is not there', 'mend the service first')
 
 function redResult(name: string, { ended, ms, output }: GateResult, where: string): Result {
-  const first = firstFinding(output)
+  const [first = ''] = tellingLines(output, 1)
   const found = `${ended} ${where} after ${humanMs(ms)}${first === '' ? '' : `: ${first}`}`
   const log = `.git/ralph/logs/doctor-${name.replace(/^gate /, '').replace(' ', '-')}.log`
   const fix = `mend it before a run; its output is in ${log}. A project that does not exist yet: baseline: off`

@@ -17,7 +17,7 @@ export function sourceLines(sources: readonly Source[], width: number): string[]
     const key = `${source.path}\0${source.format}`
     groups.set(key, [...(groups.get(key) ?? []), source])
   }
-  return bounded([...groups.values()]).flatMap((found) => {
+  return firstRows([...groups.values()]).flatMap((found) => {
     const { path, format } = found[0] ?? { path: '', format: '' }
     const line = Math.min(...found.map((one) => one.line))
     const ids = found.map(({ storyId }) => storyId)
@@ -29,7 +29,7 @@ export function sourceLines(sources: readonly Source[], width: number): string[]
 /** The stories, with what each should be looked at for. */
 export function storyLines(prd: Prd, remarks: PlanView['remarks'], width: number): string[] {
   const idColumns = Math.max(0, ...prd.userStories.map(({ id }) => id.length))
-  const rows = bounded(prd.userStories)
+  const rows = firstRows(prd.userStories)
   const lines = rows.flatMap((story) => {
     const head = `  ${story.passes ? '[x]' : '[ ]'} ${story.id.padEnd(Math.min(idColumns, 20))}  `
     const done =
@@ -57,7 +57,7 @@ export function waitingLines(plan: PlanView, width: number): string[] {
     storyId === null
       ? `The plan waits to be approved: ${many(stories.length, 'story', 'stories')}`
       : `${terminalText(storyId, 64)} is proposed in ${many(stories.length, 'part')}`
-  const shown = bounded(stories).flatMap((story) => {
+  const shown = firstRows(stories).flatMap((story) => {
     const { id, title: of, acceptanceCriteria } = story
     return [
       ...hanging(`${terminalText(id, 64)}  ${terminalText(of, 1000)}`, '  ', width),
@@ -69,10 +69,10 @@ export function waitingLines(plan: PlanView, width: number): string[] {
       ),
     ]
   })
-  const more = stories.length - bounded(stories).length
+  const more = stories.length - firstRows(stories).length
   const section = (head: string, rows: readonly string[]) => (rows.length === 0 ? [] : ['', head, ...rows])
   const asked = questions.flatMap((one) => hanging(`? ${terminalText(one)}`, '  ', width))
-  const sizes = bounded(remarks).flatMap((one) =>
+  const sizes = firstRows(remarks).flatMap((one) =>
     hanging(`! ${terminalText(`${one.storyId}: ${one.remark}`)}`, '  ', width),
   )
   const answered =
@@ -118,10 +118,10 @@ export function differenceLines(before: Prd, after: Prd, width: number): string[
     return JSON.stringify(one) === JSON.stringify(story) ? [] : [lineOf('~', story)]
   })
   const gone = before.userStories.filter(({ id }) => !kept.has(id)).map((story) => lineOf('-', story))
-  return bounded([...lines, ...gone]).map((line) => fit(`  ${line}`, width))
+  return firstRows([...lines, ...gone]).map((line) => fit(`  ${line}`, width))
 }
 
-function bounded<T>(rows: readonly T[]): T[] {
+function firstRows<T>(rows: readonly T[]): T[] {
   return rows.slice(0, MOST_ROWS)
 }
 

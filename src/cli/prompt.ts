@@ -2,7 +2,7 @@
 import { type Prompt, promptOf } from '../agents/prompts.ts'
 import { promptSources } from '../app/agents.ts'
 import { limitsOf } from '../app/limits.ts'
-import { bytes } from '../loop/bounded.ts'
+import { bytes } from '../loop/prompt-text.ts'
 import { type Part, textOf } from '../loop/template.ts'
 import { boundOf } from '../loop/variables.ts'
 import type { Story } from '../model/feature.ts'

@@ -1,6 +1,7 @@
 // Finds places in files in what gates print, so that a check can show each message where it belongs.
 
 import type { Annotation } from '../model/gate.ts'
+import { cut } from '../model/text.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
 import type { Resolve } from './resolver.ts'
 
@@ -101,7 +102,7 @@ class Reader {
     const path = this.#resolve(name)
     const number = Number(line)
     if (path === null || !Number.isSafeInteger(number) || number < 1) return false
-    const text = bounded(message)
+    const text = cut(message.trim(), MAX_MESSAGE)
     const key = `${path}\0${number}\0${text}`
     if (!this.#found.has(key)) this.#found.set(key, { path, line: number, message: text, level })
     return true
@@ -210,8 +211,3 @@ function ofGo(line: string): string {
   return at === -1 ? line : line.slice(at + OUTPUT.length).replace(/(?:\\n)?"\}$/, '')
 }
 const OUTPUT = '"Output":"'
-
-function bounded(message: string): string {
-  const text = message.trim()
-  return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE - 3)}...` : text
-}

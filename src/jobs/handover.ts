@@ -46,7 +46,7 @@ const NUMBERS: Readonly<Record<string, number>> = {
 }
 
 /** A part of what was handed over, with an end. Throws for a number that is neither an amount nor a moment. */
-function bounded(name: string, value: unknown): unknown {
+function limitField(name: string, value: unknown): unknown {
   if (typeof value === 'string') return PICTURE.test(name) ? value : value.slice(0, TEXTS[name] ?? TEXT)
   if (Array.isArray(value)) return value.slice(0, LISTS[name] ?? LIST)
   const isOdd = typeof value === 'number' && !(value >= 0 && value <= (NUMBERS[name] ?? MOST))
@@ -147,7 +147,7 @@ export const readFromGate = (given: string | undefined) => read(fromGate, given)
 function read<T>(definition: z.ZodMiniType<T>, given: string | undefined): T | null {
   if (given === undefined || given.length > 2 * LIMIT_BYTES) return null
   try {
-    return z.parse(definition, JSON.parse(given, bounded))
+    return z.parse(definition, JSON.parse(given, limitField))
   } catch {
     return null
   }

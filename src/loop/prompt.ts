@@ -10,20 +10,6 @@ import { epicName } from '../prd/epics.ts'
 import { planFile } from '../prd/plan-file.ts'
 import { remaining } from '../prd/select.ts'
 import {
-  bullets,
-  bytes,
-  fenced,
-  first,
-  fitting,
-  gatesSaid,
-  head,
-  linesOf,
-  newest,
-  numbered,
-  quoted,
-  tail,
-} from './bounded.ts'
-import {
   EXPECTATION,
   EXPECTATION_ANSWER,
   NEW_PLAN,
@@ -36,6 +22,20 @@ import {
 } from './built-in.ts'
 import { contextParts } from './context-parts.ts'
 import { peopleNotes } from './notes.ts'
+import {
+  bullets,
+  bytes,
+  first,
+  fitting,
+  gateResultsText,
+  head,
+  linesOf,
+  newest,
+  numbered,
+  quoted,
+  quotedOutput,
+  tail,
+} from './prompt-text.ts'
 import { pictureName, picturePath } from './screenshots.ts'
 import { fill, namedIn, type Part } from './template.ts'
 import { type Mode, VARIABLES, type Values, type VariableName } from './variables.ts'
@@ -106,7 +106,7 @@ export function runParts(template: string | null, run: State, wanted: Story, giv
     notes: linesOf(peopleNotes(story, record), VARIABLES.notes.bytes),
     guidance: newest(guidance, VARIABLES.guidance.bytes),
     kept: keptNote(state.kept[story.id] !== undefined, facts),
-    failure: failure === null ? '' : fenced(output, VARIABLES.failure.bytes),
+    failure: failure === null ? '' : quotedOutput(output, VARIABLES.failure.bytes),
     failureSummary:
       failure === null ? '' : first(oneLine(failure.summary, 1000), VARIABLES.failureSummary.bytes),
   }
@@ -124,7 +124,7 @@ export function verifyParts(
   const values: Values<'verify'> = {
     ...common(state, facts, run),
     stories: state.prd.userStories.map((story) => storyText(story, numbered)).join('\n\n'),
-    gateResults: gatesSaid(mapTexts(task.gates, plainLines), VARIABLES.gateResults.bytes),
+    gateResults: gateResultsText(mapTexts(task.gates, plainLines), VARIABLES.gateResults.bytes),
     screenshots: picturesShown(task),
     failureSummary: run.verification.sessions === 0 ? '' : oneLine(run.verification.message, 1000),
     answer: task.isUnchanged === true ? `${VERDICT}\n${UNCHANGED}` : VERDICT,

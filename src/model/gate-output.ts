@@ -1,6 +1,5 @@
 // The output of gates: how much of it is stored, how much each surface shows of that, and which output shows a failure. Pure.
 // docs/gate-output.md follows it from the process to the reader.
-import { telling } from '../system/excerpt.ts'
 import type { Failure } from './attempt.ts'
 import type { GateResult } from './gate.ts'
 
@@ -33,11 +32,4 @@ export function failureOutput(failure: Failure | null, gates: readonly GateResul
   const parts = [failure?.detail ?? '', gate?.output ?? ''].map((text) => text.trim())
   const output = parts.filter((part) => part !== '').join('\n\n')
   return output === '' ? null : { of: gate?.name ?? '', output }
-}
-
-/** The line of an output that says most about what failed; '' where there is none. */
-export function firstFinding(output: string): string {
-  const lines = output.split('\n').filter((line) => line.trim() !== '')
-  const [first] = telling(lines, 1, () => 1, 0).filter((line) => typeof line === 'string')
-  return first?.trim() ?? ''
 }

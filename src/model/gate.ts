@@ -1,5 +1,7 @@
 // Gates, what they said, and where in the code they said it.
 import * as z from 'zod/mini'
+import { tellingLines } from '../system/excerpt.ts'
+import { oneLine } from './text.ts'
 
 /** A gate runs by `bash -c`. `when` null: for every story; else only for stories with one of these tags, exactly. */
 export type Gate = {
@@ -108,7 +110,7 @@ export function remarksOf(gates: readonly GateResult[]): string[] {
 export function gateFindings(gates: readonly GateResult[]): string[] {
   const red = gates.filter(({ ok, asItWas }) => asItWas === true && !ok)
   return [
-    ...red.map(({ name, ended, output }) => `gate ${name}: red (${ended}): ${tellingWords(output)}`),
+    ...red.map(({ name, ended, output }) => `gate ${name}: red (${ended}): ${wordsOf(output)}`),
     ...gates.flatMap(({ name, findings = [] }) => findings.map((one) => `gate ${name}: ${one}`)),
   ]
 }
@@ -118,28 +120,8 @@ export function asItWasName(name: string): string {
   return `${name} (tests as they were)`
 }
 
-/** Names of failed tests, as runners print them. */
-const FAILED = /^(?:not ok\b|[✖✗×✘] |--- FAIL:|FAIL(?:ED)? +)/
-/** What was asked for, and what came. */
-const DIFFERENCE = /\b(?:expected|actual|received|got|want\w*|not found|cannot|error)\b|[!=]==?/i
-/** Of reporters: totals, headings, and what they say of every failure. */
-const EVERY =
-  /^(?:failureType|location|duration_ms|code|stack|type|operator|generatedMessage|diff|at)\b|^(?:ℹ|#) |failing tests:|^AssertionError.*:$|^\+ actual - expected|^=+ |^[-+] (?:Expected|Received)$/
-const DURATION = / \(\d[\d.]* ?m?s\)/
 const LONGEST_WORDS = 160
 
-/** The first lines of an output that say what is wrong, as one: `sum: expected 5, got -1`. */
-function tellingWords(output: string): string {
-  const lines = output
-    .split('\n')
-    .map((line) => line.trim().replace(DURATION, '').replace(/,$/, ''))
-    .filter((line) => line !== '' && !EVERY.test(line))
-  const name = lines
-    .find((line) => FAILED.test(line))
-    ?.replace(FAILED, '')
-    .trim()
-  const differences = lines.filter((line) => DIFFERENCE.test(line) && !FAILED.test(line)).slice(0, 2)
-  const found = [...(name === undefined ? [] : [name]), ...differences]
-  const words = (found.length > 0 ? found : lines.slice(0, 3)).join('; ')
-  return words.length > LONGEST_WORDS ? `${words.slice(0, LONGEST_WORDS - 3)}...` : words
+function wordsOf(output: string): string {
+  return oneLine(tellingLines(output, 3).join('; '), LONGEST_WORDS)
 }

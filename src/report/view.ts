@@ -1,9 +1,9 @@
 // How a run stands, as data: made once from the state. Every surface renders it, and decides nothing. Nothing is escaped in it.
 
 import { sizeRemarks } from '../documents/size.ts'
-import { head } from '../loop/bounded.ts'
 import { type Surface, typedOn } from '../loop/command-table.ts'
 import { contextOf } from '../loop/plan.ts'
+import { head } from '../loop/prompt-text.ts'
 import { ownSituation, type Situation } from '../loop/situation.ts'
 import { VARIABLES } from '../loop/variables.ts'
 import type { Story } from '../model/feature.ts'

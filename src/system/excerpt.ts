@@ -146,6 +146,12 @@ export function telling(
   return shown
 }
 
+/** At most so many lines, those that tell most, in their order and without indentation. */
+export function tellingLines(output: string, most: number): string[] {
+  const lines = output.split('\n').filter((line) => line.trim() !== '')
+  return telling(lines, most, () => 1, 0).flatMap((line) => (typeof line === 'string' ? [line.trim()] : []))
+}
+
 /** The row of KINDS, or -1. */
 function kindOf(line: string): number {
   return line === '' ? -1 : KINDS.findIndex(([, pattern]) => pattern.test(line))

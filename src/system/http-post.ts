@@ -18,14 +18,14 @@ export async function send(request: Request, timeoutMs: number, signal: AbortSig
   try {
     // A redirect could lead a message with its secrets to anybody.
     const how = { method: 'POST', headers, body, redirect: 'manual' } as const
-    const bounded = AbortSignal.any([signal, late])
-    const post = () => fetch(url, { ...how, signal: bounded })
+    const ended = AbortSignal.any([signal, late])
+    const post = () => fetch(url, { ...how, signal: ended })
     let response = await post()
     const patience = Number(response.headers.get('retry-after') ?? Number.NaN) * 1000
     // A 429 was not taken: once more where the service says when, and that is in time.
     if (response.status === 429 && patience < timeoutMs) {
       await response.body?.cancel()
-      await delay(patience, undefined, { signal: bounded })
+      await delay(patience, undefined, { signal: ended })
       response = await post()
     }
     const { status, ok } = response

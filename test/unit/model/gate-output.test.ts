@@ -6,7 +6,7 @@ import { stateFiles, stateFrom } from '../../../src/loop/stored.ts'
 import type { Failure } from '../../../src/model/attempt.ts'
 import type { Event } from '../../../src/model/event.ts'
 import type { GateResult } from '../../../src/model/gate.ts'
-import { failureOutput, firstFinding } from '../../../src/model/gate-output.ts'
+import { failureOutput } from '../../../src/model/gate-output.ts'
 import type { State } from '../../../src/model/state.ts'
 import { emptyUsage } from '../../../src/model/usage.ts'
 import { built, gate, limitsWith, NOW, session, stateOf, stories } from '../loop/samples.ts'
@@ -26,16 +26,10 @@ describe('the output that shows a failure', () => {
     const gates = [gate(true, { name: 'lint', output: 'fine' }), RED]
     const shown = (more: Partial<Failure>) => failureOutput(failing(more), gates)
     assert.deepEqual(shown({ gate: RED.name }), { of: RED.name, output: SHOWN })
-    assert.deepEqual(shown({ gate: RED.name, detail: 'Red:' }), { of: RED.name, output: `Red:\n\n${SHOWN}`,
-    })
+    assert.deepEqual(shown({ gate: RED.name, detail: 'Red:' }), { of: RED.name, output: `Red:\n\n${SHOWN}` })
     assert.deepEqual(shown({ detail: 'a secret in a.js' }), { of: '', output: 'a secret in a.js' })
     assert.deepEqual(shown({ gate: 'gone', detail: 'x' }), { of: '', output: 'x' })
     assert.deepEqual([shown({}), failureOutput(null, gates)], [null, null])
-  })
-
-  test('has a line that says most about what failed', () => {
-    assert.equal(firstFinding('> npm test\n\n  not ok 3 - the tax\nok 4 - x\n'), 'not ok 3 - the tax')
-    assert.equal(firstFinding('\n \n'), '')
   })
 })
 

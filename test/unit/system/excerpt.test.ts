@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import test from 'node:test'
 import fc from 'fast-check'
-import { excerpt, settledLines, telling } from '../../../src/system/excerpt.ts'
+import { excerpt, settledLines, telling, tellingLines } from '../../../src/system/excerpt.ts'
 import { assertGrowth } from '../growth.ts'
 import { anyText } from '../runs.ts'
 
@@ -499,6 +499,13 @@ for (const [name, flood] of Object.entries(FLOODS)) {
 test('ten megabytes are bounded like everything', () => {
   for (const flood of Object.values(FLOODS))
     assert.ok(Buffer.byteLength(excerpt(flood(10 * 1024 * 1024), BOUND)) <= BOUND)
+})
+
+test('a few lines are those that say most, in their order', () => {
+  const output = '> npm test\n\n  not ok 3 - the tax\n    expected 5, got -1\nok 4 - x\n'
+  assert.deepEqual(tellingLines(output, 1), ['not ok 3 - the tax'])
+  assert.deepEqual(tellingLines(output, 2), ['not ok 3 - the tax', 'expected 5, got -1'])
+  assert.deepEqual(tellingLines('\n \n', 3), [])
 })
 
 test('a cut in a line leaves no half of a pair and no joiner without its neighbour', () => {
