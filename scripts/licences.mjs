@@ -6,7 +6,14 @@ import { join } from 'node:path'
 export async function licences(root, paths) {
   const folders = paths.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? [])
   const entries = [...new Set(folders)].sort().map((folder) => licence(root, folder))
+  entries.push(rules(root))
   return (await Promise.all(entries)).join(`\n${'-'.repeat(80)}\n\n`)
+}
+
+/** The rules for keys that src/system/redact/key-rules.ts is made of. */
+async function rules(root) {
+  const text = await readFile(join(root, 'src/system/redact/LICENSE.gitleaks'), 'utf8')
+  return `gitleaks, rules for keys (MIT)\n\n${text.trim()}\n`
 }
 
 async function licence(root, folder) {

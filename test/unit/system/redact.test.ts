@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { keyShapes } from '../../../src/agents/registry.ts'
+import { KEY_RULES } from '../../../src/system/redact/key-rules.ts'
+import { keyStarts } from '../../../src/system/redact/shapes.ts'
 import { createRedactor } from '../../../src/system/redact.ts'
 import { anyText, runs } from '../runs.ts'
 
@@ -221,6 +223,55 @@ test('well-known keys are found without being known', () => {
     assert.equal(none.redact(`token = "${key}";`), 'token = "***";', key)
     assert.ok(none.finds(`token: ${key}`), key)
   }
+})
+
+/** Of so many letters, as a random key has them. */
+const letters = (count: number, from = 'aB3xE9cD7fA0bC5qZ1y') => from.repeat(40).slice(0, count)
+const hex = (count: number) => letters(count, '0a9b8c7d6e5f4a3b2c1d')
+
+test('keys of many services are found by the rules of gitleaks, whole', () => {
+  const keys: Record<string, string> = {
+    'digitalocean-pat': `dop_v1_${hex(64)}`,
+    'doppler-api-token': `dp.pt.${letters(43)}`,
+    'dynatrace-api-token': `dt0c01.${letters(24)}.${letters(64)}`,
+    'gitlab-deploy-token': `gldt-${letters(20)}`,
+    'grafana-cloud-api-token': `glc_${letters(120)}`,
+    'grafana-service-account-token': `glsa_${letters(32)}_${hex(8)}`,
+    'harness-api-key': `pat.${letters(22)}.${hex(24)}.${letters(20)}`,
+    'linear-api-key': `lin_api_${letters(40)}`,
+    'npm-access-token': `npm_${letters(36)}`,
+    'openshift-user-token': `sha256~${letters(43)}`,
+    'planetscale-password': `pscale_pw_${letters(43)}`,
+    'postman-api-token': `PMAK-${hex(24)}-${hex(34)}`,
+    'pulumi-api-token': `pul-${hex(40)}`,
+    'rubygems-api-token': `rubygems_${hex(48)}`,
+    'sentry-user-token': `sntryu_${hex(64)}`,
+    'shopify-shared-secret': `shpss_${hex(32)}`,
+    'sourcegraph-access-token': `sgp_${hex(40)}`,
+    'vault-batch-token': `hvb.${letters(140)}`,
+  }
+  for (const [id, key] of Object.entries(keys)) {
+    assert.deepEqual(none.findings(`one\ntoken: ${key}\n`), [{ what: `a key (${id})`, line: 2 }], key)
+    for (const end of ['', '"', ',', ' ', '\n', ')', '\\n'])
+      assert.equal(none.redact(`token="${key}${end}`), `token="***${end}`)
+  }
+})
+
+test('what only stands there for a key is none, nor is a word that begins like one', () => {
+  const texts = [
+    `glsa_${'x'.repeat(32)}_${'0'.repeat(8)} pplx-${'x'.repeat(48)} dop_v1_${'0'.repeat(64)}`,
+    'npm_config_registry pul-request-templates ico-arrow-left-with-a-very-long-name-of-an-icon-in-css',
+    'pat.terns.and.more api_org_chart pscale_pw_ sha256~short API-REFERENCE-OF-ALL-THAT-THERE-IS',
+    'rubygems_mirror_for_everybody sm_pat_short lin_api_client_factory s-s4t2ud-x v1.0-beta hvb.example.com',
+  ]
+  for (const text of texts) assert.deepEqual(none.findings(text), [], text)
+})
+
+test('no beginning of a key ends with another, which would hide it', () => {
+  const starts = keyStarts(keyShapes).map(({ text }) => text)
+  const hidden = starts.filter((text) => starts.some((other) => other !== text && text.endsWith(other)))
+  assert.deepEqual(hidden, [])
+  assert.equal(new Set(starts).size, starts.length)
 })
 
 test('the secret part of a webhook is hidden', () => {
@@ -544,6 +595,12 @@ test('2.5 MB take about a quarter of a second, hostile ones too', () => {
     'web tokens': fill('eyJhbGciOiJI'),
     'dotted web tokens': fill('eyJhbGciOiJIUzI1NiJ9.'),
     'token starts': fill('ghp_sk-xoxb-AIzanpm_glpat-AKIA'),
+    'starts of every kind': fill(
+      KEY_RULES.map(([, starts]) => `${starts.replaceAll(' ', '')}aB3dE5`).join(''),
+    ),
+    'nearly keys': fill(
+      KEY_RULES.map(([, starts]) => `${starts} ${starts.split(' ')[0]}${'aB3'.repeat(6)}! `).join(''),
+    ),
     headers: fill('-----BEGIN RSA PRIVATE KEY-----\n'),
     dashes: fill('-'),
     breaks: fill('value-\n\n\n'),
