@@ -41,3 +41,21 @@ for (const name of SAMPLES) {
     assert.deepEqual(fileDifferences(before, after, outcome.marks), [])
   })
 }
+
+for (const [name, reason] of [
+  ['retro-and-readiness', 'the refusal speaks of an empty userStories of a prd.json'],
+  ['gsd-project', 'the refusal speaks of an empty userStories of a prd.json'],
+  ['template-epics', 'a paid session plans from a template'],
+] as const) {
+  const { from = [], why } = expectedOf(name)
+  test(`${name}: refused in its own words, and no session is paid for: ${why} (todo: ${reason})`, {
+    todo: reason,
+  }, async () => {
+    await using at = await place(Object.fromEntries(textsOf(join(PROJECTS, name, 'project'))))
+    const named = from.flatMap((path) => ['--from', path])
+    const { code, err } = await at.ralph(['plan', 'sample', ...named, '--yes'])
+    assert.equal(code, 64, err)
+    assert.doesNotMatch(err.split('error: ')[1] ?? '', /userStories|prd\.json/)
+    assert.deepEqual(await at.prompts(), [])
+  })
+}

@@ -158,14 +158,14 @@ export function differences(expected: Expected, answer: Answer): string[] {
   if (told !== undefined)
     return [
       ...answer.stories.map(({ id, title }) => `false story: ${id} ${title}`),
-      ...missing('message', told, answer.refused ?? answer.notes.join('\n')),
+      ...missing('message', told, answer.refused ?? shownOf(answer)),
     ]
   if (answer.refused !== null) return [`refused: ${oneLine(answer.refused)}`]
   const found: string[] = []
   if (session && answer.prose.length === 0) found.push('no prose is left for a session')
   if (nothing && answer.found > 0) found.push(`${answer.found} files are found`)
   if (!nothing && answer.found === 0) found.push('nothing is found')
-  const notes = answer.notes.join('\n')
+  const notes = shownOf(answer)
   if (count !== undefined && answer.stories.length !== count)
     found.push(`${answer.stories.length} stories instead of ${count}`)
   return [
@@ -176,6 +176,11 @@ export function differences(expected: Expected, answer: Answer): string[] {
     ...missing('context.md and learnings', known, [answer.context, ...answer.learnings].join('\n')),
     ...missing('notes', mentions, notes),
   ]
+}
+
+/** What the person sees of files that give no story. */
+function shownOf({ notes, prose }: Answer): string {
+  return [...notes, ...prose].join('\n')
 }
 
 function missing(where: string, patterns: readonly Pattern[], text: string): string[] {
