@@ -4,10 +4,13 @@
 // started with, to every process of the same user. So the process starts itself anew, with what agent and gates may see
 // anyway: certificates and proxies, which Node reads at its start, and the mark by which the runner ends what is left.
 import { randomUUID } from 'node:crypto'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseSlash } from '../loop/command-table.ts'
+import { object } from '../model/json.ts'
+import { oneLine } from '../model/text.ts'
+import type { Mistake } from '../system/errors.ts'
 import { leave } from '../system/leave.ts'
 import { gateEnv } from '../system/untrusted-env.ts'
 import { readEvent } from './event.ts'
@@ -57,31 +60,42 @@ function visibleEnv(): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GITHUB_')))
 }
 
+/** The event, as the runner has written it; what a person has to mend where that is no JSON. No file is an empty event. */
+function eventFile(): { payload: unknown; mistake: Mistake | null } {
+  const { GITHUB_EVENT_PATH: path = '' } = process.env
+  try {
+    const payload: unknown = JSON.parse(existsSync(path) ? readFileSync(path, 'utf8') : '{}')
+    if (object(payload) !== null) return { payload, mistake: null }
+  } catch {}
+  // The toolkit reads it again as soon as it is loaded, and throws.
+  delete process.env.GITHUB_EVENT_PATH
+  const mistake = {
+    path: 'GITHUB_EVENT_PATH',
+    found: `${oneLine(path, 200)}, which holds no JSON object`,
+    expected: 'the event of this run, as the runner writes it',
+    fix: 'run the job again; on a runner of your own, see that it writes the whole file before the job begins',
+  }
+  return { payload: {}, mistake }
+}
+
 /** Why this run has nothing to do, known by its event alone; null where it may have. */
-function notForRalph(): string | null {
-  const { GITHUB_EVENT_NAME = '', GITHUB_EVENT_PATH = '', INPUT_COMMAND = '' } = process.env
+function notForRalph(payload: unknown): string | null {
+  const { GITHUB_EVENT_NAME = '', INPUT_COMMAND = '' } = process.env
   if (INPUT_COMMAND.trim() === 'resume-lost') return null
-  const event = readEvent(GITHUB_EVENT_NAME, payloadOf(GITHUB_EVENT_PATH))
+  const event = readEvent(GITHUB_EVENT_NAME, payload)
   if (event.kind === 'foreign') return `the event ${event.name} is none of Ralph's`
   const isSaid = event.kind !== 'comment' || parseSlash(event.comment.body, []).kind !== 'none'
   return isSaid ? null : 'the comment is not for Ralph'
 }
 
-function payloadOf(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'))
-  } catch {
-    return {}
-  }
-}
-
 // First of all: in the process that was started anew, the event too comes from the file that was handed over.
 const visible = hideEnvironment()
-const nothing = notForRalph()
+const { payload, mistake } = eventFile()
+const nothing = mistake === null ? notForRalph(payload) : null
 if (nothing === null) {
   const { loadAction } = await import(/* webpackChunkName: "work" */ '../work.ts')
   const { act } = await loadAction()
-  await act(visible)
+  await act(visible, mistake)
 } else {
   process.stdout.write(`::notice::${nothing}\n`)
 }

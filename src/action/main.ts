@@ -146,10 +146,13 @@ async function bad(error: unknown): Promise<void> {
   await core.summary.addRaw(redact(errorSummary(clean, redact(messageOf(error)))), true).write()
 }
 
-/** Never throws. `visible`: why the action's environment could not be hidden, or null. */
-export async function act(visible: string | null): Promise<void> {
+/**
+ * Never throws. `visible`: why the action's environment could not be hidden, or null; `mistake`: why the event could not be
+ * read, or null.
+ */
+export async function act(visible: string | null, mistake: Mistake | null): Promise<void> {
   if (visible !== null) core.warning(`the action's environment stays visible to the agent: ${visible}`)
-  await main()
+  await (mistake === null ? main() : Promise.reject(new UserError(mistake)))
     .catch(bad)
     .catch((error: unknown) => core.warning(messageOf(error))) // a full disk, where nothing more can be said
 }
