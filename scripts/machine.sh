@@ -9,6 +9,8 @@ has ip || has /usr/sbin/ip || wanted+=(iproute2)
 has setpriv || wanted+=(util-linux)
 has initdb || compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || wanted+=(postgresql)
 has /usr/bin/python3 || wanted+=(python3)
+has zsh || wanted+=(zsh)
+has fish || wanted+=(fish)
 [ ${#wanted[@]} -gt 0 ] || exit 0
 root=()
 [ "$(id -u)" = 0 ] || root=(sudo)

@@ -1,7 +1,7 @@
 // What GitHub itself says: who may open pull requests, and what release is the newest.
 import { isForbidden, statusOf } from '../github/client.ts'
 import { repositoryUrl } from '../github/place.ts'
-import { ACTION, VERSION } from '../model/version.ts'
+import { ACTION, isNewer, VERSION } from '../model/version.ts'
 import { checkoutOf, fine, type Result, type Subject, unknown, warning } from './subject.ts'
 
 /** Whether it is asked at all, said once for everything that it would have told. */
@@ -51,13 +51,6 @@ export async function release({ github, action }: Subject): Promise<Result[]> {
   const fix = `see https://github.com/${ACTION}/releases`
   if (newest === null) return [unknown(`${VERSION}; the newest one is not known`, fix)]
   if (!isNewer(newest, VERSION)) return [fine(`${VERSION} is the newest`)]
-  const mend = `${fix}, then put its SHA behind uses: ${ACTION}@`
+  const mend = 'ralph upgrade: shows what changes, and moves the pin'
   return [warning(`${VERSION}, and ${newest} is there`, 'the newest release', mend)]
-}
-
-/** By numbers; what has none is not newer. */
-export function isNewer(tag: string, version: string): boolean {
-  const isNumbers = [tag, version].every((text) => /^v?\d+\.\d+\.\d+$/.test(text.trim()))
-  const bare = (text: string) => text.trim().replace(/^v/, '')
-  return isNumbers && bare(tag).localeCompare(bare(version), 'en', { numeric: true }) > 0
 }

@@ -82,6 +82,7 @@ export const HELP_GROUPS: readonly (readonly [
     ['pause', 'stop', 'retry', 'redo', 'skip', 'note', 'add', 'split', 'approve-plan', 'limit', 'archive'],
   ],
   ['Check before a run:', ['demo', 'doctor', 'validate', 'verify', 'prompt', 'notify']],
+  ['This program:', ['upgrade', 'completion']],
 ]
 
 export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliCommand>> = {
@@ -207,4 +208,16 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     exits: HEARD,
   },
   limit: steering(),
+  upgrade: {
+    takes: 'words',
+    settings: none,
+    options: [['--yes', 'write what is shown, without a question']],
+    exits: [
+      [0, 'written, or nothing to do'],
+      [1, 'the releases could not be asked for'],
+      UNWRITTEN,
+      INTERRUPTED,
+    ],
+  },
+  completion: { takes: 'words', settings: none, options: [], exits: [[0, 'printed'], BAD] },
 }

@@ -1,7 +1,5 @@
 // The runs of a repository in CI, as their state refs tell over GitHub's API.
-import { execFile } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { limitsOf } from '../app/limits.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { ciAt } from '../checks/workflow-file.ts'
@@ -20,6 +18,7 @@ import { many } from '../report/words.ts'
 import type { Settings } from '../settings/index.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import type { Context } from './context.ts'
+import { tokenFor } from './github-token.ts'
 import { defaultBranchOf, remoteOf } from './local.ts'
 import { meantFolders, refuseUnknown, type Source } from './monitor-source.ts'
 
@@ -43,7 +42,7 @@ export async function openRemote(
       'run it in a clone of the repository (GITHUB_SERVER_URL and GITHUB_API_URL name another server)'
     throw new UserError({ path: '--remote', found: remote ?? 'no remote origin', expected, fix })
   }
-  const token = env.GH_TOKEN || env.GITHUB_TOKEN || (await tokenOfGh(server, env))
+  const token = await tokenFor(server, env)
   if (token === null) {
     if (!isAsked) return null
     const fix = 'run `gh auth login`, or set GH_TOKEN to a token that may read contents'
@@ -53,13 +52,6 @@ export async function openRemote(
   const place = { ...found, defaultBranch }
   const limits = await limitsInCi(workspace, place, env)
   return remoteSource({ workspace, settings, wanted, place, token, limits })
-}
-
-/** Of the GitHub CLI, where somebody has logged in with it. */
-async function tokenOfGh(server: string, env: Record<string, string>): Promise<string | null> {
-  const host = new URL(server).host
-  const asked = promisify(execFile)('gh', ['auth', 'token', '--hostname', host], { env, timeout: 5000 })
-  return asked.then(({ stdout }) => stdout.trim() || null).catch(() => null)
 }
 
 /** As the workflow at the default branch says, as far as this clone knows it; else null. */

@@ -43,4 +43,7 @@ export const PROGRAMS: Readonly<Record<Exclude<CommandName, 'help'>, Program>> =
   split: steer,
   'approve-plan': steer,
   limit: steer,
+  upgrade: async (context) => (await import(/* webpackChunkName: "cli" */ './upgrade.ts')).upgrade(context),
+  completion: async (context) =>
+    (await import(/* webpackChunkName: "cli" */ './completion.ts')).completion(context),
 }

@@ -28,9 +28,10 @@ const LONGEST_WAIT_S = 90
 /** GitHub allows 80 requests a minute that create content; a job makes far fewer, so short pauses are enough. */
 const WRITE_PAUSE_MS = 50
 
+/** `token`: null where anybody may ask, 60 times an hour. */
 export function connect(
   place: Place,
-  token: string,
+  token: string | null,
   warn: (message: string) => void,
   tryMs = TRY_MS,
 ): GitHub {
@@ -46,8 +47,9 @@ export function connect(
     return isWorthIt
   }
   const paced = () => new Bottleneck.Group({ maxConcurrent: 1, minTime: WRITE_PAUSE_MS })
+  const who = { baseUrl: place.api, userAgent: 'ralph-action/1' }
   const api = new Plugged({
-    ...getOctokitOptions(token, { baseUrl: place.api, userAgent: 'ralph-action/1' }),
+    ...(token === null ? who : getOctokitOptions(token, who)),
     request: { fetch: inTime(tryMs, defaults.request?.fetch) },
     log: { debug() {}, info() {}, warn, error() {} },
     // 429 is left to the throttling, which waits as long as GitHub says.

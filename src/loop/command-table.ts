@@ -235,6 +235,14 @@ const ROWS = {
     ),
     read: limit,
   },
+  upgrade: {
+    cli: told(
+      '[version]',
+      'which release is newer, and what changes; moves the pin of the action in the workflows, and of the package in package.json',
+      '',
+    ),
+  },
+  completion: { cli: told('bash|zsh|fish', 'print what completes `ralph` on your shell', 'bash') },
   help: {
     comment: told('', 'this list'),
     cli: told('[command]', 'this list, or what a command takes', 'retry'),

@@ -33,7 +33,7 @@ function gateText(gate: Settings['gates'][number]): string {
   return oneLine(marks.length === 0 ? gate.name : `${gate.name} (${marks.join(', ')})`)
 }
 
-export type FlagRow = Pick<SettingRow, 'key' | 'standard' | 'description' | 'group'> & {
+export type FlagRow = Pick<SettingRow, 'key' | 'standard' | 'description' | 'group' | 'values'> & {
   /** `--max-cost-usd`. */
   flag: string
   /** False for booleans: `--flag`, `--no-flag`, and `--flag false`. */

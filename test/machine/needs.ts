@@ -19,6 +19,8 @@ const NEEDS = {
   postgres: () => postgres(),
   python: () => programs('python3', '/usr/bin/python3'),
   zizmor: () => zizmor(),
+  zsh: () => programs('zsh', 'zsh'),
+  fish: () => programs('fish', 'fish'),
   namespaces: () =>
     runs('unshare', '--mount', '--net', '--pid', '--fork', '--mount-proc', 'true')
       ? null

@@ -1,0 +1,86 @@
+// `ralph completion`: prints what completes the commands and their options on a shell, made of the tables that help is made of.
+import { type CommandName, commandsOn } from '../loop/command-table.ts'
+import { outputsOf } from '../report/outputs.ts'
+import { flagTable } from '../settings/index.ts'
+import { UserError } from '../system/errors.ts'
+import { nearest } from '../system/nearest.ts'
+import { CLI_COMMANDS, isTold } from './commands.ts'
+import {
+  bashScript,
+  type Completed,
+  type CompletedOption,
+  fishScript,
+  zshScript,
+} from './completion-scripts.ts'
+import type { Answer, Context } from './context.ts'
+
+const SHELLS: Readonly<Record<string, (commands: readonly Completed[]) => string>> = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+}
+
+export async function completion({ given, say }: Context): Promise<Answer> {
+  const [shell = '', ...more] = given?.words ?? []
+  const script = Object.hasOwn(SHELLS, shell) && more.length === 0 ? SHELLS[shell] : undefined
+  if (script === undefined) {
+    const found = shell === '' ? 'no shell' : `"${[shell, ...more].join(' ')}"`
+    const fix = `ralph completion ${nearest(shell, Object.keys(SHELLS)) ?? 'bash'}`
+    throw new UserError({ path: 'ralph completion', found, expected: Object.keys(SHELLS).join(', '), fix })
+  }
+  const text = script(completedCommands())
+  say(text)
+  return { code: 0, outputs: outputsOf(null, null, null), more: { shell, script: text } }
+}
+
+/** Flags whose value is a file or a folder. */
+const FILES = new Set(['--from', '--output', '--config-file'])
+const FOLDERS = new Set(['--directory', '--working-directory'])
+
+export function completedCommands(): Completed[] {
+  const commands = commandsOn('cli').map((listed) => ({
+    names: listed.also === null ? [listed.name] : [listed.name, listed.also],
+    meaning: listed.meaning.replaceAll('`', ''),
+    words: wordsOf(listed.name),
+    options: listed.name === 'help' ? [] : optionsOf(listed.name),
+  }))
+  const names = commands.flatMap((command) => command.names)
+  return commands.map((command) => (command.names.includes('help') ? { ...command, words: names } : command))
+}
+
+function wordsOf(name: CommandName): Completed['words'] {
+  if (name === 'help') return []
+  if (name === 'completion') return Object.keys(SHELLS)
+  const takesFeature = CLI_COMMANDS[name].takes === 'feature' || ['plan', 'monitor', 'serve'].includes(name)
+  return takesFeature ? 'features' : []
+}
+
+function optionsOf(name: Exclude<CommandName, 'help'>): CompletedOption[] {
+  const { options, settings } = CLI_COMMANDS[name]
+  const own = options.map(([flags, meaning]) => ownOption(flags, meaning))
+  const flags = flagTable()
+    .filter((flag) => isTold(flag) && settings(flag))
+    .flatMap(({ flag, takesValue, description: meaning, values }) => {
+      if (takesValue) return [{ flag, meaning, value: offeredFor(flag, values) }]
+      const not = { flag: `--no-${flag.slice(2)}`, meaning: 'the opposite', value: null }
+      return [{ flag, meaning, value: null }, not]
+    })
+  return [
+    ...own,
+    ownOption('--json', 'exactly one line of JSON on stdout'),
+    ownOption('--directory <path>', 'work there'),
+    ...flags,
+    ownOption('--help', 'what the command takes'),
+  ]
+}
+
+/** As commander writes it: `--port <number>`. */
+function ownOption(flags: string, meaning: string): CompletedOption {
+  const [flag = '', value] = flags.split(' ')
+  return { flag, meaning, value: value === undefined ? null : offeredFor(flag, []) }
+}
+
+function offeredFor(flag: string, values: readonly string[]): CompletedOption['value'] {
+  if (FILES.has(flag)) return 'file'
+  return FOLDERS.has(flag) ? 'folder' : values
+}

@@ -1,0 +1,12 @@
+// The token that a person has for GitHub on this machine.
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+
+/** By the environment, else of the GitHub CLI, where somebody has logged in with it; null where there is none. */
+export async function tokenFor(server: string, env: Record<string, string>): Promise<string | null> {
+  const given = env.GH_TOKEN || env.GITHUB_TOKEN
+  if (given) return given
+  const host = new URL(server).host
+  const asked = promisify(execFile)('gh', ['auth', 'token', '--hostname', host], { env, timeout: 5000 })
+  return asked.then(({ stdout }) => stdout.trim() || null).catch(() => null)
+}

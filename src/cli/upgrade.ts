@@ -1,0 +1,217 @@
+// `ralph upgrade`: which release is newer and what it changes; moves the pin in the workflows, and of the package in package.json.
+import { join } from 'node:path'
+import { connect, limitedUntil, saidByGitHub, statusOf } from '../github/client.ts'
+import { type Release, releasesOf } from '../github/releases.ts'
+import type { Change } from '../init/files.ts'
+import { actionPins, type Pin, type Pinned, packagePins } from '../init/pins.ts'
+import { ACTION, isNewer, PACKAGE, VERSION } from '../model/version.ts'
+import { terminalText } from '../report/escape.ts'
+import { outputsOf } from '../report/outputs.ts'
+import { many } from '../report/words.ts'
+import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
+import { isFolder, namesIn } from '../system/files.ts'
+import { lookOf } from '../terminal/line.ts'
+import { asking, Cancelled } from './ask.ts'
+import { type Answer, type Context, interrupted, refuseFromInside, tell, topOf } from './context.ts'
+import { tokenFor } from './github-token.ts'
+import { diffLines } from './init-show.ts'
+import { textOf, writeAll } from './write.ts'
+
+const WORKFLOWS = '.github/workflows'
+/** Of what a release says of itself. */
+const MOST_LINES = 60
+
+type File = { path: string; text: string; pinned: Pinned }
+
+export async function upgrade(context: Context): Promise<Answer> {
+  refuseFromInside(context)
+  const { top } = topOf(context.directory)
+  const wanted = wantedTag(context)
+  const files = await filesWithPins(context, top)
+  const pins = files.flatMap(({ path, pinned }) => pinned.pins.map((pin) => ({ path, ...pin })))
+  const releases = await releasesOrMistake(context)
+  if ('mistake' in releases) return unanswered(context, releases.mistake, pins)
+  const target = targetOf(releases, wanted)
+  const { tag } = target
+  const { say } = context
+  say(headLines(target).join('\n'))
+  say(newsLines(releases, target, oldestOf(pins)).join('\n'))
+  for (const pin of pins.filter(({ kind }) => kind === 'none'))
+    context.warn(
+      `${pin.path}:${pin.line} names ${terminalText(pin.ref, 80)}, which is no release: left as it is`,
+    )
+  const changes = changesTo(files, target)
+  const more = { version: VERSION, target: tag, pins, changed: changes.map(({ path }) => path) }
+  const answer = (written: boolean): Answer => {
+    const outputs = outputsOf(null, null, null)
+    return { code: 0, outputs, more: { ...more, written } }
+  }
+  if (changes.length === 0) {
+    say(nothingToMove(pins, tag))
+    return answer(false)
+  }
+  say(
+    [
+      '',
+      ...(await diffLines(changes, context.env, lookOf(context.out, context.env.NO_COLOR !== undefined))),
+    ].join('\n'),
+  )
+  const isWanted = await isAgreed(context, changes.length)
+  if (isWanted === null) return interrupted()
+  if (!isWanted) {
+    say(`\nNothing was written: ralph upgrade ${tag} --yes writes it.`)
+    return answer(false)
+  }
+  await writeAll(top, Object.fromEntries(changes.map(({ path, text }) => [path, text])))
+  say(writtenLines(changes).join('\n'))
+  return answer(true)
+}
+
+function wantedTag({ given }: Context): string | null {
+  const [word, ...more] = given?.words ?? []
+  if (word === undefined) return null
+  const tag = `v${word.replace(/^v/, '')}`
+  if (more.length === 0 && /^v\d+\.\d+\.\d+$/.test(tag)) return tag
+  const found = `"${terminalText([word, ...more].join(' '), 80)}"`
+  const fix = 'ralph upgrade takes the newest, ralph upgrade 1.2.3 that one'
+  throw new UserError({ path: 'ralph upgrade', found, expected: 'one version, such as 1.2.3', fix })
+}
+
+/** What cannot be read as YAML or JSON is named, and left. */
+async function filesWithPins({ warn }: Context, top: string): Promise<File[]> {
+  const folder = join(top, WORKFLOWS)
+  const all = (await isFolder(folder)) ? await namesIn(folder) : []
+  const names = all.filter((name) => /\.ya?ml$/.test(name)).sort()
+  const paths = [...names.map((name) => `${WORKFLOWS}/${name}`), 'package.json']
+  const files = await Promise.all(
+    paths.map(async (path) => {
+      const text = await textOf(top, path)
+      if (text === null || !text.includes(path === 'package.json' ? PACKAGE : ACTION)) return []
+      const pinned = path === 'package.json' ? packagePins(text) : actionPins(text)
+      if (pinned !== null) return pinned.pins.length === 0 ? [] : [{ path, text, pinned }]
+      warn(`${path} cannot be read: left as it is`)
+      return []
+    }),
+  )
+  return files.flat()
+}
+
+type Releases = readonly Release[]
+
+async function releasesOrMistake({ env, warn }: Context): Promise<Releases | { mistake: Mistake }> {
+  const server = env.GITHUB_SERVER_URL?.replace(/\/+$/, '') || 'https://github.com'
+  const api = env.GITHUB_API_URL?.replace(/\/+$/, '') || 'https://api.github.com'
+  const [owner = '', repo = ''] = ACTION.split('/')
+  const token = await tokenFor(server, env)
+  const place = { owner, repo, server, api, defaultBranch: 'main' }
+  const page = `${server}/${ACTION}/releases`
+  const path = `the releases of ${ACTION}`
+  try {
+    const releases = await releasesOf(connect(place, token, warn))
+    if (releases.length > 0) return releases
+    const expected = 'a release vX.Y.Z'
+    return { mistake: { path, found: `none at ${page}`, expected, fix: 'wait for the first one' } }
+  } catch (error) {
+    const status = statusOf(error)
+    const found =
+      status === null || status >= 500 ? unreachable(api, error) : `${status}: ${saidByGitHub(error)}`
+    const fix =
+      limitedUntil(error, Date.now()) !== null || token === null
+        ? 'see that there is a network; with a token, by GH_TOKEN or `gh auth login`, GitHub answers more often'
+        : 'see that there is a network, and that the token (GH_TOKEN, or of `gh auth login`) is valid'
+    return {
+      mistake: { path, found, expected: 'what is released', fix: `${fix}; people find it at ${page}` },
+    }
+  }
+}
+
+function unreachable(api: string, error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  return `no answer of ${api} (${terminalText(messageOf(cause), 200)})`
+}
+
+function unanswered({ redact }: Context, mistake: Mistake, pins: readonly unknown[]): Answer {
+  tell(process.stderr, `error: ${redact(sayMistake(mistake))}\nNothing was changed.`)
+  return {
+    code: 1,
+    outputs: outputsOf(null, null, null),
+    more: { version: VERSION, pins, errors: [mistake] },
+  }
+}
+
+function targetOf(releases: Releases, wanted: string | null): Release {
+  const target = wanted === null ? releases[0] : releases.find(({ tag }) => tag === wanted)
+  if (target !== undefined) return target
+  const newest = releases.slice(0, 5).map(({ tag }) => tag)
+  const found = `${wanted}, which is no release`
+  const fix = `ralph upgrade ${newest[0]}`
+  throw new UserError({ path: 'ralph upgrade', found, expected: `one of ${newest.join(', ')}`, fix })
+}
+
+/** The oldest version that a pin names; where none says it, that of this program. */
+function oldestOf(pins: readonly Pin[]): string {
+  const tags = pins.flatMap(({ tag }) => (tag === null ? [] : [tag]))
+  return tags.sort((a, b) => (isNewer(a, b) ? 1 : -1))[0] ?? `v${VERSION}`
+}
+
+function headLines({ tag, publishedAt }: Release): string[] {
+  const own = isNewer(tag, VERSION)
+    ? `npx ${PACKAGE}@${tag.slice(1)} starts the new one`
+    : 'no older than that'
+  return [`${tag} of ${publishedAt.slice(0, 10)}. This program is ${VERSION}: ${own}.`]
+}
+
+function newsLines(releases: Releases, target: Release, since: string): string[] {
+  const between = releases.filter(({ tag }) => isNewer(tag, since) && !isNewer(tag, target.tag))
+  if (between.length === 0) return []
+  return [
+    '',
+    `What changes since ${since}:`,
+    ...between.flatMap(({ tag, notes, publishedAt }) => {
+      const lines = notes.split(/\r?\n/).map((line) => terminalText(line, 300))
+      const shown = lines.filter((line) => line.trim() !== '').slice(0, MOST_LINES)
+      return ['', `${tag} (${publishedAt.slice(0, 10)})`, ...shown.map((line) => `  ${line}`)]
+    }),
+  ]
+}
+
+function changesTo(files: readonly File[], target: Release): Change[] {
+  return files.flatMap(({ path, text: before, pinned }) => {
+    const text = pinned.movedTo(target)
+    return text === before ? [] : [{ path, text, before, kind: 'completed' as const }]
+  })
+}
+
+function nothingToMove(pins: readonly Pin[], tag: string): string {
+  if (pins.length === 0)
+    return `\nNothing here names ${ACTION} or ${PACKAGE}: npx ${PACKAGE}@${tag.slice(1)} init begins.`
+  if (pins.every(({ kind }) => kind === 'none')) return '\nNothing to move.'
+  const follows = pins.some(({ kind }) => kind === 'major')
+  return `\nNothing to move: ${tag} is named here${follows ? ', or its major version, which follows by itself' : ''}.`
+}
+
+/** Null where the person has left; without a terminal nobody is asked, and nothing is written. */
+async function isAgreed(context: Context, count: number): Promise<boolean | null> {
+  if (context.flags.yes === true) return true
+  const ask = context.json ? null : asking(context)
+  if (ask === null) return false
+  try {
+    return await ask.yes(`Write ${count === 1 ? 'this file' : `these ${many(count, 'file')}`}?`, true)
+  } catch (error) {
+    if (error instanceof Cancelled) return null
+    throw error
+  }
+}
+
+function writtenLines(changes: readonly Change[]): string[] {
+  const paths = changes.map(({ path }) => path)
+  const lock = paths.includes('package.json')
+    ? ['Install once more, so that the lockfile follows: npm install (or pnpm, yarn, bun).']
+    : []
+  return [
+    '',
+    `Written: ${paths.join(', ')}`,
+    ...lock,
+    `git add ${paths.join(' ')} && git commit -m "ci: Ralph"`,
+  ]
+}

@@ -1,0 +1,27 @@
+// The releases of a repository, with the commit that each tag names.
+import { isNewer } from '../model/version.ts'
+import { type GitHub, ONCE } from './client.ts'
+
+export type Release = {
+  /** `v1.2.3`. */
+  tag: string
+  commit: string
+  /** Markdown of whoever released it. */
+  notes: string
+  publishedAt: string
+}
+
+/** Those that are called `vX.Y.Z`, the newest first; of more than a hundred the last ones. A failed request is not repeated. */
+export async function releasesOf({ api, at }: GitHub): Promise<Release[]> {
+  const page = { ...at, per_page: 100, ...ONCE }
+  const { data: releases } = await api.rest.repos.listReleases(page)
+  const { data: tags } = await api.rest.repos.listTags(page)
+  const commits = new Map(tags.map(({ name, commit }) => [name, commit.sha]))
+  return releases
+    .filter(({ draft, prerelease, tag_name: tag }) => !draft && !prerelease && /^v\d+\.\d+\.\d+$/.test(tag))
+    .flatMap(({ tag_name: tag, body, published_at: publishedAt }) => {
+      const commit = commits.get(tag)
+      return commit === undefined ? [] : [{ tag, commit, notes: body ?? '', publishedAt: publishedAt ?? '' }]
+    })
+    .sort((a, b) => (isNewer(a.tag, b.tag) ? -1 : 1))
+}
