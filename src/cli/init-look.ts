@@ -84,23 +84,43 @@ export async function look(
   const [agents, baseBranch, older] = await Promise.all([
     agentsHere(env),
     isRepository ? baseOf(top, env) : null,
-    olderGates(tree),
+    olderAnswers(tree, env),
   ])
   const project = detect(workingDirectory === '.' ? tree : openTree(join(top, workingDirectory)))
   const isEmpty = tree.paths.every((path) => NO_CODE.test(path))
-  return { project, isEmpty, ...agents, baseBranch, olderGates: older }
+  return { project, isEmpty, ...agents, baseBranch, ...older }
 }
 
 /** What documents and configurations of other tools name as gates. A person sees them in the diff before any of them runs. */
-async function olderGates(tree: Tree): Promise<Found['olderGates']> {
-  const { documentsAmong, readDocuments } = await import('../documents/index.ts')
+async function olderAnswers(
+  tree: Tree,
+  env: Environment,
+): Promise<Pick<Found, 'olderGates' | 'olderSettings' | 'olderNotes'>> {
+  const { documentsAmong, proposedSettings, readDocuments } = await import('../documents/index.ts')
   const gates: Record<string, { run: string; path: string }> = {}
+  const settings: Record<string, { value: unknown; path: string }> = {}
+  const notes: string[] = []
   for (const path of documentsAmong(tree.paths).slice(0, MOST_DOCUMENTS)) {
-    const read = readDocuments([{ path, text: tree.text(path) }])
+    const file = { path, text: tree.text(path) }
+    const read = readDocuments([file])
     for (const [name, run] of Object.entries(read.ok ? read.documents.gates : {}))
       if (isGate(name, run)) gates[name] ??= { run, path }
+    const proposed = proposedSettings(file)
+    for (const [key, value] of Object.entries(proposed.settings)) {
+      if (isSetting(key, value, env)) settings[key] ??= { value, path }
+      else notes.push(`${path}: ${key} holds what is no value here`)
+    }
+    if (proposed.unread.length > 0)
+      notes.push(`${path}: not read, with what stands in its place: ${proposed.unread.join('; ')}`)
   }
-  return gates
+  return { olderGates: gates, olderSettings: settings, olderNotes: notes }
+}
+
+/** Alone in a configuration it would be read; an expression or a variable would mean something else there. */
+function isSetting(key: string, value: unknown, env: Environment): boolean {
+  const text = JSON.stringify({ [key]: value })
+  if (/\$\{/.test(text)) return false
+  return readSettings({ file: { path: 'ralph.config.json', text }, env, surface: 'cli' }).ok
 }
 
 /** An expression would be read by the workflow, a variable by the configuration: neither was meant. */

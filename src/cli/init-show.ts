@@ -9,6 +9,7 @@ import type { Found, Settled } from '../init/answers.ts'
 import { type Change, keysOf, UNPINNED, yamlOf } from '../init/files.ts'
 import { plainLines } from '../model/text.ts'
 import { terminalText } from '../report/escape.ts'
+import { kebab } from '../settings/setting.ts'
 import { diffColours, type Look, paint } from '../terminal/line.ts'
 import { wrap } from '../terminal/width.ts'
 import { summaryLines } from './init-summary.ts'
@@ -43,7 +44,7 @@ const NOISE = /^(?:index |new file mode |--- |\+\+\+ |@@ -0,0)/
 
 /** What was found, a line each; `chosen` is the agent that a flag or a file names already. */
 export function foundLines(
-  { project, isEmpty, agent, here, olderGates, baseBranch }: Found,
+  { project, isEmpty, agent, here, olderGates, olderSettings, olderNotes, baseBranch }: Found,
   chosen: string | null,
   look: Look,
 ): string[] {
@@ -60,6 +61,10 @@ export function foundLines(
       name in olderGates ? [] : [[`gate ${name}`, run]],
     ),
     ...Object.entries(olderGates).map(([name, { run, path }]) => [`gate ${name}`, `${run} (${path})`]),
+    ...Object.entries(olderSettings).map(([key, { value, path }]) => [
+      kebab(key),
+      `${valueText(value)} (${path})`,
+    ]),
     ['agent', `${name}${here.includes(name) ? version : elsewhere}`],
     ['base branch', baseBranch ?? ''],
   ]
@@ -72,8 +77,13 @@ export function foundLines(
   return [
     paint('Found:', ['bold'], look),
     ...lines,
-    ...project.notes.flatMap((note) => fitted(`note: ${note}`, look)),
+    ...[...project.notes, ...olderNotes].flatMap((note) => fitted(`note: ${terminalText(note)}`, look)),
   ]
+}
+
+/** As a line of YAML would have it, near enough for people. */
+function valueText(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
 /** In lines as wide as the terminal; one line where it is none. */

@@ -55,7 +55,8 @@ async function written(context: Context): Promise<Answer> {
   const seen = await look({ top, isRepository, tree, workingDirectory }, env)
   const standing = standingIn(top, env)
   const flagged = personGives(context)
-  const { agent: known } = { ...standing.config, ...flagged }
+  const older = seen.olderSettings.agent === undefined ? {} : { agent: seen.olderSettings.agent.value }
+  const { agent: known }: Written = { ...older, ...standing.config, ...flagged }
   say(foundLines(seen, known === undefined ? null : String(known), shown))
   const pin = pinOf(flags) ?? (await releasedCommit(top, env))
   const first = { context, top, tree, found: seen, standing, pin, texts: await templates() }

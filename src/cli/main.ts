@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { Command, CommanderError, Help, Option } from 'commander'
 import { commandsOn, type Listed } from '../loop/command-table.ts'
 import { VERSION } from '../model/version.ts'
@@ -8,13 +9,16 @@ import { UserError } from '../system/errors.ts'
 import { leave } from '../system/leave.ts'
 import { nearest } from '../system/nearest.ts'
 import { CLI_COMMANDS, type CliCommand, HELP_GROUPS, isTold } from './commands.ts'
-import { answer, contextOf, type Flags, refuseTwoFeatures } from './context.ts'
+import { answer, contextOf, type Flags, refuseTwoFeatures, tell } from './context.ts'
+import { olderLine } from './older-lines.ts'
 
 // A reader that has seen enough (`| head`) is no error of ours.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
 const COMMANDS = commandsOn('cli')
-const argv = process.argv.slice(2)
+const typed = process.argv.slice(2)
+const older = olderLine(typed, (path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+const argv = older !== null && 'argv' in older ? older.argv : typed
 const work = () => import(/* webpackChunkName: "work" */ '../work.ts')
 /** `run`, or `help run`: no other command needs its flags, and what is behind them takes longest to load. */
 const called = argv.filter((word) => !word.startsWith('-')).slice(0, 2)
@@ -132,6 +136,8 @@ function flagsOf(command: Command): Flags {
 }
 
 try {
+  if (older !== null && 'mistake' in older) throw new UserError(older.mistake)
+  for (const note of older?.notes ?? []) tell(process.stderr, note)
   const [first, second] = argv
   if (first === 'help' && second !== undefined && program.commands.every((one) => !isNamed(one, second))) {
     const names = COMMANDS.map(({ name }) => name)
@@ -139,7 +145,7 @@ try {
     const meant = near === null ? '' : `\n(Did you mean ${near}?)`
     program.error(`error: unknown command '${second}'${meant}`, { code: 'commander.unknownCommand' })
   }
-  await program.parseAsync(argv.length === 0 ? [...process.argv, '--help'] : process.argv)
+  await program.parseAsync(argv.length === 0 ? ['--help'] : argv, { from: 'user' })
 } catch (error) {
   process.exitCode = await failed(error)
 }
@@ -149,6 +155,10 @@ await leave()
 
 /** Wrong usage is bad input: exit 64, with the JSON line where it was asked for. */
 async function failed(error: unknown): Promise<number> {
+  if (error instanceof UserError)
+    return answer(contextOf('help', { json: argv.includes('--json') }, undefined), () =>
+      Promise.reject(error),
+    )
   const code = error instanceof CommanderError ? error.code : ''
   if (code === 'commander.helpDisplayed' || code === 'commander.version' || code === 'commander.help')
     return 0

@@ -2,6 +2,7 @@
 // for Markdown, YAML and TOML. What is light (`render.ts`, `merge.ts`, `size.ts`) can be had without them.
 export { documentsAmong } from './formats.ts'
 export { mergePlanned } from './merge.ts'
+export { proposedSettings } from './proposed-settings.ts'
 export { readDocuments } from './read.ts'
 export { renderPrdMarkdown } from './render.ts'
 export { sizeRemarks } from './size.ts'

@@ -1,6 +1,7 @@
 // What is written into the configuration and the workflow: what a person gave, else what stands there already, else what was found.
 import { findAgent } from '../agents/registry.ts'
 import { mapTexts } from '../model/text.ts'
+import { isEverywhere } from '../settings/setting.ts'
 import { settingRows } from '../settings/table.ts'
 import type { Detected } from './detect.ts'
 import type { Gates } from './project.ts'
@@ -25,6 +26,10 @@ export type Found = {
   here: readonly string[]
   /** Gates that documents and older configurations name, with the file. */
   olderGates: Readonly<Record<string, { run: string; path: string }>>
+  /** Other settings that they name, by key, with the file. */
+  olderSettings: Readonly<Record<string, { value: unknown; path: string }>>
+  /** What of those files holds nothing here, for people. */
+  olderNotes: readonly string[]
   /** The branch that the work starts from, where Ralph would not find it by itself. */
   baseBranch: string | null
 }
@@ -39,6 +44,9 @@ const OF_JOBS = ['iterationsPerJob', 'isolation']
 const numeric = new Set(
   settingRows.filter(({ kind }) => kind === 'integer' || kind === 'money').map(({ key }) => key),
 )
+
+const fileOnly = new Set(settingRows.filter((row) => !isEverywhere(row)).map(({ key }) => key))
+const isFileOnly = (key: string) => fileOnly.has(key)
 
 const MAX_ITERATIONS = 50
 const MAX_COST_USD = 20
@@ -60,12 +68,13 @@ export function settle({ person: { gate, ...person }, config }: Given, found: Fo
     added.map(withEscapes),
   )
   const isSeparate = inputs.isolation === 'separate-job'
-  const isInput = (key: string) => SHOWN.includes(key) || key in person
+  const isNamed = (key: string) => key in person || key in found.olderSettings
+  const isInput = (key: string) =>
+    SHOWN.includes(key) || (isNamed(key) && !(key in found.olderSettings && isFileOnly(key)))
   // Where the agent is on the machine, a run there takes it as it is.
   const isOfJobs = (key: string) =>
     OF_JOBS.includes(key) || (key === 'agentVersion' && found.here.includes(String(inputs.agent)))
-  const isInFile = (key: string) =>
-    key in config || (!isOfJobs(key) && (SHOWN.includes(key) || key in person))
+  const isInFile = (key: string) => key in config || (!isOfJobs(key) && (SHOWN.includes(key) || isNamed(key)))
   return {
     config: chosen(inFile, (key) => isInFile(key) || (isSeparate && isInput(key))),
     // The action's own default needs no line.
@@ -92,8 +101,12 @@ function withGates(written: Written, added: readonly string[]): Written {
 }
 
 /** What is proposed beside what is given. */
-function proposals({ project, isEmpty, agent, olderGates, baseBranch }: Found, given: Written): Written {
-  const name = String(given.agent ?? agent.name)
+function proposals(
+  { project, isEmpty, agent, olderGates, olderSettings, baseBranch }: Found,
+  given: Written,
+): Written {
+  const others = Object.fromEntries(Object.entries(olderSettings).map(([key, { value }]) => [key, value]))
+  const name = String(given.agent ?? others.agent ?? agent.name)
   const vendor = findAgent(name)
   const older = Object.entries(olderGates).map(([gate, { run }]) => [gate, run])
   const gates: Gates = { ...project.gates, ...Object.fromEntries(older) }
@@ -114,6 +127,7 @@ function proposals({ project, isEmpty, agent, olderGates, baseBranch }: Found, g
     maxIterations: MAX_ITERATIONS,
     maxCostUsd: vendor?.reports === 'cost' && !isLimited ? MAX_COST_USD : null,
     baseBranch,
+    ...others,
   })
 }
 

@@ -176,7 +176,7 @@ function remarks(root: Raw, stories: readonly Raw[], version: number): string[] 
   )
   say(
     isGiven(config.maxIterations) || isGiven(config.stuckThreshold),
-    'config.maxIterations and config.stuckThreshold are not read here: set max-iterations and max-attempts in the workflow.',
+    'config.maxIterations and config.stuckThreshold hold nothing here: `ralph init` proposes them as max-iterations and max-attempts for the workflow.',
   )
   return notes
 }

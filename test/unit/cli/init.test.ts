@@ -139,6 +139,54 @@ test('gates of older configurations are proposed with where they stand, and what
   assert.deepEqual(parse(inputs.gates), { lint: 'npm run lint', test: 'npm run all', typecheck: 'tsc -p .' })
 })
 
+test('limits and settings of older configurations are proposed with where they stand, and every other key is mentioned', async () => {
+  await using at = await open({
+    ...NODE,
+    'ralph/prd.json': JSON.stringify({
+      project: 'x',
+      config: { maxIterations: 40, stuckThreshold: 4, qualityGates: { typecheck: 'npm run types' } },
+      userStories: [{ id: 'US-1', title: 'a', acceptanceCriteria: ['b'], priority: 1, passes: false }],
+    }),
+    '.ralphrc': [
+      'PROJECT_NAME="x"',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a shell's default
+      'MAX_CALLS_PER_HOUR="${MAX_CALLS_PER_HOUR:-80}"',
+      'CLAUDE_TIMEOUT_MINUTES=20',
+      'ALLOWED_TOOLS="Write,Bash(npm *)"',
+      'CB_NO_PROGRESS_THRESHOLD=4',
+      'CB_COOLDOWN_MINUTES=15',
+      'CB_AUTO_RESET=false',
+      'SESSION_CONTINUITY=true',
+      'SOMETHING_ELSE=1',
+      '',
+    ].join('\n'),
+  })
+  const { code, out, err } = at.init('--yes')
+  assert.equal(code, 0, err)
+  for (const line of [
+    /max-iterations +40 \(ralph\/prd\.json\)/,
+    /max-attempts +4 \(ralph\/prd\.json\)/,
+    /gate typecheck +npm run types \(ralph\/prd\.json\)/,
+    /calls-per-hour +80 \(\.ralphrc\)/,
+    /breaker +\{"noProgress":4,"coolDown":"15m"\} \(\.ralphrc\)/,
+    /CB_AUTO_RESET: a breaker lets a trial through after breaker\.coolDown/,
+    /SESSION_CONTINUITY: every session here is a fresh one/,
+    /SOMETHING_ELSE/,
+  ])
+    assert.match(out, line)
+  const config = parse(await at.read('ralph.config.yml'))
+  assert.deepEqual(
+    [config.maxIterations, config.maxAttempts, config.callsPerHour, config.iterationTimeout],
+    [40, 4, 80, '20m'],
+  )
+  assert.deepEqual(config.agentArgs, ['--allowedTools', 'Write,Bash(npm *)'])
+  assert.deepEqual(config.breaker, { noProgress: 4, coolDown: '15m' })
+  const workflow = await at.read('.github/workflows/ralph.yml')
+  assert.match(workflow, /^ +max-attempts: 4$/m)
+  assert.match(workflow, /^ +calls-per-hour: 80$/m)
+  assert.doesNotMatch(workflow, /breaker/)
+})
+
 test('an empty folder becomes a repository; a grown one without a known test asks for a gate', async () => {
   await using empty = await open({ 'README.md': '# later\n' })
   const { code, out } = empty.init('--yes')

@@ -29,6 +29,8 @@ const NOTHING: Found = {
   agent: { name: 'claude', version: null },
   here: [],
   olderGates: {},
+  olderSettings: {},
+  olderNotes: [],
   baseBranch: null,
 }
 
