@@ -3,7 +3,7 @@
 import { annotationsFrom, shownAnnotations } from '../gates/annotations.ts'
 import { resolver } from '../gates/resolver.ts'
 import type { Git } from '../git/git.ts'
-import type { Annotation, GateResult } from '../model/gate.ts'
+import { type Annotation, isRed } from '../model/gate.ts'
 import type { State } from '../model/state.ts'
 
 /** By story id, in files that the story's rejected work holds, or the branch where none is kept; those of its change first. */
@@ -33,8 +33,4 @@ export async function foundPlaces(
     found[id] = shownAnnotations(there, (path) => changed.has(path))
   }
   return found
-}
-
-function isRed({ ok, advisory }: GateResult): boolean {
-  return !ok && !advisory
 }

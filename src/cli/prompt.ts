@@ -2,13 +2,13 @@
 import { type Prompt, promptOf } from '../agents/prompts.ts'
 import { promptSources } from '../app/agents.ts'
 import { limitsOf } from '../app/limits.ts'
-import { bytes } from '../loop/prompt-text.ts'
 import { type Part, textOf } from '../loop/template.ts'
 import { boundOf } from '../loop/variables.ts'
 import type { Story } from '../model/feature.ts'
 import type { State } from '../model/state.ts'
 import { idList, nearestId } from '../prd/known-ids.ts'
 import { UserError } from '../system/errors.ts'
+import { utf8Bytes } from '../system/excerpt.ts'
 
 import { type Answer, answerOf, type Context, tell } from './context.ts'
 import { type LocalRun, openFeature, stepOfRun } from './local.ts'
@@ -29,7 +29,7 @@ export async function prompt(context: Context): Promise<Answer> {
   if (!context.json) tell(process.stdout, text.replace(/\n$/, ''))
   for (const line of table(made, sizes)) tell(process.stderr, line)
   const { template } = made
-  return answerOf(state, { storyId: story.id, template, bytes: bytes(text), parts: sizes, prompt: text })
+  return answerOf(state, { storyId: story.id, template, bytes: utf8Bytes(text), parts: sizes, prompt: text })
 }
 
 /** The story that was named, if any. */
@@ -64,7 +64,7 @@ type Size = { name: Part['name']; bytes: number; bound: number | null }
 /** By name, in the order in which they first come. */
 function sizesOf(parts: readonly Part[]): Size[] {
   const sizes = new Map<Part['name'], number>()
-  for (const { name, text } of parts) sizes.set(name, (sizes.get(name) ?? 0) + bytes(text))
+  for (const { name, text } of parts) sizes.set(name, (sizes.get(name) ?? 0) + utf8Bytes(text))
   return [...sizes].map(([name, size]) => ({ name, bytes: size, bound: boundOf(name) }))
 }
 

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { CANCELLED } from '../model/gate.ts'
-import { settledLines } from '../system/excerpt.ts'
+import { cleanLines } from '../system/excerpt.ts'
 import { clearWay } from '../system/files.ts'
 import { cutAgain } from '../system/output.ts'
 import type { Exit } from '../system/process.ts'
@@ -26,9 +26,7 @@ export const UNTIL_HEARD = `exec >&- 2>&-; { sleep 0.25; kill -KILL "$passes"; }
 
 /** As it may leave this process. */
 export function cleaned(output: string, redactor: Redactor): string {
-  // A control sequence in the middle of a key would hide it from the redactor.
-  const plain = settledLines(output).join('\n')
-  return cutAgain(redactor.redact(plain), LOG_BYTES)
+  return cutAgain(cleanLines(output, redactor.redact), LOG_BYTES)
 }
 
 /** Where logs are kept: a folder below `top`, which is ours. */

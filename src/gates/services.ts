@@ -1,6 +1,6 @@
 // Services: started in their order, each when the one before it is ready, and ended with everything that they left.
 import { setTimeout as delay } from 'node:timers/promises'
-import type { GateResult } from '../model/gate.ts'
+import { type GateResult, isRed } from '../model/gate.ts'
 import { OUTPUT_BYTES } from '../model/gate-output.ts'
 import type { GateRun } from '../model/ports.ts'
 import { CANNOT_START, isFor, NOT_READY, readyWords, type Service, TAKEN } from '../model/service.ts'
@@ -296,10 +296,6 @@ function told(
     ...results.map((one) => (one === gate ? { ...gate, output } : one)),
     ...reds.map((one) => ({ ...one, output: pointer })),
   ]
-}
-
-function isRed({ ok, advisory }: GateResult): boolean {
-  return !ok && !advisory
 }
 
 function late({ ready, readyTimeoutMs }: Service, why: string | null, hasLeft = false): string | null {

@@ -4,6 +4,7 @@ import * as z from 'zod/mini'
 import { Session } from '../model/attempt.ts'
 import type { Verdict } from '../model/event.ts'
 import { Annotation, GateResult, Screenshot } from '../model/gate.ts'
+import { OUTPUT_BYTES } from '../model/gate-output.ts'
 import type { Proposal } from '../model/plan.ts'
 import { cut, oneLine } from '../model/text.ts'
 import { Usage } from '../model/usage.ts'
@@ -22,6 +23,7 @@ const REMARKS = 20
 const TEXT = 2000
 const TEXTS: Readonly<Record<string, number>> = {
   output: 2 * LIMIT_BYTES,
+  detail: OUTPUT_BYTES.stored,
   words: MOST_WORDS,
   // Each may be a row of the ledger for good.
   agent: 100,
@@ -158,7 +160,7 @@ export function writeHandover(value: FromClaim | FromWork | FromGate): string {
 }
 
 /** Bytes of a gate's output, at first. */
-const LARGEST = 16 * 1024
+const LARGEST = OUTPUT_BYTES.stored
 
 /**
  * Gate output is cut, the longest first, and what else is told of gates with it, until everything fits into one variable.

@@ -12,7 +12,7 @@ import { isFor } from '../model/service.ts'
 import { mapTexts } from '../model/text.ts'
 import { emptyUsage } from '../model/usage.ts'
 import { messageOf } from '../system/errors.ts'
-import { settledLines } from '../system/excerpt.ts'
+import { cleanLines } from '../system/excerpt.ts'
 import { isTooLong } from '../system/files.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
 import type { FromGate, FromWork, Planned } from './handover.ts'
@@ -66,7 +66,7 @@ export function replayed(
         status: why === null ? session.status : 'failed',
         message: why === null ? said.message : clean(why),
         learnings: said.learnings.slice(0, MOST_LEARNINGS),
-        ...(detail === undefined ? {} : { detail: redact(settledLines(detail).join('\n')) }),
+        ...(detail === undefined ? {} : { detail: cleanLines(detail, redact) }),
         ...(circuits === undefined ? {} : { circuits: circuitsOf(steps, circuits) }),
         // Nobody but the job of the agent would confirm that nothing had to be done: an empty diff passes no story here.
         hints: { ...said.hints, done: false },
@@ -114,7 +114,7 @@ export function answered(
   const cleaned = ({ screenshots: _, output, ...result }: GateResult, advisory: boolean): GateResult => ({
     ...mapTexts(result, clean),
     advisory,
-    output: redact(settledLines(output).join('\n')),
+    output: cleanLines(output, redact),
   })
   let commit = ''
   const again = given.gates.filter((one) => one.asItWas === true)

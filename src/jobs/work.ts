@@ -4,6 +4,7 @@ import { writeCommit } from '../branch/commits.ts'
 import { RALPH } from '../git/process.ts'
 import { sessionOf } from '../loop/change.ts'
 import { loop } from '../loop/loop.ts'
+import { isRed } from '../model/gate.ts'
 import { openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { AgentPort, GatesPort, Ports } from '../model/ports.ts'
@@ -95,7 +96,7 @@ export async function runGate({ state, limits, ports, workspace, nonce, settle }
   const results: FromGate = { nonce, code: null, gates: [] }
   const gates = recordedGates(ports.gates, workspace, results)
   await loop(state, limits, { ...ports, gates }, stepsOf('gate')).finally(settle)
-  const red = results.gates.filter((gate) => !gate.ok && !gate.advisory).map((gate) => gate.name)
+  const red = results.gates.filter(isRed).map((gate) => gate.name)
   const read = (blob: string) => workspace.store.readScreenshot(blob)
   return {
     handover: writeHandover(await withPictures(fitGates(results), results.gates, read)),

@@ -161,7 +161,7 @@ export function isJudged({ candidate, gates }: AttemptIn<'gated'>, { weakenedTes
 }
 
 /** For the next attempt: what gates said with the tests as they were, and what they no longer check. */
-function weaker(gates: readonly GateResult[]): Seen {
+function weaker(gates: readonly GateResult[]): Partial<Failure> {
   const red = gates.find(({ asItWas, ok }) => asItWas === true && !ok)
   const lines = gateFindings(gates).map((line) => `- ${line}`)
   const ask = 'Keep what the tests expected, unless the acceptance criteria ask for another result.'
@@ -273,9 +273,13 @@ export function takeOver(state: State): State {
   }, state)
 }
 
-type Seen = Partial<Pick<Failure, 'detail' | 'gate'>>
-
-function fail(state: State, attempt: Open, kind: Failure['kind'], summary: string, seen: Seen = {}): State {
+function fail(
+  state: State,
+  attempt: Open,
+  kind: Failure['kind'],
+  summary: string,
+  seen: Partial<Failure> = {},
+): State {
   return withAttempt(state, rejectable(attempt, { kind, summary, detail: '', ...seen }))
 }
 

@@ -58,9 +58,10 @@ export function joined(state: State, event: EventOf<'joined'>, limits: Limits): 
     ...(state.splits === undefined ? {} : { splits: inPlan(state.splits, prd) }),
     ...(people === null ? {} : { pageEdited: people.page }),
   }
-  for (const { storyId, kept, failure, gates = [] } of takenBack) {
+  for (const taken of takenBack) {
+    const { storyId, kept, failure } = taken
     if (kept !== null) after = { ...after, kept: { ...after.kept, [storyId]: kept } }
-    after = revert(after, storyId, failure, gates, event.at, limits)
+    after = revert(after, storyId, taken, event.at, limits)
     if (failure.gate !== undefined) after = owing(after, storyId, failure.gate)
   }
   return after

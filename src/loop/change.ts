@@ -2,7 +2,7 @@
 
 import type { Attempt } from '../model/attempt.ts'
 import type { Prd, Story } from '../model/feature.ts'
-import { type GateResult, isService } from '../model/gate.ts'
+import { type GateResult, isRed, isService } from '../model/gate.ts'
 import type { Afterwards } from '../model/pipeline.ts'
 import type { Job, State, StoryRecord, TimelineEntry, Verification } from '../model/state.ts'
 import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
@@ -223,7 +223,7 @@ export function logged(state: State, entry: string): State {
 
 /** The first gate that failed and blocks. */
 export function redGate<T extends { ok: boolean; advisory: boolean }>(gates: readonly T[]): T | undefined {
-  return gates.find((gate) => !gate.ok && !gate.advisory)
+  return gates.find(isRed)
 }
 
 /** A service that did not come up, or fell: gates that are red may be so for that. */

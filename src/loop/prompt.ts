@@ -5,10 +5,11 @@ import { ownFiles } from '../model/paths.ts'
 import type { PlanTask } from '../model/plan.ts'
 import type { JudgeTask } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
-import { mapTexts, oneLine, plainLines } from '../model/text.ts'
+import { fenced, mapTexts, oneLine, plainLines } from '../model/text.ts'
 import { epicName } from '../prd/epics.ts'
 import { planFile } from '../prd/plan-file.ts'
 import { remaining } from '../prd/select.ts'
+import { utf8Bytes } from '../system/excerpt.ts'
 import {
   EXPECTATION,
   EXPECTATION_ANSWER,
@@ -24,7 +25,6 @@ import { contextParts } from './context-parts.ts'
 import { peopleNotes } from './notes.ts'
 import {
   bullets,
-  bytes,
   first,
   fitting,
   gateResultsText,
@@ -32,7 +32,6 @@ import {
   linesOf,
   newest,
   numbered,
-  quoted,
   quotedOutput,
   tail,
 } from './prompt-text.ts'
@@ -150,7 +149,7 @@ export function planParts(template: string | null, run: State, task: PlanTask, g
     storyId: split ?? '',
     stories: head([...whole, ...others].map((one) => storyText(one)).join('\n\n'), PLAN_STORIES_BYTES).trim(),
     failureSummary: oneLine(message, 1000),
-    brief: quoted(head(brief, VARIABLES.brief.bytes)),
+    brief: brief.trim() === '' ? '' : fenced(head(brief, VARIABLES.brief.bytes)),
     answer: PLAN_ANSWER,
   }
   return fill(templateOf('plan', template), 'plan', values)
@@ -211,7 +210,7 @@ function common(state: State, facts: PromptFacts, run: State) {
     date: /\d{4}-\d{2}-\d{2}/.exec(state.folder)?.[0] ?? '',
     iteration: String(state.prd.run.iterations + 1),
     // The two share the room of the gates.
-    gates: head(gates, VARIABLES.gates.bytes - bytes(services)),
+    gates: head(gates, VARIABLES.gates.bytes - utf8Bytes(services)),
     services,
     instructions: head(instructions, VARIABLES.instructions.bytes).trim(),
     about: linesOf(state.prd.description, VARIABLES.about.bytes),

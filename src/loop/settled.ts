@@ -1,10 +1,9 @@
 // What attempts come to: a story passes (only here, only for the candidate that was gated), is charged, blocked, given back, or is to
 // be worked again. Pure.
 
-import type { Attempt, Candidate, Failure } from '../model/attempt.ts'
-import type { EventOf } from '../model/event.ts'
+import type { Attempt, Candidate } from '../model/attempt.ts'
+import type { EventOf, TakenBack } from '../model/event.ts'
 import type { LastResult, Story } from '../model/feature.ts'
-import type { GateResult } from '../model/gate.ts'
 import { failureOutput } from '../model/gate-output.ts'
 import { isGated } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
@@ -98,15 +97,11 @@ function withKept(all: State['kept'], attempt: Attempt, kept: Kept | null): Stat
   return { ...all, [storyId]: setUp === undefined ? kept : { ...kept, setUp } }
 }
 
-/**
- * A story that had passed is to be worked again: one strike, and the reason for its next prompt. `gates`: those that `failure`
- * names one of; their places and pictures are looked for at the story.
- */
+/** A story that had passed is to be worked again: one strike, the reason for its next prompt, and the gates that show it. */
 export function revert(
   state: State,
   id: string,
-  failure: Failure,
-  gates: readonly GateResult[],
+  { failure, gates = [] }: Pick<TakenBack, 'failure' | 'gates'>,
   at: number,
   limits: Limits,
 ): State {

@@ -88,7 +88,7 @@ function resetStories(
   const kind = owed === undefined ? 'judge' : 'gates'
   const failure: Failure = { kind, summary: reason, detail, ...(seen === undefined ? {} : { gate: seen }) }
   return ids.reduce((after, id) => {
-    const reverted = revert(after, id, failure, gates, at, limits)
+    const reverted = revert(after, id, { failure, gates }, at, limits)
     return owed === undefined ? reverted : owing(reverted, id, owed)
   }, unverified(state))
 }

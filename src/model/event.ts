@@ -44,6 +44,7 @@ export type TakenBack = {
   kept: Kept | null
   /** Its `gate` is the one that the story broke, and has to make green. */
   failure: Failure
+  /** Where it names one of them: their places and pictures are looked for at the story. */
   gates?: readonly GateResult[]
 }
 

@@ -23,11 +23,11 @@ export const OUTPUT_BYTES = {
   fingerprint: 600,
 } as const
 
-/** What shows a failure: the name of the gate, '' where none does, and the text. */
-export type Seen = { of: string; output: string }
-
-/** `detail` stands before the output of the gate that the failure names among these results of its attempt. */
-export function failureOutput(failure: Failure | null, gates: readonly GateResult[]): Seen | null {
+/** What shows a failure, and of which gate it is, '' for none: behind `detail` the output of the one that the failure names. */
+export function failureOutput(
+  failure: Failure | null,
+  gates: readonly GateResult[],
+): { of: string; output: string } | null {
   const gate = gates.find(({ name }) => name === failure?.gate)
   const parts = [failure?.detail ?? '', gate?.output ?? ''].map((text) => text.trim())
   const output = parts.filter((part) => part !== '').join('\n\n')

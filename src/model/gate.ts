@@ -82,13 +82,14 @@ export function isService({ name }: Pick<GateResult, 'name'>): boolean {
   return name.startsWith('service ')
 }
 
+/** Red, and no advice. */
+export function isRed({ ok, advisory }: Pick<GateResult, 'ok' | 'advisory'>): boolean {
+  return !ok && !advisory
+}
+
 /** Red, and only reported: with the tests as they were an advisory gate counts, too. */
-export function isAdvice({
-  ok,
-  advisory,
-  asItWas,
-}: Pick<GateResult, 'ok' | 'advisory' | 'asItWas'>): boolean {
-  return !ok && advisory && asItWas !== true
+export function isAdvice(gate: Pick<GateResult, 'ok' | 'advisory' | 'asItWas'>): boolean {
+  return !gate.ok && gate.advisory && gate.asItWas !== true
 }
 
 /** What a gate took on the base, and counted when it last was green there or for a story; to compare with. */
@@ -110,7 +111,10 @@ export function remarksOf(gates: readonly GateResult[]): string[] {
 export function gateFindings(gates: readonly GateResult[]): string[] {
   const red = gates.filter(({ ok, asItWas }) => asItWas === true && !ok)
   return [
-    ...red.map(({ name, ended, output }) => `gate ${name}: red (${ended}): ${wordsOf(output)}`),
+    ...red.map(
+      ({ name, ended, output }) =>
+        `gate ${name}: red (${ended}): ${oneLine(tellingLines(output, 3).join('; '), 160)}`,
+    ),
     ...gates.flatMap(({ name, findings = [] }) => findings.map((one) => `gate ${name}: ${one}`)),
   ]
 }
@@ -118,10 +122,4 @@ export function gateFindings(gates: readonly GateResult[]): string[] {
 /** The name of a gate that runs with the tests as they were. */
 export function asItWasName(name: string): string {
   return `${name} (tests as they were)`
-}
-
-const LONGEST_WORDS = 160
-
-function wordsOf(output: string): string {
-  return oneLine(tellingLines(output, 3).join('; '), LONGEST_WORDS)
 }

@@ -102,6 +102,13 @@ export function cut(text: string, max: number): string {
     .replace(/[\u200b-\u200d\s]+$/, '')}…`
 }
 
+/** In a fence that nothing in the text closes. */
+export function fenced(text: string, language = ''): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}${language}\n${text}\n${fence}`
+}
+
 const LONGEST_SHOWN = 80
 
 /** A found value in at most 80 characters: strings quoted with everything invisible escaped, lists and objects by kind. */

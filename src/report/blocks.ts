@@ -73,7 +73,3 @@ export function fitted(
 export function characters(text: string): number {
   return text.length
 }
-
-export function utf8Bytes(text: string): number {
-  return new TextEncoder().encode(text).length
-}

@@ -1,5 +1,5 @@
 // Hostile text made fit for markdown, mermaid and terminals. Everything people or agents wrote passes through here.
-import { cut, oneLine, plainLines } from '../model/text.ts'
+import { cut, fenced, oneLine, plainLines } from '../model/text.ts'
 import { excerpt } from '../system/excerpt.ts'
 
 /** Zero width: parts what GitHub would act on (`@name`, `#1`, `http://`, `:tada:`) and is not seen. */
@@ -71,11 +71,11 @@ export function codeBlock(text: string, maxBytes: number): string {
   const clean = unmarked(plainLines(text))
     .replace(/`{33,}/g, '`'.repeat(32))
     .replace(/^\n+|\n+$/g, '')
-  const longest = Math.max(2, ...(clean.match(/`+/g) ?? []).map((run) => run.length))
-  const fence = '`'.repeat(longest + 1)
-  const room = Math.max(0, maxBytes - 2 * fence.length - 'text\n\n'.length)
-  return `${fence}text\n${excerpt(clean, room)}\n${fence}`
+  return fenced(excerpt(clean, Math.max(0, maxBytes - FENCES)), 'text')
 }
+
+/** The longest of both, with the word and the line ends. */
+const FENCES = 2 * 33 + 'text\n\n'.length
 
 /** Fit for a quoted node label: letters, digits and plain punctuation stay, the rest becomes mermaid's `#code;`. */
 export function mermaidText(text: string, max = 60): string {

@@ -1,7 +1,8 @@
 // The sticky comment and the job summary: how it stands, what to do next, and the rest for those who ask.
 import { typedOn } from '../loop/command-table.ts'
 import type { Story } from '../model/feature.ts'
-import { characters, fitted, folded, list, section, stacked, table, utf8Bytes } from './blocks.ts'
+import { utf8Bytes } from '../system/excerpt.ts'
+import { characters, fitted, folded, list, section, stacked, table } from './blocks.ts'
 import { code, codeBlock, markdownText, mermaidText } from './escape.ts'
 import { findingsBlock } from './findings.ts'
 import { STANDINGS } from './outcomes.ts'

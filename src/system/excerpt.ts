@@ -90,6 +90,11 @@ export function settledLines(output: string): string[] {
   })
 }
 
+/** Redacted as a terminal leaves it: a control sequence in the middle of a key would hide it. */
+export function cleanLines(output: string, redact: (text: string) => string): string {
+  return redact(settledLines(output).join('\n'))
+}
+
 /**
  * At most `bound` bytes (UTF-8) of `output`: the lines that tell most and what stands beside them, in their order.
  * Long lines are cut first; `[...]` stands for what was left out.
@@ -97,14 +102,14 @@ export function settledLines(output: string): string[] {
 export function excerpt(output: string, bound: number): string {
   const lines = settledLines(looked(output)).map((line) => line.trimEnd())
   const whole = lines.join('\n')
-  if (bytes(whole) <= bound) return whole
+  if (utf8Bytes(whole) <= bound) return whole
   if (bound < MARK.length) return ''
   const most = Math.min(LONGEST, Math.max(40, Math.floor(bound / 6)))
   const cut = whole
     .trim()
     .split('\n')
     .map((line) => shortened(line, most))
-  return telling(cut, bound, (line) => bytes(line) + 1, MARK.length + 1)
+  return telling(cut, bound, (line) => utf8Bytes(line) + 1, MARK.length + 1)
     .map((shown) => (typeof shown === 'number' ? MARK : shown))
     .join('\n')
 }
@@ -239,6 +244,6 @@ function withoutHalves(part: string): string {
 const HALVES = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
 
 const encoder = new TextEncoder()
-function bytes(text: string): number {
+export function utf8Bytes(text: string): number {
   return encoder.encode(text).length
 }

@@ -1,7 +1,7 @@
 // The report of a feature: one file that opens from disk, runs nothing, fetches nothing and needs nothing else.
 import { oneLine } from '../../model/text.ts'
 import { VERSION } from '../../model/version.ts'
-import { utf8Bytes } from '../blocks.ts'
+import { utf8Bytes } from '../../system/excerpt.ts'
 import { countWords, findingSentences } from '../findings.ts'
 import { STANDINGS } from '../outcomes.ts'
 import type { View } from '../view.ts'

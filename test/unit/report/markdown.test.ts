@@ -5,12 +5,13 @@ import { commandsOn } from '../../../src/loop/command-table.ts'
 import type { Outcome } from '../../../src/model/feature.ts'
 import type { State } from '../../../src/model/state.ts'
 import { newStory } from '../../../src/prd/schema.ts'
-import { fitted, utf8Bytes } from '../../../src/report/blocks.ts'
+import { fitted } from '../../../src/report/blocks.ts'
 import { link } from '../../../src/report/escape.ts'
 import { MOST_CHARACTERS, MOST_SUMMARY_BYTES } from '../../../src/report/markdown.ts'
 import { marker } from '../../../src/report/parts.ts'
 import { helpReply, nothingReply } from '../../../src/report/replies.ts'
 import type { Facts } from '../../../src/report/view.ts'
+import { utf8Bytes } from '../../../src/system/excerpt.ts'
 import {
   dependencyGraph,
   jobSummary,
