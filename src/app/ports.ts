@@ -173,6 +173,7 @@ export function gatesPort(options: GatesPortOptions, place?: GatePlace): GatesPo
   return createGates({
     ...shared,
     gates: settings.gates,
+    parallel: settings.gatesParallel,
     prepare: settings.prepare,
     lockfileChanged: repository.lockfileChanged,
     code: repository,

@@ -81,6 +81,8 @@ export type Repository = RepositoryPort & {
   files(commit: string): Promise<string[]>
   /** The lines of files that a change from one commit to another wrote. */
   changedLines(from: string, to: string): Promise<ReadonlyMap<string, number[]>>
+  /** Files that differ between two commits. */
+  changedPaths(from: string, to: string): Promise<string[]>
   /** From now on the tree is Ralph's own: of what is ignored, `renew` leaves only what is there now. */
   rememberIgnored(): Promise<void>
   /** Why a story's kept work could not be put on top of `commit`, or null; the work tree is left alone. */
@@ -225,6 +227,8 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     files: (commit) => pathsIn(objects, commit),
 
     changedLines: (from, to) => changedLinesBetween(objects, from, to),
+
+    changedPaths: async (from, to) => (await changesBetween(objects, from, to)).map(({ path }) => path),
 
     async lockfileChanged(from, to) {
       if (from === to) return false

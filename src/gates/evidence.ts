@@ -15,6 +15,8 @@ export type Code = {
   /** Its files, by path. */
   files(commit: string): Promise<readonly string[]>
   changedLines(from: string, to: string): Promise<ChangedLines>
+  /** Files that differ between two commits. */
+  changedPaths(from: string, to: string): Promise<readonly string[]>
 }
 
 export type EvidenceOptions = Where & { code: Code; redact(text: string): string }

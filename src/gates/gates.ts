@@ -2,13 +2,13 @@
 import { asItWasName, type Gate, type GateResult } from '../model/gate.ts'
 import { OUTPUT_BYTES } from '../model/gate-output.ts'
 import type { GateRun, GatesPort } from '../model/ports.ts'
-import { isFor } from '../model/service.ts'
 import { excerpt } from '../system/excerpt.ts'
-import type { OtherUser } from '../system/other-user.ts'
-import { type Exit, runUntrusted } from '../system/process.ts'
+import { type OtherUser, shared } from '../system/other-user.ts'
+import { type Exit, partOf, runUntrusted } from '../system/process.ts'
 import type { Redactor } from '../system/redact.ts'
 import { openScratch, type Scratch } from '../system/scratch.ts'
 import { type Code, type Ran, type Shown, stampsBefore, withEvidence } from './evidence.ts'
+import { changeOf, meantGates } from './meant.ts'
 import {
   CAPTURE_BYTES,
   cleaned,
@@ -20,9 +20,12 @@ import {
   writeLog,
 } from './output.ts'
 import type { Beside, Services } from './services.ts'
+import { sideBySide } from './side-by-side.ts'
 
 export type GatesOptions = {
   gates: readonly Gate[]
+  /** How many of them run at the same time. */
+  parallel: number
   prepare: string | null
   /** True when a lockfile differs between the two commits. */
   lockfileChanged(from: string, to: string): Promise<boolean>
@@ -60,8 +63,8 @@ export type AfterGates = (
   as: OtherUser | null,
 ) => Promise<readonly GateResult[]>
 
-/** As whom a gate runs, and with what environment. */
-type Where = { as: OtherUser | null; env: Readonly<Record<string, string>> }
+/** As whom a gate runs, with what environment, and by which mark what it leaves running is found. */
+type Where = { as: OtherUser | null; env: Readonly<Record<string, string>>; mark?: string }
 
 const PIPED = `${INTO_ONE_PIPE}; exec bash ${SHELL.join(' ')} "$1"`
 /** Where everything ends with the first process, who passes on is given the time to. */
@@ -79,7 +82,11 @@ export function createGates(options: GatesOptions): GatesPort {
 
   const newPlace = () => openScratch(user, options.mark === undefined ? {} : { mark: options.mark })
 
-  async function once(gate: Gate, signal: AbortSignal, { as, env }: Where): Promise<Ran & { exit: Exit }> {
+  async function once(
+    gate: Gate,
+    signal: AbortSignal,
+    { as, env, mark = options.mark }: Where,
+  ): Promise<Ran & { exit: Exit }> {
     const { exit, output, ms } = await runUntrusted({
       file: 'bash',
       args: [...SHELL, as?.isNarrow === true ? PIPED_INSIDE : PIPED, 'bash', gate.run],
@@ -88,7 +95,7 @@ export function createGates(options: GatesOptions): GatesPort {
       timeoutMs: gate.timeoutMs,
       signal,
       captureBytes: CAPTURE_BYTES,
-      ...(options.mark === undefined ? {} : { mark: options.mark }),
+      ...(mark === undefined ? {} : { mark }),
       as,
     })
     const ok = exit.kind === 'exit' && exit.code === 0
@@ -150,18 +157,27 @@ export function createGates(options: GatesOptions): GatesPort {
     beside: Beside,
     { env }: Scratch,
   ): Promise<GateResult[]> {
-    const where = { as: beside.user, env: env(options.env) }
-    const results: GateResult[] = []
-    const goesOn = () =>
-      !signal.aborted &&
-      beside.isUp() &&
-      results.every(({ ok, advisory }) => ok || (advisory && run.asItWas !== true))
-    const isMeant = ({ name, when }: Gate) =>
-      run.only?.includes(name) ?? (isFor(when, run.tags) || run.also?.includes(name) === true)
-    for (const gate of options.gates.filter(isMeant))
-      if (goesOn()) results.push(await gateOf(gate, run, signal, where))
-    if (options.after !== undefined && goesOn())
-      results.push(...(await options.after(run, signal, beside.user)))
+    const { parallel, mark, after } = options
+    const among = await changeOf(run, options)
+    const inside = { ...env(options.env), ...among.env }
+    const blocks = ({ ok, advisory }: GateResult) => !ok && (!advisory || run.asItWas === true)
+    const results = await sideBySide(meantGates(options.gates, run, among.touches), parallel, signal, {
+      blocks,
+      goesOn: beside.isUp,
+      perform: (gate, slot, either) => {
+        const alone = { as: beside.user, env: inside }
+        const own = mark === undefined ? {} : { mark: partOf(mark, `gate${slot}`) }
+        return gateOf(
+          gate,
+          run,
+          either,
+          parallel === 1 ? alone : { ...alone, ...own, as: shared(beside.user) },
+        )
+      },
+    })
+    if (parallel > 1) await beside.user?.end()
+    const goesOn = !signal.aborted && beside.isUp() && !results.some(blocks)
+    if (after !== undefined && goesOn) results.push(...(await after(run, signal, beside.user)))
     return results
   }
 

@@ -16,6 +16,12 @@ export type Gate = {
   retries?: number
   /** What tests ran, as it wrote that down (lcov or Cobertura); `threshold` null: remarks only. */
   coverage?: { file: string; threshold: number | null }
+  /** Gates that have to be over before it begins. */
+  needs?: readonly string[]
+  /** No other gate runs beside it. */
+  alone?: true
+  /** It runs for stories whose change touches such a file, as in .gitignore; the whole runs it in any case. */
+  paths?: readonly string[]
 }
 
 export const BROWSER_GATE = 'browser'

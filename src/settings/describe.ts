@@ -28,6 +28,9 @@ function gateText(gate: Settings['gates'][number]): string {
     gate.when === null ? '' : `when ${gate.when.join(' or ')}`,
     gate.advisory ? 'advisory' : '',
     gate.retries === undefined ? '' : `retries ${gate.retries}`,
+    gate.paths === undefined ? '' : `for ${gate.paths.join(', ')}`,
+    gate.needs === undefined ? '' : `after ${gate.needs.join(', ')}`,
+    gate.alone === true ? 'alone' : '',
     gate.coverage?.threshold == null ? '' : `coverage ${gate.coverage.threshold} %`,
   ].filter((mark) => mark !== '')
   return oneLine(marks.length === 0 ? gate.name : `${gate.name} (${marks.join(', ')})`)

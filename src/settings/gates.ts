@@ -33,24 +33,30 @@ const longForm = v.structure({
   report: v.orNull(v.list(reportPath)),
   retries: v.orElse(v.integer({ zero: 'no retry', most: 3 }), 0),
   coverage: v.orNull(coverage),
+  needs: v.orNull(v.list(gateName)),
+  alone: v.orElse(v.boolean, false),
+  paths: v.orNull(v.list(v.text)),
 })
 
 const gate = z.pipe(
   z.union(
     [v.lines, longForm],
     v.expects(
-      'a command, or a map with run, timeout, when, advisory, report, retries or coverage',
+      'a command, or a map with run, timeout, when, advisory, report, retries, coverage, needs, alone or paths',
       'write a command',
     ),
   ),
   z.transform((given) => {
     if (typeof given === 'string') return plainGate(given)
-    const { run, timeout: timeoutMs, when, advisory, report, retries, coverage } = given
+    const { run, timeout: timeoutMs, when, advisory, report, retries, coverage, needs, alone, paths } = given
     return {
       ...{ run, timeoutMs, when, advisory },
       ...(report === null ? {} : { report }),
       ...(retries === 0 ? {} : { retries }),
       ...(coverage === null ? {} : { coverage }),
+      ...(needs === null ? {} : { needs }),
+      ...(alone ? { alone: true as const } : {}),
+      ...(paths === null ? {} : { paths }),
     }
   }),
 )
@@ -61,6 +67,38 @@ function plainGate(run: string): Omit<Gate, 'name'> {
 
 const distinct = v.distinct<object>('gate', (map) => Object.keys(map).map((name) => ({ name, path: [name] })))
 
+/** Each names a gate that is there, and none waits for itself. */
+const needed = z.check<Record<string, { needs?: readonly string[] }>>(({ value, issues }) => {
+  const names = Object.keys(value)
+  for (const [name, { needs = [] }] of Object.entries(value)) {
+    for (const [at, need] of needs.entries())
+      if (!names.includes(need))
+        issues.push(wrongNeed(value, [name, 'needs', at], need, 'the name of a gate'))
+    if (waitsFor(value, name, name))
+      issues.push(wrongNeed(value, [name, 'needs'], needs.join(', '), 'gates that do not wait for this one'))
+  }
+})
+
+function wrongNeed(input: unknown, path: (string | number)[], found: string, expected: string) {
+  return {
+    code: 'custom' as const,
+    input,
+    path,
+    message: `${expected}\nname another, or leave it out\n${found}`,
+  }
+}
+
+function waitsFor(
+  gates: Record<string, { needs?: readonly string[] }>,
+  name: string,
+  goal: string,
+  seen = new Set<string>(),
+): boolean {
+  if (seen.has(name)) return false
+  seen.add(name)
+  return (gates[name]?.needs ?? []).some((need) => need === goal || waitsFor(gates, need, goal, seen))
+}
+
 const words = v.expects('a map with a gate a line, such as `test: npm test`, or none', 'write a map')
 
 /** Short form `test: npm test`, long form `test: { run, timeout, when, advisory }`, or `none`; the order is kept. */
@@ -69,7 +107,7 @@ export const gates = z
     [
       z.literal(NO_GATES),
       z.pipe(
-        z.record(gateName, gate, words).check(distinct),
+        z.record(gateName, gate, words).check(distinct, needed),
         z.transform((map) => Object.entries(map).map(([name, one]): Gate => ({ name, ...one }))),
       ),
     ],

@@ -110,7 +110,7 @@ export const table = {
 
   gates: gate(
     gates,
-    'YAML map of the commands that must exit 0: name to command, or to run, timeout (15m), when, advisory, report, retries (0), coverage. A run needs one that blocks; `none` says outright that there is none.',
+    'YAML map of the commands that must exit 0: name to command, or to run, timeout (15m), when, advisory, report, retries (0), coverage, needs, alone, paths. A run needs one that blocks; `none` says outright that there is none.',
     { or: {} },
   ),
   gateEnv: gate(
@@ -168,6 +168,11 @@ export const table = {
     v.choice(['on', 'off']),
     'Whether the final verification runs in a fresh clone, prepared from nothing',
     { or: 'on' },
+  ),
+  gatesParallel: gate(
+    v.integer({ most: 64 }),
+    'Gates that run at the same time, 1 to 64; with 1 in the order that was written.',
+    { or: 1 },
   ),
 
   iterationsPerJob: limit(

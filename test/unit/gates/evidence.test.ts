@@ -34,9 +34,11 @@ async function ran(
     gates: [{ ...GATE, ...gate }],
     prepare: null,
     lockfileChanged: async () => false,
+    parallel: 1,
     code: {
       files: async () => ['src/a.js', 'src/b.js', 'README.md'],
       changedLines: async () => new Map([['src/a.js', [1, 2, 3, 4]]]),
+      changedPaths: async () => [],
     },
     restore: async () => {},
     top,
@@ -92,7 +94,8 @@ test('a gate that was cancelled is not tried again', async (t) => {
     gates: [{ ...GATE, run: 'echo up; sleep 60', retries: 3 }],
     prepare: null,
     lockfileChanged: async () => false,
-    code: { files: async () => [], changedLines: async () => new Map() },
+    parallel: 1,
+    code: { files: async () => [], changedLines: async () => new Map(), changedPaths: async () => [] },
     restore: async () => {
       begun += 1
     },
@@ -250,7 +253,11 @@ test('with a threshold nothing ran of a changed file that the report does not na
     ['src/b.spec.js', [1]],
     ['README.md', [1]],
   ])
-  const code = { files: async () => [...changed.keys()], changedLines: async () => changed }
+  const code = {
+    files: async () => [...changed.keys()],
+    changedLines: async () => changed,
+    changedPaths: async () => [],
+  }
   const made = (threshold: number | null) =>
     ran(t, {
       gate: { run: inFile('lcov.info', `${LCOV}\nSF:src/c.ts`), coverage: { file: 'lcov.info', threshold } },

@@ -7,6 +7,7 @@ export function gateRun(run: Partial<GateRun> = {}): GateRun {
 
 /** Of a gate without retries, reports and coverage nothing of it is asked. */
 export const NO_CODE = {
-  code: { files: async () => [], changedLines: async () => new Map() },
+  code: { files: async () => [], changedLines: async () => new Map(), changedPaths: async () => [] },
   restore: async () => {},
+  parallel: 1,
 }

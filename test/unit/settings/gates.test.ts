@@ -133,6 +133,24 @@ c: { run: x, report: , retries: 0, coverage: }
   ])
 })
 
+test('needs, alone and paths; a need that is no gate, or that waits for its own gate, is a mistake', () => {
+  const read = fromInput(`
+build: x
+test: { run: x, needs: [build], alone: true, paths: [web/**] }
+`)
+  assert.deepEqual(read, [
+    gate('build', 'x'),
+    gate('test', 'x', { needs: ['build'], alone: true, paths: ['web/**'] }),
+  ])
+  const { path, found } = onlyWrong({ inputs: { gates: 'a: { run: x, needs: [b] }' } })
+  assert.deepEqual([path, found], ['input gates: a.needs[0]', 'b'])
+  const circle = 'a: { run: x, needs: [b] }\nb: { run: x, needs: [c] }\nc: { run: x, needs: [b] }\n'
+  assert.deepEqual(
+    wrong({ inputs: { gates: circle } }).map((one) => one.path),
+    ['input gates: b.needs', 'input gates: c.needs'],
+  )
+})
+
 test('an unknown key is met with the nearest', () => {
   assert.equal(onlyWrong({ inputs: { gates: 'a: { run: x, timout: 1m }' } }).fix, 'did you mean timeout?')
 })

@@ -43,6 +43,7 @@ test('nothing given: the defaults of the contract', () => {
     protectedPaths: [],
     weakenedTests: 'judge',
     cleanRoom: 'on',
+    gatesParallel: 1,
     iterationsPerJob: 5,
     maxIterations: 50,
     maxJobs: null,

@@ -1,0 +1,62 @@
+// Gates side by side: in the order that was written as far as `needs` and `alone` let them, until the first that blocks.
+import type { Gate, GateResult } from '../model/gate.ts'
+
+/** Runs one gate; `slot`, 1-based, is no other's while it runs. The signal aborts when another gate has failed. */
+type Perform = (gate: Gate, slot: number, signal: AbortSignal) => Promise<GateResult>
+
+/**
+ * The results of gates that came to their end, in the order of `gates`. What runs when one blocks is ended and has no result, as
+ * if it had not run. `goesOn` is asked before each.
+ */
+export async function sideBySide(
+  gates: readonly Gate[],
+  most: number,
+  signal: AbortSignal,
+  {
+    perform,
+    blocks,
+    goesOn,
+  }: { perform: Perform; blocks: (result: GateResult) => boolean; goesOn: () => boolean },
+): Promise<GateResult[]> {
+  const waiting = [...gates]
+  const running = new Map<Gate, Promise<void>>()
+  const done = new Map<string, GateResult>()
+  const slots = Array.from({ length: most }, (_, at) => most - at)
+  const stop = new AbortController()
+  const either = AbortSignal.any([signal, stop.signal])
+
+  const begin = async (gate: Gate, slot: number) => {
+    const result = await perform(gate, slot, either)
+    slots.push(slot)
+    running.delete(gate)
+    if (stop.signal.aborted) return
+    done.set(gate.name, result)
+    if (blocks(result)) stop.abort()
+  }
+  for (;;) {
+    const isOver = stop.signal.aborted || signal.aborted || !goesOn()
+    const next = isOver ? undefined : waiting.find((gate) => mayBegin(gate, gates, running, done, most))
+    const slot = slots.at(-1)
+    if (next !== undefined && slot !== undefined) {
+      slots.pop()
+      waiting.splice(waiting.indexOf(next), 1)
+      running.set(next, begin(next, slot))
+    } else if (running.size > 0) await Promise.race(running.values())
+    else break
+  }
+  return gates.flatMap(({ name }) => done.get(name) ?? [])
+}
+
+/** A gate that may run again on the same tree has it to itself. */
+function mayBegin(
+  gate: Gate,
+  all: readonly Gate[],
+  running: ReadonlyMap<Gate, unknown>,
+  done: ReadonlyMap<string, GateResult>,
+  most: number,
+): boolean {
+  const isAlone = ({ alone, retries = 0 }: Gate) => alone === true || retries > 0
+  const isReady = (gate.needs ?? []).every((name) => done.has(name) || !all.some((one) => one.name === name))
+  if (!isReady || running.size >= most) return false
+  return running.size === 0 || (!isAlone(gate) && ![...running.keys()].some(isAlone))
+}

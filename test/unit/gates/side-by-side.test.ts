@@ -1,0 +1,175 @@
+// Which gates run at the same time, and what is left of those that another one ends. Real gates, where processes matter.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { createGates, type GatesOptions } from '../../../src/gates/gates.ts'
+import { meantGates } from '../../../src/gates/meant.ts'
+import { sideBySide } from '../../../src/gates/side-by-side.ts'
+import type { Gate, GateResult } from '../../../src/model/gate.ts'
+import { newMark } from '../../../src/system/process.ts'
+import { createRedactor } from '../../../src/system/redact.ts'
+import { runs } from '../runs.ts'
+import { gateRun, NO_CODE } from './gate-run.ts'
+
+const GATE: Gate = { name: 'test', run: 'true', timeoutMs: 20_000, when: null, advisory: false }
+const named = (name: string, more: Partial<Gate> = {}): Gate => ({ ...GATE, name, ...more })
+const resultOf = ({ name, advisory }: Gate, ok: boolean): GateResult => ({
+  ...{ name, advisory, ok },
+  ended: ok ? 'exit 0' : 'exit 1',
+  ms: 1,
+  output: '',
+})
+const blocks = ({ ok, advisory }: GateResult) => !ok && !advisory
+
+const NAMES = ['a', 'b', 'c', 'd', 'e', 'f']
+
+/** Each may need gates that were written before it. */
+const arbitraryGates = fc
+  .array(
+    fc.record({ needs: fc.array(fc.nat(5), { maxLength: 2 }), alone: fc.boolean(), advisory: fc.boolean() }),
+    { minLength: 1, maxLength: NAMES.length },
+  )
+  .map((drafts) =>
+    drafts.map(({ needs, alone, advisory }, at) =>
+      named(NAMES[at] ?? '', {
+        advisory,
+        ...(alone ? { alone: true as const } : {}),
+        ...(at === 0 ? {} : { needs: needs.map((need) => NAMES[need % at] ?? '') }),
+      }),
+    ),
+  )
+
+test('in any order of ends: no more than asked at once, `alone` alone, `needs` first, and nothing begins behind a red one', async () => {
+  const property = fc.asyncProperty(
+    arbitraryGates,
+    fc.integer({ min: 1, max: 4 }),
+    fc.subarray(NAMES),
+    fc.scheduler(),
+    async (gates, most, red, scheduler) => {
+      const running = new Map<string, number>()
+      const over = new Map<string, boolean>()
+      let isRed = false
+      const perform = async (gate: Gate, slot: number, signal: AbortSignal) => {
+        assert.ok(!isRed, `${gate.name} began behind a red one`)
+        assert.ok(![...running.values()].includes(slot), 'the slot is another one is own')
+        for (const need of gate.needs ?? []) assert.ok(over.has(need), `${gate.name} needs ${need}`)
+        const alone = [...running.keys(), gate.name].filter(
+          (name) => gates.find((one) => one.name === name)?.alone,
+        )
+        assert.ok(alone.length === 0 || running.size === 0, `${alone} is not alone`)
+        running.set(gate.name, slot)
+        assert.ok(running.size <= most)
+        await scheduler.schedule(Promise.resolve(), gate.name)
+        running.delete(gate.name)
+        const ok = !red.includes(gate.name) && !signal.aborted
+        over.set(gate.name, ok)
+        if (!ok && !gate.advisory) isRed = true
+        return resultOf(gate, ok)
+      }
+      const how = { perform, blocks, goesOn: () => true }
+      const results = await scheduler.waitFor(sideBySide(gates, most, new AbortController().signal, how))
+      assert.equal(running.size, 0)
+      const order = results.map(({ name }) => NAMES.indexOf(name))
+      assert.deepEqual(order, [...order].sort())
+      const blocking = gates.filter(({ name, advisory }) => red.includes(name) && !advisory)
+      if (blocking.length === 0) assert.equal(results.length, gates.length)
+      else
+        assert.equal(
+          results.filter(blocks).length,
+          1,
+          'one gate is red, and those that it ended have no result',
+        )
+    },
+  )
+  await fc.assert(property, { ...runs(200), interruptAfterTimeLimit: 5000 })
+})
+
+const PLAIN: GatesOptions = {
+  gates: [],
+  prepare: null,
+  lockfileChanged: async () => false,
+  ...NO_CODE,
+  top: tmpdir(),
+  cwd: tmpdir(),
+  env: { PATH: process.env.PATH ?? '' },
+  redactor: createRedactor([]),
+  logs: null,
+  mark: newMark(),
+  onStart: () => {},
+  onEnd: () => {},
+}
+const run = (gates: readonly Gate[], parallel: number, more: Partial<GatesOptions> = {}) =>
+  createGates({ ...PLAIN, gates, parallel, ...more }).run(
+    gateRun({ of: 'story' }),
+    new AbortController().signal,
+  )
+
+test('gates that meet each other are green, and the end of one ends no process of another', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-side-'))
+  try {
+    const [ab, ba] = [join(folder, 'ab'), join(folder, 'ba')]
+    execFileSync('mkfifo', [ab, ba])
+    // The first ends, with its survivors, while the second is at work.
+    const first = named('first', { run: `sleep 60 & echo hello >${ab}; read -r word <${ba}` })
+    const second = named('second', { run: `read -r word <${ab}; echo hello >${ba}; sleep 0.5; echo $word` })
+    const results = await run([first, second], 2)
+    assert.deepEqual(
+      results.map(({ name, ok }) => [name, ok]),
+      [
+        ['first', true],
+        ['second', true],
+      ],
+    )
+    assert.match(results[1]?.output ?? '', /hello/)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
+test('the first red gate ends those beside it, which count as not run', async () => {
+  const ended: string[] = []
+  const slow = named('slow', { run: 'sleep 60' })
+  const red = named('red', { run: 'exit 3' })
+  const results = await run([slow, red, named('never')], 2, {
+    onEnd: ({ name, ended: how }) => ended.push(`${name}: ${how}`),
+  })
+  assert.deepEqual(
+    results.map(({ name, ended: how }) => `${name}: ${how}`),
+    ['red: exit 3'],
+  )
+  assert.deepEqual(ended.toSorted(), ['red: exit 3', 'slow: cancelled'])
+})
+
+test('a gate with paths runs where the change touches one, and where nothing else would block', () => {
+  const [web, api] = [named('web', { paths: ['web/**'] }), named('api', { paths: ['/api/'] })]
+  const lint = named('lint', { advisory: true })
+  const meant = (paths: readonly string[], gates: readonly Gate[], more = {}) =>
+    meantGates(gates, gateRun({ of: 'story', ...more }), (patterns) =>
+      paths.some((path) => patterns.some((pattern) => path.startsWith(pattern.replace(/^\/|\**$/g, '')))),
+    ).map(({ name }) => name)
+  assert.deepEqual(meant(['web/a.ts'], [web, api, lint]), ['web', 'lint'])
+  assert.deepEqual(meant(['docs/a.md'], [web, api, lint]), ['web', 'api', 'lint'])
+  assert.deepEqual(meant(['web/a.ts'], [web, api], { also: ['api'] }), ['web', 'api'])
+  assert.deepEqual(
+    meantGates([web, api], gateRun({ of: 'whole' }), null).map(({ name }) => name),
+    ['web', 'api'],
+  )
+})
+
+test('gates know the base of the change and its files', async () => {
+  const code = { ...NO_CODE.code, changedPaths: async () => ['src/a.ts', 'web/b.ts'] }
+  const shows = named('shows', { run: 'echo "$RALPH_BASE"; echo "$RALPH_CHANGED_FILES"' })
+  const web = named('web', { run: 'true', paths: ['web/'] })
+  const api = named('api', { run: 'true', paths: ['api/'] })
+  const gates = createGates({ ...PLAIN, code, gates: [shows, web, api] })
+  const results = await gates.run(gateRun({ of: 'story', from: 'abc' }), new AbortController().signal)
+  assert.deepEqual(
+    results.map(({ name }) => name),
+    ['shows', 'web'],
+  )
+  assert.equal(results[0]?.output, 'abc\nsrc/a.ts\nweb/b.ts\n')
+})
