@@ -15,7 +15,7 @@ export const ROOMS = {
   browser: ['model', 'system'],
   proxy: ['model', 'system'],
   settings: ['agents/registry.ts', 'model', 'system'],
-  github: ['report', 'loop', 'model'],
+  github: ['report', 'loop', 'model', 'system'],
   notify: ['report', 'settings', 'loop', 'prd', 'model', 'system'],
   telemetry: ['report', 'prd', 'model', 'system'],
   terminal: ['report', 'loop', 'model', 'system'],

@@ -123,7 +123,11 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     takes: 'words',
     settings: judgement,
     options: [
-      ['--from <path...>', 'files and folders to read; without it what is known by its name or place'],
+      [
+        '--from <path...>',
+        'files and folders to read, issues:milestone=3 or beads; without it what is known by its name or place',
+      ],
+      ['--as <kind-and-file...>', 'stories FILE or background FILE: what a file is, whatever it looks like'],
       ['--yes', 'take the plan as it is shown, without questions'],
     ],
     exits: [[0, 'written, or there already'], [1, 'left, nothing was written'], UNWRITTEN, INTERRUPTED],

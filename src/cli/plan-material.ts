@@ -14,19 +14,20 @@ import type { Desk, Standing, Wanted } from './plan.ts'
 import { added, type Draft, nameOfSentence, plannedFrom, scoped, withPlannedFrom } from './plan-draft.ts'
 import { askName, askSentence } from './plan-interview.ts'
 import type { Proposed, Subject } from './plan-session.ts'
-import { hanging, sourceLines } from './plan-view.ts'
+import { answerTo, isAnswer } from './plan-sources.ts'
+import { hanging, sourceLines, takenLines } from './plan-view.ts'
 
 /** `sentence` is empty where documents are all there is. */
 export type Material = { files: readonly DocumentFile[]; documents: Documents | null; sentence: string }
 
 /** What was named; else what an existing feature was made from; else, for a new one, what is found by itself. */
 export async function materialOf(desk: Desk, wanted: Wanted, standing: Standing | null): Promise<Material> {
-  const { from, sentence } = wanted
+  const { from, as, sentence } = wanted
   const isNew = standing === null || standing.isNew
-  const named = from.length > 0 ? await filesAt(desk, from) : []
+  const named = from.length > 0 ? await filesAt(desk, from, as) : []
   const isNothing = named.length === 0 && sentence === ''
-  const files = isNothing ? await foundFiles(desk, isNew ? null : plannedFrom(standing.base)) : named
-  const documents = files.length === 0 ? null : read(files)
+  const files = isNothing ? await foundFiles(desk, as, isNew ? null : plannedFrom(standing.base)) : named
+  const documents = files.length === 0 ? null : read(files, desk.clone.branch)
   const isAsked = sentence === '' && isNew && documents === null
   const isPlannedBySession =
     documents === null ? isAsked || sentence !== '' : documents.prd.userStories.length === 0
@@ -35,9 +36,24 @@ export async function materialOf(desk: Desk, wanted: Wanted, standing: Standing 
   return { files, documents, sentence: isAsked ? await sentenceOf(desk) : sentence }
 }
 
-async function foundFiles({ clone }: Desk, known: Record<string, unknown> | null): Promise<DocumentFile[]> {
-  const found = await readDocumentFiles(clone, null)
-  return found.filter(({ path }) => !isOurs(path) && (known === null || path in known))
+/** `known`: what the plan that stands was made from; null for a new one. */
+async function foundFiles(
+  desk: Desk,
+  as: Wanted['as'],
+  known: Record<string, unknown> | null,
+): Promise<DocumentFile[]> {
+  const { clone } = desk
+  const kinds = new Map([...as].map(([typed, kind]) => [insidePath(desk, typed) ?? typed, kind]))
+  const found = await readDocumentFiles(clone, null, kinds)
+  const again = await answersTo(desk, Object.keys(known ?? {}).filter(isAnswer))
+  const isKnown = (path: string) => known === null || path in known || kinds.has(path)
+  return [...found.filter(({ path }) => !isOurs(path) && isKnown(path)), ...again]
+}
+
+async function answersTo({ clone, context }: Desk, words: readonly string[]): Promise<DocumentFile[]> {
+  const { env, directory, warn } = context
+  const answers = words.map((one) => answerTo(one, { clone, env, directory, warn }))
+  return (await Promise.all(answers)).flatMap((one) => one ?? [])
 }
 
 /** A file of a feature's own folder, or a plan that was put aside, is no document that it was made from. */
@@ -54,7 +70,7 @@ export async function nameFor({ ask, settings }: Desk, { documents, sentence }: 
 
 export function showMaterial({ say, width, settings }: Desk, { files, documents }: Material): void {
   if (documents === null) return
-  const { sources, prose, notes, gates } = documents
+  const { sources, prose, taken, notes, gates } = documents
   if (sources.length > 0) say(['Read without an agent:', ...sourceLines(sources, width)])
   if (prose.length > 0)
     say([
@@ -62,9 +78,10 @@ export function showMaterial({ say, width, settings }: Desk, { files, documents 
       ...prose.map(({ path }) => `  ${terminalText(path)}`),
       ...NO_SESSION.flatMap((line) => hanging(line, '  ', width)),
     ])
-  const used = new Set([...sources, ...prose].map(({ path }) => path))
-  const background = files.filter(({ path }) => !used.has(path)).map(({ path }) => `  ${terminalText(path)}`)
-  if (documents.context !== '' && background.length > 0) say(['Background, for context.md:', ...background])
+  const handed = new Set(prose.map(({ path }) => path))
+  const background = taken.filter(({ as, path }) => as === 'background' && !handed.has(path))
+  if (background.length > 0) say(['Background, for context.md:', ...takenLines(background, width)])
+  if (files.length > 1 || background.length > 0) say(hanging(OTHERWISE, '', width))
   const all = [...notes]
   const proposals = Object.entries(gates).map(([name, run]) => `${name}: ${run}`)
   if (proposals.length > 0 && settings.gates.length === 0)
@@ -72,6 +89,8 @@ export function showMaterial({ say, width, settings }: Desk, { files, documents 
   if (all.length > 0)
     say(['', 'To know:', ...all.flatMap((one) => hanging(`- ${terminalText(one)}`, '  ', width))])
 }
+
+const OTHERWISE = 'Is one of them something else? --as stories FILE, --as background FILE'
 
 /** What a person can write so that no session is paid for. */
 const NO_SESSION = [
@@ -176,29 +195,47 @@ function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }
 
-/** Paths as they were typed, from where the person stands; what lies outside the repository is read, too, file by file. */
-async function filesAt(
-  { clone, context: { directory } }: Desk,
-  paths: readonly string[],
-): Promise<DocumentFile[]> {
-  const inside: string[] = []
-  const outside: DocumentFile[] = []
-  for (const typed of paths) {
-    const path = relative(clone.workTree, resolve(directory, typed))
-    if (path.split(sep)[0] !== '..' && !isAbsolute(path)) {
-      inside.push(path.split(sep).join('/') || '.')
-      continue
-    }
-    const bytes = await readRegular(resolve(directory, typed))
-    const fix = 'name a file, or a folder of this repository'
-    if (bytes === null) throw new UserError({ path: '--from', found: typed, expected: 'a document', fix })
-    outside.push({ path: typed, text: bytes.toString('utf8') })
-  }
-  return [...(inside.length > 0 ? await readDocumentFiles(clone, inside) : []), ...outside]
+/** The path in the repository of one that was typed where the person stands; null for one outside. */
+function insidePath({ clone, context: { directory } }: Desk, typed: string): string | null {
+  const path = relative(clone.workTree, resolve(directory, typed))
+  return path.split(sep)[0] === '..' || isAbsolute(path) ? null : path.split(sep).join('/') || '.'
 }
 
-function read(files: readonly DocumentFile[]): Documents {
-  const result = readDocuments(files)
+/** What lies outside the repository is read, too, file by file; what names no file is asked for. */
+async function filesAt(desk: Desk, paths: readonly string[], as: Wanted['as']): Promise<DocumentFile[]> {
+  const { clone, context } = desk
+  const inside: string[] = []
+  const others: DocumentFile[] = []
+  for (const typed of paths) {
+    const path = insidePath(desk, typed)
+    const [answer] = isAnswer(typed) ? await answersTo(desk, [typed]) : []
+    if (answer !== undefined) others.push(answer)
+    else if (path !== null) inside.push(path)
+    else {
+      const bytes = await readRegular(resolve(context.directory, typed))
+      const fix = 'name a file, or a folder of this repository'
+      if (bytes === null) throw new UserError({ path: '--from', found: typed, expected: 'a document', fix })
+      const kind = as.get(typed)
+      others.push({
+        ...{ path: typed, text: bytes.toString('utf8'), isNamed: true },
+        ...(kind === undefined ? {} : { as: kind }),
+      })
+    }
+  }
+  const kinds = new Map(
+    [...as].flatMap(([typed, kind]) => {
+      const path = insidePath(desk, typed)
+      return path === null ? [] : [[path, kind] as const]
+    }),
+  )
+  return [
+    ...(inside.length > 0 || kinds.size > 0 ? await readDocumentFiles(clone, inside, kinds) : []),
+    ...others,
+  ]
+}
+
+function read(files: readonly DocumentFile[], branch: string | null): Documents {
+  const result = readDocuments(files, { branch })
   if (!result.ok) throw new UserError(result.mistakes)
   return result.documents
 }

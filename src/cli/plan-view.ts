@@ -1,5 +1,5 @@
 // What a plan looks like on a terminal: where it was read, its stories, and how it differs from the one before. Pure.
-import type { Source } from '../documents/types.ts'
+import type { Source, Taken } from '../documents/types.ts'
 import { typedOn } from '../loop/command-table.ts'
 import type { Prd, Story } from '../model/feature.ts'
 import { terminalText } from '../report/escape.ts'
@@ -24,6 +24,19 @@ export function sourceLines(sources: readonly Source[], width: number): string[]
     const stories = `${many(ids.length, 'story', 'stories')}: ${span(ids)}`
     return hanging(`${terminalText(path)}:${line}  ${terminalText(format)}  ${stories}`, '  ', width)
   })
+}
+
+/** What is shown of one kind before it is counted. */
+const MOST_TAKEN = 12
+
+/** A row for each document: what it was taken as, and boxes in it that are no work. */
+export function takenLines(taken: readonly Taken[], width: number): string[] {
+  const rows = taken.slice(0, MOST_TAKEN).flatMap(({ path, what, boxes }) => {
+    const words = boxes === 0 ? what : `${what}, ${many(boxes, 'box', 'boxes')} in it taken for no work`
+    return hanging(`${terminalText(path)}  ${terminalText(words)}`, '  ', width)
+  })
+  const more = taken.length - MOST_TAKEN
+  return more > 0 ? [...rows, `  and ${more} more: --json has all of them`] : rows
 }
 
 /** The stories, with what each should be looked at for. */

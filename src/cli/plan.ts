@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { featureOfFolder } from '../branch/features.ts'
 import { renderPrdMarkdown } from '../documents/index.ts'
+import type { TakenAs } from '../documents/types.ts'
 import { openClone } from '../git/git.ts'
 import type { Prd } from '../model/feature.ts'
 import { parsePrd } from '../prd/parse.ts'
@@ -31,7 +32,14 @@ import { createPlanner } from './plan-session.ts'
 import { changesBy, type Files, textOf, writeAll } from './write.ts'
 
 /** What was typed. */
-export type Wanted = { feature: string | null; sentence: string; from: readonly string[]; yes: boolean }
+export type Wanted = {
+  feature: string | null
+  sentence: string
+  from: readonly string[]
+  /** Files as they were typed, and what the person says that they are. */
+  as: ReadonlyMap<string, TakenAs>
+  yes: boolean
+}
 
 /** What the parts of `ralph plan` share. */
 export type Desk = Awaited<ReturnType<typeof openDesk>>
@@ -158,7 +166,27 @@ function wantedOf(context: Context): Wanted {
   }
   const sentence = given?.text.replace(/\s+/g, ' ').trim() ?? ''
   const from: string[] = Array.isArray(flags.from) ? flags.from : []
-  return { feature: named ?? feature, sentence, from, yes: flags.yes === true }
+  const as = kindsOf(Array.isArray(flags.as) ? flags.as : [])
+  return { feature: named ?? feature, sentence, from, as, yes: flags.yes === true }
+}
+
+/** `--as stories A B --as background C`, in the words that followed each other. */
+function kindsOf(words: readonly string[]): Map<string, TakenAs> {
+  const kinds = new Map<string, TakenAs>()
+  let kind: TakenAs | null = null
+  for (const word of words) {
+    if (word === 'stories' || word === 'background') kind = word
+    else if (kind !== null) kinds.set(word, kind)
+    else break
+  }
+  if (words.length === 0 || kinds.size > 0) return kinds
+  const fix = 'ralph plan --as stories TODO.md --as background docs/prd.md'
+  throw new UserError({
+    path: '--as',
+    found: words.join(' '),
+    expected: 'stories or background, and a file',
+    fix,
+  })
 }
 
 /** Everything that stands between the plan and its run. */
@@ -198,8 +226,8 @@ function answerOf(
     storiesPassed: stories.filter(({ imported }) => imported).length,
     costUsd: usage.costUsd,
   }
-  const { sources = [], notes = [] } = documents ?? {}
-  const more = { stories, sources, notes, written: written ?? [], usage }
+  const { sources = [], taken = [], notes = [] } = documents ?? {}
+  const more = { stories, sources, taken, notes, written: written ?? [], usage }
   return { code: written === null ? 1 : 0, outputs, more }
 }
 

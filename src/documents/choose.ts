@@ -61,7 +61,7 @@ function unitOf(
   const names = all.map(
     ({ unit, stories }) => `${unit.name} (${stories.filter(({ raw }) => raw.passes !== true).length} open)`,
   )
-  const found = cut(`${many(all.length, 'plan')} side by side: ${names.join(', ')}`, 80)
+  const found = cut(`${many(all.length, 'feature')} side by side: ${names.join(', ')}`, 80)
   const named = (open.length > 0 ? open : all).slice(0, 5).map(({ unit }) => `--from ${unit.name}`)
   const fix = `name one: ralph plan ${named.join(', or ')}`
   return { unit: null, notes: [], mistakes: [{ path: only.unit.name, found, expected: 'one feature', fix }] }

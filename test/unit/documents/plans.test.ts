@@ -162,7 +162,7 @@ A member takes a tool home.
     const [mistake] = mistakesOf(...two)
     assert.equal(
       mistake?.found,
-      '2 plans side by side: specs/004-lend-tools (4 open), specs/005-pay-fees (4 open)',
+      '2 features side by side: specs/004-lend-tools (4 open), specs/005-pay-fees (4 o…',
     )
     assert.equal(mistake?.fix, `name one: ralph plan --from ${folder}, or --from ${other}`)
     const read = readDocuments(two, { branch: 'feature/005-pay-fees' })

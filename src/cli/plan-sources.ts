@@ -1,0 +1,70 @@
+// What a plan is made from that is no file of the repository: issues of GitHub, and beads, asked by its own program.
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Workspace } from '../app/workspace.ts'
+import type { DocumentFile } from '../documents/types.ts'
+import { connect } from '../github/client.ts'
+import { issueQuery, readIssues } from '../github/issues.ts'
+import { messageOf, UserError } from '../system/errors.ts'
+import { findProgram } from '../system/program.ts'
+import { tokenFor } from './github-token.ts'
+import { remoteOf } from './local.ts'
+
+const ANSWER_MS = 60_000
+const MOST_BYTES = 5_000_000
+
+type Place = {
+  clone: Workspace['clone']
+  env: Readonly<Record<string, string>>
+  directory: string
+  warn(message: string): void
+}
+
+/** The answer to `issues:milestone=3`, `beads` and the like, as a document; null for what names a file. */
+export async function answerTo(words: string, place: Place): Promise<DocumentFile | null> {
+  if (words === 'beads') return { path: words, text: await beads(place), isNamed: true }
+  const query = issueQuery(words)
+  if (query === null) return null
+  const { env, clone, warn } = place
+  const { server, remote, place: found } = remoteOf(clone, env)
+  if (found === null) {
+    const fix =
+      'run it in a clone of the repository, or save the issues: gh issue list --json number,title,body,labels,state,stateReason > issues.json'
+    throw new UserError({
+      path: '--from',
+      found: remote ?? 'no remote origin',
+      expected: `a remote at ${server}`,
+      fix,
+    })
+  }
+  const token = await tokenFor(server, env)
+  if (token === null) {
+    const fix = 'run `gh auth login`, or set GH_TOKEN to a token that may read issues'
+    throw new UserError({ path: 'GH_TOKEN', found: 'no token', expected: `a token for ${server}`, fix })
+  }
+  const { text } = await readIssues(connect({ ...found, defaultBranch: 'main' }, token, warn), query)
+  return { path: words, text, isNamed: true }
+}
+
+/** Whether the path is none of a file, but of an answer that can be asked for again. */
+export function isAnswer(path: string): boolean {
+  return path === 'beads' || /^issues(?::|$)/.test(path)
+}
+
+/** All issues of the project's database, closed ones included, as bd lists them. */
+async function beads({ env, directory }: Place): Promise<string> {
+  const program = findProgram('bd', env.PATH ?? '')
+  if (program === null) {
+    const fix = 'install beads, whose program reads its database; its export is a copy that may be old'
+    throw new UserError({ path: '--from', found: 'no program bd', expected: 'beads on this machine', fix })
+  }
+  const args = ['list', '--all', '--limit', '0', '--json']
+  const options = { cwd: directory, env, timeout: ANSWER_MS, maxBuffer: MOST_BYTES }
+  try {
+    return (await promisify(execFile)(program, args, options)).stdout
+  } catch (error) {
+    const found = messageOf(error).split('\n').slice(0, 2).join(' ').slice(0, 200)
+    const fix = `look at what it says: bd ${args.join(' ')}`
+    throw new UserError({ path: '--from beads', found, expected: 'a list of issues', fix })
+  }
+}

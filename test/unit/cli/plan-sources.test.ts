@@ -1,0 +1,45 @@
+// beads is asked by its own program; where it is not there, it is said what helps.
+import assert from 'node:assert/strict'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { answerTo, isAnswer } from '../../../src/cli/plan-sources.ts'
+import { openClone } from '../../../src/git/git.ts'
+import { plainEnv } from '../../../src/git/process.ts'
+import { place } from '../git/place.ts'
+
+test('beads: what bd prints; a bd that fails, and one that is missing', async () => {
+  using repository = await place('sha1', 'true')
+  const clone = await openClone(repository.top, plainEnv({ PATH: process.env.PATH ?? '' }))
+  const folder = mkdtempSync(join(tmpdir(), 'ralph-bd-'))
+  try {
+    const ask = (env: Record<string, string>) =>
+      answerTo('beads', { clone, env, directory: folder, warn: () => {} })
+    await assert.rejects(ask({ PATH: folder }), /no program bd/)
+    const program = (text: string) => {
+      writeFileSync(join(folder, 'bd'), `#!/bin/sh\n${text}\n`)
+      chmodSync(join(folder, 'bd'), 0o755)
+    }
+    program('test "$*" = "list --all --limit 0 --json" && echo "[]"')
+    assert.deepEqual(await ask({ PATH: `${folder}:/usr/bin:/bin` }), {
+      path: 'beads',
+      text: '[]\n',
+      isNamed: true,
+    })
+    program('echo "no database here" >&2; exit 1')
+    await assert.rejects(ask({ PATH: `${folder}:/usr/bin:/bin` }), /no database here/)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('what is asked for is none of a file', () => {
+  assert.deepEqual(['beads', 'issues', 'issues:milestone=3', 'issues.json', 'docs/issues'].map(isAnswer), [
+    true,
+    true,
+    true,
+    false,
+    false,
+  ])
+})
