@@ -4,7 +4,7 @@ import { type GateResult, isRed } from '../model/gate.ts'
 import { OUTPUT_BYTES } from '../model/gate-output.ts'
 import type { GateRun } from '../model/ports.ts'
 import { CANNOT_START, isFor, NOT_READY, readyWords, type Service, TAKEN } from '../model/service.ts'
-import { excerpt } from '../system/excerpt.ts'
+import { excerpt, utf8Bytes } from '../system/excerpt.ts'
 import { type OtherUser, shared } from '../system/other-user.ts'
 import { partOf, runUntrusted } from '../system/process.ts'
 import type { Redactor } from '../system/redact.ts'
@@ -266,31 +266,31 @@ export function createServices(options: ServicesOptions) {
     }
     const reds: GateResult[] = []
     for (const one of fell) reds.push(await redResult(one, logs.get(one.service)))
-    return told(results, reds, said)
+    return withServices(results, reds, said)
   }
 
   return { beside, isUp: () => running.size > 0, [Symbol.asyncDispose]: () => end([...running.values()]) }
 }
 
 /**
- * Whoever mends a red gate reads of the services, too: first of one that fell, for it may have failed for that; else, behind
- * its own words, what those said that stand. Nothing is said twice.
+ * The output of a red gate has the services, too: first one that fell, which may be why the gate is red; else, behind its own
+ * lines, the last lines of those that stand. None is there twice.
  */
-function told(
+function withServices(
   results: readonly GateResult[],
   reds: readonly GateResult[],
   said: readonly string[],
 ): GateResult[] {
   const gate = results.find(isRed)
   if (gate === undefined || reds.length + said.length === 0) return [...results, ...reds]
-  const words = reds.map(({ name, ended, output }) => `${name} ${ended}. Its last lines:\n${output}`)
-  const fallen = excerpt(words.join('\n'), OUTPUT_BYTES.service).trimEnd()
-  const beside = excerpt(said.join('\n\n'), OUTPUT_BYTES.standingServices).trimEnd()
-  const room =
-    OUTPUT_BYTES.stored - Buffer.byteLength(fallen) - Buffer.byteLength(beside) - gate.name.length - 10
-  const own = excerpt(gate.output, room)
+  const fell = reds
+    .map(({ name, ended, output }) => `${name} ${ended}. Its last lines:\n${output}`)
+    .join('\n')
+  const room = OUTPUT_BYTES[fell === '' ? 'standingServices' : 'service']
+  const beside = excerpt(fell === '' ? said.join('\n\n') : fell, room).trimEnd()
+  const own = excerpt(gate.output, OUTPUT_BYTES.stored - utf8Bytes(beside) - gate.name.length - 10)
   const output =
-    reds.length > 0 ? `${fallen}\n\n${gate.name}:\n${own}` : `${own.trimEnd()}\n\n${beside}\n`.trimStart()
+    fell === '' ? `${own.trimEnd()}\n\n${beside}\n`.trimStart() : `${beside}\n\n${gate.name}:\n${own}`
   const pointer = `Its last lines stand in the output of gate ${gate.name}.\n`
   return [
     ...results.map((one) => (one === gate ? { ...gate, output } : one)),

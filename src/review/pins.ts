@@ -3,6 +3,7 @@
 // Gate commands come from the trusted side, but `npm test` is what package.json says it is. Such a change may well be
 // wanted; it is shown, and refused only by `protected-paths`. Only package.json is read; of any other file it is said
 // that it changed. Commands are no more than words here: a word too many is a remark too many, and hides nothing.
+import { jsonObject } from '../model/json.ts'
 import { oneLine } from '../model/text.ts'
 import type { FileChange } from './changed-tests.ts'
 import { isMakefile, PACKAGE_KEYS, readersOf } from './gate-files.ts'
@@ -230,7 +231,7 @@ function isPackage(path: string): boolean {
 
 /** What is no package.json, or no longer one, has no scripts. */
 function readPackage(text: string): Package {
-  const fields = new Map(Object.entries(isDeep(text, DEEPEST) ? {} : parsed(text)))
+  const fields = new Map(Object.entries(isDeep(text, DEEPEST) ? {} : (jsonObject(text) ?? {})))
   const scripts = Object.entries(fields.get('scripts') ?? {})
   const own = [...fields].filter(([key]) => Object.hasOwn(PACKAGE_KEYS, key))
   return {
@@ -247,15 +248,6 @@ function isDeep(text: string, deepest: number): boolean {
     if (depth > deepest) return true
   }
   return false
-}
-
-function parsed(text: string): object {
-  try {
-    const json: unknown = JSON.parse(text)
-    return typeof json === 'object' && json !== null ? json : {}
-  } catch {
-    return {}
-  }
 }
 
 function packageChanges(file: FileChange, reached: Reached): string[] {
