@@ -55,6 +55,8 @@ export type Expected = {
   mentions?: string[]
   /** What the refusal holds. */
   refused?: string[]
+  /** Of how many mistakes it tells; left out: any number. */
+  mistakes?: number
   /** No story: what the refusal, or the notes where a session may go on from here, hold. */
   told?: string[]
 }
@@ -69,6 +71,8 @@ export type Answer = {
   prose: readonly string[]
   found: number
   refused: string | null
+  /** How many mistakes the refusal tells of. */
+  mistakes: number
 }
 
 const NOTHING: Answer = {
@@ -80,6 +84,7 @@ const NOTHING: Answer = {
   prose: [],
   found: 0,
   refused: null,
+  mistakes: 0,
 }
 
 export function sampleNames(): string[] {
@@ -116,8 +121,11 @@ async function read(workTree: string, from: readonly string[] | null): Promise<A
     const files = await readDocumentFiles({ workTree }, from)
     if (files.length === 0 && from === null) return NOTHING
     const result = readDocuments(files)
-    if (!result.ok)
-      return { ...NOTHING, found: files.length, refused: new UserError(result.mistakes).message }
+    if (!result.ok) {
+      const { mistakes } = result
+      const refused = new UserError(mistakes).message
+      return { ...NOTHING, found: files.length, refused, mistakes: mistakes.length }
+    }
     const { prd, context, notes, prose } = result.documents
     return {
       prd,
@@ -128,6 +136,7 @@ async function read(workTree: string, from: readonly string[] | null): Promise<A
       prose: prose.map(({ path }) => path),
       found: files.length,
       refused: null,
+      mistakes: 0,
     }
   } catch (error) {
     if (error instanceof UserError) return { ...NOTHING, refused: error.message }
@@ -153,7 +162,10 @@ export function differences(expected: Expected, answer: Answer): string[] {
   const { background = [], learnings = [], known = [], mentions = [] } = expected
   if (refused !== undefined) {
     if (answer.refused === null) return [`not refused: ${answer.stories.length} stories`]
-    return missing('refusal', refused, answer.refused)
+    const { mistakes = answer.mistakes } = expected
+    const isMany = answer.mistakes !== mistakes
+    const many = isMany ? [`${answer.mistakes} mistakes instead of ${mistakes}`] : []
+    return [...many, ...missing('refusal', refused, answer.refused)]
   }
   if (told !== undefined)
     return [

@@ -26,7 +26,18 @@ function answer(userStories: readonly object[] = STORIES, more: Partial<Answer> 
   assert.ok(parsed.ok)
   const stories: Story[] = parsed.prd.userStories
   const [context, notes] = ['Built with Node 24.', ['checklists/ux.md: left out']]
-  return { stories, context, notes, learnings: [], prose: [], found: 1, refused: null, prd: null, ...more }
+  return {
+    stories,
+    context,
+    notes,
+    learnings: [],
+    prose: [],
+    found: 1,
+    refused: null,
+    mistakes: 0,
+    prd: null,
+    ...more,
+  }
 }
 
 test('an answer as expected has no difference', () => {
