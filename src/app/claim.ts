@@ -264,7 +264,7 @@ export function newState(
   { base, today, job }: Pick<ClaimRequest, 'base' | 'today' | 'job'>,
 ): State {
   return {
-    version: 2,
+    version: 5,
     feature: file.name,
     importedFrom: file.folder === null ? file.path : null,
     storiesDigest: file.digest,
@@ -286,6 +286,7 @@ export function newState(
     progress: [],
     recent: [],
     timeline: [],
+    sessions: [],
     lease: null,
     github: NO_GITHUB,
     job,

@@ -5,12 +5,13 @@ import * as z from 'zod/mini'
 import type { Git } from '../git/git.ts'
 import { placeFile } from '../git/own-index.ts'
 import { withLostSession } from '../loop/attempt.ts'
-import { lostUsage, reservedUsage, spend } from '../loop/change.ts'
+import { lostUsage, reservedUsage, spendLost } from '../loop/spend.ts'
 import type { AttemptIn } from '../model/attempt.ts'
 import { jsonObject } from '../model/json.ts'
 import type { AgentPort, Observer, SessionBounds } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { addUsage, emptyUsage, Usage } from '../model/usage.ts'
+import { runUsage } from '../model/usage-totals.ts'
 import { readRegularNow } from '../system/files.ts'
 
 /** Larger than any note of ours. */
@@ -64,8 +65,8 @@ export function noted(agent: AgentPort, git: Git): AgentPort {
     bounds: SessionBounds,
     session: (bounds: SessionBounds) => Promise<T>,
   ) {
-    const { nonce, folder, prd } = state
-    const { calls } = prd.run.usage
+    const { nonce, folder } = state
+    const { calls } = runUsage(state)
     write(git, 'judge', folder, { nonce, calls, usage: { ...reservedUsage(bounds), calls: 1 } })
     const onUsed = (seen: Usage) =>
       write(git, 'judge', folder, { nonce, calls, usage: lostUsage(bounds, seen) })
@@ -92,8 +93,9 @@ export function withNote(git: Git, state: State): State {
   const now = worked === null ? state : withLostSession(state, worked)
   const judged = read(git, 'judge', now, JudgeNote)
   // One that was counted has raised the count.
-  if (judged?.calls !== now.prd.run.usage.calls) return now
-  return spend(now, Object.keys(now.attempts)[0] ?? null, judged.usage)
+  if (judged?.calls !== runUsage(now).calls) return now
+  const [storyId = null] = Object.keys(now.attempts)
+  return spendLost(now, storyId, judged.usage, storyId === null ? 'verify' : 'judge')
 }
 
 function write(git: Git, kind: string, folder: string, note: object): void {
@@ -109,8 +111,7 @@ function read<T extends { nonce: string; usage: Usage }>(
   const bytes = readRegularNow(noteOf(git, kind, folder), MOST_BYTES)
   const found = bytes === null ? null : schema.safeParse(jsonObject(bytes.toString('utf8')))
   if (found?.success !== true || found.data.nonce !== nonce) return null
-  const { extra: _, ...usage } = found.data.usage
-  return Object.values(usage).every((amount) => amount >= 0) ? { ...found.data, usage } : null
+  return Object.values(found.data.usage).every((amount) => amount >= 0) ? found.data : null
 }
 
 function noteOf({ own }: Git, kind: string, folder: string): string {

@@ -7,7 +7,7 @@ import { newJob } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
-import { emptyUsage, type Usage } from '../model/usage.ts'
+import type { Usage } from '../model/usage.ts'
 import { counts } from '../prd/select.ts'
 import type { Settings } from '../settings/index.ts'
 import { gatedTagsOf } from './limits.ts'
@@ -24,7 +24,7 @@ export type Verified = {
 export function lookedAt(state: State, head: string, settings: Settings, now: number): State {
   return {
     ...state,
-    prd: { ...state.prd, run: { ...state.prd.run, usage: emptyUsage() } },
+    sessions: [],
     green: head,
     verification: notApproved(state),
     attempts: {},

@@ -4,13 +4,13 @@ import { type CatFile, TREE } from '../git/cat-file.ts'
 import type { Git } from '../git/git.ts'
 import { commitBytes, type NewEntry, treeBytes } from '../git/objects.ts'
 import { RALPH } from '../git/process.ts'
-import { STATE_FOLDER, type StoryFile, stateFiles, storyFileName } from '../loop/stored.ts'
+import { STATE_FOLDER, type StateFile, stateFiles } from '../loop/stored.ts'
 import type { State } from '../model/state.ts'
 import { stampOf } from '../system/files.ts'
 import { screenshotEntries } from './screenshots.ts'
 
-/** The object of stories that have not changed since, and what its file was then: nobody has written to it. */
-const written = new WeakMap<StoryFile, { oid: string; stamp: string | null }>()
+/** The object of a list that has not changed since, and what its file was then: nobody has written to it. */
+const written = new WeakMap<StateFile, { oid: string; stamp: string | null }>()
 
 /** A new one on top of `parents`. The work that is kept for later attempts and pictures of pages hang on it, so that git keeps them, too. */
 export async function commitState(
@@ -33,13 +33,13 @@ export async function commitState(
   const red = Object.entries(state.records).flatMap(([name, { redTree: oid }]) =>
     oid === undefined ? [] : [{ name, mode: TREE, oid }],
   )
-  const { text, stories } = stateFiles(state)
-  const files = stories.map((file) => {
+  const { text, beside: lists } = stateFiles(state)
+  const files = [...lists].map(([name, file]) => {
     const known = written.get(file)
     const isThere = known?.stamp != null && known.stamp === stampOf(writer.fileOf(known.oid))
-    return { file, isThere, oid: isThere ? known.oid : writer.add('blob', Buffer.from(file.text)) }
+    return { name, file, isThere, oid: isThere ? known.oid : writer.add('blob', Buffer.from(file.text)) }
   })
-  const own = files.map(({ oid }, at) => ({ name: storyFileName(at), mode: '100644', oid }))
+  const own = files.map(({ name, oid }) => ({ name, mode: '100644', oid }))
   own.push({ name: 'state.json', mode: '100644', oid: writer.add('blob', Buffer.from(text)) })
   if (kept.length > 0) own.push({ name: 'kept', mode: TREE, oid: folder(kept) })
   if (red.length > 0) own.push({ name: 'red', mode: TREE, oid: folder(red) })

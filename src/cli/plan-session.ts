@@ -2,10 +2,12 @@
 import { limitsOf } from '../app/limits.ts'
 import { refuseTemplates } from '../app/templates.ts'
 import { budgetLeft, estimate, sessionMs } from '../loop/limits.ts'
+import { spend } from '../loop/spend.ts'
 import type { Prd } from '../model/feature.ts'
 import type { PlanTask, Proposal } from '../model/plan.ts'
 import type { Ports } from '../model/ports.ts'
-import { addUsage, emptyUsage } from '../model/usage.ts'
+import type { SessionEntry } from '../model/usage.ts'
+import { runUsage } from '../model/usage-totals.ts'
 import { terminalText } from '../report/escape.ts'
 import { costLabel, humanMs, tokenWords, utc } from '../report/words.ts'
 import { UserError } from '../system/errors.ts'
@@ -23,7 +25,7 @@ export type Subject = { feature: string; folder: string; prd: Prd }
 
 export function createPlanner(context: Context, opened: LocalRun | null) {
   let chosen: Flags = {}
-  let used = emptyUsage()
+  let sessions: SessionEntry[] = []
 
   async function session(local: LocalRun, subject: Subject, task: PlanTask): Promise<Proposal> {
     const { settings } = local
@@ -37,16 +39,17 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
     const began = Date.now()
     const answer = await withPorts(context, local, live, { mark: newMark() }, (ports) => {
       live.say(`\nA session of ${settings.agent} looks; what it writes is undone.`)
-      const spent = { ...state, prd: { ...prd, run: { ...prd.run, usage: used } } }
       const timeoutMs = sessionMs(state, limits, began)
-      const bounds = { timeoutMs, budget: budgetLeft(spent, limits), reserved: estimate(state, limits) }
+      const budget = budgetLeft({ ...state, sessions }, limits)
+      const bounds = { timeoutMs, budget, reserved: estimate(state, limits) }
       return onTreeAsItIs(local, ports, live.warn, (green) =>
         ports.agent.plan({ ...state, green }, task, bounds, ports.signal),
       )
     })
     if (answer === null) throw new Cancelled()
     const { usage, proposal } = answer
-    used = addUsage(used, usage)
+    const spending = { at: Date.now(), kind: 'plan', storyId: null, usage } as const
+    sessions = spend({ ...state, sessions }, spending, limits).sessions
     const figures = [humanMs(Date.now() - began), tokenWords(usage, ' tokens'), `cost ${costLabel(usage)}`]
     live.say(`Session: ${figures.join(', ')}`)
     return proposal
@@ -58,7 +61,7 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
       chosen = flags
     },
     /** What the sessions have used. */
-    used: () => used,
+    used: () => runUsage({ sessions }),
     /** Throws UserError where no session could begin: before a person answers questions for it. */
     async ready(): Promise<void> {
       if (opened === null) throw noCommit(context.directory)

@@ -14,7 +14,7 @@ import type { Prd } from '../model/feature.ts'
 import type { State } from '../model/state.ts'
 import { mapTexts } from '../model/text.ts'
 import { parsePrd } from '../prd/parse.ts'
-import { aggregate, type FeatureRun, runOf } from '../report/aggregate.ts'
+import { aggregate, type FeatureRun, type RunWithRows, runOf } from '../report/aggregate.ts'
 import { renderAll } from '../report/html/all.ts'
 import { MOST_PICTURES, picturesWanted, renderReport } from '../report/html/page.ts'
 import { jobSummary } from '../report/markdown.ts'
@@ -160,7 +160,7 @@ async function withoutState(
   { workspace, base, settings }: LocalRun,
   states: ReadonlyMap<string, State>,
   unread: Mistake[],
-): Promise<FeatureRun[]> {
+): Promise<RunWithRows[]> {
   const { clone, objects } = workspace
   const known = new Set([...states.values()].map(({ nonce }) => nonce))
   // The same run, which its state tells better.
@@ -168,7 +168,7 @@ async function withoutState(
   const place = { commit: clone.head ?? base.sha, workTree: clone.workTree }
   const { features, mistakes } = await findFeatures(objects, place, settings.branchPrefix)
   unread.push(...mistakes)
-  const runs: FeatureRun[] = []
+  const runs: RunWithRows[] = []
   for (const { name, folder, path, prd } of features) {
     const short = (folder ?? dirname(path)).replace(/^\.ralph\//, '')
     if (states.has(short) || isTold(prd)) continue

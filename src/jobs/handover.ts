@@ -59,9 +59,6 @@ function limitField(name: string, value: unknown): unknown {
 const text = z.string()
 const nonce = text.check(z.minLength(1))
 const digest = text.check(z.regex(PICTURE))
-const usage = z.omit(Usage, { extra: true })
-const other = z.object({ agent: z.nullable(text), model: z.nullable(text), usage })
-const session = z.extend(Session, { usage, others: z.exactOptional(z.array(other)) })
 
 const verdict: z.ZodMiniType<Verdict> = z.discriminatedUnion('kind', [
   z.object({
@@ -99,16 +96,16 @@ const gateResult = z.extend(GateResult, {
 const fromClaim = z.object({ folder: nonce, nonce, base: digest })
 /** What was proposed is read again where it is landed: `words` are JSON, as a session would say it. */
 const planned = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('proposed'), words: text, usage }),
-  z.object({ kind: z.literal('limit'), notBefore: z.nullable(z.number()), message: text, usage }),
-  z.object({ kind: z.literal('refused'), message: text, usage }),
-  z.object({ kind: z.literal('none'), message: text, usage }),
+  z.object({ kind: z.literal('proposed'), words: text, usage: Usage }),
+  z.object({ kind: z.literal('limit'), notBefore: z.nullable(z.number()), message: text, usage: Usage }),
+  z.object({ kind: z.literal('refused'), message: text, usage: Usage }),
+  z.object({ kind: z.literal('none'), message: text, usage: Usage }),
 ])
 
 const fromWork = z.object({
   nonce,
-  session: z.nullable(session),
-  judged: z.nullable(z.object({ verdict, usage })),
+  session: z.nullable(Session),
+  judged: z.nullable(z.object({ verdict, usage: Usage })),
   planned: z.nullable(planned),
   commit: z.nullable(digest),
   sha256: z.nullable(digest),

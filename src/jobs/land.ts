@@ -3,8 +3,8 @@
 import { gatesIn } from '../app/browser.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { refundAll, takeOver } from '../loop/attempt.ts'
-import { spend } from '../loop/change.ts'
 import { nextStep } from '../loop/next-step.ts'
+import { spendLost } from '../loop/spend.ts'
 import { openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Landing, State } from '../model/state.ts'
@@ -73,11 +73,11 @@ function lost(state: State, { work, cancelled }: Received): State {
   const halted = cancelled ? { kind: 'interrupted' as const } : null
   const job = { ...state.job, landing: 'lost' as const, halted }
   const attempt = openAttempt(state)
-  const judged = work?.judged == null ? state : spend(state, null, work.judged.usage)
+  const judged = work?.judged == null ? state : spendLost(state, null, work.judged.usage, 'verify')
   if (attempt === null) return { ...judged, job }
   const usage = work?.session?.usage
   if (usage === undefined) return { ...takeOver(judged), job }
-  const paid = spend(judged, attempt.storyId, usage)
+  const paid = spendLost(judged, attempt.storyId, usage)
   const refunded = refundAll(
     paid,
     cancelled ? 'interrupted' : 'lost',

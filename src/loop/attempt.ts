@@ -5,18 +5,15 @@ import type { EventOf } from '../model/event.ts'
 import { type GateResult, gateFindings } from '../model/gate.ts'
 import type { Limits } from '../model/limits.ts'
 import type { State } from '../model/state.ts'
-import { addUsage, type Usage } from '../model/usage.ts'
+import type { Usage } from '../model/usage.ts'
 import { pickStory } from '../prd/select.ts'
 import { tried } from './breaker.ts'
 import {
   counted,
   failed,
-  lostUsage,
   redGate,
   redWords,
-  reservedUsage,
   sessionOf,
-  spend,
   withAttempt,
   withReady,
   withRecord,
@@ -25,6 +22,7 @@ import {
 import { withFirstRuns, withoutPort } from './gate-memory.ts'
 import { agentFor, called, estimate, withLimit } from './limits.ts'
 import { withLearnings } from './notes.ts'
+import { lostUsage, reservedUsage, spend, spendLost } from './spend.ts'
 
 const MEND_AGENT = 'mend the agent, then run again'
 
@@ -76,7 +74,10 @@ export function worked(state: State, { storyId, session, at }: EventOf<'worked'>
   if (attempt === null) return state
   // One was counted when the attempt began; a set-up and the steps of a pipeline are more.
   const told = withSteps(called(state, at, session.usage.calls - 1), session)
-  const paid = learn(spend(told, storyId, session.usage), session.learnings)
+  const { usage, others } = session
+  const cutShort = session.status === 'interrupted'
+  const spent = spend(told, { at, kind: 'run', storyId, usage, cutShort, ...(others && { others }) }, limits)
+  const paid = learn(spent, session.learnings)
   const now: AttemptIn<'worked'> = { ...attempt, phase: 'worked', session }
   const next = withAttempt(paid, now)
   const { hints, message } = session
@@ -190,28 +191,26 @@ export function judged(state: State, event: EventOf<'judged'>, limits: Limits): 
   const { storyId, verdict, usage, at } = event
   const gated = attemptIn(state, storyId, 'gated')
   if (gated === null || !isJudged(gated, limits)) return state
-  const { session } = gated
-  const attempt = { ...gated, session: { ...session, usage: addUsage(session.usage, usage) } }
-  const paid = spend(called(state, at), storyId, usage)
+  const paid = spend(called(state, at), { at, kind: 'judge', storyId, usage }, limits)
   if (!gated.candidate.empty && (verdict.kind === 'reset' || verdict.kind === 'none')) {
     const [finding = ''] = gateFindings(gated.gates)
     const why =
       verdict.kind === 'reset'
         ? `a judge says that the story does not ask for it: ${verdict.reason}`
         : `no judge said that the story asks for it: ${verdict.message}`
-    return fail(paid, attempt, 'judge', `${finding}; ${why}`, weaker(gated.gates))
+    return fail(paid, gated, 'judge', `${finding}; ${why}`, weaker(gated.gates))
   }
   switch (verdict.kind) {
     case 'verified':
-      return withAttempt(paid, { ...attempt, phase: 'judged' })
+      return withAttempt(paid, { ...gated, phase: 'judged' })
     case 'reset':
-      return fail(paid, attempt, 'judge', `nothing was changed, and the judge disagrees: ${verdict.reason}`)
+      return fail(paid, gated, 'judge', `nothing was changed, and the judge disagrees: ${verdict.reason}`)
     case 'limit':
     case 'refused':
       return refund(unworkable(paid, verdict, limits, event), storyId, 'limit', verdict.message)
     case 'none': {
       const why = `nothing was changed, and nobody confirmed that nothing had to be: ${verdict.message}`
-      return fail(paid, attempt, 'empty-diff', why)
+      return fail(paid, gated, 'empty-diff', why)
     }
   }
 }
@@ -260,16 +259,16 @@ export function withLostSession(
   const hints = { done: false, notDone: false, stuck: null }
   const rest = { message: '', resetsAt: null, hints, learnings: [] }
   const session = { status: 'interrupted' as const, usage, ...rest }
-  return withAttempt(spend(state, storyId, usage), { ...attempt, phase: 'worked', session })
+  return withAttempt(spendLost(state, storyId, usage), { ...attempt, phase: 'worked', session })
 }
 
 /** The attempts of a job that was lost are given back; what they reserved is charged as an estimate. */
 export function takeOver(state: State): State {
   return Object.values(state.attempts).reduce((after, attempt) => {
     if (attempt.phase === 'failed' || attempt.phase === 'returned') return after
-    const isUnpaid = attempt.phase === 'reserved'
-    const charged = isUnpaid ? spend(after, attempt.storyId, reservedUsage(attempt)) : after
-    return refund(charged, attempt.storyId, 'lost', 'the job was lost')
+    const { storyId, phase } = attempt
+    const charged = phase === 'reserved' ? spendLost(after, storyId, reservedUsage(attempt)) : after
+    return refund(charged, storyId, 'lost', 'the job was lost')
   }, state)
 }
 

@@ -5,7 +5,6 @@ import type { Prd, Story } from '../model/feature.ts'
 import { type GateResult, isRed, isService } from '../model/gate.ts'
 import type { Afterwards } from '../model/pipeline.ts'
 import type { Job, State, StoryRecord, TimelineEntry, Verification } from '../model/state.ts'
-import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
 import { closedBreaker } from './breaker.ts'
 import { notesWith, progressEntry, withoutDone } from './notes.ts'
 
@@ -59,7 +58,6 @@ export function emptyRecord(): StoryRecord {
     remarks: [],
     interruptions: 0,
     breaker: closedBreaker(),
-    usage: emptyUsage(),
     attempts: 0,
     ms: 0,
     commit: null,
@@ -102,46 +100,6 @@ export function withSteps(state: State, { pause, circuits }: Afterwards): State 
   return pause === undefined && circuits === undefined ? state : { ...state, control }
 }
 
-/** Adds usage to the run, and to a story where it was spent on one. */
-export function spend(state: State, storyId: string | null, usage: Usage): State {
-  const run = { ...state.prd.run, usage: addUsage(state.prd.run.usage, usage) }
-  const paid = { ...state, prd: { ...state.prd, run } }
-  if (storyId === null) return paid
-  return withRecord(paid, storyId, (record) => ({ ...record, usage: addUsage(record.usage, usage) }))
-}
-
-/** What a session is charged that was lost before it said anything. */
-export function reservedUsage({ reserved }: Pick<Attempt, 'reserved'>): Usage {
-  const costUsd = reserved.costUsd ?? 0
-  const inputTokens = Math.ceil(reserved.tokens ?? 0)
-  return {
-    ...emptyUsage(),
-    inputTokens,
-    costUsd,
-    ...(costUsd > 0 ? { estimatedCostUsd: costUsd } : {}),
-    ...(inputTokens > 0 ? { estimatedTokens: inputTokens } : {}),
-  }
-}
-
-/** The same, where its vendor or the proxy had counted so much of it by then: that comes before a share of the limit. */
-export function lostUsage({ reserved }: Pick<Attempt, 'reserved'>, seen: Usage): Usage {
-  const guess = reservedUsage({ reserved: reserved.isShare ? { costUsd: null, tokens: null } : reserved })
-  const costUsd = Math.max(seen.costUsd, guess.costUsd)
-  const isMore = guess.inputTokens > seen.inputTokens + seen.outputTokens
-  const { inputTokens, outputTokens, cachedTokens } = isMore ? guess : seen
-  const tokens = inputTokens + outputTokens
-  return {
-    calls: seen.calls,
-    inputTokens,
-    outputTokens,
-    cachedTokens,
-    costUsd,
-    agentSeconds: seen.agentSeconds,
-    ...(costUsd > 0 ? { estimatedCostUsd: costUsd } : {}),
-    ...(tokens > 0 ? { estimatedTokens: tokens } : {}),
-  }
-}
-
 /** An iteration more of the run and of the job. */
 export function charge(
   state: State,
@@ -166,8 +124,6 @@ export function noteTime(
 ): State {
   const ms = Math.max(0, at - attempt.startedAt)
   const { storyId, iteration, number } = attempt
-  const isLost = attempt.phase === 'returned' && attempt.reason === 'lost'
-  const usage = sessionOf(attempt)?.usage ?? (isLost ? reservedUsage(attempt) : emptyUsage())
   const entry = {
     iteration,
     storyId,
@@ -175,12 +131,9 @@ export function noteTime(
     result,
     summary,
     ms,
-    costUsd: usage.costUsd,
-    ...(usage.estimatedCostUsd === undefined ? {} : { estimatedCostUsd: usage.estimatedCostUsd }),
-    tokens: usage.inputTokens + usage.outputTokens,
+    startedAt: attempt.startedAt,
     at,
     job: state.prd.run.jobs,
-    agentMs: Math.min(ms, Math.round(usage.agentSeconds * 1000)),
     gatesMs: Math.min(
       gatesOf(attempt).reduce((sum, gate) => sum + (isService(gate) ? 0 : gate.ms), 0),
       Number.MAX_SAFE_INTEGER,

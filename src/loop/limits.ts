@@ -3,6 +3,8 @@
 import type { Attempt, Reservation } from '../model/attempt.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Conclusion, Control, Job, State } from '../model/state.ts'
+import { tokensOf } from '../model/usage.ts'
+import { largestSession, runUsage } from '../model/usage-totals.ts'
 
 /** A session with less time than this is not begun, milliseconds. */
 const LEAST_MS = 60_000
@@ -55,17 +57,17 @@ export function spent(state: State, limits: Limits): string | null {
     return `the cost limit of $${cost.toFixed(2)} is reached`
   }
   if (tokens !== null && tokens <= 0) return `the token limit of ${maxTokens} is reached`
-  const isOver = maxAgentTimeMs !== null && state.prd.run.usage.agentSeconds * 1000 >= maxAgentTimeMs
+  const isOver = maxAgentTimeMs !== null && runUsage(state).agentSeconds * 1000 >= maxAgentTimeMs
   return isOver ? `the agent-time limit of ${Math.round(maxAgentTimeMs / 60_000)} minutes is reached` : null
 }
 
 /** What the next session may still spend before a limit of the run is passed; null without one. */
 export function budgetLeft(state: State, limits: Limits): { costUsd: number | null; tokens: number | null } {
-  const { usage } = state.prd.run
+  const usage = runUsage(state)
   const { maxCostUsd, maxTokens } = limits
   return {
     costUsd: maxCostUsd === null ? null : maxCostUsd + state.control.granted.costUsd - usage.costUsd,
-    tokens: maxTokens === null ? null : maxTokens - usage.inputTokens - usage.outputTokens,
+    tokens: maxTokens === null ? null : maxTokens - tokensOf(usage),
   }
 }
 
@@ -136,15 +138,8 @@ export function called(state: State, at: number, count = 1): State {
  * What a session counts as that is lost, or whose vendor does not say: as the largest that is known, before the first as
  * its share of the limit; null is unknown.
  */
-export function estimate(
-  { largestSession, timeline }: State,
-  { maxCostUsd, maxTokens, maxIterations }: Limits,
-): Reservation {
-  // States of before have the timeline alone. What was given back may itself be an estimate.
-  const known =
-    largestSession === undefined ? timeline.filter(({ result }) => result !== 'returned') : [largestSession]
-  const costUsd = Math.max(0, ...known.map((entry) => entry.costUsd))
-  const tokens = Math.max(0, ...known.map((entry) => entry.tokens))
+export function estimate(state: State, { maxCostUsd, maxTokens, maxIterations }: Limits): Reservation {
+  const { costUsd, tokens } = largestSession(state) ?? { costUsd: 0, tokens: 0 }
   const share = (limit: number | null) => (limit === null ? null : limit / (maxIterations || DEFAULT_SHARES))
   const isShare = costUsd + tokens === 0 ? { isShare: true as const } : {}
   return { costUsd: costUsd || share(maxCostUsd), tokens: tokens || share(maxTokens), ...isShare }
@@ -153,7 +148,7 @@ export function estimate(
 /** Time that a session may take now: its own limit, or what the job has left, milliseconds. */
 export function sessionMs(state: State, limits: Limits, now: number): number {
   const left = endOfWork(state.job) - gatesReserveMs(state.job, limits) - now
-  const { agentSeconds } = state.prd.run.usage
+  const { agentSeconds } = runUsage(state)
   const paid = limits.maxAgentTimeMs === null ? left : limits.maxAgentTimeMs - agentSeconds * 1000
   return Math.max(1000, Math.min(limits.iterationTimeoutMs, left, paid))
 }

@@ -5,8 +5,8 @@ import type { Limits } from '../model/limits.ts'
 import type { State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { isJudged } from './attempt.ts'
-import { reservedUsage, spend } from './change.ts'
 import { nextStep } from './next-step.ts'
+import { reservedUsage, spendLost } from './spend.ts'
 import { baseFor } from './train.ts'
 
 /** The next step of each attempt that nothing is done for now; none for one that waits for those before it to land. */
@@ -53,12 +53,13 @@ function attemptStep(state: State, attempt: Attempt, limits: Limits): Step | nul
 
 /** No limit is passed by more than the attempts that are reserved already: they count as if each had used all that it may. */
 function asCounted(state: State, open: readonly Attempt[]): State {
-  const { prd, job } = open.reduce(
+  const counted = open.reduce(
     (sum, attempt) =>
-      attempt.phase === 'reserved' ? spend(sum, attempt.storyId, reservedUsage(attempt)) : sum,
+      attempt.phase === 'reserved' ? spendLost(sum, attempt.storyId, reservedUsage(attempt)) : sum,
     state,
   )
+  const { prd, job } = counted
   const run = { ...prd.run, iterations: prd.run.iterations + open.length }
   const counts = { ...job.counts, iterations: job.counts.iterations + open.length }
-  return { ...state, attempts: {}, prd: { ...prd, run }, job: { ...job, counts } }
+  return { ...counted, attempts: {}, prd: { ...prd, run }, job: { ...job, counts } }
 }

@@ -46,9 +46,16 @@ export async function perform(
 
 /** What a judge used counts, also where its word comes too late. */
 function spentOn(happened: Happening | null): Spent | null {
-  if (happened?.kind === 'judged') return { storyId: happened.storyId, usage: happened.usage }
-  const isPaid = happened?.kind === 'verified' || happened?.kind === 'planned'
-  return isPaid ? { storyId: null, usage: happened.usage } : null
+  switch (happened?.kind) {
+    case 'judged':
+      return { storyId: happened.storyId, kind: 'judge', usage: happened.usage }
+    case 'verified':
+      return { storyId: null, kind: 'verify', usage: happened.usage }
+    case 'planned':
+      return { storyId: null, kind: happened.split === null ? 'plan' : 'split', usage: happened.usage }
+    default:
+      return null
+  }
 }
 
 function timer(ms: number): AbortSignal {

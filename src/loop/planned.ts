@@ -10,16 +10,19 @@ import { oneLine } from '../model/text.ts'
 import { alsoAsked } from '../prd/scope.ts'
 import { askedIn } from '../prd/select.ts'
 import { unworkable } from './attempt.ts'
-import { mapStory, spend, unverified, withNote, without, withRecord } from './change.ts'
+import { mapStory, unverified, withNote, without, withRecord } from './change.ts'
 import { called } from './limits.ts'
 import { isWaitingPlan, planDigest, splitFault, storiesDigest, wantedPlan, withParts } from './plan.ts'
+import { spend } from './spend.ts'
 
 type Planned = EventOf<'planned'>
 type Proposed = Extract<Planned['proposal'], { kind: 'proposed' }>
 
 export function planned(state: State, event: Planned, limits: Limits): State {
   const { split, proposal, usage, at } = event
-  const paid = spend(called(state, at, Math.min(1, usage.calls)), split, usage)
+  const asked = called(state, at, Math.min(1, usage.calls))
+  const kind = split === null ? 'plan' : 'split'
+  const paid = spend(asked, { at, kind, storyId: split, usage }, limits)
   switch (proposal.kind) {
     case 'limit':
     case 'refused':

@@ -16,7 +16,7 @@ import {
   worked,
 } from './attempt.ts'
 import { diverged, joined, notJoined, pushExpired, pushRefused, restored, synced } from './branch.ts'
-import { failed, spend, withJob, withReady } from './change.ts'
+import { failed, withJob, withReady } from './change.ts'
 import {
   chainEnded,
   dispatched,
@@ -27,16 +27,16 @@ import {
   reported,
 } from './ending.ts'
 import { baselined } from './gate-memory.ts'
-import { entered } from './ledger.ts'
 import { begunPlan, planned, shownPlan, writtenPlan } from './planned.ts'
 import { accepted, rejected, returned } from './settled.ts'
+import { spend } from './spend.ts'
 import { verified } from './verified.ts'
 
 type Events = { readonly [K in Event['kind']]: Extract<Event, { kind: K }> }
 
 /** The state after an event. Total: an event that does not fit the state changes nothing. */
 export function reduce(state: State, event: Event, limits: Limits): State {
-  const after = entered(state, reduced(event.kind, state, event, limits), event, limits)
+  const after = reduced(event.kind, state, event, limits)
   return EVENTS[event.kind].landed && after.job.landing !== null
     ? withJob(after, { landing: 'nothing' })
     : after
@@ -93,9 +93,13 @@ function opened(state: State, { green, github, context }: Events['opened']): Sta
   return writtenPlan(after, context)
 }
 
-function cutShort(state: State, { kind, spent }: Events['interrupted' | 'out-of-time']): State {
+function cutShort(
+  state: State,
+  { kind, spent, at }: Events['interrupted' | 'out-of-time'],
+  limits: Limits,
+): State {
   if (state.job.ending !== null) return kind === 'interrupted' ? chainEnded(state) : held(state)
-  const paid = spent === null ? state : spend(state, spent.storyId, spent.usage)
+  const paid = spent === null ? state : spend(state, { ...spent, at, cutShort: true }, limits)
   if (kind === 'out-of-time') {
     const freed = refundAll(paid, 'interrupted', 'the job deadline came first')
     return freed.job.branch.kind === 'moved' ? withJob(freed, { branch: { kind: 'ours' } }) : freed

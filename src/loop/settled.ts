@@ -115,8 +115,6 @@ export function revert(
     result: 'reset',
     summary: failure.summary,
     ms: 0,
-    costUsd: 0,
-    tokens: 0,
     at,
     job: state.prd.run.jobs,
   }

@@ -1,45 +1,57 @@
 // The state as git holds it, in one file or in several: written, and read again, also as version 1 wrote it. Pure.
 import * as z from 'zod/mini'
 import { eachOnce, partsOnce } from '../model/each.ts'
-import type { Story } from '../model/feature.ts'
 import { emptyControl, newEnding, newJob } from '../model/job.ts'
 import { Conclusion, type Job, State, type StoryRecord } from '../model/state.ts'
 import { shown } from '../model/text.ts'
 import { UserError } from '../system/errors.ts'
 import { isWaitingPlan } from './plan.ts'
+import { OldUsage, withSessions } from './stored-usage.ts'
 
-const VERSION = 2
-/** What versions before it could not put together. */
-const IN_FILES = 3
-/** A plan waits, and its approval is for context.md, too: versions before it would begin on words that no person has seen. */
-const WITH_PLAN = 4
+const VERSION = 5
+/** States before it show less of a plan than an approval is for now: people are shown it again. */
+const WITH_WHOLE_PLAN = 4
+/** States before it hold sums of usage in the place of sessions. */
+const WITH_SESSIONS = 5
 
 export const STATE_FOLDER = '.ralph-state'
 export const STATE_FILE = `${STATE_FOLDER}/state.json`
-/** Of more stories than these an iteration is not to write all: they stand in files of so many, beside the rest. */
-const STORIES_A_FILE = 500
+/** More stories, or sessions, than these stand in files of so many beside the rest: an iteration writes what it changed. */
+const MOST_IN_A_FILE = 500
 
-/** Some of the stories, one a line; as long as none of them changes it is the very same object. */
-export type StoryFile = { readonly text: string }
+/** Some of a list, one a line; as long as none of them changes it is the very same object. */
+export type StateFile = { readonly text: string }
 
-export function storyFileName(at: number): string {
-  return `stories-${at + 1}.json`
+/** The text of `state.json`, and the files beside it by their names. */
+export function stateFiles(state: State): { text: string; beside: ReadonlyMap<string, StateFile> } {
+  const { prd, records, sessions, ...rest } = state
+  const { userStories, ...head } = prd
+  const stories = listFiles('stories', storyFiles(userStories))
+  const used = listFiles('sessions', sessionFiles(sessions))
+  const counts = {
+    ...(stories.beside.length > 0 && { storyFiles: stories.beside.length }),
+    ...(used.beside.length > 0 && { sessionFiles: used.beside.length }),
+  }
+  const all = textOf({ ...rest, version: VERSION, ...counts })
+  const withPrd = withField(all, 'prd', withField(textOf(head), 'userStories', stories.text))
+  const texts = recordTexts(Object.values(records))
+  const fields = Object.keys(records).map((id, at) => `${JSON.stringify(id)}:${texts[at]}`)
+  const text = withField(withField(withPrd, 'sessions', used.text), 'records', `{${fields.join(',')}}`)
+  return { text: `${text}\n`, beside: new Map([...stories.beside, ...used.beside]) }
 }
 
-/** The text of `state.json`, and of the files with the stories where they are not in it. */
-export function stateFiles(state: State): { text: string; stories: readonly StoryFile[] } {
-  const { prd, records, ...rest } = state
-  const { userStories, ...head } = prd
-  const stories = storyFiles(userStories)
-  const isOne = stories.length <= 1
-  const feature = withField(textOf(head), 'userStories', isOne ? (stories[0]?.text ?? '[]') : '[]')
-  const version = isWaitingPlan(state.plan) ? WITH_PLAN : isOne ? VERSION : IN_FILES
-  const all = isOne ? { ...rest, version } : { ...rest, version, storyFiles: stories.length }
-  const most = withField(textOf(all), 'prd', feature)
-  const told = recordTexts(Object.values(records))
-  const fields = Object.keys(records).map((id, at) => `${JSON.stringify(id)}:${told[at]}`)
-  const text = `${withField(most, 'records', `{${fields.join(',')}}`)}\n`
-  return { text, stories: isOne ? [] : stories }
+/** A list in the state itself where one file would hold it. */
+function listFiles(name: string, files: readonly StateFile[]) {
+  if (files.length <= 1) return { text: files[0]?.text ?? '[]', beside: [] }
+  return { text: '[]', beside: files.map((file, at) => [fileName(name, at), file] as const) }
+}
+
+function fileName(name: string, at: number): string {
+  return `${name}-${at + 1}.json`
+}
+
+function fileNames(name: string, count = 0): string[] {
+  return Array.from({ length: count }, (_, at) => fileName(name, at))
 }
 
 /** JSON would write a number that is none as null, and nobody could read the state any more. */
@@ -64,9 +76,9 @@ function withField(text: string, name: string, value: string): string {
   return `${text.slice(0, -1)},"${name}":${value}}`
 }
 
-const storyFiles = partsOnce(STORIES_A_FILE, (stories: readonly Story[]): StoryFile => {
-  return { text: `[${stories.map(textOf).join(',\n')}]` }
-})
+const fileOf = (list: readonly object[]): StateFile => ({ text: `[${list.map(textOf).join(',\n')}]` })
+const storyFiles = partsOnce(MOST_IN_A_FILE, fileOf)
+const sessionFiles = partsOnce(MOST_IN_A_FILE, fileOf)
 const recordTexts = eachOnce((record: StoryRecord) => textOf(record))
 
 /** The state of a commit, whose files `read` gives; null where it holds none. Throws as `stateFrom`. */
@@ -77,35 +89,48 @@ export async function readState(
   const text = await read(STATE_FILE)
   if (text === null) return null
   const found = parsed(text, path)
-  const count = versionOf(found) >= IN_FILES ? (OfFiles.safeParse(found).data?.storyFiles ?? 0) : 0
-  const texts: (string | null)[] = []
-  while (texts.length < count) texts.push(await read(`${STATE_FOLDER}/${storyFileName(texts.length)}`))
-  return checked(found, texts, path)
+  const { storyFiles, sessionFiles } = OfFiles.safeParse(found).data ?? {}
+  const files = new Map<string, string | null>()
+  for (const name of [...fileNames('stories', storyFiles), ...fileNames('sessions', sessionFiles)])
+    files.set(name, await read(`${STATE_FOLDER}/${name}`))
+  return checked(found, files, path)
 }
 
+/** The texts of the files beside the state by their names; null for one that is not there. */
+type Files = ReadonlyMap<string, string | null>
+
+const fileCount = z.exactOptional(z.int().check(z.gte(0), z.lte(10_000)))
 const OfFiles = z.looseObject({
-  /** Left out where prd.json holds them. */
-  storyFiles: z.exactOptional(z.int().check(z.gte(0), z.lte(10_000))),
+  /** Left out where the state holds them. */
+  storyFiles: fileCount,
+  sessionFiles: fileCount,
   prd: z.looseObject({}),
 })
 
 /** The state in the text of `state.json`; `path` names it for people. Throws UserError where it is none that this version reads. */
 export function stateFrom(text: string, path?: string): State {
-  return checked(parsed(text, path), [], path)
+  return checked(parsed(text, path), new Map(), path)
 }
 
-function checked(found: unknown, stories: readonly (string | null)[], path = 'state.json'): State {
+function checked(found: unknown, files: Files, path = 'state.json'): State {
   const version = versionOf(found)
-  if (version > WITH_PLAN)
+  if (version > VERSION)
     throw new UserError({
       path: `${path}: version`,
       found: String(version),
-      expected: `${WITH_PLAN} or less`,
+      expected: `${VERSION} or less`,
       fix: 'a newer version of Ralph has written it: update this one (the ref of the action, or the installed command), then run again',
     })
-  const whole = version >= IN_FILES ? joined(found, stories, path) : found
-  const result = State.safeParse(version < VERSION ? migrated(found) : whole, { reportInput: true })
-  if (result.success) return withoutCopies(version < WITH_PLAN ? planNotShown(result.data) : result.data)
+  const whole = version < 2 ? migrated(found) : joined(found, files, path)
+  const today = version < WITH_SESSIONS ? withSessions(readBy(OldUsage, whole, path)) : whole
+  const state = readBy(State, today, path)
+  const shown = version < WITH_WHOLE_PLAN ? planNotShown(state) : state
+  return version < WITH_SESSIONS ? withoutCopies(shown) : shown
+}
+
+function readBy<T>(schema: z.ZodMiniType<T>, found: unknown, path: string): T {
+  const result = schema.safeParse(found, { reportInput: true })
+  if (result.success) return result.data
   throw broken(path, result.error.issues)
 }
 
@@ -127,17 +152,20 @@ function planNotShown(state: State): State {
   return { ...state, plan: { ...plan, phase: 'proposed', digest: '', shownAt: null } }
 }
 
-/** As a state of version 2. */
-function joined(found: unknown, texts: readonly (string | null)[], path: string): unknown {
-  const { data } = OfFiles.safeParse(found)
-  if (data === undefined) return found
-  const { storyFiles = 0, prd, ...rest } = data
-  if (storyFiles === 0) return { ...rest, version: VERSION, prd }
-  const missing = texts.length < storyFiles ? texts.length : texts.indexOf(null)
-  if (missing >= 0)
-    throw damaged(`${path}: storyFiles`, `no ${storyFileName(missing)} beside it`, 'that file')
-  const userStories = texts.flatMap((text, at) => parsed(text ?? '', `${path}: ${storyFileName(at)}`))
-  return { ...rest, version: VERSION, prd: { ...prd, userStories } }
+/** With the lists that stand in files of their own. */
+function joined(found: unknown, files: Files, path: string): unknown {
+  const { storyFiles, sessionFiles, prd, ...rest } = readBy(OfFiles, found, path)
+  const listOf = (name: string, count: number) =>
+    fileNames(name, count).flatMap((file) => {
+      const text = files.get(file)
+      if (text == null) throw damaged(`${path}: ${name}`, `no ${file} beside it`, 'that file')
+      return parsed(text, `${path}: ${file}`)
+    })
+  return {
+    ...rest,
+    ...(sessionFiles !== undefined && { sessions: listOf('sessions', sessionFiles) }),
+    prd: storyFiles === undefined ? prd : { ...prd, userStories: listOf('stories', storyFiles) },
+  }
 }
 
 function parsed(text: string, path = 'state.json'): unknown {
@@ -209,7 +237,6 @@ function migrated(found: unknown): unknown {
   const { attempt, job, ...rest } = data
   return {
     ...rest,
-    version: 2,
     attempts: attempt === null ? {} : { [attempt.storyId]: attemptOf(attempt, data.green) },
     records: withNotes(data),
     control: { ...emptyControl(), ...data.control },

@@ -7,10 +7,11 @@ import type { Limits } from '../model/limits.ts'
 import type { State } from '../model/state.ts'
 import { askedIn } from '../prd/select.ts'
 import { unworkable } from './attempt.ts'
-import { redGate, spend, unverified, withRecord } from './change.ts'
+import { redGate, unverified, withRecord } from './change.ts'
 import { verificationRemarks, withoutPort } from './gate-memory.ts'
 import { called } from './limits.ts'
 import { revert } from './settled.ts'
+import { spend } from './spend.ts'
 
 type Verified = EventOf<'verified'>
 
@@ -18,7 +19,8 @@ export function verified(state: State, event: Verified, limits: Limits): State {
   const { verdict, usage, gates, at } = event
   const remarks = verificationRemarks(state, gates)
   const told = { ...state, verification: { ...state.verification, remarks } }
-  const paid = spend(called(told, at, Math.min(1, usage.calls)), null, usage)
+  const asked = called(told, at, Math.min(1, usage.calls))
+  const paid = spend(asked, { at, kind: 'verify', storyId: null, usage }, limits)
   const ended = withoutPort(paid, gates)
   if (ended !== null) return ended
   switch (verdict.kind) {

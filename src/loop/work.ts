@@ -8,8 +8,9 @@ import type { Inspection, Ports, SessionBounds } from '../model/ports.ts'
 import type { Kept, State } from '../model/state.ts'
 import { addUsage } from '../model/usage.ts'
 import { DamagedClone, messageOf } from '../system/errors.ts'
-import { redGate, redService, spend } from './change.ts'
+import { redGate, redService } from './change.ts'
 import { budgetLeft, estimate, sessionMs, spent } from './limits.ts'
+import { spend } from './spend.ts'
 
 export type Happening = Event extends infer E ? (E extends { at: number } ? Omit<E, 'at'> : never) : never
 
@@ -44,18 +45,22 @@ async function behindSetUp(
   const { storyId } = attempt
   const first = await ports.agent.setUp(state, attempt, boundsOf(state, limits, now), ports.signal)
   if (first === null) return begin(state, now)
+  const others = [{ agent: null, model: null, kind: 'set-up' as const, usage: first.usage }]
   if (!wentWell(first)) {
     const { hints, message } = first
     const stuck = hints.stuck === null ? null : `set-up: ${hints.stuck}`
-    return { ...first, message: `set-up: ${message}`, hints: { ...hints, stuck } }
+    return { ...first, others, message: `set-up: ${message}`, hints: { ...hints, stuck } }
   }
   const setUp = (await workAsItStands(storyId, state, ports))?.tree ?? ''
-  const left = spend(state, storyId, first.usage)
+  const done = { at: ports.clock.now(), kind: 'set-up', storyId, usage: first.usage, cutShort: true } as const
+  const left = spend(state, done, limits)
   const over = spent(left, limits)
-  if (over !== null) return { ...first, status: 'interrupted', message: `after the set-up ${over}`, setUp }
+  if (over !== null)
+    return { ...first, others, status: 'interrupted', message: `after the set-up ${over}`, setUp }
   const session = await begin(left, ports.clock.now())
   const usage = addUsage(first.usage, session.usage)
-  return { ...session, usage, learnings: [...first.learnings, ...session.learnings], setUp }
+  const learnings = [...first.learnings, ...session.learnings]
+  return { ...session, usage, others: [...others, ...(session.others ?? [])], learnings, setUp }
 }
 
 /** Whether a session leaves something to go on with. */

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini'
 import { GateResult } from './gate.ts'
 import { Circuits } from './pipeline.ts'
-import { Usage } from './usage.ts'
+import { SessionKind, Usage } from './usage.ts'
 
 /** Why an attempt was rejected: in one line, and what shows it (`failureOutput` of model/gate-output.ts). */
 export type Failure = z.infer<typeof Failure>
@@ -36,9 +36,17 @@ export const Session = z.object({
   detail: z.exactOptional(z.string()),
   /** Why a step of a pipeline ends the run. */
   pause: z.exactOptional(z.string()),
-  /** Of `usage`, what steps with an agent or a model of their own used; null: that of the run. */
+  /** Of `usage`, what a set-up and steps with an agent or a model of their own used; null: that of the run. */
   others: z.exactOptional(
-    z.array(z.object({ agent: z.nullable(z.string()), model: z.nullable(z.string()), usage: Usage })),
+    z.array(
+      z.object({
+        agent: z.nullable(z.string()),
+        model: z.nullable(z.string()),
+        usage: Usage,
+        /** A step of a pipeline where it is left out. */
+        kind: z.exactOptional(SessionKind),
+      }),
+    ),
   ),
   /** As the steps left them, where that changed. */
   circuits: z.exactOptional(Circuits),

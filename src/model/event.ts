@@ -6,7 +6,7 @@ import type { GateResult } from './gate.ts'
 import type { Afterwards } from './pipeline.ts'
 import type { Proposal } from './plan.ts'
 import type { Conclusion, GithubIds, Kept } from './state.ts'
-import type { Usage } from './usage.ts'
+import type { SessionKind, Usage } from './usage.ts'
 
 /** What people can ask of a run, by comment or by CLI; `id` is the comment's, `by` the login, `at` when it was said, epoch milliseconds. */
 export type Command = { id: number; by: string; at?: number } & (
@@ -58,8 +58,8 @@ export type Joined = {
   entries: string[]
 }
 
-/** What a judge used whose word came too late; `storyId` null: on the whole. */
-export type Spent = { storyId: string | null; usage: Usage }
+/** What a judge or a planner used whose word came too late; `storyId` null: on the whole. */
+export type Spent = { storyId: string | null; kind: SessionKind; usage: Usage }
 
 /** What happened; `at` is epoch milliseconds. `reduce` is the only place that turns it into state. */
 export type Event = {

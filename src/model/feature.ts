@@ -2,6 +2,9 @@
 import * as z from 'zod/mini'
 import { Extra, Usage } from './usage.ts'
 
+/** As prd.json holds it. */
+const FileUsage = z.extend(Usage, { extra: z.exactOptional(Extra) })
+
 export const outcomes = [
   'complete',
   'stuck',
@@ -83,7 +86,8 @@ export const RunRecord = z.object({
   iterations: z.number(),
   jobs: z.number(),
   outcome: z.nullable(Outcome),
-  usage: Usage,
+  /** What prd.json says that its sessions used. A state has the sessions instead. */
+  usage: z.exactOptional(FileUsage),
   /** Pause, raised limits, breaker, nonce and the like: whoever writes an entry reads it. */
   control: Extra,
   extra: z.exactOptional(Extra),

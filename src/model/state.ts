@@ -1,11 +1,11 @@
-// The durable state of a feature, version 2: one definition, which types it and reads it.
+// The durable state of a feature, version 5: one definition, which types it and reads it.
 import * as z from 'zod/mini'
 import { Attempt, Failure } from './attempt.ts'
-import { Outcome, Prd, Scope, Story } from './feature.ts'
+import { Outcome, Prd, RunRecord, Scope, Story } from './feature.ts'
 import { GateBaseline, GateResult, Screenshot } from './gate.ts'
 import { Circuits } from './pipeline.ts'
 import { Plan } from './plan.ts'
-import { Usage } from './usage.ts'
+import { SessionEntry } from './usage.ts'
 
 /** How and why a job ends; `until` is when work may go on after a wait, epoch milliseconds. */
 export type Conclusion = z.infer<typeof Conclusion>
@@ -44,7 +44,6 @@ export const StoryRecord = z.object({
   /** Lost or cancelled attempts in a row without a finished gate run. */
   interruptions: z.number(),
   breaker: Breaker,
-  usage: Usage,
   /** All attempts ever, charged or not. */
   attempts: z.number(),
   /** Of them, those that were given back and count for nothing. */
@@ -147,30 +146,13 @@ export const TimelineEntry = z.object({
   result: z.enum(['passed', 'rejected', 'returned', 'reset']),
   summary: z.string(),
   ms: z.number(),
-  costUsd: z.number(),
-  /** Of the cost, what Ralph computed itself. */
-  estimatedCostUsd: z.exactOptional(z.number()),
-  /** In and out; cached ones among them. */
-  tokens: z.number(),
-  /** Epoch milliseconds. */
+  /** When it began and when it ended, epoch milliseconds; a reset has no beginning. */
+  startedAt: z.exactOptional(z.number()),
   at: z.number(),
   job: z.number(),
-  /** Of `ms`: what the agent took, and what the gates took. */
-  agentMs: z.exactOptional(z.number()),
+  /** Of `ms`: what the gates took. */
   gatesMs: z.exactOptional(z.number()),
   kind: z.exactOptional(Failure.shape.kind),
-})
-
-/** What was used with this version of Ralph, this agent and model (null: the agent's own choice). */
-export type LedgerEntry = z.infer<typeof LedgerEntry>
-export const LedgerEntry = z.object({
-  version: z.string(),
-  agent: z.string(),
-  model: z.nullable(z.string()),
-  calls: z.number(),
-  tokens: z.number(),
-  costUsd: z.number(),
-  agentSeconds: z.number(),
 })
 
 /** How the next job is started. `held`: a rate limit refuses it, and this job does not wait any more. */
@@ -247,7 +229,7 @@ export const GithubIds = z.object({
 
 export type State = z.infer<typeof State>
 export const State = z.object({
-  version: z.literal(2),
+  version: z.literal(5),
   feature: z.string(),
   /** Where prd.json stood before the first commit moves it into the folder; null when it stands there. */
   importedFrom: z.nullable(z.string()),
@@ -259,7 +241,8 @@ export const State = z.object({
   base: z.object({ branch: z.string(), sha: z.string() }),
   nonce: z.string(),
   generation: z.number(),
-  prd: Prd,
+  /** What the run used is written into prd.json from `sessions`. */
+  prd: z.extend(Prd, { run: z.omit(RunRecord, { usage: true }) }),
   /** The newest green commit; the fork point before the first. */
   green: z.string(),
   /** The branch head as Ralph last published or adopted it; null before the first push. */
@@ -296,10 +279,8 @@ export const State = z.object({
   recent: z.array(z.string()),
   /** The last 200 iterations. */
   timeline: z.array(TimelineEntry),
-  /** All that the run's sessions used; what a job that was lost is charged with stands in `prd.run.usage` alone. */
-  ledger: z.exactOptional(z.array(LedgerEntry)),
-  /** Of the run's sessions that came to their end and whose vendor told what they used: what one is taken to use that did not. */
-  largestSession: z.exactOptional(z.object({ costUsd: z.number(), tokens: z.number() })),
+  /** The run's sessions in their order. `model/usage-totals.ts` has every total of them. */
+  sessions: z.array(SessionEntry),
   lease: z.nullable(Lease),
   github: GithubIds,
   job: Job,

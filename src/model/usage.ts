@@ -1,4 +1,4 @@
-// What agents use, and what it costs.
+// What agents use, and what it costs: sums, and the sessions that they are made of.
 import * as z from 'zod/mini'
 
 /** Fields of a file that Ralph does not know. They survive reading and writing, flat, behind the known ones. */
@@ -19,28 +19,92 @@ export const Usage = z.object({
   estimatedTokens: z.exactOptional(z.number()),
   /** The agents' own count, where they give one. */
   turns: z.exactOptional(z.number()),
-  extra: z.exactOptional(Extra),
+})
+
+/** What a session is for. `earlier`: known only as part of a sum that older versions kept. */
+export type SessionKind = z.infer<typeof SessionKind>
+export const SessionKind = z.enum(['run', 'set-up', 'step', 'judge', 'verify', 'plan', 'split', 'earlier'])
+
+/** The cost and tokens of the largest of some sessions. */
+export type Largest = z.infer<typeof Largest>
+export const Largest = z.object({ costUsd: z.number(), tokens: z.number() })
+
+/** A session and what it used; or, where `largest` is there, the sum of older ones of the same story, kind, agent and version. */
+export type SessionEntry = z.infer<typeof SessionEntry>
+export const SessionEntry = z.extend(Usage, {
+  /** Null: it was for none in particular. */
+  storyId: z.nullable(z.string()),
+  iteration: z.number(),
+  /** When its attempt began, epoch milliseconds, which tells the attempts at a story apart; null: it belongs to none. */
+  attempt: z.nullable(z.number()),
+  kind: SessionKind,
+  /** Null: not known, as of a job that was lost. */
+  agent: z.nullable(z.string()),
+  /** Null: the agent's own choice. */
+  model: z.nullable(z.string()),
+  /** Of Ralph; empty where it is not known. */
+  version: z.string(),
+  /** Epoch milliseconds. */
+  from: z.number(),
+  to: z.number(),
+  /** It did not come to its end, so it says nothing of how large sessions are. */
+  cutShort: z.exactOptional(z.literal(true)),
+  largest: z.exactOptional(Largest),
 })
 
 /** US dollars for a million tokens. `cached` null: cached input costs as much as other input. */
 export type Price = { input: number; output: number; cached: number | null }
 
-const usageKeys = ['calls', 'inputTokens', 'outputTokens', 'cachedTokens', 'costUsd', 'agentSeconds'] as const
+const AMOUNTS = ['calls', 'inputTokens', 'outputTokens', 'cachedTokens', 'costUsd', 'agentSeconds'] as const
 /** Written only where there is something to say. */
-const optionalUsageKeys = ['estimatedCostUsd', 'estimatedTokens', 'turns'] as const
+const OPTIONAL_AMOUNTS = ['estimatedCostUsd', 'estimatedTokens', 'turns'] as const
+/** Digits behind the ninth are what subtracting leaves of nothing. */
+const BILLION = 1e9
 
 export function emptyUsage(): Usage {
   return { calls: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0, agentSeconds: 0 }
 }
 
-/** Both together; unknown fields of `a` win over those of `b`. */
-export function addUsage(a: Usage, b: Usage): Usage {
-  const sum: Usage = emptyUsage()
-  for (const key of usageKeys) sum[key] = a[key] + b[key]
-  for (const key of optionalUsageKeys) {
-    const total = (a[key] ?? 0) + (b[key] ?? 0)
-    if (total > 0) sum[key] = total
+export function addUsage(one: Usage, other: Usage): Usage {
+  return sumOfUsage([one, other])
+}
+
+/** Of a few or of thousands, in their order. */
+export function sumOfUsage(all: readonly Usage[]): Usage {
+  const sum = emptyUsage()
+  const more = { estimatedCostUsd: 0, estimatedTokens: 0, turns: 0 }
+  for (const one of all) {
+    for (const key of AMOUNTS) sum[key] += one[key]
+    for (const key of OPTIONAL_AMOUNTS) more[key] += one[key] ?? 0
   }
-  if (a.extra || b.extra) sum.extra = { ...b.extra, ...a.extra }
+  for (const key of OPTIONAL_AMOUNTS) if (more[key] > 0) sum[key] = more[key]
   return sum
+}
+
+/** What is left of one without the other; nothing gets below zero. */
+export function subtractUsage(one: Usage, other: Usage): Usage {
+  return combined(one, other, (a, b) => Math.max(0, Math.round((a - b) * BILLION) / BILLION))
+}
+
+/** The lesser of each amount. */
+export function leastUsage(one: Usage, other: Usage): Usage {
+  return combined(one, other, Math.min)
+}
+
+export function isUsed(usage: Usage): boolean {
+  return [...AMOUNTS, ...OPTIONAL_AMOUNTS].some((key) => (usage[key] ?? 0) > 0)
+}
+
+export function tokensOf({ inputTokens, outputTokens }: Pick<Usage, 'inputTokens' | 'outputTokens'>): number {
+  return inputTokens + outputTokens
+}
+
+function combined(one: Usage, other: Usage, combine: (a: number, b: number) => number): Usage {
+  const result = emptyUsage()
+  for (const key of AMOUNTS) result[key] = combine(one[key], other[key])
+  for (const key of OPTIONAL_AMOUNTS) {
+    const amount = combine(one[key] ?? 0, other[key] ?? 0)
+    if (amount > 0) result[key] = amount
+  }
+  return result
 }

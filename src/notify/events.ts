@@ -10,7 +10,8 @@ import type { Limits } from '../model/limits.ts'
 import type { State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { mapTexts, oneLine } from '../model/text.ts'
-import type { Usage } from '../model/usage.ts'
+import { tokensOf } from '../model/usage.ts'
+import { runUsage } from '../model/usage-totals.ts'
 import { counts } from '../prd/select.ts'
 import { blockedIds, goesOn, outcomeNow, restsUntil, tally } from '../report/headline.ts'
 import { type Sentence, says } from '../report/sentence.ts'
@@ -59,7 +60,7 @@ export function noticesOfEnd(start: State, after: State, at: number, facts: Noti
   if (outcome === null || (outcome === 'continued' && goesOn(after))) return []
   const { run } = start.prd
   const isOwn = outcome === 'error' || outcome === 'interrupted'
-  if (!isOwn && run.outcome === outcome && run.usage.calls === after.prd.run.usage.calls) return []
+  if (!isOwn && run.outcome === outcome && runUsage(start).calls === runUsage(after).calls) return []
   const event = restsUntil(after) === null ? 'outcome' : 'waiting'
   const clean = mapTexts(after, facts.redact)
   return [noticeOf({ event, key: outcome }, clean, at, facts)]
@@ -178,15 +179,14 @@ const SHARES = [100, 80, 50]
 
 /** Each share of each limit once: what is used only grows, and a limit that was raised is another. */
 function spentShares(before: State, after: State, { limits, surface }: NoticeFacts): News[] {
-  const was = before.prd.run.usage
-  const is = after.prd.run.usage
+  const was = runUsage(before)
+  const is = runUsage(after)
   const { maxCostUsd, maxTokens, maxAgentTimeMs } = limits
   const cost = maxCostUsd === null ? null : maxCostUsd + after.control.granted.costUsd
-  const used = (usage: Usage) => usage.inputTokens + usage.outputTokens
   const raise = says`Work ends where it is used up.${commanded(after, surface, 'limit cost +5', 'raises it by $5')}`
   return [
     ...share('cost', was.costUsd, is.costUsd, cost, usd).map((news) => ({ ...news, next: raise })),
-    ...share('token', used(was), used(is), maxTokens, tokens),
+    ...share('token', tokensOf(was), tokensOf(is), maxTokens, tokens),
     ...share('agent-time', was.agentSeconds * 1000, is.agentSeconds * 1000, maxAgentTimeMs, humanMs),
   ]
 }
@@ -211,7 +211,8 @@ function noticeOf({ event, key, ...told }: News, state: State, at: number, facts
   const view = viewOf(state, { ...facts, now: at })
   const { sign = view.headline.sign, headline = view.headline.text, next = view.next } = told
   const { prd, control, generation, nonce, feature, branch, github } = state
-  const { iterations, jobs, usage } = prd.run
+  const { iterations, jobs } = prd.run
+  const usage = runUsage(state)
   const { total, passed, skipped } = counts(prd, control.scope)
   return {
     event,
@@ -234,7 +235,7 @@ function noticeOf({ event, key, ...told }: News, state: State, at: number, facts
     jobs,
     /** Null where no agent has said it. */
     costUsd: hasCost(usage) ? usage.costUsd : null,
-    tokens: usage.inputTokens + usage.outputTokens,
+    tokens: tokensOf(usage),
     pullRequestUrl: github.pullUrl,
     runUrl,
   }

@@ -9,7 +9,7 @@ import {
   type Story,
 } from '../model/feature.ts'
 import { branchNameFault, branchOfRef, idFault, idPattern } from '../model/names.ts'
-import { type Extra, emptyUsage, type Usage } from '../model/usage.ts'
+import { type Extra, emptyUsage } from '../model/usage.ts'
 
 /** What is said of a value that does not fit. */
 type Wrong = { error: string | ((issue: { input?: unknown }) => string) }
@@ -92,7 +92,7 @@ const flag = described(
 )
 const ours = mend('an object or null', 'remove it: Ralph writes it')
 
-export const usageShape: Shape<Usage> = {
+export const usageShape: Shape<NonNullable<RunRecord['usage']>> = {
   calls: count,
   inputTokens: count,
   outputTokens: count,
@@ -210,7 +210,7 @@ export const prdShape: Shape<Prd> = {
     'Where Ralph works; empty means branch-prefix and the name of the feature.',
   ),
   description: or(text(), () => ''),
-  run: described(or(run, emptyRun), 'Where the run stands: Ralph writes it.'),
+  run: described(or(run, emptyFileRun), 'Where the run stands: Ralph writes it.'),
   userStories: z.array(story).check(z.minLength(1)),
 }
 
@@ -220,9 +220,14 @@ export const prdSchema = described(
   { title: 'prd.json' },
 )
 
+function emptyFileRun(): RunRecord {
+  return z.parse(run, {})
+}
+
 /** A run that has not begun. */
 export function emptyRun(): RunRecord {
-  return z.parse(run, {})
+  const { usage: _inFilesAlone, ...rest } = emptyFileRun()
+  return rest
 }
 
 /** A feature without a story yet. */

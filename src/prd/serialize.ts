@@ -1,14 +1,15 @@
 // A Prd as the text of prd.json, always in the same order, so that a diff shows only what changed.
 
 import { partsOnce } from '../model/each.ts'
-import type { Prd, Story } from '../model/feature.ts'
+import type { Prd, RunRecord, Story } from '../model/feature.ts'
 import { visibleJson } from '../model/text.ts'
-import type { Extra } from '../model/usage.ts'
+import { type Extra, emptyUsage } from '../model/usage.ts'
 import { lastResultShape, prdShape, runShape, storyShape, usageShape } from './schema.ts'
 
 /** The file's text: known fields in the definition's order, then unknown ones in theirs; two spaces, a newline at the end; what cannot be seen is escaped. */
 export function serializePrd(prd: Prd): string {
-  const run = { ...flat(prd.run, runShape), usage: flat(prd.run.usage, usageShape) }
+  const usage: NonNullable<RunRecord['usage']> = prd.run.usage ?? emptyUsage()
+  const run = { ...flat(prd.run, runShape), usage: flat(usage, usageShape) }
   const text = visibleJson(JSON.stringify({ ...flat(prd, prdShape), run, userStories: [] }, null, 2))
   if (prd.userStories.length === 0) return `${text}\n`
   const stories = storyTexts(prd.userStories).join(',\n    ')

@@ -1,67 +1,59 @@
 // All features of a repository in one look: where each stands, and what was used by model and version. Pure.
 import { grouped } from '../model/each.ts'
 import type { Prd } from '../model/feature.ts'
-import type { LedgerEntry } from '../model/state.ts'
+import { emptyUsage, type SessionEntry, sumOfUsage, tokensOf, type Usage } from '../model/usage.ts'
+import { type LedgerRow, ledgerOf, runUsage } from '../model/usage-totals.ts'
 import { counts } from '../prd/select.ts'
 
-export type FeatureRun = ReturnType<typeof runOf>
-export type Total = ReturnType<typeof totalOf>
+export type RunWithRows = ReturnType<typeof runOf>
 export type Aggregate = ReturnType<typeof aggregate>
+export type FeatureRun = Aggregate['runs'][number]
+export type Total = Aggregate['total']
 
-/** A run of a feature. `folder` is without `.ralph/`; `ledger` empty where only its prd.json is left. */
+/** A run of a feature. `folder` is without `.ralph/`; without `sessions` its prd.json alone is left, and the sum in it. */
 export function runOf(
-  { prd, ledger = [] }: { prd: Prd; ledger?: readonly LedgerEntry[] },
+  { prd, sessions }: { prd: Prd & { run: { usage?: Usage } }; sessions?: readonly SessionEntry[] },
   where: { feature: string; folder: string; isArchived: boolean },
 ) {
   const { passed, blocked, total } = counts(prd)
-  const { outcome, iterations, jobs, startedAt, usage } = prd.run
+  const { outcome, iterations, jobs, startedAt } = prd.run
   const stories = { passed, blocked, total }
-  return { ...where, outcome, stories, iterations, jobs, startedAt, usage, ledger }
+  const usage = sessions === undefined ? (prd.run.usage ?? emptyUsage()) : runUsage({ sessions })
+  const rows = sessions === undefined ? [{ ...UNKNOWN_OWNER, ...usage }] : ledgerOf(sessions)
+  const ledger = rows.flatMap(({ version, agent, model, ...used }) =>
+    agent === null ? [] : [{ version, agent, model, ...amountsOf(used) }],
+  )
+  return { ...where, outcome, stories, iterations, jobs, startedAt, usage, ledger, rows }
 }
 
-/** What no ledger tells, such as runs before there was one. */
+/** Of sessions in jobs that were lost, and of runs before there was a list. */
 const UNKNOWN = 'not known'
+const UNKNOWN_OWNER = { version: '', agent: null, model: null }
 
-export function aggregate(runs: readonly FeatureRun[]) {
-  const entries = runs.flatMap((run) => [...run.ledger, rest(run)])
-  const by = (keyOf: (entry: LedgerEntry) => string): Total[] =>
-    [...grouped(entries, keyOf)]
+export function aggregate(runs: readonly RunWithRows[]) {
+  const entries = runs.flatMap(({ rows }) => rows)
+  const by = (keyOf: (entry: LedgerRow) => string) =>
+    [...grouped(entries, (entry) => (entry.agent === null ? UNKNOWN : keyOf(entry)))]
       .map(([name, some]) => totalOf(name, some))
       .filter(({ calls, tokens, costUsd }) => calls > 0 || tokens > 0 || costUsd > 0)
       .sort((one, other) => other.costUsd - one.costUsd || other.tokens - one.tokens)
   return {
-    runs: runs.map(withoutNoise).sort((one, other) => other.folder.localeCompare(one.folder)),
+    runs: runs
+      .map(({ rows: _rows, ...run }) => withoutNoise(run))
+      .sort((one, other) => other.folder.localeCompare(one.folder)),
     total: totalOf('all', entries),
-    byModel: by(({ agent, model }) => (model === null ? agent : `${agent} ${model}`)),
+    byModel: by(({ agent, model }) => (model === null ? String(agent) : `${agent} ${model}`)),
     byVersion: by(({ version }) => version),
   }
 }
 
-/** What the run has used beyond its ledger. */
-function rest({ usage, ledger }: FeatureRun): LedgerEntry {
-  const told = totalOf('', ledger)
-  const beyond = (all: number, of: number) => Math.max(0, withoutNoise(all - of))
-  return {
-    version: UNKNOWN,
-    agent: UNKNOWN,
-    model: null,
-    calls: beyond(usage.calls, told.calls),
-    tokens: beyond(usage.inputTokens + usage.outputTokens, told.tokens),
-    costUsd: beyond(usage.costUsd, told.costUsd),
-    agentSeconds: beyond(usage.agentSeconds, told.agentSeconds),
-  }
+function totalOf(name: string, entries: readonly LedgerRow[]) {
+  return withoutNoise({ name, ...amountsOf(sumOfUsage(entries)) })
 }
 
-function totalOf(name: string, entries: readonly LedgerEntry[]) {
-  const sum = (of: 'calls' | 'tokens' | 'costUsd' | 'agentSeconds') =>
-    withoutNoise(entries.reduce((total, entry) => total + entry[of], 0))
-  return {
-    name,
-    calls: sum('calls'),
-    tokens: sum('tokens'),
-    costUsd: sum('costUsd'),
-    agentSeconds: sum('agentSeconds'),
-  }
+function amountsOf(usage: Usage) {
+  const { calls, costUsd, agentSeconds } = usage
+  return { calls, tokens: tokensOf(usage), costUsd, agentSeconds }
 }
 
 /** The same with six digits behind the point: adding up loses the last ones. */

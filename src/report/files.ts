@@ -7,6 +7,7 @@ import type { Prd, Story } from '../model/feature.ts'
 import { ownFiles } from '../model/paths.ts'
 import type { State } from '../model/state.ts'
 import { mapTexts } from '../model/text.ts'
+import { runUsage } from '../model/usage-totals.ts'
 import { doneFile } from '../prd/done.ts'
 import { serializePrd } from '../prd/serialize.ts'
 import { subjectText } from './escape.ts'
@@ -16,7 +17,7 @@ type Change = (text: string) => string
 /** prd.json as it stands in the next commit. */
 export function prdFile(state: State, redact: Change): string {
   const { nonce, control, prd, branch } = state
-  const run = { ...prd.run, control: { nonce, ...control } }
+  const run = { ...prd.run, usage: runUsage(state), control: { nonce, ...control } }
   const branchName = prd.branchName === '' ? branch : prd.branchName
   const userStories = redactedStories(prd.userStories, redact)
   return serializePrd({

@@ -2,7 +2,8 @@
 import { iterationsLeft } from '../loop/limits.ts'
 import type { Limits } from '../model/limits.ts'
 import type { State } from '../model/state.ts'
-import { addUsage, emptyUsage } from '../model/usage.ts'
+import { sumOfUsage } from '../model/usage.ts'
+import { iterationsOf, runUsage, storyUsage } from '../model/usage-totals.ts'
 import { remaining } from '../prd/select.ts'
 import { outcomeNow } from './headline.ts'
 import { estimatedPart, humanMs, many, usd } from './words.ts'
@@ -19,13 +20,19 @@ export function forecastOf(state: State) {
   const past = prd.userStories.flatMap(({ id, passes, lastResult }) => {
     const record = records[id]
     return passes && lastResult?.imported !== true && record !== undefined && record.attempts > 0
-      ? [{ ...record, iterations: Math.max(1, lastResult?.attempts ?? record.attempts) }]
+      ? [
+          {
+            ms: record.ms,
+            usage: storyUsage(state, id),
+            iterations: Math.max(1, lastResult?.attempts ?? record.attempts),
+          },
+        ]
       : []
   })
   if (open.length === 0 || past.length === 0 || outcomeNow(state) === 'complete') return null
   const all = (of: (one: (typeof past)[number]) => number) => rangeOf(past.map(of), open.length)
   const iterations = all((one) => one.iterations)
-  const spent = past.map(({ usage }) => usage).reduce(addUsage, emptyUsage())
+  const spent = sumOfUsage(past.map(({ usage }) => usage))
   const blocked = remaining(prd, control.scope).length - open.length
   return {
     stories: open.length,
@@ -126,8 +133,8 @@ export function worstCase(state: State, limits: Limits): Worst | null {
   const attempts = open.reduce((sum, story) => sum + Math.max(1, limits.maxAttempts - story.retries), 0)
   const iterations = Math.max(0, Math.min(attempts, iterationsLeft(state, limits)))
   const limitUsd = limits.maxCostUsd === null ? null : limits.maxCostUsd + state.control.granted.costUsd
-  const leftUsd = limitUsd === null ? null : Math.max(0, limitUsd - state.prd.run.usage.costUsd)
-  const dearestUsd = Math.max(0, ...state.timeline.map((entry) => entry.costUsd))
+  const leftUsd = limitUsd === null ? null : Math.max(0, limitUsd - runUsage(state).costUsd)
+  const dearestUsd = Math.max(0, ...iterationsOf(state).map(({ costUsd }) => costUsd))
   return { iterations, dearestUsd, limitUsd, leftUsd }
 }
 

@@ -4,6 +4,7 @@ import { iterationsLeft, jobsAllowed } from '../loop/limits.ts'
 import { openAttempt } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { State } from '../model/state.ts'
+import { runUsage } from '../model/usage-totals.ts'
 import { counts } from '../prd/select.ts'
 import { inWork, tally } from './headline.ts'
 import { costLabel, humanMs, ofMost, tokens, tokenWords } from './words.ts'
@@ -29,7 +30,7 @@ export function headerOf(state: State, limits: Limits | null) {
     iteration: openAttempt(state)?.iteration ?? run.iterations,
     iterations: run.iterations,
     jobs: run.jobs,
-    usage: run.usage,
+    usage: runUsage(state),
     pullUrl: state.github.pullUrl,
     /** Where each ends the run; null without a limit. */
     most: {

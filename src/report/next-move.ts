@@ -8,6 +8,7 @@ import { errorOf } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
+import { runUsage } from '../model/usage-totals.ts'
 import { unmetOutside } from '../prd/scope.ts'
 import { counts, remaining } from '../prd/select.ts'
 import { blockedIds, goesOn, heldBack } from './headline.ts'
@@ -218,7 +219,7 @@ function whenSpent(reader: Reader): Sentence {
     return says`Raise ${{ code: 'max-agent-time' }}, then go on with ${run(reader)}.`
   // What lies beyond the limit, and what the stories that are left will cost at the price of those that passed, in whole dollars.
   const over = limits === null ? 0 : -(budgetLeft(state, limits).costUsd ?? 0)
-  const each = state.prd.run.usage.costUsd / Math.max(1, counts(state.prd).passed)
+  const each = runUsage(state).costUsd / Math.max(1, counts(state.prd).passed)
   const left = Math.max(1, remaining(state.prd, state.control.scope).length)
   const more = Math.max(1, Math.ceil(over + each * left))
   return allowMore(reader, `limit cost +${more}`)

@@ -1,6 +1,8 @@
 // A job's results for machines: the action's outputs, the CLI's JSON line, the exit codes. Contract.
+
 import type { Outcome } from '../model/feature.ts'
 import type { State } from '../model/state.ts'
+import { runUsage } from '../model/usage-totals.ts'
 import { notAskedFor } from '../prd/scope.ts'
 import { counts } from '../prd/select.ts'
 
@@ -40,7 +42,7 @@ export function outputsOf(state: State | null, outcome: Outcome | null, reportPa
     storiesTotal: stories?.total ?? 0,
     storiesPassed: stories?.passed ?? 0,
     storiesBlocked: stories?.blocked ?? 0,
-    costUsd: Math.round((run?.usage.costUsd ?? 0) * 1e6) / 1e6,
+    costUsd: Math.round((state === null ? 0 : runUsage(state).costUsd) * 1e6) / 1e6,
     nextRunId: next?.kind === 'started' ? next.runId : null,
     reportPath,
   }

@@ -1,7 +1,7 @@
 // What comment, summary, pull request, checks and replies have in common: each part of a view as markdown.
 import { type GateResult, isAdvice } from '../model/gate.ts'
-import type { TimelineEntry } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
+import type { Iteration } from '../model/usage-totals.ts'
 import { commitLink, firstPart, folded, list, stacked, table } from './blocks.ts'
 import { code, codeBlock, link, markdownText } from './escape.ts'
 import { RESULTS, STANDINGS } from './outcomes.ts'
@@ -139,7 +139,7 @@ export function lastFailure({ failed }: View, maxChars: number): string {
 }
 
 /** The attempts of one story; HTML shows them in the same columns. */
-export const ATTEMPTS: Columns<TimelineEntry> = [
+export const ATTEMPTS: Columns<Iteration> = [
   ['Attempt', 'figure', ({ attempt }) => attempt],
   ['Result', 'word', ({ result }) => `${RESULTS[result].sign} ${RESULTS[result].word}`],
   ['Why', 'text', ({ summary }) => ({ text: summary, most: 200 })],
@@ -151,7 +151,7 @@ export const ATTEMPTS: Columns<TimelineEntry> = [
 ]
 
 /** The iterations in their order, the newest last. */
-export const ITERATIONS: Columns<TimelineEntry> = [
+export const ITERATIONS: Columns<Iteration> = [
   ['#', 'figure', ({ iteration }) => iteration],
   ['Story', 'text', ({ storyId: text }) => ({ text, most: 64 })],
   ...ATTEMPTS,

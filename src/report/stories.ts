@@ -5,7 +5,7 @@ import type { Outcome, Story } from '../model/feature.ts'
 import { remarksOf } from '../model/gate.ts'
 import { failureOutput } from '../model/gate-output.ts'
 import type { State } from '../model/state.ts'
-import { emptyUsage } from '../model/usage.ts'
+import { storyUsage } from '../model/usage-totals.ts'
 import { askedIn } from '../prd/select.ts'
 import { pathOf } from './escape.ts'
 import { inWork } from './headline.ts'
@@ -63,7 +63,7 @@ function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsk
     /** Attempts that count for nothing: cancelled, lost, or stopped by a limit. */
     givenBack,
     retries,
-    usage: record?.usage ?? emptyUsage(),
+    usage: storyUsage(state, id),
     ms: record?.ms ?? 0,
     commit: story.passes ? (record?.commit ?? lastResult?.commit ?? null) : null,
     passedIn: lastResult?.iteration ?? 0,

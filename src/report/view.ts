@@ -14,6 +14,7 @@ import { ownFiles } from '../model/paths.ts'
 import type { Plan } from '../model/plan.ts'
 import type { State } from '../model/state.ts'
 import { plainLines } from '../model/text.ts'
+import { iterationsOf } from '../model/usage-totals.ts'
 import { counts } from '../prd/select.ts'
 import { worthKeeping } from './agents-md.ts'
 import { costsOf } from './costs.ts'
@@ -61,7 +62,7 @@ export function viewOf(given: State, facts: Facts, situation: Situation = ownSit
   const outcome = outcomeNow(state)
   const rests = restsUntil(state)
   const stories = storiesOf(state)
-  const timeline = state.timeline.slice(-MOST_TIMELINE)
+  const timeline = iterationsOf(state).slice(-MOST_TIMELINE)
   const header = headerOf(state, limits)
   const forecast = forecastOf(state)
   const worst = limits === null ? null : worstCase(state, limits)

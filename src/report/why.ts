@@ -4,6 +4,7 @@ import { type Surface, typedOn } from '../loop/command-table.ts'
 import { isTooLarge } from '../loop/planned.ts'
 import type { Failure } from '../model/attempt.ts'
 import type { State } from '../model/state.ts'
+import { iterationsOf } from '../model/usage-totals.ts'
 import { STANDINGS } from './outcomes.ts'
 import { type Sentence, says } from './sentence.ts'
 import { lastFailed, type StoryView, storiesOf } from './stories.ts'
@@ -33,9 +34,10 @@ export function whyOf(state: State, id: string | null, surface: Surface) {
 }
 
 /** As `ralph log --attempt` counts them: all that ever were, where a retry begins to count anew. */
-function numbered({ timeline, records, attempts }: State, id: string) {
+function numbered(state: State, id: string) {
+  const { records, attempts } = state
   let number = (records[id]?.attempts ?? 0) - (attempts[id] === undefined ? 0 : 1)
-  const tried = timeline.filter(({ storyId }) => storyId === id)
+  const tried = iterationsOf(state).filter(({ storyId }) => storyId === id)
   return tried
     .toReversed()
     .map((entry) => (entry.result === 'reset' ? entry : { ...entry, attempt: number-- }))

@@ -6,7 +6,8 @@ import { type GateResult, isService } from '../model/gate.ts'
 import { openAttempt } from '../model/job.ts'
 import type { State } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
-import type { Usage } from '../model/usage.ts'
+import { tokensOf, type Usage } from '../model/usage.ts'
+import { attemptUsage, runUsage } from '../model/usage-totals.ts'
 import { counts } from '../prd/select.ts'
 import { outcomeNow } from '../report/headline.ts'
 import type { Attributes, Metric, Span as TracedSpan } from './otlp.ts'
@@ -76,7 +77,7 @@ export function jobSpan(state: State, endMs: number, facts: SpanFacts): Span {
       'ralph.job.iterations': state.job.counts.iterations,
       // Of the run so far.
       'ralph.iterations': run.iterations,
-      'ralph.cost.usd': run.usage.costUsd,
+      'ralph.cost.usd': runUsage(state).costUsd,
     },
     error: outcome === 'error' || outcome === 'stuck' ? outcome : null,
   }
@@ -164,7 +165,7 @@ function iterationSpan(
   after: State,
   facts: SpanFacts,
 ): Span {
-  const entry = after.timeline.findLast(({ iteration }) => iteration === attempt.iteration)
+  const usage = attemptUsage(after, attempt.storyId, attempt.startedAt)
   const failure = attempt.phase === 'failed' ? attempt.failure.kind : null
   return {
     spanId: iterationSpanId(before, attempt, facts),
@@ -178,8 +179,8 @@ function iterationSpan(
       'ralph.iteration': attempt.iteration,
       'ralph.attempt': attempt.number,
       'ralph.result': kind === 'accepted' ? 'passed' : kind,
-      'ralph.cost.usd': entry?.costUsd ?? 0,
-      'ralph.tokens': entry?.tokens ?? 0,
+      'ralph.cost.usd': usage.costUsd,
+      'ralph.tokens': tokensOf(usage),
       'error.type': failure,
     },
     error: failure,

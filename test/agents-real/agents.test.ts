@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { emptyUsage, tokensOf as usedTokens } from '../../src/model/usage.ts'
 import { type Cli, clis } from './clis.ts'
 import { type Bench, install, type Outcome, openBench, type Scene, survivors } from './drive.ts'
 import { type Script, type Turn, tokensOf } from './model.ts'
@@ -78,7 +79,7 @@ async function implementsStory(cli: Cli): Promise<void> {
       assert.equal(trailers.replaceAll('\n', ''), 'US-001')
       assert.match(log, /^\[\w+\] \S+ \S*hello\.txt$/m, 'the tool that wrote, and its file')
       const { calls, inputTokens, outputTokens, cachedTokens, costUsd, agentSeconds, estimatedCostUsd } =
-        prd.run.usage
+        prd.run.usage ?? emptyUsage()
       const used = tokensUsed([0, 1, 2, 0])
       assert.deepEqual({ inputTokens, outputTokens, cachedTokens }, used)
       assert.equal(calls, 2, 'the session and the judge')
@@ -230,7 +231,7 @@ async function spends(cli: Cli): Promise<void> {
     assert.equal(said.iterations, 1)
     const asked = bench.model.requests.flatMap(({ turn }) => (turn === null ? [] : [turn]))
     assert.ok(asked.length < 5, `ended after ${asked.length} turns`)
-    assert.ok(prd.run.usage.inputTokens + prd.run.usage.outputTokens > 2600)
+    assert.ok(usedTokens(prd.run.usage ?? emptyUsage()) > 2600)
   })
 }
 

@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { openAttempt } from '../../src/model/job.ts'
+import { runUsage } from '../../src/model/usage-totals.ts'
 import type { SeenRequest } from '../standin/github.ts'
 import {
   annotationsOf,
@@ -392,7 +393,7 @@ test('main is killed at its gates: the post step counts what the session said th
   await using site = await quick({ inputs: { gates, 'max-cost-usd': '9' } })
   const run = await site.go()
   assert.equal(run.conclusion, 'failure', site.log())
-  const { costUsd, estimatedCostUsd } = (await site.state()).prd.run.usage
+  const { costUsd, estimatedCostUsd } = runUsage(await site.state())
   assert.deepEqual([costUsd, estimatedCostUsd], [0.01, undefined], site.log())
 })
 

@@ -1,4 +1,5 @@
 // `ralph run` in a clone that people and agents do things to: what was there is kept, what leaks is found, who works is alone.
+
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,6 +10,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import test from 'node:test'
 import type { State } from '../../src/model/state.ts'
+import { runUsage } from '../../src/model/usage-totals.ts'
 import { type Clone, type Ended, openClone, type Started } from '../fakes/clone.ts'
 import { Loopback } from '../unit/notify/loopback.ts'
 import { CLI } from './laptop.ts'
@@ -196,7 +198,7 @@ test('a run killed at its gates: what the session said that it used is counted, 
   await first.ended
   const ended = await at.run([...GOOD, '--max-cost-usd', '9'])
   assert.equal(ended.code, 0, ended.err)
-  const { costUsd, inputTokens, estimatedCostUsd } = at.state().prd.run.usage
+  const { costUsd, inputTokens, estimatedCostUsd } = runUsage(at.state())
   assert.deepEqual([costUsd, inputTokens, estimatedCostUsd], [0.03, 3000, undefined])
   assert.equal(at.git('ls-tree', '--name-only', 'HEAD', 'src/litter'), '', 'what a gate wrote is no work')
 })
@@ -236,11 +238,11 @@ test('a run killed in the final verification: the judge that was lost is no gift
   await first.ended
   const ended = await at.run([...GOOD, '--max-cost-usd', '9'])
   assert.equal(ended.code, 0, ended.err)
-  const { costUsd, estimatedCostUsd } = at.state().prd.run.usage
+  const { costUsd, estimatedCostUsd } = runUsage(at.state())
   // As the dearest session so far, which is the story's.
   assert.deepEqual([costUsd, estimatedCostUsd], [0.03, 0.01])
   assert.equal((await at.run(GOOD)).code, 0)
-  assert.equal(at.state().prd.run.usage.costUsd, 0.03, 'it is counted once')
+  assert.equal(runUsage(at.state()).costUsd, 0.03, 'it is counted once')
 })
 
 test('`.git/ralph` is taken away: the state in the clone goes on', async () => {

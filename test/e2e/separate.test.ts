@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { openAttempt } from '../../src/model/job.ts'
+import { runUsage, usageByKind } from '../../src/model/usage-totals.ts'
 import type { Run } from '../standin/runner.ts'
 import { annotationsOf, badTurn, goodTurn, openSite, outputsOf, RUN_TESTS, type Site, story } from './site.ts'
 
@@ -333,7 +334,7 @@ test('what no agent can begin with ends the chain in one run, uncharged, with wh
       assert.equal(state.job.ending?.conclusion?.outcome, 'error')
       assert.match(state.job.ending?.conclusion?.reason ?? '', word)
       const [one] = state.prd.userStories
-      assert.deepEqual([one?.retries, one?.blocked, state.prd.run.usage.costUsd], [0, false, 0])
+      assert.deepEqual([one?.retries, one?.blocked, runUsage(state).costUsd], [0, false, 0])
       assert.deepEqual([state.lease, openAttempt(state)], [null, null])
     })
 })
@@ -359,8 +360,10 @@ test('a set-up session runs in the work job before the first story, and lands wi
   )
   assert.match(sessions[0]?.prompt ?? '', /^Write src\/tool\.mjs\.\n\n# Rules of this session/)
   assert.equal(await site.github.read('ralph/sample', 'src/tool.mjs'), 'export const tool = 1\n')
-  const { control, prd } = await site.state()
-  assert.deepEqual([control.setUp, prd.run.usage.calls, prd.run.usage.costUsd], [true, 4, 0.04])
+  const state = await site.state()
+  const { calls, costUsd } = runUsage(state)
+  assert.deepEqual([state.control.setUp, calls, costUsd], [true, 4, 0.04])
+  assert.equal(usageByKind(state).get('set-up')?.calls, 1)
 })
 
 test('`/ralph stop` ends the session in work, uncharged, and holds the run', async () => {

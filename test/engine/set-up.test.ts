@@ -1,6 +1,8 @@
 // The set-up session: once, before the first story, and its work is that story's.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { runUsage, usageByKind } from '../../src/model/usage-totals.ts'
 import { BRANCH, badTurn, Chain, goodTurn, type Script, story } from './chain.ts'
 
 const tool = { files: { 'src/tool': 'set up\n' } }
@@ -18,9 +20,12 @@ test('once: neither the next attempt on the story, nor the next story, nor the n
   assert.equal((await chain.go()).outcome, 'complete')
   assert.equal(ran(chain), 'setup US-001 US-001 US-002')
   assert.equal(await chain.read(BRANCH, 'src/tool'), 'set up\n')
-  const { control, prd } = await chain.state()
+  const state = await chain.state()
+  const { control } = state
+  const { calls, costUsd } = runUsage(state)
   assert.equal(control.setUp, true)
-  assert.deepEqual([prd.run.usage.calls, prd.run.usage.costUsd], [4, 0.04])
+  assert.deepEqual([calls, costUsd], [4, 0.04])
+  assert.equal(usageByKind(state).get('set-up')?.calls, 1)
   assert.equal(control.calls.length, 4)
 })
 

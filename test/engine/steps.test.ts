@@ -1,6 +1,8 @@
 // The pipeline of an iteration in the loop as it is: real commands, real git, agents as functions.
+
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { runUsage } from '../../src/model/usage-totals.ts'
 import { BRANCH, badTurn, Chain, goodTurn, type Script, story } from './chain.ts'
 
 const work = { name: 'work', type: 'agent' }
@@ -132,8 +134,10 @@ describe('a second agent', () => {
       ],
     )
     assert.equal(await chain.read(BRANCH, 'src/one'), 'one, reviewed\n')
-    const { prd, control } = await chain.state()
-    assert.deepEqual([prd.run.usage.calls, prd.run.usage.costUsd, prd.run.iterations], [2, 0.02, 1])
+    const state = await chain.state()
+    const { prd, control } = state
+    const { calls, costUsd } = runUsage(state)
+    assert.deepEqual([calls, costUsd, prd.run.iterations], [2, 0.02, 1])
     assert.equal(control.calls.length, 2)
   })
 
@@ -176,7 +180,7 @@ describe('the end of a run by a step', () => {
     await using chain = await open([guard, work], { 'US-001': [goodTurn('one')] })
     await chain.block('closed', true)
     assert.equal((await chain.go()).outcome, 'paused')
-    assert.equal((await chain.state()).prd.run.usage.calls, 0)
+    assert.equal(runUsage(await chain.state()).calls, 0)
     await chain.block('closed', false)
     assert.equal((await chain.go()).outcome, 'complete')
   })

@@ -1,4 +1,5 @@
 // The attempts on those who look: what ends the look, and files that act elsewhere than in the code.
+import { storyUsage } from '../../src/model/usage-totals.ts'
 import type { Attempt } from './attempts.ts'
 import type { Seen } from './seen.ts'
 
@@ -9,9 +10,9 @@ const passed = ({ state }: Seen, story: string): boolean =>
 const counts =
   (story: string, isRefused: boolean) =>
   (seen: Seen): string | null => {
-    const { timeline, records } = seen.state
+    const { timeline } = seen.state
     if (!timeline.some((one) => one.storyId === story)) return 'it is in no count'
-    if ((records[story]?.usage.calls ?? 0) === 0) return 'its session is in no count'
+    if (storyUsage(seen.state, story).calls === 0) return 'its session is in no count'
     if (isRefused && passed(seen, story)) return `${story} passed`
     return passed(seen, 'HONEST') ? null : 'the honest story after it did not pass'
   }

@@ -1,7 +1,7 @@
 // The two pictures of a report: the iterations in time, and what depends on what.
 import { grouped } from '../../model/each.ts'
-import type { TimelineEntry } from '../../model/state.ts'
 import { oneLine } from '../../model/text.ts'
+import type { Iteration } from '../../model/usage-totals.ts'
 import { RESULTS, STANDINGS } from '../outcomes.ts'
 import { dependenciesOf, type Edge, type StoryView } from '../stories.ts'
 import type { View } from '../view.ts'
@@ -15,7 +15,7 @@ const HEAD = 26
 const LONGEST_GAP_MS = 60_000
 const MOST_MARKS = 12
 
-type Placed = { entry: TimelineEntry; from: number; to: number }
+type Placed = { entry: Iteration; from: number; to: number }
 type Mark = { at: number; label: string }
 
 /** The iterations: a lane a story, from left to right the time that was worked; long waits are cut short. */
@@ -48,7 +48,7 @@ ${attempts.map((one) => attemptShape(one, top + 15, percent))}${attempts.map((on
 }
 
 /** Places on a line without the long pauses, and where jobs begin; `length` is its end, milliseconds. */
-function placedIn(entries: readonly TimelineEntry[]): { placed: Placed[]; marks: Mark[]; length: number } {
+function placedIn(entries: readonly Iteration[]): { placed: Placed[]; marks: Mark[]; length: number } {
   const placed: Placed[] = []
   const marks: Mark[] = []
   let [at, before, job] = [0, entries[0]?.at ?? 0, 0]

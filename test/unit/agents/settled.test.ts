@@ -1,4 +1,5 @@
 // What a session counts as whose vendor did not tell what it used: a limit of the run holds all the same.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { noUsage, type SessionResult } from '../../../src/agents/agent.ts'
@@ -7,6 +8,7 @@ import { findAgent } from '../../../src/agents/registry.ts'
 import { estimate } from '../../../src/loop/limits.ts'
 import type { Reservation } from '../../../src/model/attempt.ts'
 import type { Limits } from '../../../src/model/limits.ts'
+import { runUsage } from '../../../src/model/usage-totals.ts'
 import type { Exit } from '../../../src/system/process.ts'
 import { limitsWith, runJob, session, stateOf, stories } from '../loop/samples.ts'
 
@@ -150,7 +152,8 @@ for (const [name, lines, changes] of BUDGETS) {
       const usage = settled(ended(name, lines, { kind: 'idle' }), {}, null, estimate(state, limits))
       return { kind: 'worked', session: session({ status: 'failed', message: 'it hung', usage }) }
     })
-    const { usage, iterations } = ran.state.prd.run
+    const { iterations } = ran.state.prd.run
+    const usage = runUsage(ran.state)
     assert.equal(ran.outcome, 'budget', JSON.stringify(usage))
     assert.ok(iterations < 9)
     if (changes.maxCostUsd !== undefined) assert.equal(usage.estimatedCostUsd, usage.costUsd)

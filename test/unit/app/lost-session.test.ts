@@ -1,4 +1,5 @@
 // What a session used, as it stands beside the clone: an agent may have written it.
+
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,8 +12,9 @@ import { reduce } from '../../../src/loop/reduce.ts'
 import type { Limits } from '../../../src/model/limits.ts'
 import type { AgentPort } from '../../../src/model/ports.ts'
 import type { State } from '../../../src/model/state.ts'
-import { emptyUsage } from '../../../src/model/usage.ts'
-import { limitsWith, NOW, reservedIn, stateOf, stories } from '../loop/samples.ts'
+import { emptyUsage, subtractUsage } from '../../../src/model/usage.ts'
+import { runUsage } from '../../../src/model/usage-totals.ts'
+import { entryWith, limitsWith, NOW, reservedIn, stateOf, stories } from '../loop/samples.ts'
 
 const reserved = reduce(
   stateOf(stories('US-001')),
@@ -29,8 +31,8 @@ async function phaseWith(text: string, bytes?: number) {
     const file = join(own, `session-${folder.split('/')[1]}.json`)
     await writeFile(file, text)
     if (bytes !== undefined) await truncate(file, bytes)
-    const { attempts, prd } = withNote({ own } as unknown as Git, reserved)
-    return [attempts['US-001']?.phase, prd.run.usage.costUsd]
+    const state = withNote({ own } as unknown as Git, reserved)
+    return [state.attempts['US-001']?.phase, runUsage(state).costUsd]
   } finally {
     await rm(own, { recursive: true })
   }
@@ -64,8 +66,8 @@ test('of a session that was at work the note is what it had used by then, and at
       const agent = noted({ work: dies } as unknown as AgentPort, git)
       const { signal } = new AbortController()
       await assert.rejects(agent.work(begun, reservedIn(begun), { ...bounds, conflict: null }, signal))
-      const { costUsd, inputTokens, outputTokens, estimatedCostUsd } = takeOver(withNote(git, begun)).prd.run
-        .usage
+      const left = subtractUsage(runUsage(takeOver(withNote(git, begun))), runUsage(begun))
+      const { costUsd, inputTokens, outputTokens, estimatedCostUsd } = left
       return [costUsd, inputTokens + outputTokens, estimatedCostUsd]
     } finally {
       await rm(own, { recursive: true })
@@ -74,11 +76,11 @@ test('of a session that was at work the note is what it had used by then, and at
   const limits = { maxCostUsd: 10, maxTokens: 1_000_000, maxIterations: 50 }
   assert.deepEqual(await lost({}, limits), [0.004, 1000, 0.004], 'not the share of the limit: $0.20')
   assert.deepEqual(
-    await lost({ largestSession: { costUsd: 0.03, tokens: 5000 } }, limits),
+    await lost({ sessions: [entryWith({ costUsd: 0.03, inputTokens: 5000 })] }, limits),
     [0.03, 5000, 0.03],
   )
   assert.deepEqual(
-    await lost({ largestSession: { costUsd: 0.001, tokens: 10 } }, limits),
+    await lost({ sessions: [entryWith({ costUsd: 0.001, inputTokens: 10 })] }, limits),
     [0.004, 1000, 0.004],
   )
   assert.deepEqual(await lost({}, {}), [0.004, 1000, 0.004], 'also where nothing is limited')
@@ -101,7 +103,7 @@ test('a judge that was lost counts once, by the sessions that the run had counte
   const costOf = async (one: object) => {
     await writeFile(join(own, `judge-${folder.split('/')[1]}.json`), JSON.stringify(one))
     const first = withNote(git, reserved)
-    return [first.prd.run.usage.costUsd, withNote(git, first).prd.run.usage.costUsd]
+    return [runUsage(first).costUsd, runUsage(withNote(git, first)).costUsd]
   }
   try {
     assert.deepEqual(await costOf({ nonce, calls: 0, usage }), [0.5, 0.5])

@@ -1,10 +1,12 @@
 // What GitHub is told over a chain: the pull request that is Ralph's or people's, and where none may be opened.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Checks } from '../../../src/github/checks.ts'
 import { Conversation } from '../../../src/github/conversation.ts'
 import { GitHubReporter } from '../../../src/github/reporter.ts'
 import type { State } from '../../../src/model/state.ts'
+import { runUsage } from '../../../src/model/usage-totals.ts'
 import { rollupCheck } from '../../../src/report/checks.ts'
 import { jobSummary, stickyComment } from '../../../src/report/markdown.ts'
 import { type GitHub, startGitHub } from '../../standin/github.ts'
@@ -152,7 +154,7 @@ test('a verification without a verdict is told before the next one', async () =>
     job: midRun().job,
     verification: { approved: false, asked: false, sessions: 1, message },
   }
-  const { usage } = state.prd.run
+  const usage = runUsage(state)
   await reporter.event(
     { kind: 'verified', at: 0, gates: [], verdict: { kind: 'none', message }, usage },
     state,

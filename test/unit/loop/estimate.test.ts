@@ -1,4 +1,5 @@
 // What a session counts as that was killed: near the truth, and never so that a limit is passed by more than a session.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -7,6 +8,7 @@ import { estimate, spent } from '../../../src/loop/limits.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
 import type { State } from '../../../src/model/state.ts'
 import { emptyUsage, type Usage } from '../../../src/model/usage.ts'
+import { iterationsOf, largestSession, runUsage } from '../../../src/model/usage-totals.ts'
 import { runs } from '../runs.ts'
 import { limitsWith, NOW, session, stateOf, stories } from './samples.ts'
 
@@ -45,7 +47,7 @@ function chain(turns: readonly Turn[], state = stateOf(stories('US-001'))) {
     if (!isSeen) lost += 1
     now = returned(takeOver(isSeen ? withLostSession(begun, note) : begun), NOW + at)
   }
-  return { state: now, charged: now.prd.run.usage.costUsd, truth, kills, lost }
+  return { state: now, charged: runUsage(now).costUsd, truth, kills, lost }
 }
 
 function ended(state: State, costUsd: number, at: number): State {
@@ -106,10 +108,11 @@ test('what was killed before any session was known raises no later estimate', ()
 test('a session that was interrupted, or whose use is a guess, tells nothing of how large sessions are', () => {
   const begun = reduce(stateOf(stories('US-001')), { kind: 'reserved', storyId: 'US-001', at: NOW }, limits)
   const after = (changes: Parameters<typeof session>[0]) =>
-    reduce(begun, { kind: 'worked', storyId: 'US-001', session: session(changes), at: NOW }, limits)
-      .largestSession
-  assert.equal(after({ status: 'interrupted', usage: used(0.01) }), undefined)
-  assert.equal(after({ usage: { ...used(0.2), estimatedCostUsd: 0.2, estimatedTokens: 100 } }), undefined)
+    largestSession(
+      reduce(begun, { kind: 'worked', storyId: 'US-001', session: session(changes), at: NOW }, limits),
+    )
+  assert.equal(after({ status: 'interrupted', usage: used(0.01) }), null)
+  assert.equal(after({ usage: { ...used(0.2), estimatedCostUsd: 0.2, estimatedTokens: 100 } }), null)
   assert.deepEqual(after({ usage: { ...used(0.2), estimatedCostUsd: 0.2 } }), { costUsd: 0.2, tokens: 100 })
 })
 
@@ -119,7 +122,7 @@ test('the timeline says of an attempt what of its cost is an estimate', () => {
     { costUsd: 0.03, killedAt: null, isSeen: true },
   ])
   assert.deepEqual(
-    state.timeline.map(({ costUsd, estimatedCostUsd }) => [costUsd, estimatedCostUsd]),
+    iterationsOf(state).map(({ costUsd, estimatedCostUsd }) => [costUsd, estimatedCostUsd]),
     [
       [0.02, 0.02],
       [0.03, undefined],

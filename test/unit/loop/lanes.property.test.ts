@@ -7,6 +7,7 @@ import { lanes } from '../../../src/loop/lanes.ts'
 import type { Limits } from '../../../src/model/limits.ts'
 import type { GatesPort, Lane, Ports, RepositoryPort } from '../../../src/model/ports.ts'
 import type { State } from '../../../src/model/state.ts'
+import { runUsage } from '../../../src/model/usage-totals.ts'
 import { newStory } from '../../../src/prd/schema.ts'
 import { runs } from '../runs.ts'
 import { built, gate, limitsWith, NO_IGNORED, NOW, session, stateOf, used } from './samples.ts'
@@ -219,7 +220,8 @@ test('in any order of ends, what lands was gated as it lands, and no limit is pa
       assert.equal(world.open, 0, 'every work tree is closed')
       assert.equal(world.atWork, 0, 'every session has ended')
       assert.ok(world.mostAtWork <= limits.maxParallel)
-      const { iterations, usage } = state.prd.run
+      const { iterations } = state.prd.run
+      const usage = runUsage(state)
       // A session costs a dollar: those that are at work when the limit is reached come to their end.
       if (limits.maxCostUsd !== null) assert.ok(usage.costUsd < limits.maxCostUsd + limits.maxParallel)
       if (limits.maxIterations > 0) assert.ok(iterations <= limits.maxIterations, `${iterations} iterations`)

@@ -42,7 +42,7 @@ function state(part: Partial<Part>): State {
     ...part,
   }
   return {
-    version: 2,
+    version: 5,
     feature: 'auth',
     importedFrom: null,
     storiesDigest: '',
@@ -61,6 +61,7 @@ function state(part: Partial<Part>): State {
     progress: [],
     recent: [],
     timeline: [],
+    sessions: [],
     github: { pull: null, pullUrl: null, comment: null, head: null, unclosed: [] },
     ...whole,
   }

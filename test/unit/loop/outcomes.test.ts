@@ -1,4 +1,5 @@
 // Every outcome of design 2: when a run ends so, and what running again does.
+
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { withScope } from '../../../src/loop/commands.ts'
@@ -10,6 +11,7 @@ import type { Command } from '../../../src/model/event.ts'
 import { errorOf } from '../../../src/model/job.ts'
 import type { State } from '../../../src/model/state.ts'
 import { emptyUsage } from '../../../src/model/usage.ts'
+import { runUsage } from '../../../src/model/usage-totals.ts'
 import { heldBack, tally } from '../../../src/report/headline.ts'
 import { nextMove } from '../../../src/report/next-move.ts'
 import { inPlain } from '../../../src/report/sentence.ts'
@@ -89,7 +91,7 @@ describe('complete', () => {
     assert.equal(ran.outcome, 'complete')
     assert.equal(ran.steps.filter((step) => step === 'verify').length, 1)
     assert.equal(ran.state.prd.run.iterations, 1, 'the verification is no iteration')
-    assert.equal(ran.state.prd.run.usage.costUsd, 2, 'but it is paid for')
+    assert.equal(runUsage(ran.state).costUsd, 2, 'but it is paid for')
   })
 
   test('finishing on the last iteration is complete, and so is a budget that is spent with the last story', () => {
@@ -498,7 +500,7 @@ describe('error', () => {
     assert.equal(ran.outcome, 'error')
     assert.match(ran.conclusion.reason, /base is red: gate test fails/)
     assert.deepEqual(ran.steps, ['sync', 'prepare', 'baseline', 'conclude error', 'publish', 'report'])
-    assert.equal(ran.state.prd.run.usage.costUsd, 0)
+    assert.equal(runUsage(ran.state).costUsd, 0)
     const mended = runJob(anotherJob(ran.state), limitsWith({ baseline: true }))
     assert.equal(mended.outcome, 'complete', 'the next run looks again')
   })

@@ -12,6 +12,7 @@ import { failureOutput } from '../../../src/model/gate-output.ts'
 import { openAttempt } from '../../../src/model/job.ts'
 import type { State } from '../../../src/model/state.ts'
 import type { Step } from '../../../src/model/step.ts'
+import { iterationsOf, runUsage } from '../../../src/model/usage-totals.ts'
 import {
   anotherJob,
   built,
@@ -158,11 +159,11 @@ describe('what passes', () => {
     const agreed = runJob(stateOf(stories('US-001')), limits, empty)
     assert.equal(agreed.outcome, 'complete')
     assert.ok(agreed.steps.includes('judge US-001'))
-    assert.equal(agreed.state.prd.run.usage.costUsd, 3, 'session, judge, final verification')
+    assert.equal(runUsage(agreed.state).costUsd, 3, 'session, judge, final verification')
     assert.equal(agreed.state.prd.userStories[0]?.lastResult?.summary, UNCHANGED)
     assert.equal(agreed.state.timeline[0]?.summary, UNCHANGED)
     assert.equal(
-      agreed.state.timeline[0]?.costUsd,
+      iterationsOf(agreed.state)[0]?.costUsd,
       2,
       'session and judge: an attempt is told with all that it cost',
     )
@@ -225,7 +226,7 @@ describe('what is charged', () => {
       assert.equal(ran.outcome, 'complete')
       assert.equal(ran.state.prd.run.iterations, 1)
       assert.equal(storyOf(ran.state, 'US-001').retries, 0)
-      assert.equal(ran.state.prd.run.usage.costUsd, 2, 'but what it cost is counted')
+      assert.equal(runUsage(ran.state).costUsd, 2, 'but what it cost is counted')
     })
   }
 
@@ -236,11 +237,11 @@ describe('what is charged', () => {
     assert.equal(EVENTS.reserved.durable, true)
     assert.equal(openAttempt(reserved)?.reserved.costUsd, 1, 'as much as the dearest session so far')
     const taken = await claimNext(reserved, NOW + HOUR)
-    assert.equal(taken.prd.run.usage.costUsd, first.state.prd.run.usage.costUsd + 1)
-    const { inputTokens, outputTokens, estimatedTokens } = taken.prd.run.usage
+    assert.equal(runUsage(taken).costUsd, runUsage(first.state).costUsd + 1)
+    const { inputTokens, outputTokens, estimatedTokens } = runUsage(taken)
     assert.deepEqual([inputTokens + outputTokens, estimatedTokens], [2200, 1100], 'tokens likewise')
     const twice = await claimNext(taken, NOW + 2 * HOUR)
-    assert.equal(twice.prd.run.usage.costUsd, taken.prd.run.usage.costUsd)
+    assert.equal(runUsage(twice).costUsd, runUsage(taken).costUsd)
     const ran = runJob(twice, limits, undefined, NOW + 2 * HOUR)
     assert.equal(ran.outcome, 'complete')
     assert.equal(ran.state.prd.run.iterations, 2)

@@ -11,7 +11,8 @@ import type { Limits } from '../../../src/model/limits.ts'
 import type { IgnoredPort } from '../../../src/model/ports.ts'
 import type { Conclusion, State } from '../../../src/model/state.ts'
 import type { Step } from '../../../src/model/step.ts'
-import { emptyUsage, type Usage } from '../../../src/model/usage.ts'
+import { emptyUsage, type SessionEntry, type Usage } from '../../../src/model/usage.ts'
+import { VERSION } from '../../../src/model/version.ts'
 import { emptyRun, newStory } from '../../../src/prd/schema.ts'
 
 /** 2026-01-10 14:05 UTC. */
@@ -100,7 +101,7 @@ export function stories(...ids: string[]): Story[] {
 /** A feature that was just claimed by its first job. */
 export function stateOf(userStories: Story[], changes: Partial<State> = {}): State {
   return {
-    version: 2,
+    version: 5,
     feature: 'auth',
     importedFrom: null,
     storiesDigest: '',
@@ -128,6 +129,7 @@ export function stateOf(userStories: Story[], changes: Partial<State> = {}): Sta
     progress: [],
     recent: [],
     timeline: [],
+    sessions: [],
     lease: null,
     github: { pull: null, pullUrl: null, comment: null, head: null, unclosed: [] },
     job: newJob(NOW, NOW + 5 * HOUR),
@@ -143,6 +145,24 @@ export function used(costUsd: number): Usage {
     outputTokens: costUsd * 100,
     costUsd,
     agentSeconds: costUsd * 10,
+  }
+}
+
+/** A session of the run, as the state lists it. */
+export function entryWith(changes: Partial<SessionEntry> = {}): SessionEntry {
+  return {
+    ...emptyUsage(),
+    calls: 1,
+    storyId: null,
+    iteration: 0,
+    attempt: null,
+    kind: 'run',
+    agent: 'claude',
+    model: null,
+    version: VERSION,
+    from: NOW,
+    to: NOW,
+    ...changes,
   }
 }
 

@@ -1,11 +1,14 @@
 // States as git holds them: today's, those that Ralph 1.0 wrote (test/fixtures/states/1, as it left them), and those that
 // nobody here can read.
+
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
+import fc from 'fast-check'
 import { takeOver } from '../../../src/loop/attempt.ts'
 import { emptyRecord } from '../../../src/loop/change.ts'
 import { applyCommand } from '../../../src/loop/commands.ts'
+import { estimate } from '../../../src/loop/limits.ts'
 import { outcomeOf } from '../../../src/loop/next-step.ts'
 import { wantedPlan } from '../../../src/loop/plan.ts'
 import { whyNot } from '../../../src/loop/planned.ts'
@@ -14,8 +17,23 @@ import { readState, STATE_FILE, stateFiles, stateFrom } from '../../../src/loop/
 import { openAttempt } from '../../../src/model/job.ts'
 import type { Plan } from '../../../src/model/plan.ts'
 import type { State } from '../../../src/model/state.ts'
+import { addUsage, emptyUsage } from '../../../src/model/usage.ts'
+import { iterationsOf, runUsage, storyUsage } from '../../../src/model/usage-totals.ts'
+import { aggregate, runOf } from '../../../src/report/aggregate.ts'
 import { UserError } from '../../../src/system/errors.ts'
-import { anotherJob, gate, HOUR, limitsWith, NOW, runJob, session, stateOf, stories } from './samples.ts'
+import { runs } from '../runs.ts'
+import {
+  anotherJob,
+  entryWith,
+  gate,
+  HOUR,
+  limitsWith,
+  NOW,
+  runJob,
+  session,
+  stateOf,
+  stories,
+} from './samples.ts'
 
 const FOLDER = new URL('../../fixtures/states/1/', import.meta.url)
 const old = (name: string) => readFileSync(new URL(`${name}.json`, FOLDER), 'utf8')
@@ -38,9 +56,13 @@ describe('a state of version 1', () => {
       const state = read(file.replace('.json', ''))
       assert.deepEqual(stateFrom(JSON.stringify(state)), state)
       const before = JSON.parse(old(file.replace('.json', '')))
-      assert.deepEqual(state.prd, before.prd)
+      const { usage, ...run } = before.prd.run
+      assert.deepEqual(state.prd, { ...before.prd, run })
+      assert.deepEqual(runUsage(state), usage)
       assert.deepEqual(state.kept, before.kept)
-      assert.deepEqual(state.timeline, before.timeline)
+      const costs = (rows: readonly { costUsd: number; tokens: number }[]) =>
+        rows.map(({ costUsd, tokens }) => [costUsd, tokens])
+      assert.deepEqual(costs(iterationsOf(state)), costs(before.timeline))
       assert.deepEqual(state.lease, before.lease)
       const next = anotherJob(takeOver({ ...state, lease: null }), NOW)
       assert.equal(runJob(next, limitsWith({ maxAttempts: 5 })).outcome, 'complete')
@@ -53,7 +75,7 @@ describe('a state of version 1', () => {
     assert.deepEqual([attempt?.phase, attempt?.base], ['reserved', state.green])
     const taken = takeOver(state)
     assert.equal(openAttempt(taken)?.phase, 'returned')
-    const spent = taken.prd.run.usage.costUsd - state.prd.run.usage.costUsd
+    const spent = runUsage(taken).costUsd - runUsage(state).costUsd
     assert.ok(spent > 0 && spent === attempt?.reserved.costUsd)
   })
 
@@ -88,6 +110,102 @@ describe('a state of version 1', () => {
   })
 })
 
+describe('a state of version 2, which held sums of usage', () => {
+  const folder = new URL('../../fixtures/states/2/', import.meta.url)
+  const fixture = (name: string) => readFileSync(new URL(name, folder), 'utf8')
+  /** What adding up in another order makes of the last digits says nothing. */
+  const rounded = (value: unknown) => {
+    const digits = (_key: string, part: unknown) =>
+      typeof part === 'number' ? Math.round(part * 1e8) / 1e8 : part
+    return JSON.parse(JSON.stringify(value, digits))
+  }
+  const totalsOf = (state: State) => {
+    const where = { feature: 'a', folder: 'f', isArchived: false }
+    const { total, byModel, byVersion } = aggregate([runOf(state, where)])
+    return {
+      run: runUsage(state),
+      stories: Object.fromEntries(Object.keys(state.records).map((id) => [id, storyUsage(state, id)])),
+      timeline: iterationsOf(state).map((one) => {
+        const { storyId, iteration, result, costUsd, estimatedCostUsd, tokens, agentMs } = one
+        return { storyId, iteration, result, costUsd, estimatedCostUsd, tokens, agentMs }
+      }),
+      ...{ total, byModel, byVersion },
+      estimate: estimate(state, limitsWith({ maxCostUsd: 500, maxTokens: 1e9 })),
+    }
+  }
+
+  for (const file of readdirSync(folder).filter((name) => !name.includes('totals')))
+    test(`${file}: every total is what the version that wrote it made of it, also when it is read again`, () => {
+      const state = stateFrom(fixture(file))
+      const expected = rounded(JSON.parse(fixture(file.replace('.json', '.totals.json'))))
+      assert.deepEqual(rounded(totalsOf(state)), expected)
+      const again = stateFrom(stateText(state))
+      assert.deepEqual(again, state)
+      assert.deepEqual(rounded(totalsOf(again)), expected)
+    })
+
+  test('one in work goes on', () => {
+    for (const name of ['reserved.json', 'worked.json']) {
+      const next = anotherJob(takeOver({ ...stateFrom(fixture(name)), lease: null }), NOW)
+      assert.equal(runJob(next, limitsWith({ maxAttempts: 5 })).outcome, 'complete')
+    }
+  })
+
+  test('whatever the sums are, and whether they fit together or not: the run and its stories keep theirs', () => {
+    const amount = fc.integer({ min: 0, max: 50_000 }).map((cents) => cents / 100)
+    const usage = fc.record({
+      ...{
+        calls: fc.nat(9),
+        inputTokens: fc.nat(9000),
+        outputTokens: fc.nat(900),
+        cachedTokens: fc.nat(900),
+      },
+      ...{ costUsd: amount, agentSeconds: amount },
+    })
+    const storyId = fc.constantFrom('US-001', 'US-002', 'US-gone')
+    const row = fc.record({
+      ...{
+        iteration: fc.nat(9),
+        storyId,
+        attempt: fc.constant(1),
+        result: fc.constantFrom('passed', 'returned'),
+      },
+      ...{ summary: fc.constant(''), ms: fc.nat(9000), at: fc.integer({ min: NOW, max: NOW + 9999 }) },
+      ...{ job: fc.constant(1), costUsd: amount, tokens: fc.nat(9000), agentMs: fc.nat(9000) },
+    })
+    const ledgerRow = fc.record({
+      ...{ version: fc.constantFrom('1.0.0', '1.1.0'), agent: fc.constantFrom('claude', 'codex') },
+      ...{ model: fc.constantFrom(null, 'opus'), calls: fc.nat(9), tokens: fc.nat(9000) },
+      ...{ costUsd: amount, agentSeconds: amount },
+    })
+    const { sessions: _none, ...bare } = stateOf(stories('US-001', 'US-002'))
+    fc.assert(
+      fc.property(
+        ...([
+          usage,
+          usage,
+          usage,
+          fc.array(row, { maxLength: 5 }),
+          fc.array(ledgerRow, { maxLength: 4 }),
+        ] as const),
+        (one, two, beside, timeline, ledger) => {
+          const all = addUsage(addUsage(one, two), beside)
+          const records = {
+            'US-001': { ...emptyRecord(), usage: one },
+            'US-002': { ...emptyRecord(), usage: two },
+          }
+          const prd = { ...bare.prd, run: { ...bare.prd.run, usage: all } }
+          const found = stateFrom(JSON.stringify({ ...bare, version: 2, prd, records, timeline, ledger }))
+          assert.deepEqual(rounded(runUsage(found)), rounded(all))
+          assert.deepEqual(rounded(storyUsage(found, 'US-001')), rounded(one))
+          assert.deepEqual(rounded(storyUsage(found, 'US-002')), rounded(two))
+        },
+      ),
+      runs(200),
+    )
+  })
+})
+
 test('a state of today is read as it was written, at every step of a job', () => {
   const limits = limitsWith({ finalVerification: true })
   let red = true
@@ -112,8 +230,8 @@ test('a number that is none is written as the nearest that is one, wherever it s
   const state = stateOf([{ ...story, retries: Number.NaN }], {
     records: { 'US-001': { ...emptyRecord(), gates, ms: Infinity } },
     baselineGates: { test: { ms: Infinity } },
+    sessions: [entryWith({ costUsd: Infinity })],
   })
-  state.prd.run.usage.costUsd = Infinity
   const read = stateFrom(stateText(state))
   const most = Number.MAX_SAFE_INTEGER
   const record = read.records['US-001']
@@ -122,7 +240,7 @@ test('a number that is none is written as the nearest that is one, wherever it s
     record?.gates[0]?.annotations?.map(({ line }) => line),
     [0, -most],
   )
-  assert.deepEqual([read.prd.userStories[0]?.retries, read.prd.run.usage.costUsd], [0, most])
+  assert.deepEqual([read.prd.userStories[0]?.retries, runUsage(read).costUsd], [0, most])
 })
 
 describe('what cannot be read', () => {
@@ -132,7 +250,7 @@ describe('what cannot be read', () => {
     const { message } = refused(JSON.stringify({ ...today, version: 99, job: null }))
     assert.match(
       message,
-      /^refs\/ralph\/x: state\.json: version: found 99, expected 4 or less\n {2}fix: .*update/,
+      /^refs\/ralph\/x: state\.json: version: found 99, expected 5 or less\n {2}fix: .*update/,
     )
   })
 
@@ -159,12 +277,9 @@ describe('more stories than an iteration is to write', () => {
   const ids = Array.from({ length: 1200 }, (_, index) => `US-${index}`)
   const many = stateOf(stories(...ids))
   const filesOf = (state: State) => {
-    const { text, stories } = stateFiles(state)
-    const beside = stories.map((file, at): [string, string] => [
-      `.ralph-state/stories-${at + 1}.json`,
-      file.text,
-    ])
-    return new Map([[STATE_FILE, text], ...beside])
+    const { text, beside } = stateFiles(state)
+    const files = [...beside].map(([name, file]): [string, string] => [`.ralph-state/${name}`, file.text])
+    return new Map([[STATE_FILE, text], ...files])
   }
   const readFrom = (files: ReadonlyMap<string, string>) =>
     readState(async (file) => files.get(file) ?? null, 'state.json')
@@ -176,7 +291,7 @@ describe('more stories than an iteration is to write', () => {
       [500, 500, 200],
     )
     assert.equal(files.get('.ralph-state/stories-3.json')?.split('\n').length, 200)
-    assert.equal(JSON.parse(files.get(STATE_FILE) ?? '').version, 3, 'no version before can read it')
+    assert.equal(JSON.parse(files.get(STATE_FILE) ?? '').version, 5, 'no version before can read it')
     assert.deepEqual(await readFrom(files), many)
   })
 
@@ -187,17 +302,19 @@ describe('more stories than an iteration is to write', () => {
   })
 
   test('those of which none has changed are the very same', () => {
-    const before = stateFiles(many).stories
+    const before = [...stateFiles(many).beside.values()]
     const userStories = many.prd.userStories.map((one, at) => (at === 700 ? { ...one, passes: true } : one))
-    const after = stateFiles({ ...many, prd: { ...many.prd, userStories } }).stories
+    const after = [...stateFiles({ ...many, prd: { ...many.prd, userStories } }).beside.values()]
     assert.deepEqual(
       after.map((file, at) => file === before[at]),
       [true, false, true],
     )
-    const fewer = stateFiles({
-      ...many,
-      prd: { ...many.prd, userStories: userStories.slice(0, 1100) },
-    }).stories
+    const fewer = [
+      ...stateFiles({
+        ...many,
+        prd: { ...many.prd, userStories: userStories.slice(0, 1100) },
+      }).beside.values(),
+    ]
     assert.deepEqual(
       fewer.map((file, at) => file === after[at]),
       [true, true, false],
@@ -235,7 +352,7 @@ describe('a plan that waits', () => {
   for (const phase of ['proposed', 'approved'] as const)
     test(`${phase}: no version before may begin it, which knows nothing of context.md`, () => {
       const state = { ...waiting, plan: { ...plan, phase } }
-      assert.equal(JSON.parse(stateText(state)).version, 4)
+      assert.equal(JSON.parse(stateText(state)).version, 5)
       assert.deepEqual(stateFrom(stateText(state)), state)
     })
 
@@ -244,21 +361,16 @@ describe('a plan that waits', () => {
       ...waiting,
       prd: { ...waiting.prd, userStories: stories(...Array.from({ length: 1200 }, (_, at) => `US-${at}`)) },
     }
-    const { text, stories: beside } = stateFiles(many)
-    assert.equal(JSON.parse(text).version, 4)
+    const { text, beside } = stateFiles(many)
     const read = async (file: string) =>
-      file === STATE_FILE ? text : (beside[Number(/stories-(\d+)/.exec(file)?.[1]) - 1]?.text ?? null)
+      file === STATE_FILE ? text : (beside.get(file.replace('.ralph-state/', ''))?.text ?? null)
     assert.deepEqual(await readState(read, 'state.json'), many)
   })
 
-  for (const phase of ['wanted', 'begun'] as const)
-    test(`${phase}: nothing changes for them`, () => {
-      assert.equal(JSON.parse(stateText({ ...waiting, plan: { ...plan, phase } })).version, 2)
-    })
-
   test('as an older version showed it: it is shown again, and approved again, with the reason', () => {
+    const prd = { ...waiting.prd, run: { ...waiting.prd.run, usage: emptyUsage() } }
     for (const phase of ['proposed', 'approved'] as const) {
-      const read = stateFrom(JSON.stringify({ ...waiting, plan: { ...plan, phase } }))
+      const read = stateFrom(JSON.stringify({ ...waiting, version: 3, prd, plan: { ...plan, phase } }))
       assert.deepEqual(
         [read.plan?.phase, read.plan?.digest, read.plan?.shownAt, read.plan?.context],
         ['proposed', '', null, 'Mind it.'],

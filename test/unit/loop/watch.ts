@@ -11,6 +11,7 @@ import type { Limits } from '../../../src/model/limits.ts'
 import type { State } from '../../../src/model/state.ts'
 import type { Step } from '../../../src/model/step.ts'
 import { addUsage, emptyUsage, type Usage } from '../../../src/model/usage.ts'
+import { runUsage } from '../../../src/model/usage-totals.ts'
 import { askedIn } from '../../../src/prd/select.ts'
 
 /** What the events alone say of the attempt in work. */
@@ -84,7 +85,7 @@ export class Watch {
     const inputTokens = Math.ceil(reserved?.tokens ?? 0)
     const estimated = { estimatedCostUsd: costUsd, estimatedTokens: inputTokens }
     this.#spend({ ...emptyUsage(), costUsd, inputTokens, ...estimated })
-    assert.deepEqual(claimed.prd.run.usage, this.#now.usage, 'a lost session is charged as an estimate')
+    assert.deepEqual(runUsage(claimed), this.#now.usage, 'a lost session is charged as an estimate')
     const { evidence } = this.#now
     if (evidence !== null) this.#now = { ...this.#now, evidence: { ...evidence, end: 'back' } }
     assert.equal(openAttempt(claimed)?.phase, 'returned', 'the attempt of a lost job is given back')
@@ -238,7 +239,7 @@ export class Watch {
     if (event.kind === 'published') this.#now = { ...this.#now, generation: this.#now.generation + 1 }
     assert.equal(after.generation, this.#now.generation, 'the generation moves with the end of a job only')
     assert.ok(after.generation >= before.generation)
-    assert.deepEqual(after.prd.run.usage, this.#now.usage, 'usage is what the events reported')
+    assert.deepEqual(runUsage(after), this.#now.usage, 'usage is what the events reported')
   }
 
   #spend(usage: Usage): void {
@@ -344,7 +345,7 @@ function isDone(state: State): boolean {
 }
 
 function affordable(state: State, limits: Limits): boolean {
-  const { usage } = state.prd.run
+  const usage = runUsage(state)
   return (
     (limits.maxCostUsd === null || usage.costUsd < limits.maxCostUsd + state.control.granted.costUsd) &&
     (limits.maxTokens === null || usage.inputTokens + usage.outputTokens < limits.maxTokens) &&

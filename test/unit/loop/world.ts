@@ -102,7 +102,7 @@ export class World {
     if (!this.aborted || settles(state, step)) return happened
     const isJudged = happened.kind === 'judged' || happened.kind === 'verified' || happened.kind === 'planned'
     const storyId = openAttempt(state)?.storyId ?? null
-    return { kind: 'interrupted', spent: isJudged ? { storyId, usage: happened.usage } : null }
+    return { kind: 'interrupted', spent: isJudged ? { storyId, kind: 'judge', usage: happened.usage } : null }
   }
 
   #passTime(): void {

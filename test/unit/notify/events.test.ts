@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { State } from '../../../src/model/state.ts'
 import { type NoticeFacts, noticesOf, noticesOfEnd, noticesOfWait } from '../../../src/notify/events.ts'
 import { plainMessage } from '../../../src/notify/notice.ts'
-import { limitsWith, MINUTE, NOW, stateOf, stories } from '../loop/samples.ts'
+import { entryWith, limitsWith, MINUTE, NOW, stateOf, stories } from '../loop/samples.ts'
 
 const facts: NoticeFacts = {
   limits: limitsWith({ maxCostUsd: 10, maxTokens: 1000, callsPerHour: 1 }),
@@ -18,9 +18,8 @@ const facts: NoticeFacts = {
 
 function spending(costUsd: number, inputTokens = 0, granted = 0): State {
   const state = stateOf(stories('US-001', 'US-002'))
-  const run = { ...state.prd.run, usage: { ...state.prd.run.usage, costUsd, inputTokens, calls: 1 } }
   const control = { ...state.control, granted: { iterations: 0, costUsd: granted } }
-  return { ...state, prd: { ...state.prd, run }, control }
+  return { ...state, sessions: [entryWith({ costUsd, inputTokens })], control }
 }
 
 test('budget: the highest share that was passed, of each limit, and again only where the limit was raised', () => {
@@ -80,8 +79,8 @@ test('an outcome is told where it is new; a chain that goes on by itself tells n
     return { ...state, job: { ...state.job, ending } }
   }
   const stood = (state: State, outcome: 'paused' | 'error', calls: number): State => {
-    const { run } = state.prd
-    return { ...state, prd: { ...state.prd, run: { ...run, outcome, usage: { ...run.usage, calls } } } }
+    const sessions = state.sessions.map((one) => ({ ...one, calls }))
+    return { ...state, sessions, prd: { ...state.prd, run: { ...state.prd.run, outcome } } }
   }
   const told = (start: State, end: State) =>
     noticesOfEnd(start, end, NOW, facts).map(({ headline }) => headline)

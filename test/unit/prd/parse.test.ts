@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { parsePrd } from '../../../src/prd/parse.ts'
+import { emptyUsage } from '../../../src/model/usage.ts'
 import { asImported, emptyRun } from '../../../src/prd/schema.ts'
 import { serializePrd } from '../../../src/prd/serialize.ts'
 import { anyText, runs } from '../runs.ts'
@@ -19,7 +20,7 @@ describe('formats', () => {
     assert.deepEqual(notes, [])
     assert.deepEqual(prd.extra, { owner: { team: 'web' } })
     assert.deepEqual(prd.run.extra, { host: 'runner-1' })
-    assert.deepEqual(prd.run.usage.extra, { moods: 12 })
+    assert.deepEqual(prd.run.usage?.extra, { moods: 12 })
     assert.deepEqual(prd.userStories[0]?.extra, { estimate: { points: 3 } })
     assert.deepEqual(prd.userStories[0]?.lastResult?.extra, { reviewer: 'ann' })
     assert.equal(prd.userStories[0]?.lastResult?.imported, undefined)
@@ -38,7 +39,7 @@ describe('formats', () => {
     assert.equal(first?.extra, undefined)
     assert.equal(second?.retries, 2)
     assert.equal(second?.lastResult, null)
-    assert.deepEqual(prd.run, emptyRun())
+    assert.deepEqual(prd.run, { ...emptyRun(), usage: emptyUsage() })
     assert.deepEqual(Object.keys(prd.extra ?? {}), ['generatedAt', 'config', 'stats'])
     const said = notes.join('\n')
     assert.match(said, /qualityGates \("typecheck", "test"\).*never run; put them into the workflow/)
@@ -60,7 +61,7 @@ describe('formats', () => {
     assert.ok(second?.blocked)
     assert.equal(second?.retries, 3)
     assert.deepEqual(prd.run.learnings, ['the tests need a database'])
-    assert.equal(prd.run.usage.costUsd, 0)
+    assert.equal(prd.run.usage?.costUsd, 0)
     assert.equal(notes.length, 1)
   })
 
@@ -334,7 +335,7 @@ test('an estimated part of the cost survives, and is written only where there is
     return result.prd
   }
   const estimated = read({ costUsd: 2, estimatedCostUsd: 1.5 })
-  assert.equal(estimated.run.usage.estimatedCostUsd, 1.5)
+  assert.equal(estimated.run.usage?.estimatedCostUsd, 1.5)
   assert.match(serializePrd(estimated), /"estimatedCostUsd": 1\.5/)
   assert.doesNotMatch(serializePrd(read({ costUsd: 2 })), /estimatedCostUsd/)
 })

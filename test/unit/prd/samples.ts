@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import type { Prd, Story } from '../../../src/model/feature.ts'
 import type { Extra } from '../../../src/model/usage.ts'
 import { parsePrd } from '../../../src/prd/parse.ts'
+import { emptyUsage } from '../../../src/model/usage.ts'
 import { emptyRun, newStory } from '../../../src/prd/schema.ts'
 import type { Mistake } from '../../../src/system/errors.ts'
 import { anyText } from '../runs.ts'
@@ -102,6 +103,6 @@ export const arbitraryPrd: fc.Arbitrary<Prd> = fc
   .map(({ extra: unknown, startedAt, userStories, project }) => ({
     ...feature(...userStories),
     project,
-    run: { ...emptyRun(), startedAt },
+    run: { ...emptyRun(), usage: emptyUsage(), startedAt },
     ...(unknown === undefined ? {} : { extra: unknown }),
   }))

@@ -82,15 +82,9 @@ test('addUsage adds what was estimated, and says nothing of it where nothing was
   assert.equal('estimatedCostUsd' in addUsage(emptyUsage(), emptyUsage()), false)
 })
 
-test('addUsage adds, and keeps unknown fields', () => {
-  const a = { ...emptyUsage(), calls: 1, costUsd: 0.5, extra: { turns: 1 } }
-  const b = { ...emptyUsage(), calls: 2, agentSeconds: 3, extra: { turns: 2, x: 1 } }
-  assert.deepEqual(addUsage(a, b), {
-    ...emptyUsage(),
-    calls: 3,
-    costUsd: 0.5,
-    agentSeconds: 3,
-    extra: { turns: 1, x: 1 },
-  })
+test('addUsage adds', () => {
+  const a = { ...emptyUsage(), calls: 1, costUsd: 0.5 }
+  const b = { ...emptyUsage(), calls: 2, agentSeconds: 3 }
+  assert.deepEqual(addUsage(a, b), { ...emptyUsage(), calls: 3, costUsd: 0.5, agentSeconds: 3 })
   assert.deepEqual(addUsage(emptyUsage(), emptyUsage()), emptyUsage())
 })

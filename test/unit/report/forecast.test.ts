@@ -14,7 +14,7 @@ import {
   worstWords,
 } from '../../../src/report/forecast.ts'
 import { runs } from '../runs.ts'
-import { complete, justStarted, limits, midRun, pass, record, reject, stuck, usage } from './samples.ts'
+import { complete, justStarted, limits, midRun, pass, reject, stuck } from './samples.ts'
 
 const words = (state: State) => forecastWords(forecastOf(state))
 
@@ -135,12 +135,10 @@ test('the outlook is one short line; before the first pass it is what the rest t
 
 test('what is told from estimates says so', () => {
   const state = midRun()
-  const { 'US-001': first, 'US-002': second, ...others } = state.records
-  const guessed = (one: typeof first) =>
-    record({ ...one, usage: { ...(one?.usage ?? usage(1, 1)), estimatedCostUsd: one?.usage.costUsd ?? 0 } })
-  const told = words({
-    ...state,
-    records: { ...others, 'US-001': guessed(first), 'US-002': guessed(second) },
-  })
+  const isGuessed = (storyId: string | null) => storyId === 'US-001' || storyId === 'US-002'
+  const sessions = state.sessions.map((one) =>
+    isGuessed(one.storyId) ? { ...one, estimatedCostUsd: one.costUsd } : one,
+  )
+  const told = words({ ...state, sessions })
   assert.match(told ?? '', /^about \$1\.26 \(\$1\.14 to \$2\.31\) partly estimated, 8m/)
 })

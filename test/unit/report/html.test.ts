@@ -1,4 +1,5 @@
 // The report as a page: what stands where, what is escaped, and how large it gets.
+
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
@@ -12,6 +13,7 @@ import { MOST_BYTES, picturesWanted, renderReport } from '../../../src/report/ht
 import { timelinePicture } from '../../../src/report/html/pictures.ts'
 import { RESULTS } from '../../../src/report/outcomes.ts'
 import { type Facts, viewOf } from '../../../src/report/view.ts'
+import { entryWith } from '../loop/samples.ts'
 import { REPOSITORY } from './poison.ts'
 import { PIXEL, rich } from './rich.ts'
 import { complete, justStarted, large, limits, midRun, NOW, record, stuck } from './samples.ts'
@@ -127,19 +129,18 @@ test('what rejected attempts cost: in dollars, else in tokens', () => {
   const { stories, timeline, usage, costs } = viewOf(stuck(), facts)
   assert.deepEqual(costs.rejected, { cost: '$1.83', count: '3 attempts' })
   const unpaid = timeline.map((entry) => ({ ...entry, costUsd: 0 }))
-  assert.equal(costsOf(stories, unpaid, usage).rejected?.cost, '4k tokens')
+  assert.equal(costsOf(stories, unpaid, usage).rejected?.cost, '187k tokens')
   assert.equal(costsOf(stories, [], usage).rejected, null)
 })
 
 test('what was used beside the stories is told, so that the figures add up', () => {
   const state = complete()
-  const ofStories = viewOf(state, facts).stories.reduce((sum, { usage }) => sum + usage.costUsd, 0)
   const told = (costUsd: number) => {
-    const run = { ...state.prd.run, usage: { ...state.prd.run.usage, calls: 1, costUsd } }
-    return plain(renderReport(viewOf({ ...state, prd: { ...state.prd, run } }, facts)))
+    const sessions = [...state.sessions, entryWith({ kind: 'verify', costUsd })]
+    return plain(renderReport(viewOf({ ...state, sessions }, facts)))
   }
-  assert.match(told(ofStories + 0.5), /Beside the stories, for verification and plans: \$0\.50\./)
-  assert.doesNotMatch(told(ofStories + 1e-12), /Beside the stories/)
+  assert.match(told(0.5), /Beside the stories, for verification and plans: \$0\.50\./)
+  assert.doesNotMatch(told(1e-12), /Beside the stories/)
 })
 
 test('money in JSON has no noise of adding up', () => {
@@ -268,25 +269,23 @@ test('10,000 stories, each with all that it may have, are bounded', () => {
 })
 
 test('all features: totals by model and version; what no ledger tells is said to be unknown', () => {
-  const entry = {
-    version: '1.0.0',
-    agent: 'claude',
-    model: 'opus',
-    calls: 2,
-    tokens: 1000,
-    costUsd: 1.5,
-    agentSeconds: 60,
-  }
-  const ledger = [entry, { ...entry, model: null, costUsd: 0.5 }]
+  const entry = entryWith({ model: 'opus', calls: 2, inputTokens: 1000, costUsd: 1.5, agentSeconds: 60 })
+  const lost = entryWith({ agent: null, version: '', costUsd: 0.25 })
+  const sessions = [entry, { ...entry, model: null, costUsd: 0.5 }, lost]
+  const archived = complete().prd
+  const usage = { ...emptyUsage(), calls: 3, costUsd: 4 }
   const runs = [
-    runOf({ ...stuck(), ledger }, { feature: 'auth', folder: '2026-01-10-auth', isArchived: false }),
-    runOf(complete(), { feature: 'pay', folder: '2026-01-02-pay', isArchived: true }),
+    runOf({ ...stuck(), sessions }, { feature: 'auth', folder: '2026-01-10-auth', isArchived: false }),
+    runOf(
+      { prd: { ...archived, run: { ...archived.run, usage } } },
+      { feature: 'pay', folder: '2026-01-02-pay', isArchived: true },
+    ),
   ]
   const all = aggregate(runs)
   assert.deepEqual(
     all.byModel.map(({ name, costUsd }) => [name, costUsd]),
     [
-      ['not known', Number((runs.reduce((sum, { usage }) => sum + usage.costUsd, 0) - 2).toFixed(6))],
+      ['not known', 4.25],
       ['claude opus', 1.5],
       ['claude', 0.5],
     ],
@@ -311,9 +310,8 @@ test('all features: totals by model and version; what no ledger tells is said to
 
 test('what no attempt was charged for stands below the costs by job', () => {
   const state = stuck()
-  const { run } = state.prd
-  const judged = { ...run, usage: { ...run.usage, costUsd: run.usage.costUsd + 0.75 } }
-  const page = plain(renderReport(viewOf({ ...state, prd: { ...state.prd, run: judged } }, facts)))
+  const sessions = [...state.sessions, entryWith({ kind: 'verify', costUsd: 0.75 })]
+  const page = plain(renderReport(viewOf({ ...state, sessions }, facts)))
   assert.match(page, /By job .* Beside these attempts, for verification and plans: \$0\.75\./)
 })
 

@@ -1,4 +1,5 @@
 // Comment, summary, pull request and replies: what they must say, and how long they may be.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { commandsOn } from '../../../src/loop/command-table.ts'
@@ -12,6 +13,7 @@ import { marker } from '../../../src/report/parts.ts'
 import { helpReply, nothingReply } from '../../../src/report/replies.ts'
 import type { Facts } from '../../../src/report/view.ts'
 import { utf8Bytes } from '../../../src/system/excerpt.ts'
+import { entryWith } from '../loop/samples.ts'
 import {
   dependencyGraph,
   jobSummary,
@@ -50,14 +52,12 @@ const start = (state: State) => stickyComment(state, facts).split('\n').slice(0,
 
 test('what was paid beside the stories is told with the totals', () => {
   const state = complete()
-  const ofStories = Object.values(state.records).reduce((sum, { usage }) => sum + usage.costUsd, 0)
-  const { run } = state.prd
   const costing = (costUsd: number): State => ({
     ...state,
-    prd: { ...state.prd, run: { ...run, usage: { ...run.usage, costUsd } } },
+    sessions: [...state.sessions, entryWith({ kind: 'verify', costUsd })],
   })
-  assert.match(jobSummary(costing(ofStories + 0.5), facts), /the final verification: \$0\.50\./)
-  assert.doesNotMatch(jobSummary(costing(ofStories), facts), /Beside the stories/)
+  assert.match(jobSummary(costing(0.5), facts), /the final verification: \$0\.50\./)
+  assert.doesNotMatch(jobSummary(costing(0), facts), /Beside the stories/)
 })
 
 test('the comment begins with marker, headline, bar and what to do next', () => {
@@ -114,8 +114,7 @@ test('the comment tells cost, time, limits and the worst case', () => {
   assert.ok(comment.includes('| $2.18 of $20.00 | 222k | 12m 20s | 4 of 50 | 1 of 35 |'))
   assert.ok(comment.includes('**Outlook:** '))
   assert.ok(!stickyComment(complete(), facts).includes('Outlook'))
-  const silent = { ...midRun().prd.run.usage, costUsd: 0 }
-  const state = { ...midRun(), prd: { ...midRun().prd, run: { ...midRun().prd.run, usage: silent } } }
+  const state = { ...midRun(), sessions: midRun().sessions.map((one) => ({ ...one, costUsd: 0 })) }
   assert.ok(stickyComment(state, facts).includes('not reported'))
 })
 
@@ -293,7 +292,7 @@ test('the summary has every iteration', () => {
   assert.ok(summary.startsWith('## 🛑 Stuck: US-003 is blocked'))
   assert.ok(
     summary.includes(
-      '| 4 | US-003 | 1 | ❌&nbsp;rejected | gate test failed (exit 1) | $0.61 | 1k | 3m&nbsp;41s | 1 | 2026-01-10&nbsp;13:25 |',
+      '| 4 | US-003 | 1 | ❌&nbsp;rejected | gate test failed (exit 1) | $0.61 | 62k | 3m&nbsp;41s | 1 | 2026-01-10&nbsp;13:25 |',
     ),
   )
   assert.equal(summary.match(/^\| \d+ \| US-/gm)?.length, 7)

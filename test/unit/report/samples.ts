@@ -10,6 +10,7 @@ import type { Limits } from '../../../src/model/limits.ts'
 import type { Job, State, StoryRecord, TimelineEntry } from '../../../src/model/state.ts'
 import { emptyUsage, type Usage } from '../../../src/model/usage.ts'
 import { emptyRun, newStory } from '../../../src/prd/schema.ts'
+import { entryWith } from '../loop/samples.ts'
 
 /** 2026-01-10 14:05 UTC. */
 export const NOW = Date.UTC(2026, 0, 10, 14, 5)
@@ -113,7 +114,6 @@ export const record = (changes: Partial<StoryRecord> = {}): StoryRecord => ({
   remarks: [],
   interruptions: 0,
   breaker: closedBreaker(),
-  usage: emptyUsage(),
   attempts: 0,
   ms: 0,
   commit: null,
@@ -132,7 +132,7 @@ const sha = (seed: string) => `${seed}c0ffee0123456789abcdef0123456789abcdef`.sl
 /** The feature `auth` of six stories, before anything was done. */
 export function justStarted(): State {
   return {
-    version: 2,
+    version: 5,
     feature: 'auth',
     importedFrom: null,
     storiesDigest: '',
@@ -177,6 +177,7 @@ export function justStarted(): State {
     progress: [],
     recent: [],
     timeline: [],
+    sessions: [],
     lease: null,
     github: {
       pull: 12,
@@ -210,7 +211,7 @@ export function pass(state: State, id: string, attempts = 1, costUsd = 0.42, sec
       green: commit,
       prd: {
         ...state.prd,
-        run: { ...state.prd.run, iterations: iteration, usage: add(state.prd.run.usage, spent) },
+        run: { ...state.prd.run, iterations: iteration },
         userStories: state.prd.userStories.map((story) =>
           story.id === id
             ? {
@@ -244,13 +245,13 @@ export function pass(state: State, id: string, attempts = 1, costUsd = 0.42, sec
           failure: null,
           gates: [passedGate('typecheck', 2100), passedGate('test', 13_400)],
           attempts,
-          usage: add(state.records[id]?.usage ?? emptyUsage(), spent),
           ms: (state.records[id]?.ms ?? 0) + seconds * 1000 + 15_500,
           commit,
         }),
       },
     },
-    entry(id, iteration, attempts, 'passed', 'every gate passed', seconds * 1000 + 15_500, costUsd),
+    entry(id, iteration, attempts, 'passed', 'every gate passed', seconds * 1000 + 15_500),
+    spent,
   )
 }
 
@@ -266,7 +267,7 @@ export function reject(state: State, id: string, blocked = false): State {
       ...state,
       prd: {
         ...state.prd,
-        run: { ...state.prd.run, iterations: iteration, usage: add(state.prd.run.usage, spent) },
+        run: { ...state.prd.run, iterations: iteration },
         userStories: state.prd.userStories.map((story) =>
           story.id === id
             ? {
@@ -287,12 +288,12 @@ export function reject(state: State, id: string, blocked = false): State {
           failure: { kind: 'gates', summary, detail: '', gate: 'test' },
           gates: [passedGate('typecheck', 2300), failedGate()],
           attempts,
-          usage: add(before?.usage ?? emptyUsage(), spent),
           ms: (before?.ms ?? 0) + 220_500,
         }),
       },
     },
-    entry(id, iteration, attempts, 'rejected', summary, 220_500, 0.61),
+    entry(id, iteration, attempts, 'rejected', summary, 220_500),
+    spent,
   )
 }
 
@@ -394,8 +395,8 @@ function entry(
   result: TimelineEntry['result'],
   summary: string,
   ms: number,
-  costUsd: number,
 ): TimelineEntry {
+  const at = NOW - 3_600_000 + iteration * 300_000
   return {
     iteration,
     storyId,
@@ -403,24 +404,15 @@ function entry(
     result,
     summary,
     ms,
-    costUsd,
-    tokens: 1200,
-    at: NOW - 3_600_000 + iteration * 300_000,
+    startedAt: at - ms,
+    at,
     job: 1,
   }
 }
 
-function timed(state: State, added: TimelineEntry): State {
-  return { ...state, timeline: [...state.timeline, added].slice(-200) }
-}
-
-function add(one: Usage, other: Usage): Usage {
-  return {
-    calls: one.calls + other.calls,
-    inputTokens: one.inputTokens + other.inputTokens,
-    outputTokens: one.outputTokens + other.outputTokens,
-    cachedTokens: one.cachedTokens + other.cachedTokens,
-    costUsd: one.costUsd + other.costUsd,
-    agentSeconds: one.agentSeconds + other.agentSeconds,
-  }
+function timed(state: State, added: TimelineEntry, spent: Usage): State {
+  const { storyId, iteration, startedAt: attempt = null, at } = added
+  const session = entryWith({ ...spent, storyId, iteration, attempt, to: at })
+  const sessions = [...state.sessions, session]
+  return { ...state, sessions, timeline: [...state.timeline, added].slice(-200) }
 }

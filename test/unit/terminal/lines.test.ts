@@ -113,8 +113,7 @@ test('colours are put on only where they are wanted, and always taken off again'
 
 test('a cost that nobody told is named as such where no row says what it is', () => {
   const state = midRun()
-  const usage = { ...state.prd.run.usage, costUsd: 0, estimatedCostUsd: 0 }
-  const untold = { ...state, prd: { ...state.prd, run: { ...state.prd.run, usage } } }
+  const untold = { ...state, sessions: state.sessions.map((one) => ({ ...one, costUsd: 0 })) }
   assert.match(plainBanner(headerOf(untold, { ...limits, maxCostUsd: null })), /, cost not reported\b/)
   assert.match(head(untold, { ...terminal, width: 100 }), /Cost: not reported/)
 })
