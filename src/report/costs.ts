@@ -15,8 +15,7 @@ export function costsOf(
 ) {
   const ofStories = stories.map((story) => story.usage)
   const jobs = [...grouped(timeline, ({ job }) => job)].map(([job, entries]) => {
-    const countOf = (wanted: Iteration['result']) =>
-      entries.filter(({ result }) => result === wanted).length
+    const countOf = (wanted: Iteration['result']) => entries.filter(({ result }) => result === wanted).length
     return {
       job,
       endedAt: entries.at(-1)?.at ?? 0,
