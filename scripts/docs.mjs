@@ -194,7 +194,7 @@ const WHEN = {
 }
 
 const labelOf = (outcome) =>
-  labelsOf({ outcome, chainGoesOn: outcome === 'continued', counts: { blocked: 0 } })
+  labelsOf({ outcome, isOver: outcome !== 'continued', counts: { blocked: 0 } })
     .map(code)
     .join(', ')
 
