@@ -21,6 +21,7 @@ import { noUsage, type SessionResult, variablesOf } from './agent.ts'
 import { costByPrices, settled } from './cost.ts'
 import type { Homes } from './home.ts'
 import { type Asked, type PromptSources, promptOf } from './prompts.ts'
+import { confidenceIn } from './response.ts'
 import { type AgentRequest, runAgent } from './run.ts'
 import { markersAtEnd, readExpectation, readLastWords, readSignals } from './signals.ts'
 
@@ -141,11 +142,15 @@ export function createSessions(options: SessionsOptions): AgentPort {
   function worked({ result, message, finalText, usage }: Said): Session {
     const { done, notDone, stuck, learnings } = readSignals(finalText)
     const { summary, next } = readLastWords(finalText)
+    const confidence = confidenceIn(finalText)
     return {
       status: STATUSES.get(result.status) ?? 'failed',
       message,
       resetsAt: result.resetsAt,
-      hints: { done, notDone, stuck: stuck === null ? null : oneLine(stuck) },
+      hints: {
+        ...{ done, notDone, stuck: stuck === null ? null : oneLine(stuck) },
+        ...(confidence === 0 ? {} : { confidence }),
+      },
       learnings: learnings.map(oneLine),
       ...(summary === '' ? {} : { summary: oneLine(summary) }),
       ...(next === '' ? {} : { next: oneLine(next) }),

@@ -146,7 +146,7 @@ const PARAGRAPH_LINES = 8
 const WORDS_LIMIT = 300
 
 /** Trimmed lines; those inside a code fence (as CommonMark has it; an open one runs to the end) are empty. */
-function linesOf(text: string): string[] {
+export function linesOf(text: string): string[] {
   let fence: string | null = null
   return text.split(/\r\n|\n|\r/).map((raw) => {
     const line = raw.trim()
@@ -234,7 +234,7 @@ function statusLines(lines: readonly string[]): number[] {
   return Array.from({ length: last - begin + 1 }, (_, index) => begin + index)
 }
 
-function statusValues(lines: readonly string[]): Map<string, string> {
+export function statusValues(lines: readonly string[]): Map<string, string> {
   return new Map(
     statusLines(lines).flatMap((index) => {
       const [, key, value] = /^([A-Z_]+)\s*:\s*(.*)$/.exec(lines[index] ?? '') ?? []

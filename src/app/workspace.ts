@@ -11,7 +11,6 @@ import { notifySecrets } from '../notify/notice.ts'
 import { filesAsTheyWere } from '../review/as-it-was.ts'
 import { createExamine } from '../review/examine.ts'
 import type { Settings } from '../settings/index.ts'
-import { standardMessage } from '../settings/structures.ts'
 import { UserError } from '../system/errors.ts'
 import type { Redactor } from '../system/redact.ts'
 import { type Environment, secretsIn } from '../system/untrusted-env.ts'
@@ -85,7 +84,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     isRalphs,
     redact: redactor.redact,
     stateCommits: settings.commits.prdChanges,
-    stateSubject: settings.commits.message === standardMessage ? null : settings.commits.message,
+    stateSubject: settings.commits.message,
     onOutcome: documentsOnOutcome(settings, redactor.redact),
     documents: { isDocument: isAgentDocument, above: documentNames },
     examine: createExamine({

@@ -70,7 +70,16 @@ export async function inspect(
   await tree.asStored(made, theirs)
   const remarks = [...seen.remarks, ...removedRemark(removed.map(wordOf))]
   const beside = attempt.inLane === undefined ? {} : { entries: state.progress.length }
-  const candidate = { commit, empty: theirs.length === 0, remarks, ...summary, builtAt, ...beside }
+  const testsOnly = seen.testsOnly === true ? { testsOnly: true as const } : {}
+  const candidate = {
+    commit,
+    empty: theirs.length === 0,
+    ...testsOnly,
+    remarks,
+    ...summary,
+    builtAt,
+    ...beside,
+  }
   return { inspection: { kind: 'candidate', candidate }, paths: theirs.map(({ path }) => path) }
 }
 

@@ -161,23 +161,27 @@ export function createGates(options: GatesOptions): GatesPort {
     const among = await changeOf(run, options)
     const inside = { ...env(options.env), ...among.env }
     const blocks = ({ ok, advisory }: GateResult) => !ok && (!advisory || run.asItWas === true)
-    const results = await sideBySide(meantGates(options.gates, run, among.touches), parallel, signal, {
-      blocks,
-      goesOn: beside.isUp,
-      perform: (gate, slot, either) => {
-        const alone = { as: beside.user, env: inside }
-        const own = mark === undefined ? {} : { mark: partOf(mark, `gate${slot}`) }
-        return gateOf(
-          gate,
-          run,
-          either,
-          parallel === 1 ? alone : { ...alone, ...own, as: shared(beside.user) },
-        )
-      },
-    })
+    const runAll = (gates: readonly Gate[]) =>
+      sideBySide(gates, parallel, signal, {
+        blocks,
+        goesOn: beside.isUp,
+        perform: (gate, slot, either) => {
+          const alone = { as: beside.user, env: inside }
+          const own = mark === undefined ? {} : { mark: partOf(mark, `gate${slot}`) }
+          const where = parallel === 1 ? alone : { ...alone, ...own, as: shared(beside.user) }
+          return gateOf(gate, run, either, where)
+        },
+      })
+    const meant = meantGates(options.gates, run, among.touches)
+    const behind = meant.filter(({ behindPages }) => behindPages === true)
+    const results = await runAll(meant.filter((gate) => !behind.includes(gate)))
+    const goesOn = () => !signal.aborted && beside.isUp() && !results.some(blocks)
     if (parallel > 1) await beside.user?.end()
-    const goesOn = !signal.aborted && beside.isUp() && !results.some(blocks)
-    if (after !== undefined && goesOn) results.push(...(await after(run, signal, beside.user)))
+    if (after !== undefined && goesOn()) results.push(...(await after(run, signal, beside.user)))
+    if (behind.length > 0 && goesOn()) {
+      results.push(...(await runAll(behind)))
+      if (parallel > 1) await beside.user?.end()
+    }
     return results
   }
 

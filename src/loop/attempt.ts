@@ -286,7 +286,9 @@ function rejectable(attempt: Open, failure: Failure): AttemptIn<'failed'> {
   const { session } = attempt
   const remarks = attempt.phase === 'worked' ? [] : attempt.candidate.remarks
   const gates = attempt.phase === 'gated' ? attempt.gates : []
-  return { ...begunOf(attempt), phase: 'failed', session, remarks, gates, failure }
+  const isTestsOnly = attempt.phase !== 'worked' && attempt.candidate.testsOnly === true
+  const testsOnly = isTestsOnly ? { testsOnly: true as const } : {}
+  return { ...begunOf(attempt), phase: 'failed', session, ...testsOnly, remarks, gates, failure }
 }
 
 function begunOf(attempt: Attempt) {

@@ -9,7 +9,7 @@ import { excerpt } from '../system/excerpt.ts'
 const HISTORY = 10
 
 /** `output`: what shows the failure. */
-type Compared = Pick<Failure, 'kind' | 'summary'> & { output: string }
+type Compared = Pick<Failure, 'kind' | 'summary'> & { output: string; testsOnly?: boolean }
 
 export function closedBreaker(): Breaker {
   return {
@@ -57,17 +57,39 @@ export function struck(
     sameTree: isSame ? breaker.sameTree + 1 : 0,
     error,
     sameError: error === breaker.error ? breaker.sameError + 1 : 1,
+    testsOnly: failure.testsOnly === true ? (breaker.testsOnly ?? 0) + 1 : 0,
+    doneInRow: isDone(session) ? (breaker.doneInRow ?? 0) + 1 : 0,
     output,
   }
   const why = reason(breaker, seen, limits)
   if (why === null) return seen
-  return { ...moved(seen, 'open', why, at), until: at + limits.coolDownMs, sameTree: 0, sameError: 0 }
+  return {
+    ...moved(seen, 'open', why, at),
+    until: at + limits.coolDownMs,
+    sameTree: 0,
+    sameError: 0,
+    testsOnly: 0,
+  }
+}
+
+/** Words of completion count as a marker does from here on. */
+const SURE = 60
+
+function isDone({ hints }: Session): boolean {
+  return hints.done || (hints.confidence ?? 0) >= SURE
+}
+
+/** How often in a row the agent was sure of what gates or guard refused; empty where that was once at most. */
+export function doneWords({ doneInRow = 0 }: Breaker): string {
+  return doneInRow < 2 ? '' : `the agent has said ${doneInRow} times in a row that it is done, and it is not`
 }
 
 function reason(before: Breaker, now: Breaker, limits: Thresholds): string | null {
   if (before.position === 'half-open') return 'the trial after the cool-down failed, too'
   if (now.sameTree >= limits.noProgress) return `${now.sameTree} attempts in a row changed nothing`
   if (now.sameError >= limits.sameError) return `the same failure ${now.sameError} times in a row`
+  if ((now.testsOnly ?? 0) >= limits.noProgress)
+    return `${now.testsOnly} attempts in a row changed tests alone`
   const shrunk =
     before.output > 0 && now.output > 0 && now.output < before.output * (1 - limits.outputDecline / 100)
   return shrunk && now.sameTree > 0

@@ -4,12 +4,13 @@ import { failureOutput } from '../model/gate-output.ts'
 import { ownFiles } from '../model/paths.ts'
 import type { PlanTask } from '../model/plan.ts'
 import type { JudgeTask } from '../model/ports.ts'
-import type { State } from '../model/state.ts'
+import type { State, StoryRecord } from '../model/state.ts'
 import { fenced, mapTexts, oneLine, plainLines } from '../model/text.ts'
 import { epicName } from '../prd/epics.ts'
 import { planFile } from '../prd/plan-file.ts'
 import { remaining } from '../prd/select.ts'
 import { utf8Bytes } from '../system/excerpt.ts'
+import { doneWords } from './breaker.ts'
 import {
   EXPECTATION,
   EXPECTATION_ANSWER,
@@ -107,7 +108,9 @@ export function runParts(template: string | null, run: State, wanted: Story, giv
     kept: keptNote(state.kept[story.id] !== undefined, facts),
     failure: failure === null ? '' : quotedOutput(output, VARIABLES.failure.bytes),
     failureSummary:
-      failure === null ? '' : first(oneLine(failure.summary, 1000), VARIABLES.failureSummary.bytes),
+      failure === null
+        ? ''
+        : first(oneLine(withDone(failure.summary, record), 1000), VARIABLES.failureSummary.bytes),
   }
   return fill(templateOf('run', template), 'run', values)
 }
@@ -242,6 +245,12 @@ function ofSessions({ prd, recent }: State) {
     learnings: newest(prd.run.learnings, VARIABLES.learnings.bytes),
     progress: tail(recent.join('\n'), VARIABLES.progress.bytes).trim(),
   }
+}
+
+/** Why the last attempt was rejected, and that the same was called done before. */
+function withDone(summary: string, record: StoryRecord | undefined): string {
+  const words = record === undefined ? '' : doneWords(record.breaker)
+  return words === '' ? summary : `${summary}; ${words}`
 }
 
 function listed(items: readonly string[]): string {

@@ -9,7 +9,7 @@ import { isGated } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Kept, State, TimelineEntry } from '../model/state.ts'
 import { isJudged } from './attempt.ts'
-import { closedBreaker, struck } from './breaker.ts'
+import { closedBreaker, doneWords, struck } from './breaker.ts'
 import {
   charge,
   entryOf,
@@ -41,10 +41,11 @@ export function rejected(state: State, { storyId, kept, at }: EventOf<'rejected'
   const retried = withoutAttempt(strike(state, storyId, failure.summary, limits), storyId)
   const saved = { ...retried, kept: withKept(state.kept, attempt, kept) }
   const charged = charge(saved, attempt, 'rejected', failure.summary, at)
-  const written = logged(
-    charged,
-    entryOf(state, attempt, 'FAILED', failure.summary, at, agentSummary(attempt, {})),
-  )
+  const compared = { ...failure, output, testsOnly: attempt.testsOnly === true }
+  const { breaker: known = closedBreaker() } = state.records[storyId] ?? {}
+  const breaker = struck(known, attempt.session, compared, kept, limits.breaker, at)
+  const next = [failure.summary, doneWords(breaker)].filter(Boolean).join('; ')
+  const written = logged(charged, entryOf(state, attempt, 'FAILED', next, at, agentSummary(attempt, {})))
   const noted = withRecord(written, storyId, (record) => ({
     ...record,
     failure,
@@ -54,7 +55,7 @@ export function rejected(state: State, { storyId, kept, at }: EventOf<'rejected'
       ? { redTree: kept.tree }
       : {}),
     interruptions: gates.length > 0 ? 0 : record.interruptions,
-    breaker: struck(record.breaker, attempt.session, { ...failure, output }, kept, limits.breaker, at),
+    breaker,
   }))
   return withRest(sizedUp(noted, storyId, failure), storyId)
 }

@@ -24,7 +24,13 @@ export const Session = z.object({
   usage: Usage,
   /** Epoch milliseconds at which a limited vendor answers again, where it says so. */
   resetsAt: z.nullable(z.number()),
-  hints: z.object({ done: z.boolean(), notDone: z.boolean(), stuck: z.nullable(z.string()) }),
+  hints: z.object({
+    done: z.boolean(),
+    notDone: z.boolean(),
+    stuck: z.nullable(z.string()),
+    /** How sure the words are that the work is done, of 100; left out for 0. */
+    confidence: z.exactOptional(z.number()),
+  }),
   learnings: z.array(z.string()),
   /** The agent's last words on what it did, on one line; its own, and checked by nobody. */
   summary: z.exactOptional(z.string()),
@@ -60,6 +66,8 @@ export const Candidate = z.object({
   empty: z.boolean(),
   /** The code is what a gate was red on at the attempt before: green now, that gate is flaky. */
   wasRed: z.exactOptional(z.literal(true)),
+  /** Every file that it changes is a test, or stands beside one. */
+  testsOnly: z.exactOptional(z.literal(true)),
   /** What the guard and the watchers saw and did not refuse, for the check. */
   remarks: z.array(z.string()),
   /** The message of the commit that the agent made itself, on one line. */
@@ -117,6 +125,7 @@ export const Attempt = z.discriminatedUnion('phase', [
   z.extend(Gated, { phase: z.literal('judged') }),
   z.extend(Worked, {
     phase: z.literal('failed'),
+    testsOnly: z.exactOptional(z.literal(true)),
     remarks: z.array(z.string()),
     gates: z.array(GateResult),
     failure: Failure,

@@ -12,4 +12,10 @@ export type Change = {
 }
 
 /** `dropped` may not be kept for a later attempt. */
-export type Examination = { failure: Failure | null; dropped: string[]; remarks: string[] }
+export type Examination = {
+  failure: Failure | null
+  dropped: string[]
+  remarks: string[]
+  /** Every file is a test, or stands beside one. */
+  testsOnly?: true
+}

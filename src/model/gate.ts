@@ -22,6 +22,8 @@ export type Gate = {
   alone?: true
   /** It runs for stories whose change touches such a file, as in .gitignore; the whole runs it in any case. */
   paths?: readonly string[]
+  /** It runs once the pages have been looked at; the others run before. */
+  behindPages?: true
 }
 
 export const BROWSER_GATE = 'browser'

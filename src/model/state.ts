@@ -30,6 +30,9 @@ export const Breaker = z.object({
   sameTree: z.number(),
   error: z.nullable(z.string()),
   sameError: z.number(),
+  /** Attempts in a row that changed tests alone, and that ended with the agent's word that the story is done. */
+  testsOnly: z.exactOptional(z.number()),
+  doneInRow: z.exactOptional(z.number()),
   output: z.number(),
   history: z.array(z.object({ at: z.number(), from: z.string(), to: z.string(), why: z.string() })),
 })

@@ -1,4 +1,5 @@
 // What a person who looks in on a run wants to know first: the calls, the breaker, the story in work, and what ends the run. Pure.
+import { doneWords } from '../loop/breaker.ts'
 import { callAllowedAt } from '../loop/limits.ts'
 import type { Attempt } from '../model/attempt.ts'
 import { openAttempt } from '../model/job.ts'
@@ -143,5 +144,17 @@ function breakerExits(state: State, limits: Limits | null): Exit[] {
   return [
     of('No progress', breaker.sameTree, limits.breaker.noProgress),
     of('Same failure', breaker.sameError, limits.breaker.sameError),
+    ...((breaker.testsOnly ?? 0) > 0
+      ? [of('Tests alone', breaker.testsOnly ?? 0, limits.breaker.noProgress)]
+      : []),
+    ...(doneWords(breaker) === ''
+      ? []
+      : [
+          {
+            name: 'Called done',
+            text: `${breaker.doneInRow} times in a row, and refused (${id})`,
+            level: 'near' as const,
+          },
+        ]),
   ]
 }

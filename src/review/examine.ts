@@ -18,6 +18,7 @@ import type { Redactor } from '../system/redact.ts'
 import { changedTests, type FileChange, isTestToRead } from './changed-tests.ts'
 import { changedGateDefinitions, isReadForPins, namedElsewhere } from './pins.ts'
 import { type Objects, small, withSources } from './sources.ts'
+import { isTestSupport } from './test-files.ts'
 
 export type ExamineOptions = {
   protectedPaths: string[]
@@ -59,7 +60,8 @@ export function createExamine(options: ExamineOptions) {
         formatRefusals(refusals),
       )
     }
-    return { failure: null, dropped, remarks }
+    const testsOnly = changes.length > 0 && changes.every(({ path }) => isTestSupport(path))
+    return { failure: null, dropped, remarks, ...(testsOnly ? { testsOnly } : {}) }
   }
 }
 

@@ -36,19 +36,21 @@ const longForm = v.structure({
   needs: v.orNull(v.list(gateName)),
   alone: v.orElse(v.boolean, false),
   paths: v.orNull(v.list(v.text)),
+  behindPages: v.orElse(v.boolean, false),
 })
 
 const gate = z.pipe(
   z.union(
     [v.lines, longForm],
     v.expects(
-      'a command, or a map with run, timeout, when, advisory, report, retries, coverage, needs, alone or paths',
+      'a command, or a map with run, timeout, when, advisory, report, retries, coverage, needs, alone, paths or behindPages',
       'write a command',
     ),
   ),
   z.transform((given) => {
     if (typeof given === 'string') return plainGate(given)
     const { run, timeout: timeoutMs, when, advisory, report, retries, coverage, needs, alone, paths } = given
+    const { behindPages } = given
     return {
       ...{ run, timeoutMs, when, advisory },
       ...(report === null ? {} : { report }),
@@ -57,6 +59,7 @@ const gate = z.pipe(
       ...(needs === null ? {} : { needs }),
       ...(alone ? { alone: true as const } : {}),
       ...(paths === null ? {} : { paths }),
+      ...(behindPages ? { behindPages: true as const } : {}),
     }
   }),
 )

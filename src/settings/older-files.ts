@@ -82,11 +82,11 @@ function verify(given: Given): [string, Given][] {
   if (read === undefined) return []
   note(
     given.at,
-    'read as gates; those of verify.ui run for stories with the tag ui, and all run at the final verification',
+    'read as gates; those of verify.ui run for stories with the tag ui, once their pages were looked at, and all run at the final verification',
   )
   const gates: Record<string, unknown> = {}
   for (const run of read.default) gates[freeName(run, 'default', gates)] = run
-  for (const run of read.ui) gates[freeName(run, 'ui', gates)] = { run, when: 'ui' }
+  for (const run of read.ui) gates[freeName(run, 'ui', gates)] = { run, when: 'ui', behindPages: true }
   return [['gates', { at: given.at, written: undefined, value: gates, shownAs: 'verify' }]]
 }
 

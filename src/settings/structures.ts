@@ -21,13 +21,11 @@ export const breaker = z.pipe(
   z.transform(({ coolDown, ...rest }) => ({ ...rest, coolDownMs: coolDown })),
 )
 
-/** What a commit of state alone is called where nobody chose a message. */
-export const standardMessage = 'chore: update prd.json'
-
 /** Commits of state alone: whether, and their message. */
 export const commits = v.structure({
   prdChanges: v.orElse(v.boolean, true),
-  message: v.orElse(v.lines, standardMessage),
+  /** Null: each commit says what it is for. */
+  message: v.orNull(v.lines),
 })
 
 /** A chat's id is a number in Telegram's own pages, so it is taken unquoted as well. */

@@ -9,7 +9,7 @@ import * as names from './names.ts'
 import { services, variablesIn } from './services.ts'
 import { groupOf, rowOf, type SettingRow, type Surface, type ValueOf } from './setting.ts'
 import { pipelineName, steps } from './steps.ts'
-import { breaker, commits, model, notify, prices, standardMessage } from './structures.ts'
+import { breaker, commits, model, notify, prices } from './structures.ts'
 import * as v from './values.ts'
 
 /** What a run may do, and from claim on the four jobs of `isolation: separate-job`. */
@@ -274,7 +274,7 @@ export const table = {
   ),
   commits: file(commits, 'State commits: prdChanges, message.', {
     or: {},
-    standard: `true, ${standardMessage}`,
+    standard: 'true, a message of its own for each',
   }),
   maxInterruptions: file(
     v.count,

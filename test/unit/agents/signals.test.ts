@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { confidenceIn } from '../../../src/agents/response.ts'
 import { markersAtEnd, readLastWords, readSignals } from '../../../src/agents/signals.ts'
 import { anyText, runs } from '../runs.ts'
 
@@ -41,6 +42,20 @@ test('the last words: the paragraph before the markers, and what is left to the 
     }),
     runs(50),
   )
+})
+
+test('how sure the words are that the work is done', () => {
+  const texts: [string, number][] = [
+    ['<ralph>DONE</ralph>', 100],
+    ['---RALPH_STATUS---\nSTATUS: COMPLETE\nEXIT_SIGNAL: true\n---END_RALPH_STATUS---', 100],
+    ['---RALPH_STATUS---\nSTATUS: COMPLETE\nTESTS_STATUS: FAILING\n---END_RALPH_STATUS---', 0],
+    ['I looked around. Nothing to do: it is already implemented.', 70],
+    ['All tasks are complete.', 60],
+    ['Not all tasks were touched; the form is half way.', 0],
+    ['All tasks are complete.\n<stuck>no network</stuck>', 0],
+    ['', 0],
+  ]
+  for (const [text, expected] of texts) assert.equal(confidenceIn(text), expected, text)
 })
 
 test('the markers that a text ends with', () => {

@@ -48,6 +48,34 @@ async function keptOf(script: string): Promise<{ log: string; output: string }> 
 
 const MEGABYTE = 1024 * 1024
 
+test('pages are looked at before the gates that are behind them, and after all others', async () => {
+  const order: string[] = []
+  const gates = createGates({
+    ...PLAIN,
+    gates: [
+      { ...GATE, name: 'e2e', behindPages: true },
+      { ...GATE, name: 'unit' },
+    ],
+    onStart: (name) => order.push(name),
+    after: async () => {
+      order.push('pages')
+      return []
+    },
+  })
+  await gates.run(gateRun(), new AbortController().signal)
+  assert.deepEqual(order, ['unit', 'pages', 'e2e'])
+  const red = createGates({
+    ...PLAIN,
+    gates: [{ ...GATE, name: 'e2e', behindPages: true }],
+    after: async () => [{ name: 'browser', ok: false, advisory: false, ended: 'red', ms: 1, output: '' }],
+  })
+  const results = await red.run(gateRun(), new AbortController().signal)
+  assert.deepEqual(
+    results.map(({ name }) => name),
+    ['browser'],
+  )
+})
+
 test('a gate may write to /dev/stderr, and its lines stay in their order', async () => {
   const script = `for i in 1 2 3; do echo "out $i"; echo "err $i" >&2; done; echo last | tee /dev/stderr >/dev/null; echo "$0 $#"`
   const wanted = ['out 1', 'err 1', 'out 2', 'err 2', 'out 3', 'err 3', 'last', 'bash 0', '']

@@ -5,33 +5,54 @@ import { describe, test } from 'node:test'
 import { released } from '../../../src/loop/ending.ts'
 import { agentFor, agentsRestUntil } from '../../../src/loop/limits.ts'
 import { nextStep, outcomeOf } from '../../../src/loop/next-step.ts'
+import { runParts } from '../../../src/loop/prompt.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
+import { textOf } from '../../../src/loop/template.ts'
+import type { Session } from '../../../src/model/attempt.ts'
 import type { Event } from '../../../src/model/event.ts'
 import { openAttempt } from '../../../src/model/job.ts'
 import type { State } from '../../../src/model/state.ts'
-import { built, limitsWith, MINUTE, NOW, session, stateOf, stories, used } from './samples.ts'
+import { viewOf } from '../../../src/report/view.ts'
+import { built, gate, limitsWith, MINUTE, NOW, session, stateOf, stories, used } from './samples.ts'
 
 const limits = limitsWith({
   maxAttempts: 50,
   breaker: { noProgress: 3, sameError: 5, outputDecline: 70, coolDownMs: 30 * MINUTE },
 })
-type Try = { tree: string; summary?: string; detail?: string; output?: number }
+type Try = {
+  tree: string
+  summary?: string
+  detail?: string
+  output?: number
+  hints?: Partial<Session['hints']>
+  testsOnly?: true
+}
 
 /** One rejected attempt that leaves a tree and fails with some words. */
 function rejected(
   state: State,
-  { tree, summary = 'gate test failed', detail = '', output = 100 }: Try,
+  { tree, summary = 'gate test failed', detail = '', output = 100, hints = {}, testsOnly }: Try,
   at = NOW,
 ): State {
   const usage = { ...used(0), outputTokens: output }
   const failure = { kind: 'guard' as const, summary, detail }
   const kept = { base: 'green', tree, dropped: [] }
-  const events = [
+  const all = { done: false, notDone: false, stuck: null, ...hints }
+  const candidate = { ...built('abc1234'), testsOnly: true as const }
+  const red = [gate(false, { ended: 'exit 1', output: summary })]
+  const refusal: Event[] =
+    testsOnly === true
+      ? [
+          { at, kind: 'guarded', storyId: 'US-001', candidate },
+          { at, kind: 'gated', storyId: 'US-001', commit: 'abc1234', gates: red },
+        ]
+      : [{ at, kind: 'refused', storyId: 'US-001', failure }]
+  const events: Event[] = [
     { at, kind: 'reserved', storyId: 'US-001' },
-    { at, kind: 'worked', storyId: 'US-001', session: session({ usage }) },
-    { at, kind: 'refused', storyId: 'US-001', failure },
+    { at, kind: 'worked', storyId: 'US-001', session: session({ usage, hints: all }) },
+    ...refusal,
     { at, kind: 'rejected', storyId: 'US-001', kept },
-  ] as const
+  ]
   return events.reduce((now, event) => reduce(now, event, limits), state)
 }
 
@@ -54,6 +75,52 @@ describe('the breaker opens', () => {
       open.prd.userStories[0]?.notes ?? '',
       /^rests until .*changed nothing.*\. The command retry US-001 -- <hint> tries it again at once$/,
     )
+  })
+
+  test('after three attempts in a row that changed tests alone, and says so in status', () => {
+    const tests = words(3).map((one) => ({ ...one, testsOnly: true as const }))
+    const near = after(tests.slice(0, 2))
+    assert.equal(breakerOf(near)?.position, 'closed')
+    const shown = viewOf(near, { now: NOW, limits, runUrl: null }).exits.map(
+      ({ name, text }) => `${name}: ${text}`,
+    )
+    assert.ok(shown.includes('Tests alone: 2 of 3 in a row (US-001)'), shown.join('\n'))
+    const open = after(tests)
+    assert.equal(breakerOf(open)?.position, 'open')
+    assert.match(
+      open.prd.userStories[0]?.notes ?? '',
+      /^rests until .*3 attempts in a row changed tests alone/,
+    )
+    assert.match(viewOf(open, { now: NOW, limits, runUrl: null }).circuit.text, /changed tests alone/)
+    const other = after([...tests.slice(0, 2), { tree: 'code' }, ...tests.slice(0, 1)])
+    assert.equal(breakerOf(other)?.position, 'closed')
+  })
+
+  test('what is called done twice in a row and refused is said in log, status and the next prompt', () => {
+    const sure = words(2).map((one) => ({ ...one, hints: { done: true, confidence: 100 } }))
+    const said = 'the agent has said 2 times in a row that it is done, and it is not'
+    const twice = after(sure)
+    assert.match(twice.progress.at(-1) ?? '', new RegExp(`Note for next:\\*\\* .*; ${said}`))
+    assert.doesNotMatch(twice.progress[0] ?? '', /times in a row/)
+    const shown = viewOf(twice, { now: NOW, limits, runUrl: null }).exits.map(
+      ({ name, text }) => `${name}: ${text}`,
+    )
+    assert.ok(shown.includes('Called done: 2 times in a row, and refused (US-001)'), shown.join('\n'))
+    const [story] = twice.prd.userStories
+    assert.ok(story !== undefined)
+    const facts = { gates: [], services: [], instructions: '', context: '', dropped: [], conflict: null }
+    const prompt = textOf(runParts('{{storyId}}: {{failureSummary}}', twice, story, facts))
+    assert.ok(prompt.endsWith(`; ${said}`), prompt)
+  })
+
+  test('words that are sure enough count as done, others do not, and one that is not done ends the row', () => {
+    const with60 = words(2).map((one) => ({ ...one, hints: { confidence: 60 } }))
+    assert.equal(breakerOf(after(with60))?.doneInRow, 2)
+    assert.equal(
+      breakerOf(after(words(2).map((one) => ({ ...one, hints: { confidence: 50 } }))))?.doneInRow,
+      0,
+    )
+    assert.equal(breakerOf(after([...with60, { tree: 'x' }]))?.doneInRow, 0)
   })
 
   test('after five attempts with the same failure, whatever its numbers are', () => {

@@ -37,6 +37,12 @@ test('its own example', () => {
       ['bun-run-test-e2e', 'bun run test:e2e', ['ui']],
     ],
   )
+  // The pages are looked at before verify.ui, and the exact text of its own commits is kept.
+  assert.deepEqual(
+    settings.gates.map(({ behindPages }) => behindPages === true),
+    [false, false, false, true],
+  )
+  assert.equal(settings.commits.message, 'chore: update prd.json')
   assert.deepEqual(settings.services, [
     {
       name: 'dev',

@@ -82,7 +82,7 @@ test('nothing given: the defaults of the contract', () => {
     prices: {},
     breaker: { noProgress: 3, sameError: 5, outputDecline: 70, coolDownMs: 30 * minute },
     gateNetwork: 'open',
-    commits: { prdChanges: true, message: 'chore: update prd.json' },
+    commits: { prdChanges: true, message: null },
     maxInterruptions: 3,
     stopOnBlocked: false,
     logs: 20,
