@@ -1,10 +1,10 @@
-// Packs the npm tarball, holds it to what git has, and writes the checksums that are attested.
+// Packs the npm tarball, holds it to dist/ as it is built (scripts/release/tree.mjs holds that to git), and writes the checksums that are
+// attested.
 // node scripts/release/pack.mjs [folder]: ralph-action-<version>.tgz and SHA256SUMS come there (default: release/)
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { git } from './git.mjs'
 import { output, refuse } from './refuse.mjs'
 
 const folder = resolve(process.argv[2] ?? 'release')
@@ -15,12 +15,17 @@ const args = ['pack', '--json', '--pack-destination', folder]
 const printed = execFileSync('npm', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
 const [{ filename, files }] = JSON.parse(printed)
 
-const distribution = git('ls-files', '--', 'dist').split('\n')
+const distribution = readdirSync('dist', { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => join(entry.parentPath, entry.name))
+  .sort()
 const wanted = new Set([...distribution, 'package.json', 'README.md', 'LICENSE'])
 const packed = new Set(files.map(({ path }) => path))
 refuse([
   ...[...wanted].filter((path) => !packed.has(path)).map((path) => mistake(path, 'no such file in it')),
-  ...[...packed].filter((path) => !wanted.has(path)).map((path) => mistake(path, 'a file that git has not')),
+  ...[...packed]
+    .filter((path) => !wanted.has(path))
+    .map((path) => mistake(path, 'a file that does not belong there')),
 ])
 
 const sums = [...distribution.map((path) => [sha256(path), path]), [sha256(join(folder, filename)), filename]]
@@ -31,8 +36,8 @@ function mistake(path, found) {
   return {
     path: `${filename}: ${path}`,
     found,
-    expected: 'dist/ as it is committed, package.json, README.md and LICENSE',
-    fix: 'npm run build, commit dist/, and look at `files` of package.json',
+    expected: 'all of dist/, package.json, README.md and LICENSE, and nothing else',
+    fix: 'npm run build, and look at `files` of package.json',
   }
 }
 
