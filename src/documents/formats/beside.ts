@@ -11,7 +11,7 @@ export const learned: Format = {
   name: 'learnings',
   found: planAt('learnings\\.md|progress\\.txt'),
   reads: ({ name }) => /^(?:learnings\.md|progress\.txt)$/i.test(name),
-  read({ name, blocks }) {
+  read({ name, blocks, text }) {
     // A run's diary has hundreds of entries: what it puts under "Codebase Patterns" is what it found worth keeping.
     const isDiary = /\.txt$/i.test(name)
     const learnings = new Set<string>()
@@ -22,10 +22,26 @@ export const learned: Format = {
       if (block.kind !== 'points' || !counts) continue
       for (const point of block.points) learnings.add(pointLines(point).join(' ').slice(0, 500))
     }
+    for (const words of isDiary ? lastEntries(text) : []) learnings.add(words)
     learnings.delete('')
     const kept = [...learnings].slice(0, 100)
     return { root: { run: { learnings: kept } }, notes: [`${many(kept.length, 'learning')} read.`] }
   },
+}
+
+const LAST_ENTRIES = 3
+
+/** What the last entries of BMAD Ralph's diary learned, and left to the next iteration. */
+function lastEntries(text: string): string[] {
+  const entries = text.split(/^(?=## Iteration )/m).slice(1)
+  const fields = /^\*\*(?:Learning|Note for next):\*\*[ \t]+(\S.*)$/gm
+  return entries
+    .slice(-LAST_ENTRIES)
+    .flatMap((entry) =>
+      [...entry.matchAll(fields)].flatMap(([, words = '']) =>
+        words.trim() === '-' ? [] : words.trim().slice(0, 500),
+      ),
+    )
 }
 
 const OVERVIEW =

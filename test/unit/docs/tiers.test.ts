@@ -18,6 +18,16 @@ test('every file of end-to-end tests stands at its promise, and every one that i
   assert.deepEqual([...new Set(named)].sort(), files.map((file) => file.replace('.test.ts', '')).sort())
 })
 
+test('every test that the details of the earlier designs name exists', async () => {
+  const [, section = ''] = text.split('## The five designs, detail by detail')
+  const named = [...section.matchAll(/`((?:unit|engine|e2e)\/[\w/-]+)`/g)].map(([, name = '']) => name)
+  assert.ok(named.length > 40)
+  const files: string[] = []
+  for await (const file of glob('{unit,engine,e2e}/**/*.test.ts', { cwd: join(ROOT, 'test') }))
+    files.push(file)
+  for (const name of named) assert.ok(files.includes(`${name}.test.ts`), name)
+})
+
 test('what `npm test` takes is there under the names that test/quick.json has', async () => {
   for (const [file, names] of Object.entries(quick.tests)) {
     const source = await readFile(join(ROOT, file), 'utf8')

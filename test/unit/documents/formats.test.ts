@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { formats } from '../../../src/documents/formats.ts'
-import { type Documents, documentsAmong } from '../../../src/documents/index.ts'
+import { type Documents, documentsAmong, readDocuments } from '../../../src/documents/index.ts'
 import { documentsOf, sample } from './samples.ts'
 
 /** The project's documents, as they are found by themselves. */
@@ -206,6 +206,21 @@ test('old configurations: commands are a proposal, the rest is told, nothing tak
     told('steps', '.ralph/configs').join('\n'),
     /max-attempts: 6; model: sonnet; iteration-timeout: 15m/,
   )
+})
+
+test('the last three entries of a progress.txt are learnings, older ones are left', () => {
+  const entry = (at: number) =>
+    `## Iteration ${at} - US-00${at}: a\n**Status:** PASSED\n**Learning:** learned ${at}\n**Note for next:** ${at === 4 ? '-' : `next ${at}`}\n\n---\n`
+  const text = `# Ralph Progress Log\n\n${[1, 2, 3, 4].map(entry).join('\n')}`
+  const read = readDocuments([{ path: 'ralph/progress.txt', text }])
+  assert.ok(read.ok)
+  assert.deepEqual(read.documents.prd.run.learnings, [
+    'learned 2',
+    'next 2',
+    'learned 3',
+    'next 3',
+    'learned 4',
+  ])
 })
 
 test('learnings, order by urgency, and what an issue says beside its criteria', () => {
