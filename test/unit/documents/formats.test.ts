@@ -212,7 +212,10 @@ test('the last three entries of a progress.txt are learnings, older ones are lef
   const entry = (at: number) =>
     `## Iteration ${at} - US-00${at}: a\n**Status:** PASSED\n**Learning:** learned ${at}\n**Note for next:** ${at === 4 ? '-' : `next ${at}`}\n\n---\n`
   const text = `# Ralph Progress Log\n\n${[1, 2, 3, 4].map(entry).join('\n')}`
-  const read = readDocuments([{ path: 'ralph/progress.txt', text }])
+  const read = readDocuments([
+    { path: 'TODO.md', text: '- [ ] One thing\n' },
+    { path: 'ralph/progress.txt', text },
+  ])
   assert.ok(read.ok)
   assert.deepEqual(read.documents.prd.run.learnings, [
     'learned 2',
