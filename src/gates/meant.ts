@@ -20,6 +20,8 @@ export async function changeOf(
   { gates, code }: { gates: readonly Gate[]; code: Code },
 ): Promise<ChangeSeen> {
   const { of, from, commit } = run
+  // A step before the gates has no commit to look at yet.
+  if (commit === '') return { touches: null, env: {} }
   const env = { RALPH_BASE: from }
   if (of !== 'story') return { touches: null, env }
   // A command of a pipeline runs before there is a commit to look at.
