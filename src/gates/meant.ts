@@ -24,8 +24,6 @@ export async function changeOf(
   if (commit === '') return { touches: null, env: {} }
   const env = { RALPH_BASE: from }
   if (of !== 'story') return { touches: null, env }
-  // A command of a pipeline runs before there is a commit to look at.
-  if (commit === '') return { touches: null, env: {} }
   const paths = await code.changedPaths(from, commit)
   const listed = paths.join('\n')
   const files = Buffer.byteLength(listed) > MOST_LISTED_BYTES ? {} : { RALPH_CHANGED_FILES: listed }
