@@ -166,7 +166,10 @@ test('gates know the base of the change and its files', async () => {
   const web = named('web', { run: 'true', paths: ['web/'] })
   const api = named('api', { run: 'true', paths: ['api/'] })
   const gates = createGates({ ...PLAIN, code, gates: [shows, web, api] })
-  const results = await gates.run(gateRun({ of: 'story', from: 'abc', commit: 'def' }), new AbortController().signal)
+  const results = await gates.run(
+    gateRun({ of: 'story', from: 'abc', commit: 'def' }),
+    new AbortController().signal,
+  )
   assert.deepEqual(
     results.map(({ name }) => name),
     ['shows', 'web'],
