@@ -1,6 +1,7 @@
 // `ralph archive`: a finished run's folder goes to .ralph/archive; of an unfinished one the stories that are done leave prd.json.
 import { mkdir, readdir, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { refuseAtWork, refuseOther } from '../app/at-work.ts'
 import { ARCHIVE, freeName } from '../branch/archive.ts'
 import type { Prd } from '../model/feature.ts'
 import type { State } from '../model/state.ts'
@@ -13,7 +14,7 @@ import { many } from '../report/words.ts'
 import { UserError } from '../system/errors.ts'
 import { replaceFile } from '../system/files.ts'
 import { type Answer, answerOf, type Context } from './context.ts'
-import { type LocalRun, openFeature, prdPathOf, refuseAtWork, refuseOther } from './local.ts'
+import { type LocalRun, openFeature, prdPathOf } from './local.ts'
 import { steer } from './steer.ts'
 import { detours, textOf, writeAll } from './write.ts'
 
@@ -22,7 +23,7 @@ export async function archive(context: Context): Promise<Answer> {
   using local = await openFeature(context)
   const state = await local.look()
   await refuseAtWork(state)
-  await refuseOther(local, state)
+  await refuseOther(local, state.branch)
   const here = await prdHere(local, state)
   const isFinished = here !== null && remaining(here).length === 0
   const isOver = remaining(state.prd).length === 0

@@ -1,5 +1,6 @@
 // `ralph doctor`: everything that a run needs, looked at without beginning one. Exit 0 when fine, 1 when something is not.
 
+import { isAlive } from '../app/at-work.ts'
 import { chooseFeature, findFeatures } from '../app/features.ts'
 import { redactorFor } from '../app/redactor.ts'
 import { openWorkspace, type Workspace } from '../app/workspace.ts'
@@ -20,7 +21,7 @@ import { secretsIn } from '../system/untrusted-env.ts'
 import { beginning, findingRow, verdictLines } from '../terminal/findings.ts'
 import { lookOf } from '../terminal/line.ts'
 import { type Answer, type Context, onSignals, settingsRead, tell } from './context.ts'
-import { baseOf, defaultBranchOf, isAlive, remoteOf } from './local.ts'
+import { baseOf, defaultBranchOf, remoteOf } from './origin.ts'
 
 export async function doctor(context: Context): Promise<Answer> {
   // Commander makes one option of `--gates` and `--no-gates`.

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { missingAgents } from '../app/agents.ts'
+import { isAlive, refuseAtWork } from '../app/at-work.ts'
 import { refuseNoBrowser } from '../app/browser.ts'
 import { withWanted } from '../app/claim.ts'
 import { limitsOf, refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
@@ -14,7 +15,7 @@ import { begunAnew } from '../loop/archive.ts'
 import { sayHolder } from '../loop/lease.ts'
 import { TRY_AGAIN } from '../loop/notes.ts'
 import { shownPlan } from '../loop/planned.ts'
-import { outcomeIn, type Situation } from '../loop/situation.ts'
+import { outcomeIn, type Situation, stepOfRun } from '../loop/situation.ts'
 import { checkTemplates, type TemplateFindings } from '../loop/templates.ts'
 import type { Limits } from '../model/limits.ts'
 import { agentSteps } from '../model/pipeline.ts'
@@ -41,17 +42,9 @@ import { readRegular } from '../system/files.ts'
 import { plainBanner } from '../terminal/boxes.ts'
 import { lookOf } from '../terminal/line.ts'
 import { type Answer, answerOf, type Context, refusal, settingsRead } from './context.ts'
-import {
-  editsOf,
-  isAlive,
-  type LocalRun,
-  openFeature,
-  openLocal,
-  prdPathOf,
-  refuseAtWork,
-  seenNow,
-  stepOfRun,
-} from './local.ts'
+import { editsOf } from './edits.ts'
+import { seenNow } from './feature-status.ts'
+import { type LocalRun, openFeature, openLocal, prdPathOf } from './local.ts'
 import { waitingLines } from './plan-view.ts'
 
 export async function status(context: Context): Promise<Answer> {
@@ -134,7 +127,7 @@ export async function next(context: Context): Promise<Answer> {
   if (mistakes.length > 0) throw new UserError(mistakes)
   const asked = withWanted(state, local.settings)
   const limits = limitsOf(local.settings)
-  const step = stepOfRun(asked, limits)
+  const step = stepOfRun(asked, limits, Date.now())
   const id = step.kind === 'reserve' ? step.storyId : null
   const story = state.prd.userStories.find((one) => one.id === id)
   if (story !== undefined) context.say(`${story.id}  ${terminalText(story.title)}`)
@@ -206,9 +199,9 @@ export async function dryRun(
   limits: Limits,
 ): Promise<Answer> {
   await refuseAtWork(state)
-  await editsOf(local, state)
+  await editsOf(local.workspace, state)
   const asked = withWanted(flags.force === true ? begunAnew(state, state.nonce) : state, local.settings)
-  const step = stepOfRun(asked, limits)
+  const step = stepOfRun(asked, limits, Date.now())
   const view = viewAt(step, asked, limits)
   for (const line of [...outlookLines(view), ...nextLines(step, asked, view)]) say(line)
   if (local.settings.steps !== null) say(`Steps: ${describeSteps(local.settings)}`)
@@ -293,7 +286,7 @@ async function mistakesOf(checks: readonly (() => void | Promise<void>)[]): Prom
 export async function refuseElsewhere({ flags }: Context, local: LocalRun, state: State): Promise<void> {
   const other = checkedOutElsewhere(local.workspace.clone, state.branch)
   if (other === null || (await isAlive(state.lease))) return
-  const step = stepOfRun(withWanted(state, local.settings), limitsOf(local.settings))
+  const step = stepOfRun(withWanted(state, local.settings), limitsOf(local.settings), Date.now())
   const isComplete = step.kind === 'conclude' && step.conclusion.outcome === 'complete'
   if (isComplete && flags.force !== true) return
   const found = `${state.branch} is checked out in ${other}`

@@ -19,8 +19,8 @@ import type { Settings } from '../settings/index.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import type { Context } from './context.ts'
 import { tokenFor } from './github-token.ts'
-import { defaultBranchOf, remoteOf } from './local.ts'
 import { meantFolders, refuseUnknown, type Source } from './monitor-source.ts'
+import { defaultBranchOf, remoteOf } from './origin.ts'
 
 /** The newest features that are shown where nobody names one: each costs a request when it changes. */
 const MOST_FEATURES = 20

@@ -13,7 +13,8 @@ import type { Watched } from '../report/live-view.ts'
 import type { Settings } from '../settings/index.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
-import { freshState, seenNow } from './local.ts'
+import { seenNow } from './feature-status.ts'
+import { freshState } from './local.ts'
 import { ALIVE_MS, GrowingFile, hearRuns, type Log, logsIn, newestSession } from './logs.ts'
 
 export type Source = Disposable & {

@@ -8,7 +8,7 @@ import { issueQuery, readIssues } from '../github/issues.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { findProgram } from '../system/program.ts'
 import { tokenFor } from './github-token.ts'
-import { remoteOf } from './local.ts'
+import { remoteOf } from './origin.ts'
 
 const ANSWER_MS = 60_000
 const MOST_BYTES = 5_000_000

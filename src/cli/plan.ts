@@ -1,6 +1,7 @@
 // `ralph plan`: documents, a sentence or an interview become the stories of a feature. Changes no code and passes nothing.
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { refuseAtWork, refuseOther } from '../app/at-work.ts'
 import { featureOfFolder } from '../branch/features.ts'
 import { renderPrdMarkdown } from '../documents/index.ts'
 import type { TakenAs } from '../documents/types.ts'
@@ -23,7 +24,7 @@ import {
   refuseTwoFeatures,
   settingsOf,
 } from './context.ts'
-import { type LocalRun, openLocal, refuseAtWork, refuseOther } from './local.ts'
+import { type LocalRun, openLocal } from './local.ts'
 import { type Draft, draftMistakes, fromPage, isEdited, nameFault } from './plan-draft.ts'
 import { askSettings, chosenScope } from './plan-interview.ts'
 import { firstDraft, type Material, materialOf, nameFor, showMaterial } from './plan-material.ts'
@@ -271,7 +272,7 @@ async function standingOf(name: string, { clone: { workTree }, local }: Desk): P
 /** A run's stories are on its branch: written elsewhere, they would begin it anew, or stand in its way. */
 async function refuseElsewhere(name: string, here: string, local: LocalRun): Promise<void> {
   const { store, clone } = local.workspace
-  await refuseOther(local, { branch: '' })
+  await refuseOther(local, '')
   const folders = [...(await store.list()).keys()].filter((folder) => featureOfFolder(folder) === name)
   const newest = folders.sort().at(-1)
   const state = newest === undefined ? null : ((await store.load(newest))?.state ?? null)

@@ -2,6 +2,7 @@
 import { type Prompt, promptOf } from '../agents/prompts.ts'
 import { promptSources } from '../app/agents.ts'
 import { limitsOf } from '../app/limits.ts'
+import { stepOfRun } from '../loop/situation.ts'
 import { type Part, textOf } from '../loop/template.ts'
 import { boundOf } from '../loop/variables.ts'
 import type { Story } from '../model/feature.ts'
@@ -9,9 +10,8 @@ import type { State } from '../model/state.ts'
 import { idList, nearestId } from '../prd/known-ids.ts'
 import { UserError } from '../system/errors.ts'
 import { utf8Bytes } from '../system/excerpt.ts'
-
 import { type Answer, answerOf, type Context, tell } from './context.ts'
-import { type LocalRun, openFeature, stepOfRun } from './local.ts'
+import { type LocalRun, openFeature } from './local.ts'
 
 export async function prompt(context: Context): Promise<Answer> {
   using local = await openFeature(context)
@@ -50,7 +50,7 @@ function storyOf({ given }: Context, { prd }: State): Story | null {
 
 /** The one that a run would work on next; where it would work on none, the first. */
 function nextStory({ settings }: LocalRun, state: State): Story {
-  const step = stepOfRun(state, limitsOf(settings))
+  const step = stepOfRun(state, limitsOf(settings), Date.now())
   const id = step.kind === 'reserve' ? step.storyId : null
   const { userStories } = state.prd
   const story = userStories.find((one) => one.id === id) ?? userStories[0]

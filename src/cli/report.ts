@@ -23,7 +23,9 @@ import { type View, viewOf } from '../report/view.ts'
 import { type Mistake, messageOf, UserError } from '../system/errors.ts'
 import { clearWay, replaceFile } from '../system/files.ts'
 import type { Answer, Context } from './context.ts'
-import { type LocalRun, openFeature, remoteOf, seenNow } from './local.ts'
+import { seenNow } from './feature-status.ts'
+import { type LocalRun, openFeature } from './local.ts'
+import { remoteOf } from './origin.ts'
 
 /** Runs that get a page of their own beside the table of all, the newest. */
 const MOST_PAGES = 100

@@ -1,5 +1,6 @@
 // `ralph run`: works on a feature on this machine until an outcome.
 import { join } from 'node:path'
+import { AtWork, atWork, isAlive, refuseAtWork, refuseOther } from '../app/at-work.ts'
 import { screenshotFolder } from '../app/browser.ts'
 import { claim, Held } from '../app/claim.ts'
 import { type Isolation, openIsolation, SAME_USER_NOTE } from '../app/isolation.ts'
@@ -22,19 +23,10 @@ import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import { Live } from '../terminal/live.ts'
 import { type Answer, type Context, interrupted, onSignals, refusal, settingsRead, topOf } from './context.ts'
+import { takeUpEdits } from './edits.ts'
+import { mergedAlready, withMerge } from './feature-status.ts'
 import { inboxQueue, post } from './inbox.ts'
-import {
-  AtWork,
-  adoptSettle,
-  atWork,
-  isAlive,
-  type LocalRun,
-  mergedAlready,
-  openLocal,
-  refuseAtWork,
-  refuseOther,
-  withMerge,
-} from './local.ts'
+import { type LocalRun, openLocal } from './local.ts'
 import { dryRun, otherConfig, preflight, refuseElsewhere, templateFindings } from './look.ts'
 import { lookNotes } from './looked-at.ts'
 import { withOwnNotify } from './notify-own.ts'
@@ -100,7 +92,7 @@ async function worked(context: Context, settings: Settings, notes: string[]): Pr
     context.say(`${found.feature} is complete; ${found.branch} is checked out in ${elsewhere}`)
     return { code: 0, outputs: outputsOf(found, 'complete', null), more: partInJson(found) }
   }
-  await refuseOther(local, found)
+  await refuseOther(local, found.branch)
   const now = Date.now()
   const lease = await leaseFor(settings, now, null)
   const queue = inboxQueue(local.workspace.clone)
@@ -125,7 +117,7 @@ async function worked(context: Context, settings: Settings, notes: string[]): Pr
       chosen: {},
       wanted: settings,
       anew: context.flags.force === true,
-      settle: (state) => adoptSettle(local, state, live.warn),
+      settle: (state) => takeUpEdits(local.workspace, state, live.warn),
       today: new Date(now).toISOString().slice(0, 10),
       firstComment: async () => 0,
     }).catch((error: unknown) => {

@@ -1,6 +1,7 @@
 // What a comment can ask of a run, typed on this machine: `ralph retry`, `pause`, `add` ... A run in work hears it in time.
 import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
+import { isAlive } from '../app/at-work.ts'
 import { limitsOf } from '../app/limits.ts'
 import { type Given, understand } from '../loop/command-table.ts'
 import { applyCommand } from '../loop/commands.ts'
@@ -13,7 +14,7 @@ import { viewOf } from '../report/view.ts'
 import { UserError } from '../system/errors.ts'
 import { type Answer, answerOf, type Context, refuseFromInside } from './context.ts'
 import { inboxQueue, post } from './inbox.ts'
-import { isAlive, openFeature } from './local.ts'
+import { openFeature } from './local.ts'
 
 /** Story ids and, behind `--`, a text. Gives 0 when it was taken. */
 export async function steer(context: Context): Promise<Answer> {

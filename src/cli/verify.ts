@@ -1,5 +1,6 @@
 // `ralph verify`: every gate and a judge on the checkout as it is, now. Says what they find, and changes nothing of the run.
 
+import { refuseAtWork, refuseOther } from '../app/at-work.ts'
 import { refuseNoBrowser } from '../app/browser.ts'
 import { withWanted } from '../app/claim.ts'
 import { checkDirt } from '../app/dirt.ts'
@@ -12,7 +13,7 @@ import { verificationLines } from '../report/summaries.ts'
 import { UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
 import { type Answer, answerOf, type Context, interrupted, settingsOf } from './context.ts'
-import { type LocalRun, openLocal, refuseAtWork, refuseOther } from './local.ts'
+import { type LocalRun, openLocal } from './local.ts'
 import { liveOf, withPorts } from './run.ts'
 
 /** Gives 0 where every gate is green and the judge agrees, 1 where not, 130 where it was interrupted. */
@@ -27,7 +28,7 @@ export async function verify(context: Context): Promise<Answer> {
   const found = withWanted(await local.look(), settings)
   const head = clone.head ?? found.green
   await refuseAtWork(found)
-  await refuseOther(local, found)
+  await refuseOther(local, found.branch)
   refuseElsewhere(found, clone.branch)
   await checkDirt(repository, head, () => false)
   await refuseTemplates((path) => repository.read(head, path))

@@ -5,6 +5,7 @@ import { newJob } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Conclusion, Lease, State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
+import { applyCommand } from './commands.ts'
 import { nextStep } from './next-step.ts'
 
 export type Situation =
@@ -45,6 +46,11 @@ export function situationOf(state: State, limits: Limits, now: number, lives: bo
 /** The outcome as it stands now; null while there is work that nobody was kept from. */
 export function outcomeIn(situation: Situation): Outcome | null {
   return situation.kind === 'ended' ? situation.conclusion.outcome : null
+}
+
+/** What a person's `ralph run` would do next. */
+export function stepOfRun(state: State, limits: Limits, now: number): Step {
+  return decision(applyCommand(state, { kind: 'run', id: 0, by: 'you' }), limits, now)
 }
 
 /** What the next job does once it is set up, and finds the base green and the branch where it was left. */

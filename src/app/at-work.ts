@@ -1,0 +1,43 @@
+// Who is at work on a feature, or in a checkout, now: a run has both to itself.
+import { hostname } from 'node:os'
+import { expired, sayHolder } from '../loop/lease.ts'
+import type { Lease, State } from '../model/state.ts'
+import { UserError } from '../system/errors.ts'
+import { processLives } from '../system/process-table.ts'
+import type { ClaimRequest } from './claim.ts'
+import type { Workspace } from './workspace.ts'
+
+/** Whether the holder is at work: a process on this machine can be asked; of one elsewhere only its time is known. */
+export async function isAlive(lease: Lease | null): Promise<boolean> {
+  if (lease === null) return false
+  return lease.host === hostname() ? processLives(lease.pid, lease.startTime) : !expired(lease, Date.now())
+}
+
+export class AtWork extends UserError {}
+
+/** A run has the work tree to itself. */
+export function atWork(found: string): AtWork {
+  const fix = 'wait until it has ended, or end it with `ralph stop`'
+  return new AtWork({ path: 'feature', found, expected: 'nobody at work on it', fix })
+}
+
+/** Throws UserError where somebody works on the feature now. */
+export async function refuseAtWork({ lease, feature }: State): Promise<void> {
+  if (lease !== null && (await isAlive(lease))) throw atWork(`${sayHolder(lease)} works on ${feature}`)
+}
+
+/** Throws UserError where a run of another feature has this checkout: its branch is the one that is checked out. */
+export async function refuseOther(
+  { workspace: { clone, store }, base }: { workspace: Workspace; base: ClaimRequest['base'] },
+  branch: string,
+): Promise<void> {
+  if (clone.branch === null || clone.branch === branch || clone.branch === base.defaultBranch) return
+  for (const folder of (await store.list()).keys()) {
+    const { state: other } = (await store.load(folder).catch(() => null)) ?? {}
+    const isHere = other?.branch === clone.branch && (await isAlive(other.lease))
+    if (!isHere || other.lease === null) continue
+    const found = `${sayHolder(other.lease)} works on ${other.feature} here`
+    const fix = 'wait until it has ended, or run in another work tree (`git worktree add`)'
+    throw new AtWork({ path: 'work tree', found, expected: 'one that no run is at work in', fix })
+  }
+}

@@ -1,0 +1,131 @@
+// What people have changed in the checkout before a run begins: taken up where it is theirs to say, refused where it is other work.
+import { join } from 'node:path'
+import { checkDirt, isOwn, someOf } from '../app/dirt.ts'
+import type { Workspace } from '../app/workspace.ts'
+import { withoutArchived } from '../loop/archive.ts'
+import { isNoted } from '../loop/notes.ts'
+import type { Attempt } from '../model/attempt.ts'
+import type { Prd } from '../model/feature.ts'
+import { attemptInCheckout } from '../model/job.ts'
+import { ownFiles } from '../model/paths.ts'
+import type { State } from '../model/state.ts'
+import { mergePeople } from '../prd/merge.ts'
+import { parsePrd } from '../prd/parse.ts'
+import { recordMessage } from '../report/files.ts'
+import { UserError } from '../system/errors.ts'
+import { readRegular } from '../system/files.ts'
+import { commitLookedAt, throwAway } from './looked-at.ts'
+
+/** With what people have changed in prd.json, where they had it from the commit `head`. */
+export async function withEdits(
+  workspace: Workspace,
+  state: State,
+  prd: Prd,
+  head: string | null,
+): Promise<State> {
+  const seen = await idsSeen(workspace, state, head)
+  const people = withoutArchived(prd, state)
+  return { ...state, prd: mergePeople(state.prd, people, seen, (id) => isNoted(state, id)) }
+}
+
+/** Refuses a dirty tree, takes up what people changed in the feature's own folder; keeps the dirt of an open attempt. */
+export async function takeUpEdits(
+  workspace: Workspace,
+  state: State,
+  warn: (message: string) => void,
+): Promise<State> {
+  const { repository, clone } = workspace
+  const looked = await commitLookedAt(workspace, state)
+  if (looked !== null) await throwAway(workspace, looked, warn)
+  const edits = await editsOf(workspace, state)
+  if (edits === null) {
+    const lost = attemptInCheckout(state)
+    if (lost !== null && looked === null) await warnOfTaken(workspace, state, lost, warn)
+    return state
+  }
+  const fresh = state.published === null
+  const head = clone.head ?? state.green
+  const adopted =
+    edits.length === 0 ? state : await adopt(workspace, state, fresh ? state.green : head, edits)
+  if (adopted.published !== null) await repository.checkOut(adopted.green, null)
+  return adopted
+}
+
+/** What a session that was lost left is its work, and what people did there since cannot be told from it. */
+async function warnOfTaken(
+  { repository, clone }: Workspace,
+  state: State,
+  { storyId }: Attempt,
+  warn: (message: string) => void,
+): Promise<void> {
+  if (clone.head === null) return
+  // What Ralph wrote for the candidate that was lost is nobody's work.
+  const { prd, progress } = ownFiles(state)
+  const dirt = (await repository.dirt(clone.head)).map(({ path }) => path)
+  const paths = dirt.filter((path) => path !== prd && path !== progress)
+  if (paths.length === 0) return
+  warn(
+    `the session that was lost left ${someOf(paths)}: taken as its work on ${storyId}. Is any of it yours? Stop, and move it away`,
+  )
+}
+
+/** What people have not committed and may be taken up; null where the tree is Ralph's own. Throws UserError for other dirt. */
+export async function editsOf(workspace: Workspace, state: State): Promise<string[] | null> {
+  const { repository, clone } = workspace
+  const onBranch = clone.branch === state.branch
+  if ((attemptInCheckout(state) !== null && onBranch) || (await commitLookedAt(workspace, state)) !== null)
+    return null
+  // Killed between the state and the clone's branch, or its HEAD: the tree is ours already.
+  if (state.published !== null && (await repository.dirt(state.green)).length === 0) return null
+  const mayHoldEdits = state.published === null || onBranch
+  const ours = onBranch ? await ownDocuments(workspace, state) : []
+  const isAllowed = (path: string) => mayHoldEdits && (isOwn(state, path) || ours.includes(path))
+  const edits = await checkDirt(repository, clone.head ?? state.green, isAllowed)
+  return edits.filter((path) => !ours.includes(path))
+}
+
+/** What the commit that ends a run was about to write into people's documents when it was killed: no edit of people's. */
+async function ownDocuments({ clone, repository }: Workspace, state: State): Promise<string[]> {
+  const prd = { ...state.prd, run: { ...state.prd.run, outcome: 'complete' as const } }
+  const own: string[] = []
+  for (const [path, text] of await repository.documentsAt({ ...state, prd })) {
+    const here = await readRegular(join(clone.workTree, path))
+    if (here?.toString('utf8') === text) own.push(path)
+  }
+  return own
+}
+
+async function adopt(
+  workspace: Workspace,
+  state: State,
+  onto: string,
+  edits: readonly string[],
+): Promise<State> {
+  const { repository } = workspace
+  const subject = `docs(ralph): stories of ${state.feature}`
+  const green = await repository.adopt(onto, edits, recordMessage(state, subject))
+  if (state.published === null) return { ...state, green }
+  const { prd: path } = ownFiles(state)
+  const text = await repository.read(green, path)
+  const ids = new Set(state.prd.userStories.map((story) => story.id))
+  const parsed = text === null ? null : parsePrd(text, path, ids)
+  if (parsed !== null && !parsed.ok) throw new UserError(parsed.mistakes)
+  if (parsed === null) return { ...state, green }
+  return { ...(await withEdits(workspace, state, parsed.prd, onto)), green }
+}
+
+/** The stories in the file that people had before them: a story of ours that is not there was added since, not removed. */
+async function idsSeen(
+  { repository, clone }: Workspace,
+  state: State,
+  head: string | null,
+): Promise<Set<string>> {
+  const { prd: path } = ownFiles(state)
+  const commits = [head, clone.branch === state.branch ? state.published : null]
+  const ids = commits.map(async (commit) => {
+    const text = commit === null ? null : await repository.read(commit, path)
+    const parsed = text === null ? null : parsePrd(text, path)
+    return parsed?.ok ? parsed.prd.userStories.map((story) => story.id) : []
+  })
+  return new Set((await Promise.all(ids)).flat())
+}

@@ -1,0 +1,54 @@
+// How a feature stands for a command that only looks: as the next run finds it, and as people have merged it.
+import { isAlive } from '../app/at-work.ts'
+import { withWanted } from '../app/claim.ts'
+import { archivedAt } from '../app/features.ts'
+import { withNote } from '../app/lost-session.ts'
+import type { Workspace } from '../app/workspace.ts'
+import { takeOver } from '../loop/attempt.ts'
+import { type Situation, situationOf, stepOfRun } from '../loop/situation.ts'
+import type { Limits } from '../model/limits.ts'
+import { ownFiles } from '../model/paths.ts'
+import type { State } from '../model/state.ts'
+import type { LocalRun } from './local.ts'
+
+/** As who only looks sees a feature; `situate`: how the state itself stands. */
+export async function seenNow(
+  workspace: Workspace,
+  saved: State,
+  limits: Limits,
+  situate: typeof situationOf = situationOf,
+) {
+  const lives = await isAlive(saved.lease)
+  // As the next run finds it, which charges first what a run that was killed has used; its attempt is nobody's work.
+  const state = lives ? saved : { ...takeOver(withNote(workspace.git, saved)), attempts: {} }
+  const situation = await withMerge(workspace, state, situate(state, limits, Date.now(), lives))
+  return { state, situation, lives }
+}
+
+/** With what people have made of a run that is complete, as this clone shows it: a squash carries its prd.json, too. */
+export async function withMerge<S extends Situation>(
+  workspace: Workspace,
+  state: State,
+  situation: S,
+): Promise<S> {
+  if (situation.kind !== 'ended' || situation.conclusion.outcome !== 'complete') return situation
+  const { clone, objects, store } = workspace
+  const commit = clone.branch === state.branch ? await store.head(state.base.branch) : clone.head
+  if (commit === null || state.published === null) return situation
+  const isArchived = await archivedAt(objects, { commit, workTree: clone.workTree })
+  if (isArchived(state.folder.replace(/^\.ralph\//, ''))) return { ...situation, since: 'archived' }
+  const { prd } = ownFiles(state)
+  const [there, ours] = [
+    await objects.info(`${commit}:${prd}`),
+    await objects.info(`${state.published}:${prd}`),
+  ]
+  return there !== null && there.oid === ours?.oid ? { ...situation, since: 'merged' } : situation
+}
+
+/** How a complete feature stands that people have merged or put away, and that a run has nothing to do for; else null. */
+export async function mergedAlready({ workspace, settings }: LocalRun, state: State, limits: Limits) {
+  const asked = withWanted(state, settings)
+  if (stepOfRun(asked, limits, Date.now()).kind !== 'conclude') return null
+  const seen = await withMerge(workspace, asked, situationOf(asked, limits, Date.now(), false))
+  return seen.kind === 'ended' && seen.since !== undefined ? seen : null
+}

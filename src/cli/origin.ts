@@ -1,0 +1,35 @@
+// Where a clone comes from, and where a run starts: its base, the default branch, and its place at GitHub.
+import type { Workspace } from '../app/workspace.ts'
+import { placeOfRemote } from '../github/place.ts'
+import type { Settings } from '../settings/index.ts'
+import { UserError } from '../system/errors.ts'
+import type { Context } from './context.ts'
+
+/** On a laptop a run starts from where HEAD is, unless `--base-branch` names another branch. */
+export async function baseOf(workspace: Workspace, settings: Settings, branch: string, head: string) {
+  if (settings.baseBranch === null) return { branch, sha: head }
+  const sha = await workspace.store.head(settings.baseBranch)
+  if (sha !== null) return { branch: settings.baseBranch, sha }
+  throw new UserError({
+    path: '--base-branch',
+    found: settings.baseBranch,
+    expected: 'a branch of this repository',
+    fix: 'create it, or name another',
+  })
+}
+
+/** As far as a clone tells: by its remote, else by the usual names. */
+export async function defaultBranchOf({ git, store }: Workspace): Promise<{ defaultBranch?: string }> {
+  const head = await git.symbolicRef('refs/remotes/origin/HEAD')
+  if (head !== null) return { defaultBranch: head.replace(/^refs\/remotes\/origin\//, '') }
+  for (const name of ['main', 'master']) if ((await store.head(name)) !== null) return { defaultBranch: name }
+  return {}
+}
+
+/** The clone's remote, and its place where that is at the GitHub that the environment names: a token goes to no other. */
+export function remoteOf({ config }: Workspace['clone'], env: Context['env']) {
+  const server = env.GITHUB_SERVER_URL?.replace(/\/+$/, '') || 'https://github.com'
+  const api = env.GITHUB_API_URL?.replace(/\/+$/, '') || 'https://api.github.com'
+  const remote = config.get('remote.origin.url')
+  return { server, remote, place: remote === undefined ? null : placeOfRemote(remote, { [server]: api }) }
+}
