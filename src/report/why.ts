@@ -3,6 +3,7 @@ import { sizeRemarks } from '../documents/size.ts'
 import { type Surface, typedOn } from '../loop/command-table.ts'
 import { isTooLarge } from '../loop/planned.ts'
 import type { Failure } from '../model/attempt.ts'
+import { gateFindings } from '../model/gate.ts'
 import type { State } from '../model/state.ts'
 import { iterationsOf } from '../model/usage-totals.ts'
 import { STANDINGS } from './outcomes.ts'
@@ -75,7 +76,7 @@ function helpOf(state: State, story: StoryView, surface: Surface): Sentence[] {
   }
   const isBlocked = standing === 'blocked'
   const help: (Sentence | false)[] = [
-    failure !== null && byKind(state, id, failure),
+    failure !== null && byKind(state, story, failure),
     resting(state, id),
     attempts > 0 && isBlocked
       ? says`${typed(`retry ${id} -- <hint>`)} tries it again with what you say is missing.`
@@ -89,10 +90,18 @@ function helpOf(state: State, story: StoryView, surface: Surface): Sentence[] {
   return help.filter((one) => one !== false)
 }
 
-function byKind({ folder }: State, id: string, failure: Failure): Sentence | false {
+function byKind({ folder }: State, { id, gates }: StoryView, failure: Failure): Sentence | false {
   switch (failure.kind) {
     case 'guard':
-      return says`Say in a hint where it may work; what ${{ code: 'protected-paths' }} holds is changed by people.`
+      // Of what the guard refuses, only this is a setting.
+      return failure.detail.includes('protected-paths')
+        ? says`Say in a hint where it may work; what ${{ code: 'protected-paths' }} holds is changed by people.`
+        : says`Say in a hint where it may work: what was refused is changed by people.`
+    case 'gates':
+      return (
+        isWeaker(gates) &&
+        says`Say in a hint what the tests are to expect; ${{ code: 'weakened-tests: judge' }} has a judge decide it by the criteria.`
+      )
     case 'judge':
     case 'empty-diff':
       return says`Look at its criteria in ${{ code: `${folder}/prd.json`, most: 200 }}: they may be met already, or say what nobody sees in the code.`
@@ -104,6 +113,12 @@ function byKind({ folder }: State, id: string, failure: Failure): Sentence | fal
     default:
       return false
   }
+}
+
+/** Every gate was green, and the tests check less than they did before: `weakened-tests: fail` refuses that. */
+function isWeaker(gates: StoryView['gates']): boolean {
+  const isGreen = gates.every(({ ok, advisory, asItWas }) => ok || advisory || asItWas === true)
+  return isGreen && gateFindings(gates).length > 0
 }
 
 function resting({ records }: State, id: string): Sentence | false {

@@ -155,3 +155,24 @@ test('the replies, with hostile text in every field', () => {
           }
         }
 })
+
+test('what would help where tests were weakened, or the guard refused, names the setting that did', () => {
+  const told = (state: State) => helpOf(state).join('\n')
+  const guard = (detail: string) => told(blockedBy({ kind: 'guard', summary: 'refused', detail }))
+  assert.match(
+    guard('the path is protected by `protected-paths`'),
+    /what protected-paths holds is changed by people/,
+  )
+  assert.doesNotMatch(guard('a key is in it'), /protected-paths/)
+
+  const state = blockedBy({ kind: 'gates', summary: 'gate test: 3 tests fewer' })
+  const one = record(state.records['US-003'])
+  const gate = { name: 'test', ok: true, advisory: false, ended: 'exit 0', ms: 1, output: '' }
+  const gates = (more: object) => ({
+    ...state,
+    records: { ...state.records, 'US-003': { ...one, gates: [{ ...gate, ...more }] } },
+  })
+  assert.match(told(gates({ findings: ['3 tests fewer'] })), /weakened-tests: judge has a judge decide it/)
+  assert.doesNotMatch(told(gates({})), /weakened-tests/)
+  assert.doesNotMatch(told(gates({ ok: false, findings: ['3 tests fewer'] })), /weakened-tests/)
+})
