@@ -112,6 +112,7 @@ export function closingLines(done: Done, look: Look): string[] {
   const written = changes.filter(isWritten)
   const key = keysOf(String(settled.inputs.agent), () => false)[0]
   const left = changes.filter(({ kind }) => kind === 'there').map(({ path }) => path)
+  const missing = lacksOf(done).flatMap(([isSo, short]) => (isSo ? [short] : []))
   const next = [
     ...(written.length === 0 ? [] : [`${addCommand(done)} && git commit -m "ci: Ralph"`]),
     'ralph doctor',
@@ -128,42 +129,14 @@ export function closingLines(done: Done, look: Look): string[] {
     ...leftOutLines(tried.leftOut, look),
     ...(key === undefined ? [] : keyLines(key, look)),
     '',
-    ...summaryLines(
-      { written: written.map(({ path }) => path), settled, tried, missing: missingFrom(done, key), next },
-      look,
-    ),
+    ...summaryLines({ written: written.map(({ path }) => path), settled, tried, missing, next }, look),
   ]
 }
 
 const NOTHING_WRITTEN = 'Nothing was written: every file is there.'
 
-/** What keeps a run from working, or from proving anything, in a few words each: the warnings above say more. */
-function missingFrom(done: Done, key: string | undefined): string[] {
-  const { changes, settled, tried, ignored, note } = done
-  const { gates } = settled.inputs
-  const red = tried.leftOut.map(({ name }) => name).join(', ')
-  const words: [isMissing: boolean, text: string][] = [
-    [gates === 'none', 'a gate: no command checks what the agent does'],
-    [isUntested(gates), 'a gate that runs tests'],
-    [changes.some(isUnpinned), 'the commit of the action in the place of <sha>: no run starts in CI'],
-    [key !== undefined, `the secret ${key}, for runs in CI, unless it is set already (commands above)`],
-    [red !== '', `not green here, and left out: ${red}`],
-    [isByHand(settled), `a step of the workflow that installs ${settled.inputs.agent}`],
-    [ignored.length > 0, `in git: ${ignored.join(', ')}, which .gitignore hides`],
-    [note !== null, "the project's actionlint does not know `queue` (warning above)"],
-    [tried.warnings.length > 0, 'a look at gates that could not be tried (warning above)'],
-  ]
-  return words.filter(([isMissing]) => isMissing).map(([, text]) => text)
-}
-
 function isUnpinned({ text, before, kind }: Change): boolean {
   return (kind === 'there' ? (before ?? text) : text).includes(UNPINNED)
-}
-
-/** Ralph cannot install it, and it is no command of the user's own. */
-function isByHand({ inputs }: Settled): boolean {
-  const vendor = findAgent(String(inputs.agent))
-  return vendor !== null && vendor.npm === null && vendor.login !== null
 }
 
 function addCommand({ changes, isRepository, ignored }: Done): string {
@@ -211,18 +184,42 @@ function isUntested(gates: unknown): boolean {
   return typeof gates === 'object' && gates !== null && Object.keys(gates).every((name) => STATIC.test(name))
 }
 
-export function warningsOn({ changes, settled, tried, ignored, note }: Done): string[] {
-  const { inputs } = settled
-  const vendor = findAgent(String(inputs.agent))
+type Lack = [isSo: boolean, short: string, ...long: string[]]
+
+/** What keeps a run from working, or from proving anything, the most important one first: in a few words, and in a warning. */
+function lacksOf({ changes, settled, tried, ignored, note }: Done): Lack[] {
+  const { agent, gates } = settled.inputs
+  const vendor = findAgent(String(agent))
+  const key = keysOf(String(agent), () => false)[0]
+  const red = tried.leftOut.map(({ name }) => name).join(', ')
+  const paths = ignored.join(', ')
+  // Ralph cannot install it, and it is no command of the user's own.
+  const isByHand = vendor !== null && vendor.npm === null && vendor.login !== null
   return [
-    ...(inputs.gates === 'none' ? [UNGATED] : []),
-    ...(isUntested(inputs.gates) ? [UNTESTED] : []),
-    ...tried.warnings,
-    ...(ignored.length > 0 ? [`git ignores ${ignored.join(', ')}: a run reads only what is committed`] : []),
-    ...(changes.some(isUnpinned) ? [UNKNOWN_COMMIT] : []),
-    ...(note === null ? [] : [note]),
-    ...(vendor !== null && isByHand(settled)
-      ? [`Ralph cannot install ${vendor.name}: add a step to the workflow: ${vendor.install}`]
-      : []),
+    [gates === 'none', 'a gate: no command checks what the agent does', UNGATED],
+    [isUntested(gates), 'a gate that runs tests', UNTESTED],
+    [
+      changes.some(isUnpinned),
+      'the commit of the action in the place of <sha>: no run starts in CI',
+      UNKNOWN_COMMIT,
+    ],
+    [key !== undefined, `the secret ${key}, for runs in CI, unless it is set already (commands above)`],
+    [red !== '', `not green here, and left out: ${red}`],
+    [
+      isByHand,
+      `a step of the workflow that installs ${agent}`,
+      `Ralph cannot install ${agent}: add a step to the workflow: ${vendor?.install}`,
+    ],
+    [
+      paths !== '',
+      `in git: ${paths}, which .gitignore hides`,
+      `git ignores ${paths}: a run reads only what is committed`,
+    ],
+    [note !== null, "the project's actionlint does not know `queue` (warning above)", note ?? ''],
+    [tried.warnings.length > 0, 'a look at gates that could not be tried (warning above)', ...tried.warnings],
   ]
+}
+
+export function warningsOn(done: Done): string[] {
+  return lacksOf(done).flatMap(([isSo, _short, ...long]) => (isSo ? long : []))
 }

@@ -29,6 +29,7 @@ import {
 } from './init-look.ts'
 import { closingLines, diffLines, foundLines, isWritten, warningsOn } from './init-show.ts'
 import { proposedGates, type Tried, tryProposals, untried } from './init-try.ts'
+import { askAll } from './questions.ts'
 import { detours, writeAll } from './write.ts'
 
 /** Gives 0 where it is written or there was nothing to do, 130 where the person has left. */
@@ -59,11 +60,20 @@ async function written(context: Context): Promise<Answer> {
   const { agent: known }: Written = { ...older, ...standing.config, ...flagged }
   say(foundLines(seen, known === undefined ? null : String(known), shown))
   const pin = pinOf(flags) ?? (await releasedCommit(top, env))
-  const first = { context, top, tree, found: seen, standing, pin, texts: await templates() }
+  const required = flags.required === true
+  const first = { context, top, tree, found: seen, standing, pin, required, texts: await templates() }
   const tried = await triedBy(ask, first, flagged, { top, isRepository, workingDirectory, gateEnv })
   const project = { ...first, found: tried.found }
-  const answers = ask === null ? {} : await asked(ask, project, flagged)
-  const { settled, changes } = drafted(project, { ...flagged, ...answers })
+  // Where workflow and configuration are there, no answer has a place.
+  const { settled: proposed, changes: before } = drafted(project, flagged)
+  const answers =
+    ask === null || !isWanted(before)
+      ? { person: {}, required }
+      : await askAll({ ask, proposed: proposed.inputs, answered: flagged, required, here: seen.here, env })
+  const { settled, changes } = drafted(
+    { ...project, required: answers.required },
+    { ...flagged, ...answers.person },
+  )
   const mistakes = mistakesIn(settled, standing, tried.leftOut, env)
   if (mistakes.length > 0) return refusal(context, new UserError(mistakes), { tried: tried.trials })
   const fresh = changes.filter(isWritten)
@@ -88,17 +98,18 @@ type Project = Pick<Place, 'top' | 'tree'> & {
   standing: Standing
   /** The commit of the action. */
   pin: string | null
+  /** Whether the workflow is written that answers for a required check. */
+  required: boolean
   texts: Templates
 }
 
 /** What would be written with these answers, beside what is there. */
-function drafted({ context, top, tree, found, standing, pin, texts }: Project, person: Written) {
+function drafted({ context, top, tree, found, standing, pin, required, texts }: Project, person: Written) {
   const { env, flags } = context
   const settled = settle({ ...standing, person }, found)
   const agent = String(settled.inputs.agent)
   const keys = keysOf(agent, (name) => (env[name] ?? '') !== '')
   const isOther = standing.configAt !== null && standing.configAt !== CONFIG
-  const required = flags.required === true
   const indent = indentOf(tree.text('.editorconfig'))
   const setups = found.project.setups
   const planned = filesOf({ ...settled, keys, pin, required, setups, indent }, texts)
@@ -136,16 +147,6 @@ async function triedBy(
 /** Whether a file is new that answers have a place in. */
 function isWanted(changes: readonly Change[]): boolean {
   return changes.some(({ path, kind }) => kind === 'new' && [CONFIG, WORKFLOW].includes(path))
-}
-
-/** What no flag says. Where workflow and configuration are there, no answer has a place. */
-async function asked(ask: Asking, project: Project, flagged: Written): Promise<Written> {
-  const { settled, changes } = drafted(project, flagged)
-  if (!isWanted(changes)) return {}
-  const { askAll } = await import(/* webpackChunkName: "cli" */ './init-questions.ts')
-  const { env } = project.context
-  const { here } = project.found
-  return askAll({ ask, proposed: settled.inputs, answered: flagged, here, env })
 }
 
 /** The files of examples/ that it starts from; the bundle has them beside its code. */

@@ -12,10 +12,10 @@ import { UserError } from '../system/errors.ts'
 import { readRegular } from '../system/files.ts'
 import type { Desk, Standing, Wanted } from './plan.ts'
 import { added, type Draft, nameOfSentence, plannedFrom, scoped, withPlannedFrom } from './plan-draft.ts'
-import { askName, askSentence } from './plan-interview.ts'
 import type { Proposed, Subject } from './plan-session.ts'
 import { answerTo, isAnswer } from './plan-sources.ts'
 import { hanging, sourceLines, takenLines } from './plan-view.ts'
+import { askName, askSentence } from './questions.ts'
 
 /** `sentence` is empty where documents are all there is. */
 export type Material = { files: readonly DocumentFile[]; documents: Documents | null; sentence: string }

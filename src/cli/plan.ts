@@ -26,10 +26,10 @@ import {
 } from './context.ts'
 import { type LocalRun, openLocal } from './local.ts'
 import { type Draft, draftMistakes, fromPage, isEdited, nameFault } from './plan-draft.ts'
-import { askSettings, chosenScope } from './plan-interview.ts'
 import { firstDraft, type Material, materialOf, nameFor, showMaterial } from './plan-material.ts'
 import { keep, type Reviewed, review, show } from './plan-review.ts'
 import { createPlanner } from './plan-session.ts'
+import { askSettings, chosenScope } from './questions.ts'
 import { changesBy, type Files, textOf, writeAll } from './write.ts'
 
 /** What was typed. */

@@ -147,7 +147,7 @@ const CTRL_C = '\u0003'
 
 const TESTED = { ...NODE, 'test/one.test.mjs': "import test from 'node:test'\ntest('one', () => {})\n" }
 
-test('on a terminal it asks for agent, gates, limits and isolation, shows a diff, and writes after a yes', async () => {
+test('on a terminal it asks for agent, gates, limits, isolation and a required check, shows a diff, and writes after a yes', async () => {
   using project = projectOf(TESTED)
   const { code, shown } = await talk(project.folder, [
     ['Try these commands once, in a copy?', ENTER],
@@ -156,10 +156,12 @@ test('on a terminal it asks for agent, gates, limits and isolation, shows a diff
     ['Another gate', `lint=node --check a.mjs${ENTER}`],
     ['How many iterations', `\u0015${'9'}${ENTER}`],
     ['In CI, how far', ENTER],
-    ['Write these 6 files?', ENTER],
+    ['Does a rule require the check', 'y'],
+    ['Write these 7 files?', ENTER],
   ])
   assert.equal(code, 0, shown)
   const files = project.written()
+  assert.ok('.github/workflows/ralph-required.yml' in files)
   assert.deepEqual(parse(files['ralph.config.yml'] ?? ''), {
     agent: 'codex',
     agentVersion: findAgent('codex')?.tested,
@@ -179,6 +181,7 @@ test('Ctrl+C at any question, and a no, leave the folder as it was: exit 130', a
     'How many iterations',
     'How many dollars',
     'In CI, how far',
+    'Does a rule require the check',
     'Write these',
   ]
   for (const [at, question] of questions.entries()) {
