@@ -3,6 +3,7 @@ import * as core from '@actions/core'
 import type { Isolation } from '../app/isolation.ts'
 import { redactorFor } from '../app/redactor.ts'
 import { examine } from '../checks/diagnose.ts'
+import { featuresAt } from '../checks/stories.ts'
 import type { Subject } from '../checks/subject.ts'
 import { ciAt } from '../checks/workflow-file.ts'
 import { gitProgram } from '../git/process.ts'
@@ -11,12 +12,12 @@ import type { Finding } from '../model/finding.ts'
 import { ACTION } from '../model/version.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { findingsSummary, isHealthy, verdictOf } from '../report/summaries.ts'
-import { UserError } from '../system/errors.ts'
+import { orUserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
 import { secretsIn } from '../system/untrusted-env.ts'
 import { findingLines } from '../terminal/findings.ts'
 import { type ActionContext, inputSettings, nonEmpty, tokenOf } from './context.ts'
-import { openFor, refuseFeatureRef, settleFiles, trusted, withCredentialsAside } from './open.ts'
+import { openFor, refuseFeatureRef, settleFiles, startIn, trusted, withCredentialsAside } from './open.ts'
 import { giveOutputs, giveSummary, type Log, type Looked, remember } from './runner.ts'
 
 export async function doctor(given: ActionContext, log: Log, signal: AbortSignal): Promise<Looked> {
@@ -58,7 +59,7 @@ type Opened = Pick<Subject, 'settings' | 'mistakes' | 'notes' | 'checkout'> & { 
 async function open(given: ActionContext, token: string, secrets: readonly string[]): Promise<Opened> {
   const inputs = await inputSettings(given)
   const nothing = { context: given, settings: inputs, mistakes: [], notes: [] }
-  const early = await orMistakes(() => openFor(given, inputs, token, secrets))
+  const early = await orUserError(() => openFor(given, inputs, token, secrets))
   if ('mistakes' in early) return { ...nothing, checkout: early.mistakes }
   try {
     const { defaultBranch: name } = given.place
@@ -67,25 +68,17 @@ async function open(given: ActionContext, token: string, secrets: readonly strin
     await early.store.fetch([sha], 'tip')
     const ci = await ciAt(early, sha, given.env, actionOf(given))
     const context = { ...given, inputs: { ...ci?.job.inputs, ...nonEmpty(given.inputs) } }
-    const read = await orMistakes(() => trusted(context, token))
+    const read = await orUserError(() => trusted(context, token))
     const isRead = !('mistakes' in read)
     const settings = isRead ? read.settings : await inputSettings(context)
     const base = isRead ? read.base : { branch: name, sha }
     const workspace = await openFor(context, settings, token, secrets)
-    const checkout = { workspace, base, defaultBranch: { name, sha }, ci }
+    const { checkout: opened } = startIn(context, { workspace, settings, base }, base.sha)
+    const checkout = { ...opened, defaultBranch: { name, sha }, ci }
     const [mistakes, notes] = isRead ? [[], read.notes] : [read.mistakes, []]
     return { context, settings, mistakes, notes, checkout }
   } finally {
     early[Symbol.dispose]()
-  }
-}
-
-async function orMistakes<T>(act: () => Promise<T>): Promise<T | Pick<UserError, 'mistakes'>> {
-  try {
-    return await act()
-  } catch (error) {
-    if (error instanceof UserError) return { mistakes: error.mistakes }
-    throw error
   }
 }
 
@@ -98,7 +91,7 @@ function actionOf({ env }: ActionContext): string {
   return env.GITHUB_ACTION_REPOSITORY || ACTION
 }
 
-function examined(
+async function examined(
   { context, ...found }: Opened,
   token: string,
   log: Log,
@@ -107,10 +100,14 @@ function examined(
   const { env, event } = context
   const { settings, checkout } = found
   const mark = newMark()
+  const feature = settings.feature ?? (event.kind === 'dispatch' ? event.feature : null)
   remember({ mark, git: gitProgram(env.PATH) })
   const given = {
     ...{
       ...found,
+      features: await featuresAt(checkout, settings, feature),
+      anew: false,
+      feature,
       env,
       signal,
       directory: context.workspace,
@@ -119,7 +116,6 @@ function examined(
       atWork: null,
       action: actionOf(context),
     },
-    feature: settings.feature ?? (event.kind === 'dispatch' ? event.feature : null),
     github: connect(context.place, token, core.warning),
     begins: (what: string) => log.screen.write(`looking at ${what}\n`),
   }

@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import * as core from '@actions/core'
 import { issueIn } from '../app/asked.ts'
 import { type Isolation, openIsolation, SAME_USER_WARNING } from '../app/isolation.ts'
-import { refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
+import { UNGATED_WARNING } from '../app/limits.ts'
 import type { PortOptions } from '../app/ports.ts'
 import { openWorkspace, type Workspace } from '../app/workspace.ts'
+import type { Opened, Start } from '../checks/subject.ts'
 import { setCredentialsAside } from '../git/credentials.ts'
 import { gitProgram } from '../git/process.ts'
 import type { Limits } from '../model/limits.ts'
@@ -119,9 +120,29 @@ export async function openJob(
   refuseFeatureRef(context, settings.branchPrefix)
   refuse(settings)
   for (const note of notes) core.notice(note)
-  refuseUngated(settings)
   return { workspace: await openFor(context, settings, token, secrets), settings, base }
 }
+
+/** What the checks see of a job that goes on from a commit; `state`: of the feature that it works on. */
+export function startIn(
+  { env, workspace: directory }: ActionContext,
+  { workspace, settings, base }: Pick<Job, 'workspace' | 'settings'> & Pick<Opened, 'base'>,
+  commit: string,
+  state: State | null = null,
+): Start & { checkout: Opened } {
+  const read = (path: string) => workspace.repository.read(commit, path)
+  const features = { states: state === null ? [] : [state], mistakes: [] }
+  const checkout = { workspace, base, commit, read }
+  return { env, directory, settings, mistakes: [], checkout, features, anew: false }
+}
+
+/** What each part of `isolation: separate-job` has on its machine. */
+export const CHECKS_OF_PART = {
+  claim: ['checkout', 'work tree', 'stories', 'prompts', 'working directory', 'gates'],
+  work: ['checkout', 'gates'],
+  gate: ['checkout', 'browser', 'gates'],
+  land: ['checkout', 'gates'],
+} as const
 
 /**
  * Does `act` with the users that agent and gates run as, then says what they were refused on the network, and lets them go.

@@ -1,12 +1,11 @@
 // `isolation: separate-job`: four jobs do one iteration, each by the same loop (src/jobs). `claim` and `land` hold the write
 // token and run nothing of the repository (work.ts); `work` and `gate` run here, with a token that can only read.
 import * as core from '@actions/core'
-import { refuseNoBrowser } from '../app/browser.ts'
 import { limitsOf } from '../app/limits.ts'
 import { createPorts, gatesPort } from '../app/ports.ts'
 import type { Workspace } from '../app/workspace.ts'
+import { refuseBlocked } from '../checks/table.ts'
 import { moveClone } from '../git/clone.ts'
-import { refuseFiltered } from '../git/filters.ts'
 import { claimedState, type How, refuseWrongPart } from '../jobs/claim.ts'
 import { claimOf, gateOf, workOf } from '../jobs/handover.ts'
 import { landingOf } from '../jobs/land.ts'
@@ -21,7 +20,16 @@ import { messageOf, UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
 import type { Live } from '../terminal/live.ts'
 import type { ActionContext } from './context.ts'
-import { clearUploads, openJob, portsIn, settleFiles, withChoices, withCredentialsAside } from './open.ts'
+import {
+  CHECKS_OF_PART,
+  clearUploads,
+  openJob,
+  portsIn,
+  settleFiles,
+  startIn,
+  withChoices,
+  withCredentialsAside,
+} from './open.ts'
 import { artifactName, type Log, remember, timed } from './runner.ts'
 
 const FROM_THERE = { work: 'taken from the work job', gate: 'results of the gate job' }
@@ -90,13 +98,12 @@ async function doPart(
   const claim = claimOf(context.env)
   const refuse = (settings: Settings) => {
     refuseWrongPart(settings, true)
-    if (part === 'gate') refuseNoBrowser(settings, context.env)
   }
   const open = () => openJob(context, secrets, { at: claim.base, refuse })
   const opened = await timed(log, 'reading the checkout and the settings', open)
   const { settings } = opened
   using workspace = opened.workspace
-  await refuseFiltered(workspace.git, workspace.objects)
+  await refuseBlocked(startIn(context, opened, opened.base.sha), CHECKS_OF_PART[part])
   const { git, repository, snapshot } = workspace
   const state = await claimedState(workspace, claim, context.run.id, settings.jobDeadlineMs)
   if (state === null) return { neutral: 'another run has gone on with this feature: there is nothing to do' }

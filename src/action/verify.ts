@@ -1,12 +1,10 @@
 // `command: verify`: every gate and a judge on a feature's branch as it stands. Says what they find; the run stays as it was.
-import { refuseNoBrowser } from '../app/browser.ts'
 import { meantFeature } from '../app/features.ts'
 import { limitsOf } from '../app/limits.ts'
 import { createPorts } from '../app/ports.ts'
-import { refuseTemplates } from '../app/templates.ts'
 import { lookedAt, type Verified, verifyNow } from '../app/verify.ts'
-import { refuseNoFolder, type Workspace } from '../app/workspace.ts'
-import { refuseFiltered } from '../git/filters.ts'
+import type { Workspace } from '../app/workspace.ts'
+import { refuseBlocked } from '../checks/table.ts'
 import type { State } from '../model/state.ts'
 import { mapTexts } from '../model/text.ts'
 import { outputsOf } from '../report/outputs.ts'
@@ -21,6 +19,7 @@ import {
   openJob,
   portsIn,
   settleFiles,
+  startIn,
   withChoices,
   withCredentialsAside,
 } from './open.ts'
@@ -30,12 +29,9 @@ export async function verify(context: ActionContext, log: Log, signal: AbortSign
   return withCredentialsAside(context, async (secrets) => {
     const opened = await openJob(context, secrets, { at: null, refuse: refuseSeparate })
     using workspace = opened.workspace
-    refuseNoBrowser(opened.settings, context.env)
-    await refuseFiltered(workspace.git, workspace.objects)
     const { state, head } = await branchOf(context, workspace, opened.settings, opened.base.sha)
     const settings = await withChoices(context, workspace, opened.settings, state)
-    await refuseNoFolder(workspace, settings, head)
-    await refuseTemplates((path) => workspace.repository.read(head, path))
+    await refuseBlocked(startIn(context, { ...opened, settings }, head))
     const parts = { context, workspace, settings, log, signal }
     const now = lookedAt(state, head, settings, Date.now())
     const found = await keptApart(parts, (as) => verified(now, { ...parts, as })).finally(() =>

@@ -2,16 +2,15 @@
 import { join } from 'node:path'
 import * as core from '@actions/core'
 import { issueIn } from '../app/asked.ts'
-import { refuseNoBrowser } from '../app/browser.ts'
 import { claim, Held, Superseded } from '../app/claim.ts'
 import { SAME_USER_WARNING } from '../app/isolation.ts'
 import { gatedTagsOf, leaseFor, limitsOf } from '../app/limits.ts'
 import { pictureUris } from '../app/pictures.ts'
 import { foundPlaces } from '../app/places.ts'
 import { createPorts } from '../app/ports.ts'
-import { refuseTemplates } from '../app/templates.ts'
-import { refuseNoFolder, type Workspace } from '../app/workspace.ts'
-import { refuseFiltered } from '../git/filters.ts'
+import type { Workspace } from '../app/workspace.ts'
+import { templatesOf } from '../checks/repository.ts'
+import { refuseBlocked } from '../checks/table.ts'
 import { Checks } from '../github/checks.ts'
 import { connect, type GitHub } from '../github/client.ts'
 import { Conversation } from '../github/conversation.ts'
@@ -23,7 +22,6 @@ import { claimOf } from '../jobs/handover.ts'
 import { expired } from '../loop/lease.ts'
 import { loop } from '../loop/loop.ts'
 import { newJob, openAttempt } from '../model/job.ts'
-import { agentSteps } from '../model/pipeline.ts'
 import type { Conclusion, Lease, State } from '../model/state.ts'
 import { stepsOf } from '../model/step.ts'
 import { mapTexts } from '../model/text.ts'
@@ -37,6 +35,7 @@ import { askedFor, findIssue, tellUnplanned } from './asked.ts'
 import { type ActionContext, actionSettings, nonEmpty, settleWorkflow, tokenOf } from './context.ts'
 import type { RunEvent } from './event.ts'
 import {
+  CHECKS_OF_PART,
   clearUploads,
   type Job,
   keptApart,
@@ -46,6 +45,7 @@ import {
   refuseFeatureName,
   refuseFeatureRef,
   settleFiles,
+  startIn,
   withChoices,
   withCredentialsAside,
 } from './open.ts'
@@ -83,7 +83,7 @@ export function work(context: ActionContext, log: Log, signal: AbortSignal, part
     const opened = await timed(log, 'reading the checkout and the settings', open)
     const { settings, base } = opened
     using workspace = opened.workspace
-    await refuseFiltered(workspace.git, workspace.objects)
+    if (part === 'land') await refuseBlocked(startIn(context, opened, base.sha), CHECKS_OF_PART.land)
     const warn = (message: string) => core.warning(workspace.redactor.redact(message))
     const github = connect(context.place, tokenOf(context), warn)
     if (settings.redispatch) await settleWorkflow(context, github)
@@ -129,6 +129,10 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
       // Its machine is gone, or its post step has done it.
       endOrphansOf: async () => {},
       settle: async (state) => {
+        const asked = event.generation === null ? wanted : { stories: [], epic: null }
+        const own = { ...parts, settings: { ...settings, stories: asked.stories, epic: asked.epic } }
+        const names = part === 'claim' ? CHECKS_OF_PART.claim : undefined
+        await refuseBlocked(startIn(context, own, state.green, state), names)
         await workspace.repository.checkOut(state.green, null)
         await workspace.repository.rememberIgnored()
         return state
@@ -165,12 +169,10 @@ async function workOn(start: State, parts: Parts, how: How): Promise<Worked> {
   const { context, workspace, github, signal, as } = parts
   remember({ folder: start.folder, namespace: parts.settings.stateNamespace })
   const settings = await withChoices(context, workspace, parts.settings, start)
-  await refuseNoFolder(workspace, settings, start.green)
-  // At separate-job it is the machine of the gate job that has one.
-  if (settings.isolation !== 'separate-job') refuseNoBrowser(settings, context.env)
-  const read = (path: string) => workspace.repository.read(start.green, path)
-  if (how.part !== 'land')
-    for (const note of await refuseTemplates(read, agentSteps(settings.steps))) core.notice(note)
+  if (how.part !== 'land') {
+    const { notes } = await templatesOf(startIn(context, { ...parts, settings }, start.green))
+    for (const note of notes) core.notice(note)
+  }
   const limits = limitsOf(settings)
   const conversation = new Conversation(github)
   const { publishToken } = settings

@@ -169,19 +169,22 @@ function notReady(vendor: AgentVendor, path: string, { reason, fix }: Unready): 
   return { path, found: reason, expected: `the program ${vendor.program}, ready to work`, fix }
 }
 
+/** The agents that a run of these settings would start, the first one first, each with the setting that names it. */
+export function chosenAgents({ agent, agentVersion, fallbackAgent, steps }: Settings) {
+  const others = agentsIn(steps).filter((name) => name !== agent && name !== fallbackAgent)
+  return [
+    { path: 'agent', name: agent, version: agentVersion },
+    ...(fallbackAgent === null ? [] : [{ path: 'fallback-agent', name: fallbackAgent, version: null }]),
+    ...others.map((name) => ({ path: 'steps', name, version: null })),
+  ]
+}
+
 /** Agents whose program is nowhere on the PATH: what can be said of them without starting one. */
 export function missingAgents(settings: Settings, env: Environment): Mistake[] {
   // Another user has a PATH of its own, and what Ralph installs is not there yet.
   if (settings.isolation === 'other-user') return []
-  const installed = settings.agentVersion === null ? [['agent', settings.agent] as const] : []
-  const ofSteps = agentsIn(settings.steps).filter((name) => name !== settings.agent)
-  const chosen = [
-    ...installed,
-    ['fallback-agent', settings.fallbackAgent] as const,
-    ...ofSteps.map((name) => ['steps', name] as const),
-  ]
-  return chosen.flatMap(([path, name]) => {
-    const vendor = name === null || name === 'custom' ? null : findAgent(name)
+  return chosenAgents(settings).flatMap(({ path, name, version }) => {
+    const vendor = version !== null || name === 'custom' ? null : findAgent(name)
     const missing = vendor === null ? null : missingProgram(vendor, env.PATH ?? '')
     return vendor === null || missing === null ? [] : [notReady(vendor, path, missing)]
   })

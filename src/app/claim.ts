@@ -9,17 +9,19 @@ import { withScope } from '../loop/commands.ts'
 import { sayHolder } from '../loop/lease.ts'
 import { triedAgain } from '../loop/limits.ts'
 import type { Prd } from '../model/feature.ts'
-import { emptyControl } from '../model/job.ts'
+import { emptyControl, newJob } from '../model/job.ts'
 import { ownFiles } from '../model/paths.ts'
 import type { Job, Lease, State } from '../model/state.ts'
 import { mergePeople } from '../prd/merge.ts'
 import { parsePrd } from '../prd/parse.ts'
 import { asImported } from '../prd/schema.ts'
 import { scopeOf, type Wanted } from '../prd/scope.ts'
+import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import { type Asked, askedAgain } from './asked.ts'
 import { branchToTake, refuseShared } from './branch.ts'
 import { digestOf, findFeatures, meantFeature } from './features.ts'
+import { gatedTagsOf } from './limits.ts'
 import { withNote } from './lost-session.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -291,4 +293,19 @@ export function newState(
     github: NO_GITHUB,
     job,
   }
+}
+
+/** Of stories that no run has begun on. */
+export function freshState(file: Feature, settings: Settings, base: { branch: string; sha: string }): State {
+  const today = new Date().toISOString().slice(0, 10)
+  // That there are none has to be said outright: a command that was given none knows nothing of them.
+  const tags = settings.gates.length === 0 && !settings.ungated ? null : gatedTagsOf(settings)
+  const job = newJob(Date.now(), Number.MAX_SAFE_INTEGER, tags)
+  const branch = file.prd.branchName || `${settings.branchPrefix}${file.name}`
+  return newState(file, branch, { base, today, job })
+}
+
+/** Where the stories stand now. */
+export function prdPathOf({ importedFrom, published, folder }: State): string {
+  return published === null && importedFrom !== null ? importedFrom : `${folder}/prd.json`
 }

@@ -118,23 +118,6 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   }
 }
 
-/** Throws UserError where the commit that is worked on has no such folder: neither agent nor gates could start. */
-export async function refuseNoFolder(
-  { objects }: Workspace,
-  settings: Settings,
-  green: string,
-): Promise<void> {
-  const { workingDirectory: folder } = settings
-  if (folder === '.' || (await objects.info(`${green}:${folder.replace(/^\.\/|\/$/g, '')}`))?.type === 'tree')
-    return
-  throw new UserError({
-    path: 'working-directory',
-    found: folder,
-    expected: 'a folder of the repository',
-    fix: 'name a folder of the repository as it is at the base, or leave it out for the root; make a new one in a first commit',
-  })
-}
-
 function secretsOf(settings: Settings, env: Environment, more: readonly string[]): string[] {
   const { token, publishToken, notify } = settings
   return [

@@ -1,14 +1,13 @@
 // Whether the project's actionlint stops at Ralph's workflow: it does not know `concurrency.queue` yet.
 import { pathsIn } from '../git/tree-walk.ts'
 import { actionlintIn, LINTER_FILES, QUEUE_RULE_LINE, UNKNOWN_QUEUE } from '../init/actionlint.ts'
-import { checkoutOf, fine, type Result, type Subject, startOf, warning } from './subject.ts'
+import { checkoutOf, fine, type Result, type Subject, warning } from './subject.ts'
 
 const HAS_QUEUE = /^ +queue:/m
 
 export async function actionlint(subject: Subject): Promise<Result[]> {
-  const { ci, workspace } = checkoutOf(subject)
+  const { ci, workspace, commit } = checkoutOf(subject)
   const { objects } = workspace
-  const commit = startOf(subject)
   const path = ci?.file.path ?? '.github/workflows/ralph.yml'
   if (!HAS_QUEUE.test((await objects.text(`${commit}:${path}`)) ?? '')) return []
   const paths = [...(await pathsIn(objects, commit, '.github/')), ...LINTER_FILES]

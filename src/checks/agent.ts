@@ -3,25 +3,21 @@ import { resolve } from 'node:path'
 import type { AgentVendor } from '../agents/agent.ts'
 import { keyTrouble, mayBeLoggedIn, missingProgram } from '../agents/ready.ts'
 import { agentNames, findAgent } from '../agents/registry.ts'
-import { askVersion, homesOf, keyMend, wishesOf } from '../app/agents.ts'
-import { agentsIn } from '../model/pipeline.ts'
+import { askVersion, chosenAgents, homesOf, keyMend, wishesOf } from '../app/agents.ts'
 import { oneLine } from '../model/text.ts'
+import { isFolderNow } from '../system/files.ts'
+import { runUntrusted } from '../system/process.ts'
+import { findProgram } from '../system/program.ts'
 import { agentEnv } from '../system/untrusted-env.ts'
 import { checkoutOf, fault, fine, type Result, type Subject, unknown, warning } from './subject.ts'
 
 type Chosen = { vendor: AgentVendor; version: string | null; suffix: string }
 
-/** The agents that a run would start, the first one first. */
-function chosenIn({ settings: { agent, agentVersion, fallbackAgent, steps } }: Subject): Chosen[] {
-  const others = agentsIn(steps).filter((name) => name !== agent && name !== fallbackAgent)
-  const all = [
-    { name: agent, version: agentVersion, suffix: '' },
-    { name: fallbackAgent ?? '', version: null, suffix: ' (fallback)' },
-    ...others.map((name) => ({ name, version: null, suffix: ` (${name}, of steps)` })),
-  ]
-  return all.flatMap(({ name, ...rest }) => {
+function chosenIn({ settings }: Subject): Chosen[] {
+  return chosenAgents(settings).flatMap(({ path, name, version }) => {
     const vendor = findAgent(name)
-    return vendor === null ? [] : [{ vendor, ...rest }]
+    const suffix = path === 'steps' ? ` (${name}, of steps)` : path === 'agent' ? '' : ' (fallback)'
+    return vendor === null ? [] : [{ vendor, version, suffix }]
   })
 }
 
@@ -35,7 +31,7 @@ export async function agents(subject: Subject): Promise<Result[]> {
 
 async function program({ vendor, version }: Chosen, subject: Subject): Promise<Result> {
   const { env, settings, signal } = subject
-  if (vendor.name === 'custom') return fine(`custom: ${oneLine(settings.agentCommand ?? '', 80)}`)
+  if (vendor.name === 'custom') return custom(vendor, subject)
   if (version !== null) return fine(`${vendor.name} ${version}, which Ralph installs when a job begins`)
   const expected = `the program ${vendor.program}, ready to work`
   if (settings.isolation !== 'other-user') {
@@ -48,6 +44,29 @@ async function program({ vendor, version }: Chosen, subject: Subject): Promise<R
   const found = await askVersion(vendor, homes, env, { settings, signal })
   if (found.ok) return fine(`${vendor.name} ${found.version}`)
   return found.isSlow ? unknown(found.reason, found.fix) : fault(found.reason, expected, found.fix)
+}
+
+/** Where the command line begins with a plain word: the variables before it are left out. */
+const FIRST_WORD = /^\s*(?:\w+=[\w./:-]*\s+)*([\w./@%+:-]+)(?=\s|$)/
+
+/** A command of the user's, whose first word bash has to find, as it will when a session begins. */
+async function custom(vendor: AgentVendor, subject: Subject): Promise<Result> {
+  const { settings, signal } = subject
+  const line = settings.agentCommand ?? ''
+  const found = `custom: ${oneLine(line, 80)}`
+  const word = FIRST_WORD.exec(line)?.[1]
+  const cwd = resolve(subject.directory, settings.workingDirectory)
+  const { env } = agentEnv(subject.env, wishesOf(vendor, settings))
+  const bash = findProgram(vendor.program, env.PATH ?? '')
+  if (bash === null) return fault(`${vendor.program} is not on the PATH`, 'bash', vendor.install)
+  // Another user's PATH and files are not ours to judge.
+  if (word === undefined || settings.isolation === 'other-user' || !isFolderNow(cwd)) return fine(found)
+  const args = ['--norc', '-c', 'command -v -- "$1"', 'agent-command', word]
+  const limits = { timeoutMs: 10_000, captureBytes: 4096 }
+  const { exit } = await runUntrusted({ file: bash, args, env, cwd, signal, ...limits })
+  if (exit.kind !== 'exit' || exit.code === 0) return fine(found)
+  const fix = 'install it, or write its path from the working directory, or an absolute one'
+  return fault(`${found}: ${word} is not there`, 'a command that bash can start', fix)
 }
 
 export async function keys(subject: Subject): Promise<Result[]> {

@@ -1,58 +1,22 @@
-// Every check of an installation, one row each, and the one function that runs them all whatever one of them meets.
+// Everything that a run needs, looked at whatever one of the checks meets: what `ralph doctor` shows.
 import { type Isolation, openIsolation } from '../app/isolation.ts'
 import { statusOf } from '../github/client.ts'
 import type { Finding } from '../model/finding.ts'
 import { mapTexts } from '../model/text.ts'
+import { ACTION } from '../model/version.ts'
 import { messageOf, UserError } from '../system/errors.ts'
-import { actionlint } from './actionlint.ts'
-import { agents, keys } from './agent.ts'
-import { answers } from './agent-answer.ts'
-import { gates } from './gates.ts'
-import { githubItself, pullRequests, release } from './github.ts'
-import { limits } from './limits.ts'
-import { browser, gitVersion, isolation } from './machine.ts'
-import { checkout, configuration, identity, owner, prompts, stories, workTree } from './repository.ts'
-import { requiredChecks } from './required.ts'
-import { faultsOf, NotSeen, type Result, type Subject, unknown } from './subject.ts'
-import { trust } from './trust.ts'
-import { permissions, workflow } from './workflow.ts'
-
-/** Each has bounds of its own. */
-export type Check = {
-  name: string
-  look(subject: Subject): Result | Result[] | Promise<Result | Result[]>
-  /** It needs the machine, or the work tree, to itself. */
-  alone?: true
-  /** Settings whose defaults say nothing where they could not be read. */
-  reads?: readonly string[]
-}
-
-/** In the order in which they are told. */
-export const CHECKS: readonly Check[] = [
-  { name: 'git', look: gitVersion },
-  { name: 'configuration', look: configuration },
-  { name: 'checkout', look: checkout },
-  { name: 'owner', look: owner },
-  { name: 'work tree', look: workTree },
-  { name: 'identity', look: identity },
-  { name: 'stories', look: stories },
-  { name: 'prompts', look: prompts },
-  { name: 'isolation', look: isolation, alone: true, reads: ['isolation'] },
-  { name: 'agent', look: agents, alone: true, reads: ['agent', 'agentCommand', 'fallbackAgent'] },
-  { name: 'key', look: keys, reads: ['agent'] },
-  { name: 'agent answers', look: answers, alone: true },
-  { name: 'workflow', look: workflow },
-  { name: 'github', look: githubItself },
-  { name: 'permissions', look: permissions },
-  { name: 'pull requests', look: pullRequests },
-  { name: 'required checks', look: requiredChecks },
-  { name: 'actionlint', look: actionlint },
-  { name: 'limits', look: limits, reads: [] },
-  { name: 'trust', look: trust, reads: ['gates', 'weakenedTests', 'cleanRoom', 'isolation', 'prepare'] },
-  { name: 'release', look: release },
-  { name: 'browser', look: browser },
-  { name: 'gates', look: gates, alone: true, reads: ['gates', 'services'] },
-]
+import {
+  type Checkout,
+  faultsOf,
+  isUnread,
+  NotSeen,
+  type Result,
+  type Start,
+  type Subject,
+  unknown,
+} from './subject.ts'
+import { CHECKS, type Check } from './table.ts'
+import { ciAt } from './workflow-file.ts'
 
 /** All findings in the table's order. Never throws for what a check meets. */
 export async function diagnose(subject: Subject, checks: readonly Check[] = CHECKS): Promise<Finding[]> {
@@ -90,6 +54,25 @@ export async function examine(
   }
 }
 
+/** What of the files keeps runs in CI from working, in words with the mend; what keeps a run here is told by `blocking`. */
+export async function faultsInCi(start: Start, defaultBranch: Checkout['defaultBranch']): Promise<string[]> {
+  const { checkout, env } = start
+  if (!('workspace' in checkout)) return []
+  const ci = await ciAt(checkout.workspace, defaultBranch.sha, env, ACTION)
+  if (ci === null) return []
+  const subject = { ...start, ...NOTHING_RUNS, checkout: { ...checkout, defaultBranch, ci }, action: ACTION }
+  const rows = CHECKS.filter(({ seen, blocks }) => seen === 'files' && blocks === undefined)
+  const faults = (await diagnose(subject, rows)).filter(({ state }) => state === 'fault')
+  return faults.map(({ name, found, fix }) => `${name}: ${found}; fix: ${fix}`)
+}
+
+const NOTHING_RUNS = {
+  ...{ notes: [], feature: null, github: null, withGates: false, asksAgent: false, atWork: null, mark: '' },
+  signal: new AbortController().signal,
+  begins: () => {},
+  isolation: async () => null,
+}
+
 async function examined({ name, look, alone, reads }: Check, subject: Subject): Promise<Finding[]> {
   const unseen = (finding: Finding) => {
     subject.finds?.(finding)
@@ -111,14 +94,6 @@ async function examined({ name, look, alone, reads }: Check, subject: Subject): 
   const results = [await (async () => look({ ...subject, known }))().catch(failed)].flat()
   results.forEach(known)
   return results.map(named)
-}
-
-/** Of mistakes in a file: `ralph.config.yml: gates.test.timeout`; at a line and column nothing of it was read. */
-function isUnread({ mistakes }: Subject, reads: readonly string[]): boolean {
-  return mistakes.some(({ path }) => {
-    const [, key = ''] = path.split(': ')
-    return key.startsWith('line ') || reads.includes(key.split(/[.[]/)[0] ?? '')
-  })
 }
 
 const UNREAD = unknown('not looked at: the configuration cannot be read', 'mend that first')

@@ -15,7 +15,6 @@ import {
   type Result,
   refuseAtWork,
   type Subject,
-  startOf,
   unknown,
   warning,
 } from './subject.ts'
@@ -35,8 +34,8 @@ export async function gates(subject: Subject): Promise<Result[]> {
 
 /** With stories that nobody has committed, as a run has them: what gates write is thrown away, and nothing of a person's with it. */
 async function commitOf(subject: Subject): Promise<string> {
-  const { repository } = checkoutOf(subject).workspace
-  const commit = startOf(subject)
+  const { workspace, commit } = checkoutOf(subject)
+  const { repository } = workspace
   if (subject.settings.surface === 'action') {
     await repository.checkOut(commit, null)
     return commit
@@ -63,9 +62,13 @@ function gatedBy({ settings, checkout }: Subject): { settings: Settings; remarks
   return { settings: merged, remarks }
 }
 
-async function runAll(subject: Subject, { workspace, base }: Checkout, commit: string): Promise<Result[]> {
+async function runAll(
+  subject: Subject,
+  { workspace, base, commit: start }: Checkout,
+  commit: string,
+): Promise<Result[]> {
   const { settings, env, mark, signal } = subject
-  const where = `on ${base.branch} (${startOf(subject).slice(0, 7)})`
+  const where = `on ${base.branch} (${start.slice(0, 7)})`
   const red = (name: string, result: GateResult) => ({ name, ...redResult(name, result, where) })
   const ended = new Map<string, Result>()
   const gated = (gate: Gate, result: GateResult): Result => {

@@ -1,9 +1,11 @@
 // The machine: its git, how far agent and gates can be kept apart on it, and the browser.
 import { SAME_USER_WARNING } from '../app/isolation.ts'
+import { laneMistakes } from '../app/lanes.ts'
 import { findChrome } from '../browser/find.ts'
 import { runPlain } from '../git/process.ts'
+import type { Mistake } from '../system/errors.ts'
 import { canBeRoot } from '../system/other-user.ts'
-import { fault, fine, type Result, type Subject, warning } from './subject.ts'
+import { fault, faultsOf, fine, type Result, type Start, type Subject, warning } from './subject.ts'
 
 /** `git merge-tree --write-tree` and `git cat-file --batch-command`. */
 const LEAST_GIT = [2, 38] as const
@@ -53,4 +55,17 @@ async function couldBe(): Promise<string> {
 export function browser({ env, settings }: Subject): Result[] {
   if (settings.browser?.enabled !== true) return []
   return [fine(findChrome(settings.browser.executablePath, env))]
+}
+
+/** Why stories cannot be worked on side by side; nothing where that is not asked for, or in a job, which never does it. */
+export function noLanes({ settings, checkout }: Start): Mistake[] {
+  if (settings.surface === 'action' || settings.maxParallel === 1) return []
+  return laneMistakes(settings, 'workspace' in checkout ? checkout.workspace.submodules.size : 0)
+}
+
+export function sideBySide(subject: Subject): Result[] {
+  const { maxParallel, surface } = subject.settings
+  if (surface === 'action' || maxParallel === 1) return []
+  const wrong = faultsOf(noLanes(subject))
+  return wrong.length > 0 ? wrong : [fine(`${maxParallel} stories side by side`)]
 }

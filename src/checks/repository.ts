@@ -1,18 +1,23 @@
-// The repository: the configuration in it, the clone, the work tree, whose commits are made, and the stories.
-import { lstatSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
-import { branchToTake } from '../app/branch.ts'
+// The repository: the configuration in it, the clone, the work tree, whose commits are made, the prompts, and where agent and gates start.
+import { existsSync, lstatSync } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { isAlive } from '../app/at-work.ts'
+import { withWanted } from '../app/claim.ts'
 import { checkDirt } from '../app/dirt.ts'
-import { findFeatures } from '../app/features.ts'
-import { unaskedTags } from '../app/tags.ts'
-import { featureOfFolder } from '../branch/features.ts'
+import { limitsOf } from '../app/limits.ts'
+import type { Workspace } from '../app/workspace.ts'
 import { refuseFiltered } from '../git/filters.ts'
+import { checkedOutElsewhere } from '../git/open-clone.ts'
 import { execute, plainEnv } from '../git/process.ts'
+import { stepOfRun } from '../loop/situation.ts'
 import { checkTemplates } from '../loop/templates.ts'
 import { agentSteps } from '../model/pipeline.ts'
-import { counts } from '../prd/select.ts'
+import type { State } from '../model/state.ts'
 import { many } from '../report/words.ts'
+import { configFileNames, type Settings } from '../settings/index.ts'
+import type { Mistake } from '../system/errors.ts'
+import { readRegular } from '../system/files.ts'
 import { shellWord } from '../system/shell-word.ts'
 import {
   checkoutOf,
@@ -21,28 +26,49 @@ import {
   fine,
   type Result,
   refuseAtWork,
+  type Start,
   type Subject,
-  startOf,
   warning,
 } from './subject.ts'
 
-export function configuration({ mistakes, notes, settings }: Subject): Result[] {
-  const told = notes.map((note) =>
+export async function configuration({
+  mistakes,
+  notes,
+  settings,
+  checkout,
+  features,
+}: Subject): Promise<Result[]> {
+  const others: (string | null)[] = []
+  if ('workspace' in checkout)
+    for (const state of features.states) others.push(await otherConfig(checkout.workspace, settings, state))
+  const told = [...notes, ...others.filter((one) => one !== null)].map((note) =>
     warning(note, 'a setting that means what it says', 'change it, or let it be'),
   )
-  if (mistakes.length > 0) return [...faultsOf(mistakes), ...told]
+  const found = [...faultsOf(mistakes), ...told]
   const file = settings.configFile
-  return told.length > 0 ? told : [fine(file === null ? 'fine' : `${file} is fine`)]
+  return found.length > 0 ? found : [fine(file === null ? 'fine' : `${file} is fine`)]
 }
 
-/** What Ralph refuses of a clone is told by opening it. */
-export async function checkout(subject: Subject): Promise<Result[]> {
-  if (!('workspace' in subject.checkout)) return faultsOf(subject.checkout)
-  const { git, clone, objects } = subject.checkout.workspace
-  const isAction = subject.settings.surface === 'action'
-  if (clone.branch === null && !isAction)
-    return [fault('a detached HEAD', 'a branch', 'run `git switch <branch>`: a run starts from it')]
+export const DETACHED: Mistake = {
+  path: 'HEAD',
+  found: 'a detached HEAD',
+  expected: 'a branch',
+  fix: 'run `git switch <branch>` first: the run starts from it',
+}
+
+/** What Ralph refuses of a clone, much of it while it is opened. */
+export async function unusable({ checkout, settings }: Start): Promise<readonly Mistake[]> {
+  if (!('workspace' in checkout)) return checkout
+  const { git, clone, objects } = checkout.workspace
+  if (clone.branch === null && settings.surface === 'cli') return [DETACHED]
   await refuseFiltered(git, objects)
+  return []
+}
+
+export async function checkout(subject: Subject): Promise<Result[]> {
+  const wrong = await unusable(subject)
+  if (wrong.length > 0) return faultsOf(wrong)
+  const { git, clone, objects } = checkoutOf(subject).workspace
   const isShallow = await git.isShallow()
   const submodules = (await objects.text(`${clone.head}:.gitmodules`))?.match(/^\s*\[submodule /gm) ?? null
   const remarks = [
@@ -52,7 +78,7 @@ export async function checkout(subject: Subject): Promise<Result[]> {
   const where = `${clone.branch ?? 'a detached HEAD'} at ${clone.head?.slice(0, 7)}`
   const found = remarks.length === 0 ? where : `${where} (${remarks.join(', ')})`
   // In a job, what is missing is fetched when it is needed; on a laptop git stays local.
-  if (!isShallow || isAction) return [fine(found)]
+  if (!isShallow || subject.settings.surface === 'action') return [fine(found)]
   return [warning(found, 'the whole history: people and Ralph merge by it', 'run `git fetch --unshallow`')]
 }
 
@@ -77,23 +103,77 @@ export async function owner({ checkout, settings, env }: Subject): Promise<Resul
   return [warning(found, 'files that you may change', chown)]
 }
 
-/** Templates as a run would read them at its start. */
+/** The prompt templates, as a run would read them at its start. */
+export const templatesOf = (start: Start) =>
+  checkTemplates(checkoutOf(start).read, agentSteps(start.settings.steps))
+
+/** What a run must not begin with of the prompt templates. */
+export async function wrongPrompts(start: Start): Promise<readonly Mistake[]> {
+  return (await templatesOf(start)).mistakes
+}
+
 export async function prompts(subject: Subject): Promise<Result[]> {
-  const { repository } = checkoutOf(subject).workspace
-  const read = (path: string) => repository.read(startOf(subject), path)
-  const { mistakes, notes, warnings } = await checkTemplates(read, agentSteps(subject.settings.steps))
+  const { mistakes, notes, warnings } = await templatesOf(subject)
   const told = [...notes, ...warnings].map((note) =>
     warning(note, 'a prompt of this version', 'do so, or let it be'),
   )
   return [...faultsOf(mistakes), ...told]
 }
 
+/** Agent and gates start there: on disk now, or at the commit that a run goes on from. */
+export async function noFolder({ checkout, settings }: Start): Promise<readonly Mistake[]> {
+  const { workspace, commit } = checkoutOf({ checkout })
+  const { workingDirectory: folder, surface } = settings
+  if (folder === '.') return []
+  const onDisk =
+    surface === 'cli' ? await stat(join(workspace.clone.workTree, folder)).catch(() => null) : null
+  if (onDisk?.isDirectory() === true) return []
+  const tree = await workspace.objects.info(`${commit}:${folder.replace(/^\.\/|\/+$/g, '')}`)
+  if (tree?.type === 'tree') return []
+  const fix =
+    'name a folder of the repository, from its root, or leave it out for the root; make a new one in a first commit'
+  return [{ path: 'working-directory', found: folder, expected: 'a folder that is there', fix }]
+}
+
+export async function workingDirectory(subject: Subject): Promise<Result[]> {
+  const wrong = await noFolder(subject)
+  if (wrong.length > 0) return faultsOf(wrong)
+  const { workingDirectory: folder } = subject.settings
+  return folder === '.' ? [] : [fine(folder)]
+}
+
+/**
+ * The branch of a feature that another work tree has checked out: a run here would move it under that one. Where the feature
+ * is complete, or in work, a run here does nothing of that kind.
+ */
+export async function checkedOutThere(start: Start): Promise<readonly Mistake[]> {
+  const { clone } = checkoutOf(start).workspace
+  const found: Mistake[] = []
+  for (const state of start.features.states) {
+    const other = checkedOutElsewhere(clone, state.branch)
+    if (other === null || (await isAlive(state.lease))) continue
+    const step = stepOfRun(withWanted(state, start.settings), limitsOf(start.settings), Date.now())
+    const isComplete = step.kind === 'conclude' && step.conclusion.outcome === 'complete'
+    if (isComplete && !start.anew) continue
+    found.push({
+      path: 'work tree',
+      found: `${state.branch} is checked out in ${other}`,
+      expected: 'it here or nowhere',
+      fix: 'run there, or switch that work tree to another branch',
+    })
+  }
+  return found
+}
+
 /** In a job the checkout is Ralph's: what earlier steps left there is removed. */
 export async function workTree(subject: Subject): Promise<Result[]> {
-  const { repository } = checkoutOf(subject).workspace
+  const { workspace, commit } = checkoutOf(subject)
+  const { repository } = workspace
   if (subject.settings.surface === 'action') return []
   refuseAtWork(subject)
-  const edits = await checkDirt(repository, startOf(subject), (path) => path.startsWith('.ralph/'))
+  const elsewhere = await checkedOutThere(subject)
+  if (elsewhere.length > 0) return faultsOf(elsewhere)
+  const edits = await checkDirt(repository, commit, (path) => path.startsWith('.ralph/'))
   const but = `, but for ${many(edits.length, 'file')} below .ralph/: a run takes them up`
   return [fine(`clean${edits.length > 0 ? but : ''}`)]
 }
@@ -109,30 +189,27 @@ export function identity(subject: Subject): Result[] {
   return [warning(found, 'whose commits these are', fix)]
 }
 
-export async function stories(subject: Subject): Promise<Result[]> {
-  const { workspace, base, defaultBranch } = checkoutOf(subject)
-  const { objects, clone, store } = workspace
-  const { branchPrefix } = subject.settings
-  const workTree = subject.settings.surface === 'action' ? null : clone.workTree
-  const place = { commit: startOf(subject), workTree }
-  const { features, mistakes } = await findFeatures(objects, place, branchPrefix)
-  const meant = features.filter(({ name }) => subject.feature === null || name === subject.feature)
-  const begun = new Set([...(await store.list()).keys()].map(featureOfFolder))
-  const request = { base: { ...base, defaultBranch: defaultBranch.name }, branchPrefix }
-  for (const file of meant) if (!begun.has(file.name)) await branchToTake(file, null, workspace, request)
-  const found = meant.flatMap(({ name, prd }) => {
-    const { total, open } = counts(prd)
-    const left = `${open === 0 ? 'none' : open} to be worked on`
-    const unasked = unaskedTags(subject.settings, prd.userStories).map((text) =>
-      warning(
-        `${name}: ${text}`,
-        'a story with that tag',
-        'give its stories the tag in prd.json, or drop the setting',
-      ),
-    )
-    return [fine(`${name}: ${many(total, 'story', 'stories')}, ${left}`), ...unasked]
-  })
-  if (found.length + mistakes.length > 0) return [...faultsOf(mistakes), ...found]
-  const fix = 'write .ralph/<yyyy-mm-dd>-<feature>/prd.json, or let `ralph plan` write it'
-  return [warning('no prd.json yet', 'stories to work on', fix)]
+/** What is to be said where the feature's branch, which is checked out, has not the configuration that its base has now. */
+export async function otherConfig(
+  { clone, objects, store }: Workspace,
+  settings: Settings,
+  state: State,
+): Promise<string | null> {
+  const base = state.base.branch
+  if (clone.branch !== state.branch || base === state.branch) return null
+  const head = await store.head(base)
+  if (head === null) return null
+  for (const path of settings.configFile === null ? configFileNames : [settings.configFile]) {
+    const there = await objects.text(`${head}:${path}`)
+    const file = resolve(clone.workTree, path)
+    const here = (await readRegular(file))?.toString('utf8') ?? null
+    const isLink = here === null && existsSync(file)
+    if (there === null && here === null && !isLink) continue
+    // A base without one is passed over for nothing, and what a link leads to is in no commit. Line ends are the checkout's.
+    if (there === null || isLink || here?.replaceAll('\r\n', '\n') === there.replaceAll('\r\n', '\n'))
+      return null
+    const used = here === null ? 'without it' : `by the one on ${state.branch}`
+    return `${path} is another on ${base}: this run goes ${used}; merge ${base} into it, or switch to ${base}`
+  }
+  return null
 }

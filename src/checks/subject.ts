@@ -1,34 +1,52 @@
-// What is looked at - an installation as the CLI or the action found it - and what a check says of it.
+// What is looked at - a run that is about to begin, or an installation - and what a check says of it.
+import type { ClaimRequest } from '../app/claim.ts'
 import type { Isolation } from '../app/isolation.ts'
 import type { Workspace } from '../app/workspace.ts'
 import type { GitHub } from '../github/client.ts'
 import type { Finding } from '../model/finding.ts'
+import type { State } from '../model/state.ts'
 import type { Settings } from '../settings/index.ts'
-import type { Mistake } from '../system/errors.ts'
+import { type Mistake, orUserError, UserError } from '../system/errors.ts'
 import type { Environment } from '../system/untrusted-env.ts'
 import type { Ci } from './workflow-file.ts'
 
-export type Checkout = {
+export type Opened = {
   workspace: Workspace
-  /** Where a run would start from: gates are run there. */
-  base: { branch: string; sha: string }
+  base: ClaimRequest['base']
+  /** The commit that a run goes on from: gates are run there. */
+  commit: string
+  /** A file as the next session finds it. */
+  read(path: string): Promise<string | null>
+}
+
+/** What a run that is about to begin has: all that says whether it may. */
+export type Start = {
+  env: Environment
+  directory: string
+  /** As far as they could be read. */
+  settings: Settings
+  /** What is wrong with them. */
+  mistakes: readonly Mistake[]
+  /** The checkout, or why there is none. */
+  checkout: Opened | readonly Mistake[]
+  /** The features that are meant, as a run finds them, and what is wrong with their files. */
+  features: { states: readonly State[]; mistakes: readonly Mistake[] }
+  /** `--force`: a feature that is complete is worked on again. */
+  anew: boolean
+}
+
+export type Checkout = Opened & {
   /** Its workflow files count. */
   defaultBranch: { name: string; sha: string }
   /** The workflow that works on features there; null where there is none. */
   ci: Ci | null
 }
 
-export type Subject = {
-  env: Environment
-  directory: string
-  /** As far as they could be read. */
-  settings: Settings
-  /** What is wrong with them, and what means something else than it seems. */
-  mistakes: readonly Mistake[]
+export type Subject = Omit<Start, 'checkout'> & {
+  /** What of the settings means something else than it seems. */
   notes: readonly string[]
   /** Null: all of them. */
   feature: string | null
-  /** The checkout, or why there is none. */
   checkout: Checkout | readonly Mistake[]
   /** Null: nobody may ask GitHub from here. */
   github: GitHub | null
@@ -91,13 +109,24 @@ export function refuseAtWork({ atWork }: Subject): void {
     throw new NotSeen(`not looked at: ${atWork}`, 'run `ralph doctor` again when that has ended')
 }
 
-export function checkoutOf({ checkout }: Subject): Checkout {
+export function checkoutOf<C extends Opened>({ checkout }: { checkout: C | readonly Mistake[] }): C {
   if ('workspace' in checkout) return checkout
   throw new NotSeen('not looked at: there is no checkout', 'mend the checkout first')
 }
 
-/** The commit that a run would start from. */
-export function startOf(subject: Subject): string {
-  const { workspace, base } = checkoutOf(subject)
-  return subject.settings.surface === 'action' ? base.sha : (workspace.clone.head ?? base.sha)
+/** What a check refuses, by what it gives or throws. */
+export async function mistakesOf(
+  check: () => readonly Mistake[] | undefined | Promise<readonly Mistake[] | undefined>,
+): Promise<readonly Mistake[]> {
+  const found = await orUserError(check)
+  return found instanceof UserError ? found.mistakes : (found ?? [])
+}
+
+/** Whether what it reads of the settings could not be read: then their defaults say nothing. */
+export function isUnread({ mistakes }: Pick<Start, 'mistakes'>, reads: readonly string[] = []): boolean {
+  return mistakes.some(({ path }) => {
+    // Of mistakes in a file: `ralph.config.yml: gates.test.timeout`; at a line and column nothing of it was read.
+    const [file, key = ''] = path.split(': ')
+    return file === '--config-file' || key.startsWith('line ') || reads.includes(key.split(/[.[]/)[0] ?? '')
+  })
 }

@@ -1,13 +1,14 @@
 // `ralph doctor`: everything that a run needs, looked at without beginning one. Exit 0 when fine, 1 when something is not.
 
 import { isAlive } from '../app/at-work.ts'
-import { chooseFeature, findFeatures } from '../app/features.ts'
+import { chooseFeature } from '../app/features.ts'
 import { redactorFor } from '../app/redactor.ts'
 import { openWorkspace, type Workspace } from '../app/workspace.ts'
+import { featureOfFolder } from '../branch/features.ts'
 import { examine } from '../checks/diagnose.ts'
+import { featuresAt } from '../checks/stories.ts'
 import type { Checkout, Subject } from '../checks/subject.ts'
 import { ciAt } from '../checks/workflow-file.ts'
-import { readRef } from '../git/refs.ts'
 import { connect, type GitHub } from '../github/client.ts'
 import { sayHolder } from '../loop/lease.ts'
 import type { Finding } from '../model/finding.ts'
@@ -21,7 +22,7 @@ import { secretsIn } from '../system/untrusted-env.ts'
 import { beginning, findingRow, verdictLines } from '../terminal/findings.ts'
 import { lookOf } from '../terminal/line.ts'
 import { type Answer, type Context, onSignals, settingsRead, tell } from './context.ts'
-import { baseOf, defaultBranchOf, remoteOf } from './origin.ts'
+import { baseOf, defaultBranchOf, defaultOf, remoteOf } from './origin.ts'
 
 export async function doctor(context: Context): Promise<Answer> {
   // Commander makes one option of `--gates` and `--no-gates`.
@@ -38,8 +39,10 @@ export async function doctor(context: Context): Promise<Answer> {
   const release = onSignals(stop, heard)
   const checkout = await opened(context, settings)
   try {
-    if ('workspace' in checkout) await refuseUnknown(checkout, settings)
+    const features = await featuresAt(checkout, settings, settings.feature)
+    if ('workspace' in checkout) await refuseUnknown(checkout, settings, features)
     const findings = await examined(context, stop.signal, {
+      features,
       atWork: 'workspace' in checkout ? await workIn(checkout.workspace) : null,
       settings,
       mistakes,
@@ -61,7 +64,10 @@ export async function doctor(context: Context): Promise<Answer> {
 async function examined(
   context: Context,
   signal: AbortSignal,
-  found: Pick<Subject, 'settings' | 'mistakes' | 'notes' | 'checkout' | 'withGates' | 'asksAgent' | 'atWork'>,
+  found: Pick<
+    Subject,
+    'settings' | 'mistakes' | 'notes' | 'checkout' | 'features' | 'withGates' | 'asksAgent' | 'atWork'
+  >,
 ): Promise<Finding[]> {
   const { env, directory } = context
   const { settings, checkout } = found
@@ -87,7 +93,7 @@ async function examined(
     show(findingRow(finding, look))
     out.write(beginning(current, look))
   }
-  const place = { env, directory, signal, feature, github, action: ACTION, begins, finds }
+  const place = { env, directory, signal, feature, anew: false, github, action: ACTION, begins, finds }
   const findings = await examine({ ...found, ...place }, { say: () => {}, mark: newMark() }, redact)
   show(verdictLines(shown, look))
   return findings
@@ -98,10 +104,13 @@ async function opened(context: Context, settings: Settings): Promise<Checkout | 
   try {
     const workspace = await openWorkspace({ settings, env, directory, remote: null, identity: null, warn })
     const { branch, head } = workspace.clone
-    const base = await baseOf(workspace, settings, branch ?? 'a detached HEAD', head ?? '')
+    const start = await baseOf(workspace, settings, branch ?? 'a detached HEAD', head ?? '')
+    const base = { ...start, ...(await defaultBranchOf(workspace)) }
     const defaultBranch = await defaultOf(workspace, base)
     const ci = await ciAt(workspace, defaultBranch.sha, env, ACTION)
-    return { workspace, base, defaultBranch, ci }
+    const commit = head ?? base.sha
+    const read = (path: string) => workspace.repository.read(commit, path)
+    return { workspace, base, commit, read, defaultBranch, ci }
   } catch (error) {
     if (!(error instanceof UserError) || context.flags.baseBranch !== undefined) throw error
     return error.mistakes
@@ -118,24 +127,20 @@ async function workIn({ store }: Workspace): Promise<string | null> {
 }
 
 /** A feature that nobody has is bad input, as for every other command. */
-async function refuseUnknown({ workspace, base }: Checkout, settings: Settings): Promise<void> {
-  const { clone, objects, store } = workspace
-  if (settings.feature === null) return
-  const place = { commit: clone.head ?? base.sha, workTree: clone.workTree }
-  const { features, mistakes } = await findFeatures(objects, place, settings.branchPrefix)
-  // It is there, and what is wrong with it is a finding.
-  if (mistakes.some(({ path }) => path.includes(`-${settings.feature}/`))) return
-  const names = features.map(({ name }) => name)
-  for (const folder of (await store.list()).keys()) names.push(folder.replace(/^\d{4}-\d\d-\d\d-/, ''))
-  chooseFeature(settings.feature, new Map(names.map((name) => [name, 'unfinished'])))
-}
-
-/** As the remote had it when it was fetched last; without a remote, as it is here. */
-async function defaultOf(workspace: Workspace, base: Checkout['base']): Promise<Checkout['defaultBranch']> {
-  const { defaultBranch: name = base.branch } = await defaultBranchOf(workspace)
-  const there = readRef(workspace.clone.commonDir, `refs/remotes/origin/${name}`)
-  const sha = there ?? (await workspace.store.head(name)) ?? base.sha
-  return { name, sha }
+async function refuseUnknown(
+  checkout: Checkout,
+  settings: Settings,
+  found: Subject['features'],
+): Promise<void> {
+  const { feature } = settings
+  // It is there, or what is wrong with it is a finding.
+  const isThere = found.states.length > 0 || found.mistakes.some(({ path }) => path.includes(`-${feature}/`))
+  if (feature === null || isThere) return
+  const names = (await featuresAt(checkout, settings, null)).states.map((state) => state.feature)
+  const begun = [...(await checkout.workspace.store.list()).keys()].map(
+    (folder) => featureOfFolder(folder) ?? '',
+  )
+  chooseFeature(feature, new Map([...names, ...begun].map((name) => [name, 'unfinished'])))
 }
 
 /** A token goes to the server that it is for, and to no other that a remote may name. */

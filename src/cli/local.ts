@@ -1,16 +1,13 @@
 // A feature on this machine: the checkout, and its state as a run would find it.
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { branchToTake, refuseShared } from '../app/branch.ts'
-import { newState } from '../app/claim.ts'
+import { freshState } from '../app/claim.ts'
 import { meantFeature } from '../app/features.ts'
-import { gatedTagsOf } from '../app/limits.ts'
 import { openWorkspace, type Workspace } from '../app/workspace.ts'
-import type { Feature } from '../branch/features.ts'
+import { DETACHED } from '../checks/repository.ts'
 import { applyCommand } from '../loop/commands.ts'
 import { isWaitingPlan } from '../loop/plan.ts'
 import { readPlan } from '../loop/planned.ts'
-import { newJob } from '../model/job.ts'
 import { ownFiles } from '../model/paths.ts'
 import type { Lease, State } from '../model/state.ts'
 import type { Settings } from '../settings/index.ts'
@@ -46,12 +43,7 @@ export async function openLocal(
   const { clone } = workspace
   if (clone.branch === null) {
     workspace[Symbol.dispose]()
-    throw new UserError({
-      path: 'HEAD',
-      found: 'a detached HEAD',
-      expected: 'a branch',
-      fix: 'run `git switch <branch>` first: the run starts from it',
-    })
+    throw new UserError(DETACHED)
   }
   const start = await baseOf(workspace, settings, clone.branch, clone.head ?? '')
   const base = { ...start, ...(await defaultBranchOf(workspace)) }
@@ -95,26 +87,8 @@ export async function openLocal(
         mayHoldEdits && clone.head !== null && now !== (await repository.read(clone.head, path))
       return isEdited ? now : repository.read(state.green, path)
     },
-    /** Throws UserError where the feature's branch is not Ralph's to take. */
-    async refuseBranch(state: State): Promise<void> {
-      if (state.nonce !== '') {
-        if (state.branch === base.defaultBranch)
-          refuseShared(state.branch, `the branch of ${state.feature}`, base)
-        return
-      }
-      const path = prdPathOf(state)
-      const name = state.feature
-      const folder = state.importedFrom === null ? state.folder : null
-      const file = { name, folder, path, prd: state.prd, digest: state.storiesDigest, notes: [] }
-      await branchToTake(file, null, workspace, { base, branchPrefix: settings.branchPrefix })
-    },
     [Symbol.dispose]: () => workspace[Symbol.dispose](),
   }
-}
-
-/** Where the stories stand now. */
-export function prdPathOf({ importedFrom, published, folder }: State): string {
-  return published === null && importedFrom !== null ? importedFrom : `${folder}/prd.json`
 }
 
 /** The same command for one feature by its name. */
@@ -146,14 +120,4 @@ async function look(
   }
   if (file === null) return { state, notes }
   return { state: await withEdits(workspace, state, file.prd, clone.head), notes }
-}
-
-/** Of stories that no run has begun on. */
-export function freshState(file: Feature, settings: Settings, base: { branch: string; sha: string }): State {
-  const today = new Date().toISOString().slice(0, 10)
-  // That there are none has to be said outright: a command that was given none knows nothing of them.
-  const tags = settings.gates.length === 0 && !settings.ungated ? null : gatedTagsOf(settings)
-  const job = newJob(Date.now(), Number.MAX_SAFE_INTEGER, tags)
-  const branch = file.prd.branchName || `${settings.branchPrefix}${file.name}`
-  return newState(file, branch, { base, today, job })
 }

@@ -1,24 +1,16 @@
-// `ralph status`, `next`, `validate` and `run --dry-run`: look, say, change nothing; and what a run would refuse.
-import { existsSync } from 'node:fs'
-import { stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { missingAgents } from '../app/agents.ts'
-import { isAlive, refuseAtWork } from '../app/at-work.ts'
-import { refuseNoBrowser } from '../app/browser.ts'
-import { withWanted } from '../app/claim.ts'
-import { limitsOf, refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
+// `ralph status`, `next`, `validate` and `run --dry-run`: look, say, change nothing.
+import { refuseAtWork } from '../app/at-work.ts'
+import { prdPathOf, withWanted } from '../app/claim.ts'
+import { limitsOf, UNGATED_WARNING } from '../app/limits.ts'
 import { unaskedTags } from '../app/tags.ts'
+import { otherConfig, templatesOf } from '../checks/repository.ts'
 import { sizeRemarks } from '../documents/size.ts'
-import { refuseFiltered } from '../git/filters.ts'
-import { checkedOutElsewhere } from '../git/open-clone.ts'
 import { begunAnew } from '../loop/archive.ts'
 import { sayHolder } from '../loop/lease.ts'
 import { TRY_AGAIN } from '../loop/notes.ts'
 import { shownPlan } from '../loop/planned.ts'
 import { outcomeIn, type Situation, stepOfRun } from '../loop/situation.ts'
-import { checkTemplates, type TemplateFindings } from '../loop/templates.ts'
 import type { Limits } from '../model/limits.ts'
-import { agentSteps } from '../model/pipeline.ts'
 import type { State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { MANY_DONE, withoutDone } from '../prd/done.ts'
@@ -30,28 +22,23 @@ import { outputsOf, partInJson } from '../report/outputs.ts'
 import { inPlain } from '../report/sentence.ts'
 import { aboutOf, type PlanView, plansOf, unsplitWords, type View, viewOf } from '../report/view.ts'
 import { many, utc } from '../report/words.ts'
-import {
-  configFileNames,
-  describeGates,
-  describeServices,
-  describeSteps,
-  type Settings,
-} from '../settings/index.ts'
-import { type Mistake, UserError } from '../system/errors.ts'
-import { readRegular } from '../system/files.ts'
+import { describeGates, describeServices, describeSteps, type Settings } from '../settings/index.ts'
+import { UserError } from '../system/errors.ts'
 import { plainBanner } from '../terminal/boxes.ts'
 import { lookOf } from '../terminal/line.ts'
+import { lookBefore, openForRun } from './before-run.ts'
 import { type Answer, answerOf, type Context, refusal, settingsRead } from './context.ts'
 import { editsOf } from './edits.ts'
 import { seenNow } from './feature-status.ts'
-import { type LocalRun, openFeature, openLocal, prdPathOf } from './local.ts'
+import { type LocalRun, openFeature } from './local.ts'
+import { defaultOf } from './origin.ts'
 import { waitingLines } from './plan-view.ts'
 
 export async function status(context: Context): Promise<Answer> {
   using local = await openFeature(context)
   const limits = limitsOf(local.settings)
   const { state, situation } = await seenNow(local.workspace, await local.look(), limits)
-  const other = await otherConfig(local, state)
+  const other = await otherConfig(local.workspace, local.settings, state)
   if (other !== null) context.warn(other)
   const outcome = outcomeIn(situation)
   const { say } = context
@@ -121,10 +108,9 @@ function inJson(situation: Situation): Record<string, unknown> {
 }
 
 export async function next(context: Context): Promise<Answer> {
-  using local = await openFeature(context)
-  const state = await local.look()
-  const mistakes = await preflight(context, local, state)
-  if (mistakes.length > 0) throw new UserError(mistakes)
+  const opened = await openForRun(context, await settingsRead(context), context)
+  using local = opened.local
+  const { state } = opened
   const asked = withWanted(state, local.settings)
   const limits = limitsOf(local.settings)
   const step = stepOfRun(asked, limits, Date.now())
@@ -142,24 +128,25 @@ export async function next(context: Context): Promise<Answer> {
   return { code: isFine ? 0 : 1, outputs: outputsOf(state, conclusion?.outcome ?? null, null), more }
 }
 
-/** What is wrong with the configuration and with prd.json, and what means something else here: all of it at once. */
+/** What is wrong with the files, and what would keep a run from beginning: all of it at once. */
 export async function validate(context: Context): Promise<Answer> {
   const { say } = context
   const read = await settingsRead(context)
-  const mistakes = read.ok ? [] : [...read.mistakes]
   const warnings = [...read.notes]
-  const looked = await stories(context, read.settings, (note) => warnings.push(note)).catch(
-    (error: unknown) => {
-      if (!(error instanceof UserError)) throw error
-      mistakes.push(...error.mistakes)
-      return null
-    },
-  )
-  // Beside settings that could not be read, or no stories, only of the browser can be said whether it is there.
-  if (read.ok && looked !== null) mistakes.push(...looked.mistakes)
-  else mistakes.push(...(await mistakesOf([() => refuseNoBrowser(read.settings, context.env)])))
-  const state = looked?.state ?? null
-  if (state !== null && read.ok) warnings.push(...warningsOf(state, read.settings))
+  const hear = (note: string) => warnings.push(note)
+  using looked = await lookBefore(context, read, { warn: hear }, hear)
+  const { local, state, start, mistakes } = looked
+  if (local !== null && state !== null) {
+    const { notes, warnings: others } = await templatesOf(start)
+    warnings.push(...notes, ...others)
+    const other = await otherConfig(local.workspace, local.settings, state)
+    if (other !== null) warnings.push(other)
+    if (read.ok) warnings.push(...warningsOf(state, read.settings))
+  }
+  if (local !== null) {
+    const { faultsInCi } = await import(/* webpackChunkName: "cli" */ '../checks/diagnose.ts')
+    warnings.push(...(await faultsInCi(start, await defaultOf(local.workspace, local.base))))
+  }
   for (const text of warnings) say(`warning: ${text}`)
   if (state === null || mistakes.length > 0) return refusal(context, new UserError(mistakes), { warnings })
   if (read.settings.steps !== null) say(`steps: ${terminalText(describeSteps(read.settings), 1000)}`)
@@ -167,16 +154,6 @@ export async function validate(context: Context): Promise<Answer> {
   say(`gates: ${describeGates(read.settings)}`)
   say(`${prdPathOf(state)}: ${many(state.prd.userStories.length, 'story', 'stories')}, fine`)
   return answerOf(state, { warnings })
-}
-
-async function stories(context: Context, settings: Settings, hear: (note: string) => void) {
-  using local = await openLocal(context, settings, { warn: hear })
-  const state = await local.look(hear)
-  const { notes, warnings } = await templateFindings(local, state)
-  for (const remark of [...notes, ...warnings]) hear(remark)
-  const other = await otherConfig(local, state)
-  if (other !== null) hear(other)
-  return { state, mistakes: await preflight(context, local, state) }
 }
 
 /** Things that are allowed and seldom meant. */
@@ -245,89 +222,4 @@ function formatStep(step: Step, state: State): string {
     default:
       return step.kind
   }
-}
-
-/** Everything that keeps a run from beginning, apart from who is at work now; empty where nothing does. */
-export async function preflight(context: Context, local: LocalRun, state: State): Promise<Mistake[]> {
-  const { settings, workspace } = local
-  const found = await mistakesOf([
-    () => refuseUngated(settings),
-    () => refuseNoBrowser(settings, context.env),
-    () => local.refuseBranch(state),
-    () => refuseFiltered(workspace.git, workspace.objects),
-    () => refuseElsewhere(context, local, state),
-    () => void withWanted(state, settings),
-  ])
-  return [
-    ...missingAgents(settings, context.env),
-    ...(await missingFolder(local, state)),
-    ...(await templateFindings(local, state)).mistakes,
-    ...found,
-  ]
-}
-
-async function mistakesOf(checks: readonly (() => void | Promise<void>)[]): Promise<Mistake[]> {
-  const mistakes: Mistake[] = []
-  for (const check of checks) {
-    try {
-      await check()
-    } catch (error) {
-      if (!(error instanceof UserError)) throw error
-      mistakes.push(...error.mistakes)
-    }
-  }
-  return mistakes
-}
-
-/**
- * Throws UserError where another work tree has the branch checked out: a run here would move it under that one. Who only hears
- * that the feature is complete, or in work, may hear it anywhere.
- */
-export async function refuseElsewhere({ flags }: Context, local: LocalRun, state: State): Promise<void> {
-  const other = checkedOutElsewhere(local.workspace.clone, state.branch)
-  if (other === null || (await isAlive(state.lease))) return
-  const step = stepOfRun(withWanted(state, local.settings), limitsOf(local.settings), Date.now())
-  const isComplete = step.kind === 'conclude' && step.conclusion.outcome === 'complete'
-  if (isComplete && flags.force !== true) return
-  const found = `${state.branch} is checked out in ${other}`
-  const fix = 'run there, or switch that work tree to another branch'
-  throw new UserError({ path: 'work tree', found, expected: 'it here or nowhere', fix })
-}
-
-/** What is to be said where the feature's branch, which is checked out, has not the configuration that its base has now. */
-export async function otherConfig({ settings, workspace }: LocalRun, state: State): Promise<string | null> {
-  const { clone, objects, store } = workspace
-  const base = state.base.branch
-  if (clone.branch !== state.branch || base === state.branch) return null
-  const head = await store.head(base)
-  if (head === null) return null
-  for (const path of settings.configFile === null ? configFileNames : [settings.configFile]) {
-    const there = await objects.text(`${head}:${path}`)
-    const file = resolve(clone.workTree, path)
-    const here = (await readRegular(file))?.toString('utf8') ?? null
-    const isLink = here === null && existsSync(file)
-    if (there === null && here === null && !isLink) continue
-    // A base without one is passed over for nothing, and what a link leads to is in no commit. Line ends are the checkout's.
-    if (there === null || isLink || here?.replaceAll('\r\n', '\n') === there.replaceAll('\r\n', '\n'))
-      return null
-    const used = here === null ? 'without it' : `by the one on ${state.branch}`
-    return `${path} is another on ${base}: this run goes ${used}; merge ${base} into it, or switch to ${base}`
-  }
-  return null
-}
-
-/** What is to be said of the prompt templates that a run would use. */
-export function templateFindings(local: LocalRun, state: State): Promise<TemplateFindings> {
-  return checkTemplates((path) => local.read(state, path), agentSteps(local.settings.steps))
-}
-
-/** Agent and gates start there: on disk now, or on the branch that the run goes on from. */
-async function missingFolder({ settings, workspace }: LocalRun, state: State): Promise<Mistake[]> {
-  const { workingDirectory: folder } = settings
-  const found = await stat(resolve(workspace.clone.workTree, folder)).catch(() => null)
-  if (found?.isDirectory() === true) return []
-  const tree = await workspace.objects.info(`${state.green}:${folder.replace(/^\.\/|\/+$/g, '')}`)
-  if (tree?.type === 'tree') return []
-  const fix = 'name a folder of this repository, from its root'
-  return [{ path: 'working-directory', found: folder, expected: 'a folder that is there', fix }]
 }

@@ -1,6 +1,7 @@
 // What `ralph monitor` and `ralph serve` look at on this machine: the runs of this clone, as its files tell.
 import { join } from 'node:path'
 import { agentIn, TranscriptReader } from '../agents/readable.ts'
+import { freshState } from '../app/claim.ts'
 import { archivedAt, findFeatures } from '../app/features.ts'
 import { limitsOf } from '../app/limits.ts'
 import type { Workspace } from '../app/workspace.ts'
@@ -14,7 +15,6 @@ import type { Settings } from '../settings/index.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
 import { seenNow } from './feature-status.ts'
-import { freshState } from './local.ts'
 import { ALIVE_MS, GrowingFile, hearRuns, type Log, logsIn, newestSession } from './logs.ts'
 
 export type Source = Disposable & {

@@ -1,5 +1,6 @@
 // Where a clone comes from, and where a run starts: its base, the default branch, and its place at GitHub.
 import type { Workspace } from '../app/workspace.ts'
+import { readRef } from '../git/refs.ts'
 import { placeOfRemote } from '../github/place.ts'
 import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
@@ -32,4 +33,15 @@ export function remoteOf({ config }: Workspace['clone'], env: Context['env']) {
   const api = env.GITHUB_API_URL?.replace(/\/+$/, '') || 'https://api.github.com'
   const remote = config.get('remote.origin.url')
   return { server, remote, place: remote === undefined ? null : placeOfRemote(remote, { [server]: api }) }
+}
+
+/** The default branch, as the remote had it when it was fetched last; without a remote, as it is here. */
+export async function defaultOf(
+  workspace: Workspace,
+  base: { branch: string; sha: string },
+): Promise<{ name: string; sha: string }> {
+  const { defaultBranch: name = base.branch } = await defaultBranchOf(workspace)
+  const there = readRef(workspace.clone.commonDir, `refs/remotes/origin/${name}`)
+  const sha = there ?? (await workspace.store.head(name)) ?? base.sha
+  return { name, sha }
 }

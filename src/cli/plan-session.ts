@@ -1,6 +1,8 @@
 // Plan sessions on this machine: fresh, on the tree as it is, and what they write is thrown away.
+
+import { freshState } from '../app/claim.ts'
 import { limitsOf } from '../app/limits.ts'
-import { refuseTemplates } from '../app/templates.ts'
+import { refuseBlocked } from '../checks/table.ts'
 import { budgetLeft, estimate, sessionMs } from '../loop/limits.ts'
 import { spend } from '../loop/spend.ts'
 import type { Prd } from '../model/feature.ts'
@@ -14,8 +16,9 @@ import { UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
 import { Live } from '../terminal/live.ts'
 import { Cancelled } from './ask.ts'
+import { openedBy, startOf } from './before-run.ts'
 import { type Context, type Flags, settingsOf } from './context.ts'
-import { freshState, type LocalRun } from './local.ts'
+import type { LocalRun } from './local.ts'
 import { liveOf, withPorts } from './run.ts'
 
 export type Proposed = Extract<Proposal, { kind: 'proposed' }>
@@ -35,7 +38,7 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
     // As if no run had begun with it: a plan session is told nothing else.
     const file = { name, folder, path: `${folder}/prd.json`, prd, digest: '', notes: [] }
     const state = freshState(file, settings, local.base)
-    await refuseTemplates((path) => local.read(state, path))
+    await refuseBlocked(startOf(context, settings, openedBy(local, state)), ['prompts'])
     const began = Date.now()
     const answer = await withPorts(context, local, live, { mark: newMark() }, (ports) => {
       live.say(`\nA session of ${settings.agent} looks; what it writes is undone.`)
@@ -79,6 +82,10 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
       // The second session hears what was wrong with the answer of the first.
       const first = await session(local, subject, { ...task, message: '' })
       if (first.kind === 'proposed') return first
+      if (first.kind === 'none')
+        context.say(
+          `No plan in its answer (${terminalText(first.message)}): a second session is asked, and hears why.`,
+        )
       const second =
         first.kind === 'none' ? await session(local, subject, { ...task, message: first.message }) : first
       if (second.kind === 'proposed') return second

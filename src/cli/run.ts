@@ -4,11 +4,13 @@ import { AtWork, atWork, isAlive, refuseAtWork, refuseOther } from '../app/at-wo
 import { screenshotFolder } from '../app/browser.ts'
 import { claim, Held } from '../app/claim.ts'
 import { type Isolation, openIsolation, SAME_USER_NOTE } from '../app/isolation.ts'
-import { laneMistakes, laneOpener } from '../app/lanes.ts'
+import { laneOpener } from '../app/lanes.ts'
 import { gatedTagsOf, leaseFor, limitsOf, UNGATED_WARNING } from '../app/limits.ts'
 import { tellError } from '../app/observers.ts'
 import { createPorts, type PortOptions } from '../app/ports.ts'
 import { openRunLogs } from '../app/run-logs.ts'
+import { otherConfig, templatesOf } from '../checks/repository.ts'
+import { refuseBlocked } from '../checks/table.ts'
 import { checkedOutElsewhere } from '../git/open-clone.ts'
 import { lanes } from '../loop/lanes.ts'
 import { loop } from '../loop/loop.ts'
@@ -19,15 +21,16 @@ import type { Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { EXIT_CODES, outputsOf, partInJson } from '../report/outputs.ts'
 import { refusedWords } from '../report/words.ts'
-import type { Settings } from '../settings/index.ts'
+import type { Settings, SettingsResult } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import { Live } from '../terminal/live.ts'
+import { openForRun } from './before-run.ts'
 import { type Answer, type Context, interrupted, onSignals, refusal, settingsRead, topOf } from './context.ts'
 import { takeUpEdits } from './edits.ts'
 import { mergedAlready, withMerge } from './feature-status.ts'
 import { inboxQueue, post } from './inbox.ts'
 import { type LocalRun, openLocal } from './local.ts'
-import { dryRun, otherConfig, preflight, refuseElsewhere, templateFindings } from './look.ts'
+import { dryRun } from './look.ts'
 import { lookNotes } from './looked-at.ts'
 import { withOwnNotify } from './notify-own.ts'
 
@@ -39,8 +42,7 @@ export async function run(context: Context): Promise<Answer> {
   const isNews = command !== 'demo'
   const settings = isNews ? await withOwnNotify(read.settings, env) : read.settings
   try {
-    if (!read.ok) throw new UserError(read.mistakes)
-    return await worked(context, settings, read.notes)
+    return await worked(context, { ...read, settings })
   } catch (error) {
     // Who looks at a terminal reads it there.
     if (isNews && flags.dryRun !== true && out.isTTY !== true && !(error instanceof AtWork)) {
@@ -62,20 +64,17 @@ async function savedState(context: Context, settings: Settings): Promise<State |
   }
 }
 
-async function worked(context: Context, settings: Settings, notes: string[]): Promise<Answer> {
+async function worked(context: Context, read: SettingsResult): Promise<Answer> {
+  const { settings, notes } = read
   // A run on this machine waits where a job of CI ends.
   const limits = { ...limitsOf(settings), waits: context.flags.wait !== false }
   const live = liveOf(context, settings, limits, notes)
-  using local = await openLocal(context, settings, live)
   const isDry = context.flags.dryRun === true
-  const found = await local.look(isDry ? live.warn : undefined)
-  const mistakes = [
-    ...laneMistakes(settings, local.workspace.submodules.size),
-    ...(await preflight(context, local, found)),
-  ]
-  if (mistakes.length > 0) throw new UserError(mistakes)
-  for (const note of (await templateFindings(local, found)).notes) live.warn(note)
-  const other = await otherConfig(local, found)
+  const opened = await openForRun(context, read, live, isDry ? live.warn : undefined)
+  using local = opened.local
+  const { state: found, start } = opened
+  for (const note of (await templatesOf(start)).notes) live.warn(note)
+  const other = await otherConfig(local.workspace, settings, found)
   if (other !== null) live.warn(other)
   if (isDry) return await dryRun(context, local, found, limits)
   const merged = await mergedAlready(local, found, limits)
@@ -88,7 +87,7 @@ async function worked(context: Context, settings: Settings, notes: string[]): Pr
   if (elsewhere !== null) {
     // Whoever has held it since it was looked at may have left it undone.
     await refuseAtWork(found)
-    await refuseElsewhere(context, local, found)
+    await refuseBlocked(start, ['work tree'])
     context.say(`${found.feature} is complete; ${found.branch} is checked out in ${elsewhere}`)
     return { code: 0, outputs: outputsOf(found, 'complete', null), more: partInJson(found) }
   }

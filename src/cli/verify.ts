@@ -1,17 +1,17 @@
 // `ralph verify`: every gate and a judge on the checkout as it is, now. Says what they find, and changes nothing of the run.
 
 import { refuseAtWork, refuseOther } from '../app/at-work.ts'
-import { refuseNoBrowser } from '../app/browser.ts'
 import { withWanted } from '../app/claim.ts'
 import { checkDirt } from '../app/dirt.ts'
-import { limitsOf, refuseUngated } from '../app/limits.ts'
-import { refuseTemplates } from '../app/templates.ts'
+import { limitsOf } from '../app/limits.ts'
 import { lookedAt, verifyNow } from '../app/verify.ts'
+import { refuseBlocked } from '../checks/table.ts'
 import type { Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { verificationLines } from '../report/summaries.ts'
 import { UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
+import { openedBy, startOf } from './before-run.ts'
 import { type Answer, answerOf, type Context, interrupted, settingsOf } from './context.ts'
 import { type LocalRun, openLocal } from './local.ts'
 import { liveOf, withPorts } from './run.ts'
@@ -21,8 +21,6 @@ export async function verify(context: Context): Promise<Answer> {
   const { settings, notes } = await settingsOf(context)
   const limits = limitsOf(settings)
   const live = liveOf(context, settings, limits, notes)
-  refuseUngated(settings)
-  refuseNoBrowser(settings, context.env)
   using local = await openLocal(context, settings, live)
   const { clone, repository } = local.workspace
   const found = withWanted(await local.look(), settings)
@@ -31,7 +29,9 @@ export async function verify(context: Context): Promise<Answer> {
   await refuseOther(local, found.branch)
   refuseElsewhere(found, clone.branch)
   await checkDirt(repository, head, () => false)
-  await refuseTemplates((path) => repository.read(head, path))
+  const read = (path: string) => repository.read(head, path)
+  const checkout = { ...openedBy(local, found), commit: head, read }
+  await refuseBlocked(startOf(context, settings, checkout))
   const answer = await withPorts(context, local, live, { mark: newMark() }, async (ports) => {
     const now = Date.now()
     const state = lookedAt(found, head, settings, now)

@@ -19,6 +19,16 @@ export class UserError extends Error {
   }
 }
 
+/** What `act` gives, or the bad input that it throws; any other error goes on. */
+export async function orUserError<T>(act: () => T | Promise<T>): Promise<T | UserError> {
+  try {
+    return await act()
+  } catch (error) {
+    if (error instanceof UserError) return error
+    throw error
+  }
+}
+
 /** One mistake as two plain lines, whatever was found. */
 export function sayMistake(mistake: Mistake): string {
   const [path, found, expected, fix] = [mistake.path, mistake.found, mistake.expected, mistake.fix].map(

@@ -4,6 +4,7 @@ import test from 'node:test'
 import { diagnose } from '../../../src/checks/diagnose.ts'
 import { githubItself, pullRequests, release } from '../../../src/checks/github.ts'
 import type { Result, Subject } from '../../../src/checks/subject.ts'
+import type { Check } from '../../../src/checks/table.ts'
 import { connect } from '../../../src/github/client.ts'
 import { placeOfRemote } from '../../../src/github/place.ts'
 import { type GitHub, startGitHub } from '../../standin/github.ts'
@@ -85,9 +86,9 @@ test('without a token GitHub is not asked, and how to give one is said once', as
 test('a token that GitHub does not know keeps nothing from being looked at', async () => {
   const { github, unknown } = await place()
   await using _ = github
-  const checks = [
-    { name: 'pull requests', look: pullRequests },
-    { name: 'the same again', look: pullRequests },
+  const checks: Check[] = [
+    { name: 'pull requests', seen: 'remote', look: pullRequests },
+    { name: 'the same again', seen: 'remote', look: pullRequests },
   ]
   const found = await diagnose(unknown, checks)
   assert.deepEqual(

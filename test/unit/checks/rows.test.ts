@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { agents, keys } from '../../../src/checks/agent.ts'
-import { CHECKS, type Check, diagnose } from '../../../src/checks/diagnose.ts'
+import { diagnose } from '../../../src/checks/diagnose.ts'
 import { limits } from '../../../src/checks/limits.ts'
 import { browser, gitResult, isolation } from '../../../src/checks/machine.ts'
 import { configuration } from '../../../src/checks/repository.ts'
 import { NotSeen, type Result } from '../../../src/checks/subject.ts'
+import { CHECKS, type Check } from '../../../src/checks/table.ts'
 import { trust } from '../../../src/checks/trust.ts'
 import { permissions, workflow } from '../../../src/checks/workflow.ts'
 import { readWorkflow } from '../../../src/checks/workflow-file.ts'
@@ -230,6 +231,20 @@ const CASES: Case[] = [
     () => agents(subjectOf({ settings: settings({ agent: 'custom', agentCommand: 'sh "$HOME/agent.sh"' }) })),
     /^ok: custom: sh/,
   ],
+  ...['no-such-agent --fast', './no-such-agent.sh "$@"', 'A=1 B=/x no-such-agent'].map(
+    (agentCommand): Case => [
+      `custom agent that is not there: ${agentCommand}`,
+      () => agents(subjectOf({ settings: settings({ agent: 'custom', agentCommand }) })),
+      /^fault: custom: .*: (?:\.\/)?no-such-agent(?:\.sh)? is not there -> install it/,
+    ],
+  ),
+  ...['cd / && exec agent', '"$HOME/agent"', 'A=1 sh -c x', '{ agent; }', '/bin/sh'].map(
+    (agentCommand): Case => [
+      `custom agent that may be there: ${agentCommand}`,
+      () => agents(subjectOf({ settings: settings({ agent: 'custom', agentCommand }) })),
+      /^ok: custom: /,
+    ],
+  ),
   [
     'key of a custom agent',
     () => keys(subjectOf({ settings: settings({ agent: 'custom', agentCommand: 'x' }) })),
@@ -251,15 +266,21 @@ for (const [what, look, ...expected] of CASES) {
 
 test('all checks are run, whatever one of them meets', async () => {
   const checks: Check[] = [
-    { name: 'breaks', look: () => Promise.reject(new Error('a bug')) },
+    { name: 'breaks', seen: 'machine', look: () => Promise.reject(new Error('a bug')) },
     {
       name: 'refuses',
+      seen: 'machine',
       look: () => {
         throw new UserError({ path: 'p', found: 'f', expected: 'e', fix: 'x' })
       },
     },
-    { name: 'cannot', look: () => Promise.reject(new NotSeen('not seen', 'look there')) },
-    { name: 'is well', look: () => ({ state: 'ok', found: 'yes', expected: '', fix: '' }), alone: true },
+    { name: 'cannot', seen: 'machine', look: () => Promise.reject(new NotSeen('not seen', 'look there')) },
+    {
+      name: 'is well',
+      seen: 'machine',
+      look: () => ({ state: 'ok', found: 'yes', expected: '', fix: '' }),
+      alone: true,
+    },
   ]
   const found = await diagnose(subjectOf(), checks)
   assert.deepEqual(
@@ -278,6 +299,7 @@ test('a person who interrupts: what has begun is put in order, and nothing else 
   const checks: Check[] = [
     {
       name: 'works',
+      seen: 'machine',
       alone: true,
       look: async ({ signal }) => {
         stop.abort()
@@ -285,7 +307,7 @@ test('a person who interrupts: what has begun is put in order, and nothing else 
         return { state: 'ok', found: 'ended', expected: '', fix: '' }
       },
     },
-    { name: 'never', alone: true, look: () => assert.fail('it was begun') },
+    { name: 'never', seen: 'machine', alone: true, look: () => assert.fail('it was begun') },
   ]
   assert.deepEqual(
     (await diagnose(subjectOf({ signal: stop.signal }), checks)).map(({ found }) => found),

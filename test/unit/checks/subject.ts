@@ -35,6 +35,8 @@ export function subjectOf(more: Partial<Subject> = {}, ci: Ci | null = null): Su
     settings: readSettings({ env: {}, surface: 'cli' }).settings,
     mistakes: [],
     notes: [],
+    features: { states: [], mistakes: [] },
+    anew: false,
     feature: null,
     checkout,
     github: null,

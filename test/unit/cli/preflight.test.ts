@@ -93,10 +93,24 @@ for (const [name, { files, flags, says }] of Object.entries(CASES)) {
       assert.equal(code, 64, `${asked.join(' ')}: ${err}`)
       assert.match(err, says, asked.join(' '))
     }
+    // Of several features doctor looks at each.
+    if (name !== 'two features') {
+      const { code, out } = await place.ralph('doctor', '--no-gates', ...given)
+      assert.notEqual(code, 0, `what a run refuses is a fault: ${out}`)
+    }
     assert.equal(place.refs(), before)
     assert.equal(place.git('status', '--porcelain'), '')
   })
 }
+
+test('doctor tells of a branch that another work tree has checked out', async () => {
+  await using place = await openPlace([STORY])
+  place.git('worktree', 'add', '-q', join(place.folder, 'other'), '-b', 'ralph/sample')
+  const { findings } = await place.json('doctor', '--no-gates', ...place.agent, ...GATE)
+  assert.ok(Array.isArray(findings))
+  const found = findings.find(({ name }: { name: string }) => name === 'work tree')
+  assert.match(`${found.state}: ${found.found}`, /^fault: ralph\/sample is checked out in .*other$/)
+})
 
 test('every mistake at once', async () => {
   await using place = await openPlace([STORY], named('main'))
@@ -104,7 +118,7 @@ test('every mistake at once', async () => {
   assert.ok(Array.isArray(errors))
   assert.deepEqual(
     errors.map(({ path }: { path: string }) => path),
-    ['agent', 'working-directory', 'gates', `${FOLDER}/prd.json: branchName`],
+    [`${FOLDER}/prd.json: branchName`, 'working-directory', 'agent', 'gates'],
   )
 })
 

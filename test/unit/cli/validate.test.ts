@@ -41,26 +41,29 @@ const GOOD = JSON.stringify({ userStories: [{ id: 'US-001', title: 'x', acceptan
 
 test('a browser that is not there is told beside all that is wrong', () => {
   const browser = 'browser: { baseUrl: "http://localhost:1", executablePath: ./no-chrome }\n'
-  for (const [name, config, prd, others] of [
-    ['browser-config', 'maxAttemps: 2\n', GOOD, ['ralph.config.yml: maxAttemps']],
-    ['browser-prd', 'gates: none\n', '{', [`${PRD}: line 1 column 2`]],
-    ['browser', 'gates: none\nagent: custom\nagentCommand: cat\n', GOOD, []],
+  const agent = 'agent: custom\nagentCommand: cat\n'
+  for (const [name, config, prd, before, behind] of [
+    ['browser-config', 'maxAttemps: 2\n', GOOD, ['ralph.config.yml: maxAttemps'], ['gates']],
+    ['browser-prd', '', '{', [`${PRD}: line 1 column 2`], ['gates']],
+    ['browser-prd-gates', 'gates: none\n', '{', [`${PRD}: line 1 column 2`], []],
+    ['browser', 'gates: none\n', GOOD, [], []],
   ] as const) {
     const { code, out } = ralph(
       name,
-      { 'ralph.config.yml': config + browser, [PRD]: prd },
+      { 'ralph.config.yml': config + agent + browser, [PRD]: prd },
       'validate',
       '--json',
     )
     assert.equal(code, 64)
     const paths = JSON.parse(out).errors.map(({ path }: { path: string }) => path)
-    assert.deepEqual(paths, [...others, 'browser.executablePath'])
+    assert.deepEqual(paths, [...before, 'browser.executablePath', ...behind])
   }
 })
 
 test('mistakes of the configuration do not hide those of prd.json', () => {
   const files = {
-    'ralph.config.yml': 'maxAttemps: 2\nsignCommits: true\nagentEnv: [GITHUB_TOKEN]\n',
+    'ralph.config.yml':
+      'maxAttemps: 2\nsignCommits: true\nagentEnv: [GITHUB_TOKEN]\nagent: custom\nagentCommand: cat\n',
     [PRD]: JSON.stringify({
       userStories: [
         { id: 'US-001', title: 'x' },
@@ -81,11 +84,35 @@ test('mistakes of the configuration do not hide those of prd.json', () => {
       `${PRD}: userStories[1].title`,
       `${PRD}: userStories[1].acceptanceCriteria`,
       `${PRD}: userStories[1].id`,
+      'gates',
     ],
     err,
   )
   assert.match(warnings.join('\n'), /ralph\.config\.yml: agentEnv: GITHUB_TOKEN is never handed to the agent/)
   assert.match(err, /^warning: ralph\.config\.yml: agentEnv/m)
+})
+
+test('what keeps a run from beginning is told beside what is wrong with prd.json', () => {
+  const files = { [PRD]: '{"userStories": []}', '.ralph/prompts/run.md': '{{storyId}} {{gatse}}\n' }
+  const wrong = ['--agent', 'amp', '--working-directory', 'nowhere']
+  for (const asked of ['validate', 'next', 'run']) {
+    const { code, out, err } = ralph(`all-${asked}`, files, asked, '--json', ...wrong)
+    assert.equal(code, 64, err)
+    assert.deepEqual(
+      JSON.parse(out).errors.map(({ path }: { path: string }) => path.replace(/:\d+$/, '')),
+      [`${PRD}: userStories`, '.ralph/prompts/run.md', 'working-directory', 'agent', 'gates'],
+      asked,
+    )
+  }
+})
+
+test('a workflow that GitHub cannot start is a warning: a run here is not kept by it', () => {
+  const workflow = 'on: push\njobs: { work: { runs-on: x, steps: [{ uses: ralph/action@v1 }] } }\n'
+  const files = { [PRD]: GOOD, '.github/workflows/ralph.yml': workflow }
+  const needs = ['--gate', 'test=true', '--agent', 'custom', '--agent-command', 'cat']
+  const { code, out } = ralph('workflow', files, 'validate', ...needs)
+  assert.equal(code, 0, out)
+  assert.match(out, /^warning: workflow: .*ralph\.yml is not started by workflow_dispatch; fix: write on: /m)
 })
 
 test('a configuration that cannot be read at all, or is not there, does not hide prd.json either', () => {

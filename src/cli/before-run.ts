@@ -1,0 +1,59 @@
+// What a run would begin with, and everything that keeps it from beginning: `run`, `next` and `validate` ask it alike.
+import type { Opened, Start } from '../checks/subject.ts'
+import { blocking } from '../checks/table.ts'
+import type { State } from '../model/state.ts'
+import type { Settings, SettingsResult } from '../settings/index.ts'
+import { orUserError, UserError } from '../system/errors.ts'
+import type { Context } from './context.ts'
+import { type LocalRun, openLocal } from './local.ts'
+
+type Voice = { warn(message: string): void }
+
+/** As much of it as can be opened: where `local` or `state` is null, the mistakes say why. */
+export async function lookBefore(
+  context: Context,
+  read: SettingsResult,
+  voice: Voice,
+  hear?: (note: string) => void,
+) {
+  const opened = await orUserError(() => openLocal(context, read.settings, voice))
+  const local = opened instanceof UserError ? null : opened
+  const found = local === null ? null : await orUserError(() => local.look(hear))
+  const state = found instanceof UserError ? null : found
+  const checkout = opened instanceof UserError ? opened.mistakes : openedBy(opened, state)
+  const start: Start = {
+    ...startOf(context, read.settings, checkout),
+    mistakes: read.ok ? [] : read.mistakes,
+    features: {
+      states: state === null ? [] : [state],
+      mistakes: found instanceof UserError ? found.mistakes : [],
+    },
+  }
+  const mistakes = await blocking(start)
+  return { local, state, start, mistakes, [Symbol.dispose]: () => local?.[Symbol.dispose]() }
+}
+
+/** The same, where nothing speaks against a run. Throws UserError with every mistake. */
+export async function openForRun(...given: Parameters<typeof lookBefore>) {
+  const { local, state, start, mistakes } = await lookBefore(...given)
+  if (mistakes.length === 0 && local !== null && state !== null) return { local, state, start }
+  local?.[Symbol.dispose]()
+  throw new UserError(mistakes)
+}
+
+/** What of it is no feature's. */
+export function startOf(
+  { env, directory, flags }: Context,
+  settings: Settings,
+  checkout: Start['checkout'],
+): Start {
+  const features = { states: [], mistakes: [] }
+  return { env, directory, settings, mistakes: [], checkout, features, anew: flags.force === true }
+}
+
+/** A checkout as checks see it; the commit is the one that a run goes on from. */
+export function openedBy({ workspace, base, read }: LocalRun, state: State | null): Opened {
+  const commit = state?.green ?? workspace.clone.head ?? base.sha
+  const readThere = (path: string) => workspace.repository.read(commit, path)
+  return { workspace, base, commit, read: state === null ? readThere : (path) => read(state, path) }
+}
