@@ -4,11 +4,14 @@ import { many } from '../prd/migrate.ts'
 import type { Mistake } from '../system/errors.ts'
 import type { DocumentReading } from './formats.ts'
 import type { ReadStory, Unit } from './types.ts'
+import { sameWords } from './words.ts'
 
 type Chosen = { readings: DocumentReading[]; mistakes: Mistake[]; notes: string[] }
 
 /** `branch`: the one that is checked out; Spec Kit and others name it by the feature. */
 export function chooseWork(readings: readonly DocumentReading[], branch: string | null): Chosen {
+  const twoPlans = trackersOfTwoPlans(readings)
+  if (twoPlans !== null) return { readings: [...readings], mistakes: [twoPlans], notes: [] }
   const { unit, mistakes, notes } = unitOf(readings, branch)
   const ofUnit = readings.map((one) =>
     unit === null || isIn(one, unit) ? one : leftOut(one, `another ${one.reading.unit?.of}`),
@@ -24,6 +27,24 @@ export function chooseWork(readings: readonly DocumentReading[], branch: string 
 
 function isIn({ reading }: DocumentReading, unit: string): boolean {
   return reading.unit === null || reading.unit.name === unit
+}
+
+/** Two products in one folder number their stories alike: their trackers call most of the same numbers something else. */
+function trackersOfTwoPlans(readings: readonly DocumentReading[]): Mistake | null {
+  const trackers = readings.filter(({ reading }) => reading.stories.some(({ isTracked }) => isTracked))
+  for (const [index, one] of trackers.entries())
+    for (const other of trackers.slice(index + 1)) {
+      const titles = new Map(one.reading.stories.map(({ raw }) => [raw.id, String(raw.title)]))
+      const shared = other.reading.stories.filter(({ raw }) => titles.has(raw.id))
+      const different = shared.filter(
+        ({ raw }) => sameWords(titles.get(raw.id) ?? '') !== sameWords(String(raw.title)),
+      )
+      if (different.length === 0 || different.length * 2 < shared.length) continue
+      const found = `two plans side by side: ${one.path} and ${other.path} give the same numbers to other stories`
+      const fix = `name the documents of one: ralph plan --from ${one.path}, or --from ${other.path}, with its epics and stories`
+      return { path: other.path, found, expected: 'one plan', fix }
+    }
+  return null
 }
 
 /** The plan that is meant: by the branch, else the only one with something left to do; null where there is one at most. */

@@ -19,8 +19,9 @@ import { storyFile } from './formats/story-file.ts'
 import { storyHeading } from './formats/story-headings.ts'
 import { taskMaster } from './formats/task-master.ts'
 import { unread } from './formats/unread.ts'
+import { isPlanPath } from './kinds.ts'
 import { Opened, place, unparsable } from './opened.ts'
-import { templateMistakes } from './templates.ts'
+import { isRemoved, templateMistakes } from './templates.ts'
 import type { Beside, DocumentFile, Format, Reading, ReadStory } from './types.ts'
 
 export const formats: readonly Format[] = [
@@ -97,12 +98,17 @@ function readDocument(document: Opened, beside: Beside): { format: string; readi
   const { path, file, isMarkdown } = document
   const known = file.as === 'background' ? background : formats.find((one) => one.reads(document, beside))
   const { read, name: format, rank = 'planned' } = known ?? prose
-  const { stories = [], ...found } =
+  const { stories: all = [], ...found } =
     file.as === 'background' ? asBackground(document) : read(document, beside)
+  const stories = all.filter((story) => !isRemoved(story))
+  const gone = all
+    .filter(isRemoved)
+    .map(({ line, raw: { id } }) => `${String(id ?? 'a story')} (line ${line})`)
   const unfilled = format === ownPage.name || rank === 'made' ? [] : templateMistakes(path, stories)
   const reading = {
     ...NOTHING,
     ...found,
+    notes: [...(found.notes ?? []), ...(gone.length > 0 ? [`left out, removed: ${gone.join(', ')}.`] : [])],
     mistakes: [...(found.mistakes ?? []), ...unfilled],
     stories: stories.map(
       (story): ReadStory => ({
@@ -133,6 +139,7 @@ export function documentsAmong(paths: readonly string[]): string[] {
 
 /** Not what a tool installed or somebody vendored, nor what people put aside, nor a report on documents. */
 function isPlace(path: string): boolean {
-  const isAside = /\.(?:superseded|retired|archived|obsolete|old|bak)\.[a-z]+$|[-_]report[^/]*$/i.test(path)
-  return !isAside && !/(?:^|\/)(?:node_modules|vendor|dist|build|\.git|archived?)\//.test(path)
+  const isAside = /\.(?:superseded|retired|archived|obsolete|old|bak)\.[a-z]+$/i.test(path)
+  const isReport = /[-_]report[^/]*$/i.test(path) && !isPlanPath(path)
+  return !isAside && !isReport && !/(?:^|\/)(?:node_modules|vendor|dist|build|\.git|archived?)\//.test(path)
 }

@@ -24,10 +24,22 @@ export function joined(stories: readonly ReadStory[]): AllJoined {
     groups.add(group)
     for (const key of keys) byKey.set(key, (byKey.get(key) ?? new Set()).add(group))
   }
-  const mistakes: Mistake[] = []
-  const notes: string[] = []
-  return { stories: [...groups].map((group) => one(group, mistakes, notes)), mistakes, notes }
+  const found: Found = { mistakes: [], notes: [], otherTitles: [] }
+  const all = [...groups].map((group) => one(group, found))
+  const { mistakes, notes, otherTitles } = found
+  return { stories: all, mistakes, notes: [...notes, ...otherTitlesNote(otherTitles)] }
 }
+
+/** `otherTitles`: what a story is called where it is only mentioned. */
+type Found = { mistakes: Mistake[]; notes: string[]; otherTitles: string[] }
+
+function otherTitlesNote(all: readonly string[]): string[] {
+  if (all.length === 0) return []
+  const more = all.length > MOST_TITLES ? `; and ${all.length - MOST_TITLES} more` : ''
+  return [`another title than in the document of the story: ${all.slice(0, MOST_TITLES).join('; ')}${more}.`]
+}
+
+const MOST_TITLES = 5
 
 function isInFull({ rank }: ReadStory): boolean {
   return rank === 'detailed'
@@ -48,20 +60,23 @@ function keysOf({ raw: { id, title } }: ReadStory): string[] {
 
 const ranks: readonly Rank[] = ['detailed', 'made', 'planned', 'listed']
 
-function one(group: readonly ReadStory[], mistakes: Mistake[], notes: string[]): Joined {
+function one(group: readonly ReadStory[], found: Found): Joined {
   const [best, ...others] = group.toSorted((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank))
   if (best === undefined) throw new Error('a story that no document has')
   let { raw } = best
   for (const other of others) {
-    mistakes.push(...contradictions(best, other))
+    found.mistakes.push(...contradictions(best, other, found.otherTitles))
     raw = withMore(raw, other.raw)
   }
   const judge = group.find(({ isTracked }) => isTracked) ?? best
   const { passes } = judge.raw
   const other = group.find((one) => saysWhether(one) && one.raw.passes !== passes)
   if (saysWhether(judge) && other !== undefined) {
-    const word = passes === true ? 'done' : 'open'
-    notes.push(`${judge.place()}: it is ${word} here, and not by ${other.place()}: read as ${word}.`)
+    const [word, otherWord] = passes === true ? ['done', 'open'] : ['open', 'done']
+    const id = String(judge.raw.id ?? judge.raw.title)
+    found.notes.push(
+      `${id} is ${word} in ${judge.place()} and ${otherWord} in ${other.place()}: read as ${word}.`,
+    )
   }
   return { raw: { ...raw, passes }, from: [best, ...others] }
 }
@@ -81,13 +96,17 @@ function isSaid(value: unknown): boolean {
   return isGiven(value) && value !== '' && !(Array.isArray(value) && value.length === 0)
 }
 
-function contradictions(best: ReadStory, other: ReadStory): Mistake[] {
+/** `otherTitles` takes those that are no contradiction. */
+function contradictions(best: ReadStory, other: ReadStory, otherTitles: string[]): Mistake[] {
   const fix = 'say the same in both, or name the one to read: ralph plan --from FILE'
   const mistakes: Mistake[] = []
   const isSameRank = best.rank === other.rank
   const [title, otherTitle] = [titleOf(best), titleOf(other)]
   const isSame = isSameRank ? sameWords(title) === sameWords(otherTitle) : areAlike(title, otherTitle)
-  if (title !== '' && otherTitle !== '' && !isSame) {
+  const isOther = title !== '' && otherTitle !== '' && !isSame
+  if (isOther && isOnlyMentioned(best, other))
+    otherTitles.push(`${other.place()} calls ${String(best.raw.id ?? best.place())} ${shown(otherTitle)}`)
+  else if (isOther) {
     const expected = `the title it has in ${best.place()}, ${shown(title)}`
     mistakes.push({ path: other.place('title'), found: shown(otherTitle), expected, fix })
   }
@@ -98,6 +117,11 @@ function contradictions(best: ReadStory, other: ReadStory): Mistake[] {
     mistakes.push({ path: other.place('acceptanceCriteria'), found: shown(odd), expected, fix })
   }
   return mistakes
+}
+
+/** A story's own document has its title; a tracker has a short name of an older one. */
+function isOnlyMentioned(best: ReadStory, other: ReadStory): boolean {
+  return best.rank !== other.rank && (best.rank === 'detailed' || other.isTracked)
 }
 
 function titleOf({ raw: { title } }: ReadStory): string {

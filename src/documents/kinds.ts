@@ -1,13 +1,18 @@
 // What kind of document a file is, by its name, its place and its front matter: before anything in it is taken for work.
 import type { Opened } from './opened.ts'
+import { plain } from './words.ts'
 
-/** Documents whose boxes are no work. `isBackground`: their words help whoever works. */
-type Kind = { what: string; isBackground: boolean; at: RegExp }
+/**
+ * Documents whose boxes are no work. `isBackground`: their words help the one who works. `beatsPlace`: also where the file stands in a place
+ * of work.
+ */
+type Kind = { what: string; isBackground: boolean; at: RegExp; beatsPlace?: boolean }
 
 const kinds: readonly Kind[] = [
   {
     what: 'archived',
     isBackground: false,
+    beatsPlace: true,
     at: /(?:^|\/)(?:archived?|_archive)\/|(?:^|\/)\.?backlog\/(?:completed|drafts)\/|\.(?:superseded|retired|archived|obsolete|old|bak)\.[a-z]+$/i,
   },
   {
@@ -15,7 +20,8 @@ const kinds: readonly Kind[] = [
     isBackground: false,
     at: /(?:^|\/)(?:\.specify|_bmad|\.bmad-core|\.claude\/(?:commands|skills|agents)|\.github)\/|(?:^|\/)templates?\/|[-_.]template\.md$/i,
   },
-  { what: 'a checklist', isBackground: false, at: /(?:^|\/)checklists?\/|(?:^|[-_./])checklists?\.md$/i },
+  { what: 'a checklist', isBackground: false, beatsPlace: true, at: /(?:^|\/)checklists?\// },
+  { what: 'a checklist', isBackground: false, at: /(?:^|[-_./])checklists?\.md$/i },
   {
     what: 'a definition of done',
     isBackground: false,
@@ -44,6 +50,7 @@ const kinds: readonly Kind[] = [
     at: /(?:^|[-_./])(?:architecture|tech-stack|coding-standards|source-tree)(?:[-_.][^/]*)?(?:\/[^/]*)?\.md$/i,
   },
   { what: 'a brief', isBackground: true, at: /(?:^|[-_./])brief(?:[-_.][^/]*)?\.md$/i },
+  { what: 'a tech spec of an epic', isBackground: true, at: /(?:^|\/)tech-spec-epic-[^/]*\.md$/i },
   {
     what: 'a test plan',
     isBackground: true,
@@ -75,17 +82,52 @@ const workflows: readonly [RegExp, string][] = [
   [/research|brainstorm/i, 'research'],
 ]
 
+/** Files that their place makes a part of a plan, whatever words are in their names. */
+const places: readonly { what: string; at: RegExp }[] = [
+  { what: 'a task of Backlog.md', at: /(?:^|\/)\.?backlog\/tasks\/[^/]+\.md$/i },
+  {
+    what: 'a file of a Kiro spec',
+    at: /(?:^|\/)\.(?:kiro|spec-workflow)\/specs\/[^/]+\/(?:tasks|requirements|bugfix|design)\.md$/,
+  },
+  {
+    what: 'a file of a Spec Kit feature',
+    at: /(?:^|\/)specs\/\d{3,}[^/]*\/(?:tasks|spec|plan|research|data-model|quickstart)\.md$/,
+  },
+  {
+    what: 'a file of an OpenSpec change',
+    at: /^openspec\/changes\/[^/]+\/(?:(?:tasks|proposal|design)\.md|specs\/.+\.md)$/,
+  },
+  { what: 'a track of Conductor', at: /(?:^|\/)conductor\/tracks\/[^/]+\/(?:plan|spec)\.md$/ },
+]
+
+const storyNumber = /^(?:story-?)?(?:[a-z]{0,12}\d{1,4}[.-]\d{1,4}[a-z]?|[A-Z][A-Z0-9]{0,15}-\d{1,6})[-_.]/
+
+/** Whether the path alone makes a file a part of a plan: its place, or a number of a story in its name. */
+export function isPlanPath(path: string): boolean {
+  return places.some(({ at }) => at.test(path)) || storyNumber.test(path.slice(path.lastIndexOf('/') + 1))
+}
+
+/** Whether the file's place, or a number of a story in its name and its title, make it work. */
+function isPlacedAsWork({ path, name, title }: Opened): boolean {
+  return (
+    places.some(({ at }) => at.test(path)) ||
+    (storyNumber.test(name) && /^(?:user )?story\b/i.test(plain(title)))
+  )
+}
+
 export type Aside = { what: string; isBackground: boolean }
 
 /** The kind of a document that is no task list, whatever boxes are in it; null for all others. */
-export function asideOf({ path, head, title, isMarkdown, file }: Opened): Aside | null {
-  const found = kinds.find(({ at }) => at.test(path))
+export function asideOf(document: Opened): Aside | null {
+  const { path, head, title, isMarkdown, file } = document
+  const isPlaced = isPlacedAsWork(document)
+  const found = kinds.find(({ at, beatsPlace = false }) => at.test(path) && (beatsPlace || !isPlaced))
   // What is archived is read where a person names that very file.
   const isWanted = found?.what === 'archived' && file.isNamed
   // The one file of ralph-orchestrator is prompt and task list at once.
   const isTask = found?.what === 'a prompt' && /^tasks?\b/i.test(title)
   if (found !== undefined && !isWanted && !isTask) return found
-  if (!isMarkdown) return null
+  if (!isMarkdown || isPlaced) return null
   const { workflowType } = head
   if (typeof workflowType === 'string') {
     const [, what = ''] = workflows.find(([type]) => type.test(workflowType)) ?? []
@@ -95,51 +137,20 @@ export function asideOf({ path, head, title, isMarkdown, file }: Opened): Aside 
   return what === undefined ? null : { what, isBackground: false }
 }
 
-/** Of a file whose name says nothing of its kind the title may. */
+/** Of a file whose name says nothing of its kind the title may: where it is such a word, not where it only holds it. */
 const titles: readonly [RegExp, string][] = [
-  [/\bretrospective\b/i, 'a retrospective'],
-  [/\b(?:readiness|validation|assessment|review|test|audit) report\b|\breadiness assessment\b/i, 'a report'],
-  [/\b(?:quality |release |launch |review |security )checklist\b|^checklist\b/i, 'a checklist'],
+  [titled('retrospective'), 'a retrospective'],
+  [titled('(?:readiness|validation|assessment|review|test|audit) report|readiness assessment'), 'a report'],
+  [titled('(?:quality|release|launch|review|security) checklist'), 'a checklist'],
+  [/^checklist\s*(?:$|[:(,\u2013\u2014-]|for\b|of\b)/i, 'a checklist'],
   [/^definition of (?:done|ready)\b/i, 'a definition of done'],
-  [/\bchange proposal\b/i, 'a change proposal'],
+  [titled('change proposal'), 'a change proposal'],
   [/^deferred work\b/i, 'deferred work'],
 ]
 
-/** What stands above boxes that are no work: criteria of the whole, questions, what somebody signs. */
-const NO_WORK = [
-  ...['acceptance', 'success', 'exit criteria', 'criteria', 'definition of (?:done|ready)', 'done when'],
-  ...['sign-?offs?', 'approvals?', 'reviewers?', 'check-?list', 'check list', 'pre-?requisites?'],
-  ...['verification', 'validation', 'launch', 'go/no-go', 'gates?', 'readiness', 'completion'],
-  ...['open questions', 'questions', 'risks?', 'assumptions?', 'metrics', 'kpis?'],
-  ...[
-    'goals?',
-    'non-goals?',
-    'objectives?',
-    'out of scope',
-    'in scope',
-    'scope',
-    'constraints?',
-    'dependencies',
-  ],
-  ...['(?:non-?)?functional requirements', 'requirements', 'personas?', 'stakeholders?', 'references?'],
-  ...[
-    'compliance',
-    'platforms?',
-    'browsers?',
-    'testing checklist',
-    'test (?:plan|cases)',
-    'manual (?:test|verification)',
-  ],
-  ...['legend', 'format', 'how to', 'notes', 'parking lot', 'icebox'],
-  ...["won'?t", 'deferred', 'cancell?ed', 'rejected', 'freigaben?', 'abnahme(?:kriterien)?', 'risiken'],
-]
-const BEFORE =
-  '(?:\\W*\\d+[.)]?\\s*)?(?:the )?(?:(?:overall|final|mvp|general|product|project|release|launch|feature|quality|technical|business|user|task) ){0,2}'
-const notWork = new RegExp(`^${BEFORE}(?:${NO_WORK.join('|')})(?![\\p{L}])|\\bchecklist\\s*$`, 'iu')
-
-/** Whether boxes below such a heading are no work. */
-export function isNoWork(heading: string): boolean {
-  return notWork.test(heading.slice(0, 300).replaceAll('*', '').replace(/\s+/g, ' ').trim())
+/** The words at the end of a title, or before what they are of. */
+function titled(words: string): RegExp {
+  return new RegExp(`\\b(?:${words})\\s*(?:$|[:(,|\u2013\u2014-]|for\\b|of\\b)`, 'i')
 }
 
 const workTitle =

@@ -8,6 +8,14 @@ import type { ToldStory } from './types.ts'
 const gap =
   /^\W*(?:\[[A-Za-z][\w /'-]{1,60}\]|\{\{?[\w .-]{1,60}\}?\}|<[a-z][\w -]{1,60}>)\W*$|\[(?:FEATURE NAME|Brief Title|Title|Entity\d?|Service|endpoint|feature name|story title)\]|\{\{[\w .-]{1,60}\}\}/
 
+const removed =
+  /^[^\w[(]*[[(](?:removed|deleted|dropped|deprecated|cancell?ed|superseded|obsolete|moved)\b[^\])]*[\])]\W*$/i
+
+/** A story of which only its number is left. */
+export function isRemoved({ raw: { title } }: ToldStory): boolean {
+  return typeof title === 'string' && removed.test(title.slice(0, 100))
+}
+
 /** One mistake a file, with the first place. */
 export function templateMistakes(path: string, stories: readonly ToldStory[]): Mistake[] {
   const isGap = ({ raw: { title } }: ToldStory) => typeof title === 'string' && gap.test(title.slice(0, 500))

@@ -1,8 +1,9 @@
 // Check lists (the progress files of plan/build Ralph, fix plans): each outer box is a story, but for those that are no work.
 import { many } from '../../prd/migrate.ts'
-import { isNoWork, isTaskList } from '../kinds.ts'
+import { isTaskList } from '../kinds.ts'
 import { boxLines, type Heading, type Point, pointLines } from '../markdown.ts'
 import type { Opened } from '../opened.ts'
+import { isNoWork } from '../sections.ts'
 import { type Format, planAt, type Reading, type ToldStory } from '../types.ts'
 import { idsIn, plain, urgencyOf, withId } from '../words.ts'
 

@@ -1,9 +1,9 @@
 // Spec Kit: tasks.md and spec.md of one feature. Each user story is a story; what is set up for all of them comes before, polish last.
 import { oneLine } from '../../model/text.ts'
 import { many } from '../../prd/migrate.ts'
-import { isNoWork } from '../kinds.ts'
 import type { Block, Heading } from '../markdown.ts'
 import type { Opened } from '../opened.ts'
+import { isNoWork } from '../sections.ts'
 import type { Beside, Format, ToldStory } from '../types.ts'
 import { plain } from '../words.ts'
 import { type Box, boxesOf, flat } from './boxes.ts'

@@ -7,7 +7,7 @@ import { isDone, numbered, titleOfSlug } from '../words.ts'
 export const sprintTracker: Format = {
   name: 'sprint status',
   rank: 'listed',
-  found: planAt('sprint-status\\.ya?ml', '^\\.bmad/(?:[^/]+/)?sprint-status\\.ya?ml$'),
+  found: planAt('sprint-status[^/]*\\.ya?ml', '^\\.bmad/(?:[^/]+/)?sprint-status[^/]*\\.ya?ml$'),
   reads: (document) => document.isYaml && isTracker(document.fields),
   read({ fields, data: { data, mistakes } }) {
     if (data === null) return { mistakes }
@@ -96,14 +96,15 @@ export function pointsOf(more: Raw): unknown {
 
 // `1-2-user-login`; a letter marks a story that was put in between: `1-2b-...`; a project's own epics: `se1-1-...`.
 const key = /^([a-z]{0,12}\d{1,4}-\d{1,4}[a-z]?)(?:-(.*))?$/i
-const noStory = /(?:^|-)epic-|-?\bretro(?:spective)?(?:-|$)/i
+/** Of keys without such a number; what words a story's own key holds means nothing. */
+const noStory = /(?:^|-)epic-|\bretro(?:spective)?(?:-|$)/i
 
 /** Every line that is no epic and no retrospective. */
 function fromMap(statuses: unknown): Tracked[] {
   return Object.entries(isRaw(statuses) ? statuses : {}).flatMap(([name, entry]) => {
     const [, numbers = name, slug = numbers === name ? name : ''] = key.exec(name) ?? []
     const status = isRaw(entry) ? entry.status : entry
-    if (noStory.test(name) || !isGiven(status)) return []
+    if ((!key.test(name) && noStory.test(name)) || !isGiven(status)) return []
     const at = ['development_status', name]
     const id = numbered(numbers)
     const statusAt = isRaw(entry) ? [...at, 'status'] : at

@@ -1,0 +1,78 @@
+// Headings above boxes that are no work: criteria of the whole, questions, what somebody signs. The heading has to be such a word, not
+// only to hold it: below "Notes feature" or "Sign-off flow" stands work.
+
+/** Parts of a regular expression each. `goesOn`: more words may follow, as in "Deferred to the next release". */
+type Section = { what: string; words: readonly string[]; goesOn?: boolean }
+
+const sections: readonly Section[] = [
+  {
+    what: 'criteria of the whole',
+    words: [
+      '(?:acceptance|success|exit|completion|release|launch)(?: criteri(?:a|on))?',
+      'criteria',
+      'definition of (?:done|ready)',
+      'dod',
+      'done when',
+    ],
+  },
+  {
+    what: 'what somebody signs or looks at',
+    words: ['sign-?offs?', 'approvals?', 'reviewers?', 'check-?lists?', 'check lists?', 'pre-?requisites?'],
+  },
+  {
+    what: 'checks of the whole',
+    words: [
+      ...['verification', 'validation', 'go/no-go', '(?:evidence )?gates?', 'readiness'],
+      ...['test (?:plan|cases)', 'manual (?:tests?|testing|verification)', 'automated verification'],
+      'final (?:steps?|checks?|verification)',
+    ],
+  },
+  {
+    what: 'what is known or asked of the product',
+    words: [
+      ...['questions', 'risks?', 'assumptions?', 'metrics', 'kpis?', '(?:non-)?goals?', 'objectives?'],
+      ...['in scope', 'scope', 'constraints?', 'dependencies', '(?:(?:non-?)?functional )?requirements'],
+      ...['personas?', 'stakeholders?', 'references?', 'compliance', 'platforms?', 'browsers?'],
+    ],
+  },
+  {
+    what: 'words about the list itself',
+    words: ['(?:status |mark |symbol )?legend', 'format', 'notes', 'parking lot', 'icebox'],
+  },
+  {
+    what: 'words about the list itself',
+    words: ['how to (?:use|read|run|work|update|mark|fill)'],
+    goesOn: true,
+  },
+  {
+    what: 'what is not done now',
+    words: ['open questions', 'out of scope', "won'?t", 'deferred', 'cancell?ed', 'rejected'],
+    goesOn: true,
+  },
+  { what: 'German', words: ['freigaben?', 'abnahme(?:kriterien)?', 'risiken'] },
+]
+
+const BEFORE =
+  '(?:the )?(?:(?:overall|final|mvp|general|product|project|release|launch|feature|quality|testing|technical|business|user|task|story) ){0,3}'
+/** What may follow the word and changes nothing. */
+const AFTER = [
+  ...['criteria', 'metrics', 'check-?lists?', 'steps?', 'gates?', 'items?', 'conditions?', 'status'],
+  ...['questions?', 'requirements?', 'results?', 'verification', 'matrix', 'section', 'list', 'document'],
+].join('|')
+/** As in "Approval & Sign-off" and "Risks and mitigations". */
+const AND = "(?: (?:and|&|/) [\\p{L}'-]+){0,2}"
+
+const wordsOf = (goesOn: boolean) =>
+  sections.flatMap((one) => ((one.goesOn ?? false) === goesOn ? one.words : [])).join('|')
+const end = '[ ]?(?:$|[:(\\[*,.\u2013\u2014]| - )'
+const whole = new RegExp(`^${BEFORE}(?:${wordsOf(false)})(?: (?:${AFTER})){0,2}${AND}${end}`, 'iu')
+const opening = new RegExp(`^${BEFORE}(?:${wordsOf(true)})(?!\\p{L})`, 'iu')
+const checklist = /\bcheck-?list$/i
+
+/** Whether boxes below such a heading are no work. */
+export function isNoWork(heading: string): boolean {
+  const text = heading.slice(0, 300).replaceAll('*', '').replace(/\s+/g, ' ').trim()
+  // A number or a sign for people may stand before the words.
+  const bare = text.replace(/^[^\p{L}]+/u, '')
+  return whole.test(bare) || opening.test(bare) || checklist.test(bare)
+}
