@@ -6,7 +6,7 @@ export type Box = {
   line: number
   text: string
   done: boolean
-  /** `[ ]*` of Kiro: nobody has to do it. */
+  /** `[ ]*` of Kiro, the star escaped or not: nobody has to do it. */
   isOptional: boolean
   details: string[]
   inside: Box[]
@@ -31,7 +31,7 @@ export function flat(boxes: readonly Box[]): Box[] {
 }
 
 function take(point: Point, headings: readonly Heading[], parent: Box | null, boxes: Box[]): void {
-  const [, mark, words = ''] = /^\[([ xX~/-])\]\*[ \t]*(.*)$/s.exec(point.text) ?? []
+  const [, mark, words = ''] = /^\[([ xX~/-])\]\\?\*[ \t]*(.*)$/s.exec(point.text) ?? []
   const isOptional = mark !== undefined
   if (point.done === null && !isOptional) {
     parent?.details.push([point.text, ...point.more].join(' ').trim())

@@ -1,6 +1,7 @@
 // Kiro and cc-sdd: tasks.md of a spec. A numbered task is a story; its criteria are the sentences of requirements.md that it names.
 import { many } from '../../prd/migrate.ts'
 import type { Opened } from '../opened.ts'
+import { isNoWork } from '../sections.ts'
 import type { Format, ToldStory } from '../types.ts'
 import { type Box, boxesOf, flat } from './boxes.ts'
 
@@ -15,10 +16,13 @@ export const kiro: Format = {
     const { folder, name, text, blocks } = document
     const unit = { of: 'Kiro spec', name: folder.replace(/\/$/, '') }
     if (!document.isMarkdown) return { what: 'the state of a Kiro spec', unit }
-    const boxes = flat(boxesOf(blocks))
+    const all = flat(boxesOf(blocks))
+    const boxes = all.filter(
+      ({ headings }) => !headings.some((heading) => heading.level > 1 && isNoWork(heading.text)),
+    )
     if (!isTasks(document)) {
       const what = `${name.replace(/\.md$/, '')} of a Kiro spec`
-      return { prose: text.trim() === '' ? 'none' : 'background', what, unit, boxes: boxes.length }
+      return { prose: text.trim() === '' ? 'none' : 'background', what, unit, boxes: all.length }
     }
     const sentences = sentencesOf(
       ['requirements.md', 'bugfix.md'].flatMap((one) => beside.at(folder + one) ?? []),
@@ -26,7 +30,9 @@ export const kiro: Format = {
     const notes: string[] = []
     const stories = storiesOf(boxes, sentences, notes)
     notes.unshift(`${many(stories.length, 'task')} of the spec read as user stories.`)
-    return { stories, unit, notes }
+    const left = all.length - boxes.length
+    if (left > 0) notes.push(`left out: ${many(left, 'box')} of criteria or checks of the whole.`)
+    return { stories, unit, notes, boxes: left }
   },
 }
 
@@ -34,8 +40,12 @@ function isTasks({ folder, name, blocks }: Opened): boolean {
   return name === 'tasks.md' && boxesOf(blocks).length > 0 && (FOLDER.test(folder) || isLikeKiro(blocks))
 }
 
-const NUMBER = /^(\d{1,3}(?:\.\d{1,3}){0,2})[.)]?[ \t]+(\S.*)$/s
+// A star behind the number marks an optional task, as one behind the box does.
+const NUMBER = /^(\d{1,3}(?:\.\d{1,3}){0,2})(?:\\?(\*))?[.)]?[ \t]+(\S.*)$/s
 const field = /^[_*]{0,3}(requirements?|depends|boundary|validates)[_*]{0,2}:[_* \t]*(.*?)[_* \t]*$/is
+/** In another language the marks of the format are the same: `_Requisitos: 1.1_`. */
+const foreignField = /^_([\p{L} ]{1,30})[:\uff1a][ \t]*([\d., \t]+)_$/u
+const foreignDepends = /^(?:depend|d\u00e9pend|abh\u00e4ng|dipend|\u4f9d\u5b58|\u4f9d\u8d56|\uc758\uc874)/iu
 
 function isLikeKiro(blocks: Opened['blocks']): boolean {
   const boxes = flat(boxesOf(blocks))
@@ -122,7 +132,9 @@ function storiesOf(boxes: readonly Box[], sentences: Sentences, notes: string[])
         id: number || undefined,
         title,
         epicId: groupBox === undefined ? null : `${group}. ${groupBox.title}`.slice(0, 60),
-        description: [...words, ...(ears.length > 0 ? below : [])].map((one) => `- ${one}`).join('\n'),
+        description: [...words, ...(ears.length > 0 ? below : []), ...boundaryOf(fields)]
+          .map((one) => `- ${one}`)
+          .join('\n'),
         acceptanceCriteria: ears.length > 0 ? [...new Set(ears)] : [...words, ...below],
         dependsOn: needs
           .flatMap((one) => (ids.has(one) ? [one] : [...ids].filter((id) => id.startsWith(`${one}.`))))
@@ -142,21 +154,32 @@ function storiesOf(boxes: readonly Box[], sentences: Sentences, notes: string[])
   return stories
 }
 
+/** The part of the code that the task keeps to. */
+function boundaryOf(fields: ReadonlyMap<string, string>): string[] {
+  const boundary = fields.get('boundary')
+  return boundary === undefined ? [] : [`Boundary: ${boundary}`]
+}
+
+function fieldIn(detail: string): { name: string; value: string } | null {
+  const [, name, value = ''] = field.exec(detail) ?? []
+  if (name !== undefined) return { name: name.toLowerCase().replace(/^requirements$/, 'requirement'), value }
+  const [, foreign, numbers = ''] = foreignField.exec(detail) ?? []
+  if (foreign === undefined) return null
+  return { name: foreignDepends.test(foreign) ? 'depends' : 'requirement', value: numbers }
+}
+
 function numbered(box: Box): Numbered {
-  const [, number = '', title = box.text] = NUMBER.exec(box.text) ?? []
+  const [, number = '', star, title = box.text] = NUMBER.exec(box.text) ?? []
   const fields = new Map<string, string>()
   const words: string[] = []
   for (const detail of box.details.flatMap((one) => one.split(/(?<=_)[ \t]+(?=_[A-Z])/))) {
-    const [, name, value = ''] = field.exec(detail.slice(0, 500)) ?? []
-    if (name === undefined) words.push(detail)
-    else
-      fields.set(
-        name.toLowerCase().replace(/s$/, (end) => (/^requirements$/i.test(name) ? '' : end)),
-        value,
-      )
+    const found = fieldIn(detail.slice(0, 500))
+    if (found === null) words.push(detail)
+    else fields.set(found.name, found.value)
   }
   return {
     ...box,
+    isOptional: box.isOptional || star !== undefined,
     number,
     title: title.replace(/^\(P\)[ \t]*|[ \t]*\(P\)$/g, '').trim(),
     fields,

@@ -42,8 +42,7 @@ function isTasks({ folder, name, blocks }: Opened): boolean {
   if (name !== 'tasks.md') return false
   const boxes = flat(boxesOf(blocks))
   return (
-    boxes.length > 0 &&
-    (FOLDER.test(folder) || boxes.some(({ text }) => TASK.test(text) && /\[US\d+\]/.test(text)))
+    boxes.length > 0 && (FOLDER.test(folder) || boxes.some(({ text }) => TASK.test(text) && label.test(text)))
   )
 }
 
@@ -58,8 +57,21 @@ function featureOf({ title }: Opened): string {
 
 // ---- spec.md
 
-const userStory =
-  /^(?:phase \d+[ \t]*[:.\u2013-][ \t]*)?(?:user story|US)[ \t]*(\d{1,3})\b[ \t]*[:.\u2013\u2014-]?[ \t]*(.*)$/i
+/** `User Story 1`, `US-1`, `US1`; an area of its own may stand before: `AUTH-US1`. */
+const STORY_ID =
+  '(?:user story[ \\t]*)?(?:([A-Z][A-Z0-9]{0,15})-)?US[ \\t-]?(\\d{1,3})|user story[ \\t]*(\\d{1,3})'
+const REST = '\\b[ \\t]*[:.\u2013\u2014-]?[ \\t]*(.*)$'
+const userStory = new RegExp(`^(?:phase \\d+[ \\t]*[:.\u2013-][ \\t]*)?(?:${STORY_ID})${REST}`, 'i')
+const storyInside = new RegExp(`\\b(?:([A-Z][A-Z0-9]{0,15})-)?US[ \\t]?(\\d{1,3})()${REST}`)
+const label = /\[(?:([A-Z][A-Z0-9]{0,15})-)?US-?(\d{1,3})\]/
+
+/** The id of a user story, and the words behind it in a heading; null where the words name none. */
+function namedIn(words: string, pattern: RegExp): { id: string; rest: string } | null {
+  const [, area, short, long, rest = ''] = pattern.exec(words) ?? []
+  const number = short ?? long
+  if (number === undefined || number === '') return null
+  return { id: `${area === undefined ? '' : `${area.toUpperCase()}-`}US${Number(number)}`, rest }
+}
 
 type Told = {
   id: string
@@ -88,12 +100,12 @@ function storiesOfSpec(spec: Opened | null): Told[] {
   for (const block of spec?.blocks ?? []) {
     if (block.kind === 'heading') {
       const words = oneLine(plain(block.text), 500)
-      const [, number, rest = ''] = userStory.exec(words) ?? []
-      if (number !== undefined) {
-        const id = `US${Number(number)}`
+      const found = namedIn(words, userStory)
+      if (found !== null) {
+        const { id, rest } = found
         const told = {
           id,
-          title: titleOf(rest) || `User story ${number}`,
+          title: titleOf(rest) || `User story ${id.replace(/^US/, '')}`,
           line: block.line,
           priority: priorityOf(words),
           description: '',
@@ -109,6 +121,8 @@ function storiesOfSpec(spec: Opened | null): Told[] {
   return stories.toSorted((a, b) => a.priority - b.priority)
 }
 
+const scenario = /^\**given\b/i
+const scenarioGoesOn = /^\**(?:when|then|and|but)\b/i
 const independent = /^\**independent test\**[ \t]*:?\**[ \t]*/i
 
 function independentCriterion(text: string): boolean {
@@ -123,6 +137,9 @@ function addTo(told: Told, block: Block): void {
   if (block.kind !== 'words') return
   const words = block.lines.join('\n')
   if (independent.test(words)) told.criteria.push(`Independent test: ${words.replace(independent, '')}`)
+  else if (scenario.test(words)) told.criteria.push(block.lines.join(' '))
+  else if (scenarioGoesOn.test(words) && scenario.test(told.criteria.at(-1) ?? ''))
+    told.criteria.push(`${told.criteria.pop()} ${block.lines.join(' ')}`)
   else if (!/^\**acceptance scenarios?\**:?\**$/i.test(words))
     told.description += `${told.description && '\n\n'}${words}`
 }
@@ -142,13 +159,9 @@ const phases: readonly [RegExp, string][] = [
 function groupOf({ text, headings }: Box): { id: string; title: string; heading: Heading | null } {
   const heading = headings.find(({ level }) => level > 1) ?? null
   const words = oneLine(plain(heading?.text ?? ''), 500)
-  const inPhase = userStory.exec(words) ?? /\bUS[ \t]?(\d{1,3})\b[ \t]*[:.\u2013-]?[ \t]*(.*)$/.exec(words)
-  const own = /\[US(\d{1,3})\]/.exec(text)?.[1]
-  const number = own ?? inPhase?.[1]
-  if (number !== undefined) {
-    const title = inPhase?.[1] === number ? titleOf(inPhase[2] ?? '') : ''
-    return { id: `US${Number(number)}`, title, heading }
-  }
+  const inPhase = namedIn(words, userStory) ?? namedIn(words, storyInside)
+  const id = namedIn(text, label)?.id ?? inPhase?.id
+  if (id !== undefined) return { id, title: inPhase?.id === id ? titleOf(inPhase.rest) : '', heading }
   const title = words.replace(/^phase [\w.]+[ \t]*[:.\u2013-]?[ \t]*/i, '')
   const [, known] = phases.find(([name]) => name.test(words)) ?? []
   const [, count] = /^phase (\d{1,3})/i.exec(words) ?? []
@@ -198,7 +211,7 @@ function withTasks({ blocks }: Opened, told: readonly Told[]): ToldStory[] {
   )
   return inOrder.map((group, index) => {
     const needs = new Set(
-      group.boxes.flatMap(({ text }) => needsOf(text)).flatMap((id) => groupOfTask.get(id) ?? []),
+      group.boxes.flatMap((box) => needsOf(wholeText(box))).flatMap((id) => groupOfTask.get(id) ?? []),
     )
     const isLast = after.includes(group)
     for (const one of isLast ? stories : []) needs.add(one.id)
@@ -209,16 +222,19 @@ function withTasks({ blocks }: Opened, told: readonly Told[]): ToldStory[] {
     const own = told.find(({ id }) => id === group.id) ?? {
       ...{ id: group.id, title: group.title || group.id, line: group.line, priority: 9 },
       description: group.words.filter((one) => !independent.test(one)).join('\n\n'),
-      criteria: group.words
-        .filter((one) => independent.test(one))
-        .map((one) => `Independent test: ${one.replace(independent, '')}`),
+      criteria: [],
     }
-    return storyOf({ ...own, line: group.line }, group.boxes, dependsOn)
+    // spec.md and tasks.md both may have it, in words of their own.
+    const tests = group.words
+      .filter((one) => independent.test(one))
+      .map((one) => `Independent test: ${one.replace(independent, '')}`)
+    const criteria = own.criteria.some(independentCriterion) ? own.criteria : [...own.criteria, ...tests]
+    return storyOf({ ...own, criteria, line: group.line }, group.boxes, dependsOn)
   })
 }
 
 function isUserStory(id: string): boolean {
-  return /^US\d+$/.test(id)
+  return /^(?:[A-Z][A-Z0-9]*-)?US\d+$/.test(id)
 }
 
 /** Purpose and goal, as they stand below the heading of a phase. */
@@ -243,10 +259,15 @@ function needsOf(text: string): string[] {
   )
 }
 
+/** With the lines that it goes on in. */
+function wholeText({ text, details }: Box): string {
+  return [text, ...details].join(' ')
+}
+
 function storyOf(told: Told, boxes: readonly Box[], dependsOn: readonly string[] = []): ToldStory {
   const { id, title, line, description, criteria } = told
-  const tasks = boxes.map(({ text, done }) => `- [${done ? 'x' : ' '}] ${text}`)
-  const texts = boxes.map(({ text }) => text.replace(/\[(?:P|US\d+)\][ \t]*/g, ''))
+  const tasks = boxes.map((box) => `- [${box.done ? 'x' : ' '}] ${wholeText(box)}`)
+  const texts = boxes.map((box) => wholeText(box).replace(/\[(?:P|(?:[A-Z][A-Z0-9]*-)?US-?\d+)\][ \t]*/g, ''))
   return {
     line,
     raw: {

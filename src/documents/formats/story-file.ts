@@ -9,7 +9,7 @@ export const storyFile: Format = {
   name: 'story file',
   rank: 'detailed',
   found:
-    /^(?:docs\/(?:[^/]+\/)?stories|_bmad-output\/(?:implementation-artifacts|stories)|docs\/sprint-artifacts)\/(?:[^/]+\/)*(?:story-?)?(?:[a-z]*\d+[.-]\d+|[A-Z]+-\d+|epic-?\d+[.-]story-?\d+)[^/]*\.md$/i,
+    /^(?:docs\/(?:[^/]+\/)?stories|_bmad-output\/(?:implementation-artifacts|stories)|docs\/sprint-artifacts|\.bmad\/(?:[^/]+\/)?stories)\/(?:[^/]+\/)*(?:story-?)?(?:[a-z]*\d+[.-]\d+|[A-Z]+-\d+|epic-?\d+[.-]story-?\d+)[^/]*\.md$/i,
   reads: (document) => document.isMarkdown && titleOf(document) !== null && hasParts(document.blocks),
   read,
 }
