@@ -126,6 +126,7 @@ export async function firstDraft(
   const digests = Object.fromEntries(
     files.filter(({ path }) => !isOurs(path)).map(({ path, text }) => [path, digestOf(text)]),
   )
+  if (brief === '' && documents !== null && prd.userStories.length === 0) throw nothingToPlan(documents)
   if (brief === '') return { prd: withPlannedFrom(prd, digests), context, questions: [], brief }
   if (desk.ask === null && !wanted.yes) throw unpaid()
   const proposed = await proposedBy(desk, { feature, folder: standing.folder, prd }, brief)
@@ -182,6 +183,18 @@ async function sentenceOf({ ask }: Desk): Promise<string> {
   const fix =
     'name documents (--from docs), or say what it is: ralph plan auth -- people can sign in with a passkey'
   throw new UserError({ path: 'ralph plan', found, expected: 'something to plan from', fix })
+}
+
+/** Documents of which none holds a story, nor words that a session may plan from. */
+function nothingToPlan({ taken }: Documents): UserError {
+  const shown = taken.slice(0, 5).map(({ path, what }) => `${path} (${what})`)
+  const more = taken.length > shown.length ? ` and ${taken.length - shown.length} more` : ''
+  return new UserError({
+    path: 'ralph plan',
+    found: `no story in ${shown.join(', ')}${more}`,
+    expected: 'something to plan from',
+    fix: 'name other documents (--from FILE), say what one of these is (--as stories FILE), or what is wanted: ralph plan auth -- people can sign in',
+  })
 }
 
 /** Nobody pays for a session whose plan would not be taken. */

@@ -4,6 +4,7 @@ import { beads } from './formats/beads.ts'
 import { aside, background, learned, passagesOf, prose } from './formats/beside.ts'
 import { bmadSpec } from './formats/bmad-spec.ts'
 import { bmadStories } from './formats/bmad-stories.ts'
+import { boxHeadings } from './formats/box-headings.ts'
 import { checkList } from './formats/check-list.ts'
 import { conductor } from './formats/conductor.ts'
 import { featureList } from './formats/feature-list.ts'
@@ -21,8 +22,8 @@ import { taskMaster } from './formats/task-master.ts'
 import { unread } from './formats/unread.ts'
 import { isPlanPath } from './kinds.ts'
 import { Opened, place, unparsable } from './opened.ts'
-import { isRemoved, templateMistakes } from './templates.ts'
-import type { Beside, DocumentFile, Format, Reading, ReadStory } from './types.ts'
+import { isRemoved, isTemplate, templateMistakes } from './templates.ts'
+import type { Beside, DocumentFile, Format, Reading, ReadStory, ToldStory } from './types.ts'
 
 export const formats: readonly Format[] = [
   otherSettings,
@@ -47,6 +48,7 @@ export const formats: readonly Format[] = [
   bmadSpec,
   storyFile,
   storyHeading,
+  boxHeadings,
   checkList,
   background,
   prose,
@@ -100,11 +102,19 @@ function readDocument(document: Opened, beside: Beside): { format: string; readi
   const { read, name: format, rank = 'planned' } = known ?? prose
   const { stories: all = [], ...found } =
     file.as === 'background' ? asBackground(document) : read(document, beside)
-  const stories = all.filter((story) => !isRemoved(story))
+  const isProseFormat = format !== ownPage.name && rank !== 'made'
+  const stories = all
+    .filter((story) => !isRemoved(story))
+    .map((story) => (isProseFormat ? withShortTitle(story) : story))
   const gone = all
     .filter(isRemoved)
     .map(({ line, raw: { id } }) => `${String(id ?? 'a story')} (line ${line})`)
-  const unfilled = format === ownPage.name || rank === 'made' ? [] : templateMistakes(path, stories)
+  if (all.length === 0 && isMarkdown && file.as === undefined && isTemplate(document))
+    return {
+      format,
+      reading: { ...NOTHING, what: 'a template that nobody filled in', boxes: found.boxes ?? 0 },
+    }
+  const unfilled = isProseFormat ? templateMistakes(path, stories) : []
   const reading = {
     ...NOTHING,
     ...found,
@@ -125,6 +135,19 @@ function readDocument(document: Opened, beside: Beside): { format: string; readi
     reading: { ...reading, context: [...reading.context, ...passagesOf(document, stories.length > 0)] },
   }
 }
+
+/** Of a box with a whole paragraph the beginning; all of its words stay in the description. */
+function withShortTitle(story: ToldStory): ToldStory {
+  const { title, description } = story.raw
+  if (typeof title !== 'string' || title.length <= LONGEST_TITLE) return story
+  const words = typeof description === 'string' && description !== '' ? `\n\n${description}` : ''
+  const short = title.slice(0, SHORT_TITLE).replace(/\s+\S*$/, '')
+  return { ...story, raw: { ...story.raw, title: `${short} ...`, description: title + words } }
+}
+
+/** As many characters as a story's title may have, and as many as are left of a longer one. */
+const LONGEST_TITLE = 500
+const SHORT_TITLE = 120
 
 function asBackground({ text }: Opened): Partial<Reading> {
   return { prose: text.trim() === '' ? 'none' : 'background', what: 'background, as you say' }

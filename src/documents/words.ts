@@ -65,13 +65,20 @@ export function plain(text: string): string {
 
 /** How urgent a section or a priority in words is: 0 comes first. */
 export function urgencyOf(text: string): number {
-  if (/^(?:critical|high|urgent|must|p0)\b/i.test(text)) return 0
-  return /^(?:low|could|p[23])\b/i.test(text) ? 2 : 1
+  // A sign for people may stand before the word.
+  const bare = text.slice(0, 200).replace(/^[^\p{L}\p{N}]+/u, '')
+  if (/^(?:critical|high|urgent|must|p0)\b/i.test(bare)) return 0
+  return /^(?:low|could|p[23])\b/i.test(bare) ? 2 : 1
 }
 
 /** Whether a heading or label stands above acceptance criteria. */
 export function isCriteria(text: string): boolean {
-  return /^(?:acceptance(?: criteri(?:a|on))?|criteria|definition of done|done when)\b/i.test(text.trim())
+  return isAcceptance(text) || /^(?:criteria|definition of done|done when)\b/i.test(text.trim())
+}
+
+/** Whether it names the acceptance criteria themselves, which only a story has. */
+export function isAcceptance(text: string): boolean {
+  return /^(?:acceptance(?: criteri(?:a|on))?|akzeptanzkriterien|abnahmekriterien)\b/i.test(text.trim())
 }
 
 /**
@@ -90,7 +97,7 @@ export function idsIn(words: string, own: string): string[] {
 /** `- **Priority:** 2` as name and value; null for a line that is no field. */
 export function fieldOf(line: string): { name: string; value: string } | null {
   const bare = line.slice(0, 200).replaceAll('**', '')
-  const [, name] = /^([A-Za-z][A-Za-z ]{1,30}):[ \t]*(?:.*)$/.exec(bare) ?? []
+  const [, name] = /^(\p{L}[\p{L} ]{1,30}):[ \t]*(?:.*)$/u.exec(bare) ?? []
   if (name === undefined) return null
   return {
     name: name.toLowerCase(),

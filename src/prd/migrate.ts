@@ -73,8 +73,9 @@ export function migrate(raw: Raw, source: string, mistakes: Mistake[]): Draft | 
   return {
     ...draft,
     root: renamed(root, olderProject),
-    list: list.map((story, index) => {
-      if (!isRaw(story)) return story
+    list: list.map((found, index) => {
+      if (!isRaw(found)) return found
+      const story = areDependencies(found, list) ? renamed(found, ['dependencies', 'dependsOn']) : found
       const flagged = withFlags(story, draft.storyPath(index, 'status'), mistakes)
       return withResult(olderNames.reduce(renamed, flagged))
     }),
@@ -134,6 +135,12 @@ function renamed(raw: Raw, [from, to]: readonly [string, string]): Raw {
   return { ...rest, [to]: value }
 }
 
+/** Whether its `dependencies` are ids of stories: some lists name packages there. */
+function areDependencies({ dependencies }: Raw, list: readonly unknown[]): boolean {
+  const ids = new Set(list.map((one) => (isRaw(one) && isGiven(one.id) ? String(one.id) : null)))
+  return Array.isArray(dependencies) && dependencies.every((one) => ids.has(String(one)))
+}
+
 /** Its criteria may be missing. */
 function isOfRalphTui(root: Raw, stories: readonly Raw[]): boolean {
   if (isGiven(root.metadata) || (isGiven(root.name) && !isGiven(root.project))) return true
@@ -166,7 +173,10 @@ function remarks(root: Raw, stories: readonly Raw[], version: number): string[] 
     anyHas('parallel_group'),
     'parallel_group is kept but orders nothing here: say with dependsOn which story needs which.',
   )
-  say(anyHas('dependencies'), 'dependencies is kept but not read here: write dependsOn, a list of ids.')
+  const isUnread = stories.some(
+    (story) => isGiven(story.dependencies) && !(isOlder && areDependencies(story, stories)),
+  )
+  say(isUnread, 'dependencies is kept but not read here: write dependsOn, a list of ids.')
   say(isOlder && anyHas('labels'), 'labels are read as tags.')
   say(isOlder && isRaw(root.stats), 'stats is kept but not counted: the run starts at iteration 0.')
   say(isOlder, `The file was brought to schema version ${newest}.`)

@@ -2,7 +2,7 @@
 // Parts of them go to context.md; an agent plans from them where nobody wrote stories.
 import { many } from '../../prd/migrate.ts'
 import { asideOf } from '../kinds.ts'
-import { boxLines, pointLines } from '../markdown.ts'
+import { type Block, boxLines, type Point, pointLines } from '../markdown.ts'
 import type { Opened } from '../opened.ts'
 import { type Format, type Passage, planAt } from '../types.ts'
 import { plain } from '../words.ts'
@@ -22,7 +22,7 @@ export const learned: Format = {
       if (block.kind !== 'points' || !counts) continue
       for (const point of block.points) learnings.add(pointLines(point).join(' ').slice(0, 500))
     }
-    for (const words of isDiary ? lastEntries(text) : []) learnings.add(words)
+    for (const words of isDiary ? [...lastEntries(text), ...lastLearnings(blocks)] : []) learnings.add(words)
     learnings.delete('')
     const kept = [...learnings].slice(0, 100)
     return { root: { run: { learnings: kept } }, notes: [`${many(kept.length, 'learning')} read.`] }
@@ -44,6 +44,22 @@ function lastEntries(text: string): string[] {
     )
 }
 
+/** What stands below "Learnings for future iterations" in the last entries of snarktank's diary, each with a date for a heading. */
+function lastLearnings(blocks: readonly Block[]): string[] {
+  const entries: Point[][] = []
+  for (const block of blocks) {
+    if (block.kind === 'heading') {
+      if (/^\[?\d{4}-\d\d-\d\d/.test(block.text)) entries.push([])
+    } else if (block.kind === 'points') entries.at(-1)?.push(...block.points)
+  }
+  const isLearnings = ({ text }: Point) => /^learnings?\b/i.test(plain(text))
+  return entries
+    .slice(-LAST_ENTRIES)
+    .flat()
+    .filter(isLearnings)
+    .flatMap(({ points }) => points.map((point) => pointLines(point).join(' ').slice(0, 500)))
+}
+
 const OVERVIEW =
   /(?:^|[-_./])(?:product-)?(?:brief|prd|requirements)(?:[-_.][^/]*)?(?:\/(?:index|[^/]*overview|[^/]*goals)[^/]*)?\.md$/i
 const ARCHITECTURE =
@@ -58,10 +74,16 @@ export const aside: Format = {
   read(document) {
     const { what, isBackground } = asideOf(document) ?? { what: '', isBackground: false }
     const isEmpty = document.text.trim() === ''
+    const isNamed = document.file.isNamed === true
+    const boxes = boxCount(document)
     return {
-      prose: (isBackground || document.file.isNamed === true) && !isEmpty ? 'background' : 'none',
+      notes:
+        isNamed && boxes > 0
+          ? [`${what}: ${many(boxes, 'box')} left out. --as stories ${document.path} takes them.`]
+          : [],
+      prose: (isBackground || isNamed) && !isEmpty ? 'background' : 'none',
       what: isEmpty ? 'empty' : what,
-      boxes: boxCount(document),
+      boxes,
     }
   },
 }

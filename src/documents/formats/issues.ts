@@ -1,7 +1,7 @@
 // GitHub issues as `gh issue list --json ...` or the API gives them.
 import { cut } from '../../model/text.ts'
 import { isRaw, many, type Raw } from '../../prd/migrate.ts'
-import { blocksOf } from '../markdown.ts'
+import { type Block, blocksOf, type Point } from '../markdown.ts'
 import { type Data, type Opened, unparsable } from '../opened.ts'
 import { type Format, planAt, type Reading, type ToldStory } from '../types.ts'
 import { urgencyOf } from '../words.ts'
@@ -138,8 +138,24 @@ function storyOf(path: string, issue: Issue, { known, parentOf }: Among): ToldSt
 /** A body that costs a parser minutes is taken as it is. */
 function partsOf(path: string, number: number, body: string) {
   if (unparsable(path, body).length > 0) return { description: cut(body, 20_000), acceptanceCriteria: [] }
-  const blocks = blocksOf(withoutReferences(body))
+  const blocks = withoutAttestations(blocksOf(withoutReferences(body)))
   return storyFields(blocks, `GH-${number}`).raw
+}
+
+const attestation =
+  /^I(?:'ve|'m)?\b.{0,40}\b(?:agree|have|searched|read|checked|confirm|understand|am|looked|made)\b/i
+
+/** Without the boxes by which a form has people assure something, and the headings that only stand above such boxes. */
+function withoutAttestations(blocks: readonly Block[]): Block[] {
+  const isAssured = ({ done, text }: Point) => done !== null && attestation.test(text.slice(0, 200))
+  const kept: Block[] = []
+  for (const block of blocks) {
+    const points = block.kind === 'points' ? block.points.filter((point) => !isAssured(point)) : []
+    if (block.kind !== 'points' || points.length > 0) {
+      kept.push(block.kind === 'points' ? { ...block, points } : block)
+    } else if (kept.at(-1)?.kind === 'heading') kept.pop()
+  }
+  return kept
 }
 
 /** Lines that only name other issues are no criteria. */

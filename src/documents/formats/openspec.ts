@@ -22,7 +22,7 @@ export const openSpec: Format = {
       return { prose: 'background', what: `${kind} of OpenSpec`, unit, boxes: flat(boxes).length }
     }
     const prefix = change.replace(/[^\w.-]/g, '-').slice(0, 48)
-    const stories = boxes.map((box, index) => storyOf(box, prefix, index))
+    const stories = withOwnIds(boxes.map((box, index) => storyOf(box, prefix, index)))
     const count = many(stories.length, 'task')
     const notes = [`${count} of the change read as user stories; its scenarios go to context.md.`]
     return { stories, unit, notes, root: { project: change }, context: scenarios(folder, beside) }
@@ -49,6 +49,17 @@ function storyOf(
     },
     marks: [{ kind: 'box', line }, ...below.map((box) => ({ kind: 'box' as const, line: box.line }))],
   }
+}
+
+/** A number that people used twice is of two tasks. */
+function withOwnIds(stories: readonly ToldStory[]): ToldStory[] {
+  const counts = new Map<string, number>()
+  return stories.map((story) => {
+    const id = String(story.raw.id)
+    const count = (counts.get(id) ?? 0) + 1
+    counts.set(id, count)
+    return count === 1 ? story : { ...story, raw: { ...story.raw, id: `${id}-n${count}` } }
+  })
 }
 
 /** The requirements of the change with their scenarios, as they are written. */

@@ -5,6 +5,7 @@ import { type Format, planAt, type Reading, type ToldStory } from '../types.ts'
 import {
   epicOf,
   epicTitle,
+  isAcceptance,
   isCriteria,
   isStoryId,
   plain,
@@ -90,9 +91,11 @@ function read(blocks: readonly Block[]): Partial<Reading> {
   }
 }
 
-/** A heading that is not below the story's own; one for its criteria may stand anywhere. */
+/** A heading that is not below the story's own; one for its criteria may stand beside it, one for those of the whole not. */
 function endsStory(block: Block, { heading }: Item): boolean {
-  return block.kind === 'heading' && block.level <= heading.level && !isCriteria(plain(block.text))
+  if (block.kind !== 'heading' || block.level > heading.level) return false
+  const words = plain(block.text)
+  return !isAcceptance(words) && !(isCriteria(words) && block.level === heading.level)
 }
 
 /** Of a title what it is about, without the kind of document. */

@@ -5,7 +5,8 @@ import { epicOf, fieldOf, idsIn, isCriteria, isDone, plain, urgencyOf } from '..
 // BMAD numbers criteria in plain lines: `1: ...`, `AC1: ...`.
 const numberedLine = /^(?:AC[ -]?)?\d{1,3}[.:)][ \t]+/i
 
-const dependencies = /^(?:depends on|dependencies|prerequisites?(?: stories)?|blocked by)\b/i
+const dependencies =
+  /^(?:depends on|dependencies|prerequisites?(?: stories)?|blocked by|abh\u00e4ngig von|voraussetzung(?:en)?)\b/i
 
 /** What the blocks say of the story with that id. Where criteria stand under a heading or word for them, other boxes are none. */
 export function storyFields(blocks: readonly Block[], id: string): StorySection {

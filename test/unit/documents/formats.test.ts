@@ -235,6 +235,7 @@ test('learnings, order by urgency, and what an issue says beside its criteria', 
   assert.deepEqual(project('snarktank').prd.run.learnings, [
     'Labels are lower case in the table',
     'Pages are tested with a memory database',
+    'Migrations run by themselves',
   ])
   assert.deepEqual(
     project('frankbria').prd.userStories.map(({ priority }) => priority),

@@ -91,7 +91,15 @@ describe('formats', () => {
     assert.equal(second?.priority, 2)
     assert.match(notes.join('\n'), /2 stories had no acceptance criteria/)
     assert.match(notes.join('\n'), /labels are read as tags/)
-    const other = { userStories: [{ title: 'a', acceptanceCriteria: ['b'], dependencies: ['US-2'] }] }
+    const story = (id: string, ...dependencies: string[]) => ({
+      id,
+      title: id,
+      acceptanceCriteria: ['b'],
+      dependencies,
+    })
+    const known = { userStories: [story('US-1'), story('US-2', 'US-1')] }
+    assert.deepEqual(parsed(JSON.stringify(known)).prd.userStories[1]?.dependsOn, ['US-1'])
+    const other = { userStories: [story('US-1', 'react')] }
     assert.match(
       parsed(JSON.stringify(other)).notes.join('\n'),
       /dependencies is kept but not read here: write dependsOn/,
