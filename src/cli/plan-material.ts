@@ -119,7 +119,7 @@ export async function firstDraft(
   if (context === null) context = told || null
   else if (told !== '' && told !== context)
     desk.say([`${standing.folder}/context.md stays as it stands: remove it to have it written anew.`])
-  const prose = await proseOf(desk, wanted, documents, base)
+  const prose = await proseOf(desk, documents, base)
   const brief = [...prose.map(({ path, text }) => `# ${path}\n\n${text}`), sentence]
     .filter(Boolean)
     .join('\n\n')
@@ -162,7 +162,6 @@ function overBase(base: Prd, planned: Prd): Prd {
 /** Prose that a session is to read: all where nobody wrote stories, else what was named; not what was planned from already. */
 async function proseOf(
   { ask, say }: Desk,
-  { from }: Wanted,
   documents: Documents | null,
   base: Prd,
 ): Promise<readonly DocumentFile[]> {
@@ -173,8 +172,9 @@ async function proseOf(
     say([`${many(old, 'document')} of prose planned from before and unchanged: no session reads it again.`])
   if (fresh.length === 0 || documents?.prd.userStories.length === 0) return fresh
   const question = `Shall a session plan from the prose, too (${many(fresh.length, 'document')})?`
-  const isWanted = ask === null ? from.length > 0 : await ask.yes(question, false)
-  return isWanted ? fresh : []
+  // Notes that only lie in a named folder are no order for a session beside the stories.
+  if (ask === null) return fresh.filter(({ isNamed }) => isNamed === true)
+  return (await ask.yes(question, false)) ? fresh : []
 }
 
 async function sentenceOf({ ask }: Desk): Promise<string> {

@@ -1,7 +1,15 @@
 // The table of formats: a new one is a file and a line here. The first that reads a file takes it.
 import { backlogMd } from './formats/backlog-md.ts'
 import { beads } from './formats/beads.ts'
-import { aside, background, learned, passagesOf, prose } from './formats/beside.ts'
+import {
+  aside,
+  background,
+  learned,
+  passagesOf,
+  plannedFrom,
+  planOfProgress,
+  prose,
+} from './formats/beside.ts'
 import { bmadSpec } from './formats/bmad-spec.ts'
 import { bmadStories } from './formats/bmad-stories.ts'
 import { boxHeadings } from './formats/box-headings.ts'
@@ -45,6 +53,7 @@ export const formats: readonly Format[] = [
   openSpec,
   conductor,
   learned,
+  plannedFrom,
   bmadSpec,
   storyFile,
   storyHeading,
@@ -157,7 +166,10 @@ function asBackground({ text }: Opened): Partial<Reading> {
 export function documentsAmong(paths: readonly string[]): string[] {
   const found = paths.filter(isPlace).sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
   const formatOf = (path: string) => formats.find((format) => format.found?.test(path))
-  return formats.flatMap((format) => found.filter((path) => formatOf(path) === format))
+  const known = formats.flatMap((format) => found.filter((path) => formatOf(path) === format))
+  // The plan of a progress file has any name.
+  const plans = new Set(known.flatMap((path) => planOfProgress(path) ?? []))
+  return [...known, ...paths.filter((path) => plans.has(path) && !known.includes(path))]
 }
 
 /** Not what a tool installed or somebody vendored, nor what people put aside, nor a report on documents. */

@@ -4,7 +4,7 @@ import { many } from '../../prd/migrate.ts'
 import { asideOf } from '../kinds.ts'
 import { type Block, boxLines, type Point, pointLines } from '../markdown.ts'
 import type { Opened } from '../opened.ts'
-import { type Format, type Passage, planAt } from '../types.ts'
+import { type Beside, type Format, type Passage, planAt } from '../types.ts'
 import { plain } from '../words.ts'
 
 export const learned: Format = {
@@ -86,6 +86,38 @@ export const aside: Format = {
       boxes,
     }
   },
+}
+
+/** `kettle_PROGRESS.md` is the task list that was made from `kettle.md`; null for any other path. */
+export function planOfProgress(path: string): string | null {
+  const [, base] = /^(.+)_PROGRESS\.md$/i.exec(path) ?? []
+  return base === undefined ? null : `${base}.md`
+}
+
+function isPlanOfProgress({ path, file, isMarkdown }: Opened, beside: Beside): boolean {
+  const isPlan = /\.md$/i.test(path) && beside.at(path.replace(/\.md$/i, '_PROGRESS.md')) !== null
+  return isPlan && isMarkdown && file.as !== 'stories'
+}
+
+/** The plan that a progress file beside it was made from: its boxes stand there as tasks. */
+export const plannedFrom: Format = {
+  name: 'plan of a progress file',
+  found: null,
+  reads: isPlanOfProgress,
+  read: (document) => ({
+    prose: document.text.trim() === '' ? 'none' : 'background',
+    what: 'the plan of a progress file',
+    boxes: boxCount(document),
+    context: overview(document),
+  }),
+}
+
+function overview({ text }: Opened): Passage[] {
+  const words = text
+    .replace(/<!--.*?(?:-->|$)/gs, '')
+    .replace(/^#+[ \t]*(.*)$/gm, '**$1**')
+    .trim()
+  return words === '' ? [] : [{ about: 'overview', text: words }]
 }
 
 export const background: Format = {
