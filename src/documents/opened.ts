@@ -104,10 +104,15 @@ function yaml({ path, text }: { path: string; text: string }): DataRead {
   const lines = new LineCounter()
   try {
     const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
-    const mistakes = document.errors.slice(0, 20).map(({ message, pos }): Mistake => {
+    // The parser may find one mistake at two columns of a line.
+    const all = document.errors.slice(0, 20).map(({ message, pos }): Mistake => {
       const { line } = lines.linePos(pos[0])
       return { path: place(path, line), found: shown(message), expected: 'YAML', fix: 'mend the YAML there' }
     })
+    const mistakes = all.filter(
+      ({ path: at, found }, index) =>
+        all.findIndex((one) => one.path === at && one.found === found) === index,
+    )
     if (mistakes.length > 0) return { data: null, mistakes }
     const value: unknown = document.toJS({ maxAliasCount: 100 })
     const lineOf = (at: Path) => {
