@@ -36,7 +36,7 @@ export async function verify(context: Context): Promise<Answer> {
     const now = Date.now()
     const state = lookedAt(found, head, settings, now)
     // The header tells what the run has cost, not this session.
-    await live.step({ kind: 'verify' }, { ...state, prd: found.prd })
+    await live.step({ kind: 'verify' }, { ...state, sessions: found.sessions })
     const verified = await verifyNow(state, limits, guarded(local, ports), now)
     live.close()
     if (ports.signal.aborted) return interrupted(found)

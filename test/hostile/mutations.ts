@@ -69,7 +69,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'the clone is not put back',
     stories: 'REFS,RED',
     file: 'src/git/clone.ts',
-    from: 'return await putRefsBack(git, snapshot)',
+    from: 'return await putRefsBack(git, snapshot, now)',
     to: 'return []',
   },
   {
@@ -424,8 +424,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'brackets are not counted',
     stories: 'BRACKETS',
     file: 'src/review/pins.ts',
-    from: 'isDeep(text, DEEPEST) ? {} : parsed(text)',
-    to: 'parsed(text)',
+    from: 'isDeep(text, DEEPEST) ? {} : (jsonObject(text) ?? {})',
+    to: 'jsonObject(text) ?? {}',
     also: [
       [
         'src/review/examine.ts',

@@ -113,7 +113,10 @@ test('the settings of a configuration that is there are those of the workflow', 
   })
   project.init('--yes')
   const { with: inputs } = parse(await project.read(workflow)).jobs.work.steps[1]
-  const gates = { 'npm-test': 'npm test', 'npm-run-e2e': { run: 'npm run e2e', when: 'ui' } }
+  const gates = {
+    'npm-test': 'npm test',
+    'npm-run-e2e': { run: 'npm run e2e', when: 'ui', behindPages: true },
+  }
   assert.deepEqual(parse(inputs.gates), gates)
   assert.ok(!('ralph.config.yml' in (await project.all())), 'it would be read in the place of the other')
 })

@@ -123,7 +123,7 @@ test('the agent on the page works on a story', async () => {
   const session = await work(agent(), model.url)
   assert.equal(session.status, 'finished', session.message)
   assert.equal(await readFile(join(repo, 'shop.txt'), 'utf8'), 'open\n')
-  assert.deepEqual(session.hints, { done: true, notDone: false, stuck: null })
+  assert.deepEqual(session.hints, { done: true, notDone: false, stuck: null, confidence: 100 })
   assert.deepEqual([session.usage.inputTokens, session.usage.outputTokens], [1200, 90])
   const [one] = model.asked
   assert.equal(one?.key, 'Bearer a-key')

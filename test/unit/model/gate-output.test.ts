@@ -140,7 +140,15 @@ describe('a state holds an output once', () => {
     const record = closed.records['US-001']
     assert.ok(record)
     const copied = { ...record, failure: failing({ detail: RED.output }) }
-    const read = stateFrom(textOf({ ...closed, records: { 'US-001': copied } }))
+    const { sessions: _, prd, timeline, ...rest } = closed
+    const older = {
+      ...rest,
+      version: 4,
+      prd: { ...prd, run: { ...prd.run, usage: emptyUsage() } },
+      records: { 'US-001': { ...copied, usage: emptyUsage() } },
+      timeline: timeline.map((row) => ({ ...row, costUsd: 0, tokens: 0 })),
+    }
+    const read = stateFrom(JSON.stringify(older))
     assert.equal(times(read, RED.output), 1)
     assert.deepEqual(shownOf(read), { of: RED.name, output: SHOWN })
   })
