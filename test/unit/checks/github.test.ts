@@ -70,7 +70,10 @@ test('a newer release is told, and nothing else is said of releases', async () =
   github.settings.releases = { 'ralph/action': 'v1.0.0' }
   assert.match((await said(release(job), github))[0] ?? '', /^ok: 1\.0\.0 is the newest/)
   github.settings.releases = { 'ralph/action': 'v1.2.0' }
-  assert.match((await said(release(job), github))[0] ?? '', /^warning: 1\.0\.0, and v1\.2\.0 is there -> ralph upgrade: /)
+  assert.match(
+    (await said(release(job), github))[0] ?? '',
+    /^warning: 1\.0\.0, and v1\.2\.0 is there -> ralph upgrade: /,
+  )
   assert.deepEqual(await release(subjectOf()), [])
 })
 
