@@ -70,12 +70,13 @@ export function migrate(raw: Raw, source: string, mistakes: Mistake[]): Draft | 
   }
   if (isLatest) return draft
   const mayLackCriteria = listName === 'tasks' || isOfRalphTui(root, list.filter(isRaw))
+  const ids = idsOf(list)
   return {
     ...draft,
     root: renamed(root, olderProject),
     list: list.map((found, index) => {
       if (!isRaw(found)) return found
-      const story = areDependencies(found, list) ? renamed(found, ['dependencies', 'dependsOn']) : found
+      const story = areDependencies(found, ids) ? renamed(found, ['dependencies', 'dependsOn']) : found
       const flagged = withFlags(story, draft.storyPath(index, 'status'), mistakes)
       return withResult(olderNames.reduce(renamed, flagged))
     }),
@@ -135,9 +136,12 @@ function renamed(raw: Raw, [from, to]: readonly [string, string]): Raw {
   return { ...rest, [to]: value }
 }
 
+function idsOf(list: readonly unknown[]): Set<string> {
+  return new Set(list.flatMap((one) => (isRaw(one) && isGiven(one.id) ? [String(one.id)] : [])))
+}
+
 /** Whether its `dependencies` are ids of stories: some lists name packages there. */
-function areDependencies({ dependencies }: Raw, list: readonly unknown[]): boolean {
-  const ids = new Set(list.map((one) => (isRaw(one) && isGiven(one.id) ? String(one.id) : null)))
+function areDependencies({ dependencies }: Raw, ids: ReadonlySet<string>): boolean {
   return Array.isArray(dependencies) && dependencies.every((one) => ids.has(String(one)))
 }
 
@@ -173,8 +177,9 @@ function remarks(root: Raw, stories: readonly Raw[], version: number): string[] 
     anyHas('parallel_group'),
     'parallel_group is kept but orders nothing here: say with dependsOn which story needs which.',
   )
+  const ids = idsOf(stories)
   const isUnread = stories.some(
-    (story) => isGiven(story.dependencies) && !(isOlder && areDependencies(story, stories)),
+    (story) => isGiven(story.dependencies) && !(isOlder && areDependencies(story, ids)),
   )
   say(isUnread, 'dependencies is kept but not read here: write dependsOn, a list of ids.')
   say(isOlder && anyHas('labels'), 'labels are read as tags.')
