@@ -190,7 +190,10 @@ test('a feature’s name that no branch can have is refused as a mistake, and ke
     mkdirSync(join(bad, `.ralph/2026-01-31-${name}`), { recursive: true })
     writeFileSync(join(bad, `.ralph/2026-01-31-${name}`, 'prd.json'), JSON.stringify(prd))
   }
-  for (const args of [['validate', ...NEEDS], ['run', ...NEEDS]]) {
+  for (const args of [
+    ['validate', ...NEEDS],
+    ['run', ...NEEDS],
+  ]) {
     const ran = ralph(bad, ...args, '--json')
     assert.equal(ran.code, 64, ran.err)
     const { errors } = oneLine(ran.out, args.join(' '))
