@@ -49,6 +49,6 @@ test('`gates: none` is said first on every surface, and nothing claims to have p
       progress,
     }
     for (const [name, text] of Object.entries(said)) assert.doesNotMatch(JSON.stringify(text), CLAIMS, name)
-    assert.equal(prd.userStories[0]?.lastResult?.summary, 'without a gate')
+    assert.equal(prd.userStories[0]?.lastResult?.how, 'ungated')
   })
 })
