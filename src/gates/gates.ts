@@ -8,7 +8,6 @@ import { type Exit, partOf, runUntrusted } from '../system/process.ts'
 import type { Redactor } from '../system/redact.ts'
 import { openScratch, type Scratch } from '../system/scratch.ts'
 import { type Code, type Ran, type Shown, stampsBefore, withEvidence } from './evidence.ts'
-import { changeOf, meantGates } from './meant.ts'
 import {
   CAPTURE_BYTES,
   cleaned,
@@ -19,6 +18,7 @@ import {
   UNTIL_HEARD,
   writeLog,
 } from './output.ts'
+import { readChange, selectGates } from './select-gates.ts'
 import type { Beside, Services } from './services.ts'
 import { sideBySide } from './side-by-side.ts'
 
@@ -158,7 +158,7 @@ export function createGates(options: GatesOptions): GatesPort {
     { env }: Scratch,
   ): Promise<GateResult[]> {
     const { parallel, mark, after } = options
-    const among = await changeOf(run, options)
+    const among = await readChange(run, options)
     const inside = { ...env(options.env), ...among.env }
     const blocks = ({ ok, advisory }: GateResult) => !ok && (!advisory || run.asItWas === true)
     const runAll = (gates: readonly Gate[]) =>
@@ -172,7 +172,7 @@ export function createGates(options: GatesOptions): GatesPort {
           return gateOf(gate, run, either, where)
         },
       })
-    const meant = meantGates(options.gates, run, among.touches)
+    const meant = selectGates(options.gates, run, among.touches)
     const behind = meant.filter(({ behindPages }) => behindPages === true)
     const results = await runAll(meant.filter((gate) => !behind.includes(gate)))
     const goesOn = () => !signal.aborted && beside.isUp() && !results.some(blocks)

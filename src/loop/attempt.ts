@@ -1,6 +1,6 @@
 // An attempt, from its reservation until it is ready to be accepted, rejected or given back. Pure.
 
-import type { Attempt, AttemptIn, Failure, Session } from '../model/attempt.ts'
+import { type Attempt, type AttemptIn, type Failure, hasCandidate, type Session } from '../model/attempt.ts'
 import type { EventOf } from '../model/event.ts'
 import { type GateResult, gateFindings } from '../model/gate.ts'
 import type { Limits } from '../model/limits.ts'
@@ -115,15 +115,16 @@ export function refused(state: State, { storyId, failure }: EventOf<'refused'>):
 
 /** On the commit that it stands on now no gate has seen it. */
 export function rebased(state: State, { storyId, base, candidate }: EventOf<'rebased'>): State {
-  const attempt = candidateOf(state, storyId)
-  if (attempt === null) return state
-  const { gates: _gates, paths: _paths, ...rest } = { gates: [], paths: [], ...attempt }
+  const attempt = state.attempts[storyId]
+  if (attempt === undefined || !hasCandidate(attempt)) return state
+  const { gates: _gates, paths: _paths, redBehind: _red, ...rest } = { gates: [], paths: [], ...attempt }
   return withAttempt(state, { ...rest, phase: 'guarded', base, candidate })
 }
 
 /** No failed attempt: the story's next session builds on its work and on what landed. */
 export function conflicted(state: State, { storyId, failure }: EventOf<'conflicted'>): State {
-  if (candidateOf(state, storyId) === null) return state
+  const attempt = state.attempts[storyId]
+  if (attempt === undefined || !hasCandidate(attempt)) return state
   const returned = refund(state, storyId, 'conflict', failure.summary)
   const others = Object.keys(state.attempts).filter((id) => id !== storyId)
   return withRecord(returned, storyId, (record) => ({
@@ -133,12 +134,6 @@ export function conflicted(state: State, { storyId, failure }: EventOf<'conflict
   }))
 }
 
-function candidateOf(state: State, storyId: string): AttemptIn<'guarded' | 'gated' | 'judged'> | null {
-  const attempt = state.attempts[storyId]
-  const isBuilt = attempt?.phase === 'guarded' || attempt?.phase === 'gated' || attempt?.phase === 'judged'
-  return isBuilt ? attempt : null
-}
-
 export function gated(state: State, event: EventOf<'gated'>, limits: Limits): State {
   const { storyId, commit, gates, paths } = event
   const attempt = attemptIn(state, storyId, 'guarded')
@@ -146,6 +141,8 @@ export function gated(state: State, event: EventOf<'gated'>, limits: Limits): St
   const held = paths === undefined ? {} : { paths }
   const now: AttemptIn<'gated'> = { ...attempt, phase: 'gated', gates, ...held }
   const red = redGate(gates)
+  if (red !== undefined && attempt.base !== state.green)
+    return withAttempt(state, { ...attempt, redBehind: true })
   if (red === undefined && attempt.candidate.wasRed === true) return flaky(state, now)
   const [finding] = gateFindings(gates)
   if (red === undefined && finding !== undefined && limits.weakenedTests === 'fail')

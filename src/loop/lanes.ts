@@ -5,9 +5,9 @@ import { EVENTS, type Event } from '../model/event.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Lane, Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
-import type { Step } from '../model/step.ts'
+import type { AttemptStep, Step } from '../model/step.ts'
 import { announce, type Ended, settled } from './loop.ts'
-import { attemptSteps, stepBeside } from './next-steps.ts'
+import { nextAttemptStep, stepBeside } from './next-steps.ts'
 import { perform } from './perform.ts'
 import { reduce } from './reduce.ts'
 import { alone, landedBefore } from './train.ts'
@@ -43,13 +43,15 @@ class Run {
 
   async turns(): Promise<Ended> {
     for (;;) {
-      const [ready] = attemptSteps(this.#state, this.#limits, (id) => this.#working.has(id))
-      if (ready !== undefined) {
+      const ready = nextAttemptStep(this.#state, this.#limits, (id) => this.#working.has(id))
+      if (ready !== null) {
         await this.#begin(ready)
         continue
       }
       const step = stepBeside(this.#state, this.#limits, this.#ports.clock.now())
       if (step?.kind === 'stop') return { conclusion: step.conclusion, state: this.#state }
+      // Where there is no room for its work tree nothing is reserved, and nothing charged.
+      if (step?.kind === 'reserve' && this.#free.length === 0) this.#free.push(await this.#openLane())
       if (step !== null) await this.#happened(await this.#performed(step, this.#state, this.#ports))
       else await this.#next()
     }
@@ -62,30 +64,34 @@ class Run {
     for (const lane of [...this.#free, ...this.#lanes.values()]) await lane[Symbol.asyncDispose]()
   }
 
-  async #begin(step: Step): Promise<void> {
-    if (!('attempt' in step)) return
+  async #begin(step: AttemptStep): Promise<void> {
     const { attempt } = step
     const { storyId } = attempt
-    if (step.kind === 'accept') {
-      return this.#happened(await this.#performed(step, this.#state, this.#ports))
-    }
-    const lane = await this.#laneOf(attempt)
+    if (step.kind === 'accept') return this.#happened(await this.#performed(step, this.#state, this.#ports))
+    const lane = this.#laneOf(attempt)
     const signal = AbortSignal.any([this.#ports.signal, this.#stop.signal])
     const ports = lane === null ? this.#ports : { ...this.#ports, ...lane, signal }
-    this.#working.set(storyId, this.#performed(step, seenBy(step, this.#state, attempt), ports))
+    const performed = this.#performed(step, seenBy(step, this.#state, attempt), ports)
+    // It may fail while the driver waits for something else, which would end the process: it is heard when its turn comes.
+    performed.catch(() => {})
+    this.#working.set(storyId, performed)
   }
 
   /** The work tree of an attempt; null for one whose work tree went with another process. */
-  async #laneOf({ storyId, phase }: Attempt): Promise<Lane | null> {
+  #laneOf({ storyId, phase }: Attempt): Lane | null {
     const known = this.#lanes.get(storyId)
-    if (known !== undefined) return known
-    if (phase !== 'reserved') return null
-    const { openLane } = this.#ports
-    if (openLane === undefined) throw new Error('these ports open no lanes')
-    const lane = this.#free.pop() ?? (await openLane(this.#state))
+    if (known !== undefined || phase !== 'reserved') return known ?? null
+    const lane = this.#free.pop()
+    if (lane === undefined) throw new Error(`no work tree is free for ${storyId}`)
     lane.takes(storyId)
     this.#lanes.set(storyId, lane)
     return lane
+  }
+
+  #openLane(): Promise<Lane> {
+    const { openLane } = this.#ports
+    if (openLane === undefined) throw new Error('these ports open no lanes')
+    return openLane(this.#state)
   }
 
   async #performed(step: Step, state: State, ports: Ports): Promise<Performed> {
@@ -109,17 +115,14 @@ class Run {
     this.#state = reduce(this.#state, event, this.#limits)
     const { attempts, job } = this.#state
     // Once it is published the lease is free, and the state belongs to the next run.
-    if (EVENTS[event.kind].durable && job.ending?.published !== true) await this.#save()
+    if (EVENTS[event.kind].durable && job.ending?.published !== true)
+      await this.#ports.store.save(this.#state)
     for (const [storyId, lane] of this.#lanes) {
       if (attempts[storyId] !== undefined) continue
       this.#lanes.delete(storyId)
       this.#free.push(lane)
     }
     await announce(this.#ports, (observer) => observer.event?.(event, this.#state))
-  }
-
-  async #save(): Promise<void> {
-    await this.#ports.store.save(this.#state)
   }
 }
 

@@ -3,18 +3,23 @@
 import type { Attempt } from '../model/attempt.ts'
 import type { Limits } from '../model/limits.ts'
 import type { State } from '../model/state.ts'
-import type { Step } from '../model/step.ts'
+import type { AttemptStep, Step } from '../model/step.ts'
 import { isJudged } from './attempt.ts'
 import { nextStep } from './next-step.ts'
 import { reservedUsage, spendLost } from './spend.ts'
 import { baseFor } from './train.ts'
 
-/** The next step of each attempt that nothing is done for now; none for one that waits for those before it to land. */
-export function attemptSteps(state: State, limits: Limits, isBusy: (storyId: string) => boolean): Step[] {
-  return Object.values(state.attempts).flatMap((attempt) => {
-    const step = isBusy(attempt.storyId) ? null : attemptStep(state, attempt, limits)
-    return step === null ? [] : [step]
-  })
+/** The next step of an attempt, the first that has one and is not busy. One that waits for those before it to land has none. */
+export function nextAttemptStep(
+  state: State,
+  limits: Limits,
+  isBusy: (storyId: string) => boolean,
+): AttemptStep | null {
+  for (const attempt of Object.values(state.attempts)) {
+    const step = isBusy(attempt.storyId) ? null : stepOf(state, attempt, limits)
+    if (step !== null) return step
+  }
+  return null
 }
 
 /**
@@ -29,7 +34,7 @@ export function stepBeside(state: State, limits: Limits, now: number): Step | nu
   return open.length === 0 || step.kind === 'reserve' || step.kind === 'sync' ? step : null
 }
 
-function attemptStep(state: State, attempt: Attempt, limits: Limits): Step | null {
+function stepOf(state: State, attempt: Attempt, limits: Limits): AttemptStep | null {
   switch (attempt.phase) {
     case 'reserved':
       return { kind: 'agent', attempt }
@@ -44,9 +49,11 @@ function attemptStep(state: State, attempt: Attempt, limits: Limits): Step | nul
     case 'judged': {
       const onto = baseFor(state, attempt.storyId)
       if (attempt.base !== onto) return { kind: 'rebase', attempt, onto }
-      if (attempt.phase === 'guarded') return { kind: 'gates', attempt }
+      const isFirst = attempt.base === state.green
+      if (attempt.phase === 'guarded')
+        return attempt.redBehind === true && !isFirst ? null : { kind: 'gates', attempt }
       if (attempt.phase === 'gated' && isJudged(attempt, limits)) return { kind: 'judge', attempt }
-      return attempt.base === state.green ? { kind: 'accept', attempt } : null
+      return isFirst ? { kind: 'accept', attempt } : null
     }
   }
 }

@@ -1,20 +1,13 @@
 // The train: candidates of attempts side by side land one behind the other, each gated on top of those before it. Pure.
 
-import type { Attempt, AttemptIn } from '../model/attempt.ts'
+import { type Attempt, type AttemptWithCandidate, hasCandidate } from '../model/attempt.ts'
 import type { State } from '../model/state.ts'
 import { passedEntry, passStory } from './settled.ts'
 
-/** An attempt whose candidate is built. */
-export type Built = AttemptIn<'guarded' | 'gated' | 'judged'>
-
-function isBuilt(attempt: Attempt): attempt is Built {
-  return attempt.phase === 'guarded' || attempt.phase === 'gated' || attempt.phase === 'judged'
-}
-
 /** The candidates in the order in which they land: that in which they were built first. */
-export function trainOf({ attempts }: Pick<State, 'attempts'>): Built[] {
+export function trainOf({ attempts }: Pick<State, 'attempts'>): AttemptWithCandidate[] {
   return Object.values(attempts)
-    .filter(isBuilt)
+    .filter(hasCandidate)
     .sort((a, b) => a.candidate.builtAt - b.candidate.builtAt || a.iteration - b.iteration)
 }
 
@@ -29,7 +22,7 @@ export function landedBefore(state: State, storyId: string): State {
 }
 
 /** What the candidate's commit holds, without what only its acceptance records. */
-function asLanded(state: State, attempt: Built): State {
+function asLanded(state: State, attempt: AttemptWithCandidate): State {
   const { candidate } = attempt
   const passed = passStory(state, attempt, candidate)
   const progress = state.progress.slice(candidate.entries ?? state.progress.length)

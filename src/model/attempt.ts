@@ -106,7 +106,12 @@ const Reserved = z.object({
   phase: z.literal('reserved'),
 })
 const Worked = z.extend(Reserved, { phase: z.literal('worked'), session: Session })
-const Guarded = z.extend(Worked, { phase: z.literal('guarded'), candidate: Candidate })
+const Guarded = z.extend(Worked, {
+  phase: z.literal('guarded'),
+  candidate: Candidate,
+  /** Gates were red on it while a candidate before it had not landed: which of them is red is known when that one is decided. */
+  redBehind: z.exactOptional(z.literal(true)),
+})
 const Gated = z.extend(Guarded, {
   phase: z.literal('gated'),
   gates: z.array(GateResult),
@@ -139,5 +144,12 @@ export const Attempt = z.discriminatedUnion('phase', [
     message: z.string(),
   }),
 ])
+
+/** An attempt whose candidate is built and not landed. */
+export type AttemptWithCandidate = AttemptIn<'guarded' | 'gated' | 'judged'>
+
+export function hasCandidate(attempt: Attempt): attempt is AttemptWithCandidate {
+  return attempt.phase === 'guarded' || attempt.phase === 'gated' || attempt.phase === 'judged'
+}
 
 export type AttemptIn<P extends Attempt['phase']> = Extract<Attempt, { phase: P }>

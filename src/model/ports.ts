@@ -1,6 +1,6 @@
 // What the loop needs from the world. Adapters implement these; the loop knows nothing else.
 
-import type { AttemptIn, Candidate, Failure, Reservation, Session } from './attempt.ts'
+import type { AttemptIn, AttemptWithCandidate, Candidate, Failure, Reservation, Session } from './attempt.ts'
 import type { Command, Event, Joined, Verdict } from './event.ts'
 import type { Story } from './feature.ts'
 import type { GateBaseline, GateResult, Screenshot } from './gate.ts'
@@ -178,7 +178,7 @@ export type RepositoryPort = {
    */
   rebase(
     state: State,
-    attempt: AttemptIn<'guarded' | 'gated' | 'judged'>,
+    attempt: AttemptWithCandidate,
   ): Promise<{ candidate: Candidate } | { conflict: Failure }>
   /** Puts the work tree back to `commit` after gates or a judge wrote into it; true when it had changed. */
   restore(commit: string): Promise<boolean>

@@ -1,5 +1,5 @@
 // What a job can do next, as data.
-import type { AttemptIn } from './attempt.ts'
+import type { AttemptIn, AttemptWithCandidate } from './attempt.ts'
 import type { Conclusion } from './state.ts'
 
 export type Step =
@@ -13,7 +13,7 @@ export type Step =
   | { kind: 'agent'; attempt: AttemptIn<'reserved'> }
   | { kind: 'guard'; attempt: AttemptIn<'worked'> }
   /** Builds the candidate anew on `onto`, which landed, or will, before it. */
-  | { kind: 'rebase'; attempt: AttemptIn<'guarded' | 'gated' | 'judged'>; onto: string }
+  | { kind: 'rebase'; attempt: AttemptWithCandidate; onto: string }
   | { kind: 'gates'; attempt: AttemptIn<'guarded'> }
   | { kind: 'judge'; attempt: AttemptIn<'gated'> }
   | { kind: 'accept'; attempt: AttemptIn<'gated' | 'judged'> }
@@ -29,6 +29,8 @@ export type Step =
   | { kind: 'dispatch' }
   | { kind: 'report'; conclusion: Conclusion }
   | { kind: 'stop'; conclusion: Conclusion }
+
+export type AttemptStep = Extract<Step, { attempt: unknown }>
 
 /** The jobs of `isolation: separate-job`. `claim` and `land` hold the write token, `work` and `gate` run what is not trusted. */
 export type Part = 'claim' | 'work' | 'gate' | 'land'

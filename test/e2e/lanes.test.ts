@@ -1,6 +1,8 @@
 // `ralph run --max-parallel`: stories side by side in work trees of their own, landing one behind the other.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import type { State } from '../../src/model/state.ts'
@@ -22,12 +24,8 @@ type Place = Clone & {
 }
 
 /** `gate`: a command that is the gate's verdict, before the note of what it saw. */
-async function place(
-  script: Script,
-  gate = '! grep -rq bad src',
-  more: readonly Record<string, unknown>[] = [],
-) {
-  const userStories = IDS.map((id, at) => story(id, `part ${id}`, more[at] ?? {}))
+async function place(script: Script, gate = '! grep -rq bad src') {
+  const userStories = IDS.map((id) => story(id, `part ${id}`))
   const clone = await openClone(CLI, {
     '.ralph/2026-01-31-sample/prd.json': JSON.stringify({ schemaVersion: 2, userStories }),
   })
@@ -102,13 +100,24 @@ test('three stories are in work at the same time, and every commit is one that i
   assert.equal(prd.run.iterations, IDS.length)
 })
 
-test('a candidate that is red behind another one falls out, and what was behind it is gated again', async () => {
+test('a candidate that is red behind another one falls out alone, and what was behind it is gated again', async () => {
+  const marks = await mkdtemp(join(tmpdir(), 'ralph-marks-'))
+  const wait = (mark: string) => `until [ -f "${marks}/${mark}" ]; do sleep 0.02; done`
+  const has = (...ids: string[]) => ids.map((id) => `[ -f src/US-00${id}.txt ]`).join(' && ')
+  // Its gates begin: the candidate is built, and the next one comes behind it. The first ends when all three stand.
+  const begun = ['1', '2', '3'].map((id) => `{ ${has(id)} && touch "${marks}/${id}"; }`).join('; ')
+  const held = `{ ${has('2')} || ${has('3')} || ! ${has('1')} || { ${wait('3')}; }; }`
   // Alone each is fine; behind US-001 the second is red, until it knows of it.
+  const gate = `${begun}; ${held}; { ! { ${has('1', '2')}; } || grep -q beside src/US-002.txt; }`
   const script = allGood()
-  script['US-002'] = [good('US-002'), { files: { 'src/US-002.txt': 'good US-002 beside US-001\n' } }]
-  const gate = '[ ! -f src/US-001.txt ] || [ ! -f src/US-002.txt ] || grep -q beside src/US-002.txt'
+  script['US-002'] = [
+    good('US-002', { shell: wait('1') }),
+    { files: { 'src/US-002.txt': 'good US-002 beside US-001\n' } },
+  ]
+  script['US-003'] = [good('US-003', { shell: wait('2') })]
   await using at = await place(script, gate)
   const { code, err } = await at.ralph('run', '--max-parallel', '3').ended
+  await rm(marks, { recursive: true })
   assert.equal(code, 0, err)
   assert.equal(at.landed().length, IDS.length)
   const { records } = at.state()

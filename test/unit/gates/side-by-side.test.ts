@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { createGates, type GatesOptions } from '../../../src/gates/gates.ts'
-import { meantGates } from '../../../src/gates/meant.ts'
+import { selectGates } from '../../../src/gates/select-gates.ts'
 import { sideBySide } from '../../../src/gates/side-by-side.ts'
 import type { Gate, GateResult } from '../../../src/model/gate.ts'
 import { newMark } from '../../../src/system/process.ts'
@@ -148,14 +148,14 @@ test('a gate with paths runs where the change touches one, and where nothing els
   const [web, api] = [named('web', { paths: ['web/**'] }), named('api', { paths: ['/api/'] })]
   const lint = named('lint', { advisory: true })
   const meant = (paths: readonly string[], gates: readonly Gate[], more = {}) =>
-    meantGates(gates, gateRun({ of: 'story', ...more }), (patterns) =>
+    selectGates(gates, gateRun({ of: 'story', ...more }), (patterns) =>
       paths.some((path) => patterns.some((pattern) => path.startsWith(pattern.replace(/^\/|\**$/g, '')))),
     ).map(({ name }) => name)
   assert.deepEqual(meant(['web/a.ts'], [web, api, lint]), ['web', 'lint'])
   assert.deepEqual(meant(['docs/a.md'], [web, api, lint]), ['web', 'api', 'lint'])
   assert.deepEqual(meant(['web/a.ts'], [web, api], { also: ['api'] }), ['web', 'api'])
   assert.deepEqual(
-    meantGates([web, api], gateRun({ of: 'whole' }), null).map(({ name }) => name),
+    selectGates([web, api], gateRun({ of: 'whole' }), null).map(({ name }) => name),
     ['web', 'api'],
   )
 })

@@ -23,6 +23,8 @@ class World {
   readonly green = new Set<string>()
   readonly heads: string[] = ['base']
   readonly saved: State[] = []
+  /** The commit that gates were red on last, by the story whose work is the newest in it. */
+  readonly red = new Map<string, string>()
   sessions = 0
   atWork = 0
   mostAtWork = 0
@@ -101,6 +103,7 @@ function gatesOf(world: World): GatesPort {
       world.later('gates', () => {
         const ok = world.draw(4) !== 3
         if (ok) world.green.add(commit)
+        else world.red.set(world.commits.get(commit)?.stories.at(-1) ?? '', commit)
         return [gate(ok)]
       }),
   }
@@ -164,6 +167,13 @@ function portsOf(world: World): Ports {
         const landed = world.commits.get(state.green)?.stories ?? []
         for (const { id, passes } of state.prd.userStories)
           assert.ok(!passes || landed.includes(id), `${id} passes, and its code is not on the branch`)
+        for (const { storyId, result, kind } of state.timeline.slice(
+          world.saved.at(-1)?.timeline.length ?? 0,
+        )) {
+          if (result !== 'rejected' || kind !== 'gates') continue
+          const { parent } = world.commits.get(world.red.get(storyId) ?? '') ?? {}
+          assert.equal(parent, state.green, `${storyId} was charged for what stood on a candidate before it`)
+        }
         world.saved.push(structuredClone(state))
       },
       publish: async () => ({ kind: 'published' }),
@@ -238,6 +248,40 @@ test('in any order of ends, what lands was gated as it lands, and no limit is pa
     },
   )
   await fc.assert(property, { ...runs(150), interruptAfterTimeLimit: 15_000 })
+})
+
+/** A world in which everything goes well, and the run in it. */
+function plainRun(change: (ports: Ports) => Ports) {
+  const scheduler = fc.sample(fc.scheduler(), 1)[0] ?? assert.fail()
+  const world = new World([], scheduler)
+  const start = stateOf([newStory({ id: 'US-0', title: 'one' }), newStory({ id: 'US-1', title: 'two' })], {
+    published: 'base',
+  })
+  const ended = lanes(start, limitsWith({ maxParallel: 2 }), change(portsOf(world)))
+  return { world, ended }
+}
+
+test('what a session throws while the driver waits for something else ends the run, and every work tree is closed', async () => {
+  const { world, ended } = plainRun((ports) => ({
+    ...ports,
+    // People are asked while the first session has thrown already.
+    queue: { ...ports.queue, read: () => new Promise((resolve) => setImmediate(() => resolve([]))) },
+    openLane: async () => {
+      const lane = laneOf(world)
+      return { ...lane, agent: { ...lane.agent, work: async () => assert.fail('it broke') } }
+    },
+  }))
+  await assert.rejects(ended, /it broke/)
+  assert.equal(world.open, 0)
+})
+
+test('without room for a work tree nothing is reserved', async () => {
+  const { world, ended } = plainRun((ports) => ({
+    ...ports,
+    openLane: async () => assert.fail('no space left on device'),
+  }))
+  await assert.rejects(ended, /no space left on device/)
+  assert.ok(world.saved.every(({ attempts }) => Object.keys(attempts).length === 0))
 })
 
 /** The stories that were in work at the same time, whenever the state was saved. */

@@ -15,7 +15,7 @@ export type ChangeSeen = {
 }
 
 /** The change that gates look at. The whole, the baseline and what people push are looked at by all of them. */
-export async function changeOf(
+export async function readChange(
   run: GateRun,
   { gates, code }: { gates: readonly Gate[]; code: Code },
 ): Promise<ChangeSeen> {
@@ -36,7 +36,7 @@ export async function changeOf(
 }
 
 /** Those for the stories' tags and the change. Where none of them would block, all that `paths` leave out run, too. */
-export function meantGates(
+export function selectGates(
   gates: readonly Gate[],
   run: GateRun,
   touches: ChangeSeen['touches'],
