@@ -11,8 +11,9 @@ import { lacks } from '../../machine/needs.ts'
 const coded = (code: string, message: string, more: object = {}) =>
   Object.assign(new Error(message), { code, ...more })
 
-test('a full disk and one that is mounted read-only, by the code or by what git prints; any other error is none', () => {
-  const here = tmpdir()
+test('a full disk and one that is mounted read-only, by the code or by what git prints; any other error is none', (t) => {
+  const here = mkdtempSync(join(tmpdir(), 'ralph-disk-'))
+  t.after(() => rmSync(here, { recursive: true }))
   for (const error of [
     coded('ENOSPC', 'ENOSPC: no space left on device, write'),
     new Error('git write-tree: error: unable to write file .git/objects/ab/cd: No space left on device'),
