@@ -36,7 +36,7 @@ export type Found = {
 
 /** What a newcomer should see and change: in both files, in this order, before all else that was given. */
 const SHOWN = [
-  ...['agent', 'agentCommand', 'agentVersion', 'prepare', 'gates', 'baseline', 'baseBranch'],
+  ...['agent', 'agentCommand', 'agentVersion', 'prepare', 'gates', 'gatesParallel', 'baseline', 'baseBranch'],
   ...['weakenedTests', 'protectedPaths', 'iterationsPerJob', 'maxIterations', 'maxCostUsd'],
 ]
 /** Of the jobs in CI alone. */
@@ -62,9 +62,13 @@ export type Settled = {
 export function settle({ person: { gate, ...person }, config }: Given, found: Found): Settled {
   const added = Array.isArray(gate) ? gate.map(String) : []
   const proposed = proposals(found, { ...config, ...person })
-  const inputs = withGates({ ...proposed, ...mapTexts(config, withoutEscapes), ...person }, added)
+  const parallel = sideBySide(withGates({ ...proposed, ...config, ...person }, added), config, found)
+  const inputs = withGates(
+    { ...parallel, ...proposed, ...mapTexts(config, withoutEscapes), ...person },
+    added,
+  )
   const inFile = withGates(
-    { ...mapTexts(proposed, withEscapes), ...config, ...mapTexts(person, withEscapes) },
+    { ...parallel, ...mapTexts(proposed, withEscapes), ...config, ...mapTexts(person, withEscapes) },
     added.map(withEscapes),
   )
   const isSeparate = inputs.isolation === 'separate-job'
@@ -100,6 +104,38 @@ function withGates(written: Written, added: readonly string[]): Written {
   return { ...written, gates }
 }
 
+/** So many gates at the same time are proposed at most: a hosted runner has four cores. */
+const MOST_PARALLEL = 3
+
+/** `gates-parallel` where at least two of the gates are independent, and none of the others would run beside them. */
+function sideBySide({ gates }: Written, config: Written, { project, olderGates }: Found): Written {
+  if ('gates' in config || typeof gates !== 'object' || gates === null) return {}
+  const isFound = ([name, run]: [string, unknown]) =>
+    project.independent.includes(name) && run === project.gates[name] && !(name in olderGates)
+  const [independent, others] = parted(Object.entries(gates), isFound)
+  const areAlone = others.every(([, gate]) => isAlone(gate))
+  if (independent.length < 2 || !areAlone) return {}
+  return { gatesParallel: Math.min(MOST_PARALLEL, independent.length) }
+}
+
+function isAlone(gate: unknown): boolean {
+  return typeof gate === 'object' && gate !== null && 'alone' in gate && gate.alone === true
+}
+
+function parted<T>(all: readonly T[], test: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(test), all.filter((one) => !test(one))]
+}
+
+/** Where several gates are independent, one that is not, such as a build that tests may read, has the tree to itself. */
+function aloneWhereNeeded(gates: Gates, { independent, gates: found }: Detected): Written {
+  const isFree = (name: string) => independent.includes(name) && gates[name] === found[name]
+  const names = Object.keys(gates)
+  if (names.filter(isFree).length < 2) return gates
+  return Object.fromEntries(
+    names.map((name) => [name, isFree(name) ? gates[name] : { run: gates[name], alone: true }]),
+  )
+}
+
 /** What is proposed beside what is given. */
 function proposals(
   { project, isEmpty, agent, olderGates, olderSettings, baseBranch }: Found,
@@ -118,7 +154,7 @@ function proposals(
         ? null
         : ((name === agent.name ? agent.version : null) ?? vendor.tested ?? 'latest'),
     prepare: project.prepare,
-    gates: Object.keys(gates).length > 0 ? gates : isEmpty ? 'none' : null,
+    gates: Object.keys(gates).length > 0 ? aloneWhereNeeded(gates, project) : isEmpty ? 'none' : null,
     baseline: isEmpty ? 'off' : null,
     // The default, written down so that a reader meets it.
     weakenedTests: 'judge',

@@ -16,6 +16,8 @@ export type Detected = {
   gates: Gates
   /** By gate: what may stand in for it where it is red. */
   others: Alternatives
+  /** Gates that may run at the same time. */
+  independent: string[]
   notes: string[]
 }
 
@@ -24,7 +26,7 @@ const MOST_PROJECTS = 8
 /** What `${{ }}` would be in a workflow, or no shell reads as one word: such folders are left out, and told. */
 const PLAIN_PATH = /^[\w@+.-]+(?:\/[\w@+.-]+)*$/
 
-type Project = { path: string; proposal: Proposal; fillsIn: boolean }
+type Project = { path: string; proposal: Proposal; fillsIn: boolean; independent: readonly string[] }
 
 export function detect(tree: Tree): Detected {
   const marked = withoutRepeats(ECOSYSTEMS.flatMap((ecosystem) => projectsOf(ecosystem, tree)))
@@ -51,7 +53,8 @@ function unmarked(tree: Tree): Project[] {
 }
 
 function projectIn(path: string, ecosystem: Ecosystem, tree: Tree): Project {
-  return { path, proposal: ecosystem.propose(folderOf(tree, path)), fillsIn: ecosystem.fillsIn === true }
+  const { fillsIn = false, independent = [] } = ecosystem
+  return { path, proposal: ecosystem.propose(folderOf(tree, path)), fillsIn, independent }
 }
 
 /** Of rows that fill in, the gates that no other row has in that folder. */
@@ -114,8 +117,9 @@ function folderOf(tree: Tree, path: string): Folder {
 }
 
 /** Names as they are at the top, and where one project alone has them; else with the folder's: `api-test`. */
-function gatesOf(projects: readonly Project[]): Pick<Detected, 'gates' | 'others'> {
+function gatesOf(projects: readonly Project[]): Pick<Detected, 'gates' | 'others' | 'independent'> {
   const gates: Gates = {}
+  const independent: string[] = []
   const others: Record<string, string[]> = {}
   for (const project of projects) {
     const { path, proposal } = project
@@ -126,11 +130,12 @@ function gatesOf(projects: readonly Project[]): Pick<Detected, 'gates' | 'others
       const free = freeName(wanted, gates)
       const inside = (line: string) => inFolder(path, line, false) ?? line
       gates[free] = inside(run)
+      if (project.independent.includes(name)) independent.push(free)
       const rest = (proposal.others?.[name] ?? []).map(inside)
       if (rest.length > 0) others[free] = rest
     }
   }
-  return { gates, others }
+  return { gates, others, independent }
 }
 
 function slug(path: string): string {

@@ -6,6 +6,7 @@ import { FILES_OF_TARGETS, targetsOf } from './stated.ts'
 
 const go: Ecosystem = {
   marks: ['go.mod'],
+  independent: ['vet', 'test', 'build'],
   propose: (folder) => ({
     language: 'Go',
     prepare: folder.has('go.sum') ? 'go mod download' : null,

@@ -73,6 +73,7 @@ const TEST_FILE = /[._-]test\.[cm]?js$|(?:^|\/)test\/.*\.[cm]?js$/
 
 export const node: Ecosystem = {
   marks: ['package.json'],
+  independent: ['typecheck', 'lint', 'test'],
   propose(folder) {
     const pack = jsonObject(folder.text('package.json')) ?? {}
     const { name, version } = managerOf(folder, pack)

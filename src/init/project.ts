@@ -40,6 +40,8 @@ export type Ecosystem = {
   tests?: RegExp
   /** It only fills in what no other row has found in the same folder. */
   fillsIn?: true
+  /** Names of gates that write nothing which another of them reads or locks: they may run at the same time. */
+  independent?: readonly string[]
   propose(folder: Folder): Proposal
 }
 

@@ -16,6 +16,7 @@ const TEST_FILE = /(?:^|\/)(?:test_[^/]*|[^/]*_test)\.py$/
 export const python: Ecosystem = {
   marks: ['pyproject.toml', 'setup.py', 'setup.cfg', 'Pipfile', ...REQUIREMENTS],
   tests: TEST_FILE,
+  independent: ['typecheck', 'lint', 'test'],
   propose(folder) {
     const project = readProject(folder)
     const stated = statedCommands(folder)

