@@ -21,6 +21,7 @@ import {
 import { readChange, selectGates } from './select-gates.ts'
 import type { Beside, Services } from './services.ts'
 import { sideBySide } from './side-by-side.ts'
+import { besideWords, TreeChanges } from './tree-changes.ts'
 
 export type GatesOptions = {
   gates: readonly Gate[]
@@ -120,7 +121,6 @@ export function createGates(options: GatesOptions): GatesPort {
   async function gateOf(gate: Gate, run: GateRun, signal: AbortSignal, where: Where): Promise<GateResult> {
     const shownAs = run.asItWas === true ? { name: asItWasName(gate.name), advisory: true } : gate
     options.onStart(shownAs.name)
-    // Root's work goes by path, so a tree that services of the other user live in stays as it is.
     const isOurs = user === null || services === undefined
     const redact = options.redactor.redact
     const red: Ran[] = []
@@ -133,10 +133,15 @@ export function createGates(options: GatesOptions): GatesPort {
         return finished(shownAs, run.what, ...afterTries(shown, [...red, ran], isOurs))
       }
       red.push(ran)
-      if (!isOurs) continue
-      await user?.revoke()
-      await options.restore(run.commit).finally(() => user?.grant())
+      if (isOurs) await restored(run.commit)
     }
+  }
+
+  /** Root's work goes by path, so a tree that services of the other user live in stays as it is. */
+  async function restored(commit: string): Promise<void> {
+    if (user !== null && services !== undefined) return
+    await user?.revoke()
+    await options.restore(commit).finally(() => user?.grant())
   }
 
   async function leavePlace(): Promise<void> {
@@ -161,17 +166,37 @@ export function createGates(options: GatesOptions): GatesPort {
     const among = await readChange(run, options)
     const inside = { ...env(options.env), ...among.env }
     const blocks = ({ ok, advisory }: GateResult) => !ok && (!advisory || run.asItWas === true)
-    const runAll = (gates: readonly Gate[]) =>
+    const files = parallel > 1 && run.commit !== '' ? await options.code.files(run.commit) : []
+    const besideEachOther = (gates: readonly Gate[], changes: TreeChanges) =>
       sideBySide(gates, parallel, signal, {
         blocks,
         goesOn: beside.isUp,
-        perform: (gate, slot, either) => {
+        perform: async (gate, slot, either) => {
           const alone = { as: beside.user, env: inside }
           const own = mark === undefined ? {} : { mark: partOf(mark, `gate${slot}`) }
           const where = parallel === 1 ? alone : { ...alone, ...own, as: shared(beside.user) }
-          return gateOf(gate, run, either, where)
+          changes.begins(gate.name)
+          return gateOf(gate, run, either, where).finally(() => changes.ends(gate.name))
         },
       })
+    const runAll = async (all: readonly Gate[]) => {
+      const gates = all.map((gate) =>
+        run.baseline[gate.name]?.alone ? { ...gate, alone: true as const } : gate,
+      )
+      const changes = new TreeChanges(options.top, files)
+      const results = await besideEachOther(gates, changes)
+      const { together } = changes
+      if (together.size === 0 || signal.aborted || !beside.isUp()) return results
+      const again = await runAlone(gates, together)
+      return again.map((one) => aloneFromNowOn(one, together))
+    }
+    /** What gates say that disturbed each other is not taken: all run once more, on the tree as it was. */
+    const runAlone = async (gates: readonly Gate[], together: ReadonlySet<string>) => {
+      if (parallel > 1) await beside.user?.end()
+      await restored(run.commit)
+      const alone = gates.map((gate) => (together.has(gate.name) ? { ...gate, alone: true as const } : gate))
+      return besideEachOther(alone, new TreeChanges(options.top, files))
+    }
     const meant = selectGates(options.gates, run, among.touches)
     const behind = meant.filter(({ behindPages }) => behindPages === true)
     const results = await runAll(meant.filter((gate) => !behind.includes(gate)))
@@ -236,6 +261,12 @@ function withTagsOf(run: GateRun, gates: readonly Gate[]): GateRun {
   if (tags === null || also.length === 0) return run
   const more = gates.filter(({ name }) => also.includes(name)).flatMap(({ when }) => when ?? [])
   return { ...run, tags: [...new Set([...tags, ...more])] }
+}
+
+function aloneFromNowOn(result: GateResult, together: ReadonlySet<string>): GateResult {
+  if (!together.has(result.name)) return result
+  const remarks = [besideWords(result.name, together), ...(result.remarks ?? [])]
+  return { ...result, remarks, alone: true }
 }
 
 /** A gate that ran more than once says so, and its log has all tries. `isSame`: what it left was thrown away in between. */

@@ -74,9 +74,14 @@ export function withoutPort(state: State, gates: readonly GateResult[]): State |
 /** The first green run of each gate is what its time is compared with: on the base, or where that was not run for it. */
 export function withFirstRuns(state: State, gates: readonly GateResult[]): State {
   const known = state.baselineGates ?? {}
-  const first = gates.filter(({ name, ok, asItWas }) => ok && asItWas !== true && !Object.hasOwn(known, name))
-  if (first.length === 0) return state
-  const entries = first.map(({ name, ms, tests }) => [name, tests === undefined ? { ms } : { ms, tests }])
+  const green = gates.filter(({ ok, asItWas }) => ok && asItWas !== true)
+  const entries = green.flatMap(({ name, ms, tests, alone }) => {
+    const before = Object.hasOwn(known, name) ? known[name] : undefined
+    if (before !== undefined && (alone === undefined || before.alone === true)) return []
+    const first = before ?? (tests === undefined ? { ms } : { ms, tests })
+    return [[name, { ...first, ...(alone === undefined ? {} : { alone }) }] as const]
+  })
+  if (entries.length === 0) return state
   return { ...state, baselineGates: { ...known, ...Object.fromEntries(entries) } }
 }
 

@@ -72,6 +72,8 @@ export const GateResult = z.object({
   ms: z.number(),
   output: z.string(),
   tests: z.exactOptional(TestCounts),
+  /** Files of the commit changed while it ran beside others: from now on it runs alone. */
+  alone: z.exactOptional(z.literal(true)),
   /** It was red, and green when it ran again on the same tree. */
   flaky: z.exactOptional(z.literal(true)),
   /** What a person should know of a green one, too: slower than before, lines that no test ran. */
@@ -105,6 +107,8 @@ export type GateBaseline = z.infer<typeof GateBaseline>
 export const GateBaseline = z.object({
   ms: z.number(),
   tests: z.exactOptional(TestCounts),
+  /** See GateResult. */
+  alone: z.exactOptional(z.literal(true)),
   /** It was green at the fork point; else it was green for the first time with a story's work. */
   atFork: z.exactOptional(z.literal(true)),
 })

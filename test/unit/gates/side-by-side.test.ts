@@ -1,7 +1,7 @@
 // Which gates run at the same time, and what is left of those that another one ends. Real gates, where processes matter.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -142,6 +142,54 @@ test('the first red gate ends those beside it, which count as not run', async ()
     ['red: exit 3'],
   )
   assert.deepEqual(ended.toSorted(), ['red: exit 3', 'slow: cancelled'])
+})
+
+test('a gate that writes to a file of the commit beside another: both run again, alone, and from then on', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-side-'))
+  try {
+    const at = (name: string) => join(folder, name)
+    const file = at('code.txt')
+    await writeFile(file, 'as committed')
+    execFileSync('mkfifo', [at('ab'), at('ba')])
+    // Beside each other they meet, and the reader finds what the writer wrote; alone each finds the file as committed.
+    const meets = `if [ -p ${at('ab')} ]; then`
+    const writes = named('writes', {
+      run: `grep -q committed ${file}; ${meets} echo changed >${file}; echo 1 >${at('ab')}; read -r _ <${at('ba')}; fi`,
+    })
+    const reads = named('reads', {
+      run: `${meets} read -r _ <${at('ab')}; rm ${at('ab')}; echo 1 >${at('ba')}; fi; grep committed ${file}`,
+    })
+    const ended: string[] = []
+    const how: Partial<GatesOptions> = {
+      top: folder,
+      code: { ...NO_CODE.code, files: async () => ['code.txt'] },
+      restore: async () => writeFile(file, 'as committed'),
+      onEnd: ({ name, ok }) => ended.push(`${name}: ${ok}`),
+    }
+    const gates = createGates({ ...PLAIN, gates: [writes, reads], parallel: 2, ...how })
+    const first = await gates.run(gateRun({ of: 'story', commit: 'abc' }), new AbortController().signal)
+    assert.deepEqual(
+      first.map(({ name, ok, alone }) => [name, ok, alone]),
+      [
+        ['writes', true, true],
+        ['reads', true, true],
+      ],
+    )
+    assert.match(first[1]?.remarks?.[0] ?? '', /changed while it ran beside writes/)
+    assert.ok(ended.includes('reads: false'), 'beside each other it was red')
+    assert.equal(await readFile(file, 'utf8'), 'as committed')
+    const order: string[] = []
+    const later = createGates({
+      ...{ ...PLAIN, ...how, parallel: 2, gates: [named('writes'), named('reads')] },
+      onStart: (name) => order.push(`${name} begins`),
+      onEnd: ({ name }) => order.push(`${name} ends`),
+    })
+    const baseline = { writes: { ms: 1, alone: true as const } }
+    await later.run(gateRun({ of: 'story', baseline }), new AbortController().signal)
+    assert.deepEqual(order, ['writes begins', 'writes ends', 'reads begins', 'reads ends'])
+  } finally {
+    await rm(folder, { recursive: true })
+  }
 })
 
 test('a gate with paths runs where the change touches one, and where nothing else would block', () => {

@@ -23,6 +23,14 @@ test('the first green run stays, a red one is none; counts go on with what passe
   assert.deepEqual([passed.baselineGates?.b, passed.baselineGates?.new], [{ ms: 7 }, undefined])
 })
 
+test('that a gate runs alone from now on is remembered, also of one that is known', () => {
+  const known = withFirstRuns(complete(), [gate('a', { tests })])
+  const alone = withFirstRuns(known, [gate('a', { ms: 900, alone: true }), gate('b', { alone: true })])
+  assert.deepEqual(alone.baselineGates?.a, { ms: 5, tests, alone: true })
+  assert.deepEqual(alone.baselineGates?.b, { ms: 5, alone: true })
+  assert.equal(withFirstRuns(alone, [gate('a')]), alone)
+})
+
 test('a gate that is red on the commit that it was green on for a story is named, and no other', () => {
   const state = complete()
   const [id = ''] = Object.keys(state.records)

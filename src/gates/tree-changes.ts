@@ -1,0 +1,56 @@
+// Gates that write to files of the commit while others run beside them: what these say may be by chance.
+import { lstatSync } from 'node:fs'
+import { join } from 'node:path'
+import { fsPath } from '../system/path-text.ts'
+
+/** A look at more files would take longer than gates beside each other save. */
+const MOST_FILES = 50_000
+
+export class TreeChanges {
+  readonly #top: string
+  readonly #paths: readonly string[]
+  #stamps: readonly string[]
+  /** Gates at work, each with those that have run beside it. */
+  readonly #running = new Map<string, Set<string>>()
+  /** Gates that ran beside each other while a file changed. */
+  readonly together = new Set<string>()
+
+  /** `paths`: the files of the commit that is checked out at `top`. */
+  constructor(top: string, paths: readonly string[]) {
+    this.#top = top
+    this.#paths = paths.length > MOST_FILES ? [] : paths
+    this.#stamps = this.#look()
+  }
+
+  begins(name: string): void {
+    for (const beside of this.#running.values()) beside.add(name)
+    this.#running.set(name, new Set(this.#running.keys()))
+  }
+
+  ends(name: string): void {
+    const beside = this.#running.get(name) ?? new Set()
+    this.#running.delete(name)
+    const before = this.#stamps
+    this.#stamps = this.#look()
+    const isChanged = this.#stamps.some((stamp, at) => stamp !== before[at])
+    if (isChanged && beside.size > 0) for (const one of [name, ...beside]) this.together.add(one)
+  }
+
+  /** Size, time and inode: a gate that writes the same bytes again has written all the same. */
+  #look(): string[] {
+    return this.#paths.map((path) => {
+      try {
+        const { size, mtimeMs, ino } = lstatSync(fsPath(join(this.#top, path)))
+        return `${size} ${mtimeMs} ${ino}`
+      } catch {
+        return ''
+      }
+    })
+  }
+}
+
+/** For people, of a gate that runs alone from now on. */
+export function besideWords(name: string, together: ReadonlySet<string>): string {
+  const others = [...together].filter((one) => one !== name).join(', ')
+  return `files of the commit changed while it ran beside ${others}: each ran again, alone, and does so from now on`
+}
