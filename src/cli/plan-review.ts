@@ -16,26 +16,29 @@ import { type Draft, draftMistakes, fromPage, isReadBack, relisted, replaced } f
 import { CONTEXT_TITLE, differenceLines, hanging, storyLines, textLines } from './plan-view.ts'
 import { writeAll } from './write.ts'
 
-export type Reviewed = { kind: 'taken' | 'sketch' | 'left'; draft: Draft }
+/** `start`: taken, and the run is to begin with it. */
+export type Reviewed = { kind: 'taken' | 'start' | 'sketch' | 'left'; draft: Draft }
 
 const REFINE = 'Refine it in words'
 
-type Move = 'take' | 'refine' | 'markdown' | 'json' | 'sketch' | 'leave'
+type Move = 'take' | 'start' | 'look' | 'refine' | 'markdown' | 'json' | 'sketch' | 'leave'
 
-/** Shows the plan until the person has decided. Whatever goes wrong on the way, the plan is not lost. */
+/** Shows the plan until the person has decided. Whatever goes wrong on the way, the plan is not lost. `start`: what that would do. */
 export async function review(
   desk: Desk,
   ask: Asking,
   feature: string,
   standing: Standing,
-  first: Draft,
+  { first, start }: { first: Draft; start: string | null },
 ): Promise<Reviewed> {
   let draft = first
   try {
     for (;;) {
       const mistakes = show(desk, feature, standing, draft)
-      const move = await ask.choose('What now?', moves(desk, standing, draft, mistakes))
+      const choices = moves(desk, standing, draft, { mistakes, start })
+      const move = await decision(desk, ask, choices, draft)
       if (move === 'take') return { kind: 'taken', draft }
+      if (move === 'start') return { kind: 'start', draft }
       if (move === 'sketch') return { kind: 'sketch', draft }
       if (move === 'leave') return { kind: 'left', draft: await keep(desk, feature, draft) }
       draft = await changed(move, { desk, ask, feature, standing, draft })
@@ -43,6 +46,20 @@ export async function review(
   } catch (error) {
     if (error instanceof Cancelled) await keep(desk, feature, draft)
     throw error
+  }
+}
+
+/** What the person does with it, as often as it has been read before. */
+async function decision(
+  { say, width }: Desk,
+  ask: Asking,
+  choices: readonly Choice<Move>[],
+  { prd }: Draft,
+): Promise<Exclude<Move, 'look'>> {
+  for (;;) {
+    const move = await ask.choose('What now?', choices)
+    if (move !== 'look') return move
+    say(['', ...textLines(renderPrdMarkdown(prd), width), ''])
   }
 }
 
@@ -83,12 +100,14 @@ function moves(
   { context, settings }: Desk,
   standing: Standing,
   { prd }: Draft,
-  mistakes: number,
+  { mistakes, start }: { mistakes: number; start: string | null },
 ): Choice<Move>[] {
   const isNew = standing.prd === null || serializePrd(standing.prd) !== serializePrd(prd)
   const editor = terminalText(editorOf(context.env), 40)
   const all: [isPossible: boolean, Choice<Move>][] = [
     [mistakes === 0 && isNew, { value: 'take', label: 'Take it', hint: 'writes the files' }],
+    [mistakes === 0 && start !== null, { value: 'start', label: 'Start the run with it', hint: start ?? '' }],
+    [true, { value: 'look', label: 'Read all of it', hint: 'with its criteria' }],
     [true, { value: 'refine', label: REFINE, hint: `a session of ${settings.agent}` }],
     [isReadBack(prd), { value: 'markdown', label: 'Edit prd.md', hint: editor }],
     [true, { value: 'json', label: 'Edit prd.json', hint: editor }],
@@ -100,7 +119,7 @@ function moves(
 
 type Change = { desk: Desk; ask: Asking; feature: string; standing: Standing; draft: Draft }
 
-async function changed(move: Exclude<Move, 'take' | 'sketch' | 'leave'>, change: Change): Promise<Draft> {
+async function changed(move: 'refine' | 'markdown' | 'json', change: Change): Promise<Draft> {
   const { desk, ask, draft } = change
   try {
     switch (move) {

@@ -6,6 +6,7 @@ import { featureOfFolder } from '../branch/features.ts'
 import { renderPrdMarkdown } from '../documents/index.ts'
 import type { TakenAs } from '../documents/types.ts'
 import { openClone } from '../git/git.ts'
+import { CONFIG } from '../init/files.ts'
 import type { Prd } from '../model/feature.ts'
 import { parsePrd } from '../prd/parse.ts'
 import { emptyPrd } from '../prd/schema.ts'
@@ -29,7 +30,9 @@ import { type Draft, draftMistakes, fromPage, isEdited, nameFault } from './plan
 import { firstDraft, type Material, materialOf, nameFor, showMaterial } from './plan-material.ts'
 import { keep, type Reviewed, review, show } from './plan-review.ts'
 import { createPlanner } from './plan-session.ts'
+import { commitConfig, runOf, startHint } from './plan-start.ts'
 import { askSettings, chosenScope } from './questions.ts'
+import { run } from './run.ts'
 import { changesBy, type Files, textOf, writeAll } from './write.ts'
 
 /** What was typed. */
@@ -45,9 +48,17 @@ export type Wanted = {
 /** What the parts of `ralph plan` share. */
 export type Desk = Awaited<ReturnType<typeof openDesk>>
 
-/** Gives 0 where the plan is written or stands already, 1 where the person left it, 130 where it was interrupted. */
+/** Gives 0 where the plan is written or stands already, 1 where the person left it, 130 where it was interrupted; else how its run ended. */
 export async function plan(context: Context): Promise<Answer> {
   refuseFromInside(context)
+  const { start, ...answer } = await planOnly(context)
+  return start === undefined ? answer : run(runOf(context, start))
+}
+
+/** `start`: the feature whose run the person wants to begin now. */
+type Planned = Answer & { start?: string }
+
+async function planOnly(context: Context): Promise<Planned> {
   const wanted = wantedOf(context)
   using desk = await openDesk({ ...context, feature: wanted.feature }, !wanted.yes)
   try {
@@ -84,7 +95,7 @@ async function openDesk(context: Context, mayAsk: boolean) {
   }
 }
 
-async function planned(desk: Desk, wanted: Wanted): Promise<Answer> {
+async function planned(desk: Desk, wanted: Wanted): Promise<Planned> {
   const { ask, clone, planner, settings } = desk
   const known = wanted.feature === null ? null : await standingOf(wanted.feature, desk)
   const material = await materialOf(desk, wanted, known)
@@ -103,19 +114,24 @@ async function planned(desk: Desk, wanted: Wanted): Promise<Answer> {
   const { branchName } = draft.prd
   if (standing.isNew && ![branch, ''].includes(branchName))
     desk.say(['', `A run works on ${terminalText(branchName)}, as the documents say, not on ${branch}.`])
+  const isGated = chosen.config !== null || settings.gates.length > 0 || settings.ungated
+  const start = isGated ? await startHint(desk, chosen) : null
   const reviewed =
     ask === null
       ? await unasked(desk, feature, wanted, standing, draft)
-      : await review(desk, ask, feature, standing, draft)
+      : await review(desk, ask, feature, standing, { first: draft, start })
   if (reviewed.kind === 'left') return answerOf(desk, feature, reviewed, material, null)
   const { folder } = standing
   const isSketch = reviewed.kind === 'sketch'
   const files = isSketch ? sketchOf(folder, reviewed.draft) : filesOf(folder, reviewed.draft)
-  const config = chosen.config === null ? {} : { 'ralph.config.yml': chosen.config }
+  const config = chosen.config === null ? {} : { [CONFIG]: chosen.config }
   const written = await writeAll(clone.workTree, { ...config, ...files })
   if (written.length === 0) desk.say([`${folder} says all of it already: nothing was changed.`])
   else desk.say(written.map((path) => `written: ${path}`))
-  const isGated = chosen.config !== null || settings.gates.length > 0 || settings.ungated
+  if (reviewed.kind === 'start') {
+    if (chosen.config !== null) await commitConfig(clone.workTree, desk.context.env)
+    return { ...answerOf(desk, feature, reviewed, material, written), start: feature }
+  }
   const next = isSketch ? [`ralph plan ${feature}`] : await nextCommands(desk, feature, folder, isGated)
   desk.say(['', 'Next:', ...next.map((line) => `  ${line}`)])
   return answerOf(desk, feature, reviewed, material, written)

@@ -9,6 +9,7 @@ import type { Prd, Scope } from '../model/feature.ts'
 import { scopeOf } from '../prd/scope.ts'
 import { terminalText } from '../report/escape.ts'
 import { configFileNames, readSettings, type Settings } from '../settings/index.ts'
+import { settingRows } from '../settings/table.ts'
 import { UserError } from '../system/errors.ts'
 import type { Asking } from './ask.ts'
 import type { Context, Flags } from './context.ts'
@@ -57,7 +58,7 @@ async function askAgent({ ask, proposed, answered, here }: Questions): Promise<W
   return { agent, agentCommand }
 }
 
-/** The gates that are chosen among the proposed, and another. */
+/** The gates that are chosen among the proposed, and others, one by one. */
 async function askGates({
   ask,
   proposed,
@@ -69,15 +70,18 @@ async function askGates({
   const question = 'Which gates must be green before a story counts as done?'
   const chosen = names.length === 0 ? [] : await ask.several(question, choices, names, false)
   const gates = Object.fromEntries(found.filter(([name]) => chosen.includes(name)))
-  const more = await ask.text(
-    chosen.length === 0
-      ? 'A gate as NAME=COMMAND, such as test=npm test (empty: none)'
-      : 'Another gate as NAME=COMMAND (empty: no more)',
-    { fault: (text) => (text === '' ? undefined : trouble({ gate: [text] }, env)) },
-  )
-  if (more !== '') gates[more.slice(0, more.indexOf('=')).trim()] = more.slice(more.indexOf('=') + 1).trim()
-  return { gates: Object.keys(gates).length > 0 ? gates : 'none' }
+  for (;;) {
+    const isFirst = Object.keys(gates).length === 0
+    const more = await ask.text(isFirst ? FIRST_GATE : 'Another gate as NAME=COMMAND (empty: no more)', {
+      fault: (text) => (text === '' ? undefined : trouble({ gate: [text] }, env)),
+    })
+    if (more === '') return { gates: isFirst ? 'none' : gates }
+    const cut = more.indexOf('=')
+    gates[more.slice(0, cut).trim()] = more.slice(cut + 1).trim()
+  }
 }
+
+const FIRST_GATE = 'A gate as NAME=COMMAND, such as test=npm test (empty: none)'
 
 /** A gate's command line, in its short and its long form. */
 function commandOf(gate: unknown): string {
@@ -91,17 +95,23 @@ async function askLimits(
   const answers: Record<string, unknown> = {}
   const reports = findAgent(String(agent ?? proposed.agent))?.reports
   const rows = [
-    ['maxIterations', 'How many iterations may a feature take?', true],
-    ['maxCostUsd', 'How many dollars may a feature cost? (none: no limit)', reports === 'cost'],
+    ['maxIterations', 'How many iterations may a feature take?', 'none', true],
+    ['maxAttempts', 'After how many failed attempts is a story blocked?', MAX_ATTEMPTS, true],
+    ['maxCostUsd', 'How many dollars may a feature cost? (none: no limit)', 'none', reports === 'cost'],
   ] as const
-  for (const [key, message, isAsked] of rows) {
+  for (const [key, message, unset, isAsked] of rows) {
     if (key in answered || !isAsked) continue
-    const fault = (text: string) => (text === 'none' ? undefined : trouble({ [key]: text }, env))
-    const answer = await ask.text(message, { standard: String(proposed[key] ?? 'none'), fault })
+    const fault = (text: string) =>
+      text === 'none' && unset === 'none' ? undefined : trouble({ [key]: text }, env)
+    const answer = await ask.text(message, { standard: String(proposed[key] ?? unset), fault })
+    // The default of a setting needs no line in a file.
+    if (answer === MAX_ATTEMPTS && unset === MAX_ATTEMPTS && proposed[key] === undefined) continue
     answers[key] = answer === 'none' ? null : Number(answer)
   }
   return answers
 }
+
+const MAX_ATTEMPTS = settingRows.find(({ key }) => key === 'maxAttempts')?.standard ?? ''
 
 async function askIsolation({ ask, proposed, answered }: Questions): Promise<Written> {
   if ('isolation' in answered) return {}

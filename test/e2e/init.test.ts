@@ -129,7 +129,8 @@ async function talk(folder: string, answers: readonly (readonly [question: strin
   let shown = ''
   let at = 0
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    shown += text
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out.
+    shown = `${shown}${text}`.replace(/\u001b\[[0-9;?]*[A-Za-z]/g, '')
     const next = answers[at]
     if (next === undefined || !shown.includes(next[0])) return
     at += 1
@@ -153,8 +154,11 @@ test('on a terminal it asks for agent, gates, limits, isolation and a required c
     ['Try these commands once, in a copy?', ENTER],
     ['Which agent?', DOWN + ENTER],
     ['Which gates', ENTER],
-    ['Another gate', `lint=node --check a.mjs${ENTER}`],
+    ['◆  Another gate', `lint=node --check a.mjs${ENTER}`],
+    ['◆  Another gate', `style=true${ENTER}`],
+    ['◆  Another gate', ENTER],
     ['How many iterations', `\u0015${'9'}${ENTER}`],
+    ['After how many failed', `5${ENTER}`],
     ['In CI, how far', ENTER],
     ['Does a rule require the check', 'y'],
     ['Write these 7 files?', ENTER],
@@ -165,8 +169,9 @@ test('on a terminal it asks for agent, gates, limits, isolation and a required c
   assert.deepEqual(parse(files['ralph.config.yml'] ?? ''), {
     agent: 'codex',
     agentVersion: findAgent('codex')?.tested,
-    gates: { test: 'npm test', lint: 'node --check a.mjs' },
+    gates: { test: 'npm test', lint: 'node --check a.mjs', style: 'true' },
     maxIterations: 9,
+    maxAttempts: 5,
     protectedPaths: 'elsewhere',
     weakenedTests: 'judge',
   })
@@ -179,6 +184,7 @@ test('Ctrl+C at any question, and a no, leave the folder as it was: exit 130', a
     'Which gates',
     'Another gate',
     'How many iterations',
+    'After how many failed',
     'How many dollars',
     'In CI, how far',
     'Does a rule require the check',

@@ -300,12 +300,16 @@ test('the interview: a sentence, a name, gates, limits, instructions; refined, t
   terminal.type('people sign in with a passkey', KEYS.enter)
   await terminal.see('What is the feature called?')
   terminal.type('auth', KEYS.enter)
-  for (const question of ['Which gates must be green', 'Another gate as']) {
-    await terminal.see(question)
-    terminal.type(KEYS.enter)
+  await terminal.see('Which gates must be green')
+  terminal.type(KEYS.enter)
+  for (const gate of ['lint=true', 'docs=test -s README.md', '']) {
+    await terminal.see('◆  Another gate as')
+    terminal.type(gate, KEYS.enter)
   }
   await terminal.see('How many iterations')
   terminal.type('12', KEYS.enter)
+  await terminal.see('After how many failed attempts')
+  terminal.type('4', KEYS.enter)
   await terminal.see('How many dollars')
   terminal.type(KEYS.enter)
   await terminal.see('Instructions for every session?')
@@ -314,7 +318,10 @@ test('the interview: a sentence, a name, gates, limits, instructions; refined, t
   await terminal.see('To answer, choose "Refine it in words" below.')
   await terminal.see('Take it')
   await terminal.see('Leave it')
-  terminal.type(KEYS.down, KEYS.enter)
+  terminal.type(KEYS.down, KEYS.down, KEYS.enter)
+  await terminal.see('- [ ] Sign in works')
+  await terminal.see('Leave it')
+  terminal.type(KEYS.down, KEYS.down, KEYS.down, KEYS.enter)
   await terminal.see('What should be different?')
   terminal.type('sign out, too', KEYS.enter)
   await terminal.see('US-003  Sign out')
@@ -323,12 +330,47 @@ test('the interview: a sentence, a name, gates, limits, instructions; refined, t
   assert.equal(await terminal.ended, 0, terminal.shown())
   assert.match(
     await at.read('ralph.config.yml'),
-    /gates:\n {2}test: npm test\nmaxIterations: 12\ninstructions: use the mailer/,
+    /gates:\n {2}test: npm test\n {2}lint: "?true"?\n {2}docs: test -s README.md\nmaxIterations: 12\nmaxAttempts: 4\ninstructions: use the mailer/,
   )
   assert.equal((await storiesOf(at)).length, 3)
   const [, second = ''] = await at.prompts()
   assert.match(second, /people sign in with a passkey[\s\S]*sign out, too/)
   assert.match(second, /use the mailer/)
+})
+
+test('the run begins from the interview: some of the stories, the configuration committed before it', async () => {
+  await using at = await place(
+    { 'fix_plan.md': '- [ ] Sign in\n- [ ] Sign out\n' },
+    { 'US-002': [{ files: { 'src/two.txt': 'good\n' } }] },
+  )
+  await using terminal = at.terminal(['plan', 'auth', '--from', 'fix_plan.md'])
+  await terminal.see('some of them, by name')
+  terminal.type(KEYS.down, KEYS.enter)
+  await terminal.see('Which stories?')
+  terminal.type(KEYS.down, ' ', KEYS.enter)
+  await terminal.see('A gate as')
+  terminal.type('good=test -s src/base.txt', KEYS.enter)
+  await terminal.see('◆  Another gate')
+  terminal.type(KEYS.enter)
+  await terminal.see('How many iterations')
+  terminal.type(KEYS.enter)
+  await terminal.see('After how many failed attempts')
+  terminal.type(KEYS.enter)
+  await terminal.see('How many dollars')
+  terminal.type(KEYS.enter)
+  await terminal.see('Instructions for every session?')
+  terminal.type(KEYS.enter)
+  await terminal.see('Start the run with it')
+  await terminal.see('Leave it')
+  terminal.type(KEYS.down, KEYS.enter)
+  assert.equal(await terminal.ended, 0, terminal.shown())
+  assert.equal(at.git('show', 'ralph/auth:src/two.txt'), 'good')
+  assert.equal(at.git('log', '-1', '--format=%s', '--', 'ralph.config.yml'), 'chore: configure ralph')
+  assert.doesNotMatch(await at.read('ralph.config.yml'), /maxAttempts/)
+  assert.deepEqual(
+    (await storiesOf(at)).map(({ id, passes }) => [id, passes]),
+    [['US-002', true]],
+  )
 })
 
 test('no session is started where nobody has said yes; documents of one epic are planned alone, with what they wait for', async () => {
@@ -375,7 +417,7 @@ test('a plan in the editor: a mistake is told and the edit kept; mended, it is w
   await terminal.see('Which of the stories?')
   terminal.type(KEYS.enter)
   await terminal.see('Leave it')
-  terminal.type(KEYS.down, KEYS.down, KEYS.down, KEYS.enter)
+  terminal.type(...Array(5).fill(KEYS.down), KEYS.enter)
   await terminal.see('prd.json: line')
   await terminal.see('Open prd.json again?')
   terminal.type(KEYS.enter)
@@ -404,7 +446,7 @@ test('a plan that was left as a page is gone on from', async () => {
   await using at = await place({ 'fix_plan.md': LIST, 'ralph.config.yml': 'gates: none\n' })
   await using first = at.terminal(['plan', 'auth', '--from', 'fix_plan.md'])
   await first.see('Leave it')
-  first.type(KEYS.down, KEYS.down, KEYS.down, KEYS.down, KEYS.enter)
+  first.type(...Array(6).fill(KEYS.down), KEYS.enter)
   assert.equal(await first.ended, 0, first.shown())
   assert.deepEqual(readdirSync(join(at.repository, FOLDER)), ['prd.md'])
   const { code, err } = await at.ralph(['plan', 'auth', '--yes'])
