@@ -158,7 +158,7 @@ export function issueReply({ feature, branch, pullUrl, plans, stories }: View): 
     plan?.phase === 'wanted' && plan.message !== ''
       ? `❓ No plan came of this issue: ${markdownText(plan.message, 400)}\n\nEdit the issue, then comment ${code('/ralph plan')} here.`
       : plan?.phase === 'proposed'
-        ? `📋 ${many(stories.length, 'story', 'stories')} are proposed in ${where}. Read them there; comment ${code('/ralph approve-plan')} there to begin.`
+        ? `📋 ${many(stories.length, 'story is', 'stories are')} proposed in ${where}. Read them there; comment ${code('/ralph approve-plan')} there to begin.`
         : `🔁 The stories of this issue are worked on in ${where}.`
   return `${marker('issue', feature)}\n${text}\n`
 }
