@@ -104,19 +104,21 @@ type Done = {
   tried: Tried
   /** Of the files that were written: those that git ignores. */
   ignored: readonly string[]
+  /** How the commands of Ralph are started here: npx leaves no `ralph` on the PATH. */
+  program: string
 }
 
 /** What was done, what a person has to know, and the next commands. */
 export function closingLines(done: Done, look: Look): string[] {
-  const { changes, settled, tried } = done
+  const { changes, settled, tried, program } = done
   const written = changes.filter(isWritten)
   const key = keysOf(String(settled.inputs.agent), () => false)[0]
   const left = changes.filter(({ kind }) => kind === 'there').map(({ path }) => path)
   const missing = lacksOf(done).flatMap(([isSo, short]) => (isSo ? [short] : []))
   const next = [
     ...(written.length === 0 ? [] : [`${addCommand(done)} && git commit -m "ci: Ralph"`]),
-    'ralph doctor',
-    'ralph plan',
+    `${program} doctor`,
+    `${program} plan`,
   ]
   return [
     '',
@@ -168,6 +170,10 @@ function keyLines(key: string, look: Look): string[] {
     ...fitted('In CI the agent needs its key, in the environment ralph:', look),
     '  gh api -X PUT repos/{owner}/{repo}/environments/ralph',
     `  gh secret set ${key} --env ralph`,
+    ...fitted(
+      'A private repository on GitHub Free has no environments: leave "--env ralph" out there.',
+      look,
+    ),
   ]
 }
 

@@ -9,6 +9,7 @@ import { bmadFiles } from '../init/bmad.ts'
 import { indentOf } from '../init/editorconfig.ts'
 import { type Change, CONFIG, compare, filesOf, keysOf, type Templates, WORKFLOW } from '../init/files.ts'
 import { oneLine } from '../model/text.ts'
+import { PACKAGE } from '../model/version.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { UserError } from '../system/errors.ts'
 import { isFolderNow } from '../system/files.ts'
@@ -84,7 +85,8 @@ async function written(context: Context): Promise<Answer> {
   const files = Object.fromEntries(fresh.map(({ path, text }) => [path, text]))
   await writeAll(top, files)
   const ignored = await ignoredAmong(top, Object.keys(files), env)
-  const done = { changes, settled, isRepository, tried, ignored, note: actionlintNote(tree) }
+  const program = env.npm_command === 'exec' ? `npx ${PACKAGE}` : 'ralph'
+  const done = { changes, settled, isRepository, tried, ignored, note: actionlintNote(tree), program }
   say(closingLines(done, shown))
   const kinds = changes.map(({ path, kind }) => ({ path, kind }))
   const warnings = warningsOn(done)

@@ -24,7 +24,11 @@ export type Project = AsyncDisposable & {
   all(): Promise<Record<string, string>>
 }
 
-export async function openProject(files: Record<string, string> = {}): Promise<Project> {
+/** `own`: further variables of the environment. */
+export async function openProject(
+  files: Record<string, string> = {},
+  own: Record<string, string> = {},
+): Promise<Project> {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-init-test-'))
   const temporary = `${folder}-tmp`
   await mkdir(temporary)
@@ -34,6 +38,7 @@ export async function openProject(files: Record<string, string> = {}): Promise<P
       PATH: `${join(folder, '.git', 'bin')}:${dirname(process.execPath)}:/usr/bin:/bin`,
       HOME: join(folder, '.git', 'nobody'),
       TMPDIR: temporary,
+      ...own,
     }
     const options = { cwd: folder, env, encoding: 'utf8', input: '' } as const
     const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], options)

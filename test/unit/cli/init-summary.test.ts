@@ -27,6 +27,12 @@ Next     git add --all && git commit -m "ci: Ralph"
   assert.match(lastScreen(project.init('--yes').out) ?? '', /^Files +all there, none written$/m)
 })
 
+test('started by npx, which leaves no `ralph` on the PATH, the next commands are started the same way', async () => {
+  await using project = await open(NODE, { npm_command: 'exec' })
+  const { out } = project.init('--yes')
+  assert.match(out, /^ +npx @ralph\/action doctor\n +npx @ralph\/action plan$/m)
+})
+
 test('however much is missing: twelve lines, the worst first', async () => {
   const files = { ...LINT, '.gitignore': '.ralph/\n', '.github/actionlint.yaml': 'paths: { "a.yml": {} }\n' }
   await using project = await open(files)
