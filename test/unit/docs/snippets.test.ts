@@ -207,6 +207,9 @@ test('workflows: what they give to Ralph is what it reads', () => {
   assert.deepEqual(wrong, [])
 })
 
+/** What `ralph init` writes of these; a page says which others are a choice of the reader's. */
+const WRITTEN = ['agent', 'agent-version', 'prepare', 'gates']
+
 test('the pages of languages propose what `ralph init` finds in such a project', () => {
   for (const [page, kind] of Object.entries({
     pnpm: 'pnpm',
@@ -226,6 +229,9 @@ test('the pages of languages propose what `ralph init` finds in such a project',
     assert.deepEqual([given.prepare ?? null, parse(String(given.gates))], [finds.prepare, finds.gates], page)
     const commands = steps.flatMap(({ run: line }) => (line === undefined ? [] : [line]))
     assert.deepEqual(commands, finds.setups ?? [], page)
+    const byHand = Object.keys(given).filter((name) => !WRITTEN.includes(name))
+    const { text } = pages.find(({ path }) => path === `docs/how-to/${page}.md`) ?? assert.fail()
+    for (const name of byHand) assert.match(text, new RegExp(`writes all of it but\\s+\`${name}\``), page)
   }
 })
 
