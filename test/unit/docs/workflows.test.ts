@@ -119,6 +119,31 @@ test('zizmor finds nothing in the workflows of this repository', { skip: lacks('
   assert.match(stdout, /No findings to report/)
 })
 
+type Finding = {
+  ident: string
+  locations: { symbolic: { kind: string; key: { Local: { verbatim_path: string } } } }[]
+}
+
+test('what zizmor finds in examples/ is what docs/security.md answers', {
+  skip: lacks('zizmor'),
+}, async () => {
+  const folder = join(ROOT, 'examples')
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.yml'))
+  const args = ['--offline', '--persona=pedantic', '--no-progress', '--format=json', '--no-exit-codes']
+  const { stdout } = await promisify(execFile)('zizmor', [...args, ...names], { cwd: folder })
+  const found = (JSON.parse(stdout) as Finding[]).flatMap(({ ident, locations }) =>
+    locations
+      .filter(({ symbolic }) => symbolic.kind === 'Primary')
+      .map(({ symbolic }) => `${ident} ${symbolic.key.Local.verbatim_path}`),
+  )
+  const page = await readFile(join(ROOT, 'docs', 'security.md'), 'utf8')
+  const [, rows = ''] = /^\[zizmor\][^\n]*\n\n((?:\|.*\n)+)/m.exec(page) ?? []
+  const answered = [...rows.matchAll(/^\| ([a-z-]+) \| ([\w., -]+\.yml) \|/gm)].flatMap(
+    ([, ident, files = '']) => files.split(', ').map((file) => `${ident} ${file}`),
+  )
+  assert.deepEqual([...new Set(found)].sort(), answered.sort())
+})
+
 test('every workflow of this repository has actions by their SHA, no token in a checkout, and no expression in a script', () => {
   assert.deepEqual(own.map(({ name }) => name).sort(), [
     'ci.yml',
