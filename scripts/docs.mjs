@@ -273,6 +273,11 @@ const FILES = [
         'runs that newer runs replaced ([the archive](../outcome.md#the-archive))',
       ],
       ['AGENTS.md', 'people and Ralph', 'one section of learnings, with the commit that ends a complete run'],
+      [
+        'documents of a plan',
+        'people and Ralph',
+        'a mark for each story that passed ([which](../documents.md#what-goes-back-on-an-outcome))',
+      ],
     ],
   ],
   [

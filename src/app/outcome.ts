@@ -1,7 +1,9 @@
-// What an outcome leaves in people's documents: learnings in AGENTS.md, statuses in BMAD's sprint-status.yaml.
+// What an outcome leaves in people's documents: learnings in AGENTS.md, statuses in BMAD's sprint-status.yaml, the marks of a plan.
 
-import type { DocumentEdit } from '../branch/documents.ts'
+import type { DocumentEdit, DocumentsEdit } from '../branch/documents.ts'
 import { updateSprintStatus } from '../documents/sprint-status.ts'
+import { isFromDocument, passedHere } from '../documents/write-back/passed-stories.ts'
+import type { Prd } from '../model/feature.ts'
 import type { State } from '../model/state.ts'
 import { withAgentsSection } from '../report/agents-md.ts'
 import type { Settings } from '../settings/index.ts'
@@ -11,20 +13,14 @@ const PLANS = /^(?:docs?|[._]?bmad(?:-output)?|planning)$/i
 
 /** By how the state stands in the commit that ends the run. */
 export function documentsOnOutcome(
-  { agentsMd }: Pick<Settings, 'agentsMd'>,
+  { agentsMd, writeBack }: Pick<Settings, 'agentsMd' | 'writeBack'>,
   redact: (text: string) => string,
-): (state: State) => DocumentEdit[] {
-  return ({ prd, archive }) => {
+): (state: State) => (DocumentEdit | DocumentsEdit)[] {
+  return ({ prd, archive, folder }) => {
     const { outcome, learnings } = prd.run
     if (outcome === null) return []
     // What leaves the list with the same commit is done all the same.
     const all = { ...prd, userStories: [...prd.userStories, ...(archive?.pending ?? [])] }
-    const sprint: DocumentEdit = {
-      folders: PLANS,
-      isAt: (path) => /(?:^|\/)sprint-status\.ya?ml$/i.test(path),
-      otherwise: null,
-      edited: (text) => (text === null ? null : updateSprintStatus(text, all)),
-    }
     const agents: DocumentEdit = {
       folders: null,
       // On a disk that knows no case it is one file.
@@ -32,6 +28,49 @@ export function documentsOnOutcome(
       otherwise: 'AGENTS.md',
       edited: (text) => withAgentsSection(text, learnings.map(redact)),
     }
-    return outcome === 'complete' && agentsMd === 'section' ? [sprint, agents] : [sprint]
+    return [
+      ...(writeBack === 'on' ? [sprintStatus(all), ...planDocuments(all, folder)] : []),
+      ...(outcome === 'complete' && agentsMd === 'section' ? [agents] : []),
+    ]
   }
 }
+
+function sprintStatus(prd: Prd): DocumentEdit {
+  return {
+    folders: PLANS,
+    isAt: (path) => /(?:^|\/)sprint-status\.ya?ml$/i.test(path),
+    otherwise: null,
+    edited: (text) => (text === null ? null : updateSprintStatus(text, prd)),
+  }
+}
+
+/** What the feature was planned from; nothing where no story of it has passed. */
+function planDocuments(prd: Prd, folder: string): DocumentsEdit[] {
+  const passed = [...passedHere(prd.userStories)]
+  if (!passed.some(isFromDocument)) return []
+  let named = new Set<string>()
+  return [
+    {
+      async among(paths) {
+        const { candidatesAmong } = await import('../documents/index.ts')
+        const all = candidatesAmong(paths, prd, folder)
+        named = new Set(all.filter(({ isNamed }) => isNamed).map(({ path }) => path))
+        return all.map(({ path }) => path)
+      },
+      async editedAll(files) {
+        const { writeBack } = await import('../documents/index.ts')
+        const how = ({ path }: { path: string }) => (named.has(path) ? { isNamed: true } : { isFound: true })
+        const { texts, unmarked } = writeBack(
+          files.map((file) => ({ ...file, ...how(file) })),
+          prd,
+        )
+        const ids = unmarked.slice(0, MOST_IDS).join(', ')
+        const more = unmarked.length > MOST_IDS ? ` and ${unmarked.length - MOST_IDS} more` : ''
+        const warning = `${ids}${more} passed and could not be marked: not where the documents of the plan had it`
+        return { texts, warnings: unmarked.length === 0 ? [] : [warning] }
+      },
+    },
+  ]
+}
+
+const MOST_IDS = 10

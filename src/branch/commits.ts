@@ -12,7 +12,7 @@ import { archiveFile, planFiles, prdFile, progressFile, recordMessage } from '..
 import { DamagedClone } from '../system/errors.ts'
 import { toLatin1 } from '../system/path-text.ts'
 import { archived, freeFile, type Move } from './archive.ts'
-import { type DocumentEdit, editedDocuments } from './documents.ts'
+import { type DocumentEdit, type DocumentsEdit, editedDocuments } from './documents.ts'
 
 export type CommitOptions = {
   /** The last door before a commit: no secret leaves in Ralph's own files either. */
@@ -23,9 +23,11 @@ export type CommitOptions = {
   /** The subject of state commits (`commits.message`); null for the loop's own words. */
   stateSubject: string | null
   /** What the commit that ends a run changes in people's documents. */
-  onOutcome(state: State): DocumentEdit[]
+  onOutcome(state: State): (DocumentEdit | DocumentsEdit)[]
   warn(message: string): void
 }
+
+const EXECUTABLE = '100755'
 
 export class Commits {
   readonly #git: Git
@@ -43,7 +45,7 @@ export class Commits {
     return writeCommit(where, this.#options.identity, tree, parents, message)
   }
 
-  /** A tree with some files replaced (or removed: null), and some folders moved. */
+  /** A tree with some files replaced (or removed: null), and some folders moved. What could be run still can be. */
   async withFiles(
     base: string,
     files: ReadonlyMap<string, string | null>,
@@ -53,7 +55,9 @@ export class Commits {
     const edits = new Map<string, TreeEntry | null>()
     for (const [path, text] of files) {
       const oid = text === null ? null : writer.add('blob', Buffer.from(text))
-      edits.set(toLatin1(path), oid === null ? null : { mode: '100644', oid })
+      const before = await this.#objects.entry(base, path)
+      const mode = before?.mode === EXECUTABLE ? EXECUTABLE : '100644'
+      edits.set(toLatin1(path), oid === null ? null : { mode, oid })
     }
     for (const { from, to, stays } of moves) {
       const oid = await this.#objects.folder(base, from)

@@ -2,7 +2,7 @@
 
 import { type CatFile, TREE, type TreeEntry } from '../git/cat-file.ts'
 import { filesOf, type TreeFile } from '../git/tree-walk.ts'
-import { messageOf } from '../system/errors.ts'
+import { DamagedClone, messageOf } from '../system/errors.ts'
 import { fromLatin1, quotedPath } from '../system/path-text.ts'
 
 /** What becomes of a document. */
@@ -16,22 +16,40 @@ export type DocumentEdit = {
   edited(text: string | null): string | null
 }
 
+/** What becomes of documents that are read together. */
+export type DocumentsEdit = {
+  /** Of the paths of all files those that are read. */
+  among(paths: readonly string[]): Promise<readonly string[]>
+  /** The new texts of those that change, by path, and what a person should know. */
+  editedAll(files: readonly { path: string; text: string }[]): Promise<{
+    texts: ReadonlyMap<string, string>
+    warnings: readonly string[]
+  }>
+}
+
 /** A longer one was not written by a person. */
 const MOST_BYTES = 1_000_000
 /** Of one kind. */
 const MOST_FILES = 5
+/** Of those that are read together; and of all files of a commit, for a longer list was written by a program. */
+const MOST_TOGETHER = { files: 2_000, bytes: 5_000_000 }
+const MOST_PATHS = 200_000
 const PLAIN_FILE = /^100/
 
 /** The documents that change, with their new texts. What cannot be edited stays, and is told: it must not end a run. */
 export async function editedDocuments(
   objects: CatFile,
   commit: string,
-  edits: readonly DocumentEdit[],
+  edits: readonly (DocumentEdit | DocumentsEdit)[],
   warn: (message: string) => void,
 ): Promise<[path: string, text: string][]> {
   const changed: [string, string][] = []
   const top = edits.length === 0 ? [] : await topOf(objects, commit)
   for (const edit of edits) {
+    if ('among' in edit) {
+      changed.push(...(await editedTogether(objects, commit, edit, warn)))
+      continue
+    }
     const found = await filesFor(objects, commit, top, edit)
     const made = found.length > 0 || edit.otherwise === null ? null : edit.edited(null)
     const folder = top.find(([name]) => edit.isAt(name))?.[0]
@@ -50,6 +68,50 @@ export async function editedDocuments(
     }
   }
   return changed
+}
+
+async function editedTogether(
+  objects: CatFile,
+  commit: string,
+  edit: DocumentsEdit,
+  warn: (message: string) => void,
+): Promise<[path: string, text: string][]> {
+  try {
+    const { texts, warnings } = await edit.editedAll(await textsOf(objects, commit, edit, warn))
+    for (const text of warnings) warn(text)
+    return [...texts]
+  } catch (error) {
+    if (error instanceof DamagedClone) throw error
+    warn(`no document of the plan was brought up to date: ${messageOf(error)}`)
+    return []
+  }
+}
+
+async function textsOf(
+  objects: CatFile,
+  commit: string,
+  { among }: DocumentsEdit,
+  warn: (message: string) => void,
+): Promise<{ path: string; text: string }[]> {
+  const all = await filesOf(objects, commit, '', MOST_PATHS)
+  const byPath = new Map(all.map((file) => [fromLatin1(file.path), file]))
+  const wanted = (await among([...byPath.keys()])).flatMap((path) => byPath.get(path) ?? [])
+  if (wanted.length > MOST_TOGETHER.files) throw new Error(`they are more than ${MOST_TOGETHER.files}`)
+  const read: { path: string; text: string }[] = []
+  let left = MOST_TOGETHER.bytes
+  for (const file of wanted) {
+    const path = fromLatin1(file.path)
+    try {
+      const text = await textOf(objects, file)
+      left -= text.length
+      read.push({ path, text })
+    } catch (error) {
+      if (error instanceof DamagedClone) throw error
+      warn(`${quotedPath(path)} was not brought up to date: ${messageOf(error)}`)
+    }
+    if (left < 0) throw new Error(`they are longer than ${MOST_TOGETHER.bytes / 1e6} MB`)
+  }
+  return read
 }
 
 async function topOf(objects: CatFile, commit: string): Promise<[name: string, entry: TreeEntry][]> {
@@ -72,7 +134,8 @@ async function filesFor(
 
 async function textOf(objects: CatFile, { mode, oid }: TreeFile): Promise<string> {
   if (!PLAIN_FILE.test(mode)) throw new Error('it is no plain file')
+  const size = (await objects.info(oid))?.size ?? 0
+  if (size > MOST_BYTES) throw new Error('it is too large')
   const bytes = (await objects.contents(oid)) ?? Buffer.alloc(0)
-  if (bytes.length > MOST_BYTES) throw new Error('it is too large')
   return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
 }

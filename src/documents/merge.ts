@@ -4,11 +4,11 @@ import { reopened } from '../prd/merge.ts'
 import { sameWords } from './words.ts'
 
 /** Of a story's words as its documents had them: by it an edit of people is told from an edit of the documents. */
-const MARK = 'planned'
+export const PLANNED_MARK = 'planned'
 
 /** The story with the mark of its words as they were planned. */
 export function markPlanned(story: Story): Story {
-  return { ...story, extra: { ...story.extra, [MARK]: digestOf(story) } }
+  return { ...story, extra: { ...story.extra, [PLANNED_MARK]: digestOf(story) } }
 }
 
 /**
@@ -37,7 +37,7 @@ export function mergePlanned(before: Prd, planned: Prd): Prd {
 }
 
 function mergedStory(before: Story, planned: Story): Story {
-  const mark = before.extra?.[MARK]
+  const mark = before.extra?.[PLANNED_MARK]
   // Without a mark nobody knows whose the words are: they stay.
   const isEdited = mark === undefined || mark !== digestOf(before)
   if (isSame(words(before), words(planned))) return mark === undefined ? markPlanned(before) : before

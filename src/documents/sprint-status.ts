@@ -57,12 +57,13 @@ export function updateSprintStatus(text: string, prd: Prd): string | null {
   }
   const groups = [...groupsIn(fields, 'sprints', moved), ...groupsIn(fields, 'epics', moved)]
   const words = groups.map(({ status }) => String(status ?? '')).filter((word) => word !== '')
-  const groupSpelled = spelling(words, 'completed')
+  const groupSpelled = spelling(words, doneWord(tracked.map(({ status }) => status)) ?? 'completed')
   for (const { at, status, own } of groups)
     if (typeof status === 'string') raise([...at, 'status'], status, groupLevel(own), groupSpelled)
   // Figures are counted anew only beside a status that has moved: a file that nothing happened to stays.
   if (edits.length === 0) return null
-  for (const { at, points, own } of groups) {
+  const whole: Group = { at: [], status: null, points: fields.completed_points, own: onceEach(moved) }
+  for (const { at, points, own } of [...groups, whole]) {
     const now = pointsWith(points, own)
     if (now !== points) write([...at, 'completed_points'], String(now))
   }
@@ -94,6 +95,11 @@ function groupsIn(fields: Raw, name: 'sprints' | 'epics', moved: readonly Moved[
     const own = moved.filter(({ at }) => at[0] === name && at[1] === index)
     return [{ at: [name, index], status: list.status, points: list.completed_points, own }]
   })
+}
+
+/** A story of an epic may stand in a sprint, too. */
+function onceEach(moved: readonly Moved[]): Moved[] {
+  return moved.filter(({ id }, index) => moved.findIndex((one) => one.id === id) === index)
 }
 
 /** What a sprint or an epic has come to by its stories; -1 for nothing. */
@@ -144,11 +150,15 @@ function wantedLevel(story: Story | undefined): number {
 
 type Spelling = (level: number) => string
 
+function doneWord(words: readonly string[]): string | undefined {
+  return words.map((word) => word.toLowerCase()).find((word) => word === 'done' || word === 'completed')
+}
+
 /** As the file's other words are spelled; `otherwise` is its word for done where none of them says. */
 function spelling(words: readonly string[], otherwise = 'done'): Spelling {
   const lower = words.map((word) => word.toLowerCase())
   const isSnake = lower.some((word) => word.includes('_'))
-  const done = lower.find((word) => word === 'done' || word === 'completed')
+  const done = doneWord(words)
   const isActive = !lower.some((word) => /^in[-_]progress$/.test(word)) && lower.includes('active')
   return (level) => {
     if (level === DONE) return done ?? (isSnake ? 'completed' : otherwise)

@@ -50,12 +50,22 @@ export type Taken = {
 
 /** Where a document says that a story is done: what is written there when a story has passed. Lines are 1-based. */
 export type Mark =
-  /** A box is ticked; `whenAll`: the lines of other boxes that have to be ticked before. `note` is put behind the line. */
-  | { kind: 'box'; line: number; whenAll?: readonly number[] }
+  /**
+   * A box is ticked. `whenAll`: only where the boxes on these lines are ticked. `tick`: with this letter. `withCommit`: the short id
+   * of the commit is put behind the line. `task`: only where the story, as it was planned, has these words.
+   */
+  | {
+      kind: 'box'
+      line: number
+      whenAll?: readonly number[]
+      tick?: 'X'
+      withCommit?: true
+      task?: string
+    }
   /** A scalar of YAML, of JSON or of the front matter. */
   | { kind: 'value'; at: readonly (string | number)[]; value: string | boolean }
-  /** The words behind a label such as `Status:`, on this line. */
-  | { kind: 'words'; line: number; value: string }
+  /** The words of this line, without a label such as `Status:` before them. */
+  | { kind: 'words'; line: number; value: string; whenAll?: readonly number[] }
 
 /**
  * How much a document has to say of a story: what works it out in full wins over a prd.json, which a tool made from a plan; that

@@ -82,7 +82,7 @@ export class CatFile {
 
   /** The id of a folder of a commit or tree, or null where there is none. */
   async folder(name: string, path: string): Promise<string | null> {
-    const entry = await this.#entry(name, path)
+    const entry = await this.entry(name, path)
     return entry?.mode === TREE ? entry.oid : null
   }
 
@@ -138,11 +138,12 @@ export class CatFile {
     const [, commit, path] = /^([0-9a-f]{40,64})(?::(.+)|\^\{tree\})$/s.exec(name) ?? []
     if (commit === undefined) return name
     if (path === undefined) return this.root(commit)
-    const entry = await this.#entry(commit, path)
+    const entry = await this.entry(commit, path)
     return entry === null || entry.mode === GITLINK ? null : entry.oid
   }
 
-  async #entry(commit: string, path: string): Promise<TreeEntry | null> {
+  /** A file, folder, link or submodule of a commit or tree; null where there is none. No link is followed. */
+  async entry(commit: string, path: string): Promise<TreeEntry | null> {
     const root = await this.root(commit)
     let at: TreeEntry | null = root === null ? null : { mode: TREE, oid: root }
     for (const part of toLatin1(path).split('/')) {

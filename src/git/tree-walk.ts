@@ -43,11 +43,20 @@ export async function changesBetween(objects: CatFile, from: string, to: string)
 /** A file, a link or a submodule of a tree, its path in latin1. */
 export type TreeFile = TreeEntry & { path: string }
 
-/** All files of a commit or tree, or of a folder in it (which ends in `/`); nothing where there is no such folder. */
-export async function filesOf(objects: CatFile, name: string, folder = ''): Promise<TreeFile[]> {
+/**
+ * All files of a commit or tree, or of a folder in it (which ends in `/`); nothing where there is no such folder. Rejects where they
+ * are more than `most`.
+ */
+export async function filesOf(
+  objects: CatFile,
+  name: string,
+  folder = '',
+  most = Number.POSITIVE_INFINITY,
+): Promise<TreeFile[]> {
   const files: TreeFile[] = []
   await walkTree(objects, name, folder, (path, entry) => {
     if (entry.mode !== TREE) files.push({ ...entry, path })
+    if (files.length > most) throw new Error(`there are more than ${most} files`)
   })
   return files
 }

@@ -213,6 +213,11 @@ export const table = {
     'Whether learnings of a complete run go into a section of AGENTS.md that Ralph keeps, at most 4 KB',
     { or: 'section' },
   ),
+  writeBack: pull(
+    v.choice(['on', 'off']),
+    'Whether what a story has come to is marked in the documents that it was planned from, and in sprint-status.yaml',
+    { or: 'on' },
+  ),
   // What would weaken a promise where it is asked for and does not happen is refused until it can be had.
   signCommits: pull(
     v.boolean.check(

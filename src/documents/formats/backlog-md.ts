@@ -55,10 +55,8 @@ function read(document: Opened, beside: Beside): Partial<Reading> {
   const parent = isGivenText(head.parent_task_id)
     ? known.get(String(head.parent_task_id).toLowerCase())
     : undefined
-  const marks: Mark[] = [
-    { kind: 'value', at: ['status'], value: doneWord },
-    ...isCriterion.map((box): Mark => ({ kind: 'box', line: box.line })),
-  ]
+  // Its boxes are for people, who look at each criterion.
+  const marks: Mark[] = [{ kind: 'value', at: ['status'], value: doneWord }]
   return {
     notes,
     boxes: boxes.length - isCriterion.length,

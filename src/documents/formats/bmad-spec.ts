@@ -76,9 +76,6 @@ function read(document: Opened, beside: Beside): Partial<Reading> {
                 ? 'Completed'
                 : 'done',
           },
-          ...boxes
-            .filter((box) => !isCriterion(box))
-            .map((box) => ({ kind: 'box' as const, line: box.line })),
         ],
       },
     ],

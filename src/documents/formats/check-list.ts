@@ -1,11 +1,12 @@
 // Check lists (the progress files of plan/build Ralph, fix plans): each outer box is a story, but for those that are no work.
 import { many } from '../../prd/migrate.ts'
 import { isTaskList } from '../kinds.ts'
-import { boxLines, type Heading, type Point, pointLines } from '../markdown.ts'
+import { type Block, boxLines, type Heading, type Point, pointLines } from '../markdown.ts'
 import type { Opened } from '../opened.ts'
 import { isNoWork } from '../sections.ts'
-import { type Format, planAt, type Reading, type ToldStory } from '../types.ts'
+import { type Format, type Mark, planAt, type Reading, type ToldStory } from '../types.ts'
 import { idsIn, plain, urgencyOf, withId } from '../words.ts'
+import { planOfProgress } from './beside.ts'
 
 /** As many boxes as one plan hardly has. */
 const MANY_BOXES = 100
@@ -26,7 +27,7 @@ function hasBox({ blocks }: Opened): boolean {
 }
 
 /** What is indented below a box are its criteria (items) and its description (text). A line RALPH_DONE is not believed. */
-function read({ blocks, file }: Opened): Partial<Reading> {
+function read({ blocks, file, path }: Opened): Partial<Reading> {
   const stories: ToldStory[] = []
   const learnings: string[] = []
   const left = new Map<string, number[]>()
@@ -66,12 +67,22 @@ function read({ blocks, file }: Opened): Partial<Reading> {
     )
   return {
     root: { project, run: { learnings } },
-    stories,
+    stories: planOfProgress(path) === null ? stories : withStatus(stories, blocks),
     notes,
     boxes: count,
     isLoose: file.isNamed !== true && file.as === undefined,
     ...(stories.length === 0 ? { prose: 'background' as const } : {}),
   }
+}
+
+/** The status of a progress file, on a line of its own, follows the last of its boxes. */
+function withStatus(stories: readonly ToldStory[], blocks: readonly Block[]): ToldStory[] {
+  const status = blocks.find((block) => block.kind === 'words' && block.lines[0] === 'IN_PROGRESS')
+  if (status === undefined) return [...stories]
+  const { line } = status
+  const whenAll = stories.map((story) => story.line)
+  const mark: Mark = { kind: 'words', line, value: 'RALPH_DONE', whenAll }
+  return stories.map((story) => ({ ...story, marks: [...(story.marks ?? []), mark] }))
 }
 
 const needs = /[([](?:depends on|after|blocked by|requires)[: \t]+([^)\]]{1,200})[)\]]/i

@@ -44,6 +44,7 @@ function storyOf({ line, text, done, details, inside, headings }: Box, index: nu
       epicId: phase === undefined ? null : plain(phase.text).slice(0, 60),
       acceptanceCriteria: below.map((box) => box.text),
     },
-    marks: [{ kind: 'box', line }, ...below.map((box) => ({ kind: 'box' as const, line: box.line }))],
+    // As Conductor itself does it; the steps below are the agent's own.
+    marks: [{ kind: 'box', line, withCommit: true }],
   }
 }

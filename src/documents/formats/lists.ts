@@ -4,7 +4,7 @@ import { type Draft, isRaw, many, type Raw } from '../../prd/migrate.ts'
 import { draftOf, draftPrd, looksLikeJson } from '../../prd/parse.ts'
 import type { Mistake } from '../../system/errors.ts'
 import { type Opened, place } from '../opened.ts'
-import { type Format, planAt, type Reading, type ToldStory } from '../types.ts'
+import { type Format, type Mark, planAt, type Reading, type ToldStory } from '../types.ts'
 
 export const prdJson: Format = {
   name: 'prd.json',
@@ -16,7 +16,11 @@ export const prdJson: Format = {
   read(document) {
     const { draft, mistakes } = draftPrd(document.text, document.path)
     const line = listLine(document)
-    return draft === null ? { mistakes } : readDraft(draft, mistakes, () => line)
+    if (draft === null) return { mistakes }
+    return withMarks(
+      readDraft(draft, mistakes, () => line),
+      JSON.parse(document.text),
+    )
   },
 }
 
@@ -31,7 +35,10 @@ export const taskList: Format = {
     const storyPath = (index: number, key?: string) => place(path, lineOf(document, index), key)
     // A block of text ends with a line break.
     const list = draft.list.map((task) => mapTexts(task, (text) => text.trim()))
-    return readDraft({ ...draft, list, storyPath }, mistakes, (index) => lineOf(document, index))
+    return withMarks(
+      readDraft({ ...draft, list, storyPath }, mistakes, (index) => lineOf(document, index)),
+      fields,
+    )
   },
 }
 
@@ -46,6 +53,25 @@ function listLine({ text }: Opened): number {
 
 function listName({ fields }: Opened): string | undefined {
   return ['userStories', 'tasks'].find((name) => Array.isArray(fields[name]))
+}
+
+/** By what the file itself calls the field that says whether a story is done. */
+function withMarks({ stories = [], ...reading }: Partial<Reading>, root: Raw): Partial<Reading> {
+  const name = ['userStories', 'tasks'].find((one) => Array.isArray(root[one])) ?? ''
+  const list: unknown[] = Array.isArray(root[name]) ? root[name] : []
+  // What is no story is a mistake, and then nothing is marked at all.
+  const marked = stories.map((story, index): ToldStory => {
+    const mark = doneField(list[index])
+    return mark === null ? story : { ...story, marks: [{ ...mark, at: [name, index, ...mark.at] }] }
+  })
+  return { ...reading, stories: marked }
+}
+
+function doneField(entry: unknown): Extract<Mark, { kind: 'value' }> | null {
+  if (!isRaw(entry)) return null
+  const flag = ['passes', 'completed'].find((one) => typeof entry[one] === 'boolean')
+  if (flag !== undefined) return { kind: 'value', at: [flag], value: true }
+  return typeof entry.status === 'string' ? { kind: 'value', at: ['status'], value: 'done' } : null
 }
 
 function readDraft(draft: Draft, mistakes: Mistake[], lineOf: (index: number) => number): Partial<Reading> {

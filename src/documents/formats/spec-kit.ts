@@ -280,7 +280,13 @@ function storyOf(told: Told, boxes: readonly Box[], dependsOn: readonly string[]
         .join('\n\n'),
       acceptanceCriteria: criteria.length > 0 ? criteria : texts,
     },
-    marks: boxes.map((box) => ({ kind: 'box', line: box.line })),
+    // One that people added since is not of the story that passed.
+    marks: boxes.map((box) => ({
+      kind: 'box',
+      line: box.line,
+      tick: 'X',
+      task: idOf(box.text) || wholeText(box),
+    })),
   }
 }
 
@@ -300,6 +306,6 @@ function taskAlone(box: Box): ToldStory {
       dependsOn: needsOf(text).filter((one) => one !== id),
       passes: done,
     },
-    marks: [{ kind: 'box', line }],
+    marks: [{ kind: 'box', line, tick: 'X' }],
   }
 }

@@ -1,7 +1,7 @@
 // A story file of BMAD: one story in full, its title on top. What an agent wrote of an earlier run of it is left out.
 import type { Block, Heading } from '../markdown.ts'
 import type { Opened } from '../opened.ts'
-import type { Format, Reading } from '../types.ts'
+import type { Format, Mark, Reading } from '../types.ts'
 import { fieldOf, isDone, numbered, plain, storyTitle, titleOfSlug } from '../words.ts'
 import { storyFields } from './story-section.ts'
 
@@ -43,18 +43,24 @@ function read(document: Opened): Partial<Reading> {
   const above: Block[] = []
   const told: Block[] = []
   let status: string | null = null
+  let statusLine: number | null = null
   let section: Heading | null = null
   for (const block of document.blocks) {
     if (block.kind === 'heading') {
       if (block.level === 1) continue
       const text = plain(block.text)
-      status = /^status:(.+)$/is.exec(text)?.[1] ?? status
+      const named = /^status:(.+)$/is.exec(text)?.[1]
+      status = named ?? status
+      if (named !== undefined) statusLine = block.line
       if (section === null || block.level <= section.level) section = block
       if (!left.test(section.text)) told.push({ ...block, text: /^(?:user )?story$/i.test(text) ? '' : text })
-    } else if (section === null) above.push(block)
-    else if (block.kind === 'words' && /^status/i.test(section.text))
+    } else if (section === null) {
+      above.push(block)
+      statusLine ??= statusLineIn(block)
+    } else if (block.kind === 'words' && /^status/i.test(section.text)) {
       status ??= block.lines.map((one) => fieldOf(one)?.value ?? one)[0] ?? null
-    else if (!left.test(section.text)) told.push(block)
+      statusLine ??= block.line
+    } else if (!left.test(section.text)) told.push(block)
   }
   const facts = storyFields(above, id)
   const story = storyFields(told, id)
@@ -64,5 +70,15 @@ function read(document: Opened): Partial<Reading> {
   const epicId = facts.epicId ?? (epic === undefined ? null : `Epic ${epic}`)
   const raw = { id, title: title.title, epicId, ...story.raw, passes: said ?? story.isTicked }
   raw.priority ??= facts.priority
-  return { stories: [{ line, raw, urgency: facts.urgency ?? 1 }], notes: [`story ${id}.`] }
+  const marks: Mark[] = statusLine === null ? [] : [{ kind: 'words', line: statusLine, value: 'done' }]
+  return { stories: [{ line, raw, urgency: facts.urgency ?? 1, marks }], notes: [`story ${id}.`] }
+}
+
+/** The line of a field `Status:` above the sections. */
+function statusLineIn(block: Block): number | null {
+  if (block.kind === 'points')
+    return block.points.find(({ text }) => fieldOf(text)?.name === 'status')?.line ?? null
+  if (block.kind !== 'words') return null
+  const index = block.lines.findIndex((one) => fieldOf(one)?.name === 'status')
+  return index < 0 ? null : block.line + index
 }

@@ -2,8 +2,8 @@
 import { cut } from '../../model/text.ts'
 import { isGiven, isRaw, many, type Raw } from '../../prd/migrate.ts'
 import type { Mistake } from '../../system/errors.ts'
-import type { Opened } from '../opened.ts'
-import type { Beside, Format, Reading, ToldStory } from '../types.ts'
+import { Opened } from '../opened.ts'
+import type { Beside, DocumentFile, Format, Reading, ToldStory } from '../types.ts'
 import { urgencyOf } from '../words.ts'
 
 export const taskMaster: Format = {
@@ -47,6 +47,11 @@ function tagsOf(document: Opened): Tag[] {
       ? [{ name, tasks: listed(tag.tasks), at: [name, 'tasks'] }]
       : [],
   )
+}
+
+/** The names of its tags that have tasks; none for any other file. */
+export function tagNames(file: DocumentFile): string[] {
+  return tagsOf(new Opened(file)).map(({ name }) => name)
 }
 
 /** Neither done nor to be done. */
@@ -110,9 +115,6 @@ function storyOf(
   const needs = (Array.isArray(dependencies) ? dependencies : []).map(
     (one: unknown) => String(one).split('.')[0] ?? '',
   )
-  const statusMark = (place: readonly (string | number)[], value: unknown) =>
-    isGiven(value) ? [{ kind: 'value' as const, at: [...place, 'status'], value: 'done' }] : []
-  const all: unknown[] = Array.isArray(subtasks) ? subtasks : []
   return {
     line: data?.lineOf(at) ?? 1,
     raw: {
@@ -123,13 +125,6 @@ function storyOf(
       passes: DONE.test(String(status)),
     },
     urgency: typeof priority === 'string' ? urgencyOf(priority) : 1,
-    marks: [
-      ...statusMark(at, status),
-      ...all.flatMap((one, index) =>
-        isRaw(one) && !LEFT.test(String(one.status))
-          ? statusMark([...at, 'subtasks', index], one.status)
-          : [],
-      ),
-    ],
+    marks: isGiven(status) ? [{ kind: 'value', at: [...at, 'status'], value: 'done' }] : [],
   }
 }

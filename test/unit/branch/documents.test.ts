@@ -27,6 +27,7 @@ function objectsOf(files: Record<string, Node>): CatFile {
     root: async () => '',
     folder: async (_name: string, path: string) => (trees.has(`/${path}`) ? `/${path}` : null),
     trees: async (oids: string[]) => oids.map((oid) => trees.get(oid) ?? new Map()),
+    info: async (oid: string) => ({ oid, type: 'blob', size: blobs.get(oid)?.length ?? 0 }),
     contents: async (oid: string) => blobs.get(oid) ?? null,
   } as unknown as CatFile
 }

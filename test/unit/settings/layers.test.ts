@@ -59,6 +59,7 @@ test('nothing given: the defaults of the contract', () => {
     pullRequest: 'draft',
     reportAs: 'checks',
     agentsMd: 'section',
+    writeBack: 'on',
     signCommits: false,
     redispatch: true,
     workflow: null,

@@ -24,7 +24,7 @@ agent agent-command agent-args agent-env agent-wrapper agent-version model fallb
 gates gate-env services prepare baseline final-verification evidence protected-paths weakened-tests clean-room gates-parallel
 iterations-per-job max-iterations max-jobs max-attempts iteration-timeout idle-timeout job-deadline max-cost-usd
 max-tokens max-agent-time calls-per-hour
-publish pull-request report-as agents-md sign-commits redispatch workflow notify
+publish pull-request report-as agents-md write-back sign-commits redispatch workflow notify
 isolation network network-allow max-parallel
 `
 const contractInputs = contract.trim().split(/\s+/)
