@@ -102,7 +102,9 @@ const INTERRUPTED = unknown('not looked at: interrupted', 'run `ralph doctor` ag
 /** What keeps a run from beginning is a fault with its mend; what cannot be looked at is told as that. */
 function failed(error: unknown): Result[] {
   if (error instanceof UserError) return faultsOf(error.mistakes)
-  if (statusOf(error) === 401) return [unknown('GitHub does not know this token', 'give a valid one')]
+  const status = statusOf(error)
+  if (status === 401) return [unknown('GitHub does not know this token', 'give a valid one')]
   const fix = error instanceof NotSeen ? error.fix : 'look at it by hand'
-  return [unknown(messageOf(error), fix)]
+  // An answer without a body has no message.
+  return [unknown(messageOf(error) || `GitHub answered ${status ?? 'nothing'}`, fix)]
 }

@@ -100,6 +100,14 @@ test('a token that GitHub does not know keeps nothing from being looked at', asy
   )
 })
 
+test('what GitHub answers without a word is told by its number', async () => {
+  const { github, admin } = await place()
+  await using _ = github
+  github.fault({ path: /\/actions\/permissions/ }, { status: 422, body: '' })
+  const [found] = await diagnose(admin, [{ name: 'pull requests', seen: 'remote', look: pullRequests }])
+  assert.deepEqual([found?.state, found?.found], ['unknown', 'GitHub answered 422'])
+})
+
 test('a token goes to no server but its own', () => {
   const servers = { 'https://github.com': 'https://api.github.com' }
   for (const remote of [
