@@ -54,7 +54,12 @@ const MESSAGE = 400
 const NOT_SEEN: SessionResult['seen'] = { answers: 0, inputTokens: 0, outputTokens: 0 }
 
 /** What one session is told, beside its prompt, and what its transcript is called. */
-type Told = { transcript: string; variables: Record<string, string> }
+type Told = {
+  transcript: string
+  variables: Record<string, string>
+  /** In the place of the mode's. */
+  model?: string | undefined
+}
 
 /** What a session said, clean, with what it used. */
 type Said = { result: SessionResult; message: string; finalText: string; usage: Usage }
@@ -82,6 +87,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
     for (const path of [promptFile, transcriptPath]) await clearWay(dirname(options.directory), path)
     await writeFile(promptFile, prompt)
     await using home = await options.homes.open()
+    const model = step?.model ?? told.model ?? options.models[asked.mode]
     const { env } = agentEnv(home.env(options.env), {
       extra: options.extraEnv,
       vendor: variablesOf(options.vendor),
@@ -89,10 +95,10 @@ export function createSessions(options: SessionsOptions): AgentPort {
         RALPH_MODE: asked.mode,
         RALPH_FEATURE: state.feature,
         RALPH_PROMPT_FILE: promptFile,
+        ...(model === null ? {} : { RALPH_MODEL: model }),
         ...told.variables,
       },
     })
-    const model = step?.model ?? options.models[asked.mode]
     let usage = noUsage()
     let noted = ''
     /** Where the process dies before the session ends, what is known of it by now is all that ever will be. */
@@ -205,6 +211,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
       const told = {
         transcript: `${attemptName(state, story.id)}${step?.log ?? ''}`,
         variables: { ...variables, ...(step === undefined ? {} : { RALPH_STEP: step.name }) },
+        model: attempt.model,
       }
       const asked = { mode: 'run' as const, story, conflict, ...(step === undefined ? {} : { step }) }
       return worked(await session(asked, told, state, bounds, signal))

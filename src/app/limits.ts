@@ -61,12 +61,19 @@ export function limitsOf(settings: Settings): Limits {
     agent: settings.agent,
     fallback: settings.fallbackAgent,
     models: settings.model,
+    ...laddersOf(settings),
     waits: false,
     redispatch: settings.surface === 'action' && settings.redispatch,
     publishEach: settings.publish === 'story',
     // In CI workers are jobs of their own.
     maxParallel: settings.surface === 'cli' ? settings.maxParallel : 1,
   }
+}
+
+function laddersOf({ model, ladder }: Settings): Pick<Limits, 'ladders'> {
+  const byTag = Object.entries(ladder)
+  if (model.rungs === undefined && byTag.length === 0) return {}
+  return { ladders: { run: model.rungs ?? [], byTag } }
 }
 
 /** What `Job.gatedTags` says of these gates. */

@@ -19,6 +19,7 @@ import { terminalText } from '../report/escape.ts'
 import { findingLines } from '../report/findings.ts'
 import { STANDINGS } from '../report/outcomes.ts'
 import { outputsOf, partInJson } from '../report/outputs.ts'
+import { rungWords } from '../report/rungs.ts'
 import { inPlain } from '../report/sentence.ts'
 import { aboutOf, type PlanView, plansOf, unsplitWords, type View, viewOf } from '../report/view.ts'
 import { many, utc } from '../report/words.ts'
@@ -60,15 +61,27 @@ export async function status(context: Context): Promise<Answer> {
   const { width } = lookOf(context.out, true)
   for (const plan of plans)
     if (plan.phase === 'proposed') say(['', ...waitingLines(plan, width), ''].join('\n'))
-  for (const line of [...outlookLines(view), ...standingLines(view)]) say(line)
+  for (const line of [...rungLines(view), ...outlookLines(view), ...standingLines(view)]) say(line)
   const stories = state.prd.userStories.map(({ id, title, passes, blocked, skipped, retries, notes }) => {
     return { id, title, passes, blocked, skipped, retries, notes }
   })
   const isBlocked = view.stories.some(({ standing }) => standing === 'blocked')
   const fine = !isBlocked && outcome !== 'stuck' && outcome !== 'error'
-  const { forecast } = view
-  const more = { stories, forecast, plans: plans.map(planInJson), ...inJson(situation), ...partInJson(state) }
+  const { forecast, rungs } = view
+  const more = {
+    stories,
+    forecast,
+    rungs,
+    plans: plans.map(planInJson),
+    ...inJson(situation),
+    ...partInJson(state),
+  }
   return { code: fine ? 0 : 1, outputs: outputsOf(state, outcome, null), more }
+}
+
+function rungLines({ rungs, unpaid }: View): string[] {
+  const lines = [...rungs.map((rung) => `Rung ${rungWords(rung)}`), ...unpaid.map((words) => `! ${words}`)]
+  return lines.map((line) => terminalText(line, 300))
 }
 
 function outlookLines({ outlook }: View): string[] {

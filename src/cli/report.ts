@@ -138,8 +138,8 @@ async function reportAll(context: Context, local: LocalRun): Promise<Answer> {
     storiesBlocked: sum(({ stories }) => stories.blocked),
     costUsd: all.total.costUsd,
   }
-  const { runs: features, total, byModel, byVersion } = told
-  return { code: 0, outputs, more: { features, total, byModel, byVersion, unread } }
+  const { runs: features, ...totals } = told
+  return { code: 0, outputs, more: { features, ...totals, unread } }
 }
 
 /** By folder. What cannot be read keeps nobody from reading the rest. */

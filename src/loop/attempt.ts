@@ -20,6 +20,7 @@ import {
   withSteps,
 } from './change.ts'
 import { withFirstRuns, withoutPort } from './gate-memory.ts'
+import { rungFor } from './ladder.ts'
 import { agentFor, called, estimate, withLimit } from './limits.ts'
 import { withLearnings } from './notes.ts'
 import { lostUsage, reservedUsage, spend, spendLost } from './spend.ts'
@@ -49,6 +50,8 @@ export function reserve(state: State, { storyId, at }: EventOf<'reserved'>, limi
     attempts: record.attempts + 1,
     breaker: tried(record.breaker, at),
   }))
+  const which = agentFor(state, limits, at, story.retries)
+  const model = which === 'first' ? rungFor(state, limits, story) : null
   const run = {
     ...state.prd.run,
     currentStoryId: storyId,
@@ -60,7 +63,8 @@ export function reserve(state: State, { storyId, at }: EventOf<'reserved'>, limi
     storyId,
     number: story.retries + 1,
     iteration: Math.max(state.prd.run.iterations, ...open.map((one) => one.iteration)) + 1,
-    agent: agentFor(state, limits, at, story.retries),
+    agent: which,
+    ...(model === null ? {} : { model }),
     base: state.green,
     startedAt: at,
     reserved: estimate(state, limits),
@@ -289,9 +293,10 @@ function rejectable(attempt: Open, failure: Failure): AttemptIn<'failed'> {
 }
 
 function begunOf(attempt: Attempt) {
-  const { storyId, number, iteration, agent, base, startedAt, reserved, unwanted, inLane } = attempt
+  const { storyId, number, iteration, agent, model, base, startedAt, reserved, unwanted, inLane } = attempt
   const lane = inLane === undefined ? {} : { inLane }
-  return { storyId, number, iteration, agent, base, startedAt, reserved, unwanted, ...lane }
+  const rung = model === undefined ? {} : { model }
+  return { storyId, number, iteration, agent, ...rung, base, startedAt, reserved, unwanted, ...lane }
 }
 
 function learn(state: State, learnings: Session['learnings']): State {

@@ -139,6 +139,7 @@ export function noteTime(
       Number.MAX_SAFE_INTEGER,
     ),
     ...(attempt.phase === 'failed' ? { kind: attempt.failure.kind } : {}),
+    ...(attempt.model === undefined ? {} : { model: attempt.model }),
   }
   return withRecord(timed(state, entry), storyId, (record) => ({ ...record, ms: record.ms + ms }))
 }

@@ -27,6 +27,7 @@ import {
   withSteps,
 } from './change.ts'
 import { withTests } from './gate-memory.ts'
+import { climbed, ladderOf } from './ladder.ts'
 import { inAgentsWords, peopleNotes, progressEntry, TRY_AGAIN } from './notes.ts'
 import { sizedUp } from './planned.ts'
 
@@ -56,8 +57,15 @@ export function rejected(state: State, { storyId, kept, at }: EventOf<'rejected'
       : {}),
     interruptions: gates.length > 0 ? 0 : record.interruptions,
     breaker,
+    // Whoever stood in for the first agent says nothing of its models.
+    ...(attempt.model === undefined ? {} : climbed(record.rung, failure, laddered(state, storyId, limits))),
   }))
   return withRest(sizedUp(noted, storyId, failure), storyId)
+}
+
+function laddered({ prd }: State, storyId: string, limits: Limits): readonly string[] {
+  const story = prd.userStories.find(({ id }) => id === storyId)
+  return story === undefined ? [] : ladderOf(limits, story)
 }
 
 /** A story whose breaker has opened says until when it rests, and how it goes on at once. */
@@ -130,7 +138,15 @@ export function revert(
   })
   const worse = logged(timed(strike({ ...state, prd }, id, failure.summary, limits), entry), line)
   const seen = failure.gate === undefined ? {} : { gates: [...gates] }
-  return withRecord(worse, id, (record) => ({ ...record, ...seen, failure, commit: null }))
+  return withRecord(worse, id, (record) => {
+    return {
+      ...record,
+      ...seen,
+      ...climbed(record.rung, failure, ladderOf(limits, story)),
+      failure,
+      commit: null,
+    }
+  })
 }
 
 /** One failed attempt more; the last one blocks the story with a note that a person can act on. */

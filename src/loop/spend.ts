@@ -68,6 +68,7 @@ function whose(state: State, { kind, storyId, usage, at }: Spending, limits: Lim
   const attempt = kind === 'run' && storyId !== null ? state.attempts[storyId] : undefined
   const which = attempt?.agent ?? agentFor(state, limits, at - usage.agentSeconds * 1000)
   if (which === 'fallback' && limits.fallback !== null) return { agent: limits.fallback, model: null }
+  if (attempt?.model !== undefined) return { agent: limits.agent, model: attempt.model }
   const mode = kind === 'run' ? 'run' : kind === 'plan' || kind === 'split' ? 'plan' : 'verify'
   return { agent: limits.agent, model: limits.models?.[mode] ?? null }
 }

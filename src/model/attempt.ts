@@ -93,6 +93,8 @@ const Reserved = z.object({
   number: z.number(),
   iteration: z.number(),
   agent: z.enum(['first', 'fallback']),
+  /** The rung of a model ladder that it works with; left out: there is none. */
+  model: z.exactOptional(z.string()),
   /** The green commit that it grows from. */
   base: z.string(),
   /** Epoch milliseconds. */

@@ -37,6 +37,8 @@ export type Limits = {
   fallback: string | null
   /** The first agent's model by what a session is for; left out or null: its own choice. */
   models?: Readonly<Record<'run' | 'verify' | 'plan', string | null>>
+  /** Models that a story climbs, by the story's tag and for every other one; left out: no ladder. */
+  ladders?: { run: readonly string[]; byTag: readonly (readonly [tag: string, rungs: readonly string[]])[] }
   /** Long waits are waited out, as on a laptop: they cost nothing there. */
   waits: boolean
   redispatch: boolean

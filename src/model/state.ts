@@ -67,6 +67,8 @@ export const StoryRecord = z.object({
   redTree: z.exactOptional(z.string()),
   /** Stories whose work changed the same lines: it is not worked on beside them any more. */
   conflicts: z.exactOptional(z.array(z.string())),
+  /** How far up the model ladder it is; left out: at the first rung. */
+  rung: z.exactOptional(z.number()),
   /** Why it was not split when that was asked for last. */
   unsplit: z.exactOptional(z.string()),
 })
@@ -156,6 +158,8 @@ export const TimelineEntry = z.object({
   /** Of `ms`: what the gates took. */
   gatesMs: z.exactOptional(z.number()),
   kind: z.exactOptional(Failure.shape.kind),
+  /** See Attempt. */
+  model: z.exactOptional(z.string()),
 })
 
 /** How the next job is started. `held`: a rate limit refuses it, and this job does not wait any more. */

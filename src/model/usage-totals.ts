@@ -27,6 +27,15 @@ export function attemptUsage({ sessions }: Sessions, storyId: string, startedAt:
   return sumOfUsage(byAttempt(sessions).get(attemptKey(storyId, startedAt)) ?? [])
 }
 
+/** Of the same attempt, by what its sessions were for. */
+export function attemptKinds(
+  { sessions }: Sessions,
+  storyId: string,
+  startedAt: number,
+): ReadonlyMap<SessionKind, Usage> {
+  return usageByKind({ sessions: byAttempt(sessions).get(attemptKey(storyId, startedAt)) ?? [] })
+}
+
 export function usageByKind({ sessions }: Sessions): ReadonlyMap<SessionKind, Usage> {
   const kinds = grouped(sessions, ({ kind }) => kind)
   return new Map([...kinds].map(([kind, entries]) => [kind, sumOfUsage(entries)]))

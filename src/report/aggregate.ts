@@ -1,9 +1,11 @@
 // All features of a repository in one look: where each stands, and what was used by model and version. Pure.
 import { grouped } from '../model/each.ts'
 import type { Prd } from '../model/feature.ts'
+import type { State } from '../model/state.ts'
 import { emptyUsage, type SessionEntry, sumOfUsage, tokensOf, type Usage } from '../model/usage.ts'
 import { type LedgerRow, ledgerOf, runUsage } from '../model/usage-totals.ts'
 import { counts } from '../prd/select.ts'
+import { rungsOf, sumOfRungs, unpaidWords } from './rungs.ts'
 
 export type RunWithRows = ReturnType<typeof runOf>
 export type Aggregate = ReturnType<typeof aggregate>
@@ -12,7 +14,15 @@ export type Total = Aggregate['total']
 
 /** A run of a feature. `folder` is without `.ralph/`; without `sessions` its prd.json alone is left, and the sum in it. */
 export function runOf(
-  { prd, sessions }: { prd: Prd & { run: { usage?: Usage } }; sessions?: readonly SessionEntry[] },
+  {
+    prd,
+    sessions,
+    timeline = [],
+  }: {
+    prd: Prd & { run: { usage?: Usage } }
+    sessions?: readonly SessionEntry[]
+    timeline?: State['timeline']
+  },
   where: { feature: string; folder: string; isArchived: boolean },
 ) {
   const { passed, blocked, total } = counts(prd)
@@ -23,7 +33,8 @@ export function runOf(
   const ledger = rows.flatMap(({ version, agent, model, ...used }) =>
     agent === null ? [] : [{ version, agent, model, ...amountsOf(used) }],
   )
-  return { ...where, outcome, stories, iterations, jobs, startedAt, usage, ledger, rows }
+  const rungs = rungsOf({ timeline, sessions: sessions ?? [] })
+  return { ...where, outcome, stories, iterations, jobs, startedAt, usage, ledger, rows, rungs }
 }
 
 /** Of sessions in jobs that were lost, and of runs before there was a list. */
@@ -37,13 +48,17 @@ export function aggregate(runs: readonly RunWithRows[]) {
       .map(([name, some]) => totalOf(name, some))
       .filter(({ calls, tokens, costUsd }) => calls > 0 || tokens > 0 || costUsd > 0)
       .sort((one, other) => other.costUsd - one.costUsd || other.tokens - one.tokens)
+  const rungs = withoutNoise(sumOfRungs(runs.flatMap((run) => run.rungs)))
   return {
     runs: runs
-      .map(({ rows: _rows, ...run }) => withoutNoise(run))
+      .map(({ rows: _rows, rungs: _rungs, ...run }) => withoutNoise(run))
       .sort((one, other) => other.folder.localeCompare(one.folder)),
     total: totalOf('all', entries),
     byModel: by(({ agent, model }) => (model === null ? String(agent) : `${agent} ${model}`)),
     byVersion: by(({ version }) => version),
+    /** Of model ladders, and which of their rungs do not pay. */
+    rungs,
+    unpaid: unpaidWords(rungs),
   }
 }
 

@@ -5,6 +5,7 @@ import type { Iteration } from '../model/usage-totals.ts'
 import { commitLink, firstPart, folded, list, stacked, table } from './blocks.ts'
 import { code, codeBlock, link, markdownText } from './escape.ts'
 import { RESULTS, STANDINGS } from './outcomes.ts'
+import { rungWords } from './rungs.ts'
 import { type Columns, inMarkdown, type Sentence } from './sentence.ts'
 import { type StoryView, shownBy } from './stories.ts'
 import type { View } from './view.ts'
@@ -62,11 +63,12 @@ export function storyId(id: string): string {
 /** Cost, tokens, time, iterations, jobs, and what is left. */
 export function spending(view: View): string {
   const columns = view.figures.map(([name, value]) => [name, 'text', () => value] as const)
-  const { outlook, costs } = view
+  const { outlook, costs, rungs, unpaid } = view
   const beside = costs.besideStoriesUsd
   return stacked([
     table(columns, [view]),
     beside < 0.005 ? '' : `**Beside the stories**, such as the final verification: ${usd(beside)}.`,
+    list([...rungs.map(rungWords), ...unpaid].map((words) => markdownText(words, 300))),
     outlook === null ? '' : `**Outlook:** ${outlook}.`,
   ]).trim()
 }

@@ -26,6 +26,7 @@ import { headline, heldBack, outcomeNow, restsUntil, standingIn } from './headli
 import { callsOf, circuitOf, currentOf, exitsOf } from './monitor.ts'
 import { nextMove } from './next-move.ts'
 import { OUTCOMES, statusOf } from './outcomes.ts'
+import { rungsOf, unpaidWords } from './rungs.ts'
 import { type Sentence, says } from './sentence.ts'
 import { barOf, blockedOf, byUrgency, lastFailed, type StoryView, storiesOf } from './stories.ts'
 
@@ -64,6 +65,7 @@ export function viewOf(given: State, facts: Facts, situation: Situation = ownSit
   const stories = storiesOf(state)
   const timeline = iterationsOf(state).slice(-MOST_TIMELINE)
   const header = headerOf(state, limits)
+  const rungs = rungsOf(state)
   const forecast = forecastOf(state)
   const worst = limits === null ? null : worstCase(state, limits)
   const isAtWork = situation.kind === 'working'
@@ -103,6 +105,9 @@ export function viewOf(given: State, facts: Facts, situation: Situation = ownSit
     outlook: outlookWords(forecast, worst),
     figures: figuresOf(header, surface),
     costs: costsOf(stories, timeline, header.usage),
+    /** Of a model ladder: how each rung did, and which of them does not pay. */
+    rungs,
+    unpaid: unpaidWords(rungs),
     calls: callsOf(state, limits, now),
     circuit: circuitOf(state, now),
     current: currentOf(state, stories, limits, now),

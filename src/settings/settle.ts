@@ -4,6 +4,7 @@ import { BROWSER_GATE } from '../model/gate.ts'
 import { agentSteps, agentsIn } from '../model/pipeline.ts'
 import { originOf, siteOf } from '../model/service.ts'
 import { oneLine } from '../model/text.ts'
+import { nearest } from '../system/nearest.ts'
 import { below, mistake, note, type Place } from './place.ts'
 import { anyOf, durationText, shown } from './show.ts'
 import type { SettingField, Settings } from './table.ts'
@@ -26,6 +27,7 @@ export function settle(settings: Settings, origins: Origins): Settings {
   remarkSteps(settled, origins)
   remarkServices(settled, origins)
   checkCost(settled, origins)
+  checkLadders(settled, origins)
   checkBrowser(settled, origins)
   return settled
 }
@@ -154,13 +156,35 @@ function checkCost(settings: Settings, origins: Origins): void {
   }
   // The models are the first agent's; a fallback of another vendor uses its own.
   if (reportsOf(agent) === 'cost') return
-  const models = new Set(Object.values(settings.model))
+  const { rungs, run, ...others } = settings.model
+  // Ladders are looked at by themselves.
+  const models = new Set([...Object.values(others), ...(rungs === undefined ? [run] : [])])
   for (const name of models) {
     if (name === null || Object.hasOwn(prices, name)) continue
     const expected = `a model with a price: ${oneLine(anyOf(Object.keys(prices)), 200)}`
     mistake(origins.model.at, `"${oneLine(name)}" without a price`, expected, 'add it to `prices:`')
   }
   if (models.has(null)) note(limit, `name the model: what ${agent} uses by itself may have no price`)
+}
+
+/** A rung whose price nobody knows, beside others with one, is a mistyped name, or spends what no report can compare. */
+function checkLadders({ agent, model, ladder, prices }: Settings, origins: Origins): void {
+  const isPriced = Object.keys(prices).length > 0 && reportsOf(agent) !== 'cost'
+  if (!isPriced || !areSound(origins, 'agent', 'prices', 'model', 'ladder')) return
+  const all = [
+    ...(model.rungs ?? []).map((name) => [origins.model.at, name] as const),
+    ...Object.values(ladder).flatMap((names) => names.map((name) => [origins.ladder.at, name] as const)),
+  ]
+  for (const [at, name] of all) {
+    if (Object.hasOwn(prices, name)) continue
+    const close = nearest(name, Object.keys(prices))
+    const expected = `a model with a price: ${oneLine(anyOf(Object.keys(prices)), 200)}`
+    const fix =
+      close === null
+        ? 'add it to `prices:`'
+        : `did you mean ${oneLine(close, 80)}? else add it to \`prices:\``
+    mistake(at, `"${oneLine(name)}" on a ladder, without a price`, expected, fix)
+  }
 }
 
 /** A page that nobody answers for would never be looked at: that must not pass for a check. */

@@ -6,6 +6,8 @@ import * as v from './values.ts'
 const textOrNull = v.orNull(v.text)
 const linesOrNull = v.orNull(v.lines)
 const modelOrNull = v.orNull(modelName)
+/** A story has as many attempts as this in all but odd runs. */
+const MOST_RUNGS = 8
 
 /** US dollars for a million tokens. `cached` null: cached input costs as much as other input. */
 export const prices = v.mapOf(v.structure({ input: v.money, output: v.money, cached: v.orNull(v.money) }))
@@ -80,12 +82,37 @@ export const notify = v.structure(
   { example: 'a map such as `slack: URL`' },
 )
 
-/** The model for each kind of session; null: the agent's own choice. */
-type ModelByMode = Readonly<Record<'run' | 'plan' | 'verify' | 'setup', string | null>>
+/** Asked also of what is no list of names. */
+function namedRungs(given: unknown) {
+  const names: unknown[] = Array.isArray(given) ? given : []
+  return names.flatMap((name, at) => (typeof name === 'string' ? [{ name, path: [at] }] : []))
+}
+
+/** Models that a story climbs: it begins with the first, and goes to the next after a red gate or `<stuck>`. */
+const rungs = z
+  .array(modelName, v.expects('a list of models, the first to begin with', 'write a list'))
+  .check(
+    z.minLength(1, v.expects('at least one model', 'name one, or leave the ladder out')),
+    z.maxLength(MOST_RUNGS, v.expects(`at most ${MOST_RUNGS} models`, 'leave some out')),
+    v.distinct<unknown>('rung', namedRungs),
+  )
+
+/** By a story's tag, in the place of the run's own ladder. */
+export const ladder = v.mapOf(rungs)
+
+/** The model for each kind of session; null: the agent's own choice. `rungs`: a story climbs them, `run` is the first. */
+type ModelByMode = Readonly<
+  Record<'run' | 'plan' | 'verify' | 'setup', string | null> & { rungs?: readonly string[] }
+>
+
+const modelOrRungs = z.union(
+  [modelName, rungs],
+  v.expects('the name of a model, or a list of models to climb', 'write a name'),
+)
 
 const byMode = v.structure({
   default: modelOrNull,
-  run: modelOrNull,
+  run: v.orNull(modelOrRungs),
   plan: modelOrNull,
   verify: modelOrNull,
   setup: modelOrNull,
@@ -97,8 +124,11 @@ export const model = z
     z.union([modelName, byMode], v.aText),
     z.transform((given): ModelByMode => {
       if (typeof given === 'string') return { run: given, plan: given, verify: given, setup: given }
-      const { default: rest, run, plan, verify, setup } = given
-      return { run: run ?? rest, plan: plan ?? rest, verify: verify ?? rest, setup: setup ?? rest }
+      const { default: rest, plan, verify, setup } = given
+      const ladder = Array.isArray(given.run) ? given.run : null
+      const run = ladder?.[0] ?? (Array.isArray(given.run) ? null : given.run)
+      const names = { run: run ?? rest, plan: plan ?? rest, verify: verify ?? rest, setup: setup ?? rest }
+      return ladder === null ? names : { ...names, rungs: ladder }
     }),
   )
   .register(v.kinds, { kind: 'map' })

@@ -9,7 +9,7 @@ import * as names from './names.ts'
 import { services, variablesIn } from './services.ts'
 import { groupOf, rowOf, type SettingRow, type Surface, type ValueOf } from './setting.ts'
 import { pipelineName, steps } from './steps.ts'
-import { breaker, commits, model, notify, prices } from './structures.ts'
+import { breaker, commits, ladder, model, notify, prices } from './structures.ts'
 import * as v from './values.ts'
 
 /** What a run may do, and from claim on the four jobs of `isolation: separate-job`. */
@@ -92,10 +92,14 @@ export const table = {
   ),
   agentWrapper: agent(v.text, 'A command put before the agent, such as a sandbox.'),
   agentVersion: agent(names.version, 'The version of the agent to install.'),
-  model: agent(model, 'The model, or a YAML map of models by mode (run, plan, verify, setup, default).', {
-    or: {},
-    standard: "the agent's own",
-  }),
+  model: agent(
+    model,
+    'The model, or a YAML map of models by mode (run, plan, verify, setup, default). A list for run is a ladder: a story begins with the first, and climbs after a red gate or <stuck>.',
+    {
+      or: {},
+      standard: "the agent's own",
+    },
+  ),
   fallbackAgent: agent(
     v.choice(agentNames),
     'The agent to go on with when the first one is at its usage limit',
@@ -269,6 +273,13 @@ export const table = {
   prices: file(prices, 'Price of each model: input, output and cached, in US dollars for a million tokens.', {
     or: {},
   }),
+  ladder: file(
+    ladder,
+    'Models that a story with such a tag climbs, in the place of those of `model`: tag to list.',
+    {
+      or: {},
+    },
+  ),
   gateNetwork: file(v.choice(['open', 'model']), 'What prepare and gates reach beside loopback', {
     or: 'open',
   }),

@@ -29,7 +29,10 @@ type Mode = 'run' | 'plan' | 'verify'
 export function spansOf(before: State, event: Event, after: State, facts: SpanFacts): Span[] {
   const attempt = openAttempt(before)
   const parent = attempt === null ? jobSpanId(after, facts) : iterationSpanId(before, attempt, facts)
-  const from = { parent, endMs: event.at, which: attempt?.agent ?? 'first', facts } as const
+  const from = {
+    ...{ parent, endMs: event.at, which: attempt?.agent ?? ('first' as const), facts },
+    rung: attempt?.model ?? null,
+  }
   switch (event.kind) {
     case 'worked': {
       const { status, usage } = event.session
@@ -95,10 +98,17 @@ function iterationSpanId(
   return id(16, `iteration/${nonce}/${iteration}/${storyId}/${startedAt}`)
 }
 
-type From = { parent: string; endMs: number; which: Attempt['agent']; facts: SpanFacts }
+type From = {
+  parent: string
+  endMs: number
+  which: Attempt['agent']
+  /** The model of an attempt on a ladder; null without one. */
+  rung: string | null
+  facts: SpanFacts
+}
 
 function sessionSpan(
-  { parent, endMs, which, facts }: From,
+  { parent, endMs, which, rung, facts }: From,
   mode: Mode,
   usage: Usage,
   error: string | null = null,
@@ -109,7 +119,7 @@ function sessionSpan(
     'gen_ai.operation.name': 'invoke_agent',
     'gen_ai.provider.name': provider,
     'gen_ai.agent.name': name,
-    'gen_ai.request.model': facts.model(mode),
+    'gen_ai.request.model': (mode === 'run' ? rung : null) ?? facts.model(mode),
     'ralph.mode': mode,
   }
   return {

@@ -3,6 +3,7 @@ import type { Aggregate, FeatureRun, Total } from '../aggregate.ts'
 import { OUTCOMES } from '../outcomes.ts'
 import type { Columns } from '../sentence.ts'
 import { costLabel, humanMs, many, tokens, tokenWords, utc } from '../words.ts'
+import { rungTable } from './costs.ts'
 import { html, icon, type Markup, nothing, section, table, words } from './markup.ts'
 import { page } from './page.ts'
 
@@ -30,7 +31,7 @@ ${broken.length === 0 ? nothing : html`<ul class="needs">${broken}</ul>`}
 <dl>${FIGURES.map(([name, of]) => html`<div><dt>${name}</dt><dd>${of(total)}</dd></div>`)}</dl>
 </header>
 ${section('runs', 'Runs', html`${table(columns, runs.slice(0, MOST_RUNS))}${more}`)}
-${totals('Agents and models', byModel)}${totals('Versions of Ralph', byVersion)}
+${totals('Agents and models', byModel)}${rungTable(all)}${totals('Versions of Ralph', byVersion)}
 <footer>As of ${utc(now)}. This file holds no script and fetches nothing.</footer>`
   return page(`Ralph: ${title}`, body)
 }

@@ -46,12 +46,12 @@ function iterationLines(state: State, facts: LineFacts): Line[] {
   const { prd } = state
   const attempt = openAttempt(state)
   if (attempt === null) return []
-  const { storyId, iteration, number } = attempt
+  const { storyId, iteration, number, model } = attempt
   const title = prd.userStories.find(({ id }) => id === storyId)?.title ?? ''
   const end = number > 1 ? ` (${attemptOfMost(number, facts.limits.maxAttempts)})` : ''
   return [
     { heading: `Iteration ${iteration}: ${storyId} - ${title}`, end },
-    line(facts.agent, `working on ${storyId}`, 'dim'),
+    line(facts.agent, `working on ${storyId}${model === undefined ? '' : ` with ${model}`}`, 'dim'),
   ]
 }
 

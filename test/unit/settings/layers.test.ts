@@ -86,6 +86,7 @@ test('nothing given: the defaults of the contract', () => {
     commits: { prdChanges: true, message: null },
     maxInterruptions: 3,
     stopOnBlocked: false,
+    ladder: {},
     logs: 20,
     stateNamespace: 'refs/ralph',
   })

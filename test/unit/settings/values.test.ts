@@ -235,6 +235,29 @@ test('a model for all modes, or one by mode', () => {
   assert.equal(onlyWrong(yml('model: 2.10')).fix, 'write it in quotes: "2.1"')
 })
 
+test('a ladder of models for run, and by tag; an empty one, a model twice and one without a price are mistakes', () => {
+  const all = (name: string | null) => ({ run: name, plan: name, verify: name, setup: name })
+  const rungs = ['small', 'strong']
+  assert.deepEqual(input('model', 'run: [small, strong]').model, { ...all(null), run: 'small', rungs })
+  const judged = { ...all('judge'), run: 'small', rungs }
+  assert.deepEqual(input('model', '{ run: [small, strong], default: judge }').model, judged)
+  assert.deepEqual(right(yml('ladder: { docs: [tiny] }')).settings.ladder, { docs: ['tiny'] })
+  const wrong = (text: string) => onlyWrong(yml(text))
+  assert.equal(wrong('model: { run: [] }').expected, 'at least one model')
+  assert.equal(wrong('ladder: { docs: [] }').expected, 'at least one model')
+  assert.match(wrong('model: { run: [small, small] }').found, /a second rung/)
+  assert.equal(wrong('ladder: { docs: [-x] }').fix, 'write it without the dash')
+  for (const mode of ['verify', 'plan', 'default'])
+    assert.match(wrong(`model: { ${mode}: [a, b] }`).expected, /text/)
+  const priced =
+    'agent: codex\nprices: { small: { input: 1, output: 2 }, strong: { input: 5, output: 25 } }\n'
+  const unknown = wrong(`${priced}model: { run: [small, strnog] }`)
+  assert.match(unknown.found, /"strnog" on a ladder, without a price/)
+  assert.match(unknown.fix, /did you mean strong\?/)
+  right(yml(`${priced}model: { run: [small, strong] }`))
+  right(yml('model: { run: [small, strnog] }'))
+})
+
 test('texts: on one line where a line is meant, many where a script is', () => {
   assert.equal(input('prepare', 'npm ci\nnpm run build\n').prepare, 'npm ci\nnpm run build')
   assert.equal(input('instructions', 'a\r\nb').instructions, 'a\nb')
