@@ -11,10 +11,10 @@ import type { JudgeTask } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 
 export type PromptSources = {
-  /** `name: command` of each gate that will run for these tags (all of them for null). */
-  gates(tags: readonly string[] | null): string[]
-  /** `name: when it is ready` of each service that will run beside them. */
-  services(tags: readonly string[] | null): string[]
+  /** `name: command` of each gate, with the stories that it is for: the same for every story, so that vendors can cache it. */
+  gates: readonly string[]
+  /** `name: when it is ready` of each service that runs beside them, likewise. */
+  services: readonly string[]
   instructions: string
   /** Ralph's or people's text at the green commit. */
   read(commit: string, path: string): Promise<string | null>
@@ -37,8 +37,8 @@ export async function promptOf(sources: PromptSources, asked: Asked, state: Stat
   if (found === 'missing' || (found === null && asked.mode === 'setup')) return null
   const story = asked.mode === 'run' ? asked.story : null
   const facts = {
-    gates: sources.gates(story?.tags ?? null),
-    services: sources.services(story?.tags ?? null),
+    gates: sources.gates,
+    services: sources.services,
     instructions: sources.instructions,
     context: (await read(ownFiles(state).context)) ?? '',
     dropped: state.kept[story?.id ?? '']?.dropped ?? [],

@@ -14,9 +14,10 @@ import {
 import { agentNames, findAgent, homeSharesOf, isModelKey } from '../agents/registry.ts'
 import { createSessions, withFallback } from '../agents/sessions.ts'
 import { agentFor } from '../loop/limits.ts'
+import type { Gate } from '../model/gate.ts'
 import { agentsIn } from '../model/pipeline.ts'
 import type { AgentPort } from '../model/ports.ts'
-import { isFor, readyWords } from '../model/service.ts'
+import { readyWords } from '../model/service.ts'
 import type { Settings } from '../settings/index.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import type { OtherUser } from '../system/other-user.ts'
@@ -152,17 +153,27 @@ export async function askVersion(
 /** What prompts say of the settings; `read` gives people's files at a commit. */
 export function promptSources(settings: Settings, read: PromptSources['read']): PromptSources {
   return {
-    gates: (tags) =>
-      gatesIn(settings)
-        .filter(({ when }) => isFor(when, tags))
-        .map((gate) => `${gate.name}: ${gate.run}${gate.advisory ? ' (advisory)' : ''}`),
-    services: (tags) =>
-      settings.services
-        .filter(({ when }) => isFor(when, tags))
-        .map(({ name, ready }) => `${name}: ${readyWords(ready)}`),
+    gates: gatesIn(settings).map(gateWords),
+    services: settings.services.map(
+      ({ name, ready, when }) => `${name}: ${readyWords(ready)}${aside(taggedWords(when))}`,
+    ),
     instructions: settings.instructions ?? '',
     read,
   }
+}
+
+function gateWords({ name, run, advisory, when, paths }: Gate): string {
+  const touched = paths === undefined ? null : `where the change touches ${paths.join(' ')}`
+  return `${name}: ${run}${aside(advisory ? 'advisory' : null, taggedWords(when), touched)}`
+}
+
+function taggedWords(when: readonly string[] | null): string | null {
+  return when === null ? null : `for stories tagged ${when.join(', ')}`
+}
+
+function aside(...words: (string | null)[]): string {
+  const known = words.filter((one) => one !== null)
+  return known.length === 0 ? '' : ` (${known.join('; ')})`
 }
 
 function notReady(vendor: AgentVendor, path: string, { reason, fix }: Unready): Mistake {

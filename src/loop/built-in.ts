@@ -36,6 +36,10 @@ const story = (number: string) => `# The story
 Acceptance criteria:
 {{acceptanceCriteria}}
 
+{{#if tags}}
+Tags: {{tags}}
+
+{{/if}}
 ${sections({ notes: 'Notes on the story', guidance: 'Guidance from a maintainer' })}`
 
 const RUN = `You are working unattended on one user story of the feature "{{feature}}". Nobody answers questions: decide

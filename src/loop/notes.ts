@@ -25,6 +25,13 @@ export function notesWith(story: Story, record: Noted, note: string): string {
 /** How Ralph's word on a story names the command, whose prefix differs where notes are read. */
 export const TRY_AGAIN = 'The command retry'
 
+/** An entry for a prompt: when it was ended helps nobody there, and what was learned stands there already. */
+export function inShort(entry: string): string {
+  const isShown = (line: string) =>
+    line !== '' && line !== '---' && !/^\*\*(?:Completed|Learning):\*\*/.test(line)
+  return entry.split('\n').filter(isShown).join('\n')
+}
+
 /** One iteration as progress.txt tells it. `completedAt` is ISO 8601. */
 export type ProgressEntry = {
   iteration: number

@@ -36,6 +36,23 @@ export function newest(items: readonly string[], bound: number): string {
     .trim()
 }
 
+/**
+ * The newest entries that fit, in their order, from an entry on that stays the first for some time: a text that loses its first line
+ * with each new one shares no beginning with the one before, and vendors cache by the beginning.
+ */
+export function steadyNewest(items: readonly string[], bound: number): string {
+  const count = fitting([...items].reverse(), bound).length
+  const known = items.slice(items.length - count)
+  const isWhole = count === items.length
+  const start = isWhole ? 0 : Math.max(0, known.slice(0, Math.ceil(count / 2)).findIndex(isLandmark))
+  return newest(known.slice(start), bound)
+}
+
+/** Of every four entries about one, by what it says alone. */
+function isLandmark(item: string): boolean {
+  return [...item].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 65_521, 7) % 4 === 0
+}
+
 export function fitting(items: readonly string[], bound: number): string[] {
   const kept: string[] = []
   let size = 0

@@ -23,7 +23,7 @@ import {
   VERDICT,
 } from './built-in.ts'
 import { contextParts } from './context-parts.ts'
-import { peopleNotes } from './notes.ts'
+import { inShort, peopleNotes } from './notes.ts'
 import {
   bullets,
   first,
@@ -34,6 +34,7 @@ import {
   newest,
   numbered,
   quotedOutput,
+  steadyNewest,
   tail,
 } from './prompt-text.ts'
 import { pictureName, picturePath } from './screenshots.ts'
@@ -242,8 +243,8 @@ function common(state: State, facts: PromptFacts, run: State) {
 function ofSessions({ prd, recent }: State) {
   return {
     doneMarker: '<ralph>DONE</ralph>',
-    learnings: newest(prd.run.learnings, VARIABLES.learnings.bytes),
-    progress: tail(recent.join('\n'), VARIABLES.progress.bytes).trim(),
+    learnings: steadyNewest(prd.run.learnings, VARIABLES.learnings.bytes),
+    progress: tail(recent.map(inShort).join('\n'), VARIABLES.progress.bytes).trim(),
   }
 }
 

@@ -43,6 +43,13 @@ export function headerOf(state: State, limits: Limits | null) {
   }
 }
 
+/** Of the tokens that agents read, those that a vendor had in its cache: they cost a part of the others' price. */
+function cachedFigure({ cachedTokens, inputTokens }: Header['usage']): [name: string, value: string][] {
+  if (cachedTokens === 0 || inputTokens === 0) return []
+  const share = Math.round((100 * Math.min(cachedTokens, inputTokens)) / inputTokens)
+  return [['Cached', `${tokens(cachedTokens)}, ${share} % of what was read`]]
+}
+
 /** What was used, of how much where there is a limit; whoever goes on from a command line is allowed jobs anew each time. */
 export function figuresOf(
   { usage, most, iterations, jobs }: Header,
@@ -51,6 +58,7 @@ export function figuresOf(
   return [
     ['Cost', costLabel(usage, most.costUsd)],
     ['Tokens', ofMost(tokenWords(usage), most.tokens, tokens)],
+    ...cachedFigure(usage),
     ['Agent time', ofMost(humanMs(usage.agentSeconds * 1000), most.agentMs, humanMs)],
     ['Iterations', ofMost(String(iterations), most.iterations, String)],
     ['Jobs', ofMost(String(jobs), surface === 'cli' ? null : most.jobs, String)],

@@ -86,8 +86,8 @@ function sessions(commandLine: string, url = '', name = 'custom') {
     env: { PATH: process.env.PATH, MODEL_URL: url, MODEL_KEY: 'a-key', MODEL_NAME: 'm' },
     cwd: repo,
     idleTimeoutMs: 60_000,
-    gates: () => ['test: true'],
-    services: () => [],
+    gates: ['test: true'],
+    services: [],
     instructions: '',
     read: async () => null,
     directory: join(folder, 'ralph'),
@@ -196,7 +196,10 @@ test('a file of the tree that the judge prints gives no verdict: only the last l
 
 test('every variable on the page is set, where it says so', async () => {
   const page = await readFile(join(ROOT, 'docs', 'custom-agent.md'), 'utf8')
-  const named = new Set([...page.matchAll(/\| `(RALPH_\w+)` \|/g)].map(([, name]) => name))
+  const rows = [...page.matchAll(/\| `(RALPH_\w+)` \|(.*)/g)]
+  const named = new Set(
+    rows.filter(([, , what]) => !what?.includes('not there without')).map(([, name]) => name),
+  )
   const seen = join(folder, 'seen')
   const names = async () => new Set((await readFile(seen, 'utf8')).trim().split('\n'))
   const print = `compgen -e RALPH_ >"${seen}"; diff - "$RALPH_PROMPT_FILE"`
