@@ -1,11 +1,16 @@
-// What a kick-off asks to be planned: an issue (`feature: "#12"`), or documents of the base (`command: plan`); null where stories are there.
+// What a kick-off asks to be planned: an issue (`feature: "#12"`), those of a milestone (`feature: issues:milestone=3`), or documents of the base (`command: plan`); null where stories are there.
 import * as core from '@actions/core'
-import { type Asked, askedByDocuments, askedByIssue, type Issue } from '../app/asked.ts'
+import { type Asked, askedByDocuments, askedByIssue, type Issue, nameOfIssues } from '../app/asked.ts'
 import { Held } from '../app/claim.ts'
 import { readDocumentFiles } from '../app/documents.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { type GitHub, saidByGitHub } from '../github/client.ts'
 import { Conversation } from '../github/conversation.ts'
+import { type IssueQuery, issueQuery, readIssues } from '../github/issues.ts'
+import { parseSlash } from '../loop/command-table.ts'
+import { openQuestions } from '../loop/plan-questions.ts'
+import type { State } from '../model/state.ts'
+import { oneLine } from '../model/text.ts'
 import { marker } from '../report/parts.ts'
 import { busyReply, unplannedReply } from '../report/replies.ts'
 import type { Settings } from '../settings/index.ts'
@@ -23,7 +28,7 @@ type Wish = {
   isPlan: boolean
   base: string
   today: string
-  settings: Pick<Settings, 'approve' | 'gates'>
+  settings: Pick<Settings, 'approve' | 'ask' | 'gates'>
 }
 
 export async function askedFor(
@@ -35,24 +40,84 @@ export async function askedFor(
   if (issue !== null) {
     const known = await plannedBy(store, issue.number)
     const gates = settings.gates.map(({ name }) => name)
-    return askedByIssue(await issueWords(github, issue, settings.approve), { known, today, gates })
+    const words = await issueWords(github, issue, settings.approve)
+    const asked = askedByIssue(words, { known: known?.feature ?? null, today, gates, asks: settings.ask })
+    const interview = known?.plan?.interview
+    const askedAt = openQuestions(interview) === null ? null : (interview?.askedAt ?? null)
+    return askedAt === null ? asked : { ...asked, answers: await answersTo(github, issue.number, askedAt) }
   }
+  // A feature may well be called issues.
+  const query = feature?.startsWith('issues:') === true ? issueQuery(feature, 'feature') : null
+  if (query !== null) return askedByIssues(github, query, { settings, today })
   if (!isPlan) return null
   const fix = 'name the feature, such as feature: auth, or the issue that asks for it, such as feature: "#12"'
   if (feature === null) throw mistake('none', 'what the plan is called', fix)
   const files = await readDocumentFiles({ objects, commit: base }, null)
   const { notes, ...asked } = await askedByDocuments(files, feature, today)
   for (const note of notes.slice(0, 20)) core.notice(note)
+  if (settings.ask && asked.plan.phase === 'wanted')
+    core.notice('ask: questions are asked on an issue, and there is none: it is planned without')
   return asked
 }
 
-/** The feature that this issue has become already, or null. */
-async function plannedBy(store: Workspace['store'], issue: number): Promise<string | null> {
+/**
+ * The issues of a milestone or a label, a story each. Throws UserError where there are none, and where nobody would read the
+ * plan and somebody without write permission opened one of them.
+ */
+async function askedByIssues(
+  github: GitHub,
+  query: IssueQuery,
+  { settings, today }: Pick<Wish, 'settings' | 'today'>,
+): Promise<Asked> {
+  const { text, title, authors } = await readIssues(github, query)
+  const words = title ?? query.label ?? ''
+  const path = `issues of ${oneLine(words, 60)}`
+  if (settings.approve === 'auto') {
+    const conversation = new Conversation(github)
+    const strangers: string[] = []
+    for (const login of authors) if (!(await conversation.mayWrite(login))) strangers.push(login)
+    if (strangers.length > 0) {
+      const fix = 'set approve: person, or leave their issues out'
+      const expected = 'issues of people with write permission, since nobody reads the plan (approve: auto)'
+      throw mistake(`some of ${strangers.slice(0, 5).join(', ')}`, expected, fix, path)
+    }
+  }
+  const name = nameOfIssues(words)
+  if (name === null)
+    throw mistake(oneLine(words, 60), 'a title with letters a to z', 'rename it on GitHub', path)
+  const file = { path: 'issues.json', text, isNamed: true }
+  const { notes, ...asked } = await askedByDocuments([file], name, today)
+  for (const note of notes.slice(0, 20)) core.notice(note)
+  return asked
+}
+
+/** The state of the feature that this issue has become already, or null. */
+async function plannedBy(store: Workspace['store'], issue: number): Promise<State | null> {
   for (const folder of [...(await store.list()).keys()].sort().reverse()) {
     const state = (await store.load(folder))?.state
-    if (state?.plan?.issue === issue) return state.feature
+    if (state?.plan?.issue === issue) return state
   }
   return null
+}
+
+/** The newest `/ralph plan` of a person with write permission since the questions were asked; null where there is none. */
+async function answersTo(github: GitHub, issue: number, askedAt: number): Promise<string | null> {
+  const { api, at } = github
+  const conversation = new Conversation(github)
+  const since = new Date(askedAt).toISOString()
+  let answer: string | null = null
+  for (let page = 1; page <= MOST_PAGES; page += 1) {
+    const place = { ...at, issue_number: issue, since, per_page: 100, page }
+    const { data } = await api.rest.issues.listComments(place)
+    for (const { user, body, created_at: made, updated_at: edited } of data) {
+      const parsed = parseSlash(body ?? '', [])
+      if (user?.type !== 'User' || made !== edited || Date.parse(made) + 999 < askedAt) continue
+      if (parsed.kind !== 'command' || parsed.command.kind !== 'plan') continue
+      if (await conversation.mayWrite(user.login)) answer = parsed.command.guidance
+    }
+    if (data.length < 100) break
+  }
+  return answer
 }
 
 export type FoundIssue = Awaited<ReturnType<typeof findIssue>>

@@ -9,6 +9,7 @@ import { openWorkspace, type Workspace } from '../app/workspace.ts'
 import type { Opened, Start } from '../checks/subject.ts'
 import { setCredentialsAside } from '../git/credentials.ts'
 import { gitProgram } from '../git/process.ts'
+import { issueQuery } from '../github/issues.ts'
 import type { Limits } from '../model/limits.ts'
 import { branchNameFault } from '../model/names.ts'
 import type { State } from '../model/state.ts'
@@ -210,13 +211,14 @@ export function refuseFeatureRef(context: ActionContext, prefix: string): void {
 /** What a dispatch names goes into refs, branches and replies: a feature as its folder may be called, or an issue. */
 export function refuseFeatureName({ event }: Pick<ActionContext, 'event'>): void {
   if (event.kind !== 'dispatch' || event.feature === null || issueIn(event.feature) !== null) return
+  if (/^issues:/.test(event.feature) && issueQuery(event.feature, 'input feature') !== null) return
   const fault = event.feature.includes('/') ? 'no "/"' : branchNameFault(event.feature)
   if (fault === null) return
   throw new UserError({
     path: 'input feature',
     found: shown(event.feature),
     expected: `a feature's name with ${fault}`,
-    fix: 'write a name such as auth (of stories that are there: what stands behind the date of their folder), or an issue, such as #12',
+    fix: 'write a name such as auth (of stories that are there: what stands behind the date of their folder), an issue, such as #12, or issues:milestone=3',
   })
 }
 

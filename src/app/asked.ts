@@ -3,29 +3,42 @@
 import type { Feature } from '../branch/features.ts'
 import type { DocumentFile } from '../documents/types.ts'
 import { planDigest, wantedPlan } from '../loop/plan.ts'
+import { answeredQuestions, openQuestions, sampleAnswer, UNASKED } from '../loop/plan-questions.ts'
 import { MOST_BRIEF } from '../loop/planned.ts'
 import type { Prd } from '../model/feature.ts'
-import type { Plan } from '../model/plan.ts'
+import type { Interview, Plan, Question } from '../model/plan.ts'
 import type { State } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
 import { emptyPrd } from '../prd/schema.ts'
 import { UserError } from '../system/errors.ts'
 
-/** A feature whose stories are still to be approved, and what they are made from. */
-export type Asked = { feature: Feature; plan: Plan }
+/**
+ * A feature whose stories are still to be approved, and what they are made from. `answers`: what people said to the questions
+ * that waited; null where nobody has said anything.
+ */
+export type Asked = { feature: Feature; plan: Plan; answers?: string | null }
 
 /** `comments`: what people who belong to the repository say of it, the oldest first. */
 export type Issue = { number: number; title: string; body: string; comments: readonly string[] }
 
-type How = { known: string | null; today: string; gates: readonly string[] }
+/** `asks`: people are asked before a session plans. */
+type How = { known: string | null; today: string; gates: readonly string[]; asks?: boolean }
 
 /** `#12` as the name of a feature: the plan of that issue. */
 export function issueIn(feature: string | null): number | null {
   return feature !== null && /^#\d{1,9}$/.test(feature) ? Number(feature.slice(1)) : null
 }
 
+/** What a feature is called that issues of a milestone or a label become; null where its title has no letter for a branch. */
+export function nameOfIssues(title: string): string | null {
+  return slug(title) || null
+}
+
 /** Throws UserError where the issue says nothing that a plan could be made of. */
-export function askedByIssue({ number, title, body, comments }: Issue, { known, today, gates }: How): Asked {
+export function askedByIssue(
+  { number, title, body, comments }: Issue,
+  { known, today, gates, asks = false }: How,
+): Asked {
   const words = [title, body, ...comments].join(' ').replace(/\s+/g, ' ').trim()
   if (words.length < 20) {
     const fix =
@@ -41,7 +54,8 @@ export function askedByIssue({ number, title, body, comments }: Issue, { known, 
   const said = comments.map((comment) => `A comment:\n${comment.trim()}`)
   const brief = [`# ${title.trim()}`, body.trim(), ...said].join('\n\n').slice(0, MOST_BRIEF)
   const prd = { ...emptyPrd(), description: oneLine(title, 300) }
-  const plan = { ...wantedPlan(brief, number), questions: settingsIn(body, gates) }
+  const interview = asks ? { interview: UNASKED } : {}
+  const plan = { ...wantedPlan(brief, number), ...interview, questions: settingsIn(body, gates) }
   return { feature: featureOf(name, prd, today), plan }
 }
 
@@ -72,15 +86,47 @@ export async function askedByDocuments(
  * The state of a feature that is planned already, asked again: made anew where the words have changed or nothing came of
  * them, as it stands otherwise; a plan whose stories are worked on stays.
  */
-export function askedAgain(state: State, { plan, feature }: Asked): State {
+export function askedAgain(state: State, { plan, feature, answers = null }: Asked): State {
   const before = state.plan
   if (before === undefined || before.phase === 'begun') return state
+  const questions = openQuestions(before.interview)
+  if (questions !== null)
+    return answers === null ? state : answered(state, { ...before, brief: plan.brief }, questions, answers)
   if (plan.phase !== 'wanted') {
     const isSame = planDigest(state) === plan.digest
     return isSame ? state : { ...state, prd: { ...state.prd, userStories: feature.prd.userStories }, plan }
   }
   const isNew = !before.brief.startsWith(plan.brief) || before.sessions > 0
-  return isNew ? { ...state, plan: { ...plan, issue: before.issue ?? plan.issue } } : state
+  if (!isNew) return state
+  const again = { ...plan, issue: before.issue ?? plan.issue }
+  // What was answered once is not asked again.
+  const { interview } = before
+  return { ...state, plan: interview?.answers == null ? again : withInterview(again, interview) }
+}
+
+/** The plan goes on with what was said. Throws UserError where an answer fits no question. */
+function answered(state: State, plan: Plan, questions: readonly Question[], said: string): State {
+  const read = answeredQuestions(questions, said)
+  if ('fault' in read) {
+    const fix = `answer by the letters, such as /ralph plan -- ${sampleAnswer(questions)}, or in words: 2: both`
+    throw new UserError({
+      path: '/ralph plan',
+      found: read.fault,
+      expected: 'an answer to the questions',
+      fix,
+    })
+  }
+  const interview = {
+    questions: [...questions],
+    askedAt: plan.interview?.askedAt ?? null,
+    answers: read.text,
+  }
+  return { ...state, plan: withInterview({ ...plan, sessions: 0, message: '' }, interview) }
+}
+
+function withInterview(plan: Plan, interview: Interview): Plan {
+  const brief = `${plan.brief.slice(0, MOST_BRIEF - 8000)}\n\n${interview.answers}`
+  return { ...plan, interview, brief }
 }
 
 function featureOf(name: string, prd: Prd, today: string): Feature {

@@ -24,9 +24,11 @@ export const isTold = ({ key }: FlagRow): boolean => !OF_THE_ACTION.has(key)
 const none = () => false
 const all = () => true
 /** Where the feature is: all that a command needs which does no work. */
-const place = (flag: FlagRow) => flag.group === 'what' && isTold(flag) && !isPart(flag)
+const place = (flag: FlagRow) => flag.group === 'what' && isTold(flag) && !isPart(flag) && !isOfPlan(flag)
 /** What of the feature is worked on, or judged. */
 const isPart = ({ key }: FlagRow) => key === 'stories' || key === 'epic'
+/** Of a plan alone. */
+const isOfPlan = ({ key }: FlagRow) => key === 'ask'
 const decision = (flag: FlagRow) =>
   place(flag) || flag.group === 'limits' || ['baseline', 'finalVerification'].includes(flag.key)
 /** What a workflow or a configuration holds; whom to tell is a secret, which init asks for. */
@@ -121,7 +123,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
   diff: aboutStory,
   plan: {
     takes: 'words',
-    settings: judgement,
+    settings: (flag) => judgement(flag) || isOfPlan(flag),
     options: [
       [
         '--from <path...>',

@@ -11,6 +11,7 @@ import { many } from '../report/words.ts'
 import { UserError } from '../system/errors.ts'
 import { readRegular } from '../system/files.ts'
 import type { Desk, Standing, Wanted } from './plan.ts'
+import { withAnswers } from './plan-ask.ts'
 import { added, type Draft, nameOfSentence, plannedFrom, scoped, withPlannedFrom } from './plan-draft.ts'
 import type { Proposed, Subject } from './plan-session.ts'
 import { answerTo, isAnswer } from './plan-sources.ts'
@@ -129,12 +130,14 @@ export async function firstDraft(
   if (brief === '' && documents !== null && prd.userStories.length === 0) throw nothingToPlan(documents)
   if (brief === '') return { prd: withPlannedFrom(prd, digests), context, questions: [], brief }
   if (desk.ask === null && !wanted.yes) throw unpaid()
-  const proposed = await proposedBy(desk, { feature, folder: standing.folder, prd }, brief)
+  const subject = { feature, folder: standing.folder, prd }
+  const asked = await withAnswers(desk, subject, brief)
+  const proposed = await proposedBy(desk, subject, asked)
   return {
     prd: withPlannedFrom(added(prd, proposed), digests),
     context: context ?? (proposed.context || null),
     questions: proposed.questions,
-    brief,
+    brief: asked,
   }
 }
 

@@ -6,7 +6,7 @@ import { refuseBlocked } from '../checks/table.ts'
 import { budgetLeft, estimate, sessionMs } from '../loop/limits.ts'
 import { spend } from '../loop/spend.ts'
 import type { Prd } from '../model/feature.ts'
-import type { PlanTask, Proposal } from '../model/plan.ts'
+import type { PlanTask, Proposal, Question } from '../model/plan.ts'
 import type { Ports } from '../model/ports.ts'
 import type { SessionEntry } from '../model/usage.ts'
 import { runUsage } from '../model/usage-totals.ts'
@@ -58,6 +58,12 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
     return proposal
   }
 
+  /** Throws UserError where no session can begin. */
+  async function chosenLocal(): Promise<LocalRun> {
+    if (opened === null) throw noCommit(context.directory)
+    return { ...opened, settings: (await settingsOf(context, chosen)).settings }
+  }
+
   return {
     /** Settings that a person has answered, as flags; they count for the sessions after it. */
     choose(flags: Flags): void {
@@ -74,10 +80,20 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
       const given = { mark: newMark() }
       if ((await withPorts(context, opened, silent, given, async () => true)) === null) throw new Cancelled()
     },
+    /** What a session would have people answer before it plans; none where it asks nothing that can be read. */
+    async questions(subject: Subject, brief: string): Promise<readonly Question[]> {
+      const local = await chosenLocal()
+      const task = { brief, stories: subject.prd.userStories, split: null, message: '', asks: true as const }
+      const proposal = await session(local, subject, task)
+      if (proposal.kind === 'asked') return proposal.questions
+      if (proposal.kind !== 'none' && proposal.kind !== 'proposed')
+        throw noPlan(local.settings.agent, proposal)
+      context.say('The session asked nothing that can be answered: it is planned without.')
+      return []
+    },
     /** Throws Cancelled, or UserError where there is no plan to be had. */
     async propose(subject: Subject, brief: string): Promise<Proposed> {
-      if (opened === null) throw noCommit(context.directory)
-      const local = { ...opened, settings: (await settingsOf(context, chosen)).settings }
+      const local = await chosenLocal()
       const task = { brief, stories: subject.prd.userStories, split: null }
       // The second session hears what was wrong with the answer of the first.
       const first = await session(local, subject, { ...task, message: '' })
@@ -115,8 +131,8 @@ async function onTreeAsItIs<T>(
 }
 
 function noPlan(agent: string, proposal: Exclude<Proposal, Proposed>): UserError {
-  const message = terminalText(proposal.message)
-  if (proposal.kind === 'none') {
+  const message = proposal.kind === 'asked' ? 'it only asked' : terminalText(proposal.message)
+  if (proposal.kind === 'none' || proposal.kind === 'asked') {
     const found = `no plan in the answer of ${agent}: ${message}`
     const fix =
       'say more of what is wanted, or write the stories as a check list and name it with --from; ralph log plan shows the answer'

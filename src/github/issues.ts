@@ -9,15 +9,15 @@ export type IssueQuery = { milestone: string | null; label: string | null }
 const PAGE = 100
 const MOST_ISSUES = 500
 
-/** `issues`, `issues:milestone=3`, `issues:label=billing`; null for other words. Throws UserError for what is like it. */
-export function issueQuery(words: string): IssueQuery | null {
+/** `issues`, `issues:milestone=3`, `issues:label=billing`; null for other words. `path`: where they were written. Throws UserError for what is like it. */
+export function issueQuery(words: string, path = '--from'): IssueQuery | null {
   const [, rest] = /^issues(?::(.*))?$/s.exec(words) ?? []
   if (rest === undefined) return words === 'issues' ? { milestone: null, label: null } : null
   const [, name, value = ''] = /^(milestone|label)=(.*)$/s.exec(rest) ?? []
   if (name === undefined || value.trim() === '') {
     const fix = 'write issues:milestone=3, issues:label=billing, or issues for all that are open'
     throw new UserError({
-      path: '--from',
+      path,
       found: oneLine(words, 80),
       expected: 'a milestone or a label',
       fix,
@@ -29,11 +29,14 @@ export function issueQuery(words: string): IssueQuery | null {
   }
 }
 
-/** The answer as JSON, a list of issues in the API's fields; `title` is the milestone's. Throws UserError where there are none. */
+/**
+ * The answer as JSON, a list of issues in the API's fields; `title` is the milestone's, `authors` opened the issues (a login,
+ * each once). Throws UserError where there are none.
+ */
 export async function readIssues(
   github: GitHub,
   query: IssueQuery,
-): Promise<{ text: string; title: string | null }> {
+): Promise<{ text: string; title: string | null; authors: string[] }> {
   const { api, at } = github
   const milestone = query.milestone === null ? null : await milestoneOf(github, query.milestone)
   const found: Awaited<ReturnType<typeof api.rest.issues.listForRepo>>['data'] = []
@@ -69,7 +72,8 @@ export async function readIssues(
     const names = labels.map((label) => (typeof label === 'string' ? label : (label.name ?? '')))
     issues.push({ number, title, body, state, state_reason, labels: names, ...links })
   }
-  return { text: JSON.stringify(issues, null, 1), title: milestone?.title ?? null }
+  const authors = [...new Set(found.map(({ user }) => user?.login ?? 'ghost'))]
+  return { text: JSON.stringify(issues, null, 1), title: milestone?.title ?? null, authors }
 }
 
 async function milestoneOf({ api, at }: GitHub, wanted: string): Promise<{ number: number; title: string }> {

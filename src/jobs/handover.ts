@@ -94,7 +94,7 @@ const gateResult = z.extend(GateResult, {
 })
 
 const fromClaim = z.object({ folder: nonce, nonce, base: digest })
-/** What was proposed is read again where it is landed: `words` are JSON, as a session would say it. */
+/** What was proposed or asked is read again where it is landed: `words` are JSON, as a session would say it. */
 const planned = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('proposed'), words: text, usage: Usage }),
   z.object({ kind: z.literal('limit'), notBefore: z.nullable(z.number()), message: text, usage: Usage }),
@@ -133,7 +133,7 @@ export type Planned = z.output<typeof planned>
 
 /** The same for the next job. */
 export function plannedOf(proposal: Proposal, usage: Usage): Planned {
-  if (proposal.kind !== 'proposed') return { ...proposal, usage }
+  if (proposal.kind !== 'proposed' && proposal.kind !== 'asked') return { ...proposal, usage }
   const words = JSON.stringify(proposal)
   if (words.length <= MOST_WORDS) return { kind: 'proposed', words, usage }
   return { kind: 'none', message: 'a plan that is too long to be handed over: ask for fewer stories', usage }

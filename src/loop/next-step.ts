@@ -24,6 +24,7 @@ import {
 } from './limits.ts'
 import { howComplete } from './passed.ts'
 import { isSplitting, planDigest, wantedPlanOf } from './plan.ts'
+import { openQuestions } from './plan-questions.ts'
 
 /**
  * The next step as data. Every reachable state leads to `stop` in a bounded number of steps (test/unit/loop). `beside`: stories
@@ -169,6 +170,7 @@ function workable(state: State): (story: Story) => boolean {
   return (story) => asked(story) && !isSplitting(state, story.id)
 }
 
+const QUESTIONS_WAIT = 'the questions before the plan wait for answers'
 const EDITED = 'the plan was edited after it was looked at: it waits to be approved again'
 /** `stored` forgets what older versions showed. */
 const NOT_SHOWN = 'the plan waits to be approved again: an approval now covers context.md, too'
@@ -177,6 +179,7 @@ const NOT_SHOWN = 'the plan waits to be approved again: an approval now covers c
 function planOutcome(state: State, limits: Limits): Conclusion | null {
   const { plan, published, job } = state
   if (plan === undefined || plan.phase === 'begun') return null
+  if (openQuestions(plan.interview) !== null) return end('paused', QUESTIONS_WAIT)
   if (plan.phase === 'wanted')
     return plan.sessions >= limits.maxAttempts ? end('stuck', `no plan came of it: ${plan.message}`) : null
   // It is shown before it is waited for.

@@ -17,6 +17,7 @@ import { gatesOn, runOf, withoutSessionFiles } from './gate-run.ts'
 import { askExpectation, askJudge, gatedBefore, verifyWhole } from './judge.ts'
 import { endOfWork, goesOnByItself } from './limits.ts'
 import { isWaitingPlan } from './plan.ts'
+import { isToAsk } from './plan-questions.ts'
 import { brokenBefore, gatesAsItWas, redInAClone } from './whole.ts'
 import { boundsOf, type Context, guard, type Happening, putAway, work } from './work.ts'
 
@@ -293,7 +294,8 @@ async function plan(split: string | null, { state, limits, ports, now }: Context
   const { repository, agent, signal } = ports
   const { brief = '', message = '' } = (split === null ? state.plan : state.splits?.[split]) ?? {}
   await repository.checkOut(state.green, null)
-  const task = { brief, message, split, stories: state.prd.userStories }
+  const asks = split === null && isToAsk(state.plan?.interview) ? { asks: true as const } : {}
+  const task = { brief, message, split, stories: state.prd.userStories, ...asks }
   const planned = await agent.plan(state, task, boundsOf(state, limits, now), signal)
   await repository.restore(state.green)
   return { kind: 'planned', split, ...planned }

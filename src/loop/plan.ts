@@ -1,13 +1,15 @@
 // Plans: what a session's proposal holds, what a person approves, and how a story is split. Pure.
 import type { Prd, Story } from '../model/feature.ts'
-import { type Json, jsonObject, string } from '../model/json.ts'
+import { string } from '../model/json.ts'
 import type { Plan, PlanTask, Proposal } from '../model/plan.ts'
 import type { State } from '../model/state.ts'
 import { mapTexts, oneLine, plainLines } from '../model/text.ts'
 import { parsePrd } from '../prd/parse.ts'
 import { newStory } from '../prd/schema.ts'
 import { sayMistake } from '../system/errors.ts'
+import { lastJson } from './last-json.ts'
 import { peopleNotes } from './notes.ts'
+import { readQuestions } from './plan-questions.ts'
 
 /** More stories than a person reads before approving them. */
 const MOST_STORIES = 200
@@ -16,6 +18,7 @@ const LONGEST = { context: 6000, description: 2000, question: 300, message: 1000
 
 /** The proposal in a session's last words: the last block of JSON that they hold, checked as every prd.json is. */
 export function readProposal(words: string, task: PlanTask): Proposal {
+  if (task.asks === true) return readQuestions(words)
   const value = lastJson(words)
   if (value === null) return none('no block of JSON in the answer')
   const { stories = value.userStories, project, description, context, questions } = value
@@ -63,22 +66,6 @@ const PLACE = ['id', 'dependsOn', 'priority']
 function without(story: unknown, names: readonly string[]): unknown {
   if (typeof story !== 'object' || story === null) return story
   return Object.fromEntries(Object.entries(story).filter(([name]) => !names.includes(name)))
-}
-
-/** An answer may be of any length; the plan stands at its end. In UTF-16 units. */
-const MOST_WORDS = 256 * 1024
-
-const FENCE = /^ {0,3}(?:`{3,}|~{3,}).*$/m
-
-/** The last object of JSON between fences; without one, the text from its first brace to its last. */
-function lastJson(all: string): Json | null {
-  const words = all.slice(-MOST_WORDS)
-  const bare = words.slice(words.indexOf('{'), words.lastIndexOf('}') + 1)
-  for (const text of [...words.split(FENCE).reverse(), bare]) {
-    const value = jsonObject(text)
-    if (value !== null) return value
-  }
-  return null
 }
 
 /** Every criterion is in exactly one of the parts: none is lost, none is asked for twice. */

@@ -4,7 +4,7 @@ import type { Failure } from '../model/attempt.ts'
 import type { Command, EventOf } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
 import type { Limits } from '../model/limits.ts'
-import type { Plan } from '../model/plan.ts'
+import type { Plan, Question } from '../model/plan.ts'
 import type { State } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
 import { alsoAsked } from '../prd/scope.ts'
@@ -13,6 +13,7 @@ import { unworkable } from './attempt.ts'
 import { mapStory, unverified, withNote, without, withRecord } from './change.ts'
 import { called } from './limits.ts'
 import { isWaitingPlan, planDigest, splitFault, storiesDigest, wantedPlan, withParts } from './plan.ts'
+import { isToAsk } from './plan-questions.ts'
 import { spend } from './spend.ts'
 
 type Planned = EventOf<'planned'>
@@ -27,7 +28,11 @@ export function planned(state: State, event: Planned, limits: Limits): State {
     case 'limit':
     case 'refused':
       return unworkable(paid, proposal, limits, event)
+    case 'asked':
+      return withQuestions(paid, proposal.questions, at)
     case 'none':
+      // Without questions it is planned as if nobody had wanted any.
+      if (split === null && isToAsk(state.plan?.interview)) return withQuestions(paid, [], at)
       return split === null
         ? notPlanned(paid, proposal.message, limits)
         : withoutParts(paid, split, proposal.message, limits)
@@ -38,6 +43,13 @@ export function planned(state: State, event: Planned, limits: Limits): State {
 
 function withPlan(state: State, change: (plan: Plan) => Plan): State {
   return state.plan === undefined ? state : { ...state, plan: change(state.plan) }
+}
+
+/** They wait for people; where there are none, a session plans at once. */
+function withQuestions(state: State, questions: Question[], at: number): State {
+  return withPlan(state, ({ interview: _, ...plan }) =>
+    questions.length === 0 ? plan : { ...plan, interview: { questions, askedAt: at, answers: null } },
+  )
 }
 
 /** After as many sessions as a story may fail in, the proposal before it stands again, where there is one. */

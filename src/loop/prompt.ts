@@ -12,6 +12,8 @@ import { remaining } from '../prd/select.ts'
 import { utf8Bytes } from '../system/excerpt.ts'
 import { doneWords } from './breaker.ts'
 import {
+  ASK_ANSWER,
+  ASK_FIRST,
   EXPECTATION,
   EXPECTATION_ANSWER,
   NEW_PLAN,
@@ -144,19 +146,20 @@ export function verifyParts(
 /** The prompt for a session that proposes stories, or the parts of one, piece by piece. */
 export function planParts(template: string | null, run: State, task: PlanTask, given: PromptFacts): Part[] {
   const { state, facts } = asSeen(run, [], given)
-  const { stories, split, brief, message } = mapTexts(task, plainLines)
+  const { stories, split, brief, message, asks } = mapTexts(task, plainLines)
   const whole = stories.filter(({ id }) => id === split)
   const others = stories.filter(({ id }) => id !== split)
   const values: Values<'plan'> = {
     ...common(state, facts, run),
-    task: split === null ? NEW_PLAN : splitTask(split),
+    task: asks === true ? ASK_FIRST : split === null ? NEW_PLAN : splitTask(split),
     storyId: split ?? '',
     stories: head([...whole, ...others].map((one) => storyText(one)).join('\n\n'), PLAN_STORIES_BYTES).trim(),
     failureSummary: oneLine(message, 1000),
     brief: brief.trim() === '' ? '' : fenced(head(brief, VARIABLES.brief.bytes)),
-    answer: PLAN_ANSWER,
+    answer: asks === true ? ASK_ANSWER : PLAN_ANSWER,
   }
-  return fill(templateOf('plan', template), 'plan', values)
+  // A template of people's may name the form of a plan.
+  return fill(templateOf('plan', asks === true ? null : template), 'plan', values)
 }
 
 function picturesShown({ pictures = [] }: JudgeTask): string {

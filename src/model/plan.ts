@@ -2,6 +2,20 @@
 import * as z from 'zod/mini'
 import { Story } from './feature.ts'
 
+/** A question of a session before its plan. People answer by the letter of an option: `1A, 2C`. */
+export type Question = z.infer<typeof Question>
+export const Question = z.object({ text: z.string(), options: z.array(z.string()) })
+
+/** Questions before a plan: none yet, then those that a session asked, then what people said to them. */
+export type Interview = z.infer<typeof Interview>
+export const Interview = z.object({
+  questions: z.array(Question),
+  /** When they were asked, epoch milliseconds: only what people say later answers them. */
+  askedAt: z.nullable(z.number()),
+  /** The questions with their answers, as the plan's session reads them; null until people answered. */
+  answers: z.nullable(z.string()),
+})
+
 /** What a plan is made from, and how far it has come. */
 export type Plan = z.infer<typeof Plan>
 export const Plan = z.object({
@@ -10,6 +24,8 @@ export const Plan = z.object({
   /** An issue's text, documents, a sentence, and what people said of the last proposal. Hostile; empty once it has begun. */
   brief: z.string(),
   issue: z.nullable(z.number()),
+  /** Where people are to be asked before a session plans. */
+  interview: z.exactOptional(Interview),
   /** Of a split: the parts, until somebody approves them. A feature's stories stand in prd.json at once. */
   stories: z.array(Story),
   /** Of the stories as people were shown them: an approval counts for these. */
@@ -27,8 +43,17 @@ export const Plan = z.object({
   message: z.string(),
 })
 
-/** What a plan session works on. `brief` is hostile data; `split`: the id of a story that is too large. */
-export type PlanTask = { brief: string; stories: readonly Story[]; split: string | null; message: string }
+/**
+ * What a plan session works on. `brief` is hostile data; `split`: the id of a story that is too large; `asks`: it is to ask
+ * questions, and plans nothing yet.
+ */
+export type PlanTask = {
+  brief: string
+  stories: readonly Story[]
+  split: string | null
+  message: string
+  asks?: true
+}
 
 export type Proposal =
   | {
@@ -39,6 +64,8 @@ export type Proposal =
       stories: Story[]
       questions: string[]
     }
+  /** None where the material leaves nothing open. */
+  | { kind: 'asked'; questions: Question[] }
   | { kind: 'limit'; notBefore: number | null; message: string }
   /** The agent cannot work at all: a person must act. */
   | { kind: 'refused'; message: string }

@@ -3,6 +3,7 @@
 import { type Surface, typedOn } from '../loop/command-table.ts'
 import { sayHolder } from '../loop/lease.ts'
 import { budgetLeft, iterationsLeft, spent } from '../loop/limits.ts'
+import { openQuestions } from '../loop/plan-questions.ts'
 import type { Ended, Situation } from '../loop/situation.ts'
 import { errorOf } from '../model/job.ts'
 import type { Limits } from '../model/limits.ts'
@@ -101,6 +102,8 @@ function whenEnded(reader: Reader, { conclusion, since }: Ended): Sentence {
     case 'budget':
       return whenSpent(reader)
     case 'paused':
+      if (state.control.paused === null && openQuestions(state.plan?.interview) !== null)
+        return whenAsked(reader)
       if (state.control.paused === null && plansToApprove(state) !== null) return whenProposed(reader)
       if (state.control.paused === null && conclusion.until !== null)
         return whileWaiting(reader, conclusion.until)
@@ -189,6 +192,11 @@ function whenStuck(reader: Reader): Sentence {
   const retry = typed(reader, `retry ${first} -- <hint>`)
   const skip = typed(reader, `skip ${first}`)
   return asking(reader, says`Say what is missing: ${retry}${all}, or leave it out: ${skip}`)
+}
+
+function whenAsked({ state }: Reader): Sentence {
+  const at = state.plan?.issue == null ? says`` : says` of issue ${{ code: `#${state.plan.issue}` }}`
+  return says`Answer the questions${at} there: ${{ code: '/ralph plan -- 1A, 2C' }}`
 }
 
 function whenNotPlanned(reader: Reader): Sentence {

@@ -2,8 +2,10 @@
 
 import { commandsOn } from '../loop/command-table.ts'
 import { sayHolder } from '../loop/lease.ts'
+import { openQuestions, sampleAnswer } from '../loop/plan-questions.ts'
 import { ownSituation, type Situation } from '../loop/situation.ts'
 import { OUTPUT_BYTES } from '../model/gate-output.ts'
+import type { Question } from '../model/plan.ts'
 import type { Lease, State } from '../model/state.ts'
 import type { Mistake } from '../system/errors.ts'
 import { folded, list, section, stacked, table } from './blocks.ts'
@@ -154,11 +156,24 @@ export function mistakeList(mistakes: readonly Mistake[]): string {
 export function issueReply({ feature, branch, pullUrl, plans, stories }: View): string {
   const plan = plans.find(({ storyId }) => storyId === null)
   const where = pullUrl ?? code(branch, 200)
+  const questions = openQuestions(plan?.interview)
   const text =
-    plan?.phase === 'wanted' && plan.message !== ''
-      ? `❓ No plan came of this issue: ${markdownText(plan.message, 400)}\n\nEdit the issue, then comment ${code('/ralph plan')} here.`
-      : plan?.phase === 'proposed'
-        ? `📋 ${many(stories.length, 'story is', 'stories are')} proposed in ${where}. Read them there; comment ${code('/ralph approve-plan')} there to begin.`
-        : `🔁 The stories of this issue are worked on in ${where}.`
+    questions !== null
+      ? questionsText(questions)
+      : plan?.phase === 'wanted' && plan.message !== ''
+        ? `❓ No plan came of this issue: ${markdownText(plan.message, 400)}\n\nEdit the issue, then comment ${code('/ralph plan')} here.`
+        : plan?.phase === 'proposed'
+          ? `📋 ${many(stories.length, 'story is', 'stories are')} proposed in ${where}. Read them there; comment ${code('/ralph approve-plan')} there to begin.`
+          : `🔁 The stories of this issue are worked on in ${where}.`
   return `${marker('issue', feature)}\n${text}\n`
+}
+
+/** Questions before the plan, and how they are answered: in one comment. */
+function questionsText(questions: readonly Question[]): string {
+  const lines = questions.map(({ text, options }, index) => {
+    const lettered = options.map((option, at) => `   - **${'ABCD'[at]}.** ${markdownText(option, 200)}`)
+    return [`${index + 1}. ${markdownText(text, 400)}`, ...lettered].join('\n')
+  })
+  const how = `Answer in a comment: ${code(`/ralph plan -- ${sampleAnswer(questions)}`, 100)}, or in words such as ${code('2: both')}. A bare ${code('/ralph plan')} leaves it to the session.`
+  return `❓ Before this is planned:\n\n${lines.join('\n')}\n\n${how}`
 }

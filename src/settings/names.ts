@@ -10,6 +10,8 @@ import { kinds, list, text, textWhere } from './values.ts'
 export const featureName = textWhere(
   (name) =>
     /^#\d{1,9}$/.test(name) ||
+    // Of issues: their plan is named after the milestone or the label.
+    /^issues:(?:milestone|label)=[^\p{C}]{1,100}$/u.test(name) ||
     (/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name) && !/\.\.|\.lock$|\.$/i.test(name)),
   'letters, digits, `.`, `_` and `-`, starting with a letter or digit, without `..` or an ending `.` or `.lock`, at most 100 characters',
   instead,

@@ -47,6 +47,11 @@ export const table = {
   approve: what(v.choice(['person', 'auto']), 'Whether a plan waits until a person approves it', {
     or: 'person',
   }),
+  ask: what(
+    v.boolean,
+    'Whether a session first asks three to five questions, which people answer before it plans (on the issue; on a terminal at once).',
+    { or: false },
+  ),
   token: what(v.text, 'Token for the state refs and the API.', {
     ...secret,
     standard: 'github.token on the action',

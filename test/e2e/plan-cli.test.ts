@@ -338,6 +338,44 @@ test('the interview: a sentence, a name, gates, limits, instructions; refined, t
   assert.match(second, /use the mailer/)
 })
 
+test('with --ask a session asks first: lettered answers in one line, a wrong letter is refused, and the plan has them', async () => {
+  const asked = {
+    questions: [
+      { text: 'What is the primary goal?', options: ['Fewer passwords', 'Fewer calls'] },
+      { text: 'Which browsers?', options: ['All', 'Chromium'] },
+    ],
+  }
+  await using at = await place(
+    { 'ralph.config.yml': 'gates: none\n' },
+    { plan: [{ say: `\`\`\`json\n${JSON.stringify(asked)}\n\`\`\`` }, proposal(PASSKEY)] },
+  )
+  await using terminal = at.terminal(['plan', 'auth', '--ask', '--', 'passkeys'])
+  await terminal.see('1. What is the primary goal?')
+  await terminal.see('B. Chromium')
+  await terminal.see('Your answers')
+  terminal.type('1A, 2C', KEYS.enter)
+  await terminal.see('2C: question 2 has the options A to B')
+  terminal.type('\u007f', 'B', KEYS.enter)
+  await terminal.see('Leave it')
+  terminal.type(KEYS.enter)
+  assert.equal(await terminal.ended, 0, terminal.shown())
+  const [first = '', second = ''] = await at.prompts()
+  assert.match(first, /Plan nothing yet: ask first/)
+  assert.match(
+    second,
+    /passkeys[\s\S]*primary goal\?\n {3}Fewer passwords\n2\. Which browsers\?\n {3}Chromium/,
+  )
+  assert.equal((await storiesOf(at)).length, 2)
+})
+
+test('where nobody can be asked --ask is told, and it is planned without', async () => {
+  await using at = await place({}, { plan: [proposal(PASSKEY)] })
+  const { code, err } = await at.ralph(['plan', 'auth', '--ask', '--yes', '--', 'passkeys'])
+  assert.equal(code, 0, err)
+  assert.match(err, /warning: ask: nobody can be asked here/)
+  assert.equal((await at.prompts()).length, 1)
+})
+
 test('the run begins from the interview: some of the stories, the configuration committed before it', async () => {
   await using at = await place(
     { 'fix_plan.md': '- [ ] Sign in\n- [ ] Sign out\n' },

@@ -99,6 +99,108 @@ test('an issue with the label becomes a plan, is edited, approved, and worked; i
   )
 })
 
+const ASKED = {
+  questions: [
+    { text: 'What is <b>the</b> primary goal? @everybody', options: ['Fewer passwords', 'Fewer calls'] },
+    { text: 'Who may sign in?', options: ['Everybody', 'Staff'] },
+  ],
+}
+
+for (const separate of [false, true])
+  test(`questions before the plan are one comment on the issue, and who may write answers them${separate ? ', in four jobs' : ''}`, async () => {
+    await using site = await openSite({
+      stories: [],
+      script: { plan: [answer(ASKED), answer(PLAN)], ...WORK },
+      separate,
+      inputs: { ask: 'true' },
+    })
+    const { number } = site.github.openIssue('alice', 'Passkeys', WISH)
+    site.github.label('alice', number, 'ralph-plan')
+    await site.runner.settled()
+    const told = () => site.github.comments(number).filter(({ body }) => body.includes('<!-- ralph:issue:'))
+    assert.equal(told().length, 1, site.log())
+    assert.match(
+      told()[0]?.body ?? '',
+      /1\. What is [^\n<]*primary goal[\s\S]*\*\*B\.\*\* Fewer calls[\s\S]*\/ralph plan -- 1A, 2A/,
+    )
+    assert.doesNotMatch(told()[0]?.body ?? '', /<b>|@everybody/)
+    assert.deepEqual(await site.github.pulls(), [])
+    assert.equal((await site.sessions()).length, 1)
+
+    // The label again, and a stranger's words, are no answer.
+    const again = await site.go({ feature: `#${number}` })
+    assert.equal(outputsOf(again).outcome, 'paused', site.log())
+    assert.deepEqual(await comment(site, 'mallory', number, '/ralph plan -- 1B, 2A'), [])
+    assert.equal((await site.sessions()).length, 1, 'nobody paid for a session')
+
+    await comment(site, 'bob', number, '/ralph plan -- 1A, 2F')
+    assert.match(site.github.comments(number).at(-1)?.body ?? '', /2F: question 2 has the options A to B/)
+    assert.equal((await site.sessions()).length, 1)
+
+    await comment(site, 'bob', number, '/ralph plan -- 1A, 2B')
+    const [, planned, ...more] = await site.sessions()
+    assert.deepEqual(more, [])
+    assert.match(
+      planned?.prompt ?? '',
+      /primary goal\? @everybody\n {3}Fewer passwords\n2\. Who may sign in\?\n {3}Staff/,
+    )
+    assert.match((await read(site, 'passkeys', 'prd.json')) ?? '', /US-002/)
+    assert.equal(told().length, 1)
+    assert.match(told()[0]?.body ?? '', /2 stories are proposed in/)
+  })
+
+test('a milestone becomes a feature, an issue a story, and is worked once approved; asked again it is the same plan', async () => {
+  await using site = await openSite({
+    stories: [],
+    script: { 'GH-1': [goodTurn('one', 1)], 'GH-2': [goodTurn('two', 2)] },
+    inputs: { 'final-verification': 'false' },
+  })
+  const { openIssue, milestone } = site.github
+  const [first, second, other] = [
+    openIssue('alice', 'One', '## Acceptance criteria\n\n- [ ] one works'),
+    openIssue('mallory', 'Two', `Two works.\n\nDepends on #1`),
+    openIssue('alice', 'Of no milestone', WISH),
+  ]
+  const number = milestone('Release 2: passkeys!', [first.number, second.number])
+  const paused = await site.go({ feature: `issues:milestone=${number}` })
+  assert.equal(outputsOf(paused).outcome, 'paused', site.log())
+  assert.deepEqual(site.github.violations, [], site.log())
+  assert.equal((await site.sessions()).length, 0)
+  const name = 'release-2-passkeys'
+  const prd = JSON.parse((await read(site, name, 'prd.json')) ?? '')
+  assert.deepEqual(
+    prd.userStories.map(({ id, dependsOn }: { id: string; dependsOn: string[] }) => [id, dependsOn]),
+    [
+      [`GH-${first.number}`, []],
+      [`GH-${second.number}`, [`GH-${first.number}`]],
+    ],
+    `not ${other.number}`,
+  )
+  const again = await site.go({ feature: `issues:milestone=${number}` })
+  assert.equal(outputsOf(again).outcome, 'paused', site.log())
+  assert.equal((await site.github.pulls()).length, 1)
+  await comment(site, 'bob', (await site.pull()).number, '/ralph approve-plan')
+  assert.equal(outputsOf(site.last()).outcome, 'complete', site.log())
+})
+
+test('of a milestone that is not there, or that nobody would read, nothing is planned', async () => {
+  await using site = await openSite({ stories: [], script: {}, inputs: { approve: 'auto' } })
+  const { number } = site.github.openIssue('mallory', 'Free money', WISH)
+  site.github.milestone('Later', [number])
+  for (const [feature, message] of [
+    ['issues:milestone=7', /milestone 7[\s\S]*name one of them: 1 \(Later\)/],
+    ['issues:author=me', /a milestone or a label/],
+    ['issues:milestone=1', /some of mallory[\s\S]*nobody reads the plan/],
+  ] as const) {
+    const run = await site.runner.dispatch('ralph.yml', { feature }, { actor: 'alice' })
+    await site.runner.settled()
+    assert.equal(run.conclusion, 'failure', feature)
+    assert.match(site.runner.log(run), message)
+  }
+  assert.deepEqual(await site.sessions(), [])
+  assert.deepEqual(await site.github.pulls(), [])
+})
+
 test('documents of the base become the plan without a session; approved it is worked', async () => {
   const stories =
     '# Shop\n\n## Epic 1: Basket\n\n### US-001: one\n\n- [ ] one works\n\n### US-002: two\n\n- [ ] two works\n'

@@ -88,6 +88,8 @@ export interface GitHub extends AsyncDisposable {
   deleteComment: (login: string, id: number) => void
   openIssue: (login: string, title: string, body?: string, labels?: string[]) => Issue
   label: (login: string, number: number, label: string) => void
+  /** A new milestone with these issues; gives its number. */
+  milestone: (title: string, issues: readonly number[]) => number
   openPull: (login: string, pull: Partial<NewPull> & { head: string }) => Promise<Issue>
   closePull: (number: number) => void
   /** Merges as the button does, with a merge commit. Rejects when there are conflicts. */
@@ -196,7 +198,15 @@ function build(world: World, faults: Faults, dispose: () => Promise<void>): GitH
 
 type Conversation = Pick<
   GitHub,
-  'comment' | 'editComment' | 'deleteComment' | 'openIssue' | 'label' | 'issue' | 'comments' | 'reactions'
+  | 'comment'
+  | 'editComment'
+  | 'deleteComment'
+  | 'openIssue'
+  | 'label'
+  | 'milestone'
+  | 'issue'
+  | 'comments'
+  | 'reactions'
 >
 function conversation(world: World): Conversation {
   return {
@@ -213,6 +223,12 @@ function conversation(world: World): Conversation {
     label: (login, number, label) => {
       const issue = world.issue(number)
       if (world.addLabel(issue, label)) raiseLabeled(world, login, issue, world.label(label))
+    },
+    milestone: (title, issues) => {
+      const number = world.milestones.size + 1
+      world.milestones.set(number, { title, createdAt: world.now() })
+      for (const one of issues) world.issue(one).milestone = number
+      return number
     },
     issue: (number) => world.issue(number),
     comments: (number) => [...world.comments.values()].filter((comment) => comment.number === number),

@@ -33,6 +33,8 @@ export interface Issue {
   createdAt: string
   updatedAt: string
   closedAt: string | null
+  /** Its number. */
+  milestone: number | null
   pull: Pull | null
 }
 

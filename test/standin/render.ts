@@ -210,6 +210,30 @@ export function renderComment(world: World, comment: Comment): Json {
   }
 }
 
+export function renderMilestone(world: World, number: number): Json {
+  const { title, createdAt } = world.milestones.get(number) ?? { title: '', createdAt: world.now() }
+  const url = apiUrl(world, `/milestones/${number}`)
+  const own = [...world.issues.values()].filter(({ milestone }) => milestone === number)
+  return {
+    id: number,
+    node_id: nodeId('Milestone', number),
+    number,
+    title,
+    description: null,
+    state: 'open',
+    creator: renderUser(world, world.settings.owner),
+    open_issues: own.filter(({ state }) => state === 'open').length,
+    closed_issues: own.filter(({ state }) => state === 'closed').length,
+    url,
+    html_url: htmlUrl(world, `/milestone/${number}`),
+    labels_url: `${url}/labels`,
+    created_at: createdAt,
+    updated_at: createdAt,
+    closed_at: null,
+    due_on: null,
+  }
+}
+
 export function renderIssue(world: World, issue: Issue): Json {
   const url = apiUrl(world, `/issues/${issue.number}`)
   const html = htmlUrl(world, `/${issue.pull === null ? 'issues' : 'pull'}/${issue.number}`)
@@ -228,7 +252,7 @@ export function renderIssue(world: World, issue: Issue): Json {
     labels: issue.labels.map((label) => renderLabel(world, label)),
     assignee: null,
     assignees: [],
-    milestone: null,
+    milestone: issue.milestone === null ? null : renderMilestone(world, issue.milestone),
     comments: [...world.comments.values()].filter((comment) => comment.number === issue.number).length,
     created_at: issue.createdAt,
     updated_at: issue.updatedAt,

@@ -24,6 +24,8 @@ const operations = new Set([
   'pulls/get',
   'pulls/update',
   'issues/get',
+  'issues/list-for-repo',
+  'issues/list-milestones',
   'issues/update',
   'issues/create',
   'issues/list-comments',

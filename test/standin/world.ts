@@ -77,6 +77,8 @@ export class World {
   people: Record<string, Level>
   readonly tokens = new Map<string, Identity>()
   readonly issues = new Map<number, Issue>()
+  /** By their numbers. */
+  readonly milestones = new Map<number, { title: string; createdAt: string }>()
   readonly comments = new Map<number, Comment>()
   readonly reactions: Reaction[] = []
   readonly checks = new Map<number, Check>()
@@ -191,6 +193,7 @@ export class World {
       createdAt: now,
       updatedAt: now,
       closedAt: null,
+      milestone: null,
       pull,
     }
     this.issues.set(issue.number, issue)

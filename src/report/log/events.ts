@@ -79,6 +79,10 @@ function pageLines({ people }: Extract<Event, { kind: 'joined' }>, state: State)
 function planLine({ split, proposal, usage }: Extract<Event, { kind: 'planned' }>): Line {
   const end = spentPart(usage)
   const none = split === null ? 'no plan' : `${split} is not split`
+  if (proposal.kind === 'asked') {
+    const asked = many(proposal.questions.length, 'question')
+    return line('plan', `${asked} before the plan${end}`, 'green')
+  }
   if (proposal.kind !== 'proposed') return line('plan', `${none}: ${proposal.message}${end}`, 'yellow')
   const of = split === null ? '' : ` in the place of ${split}`
   return line('plan', `${many(proposal.stories.length, 'story', 'stories')} proposed${of}${end}`, 'green')

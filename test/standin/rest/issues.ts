@@ -1,6 +1,6 @@
 // Issues, comments, reactions and labels.
 import type { Comment, Issue, Json } from '../model.ts'
-import { renderComment, renderIssue, renderLabel, renderReaction } from '../render.ts'
+import { renderComment, renderIssue, renderLabel, renderMilestone, renderReaction } from '../render.ts'
 import { invalid, notFound, type World } from '../world.ts'
 import {
   type Answer,
@@ -113,9 +113,37 @@ const reactions: Endpoints = {
   },
 }
 
+/** By milestone, label and state; GitHub lists pull requests among the issues. */
+const lists: Endpoints = {
+  'issues/list-for-repo': {
+    needs: ['issues:read'],
+    answer: (call) => {
+      const { world, query } = call
+      const [milestone, labels, state = 'open'] = ['milestone', 'labels', 'state'].map(
+        (name) => query.get(name) ?? undefined,
+      )
+      const wanted = [...world.issues.values()].filter(
+        (issue) =>
+          (milestone === undefined || issue.milestone === Number(milestone)) &&
+          (labels ?? '').split(',').every((label) => label === '' || issue.labels.includes(label)) &&
+          (state === 'all' || issue.state === state),
+      )
+      return paged(call, wanted, (list) => list.map((issue) => renderIssue(world, issue)))
+    },
+  },
+  'issues/list-milestones': {
+    needs: ['issues:read'],
+    answer: (call) =>
+      paged(call, [...call.world.milestones.keys()], (list) =>
+        list.map((number) => renderMilestone(call.world, number)),
+      ),
+  },
+}
+
 export const issues: Endpoints = {
   ...comments,
   ...reactions,
+  ...lists,
   'issues/get': { needs: anyRead, answer: (call) => ok(renderIssue(call.world, issueOf(call, 'read'))) },
   'issues/create': {
     needs: ['issues:write'],

@@ -55,6 +55,29 @@ test('asked again: only new words, or a plan that nobody could make, cost a sess
   assert.equal(askedAgain(begun, more), begun)
 })
 
+test('questions wait for an answer that fits them, are kept with it, and are asked once', () => {
+  const asked = askedByIssue(issue('x', WISH), { ...how, asks: true })
+  assert.ok(asked.plan.interview !== undefined)
+  const questions = [{ text: 'Who?', options: ['All', 'Staff'] }]
+  const interview = { questions, askedAt: 5, answers: null }
+  const waits = stateOf([], { plan: { ...asked.plan, interview } })
+  assert.equal(askedAgain(waits, { ...asked, answers: null }), waits)
+  assert.throws(
+    () => askedAgain(waits, { ...asked, answers: '1D' }),
+    (error) => error instanceof UserError && /1D: question 1 has the options A to B/.test(error.message),
+  )
+  const commented = askedByIssue(issue('x', WISH, ['1B']), { ...how, asks: true })
+  const answered = askedAgain(waits, { ...commented, answers: '1B' })
+  assert.match(answered.plan?.brief ?? '', /passkey[\s\S]*1\. Who\?\n {3}Staff/)
+  assert.equal(answered.plan?.phase, 'wanted')
+  // The plan came of it: the same words again cost nothing, and others keep the answers.
+  const proposed = { ...answered, plan: { ...answered.plan, phase: 'proposed' as const } as never }
+  assert.equal(askedAgain(proposed, commented), proposed)
+  const more = askedByIssue(issue('x', WISH, ['1B', 'No passwords.']), { ...how, asks: true })
+  assert.match(askedAgain(proposed, more).plan?.brief ?? '', /No passwords[\s\S]*1\. Who\?\n {3}Staff/)
+  assert.equal(askedAgain(proposed, more).plan?.interview?.answers !== null, true)
+})
+
 test('documents: stories are the plan, words alone are planned from, nothing is said', async () => {
   const files = [{ path: 'PRD.md', text: '# Shop\n\n- [x] one\n- [ ] two\n' }]
   const { feature, plan } = await askedByDocuments(files, 'shop', '2026-01-31')

@@ -1,6 +1,7 @@
 // What the loop's tests share: states, limits, sessions and gates to begin with, and a job driven by a script.
 
 import { nextStep } from '../../../src/loop/next-step.ts'
+import { isToAsk } from '../../../src/loop/plan-questions.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
 import type { AttemptIn, Candidate, Session } from '../../../src/model/attempt.ts'
 import type { Command, Event } from '../../../src/model/event.ts'
@@ -239,6 +240,10 @@ export function goesWell(step: Step, state: State, count: number): Happening {
     case 'verify':
       return { kind: 'verified', gates: [gate(true)], verdict: { kind: 'verified' }, usage: used(1) }
     case 'plan': {
+      if (step.split === null && isToAsk(state.plan?.interview)) {
+        const questions = count % 2 === 0 ? [] : [{ text: 'Which?', options: ['one', 'two'] }]
+        return { kind: 'planned', split: null, proposal: { kind: 'asked', questions }, usage: used(1) }
+      }
       const of = (id: string) => newStory({ id: `${step.split ?? 'NEW'}-${id}`, title: id })
       const stories = [of(`${count}a`), of(`${count}b`)]
       const proposal = { kind: 'proposed', project: '', description: '', context: '', stories, questions: [] }

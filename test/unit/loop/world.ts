@@ -9,6 +9,7 @@ import { released } from '../../../src/loop/ending.ts'
 import { goesOnByItself } from '../../../src/loop/limits.ts'
 import { nextStep } from '../../../src/loop/next-step.ts'
 import { wantedPlan } from '../../../src/loop/plan.ts'
+import { UNASKED } from '../../../src/loop/plan-questions.ts'
 import { reduce } from '../../../src/loop/reduce.ts'
 import type { Session } from '../../../src/model/attempt.ts'
 import { type Command, EVENTS, type Verdict } from '../../../src/model/event.ts'
@@ -622,12 +623,13 @@ export const arbitraryStart: fc.Arbitrary<State> = fc
   .record({
     userStories: arbitraryStories,
     opened: fc.boolean(),
-    isToBePlanned: fc.constantFrom(false, false, false, true),
+    planned: fc.constantFrom(null, null, null, {}, { interview: UNASKED }),
     baseline: fc.constantFrom('pending', 'green'),
     part: fc.option(fc.array(fc.constantFrom(...ids), { minLength: 1 })),
   })
-  .map(({ userStories, opened, baseline, isToBePlanned, part }) => {
-    if (isToBePlanned) return stateOf([], { plan: wantedPlan('people want to sign in') })
+  .map(({ userStories, opened, baseline, planned, part }) => {
+    if (planned !== null)
+      return stateOf([], { plan: { ...wantedPlan('people want to sign in'), ...planned } })
     const state = partOf(stateOf(userStories), part)
     const prd = { ...state.prd, run: { ...state.prd.run, jobs: 0 } }
     return opened
