@@ -87,8 +87,11 @@ export class Commits {
     return tree
   }
 
-  /** A commit on top of `state.green` that holds prd.json and progress.txt as the state says, or null if nothing changed. */
-  async record(state: State, subject: string): Promise<string | null> {
+  /**
+   * A commit on top of `state.green` that holds prd.json and progress.txt as the state says, or null if nothing changed; and the
+   * paths of people's documents in it.
+   */
+  async record(state: State, subject: string): Promise<{ commit: string; documents: string[] } | null> {
     const { redact, stateCommits, stateSubject, onOutcome, warn } = this.#options
     const files = ownFiles(state)
     const before = await this.#objects.text(`${state.green}:${files.prd}`)
@@ -132,7 +135,8 @@ export class Commits {
     if (tree === green) return null
     // The first commit carries what people had not committed yet, so it stands on the fork point itself.
     const parent = isFirst ? state.base.sha : state.green
-    return this.commit(tree, [parent], recordMessage(state, stateSubject ?? subject))
+    const commit = await this.commit(tree, [parent], recordMessage(state, stateSubject ?? subject))
+    return { commit, documents: documents.map(([path]) => path) }
   }
 }
 

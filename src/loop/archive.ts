@@ -70,7 +70,7 @@ function plain(text: string): string {
  */
 export function begunAnew(state: State, nonce: string): State {
   const { lastComment, continuePending } = state.control
-  const { plan, splits: _splits, archive: _archive, pageEdited: _page, ...rest } = state
+  const { plan, splits: _splits, archive: _archive, pageEdited: _page, documents: _, ...rest } = state
   return {
     ...rest,
     // One that nobody has approved yet still waits for it.

@@ -175,6 +175,13 @@ export function logged(state: State, entry: string): State {
   return { ...state, progress: [...state.progress, entry], recent }
 }
 
+/** With documents that a commit has brought up to date. */
+export function withDocuments(state: State, paths: readonly string[]): State {
+  return paths.length === 0
+    ? state
+    : { ...state, documents: [...new Set([...(state.documents ?? []), ...paths])].sort() }
+}
+
 /** The first gate that failed and blocks. */
 export function redGate<T extends { ok: boolean; advisory: boolean }>(gates: readonly T[]): T | undefined {
   return gates.find(isRed)

@@ -3,7 +3,7 @@ import type { EventOf } from '../model/event.ts'
 import type { Limits } from '../model/limits.ts'
 import type { Conclusion, Ending, State } from '../model/state.ts'
 import { doneArchived } from './archive.ts'
-import { withJob } from './change.ts'
+import { withDocuments, withJob } from './change.ts'
 import { goesOnByItself, idle } from './limits.ts'
 import { writtenPlan } from './planned.ts'
 
@@ -52,7 +52,8 @@ export function published(state: State, event: EventOf<'published'>, limits: Lim
     green: event.green,
     published: event.withBranch ? event.green : state.published,
   }
-  const ended = withEnding(left, { published: true, more: event.more })
+  const told = withDocuments(left, event.documents ?? [])
+  const ended = withEnding(told, { published: true, more: event.more })
   return event.withBranch ? writtenPlan(ended, event.context) : ended
 }
 

@@ -10,7 +10,7 @@ import type { Conclusion, State } from '../model/state.ts'
 import { STEPS, type Step } from '../model/step.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { archivedRun, withoutPending } from './archive.ts'
-import { redGate, redWords } from './change.ts'
+import { redGate, redWords, withDocuments } from './change.ts'
 import { released } from './ending.ts'
 import { takenPort } from './gate-memory.ts'
 import { gatesOn, runOf, withoutSessionFiles } from './gate-run.ts'
@@ -208,9 +208,9 @@ async function open({ state, ports }: Context): Promise<Happening> {
   const { repository } = ports
   const begins = state.published === null || state.control.anew
   const first = begins ? await repository.record(state, `chore(ralph): start ${state.feature}`) : null
-  const green = first ?? state.green
+  const green = first?.commit ?? state.green
   await repository.checkOut(green, null)
-  const context = first === null ? {} : await planContext(state, first, ports)
+  const context = first === null ? {} : await planContext(state, first.commit, ports)
   const begun = archivedRun({ ...state, green })
   return moveBranch(begun, ports, (github) => ({ kind: 'opened', green, github, ...context }))
 }
@@ -330,17 +330,19 @@ async function publish(conclusion: Conclusion, { state, limits, ports }: Context
     withBranch && !goesOnByItself(conclusion, limits)
       ? await repository.record(leaving, `chore(ralph): ${state.feature} ${conclusion.outcome}`)
       : null
-  const green = recorded ?? state.green
+  const { commit: green, documents = [] } = recorded ?? { commit: state.green }
   if (withBranch) await repository.checkOut(green, null)
   await repository.ignored.reunite()
   const github = await ports.pullRequest.beforePublish(state, green)
-  const left = { ...leaving, github, green }
+  const left = withDocuments({ ...leaving, github, green }, documents)
   const saved = recorded === null ? left : withoutPending({ ...left, progress: [] })
   const result = await store.publish(withBranch ? onHead(saved) : saved, withBranch)
   if (result.kind !== 'published') return turnedDown(result)
   // A command that came in after our last look, while we still held the lease, was dispatched by nobody (but `stop`).
-  const context = recorded === null ? {} : await planContext(state, recorded, ports)
-  return { kind: 'published', green, withBranch, more: await queue.waiting(state), ...context }
+  const context = recorded === null ? {} : await planContext(state, recorded.commit, ports)
+  const more = await queue.waiting(state)
+  const marked = documents.length === 0 ? {} : { documents }
+  return { kind: 'published', green, withBranch, more, ...context, ...marked }
 }
 
 /** From this publish on the checks stand on the green commit. */

@@ -97,7 +97,15 @@ export type Event = {
   | { kind: 'planned'; split: string | null; proposal: Proposal; usage: Usage }
   | { kind: 'concluded'; conclusion: Conclusion }
   | { kind: 'pushed'; github: GithubIds }
-  | { kind: 'published'; green: string; withBranch: boolean; more: boolean; context?: string }
+  | {
+      kind: 'published'
+      green: string
+      withBranch: boolean
+      more: boolean
+      context?: string
+      /** Paths of people's documents that were brought up to date. */
+      documents?: string[]
+    }
   | { kind: 'diverged'; theirs: string }
   | { kind: 'dispatched'; runId: number | null }
   | { kind: 'dispatch-failed'; summary: string }

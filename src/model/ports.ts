@@ -193,8 +193,11 @@ export type RepositoryPort = {
   ): Promise<{ close(): Promise<void> }>
   /** The story's work as it stands beside `.ralph/`, after the guard's filter; what was kept before where it cannot be read. */
   keep(state: State, storyId: string): Promise<Kept | null>
-  /** A commit on top of `state.green` that holds prd.json and progress.txt as the state says, or null if nothing changed. */
-  record(state: State, subject: string): Promise<string | null>
+  /**
+   * A commit on top of `state.green` that holds prd.json and progress.txt as the state says, or null if nothing changed. `documents`:
+   * the paths of people's documents that it brings up to date.
+   */
+  record(state: State, subject: string): Promise<{ commit: string; documents: string[] } | null>
   /**
    * Brings `theirs` and our green commit together; where they conflict, theirs stays and our stories are taken back.
    * `refused`: people rewrote the branch, and nobody said that it is to be taken as it is (`job.takesBranch`).

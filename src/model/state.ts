@@ -278,6 +278,8 @@ export const State = z.object({
       words: z.exactOptional(z.record(z.string(), z.string())),
     }),
   ),
+  /** Paths of people's documents that outcomes of this run have brought up to date. */
+  documents: z.exactOptional(z.array(z.string())),
   /** People edited prd.md last, and not prd.json. */
   pageEdited: z.exactOptional(z.boolean()),
   /** Entries of progress.txt that no commit holds yet. */

@@ -6,7 +6,7 @@ import { MOST_CHARACTERS } from './markdown.ts'
 import { evidenceBlock, marker, storyId } from './parts.ts'
 import type { StoryView } from './stories.ts'
 import type { View } from './view.ts'
-import { many } from './words.ts'
+import { firstNames, many } from './words.ts'
 
 const INTRODUCTION =
   'Ralph builds this feature story by story, each by a fresh session of a coding agent, and commits a story only when its gates pass.'
@@ -31,6 +31,7 @@ export function pullRequestBody(view: View, most = MOST_CHARACTERS): string {
       section('Stories', firstPart(view.stories.map(checkLine).join('\n'), Math.floor(room * 0.7))),
       section('What was verified', list(verified(view))),
       evidenceBlock(view, Math.floor(room / 4)),
+      section('Marked in your documents', firstPart(markedDocuments(view), Math.floor(room / 10))),
       section('Noted in AGENTS.md for later sessions', firstPart(learned(view), Math.floor(room / 5))),
       section('How to steer', steering(view)),
     ])
@@ -93,6 +94,13 @@ function finalSentence({ verification, isUngated, stories }: View): string {
     case 'not-agreed':
       return 'The final verification has not agreed to the code as it stands.'
   }
+}
+
+/** They are in no story's commit, so a reviewer is shown where to look. */
+function markedDocuments({ documents }: View): string {
+  if (documents.length === 0) return ''
+  const paths = firstNames(documents.map((path) => code(path, 200)))
+  return `What passed is marked in ${paths}. ${code('write-back: off')} leaves them as they are.`
 }
 
 /** They come from agents and are read by agents: a person looks at them before they are merged. */

@@ -130,6 +130,8 @@ export function viewOf(given: State, facts: Facts, situation: Situation = ownSit
     /** What stands in AGENTS.md of this run. */
     learnings:
       outcome === 'complete' && facts.agentsSection === true ? worthKeeping(state.prd.run.learnings) : [],
+    /** Paths of people's documents in which this run has marked what passed. */
+    documents: (state.documents ?? []).filter((path) => path.toLowerCase() !== 'agents.md'),
     links: linksOf(state, facts),
     now,
     /** When the state was written, as far as it tells; epoch milliseconds. */

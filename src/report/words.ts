@@ -155,3 +155,9 @@ export function leftWords(until: number, now: number): string {
   const hours = Math.floor(seconds / 3600)
   return `${hours > 0 ? `${hours}:` : ''}${two(seconds / 60)}:${two(seconds)}`
 }
+
+/** The first of the names, and how many more there are: `a, b and 3 more`. */
+export function firstNames(names: readonly string[], most = 10): string {
+  const more = names.length - most
+  return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}

@@ -6,7 +6,17 @@ import type { Header } from '../report/header.ts'
 import { type Colour, OUTCOMES } from '../report/outcomes.ts'
 import { inPlain } from '../report/sentence.ts'
 import type { View } from '../report/view.ts'
-import { bar, costLabel, hasCost, humanMs, leftWords, many, tokenWords, utc } from '../report/words.ts'
+import {
+  bar,
+  costLabel,
+  firstNames,
+  hasCost,
+  humanMs,
+  leftWords,
+  many,
+  tokenWords,
+  utc,
+} from '../report/words.ts'
 import { type Look, paint } from './line.ts'
 import { fit, pad, textWidth, wrap } from './width.ts'
 
@@ -64,7 +74,7 @@ function agentTime({ usage }: Header): string {
  * addresses to look at (`Report`, `/path/report.html`), in order.
  */
 export function lastBox(view: View, places: readonly Field[], look: Look): string {
-  const { outcome, usage, pullUrl } = view
+  const { outcome, usage, pullUrl, documents } = view
   const more = [...findingLines(view.findings).map((finding) => ['Mind', finding] as const), ...places]
   const fields: Field[] = [
     ['Stories', view.tally],
@@ -73,6 +83,7 @@ export function lastBox(view: View, places: readonly Field[], look: Look): strin
     ['Agent time', agentTime(view)],
     ['Branch', view.branch],
     ...(pullUrl === null ? [] : [['Look at', pullUrl] as const]),
+    ...(documents.length === 0 ? [] : [['Marked', firstNames(documents)] as const]),
     ...more.map(([name, value]) => [terminalText(name, 10), value] as const),
     ['Next', inPlain(view.next)],
   ]

@@ -1,7 +1,7 @@
-// What a run leaves in people's documents when it ends: learnings in AGENTS.md, in the commit that ends it, never through an agent.
+// What a run leaves in people's documents when it ends, in the commit that ends it, never through an agent: learnings, marks.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { BRANCH, Chain, type ChainOptions, goodTurn, story } from './chain.ts'
+import { BRANCH, Chain, type ChainOptions, FOLDER, goodTurn, story } from './chain.ts'
 
 const LEARNED = 'The mailer lives in src/mail; use it.'
 const STORIES = [story('US-001', 'one'), story('US-002', 'two')]
@@ -28,10 +28,7 @@ test('a complete run keeps what it learned, once, in the commit that ends it', a
   assert.ok(text.startsWith('# Agents\n\nBe kind.\n\n<!-- ralph:learnings -->\n## Learnings\n'))
   assert.ok(text.includes(`- ${LEARNED}\n`))
   assert.equal(text.match(/<!-- \/ralph:learnings -->/g)?.length, 1)
-  assert.deepEqual(await changedBy(chain, await chain.head()), [
-    '.ralph/2026-01-31-sample/prd.json',
-    'AGENTS.md',
-  ])
+  assert.deepEqual(await changedBy(chain, await chain.head()), [`${FOLDER}/prd.json`, 'AGENTS.md'])
 
   const head = await chain.head()
   await chain.go()
@@ -63,4 +60,57 @@ test('what it learned goes on where people have pushed meanwhile, and what they 
   await using chain = await open({ script: { ...SCRIPT, 'US-002': [pushing] } })
   assert.equal((await chain.go()).outcome, 'complete')
   assert.match((await agentsMd(chain)) ?? '', /^# Ours\n\n<!-- ralph:learnings -->[\s\S]*- The mailer/)
+})
+
+const PLAN = 'docs/fix_plan.md'
+const LIST = '\ufeff# Fix plan\r\n\r\n- [ ] One\r\n- [~] Two\r\n'
+/** As `ralph plan` writes them from the list. */
+const PLANNED = [story('US-001', 'One', { planned: 'ab' }), story('US-002', 'Two', { planned: 'ab' })]
+const twoStories = { 'US-001': [goodTurn('one')], 'US-002': [goodTurn('two')] }
+
+test('the documents of the plan are marked where the stories have passed, in the commit that ends the run', async () => {
+  const moving = {
+    ...goodTurn('two'),
+    meanwhile: (chain: Chain) =>
+      chain.commit(BRANCH, { [PLAN]: LIST.replace('- [ ] One', '- [ ] A new one\r\n- [ ] One') }),
+  }
+  const files = { [PLAN]: LIST }
+  await using chain = await open({ stories: PLANNED, files, script: { ...twoStories, 'US-002': [moving] } })
+  assert.equal((await chain.go()).outcome, 'complete')
+  assert.equal(
+    await chain.read(BRANCH, PLAN),
+    '\ufeff# Fix plan\r\n\r\n- [ ] A new one\r\n- [x] One\r\n- [x] Two\r\n',
+  )
+  assert.deepEqual(await changedBy(chain, await chain.head()), [`${FOLDER}/prd.json`, PLAN])
+  assert.deepEqual((await chain.state()).documents, [PLAN])
+  assert.deepEqual(chain.notes, [])
+  const head = await chain.head()
+  await chain.go()
+  assert.equal(await chain.head(), head, 'the same outcome again changes nothing')
+})
+
+test('a run that gets stuck marks what passed, and `write-back: off` nothing', async () => {
+  const script = { ...twoStories, 'US-002': [{}] }
+  await using stuck = await open({ stories: PLANNED, files: { [PLAN]: LIST }, script })
+  assert.equal((await stuck.go()).outcome, 'stuck')
+  assert.equal(await stuck.read(BRANCH, PLAN), LIST.replace('[ ] One', '[x] One'))
+  const inputs = { 'write-back': 'off' }
+  await using off = await open({ stories: PLANNED, files: { [PLAN]: LIST }, script: twoStories, inputs })
+  assert.equal((await off.go()).outcome, 'complete')
+  assert.equal(await off.read(BRANCH, PLAN), LIST)
+})
+
+test('an agent that rewrote the plan: what is no mark of a story any more stays as it is, and is mentioned', async () => {
+  const hostile = {
+    ...goodTurn('two'),
+    files: { ...goodTurn('two').files, [PLAN]: '- [ ] One \u202e evil\n- [ ] Two\n- [ ] Two\n' },
+  }
+  const script = { ...twoStories, 'US-002': [hostile] }
+  await using chain = await open({ stories: PLANNED, files: { [PLAN]: LIST }, script })
+  assert.equal((await chain.go()).outcome, 'complete')
+  assert.equal(await chain.read(BRANCH, PLAN), hostile.files[PLAN])
+  assert.deepEqual(
+    chain.notes.filter((note) => note.includes('marked')),
+    ['US-001, US-002 passed and could not be marked: not where the documents of the plan had it'],
+  )
 })

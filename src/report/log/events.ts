@@ -8,7 +8,16 @@ import { ownFiles } from '../../model/paths.ts'
 import type { State, TimelineEntry } from '../../model/state.ts'
 import type { Usage } from '../../model/usage.ts'
 import { tally } from '../headline.ts'
-import { attemptOfMost, costIfAny, humanMs, many, shortCommit, tokenWords, utc } from '../words.ts'
+import {
+  attemptOfMost,
+  costIfAny,
+  firstNames,
+  humanMs,
+  many,
+  shortCommit,
+  tokenWords,
+  utc,
+} from '../words.ts'
 import { type Line, type LineFacts, line, warningLine } from './line.ts'
 
 /** Of something that happened, gates left out: they are told as they end. `state` is the state after it, `before` the one before. */
@@ -55,6 +64,8 @@ export function eventLines(
       return [verdictLine('verify', event.verdict, event.usage)]
     case 'planned':
       return [planLine(event)]
+    case 'published':
+      return documentLines(event.documents ?? [])
     case 'dispatched':
       return [line('ralph', `started the next job${event.runId === null ? '' : ` (run ${event.runId})`}`)]
     case 'dispatch-limited':
@@ -74,6 +85,10 @@ function pageLines({ people }: Extract<Event, { kind: 'joined' }>, state: State)
   if (people?.page !== true) return []
   const { page, prd } = ownFiles(state)
   return [warningLine(`${page} was edited, which no run reads: the stories are what ${prd} says`)]
+}
+
+function documentLines(paths: readonly string[]): Line[] {
+  return paths.length === 0 ? [] : [line('git', `brought up to date: ${firstNames(paths)}`)]
 }
 
 function planLine({ split, proposal, usage }: Extract<Event, { kind: 'planned' }>): Line {

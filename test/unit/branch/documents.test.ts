@@ -1,7 +1,7 @@
 // People's documents at an outcome: where they are looked for, and what stays as it is.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type DocumentEdit, editedDocuments } from '../../../src/branch/documents.ts'
+import { type DocumentEdit, type DocumentsEdit, editedDocuments } from '../../../src/branch/documents.ts'
 import { type CatFile, TREE } from '../../../src/git/cat-file.ts'
 
 type Node = { mode: string; content?: Buffer; files?: Record<string, Node> }
@@ -90,4 +90,57 @@ test('a link, bytes that are no text, a huge one and one that cannot be edited s
     throw new Error('an alias bomb')
   }
   assert.match((await edited({ 'notes.md': file('a') }, { edited: fails })).told.join(), /an alias bomb/)
+})
+
+const together = (change: Partial<DocumentsEdit>): DocumentsEdit => ({
+  among: async (paths) => paths.filter((path) => path.endsWith('.md')),
+  editedAll: async (all) => ({
+    texts: new Map(all.map(({ path, text }) => [path, `${text}!`])),
+    warnings: [],
+  }),
+  ...change,
+})
+
+async function editedTogether(files: Record<string, Node>, change: Partial<DocumentsEdit> = {}) {
+  const told: string[] = []
+  const warn = (text: string) => void told.push(text)
+  return { changed: await editedDocuments(objectsOf(files), '', [together(change)], warn), told }
+}
+
+test('documents that are read together: a link, a huge file and bytes that are no text are left out, and mentioned', async () => {
+  const { changed, told } = await editedTogether({
+    'a.md': file('a'),
+    'code.ts': file('b'),
+    'link.md': { mode: '120000', content: Buffer.from('../../etc/passwd') },
+    // A folder that is a link has nothing in it.
+    specs: { mode: '120000', content: Buffer.from('/etc') },
+    'huge.md': file('x'.repeat(1_000_001)),
+    'odd.md': file(Buffer.from([0xff])),
+    docs: folder({ 'b.md': file('b') }),
+  })
+  assert.deepEqual(changed, [
+    ['a.md', 'a!'],
+    ['docs/b.md', 'b!'],
+  ])
+  assert.deepEqual(
+    told.map((text) => text.split(' was not')[0]),
+    ['"link.md"', '"huge.md"', '"odd.md"'],
+  )
+})
+
+test('documents that are read together: too many, too long, or an error: none changes, and it is mentioned', async () => {
+  const many = Object.fromEntries(Array.from({ length: 2_001 }, (_, at) => [`${at}.md`, file('a')]))
+  const long = Object.fromEntries(
+    Array.from({ length: 6 }, (_, at) => [`${at}.md`, file('x'.repeat(1_000_000))]),
+  )
+  const fails = () => Promise.reject(new Error('an alias bomb'))
+  for (const [files, change, says] of [
+    [many, {}, /more than 2000/],
+    [long, {}, /longer than 5 MB/],
+    [{ 'a.md': file('a') }, { editedAll: fails }, /an alias bomb/],
+  ] as const) {
+    const { changed, told } = await editedTogether(files, change)
+    assert.deepEqual(changed, [])
+    assert.match(told.join(), says)
+  }
 })

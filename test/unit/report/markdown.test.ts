@@ -414,3 +414,14 @@ test('the same state gives the same text', () => {
     assert.equal(stickyComment(state, facts), stickyComment(structuredClone(state), facts))
   }
 })
+
+test('the pull request names the documents that were marked, in one line, and AGENTS.md not among them', () => {
+  const documents = ['AGENTS.md', ...Array.from({ length: 12 }, (_, at) => `docs/${at}.md`)]
+  const body = pullRequestBody({ ...complete(), documents }, facts)
+  assert.match(
+    body,
+    /^What passed is marked in `docs\/0\.md`, .*`docs\/9\.md` and 2 more\. `write-back: off` /m,
+  )
+  const without = pullRequestBody({ ...complete(), documents: ['agents.md'] }, facts)
+  assert.doesNotMatch(without, /Marked in your documents/)
+})

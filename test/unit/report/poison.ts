@@ -39,6 +39,7 @@ export function poisoned(state: State, text: string): State {
     ...state,
     branch: text,
     folder: text,
+    documents: [text, `docs/${text}`],
     base: { ...state.base, branch: text },
     prd: {
       ...state.prd,

@@ -328,3 +328,15 @@ function stuckNow(): State {
   const twice = reject(reject(pass(justStarted(), 'US-001'), 'US-003'), 'US-003')
   return reject(twice, 'US-003', true)
 }
+
+test('documents that were brought up to date: a line when it happens, and a field of the last word; AGENTS.md is not marked', () => {
+  const documents = ['AGENTS.md', ...Array.from({ length: 12 }, (_, at) => `specs/${at}/tasks.md`)]
+  assert.match(
+    said({ kind: 'published', green: 'a', withBranch: true, more: false, documents }, complete()).join(),
+    /^\[git\] brought up to date: AGENTS\.md, specs\/0\/tasks\.md, .* and 3 more$/,
+  )
+  const done = { outcome: 'complete', reason: '', until: null } as const
+  const box = last({ ...complete(), documents: ['AGENTS.md', 'fix_plan.md'] }, done, [], pipe)
+  assert.match(box, /^Marked: fix_plan\.md$/m)
+  assert.doesNotMatch(last({ ...complete(), documents: ['AGENTS.md'] }, done, [], pipe), /Marked/)
+})
