@@ -173,5 +173,5 @@ function verdictLine(tag: string, verdict: Verdict, usage: Usage): Line {
 function shownWords(evidence: readonly StoryEvidence[] = []): string {
   return evidence.length === 0
     ? 'without naming evidence'
-    : `with ${many(evidence.length, 'place')} that show it`
+    : `with ${many(evidence.length, 'place that shows', 'places that show')} it`
 }

@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { withEvidence } from '../../../src/gates/evidence.ts'
 import { createGates, type GatesOptions } from '../../../src/gates/gates.ts'
 import { readBelow } from '../../../src/gates/report-files.ts'
 import type { Gate, GateResult } from '../../../src/model/gate.ts'
@@ -306,6 +307,18 @@ test('fewer tests than before, none any more, more that are skipped, and files w
   assert.deepEqual(remarks(slow), [], 'a tenth of a second is no matter, however many times as long')
   const red = await ran(t, { gate: { run: 'exit 1' }, run: { baseline } })
   assert.deepEqual([remarks(red), red.findings], [[], undefined], 'a red one came to nothing')
+})
+
+test('a gate that became slow is a remark, but for the whole, where caches of build tools are empty', async () => {
+  const slow = async (of: GateRun['of']) => {
+    const took = { ok: true, ended: 'exit 0', ms: 60_000, output: '' }
+    const code = { files: async () => [], changedLines: async () => new Map(), changedPaths: async () => [] }
+    const run = gateRun({ of, baseline: { test: { ms: 2000 } } })
+    const options = { top: '/', cwd: '/', code, redact: (text: string) => text }
+    return (await withEvidence(GATE, took, null, run, options)).remarks ?? []
+  }
+  assert.deepEqual(await slow('story'), ['took 60 s, and 2.0 s on the base: 30 times as long'])
+  assert.deepEqual(await slow('whole'), [])
 })
 
 test('a gate that ends with 0 is red where its own counts say that tests failed, but for those that failed before', async (t) => {
