@@ -1,4 +1,4 @@
-// `npm test`: lint, types, the bundle rebuilt and compared, every test of units and of the engine, and of the rest what test/quick.json names.
+// `npm test`: lint, types, the bundle rebuilt and compared, every test of units, and of the rest what test/quick.json names.
 // `npm run test:full`: the bundle and every test; `-- --shard 2/5`: that part of the files. Stops at the first thing that is wrong.
 // The last lines say what was skipped, and why.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
@@ -136,8 +136,8 @@ if (full) {
   await build()
   // On two processors: one of three files waits at any time, for a disk, a browser, or a clock.
   const three = '--test-concurrency=3'
-  const others = [`test/unit/!(${rooms.join('|')})/**/*.test.ts`, 'test/engine/**/*.test.ts']
-  await tests('unit tests of the rest, and the engine with real git', others, { more: [three] })
+  const others = `test/unit/!(${rooms.join('|')})/**/*.test.ts`
+  await tests('unit tests of the rest', [others], { more: [three] })
   await together
   const { env, tests: chosen } = testData('quick.json')
   const names = Object.values(chosen).flat()

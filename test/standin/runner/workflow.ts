@@ -68,8 +68,18 @@ function loadParser(): NonNullable<typeof parser> {
   return parser
 }
 
+/** Every event asks each workflow, and few of them change in a test. */
+const known = new Map<string, Promise<Workflow>>()
+
 /** Reads a workflow file. Throws a WorkflowError with every mistake, each with its line. */
-export async function readWorkflow(path: string, text: string): Promise<Workflow> {
+export function readWorkflow(path: string, text: string): Promise<Workflow> {
+  const key = `${path}\n${text}`
+  const workflow = known.get(key) ?? parseText(path, text)
+  known.set(key, workflow)
+  return workflow
+}
+
+async function parseText(path: string, text: string): Promise<Workflow> {
   const { parseWorkflow, convertWorkflowTemplate, NoOperationTraceWriter } = await loadParser()
   const result = parseWorkflow({ name: path, content: text }, new NoOperationTraceWriter())
   const mistakes = result.context.errors.getErrors().map((error) => error.message)
