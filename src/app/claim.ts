@@ -159,7 +159,8 @@ async function resume(
 function asUnopened(state: State, file: Feature | null, { base }: ClaimRequest): State {
   const baseline = base.sha === state.base.sha ? state.baseline : 'pending'
   const begun: State = { ...state, base: { branch: base.branch, sha: base.sha }, green: base.sha, baseline }
-  if (file === null) return begun
+  // The same file again would take back what people have said since, such as a retry.
+  if (file === null || file.digest === state.storiesDigest) return begun
   return { ...begun, prd: { ...asImported(file.prd), run: state.prd.run }, storiesDigest: file.digest }
 }
 
