@@ -13,12 +13,15 @@ export type Place = Omit<Clone, 'start'> & {
   terminal(args: readonly string[], more?: { editor?: string; columns?: number }): Terminal
 }
 
+/** Commands that take no flag of an agent. */
+const AGENTLESS = new Set(['status', 'retry'])
+
 export async function place(files: Record<string, string> = {}, script: Script = {}): Promise<Place> {
   const clone = await openClone(CLI, files)
   await clone.setScript(script)
   const flags = [...clone.agent, '--isolation', 'same-user']
   const start: Place['start'] = ([command = '', ...args], env = {}) =>
-    clone.start([command, ...(command === 'status' ? [] : flags), ...args], { env })
+    clone.start([command, ...(AGENTLESS.has(command) ? [] : flags), ...args], { env })
   return {
     ...clone,
     start,

@@ -320,7 +320,8 @@ function isText(text: string, pattern: Pattern): boolean {
   return isPattern(pattern) ? expressionOf(pattern).test(text) : oneLine(text) === oneLine(pattern)
 }
 
-function holds(text: string, pattern: Pattern): boolean {
+/** Whether the text holds a text, whatever its case and spaces, or a match of an expression. */
+export function holds(text: string, pattern: Pattern): boolean {
   if (isPattern(pattern)) return expressionOf(pattern).test(text)
   return oneLine(text).toLowerCase().includes(oneLine(pattern).toLowerCase())
 }

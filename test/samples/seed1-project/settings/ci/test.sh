@@ -1,0 +1,1 @@
+! grep -rq BROKEN src
