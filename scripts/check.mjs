@@ -134,14 +134,14 @@ if (full) {
   await step('imports', 'depcruise', ['src'])
   await step('types', 'tsc', ['--noEmit', '-p', 'tsconfig.json'])
   await build()
-  // On two processors: one of three files waits at any time, for a disk, a browser, or a clock.
-  const three = '--test-concurrency=3'
+  // On two processors: two of four files wait at any time, for a disk, a browser, a process, or a clock.
+  const four = '--test-concurrency=4'
   const others = `test/unit/!(${rooms.join('|')})/**/*.test.ts`
-  await tests('unit tests of the rest', [others], { more: [three] })
+  await tests('unit tests of the rest', [others], { more: [four] })
   await together
   const { env, tests: chosen } = testData('quick.json')
   const names = Object.values(chosen).flat()
   const only = names.map((name) => `--test-name-pattern=^${RegExp.escape(name)}$`)
-  await tests('one of each promise', Object.keys(chosen), { more: [three, ...only], env })
+  await tests('one of each promise', Object.keys(chosen), { more: [four, ...only], env })
 }
 process.stdout.write(`\n${skipLines(readFileSync(started.RALPH_SKIPS, 'utf8')).join('\n')}\n`)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { bad, type Ended, FOLDER, GATE, good, openPlace, type Place, type Turn } from './place.ts'
+import { bad, type Ended, FOLDER, GATE, good, openPlace, type Place, type Turn } from '../unit/cli/place.ts'
 
 const TWO = [{ id: 'US-001' }, { id: 'US-002', dependsOn: ['US-001'] }]
 const run = (place: Place, ...flags: string[]) => place.ralph('run', ...place.agent, ...GATE, ...flags)

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { FOLDER, GATE, good, openPlace, type Place } from './place.ts'
+import { FOLDER, GATE, good, openPlace, type Place } from '../unit/cli/place.ts'
 
 const STORY = { id: 'US-001', title: 'one', acceptanceCriteria: ['it works'] }
 const ASKED = [['run'], ['run', '--dry-run'], ['next'], ['validate']]
