@@ -48,22 +48,19 @@ function sprintStatus(prd: Prd): DocumentEdit {
 function planDocuments(prd: Prd, folder: string): DocumentsEdit[] {
   const passed = [...passedHere(prd.userStories)]
   if (!passed.some(isFromDocument)) return []
-  let named = new Set<string>()
+  let how = new Map<string, object>()
   return [
     {
       async among(paths) {
         const { candidatesAmong } = await import('../documents/index.ts')
         const all = candidatesAmong(paths, prd, folder)
-        named = new Set(all.filter(({ isNamed }) => isNamed).map(({ path }) => path))
+        how = new Map(all.map((one) => [one.path, one]))
         return all.map(({ path }) => path)
       },
       async editedAll(files) {
         const { writeBack } = await import('../documents/index.ts')
-        const how = ({ path }: { path: string }) => (named.has(path) ? { isNamed: true } : { isFound: true })
-        const { texts, unmarked } = writeBack(
-          files.map((file) => ({ ...file, ...how(file) })),
-          prd,
-        )
+        const read = files.map((file) => ({ ...how.get(file.path), ...file }))
+        const { texts, unmarked } = writeBack(read, prd)
         const ids = unmarked.slice(0, MOST_IDS).join(', ')
         const more = unmarked.length > MOST_IDS ? ` and ${unmarked.length - MOST_IDS} more` : ''
         const warning = `${ids}${more} passed and could not be marked: not where the documents of the plan had it`

@@ -6,6 +6,7 @@ import { featureOfFolder, nameOf } from '../branch/features.ts'
 import { type DocumentFile, type Documents, mergePlanned, readDocuments } from '../documents/index.ts'
 import { markPlanned } from '../documents/merge.ts'
 import type { Prd, Scope } from '../model/feature.ts'
+import { plannedFiles } from '../prd/plan-file.ts'
 import { terminalText } from '../report/escape.ts'
 import { many } from '../report/words.ts'
 import { UserError } from '../system/errors.ts'
@@ -27,7 +28,7 @@ export async function materialOf(desk: Desk, wanted: Wanted, standing: Standing 
   const isNew = standing === null || standing.isNew
   const named = from.length > 0 ? await filesAt(desk, from, as) : []
   const isNothing = named.length === 0 && sentence === ''
-  const files = isNothing ? await foundFiles(desk, as, isNew ? null : plannedFrom(standing.base)) : named
+  const files = isNothing ? await foundFiles(desk, as, isNew ? null : standing.base) : named
   const documents = files.length === 0 ? null : read(files, desk.clone.branch)
   const isAsked = sentence === '' && isNew && documents === null
   const isPlannedBySession =
@@ -37,18 +38,16 @@ export async function materialOf(desk: Desk, wanted: Wanted, standing: Standing 
   return { files, documents, sentence: isAsked ? await sentenceOf(desk) : sentence }
 }
 
-/** `known`: what the plan that stands was made from; null for a new one. */
-async function foundFiles(
-  desk: Desk,
-  as: Wanted['as'],
-  known: Record<string, unknown> | null,
-): Promise<DocumentFile[]> {
+/** `base`: the plan that stands, which is made anew from what it was made from; null for a new one. */
+async function foundFiles(desk: Desk, as: Wanted['as'], base: Prd | null): Promise<DocumentFile[]> {
   const { clone } = desk
   const kinds = new Map([...as].map(([typed, kind]) => [insidePath(desk, typed) ?? typed, kind]))
   const found = await readDocumentFiles(clone, null, kinds)
-  const again = await answersTo(desk, Object.keys(known ?? {}).filter(isAnswer))
-  const isKnown = (path: string) => known === null || path in known || kinds.has(path)
-  return [...found.filter(({ path }) => !isOurs(path) && isKnown(path)), ...again]
+  const known = base === null ? null : plannedFiles(base)
+  const again = await answersTo(desk, [...(known?.keys() ?? [])].filter(isAnswer))
+  const isKnown = (path: string) => known === null || known.has(path) || kinds.has(path)
+  const wanted = found.filter(({ path }) => !isOurs(path) && isKnown(path))
+  return [...wanted.map((file) => ({ ...file, ...known?.get(file.path) })), ...again]
 }
 
 async function answersTo({ clone, context }: Desk, words: readonly string[]): Promise<DocumentFile[]> {
@@ -125,7 +124,9 @@ export async function firstDraft(
     .filter(Boolean)
     .join('\n\n')
   const digests = Object.fromEntries(
-    files.filter(({ path }) => !isOurs(path)).map(({ path, text }) => [path, digestOf(text)]),
+    files
+      .filter(({ path }) => !isOurs(path))
+      .map(({ path, part, text }) => [part === undefined ? path : `${path}#${part}`, digestOf(text)]),
   )
   if (brief === '' && documents !== null && prd.userStories.length === 0) throw nothingToPlan(documents)
   if (brief === '') return { prd: withPlannedFrom(prd, digests), context, questions: [], brief }

@@ -1,7 +1,6 @@
 // Documents read again at an outcome: which story of the run stands where in them. In doubt a story is in none.
 import type { Prd, Story } from '../../model/feature.ts'
-import { isRaw } from '../../prd/migrate.ts'
-import { PLANNED_FROM } from '../../prd/plan-file.ts'
+import { plannedFiles } from '../../prd/plan-file.ts'
 import { tagNames } from '../formats/task-master.ts'
 import { type DocumentReading, documentsAmong, readAll } from '../formats.ts'
 import { joined } from '../join.ts'
@@ -11,12 +10,6 @@ import { isFromDocument } from './passed-stories.ts'
 
 /** A story of the run, and every place where a document has it. */
 export type Placed = { story: Story; read: readonly ReadStory[] }
-
-/** The paths that the feature was planned from, as far as prd.json knows them. */
-export function knownPaths({ extra }: Pick<Prd, 'extra'>): string[] {
-  const from = extra?.[PLANNED_FROM]
-  return Object.keys(isRaw(from) ? from : {})
-}
 
 /** The stories with their places; `lost`: those that no document has any more, or more than one place could be. */
 export function placesOf(
@@ -132,12 +125,16 @@ export function candidatesAmong(
   paths: readonly string[],
   prd: Prd,
   folder: string,
-): { path: string; isNamed: boolean }[] {
-  const known = new Set(knownPaths(prd))
+): Omit<DocumentFile, 'text'>[] {
+  const known = plannedFiles(prd)
   const found = new Set(documentsAmong(paths))
   // What Ralph keeps there is written by other means.
   const isOwn = (path: string) => path.startsWith(`${folder}/`) || path.startsWith('.ralph/archive/')
   return paths
     .filter((path) => !isOwn(path) && (known.size > 0 ? known.has(path) : found.has(path)))
-    .map((path) => ({ path, isNamed: !found.has(path) }))
+    .map((path) => ({
+      path,
+      ...(found.has(path) ? { isFound: true } : { isNamed: true }),
+      ...known.get(path),
+    }))
 }

@@ -20,3 +20,16 @@ test('a check list becomes the stories of a feature; read again it changes nothi
   assert.deepEqual(again.written, [])
   assert.equal((await place.json('status', 'auth')).storiesTotal, 2)
 })
+
+test('a tag of Task Master that was named is the plan from then on, whichever is current', async () => {
+  const task = (title: string) => ({ id: 1, title, testStrategy: 'x', status: 'pending' })
+  const tags = { master: { tasks: [task('Old')] }, auth: { tasks: [task('Sign in')] } }
+  const path = '.taskmaster/tasks/tasks.json'
+  const files = { [path]: JSON.stringify(tags), '.taskmaster/state.json': '{"currentTag": "master"}' }
+  await using place = await openPlace([{ id: 'US-001' }], files)
+  await place.json('plan', 'auth', '--from', `${path}#auth`, '--yes')
+  const prd = JSON.parse(await readFile(join(place.repository, `.ralph/${TODAY}-auth/prd.json`), 'utf8'))
+  assert.deepEqual(Object.keys(prd.plannedFrom), [`${path}#auth`])
+  const again = await place.json('plan', 'auth', '--yes')
+  assert.deepEqual([again.written, again.storiesTotal], [[], 1])
+})

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { candidatesAmong, readDocuments, writeBack } from '../../../src/documents/index.ts'
 import type { DocumentFile } from '../../../src/documents/types.ts'
 import type { LastResult, Prd, Story } from '../../../src/model/feature.ts'
+import { planFile } from '../../../src/prd/plan-file.ts'
 import { story } from '../prd/samples.ts'
 
 const RESULT: LastResult = { completedAt: null, commit: 'c0ffee1234567890', summary: '' }
@@ -180,7 +181,17 @@ test('candidates: what the plan was made from, else what is found; never what Ra
     extra: { plannedFrom: { 'notes/a.md': 'ab', 'docs/prd.md': 'cd', 'gone.md': 'ef' } },
   }
   assert.deepEqual(among(from), [
-    { path: 'docs/prd.md', isNamed: false },
+    { path: 'docs/prd.md', isFound: true },
     { path: 'notes/a.md', isNamed: true },
   ])
+})
+
+test('candidates: of a file with several plans the part that was named', () => {
+  const path = '.taskmaster/tasks/tasks.json'
+  const prd = { ...planned([list]), extra: { plannedFrom: { [`${path}#auth`]: 'ab', 'a#b.md': 'cd' } } }
+  assert.deepEqual(candidatesAmong([path, 'a#b.md'], prd, '.ralph/x'), [
+    { path, isFound: true, part: 'auth' },
+    { path: 'a#b.md', isNamed: true },
+  ])
+  assert.equal(planFile(prd), path)
 })
