@@ -164,12 +164,17 @@ function asBackground({ text }: Opened): Partial<Reading> {
 
 /** Of a repository's paths those that are documents known by their name or place (found by itself), best first. */
 export function documentsAmong(paths: readonly string[]): string[] {
-  const found = paths.filter(isPlace).sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
-  const formatOf = (path: string) => formats.find((format) => format.found?.test(path))
-  const known = formats.flatMap((format) => found.filter((path) => formatOf(path) === format))
+  const found = paths.flatMap((path) => {
+    const rank = isPlace(path) ? formats.findIndex((format) => format.found?.test(path)) : -1
+    return rank < 0 ? [] : [{ path, rank }]
+  })
+  const inOrder = found.sort(
+    (a, b) => a.rank - b.rank || a.path.localeCompare(b.path, 'en', { numeric: true }),
+  )
+  const known = new Set(inOrder.map(({ path }) => path))
   // The plan of a progress file has any name.
-  const plans = new Set(known.flatMap((path) => planOfProgress(path) ?? []))
-  return [...known, ...paths.filter((path) => plans.has(path) && !known.includes(path))]
+  const plans = new Set([...known].flatMap((path) => planOfProgress(path) ?? []))
+  return [...known, ...paths.filter((path) => plans.has(path) && !known.has(path))]
 }
 
 /** Not what a tool installed or somebody vendored, nor what people put aside, nor a report on documents. */
