@@ -1,4 +1,5 @@
-// What an outcome leaves in people's documents: learnings in AGENTS.md, statuses in BMAD's sprint-status.yaml, the marks of a plan.
+// What an outcome leaves in people's documents: learnings in AGENTS.md, statuses in BMAD's sprint-status.yaml, figures in aggregate.json, the
+// marks of a plan.
 
 import type { DocumentEdit, DocumentsEdit } from '../branch/documents.ts'
 import { updateSprintStatus } from '../documents/sprint-status.ts'
@@ -6,6 +7,7 @@ import { isFromDocument, passedHere } from '../documents/write-back/passed-stori
 import type { Prd } from '../model/feature.ts'
 import type { State } from '../model/state.ts'
 import { withAgentsSection } from '../report/agents-md.ts'
+import { updateAggregate } from '../report/aggregate-json.ts'
 import type { Settings } from '../settings/index.ts'
 
 /** Where BMAD keeps what it plans. */
@@ -16,7 +18,8 @@ export function documentsOnOutcome(
   { agentsMd, writeBack }: Pick<Settings, 'agentsMd' | 'writeBack'>,
   redact: (text: string) => string,
 ): (state: State) => (DocumentEdit | DocumentsEdit)[] {
-  return ({ prd, archive, folder }) => {
+  return (state) => {
+    const { prd, archive, folder } = state
     const { outcome, learnings } = prd.run
     if (outcome === null) return []
     // What leaves the list with the same commit is done all the same.
@@ -29,7 +32,7 @@ export function documentsOnOutcome(
       edited: (text) => withAgentsSection(text, learnings.map(redact)),
     }
     return [
-      ...(writeBack === 'on' ? [sprintStatus(all), ...planDocuments(all, folder)] : []),
+      ...(writeBack === 'on' ? [sprintStatus(all), aggregateJson(state), ...planDocuments(all, folder)] : []),
       ...(outcome === 'complete' && agentsMd === 'section' ? [agents] : []),
     ]
   }
@@ -41,6 +44,15 @@ function sprintStatus(prd: Prd): DocumentEdit {
     isAt: (path) => /(?:^|\/)sprint-status\.ya?ml$/i.test(path),
     otherwise: null,
     edited: (text) => (text === null ? null : updateSprintStatus(text, prd)),
+  }
+}
+
+function aggregateJson(state: State): DocumentEdit {
+  return {
+    folders: /^\.ralph$/,
+    isAt: (path) => path === '.ralph/aggregate.json',
+    otherwise: null,
+    edited: (text) => (text === null ? null : updateAggregate(text, state)),
   }
 }
 

@@ -31,7 +31,7 @@ export function pullRequestBody(view: View, most = MOST_CHARACTERS): string {
       section('Stories', firstPart(view.stories.map(checkLine).join('\n'), Math.floor(room * 0.7))),
       section('What was verified', list(verified(view))),
       evidenceBlock(view, Math.floor(room / 4)),
-      section('Marked in your documents', firstPart(markedDocuments(view), Math.floor(room / 10))),
+      section('Your documents', firstPart(markedDocuments(view), Math.floor(room / 10))),
       section('Noted in AGENTS.md for later sessions', firstPart(learned(view), Math.floor(room / 5))),
       section('How to steer', steering(view)),
     ])
@@ -100,7 +100,7 @@ function finalSentence({ verification, isUngated, stories }: View): string {
 function markedDocuments({ documents }: View): string {
   if (documents.length === 0) return ''
   const paths = firstNames(documents.map((path) => code(path, 200)))
-  return `What passed is marked in ${paths}. ${code('write-back: off')} leaves them as they are.`
+  return `Brought up to date with what passed: ${paths}. ${code('write-back: off')} leaves them as they are.`
 }
 
 /** They come from agents and are read by agents: a person looks at them before they are merged. */

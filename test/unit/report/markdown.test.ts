@@ -420,8 +420,8 @@ test('the pull request names the documents that were marked, in one line, and AG
   const body = pullRequestBody({ ...complete(), documents }, facts)
   assert.match(
     body,
-    /^What passed is marked in `docs\/0\.md`, .*`docs\/9\.md` and 2 more\. `write-back: off` /m,
+    /^Brought up to date with what passed: `docs\/0\.md`, .*`docs\/9\.md` and 2 more\. `write-back: off` /m,
   )
   const without = pullRequestBody({ ...complete(), documents: ['agents.md'] }, facts)
-  assert.doesNotMatch(without, /Marked in your documents/)
+  assert.doesNotMatch(without, /Your documents/)
 })

@@ -1,0 +1,45 @@
+// `.ralph/aggregate.json` of the Ralph with steps: what the last run used. Written anew as that tool does, where one stands.
+import type { State } from '../model/state.ts'
+import { runUsage } from '../model/usage-totals.ts'
+import { isRaw, type Raw } from '../prd/migrate.ts'
+
+type Run = Pick<State, 'prd' | 'sessions' | 'nonce'>
+
+/** The file with this run's figures, its other fields as they are; null where it has them already, or is no object. */
+export function updateAggregate(text: string, { prd, sessions, nonce }: Run): string | null {
+  const file = objectIn(text)
+  if (file === null || sessions.length === 0) return null
+  const { startedAt, completedAt } = prd.run
+  const { calls, inputTokens, outputTokens, costUsd } = runUsage({ sessions })
+  const last = Math.max(...sessions.map(({ to }) => to))
+  const elapsed = startedAt === null ? {} : { elapsed_sec: Math.round((last - Date.parse(startedAt)) / 1000) }
+  const metrics = {
+    ...(startedAt === null ? {} : { started_at: startedAt }),
+    updated_at: new Date(last).toISOString(),
+    ...(completedAt === null ? {} : { completed_at: completedAt }),
+    total_claude_calls: calls,
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    total_cost_usd: costUsd,
+    last_run_id: nonce,
+    ...elapsed,
+  }
+  const { version, model } = sessions.at(-1) ?? {}
+  const after = {
+    ...file,
+    ...(version ? { version: `ralph-action ${version}` } : {}),
+    ...(model == null ? {} : { model }),
+    metrics: { ...(isRaw(file.metrics) ? file.metrics : {}), ...metrics },
+  }
+  return JSON.stringify(after) === JSON.stringify(file) ? null : `${JSON.stringify(after, null, 4)}\n`
+}
+
+function objectIn(text: string): Raw | null {
+  try {
+    const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''))
+    return isRaw(value) ? value : null
+  } catch {
+    return null
+  }
+}
