@@ -24,19 +24,20 @@ const MOST_FILES = 2_000
 
 /**
  * The documents at these paths (files or folders, relative to the repository; `FILE#part` takes a part of it); null: those that
- * are known by their name or place. `as`: files that a person says the kind of; they are read, too. Throws UserError for what is
- * missing or too much.
+ * are known by their name or place. `as`: files that a person says the kind of; they are read, too. `note` hears which files of
+ * a named folder are of no kind that is read. Throws UserError for what is missing or too much.
  */
 export async function readDocumentFiles(
   place: DocumentPlace,
   wanted: readonly string[] | null,
   as: ReadonlyMap<string, TakenAs> = new Map(),
+  note: (text: string) => void = () => {},
 ): Promise<DocumentFile[]> {
   const { documentsAmong } = await import('../documents/index.ts')
   const tree =
     'workTree' in place ? await onDisk(place.workTree) : await atCommit(place.objects, place.commit)
   const found = wanted === null ? documentsAmong(await tree.list('')) : []
-  const named = await filesFor(tree, [...(wanted ?? []), ...as.keys()], documentsAmong)
+  const named = await filesFor(tree, [...(wanted ?? []), ...as.keys()], documentsAmong, note)
   const chosen = new Map([...found.map((path): [string, Naming] => [path, { isFound: true }]), ...named])
   if (chosen.size > MOST_FILES) {
     const fix = 'name the files that hold the stories'
@@ -134,6 +135,7 @@ async function filesFor(
   tree: Tree,
   wanted: readonly string[],
   known: (paths: readonly string[]) => string[],
+  note: (text: string) => void,
 ): Promise<Map<string, Naming>> {
   const mistakes: Mistake[] = []
   const paths = new Map<string, Naming>()
@@ -142,7 +144,9 @@ async function filesFor(
     const isFile = await tree.isFile(path)
     const all = isFile ? [path] : await tree.list(path)
     const inside = path === '' ? known(all) : isFile ? all : all.filter(isText)
-    if (inside.length === 0) mistakes.push(missing(one, await tree.list('')))
+    const others = path === '' || isFile ? [] : all.filter((each) => !isText(each))
+    if (inside.length === 0) mistakes.push(missing(one, others, await tree.list('')))
+    else if (others.length > 0) note(`${shown(one)}: not read: ${kindsOf(others)}; ${READ}`)
     const how = path === '' ? { isFound: true } : { ...(isFile ? { isNamed: true } : {}), ...part }
     for (const found of inside) if (isFile || !paths.has(found)) paths.set(found, how)
   }
@@ -162,7 +166,30 @@ function isText(path: string): boolean {
   return /\.(?:md|markdown|txt|json|ya?ml|toml)$|(?:^|\/)\.ralphrc$/i.test(path)
 }
 
-function missing(path: string, all: readonly string[]): Mistake {
+const READ = 'Markdown, text, JSON, YAML and TOML are'
+
+/** How many files there are of each kind, the most first. */
+function kindsOf(paths: readonly string[]): string {
+  const counts = new Map<string, number>()
+  for (const path of paths) {
+    const kind = /[^/]\.([^./]{1,12})$/.exec(path)?.[1]?.toLowerCase()
+    const name = kind === undefined ? 'files without a kind' : `.${shown(kind).slice(1, -1)}`
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  const all = [...counts]
+    .sort(([name, one], [otherName, other]) => other - one || (name < otherName ? -1 : 1))
+    .map(([name, count]) => `${name} (${count})`)
+  return all.length <= MOST_KINDS ? all.join(', ') : `${all.slice(0, MOST_KINDS).join(', ')} and other kinds`
+}
+
+const MOST_KINDS = 8
+
+/** `others`: what the folder holds and nothing reads. */
+function missing(path: string, others: readonly string[], all: readonly string[]): Mistake {
+  if (others.length > 0) {
+    const found = `${shown(path)}, which holds ${kindsOf(others)}`
+    return { path: '--from', found, expected: `documents: ${READ} read`, fix: 'save them as one of these' }
+  }
   const near = nearest(path, all)
   const fix = near === null ? 'name a file, or a folder with documents' : `did you mean ${near}?`
   return { path: '--from', found: shown(path), expected: 'documents of this repository', fix }

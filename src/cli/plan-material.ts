@@ -246,7 +246,9 @@ async function filesAt(desk: Desk, paths: readonly string[], as: Wanted['as']): 
     }),
   )
   return [
-    ...(inside.length > 0 || kinds.size > 0 ? await readDocumentFiles(clone, inside, kinds) : []),
+    ...(inside.length > 0 || kinds.size > 0
+      ? await readDocumentFiles(clone, inside, kinds, (text) => context.warn(terminalText(text, 500)))
+      : []),
     ...others,
   ]
 }

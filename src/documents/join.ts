@@ -68,14 +68,16 @@ function one(group: readonly ReadStory[], found: Found): Joined {
     found.mistakes.push(...contradictions(best, other, found.otherTitles))
     raw = withMore(raw, other.raw)
   }
-  const judge = group.find(({ isTracked }) => isTracked) ?? best
+  const trackers = group.filter((one) => one.isTracked && saysWhether(one))
+  // Of two trackers neither is known to be the newer one: what is done stands in both.
+  const judge = trackers.find(({ raw: said }) => said.passes !== true) ?? trackers[0] ?? best
   const { passes } = judge.raw
   const other = group.find((one) => saysWhether(one) && one.raw.passes !== passes)
   if (saysWhether(judge) && other !== undefined) {
     const [word, otherWord] = passes === true ? ['done', 'open'] : ['open', 'done']
     const id = String(judge.raw.id ?? judge.raw.title)
     found.notes.push(
-      `${id} is ${word} in ${judge.place()} and ${otherWord} in ${other.place()}: read as ${word}.`,
+      `${id} is ${word} in ${judge.place()} and ${otherWord} in ${other.place()}: read as ${word}${other.isTracked ? ', since both are trackers and only one says done' : ''}.`,
     )
   }
   return { raw: { ...raw, passes }, from: [best, ...others] }

@@ -66,6 +66,32 @@ test('what is missing, behind a link or outside is told, all at once', async () 
   }
 })
 
+test('files of a named folder that nothing reads are told by their kinds; alone, they are the mistake', async () => {
+  using clone = await place(
+    'sha1',
+    `mkdir -p docs/img office
+    printf '# P\\n' > docs/epics.md
+    for name in docs/a.docx docs/b.DOCX docs/plan.pdf docs/img/x.png docs/NOTES office/a.docx; do printf x > "$name"; done
+    git add -A && git commit -qm documents`,
+  )
+  for (const where of [{ workTree: clone.top }, { objects: clone.objects, commit: clone.base }]) {
+    const notes: string[] = []
+    const note = (text: string) => void notes.push(text)
+    const read = await readDocumentFiles(where, ['docs', 'docs/plan.pdf'], new Map(), note)
+    assert.deepEqual(
+      read.map(({ path }) => path),
+      ['docs/epics.md', 'docs/plan.pdf'],
+    )
+    assert.deepEqual(notes, [
+      '"docs": not read: .docx (2), .pdf (1), .png (1), files without a kind (1); Markdown, text, JSON, YAML and TOML are',
+    ])
+    assert.match(
+      await refusal(readDocumentFiles(where, ['office'])),
+      /"office", which holds \.docx \(1\), expected documents: Markdown[\s\S]*save them as one of these/,
+    )
+  }
+})
+
 test('5 MB of documents are refused before they are read', async () => {
   using clone = await place(
     'sha1',

@@ -58,6 +58,31 @@ test('two documents that disagree about what is done: told, with what it was rea
   )
 })
 
+test('two trackers that disagree: done is what both say, whichever stands first; both are named', () => {
+  const tracker = (folder: string, standing: string) => ({
+    path: `${folder}/sprint-status.yaml`,
+    text: `development_status:\n  epic-1: in-progress\n  1-1-open-the-door: ${standing}\n`,
+  })
+  const [here, there] = ['_bmad-output/implementation-artifacts', 'docs/sprint-artifacts'] as const
+  for (const [one, other] of [
+    ['done', 'ready-for-dev'],
+    ['ready-for-dev', 'done'],
+  ] as const) {
+    const { prd, notes } = documentsOf(tracker(here, one), tracker(there, other))
+    assert.deepEqual(
+      prd.userStories.map(({ passes }) => passes),
+      [false],
+    )
+    const [open, done] = one === 'done' ? [there, here] : [here, there]
+    assert.ok(
+      notes.includes(
+        `1.1 is open in ${open}/sprint-status.yaml: line 3 and done in ${done}/sprint-status.yaml: line 3: read as open, since both are trackers and only one says done.`,
+      ),
+      notes.join('\n'),
+    )
+  }
+})
+
 test("a story's own file has its title: what epics call it otherwise is a note", () => {
   const epics = { path: 'docs/epics.md', text: headed('Story 1.1: Sign in', 'Story 1.2: Sign out') }
   const file = (title: string) => ({
