@@ -48,13 +48,13 @@ describe('REST', () => {
   it('records what GitHub does not know', async () => {
     const { number } = github.openIssue('bob', 'A wish')
     assert.equal((await ask('GET ~/nonsense')).status, 404)
-    assert.equal((await ask('GET ~/milestones')).status, 501)
+    assert.equal((await ask('GET ~/topics')).status, 501)
     assert.equal((await ask(`GET ~/issues/${number}/comments?page_size=3`)).status, 422)
     assert.equal((await ask(`POST ~/issues/${number}/comments`, { body: 'x', bodyy: 'x' })).status, 422)
     assert.equal((await ask(`POST ~/issues/${number}/comments`, { body: 1 })).status, 422)
     assert.deepEqual(github.violations, [
       'GET /repos/acme/shop/nonsense: GitHub has no such operation',
-      'GET /repos/acme/shop/milestones: /repos/{owner}/{repo}/milestones is not simulated',
+      'GET /repos/acme/shop/topics: /repos/{owner}/{repo}/topics is not simulated',
       'GET /repos/acme/shop/issues/1/comments: query parameter "page_size" is not known',
       'POST /repos/acme/shop/issues/1/comments: /bodyy is not a property of this operation',
       'POST /repos/acme/shop/issues/1/comments: /body must be string',
