@@ -6,6 +6,7 @@ import { updateSprintStatus } from '../documents/sprint-status.ts'
 import { isFromDocument, passedHere } from '../documents/write-back/passed-stories.ts'
 import type { Prd } from '../model/feature.ts'
 import type { State } from '../model/state.ts'
+import { plannedFiles } from '../prd/plan-file.ts'
 import { withAgentsSection } from '../report/agents-md.ts'
 import { updateAggregate } from '../report/aggregate-json.ts'
 import type { Settings } from '../settings/index.ts'
@@ -76,10 +77,15 @@ function planDocuments(prd: Prd, folder: string): DocumentsEdit[] {
         const ids = unmarked.slice(0, MOST_IDS).join(', ')
         const more = unmarked.length > MOST_IDS ? ` and ${unmarked.length - MOST_IDS} more` : ''
         const warning = `${ids}${more} passed and could not be marked: not where the documents of the plan had it`
-        return { texts, warnings: unmarked.length === 0 ? [] : [warning] }
+        return { texts, warnings: unmarked.length === 0 || isElsewhere(prd) ? [] : [warning] }
       },
     },
   ]
 }
 
 const MOST_IDS = 10
+
+/** Something that is no file of the repository, such as issues, gave stories, too: nobody looks for a mark of those. */
+function isElsewhere(prd: Prd): boolean {
+  return [...plannedFiles(prd).keys()].some((path) => /^(?:issues(?::|$)|beads$|\.\.\/|\/)/.test(path))
+}

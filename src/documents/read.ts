@@ -15,7 +15,7 @@ import type { DocumentFile, Documents, Reading, ReadStory, Taken } from './types
 const MOST_TEXT = 5_000_000
 export const MOST_STORIES = 2_000
 /** Of all documents together: several tell of the same story. */
-const MOST_READ = 5 * MOST_STORIES
+export const MOST_READ = 5 * MOST_STORIES
 
 /** `branch`: the one that is checked out, by which one of several features is known; null: no matter. */
 export function readDocuments(

@@ -4,6 +4,7 @@ import { plannedFiles } from '../../prd/plan-file.ts'
 import { tagNames } from '../formats/task-master.ts'
 import { type DocumentReading, documentsAmong, readAll } from '../formats.ts'
 import { joined } from '../join.ts'
+import { MOST_READ, MOST_STORIES } from '../read.ts'
 import type { DocumentFile, ReadStory } from '../types.ts'
 import { sameWords } from '../words.ts'
 import { isFromDocument } from './passed-stories.ts'
@@ -24,6 +25,10 @@ export function placesOf(
   )
   // A loose list of boxes beside a plan made no stories.
   const counting = hasPlan ? readings.filter((one) => !isLoose(one)) : readings
+  // An agent may have written more than anybody can compare.
+  const sizes = counting.map(({ reading }) => reading.stories.length)
+  const isTooMuch = sizes.some((size) => size > MOST_STORIES) || sizes.reduce((a, b) => a + b, 0) > MOST_READ
+  if (isTooMuch) return { placed: [], lost: stories }
   const groups = joined(counting.flatMap(({ reading }) => reading.stories)).stories.map(({ from }) => from)
   const found = matched(groups, stories)
   const placed = [...found].map(([story, read]) => ({ story, read }))
@@ -39,11 +44,14 @@ function sound(files: readonly DocumentFile[], stories: readonly Story[]): Docum
 /** Of a file with several plans in it the one that holds most of the stories; of copies the one that planning would take. */
 function ofFile(one: DocumentReading, stories: readonly Story[]): DocumentReading[] {
   const parts = one.file.part === undefined ? tagNames(one.file) : []
-  if (parts.length < 2) return [one]
+  // Each is a parse of the whole file.
+  if (parts.length < 2 || parts.length > MOST_PARTS) return [one]
   const readings = parts.flatMap((part) => readAll([{ ...one.file, part }]))
   const most = withMost(readings, (reading) => countIn([reading], stories))
   return most.length > 1 ? [one] : most
 }
+
+const MOST_PARTS = 20
 
 /** Of plans side by side, each a feature of its own, the one that holds most of the stories; none where two hold as many. */
 function ofOnePlan(readings: readonly DocumentReading[], stories: readonly Story[]): DocumentReading[] {

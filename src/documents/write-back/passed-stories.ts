@@ -10,12 +10,21 @@ export function isFromDocument({ extra }: Story): boolean {
 /** Those that Ralph passed itself, and those that were split and whose parts all are. An imported pass is the document's own word. */
 export function passedHere(stories: readonly Story[]): Set<Story> {
   const byId = new Map(stories.map((story) => [story.id, story]))
-  const isDone = (story: Story | undefined, above: readonly Story[]): boolean => {
-    if (story === undefined || above.includes(story)) return false
-    const parts = story.extra?.splitInto
-    if (story.skipped && Array.isArray(parts) && parts.length > 0)
-      return parts.every((id) => isDone(byId.get(String(id)), [...above, story]))
-    return story.passes && !story.skipped && story.lastResult?.imported !== true
+  const known = new Map<Story, boolean>()
+  const isDone = (story: Story | undefined): boolean => {
+    if (story === undefined) return false
+    const before = known.get(story)
+    if (before !== undefined) return before
+    // Until it is known: a story that is its own part is done by nothing.
+    known.set(story, false)
+    const { skipped, extra, passes, lastResult } = story
+    const parts = extra?.splitInto
+    const done =
+      skipped && Array.isArray(parts) && parts.length > 0
+        ? parts.every((id) => isDone(byId.get(String(id))))
+        : passes && !skipped && lastResult?.imported !== true
+    known.set(story, done)
+    return done
   }
-  return new Set(stories.filter((story) => isDone(story, [])))
+  return new Set(stories.filter(isDone))
 }

@@ -15,11 +15,7 @@ export function setMarks(
   wanted: readonly WantedMark[],
   isFrontMatter: boolean,
 ): { text: string; unset: WantedMark[] } {
-  const known = new Set<string>()
-  const once = wanted.filter(({ mark }) => {
-    const key = JSON.stringify(mark)
-    return !known.has(key) && known.add(key)
-  })
+  const once = onceEach(wanted)
   const first = once.filter(({ mark }) => !('whenAll' in mark))
   const ticked = apply(text, first, isFrontMatter)
   // Those that follow others come after them; no edit moves a line.
@@ -28,6 +24,18 @@ export function setMarks(
   const following = once.filter(({ mark }) => 'whenAll' in mark && mark.whenAll?.every(isTicked))
   const all = apply(ticked.text, following, isFrontMatter)
   return { text: all.text, unset: [...ticked.unset, ...all.unset] }
+}
+
+/** The stories of a group, or of a file, share a mark. */
+function onceEach(wanted: readonly WantedMark[]): WantedMark[] {
+  const same = new Map<Mark, WantedMark>()
+  for (const one of wanted) if (!same.has(one.mark)) same.set(one.mark, one)
+  const equal = new Map<string, WantedMark>()
+  for (const one of same.values()) {
+    const key = JSON.stringify(one.mark)
+    if (!equal.has(key)) equal.set(key, one)
+  }
+  return [...equal.values()]
 }
 
 function apply(text: string, wanted: readonly WantedMark[], isFrontMatter: boolean) {

@@ -28,20 +28,20 @@ export function writeBack(files: readonly DocumentFile[], prd: Pick<Prd, 'userSt
 }
 
 function collect({ story, read }: Placed, wanted: Map<string, WantedMark[]>): void {
+  const words = plannedWords(story)
   for (const { path, marks, raw } of read) {
     // A box is looked at by itself: of a group the last one may be open.
-    const open = marks.filter((mark) =>
-      mark.kind === 'box' ? hasTask(story, mark.task) : raw.passes !== true,
-    )
+    const open = marks.filter((mark) => {
+      if (mark.kind !== 'box') return raw.passes !== true
+      return mark.task === undefined || words.includes(` ${sameWords(mark.task)} `)
+    })
     const about = { storyId: story.id, commit: story.lastResult?.commit ?? null }
     wanted.set(path, [...(wanted.get(path) ?? []), ...open.map((mark) => ({ mark, ...about }))])
   }
 }
 
-function hasTask({ description, acceptanceCriteria }: Story, task: string | undefined): boolean {
-  if (task === undefined) return true
-  const words = (text: string) => ` ${sameWords(text)} `
-  return [description, ...acceptanceCriteria].some((text) =>
-    text.split('\n').some((line) => words(line).includes(words(task))),
-  )
+/** The words of each line of what was planned, between spaces. */
+function plannedWords({ description, acceptanceCriteria }: Story): string {
+  const lines = [description, ...acceptanceCriteria].flatMap((text) => text.split('\n'))
+  return lines.map((line) => ` ${sameWords(line)} `).join('\n')
 }

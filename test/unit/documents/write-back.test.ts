@@ -5,6 +5,7 @@ import { candidatesAmong, readDocuments, writeBack } from '../../../src/document
 import type { DocumentFile } from '../../../src/documents/types.ts'
 import type { LastResult, Prd, Story } from '../../../src/model/feature.ts'
 import { planFile } from '../../../src/prd/plan-file.ts'
+import { assertGrowth } from '../growth.ts'
 import { story } from '../prd/samples.ts'
 
 const RESULT: LastResult = { completedAt: null, commit: 'c0ffee1234567890', summary: '' }
@@ -194,4 +195,32 @@ test('candidates: of a file with several plans the part that was named', () => {
     { path: 'a#b.md', isNamed: true },
   ])
   assert.equal(planFile(prd), path)
+})
+
+test('thousands of boxes, all passed: time grows with them; more than a plan may have are left', () => {
+  const boxes = (size: number): DocumentFile => ({
+    path: 'docs/long_PROGRESS.md',
+    text: `## Status\nIN_PROGRESS\n\n${Array.from({ length: size }, (_, at) => `- [ ] Task ${at}\n`).join('')}`,
+    isFound: true,
+  })
+  const done = (file: DocumentFile): Prd => {
+    const prd = planned([file])
+    const userStories = prd.userStories.map((one) => ({ ...one, passes: true, lastResult: RESULT }))
+    return { ...prd, userStories }
+  }
+  const [small, large] = [boxes(400), boxes(1_600)]
+  const prds = new Map([small, large].map((file) => [file, done(file)]))
+  const work = (size: number) => {
+    const file = size === 400 ? small : large
+    return writeBack([file], prds.get(file) ?? { userStories: [] })
+  }
+  assert.equal(
+    work(1_600).texts.get(large.path),
+    large.text.replaceAll('[ ]', '[x]').replace('IN_PROGRESS', 'RALPH_DONE'),
+  )
+  assertGrowth(work, 400)
+  const evil = { ...small, text: '- [ ] Task 1\n'.repeat(50_000) }
+  const start = process.cpuUsage()
+  assert.equal(writeBack([evil], prds.get(small) ?? { userStories: [] }).texts.size, 0)
+  assert.ok(process.cpuUsage(start).user < 20_000_000)
 })

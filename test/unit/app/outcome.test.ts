@@ -1,0 +1,37 @@
+// What a person hears of stories that could not be marked in the documents of their plan.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { documentsOnOutcome } from '../../../src/app/outcome.ts'
+import type { DocumentsEdit } from '../../../src/branch/documents.ts'
+import type { State } from '../../../src/model/state.ts'
+import type { Settings } from '../../../src/settings/index.ts'
+import { feature, story } from '../prd/samples.ts'
+
+/** Of twelve stories that passed, after a plan from these. */
+async function warnings(plannedFrom: Record<string, string>, files: { path: string; text: string }[]) {
+  const lastResult = { completedAt: null, commit: null, summary: '' }
+  const stories = Array.from({ length: 12 }, (_, at) =>
+    story({ id: `US-${at}`, title: `Story ${at}`, passes: true, lastResult, extra: { planned: 'ab' } }),
+  )
+  const prd = { ...feature(...stories), extra: { plannedFrom } }
+  const state = { prd: { ...prd, run: { ...prd.run, outcome: 'complete' } }, folder: '.ralph/x' }
+  const settings = { agentsMd: 'off', writeBack: 'on' } as unknown as Settings
+  const edits = documentsOnOutcome(settings, (text) => text)(state as unknown as State)
+  const edit = edits.find((one): one is DocumentsEdit => 'among' in one)
+  assert.ok(edit !== undefined)
+  await edit.among(files.map(({ path }) => path))
+  return (await edit.editedAll(files)).warnings
+}
+
+test('a document that lost the stories, or is gone: the first of them are named', async () => {
+  for (const files of [[{ path: 'fix_plan.md', text: '- [ ] Another\n' }], []]) {
+    const [text = '', ...more] = await warnings({ 'fix_plan.md': 'ab' }, files)
+    assert.match(text, /^US-0, US-1, .*US-9 and 2 more passed and could not be marked: /)
+    assert.deepEqual(more, [])
+  }
+})
+
+test('stories of issues, of beads and of files elsewhere are marked nowhere, and nothing is said of it', async () => {
+  for (const from of ['issues', 'issues:milestone=3', 'beads', '../notes/plan.md', '/tmp/plan.md'])
+    assert.deepEqual(await warnings({ [from]: 'ab' }, []), [])
+})
