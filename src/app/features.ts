@@ -12,12 +12,15 @@ import {
   newestOfEach,
 } from '../branch/features.ts'
 import type { Found, Store } from '../branch/store.ts'
+import type { DocumentFile } from '../documents/types.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import { pathsIn } from '../git/tree-walk.ts'
+import type { Prd } from '../model/feature.ts'
 import { branchNameFault } from '../model/names.ts'
 import { shown } from '../model/text.ts'
 import { remaining } from '../prd/select.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
+import { readRegularNow } from '../system/files.ts'
 import { nearest } from '../system/nearest.ts'
 import { parseStories } from './documents.ts'
 
@@ -31,10 +34,12 @@ export async function findFeatures(objects: CatFile, place: Place, branchPrefix:
   if (place.workTree !== null) for (const path of await prdPathsIn(place.workTree)) paths.add(path)
   const features: Feature[] = []
   const mistakes: Mistake[] = []
+  const textAt = (path: string) =>
+    place.workTree === null
+      ? objects.text(`${place.commit}:${path}`)
+      : readFile(join(place.workTree, path), 'utf8').catch(() => null)
   for (const path of paths) {
-    const onDisk =
-      place.workTree === null ? null : await readFile(join(place.workTree, path), 'utf8').catch(() => null)
-    const text = onDisk ?? (place.workTree === null ? await objects.text(`${place.commit}:${path}`) : null)
+    const text = await textAt(path)
     if (text === null) continue
     const folder = folderOf(path)
     const parsed = await parseStories(text, path)
@@ -48,11 +53,54 @@ export async function findFeatures(objects: CatFile, place: Place, branchPrefix:
       mistakes.push({ path, found: shown(name), expected: `a feature's name with ${fault}`, fix })
     } else if (!parsed.ok) mistakes.push(...parsed.mistakes)
     else {
-      const { prd, notes } = parsed
+      const { prd, notes } =
+        folder === null
+          ? await withLearningsBeside({ path, text }, parsed, (one) => textBeside(place, objects, one))
+          : parsed
       features.push({ name, folder, path, prd, digest: digestOf(text), notes })
     }
   }
   return { features: newestOfEach(features), mistakes }
+}
+
+/** Of a file of learnings, in bytes. */
+const MOST_LEARNED = 1_000_000
+
+/** A regular file; null for a link, and for what is too long to be a list of learnings. */
+async function textBeside(
+  { commit, workTree }: Place,
+  objects: CatFile,
+  path: string,
+): Promise<string | null> {
+  if (workTree === null) {
+    const size = (await objects.info(`${commit}:${path}`))?.size ?? MOST_LEARNED + 1
+    return size > MOST_LEARNED ? null : objects.text(`${commit}:${path}`)
+  }
+  return readRegularNow(join(workTree, path), MOST_LEARNED)?.toString('utf8') ?? null
+}
+
+/** With what an earlier Ralph learned, where it keeps that: beside its prd.json. */
+async function withLearningsBeside(
+  stories: DocumentFile,
+  { prd, notes }: { prd: Prd; notes: string[] },
+  textAt: (path: string) => Promise<string | null>,
+): Promise<{ prd: Prd; notes: string[] }> {
+  const files: DocumentFile[] = []
+  for (const name of ['learnings.md', 'progress.txt']) {
+    const beside = stories.path.replace(/[^/]*$/, name)
+    const text = await textAt(beside)
+    if (text !== null) files.push({ path: beside, text, isNamed: true })
+  }
+  if (files.length === 0) return { prd, notes }
+  const { readDocuments } = await import('../documents/index.ts')
+  // Learnings alone are no plan.
+  const read = readDocuments([stories, ...files])
+  if (!read.ok) return { prd, notes }
+  const { run } = read.documents.prd
+  const learnings = [...new Set([...prd.run.learnings, ...run.learnings])]
+  const isOfThem = (note: string) => files.some(({ path }) => note.startsWith(`${path}:`))
+  const more = read.documents.notes.filter(isOfThem)
+  return { prd: { ...prd, run: { ...prd.run, learnings } }, notes: [...notes, ...more] }
 }
 
 /**
