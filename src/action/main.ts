@@ -62,17 +62,20 @@ async function main(): Promise<void> {
     const look = await looks()
     return looked(await look(context, log, stop.signal), redactor.redact)
   }
-  const part = command === 'claim' || command === 'land' ? command : 'whole'
-  if (!['auto', 'run', 'plan', 'claim', 'work', 'gate', 'land'].includes(command)) {
+  const worker = context.env.RALPH_WORKER ?? ''
+  const isWorker = command === 'work' && worker !== ''
+  const isPart = command === 'claim' || command === 'land' || command === 'join'
+  const part = isPart ? command : isWorker ? 'worker' : 'whole'
+  if (!['auto', 'run', 'plan', 'claim', 'work', 'gate', 'land', 'join'].includes(command)) {
     throw new UserError({
       path: 'input command',
       found: command,
-      expected: 'auto, run, plan, doctor, status, verify, resume-lost, or claim, work, gate and land',
+      expected: 'auto, run, plan, doctor, status, verify, resume-lost, or claim, work, gate, land and join',
       fix: 'write one of these, or leave it out',
     })
   }
   if (event.kind === 'schedule') return neutral('a schedule resumes lost chains only')
-  if (command === 'work' || command === 'gate') {
+  if (!isWorker && (command === 'work' || command === 'gate')) {
     const { inside } = await import(/* webpackChunkName: "action" */ './separate.ts')
     return neutral((await inside(command, context, log, stop.signal)).neutral)
   }
@@ -81,7 +84,7 @@ async function main(): Promise<void> {
     const { settings } = context
     const isOver = settings === null || error instanceof LeaseLost || stop.signal.aborted
     // The claim job has told what is wrong for all of them.
-    if (isOver || part === 'land') throw error
+    if (isOver || (part !== 'whole' && part !== 'claim')) throw error
     const { tellError } = await import(/* webpackChunkName: "tell" */ '../app/observers.ts')
     const warn = (message: string) => core.warning(redactor.redact(message))
     const place = { settings, env: context.env, workTree: context.workspace, signal: stop.signal, warn }

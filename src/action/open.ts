@@ -154,7 +154,6 @@ export async function keptApart<T>(
   act: (as: Isolation | null) => Promise<T>,
 ): Promise<T> {
   if (settings.ungated) core.warning(UNGATED_WARNING)
-  if (settings.maxParallel > 1) core.warning('max-parallel: the action works on one story at a time')
   if (settings.isolation === 'same-user') core.warning(SAME_USER_WARNING)
   const open = () => openIsolation({ settings, env: context.env, clone, say: core.notice })
   const as =

@@ -11,25 +11,27 @@ import { createPorts } from '../app/ports.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { templatesOf } from '../checks/repository.ts'
 import { refuseBlocked } from '../checks/table.ts'
+import { moveClone } from '../git/clone.ts'
 import { Checks } from '../github/checks.ts'
 import { connect, type GitHub } from '../github/client.ts'
 import { Conversation } from '../github/conversation.ts'
 import { createDispatch, runOf } from '../github/dispatch.ts'
 import { findPull } from '../github/pull.ts'
 import { GitHubReporter } from '../github/reporter.ts'
-import { CLAIM, claimOutputs, type How, refuseWrongPart, WHOLE } from '../jobs/claim.ts'
+import { CLAIM, claimedState, claimOutputs, type How, refuseWrongPart, WHOLE } from '../jobs/claim.ts'
 import { claimOf } from '../jobs/handover.ts'
+import { inItsWave, PARALLEL_EXAMPLE, refuseNoWave, type WaveJob, waveLimits } from '../jobs/wave.ts'
 import { expired } from '../loop/lease.ts'
 import { loop } from '../loop/loop.ts'
 import { newJob, openAttempt } from '../model/job.ts'
 import type { Conclusion, Lease, State } from '../model/state.ts'
 import { stepsOf } from '../model/step.ts'
-import { mapTexts } from '../model/text.ts'
+import { mapTexts, shown } from '../model/text.ts'
 import { jobSummary } from '../report/markdown.ts'
 import { outputsOf } from '../report/outputs.ts'
 import type { Facts, View } from '../report/view.ts'
 import type { Settings } from '../settings/index.ts'
-import { messageOf } from '../system/errors.ts'
+import { messageOf, UserError } from '../system/errors.ts'
 import { clearWay, replaceFile } from '../system/files.ts'
 import { askedFor, findIssue, tellUnplanned } from './asked.ts'
 import { type ActionContext, actionSettings, nonEmpty, settleWorkflow, tokenOf } from './context.ts'
@@ -63,8 +65,11 @@ const CHOICES = [
 /** What of the feature is worked on, which the state keeps as what it means. */
 const PART = ['stories', 'epic']
 
-/** The whole of a job, or one of the two parts of `isolation: separate-job` that hold the lease. */
-export type Part = 'whole' | 'claim' | 'land'
+/**
+ * The whole of a job, or a part of it: `claim` and `land` hold the lease of `isolation: separate-job`; `claim`, `worker` and
+ * `join` are the jobs of a wave.
+ */
+export type Part = 'whole' | 'claim' | 'land' | 'worker' | 'join'
 
 type Dispatch = Extract<RunEvent, { kind: 'dispatch' }>
 type Parts = Job & { github: GitHub; base: { branch: string; sha: string } }
@@ -72,17 +77,21 @@ type Parts = Job & { github: GitHub; base: { branch: string; sha: string } }
 export function work(context: ActionContext, log: Log, signal: AbortSignal, part: Part): Promise<Worked> {
   refuseFeatureRef(context, context.inputs['branch-prefix']?.trim() || 'ralph/')
   refuseFeatureName(context)
-  const handed = part === 'land' ? claimOf(context.env) : null
-  // Whatever stops this job from here on: its post step releases the lease of the claim job.
-  if (handed !== null) remember({ folder: handed.folder, nonce: handed.nonce })
+  const handed = part === 'whole' || part === 'claim' ? null : claimOf(context.env)
+  // Whatever stops this job from here on: its post step releases the lease of the claim job. A worker's is that of all workers.
+  if (handed !== null && part !== 'worker') remember({ folder: handed.folder, nonce: handed.nonce })
   return withCredentialsAside(context, async (secrets) => {
     const { event } = context
     if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
-    const refuse = (settings: Settings) => refuseWrongPart(settings, part !== 'whole')
+    const refuse = (settings: Settings) => refuseWrongJob(settings, part)
     const open = () => openJob(context, secrets, { at: handed?.base ?? null, refuse })
     const opened = await timed(log, 'reading the checkout and the settings', open)
     const { settings, base } = opened
     using workspace = opened.workspace
+    if (part === 'whole' && claimsWave(settings))
+      core.warning(
+        `max-parallel: one job works on one story at a time; ${PARALLEL_EXAMPLE} has a job for each`,
+      )
     if (part === 'land') await refuseBlocked(startIn(context, opened, base.sha), CHECKS_OF_PART.land)
     const warn = (message: string) => core.warning(workspace.redactor.redact(message))
     const github = connect(context.place, tokenOf(context), warn)
@@ -90,9 +99,21 @@ export function work(context: ActionContext, log: Log, signal: AbortSignal, part
     const job = { context, workspace, settings, log, signal }
     return await keptApart(job, (as) => {
       const parts = { ...job, as, github, base }
-      return part === 'land' ? landAndGoOn(parts) : claimAndWork(parts, event, part)
+      if (part === 'land') return landAndGoOn(parts)
+      return part === 'worker' || part === 'join' ? inWave(parts, part) : claimAndWork(parts, event, part)
     })
   })
+}
+
+/** Throws UserError where the workflow has other jobs than the settings ask for. */
+function refuseWrongJob(settings: Settings, part: Part): void {
+  const isWave = part === 'worker' || part === 'join' || (part === 'claim' && claimsWave(settings))
+  if (isWave) refuseNoWave(settings)
+  else refuseWrongPart(settings, part !== 'whole')
+}
+
+function claimsWave({ isolation, maxParallel }: Settings): boolean {
+  return isolation !== 'separate-job' && maxParallel > 1
 }
 
 async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'claim'): Promise<Worked> {
@@ -131,7 +152,7 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
       settle: async (state) => {
         const asked = event.generation === null ? wanted : { stories: [], epic: null }
         const own = { ...parts, settings: { ...settings, stories: asked.stories, epic: asked.epic } }
-        const names = part === 'claim' ? CHECKS_OF_PART.claim : undefined
+        const names = part === 'claim' && !claimsWave(settings) ? CHECKS_OF_PART.claim : undefined
         await refuseBlocked(startIn(context, own, state.green, state), names)
         await workspace.repository.checkOut(state.green, null)
         await workspace.repository.rememberIgnored()
@@ -151,7 +172,31 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
   }
   for (const note of claimed.notes) core.notice(note)
   clearUploads(workspace)
+  if (part === 'claim' && claimsWave(settings))
+    return await workOn(claimed.state, parts, { ...WHOLE, wave: { kind: 'claim' } })
   return await workOn(claimed.state, parts, part === 'claim' ? CLAIM : WHOLE)
+}
+
+/** A worker, or the job that ends what the workers left. */
+async function inWave(parts: Parts, part: 'worker' | 'join'): Promise<Worked> {
+  const { context, workspace, settings } = parts
+  const { env, run } = context
+  const claimed = await claimedState(workspace, claimOf(env), run.id, settings.jobDeadlineMs)
+  // An attempt of the run that was made by hand begins nothing: its claim job is not run again.
+  if (claimed === null || claimed.lease?.runAttempt !== run.attempt)
+    return { neutral: 'the wave is over, or another run has taken over: there is nothing to do' }
+  await refuseBlocked(startIn(context, parts, claimed.green, claimed))
+  const { git, repository, snapshot, store } = workspace
+  const state = { ...(await store.newest(claimed)), job: claimed.job }
+  await repository.checkOut(state.green, null)
+  await moveClone(git, snapshot, state.branch, state.green, [])
+  await repository.rememberIgnored()
+  clearUploads(workspace)
+  const wave: WaveJob =
+    part === 'worker'
+      ? { kind: 'worker', name: workerName(env.RALPH_WORKER) }
+      : { kind: 'join', isCancelled: env.RALPH_CANCELLED === 'true' }
+  return await workOn(state, parts, { ...WHOLE, wave })
 }
 
 /** Those of the inputs that say something. */
@@ -165,15 +210,27 @@ async function landAndGoOn(parts: Parts): Promise<Worked> {
   return 'neutral' in taken ? taken : workOn(taken.state, parts, taken.how)
 }
 
+/** It stands in the state and in the name of what the job uploads. */
+function workerName(found = ''): string {
+  if (/^\w{1,20}$/.test(found)) return found
+  throw new UserError({
+    path: 'env RALPH_WORKER',
+    found: shown(found),
+    expected: 'one of the output `workers` of the claim job',
+    fix: `copy ${PARALLEL_EXAMPLE}`,
+  })
+}
+
 async function workOn(start: State, parts: Parts, how: How): Promise<Worked> {
   const { context, workspace, github, signal, as } = parts
-  remember({ folder: start.folder, namespace: parts.settings.stateNamespace })
+  const { wave } = how
+  if (wave?.kind !== 'worker') remember({ folder: start.folder, namespace: parts.settings.stateNamespace })
   const settings = await withChoices(context, workspace, parts.settings, start)
   if (how.part !== 'land') {
     const { notes } = await templatesOf(startIn(context, { ...parts, settings }, start.green))
     for (const note of notes) core.notice(note)
   }
-  const limits = limitsOf(settings)
+  const limits = wave === null ? limitsOf(settings) : waveLimits(settings)
   const conversation = new Conversation(github)
   const { publishToken } = settings
   const reporter = new GitHubReporter({
@@ -185,6 +242,7 @@ async function workOn(start: State, parts: Parts, how: How): Promise<Worked> {
     limits,
     agentsSection: settings.agentsMd === 'section',
     runUrl: context.run.url,
+    head: wave?.kind === 'worker' ? start.github.head : null,
     redact: workspace.redactor.redact,
     places: (state) => foundPlaces(workspace.git, state),
     notes: () =>
@@ -193,7 +251,7 @@ async function workOn(start: State, parts: Parts, how: How): Promise<Worked> {
       ),
   })
   const { live, options } = portsIn({ ...parts, settings }, limits, start.lease?.mark ?? '')
-  remember({ artifact: artifactName(start.feature, context.run, how.part ?? 'whole') })
+  remember({ artifact: artifactName(start.feature, context.run, nameOf(how)) })
   await using ports = await createPorts({
     ...options,
     observers: [logOf(live, how.part), reporter],
@@ -202,8 +260,11 @@ async function workOn(start: State, parts: Parts, how: How): Promise<Worked> {
     dispatch: createDispatch(github, context.workflow),
     ...how.ports,
   })
-  const ended = await loop(start, limits, ports, stepsOf(how.part)).finally(() => settleFiles(workspace))
+  const run =
+    wave === null ? loop(start, limits, ports, stepsOf(how.part)) : inItsWave(start, limits, ports, wave)
+  const ended = await run.finally(() => settleFiles(workspace))
   context.settings = null
+  if (ended === null) return { neutral: 'there is nothing more for this worker' }
   if ('step' in ended) {
     await ports.store.save(ended.state)
     for (const [name, value] of Object.entries(claimOutputs(ended, parts.base.sha)))
@@ -222,6 +283,11 @@ async function workOn(start: State, parts: Parts, how: How): Promise<Worked> {
   const reportPath = await writeReport(workspace, state, (places) => reporter.view(state, places))
   giveOutputs(outputsOf(state, conclusion.outcome, reportPath ?? inMarkdown))
   return { state, conclusion }
+}
+
+/** In the name of what a job uploads. */
+function nameOf({ part, wave }: How): string {
+  return wave?.kind === 'worker' ? `worker-${wave.name}` : (part ?? wave?.kind ?? 'whole')
 }
 
 /** The report of a job, beside its transcripts: the file's path; null, with a warning, where it could not be written. */

@@ -92,13 +92,14 @@ function gatesMsOf(settings: Settings): number {
   )
 }
 
-/** How long the work, gate and land jobs of one run may wait for a machine, in all, milliseconds. */
+/** How long the jobs behind the claim job of one run may wait for a machine, in all, milliseconds. */
 const QUEUE_MS = 2 * 3_600_000
 
 export function leaseMsOf(settings: Settings): number {
   const prepareMs = settings.prepare === null ? 0 : PREPARE_TIMEOUT_MS
   // The lease holds while jobs wait for their machines.
-  const queuedMs = settings.isolation === 'separate-job' ? QUEUE_MS : 0
+  const isWave = settings.surface === 'action' && settings.maxParallel > 1
+  const queuedMs = settings.isolation === 'separate-job' || isWave ? QUEUE_MS : 0
   // Steps behind the commit have an iteration's time once more.
   const afterMs = (settings.steps?.after.length ?? 0) === 0 ? 0 : settings.iterationTimeoutMs
   return queuedMs + leaseMs(settings.iterationTimeoutMs + afterMs, gatesMsOf(settings) + prepareMs)

@@ -10,6 +10,7 @@ import { readRef, refsBelow } from '../git/refs.ts'
 import { ask, push, REFUSED, refusal, remoteRefs } from '../git/remote.ts'
 import { moveOwnRef } from '../git/update-refs.ts'
 import { readState, STATE_FILE } from '../loop/stored.ts'
+import { hasCandidate } from '../model/attempt.ts'
 import { LeaseLost, type StorePort } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { UserError } from '../system/errors.ts'
@@ -33,6 +34,7 @@ export type StoreOptions = {
 export type Found = { state: State; commit: string }
 
 export type Store = StorePort & {
+  newest(ours: State): Promise<State>
   /** Every feature that has a state: folder name (`2026-01-31-auth`) to commit. */
   list(): Promise<Map<string, string>>
   /** Reads the state of a folder and makes it the base of the next save; null where there is none. */
@@ -54,7 +56,7 @@ class GitStore implements Store {
   readonly #objects: CatFile
   readonly #options: StoreOptions
   /** Where the ref was when we last moved or read it. */
-  #known: { ref: string; commit: string | null; green: string | null } | null = null
+  #known: { ref: string; commit: string | null; held: readonly string[] } | null = null
   #hasLooked = false
 
   constructor(git: Git, objects: CatFile, options: StoreOptions) {
@@ -90,9 +92,19 @@ class GitStore implements Store {
     if (commit === null) return null
     const state = await readState((file) => this.#objects.text(`${commit}:${file}`), `${ref}: ${STATE_FILE}`)
     if (state === null) throw new Error(`${ref} holds no ${STATE_FILE}`)
-    this.#known = { ref, commit, green: state.green }
+    this.#known = { ref, commit, held: heldBy(state) }
     if (remote !== null && !(await this.#has(state.green))) await this.fetch([state.green], 'tip')
     return { state, commit }
+  }
+
+  async newest(ours: State): Promise<State> {
+    const found = await this.load(ours.folder.replace(/^\.ralph\//, ''))
+    if (found === null || found.state.lease?.nonce !== ours.lease?.nonce)
+      throw new LeaseLost(`the lease on ${ours.folder} is not ours`)
+    const { state } = found
+    const stands = Object.values(state.attempts).map(({ base }) => base)
+    await this.fetch([state.green, ...stands, ...candidatesOf(state)], 'tip')
+    return state
   }
 
   async head(branch: string): Promise<string | null> {
@@ -209,11 +221,12 @@ class GitStore implements Store {
     const lease = given.lease === null ? null : { ...given.lease, expiresAt: Date.now() + leaseMs }
     const state = { ...given, lease }
     const ref = this.#refOf(state)
-    if (this.#known?.ref !== ref) this.#known = { ref, commit: null, green: null }
-    const { commit: last, green } = this.#known
+    if (this.#known?.ref !== ref) this.#known = { ref, commit: null, held: [] }
+    const { commit: last, held } = this.#known
     // A new green commit comes first: against it the state commit only adds, also where people brought in a workflow that
     // changed at the base, which GitHub would refuse from an App's token.
-    const parents = [green === state.green ? null : state.green, last].filter((oid) => oid !== null)
+    const added = heldBy(state).filter((commit) => !held.includes(commit))
+    const parents = last === null ? added : [...added, last]
     const made = await commitState(this.#git, this.#objects, state, parents)
     // Forward from there only: the local compare-and-swap.
     if (await this.#forward(ref, last, made)) return made
@@ -237,7 +250,7 @@ class GitStore implements Store {
 
   async #moveLocal(state: State, commit: string, withBranch: boolean): Promise<void> {
     const ref = this.#refOf(state)
-    this.#known = { ref, commit, green: state.green }
+    this.#known = { ref, commit, held: heldBy(state) }
     const { snapshot } = this.#options
     const mirror: [string, string] = [ref, commit]
     // Before the first publish there is no branch: whatever ends the run until then leaves the person's branch as it was.
@@ -281,4 +294,15 @@ class GitStore implements Store {
       fix: 'give the job permissions: contents: write (and do not protect refs/ralph/*)',
     })
   }
+}
+
+/** Commits that a state commit has among its parents, so that others can fetch them; the green one first. */
+function heldBy(state: State): string[] {
+  return state.job.wave === undefined ? [state.green] : [...new Set([state.green, ...candidatesOf(state)])]
+}
+
+function candidatesOf({ attempts }: State): string[] {
+  return Object.values(attempts)
+    .filter(hasCandidate)
+    .map(({ candidate }) => candidate.commit)
 }

@@ -3,7 +3,7 @@ import { limitsOf } from '../app/limits.ts'
 import { humanMs } from '../report/words.ts'
 import { maxJobs, type Settings } from '../settings/index.ts'
 import { fault, fine, type Result, type Subject, warning } from './subject.ts'
-import type { RalphJob } from './workflow-file.ts'
+import type { RalphJob, Role } from './workflow-file.ts'
 
 /** What a job needs behind its deadline to put everything in order. */
 const AFTER_MS = 10 * 60_000
@@ -16,6 +16,9 @@ export function limits({ checkout, settings }: Subject): Result[] {
   const found = [...there, ...here]
   return found.length > 0 ? found : [fine('they fit each other')]
 }
+
+/** Iterations end to end. */
+const WHOLE: ReadonlySet<Role> = new Set(['run', 'worker'])
 
 /** Of the settings that jobs have with the time that these are given. */
 function jobConflicts(settings: Settings, jobs: readonly RalphJob[]): Result[] {
@@ -32,7 +35,7 @@ function jobConflicts(settings: Settings, jobs: readonly RalphJob[]): Result[] {
       found.push(warning(words, 'a job that is not ended before its work', fix))
     }
     // GitHub cancels a job at its time-out, which looks as if a person had done it: such a chain is not taken up again.
-    if (role === 'run' && deadline + AFTER_MS > timeoutMs) {
+    if (WHOLE.has(role) && deadline + AFTER_MS > timeoutMs) {
       const shorter = minutes(timeoutMs - AFTER_MS)
       const lower = shorter > 0 ? `, or job-deadline: ${shorter}m` : ''
       const fix = `write timeout-minutes: ${minutes(deadline + AFTER_MS)}${lower}`
@@ -41,7 +44,7 @@ function jobConflicts(settings: Settings, jobs: readonly RalphJob[]): Result[] {
       found.push(grade(words, 'a job-deadline 10 minutes under timeout-minutes', fix))
     }
   }
-  if (jobs.every(({ role }) => role !== 'run')) return found
+  if (jobs.every(({ role }) => !WHOLE.has(role))) return found
   if (session + gatesMs > deadline) {
     const words = `an iteration may take ${humanMs(session + gatesMs)} with its gates, and job-deadline is ${humanMs(deadline)}`
     const fix = "shorten iteration-timeout or the gates' timeouts, or raise job-deadline"

@@ -7,8 +7,11 @@ import { isMap } from '../settings/values.ts'
 import type { Mistake } from '../system/errors.ts'
 import type { Environment } from '../system/untrusted-env.ts'
 
-/** What a step of Ralph's does, by its `command`; `comment` is the job that answers comments. */
-export type Role = 'run' | 'claim' | 'work' | 'gate' | 'land' | 'comment' | 'resume-lost' | 'look'
+/** What a step of Ralph's does, by its `command`; `comment` is the job that answers comments, `worker` one of a matrix. */
+export type Role =
+  | ('run' | 'comment' | 'resume-lost' | 'look')
+  | ('claim' | 'work' | 'gate' | 'land')
+  | ('worker' | 'join')
 
 export type RalphJob = {
   id: string
@@ -80,21 +83,24 @@ function readJob(id: string, job: YamlMap, workflow: YamlMap, action: string): R
   )
   const isUnread = ([, value]: readonly [string, string]) => value.includes('${{')
   const inputs = given.filter((one) => one[0] !== 'command' && !isUnread(one))
+  const env = [workflow.env, job.env, step.env].flatMap((one) => Object.keys(mapOf(one)))
+  const command = String(mapOf(step.with).command ?? '').trim()
   const timeouts = [job['timeout-minutes'], step['timeout-minutes']].filter((one) => typeof one === 'number')
   return {
     id,
-    role: roleOf(String(mapOf(step.with).command ?? '').trim(), String(job.if ?? '')),
+    role:
+      command === 'work' && env.includes('RALPH_WORKER') ? 'worker' : roleOf(command, String(job.if ?? '')),
     permissions: permissionsOf(job.permissions ?? workflow.permissions),
     timeoutMs: Math.min(DEFAULT_TIMEOUT_MS, ...timeouts.map((minutes) => minutes * 60_000)),
     inputs: Object.fromEntries(inputs),
     unread: given.filter(isUnread).map(([name]) => name),
-    env: [workflow.env, job.env, step.env].flatMap((env) => Object.keys(mapOf(env))),
+    env,
     checkout: before === undefined ? null : mapOf(before.with),
     uses: String(step.uses),
   }
 }
 
-const ROLES: readonly Role[] = ['run', 'claim', 'work', 'gate', 'land', 'resume-lost']
+const ROLES: readonly Role[] = ['run', 'claim', 'work', 'gate', 'land', 'join', 'resume-lost']
 
 function roleOf(command: string, condition: string): Role {
   if (command === '' || command === 'auto') {

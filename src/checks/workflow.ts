@@ -95,7 +95,8 @@ function dispatchFaults({ file: { path, dispatchInputs } }: Ci): Result[] {
   return [fault(found, expected, `add to its workflow_dispatch inputs: ${lacking.join(', ')}`)]
 }
 
-const WITH_CHECKOUT: ReadonlySet<Role> = new Set(['run', 'claim', 'work', 'gate', 'land'])
+const WITH_CHECKOUT: ReadonlySet<Role> = new Set(['run', 'claim', 'work', 'gate', 'land', 'worker', 'join'])
+const WITH_KEY: ReadonlySet<Role> = new Set(['run', 'work', 'worker', 'join'])
 /** Inputs of actions/checkout that leave something out, or change files on their way. */
 const PARTIAL = ['filter', 'sparse-checkout', 'lfs']
 
@@ -115,8 +116,7 @@ function jobFaults(job: RalphJob, where: string, ci: Ci): Result[] {
   const vendor = findAgent(ci.settings.agent)
   const keys = vendor?.login?.keys ?? []
   const names = [...(vendor === null ? [] : variablesOf(vendor)), ...ci.settings.agentEnv]
-  const isAgents = job.role === 'run' || job.role === 'work'
-  if (isAgents && keys.length > 0 && !job.env.some((name) => names.includes(name))) {
+  if (WITH_KEY.has(job.role) && keys.length > 0 && !job.env.some((name) => names.includes(name))) {
     const env = `env: { ${keys[0]}: \${{ secrets.${keys[0]} }} }`
     const fix = `add to the step: ${env}; a runner of your own may be logged in`
     const expected = `${keys.join(' or ')} in the env of the step`
@@ -127,12 +127,16 @@ function jobFaults(job: RalphJob, where: string, ci: Ci): Result[] {
 
 type Rights = Readonly<Record<string, 'read' | 'write'>>
 
+/** They publish, and start the next job. */
+const HOLDERS: ReadonlySet<Role> = new Set(['run', 'claim', 'land', 'join'])
+
 /** What the job of a role cannot do without. */
 function needsOf(role: Role, { reportAs }: Settings, events: readonly string[]): Rights {
   const report: Rights = reportAs === 'none' ? {} : { [reportAs]: 'write' }
   const issues: Rights = events.includes('issues') ? { issues: 'write' } : {}
   const talk: Rights = { 'pull-requests': 'write', actions: 'write', ...issues }
-  if (role === 'run' || role === 'claim' || role === 'land') return { contents: 'write', ...talk, ...report }
+  if (role === 'worker') return { contents: 'write', 'pull-requests': 'write', ...issues, ...report }
+  if (HOLDERS.has(role)) return { contents: 'write', ...talk, ...report }
   if (role === 'comment') return { contents: 'read', ...talk }
   if (role === 'resume-lost') return { contents: 'read', actions: 'write', ...report }
   return { contents: 'read' }

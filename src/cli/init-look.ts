@@ -207,7 +207,7 @@ export function personGives({ flags, env }: Context): Written {
 
 /** What no run would take, told before anything is written. */
 export function mistakesIn(
-  { config, inputs, isSeparate }: Settled,
+  { config, inputs, jobs }: Settled,
   standing: Standing,
   red: readonly Trial[],
   env: Environment,
@@ -218,7 +218,7 @@ export function mistakesIn(
   const file = { path: CONFIG, text: yamlOf(config) }
   const results = [
     readSettings({ file, unused, env, surface: 'cli' }),
-    readSettings({ inputs: isSeparate ? {} : inputTexts(inputs), env, surface: 'action' }),
+    readSettings({ inputs: jobs !== 'one' ? {} : inputTexts(inputs), env, surface: 'action' }),
   ]
   const mistakes = results.flatMap((result) => (result.ok ? [] : result.mistakes))
   return mistakes.filter(({ found }, at) => mistakes.findIndex((one) => one.found === found) === at)

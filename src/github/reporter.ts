@@ -41,6 +41,8 @@ type ReporterOptions = {
   /** `agents-md: section`. */
   agentsSection: boolean
   runUrl: string | null
+  /** The commit on which checks stand already, of a job that opens nothing itself. */
+  head: string | null
   redact(text: string): string
   /** Places in files that failing gates named, by story id. */
   places(state: State): Promise<NonNullable<Facts['annotations']>>
@@ -60,12 +62,13 @@ export class GitHubReporter implements Observer, PullRequestPort {
   /** Where the token may set none, nobody is told. */
   #mayLabel = true
   /** The commit on which our checks stand. */
-  #headSha: string | null = null
+  #headSha: string | null
   #isReported = true
   #isMerged = false
 
   constructor(options: ReporterOptions) {
     this.#options = options
+    this.#headSha = options.head
   }
 
   /** Whether GitHub took the last report, so that no check is left open. */

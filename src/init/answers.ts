@@ -54,8 +54,8 @@ const MAX_COST_USD = 20
 export type Settled = {
   config: Written
   inputs: Written
-  /** `isolation: separate-job`: the four jobs read the configuration alone. */
-  isSeparate: boolean
+  /** Several jobs read the configuration alone: `separate` those of `isolation: separate-job`, `parallel` those of a wave. */
+  jobs: 'one' | 'separate' | 'parallel'
 }
 
 /** The settings of both files: the workflow has those of a configuration that is there. */
@@ -71,7 +71,8 @@ export function settle({ person: { gate, ...person }, config }: Given, found: Fo
     { ...parallel, ...mapTexts(proposed, withEscapes), ...config, ...mapTexts(person, withEscapes) },
     added.map(withEscapes),
   )
-  const isSeparate = inputs.isolation === 'separate-job'
+  const isParallel = Number(inputs.maxParallel ?? 1) > 1
+  const jobs = inputs.isolation === 'separate-job' ? 'separate' : isParallel ? 'parallel' : 'one'
   const isNamed = (key: string) => key in person || key in found.olderSettings
   const isInput = (key: string) =>
     SHOWN.includes(key) || (isNamed(key) && !(key in found.olderSettings && isFileOnly(key)))
@@ -80,10 +81,10 @@ export function settle({ person: { gate, ...person }, config }: Given, found: Fo
     OF_JOBS.includes(key) || (key === 'agentVersion' && found.here.includes(String(inputs.agent)))
   const isInFile = (key: string) => key in config || (!isOfJobs(key) && (SHOWN.includes(key) || isNamed(key)))
   return {
-    config: chosen(inFile, (key) => isInFile(key) || (isSeparate && isInput(key))),
+    config: chosen(inFile, (key) => isInFile(key) || (jobs !== 'one' && isInput(key))),
     // The action's own default needs no line.
     inputs: chosen(inputs, (key) => isInput(key) && !(key === 'isolation' && inputs[key] === 'other-user')),
-    isSeparate,
+    jobs,
   }
 }
 

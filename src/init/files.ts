@@ -15,6 +15,7 @@ export type Change = Planned & { kind: 'new' | 'there' | 'completed'; before: st
 export type Templates = {
   main: string
   separate: string
+  parallel: string
   resume: string
   required: string
   issueForm: string
@@ -43,10 +44,10 @@ type Wanted = {
 }
 
 export function filesOf(
-  { config, inputs, isSeparate, setups, keys, pin, required, indent }: Settled & InWorkflow & Wanted,
+  { config, inputs, jobs, setups, keys, pin, required, indent }: Settled & InWorkflow & Wanted,
   templates: Templates,
 ): Planned[] {
-  const main = isSeparate ? templates.separate : templates.main
+  const main = { one: templates.main, separate: templates.separate, parallel: templates.parallel }[jobs]
   return [
     { path: WORKFLOW, text: fillWorkflow(main, { inputs, keys, setups, pin }) },
     {
@@ -55,7 +56,7 @@ export function filesOf(
     },
     ...(required ? [{ path: REQUIRED, text: requiredWorkflow(templates.required, config) }] : []),
     { path: '.github/ISSUE_TEMPLATE/ralph.yml', text: templates.issueForm },
-    { path: CONFIG, text: configText(config, isSeparate, indent) },
+    { path: CONFIG, text: configText(config, jobs, indent) },
     // The same as a run's first commit writes.
     { path: '.ralph/.gitattributes', text: '* linguist-generated=true\n' },
     {
@@ -73,10 +74,11 @@ function requiredWorkflow(template: string, { branchPrefix }: Written): string {
   return fillWorkflow(template, none).replaceAll("'ralph/'", () => `'${prefix}'`)
 }
 
-function configText(config: Written, isSeparate: boolean, indent: Indent): string {
-  const of = isSeparate
-    ? 'of runs on a command line and of all jobs in CI, which read this file from the base branch'
-    : 'of runs on a command line. In CI, the inputs of .github/workflows/ralph.yml win over them'
+function configText(config: Written, jobs: Settled['jobs'], indent: Indent): string {
+  const of =
+    jobs !== 'one'
+      ? 'of runs on a command line and of all jobs in CI, which read this file from the base branch'
+      : 'of runs on a command line. In CI, the inputs of .github/workflows/ralph.yml win over them'
   return `# yaml-language-server: $schema=${SCHEMA}\n# Settings ${of}. Every key is optional.\n\n${indented(config, indent)}`
 }
 
@@ -104,8 +106,8 @@ export function compare({ path, text, adds }: Planned, before: string | null, pi
 export const UNPINNED = '@<sha> # v1'
 const STEP = /^ {6}- (?:id: \w+\n {8})?uses: ralph\/action@.*\n(?: {8}.*\n)*/gm
 const KEY = /^( +)ANTHROPIC_API_KEY: .*\n/gm
-/** The step in which agent or gates run: it has settings, or is one of those jobs at `separate-job`. */
-const RUNS_CODE = /^ {10}(?:agent|command: (?:work|gate))\b/m
+/** The step in which agent or gates run: it has settings, or a key, or is the job of the gates at `separate-job`. */
+const RUNS_CODE = /^ {10}(?:agent|command: gate|ANTHROPIC_API_KEY)\b/m
 
 export function fillWorkflow(template: string, { inputs, keys, setups, pin }: InWorkflow): string {
   const setup = setups.map((line) => `      - run: ${line}\n`).join('')

@@ -8,13 +8,14 @@ import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 import { EXAMPLE, type FromClaim, writeHandover } from './handover.ts'
 import { unavailable } from './ports.ts'
+import type { WaveJob } from './wave.ts'
 
 /** How a job goes through the loop: what stands in the place of agent and gates, and which part of it all it is. */
-export type How = { ports: { agent?: AgentPort; gates?: GatesPort }; part: Part | null }
+export type How = { ports: { agent?: AgentPort; gates?: GatesPort }; part: Part | null; wave: WaveJob | null }
 
-export const WHOLE: How = { ports: {}, part: null }
+export const WHOLE: How = { ports: {}, part: null, wave: null }
 /** Everything that needs neither the agent nor code of the repository. */
-export const CLAIM: How = { ports: unavailable, part: 'claim' }
+export const CLAIM: How = { ports: unavailable, part: 'claim', wave: null }
 
 /** The four jobs are one thing: neither the command nor the level of isolation comes alone. */
 export function refuseWrongPart(settings: Settings, isPart: boolean): void {
@@ -27,6 +28,11 @@ export function refuseWrongPart(settings: Settings, isPart: boolean): void {
   })
 }
 
+/** For a matrix: `["1","2","3"]`. */
+function workersOf({ workers }: NonNullable<State['job']['wave']>): string {
+  return JSON.stringify(Array.from({ length: workers }, (_, at) => `${at + 1}`))
+}
+
 /** The outputs of the claim job, by name: the lease stays, and the next job is told what it is for. */
 export function claimOutputs({ step, state }: HandedOver, base: string): Record<string, string> {
   const { folder, feature, branch } = state
@@ -35,6 +41,7 @@ export function claimOutputs({ step, state }: HandedOver, base: string): Record<
     next: ['agent', 'verify', 'plan'].includes(step.kind) ? 'work' : 'gate',
     feature,
     branch,
+    ...(state.job.wave === undefined ? {} : { workers: workersOf(state.job.wave) }),
   }
 }
 

@@ -43,7 +43,7 @@ export async function landingOf(
     agent: work === null ? unavailable.agent : replayed(work, repository, objects, redact, steps),
     gates: gate === null ? unavailable.gates : answered(gate, gatesIn(settings), git, objects, redact),
   }
-  return { state: { ...state, job: { ...state.job, landing } }, how: { ports, part: 'land' } }
+  return { state: { ...state, job: { ...state.job, landing } }, how: { ports, part: 'land', wave: null } }
 }
 
 function landingFor({ kind }: Step): Landing {

@@ -40,10 +40,11 @@ function attemptIn<P extends Attempt['phase']>(
   return isThere(attempt) ? attempt : null
 }
 
-export function reserve(state: State, { storyId, at }: EventOf<'reserved'>, limits: Limits): State {
+export function reserve(state: State, event: EventOf<'reserved'>, limits: Limits): State {
+  const { storyId, at, worker } = event
   const story = pickStory(state.prd, (candidate) => candidate.id === storyId)
   const open = Object.values(state.attempts)
-  if (story === null || open.length >= limits.maxParallel || state.attempts[storyId] !== undefined)
+  if (story === null || open.length >= mostOpen(state, limits) || state.attempts[storyId] !== undefined)
     return state
   const started = withRecord(state, storyId, (record) => ({
     ...record,
@@ -70,7 +71,35 @@ export function reserve(state: State, { storyId, at }: EventOf<'reserved'>, limi
     reserved: estimate(state, limits),
     unwanted: false,
     ...(limits.maxParallel > 1 ? { inLane: true as const } : {}),
+    ...(worker === undefined ? {} : { worker }),
   })
+}
+
+/** Attempts at a time. Workers of a wave leave candidates that wait behind others, and begin the next story. */
+export function mostOpen({ job }: State, { maxParallel }: Limits): number {
+  return job.wave === undefined ? maxParallel : maxParallel + MOST_WAITING
+}
+
+/** Candidates that wait in the train: one that falls out costs a gate run for each behind it. */
+const MOST_WAITING = 4
+
+export function assigned(state: State, { storyId, worker }: EventOf<'assigned'>): State {
+  const attempt = state.attempts[storyId]
+  if (attempt === undefined || (worker !== null && attempt.worker !== undefined)) return state
+  const { worker: _before, ...free } = attempt
+  return withAttempt(state, worker === null ? free : { ...free, worker })
+}
+
+/** Its candidate, if it has one, is for any worker; without one it is given back. */
+export function abandoned(
+  state: State,
+  { storyId, why, spent, at }: EventOf<'abandoned'>,
+  limits: Limits,
+): State {
+  const paid = spent === null ? state : spend(state, { ...spent, at, cutShort: true }, limits)
+  const attempt = paid.attempts[storyId]
+  if (attempt === undefined || !hasCandidate(attempt)) return refund(paid, storyId, 'interrupted', why)
+  return assigned(paid, { kind: 'assigned', storyId, worker: null, at })
 }
 
 export function worked(state: State, { storyId, session, at }: EventOf<'worked'>, limits: Limits): State {
@@ -109,7 +138,15 @@ export function worked(state: State, { storyId, session, at }: EventOf<'worked'>
 
 export function guarded(state: State, { storyId, candidate }: EventOf<'guarded'>): State {
   const attempt = attemptIn(state, storyId, 'worked')
-  return attempt === null ? state : withAttempt(state, { ...attempt, phase: 'guarded', candidate })
+  if (attempt === null) return state
+  const places = Object.values(state.attempts).map((one) => ('place' in one ? (one.place ?? 0) : 0))
+  const place = { place: Math.max(...places) + 1 }
+  return withAttempt(state, {
+    ...attempt,
+    phase: 'guarded',
+    candidate,
+    ...(attempt.inLane === true ? place : {}),
+  })
 }
 
 export function refused(state: State, { storyId, failure }: EventOf<'refused'>): State {
@@ -273,6 +310,21 @@ export function takeOver(state: State): State {
   }, state)
 }
 
+/**
+ * The workers of a wave have ended: their candidates are for whoever goes on, and what else one that died had in work is given back,
+ * its session charged as an estimate.
+ */
+export function withoutWorkers(state: State): State {
+  return Object.values(state.attempts).reduce((after, attempt) => {
+    const { worker: _gone, ...free } = attempt
+    const { storyId, phase } = attempt
+    const left = withAttempt(after, free)
+    if (hasCandidate(attempt) || phase === 'failed' || phase === 'returned') return left
+    const charged = phase === 'reserved' ? spendLost(left, storyId, reservedUsage(attempt)) : left
+    return refund(charged, storyId, 'lost', 'the worker was lost')
+  }, state)
+}
+
 function fail(
   state: State,
   attempt: Open,
@@ -293,10 +345,14 @@ function rejectable(attempt: Open, failure: Failure): AttemptIn<'failed'> {
 }
 
 function begunOf(attempt: Attempt) {
-  const { storyId, number, iteration, agent, model, base, startedAt, reserved, unwanted, inLane } = attempt
-  const lane = inLane === undefined ? {} : { inLane }
-  const rung = model === undefined ? {} : { model }
-  return { storyId, number, iteration, agent, ...rung, base, startedAt, reserved, unwanted, ...lane }
+  const { storyId, number, iteration, agent, base, startedAt, reserved, unwanted } = attempt
+  const { model, inLane, worker } = attempt
+  return {
+    ...{ storyId, number, iteration, agent, base, startedAt, reserved, unwanted },
+    ...(model === undefined ? {} : { model }),
+    ...(inLane === undefined ? {} : { inLane }),
+    ...(worker === undefined ? {} : { worker }),
+  }
 }
 
 function learn(state: State, learnings: Session['learnings']): State {

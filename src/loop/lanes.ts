@@ -127,7 +127,7 @@ class Run {
 }
 
 /** What a step sees of the run: its own attempt alone, on the commit that it stands on, or is to stand on. */
-function seenBy(step: Step, state: State, attempt: Attempt): State {
+export function seenBy(step: Step, state: State, attempt: Attempt): State {
   if (step.kind === 'rebase')
     return { ...alone(landedBefore(state, attempt.storyId), attempt), green: step.onto }
   if (step.kind === 'guard') return alone(landedBefore(state, attempt.storyId), attempt)

@@ -77,13 +77,11 @@ export function budgetLeft(state: State, limits: Limits): { costUsd: number | nu
  */
 export function batchOver(state: State, limits: Limits, now: number, done: boolean): string | null {
   const { job } = state
-  if (!done && limits.iterationsPerJob > 0 && job.counts.iterations >= limits.iterationsPerJob) {
-    const { iterationsPerJob: size } = limits
+  const size = limits.iterationsPerJob * (job.wave?.workers ?? 1)
+  if (!done && size > 0 && job.counts.iterations >= size)
     return `the batch of ${size} ${size === 1 ? 'iteration' : 'iterations'} is done`
-  }
   // Attempts that are given back again and again must not hold a job for ever.
-  if (limits.iterationsPerJob > 0 && job.counts.begun >= 2 * limits.iterationsPerJob + 1)
-    return 'the batch is done'
+  if (size > 0 && job.counts.begun >= 2 * size + 1) return 'the batch is done'
   const end = endOfWork(job)
   const enough = limits.iterationTimeoutMs + gatesReserveMs(job, limits)
   if (job.counts.begun > 0 && now + enough > end) return 'no further attempt fits before the job deadline'

@@ -48,11 +48,13 @@ export function nextStep(state: State, limits: Limits, now: number, beside: read
 
   const verdict = outcomeOf(state, limits, now)
   if (verdict !== null) return { kind: 'conclude', conclusion: verdict }
+  const wanted = wantedPlanOf(state)
+  const isDone = wanted === null && remaining(state.prd, state.control.scope).length === 0
+  if (job.wave?.isOver === true && !isDone) return landed(state)
   if (!ready.prepared) return { kind: 'prepare' }
   if (limits.baseline && state.baseline === 'pending' && (landing === null || landing === 'baseline'))
     return { kind: 'baseline' }
   if (landing !== null && landing !== 'verify' && landing !== 'plan') return landed(state)
-  const wanted = wantedPlanOf(state)
   // A plan is the first thing that there is to open.
   if (!ready.opened && (wanted !== '' || state.published !== null)) return { kind: 'open' }
   if (limits.publishEach && state.green !== state.published && branch.kind !== 'refused')
@@ -81,7 +83,8 @@ function mayStandBeside({ records }: State, story: Story, other: Story): boolean
 
 /** A job that lands what others did begins nothing: the next run claims what is next. */
 function landed(state: State): Step {
-  const conclusion = end('continued', 'what was handed over is landed')
+  const isWave = state.job.wave !== undefined
+  const conclusion = end('continued', isWave ? 'the workers are done' : 'what was handed over is landed')
   return { kind: 'conclude', conclusion: orIdle(state, conclusion) }
 }
 

@@ -1,13 +1,13 @@
 // What to do next where stories are worked on side by side: what each attempt needs, and whether another one begins. Pure.
 
-import type { Attempt } from '../model/attempt.ts'
+import { type Attempt, hasCandidate } from '../model/attempt.ts'
 import type { Limits } from '../model/limits.ts'
 import type { State } from '../model/state.ts'
 import type { AttemptStep, Step } from '../model/step.ts'
-import { isJudged } from './attempt.ts'
+import { isJudged, mostOpen } from './attempt.ts'
 import { nextStep } from './next-step.ts'
 import { reservedUsage, spendLost } from './spend.ts'
-import { baseFor } from './train.ts'
+import { baseFor, trainOf } from './train.ts'
 
 /** The next step of an attempt, the first that has one and is not busy. One that waits for those before it to land has none. */
 export function nextAttemptStep(
@@ -28,10 +28,40 @@ export function nextAttemptStep(
  */
 export function stepBeside(state: State, limits: Limits, now: number): Step | null {
   const open = Object.values(state.attempts)
-  if (open.length >= limits.maxParallel) return null
+  if (open.length >= mostOpen(state, limits)) return null
   const beside = state.prd.userStories.filter(({ id }) => state.attempts[id] !== undefined)
   const step = nextStep(asCounted(state, open), limits, now, beside)
   return open.length === 0 || step.kind === 'reserve' || step.kind === 'sync' ? step : null
+}
+
+/** What a worker of a wave does next; `leave` and `take` change whose an attempt is. */
+export type WorkerStep =
+  | AttemptStep
+  | Extract<Step, { kind: 'sync' | 'reserve' }>
+  | { kind: 'leave'; storyId: string }
+  | { kind: 'take'; storyId: string }
+
+/**
+ * The next step of this worker: its own attempt's, that of a candidate which none has in work, then another story. Null when there
+ * is nothing for it. `begins`: false for one that only brings to an end what others left.
+ */
+export function nextWorkerStep(
+  state: State,
+  limits: Limits,
+  now: number,
+  { worker, begins }: { worker: string; begins: boolean },
+): WorkerStep | null {
+  const own = Object.values(state.attempts).find((attempt) => attempt.worker === worker)
+  if (own !== undefined) {
+    const step = stepOf(state, own, limits)
+    if (step !== null || hasCandidate(own)) return step ?? { kind: 'leave', storyId: own.storyId }
+  }
+  const left = trainOf(state).find(
+    (attempt) => attempt.worker === undefined && stepOf(state, attempt, limits) !== null,
+  )
+  if (left !== undefined) return { kind: 'take', storyId: left.storyId }
+  const step = begins ? stepBeside(state, limits, now) : null
+  return step?.kind === 'reserve' || step?.kind === 'sync' ? step : null
 }
 
 function stepOf(state: State, attempt: Attempt, limits: Limits): AttemptStep | null {

@@ -5,6 +5,8 @@ import type { Limits } from '../model/limits.ts'
 import type { State } from '../model/state.ts'
 import { archivedRun } from './archive.ts'
 import {
+  abandoned,
+  assigned,
   conflicted,
   gated,
   guarded,
@@ -60,6 +62,8 @@ const REDUCERS: { readonly [K in Event['kind']]: (state: State, event: Events[K]
     opened,
     pushed: (state, { github }) => ({ ...state, published: state.green, github }),
     reserved: (state, event, limits) => begunPlan(reserve(state, event, limits)),
+    assigned,
+    abandoned,
     worked,
     guarded,
     refused,

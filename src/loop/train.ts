@@ -4,11 +4,11 @@ import { type Attempt, type AttemptWithCandidate, hasCandidate } from '../model/
 import type { State } from '../model/state.ts'
 import { passedEntry, passStory } from './settled.ts'
 
-/** The candidates in the order in which they land: that in which they were built first. */
+/** The candidates in the order in which they land: that in which the state first had them. */
 export function trainOf({ attempts }: Pick<State, 'attempts'>): AttemptWithCandidate[] {
   return Object.values(attempts)
     .filter(hasCandidate)
-    .sort((a, b) => a.candidate.builtAt - b.candidate.builtAt || a.iteration - b.iteration)
+    .sort((a, b) => (a.place ?? 0) - (b.place ?? 0))
 }
 
 /**

@@ -105,12 +105,16 @@ const Reserved = z.object({
   unwanted: z.boolean(),
   /** It is worked on in a work tree of its own, beside other attempts. */
   inLane: z.exactOptional(z.literal(true)),
+  /** The job of a wave that has it in work; left out: none has, and any may go on with its candidate. */
+  worker: z.exactOptional(z.string()),
   phase: z.literal('reserved'),
 })
 const Worked = z.extend(Reserved, { phase: z.literal('worked'), session: Session })
 const Guarded = z.extend(Worked, {
   phase: z.literal('guarded'),
   candidate: Candidate,
+  /** In the train: candidates land in this order. Left out where stories are worked on one after the other. */
+  place: z.exactOptional(z.number()),
   /** Gates were red on it while a candidate before it had not landed: which of them is red is known when that one is decided. */
   redBehind: z.exactOptional(z.literal(true)),
 })

@@ -79,7 +79,12 @@ export type Event = {
   | { kind: 'baselined'; gates: GateResult[] }
   /** `context`: of a plan, as the commit that was made here holds it. */
   | { kind: 'opened'; green: string; github: GithubIds; context?: string }
-  | { kind: 'reserved'; storyId: string }
+  /** `worker`: the job of a wave whose attempt it is. */
+  | { kind: 'reserved'; storyId: string; worker?: string }
+  /** A worker takes an attempt that none has in work, or (null) leaves its own for any to go on with. */
+  | { kind: 'assigned'; storyId: string; worker: string | null }
+  /** A worker has to end in the middle of an attempt. */
+  | { kind: 'abandoned'; storyId: string; why: string; spent: Spent | null }
   | { kind: 'worked'; storyId: string; session: Session }
   | { kind: 'guarded'; storyId: string; candidate: Candidate }
   | { kind: 'refused'; storyId: string; failure: Failure }
@@ -140,6 +145,8 @@ export const EVENTS = {
   baselined: { durable: false, landed: true },
   opened: PASSING,
   reserved: DURABLE,
+  assigned: DURABLE,
+  abandoned: DURABLE,
   worked: PASSING,
   guarded: PASSING,
   refused: PASSING,

@@ -225,6 +225,11 @@ export type RepositoryPort = {
 export type Inspection = { kind: 'candidate'; candidate: Candidate } | { kind: 'refused'; failure: Failure }
 
 export type StorePort = {
+  /**
+   * The state as another worker of the same wave has left it, with the commits of its candidates; left out where a run is one
+   * process. Throws LeaseLost when the lease is not ours any more.
+   */
+  newest?(ours: State): Promise<State>
   /** Makes the state durable (one compare-and-swap). Throws LeaseLost when somebody else has the feature. */
   save(state: State): Promise<void>
   /** One atomic push of state and, where asked, branch. */

@@ -15,7 +15,7 @@ import * as v from './values.ts'
 /** What a run may do, and from claim on the four jobs of `isolation: separate-job`. */
 export const commandNames = [
   ...(['auto', 'run', 'plan', 'verify', 'status', 'doctor', 'resume-lost'] as const),
-  ...(['claim', 'work', 'gate', 'land'] as const),
+  ...(['claim', 'work', 'gate', 'land', 'join'] as const),
 ] as const
 
 const what = groupOf('what')

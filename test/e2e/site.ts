@@ -33,6 +33,8 @@ export type SiteOptions = {
   files?: Record<string, string>
   /** The starter workflow of examples/ to run, beside ralph.yml: the inputs go into ralph.config.json. */
   separate?: boolean
+  /** The same of examples/ralph-parallel.yml. */
+  parallel?: boolean
   /** The last word on the workflow file. */
   workflow?: (text: string) => string
   github?: Parameters<typeof startGitHub>[0]
@@ -124,6 +126,8 @@ export async function openSite(options: SiteOptions): Promise<Site> {
     isolation: options.separate === true ? 'separate-job' : 'same-user',
     ...options.inputs,
   }
+  const example =
+    options.separate === true ? 'ralph-separate.yml' : options.parallel === true ? 'ralph-parallel.yml' : null
   const prd = {
     schemaVersion: 2,
     project: 'Sample',
@@ -144,11 +148,9 @@ export async function openSite(options: SiteOptions): Promise<Site> {
         ? {}
         : { '.ralph/2026-01-31-sample/prd.json': `${JSON.stringify(prd, null, 2)}\n` }),
       '.github/workflows/ralph.yml': (options.workflow ?? ((text) => text))(
-        options.separate === true
-          ? await readFile(join(ROOT, 'examples', 'ralph-separate.yml'), 'utf8')
-          : await workflow(inputs),
+        example === null ? await workflow(inputs) : await readFile(join(ROOT, 'examples', example), 'utf8'),
       ),
-      ...(options.separate === true ? { 'ralph.config.json': configOf(inputs) } : {}),
+      ...(example === null ? {} : { 'ralph.config.json': configOf(inputs) }),
       ...options.files,
     },
   })

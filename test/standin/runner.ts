@@ -63,12 +63,12 @@ export interface Runner extends AsyncDisposable {
   when: (holds: (run: Run) => boolean) => Promise<Run>
   /** Cancels as the button does. */
   cancel: (runId: number) => void
-  /** The machines of the running jobs vanish. */
-  kill: (runId: number) => void
+  /** The machines of the running jobs vanish, or that of one. */
+  kill: (runId: number, job?: string) => void
   /** The machines of the running jobs are shut down with a warning. */
   shutdown: (runId: number) => void
-  /** "Re-run all jobs": the same id, the next attempt. */
-  rerun: (runId: number, options?: { actor?: string }) => Run
+  /** "Re-run all jobs": the same id, the next attempt. `kept`: keys of jobs that are not run again. */
+  rerun: (runId: number, options?: { actor?: string; kept?: readonly string[] }) => Run
   /** The log of a run, for messages of tests. */
   log: (run: Run) => string
 }
@@ -136,13 +136,13 @@ class ActionsRunner implements Runner {
   cancel(runId: number): void {
     this.#execution(runId).cancel()
   }
-  kill(runId: number): void {
-    this.#execution(runId).kill()
+  kill(runId: number, job?: string): void {
+    this.#execution(runId).kill(job)
   }
   shutdown(runId: number): void {
     this.#execution(runId).shutdown()
   }
-  rerun(runId: number, options: { actor?: string } = {}): Run {
+  rerun(runId: number, options: { actor?: string; kept?: readonly string[] } = {}): Run {
     const run = this.#options.github.world.run(runId)
     if (run.status !== 'completed') throw new Error(`run ${runId} is not over yet`)
     run.earlier.push(...run.jobs)
@@ -154,7 +154,7 @@ class ActionsRunner implements Runner {
       error: null,
     })
     if (options.actor !== undefined) run.actor = options.actor
-    this.#start(run)
+    this.#start(run, options.kept)
     return run
   }
   log(run: Run): string {
@@ -253,11 +253,11 @@ class ActionsRunner implements Runner {
     this.#options.github.violations.push(`the runner failed: ${String((error as Error).stack ?? error)}`)
   }
 
-  #start(run: Run): void {
+  #start(run: Run, kept: readonly string[] = []): void {
     if (this.#isOver) return
     const { github, action, ...options } = this.#options
     this.#enter()
-    const execution = new RunExecution(run, {
+    const setup = {
       world: github.world,
       groups: this.#groups,
       actions: action === undefined ? [] : [action].flat(),
@@ -272,7 +272,8 @@ class ActionsRunner implements Runner {
       node: options.node ?? process.execPath,
       changed: () => this.#changed(run),
       takeMachine: () => this.#takeMachine(),
-    })
+    }
+    const execution = new RunExecution(run, setup, kept)
     this.#executions.set(run, execution)
     this.#changed(run)
     void execution

@@ -90,6 +90,10 @@ export class JobExecution {
   #lost: 'killed' | 'shutdown' | null = null
   readonly #timers: NodeJS.Timeout[] = []
 
+  get job(): Job {
+    return this.#setup.job
+  }
+
   constructor(setup: JobSetup) {
     this.#setup = setup
     this.#runtimeToken = newRuntimeToken(String(setup.run.id))

@@ -47,9 +47,16 @@ export class RunExecution {
   #cancelled = false
   #abandoned = false
 
-  constructor(run: Run, setup: RunSetup) {
+  /** `kept`: jobs of an earlier attempt whose results count, as where only some are re-run. */
+  constructor(run: Run, setup: RunSetup, kept: readonly string[] = []) {
     this.#run = run
     this.#setup = setup
+    for (const key of kept) {
+      const { outputs, conclusion } = run.earlier.findLast((job) => job.key === key) ?? {}
+      const isSound = conclusion === 'success'
+      const result = { result: conclusion ?? 'skipped', outputs: outputs ?? {}, isSound, hasFailed: !isSound }
+      this.#results.set(key, Promise.resolve(result))
+    }
   }
 
   cancel(): void {
@@ -58,8 +65,9 @@ export class RunExecution {
     for (const place of this.#places) if (place.isPending()) place.leave()
     for (const [execution, goesOn] of this.#executions) if (!goesOn()) execution.cancel()
   }
-  kill(): void {
-    for (const execution of this.#executions.keys()) execution.kill()
+  kill(job?: string): void {
+    for (const execution of this.#executions.keys())
+      if (job === undefined || execution.job.name === job) execution.kill()
   }
   shutdown(): void {
     for (const execution of this.#executions.keys()) execution.shutdown()
@@ -180,9 +188,15 @@ export class RunExecution {
       if (!condition(spec.if, this.#scope(workflow, { needs }, null, standing))) return record('skipped')
       if (spec.uses !== undefined)
         return record('failure', `reusable workflows are not simulated: ${spec.uses}`)
-      if (spec.strategy !== undefined) return record('failure', 'matrices are not simulated')
-      const job = await this.#execute(workflow, key, spec, { needs, standing })
-      return over(job.conclusion ?? 'failure', job.outputs)
+      const legs = matrixOf(spec, this.#scope(workflow, { needs }, null, standing))
+      const jobs = await Promise.all(
+        legs.map((matrix) => this.#execute(workflow, key, spec, { needs, standing, matrix })),
+      )
+      const results = jobs.map(({ conclusion }) => conclusion ?? 'failure')
+      const result = (['failure', 'cancelled'] as const).find((one) => results.includes(one)) ?? 'success'
+      // By key, and the last to end wins.
+      const byEnd = jobs.toSorted((a, b) => Date.parse(a.completedAt ?? '') - Date.parse(b.completedAt ?? ''))
+      return over(result, Object.assign({}, ...byEnd.map(({ outputs }) => outputs)))
     } catch (error) {
       return record('failure', (error as Error).message)
     }
@@ -192,12 +206,14 @@ export class RunExecution {
     workflow: Workflow,
     key: string,
     spec: JobSpec,
-    { needs, standing }: { needs: Json; standing: Standing },
+    { needs, standing, matrix }: { needs: Json; standing: Standing; matrix: Json },
   ): Promise<Job> {
     const { world } = this.#setup
-    const name = interpolateText(spec.name ?? key, this.#scope(workflow, { needs }, null, standing))
+    const legs = Object.values(matrix).join(', ')
+    const plain = legs === '' ? key : `${key} (${legs})`
+    const name = interpolateText(spec.name ?? plain, this.#scope(workflow, { needs, matrix }, null, standing))
     const job = this.#record(key, name, spec)
-    const scope = this.#scope(workflow, { needs }, job, standing)
+    const scope = this.#scope(workflow, { needs, matrix }, job, standing)
     let execution: JobExecution | null = null
     const place = this.#enter(policyOf(spec.concurrency, scope), () => execution?.cancel())
     if (place?.isPending() === true) {
@@ -208,7 +224,7 @@ export class RunExecution {
     const refund = turn === 'run' ? await this.#setup.takeMachine() : () => {}
     // A job that still waited when the run was cancelled runs only if its condition holds nevertheless.
     const goesOn = () =>
-      condition(spec.if, this.#scope(workflow, { needs }, job, { ...standing, cancelled: true }))
+      condition(spec.if, this.#scope(workflow, { needs, matrix }, job, { ...standing, cancelled: true }))
     if (turn === 'cancelled' || (this.#cancelled && !goesOn()) || this.#abandoned) {
       this.#endJob(job, 'cancelled')
       place?.leave()
@@ -227,7 +243,7 @@ export class RunExecution {
       job,
       spec,
       workflow,
-      contexts: { needs, inputs: typedInputs(workflow, this.#run.inputs), vars: this.#setup.vars },
+      contexts: { needs, matrix, inputs: typedInputs(workflow, this.#run.inputs), vars: this.#setup.vars },
       artifacts: this.#artifacts,
     })
     this.#executions.set(execution, goesOn)
@@ -303,6 +319,25 @@ export class RunExecution {
       ofJob: true,
     })
   }
+}
+
+/** A matrix of lists, a combination each; one empty combination where there is none. Its other parts are not simulated. */
+function matrixOf({ strategy }: JobSpec, scope: Scope): Json[] {
+  if (strategy === undefined) return [{}]
+  const others = Object.keys(strategy).filter((key) => key !== 'matrix' && key !== 'fail-fast')
+  if (others.length > 0) throw new WorkflowError(`not simulated: strategy.${others[0]}`)
+  if (strategy['fail-fast'] !== false) throw new WorkflowError('not simulated: strategy.fail-fast')
+  const matrix = interpolate(strategy.matrix, scope) as Json
+  const entries = Object.entries(matrix ?? {})
+  if (entries.some(([key, values]) => !Array.isArray(values) || key === 'include' || key === 'exclude'))
+    throw new WorkflowError('a matrix is simulated as lists by name alone')
+  if (entries.length === 0 || entries.some(([, values]) => (values as unknown[]).length === 0))
+    throw new WorkflowError('Matrix must define at least one vector')
+  return entries.reduce<Json[]>(
+    (all, [key, values]) =>
+      all.flatMap((one) => (values as unknown[]).map((value) => ({ ...one, [key]: value }))),
+    [{}],
+  )
 }
 
 function policyOf(concurrency: unknown, scope: Scope): Policy | null {

@@ -22,6 +22,7 @@ import { ACTION, ciOf, starter, subjectOf } from './subject.ts'
 const YML = await starter()
 const UNPINNED = YML.replace(/@[0-9a-f]{40}(?= # v1\n {8}with)/, '@<sha>')
 const SEPARATE = await starter('ralph-separate.yml')
+const WAVE = await starter('ralph-parallel.yml')
 
 const settings = (flags: Record<string, string>, surface: 'cli' | 'action' = 'cli') =>
   readSettings(surface === 'cli' ? { flags, env: {}, surface } : { inputs: flags, env: {}, surface }).settings
@@ -86,6 +87,7 @@ const CASES: Case[] = [
   ['browser', () => browser(subjectOf({ settings: withBrowser('/bin/false') })), /^ok: \/bin\/false/],
   ['workflow', () => workflow(inCi(YML)), /^ok: \.github\/workflows\/ralph\.yml on main/],
   ['workflow of four jobs', () => workflow(inCi(SEPARATE)), /^ok: /],
+  ['workflow of a wave', () => workflow(inCi(WAVE)), /^ok: /],
   [
     'workflow without the version',
     () => workflow(subjectOf({ settings: settings({}, 'action') }, ciOf(UNPINNED))),
@@ -130,6 +132,12 @@ const CASES: Case[] = [
   ],
   ['permissions', () => permissions(inCi(YML)), /^ok: /],
   ['permissions of four jobs', () => permissions(inCi(SEPARATE)), /^ok: /],
+  ['permissions of a wave', () => permissions(inCi(WAVE)), /^ok: /],
+  [
+    'permissions of a worker that may not push the state',
+    () => permissions(inCi(WAVE.replace('contents: write # the state', 'contents: read'))),
+    /job work lacks contents: write/,
+  ],
   [
     'permissions',
     () => permissions(inCi(YML.replace(/ {4}permissions:\n(?: {6}.*\n)+/, '    permissions: write-all\n'))),
@@ -160,6 +168,7 @@ const CASES: Case[] = [
   ],
   ['limits', () => limits(inCi(YML)), /^ok: they fit/],
   ['limits of four jobs', () => limits(inCi(SEPARATE)), /^ok: they fit/],
+  ['limits of a wave', () => limits(inCi(WAVE)), /^ok: they fit/],
   [
     'a job that is ended before its deadline',
     () => limits(inCi(YML.replace('timeout-minutes: 310', 'timeout-minutes: 60'))),

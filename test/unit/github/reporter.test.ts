@@ -42,6 +42,7 @@ async function place(settings: Parameters<typeof startGitHub>[0] = {}) {
       limits,
       agentsSection: true,
       runUrl: null,
+      head: null,
       redact: (text) => text,
       places: async () => ({}),
       notes: () => [],

@@ -40,8 +40,8 @@ test('without the exception the real linter stops at `queue`, and with it at not
   const findings = await linted()
   assert.deepEqual(
     findings.map(({ path, message }) => `${path} ${message}`).sort(),
-    ['.github/workflows/ralph-separate.yml', '.github/workflows/ralph.yml'].map(
-      (path) => `${path} ${QUEUE_MESSAGE}`,
+    ['ralph-parallel.yml', 'ralph-separate.yml', 'ralph.yml'].map(
+      (name) => `.github/workflows/${name} ${QUEUE_MESSAGE}`,
     ),
   )
   // As actionlint's own configuration says: errors of the files of a pattern whose message matches are left out.

@@ -18,7 +18,7 @@ import { writtenSettings } from '../../../src/settings/index.ts'
 import { ROOT } from '../../e2e/site.ts'
 
 const example = (name: string) => readFile(join(ROOT, 'examples', name), 'utf8')
-const NAMES = ['ralph.yml', 'ralph-separate.yml', 'ralph-resume.yml']
+const NAMES = ['ralph.yml', 'ralph-separate.yml', 'ralph-parallel.yml', 'ralph-resume.yml']
 const withoutHead = (text: string) => text.replace(/^(?:#.*\n)+/, '')
 const inputsIn = (text: string): Record<string, string> =>
   Object.assign({}, ...(readWorkflow('x.yml', text, 'ralph/action')?.jobs ?? []).map(({ inputs }) => inputs))
@@ -112,7 +112,7 @@ test('with every agent, any command and tools to set up, actionlint finds nothin
       (error: { stdout: string; stderr: string }) => `${error.stdout}${error.stderr}`,
     )
     const findings = said.split('\n').filter((line) => /\.yml:\d+:\d+/.test(line))
-    assert.equal(findings.filter((line) => /"queue"/.test(line)).length, 2 * agentNames.length, said)
+    assert.equal(findings.filter((line) => /"queue"/.test(line)).length, 3 * agentNames.length, said)
     assert.deepEqual(
       findings.filter((line) => !/"queue"/.test(line)),
       [],

@@ -1,0 +1,64 @@
+// One state with many writers: each keeps the events that it has not made durable yet. A save that comes behind another's reads the
+// newest state and reduces them onto it: no text is merged.
+
+import type { Event, EventOf } from '../model/event.ts'
+import type { Limits } from '../model/limits.ts'
+import { LeaseLost, type StorePort } from '../model/ports.ts'
+import type { State } from '../model/state.ts'
+import { stepBeside } from './next-steps.ts'
+import { reduce } from './reduce.ts'
+
+/** The state of a wave as one of its workers knows it, and what that has not made durable yet. */
+export class SharedState {
+  #state: State
+  readonly #pending: Event[] = []
+  readonly #limits: Limits
+  readonly #store: Pick<StorePort, 'save' | 'newest'>
+  /** The job's own time: each worker has another. */
+  readonly #time: Pick<State['job'], 'startedAt' | 'deadline'>
+
+  constructor(start: State, limits: Limits, store: Pick<StorePort, 'save' | 'newest'>) {
+    this.#state = start
+    this.#limits = limits
+    this.#store = store
+    const { startedAt, deadline } = start.job
+    this.#time = { startedAt, deadline }
+  }
+
+  get state(): State {
+    return this.#state
+  }
+
+  happened(event: Event): void {
+    this.#state = reduce(this.#state, event, this.#limits)
+    this.#pending.push(event)
+  }
+
+  /** Throws LeaseLost when the wave is over. */
+  async save(): Promise<void> {
+    const store = this.#store
+    while (this.#pending.length > 0) {
+      try {
+        await store.save(this.#state)
+        this.#pending.length = 0
+      } catch (error) {
+        if (!(error instanceof LeaseLost) || store.newest === undefined) throw error
+        this.#replay(await store.newest(this.#state))
+      }
+    }
+  }
+
+  #replay(newest: State): void {
+    this.#state = { ...newest, job: { ...newest.job, ...this.#time } }
+    for (const event of this.#pending.splice(0)) {
+      // What was only decided here is decided again, on what is known now.
+      if (event.kind === 'reserved' && !this.#isStillNext(event)) continue
+      this.happened(event)
+    }
+  }
+
+  #isStillNext({ storyId, at }: EventOf<'reserved'>): boolean {
+    const step = stepBeside(this.#state, this.#limits, at)
+    return step?.kind === 'reserve' && step.storyId === storyId
+  }
+}
