@@ -49,7 +49,7 @@ async function look(site: Site): Promise<string[]> {
 async function trial(place: Place, how: How, point: Point, again: number, usual: number) {
   await using site = await open(place, how)
   site.plan({
-    'main-1': { at: point.effect.n, when: point.when, how },
+    'main-1': { at: point.effect.name, when: point.when, how },
     'main-2': { at: again, when: again % 2 === 0 ? 'before' : 'after', how },
   })
   const outcomes: string[] = []

@@ -155,7 +155,7 @@ async function sessionsOf(at: string): Promise<string[]> {
 /** Goes on from what a run left that was ended at the point, and looks at the end. */
 async function trial(site: Site, point: Point, baseline: Baseline, image: string | undefined) {
   const { effect, when } = point
-  const at = image ?? (await fresh(site, { at: effect.n, when }))
+  const at = image ?? (await fresh(site, { at: effect.name, when }))
   try {
     const first = image === undefined ? await ralph(site, at) : null
     if (first !== null && !(first.signal === 'SIGKILL' && first.out.includes(MET)))
@@ -193,7 +193,7 @@ async function takeImages(site: Site, points: readonly Point[]): Promise<Map<Poi
     const image = await mkdtemp(join(site.folder, 'trial-'))
     await mkdir(join(image, 'faults'))
     taken.set(point, image)
-    images[`${point.effect.n} ${point.when}`] = image
+    images[`${point.effect.name} ${point.when}`] = image
   }
   const at = await fresh(site, {})
   const plan: Plan = { images, what: [join(at, 'repository'), join(at, 'sessions')] }

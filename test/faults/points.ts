@@ -9,10 +9,10 @@ export const MET = 'The moment of the plan has come.'
 
 export type Moment = 'before' | 'torn' | 'during' | 'after'
 /** An effect as the preload logs it. */
-export type Effect = { n: number; kind: string; what: string; moments: Moment[] }
+export type Effect = { n: number; name: string; kind: string; what: string; moments: Moment[] }
 /** What a process is to meet; see preload.mjs. */
 export type Plan = {
-  at?: number
+  at?: number | string
   when?: Moment
   how?: 'kill' | 'halt' | 'tell'
   trace?: string[]

@@ -7,7 +7,7 @@
 // that is not GET. So a new effect of the product is counted without anybody remembering. Each has moments: `before`;
 // `torn` (half of the bytes are written) for a write; `during` (it runs, and goes on without us) for a process and a
 // request; `after`. A plan:
-//   at, when   the moment of an effect. It is said on standard output, and then, by `how`: `kill` (SIGKILL), `halt`
+//   at, when   the moment of an effect, by its number or its name: on a busy machine one more or less comes before it. It is said on standard output, and then, by `how`: `kill` (SIGKILL), `halt`
 //              (nothing goes on: the test takes the machine away), `tell` (all goes on)
 //   trace      folders of which a fingerprint is written down at every moment: moments that leave the same are one
 //   images     moments at which the folders `what` are copied while all waits, such as {"12 after": "/tmp/image"}
@@ -38,6 +38,9 @@ const {
 } = fs
 const { execFileSync } = childProcess
 const die = process.kill.bind(process, process.pid)
+/** Ids, numbers and the letters of mkdtemp: another in each run. */
+const VARYING =
+  /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{7,}|\b[0-9a-f]{2}\b|\d+|-[A-Za-z0-9]{6}(?=\/|$)/g
 /** What a process says at the moment that was planned. */
 const MET = 'The moment of the plan has come.'
 
@@ -50,10 +53,18 @@ function install(at, name) {
   const plans = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
   const plan = plans[`${name}-${number}`] ?? plans[`${name} of ${process.env.GITHUB_RUN_ID}`] ?? {}
   // A process that starts itself anew is still the same.
-  let count = again === undefined ? 0 : readFileSync(log, 'utf8').split('\n').length - 1
+  const before = again === undefined ? [] : readFileSync(log, 'utf8').split('\n').slice(0, -1)
+  let count = before.length
   const realExecve = process.execve
   process.execve = (file, args, env) =>
     realExecve(file, args, { ...env, NODE_OPTIONS, GITHUB_RUN_ID, FAULTS: at, FAULTS_NUMBER: String(number) })
+  /** By number what an effect is, with how many times it was there. */
+  const names = ['']
+  const times = new Map()
+  for (const line of before) {
+    const [, whatever, time] = /^(.*), (\d+)$/s.exec(JSON.parse(line).name)
+    times.set(whatever, Number(time))
+  }
   let inside = false
   /** Processes that were started and have not ended. */
   let busy = 0
@@ -64,18 +75,26 @@ function install(at, name) {
       const left = busy > 0 ? 'busy' : through(() => fingerprint(plan.trace))
       through(() => appendFileSync(join(at, `${name}-${number}.trace`), `${n} ${when} ${left}\n`))
     }
-    const image = plan.images?.[`${n} ${when}`]
+    const image = plan.images?.[`${n} ${when}`] ?? plan.images?.[`${names[n]} ${when}`]
     if (image !== undefined) through(() => execFileSync('cp', ['-a', ...plan.what, image]))
-    if (plan.at !== n || plan.when !== when) return
+    if (!isPlanned(n, when)) return
     through(() => writeSync(1, `${MET}\n`))
     if (plan.how === 'tell') return
     die(plan.how === 'halt' ? 'SIGSTOP' : 'SIGKILL')
     for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   }
 
+  function isPlanned(n, when) {
+    return plan.when === when && (plan.at === n || plan.at === names[n])
+  }
+
   function effect(kind, what, moments) {
     count += 1
-    through(() => appendFileSync(log, `${JSON.stringify({ n: count, kind, what, moments })}\n`))
+    const whatever = `${kind} ${what.replace(VARYING, '#')}`
+    times.set(whatever, (times.get(whatever) ?? 0) + 1)
+    const name = `${whatever}, ${times.get(whatever)}`
+    names[count] = name
+    through(() => appendFileSync(log, `${JSON.stringify({ n: count, name, kind, what, moments })}\n`))
     moment(count, 'before')
     return count
   }
@@ -101,7 +120,7 @@ function install(at, name) {
     object[method] = function (...args) {
       if (inside || !only(args)) return Reflect.apply(real, this, args)
       const n = effect(kind, what(args), moments)
-      if (torn !== undefined && plan.at === n && plan.when === 'torn') {
+      if (torn !== undefined && isPlanned(n, 'torn')) {
         // What cannot be written at all fails in the real call, too.
         try {
           torn(args)
@@ -241,7 +260,7 @@ function install(at, name) {
         moment(n, 'after')
       })
       // What it reads is on its way; now it goes on alone.
-      if (plan.at === n && plan.when === 'during') setImmediate(() => moment(n, 'during'))
+      if (isPlanned(n, 'during')) setImmediate(() => moment(n, 'during'))
       return child
     }
   }
@@ -264,7 +283,7 @@ function install(at, name) {
     ])
     const answer = realFetch(input, init)
     // Sent, and the answer is never read.
-    if (plan.at === n && plan.when === 'during') {
+    if (isPlanned(n, 'during')) {
       await answer.catch(() => {})
       moment(n, 'during')
     }
