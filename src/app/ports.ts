@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isModelKey } from '../agents/registry.ts'
 import { createGates } from '../gates/gates.ts'
+import type { ReuseFacts } from '../gates/reuse-key.ts'
 import type { ServicesOptions } from '../gates/services.ts'
 import type { AgentEvent } from '../model/agent-event.ts'
 import type { GateResult } from '../model/gate.ts'
@@ -182,8 +183,20 @@ export function gatesPort(options: GatesPortOptions, place?: GatePlace): GatesPo
     shownTop: clone.workTree,
     env: gateEnv(env, { extra: settings.gateEnv, isModelKey }).env,
     ...(settings.services.length === 0 ? {} : { services: () => servicesOf(shared, { ...options, env }) }),
-    ...(after === null ? {} : { after }),
+    // What a browser sees has to be looked at behind gates that ran.
+    ...(after === null ? { reuse: reuseFacts(options) } : { after }),
   })
+}
+
+function reuseFacts({ settings, workspace, env }: GatesPortOptions): ReuseFacts {
+  const { services, prepare, workingDirectory, isolation, gateNetwork, gateEnv: names } = settings
+  const image = [env.ImageOS ?? '', env.ImageVersion ?? '']
+  return {
+    treeOf: (commit) => workspace.objects.root(commit),
+    ...{ services, prepare, workingDirectory },
+    isolation: `${isolation} ${gateNetwork}`,
+    machine: [process.platform, process.arch, ...image, env.PATH ?? '', ...names],
+  }
 }
 
 async function servicesOf(

@@ -26,7 +26,8 @@ export function lookedAt(state: State, head: string, settings: Settings, now: nu
     ...state,
     sessions: [],
     green: head,
-    verification: notApproved(state),
+    // Whoever looks wants to see every gate run.
+    verification: { ...notApproved(state), asked: true },
     attempts: {},
     job: newJob(now, Number.MAX_SAFE_INTEGER, gatedTagsOf(settings)),
   }

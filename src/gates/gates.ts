@@ -18,6 +18,7 @@ import {
   UNTIL_HEARD,
   writeLog,
 } from './output.ts'
+import { type ReuseFacts, reuseKeys } from './reuse-key.ts'
 import { readChange, selectGates } from './select-gates.ts'
 import type { Beside, Services } from './services.ts'
 import { sideBySide } from './side-by-side.ts'
@@ -52,6 +53,8 @@ export type GatesOptions = {
   /** Asked for when gates first run. */
   services?: () => Promise<Services>
   after?: AfterGates
+  /** What results depend on beside a gate and its tree; left out where none counts again. */
+  reuse?: ReuseFacts
 }
 
 /**
@@ -230,6 +233,7 @@ export function createGates(options: GatesOptions): GatesPort {
         await leavePlace()
       }
     },
+    ...(options.reuse === undefined ? {} : { keys: keysBy(options.gates, options.reuse) }),
     canPrepare: options.prepare !== null,
     async prepare(commit, signal, what) {
       const { prepare: run } = options
@@ -253,6 +257,10 @@ export function createGates(options: GatesOptions): GatesPort {
     },
     [Symbol.asyncDispose]: close,
   }
+}
+
+function keysBy(gates: readonly Gate[], facts: ReuseFacts): NonNullable<GatesPort['keys']> {
+  return (commit) => reuseKeys(gates, commit, facts)
 }
 
 /** The services that a gate beside the story's own needs come up with it. */

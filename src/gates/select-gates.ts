@@ -19,7 +19,7 @@ export async function readChange(
   run: GateRun,
   { gates, code }: { gates: readonly Gate[]; code: Code },
 ): Promise<ChangeSeen> {
-  const { of, from, commit } = run
+  const { of, from, commit, fork } = run
   // A step before the gates has no commit to look at yet.
   if (commit === '') return { touches: null, env: {} }
   const env = { RALPH_BASE: from }
@@ -32,7 +32,8 @@ export async function readChange(
     const rules = ignore().add([...patterns])
     return paths.some((path) => rules.ignores(path))
   }
-  return { touches: hasPaths ? touches : null, env: { ...env, ...files } }
+  const told = fork === undefined ? { ...env, ...files } : { RALPH_BASE: fork }
+  return { touches: hasPaths ? touches : null, env: told }
 }
 
 /** Those for the stories' tags and the change. Where none of them would block, all that `paths` leave out run, too. */

@@ -18,6 +18,7 @@ import { askExpectation, askJudge, gatedBefore, verifyWhole } from './judge.ts'
 import { endOfWork, goesOnByItself } from './limits.ts'
 import { isWaitingPlan } from './plan.ts'
 import { isToAsk } from './plan-questions.ts'
+import { roomOfLast, withKeys } from './reuse.ts'
 import { brokenBefore, gatesAsItWas, redInAClone } from './whole.ts'
 import { boundsOf, type Context, guard, type Happening, putAway, work } from './work.ts'
 
@@ -156,22 +157,25 @@ async function rebase(
   return { kind: 'rebased', storyId, base: state.green, candidate: built.candidate }
 }
 
-async function gate(
-  { storyId, candidate }: AttemptIn<'guarded'>,
-  { state, limits, ports }: Context,
-): Promise<Happening> {
-  const { commit } = candidate
+async function gate(attempt: AttemptIn<'guarded'>, context: Context): Promise<Happening> {
+  const { state, limits, ports } = context
+  const { storyId } = attempt
+  const { commit } = attempt.candidate
   const stories = state.prd.userStories.filter((one) => one.id === storyId)
   const tags = stories.flatMap((story) => story.tags)
   const what = attemptName(state, storyId)
   const { owes: also = [], redTree: red } = state.records[storyId] ?? {}
-  const run = runOf(state, { of: 'story', tags, stories, what, commit, also })
+  await using room = await roomOfLast(attempt, context)
+  const fork = room === null ? {} : { fork: state.base.sha }
+  const run = runOf(state, { of: 'story', tags, stories, what, commit, also, ...fork })
   let held: string[] = []
   const gates = await withoutSessionFiles(ports, async () => {
-    const results = await gatesOn(run, ports)
-    if (limits.weakenedTests === 'off' || redGate(results) !== undefined) return results
     const { restore, ignored } = ports.repository
-    const place = { gates: ports.gates, restore, ignored }
+    const place = room ?? { gates: ports.gates, restore, ignored }
+    const found = await gatesOn(run, { gates: place.gates, repository: place, signal: ports.signal })
+    const keys = room === null ? {} : ((await ports.gates.keys?.(commit)) ?? {})
+    const results = withKeys(found, keys, ports.clock.now())
+    if (limits.weakenedTests === 'off' || redGate(results) !== undefined) return results
     const again = await gatesAsItWas(run, results, red === undefined ? {} : { red }, ports, place)
     held = again.paths
     return [...results, ...again.results]

@@ -8,6 +8,7 @@ import { emptyUsage, type Usage } from '../model/usage.ts'
 import { blame, firstRed, NOT_IN_A_CLONE } from './blame.ts'
 import { redGate, redWords } from './change.ts'
 import { gatesOn, runOf } from './gate-run.ts'
+import { openedLater, takenResults } from './reuse.ts'
 import type { Context, Happening } from './work.ts'
 
 /** `verdict`: what gates, and a judge of what they no longer say, decide; null where all is well. */
@@ -30,9 +31,9 @@ export async function gatesOnWhole(
   const { state, limits, ports } = context
   const what = `verify-${state.prd.run.iterations}-${state.verification.sessions + 1}`
   const run = runOf(state, { of: 'whole', stories: passed, what, from: state.base.sha })
-  await using room = await roomOf(context)
+  await using room = openedLater(() => roomOf(context))
   const whole = { ...context, passed, run, room, ask }
-  const gates = await runAt(whole, run.commit)
+  const gates = await runOrTake(whole)
   const red = redGate(gates)
   const isOver = ports.signal.aborted || (red === undefined && ports.gates.isHandedOver === true)
   if (isOver) return { gates, verdict: null, usage: emptyUsage() }
@@ -40,6 +41,17 @@ export async function gatesOnWhole(
   if (limits.weakenedTests === 'off') return { gates, verdict: null, usage: emptyUsage() }
   // The room stays until this is over.
   return await weakened(gates, whole)
+}
+
+/** All gates, but for those that were green in a clean room on the same tree. */
+async function runOrTake(whole: Whole): Promise<GateResult[]> {
+  const { state, run, ports, now } = whole
+  const keys = ports.openCleanRoom === null ? {} : ((await ports.gates.keys?.(run.commit)) ?? {})
+  const taken = takenResults(state, keys, now)
+  if (taken.length === 0) return runAt(whole, run.commit)
+  const left = Object.keys(keys).filter((name) => !taken.some((one) => one.name === name))
+  const ran = left.length === 0 ? [] : await runAt(whole, run.commit, left)
+  return [...ran, ...taken]
 }
 
 /** `only`: these gates alone. */

@@ -22,6 +22,8 @@ export type Gate = {
   alone?: true
   /** It runs for stories whose change touches such a file, as in .gitignore; the whole runs it in any case. */
   paths?: readonly string[]
+  /** A green result never counts again on the same tree. */
+  reuse?: false
   /** It runs once the pages have been looked at; the others run before. */
   behindPages?: true
 }
@@ -72,6 +74,10 @@ export const GateResult = z.object({
   ms: z.number(),
   output: z.string(),
   tests: z.exactOptional(TestCounts),
+  /** It was green in a clean room then, epoch milliseconds; `key`: what its result depends on, as a digest. */
+  green: z.exactOptional(z.object({ key: z.string(), at: z.number() })),
+  /** It did not run again: such as `US-004, 3 min ago`. */
+  asAt: z.exactOptional(z.string()),
   /** Files of the commit changed while it ran beside others: from now on it runs alone. */
   alone: z.exactOptional(z.literal(true)),
   /** It was red, and green when it ran again on the same tree. */

@@ -105,6 +105,8 @@ export type GateRun = {
   also?: readonly string[]
   /** Only these gates. */
   only?: readonly string[]
+  /** What is green counts for the final verification, too: gates are told of the change what they would be told there, from this commit. */
+  fork?: string
   /** The commit has files of tests as they were before the change. */
   asItWas?: true
 }
@@ -130,6 +132,8 @@ export type GatesPort = Partial<AsyncDisposable> & {
   run(run: GateRun, signal: AbortSignal): Promise<GateResult[]>
   /** Runs the `prepare` command where the commit's lockfiles are not those that it last ran for; null when it need not. */
   prepare(commit: string, signal: AbortSignal, what?: string): Promise<GateResult | null>
+  /** By gate what its result on the commit depends on, as a digest; empty for one whose result never counts again. */
+  keys?(commit: string): Promise<Readonly<Record<string, string>>>
   /** Whether there is a command for it. */
   readonly canPrepare: boolean
   /** Forgets what programs left outside the tree: the next `prepare` runs in any case, as far as possible in a new home. */

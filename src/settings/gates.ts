@@ -35,6 +35,7 @@ const longForm = v.structure({
   coverage: v.orNull(coverage),
   needs: v.orNull(v.list(gateName)),
   alone: v.orElse(v.boolean, false),
+  reuse: v.orElse(v.boolean, true),
   paths: v.orNull(v.list(v.text)),
   behindPages: v.orElse(v.boolean, false),
 })
@@ -43,14 +44,14 @@ const gate = z.pipe(
   z.union(
     [v.lines, longForm],
     v.expects(
-      'a command, or a map with run, timeout, when, advisory, report, retries, coverage, needs, alone, paths or behindPages',
+      'a command, or a map with run, timeout, when, advisory, report, retries, coverage, needs, alone, paths, reuse or behindPages',
       'write a command',
     ),
   ),
   z.transform((given) => {
     if (typeof given === 'string') return plainGate(given)
     const { run, timeout: timeoutMs, when, advisory, report, retries, coverage, needs, alone, paths } = given
-    const { behindPages } = given
+    const { behindPages, reuse } = given
     return {
       ...{ run, timeoutMs, when, advisory },
       ...(report === null ? {} : { report }),
@@ -59,6 +60,7 @@ const gate = z.pipe(
       ...(needs === null ? {} : { needs }),
       ...(alone ? { alone: true as const } : {}),
       ...(paths === null ? {} : { paths }),
+      ...(reuse ? {} : { reuse: false as const }),
       ...(behindPages ? { behindPages: true as const } : {}),
     }
   }),

@@ -119,7 +119,7 @@ export const table = {
 
   gates: gate(
     gates,
-    'YAML map of the commands that must exit 0: name to command, or to run, timeout (15m), when, advisory, report, retries (0), coverage, needs, alone, paths. A run needs one that blocks; `none` says outright that there is none.',
+    'YAML map of the commands that must exit 0: name to command, or to run, timeout (15m), when, advisory, report, retries (0), coverage, needs, alone, paths, reuse. A run needs one that blocks; `none` says outright that there is none.',
     { or: {} },
   ),
   gateEnv: gate(

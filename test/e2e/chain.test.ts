@@ -73,6 +73,15 @@ test('a chain of jobs completes six stories, one of which fails its gate once', 
     },
   )
 
+  await t.test(
+    'the gates of the last story ran in a clean clone, and count for the final verification',
+    () => {
+      const words = runner.log(site.last())
+      for (const name of ['syntax', 'test'])
+        assert.match(words, new RegExp(`gate ${name}: green as at US-006, just now`))
+    },
+  )
+
   await t.test('the outputs say what happened', async () => {
     const [pull] = await github.pulls()
     const { 'report-path': report, ...outputs } = outputsOf(site.last())

@@ -4,6 +4,7 @@ import { passedUnchanged, UNCHANGED } from '../../loop/settled.ts'
 import type { Session } from '../../model/attempt.ts'
 import type { Event, Verdict } from '../../model/event.ts'
 import type { Story, StoryEvidence } from '../../model/feature.ts'
+import type { GateResult } from '../../model/gate.ts'
 import { ownFiles } from '../../model/paths.ts'
 import type { State, TimelineEntry } from '../../model/state.ts'
 import type { Usage } from '../../model/usage.ts'
@@ -61,7 +62,7 @@ export function eventLines(
       return [line('ralph', `attempt given back, counts as none: ${why}`, 'yellow')]
     }
     case 'verified':
-      return [verdictLine('verify', event.verdict, event.usage)]
+      return [...takenLines(event.gates), verdictLine('verify', event.verdict, event.usage)]
     case 'planned':
       return [planLine(event)]
     case 'published':
@@ -79,6 +80,13 @@ export function eventLines(
     default:
       return []
   }
+}
+
+/** Gates that did not run again. */
+function takenLines(gates: readonly GateResult[]): Line[] {
+  return gates.flatMap(({ name, asAt }) =>
+    asAt === undefined ? [] : [line('verify', `gate ${name}: green as at ${asAt}`, 'dim')],
+  )
 }
 
 function pageLines({ people }: Extract<Event, { kind: 'joined' }>, state: State): Line[] {

@@ -1,0 +1,40 @@
+// What a gate's result depends on, as a digest: where it is the same, a green result counts again (docs/adr/0016-…). It is made of
+// what Ralph knows by itself, never of files that a session could have written.
+import { createHash } from 'node:crypto'
+import type { Gate } from '../model/gate.ts'
+import type { Service } from '../model/service.ts'
+import { VERSION } from '../model/version.ts'
+
+export type ReuseFacts = {
+  /** The tree of a commit, by objects that hold what their names say; null where there is none. */
+  treeOf(commit: string): Promise<string | null>
+  services: readonly Service[]
+  prepare: string | null
+  workingDirectory: string
+  /** As whom gates run, and what of the network they have. */
+  isolation: string
+  /** The machine's image and programs, as far as they are known. */
+  machine: readonly string[]
+}
+
+/** By gate; empty for one that has to run in any case: it was made to run again, looks at the change, or was said to. */
+export async function reuseKeys(
+  gates: readonly Gate[],
+  commit: string,
+  { treeOf, services, ...facts }: ReuseFacts,
+): Promise<Record<string, string>> {
+  const tree = await treeOf(commit)
+  // Which of them are up depends on the stories that are looked at.
+  const isSame = tree !== null && services.every(({ when }) => when === null)
+  const keyOf = (gate: Gate) =>
+    isSame && mayCountAgain(gate) ? digest([VERSION, tree, gate, services, facts]) : ''
+  return Object.fromEntries(gates.map((gate) => [gate.name, keyOf(gate)]))
+}
+
+function mayCountAgain({ reuse, retries = 0, coverage, behindPages }: Gate): boolean {
+  return reuse !== false && retries === 0 && coverage === undefined && behindPages !== true
+}
+
+function digest(parts: unknown): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 40)
+}

@@ -1,0 +1,52 @@
+// What makes a gate's result another one: everything that it can depend on, and nothing that a session could forge.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type ReuseFacts, reuseKeys } from '../../../src/gates/reuse-key.ts'
+import type { Gate } from '../../../src/model/gate.ts'
+
+const GATE: Gate = { name: 'test', run: 'npm test', timeoutMs: 1000, when: null, advisory: false }
+const TREES: Readonly<Record<string, string>> = { one: 'tree-1', same: 'tree-1', lockfile: 'tree-2' }
+const FACTS: ReuseFacts = {
+  treeOf: async (commit) => TREES[commit] ?? null,
+  ...{ services: [], prepare: 'npm ci', workingDirectory: '.', isolation: 'same-user open' },
+  machine: ['linux', 'x64', '/usr/bin'],
+}
+const keyOf = async (commit: string, gate: Partial<Gate> = {}, facts: Partial<ReuseFacts> = {}) =>
+  (await reuseKeys([{ ...GATE, ...gate }], commit, { ...FACTS, ...facts })).test
+const web = {
+  ...{ name: 'web', start: 'npm start', readyTimeoutMs: 1, when: null, inherit: [], environment: {} },
+  ready: { kind: 'url' as const, url: 'http://localhost:1/' },
+} as unknown as ReuseFacts['services'][number]
+
+test('two commits of one tree have one key; a changed lockfile, and a commit that is not there, do not', async () => {
+  const key = await keyOf('one')
+  assert.match(key ?? '', /^[0-9a-f]{40}$/)
+  assert.equal(await keyOf('same'), key)
+  assert.notEqual(await keyOf('lockfile'), key)
+  assert.equal(await keyOf('gone'), '')
+})
+
+test('the definition of the gate, services, prepare, folder, isolation and machine are part of it', async () => {
+  const all = await Promise.all([
+    keyOf('one'),
+    keyOf('one', { run: 'npm run test' }),
+    keyOf('one', { timeoutMs: 2000 }),
+    keyOf('one', { advisory: true }),
+    keyOf('one', {}, { prepare: 'npm install' }),
+    keyOf('one', {}, { prepare: null }),
+    keyOf('one', {}, { workingDirectory: 'web' }),
+    keyOf('one', {}, { isolation: 'other-user model' }),
+    keyOf('one', {}, { machine: ['linux', 'x64', '/home/agent/bin:/usr/bin'] }),
+    keyOf('one', {}, { services: [web] }),
+  ])
+  assert.equal(new Set(all).size, all.length)
+  assert.ok(!all.includes(''))
+})
+
+test('retries, coverage of the change, `reuse: false`, and services for some stories: never', async () => {
+  assert.equal(await keyOf('one', { retries: 1 }), '')
+  assert.equal(await keyOf('one', { coverage: { file: 'lcov.info', threshold: null } }), '')
+  assert.equal(await keyOf('one', { reuse: false }), '')
+  assert.equal(await keyOf('one', { behindPages: true }), '')
+  assert.equal(await keyOf('one', {}, { services: [{ ...web, when: ['ui'] }] }), '')
+})
