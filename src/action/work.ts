@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import * as core from '@actions/core'
 import { issueIn } from '../app/asked.ts'
 import { claim, Held, Superseded } from '../app/claim.ts'
+import { earlierRunsIn } from '../app/earlier-runs.ts'
 import { SAME_USER_WARNING } from '../app/isolation.ts'
 import { gatedTagsOf, leaseFor, limitsOf } from '../app/limits.ts'
 import { pictureUris } from '../app/pictures.ts'
@@ -243,6 +244,7 @@ async function workOn(start: State, parts: Parts, how: How): Promise<Worked> {
     agentsSection: settings.agentsMd === 'section',
     runUrl: context.run.url,
     head: wave?.kind === 'worker' ? start.github.head : null,
+    earlier: await earlierRunsIn(workspace.objects, start.base.sha, start.folder),
     redact: workspace.redactor.redact,
     places: (state) => foundPlaces(workspace.git, state),
     notes: () =>

@@ -10,6 +10,9 @@ import { execute, plainEnv } from '../git/process.ts'
 import type { Found, Given, Settled, Written } from '../init/answers.ts'
 import { detect, type Tree } from '../init/detect.ts'
 import { CONFIG, inputTexts, yamlOf } from '../init/files.ts'
+import { parsePrd } from '../prd/parse.ts'
+import { remaining } from '../prd/select.ts'
+import { earlierRuns, proposedLimit } from '../report/expected-cost.ts'
 import { configFileNames, readSettings, writtenSettings } from '../settings/index.ts'
 import type { Mistake } from '../system/errors.ts'
 import { readRegularNow } from '../system/files.ts'
@@ -88,7 +91,24 @@ export async function look(
   ])
   const project = detect(workingDirectory === '.' ? tree : openTree(join(top, workingDirectory)))
   const isEmpty = tree.paths.every((path) => NO_CODE.test(path))
-  return { project, isEmpty, ...agents, baseBranch, ...older }
+  return { project, isEmpty, ...agents, baseBranch, ...older, budgetUsd: budgetIn(tree) }
+}
+
+/** Older ones say little of the next. */
+const MOST_RUNS = 20
+
+/** By prd.json of the runs that are there: those that cost something, and the stories that are still to be worked on. */
+function budgetIn(tree: Tree): number | null {
+  const paths = tree.paths.filter((path) => /^\.ralph\/(?:archive\/)?\d[^/]*\/prd\.json$/.test(path))
+  const prds = paths
+    .sort()
+    .slice(-MOST_RUNS)
+    .flatMap((path) => {
+      const parsed = parsePrd(tree.text(path), path)
+      return parsed.ok ? [parsed.prd] : []
+    })
+  const open = prds.map((prd) => remaining(prd)).sort((one, other) => other.length - one.length)
+  return proposedLimit(open[0] ?? [], earlierRuns(prds))
 }
 
 /** What documents and configurations of other tools name as gates. A person sees them in the diff before any of them runs. */

@@ -1,6 +1,7 @@
 // `ralph status`, `next`, `validate` and `run --dry-run`: look, say, change nothing.
 import { refuseAtWork } from '../app/at-work.ts'
 import { prdPathOf, withWanted } from '../app/claim.ts'
+import { earlierRunsIn } from '../app/earlier-runs.ts'
 import { limitsOf, UNGATED_WARNING } from '../app/limits.ts'
 import { unaskedTags } from '../app/tags.ts'
 import { otherConfig, templatesOf } from '../checks/repository.ts'
@@ -16,6 +17,7 @@ import type { Step } from '../model/step.ts'
 import { MANY_DONE, withoutDone } from '../prd/done.ts'
 import { importedCount } from '../prd/select.ts'
 import { terminalText } from '../report/escape.ts'
+import type { EarlierRun } from '../report/expected-cost.ts'
 import { findingLines } from '../report/findings.ts'
 import { STANDINGS } from '../report/outcomes.ts'
 import { outputsOf, partInJson } from '../report/outputs.ts'
@@ -94,10 +96,11 @@ function standingLines({ headline, next }: View): string[] {
 }
 
 /** The feature as a run finds it that would do this next. */
-function viewAt(step: Step, state: State, limits: Limits): View {
+function viewAt(step: Step, state: State, limits: Limits, earlier?: readonly EarlierRun[]): View {
   const situation: Situation =
     step.kind === 'conclude' ? { kind: 'ended', conclusion: step.conclusion } : { kind: 'ready', step }
-  return viewOf(state, { limits, now: Date.now(), surface: 'cli' }, situation)
+  const others = earlier === undefined ? {} : { earlier }
+  return viewOf(state, { limits, now: Date.now(), surface: 'cli', ...others }, situation)
 }
 
 function planInJson({ storyId, phase, digest, questions, stories, context }: PlanView) {
@@ -192,10 +195,14 @@ export async function dryRun(
   await editsOf(local.workspace, state)
   const asked = withWanted(flags.force === true ? begunAnew(state, state.nonce) : state, local.settings)
   const step = stepOfRun(asked, limits, Date.now())
-  const view = viewAt(step, asked, limits)
-  for (const line of [...outlookLines(view), ...nextLines(step, asked, view)]) say(line)
+  const { objects, clone } = local.workspace
+  const earlier = await earlierRunsIn(objects, clone.head ?? state.base.sha, state.folder)
+  const view = viewAt(step, asked, limits, earlier)
+  const cost = view.expectedCost === null ? [] : [`Probable cost: ${view.expectedCost}`]
+  for (const line of [...cost, ...outlookLines(view), ...nextLines(step, asked, view)]) say(line)
   if (local.settings.steps !== null) say(`Steps: ${describeSteps(local.settings)}`)
-  const more = { next: stepInJson(step), forecast: view.forecast, ...partInJson(asked) }
+  const { forecast, expected } = view
+  const more = { next: stepInJson(step), forecast, expectedCost: expected, ...partInJson(asked) }
   return { code: 0, outputs: outputsOf(state, null, null), more }
 }
 

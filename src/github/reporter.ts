@@ -7,6 +7,7 @@ import type { Observer, PullRequestPort } from '../model/ports.ts'
 import type { Conclusion, GithubIds, State } from '../model/state.ts'
 import { mapTexts } from '../model/text.ts'
 import { type Check, lastWordOf, rollupCheck, storyCheck } from '../report/checks.ts'
+import type { EarlierRun } from '../report/expected-cost.ts'
 import { stickyComment } from '../report/markdown.ts'
 import { labelsOf } from '../report/outcomes.ts'
 import { marker } from '../report/parts.ts'
@@ -43,6 +44,8 @@ type ReporterOptions = {
   runUrl: string | null
   /** The commit on which checks stand already, of a job that opens nothing itself. */
   head: string | null
+  /** The repository's other runs. */
+  earlier: readonly EarlierRun[]
   redact(text: string): string
   /** Places in files that failing gates named, by story id. */
   places(state: State): Promise<NonNullable<Facts['annotations']>>
@@ -78,7 +81,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
 
   /** What is reported of a state. It is redacted before it is rendered: escaping would split a secret, and hide it. */
   view(state: State, annotations: NonNullable<Facts['annotations']> = {}): View {
-    const { github, runUrl, limits, agentsSection, redact } = this.#options
+    const { github, runUrl, limits, agentsSection, earlier, redact } = this.#options
     const { place } = github
     const note = this.#noPull
     const notes = this.#options.notes().map(redact)
@@ -93,6 +96,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
       compareUrl: note === null ? null : compareUrl(place, state.base.branch, state.branch),
       notes: note === null ? notes : [{ ...note, text: redact(note.text) }, ...notes],
       annotations,
+      earlier,
     }
     return viewOf(mapTexts(state, redact), facts, { ...situation, ...since })
   }

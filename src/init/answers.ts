@@ -30,6 +30,8 @@ export type Found = {
   olderSettings: Readonly<Record<string, { value: unknown; path: string }>>
   /** What of those files holds nothing here, for people. */
   olderNotes: readonly string[]
+  /** What the repository's earlier runs say that the next one may cost, in dollars; null where there is none. */
+  budgetUsd: number | null
   /** The branch that the work starts from, where Ralph would not find it by itself. */
   baseBranch: string | null
 }
@@ -139,7 +141,7 @@ function aloneWhereNeeded(gates: Gates, { independent, gates: found }: Detected)
 
 /** What is proposed beside what is given. */
 function proposals(
-  { project, isEmpty, agent, olderGates, olderSettings, baseBranch }: Found,
+  { project, isEmpty, agent, olderGates, olderSettings, budgetUsd, baseBranch }: Found,
   given: Written,
 ): Written {
   const others = Object.fromEntries(Object.entries(olderSettings).map(([key, { value }]) => [key, value]))
@@ -162,7 +164,7 @@ function proposals(
     protectedPaths: 'elsewhere',
     iterationsPerJob: 5,
     maxIterations: MAX_ITERATIONS,
-    maxCostUsd: vendor?.reports === 'cost' && !isLimited ? MAX_COST_USD : null,
+    maxCostUsd: vendor?.reports === 'cost' && !isLimited ? (budgetUsd ?? MAX_COST_USD) : null,
     baseBranch,
     ...others,
   })

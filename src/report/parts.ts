@@ -63,12 +63,13 @@ export function storyId(id: string): string {
 /** Cost, tokens, time, iterations, jobs, and what is left. */
 export function spending(view: View): string {
   const columns = view.figures.map(([name, value]) => [name, 'text', () => value] as const)
-  const { outlook, costs, rungs, unpaid } = view
+  const { outlook, costs, rungs, unpaid, expectedCost } = view
   const beside = costs.besideStoriesUsd
   return stacked([
     table(columns, [view]),
     beside < 0.005 ? '' : `**Beside the stories**, such as the final verification: ${usd(beside)}.`,
     list([...rungs.map(rungWords), ...unpaid].map((words) => markdownText(words, 300))),
+    expectedCost === null ? '' : `**Probable cost:** ${expectedCost}.`,
     outlook === null ? '' : `**Outlook:** ${outlook}.`,
   ]).trim()
 }

@@ -29,6 +29,7 @@ export function pullRequestBody(view: View, most = MOST_CHARACTERS): string {
       markdownText(view.description, Math.min(1500, Math.floor(room / 5))),
       view.issue === null ? '' : `Closes #${view.issue}`,
       section('Stories', firstPart(view.stories.map(checkLine).join('\n'), Math.floor(room * 0.7))),
+      view.expectedCost === null ? '' : `Probable cost: ${view.expectedCost}.`,
       section('What was verified', list(verified(view))),
       evidenceBlock(view, Math.floor(room / 4)),
       section('Your documents', firstPart(markedDocuments(view), Math.floor(room / 10))),

@@ -15,12 +15,13 @@ import type { Plan } from '../model/plan.ts'
 import type { State } from '../model/state.ts'
 import { plainLines } from '../model/text.ts'
 import { iterationsOf } from '../model/usage-totals.ts'
-import { counts } from '../prd/select.ts'
+import { counts, remaining } from '../prd/select.ts'
 import { worthKeeping } from './agents-md.ts'
 import { costsOf } from './costs.ts'
 import { pathOf } from './escape.ts'
+import { type EarlierRun, type ExpectedCost, expectedCost, expectedWords } from './expected-cost.ts'
 import { findingsOf } from './findings.ts'
-import { forecastOf, forecastWords, outlookWords, worstCase, worstWords } from './forecast.ts'
+import { type Forecast, forecastOf, forecastWords, outlookWords, worstCase, worstWords } from './forecast.ts'
 import { figuresOf, headerOf } from './header.ts'
 import { headline, heldBack, outcomeNow, restsUntil, standingIn } from './headline.ts'
 import { callsOf, circuitOf, currentOf, exitsOf } from './monitor.ts'
@@ -47,6 +48,8 @@ export type Facts = {
   agentsSection?: boolean
   /** Places in files that failing gates named, by story id. */
   annotations?: Readonly<Record<string, readonly Annotation[]>>
+  /** The repository's other runs, for what the stories will probably cost. */
+  earlier?: readonly EarlierRun[]
   /** Where its reader types commands; on the pull request where it is left out. */
   surface?: Surface
 }
@@ -68,6 +71,7 @@ export function viewOf(given: State, facts: Facts, situation: Situation = ownSit
   const rungs = rungsOf(state)
   const forecast = forecastOf(state)
   const worst = limits === null ? null : worstCase(state, limits)
+  const expected = expectedOf(state, forecast, facts.earlier)
   const isAtWork = situation.kind === 'working'
   const isGoingOn = (limits?.redispatch === true || isDispatched(state.job)) && heldBack(state) === null
   const chainGoesOn = outcome === null ? isAtWork : outcome === 'continued' && isGoingOn
@@ -101,6 +105,9 @@ export function viewOf(given: State, facts: Facts, situation: Situation = ownSit
     /** What the rest will probably take; the same and what it takes at most as words, and both in short. */
     forecast,
     probably: forecastWords(forecast),
+    /** Before the first story has passed: what all of them will probably cost, and the same as words. */
+    expected,
+    expectedCost: expected === null ? null : expectedWords(expected),
     atWorst: worst === null ? null : worstWords(worst),
     outlook: outlookWords(forecast, worst),
     figures: figuresOf(header, surface),
@@ -138,6 +145,12 @@ export function viewOf(given: State, facts: Facts, situation: Situation = ownSit
     asOf: asOf(state),
     annotations: facts.annotations ?? {},
   }
+}
+
+/** Null where a story that passed says more, where nothing is left, and where nobody looked for other runs. */
+function expectedOf(state: State, forecast: Forecast | null, earlier: Facts['earlier']): ExpectedCost | null {
+  if (forecast !== null || earlier === undefined || outcomeNow(state) === 'complete') return null
+  return expectedCost(remaining(state.prd, state.control.scope), earlier)
 }
 
 /** What ended the job with an error, where that is more than a line. */

@@ -43,6 +43,7 @@ async function place(settings: Parameters<typeof startGitHub>[0] = {}) {
       agentsSection: true,
       runUrl: null,
       head: null,
+      earlier: [],
       redact: (text) => text,
       places: async () => ({}),
       notes: () => [],

@@ -31,6 +31,7 @@ const NOTHING: Found = {
   olderGates: {},
   olderSettings: {},
   olderNotes: [],
+  budgetUsd: null,
   baseBranch: null,
 }
 
@@ -64,6 +65,15 @@ test('independent gates are proposed side by side, with the others alone; not be
     { person: {}, config: { gates: { lint: 'npm run lint', test: 'npm test' } } },
   ]
   for (const given of without) assert.equal(settle(given, found).inputs.gatesParallel, undefined)
+})
+
+test('the cost limit is what earlier runs say, else 20; a person, and an agent that says no cost, have the last word', () => {
+  const limit = (person: Record<string, unknown>, budgetUsd: number | null) =>
+    settle({ person, config: {} }, { ...NOTHING, budgetUsd }).inputs.maxCostUsd
+  assert.equal(limit({}, 35), 35)
+  assert.equal(limit({}, null), 20)
+  assert.equal(limit({ maxCostUsd: '7' }, 35), 7)
+  assert.equal(limit({ agent: 'codex' }, 35), undefined)
 })
 
 test('with every agent, any command and tools to set up, actionlint finds nothing but the queue; permissions stay', async () => {

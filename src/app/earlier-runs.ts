@@ -1,0 +1,29 @@
+// What the repository's other features cost, by the prd.json files of a commit: no network is asked for it.
+import { ARCHIVE } from '../branch/archive.ts'
+import { isPrdPath } from '../branch/features.ts'
+import type { CatFile } from '../git/cat-file.ts'
+import { pathsIn } from '../git/tree-walk.ts'
+import { parsePrd } from '../prd/parse.ts'
+import { type EarlierRun, earlierRuns } from '../report/expected-cost.ts'
+
+/** The newest runs say the most of the next one; so many files are read. */
+const MOST_RUNS = 20
+
+/** The newest last. `folder`: of the feature that it is asked for, which counts for nothing. What cannot be read is left out. */
+export async function earlierRunsIn(objects: CatFile, commit: string, folder: string): Promise<EarlierRun[]> {
+  const all = await pathsIn(objects, commit, '.ralph/').catch(() => [])
+  const isRun = (path: string) =>
+    isPrdPath(path) || (path.startsWith(`${ARCHIVE}/`) && path.endsWith('/prd.json'))
+  const paths = all.filter((path) => isRun(path) && !path.startsWith(`${folder}/`))
+  const byDate = paths.sort((one, other) => (dated(one) < dated(other) ? -1 : 1)).slice(-MOST_RUNS)
+  const texts = await Promise.all(byDate.map((path) => objects.text(`${commit}:${path}`).catch(() => null)))
+  const prds = texts.flatMap((text, at) => {
+    const parsed = text === null ? null : parsePrd(text, byDate[at] ?? '')
+    return parsed?.ok === true ? [parsed.prd] : []
+  })
+  return earlierRuns(prds)
+}
+
+function dated(path: string): string {
+  return path.split('/').at(-2) ?? ''
+}
