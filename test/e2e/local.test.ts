@@ -662,6 +662,8 @@ test('the log of a gate is kept for every attempt, beside its transcript', async
   const there = (folder: string) => readdirSync(join(at.repository, '.git/ralph', folder, '1-sample')).sort()
   assert.deepEqual(there('logs'), [
     'US-001-1-good.log',
+    // The gates of the first attempt at the last story run in a clean clone.
+    'US-001-1-prepare.log',
     'US-001-2-good.log',
     'baseline-good.log',
     'prepare.log',
