@@ -1,4 +1,4 @@
-// What a gate's result depends on, as a digest: where it is the same, a green result counts again (docs/adr/0016-…). It is made of
+// What a gate's result depends on, as a digest: where it is the same, a green result counts again (docs/adr/0017-…). It is made of
 // what Ralph knows by itself, never of files that a session could have written.
 import { createHash } from 'node:crypto'
 import type { Gate } from '../model/gate.ts'

@@ -1,5 +1,5 @@
 // Gates of the last story run where the final verification would run them, in a clean room; what is green there counts for both.
-// docs/adr/0016-a-green-gate-counts-once.md says what is trusted, and why.
+// docs/adr/0017-a-green-gate-counts-once.md says what is trusted, and why.
 import type { AttemptIn } from '../model/attempt.ts'
 import type { GateResult } from '../model/gate.ts'
 import type { Limits } from '../model/limits.ts'
