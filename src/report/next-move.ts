@@ -194,9 +194,10 @@ function whenStuck(reader: Reader): Sentence {
   return asking(reader, says`Say what is missing: ${retry}${all}, or leave it out: ${skip}`)
 }
 
-function whenAsked({ state }: Reader): Sentence {
-  const at = state.plan?.issue == null ? says`` : says` of issue ${{ code: `#${state.plan.issue}` }}`
-  return says`Answer the questions${at} there: ${{ code: '/ralph plan -- 1A, 2C' }}`
+function whenAsked({ state, surface }: Reader): Sentence {
+  const issue = { code: `#${state.plan?.issue ?? ''}` }
+  if (surface === 'cli') return says`Answer the questions in issue ${issue} on GitHub.`
+  return says`Answer the questions in issue ${issue}: comment ${{ code: '/ralph plan -- 1A, 2C' }} there.`
 }
 
 function whenNotPlanned(reader: Reader): Sentence {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseSlash, type Surface, understand } from '../../../src/loop/command-table.ts'
 import { applyCommand } from '../../../src/loop/commands.ts'
+import { wantedPlan } from '../../../src/loop/plan.ts'
 import { ownSituation, situationOf } from '../../../src/loop/situation.ts'
 import type { Command } from '../../../src/model/event.ts'
 import type { Outcome } from '../../../src/model/feature.ts'
@@ -35,6 +36,8 @@ const LEASE: Lease = {
   startTime: '1',
   mark: 'm',
 }
+
+const QUESTION = { text: 'Who may sign in?', options: ['Everybody', 'Staff'] }
 
 /** As a checkpoint leaves it between jobs: nobody is at work, and the outcome stands in prd.json, too. */
 function between(state: State, outcome: Outcome, reason: string, changes: Partial<State> = {}): State {
@@ -109,6 +112,17 @@ const TABLE: Record<string, Row> = {
     stands: 'Paused: paused by ann · 3 of 6 stories pass',
     comment: 'Go on with `/ralph run`.',
     cli: 'Go on with ralph run.',
+  },
+  'questions before a plan': {
+    state: between(midRun(), 'paused', 'the questions before the plan wait for answers', {
+      plan: {
+        ...wantedPlan('sign in', 12),
+        interview: { questions: [QUESTION], askedAt: NOW, answers: null },
+      },
+    }),
+    stands: 'Paused: the questions before the plan wait for answers · 3 of 6 stories pass',
+    comment: 'Answer the questions in issue `#12`: comment `/ralph plan -- 1A, 2C` there.',
+    cli: 'Answer the questions in issue #12 on GitHub.',
   },
   'paused by Ralph': {
     state: between(
