@@ -15,6 +15,7 @@ test('nothing given: the defaults of the contract', () => {
     surface: 'action',
     command: 'auto',
     approve: 'person',
+    ask: false,
     feature: null,
     stories: [],
     epic: null,
