@@ -79,11 +79,9 @@ export function takenResults(
     if (found?.gate.green === undefined) return []
     const { remarks: _told, ...gate } = found.gate
     const asAt = `${found.id}, ${agoWords(now - found.gate.green.at)}`
-    return [{ ...gate, asAt, remarks: [`as at ${asAt}: ${WHY}`] }]
+    return [{ ...gate, asAt }]
   })
 }
-
-const WHY = 'green in a clean clone of the same tree, and not run again'
 
 function agoWords(ms: number): string {
   const minutes = Math.round(ms / 60_000)

@@ -30,7 +30,7 @@ export function verified(state: State, event: Verified, limits: Limits): State {
         approved: true,
         asked: false,
         sessions: 0,
-        message: approvalOf(paid, verdict.evidence),
+        message: `${approvalOf(paid, verdict.evidence)}${takenWords(gates)}`,
       }
       return { ...withEvidence(paid, verdict.evidence ?? []), verification }
     }
@@ -52,6 +52,12 @@ function approvalOf({ prd, control }: State, evidence: readonly StoryEvidence[] 
   const shown = new Set(evidence.map(({ storyId, criterion }) => `${storyId}#${criterion}`)).size
   const words = shown === 0 ? 'the judge named no evidence' : `${shown} of ${criteria.length} with evidence`
   return `every criterion was judged to be met; ${words}`
+}
+
+/** Gates that did not run again for it, for they were green in a clean clone of the same tree. */
+function takenWords(gates: Verified['gates']): string {
+  const taken = gates.flatMap(({ name, asAt }) => (asAt === undefined ? [] : [`${name} as at ${asAt}`]))
+  return taken.length === 0 ? '' : `; gates not run again: ${taken.join('; ')}`
 }
 
 function withEvidence(state: State, found: readonly StoryEvidence[]): State {

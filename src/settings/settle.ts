@@ -168,9 +168,8 @@ function checkCost(settings: Settings, origins: Origins): void {
 }
 
 /** A rung whose price nobody knows, beside others with one, is a mistyped name, or spends what no report can compare. */
-function checkLadders({ agent, model, ladder, prices }: Settings, origins: Origins): void {
-  const isPriced = Object.keys(prices).length > 0 && reportsOf(agent) !== 'cost'
-  if (!isPriced || !areSound(origins, 'agent', 'prices', 'model', 'ladder')) return
+function checkLadders({ model, ladder, prices }: Settings, origins: Origins): void {
+  if (Object.keys(prices).length === 0 || !areSound(origins, 'prices', 'model', 'ladder')) return
   const all = [
     ...(model.rungs ?? []).map((name) => [origins.model.at, name] as const),
     ...Object.values(ladder).flatMap((names) => names.map((name) => [origins.ladder.at, name] as const)),

@@ -254,6 +254,10 @@ test('a ladder of models for run, and by tag; an empty one, a model twice and on
   const unknown = wrong(`${priced}model: { run: [small, strnog] }`)
   assert.match(unknown.found, /"strnog" on a ladder, without a price/)
   assert.match(unknown.fix, /did you mean strong\?/)
+  assert.match(
+    wrong(`${priced.replace('codex', 'claude')}ladder: { ui: [huge] }`).found,
+    /"huge" on a ladder/,
+  )
   right(yml(`${priced}model: { run: [small, strong] }`))
   right(yml('model: { run: [small, strnog] }'))
 })
