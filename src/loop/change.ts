@@ -82,7 +82,7 @@ export function withNote(state: State, storyId: string, note: string): State {
 
 /** The verification as before its first session; that a person asked for it stays. */
 export function notApproved(state: State): Verification {
-  const { gated: _gates, ...verification } = state.verification
+  const { gated: _gates, taken: _taken, ...verification } = state.verification
   return { ...verification, approved: false, sessions: 0, message: '' }
 }
 

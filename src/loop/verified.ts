@@ -30,7 +30,8 @@ export function verified(state: State, event: Verified, limits: Limits): State {
         approved: true,
         asked: false,
         sessions: 0,
-        message: `${approvalOf(paid, verdict.evidence)}${takenWords(gates)}`,
+        message: approvalOf(paid, verdict.evidence),
+        ...takenIn(gates),
       }
       return { ...withEvidence(paid, verdict.evidence ?? []), verification }
     }
@@ -55,9 +56,9 @@ function approvalOf({ prd, control }: State, evidence: readonly StoryEvidence[] 
 }
 
 /** Gates that did not run again for it, for they were green in a clean clone of the same tree. */
-function takenWords(gates: Verified['gates']): string {
+function takenIn(gates: Verified['gates']): { taken?: string[] } {
   const taken = gates.flatMap(({ name, asAt }) => (asAt === undefined ? [] : [`${name} as at ${asAt}`]))
-  return taken.length === 0 ? '' : `; gates not run again: ${taken.join('; ')}`
+  return taken.length === 0 ? {} : { taken }
 }
 
 function withEvidence(state: State, found: readonly StoryEvidence[]): State {

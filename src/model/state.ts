@@ -137,6 +137,8 @@ export const Verification = z.object({
   /** Judge sessions in a row without a verdict. */
   sessions: z.number(),
   message: z.string(),
+  /** Gates that did not run again for it: `test as at US-004, 3 min ago`. */
+  taken: z.exactOptional(z.array(z.string())),
   /** What its gates had to tell when it was last held. */
   remarks: z.exactOptional(z.array(z.string())),
   /** Its gates, which were green on this commit: where the judge gave no verdict only the judge is asked again. */

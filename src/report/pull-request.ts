@@ -83,11 +83,13 @@ function judgedSentence({ stories }: View): string[] {
   ]
 }
 
-function finalSentence({ verification, isUngated, stories }: View): string {
+function finalSentence({ verification, isUngated, stories, takenGates }: View): string {
+  const taken =
+    takenGates.length === 0 ? '' : ` (${takenGates.map((one) => markdownText(one, 120)).join('; ')})`
   const isShown = stories.some(({ evidence }) => evidence.length > 0)
   switch (verification) {
     case 'agreed':
-      return `The final verification agreed: ${isUngated ? 'no command was run' : 'all gates passed on the whole'}, and a fresh session, which is a model too, judged every criterion to be met${isShown ? ' and named what shows it, which was looked up' : '; it named no evidence'}.`
+      return `The final verification agreed: ${isUngated ? 'no command was run' : `all gates passed on the whole${taken}`}, and a fresh session, which is a model too, judged every criterion to be met${isShown ? ' and named what shows it, which was looked up' : '; it named no evidence'}.`
     case 'off':
       return 'The final verification is switched off: nothing has judged the criteria themselves.'
     case 'not-held':

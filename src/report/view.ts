@@ -130,6 +130,8 @@ export function viewOf(given: State, facts: Facts, situation: Situation = ownSit
     failed: stories.find(({ id }) => id === lastFailed(state)) ?? null,
     error: longError(state),
     verification: verificationOf(state, limits),
+    /** Gates that did not run again for it, and as at when they count. */
+    takenGates: state.verification.taken ?? [],
     timeline,
     notes: [...(facts.notes ?? []), ...pageNotes(state), ...splitNotes(stories, surface)]
       .slice(0, MOST_NOTES)
