@@ -75,6 +75,13 @@ export async function status(context: Context): Promise<Answer> {
     forecast,
     rungs,
     plans: plans.map(planInJson),
+    workers: view.workers.map(({ id, worker, attempt, doing, startedAt }) => ({
+      id,
+      worker,
+      attempt,
+      doing,
+      startedAt,
+    })),
     ...inJson(situation),
     ...partInJson(state),
   }

@@ -22,6 +22,11 @@ export function inWork(state: State): Attempt | null {
   return outcomeNow(state) === null ? openAttempt(state) : null
 }
 
+/** Whether a session, or what comes behind it, is about this story now. */
+export function isInWork(state: State, id: string): boolean {
+  return outcomeNow(state) === null && state.attempts[id] !== undefined
+}
+
 /** Ids of the stories that a person has to look at. */
 export function blockedIds(state: State): string[] {
   return remaining(state.prd, state.control.scope)
@@ -139,6 +144,8 @@ function comes(step: Step | null): string {
 function doing(state: State): string[] {
   const attempt = openAttempt(state)
   const blocked = areBlocked(state)
+  const ids = Object.keys(state.attempts).map((id) => oneLine(id, 64))
+  if (ids.length > 1) return [`${listed(ids)} are in work`, blocked]
   if (attempt !== null) {
     const again = attempt.number > 1 ? ` (attempt ${attempt.number})` : ''
     return [`${oneLine(attempt.storyId, 64)} is in work${again}`, blocked]
@@ -161,9 +168,12 @@ function howItGoesOn(state: State): string {
 }
 
 function areBlocked(state: State): string {
-  const [first, second, ...others] = blockedIds(state).map((id) => oneLine(id, 64))
-  if (first === undefined) return ''
-  if (second === undefined) return `${first} is blocked`
-  if (others.length === 0) return `${first} and ${second} are blocked`
-  return `${first} and ${others.length + 1} others are blocked`
+  const ids = blockedIds(state).map((id) => oneLine(id, 64))
+  if (ids.length === 0) return ''
+  return ids.length === 1 ? `${ids[0]} is blocked` : `${listed(ids)} are blocked`
+}
+
+/** Two or more. */
+function listed([first = '', second = '', ...others]: readonly string[]): string {
+  return others.length === 0 ? `${first} and ${second}` : `${first} and ${others.length + 1} others`
 }

@@ -38,7 +38,7 @@ const MOST_ITERATIONS = 12
 export function liveJson(view: LiveView) {
   const { feature, project, branch, counts, tally, inWork, titleInWork, iteration, iterations, jobs } = view
   const { usage, pullUrl, most, now, place, url, status, isCalling, headline, outlook, figures } = view
-  const { calls, circuit, current, exits, lines, bar } = view
+  const { calls, circuit, current, workers, exits, lines, bar } = view
   return {
     ...{ feature, project, branch, counts, tally, inWork, titleInWork, iteration, iterations, jobs },
     ...{ usage, pullUrl, most, now, place, url, status, isCalling },
@@ -46,7 +46,7 @@ export function liveJson(view: LiveView) {
     headline: headline.text,
     next: inPlain(view.next),
     needs: view.needs === null ? null : inPlain(view.needs),
-    ...{ outlook, figures, calls, circuit, current, exits },
+    ...{ outlook, figures, calls, circuit, current, workers, exits },
     // What a gate printed stands with the gate.
     stories: view.ranked.slice(0, MOST_STORIES).map(({ seen: _seen, ...story }) => story),
     timeline: view.timeline.slice(-MOST_ITERATIONS).reverse(),

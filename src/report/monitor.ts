@@ -58,21 +58,29 @@ const PHASES: Readonly<Record<Attempt['phase'], string>> = {
   returned: 'it is given back, counts as no attempt',
 }
 
-export function currentOf(state: State, stories: readonly StoryView[], limits: Limits | null, now: number) {
-  const attempt = openAttempt(state)
-  const story = stories.find(({ id }) => id === attempt?.storyId)
-  if (attempt === null || story === undefined) return null
-  return {
-    id: story.id,
-    title: story.title,
-    attempt: attempt.number,
-    mostAttempts: limits?.maxAttempts ?? null,
-    which: attemptOfMost(attempt.number, limits?.maxAttempts ?? null),
-    doing: PHASES[attempt.phase],
-    startedAt: attempt.startedAt,
-    ms: Math.max(0, now - attempt.startedAt),
-    before: story.failure?.summary ?? '',
-  }
+/** What is in work, a row each attempt: several where stories are worked on side by side. */
+export function workersOf(state: State, stories: readonly StoryView[], limits: Limits | null, now: number) {
+  const most = limits?.maxAttempts ?? null
+  return Object.values(state.attempts).flatMap((attempt) => {
+    const story = stories.find(({ id }) => id === attempt.storyId)
+    if (story === undefined) return []
+    const isLeft = state.job.wave !== undefined && attempt.worker === undefined
+    return [
+      {
+        id: story.id,
+        title: story.title,
+        /** In a wave the name of the worker; null elsewhere, and for a candidate that waits in the train. */
+        worker: attempt.worker ?? null,
+        attempt: attempt.number,
+        mostAttempts: most,
+        which: attemptOfMost(attempt.number, most),
+        doing: isLeft ? 'its candidate waits for those before it' : PHASES[attempt.phase],
+        startedAt: attempt.startedAt,
+        ms: Math.max(0, now - attempt.startedAt),
+        before: story.failure?.summary ?? '',
+      },
+    ]
+  })
 }
 
 /** As a live view marks how near it is. */

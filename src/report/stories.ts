@@ -8,7 +8,7 @@ import type { State } from '../model/state.ts'
 import { storyUsage } from '../model/usage-totals.ts'
 import { askedIn } from '../prd/select.ts'
 import { pathOf } from './escape.ts'
-import { inWork } from './headline.ts'
+import { isInWork } from './headline.ts'
 import { STANDINGS, type Standing } from './outcomes.ts'
 import { type Part, type Sentence, says } from './sentence.ts'
 import { many } from './words.ts'
@@ -27,7 +27,7 @@ function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsk
   const record = state.records[story.id]
   const { id, title, dependsOn, retries, lastResult } = story
   const waitsFor = dependsOn.filter((one) => !settled.has(one))
-  const own = standingOf(story, inWork(state)?.storyId === id, waitsFor.length > 0)
+  const own = standingOf(story, isInWork(state, id), waitsFor.length > 0)
   const standing = isAsked || own === 'passed' || own === 'skipped' ? own : 'outside'
   const how = howPassed(story)
   const isDone = story.passes || story.skipped

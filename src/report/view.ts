@@ -24,7 +24,7 @@ import { findingsOf } from './findings.ts'
 import { type Forecast, forecastOf, forecastWords, outlookWords, worstCase, worstWords } from './forecast.ts'
 import { figuresOf, headerOf } from './header.ts'
 import { headline, heldBack, outcomeNow, restsUntil, standingIn } from './headline.ts'
-import { callsOf, circuitOf, currentOf, exitsOf } from './monitor.ts'
+import { callsOf, circuitOf, exitsOf, workersOf } from './monitor.ts'
 import { nextMove } from './next-move.ts'
 import { OUTCOMES, statusOf } from './outcomes.ts'
 import { rungsOf, unpaidWords } from './rungs.ts'
@@ -68,6 +68,7 @@ export function viewOf(given: State, facts: Facts, situation: Situation = ownSit
   const stories = storiesOf(state)
   const timeline = iterationsOf(state).slice(-MOST_TIMELINE)
   const header = headerOf(state, limits)
+  const workers = workersOf(state, stories, limits, now)
   const rungs = rungsOf(state)
   const forecast = forecastOf(state)
   const worst = limits === null ? null : worstCase(state, limits)
@@ -117,7 +118,8 @@ export function viewOf(given: State, facts: Facts, situation: Situation = ownSit
     unpaid: unpaidWords(rungs),
     calls: callsOf(state, limits, now),
     circuit: circuitOf(state, now),
-    current: currentOf(state, stories, limits, now),
+    workers,
+    current: workers[0] ?? null,
     exits: exitsOf(state, header, limits),
     stories,
     /** What needs a person first. */

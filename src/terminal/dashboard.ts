@@ -146,17 +146,24 @@ function figureLines(one: LiveView, look: Size): string[] {
   ]
 }
 
-function nowOf({ current, status, now }: LiveView, look: Size): Section {
-  if (current === null) return { title: 'Now', lines: [] }
-  const facts = `${current.which} · ${current.doing} · ${humanMs(Math.max(0, now - current.startedAt))}`
+function nowOf({ workers, status, now }: LiveView, look: Size): Section {
+  const [first, ...others] = workers
+  if (first === undefined) return { title: 'Now', lines: [] }
   const line = (text: string, ...colours: readonly Colour[]) =>
     ` ${paint(fit(terminalText(text), look.width - 2), colours, look)}`
+  const factsOf = (one: typeof first) =>
+    `${one.which} · ${one.doing} · ${humanMs(Math.max(0, now - one.startedAt))}`
+  if (others.length > 0) {
+    // Their titles stand above.
+    const lines = workers.map((one) => line(`${one.id} · ${factsOf(one)}`, status.colour))
+    return { title: `Now: ${workers.length} stories`, lines }
+  }
   const lines = [
-    line(current.title, 'bold'),
-    line(facts, status.colour),
-    ...(current.before === '' ? [] : [line(`before: ${current.before}`, 'yellow')]),
+    line(first.title, 'bold'),
+    line(factsOf(first), status.colour),
+    ...(first.before === '' ? [] : [line(`before: ${first.before}`, 'yellow')]),
   ]
-  return { title: `Now: ${current.id}`, lines }
+  return { title: `Now: ${first.id}`, lines }
 }
 
 function lastLines({ lines }: LiveView, { width }: Size): Section {
@@ -234,8 +241,7 @@ export function plainFrame({ views, note }: Pick<Frame, 'views' | 'note'>): stri
 }
 
 function plainOf(one: LiveView): string[] {
-  const { status, current, counts } = one
-  const facts = current === null ? [] : [current.which, current.doing, humanMs(current.ms)]
+  const { status, workers, counts } = one
   const rows: (readonly [name: string, value: string | null])[] = [
     ['Status', `${status.title}, ${one.headline.text}`],
     ['Next', inPlain(one.next)],
@@ -245,7 +251,10 @@ function plainOf(one: LiveView): string[] {
     ['Health', one.circuit.text],
     ['Outlook', one.outlook],
     ['Calls in the last hour', callsWords(one.calls, one.now)],
-    ['Now', current === null ? null : `${current.id} ${current.title}: ${facts.join(', ')}`],
+    ...workers.map(
+      ({ id, title, which, doing, ms }) =>
+        ['Now', `${id} ${title}: ${which}, ${doing}, ${humanMs(ms)}`] as const,
+    ),
     ...one.exits.map(({ name, text }) => [`Ends when: ${name}`, text] as const),
     ...one.timeline
       .slice(-3)

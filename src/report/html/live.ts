@@ -10,11 +10,13 @@ import { type Live, page } from './page.ts'
 
 /** What stands between the head of the report and its stories. */
 export function livePart(one: LiveView): Markup {
-  const { calls, circuit, current, now } = one
+  const { calls, circuit, current, workers, now } = one
   const bar =
     calls.most === null
       ? nothing
       : html`<meter min="0" max="${calls.most}" high="${Math.ceil(calls.most * 0.9)}" value="${calls.used}"></meter> `
+  const several = workers.length > 1 ? `: ${workers.length} stories` : ''
+  const what = several || (current === null ? '' : `: ${current.id}`)
   const left =
     calls.until === null
       ? nothing
@@ -24,7 +26,7 @@ export function livePart(one: LiveView): Markup {
       html`<li class="${level}"><b>${LEVELS[level]} ${name}</b> ${words(how, 200)}</li>`,
   )
   return html`<div class="now">
-${section('now', current === null ? 'Now' : `Now: ${current.id}`, nowPart(one))}
+${section('now', `Now${what}`, nowPart(one))}
 <section><h2>Limits</h2><p><b>Calls in the last hour</b> ${bar}${calls.text}${left}</p>
 <p class="circuit ${circuit.position}"><b>Health</b> ${words(circuit.text, 300)}</p>
 ${one.outlook === null ? nothing : html`<p><b>Outlook</b> ${words(one.outlook, 500)}</p>`}</section>
@@ -32,16 +34,20 @@ ${one.outlook === null ? nothing : html`<p><b>Outlook</b> ${words(one.outlook, 5
 </div>`
 }
 
-function nowPart({ current, lines, isAtWork, now, url }: LiveView): Markup {
+function nowPart({ workers, lines, isAtWork, now, url }: LiveView): Markup {
   const said = lines.length === 0 ? nothing : html`<pre class="said">${lines.slice(-30).join('\n')}</pre>`
   const where = url === null ? nothing : html`<p>${link('Where it runs', url)}</p>`
-  if (current === null)
+  if (workers.length === 0)
     return html`<p>${isAtWork ? 'Between two stories.' : 'Nobody works on it.'}</p>${where}${said}`
-  const before =
-    current.before === '' ? nothing : html`<p class="why">Before: ${words(current.before, 300)}</p>`
-  return html`<p><b>${words(current.title, 300)}</b></p>
-<p>${capital(current.which)}, ${current.doing}, for ${humanMs(now - current.startedAt)}</p>
-${before}${where}${said}`
+  const isOne = workers.length === 1
+  const rows = workers.map((one) => {
+    const before = one.before === '' ? nothing : html`<p class="why">Before: ${words(one.before, 300)}</p>`
+    const name = isOne ? nothing : html`${one.id} `
+    return html`<p>${name}<b>${words(one.title, 300)}</b></p>
+<p>${capital(one.which)}, ${one.doing}, for ${humanMs(now - one.startedAt)}</p>
+${before}`
+  })
+  return html`${rows}${where}${said}`
 }
 
 /** All that are followed, each with a link to its page. */

@@ -10,7 +10,7 @@ import { frameLines, plainFrame } from '../../../src/terminal/dashboard.ts'
 import { textWidth } from '../../../src/terminal/width.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { poisoned } from '../report/poison.ts'
-import { concluded, justStarted, midRun, NOW, record } from '../report/samples.ts'
+import { concluded, justStarted, midRun, NOW, record, working } from '../report/samples.ts'
 import { watched } from '../report/watched.ts'
 
 const MINUTE = 60_000
@@ -48,6 +48,32 @@ test('several features: a line each, and the chosen one below', (t) => {
   t.assert.fileSnapshot(`${frame.join('\n')}\n`, 'test/fixtures/terminal/dashboard-many.txt', {
     serializers: [String],
   })
+})
+
+/** A wave: one worker on US-005, one on US-006, and a candidate that waits for both. */
+function sideBySide(): State {
+  const state = midRun()
+  const { 'US-005': first } = state.attempts
+  const { 'US-006': second } = working(state, 'US-006').attempts
+  const { 'US-003': third } = working(state, 'US-003').attempts
+  assert.ok(first !== undefined && second !== undefined && third !== undefined)
+  const attempts = {
+    'US-005': { ...first, worker: '1' },
+    'US-006': { ...second, worker: '2' },
+    'US-003': third,
+  }
+  return { ...state, attempts, job: { ...state.job, wave: { workers: 2, isOver: false } } }
+}
+
+test('stories side by side: a line each, and which one waits', (t) => {
+  const now = liveViewOf(watched(sideBySide()), NOW + 2 * MINUTE)
+  const frame = frameLines({ views: [now], selected: 0, note: 'this machine' }, plain(80, 36))
+  t.assert.fileSnapshot(`${frame.join('\n')}\n`, 'test/fixtures/terminal/dashboard-wave.txt', {
+    serializers: [String],
+  })
+  assert.match(now.headline.text, /US-005 and 2 others are in work/)
+  const told = liveJson(now).workers.map(({ id, worker }) => `${id} ${worker}`)
+  assert.deepEqual(told, ['US-005 1', 'US-006 2', 'US-003 null'])
 })
 
 test('without a terminal: plain lines', (t) => {
