@@ -224,3 +224,27 @@ test('thousands of boxes, all passed: time grows with them; more than a plan may
   assert.equal(writeBack([evil], prds.get(small) ?? { userStories: [] }).texts.size, 0)
   assert.ok(process.cpuUsage(start).user < 20_000_000)
 })
+
+test('Spec Kit: where two features hold as many of the stories, neither is marked', () => {
+  const one = spec('001-sign-in', 'Sign in')
+  const prd = passed(planned([one]), 'Setup', 'Sign in')
+  const copy = { ...one, path: 'specs/002-copy/tasks.md' }
+  assert.deepEqual(writeBack([one, copy], prd), { texts: new Map(), unmarked: ['SETUP', 'US1'] })
+})
+
+test('a loose list beside a plan is not ticked, also where it has the title of a story', () => {
+  const openspec: DocumentFile = {
+    path: 'openspec/changes/add-one/tasks.md',
+    text: '## 1. A\n\n- [ ] 1.1 One\n',
+    isFound: true,
+  }
+  const files = [openspec, list]
+  const prd = passed(planned(files), 'One')
+  assert.deepEqual(changed(files, prd), { [openspec.path]: openspec.text.replace('[ ]', '[x]') })
+})
+
+test("candidates: the feature's own folder and the archive are none, also where the plan was made from them", () => {
+  const paths = ['.ralph/2026-01-01-x/prd.md', '.ralph/archive/a/prd.json']
+  const extra = { plannedFrom: Object.fromEntries(paths.map((path) => [path, 'ab'])) }
+  assert.deepEqual(candidatesAmong(paths, { ...planned([list]), extra }, '.ralph/2026-01-01-x'), [])
+})
