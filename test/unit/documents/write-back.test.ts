@@ -248,3 +248,12 @@ test("candidates: the feature's own folder and the archive are none, also where 
   const extra = { plannedFrom: Object.fromEntries(paths.map((path) => [path, 'ab'])) }
   assert.deepEqual(candidatesAmong(paths, { ...planned([list]), extra }, '.ralph/2026-01-01-x'), [])
 })
+
+test('a status by which people have said meanwhile that it is done stays in their words', () => {
+  const file = tasks({ tasks: [task(1, 'Sign in')] })
+  const prd = passed(planned([file]), 'Sign in')
+  const completed = { ...file, text: file.text.replace('pending', 'completed') }
+  assert.deepEqual(writeBack([completed], prd), { texts: new Map(), unmarked: [] })
+  const failed = { ...file, text: file.text.replace('pending', 'review') }
+  assert.equal(writeBack([failed], prd).texts.get(file.path), file.text.replace('pending', 'done'))
+})
