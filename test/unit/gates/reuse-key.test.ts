@@ -26,7 +26,7 @@ test('two commits of one tree have one key; a changed lockfile, and a commit tha
   assert.equal(await keyOf('gone'), '')
 })
 
-test('the definition of the gate, services, prepare, folder, isolation and machine are part of it', async () => {
+test('the definition of the gate, prepare, folder, isolation and machine are part of it', async () => {
   const all = await Promise.all([
     keyOf('one'),
     keyOf('one', { run: 'npm run test' }),
@@ -37,16 +37,15 @@ test('the definition of the gate, services, prepare, folder, isolation and machi
     keyOf('one', {}, { workingDirectory: 'web' }),
     keyOf('one', {}, { isolation: 'other-user model' }),
     keyOf('one', {}, { machine: ['linux', 'x64', '/home/agent/bin:/usr/bin'] }),
-    keyOf('one', {}, { services: [web] }),
   ])
   assert.equal(new Set(all).size, all.length)
   assert.ok(!all.includes(''))
 })
 
-test('retries, coverage of the change, `reuse: false`, and services for some stories: never', async () => {
+test('retries, coverage of the change, `reuse: false`, and anything beside services: never', async () => {
   assert.equal(await keyOf('one', { retries: 1 }), '')
   assert.equal(await keyOf('one', { coverage: { file: 'lcov.info', threshold: null } }), '')
   assert.equal(await keyOf('one', { reuse: false }), '')
   assert.equal(await keyOf('one', { behindPages: true }), '')
-  assert.equal(await keyOf('one', {}, { services: [{ ...web, when: ['ui'] }] }), '')
+  assert.equal(await keyOf('one', {}, { services: [web] }), '')
 })
