@@ -34,6 +34,7 @@ import type { Facts, View } from '../report/view.ts'
 import type { Settings } from '../settings/index.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { clearWay, replaceFile } from '../system/files.ts'
+import { partOf } from '../system/process.ts'
 import { askedFor, findIssue, tellUnplanned } from './asked.ts'
 import { type ActionContext, actionSettings, nonEmpty, settleWorkflow, tokenOf } from './context.ts'
 import type { RunEvent } from './event.ts'
@@ -188,7 +189,9 @@ async function inWave(parts: Parts, part: 'worker' | 'join'): Promise<Worked> {
     return { neutral: 'the wave is over, or another run has taken over: there is nothing to do' }
   await refuseBlocked(startIn(context, parts, claimed.green, claimed))
   const { git, repository, snapshot, store } = workspace
-  const state = { ...(await store.newest(claimed)), job: claimed.job }
+  const newest = await store.newest(claimed)
+  const { startedAt, deadline } = claimed.job
+  const state = { ...newest, job: { ...newest.job, startedAt, deadline } }
   await repository.checkOut(state.green, null)
   await moveClone(git, snapshot, state.branch, state.green, [])
   await repository.rememberIgnored()
@@ -252,7 +255,10 @@ async function workOn(start: State, parts: Parts, how: How): Promise<Worked> {
         (note) => note !== null,
       ),
   })
-  const { live, options } = portsIn({ ...parts, settings }, limits, start.lease?.mark ?? '')
+  // Workers may share a machine: what one leaves running is ended with it, and the others are left alone.
+  const mark = start.lease?.mark ?? ''
+  const own = wave?.kind === 'worker' ? partOf(mark, `worker${wave.name}`) : mark
+  const { live, options } = portsIn({ ...parts, settings }, limits, own)
   remember({ artifact: artifactName(start.feature, context.run, nameOf(how)) })
   await using ports = await createPorts({
     ...options,

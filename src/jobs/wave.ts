@@ -1,5 +1,6 @@
 // `max-parallel` in CI: the claim job hands over to workers, a job each, and the join job ends what they leave. All of them have
 // the tools, and the state in common; what a worker does comes from the state alone.
+import { randomUUID } from 'node:crypto'
 import { limitsOf } from '../app/limits.ts'
 import { refundAll, withoutWorkers } from '../loop/attempt.ts'
 import { type Ended, type HandedOver, loop, settled } from '../loop/loop.ts'
@@ -7,7 +8,7 @@ import { stepBeside } from '../loop/next-steps.ts'
 import { reduce } from '../loop/reduce.ts'
 import { workInWave } from '../loop/wave.ts'
 import type { Limits } from '../model/limits.ts'
-import type { Ports } from '../model/ports.ts'
+import { LeaseLost, type Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
@@ -46,13 +47,10 @@ async function claimWave(start: State, limits: Limits, ports: Ports): Promise<En
   const ended = await loop(begun, limits, ports, (step) => step.kind !== 'reserve')
   if (!('step' in ended)) return ended
   const { state, step } = ended
-  const workers = Math.max(1, readyStories(state, limits, ports.clock.now()))
-  const job = {
-    ...state.job,
-    ready: { ...state.job.ready, prepared: true },
-    wave: { workers, isOver: false },
-  }
-  return { step, state: { ...state, job } }
+  const wave = { workers: limits.maxParallel, isOver: false }
+  const job = { ...state.job, ready: { ...state.job.ready, prepared: true }, wave }
+  const workers = Math.max(1, readyStories({ ...state, job }, limits, ports.clock.now()))
+  return { step, state: { ...state, job: { ...job, wave: { ...wave, workers } } } }
 }
 
 /** How many stories could be begun now, side by side; at most `maxParallel`. */
@@ -86,7 +84,7 @@ export async function inItsWave(
 
 /** Ends the wave: lands what stands in the train, gives back what was lost, then goes on as a job that begins nothing. */
 async function join(start: State, limits: Limits, ports: Ports, isCancelled: boolean): Promise<Ended> {
-  const free = withoutWorkers(start)
+  const free = await fenced(start, ports)
   const left = isCancelled ? free : await workInWave(free, limits, ports, { worker: 'join', begins: false })
   const state = refundAll(left, 'interrupted', isCancelled ? 'cancelled' : 'the wave is over')
   const { workers = 1 } = state.job.wave ?? {}
@@ -95,3 +93,27 @@ async function join(start: State, limits: Limits, ports: Ports, isCancelled: boo
   const job = { ...state.job, halted, ready, wave: { workers, isOver: true } }
   return loop({ ...state, job }, limits, ports)
 }
+
+/** The state without its workers, with a lease that none of them has: one that was taken for lost and comes back moves nothing. */
+async function fenced(start: State, { store }: Ports): Promise<State> {
+  let found = start
+  for (let tries = 1; ; tries += 1) {
+    const { lease } = found
+    const state = {
+      ...withoutWorkers(found),
+      lease: lease === null ? null : { ...lease, nonce: randomUUID() },
+    }
+    try {
+      await store.save(state)
+      return state
+    } catch (error) {
+      if (!(error instanceof LeaseLost) || store.newest === undefined || tries === MOST_TRIES) throw error
+      const { startedAt, deadline } = start.job
+      const newest = await store.newest(found)
+      found = { ...newest, job: { ...newest.job, startedAt, deadline } }
+    }
+  }
+}
+
+/** A worker that comes back saves seldom. */
+const MOST_TRIES = 20

@@ -276,7 +276,8 @@ export function refund(
   const attempt = state.attempts[storyId]
   if (attempt === undefined) return state
   const session = sessionOf(attempt)
-  return withAttempt(state, { ...begunOf(attempt), phase: 'returned', session, reason, message })
+  const left = attempt.inLane === true && hasCandidate(attempt) ? { left: attempt.candidate.commit } : {}
+  return withAttempt(state, { ...begunOf(attempt), phase: 'returned', session, reason, message, ...left })
 }
 
 export function refundAll(state: State, reason: AttemptIn<'returned'>['reason'], message: string): State {

@@ -10,6 +10,7 @@ import { announce, type Ended, settled } from './loop.ts'
 import { nextAttemptStep, stepBeside } from './next-steps.ts'
 import { perform } from './perform.ts'
 import { reduce } from './reduce.ts'
+import { reservedUsage, spendLost } from './spend.ts'
 import { alone, landedBefore } from './train.ts'
 
 type Performed = { step: Step; event: Event }
@@ -131,5 +132,13 @@ export function seenBy(step: Step, state: State, attempt: Attempt): State {
   if (step.kind === 'rebase')
     return { ...alone(landedBefore(state, attempt.storyId), attempt), green: step.onto }
   if (step.kind === 'guard') return alone(landedBefore(state, attempt.storyId), attempt)
+  if (step.kind === 'agent') return alone(withOthersReserved(state, attempt.storyId), attempt)
   return alone(state, attempt)
+}
+
+/** What the other sessions in work are taken to use is no money of this one. */
+function withOthersReserved(state: State, storyId: string): State {
+  return Object.values(state.attempts)
+    .filter((other) => other.storyId !== storyId && other.phase === 'reserved')
+    .reduce((sum, other) => spendLost(sum, other.storyId, reservedUsage(other)), state)
 }

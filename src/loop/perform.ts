@@ -136,13 +136,14 @@ async function prepare({ state, ports }: Context): Promise<Happening> {
 
 /** Each work tree is prepared before its first session, and when a lockfile changed. */
 async function preparedLane(
-  { base, inLane }: AttemptIn<'reserved'>,
+  { base, inLane, storyId }: AttemptIn<'reserved'>,
   context: Context,
 ): Promise<Happening | null> {
   if (inLane === undefined) return null
   await context.ports.repository.checkOut(base, null)
   const done = await prepare(context)
-  return done.kind === 'failed' ? done : null
+  // One that was cut short says nothing of the project: the session does not begin either.
+  return done.kind === 'failed' && !context.ports.signal.aborted ? { ...done, storyId } : null
 }
 
 /** `state` is the run as it stands when the commit has landed that the candidate is built on now. */

@@ -12,6 +12,7 @@ import {
   guarded,
   judged,
   rebased,
+  refund,
   refundAll,
   refused,
   reserve,
@@ -86,7 +87,8 @@ const REDUCERS: { readonly [K in Event['kind']]: (state: State, event: Events[K]
     reported,
     interrupted: cutShort,
     'out-of-time': cutShort,
-    failed: (state, { summary, fix }) => failed(state, summary, fix),
+    failed: (state, { summary, fix, storyId }) =>
+      failed(storyId === undefined ? state : refund(state, storyId, 'limit', summary), summary, fix),
   }
 
 function opened(state: State, { green, github, context }: Events['opened']): State {

@@ -8,6 +8,9 @@ import type { State } from '../model/state.ts'
 import { stepBeside } from './next-steps.ts'
 import { reduce } from './reduce.ts'
 
+/** Of one save: others come first as often as there are workers, and a few times more. */
+const MOST_TRIES = 300
+
 /** The state of a wave as one of its workers knows it, and what that has not made durable yet. */
 export class SharedState {
   #state: State
@@ -37,12 +40,12 @@ export class SharedState {
   /** Throws LeaseLost when the wave is over. */
   async save(): Promise<void> {
     const store = this.#store
-    while (this.#pending.length > 0) {
+    for (let tries = 1; this.#pending.length > 0; tries += 1) {
       try {
         await store.save(this.#state)
         this.#pending.length = 0
       } catch (error) {
-        if (!(error instanceof LeaseLost) || store.newest === undefined) throw error
+        if (!(error instanceof LeaseLost) || store.newest === undefined || tries === MOST_TRIES) throw error
         this.#replay(await store.newest(this.#state))
       }
     }

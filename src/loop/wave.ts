@@ -3,7 +3,7 @@
 import { hasCandidate } from '../model/attempt.ts'
 import { EVENTS, type Event } from '../model/event.ts'
 import type { Limits } from '../model/limits.ts'
-import type { Ports } from '../model/ports.ts'
+import { LeaseLost, type Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { seenBy } from './lanes.ts'
@@ -60,7 +60,14 @@ class Turns {
     const seen = 'attempt' in step ? seenBy(step, before, step.attempt) : before
     const isReserved = step.kind === 'reserve'
     if (!isReserved) await this.#announce(step, before)
-    const event = this.#ofThisWorker(step, await perform(step, seen, this.#limits, this.#ports))
+    const happened = await perform(step, seen, this.#limits, this.#ports).catch(async (error: unknown) => {
+      // What a session used is in the count, whatever ended the look at what it left.
+      await shared.save().catch((lost: unknown) => {
+        if (lost instanceof LeaseLost) throw lost
+      })
+      throw error
+    })
+    const event = this.#ofThisWorker(step, happened)
     if (event === null) return
     shared.happened(event)
     if (isShared(event)) await shared.save()

@@ -132,7 +132,10 @@ export async function putAway(attempt: Attempt, { state, ports }: Context) {
   const { storyId } = attempt
   // Its work tree went with the process that had it.
   const isGone = attempt.inLane === true && attempt.phase === 'returned' && attempt.reason === 'lost'
-  const kept = isGone ? (state.kept[storyId] ?? null) : await workAsItStands(storyId, state, ports)
+  const left = attempt.phase === 'returned' ? attempt.left : undefined
+  if (left !== undefined && !isGone) await ports.repository.checkOut(left, null)
+  const from = left === undefined ? state : { ...state, green: attempt.base }
+  const kept = isGone ? (state.kept[storyId] ?? null) : await workAsItStands(storyId, from, ports)
   await ports.repository.checkOut(state.green, null)
   return { storyId, kept }
 }

@@ -147,6 +147,8 @@ export const Attempt = z.discriminatedUnion('phase', [
     session: z.nullable(Session),
     /** `conflict`: its work does not fit what landed meanwhile. */
     reason: z.enum(['limit', 'overloaded', 'interrupted', 'lost', 'conflict']),
+    /** Its candidate, where it was worked on beside others: the tree may hold another story's work by now. */
+    left: z.exactOptional(z.string()),
     message: z.string(),
   }),
 ])

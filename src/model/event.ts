@@ -121,7 +121,8 @@ export type Event = {
   | { kind: 'push-refused'; summary: string }
   | { kind: 'push-expired'; summary: string }
   | { kind: 'out-of-time'; spent: Spent | null }
-  | { kind: 'failed'; summary: string; fix: string }
+  /** `storyId`: the attempt that cannot begin; it is given back. */
+  | { kind: 'failed'; summary: string; fix: string; storyId?: string }
 )
 
 export type EventOf<K extends Event['kind']> = Extract<Event, { kind: K }>

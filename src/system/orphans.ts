@@ -27,7 +27,10 @@ const ONE = ['\0']
 const WHOLE = ['\0', '-']
 
 /** The mark of what outlives the programs of a run that have the run's own, or that runs beside them. */
-export function partOf(mark: string, part: number | `lane${number}` | `gate${number}`): string {
+export function partOf(
+  mark: string,
+  part: number | `lane${number}` | `gate${number}` | `worker${string}`,
+): string {
   return `${mark}-${part}`
 }
 

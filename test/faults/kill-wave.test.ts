@@ -68,7 +68,8 @@ async function trial(plan: readonly { after: number; all: boolean }[]) {
   const lines = (await readFile(sessions, 'utf8')).split('\n').filter(Boolean)
   const repeated = lines.length - (IDS.length + 2)
   const lost = killed.reduce((sum, { machines }) => sum + machines, 0)
-  if (repeated > lost) wrong.push(`${repeated} sessions more than undisturbed, and ${lost} machines were lost`)
+  if (repeated > lost)
+    wrong.push(`${repeated} sessions more than undisturbed, and ${lost} machines were lost`)
   return { wrong, killed: killed.map(({ what }) => what), repeated, log: site.log() }
 }
 

@@ -106,7 +106,7 @@ test('status, next, validate and the dry run are lines of ours', () => {
     assertLines(ran.err, args.join(' '))
     assert.equal(
       lines(ran.out),
-      { next: 1, run: 2 + HIDDEN, validate: stories.length + 2 + HIDDEN }[args[0] ?? ''],
+      { next: 1, run: 3 + HIDDEN, validate: stories.length + 2 + HIDDEN }[args[0] ?? ''],
       ran.out,
     )
   }

@@ -8,7 +8,7 @@ import type { Ports } from '../../../src/model/ports.ts'
 import { runUsage } from '../../../src/model/usage-totals.ts'
 import { newStory } from '../../../src/prd/schema.ts'
 import { runs } from '../runs.ts'
-import { limitsWith, stateOf } from './samples.ts'
+import { gate, limitsWith, stateOf } from './samples.ts'
 import { arbitraryLimits, arbitraryStories, besideEachOther, laneOf, portsOf, World } from './train-world.ts'
 
 test('in any order of ends, what lands was gated as it lands, and no limit is passed', async () => {
@@ -76,4 +76,26 @@ test('without room for a work tree nothing is reserved', async () => {
   }))
   await assert.rejects(ended, /no space left on device/)
   assert.ok(world.saved.every(({ attempts }) => Object.keys(attempts).length === 0))
+})
+
+test('a project that cannot be prepared ends the run with why, and charges no story', async () => {
+  let prepared = 0
+  const { world, ended } = plainRun((ports) => ({
+    ...ports,
+    openLane: async () => {
+      const lane = laneOf(world)
+      const prepare = async () => {
+        prepared += 1
+        return { ...gate(false), name: 'prepare' }
+      }
+      return { ...lane, gates: { ...lane.gates, canPrepare: true, prepare } }
+    },
+  }))
+  const { state, conclusion } = await ended
+  assert.equal(conclusion.outcome, 'error')
+  assert.match(conclusion.reason, /prepare failed/)
+  assert.ok(prepared <= 2, `${prepared} times`)
+  assert.deepEqual(state.attempts, {})
+  assert.equal(state.prd.run.iterations, 0)
+  assert.equal(world.sessions, 0)
 })

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { inItsWave } from '../../../src/jobs/wave.ts'
 import { refundAll, withoutWorkers } from '../../../src/loop/attempt.ts'
 import { loop } from '../../../src/loop/loop.ts'
 import { nextWorkerStep, type WorkerStep } from '../../../src/loop/next-steps.ts'
@@ -13,7 +14,7 @@ import { workInWave } from '../../../src/loop/wave.ts'
 import type { Command, Event } from '../../../src/model/event.ts'
 import type { Limits } from '../../../src/model/limits.ts'
 import { LeaseLost, type Ports, type StorePort } from '../../../src/model/ports.ts'
-import type { State } from '../../../src/model/state.ts'
+import type { Lease, State } from '../../../src/model/state.ts'
 import { runUsage } from '../../../src/model/usage-totals.ts'
 import { newStory } from '../../../src/prd/schema.ts'
 import { runs } from '../runs.ts'
@@ -331,6 +332,91 @@ test('a worker that is stopped while gates run leaves its candidate to the other
   assert.deepEqual({ phase, worker }, { phase: 'guarded', worker: undefined })
   assert.equal(remote.state.attempts['US-1']?.worker, '2', "the other worker's own stays its own")
   assert.deepEqual(remote.state.timeline, [])
+})
+
+test('a worker whose project cannot be prepared, or is cut short there, gives its story back once', async () => {
+  for (const isCut of [false, true]) {
+    const { scheduler, world, limits, state: both } = twoInTrain([])
+    const free = { ...both, attempts: {} }
+    const remote = new Remote(free)
+    const ports = processPorts(world, remote, 1000, [])
+    const stop = new AbortController()
+    let prepared = 0
+    const prepare: Ports['gates']['prepare'] = async () => {
+      prepared += 1
+      if (isCut) stop.abort()
+      return { ...gate(false), name: 'prepare' }
+    }
+    const gates = { ...ports.gates, canPrepare: true, prepare }
+    // What a real session says that is cut short before it begins.
+    const work: Ports['agent']['work'] = async () => session({ status: 'interrupted', message: 'cancelled' })
+    const failing = { ...ports, gates, agent: { ...ports.agent, work }, signal: stop.signal }
+    await scheduler.waitFor(workInWave(free, limits, failing, { worker: '1', begins: true }))
+    assert.equal(prepared, 1)
+    assert.deepEqual(remote.state.attempts, {})
+    assert.equal(remote.state.job.halted?.kind, isCut ? undefined : 'error')
+    assert.equal(remote.state.prd.run.iterations, 0)
+  }
+})
+
+test('where the wave is cancelled, each candidate that waits is kept as the work of its own story', async () => {
+  const { scheduler, world, limits, state, second } = twoInTrain([])
+  const remote = new Remote(state)
+  const ports = processPorts(world, remote, 1000, [])
+  let tree = ''
+  const keptFrom: string[] = []
+  const repository: Ports['repository'] = {
+    ...ports.repository,
+    async checkOut(commit) {
+      tree = commit
+      return { conflict: null }
+    },
+    async keep({ green }, storyId) {
+      keptFrom.push(`${storyId}: ${green} to ${tree}`)
+      return { base: green, tree, dropped: [] }
+    },
+  }
+  const own = {
+    ...ports,
+    repository,
+    store: { ...ports.store, publish: async () => ({ kind: 'published' as const }) },
+  }
+  const ended = await scheduler.waitFor(inItsWave(state, limits, own, { kind: 'join', isCancelled: true }))
+  assert.ok(ended !== null && 'conclusion' in ended)
+  assert.equal(ended.conclusion.outcome, 'interrupted')
+  const first = state.attempts['US-0']
+  assert.ok(first?.phase === 'guarded')
+  assert.deepEqual(keptFrom, [
+    `US-0: base to ${first.candidate.commit}`,
+    `US-1: ${first.candidate.commit} to ${second}`,
+  ])
+})
+
+const LEASE: Lease = {
+  ...{ holder: 'run 1', nonce: 'n', expiresAt: NOW, runId: 1, runAttempt: 1, url: null },
+  ...{ host: 'h', pid: 1, startTime: '', mark: 'm' },
+}
+
+test('a worker that was taken for lost and comes back while the wave is joined moves nothing', async () => {
+  const { scheduler, world, limits, state } = twoInTrain([])
+  const leased = { ...state, lease: LEASE }
+  const remote = new Remote(leased)
+  const late = new SharedState(structuredClone(leased), limits, {
+    save: async (next) => {
+      remote.move(-1, next)
+    },
+    newest: async (ours) => {
+      if (remote.state.lease?.nonce !== ours.lease?.nonce) throw new LeaseLost('another has it')
+      return structuredClone(remote.state)
+    },
+  })
+  const ports = processPorts(world, remote, 10_000, [])
+  const own = { ...ports, store: { ...ports.store, publish: async () => ({ kind: 'published' as const }) } }
+  const joining = inItsWave(leased, limits, own, { kind: 'join', isCancelled: false })
+  await scheduler.waitFor(joining)
+  assert.ok(world.saved.length > 0 && world.saved.every(({ lease }) => lease?.nonce !== LEASE.nonce))
+  late.happened({ kind: 'assigned', storyId: 'US-1', worker: '2', at: NOW })
+  await assert.rejects(late.save(), LeaseLost)
 })
 
 test("a candidate of another worker that fits no more is kept as that worker's work", async () => {
