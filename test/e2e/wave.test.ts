@@ -1,7 +1,7 @@
 // `max-parallel` in CI: claim, a matrix of workers and join, each a process of its own, by the example workflow and the bundle.
 
 import assert from 'node:assert/strict'
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { sharedFolder } from '../fakes/shared.ts'
@@ -42,8 +42,9 @@ async function told(site: Site) {
   return { passed: passed.sort(), sessions: sessions.length, lease, attempts }
 }
 
-test('three workers at the same time, four stories, a red gate: each commit is a tree that its gates saw', async () => {
+test('three workers at the same time, four stories, a red gate: each commit is a tree that its gates saw', async (t) => {
   const folder = await sharedFolder('ralph-wave-')
+  t.after(() => rm(folder, { recursive: true, force: true }))
   await mkdir(join(folder, 'at-work'))
   const shell = together(join(folder, 'at-work'), 3)
   await using site = await openSite({

@@ -1,7 +1,7 @@
 // A wave whose machines are lost at random: that of one job, or all of them, at a request of theirs that is under way; again and again
 // until the feature is complete. RALPH_TRIALS=n chains (3); RALPH_SEED=n repeats one; RALPH_LOG=prefix writes the logs of one that went wrong.
 import assert from 'node:assert/strict'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import fc from 'fast-check'
@@ -35,7 +35,8 @@ test('machines of a wave are lost at random: nothing is lost, nothing twice', as
 })
 
 async function trial(plan: readonly { after: number; all: boolean }[]) {
-  const folder = await sharedFolder('ralph-kill-wave-')
+  await using place = await ownFolder()
+  const { folder } = place
   const [agent, sessions] = [join(folder, 'agent.sh'), join(folder, 'sessions')]
   await writeFile(agent, agentScript('[ "$RALPH_STORY_ID/$RALPH_ATTEMPT" = US-002/1 ]'))
   await writeFile(sessions, '')
@@ -71,6 +72,12 @@ async function trial(plan: readonly { after: number; all: boolean }[]) {
   if (repeated > lost)
     wrong.push(`${repeated} sessions more than undisturbed, and ${lost} machines were lost`)
   return { wrong, killed: killed.map(({ what }) => what), repeated, log: site.log() }
+}
+
+/** Gone when the chain is. */
+async function ownFolder() {
+  const folder = await sharedFolder('ralph-kill-wave-')
+  return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) }
 }
 
 /** Counts requests of jobs; at the planned ones their machines are lost, while the request is under way. */
