@@ -45,7 +45,8 @@ test('a flaky gate is green at its second try, on the tree that is committed, an
 
 test('green for the story, and red at the final verification of the same commit: named', async () => {
   await using chain = await chainOf(
-    `run: ${JSON.stringify(redAt(3))}`,
+    // Else what was green in a clean room for the last story counts for the whole.
+    `run: ${JSON.stringify(redAt(3))}\nreuse: false`,
     { 'US-001': [goodTurn('one'), { files: { 'src/two': 'two\n' } }] },
     { 'final-verification': 'true', 'max-attempts': '1' },
   )
