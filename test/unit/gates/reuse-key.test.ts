@@ -35,14 +35,15 @@ test('the definition of the gate, prepare, folder, isolation and machine are par
     keyOf('one', {}, { prepare: 'npm install' }),
     keyOf('one', {}, { prepare: null }),
     keyOf('one', {}, { workingDirectory: 'web' }),
-    keyOf('one', {}, { isolation: 'other-user model' }),
+    keyOf('one', {}, { isolation: 'same-user model' }),
     keyOf('one', {}, { machine: ['linux', 'x64', '/home/agent/bin:/usr/bin'] }),
   ])
   assert.equal(new Set(all).size, all.length)
   assert.ok(!all.includes(''))
 })
 
-test('retries, coverage of the change, `reuse: false`, and anything beside services: never', async () => {
+test('retries, coverage of the change, `reuse: false`, anything beside services, and another user with the home that it had: never', async () => {
+  assert.equal(await keyOf('one', {}, { isolation: 'other-user model' }), '')
   assert.equal(await keyOf('one', { retries: 1 }), '')
   assert.equal(await keyOf('one', { coverage: { file: 'lcov.info', threshold: null } }), '')
   assert.equal(await keyOf('one', { reuse: false }), '')
