@@ -24,6 +24,7 @@ import { claimOf } from '../jobs/handover.ts'
 import { inItsWave, PARALLEL_EXAMPLE, refuseNoWave, type WaveJob, waveLimits } from '../jobs/wave.ts'
 import { expired } from '../loop/lease.ts'
 import { loop } from '../loop/loop.ts'
+import { withTimeOf } from '../loop/shared-state.ts'
 import { newJob, openAttempt } from '../model/job.ts'
 import type { Conclusion, Lease, State } from '../model/state.ts'
 import { stepsOf } from '../model/step.ts'
@@ -189,9 +190,7 @@ async function inWave(parts: Parts, part: 'worker' | 'join'): Promise<Worked> {
     return { neutral: 'the wave is over, or another run has taken over: there is nothing to do' }
   await refuseBlocked(startIn(context, parts, claimed.green, claimed))
   const { git, repository, snapshot, store } = workspace
-  const newest = await store.newest(claimed)
-  const { startedAt, deadline } = claimed.job
-  const state = { ...newest, job: { ...newest.job, startedAt, deadline } }
+  const state = withTimeOf(await store.newest(claimed), claimed.job)
   await repository.checkOut(state.green, null)
   await moveClone(git, snapshot, state.branch, state.green, [])
   await repository.rememberIgnored()

@@ -6,6 +6,7 @@ import { refundAll, withoutWorkers } from '../loop/attempt.ts'
 import { type Ended, type HandedOver, loop, settled } from '../loop/loop.ts'
 import { stepBeside } from '../loop/next-steps.ts'
 import { reduce } from '../loop/reduce.ts'
+import { withTimeOf } from '../loop/shared-state.ts'
 import { workInWave } from '../loop/wave.ts'
 import type { Limits } from '../model/limits.ts'
 import { LeaseLost, type Ports } from '../model/ports.ts'
@@ -108,9 +109,7 @@ async function fenced(start: State, { store }: Ports): Promise<State> {
       return state
     } catch (error) {
       if (!(error instanceof LeaseLost) || store.newest === undefined || tries === MOST_TRIES) throw error
-      const { startedAt, deadline } = start.job
-      const newest = await store.newest(found)
-      found = { ...newest, job: { ...newest.job, startedAt, deadline } }
+      found = withTimeOf(await store.newest(found), start.job)
     }
   }
 }

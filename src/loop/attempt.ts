@@ -280,8 +280,13 @@ export function refund(
   return withAttempt(state, { ...begunOf(attempt), phase: 'returned', session, reason, message, ...left })
 }
 
+/** All that are in work; one that failed, or was given back already, is put in order by its own step. */
 export function refundAll(state: State, reason: AttemptIn<'returned'>['reason'], message: string): State {
-  return Object.keys(state.attempts).reduce((after, id) => refund(after, id, reason, message), state)
+  return inWork(state).reduce((after, { storyId }) => refund(after, storyId, reason, message), state)
+}
+
+function inWork({ attempts }: State): Attempt[] {
+  return Object.values(attempts).filter(({ phase }) => phase !== 'failed' && phase !== 'returned')
 }
 
 /** What a session used whose job was lost behind it or, `isPartial`, in the middle of it. */
@@ -303,27 +308,22 @@ export function withLostSession(
 
 /** The attempts of a job that was lost are given back; what they reserved is charged as an estimate. */
 export function takeOver(state: State): State {
-  return Object.values(state.attempts).reduce((after, attempt) => {
-    if (attempt.phase === 'failed' || attempt.phase === 'returned') return after
-    const { storyId, phase } = attempt
-    const charged = phase === 'reserved' ? spendLost(after, storyId, reservedUsage(attempt)) : after
-    return refund(charged, storyId, 'lost', 'the job was lost')
-  }, state)
+  return inWork(state).reduce((after, attempt) => lost(after, attempt, 'the job was lost'), state)
 }
 
-/**
- * The workers of a wave have ended: their candidates are for whoever goes on, and what else one that died had in work is given back,
- * its session charged as an estimate.
- */
+/** The workers of a wave have ended: their candidates are for any, and what else one that died had in work is lost. */
 export function withoutWorkers(state: State): State {
-  return Object.values(state.attempts).reduce((after, attempt) => {
-    const { worker: _gone, ...free } = attempt
-    const { storyId, phase } = attempt
-    const left = withAttempt(after, free)
-    if (hasCandidate(attempt) || phase === 'failed' || phase === 'returned') return left
-    const charged = phase === 'reserved' ? spendLost(left, storyId, reservedUsage(attempt)) : left
-    return refund(charged, storyId, 'lost', 'the worker was lost')
-  }, state)
+  const attempts = Object.entries(state.attempts).map(([id, { worker: _gone, ...free }]) => [id, free])
+  const left: State = { ...state, attempts: Object.fromEntries(attempts) }
+  return inWork(left)
+    .filter((attempt) => !hasCandidate(attempt))
+    .reduce((after, attempt) => lost(after, attempt, 'the worker was lost'), left)
+}
+
+function lost(state: State, attempt: Attempt, message: string): State {
+  const { storyId, phase } = attempt
+  const charged = phase === 'reserved' ? spendLost(state, storyId, reservedUsage(attempt)) : state
+  return refund(charged, storyId, 'lost', message)
 }
 
 function fail(

@@ -11,6 +11,13 @@ import { reduce } from './reduce.ts'
 /** Of one save: others come first as often as there are workers, and a few times more. */
 const MOST_TRIES = 300
 
+type JobTime = Pick<State['job'], 'startedAt' | 'deadline'>
+
+/** The state that jobs have in common, with the time of this one. */
+export function withTimeOf(state: State, { startedAt, deadline }: JobTime): State {
+  return { ...state, job: { ...state.job, startedAt, deadline } }
+}
+
 /** The state of a wave as one of its workers knows it, and what that has not made durable yet. */
 export class SharedState {
   #state: State
@@ -18,14 +25,13 @@ export class SharedState {
   readonly #limits: Limits
   readonly #store: Pick<StorePort, 'save' | 'newest'>
   /** The job's own time: each worker has another. */
-  readonly #time: Pick<State['job'], 'startedAt' | 'deadline'>
+  readonly #time: JobTime
 
   constructor(start: State, limits: Limits, store: Pick<StorePort, 'save' | 'newest'>) {
     this.#state = start
     this.#limits = limits
     this.#store = store
-    const { startedAt, deadline } = start.job
-    this.#time = { startedAt, deadline }
+    this.#time = start.job
   }
 
   get state(): State {
@@ -52,7 +58,7 @@ export class SharedState {
   }
 
   #replay(newest: State): void {
-    this.#state = { ...newest, job: { ...newest.job, ...this.#time } }
+    this.#state = withTimeOf(newest, this.#time)
     for (const event of this.#pending.splice(0)) {
       // What was only decided here is decided again, on what is known now.
       if (event.kind === 'reserved' && !this.#isStillNext(event)) continue

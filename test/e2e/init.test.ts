@@ -1,7 +1,6 @@
 // From a project to its first pull request: what `ralph init` writes is what a job runs; and its questions on a terminal. On the bundle.
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -9,6 +8,7 @@ import test from 'node:test'
 import { parse } from 'yaml'
 import { findAgent } from '../../src/agents/registry.ts'
 import { readWorkflow } from '../../src/checks/workflow-file.ts'
+import { KEYS, openTerminal } from '../fakes/terminal.ts'
 import { goodTurn, openSite, outputsOf, ROOT } from './site.ts'
 
 const CLI = join(ROOT, 'dist', 'cli', 'main.js')
@@ -121,30 +121,18 @@ test('the whole way: init, doctor, a plan of documents, its approval, two storie
   )
 })
 
-/** On a terminal that script(1) makes: types each answer when its question stands there; gives the exit code and all that was shown. */
+/** On a terminal: types each answer when its question stands there; gives the exit code and all that was shown. */
 async function talk(folder: string, answers: readonly (readonly [question: string, keys: string])[]) {
-  // A terminal that script(1) makes for a pipe has no columns.
-  const command = `stty cols 80 rows 50; "${process.execPath}" "${CLI}" init --pin ${PIN}`
-  const child = spawn('script', ['-qefc', command, '/dev/null'], { cwd: folder, env })
-  let shown = ''
-  let at = 0
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out.
-    shown = `${shown}${text}`.replace(/\u001b\[[0-9;?]*[A-Za-z]/g, '')
-    const next = answers[at]
-    if (next === undefined || !shown.includes(next[0])) return
-    at += 1
-    shown = shown.slice(shown.indexOf(next[0]) + next[0].length)
-    child.stdin.write(next[1])
-  })
-  const [code] = await once(child, 'close')
-  assert.equal(at, answers.length, shown)
-  return { code, shown }
+  await using terminal = openTerminal([process.execPath, CLI, 'init', '--pin', PIN], { cwd: folder, env })
+  for (const [question, keys] of answers) {
+    await terminal.see(question)
+    terminal.type(keys)
+  }
+  const code = await terminal.ended
+  return { code, shown: terminal.shown() }
 }
 
-const ENTER = '\r'
-const DOWN = '\u001b[B'
-const CTRL_C = '\u0003'
+const { enter: ENTER, down: DOWN, interrupt: CTRL_C } = KEYS
 
 const TESTED = { ...NODE, 'test/one.test.mjs': "import test from 'node:test'\ntest('one', () => {})\n" }
 

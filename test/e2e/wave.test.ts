@@ -36,7 +36,7 @@ function together(folder: string, count: number): string {
 }
 
 /** How often each story has passed, and what the run used, in sessions. */
-async function told(site: Site) {
+async function endOf(site: Site) {
   const { timeline, sessions, lease, attempts } = await site.state()
   const passed = timeline.filter(({ result }) => result === 'passed').map(({ storyId }) => storyId)
   return { passed: passed.sort(), sessions: sessions.length, lease, attempts }
@@ -65,7 +65,7 @@ test('three workers at the same time, four stories, a red gate: each commit is a
   assert.equal(outputsOf(run).outcome, 'complete', site.log())
   assert.deepEqual(shape(site), ['claim work work work join'], site.log())
   assert.ok((await site.prd()).userStories.every(({ passes }) => passes))
-  const { passed, sessions, lease, attempts } = await told(site)
+  const { passed, sessions, lease, attempts } = await endOf(site)
   assert.deepEqual(passed, ['US-001', 'US-002', 'US-003', 'US-004'])
   assert.equal(sessions, (await site.sessions()).length)
   assert.deepEqual({ lease, attempts }, { lease: null, attempts: {} })
@@ -103,7 +103,7 @@ test('the machine of a worker is lost in its session: the others go on, and the 
   site.runner.kill(run.id, job?.name)
   assert.equal(outputsOf(await going).outcome, 'complete', site.log())
   assert.equal(shape(site)[0]?.replace('work!', 'work'), 'claim work work join', site.log())
-  const { passed } = await told(site)
+  const { passed } = await endOf(site)
   assert.deepEqual(passed, ['US-001', 'US-002', 'US-003', 'US-004'])
   const { timeline, prd } = await site.state()
   assert.deepEqual(

@@ -317,6 +317,24 @@ function twoInTrain(numbers: readonly number[]) {
   return { scheduler, world, limits, state, second }
 }
 
+/** A repository that tells what of which tree is kept for whom: `US-0: from to tree`. */
+function telling(plain: Ports['repository']) {
+  let tree = ''
+  const keptFrom: string[] = []
+  const repository: Ports['repository'] = {
+    ...plain,
+    async checkOut(commit) {
+      tree = commit
+      return { conflict: null }
+    },
+    async keep({ green }, storyId) {
+      keptFrom.push(`${storyId}: ${green} to ${tree}`)
+      return { base: green, tree, dropped: [] }
+    },
+  }
+  return { repository, keptFrom }
+}
+
 test('a worker that is stopped while gates run leaves its candidate to the others: no work is given back', async () => {
   const { scheduler, world, limits, state } = twoInTrain([])
   const remote = new Remote(state)
@@ -363,19 +381,7 @@ test('where the wave is cancelled, each candidate that waits is kept as the work
   const { scheduler, world, limits, state, second } = twoInTrain([])
   const remote = new Remote(state)
   const ports = processPorts(world, remote, 1000, [])
-  let tree = ''
-  const keptFrom: string[] = []
-  const repository: Ports['repository'] = {
-    ...ports.repository,
-    async checkOut(commit) {
-      tree = commit
-      return { conflict: null }
-    },
-    async keep({ green }, storyId) {
-      keptFrom.push(`${storyId}: ${green} to ${tree}`)
-      return { base: green, tree, dropped: [] }
-    },
-  }
+  const { repository, keptFrom } = telling(ports.repository)
   const own = {
     ...ports,
     repository,
@@ -390,6 +396,35 @@ test('where the wave is cancelled, each candidate that waits is kept as the work
     `US-0: base to ${first.candidate.commit}`,
     `US-1: ${first.candidate.commit} to ${second}`,
   ])
+})
+
+test('the story of a lost worker keeps nothing of what lies in the tree of the job that joins', async () => {
+  // The first falls out, and the second, whose worker was lost in its session, is given back behind it.
+  const { scheduler, world, limits, state } = twoInTrain([3])
+  const second = state.attempts['US-1']
+  assert.ok(second?.phase === 'guarded')
+  const { candidate: _none, session: _lost, place: _out, ...begun } = second
+  const start: State = { ...state, attempts: { ...state.attempts, 'US-1': { ...begun, phase: 'reserved' } } }
+  const ports = processPorts(world, new Remote(start), 10_000, [])
+  const { repository, keptFrom } = telling(ports.repository)
+  const store = { ...ports.store, publish: async () => ({ kind: 'published' as const }) }
+  const joining = inItsWave(
+    start,
+    limits,
+    { ...ports, repository, store },
+    { kind: 'join', isCancelled: false },
+  )
+  const ended = await scheduler.waitFor(joining)
+  assert.ok(ended !== null && 'conclusion' in ended)
+  assert.deepEqual(
+    keptFrom.map((line) => line.slice(0, 4)),
+    ['US-0'],
+  )
+  const returned = ended.state.timeline.filter(({ result }) => result === 'returned')
+  assert.deepEqual(
+    returned.map(({ summary }) => summary),
+    ['the worker was lost'],
+  )
 })
 
 const LEASE: Lease = {
@@ -422,23 +457,13 @@ test('a worker that was taken for lost and comes back while the wave is joined m
 test("a candidate of another worker that fits no more is kept as that worker's work", async () => {
   // The first falls out, and the second has a conflict where it stands without it.
   const { scheduler, world, limits, state, second } = twoInTrain([3, 4])
+  const first = state.attempts['US-0']
   const free = withoutWorkers(state)
   const ports = processPorts(world, new Remote(free), 1000, [])
-  let tree = ''
-  const keptFrom: string[] = []
-  const repository: Ports['repository'] = {
-    ...ports.repository,
-    async checkOut(commit) {
-      tree = commit
-      return { conflict: null }
-    },
-    async keep(_, storyId) {
-      keptFrom.push(`${storyId} in ${tree}`)
-      return null
-    },
-  }
+  const { repository, keptFrom } = telling(ports.repository)
   await scheduler.waitFor(
     workInWave(free, limits, { ...ports, repository }, { worker: 'join', begins: false }),
   )
-  assert.deepEqual(keptFrom.at(-1), `US-1 in ${second}`)
+  assert.ok(first?.phase === 'guarded')
+  assert.equal(keptFrom.at(-1), `US-1: ${first.candidate.commit} to ${second}`)
 })
