@@ -109,3 +109,21 @@ test('the credentials that checkout persisted are out of sight while the agent w
     assert.equal(await site.github.bare.run(['branch', '--list', 'stolen']), '')
   }
 })
+
+test('the jobs of a wave, one after the other since they share this machine', options, async () => {
+  const names = ['one', 'two', 'three']
+  await using site = await openSite({
+    parallel: true,
+    stories: names.map((name, at) => story(`US-00${at + 1}`, name)),
+    script: Object.fromEntries(names.map((name, at) => [`US-00${at + 1}`, [goodTurn(name, at)]])),
+    inputs: { 'max-parallel': '2', isolation: 'other-user', network: 'open' },
+    runner: { capacity: 1 },
+  })
+  const run = await site.go()
+  assert.equal(outputsOf(run).outcome, 'complete', site.log())
+  const jobs = site.runner.runs[0]?.jobs.filter(({ conclusion }) => conclusion === 'success')
+  assert.deepEqual(
+    jobs?.map(({ key }) => key),
+    ['claim', 'work', 'work', 'join'],
+  )
+})

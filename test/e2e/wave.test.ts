@@ -149,3 +149,33 @@ test('a wave that is cancelled ends saved and starts no other; its jobs, re-run 
   assert.ok(annotationsOf(again, 'notice').every((line) => /the wave is over/.test(line)))
   assert.deepEqual(await site.state(), before)
 })
+
+test('people push in the middle of a wave: their commit and every story are on the branch, each once', async () => {
+  await using site = await openSite({
+    parallel: true,
+    stories: STORIES,
+    script: {},
+    inputs: { 'max-parallel': '2' },
+  })
+  const held = site.hold('held')
+  await site.setScript({
+    'US-001': [{ ...turn(1), shell: held.shell }],
+    'US-002': [turn(2)],
+    'US-003': [turn(3)],
+    'US-004': [turn(4)],
+  })
+  const going = site.go()
+  await held.reached()
+  await site.github.commit(
+    'ralph/sample',
+    { 'src/person.mjs': 'export const person = 1\n' },
+    'by a person',
+    'alice',
+  )
+  await held.release()
+  assert.equal(outputsOf(await going).outcome, 'complete', site.log())
+  const { passed } = await endOf(site)
+  assert.deepEqual(passed, ['US-001', 'US-002', 'US-003', 'US-004'])
+  assert.notEqual(await site.github.read('ralph/sample', 'src/person.mjs'), null)
+  assert.match(site.log(), /joined/)
+})

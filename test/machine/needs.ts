@@ -19,7 +19,8 @@ const NEEDS = {
   postgres: () => postgres(),
   python: () => programs('python3', '/usr/bin/python3'),
   zizmor: () => zizmor(),
-  zsh: () => programs('zsh', 'zsh'),
+  // A terminal of its own is what the test types at.
+  zsh: () => (runs('zsh', '-c', 'zmodload zsh/zpty') ? null : 'zsh with its module zsh/zpty'),
   fish: () => programs('fish', 'fish'),
   namespaces: () =>
     runs('unshare', '--mount', '--net', '--pid', '--fork', '--mount-proc', 'true')
