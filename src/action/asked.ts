@@ -3,6 +3,7 @@ import * as core from '@actions/core'
 import { type Asked, askedByDocuments, askedByIssue, type Issue, nameOfIssues } from '../app/asked.ts'
 import { Held } from '../app/claim.ts'
 import { readDocumentFiles } from '../app/documents.ts'
+import { digestOf } from '../app/features.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { type GitHub, saidByGitHub } from '../github/client.ts'
 import { Conversation } from '../github/conversation.ts'
@@ -11,6 +12,7 @@ import { parseSlash } from '../loop/command-table.ts'
 import { openQuestions } from '../loop/plan-questions.ts'
 import type { State } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
+import { withPlannedFrom } from '../prd/plan-file.ts'
 import { marker } from '../report/parts.ts'
 import { busyReply, unplannedReply } from '../report/replies.ts'
 import type { Settings } from '../settings/index.ts'
@@ -44,11 +46,11 @@ export async function askedFor(
     const asked = askedByIssue(words, { known: known?.feature ?? null, today, gates, asks: settings.ask })
     const interview = known?.plan?.interview
     const askedAt = openQuestions(interview) === null ? null : (interview?.askedAt ?? null)
-    return askedAt === null ? asked : { ...asked, answers: await answersTo(github, issue.number, askedAt) }
+    return askedAt === null ? asked : { ...asked, answers: await answersTo(github, issue, askedAt) }
   }
   // A feature may well be called issues.
   const query = feature?.startsWith('issues:') === true ? issueQuery(feature, 'feature') : null
-  if (query !== null) return askedByIssues(github, query, { settings, today })
+  if (query !== null) return askedByIssues(github, feature ?? '', query, { settings, today })
   if (!isPlan) return null
   const fix = 'name the feature, such as feature: auth, or the issue that asks for it, such as feature: "#12"'
   if (feature === null) throw mistake('none', 'what the plan is called', fix)
@@ -66,6 +68,7 @@ export async function askedFor(
  */
 async function askedByIssues(
   github: GitHub,
+  source: string,
   query: IssueQuery,
   { settings, today }: Pick<Wish, 'settings' | 'today'>,
 ): Promise<Asked> {
@@ -86,9 +89,10 @@ async function askedByIssues(
   if (name === null)
     throw mistake(oneLine(words, 60), 'a title with letters a to z', 'rename it on GitHub', path)
   const file = { path: 'issues.json', text, isNamed: true }
-  const { notes, ...asked } = await askedByDocuments([file], name, today)
+  const { notes, feature, plan } = await askedByDocuments([file], name, today)
   for (const note of notes.slice(0, 20)) core.notice(note)
-  return asked
+  // Else the outcome would look for the stories in the documents of the repository.
+  return { plan, feature: { ...feature, prd: withPlannedFrom(feature.prd, { [source]: digestOf(text) }) } }
 }
 
 /** The state of the feature that this issue has become already, or null. */
@@ -100,24 +104,34 @@ async function plannedBy(store: Workspace['store'], issue: number): Promise<Stat
   return null
 }
 
-/** The newest `/ralph plan` of a person with write permission since the questions were asked; null where there is none. */
-async function answersTo(github: GitHub, issue: number, askedAt: number): Promise<string | null> {
+/**
+ * What the newest `/ralph plan` says that a person with write permission has made since the questions were asked; empty where none
+ * says anything, null where there is none.
+ */
+async function answersTo(
+  github: GitHub,
+  { number, comments: all }: FoundIssue,
+  askedAt: number,
+): Promise<string | null> {
   const { api, at } = github
   const conversation = new Conversation(github)
-  const since = new Date(askedAt).toISOString()
-  let answer: string | null = null
-  for (let page = 1; page <= MOST_PAGES; page += 1) {
-    const place = { ...at, issue_number: issue, since, per_page: 100, page }
-    const { data } = await api.rest.issues.listComments(place)
-    for (const { user, body, created_at: made, updated_at: edited } of data) {
+  let isAsked = false
+  const last = Math.ceil(all / 100)
+  // From the end: what strangers write before an answer does not hide it.
+  for (let page = last; page > Math.max(0, last - MOST_PAGES); page -= 1) {
+    const { data } = await api.rest.issues.listComments({ ...at, issue_number: number, per_page: 100, page })
+    for (const { user, body, created_at: made, updated_at: edited } of data.reverse()) {
+      // GitHub's times are whole seconds.
+      if (Date.parse(made) + 999 < askedAt) return isAsked ? '' : null
       const parsed = parseSlash(body ?? '', [])
-      if (user?.type !== 'User' || made !== edited || Date.parse(made) + 999 < askedAt) continue
+      if (user?.type !== 'User' || made !== edited) continue
       if (parsed.kind !== 'command' || parsed.command.kind !== 'plan') continue
-      if (await conversation.mayWrite(user.login)) answer = parsed.command.guidance
+      if (!(await conversation.mayWrite(user.login))) continue
+      if (parsed.command.guidance !== '') return parsed.command.guidance
+      isAsked = true
     }
-    if (data.length < 100) break
   }
-  return answer
+  return isAsked ? '' : null
 }
 
 export type FoundIssue = Awaited<ReturnType<typeof findIssue>>

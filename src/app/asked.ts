@@ -96,12 +96,12 @@ export function askedAgain(state: State, { plan, feature, answers = null }: Aske
     const isSame = planDigest(state) === plan.digest
     return isSame ? state : { ...state, prd: { ...state.prd, userStories: feature.prd.userStories }, plan }
   }
-  const isNew = !before.brief.startsWith(plan.brief) || before.sessions > 0
-  if (!isNew) return state
-  const again = { ...plan, issue: before.issue ?? plan.issue }
+  const asked = { ...plan, issue: before.issue ?? plan.issue }
   // What was answered once is not asked again.
   const { interview } = before
-  return { ...state, plan: interview?.answers == null ? again : withInterview(again, interview) }
+  const again = interview?.answers == null ? asked : withInterview(asked, interview)
+  const isNew = !before.brief.startsWith(again.brief) || before.sessions > 0
+  return isNew ? { ...state, plan: again } : state
 }
 
 /** The plan goes on with what was said. Throws UserError where an answer fits no question. */

@@ -5,7 +5,6 @@ import { splitInto } from '../loop/settled.ts'
 import type { Prd, Scope, Story } from '../model/feature.ts'
 import { branchNameFault } from '../model/names.ts'
 import { parsePrd } from '../prd/parse.ts'
-import { PLANNED_FROM } from '../prd/plan-file.ts'
 import { unmetOutside } from '../prd/scope.ts'
 import { askedIn } from '../prd/select.ts'
 import { serializePrd } from '../prd/serialize.ts'
@@ -128,19 +127,6 @@ export function nameFault(name: string): string | null {
 export function nameOfSentence(sentence: string): string {
   const words = sentence.toLowerCase().match(/[a-z0-9]+/g) ?? []
   return words.slice(0, 4).join('-').slice(0, 40) || 'feature'
-}
-
-const PLANNED = PLANNED_FROM
-
-/** Path to digest of the documents that it was made from. */
-export function plannedFrom(prd: Prd): Record<string, unknown> {
-  const found = prd.extra?.[PLANNED]
-  return typeof found === 'object' && found !== null ? { ...found } : {}
-}
-
-export function withPlannedFrom(prd: Prd, digests: Readonly<Record<string, string>>): Prd {
-  if (Object.keys(digests).length === 0) return prd
-  return { ...prd, extra: { ...prd.extra, [PLANNED]: { ...plannedFrom(prd), ...digests } } }
 }
 
 /** The page's words and list; what it does not show, such as tags, stays. Throws UserError with every mistake. */

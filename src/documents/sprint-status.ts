@@ -1,8 +1,9 @@
 // sprint-status.yaml brought up to date: the words of statuses and the figures counted from them; comments, order and layout stay.
-import { isScalar, parseDocument } from 'yaml'
+import { parseDocument } from 'yaml'
 import type { Prd, Story } from '../model/feature.ts'
 import { isRaw, type Raw } from '../prd/migrate.ts'
 import { pointsOf, type Tracked, trackedIn } from './formats/sprint-tracker.ts'
+import { scalarAt } from './yaml-scalar.ts'
 
 /** From the first to the last; a status is never set to one before it, and a word that is none of these stays. */
 const LEVELS = [
@@ -28,8 +29,8 @@ export function updateSprintStatus(text: string, prd: Prd): string | null {
   const edits: { from: number; to: number; word: string }[] = []
   /** A scalar in its place, with the quotes that it had. */
   const write = (at: Path, word: string): boolean => {
-    const node = document.getIn(at, true)
-    if (!isScalar(node) || !node.range) return false
+    const node = scalarAt(document, at)
+    if (node === null) return false
     const [from, to] = node.range
     const quote = /^["']/.exec(text.slice(from, to))?.[0] ?? ''
     edits.push({ from, to, word: `${quote}${word}${quote}` })

@@ -3,16 +3,26 @@ import type { Prd } from '../model/feature.ts'
 import { isRaw } from './migrate.ts'
 
 /** Where prd.json keeps what it was planned from: path to digest, of a part of a file `tasks.json#tag`. */
-export const PLANNED_FROM = 'plannedFrom'
+const PLANNED_FROM = 'plannedFrom'
+
+export function plannedFrom({ extra }: Pick<Prd, 'extra'>): Record<string, unknown> {
+  const found = extra?.[PLANNED_FROM]
+  return isRaw(found) ? { ...found } : {}
+}
+
+/** With these among what it was planned from: path (or another source, such as `issues:milestone=3`) to digest. */
+export function withPlannedFrom(prd: Prd, digests: Readonly<Record<string, string>>): Prd {
+  if (Object.keys(digests).length === 0) return prd
+  return { ...prd, extra: { ...prd.extra, [PLANNED_FROM]: { ...plannedFrom(prd), ...digests } } }
+}
 
 const PROGRESS = /_PROGRESS(\.[^./]+)$/
 const PART = /^(.+\.json)#([^#/]+)$/
 
 /** The documents by their paths, with the part that was wanted of one; none where prd.json does not know them. */
-export function plannedFiles({ extra }: Pick<Prd, 'extra'>): Map<string, { part?: string }> {
-  const from = extra?.[PLANNED_FROM]
+export function plannedFiles(prd: Pick<Prd, 'extra'>): Map<string, { part?: string }> {
   return new Map(
-    Object.keys(isRaw(from) ? from : {}).map((key) => {
+    Object.keys(plannedFrom(prd)).map((key) => {
       const [, path, part] = PART.exec(key) ?? []
       return path === undefined || part === undefined ? [key, {}] : [path, { part }]
     }),

@@ -1,13 +1,14 @@
 // `.ralph/aggregate.json` of the Ralph with steps: what the last run used. Written anew as that tool does, where one stands.
+import { jsonObject } from '../model/json.ts'
 import type { State } from '../model/state.ts'
 import { runUsage } from '../model/usage-totals.ts'
-import { isRaw, type Raw } from '../prd/migrate.ts'
+import { isRaw } from '../prd/migrate.ts'
 
 type Run = Pick<State, 'prd' | 'sessions' | 'nonce'>
 
 /** The file with this run's figures, its other fields as they are; null where it has them already, or is no object. */
 export function updateAggregate(text: string, { prd, sessions, nonce }: Run): string | null {
-  const file = objectIn(text)
+  const file = jsonObject(text)
   if (file === null || sessions.length === 0) return null
   const { startedAt, completedAt } = prd.run
   const { calls, inputTokens, outputTokens, costUsd } = runUsage({ sessions })
@@ -33,13 +34,4 @@ export function updateAggregate(text: string, { prd, sessions, nonce }: Run): st
     metrics: { ...(isRaw(file.metrics) ? file.metrics : {}), ...metrics },
   }
   return JSON.stringify(after) === JSON.stringify(file) ? null : `${JSON.stringify(after, null, 4)}\n`
-}
-
-function objectIn(text: string): Raw | null {
-  try {
-    const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''))
-    return isRaw(value) ? value : null
-  } catch {
-    return null
-  }
 }

@@ -153,6 +153,7 @@ test('a milestone becomes a feature, an issue a story, and is worked once approv
   await using site = await openSite({
     stories: [],
     script: { 'GH-1': [goodTurn('one', 1)], 'GH-2': [goodTurn('two', 2)] },
+    files: { 'TODO.md': '- [ ] One\n' },
     inputs: { 'final-verification': 'false' },
   })
   const { openIssue, milestone } = site.github
@@ -181,6 +182,9 @@ test('a milestone becomes a feature, an issue a story, and is worked once approv
   assert.equal((await site.github.pulls()).length, 1)
   await comment(site, 'bob', (await site.pull()).number, '/ralph approve-plan')
   assert.equal(outputsOf(site.last()).outcome, 'complete', site.log())
+  // The stories are those of issues: no list of somebody else's is ticked for them, and none is missed.
+  assert.equal(await site.github.read(`ralph/${name}`, 'TODO.md'), '- [ ] One\n')
+  assert.doesNotMatch(site.log(), /could not be marked/)
 })
 
 test('of a milestone that is not there, or that nobody would read, nothing is planned', async () => {

@@ -36,6 +36,7 @@ function storiesIn(document: Opened, beside: Beside): ToldStory[] | null {
   return told.length === 0 ? null : told.map((story) => storyOf(story, []))
 }
 
+const LABELS = /\[(?:P|(?:[A-Z][A-Z0-9]*-)?US-?\d+)\][ \t]*/g
 const TASK = /^(?:\*\*)?(T\d{1,4}[a-z]?)\b(?:\*\*)?[ \t]*/
 
 function isTasks({ folder, name, blocks }: Opened): boolean {
@@ -264,10 +265,15 @@ function wholeText({ text, details }: Box): string {
   return [text, ...details].join(' ')
 }
 
+/** Without its id and its labels. */
+function taskWords({ text }: Box): string {
+  return text.replace(TASK, '').replace(LABELS, '')
+}
+
 function storyOf(told: Told, boxes: readonly Box[], dependsOn: readonly string[] = []): ToldStory {
   const { id, title, line, description, criteria } = told
   const tasks = boxes.map((box) => `- [${box.done ? 'x' : ' '}] ${wholeText(box)}`)
-  const texts = boxes.map((box) => wholeText(box).replace(/\[(?:P|(?:[A-Z][A-Z0-9]*-)?US-?\d+)\][ \t]*/g, ''))
+  const texts = boxes.map((box) => wholeText(box).replace(LABELS, ''))
   return {
     line,
     raw: {
@@ -280,13 +286,8 @@ function storyOf(told: Told, boxes: readonly Box[], dependsOn: readonly string[]
         .join('\n\n'),
       acceptanceCriteria: criteria.length > 0 ? criteria : texts,
     },
-    // One that people added since is not of the story that passed.
-    marks: boxes.map((box) => ({
-      kind: 'box',
-      line: box.line,
-      tick: 'X',
-      task: idOf(box.text) || wholeText(box),
-    })),
+    // One that people added since is not of the story that passed; those behind it have other ids then.
+    marks: boxes.map((box) => ({ kind: 'box', line: box.line, tick: 'X', task: taskWords(box) })),
   }
 }
 

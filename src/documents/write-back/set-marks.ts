@@ -1,7 +1,8 @@
 // Marks set in the text of a document: a box, a value or the words of a line in their place; every other byte stays.
-import { isScalar, parseDocument } from 'yaml'
+import { parseDocument } from 'yaml'
 import { frontOf } from '../opened.ts'
 import type { Mark } from '../types.ts'
+import { scalarAt } from '../yaml-scalar.ts'
 
 /** `from` and `to` are places in the text as it was. */
 type Edit = { from: number; to: number; words: string }
@@ -20,7 +21,7 @@ export function setMarks(
   const ticked = apply(text, first, isFrontMatter)
   // Those that follow others come after them; no edit moves a line.
   const lines = linesOf(ticked.text)
-  const isTicked = (line: number) => /\[[xX]\]/.test(lines[line - 1]?.text ?? '')
+  const isTicked = (line: number) => tickedBox.test(lines[line - 1]?.text ?? '')
   const following = once.filter(({ mark }) => 'whenAll' in mark && mark.whenAll?.every(isTicked))
   const all = apply(ticked.text, following, isFrontMatter)
   return { text: all.text, unset: [...ticked.unset, ...all.unset] }
@@ -128,9 +129,8 @@ function valuesOf(text: string, isFrontMatter: boolean) {
   const document = parsed(source)
   if (document === null) return null
   return ({ at: path, value }: Extract<Mark, { kind: 'value' }>): Edit[] | null => {
-    const node = document.getIn(path, true)
-    // One with an anchor stands in other places, too.
-    if (!isScalar(node) || !node.range || node.anchor !== undefined) return null
+    const node = scalarAt(document, path)
+    if (node === null) return null
     const [from, to] = node.range
     const quote = /^["']/.exec(source.slice(from, to))?.[0] ?? ''
     const isWord = typeof value === 'string' && plainWord.test(value)

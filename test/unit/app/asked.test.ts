@@ -78,6 +78,15 @@ test('questions wait for an answer that fits them, are kept with it, and are ask
   assert.equal(askedAgain(proposed, more).plan?.interview?.answers !== null, true)
 })
 
+test('an issue longer than a brief, answered and planned, costs nothing when it is asked again', () => {
+  const asked = askedByIssue(issue('x', `${WISH} ${'word '.repeat(12_000)}`), { ...how, asks: true })
+  const questions = [{ text: 'Who?', options: ['All', 'Staff'] }]
+  const waits = stateOf([], { plan: { ...asked.plan, interview: { questions, askedAt: 5, answers: null } } })
+  const answered = askedAgain(waits, { ...asked, answers: '1B' })
+  const approved = { ...answered, plan: { ...answered.plan, phase: 'approved' as const } as never }
+  assert.equal(askedAgain(approved, asked), approved)
+})
+
 test('documents: stories are the plan, words alone are planned from, nothing is said', async () => {
   const files = [{ path: 'PRD.md', text: '# Shop\n\n- [x] one\n- [ ] two\n' }]
   const { feature, plan } = await askedByDocuments(files, 'shop', '2026-01-31')

@@ -132,6 +132,9 @@ test('a group follows the last of its boxes, in the same pass', () => {
   const above = box(1, { whenAll: [2, 3] })
   assert.equal(marked(group, [above, box(2)]).text, group.replace('[ ] 1.1', '[x] 1.1'))
   assert.equal(marked(group, [above, box(2), above, box(3)]).text, group.replaceAll('[ ]', '[x]'))
+  // What a task is about is not its own box.
+  const about = '- [ ] 1. Group\n  - [ ] 1.1 a\n  - [ ] 1.2 parse [x] boxes\n'
+  assert.equal(marked(about, [above, box(2)]).text, about.replace('[ ] 1.1', '[x] 1.1'))
 })
 
 test('words of a status: label, emphasis and case stay; a line that says more is left', () => {
@@ -172,4 +175,10 @@ test('a value that is no plain word stays: aliases, blocks, other types, and wor
     )
   for (const value of ['done: {a: b}', 'done\nevil: 1', '"', "it's done", '- done', 'done #'])
     assert.equal(marked('status: open\n', [mark(value)]).text, 'status: open\n')
+})
+
+test('a value in what an alias repeats stays', () => {
+  const text = '- &a { done: false }\n- *a\n'
+  const { text: after, unset } = marked(text, [{ kind: 'value', at: [0, 'done'], value: true }])
+  assert.deepEqual([after, unset.length], [text, 1])
 })

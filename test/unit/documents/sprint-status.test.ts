@@ -223,3 +223,9 @@ test('whatever stands in the file: it stays YAML, only statuses change, twice is
     runs(50),
   )
 })
+
+test("a status that stands for another story, too, is nobody's to change", () => {
+  const text = 'development_status:\n  1-1-a: &s backlog\n  1-2-b: *s\n  1-3-c: backlog\n'
+  const prd = feature(passed('1.1'), passed('1.3'))
+  assert.equal(updateSprintStatus(text, prd), text.replace('1-3-c: backlog', '1-3-c: done'))
+})

@@ -163,6 +163,18 @@ test('Spec Kit: two features side by side, of which one was planned', () => {
   })
 })
 
+test('Spec Kit: a task that was put before others, which have other numbers then, is not ticked for them', () => {
+  const tasks = (...lines: string[]) =>
+    `## Phase 1: User Story 1 - Sign in (Priority: P1)\n\n${lines.map((line) => `- [ ] ${line}\n`).join('')}`
+  const path = 'specs/001-sign-in/tasks.md'
+  const before = { path, text: tasks('T001 [US1] Build', 'T002 [P] [US1] Add the model'), isFound: true }
+  const after = tasks('T001 [US1] Build', 'T002 [US1] Ask the lawyers', 'T003 [P] [US1] Add the model')
+  const prd = passed(planned([before], '001-sign-in'), 'Sign in')
+  assert.deepEqual(changed([{ ...before, text: after }], prd), {
+    [path]: after.replace('[ ] T001', '[X] T001').replace('[ ] T003', '[X] T003'),
+  })
+})
+
 test('candidates: what the plan was made from, else what is found; never what Ralph keeps itself', () => {
   const paths = [
     '.ralph/2026-01-01-x/prd.json',

@@ -1,0 +1,16 @@
+// A value of a YAML or JSON file in its place, for whoever writes another there.
+import { type Document, isNode, isScalar, type Range, type Scalar } from 'yaml'
+
+/** Null for what is no scalar, and for one that stands in other places, too: it, or what it is in, has an anchor. */
+export function scalarAt(
+  document: Document,
+  path: readonly (string | number)[],
+): (Scalar & { range: Range }) | null {
+  const above = path.map((_, depth) =>
+    depth === 0 ? document.contents : document.getIn(path.slice(0, depth), true),
+  )
+  const node = document.getIn(path, true)
+  const isShared = [...above, node].some((one) => isNode(one) && 'anchor' in one && one.anchor !== undefined)
+  if (isShared || !isScalar(node) || !node.range) return null
+  return Object.assign(node, { range: node.range })
+}
