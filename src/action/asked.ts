@@ -1,9 +1,15 @@
 // What a kick-off asks to be planned: an issue (`feature: "#12"`), those of a milestone (`feature: issues:milestone=3`), or documents of the base (`command: plan`); null where stories are there.
 import * as core from '@actions/core'
-import { type Asked, askedByDocuments, askedByIssue, type Issue, nameOfIssues } from '../app/asked.ts'
+import {
+  type Asked,
+  askedByDocuments,
+  askedByIssue,
+  askedByIssues,
+  type Issue,
+  nameOfIssues,
+} from '../app/asked.ts'
 import { Held } from '../app/claim.ts'
 import { readDocumentFiles } from '../app/documents.ts'
-import { digestOf } from '../app/features.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { type GitHub, saidByGitHub } from '../github/client.ts'
 import { Conversation } from '../github/conversation.ts'
@@ -12,7 +18,6 @@ import { parseSlash } from '../loop/command-table.ts'
 import { openQuestions } from '../loop/plan-questions.ts'
 import type { State } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
-import { withPlannedFrom } from '../prd/plan-file.ts'
 import { marker } from '../report/parts.ts'
 import { busyReply, unplannedReply } from '../report/replies.ts'
 import type { Settings } from '../settings/index.ts'
@@ -50,7 +55,7 @@ export async function askedFor(
   }
   // A feature may well be called issues.
   const query = feature?.startsWith('issues:') === true ? issueQuery(feature, 'feature') : null
-  if (query !== null) return askedByIssues(github, feature ?? '', query, { settings, today })
+  if (query !== null) return askedByQuery(github, feature ?? '', query, { settings, today })
   if (!isPlan) return null
   const fix = 'name the feature, such as feature: auth, or the issue that asks for it, such as feature: "#12"'
   if (feature === null) throw mistake('none', 'what the plan is called', fix)
@@ -66,7 +71,7 @@ export async function askedFor(
  * The issues of a milestone or a label, a story each. Throws UserError where there are none, and where nobody would read the
  * plan and somebody without write permission opened one of them.
  */
-async function askedByIssues(
+async function askedByQuery(
   github: GitHub,
   source: string,
   query: IssueQuery,
@@ -88,11 +93,9 @@ async function askedByIssues(
   const name = nameOfIssues(words)
   if (name === null)
     throw mistake(oneLine(words, 60), 'a title with letters a to z', 'rename it on GitHub', path)
-  const file = { path: 'issues.json', text, isNamed: true }
-  const { notes, feature, plan } = await askedByDocuments([file], name, today)
+  const { notes, ...asked } = await askedByIssues({ source, text }, name, today)
   for (const note of notes.slice(0, 20)) core.notice(note)
-  // Else the outcome would look for the stories in the documents of the repository.
-  return { plan, feature: { ...feature, prd: withPlannedFrom(feature.prd, { [source]: digestOf(text) }) } }
+  return asked
 }
 
 /** The state of the feature that this issue has become already, or null. */

@@ -9,8 +9,10 @@ import type { Prd } from '../model/feature.ts'
 import type { Interview, Plan, Question } from '../model/plan.ts'
 import type { State } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
+import { withPlannedFrom } from '../prd/plan-file.ts'
 import { emptyPrd } from '../prd/schema.ts'
 import { UserError } from '../system/errors.ts'
+import { digestOf } from './features.ts'
 
 /**
  * A feature whose stories are still to be approved, and what they are made from. `answers`: what people said to the questions
@@ -80,6 +82,18 @@ export async function askedByDocuments(
   }
   const plan: Plan = { ...wantedPlan(''), phase: 'proposed', context }
   return { feature, plan: { ...plan, digest: planDigest({ plan, prd, records: {} }) }, notes }
+}
+
+/** The same of issues as GitHub lists them. `source`: how they were asked for, such as `issues:milestone=3`. */
+export async function askedByIssues(
+  { source, text }: { source: string; text: string },
+  name: string,
+  today: string,
+): Promise<Asked & { notes: string[] }> {
+  const asked = await askedByDocuments([{ path: 'issues.json', text, isNamed: true }], name, today)
+  // Else the outcome would look for the stories in the documents of the repository.
+  const prd = withPlannedFrom(asked.feature.prd, { [source]: digestOf(text) })
+  return { ...asked, feature: { ...asked.feature, prd } }
 }
 
 /**
