@@ -61,13 +61,16 @@ export async function ask(command: string, question: () => Promise<GitResult>): 
   }
 }
 
-/** What the remote answered, in one line; hints and progress left out. */
+/** What the remote answered, in one line; hints, progress and git's own line with the address left out. */
 export function refusal(answer: string, what: string): string {
-  const lines = answer.split('\n').map((line) => line.replace(/^remote:\s*/, '').trim())
+  const lines = answer
+    .split('\n')
+    .map((line) => line.replace(/^remote:\s*/, '').trim())
+    .filter((line) => line !== '' && !line.startsWith('To '))
   const telling = lines.find((line) =>
-    /refus|denied|protect|permission|error:|fatal:|declined|403|401/i.test(line),
+    /refus|denied|protect|permission|error:|fatal:|declined|\b40[13]\b/i.test(line),
   )
-  return `${what} was not accepted: ${telling ?? lines.find((line) => line !== '') ?? 'no reason was given'}`
+  return `${what} was not accepted: ${telling ?? lines[0] ?? 'no reason was given'}`
 }
 
 /** Before the given try; the first is 0. */
