@@ -65,6 +65,8 @@ export async function findFeatures(objects: CatFile, place: Place, branchPrefix:
 
 /** Of a file of learnings, in bytes. */
 const MOST_LEARNED = 1_000_000
+/** The mode of a regular file: a link's blob is no text, but a path. */
+const PLAIN_FILE = /^100/
 
 /** A regular file; null for a link, and for what is too long to be a list of learnings. */
 async function textBeside(
@@ -73,7 +75,9 @@ async function textBeside(
   path: string,
 ): Promise<string | null> {
   if (workTree === null) {
-    const size = (await objects.info(`${commit}:${path}`))?.size ?? MOST_LEARNED + 1
+    const entry = await objects.entry(commit, path)
+    if (entry === null || !PLAIN_FILE.test(entry.mode)) return null
+    const size = (await objects.info(entry.oid))?.size ?? MOST_LEARNED + 1
     return size > MOST_LEARNED ? null : objects.text(`${commit}:${path}`)
   }
   return readRegularNow(join(workTree, path), MOST_LEARNED)?.toString('utf8') ?? null

@@ -41,8 +41,9 @@ test('learnings.md and the patterns of progress.txt beside a prd.json of an earl
 test('what a link leads to, and a file of megabytes, teach nothing', async () => {
   const found = await learned(`mkdir -p .ralph
     printf '%s' '${PRD}' > .ralph/prd.json
-    printf -- '- secret\\n' > outside.md
-    ln -s ../outside.md .ralph/learnings.md
+    printf -- '- secret\\n' > '.ralph/- outside.md'
+    # The path that the link holds reads like a learning itself.
+    ln -s -- '- outside.md' .ralph/learnings.md
     head -c 1100000 /dev/zero | tr '\\0' 'x' > .ralph/progress.txt`)
   for (const features of found)
     assert.deepEqual(
