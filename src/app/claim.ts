@@ -12,8 +12,10 @@ import type { Prd } from '../model/feature.ts'
 import { emptyControl, newJob } from '../model/job.ts'
 import { ownFiles } from '../model/paths.ts'
 import type { Job, Lease, State } from '../model/state.ts'
+import { oneLine } from '../model/text.ts'
 import { mergePeople } from '../prd/merge.ts'
 import { parsePrd } from '../prd/parse.ts'
+import { issuesSource } from '../prd/plan-file.ts'
 import { asImported } from '../prd/schema.ts'
 import { scopeOf, type Wanted } from '../prd/scope.ts'
 import type { Settings } from '../settings/index.ts'
@@ -110,6 +112,7 @@ async function plan(asked: Asked, given: Given, request: ClaimRequest): Promise<
   const found = last === undefined ? null : await store.load(last)
   const before = found?.state.plan
   if (found !== null && before !== undefined && before.issue === wanted.issue) {
+    refuseOtherSource(name, found.state.prd, feature.prd)
     if (before.phase === 'begun') throw hasStories(name)
     return resume({ ...found, state: askedAgain(found.state, asked) }, null, given, request)
   }
@@ -119,6 +122,23 @@ async function plan(asked: Asked, given: Given, request: ClaimRequest): Promise<
   if (found === null && taken.head === null && features.every((one) => one.name !== name))
     return begin(feature, taken, given, request)
   throw hasStories(name)
+}
+
+/** The titles of two milestones or labels may come to the same name: the plan of one would take the place of the other's. */
+function refuseOtherSource(name: string, before: Prd, wanted: Prd): void {
+  const [old, now] = [before, wanted].map(issuesSource)
+  if (old === now) return
+  const found = `${name}, which is planned from ${oneLine(old ?? 'documents of the repository', 100)} already`
+  const fix =
+    now === null
+      ? 'name another feature'
+      : 'give the milestone or label another title on GitHub: it names the feature'
+  throw new UserError({
+    path: 'feature',
+    found,
+    expected: 'a feature that is planned from nothing else',
+    fix,
+  })
 }
 
 function hasStories(name: string): UserError {

@@ -29,6 +29,11 @@ export function plannedFiles(prd: Pick<Prd, 'extra'>): Map<string, { part?: stri
   )
 }
 
+/** The issues that it was planned from, such as `issues:milestone=3`; null where it was not. */
+export function issuesSource(prd: Pick<Prd, 'extra'>): string | null {
+  return Object.keys(plannedFrom(prd)).find((key) => key.startsWith('issues:')) ?? null
+}
+
 /** The plan itself, also where its progress file was read first; null where no document was. */
 export function planFile(prd: Pick<Prd, 'extra'>): string | null {
   const paths = [...plannedFiles(prd).keys()]

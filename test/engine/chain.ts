@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { readExpectation, readSignals } from '../../src/agents/signals.ts'
-import { askedByIssue, type Issue } from '../../src/app/asked.ts'
+import { askedByIssue, type Issue, type Asked as Planned } from '../../src/app/asked.ts'
 import { claim } from '../../src/app/claim.ts'
 import { gatedTagsOf, leaseFor, limitsOf } from '../../src/app/limits.ts'
 import { withSteps } from '../../src/app/pipeline.ts'
@@ -100,6 +100,8 @@ export class Chain {
   readonly script: Script
   /** As people leave it now. */
   issue: Issue | null
+  /** What a kick-off asks to be planned, where it is no issue. */
+  planned: Planned | null = null
   readonly #settings: Settings
   readonly #env: Readonly<Record<string, string>>
   readonly #comments: { id: number; text: string; at: number }[] = []
@@ -256,7 +258,7 @@ export class Chain {
     const env = { PATH: process.env.PATH ?? '', HOME: this.#folder, ...this.#env }
     await git(['clone', '--quiet', '--branch=main', '--template=', this.bare.path, directory])
     const settings = this.#settings
-    const { issue } = this
+    const { issue, planned } = this
     const note = (text: string) => void this.notes.push(text)
     using workspace = await openWorkspace({
       settings,
@@ -284,7 +286,9 @@ export class Chain {
       anew: wanted.anew && generation === null,
       asked:
         issue === null || generation !== null
-          ? null
+          ? generation === null
+            ? planned
+            : null
           : askedByIssue(issue, { known: 'sample', today: '2026-01-31', gates: ['test'] }),
       async settle(state) {
         await repository.checkOut(state.green, null)

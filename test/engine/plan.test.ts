@@ -1,7 +1,7 @@
 // Plans and splits, in a chain of jobs: nothing is worked that nobody approved, and nothing that is asked for gets lost.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { askedByDocuments } from '../../src/app/asked.ts'
+import { askedByDocuments, askedByIssues } from '../../src/app/asked.ts'
 import { nextStep } from '../../src/loop/next-step.ts'
 import { stateFrom } from '../../src/loop/stored.ts'
 import { plansOf } from '../../src/report/view.ts'
@@ -272,4 +272,27 @@ test('what had passed before is no plan that somebody approved; what is worked o
   })
   await chain.go()
   await assert.rejects(chain.go(), /sample, which is there already/)
+})
+
+test('a milestone that comes to the name of another plan is refused, and that plan stays', async () => {
+  const issues = (title: string) => JSON.stringify([{ number: 1, title, body: '', state: 'OPEN' }])
+  const asked = (source: string, title: string) =>
+    askedByIssues({ source, text: issues(title) }, 'sample', '2026-01-31')
+  await using chain = await Chain.open({ stories: [], issue: ISSUE, script: {} })
+  chain.issue = null
+  chain.planned = await asked('issues:milestone=3', 'Sign in')
+  assert.equal((await chain.go()).outcome, 'paused')
+  chain.planned = await asked('issues:label=sample', 'Pay')
+  const refusal = /sample, which is planned from issues:milestone=3 already.*another title on GitHub/s
+  await assert.rejects(chain.go(), refusal)
+  const files = [{ path: 'PRD.md', text: '- [ ] Pay\n' }]
+  chain.planned = await askedByDocuments(files, 'sample', '2026-01-31')
+  await assert.rejects(chain.go(), /planned from issues:milestone=3 already.*name another feature/s)
+  // Asked again, it is the same plan.
+  chain.planned = await asked('issues:milestone=3', 'Sign out')
+  assert.equal((await chain.go()).outcome, 'paused')
+  assert.deepEqual(
+    (await chain.state()).prd.userStories.map(({ title }) => title),
+    ['Sign out'],
+  )
 })
