@@ -70,7 +70,7 @@ async function planOnly(context: Context): Promise<Planned> {
     if (isLeft) desk.say(['', 'Interrupted: nothing was written.'])
     const { code, outputs, more } = isLeft ? interrupted() : refusal(context, error)
     const told = { ...outputs, feature: wanted.feature, costUsd: usage.costUsd }
-    return { code, outputs: told, more: { ...more, written: [], usage } }
+    return { code, outputs: told, more: { ...more, written: desk.written, usage } }
   }
 }
 
@@ -90,6 +90,8 @@ async function openDesk(context: Context, mayAsk: boolean) {
     /** Null where nobody can be asked, or `--yes` has answered. */
     ask: mayAsk ? asking(context) : null,
     width: lookOf(out, true).width,
+    /** The files of the tree that were written so far, by path. */
+    written: [] as string[],
     say: (lines: readonly string[]) => say(lines.join('\n')),
     [Symbol.dispose]: () => local?.[Symbol.dispose](),
   }
@@ -126,6 +128,7 @@ async function planned(desk: Desk, wanted: Wanted): Promise<Planned> {
   const files = isSketch ? sketchOf(folder, reviewed.draft) : filesOf(folder, reviewed.draft)
   const config = chosen.config === null ? {} : { [CONFIG]: chosen.config }
   const written = await writeAll(clone.workTree, { ...config, ...files })
+  desk.written.push(...written)
   if (written.length === 0) desk.say([`${folder} says all of it already: nothing was changed.`])
   else desk.say(written.map((path) => `written: ${path}`))
   if (reviewed.kind === 'start') {

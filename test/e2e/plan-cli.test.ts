@@ -411,6 +411,34 @@ test('the run begins from the interview: some of the stories, the configuration 
   )
 })
 
+test('a configuration that cannot be committed: the answer names the files that were written all the same', async () => {
+  await using at = await place({ 'fix_plan.md': '- [ ] Sign in\n' })
+  const hook = join(at.repository, '.git/hooks/pre-commit')
+  await mkdir(join(hook, '..'), { recursive: true })
+  await writeFile(hook, '#!/bin/sh\necho no commits today >&2\nexit 1\n', { mode: 0o755 })
+  await using terminal = at.terminal(['plan', 'auth', '--from', 'fix_plan.md', '--json'])
+  await terminal.see('A gate as')
+  terminal.type('good=test -s src/base.txt', KEYS.enter)
+  await terminal.see('◆  Another gate')
+  terminal.type(KEYS.enter)
+  await terminal.see('How many iterations')
+  terminal.type(KEYS.enter)
+  await terminal.see('After how many failed attempts')
+  terminal.type(KEYS.enter)
+  await terminal.see('How many dollars')
+  terminal.type(KEYS.enter)
+  await terminal.see('Instructions for every session?')
+  terminal.type(KEYS.enter)
+  await terminal.see('Start the run with it')
+  await terminal.see('Leave it')
+  terminal.type(KEYS.down, KEYS.enter)
+  assert.equal(await terminal.ended, 64, terminal.shown())
+  assert.match(
+    terminal.shown(),
+    /"written":\["ralph\.config\.yml","\.ralph\/[^"]+\/prd\.md","\.ralph\/[^"]+\/prd\.json"\]/,
+  )
+})
+
 test('no session is started where nobody has said yes; documents of one epic are planned alone, with what they wait for', async () => {
   const epics = [
     one('US-001', 'Pay', { epicId: 'E1' }),
