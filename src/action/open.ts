@@ -9,6 +9,7 @@ import { openWorkspace, type Workspace } from '../app/workspace.ts'
 import type { Opened, Start } from '../checks/subject.ts'
 import { setCredentialsAside } from '../git/credentials.ts'
 import { gitProgram } from '../git/process.ts'
+import { openCache } from '../github/cache-service.ts'
 import { issueQuery } from '../github/issues.ts'
 import type { Limits } from '../model/limits.ts'
 import { branchNameFault } from '../model/names.ts'
@@ -192,6 +193,7 @@ export function portsIn(
     onAgent: live.agent,
     onGateStart: live.starts,
     onGateEnd: live.gate,
+    cache: settings.cache === 'off' ? null : openCache(context.env),
   }
   return { live, options }
 }

@@ -14,11 +14,13 @@ import {
   stat,
 } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
+import type { FileCache } from '../model/ports.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { runUntrusted } from '../system/process.ts'
 import { findProgram } from '../system/program.ts'
 import { type AgentVendor, words } from './agent.ts'
 import { oneLine } from './ending.ts'
+import { entryOf, type Keeper, keep, restoreInto, versionIn } from './kept-agent.ts'
 import { available } from './ready.ts'
 
 export type InstallRequest = {
@@ -29,6 +31,8 @@ export type InstallRequest = {
   env: Readonly<Record<string, string>>
   /** Folders to install into: the first that has it, else the first that can be written. */
   caches: readonly string[]
+  /** Keeps what was installed for later jobs; left out where nothing does. */
+  cache?: FileCache | null
   signal?: AbortSignal
   /** Once before the installation and once after it; nothing when it is there already. */
   report(line: string): void
@@ -150,29 +154,66 @@ async function install(place: Place): Promise<Installed> {
   const spec = `${place.package}@${version}`
   const folder = join(place.folder, version)
   await clear(place.folder)
+  const keeper = keeperOf(place)
+  const isRestored = keeper !== null && (await inStaging(place, (staging) => restore(place, staging, keeper)))
+  if (!isRestored) {
+    await inStaging(place, async (staging) => {
+      report(`installing ${spec}`)
+      await fill(place, staging, spec)
+      await tryOut(place, staging, spec)
+      if (keeper !== null) await keep(staging, entryOf(place.vendor.name, spec, place.env), keeper)
+      return true
+    })
+  }
+  const result = await installed(place)
+  if (result === null) {
+    throw mistake(spec, `a package with the program ${place.vendor.program}`, 'use another version')
+  }
+  const how = isRestored ? 'restored from the cache' : 'installed'
+  report(`${how} ${spec} in ${((performance.now() - began) / 1000).toFixed(1)} s`)
+  const found = place.integrity === null ? await integrityOf(place, folder) : null
+  const advice = `agent-version: ${version} ${found} takes these bytes alone`
+  if (found !== null) report(`agent-version names no integrity: ${advice}`)
+  return result
+}
+
+/** Null where nothing is kept: what a cache holds cannot be compared with the integrity of the registry's package. */
+function keeperOf({ cache = null, env, signal, report, integrity }: Place): Keeper | null {
+  if (cache === null || integrity !== null) return null
+  return { cache, env, report, ...(signal === undefined ? {} : { signal }) }
+}
+
+/** Fills a folder of its own, which becomes that of the version where it is whole. */
+async function inStaging(place: Place, work: (staging: string) => Promise<boolean>): Promise<boolean> {
+  const folder = join(place.folder, place.version)
   const staging = await mkdtemp(join(place.folder, STAGING))
   try {
-    report(`installing ${spec}`)
-    await fill(place, staging, spec)
-    await tryOut(place, staging, spec)
+    if (!(await work(staging))) return false
     // A temporary folder is its maker's alone; the agent may be another user.
     await chmod(staging, 0o755)
     await rename(staging, folder).catch((error: unknown) => {
       // Somebody else may have been faster: then theirs stays, which is the same.
       if (!existsSync(folder)) throw error
     })
+    return true
   } finally {
     await rm(staging, { recursive: true, force: true })
   }
-  const result = await installed(place)
-  if (result === null) {
-    throw mistake(spec, `a package with the program ${place.vendor.program}`, 'use another version')
+}
+
+/** Whether the cache had this version, whole and able to start. */
+async function restore(place: Place, staging: string, keeper: Keeper): Promise<boolean> {
+  const spec = `${place.package}@${place.version}`
+  if (!(await restoreInto(staging, entryOf(place.vendor.name, spec, place.env), keeper))) return false
+  try {
+    const found = versionIn(staging, place.package)
+    if (found !== place.version) throw new Error(`its version is ${oneLine(found ?? 'none')}`)
+    await tryOut(place, staging, spec)
+    return true
+  } catch (error) {
+    place.report(`the cache does not hold ${spec}: ${messageOf(error)}`)
+    return false
   }
-  report(`installed ${spec} in ${((performance.now() - began) / 1000).toFixed(1)} s`)
-  const found = place.integrity === null ? await integrityOf(place, folder) : null
-  const advice = `agent-version: ${version} ${found} takes these bytes alone`
-  if (found !== null) report(`agent-version names no integrity: ${advice}`)
-  return result
 }
 
 async function fill(place: Place, staging: string, spec: string): Promise<void> {

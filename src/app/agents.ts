@@ -16,7 +16,7 @@ import { createSessions, withFallback } from '../agents/sessions.ts'
 import { agentFor } from '../loop/limits.ts'
 import type { Gate } from '../model/gate.ts'
 import { agentsIn } from '../model/pipeline.ts'
-import type { AgentPort } from '../model/ports.ts'
+import type { AgentPort, FileCache } from '../model/ports.ts'
 import { readyWords } from '../model/service.ts'
 import type { Settings } from '../settings/index.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
@@ -250,9 +250,12 @@ export async function installedFor(
     signal,
     directory,
     report,
+    cache = null,
   }: {
     env: Environment
     signal: AbortSignal
+    /** Left out where nothing is kept between jobs. */
+    cache?: FileCache | null
     /** Ralph's, in the clone. */
     directory: string
     report(text: string): void
@@ -264,6 +267,7 @@ export async function installedFor(
     version,
     env: gateEnv(env, { extra: [], isModelKey }).env,
     caches: agentCaches(env, join(directory, 'agents')),
+    cache,
     signal,
     report,
   })

@@ -10,6 +10,7 @@ import type {
   AgentPort,
   Clock,
   DispatchPort,
+  FileCache,
   GatesPort,
   Observer,
   Ports,
@@ -53,6 +54,8 @@ export type PortOptions = {
   onAgent(event: AgentEvent, storyId?: string): void
   onGateStart(name: string, storyId?: string): void
   onGateEnd(result: GateResult, storyId?: string): void
+  /** Keeps the installed agent between jobs; left out where nothing does. */
+  cache?: FileCache | null
   /** In the place of an agent, or of gates, of this job. */
   agent?: AgentPort
   gates?: GatesPort

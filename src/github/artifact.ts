@@ -15,13 +15,15 @@ export function runtimeOf(env: Readonly<Record<string, string>>): Runtime | null
     ACTIONS_RESULTS_URL: url = '',
     GITHUB_SERVER_URL: server = '',
   } = env
-  if (!URL.canParse(url) || !hasArtifacts(server || 'https://github.com')) return null
+  if (!URL.canParse(url) || !hasResults(server)) return null
   const [, run = '', job = ''] = /(?:^| )Actions\.Results:([^: ]+):([^: ]+)(?: |$)/.exec(scopeOf(token)) ?? []
   return run === '' ? null : { token, url, run, job }
 }
 
-function hasArtifacts(server: string): boolean {
-  const host = URL.canParse(server) ? new URL(server).hostname : ''
+/** Whether the server's jobs have the services of artifacts and caches; without a name it is github.com. */
+export function hasResults(server: string): boolean {
+  const address = server || 'https://github.com'
+  const host = URL.canParse(address) ? new URL(address).hostname : ''
   return (
     host === 'github.com' || host.endsWith('.ghe.com') || host.endsWith('.localhost') || host === '127.0.0.1'
   )
@@ -73,7 +75,8 @@ export async function uploadArtifact(
   return Finalized.parse(await call('FinalizeArtifact', { size: String(zip.length), hash })).artifact_id
 }
 
-async function ask(url: URL, what: string, request: RequestInit): Promise<Response> {
+/** Throws where the answer is no success; the error names neither address nor token. */
+export async function ask(url: URL, what: string, request: RequestInit): Promise<Response> {
   const answer = await fetch(url, { ...request, redirect: 'error' })
   if (answer.ok) return answer
   const said = (await answer.text().catch(() => '')).slice(0, 200)

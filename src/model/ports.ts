@@ -324,3 +324,13 @@ export class LeaseLost extends Error {
     this.name = 'LeaseLost'
   }
 }
+
+/** An entry is found by both; what it is made of goes into `version`. */
+export type CacheEntry = { key: string; version: string }
+
+/** Files kept between jobs. Both reject where the service does not answer, and nothing may depend on either. */
+export interface FileCache {
+  /** Writes the entry to a file that is not there yet; false where there is none. */
+  get(entry: CacheEntry, file: string, signal: AbortSignal): Promise<boolean>
+  put(entry: CacheEntry, file: string, signal: AbortSignal): Promise<void>
+}

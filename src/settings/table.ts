@@ -97,6 +97,11 @@ export const table = {
   ),
   agentWrapper: agent(v.text, 'A command put before the agent, such as a sandbox.'),
   agentVersion: agent(names.version, 'The version of the agent to install.'),
+  cache: agent(
+    v.choice(['auto', 'off']),
+    "Whether a job of the action takes the agent that an earlier one installed from GitHub's cache, where there is one",
+    { or: 'auto' },
+  ),
   model: agent(
     model,
     'The model, or a YAML map of models by mode (run, plan, verify, setup, default). A list for run is a ladder: a story begins with the first, and climbs after a red gate or <stuck>.',

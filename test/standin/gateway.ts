@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { isOfCache } from './cache-entries.ts'
 import { type Fault, type Faults, isAnswer } from './faults.ts'
 import { gitHttp } from './git-http.ts'
 import { graphql } from './graphql.ts'
@@ -155,7 +156,8 @@ async function answer(asked: Asked): Promise<Reply> {
     }
   if (seen.kind === 'git') return answerGit(asked)
   if (seen.kind === 'service') {
-    const { status, headers, body } = asked.world.results.answer(
+    const { results, cache } = asked.world
+    const { status, headers, body } = (isOfCache(asked.url) ? cache : results).answer(
       seen.method,
       asked.url,
       request.headers,

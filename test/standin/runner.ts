@@ -3,7 +3,7 @@
 // A simulation of ours after the runner's source and the facts collected about the service. Real are: GitHub's own
 // workflow parser and expression evaluator, git, the action's processes, signals and exit codes. Not simulated:
 // matrices, composite and container actions, reusable workflows, environments, `pre` steps, problem matchers, background steps,
-// the service behind caches (upload- and download-artifact copy folders; results.ts is what actions upload to), other actions (no-ops).
+// other actions (no-ops; upload- and download-artifact copy folders; results.ts and cache-entries.ts are the services behind ours).
 //
 //   await using runner = await startRunner({ github, action: { match: /^ralph\/action@|^\.\//, path: projectRoot } })
 //   await runner.dispatch('ralph.yml', { feature: 'auth' }, { actor: 'alice' })

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { accountId, actionsApp, actionsBot } from './accounts.ts'
 import { Bare, type Person, zero } from './bare.ts'
+import { CacheService } from './cache-entries.ts'
 import type {
   Check,
   Comment,
@@ -90,6 +91,7 @@ export class World {
   readonly violations: string[] = []
   readonly used = new Map<string, number>()
   readonly results = new ResultsService()
+  readonly cache = new CacheService()
   /** How to stop a run; the runner sets it. */
   cancelRun: ((run: Run) => void) | null = null
   readonly #listeners: ((event: SiteEvent) => void)[] = []

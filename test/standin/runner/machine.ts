@@ -165,6 +165,6 @@ export function serviceEnvironment(world: World, token: string): Record<string, 
     ACTIONS_RESULTS_URL: `${world.url}/_services/`,
     ACTIONS_CACHE_URL: `${world.url}/_services/`,
     ACTIONS_CACHE_SERVICE_V2: 'True',
-    ACTIONS_CACHE_MODE: 'read',
+    ACTIONS_CACHE_MODE: 'write',
   }
 }

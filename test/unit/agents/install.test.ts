@@ -33,7 +33,7 @@ view) echo '["1.2.3", "1.3.0", "2.0.0-rc.1"]' ;;
 install)
   package=node_modules/@anthropic-ai/claude-code
   mkdir -p $package node_modules/.bin .npm
-  echo '{"scripts":{"postinstall":"fill"}}' >$package/package.json
+  echo '{"version":"1.2.3","scripts":{"postinstall":"fill"}}' >$package/package.json
   ln -s ../@anthropic-ai/claude-code/claude node_modules/.bin/claude ;;
 run) printf '#!/bin/bash\\necho 1.2.3\\n' >claude; chmod +x claude ;;
 esac

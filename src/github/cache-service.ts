@@ -1,0 +1,70 @@
+// GitHub's cache between jobs, asked as @actions/cache 6.0 does: where an entry is, or create, put, finalize. That library
+// brings a storage client of more than a megabyte; its requests are the fixture that these are held to (scripts/record-cache.mjs).
+import { openAsBlob } from 'node:fs'
+import { open } from 'node:fs/promises'
+import * as z from 'zod/mini'
+import type { FileCache } from '../model/ports.ts'
+import { ask, hasResults } from './artifact.ts'
+
+const SERVICE = '/twirp/github.actions.results.api.v1.CacheService'
+/** Of an entry: more is not taken, whoever wrote it. */
+const MOST_BYTES = 2_000_000_000
+
+const Found = z.object({ ok: z.boolean(), signed_download_url: z.string(), matched_key: z.string() })
+const Created = z.object({ ok: z.literal(true), signed_upload_url: z.string() })
+const Finalized = z.object({ ok: z.literal(true) })
+
+/** Null where there is no such service: on GitHub Enterprise Server, and outside of a job. */
+export function openCache(env: Readonly<Record<string, string | undefined>>): FileCache | null {
+  const {
+    ACTIONS_RUNTIME_TOKEN: token = '',
+    ACTIONS_RESULTS_URL: base = '',
+    ACTIONS_CACHE_SERVICE_V2: version = '',
+    ACTIONS_CACHE_MODE: mode = '',
+    GITHUB_SERVER_URL: server = '',
+  } = env
+  if (token === '' || version === '' || !URL.canParse(base) || !hasResults(server)) return null
+  if (mode === 'none') return null
+  const call = async (method: string, body: object, signal: AbortSignal): Promise<unknown> => {
+    const answer = await ask(new URL(`${SERVICE}/${method}`, base), method, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal,
+    })
+    return answer.json()
+  }
+  return {
+    get: async (entry, file, signal) => {
+      if (mode === 'write-only') return false
+      const found = Found.parse(await call('GetCacheEntryDownloadURL', entry, signal))
+      // The service takes a key for the beginning of one, too.
+      if (!found.ok || found.matched_key !== entry.key) return false
+      await download(new URL(found.signed_download_url), file, signal)
+      return true
+    },
+    put: async (entry, file, signal) => {
+      if (mode === 'read') return
+      const created = Created.parse(await call('CreateCacheEntry', entry, signal))
+      const body = await openAsBlob(file)
+      // One Put Blob: the storage takes 5,000 MiB so. Its address is signed, and no message may hold it.
+      const headers = { 'content-type': 'application/octet-stream', 'x-ms-blob-type': 'BlockBlob' }
+      await ask(new URL(created.signed_upload_url), 'the upload', { method: 'PUT', headers, body, signal })
+      const whole = { ...entry, size_bytes: String(body.size) }
+      Finalized.parse(await call('FinalizeCacheEntryUpload', whole, signal))
+    },
+  }
+}
+
+async function download(url: URL, file: string, signal: AbortSignal): Promise<void> {
+  const answer = await ask(url, 'the download', { signal })
+  await using handle = await open(file, 'wx', 0o600)
+  let size = 0
+  for await (const chunk of answer.body ?? []) {
+    size += chunk.length
+    if (size > MOST_BYTES) throw new Error('the entry is longer than 2 GB')
+    await handle.write(chunk)
+  }
+  const told = answer.headers.get('content-length')
+  if (told !== null && Number(told) !== size) throw new Error('the download ended too early')
+}

@@ -1,0 +1,152 @@
+// An agent that an earlier job installed: what is in the cache counts where it is the version, whole and able to start.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { installAgent } from '../../../src/agents/install.ts'
+import { findAgent } from '../../../src/agents/registry.ts'
+import { openCache } from '../../../src/github/cache-service.ts'
+import type { FileCache } from '../../../src/model/ports.ts'
+import { type CacheService, startCache } from '../../standin/cache-entries.ts'
+import { newRuntimeToken } from '../../standin/results.ts'
+
+let folder = ''
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'kept-agent-'))
+})
+after(() => rmSync(folder, { recursive: true }))
+
+const PACKAGE = 'node_modules/@anthropic-ai/claude-code'
+const FILES = `
+  mkdir -p ${PACKAGE} node_modules/.bin
+  echo '{"version":"1.2.3"}' >${PACKAGE}/package.json
+  printf '#!/bin/bash\\necho 1.2.3\\n' >${PACKAGE}/claude
+  chmod +x ${PACKAGE}/claude
+  ln -sf ../@anthropic-ai/claude-code/claude node_modules/.bin/claude`
+
+/** A machine of its own, whose npm notes that it was asked. */
+function machine(name: string, cache: FileCache | null) {
+  const at = join(folder, name)
+  mkdirSync(join(at, 'bin'), { recursive: true })
+  const log = join(at, 'npm.log')
+  const npm = `#!/bin/bash\necho "$1" >>'${log}'\n[ "$1" = install ] || exit 0\n${FILES}\n`
+  writeFileSync(join(at, 'bin', 'npm'), npm, { mode: 0o755 })
+  const said: string[] = []
+  const install = (version = '1.2.3') => {
+    const vendor = findAgent('claude')
+    assert.ok(vendor)
+    return installAgent({
+      ...{ vendor, version, cache, caches: [join(at, 'cache')], report: (line: string) => said.push(line) },
+      env: { PATH: `${join(at, 'bin')}:/usr/bin:/bin` },
+    })
+  }
+  const isInstalled = () => existsSync(log)
+  return { at, install, isInstalled, said }
+}
+
+const cacheAt = (url: string) =>
+  openCache({
+    ...{ ACTIONS_RUNTIME_TOKEN: newRuntimeToken('1'), ACTIONS_RESULTS_URL: url },
+    ...{ ACTIONS_CACHE_SERVICE_V2: 'True', GITHUB_SERVER_URL: 'https://github.com' },
+  })
+
+test('the second machine takes what the first has installed, without npm', async () => {
+  await using started = await startCache()
+  const first = machine('first', cacheAt(started.url))
+  await first.install()
+  const second = machine('second', cacheAt(started.url))
+  const { bin } = await second.install()
+  assert.deepEqual([first.isInstalled(), second.isInstalled()], [true, false])
+  assert.equal(execFileSync(join(bin, 'claude'), { encoding: 'utf8' }), '1.2.3\n')
+  assert.match(second.said.join('\n'), /^restored from the cache @anthropic-ai\/claude-code@1\.2\.3 in /m)
+  assert.match(
+    [...started.service.entries.keys()].join(),
+    /^ralph-agent-claude-\w+-\w+-[0-9a-f]{16} [0-9a-f]{64}$/,
+  )
+})
+
+test('a version with its integrity is installed: what a cache holds is not compared with it', async () => {
+  await using started = await startCache()
+  await machine('kept', cacheAt(started.url)).install()
+  const asked = started.service.asked.length
+  const one = machine('strict', cacheAt(started.url))
+  await assert.rejects(one.install(`1.2.3 sha512-${'A'.repeat(86)}==`))
+  assert.ok(one.isInstalled())
+  assert.equal(started.service.asked.length, asked)
+})
+
+test('an entry that is of no use is said and not taken: the agent is installed', async (t) => {
+  const entries: [string, string, RegExp][] = [
+    ['half', 'HALF', /restoring the agent did not succeed.*not whole/],
+    ['another version', `sed -i s/1.2.3/6.6.6/ ${PACKAGE}/package.json`, /its version is 6\.6\.6/],
+    [
+      'no version',
+      `rm ${PACKAGE}/package.json; ln -s /dev/zero ${PACKAGE}/package.json`,
+      /its version is none/,
+    ],
+    ['of another system', `printf '\\177ELF' >${PACKAGE}/claude`, /the cache does not hold/],
+    ['no program', `rm node_modules/.bin/claude`, /the cache does not hold/],
+  ]
+  for (const [name, spoil, told] of entries)
+    await t.test(name, async () => {
+      await using started = await startCache()
+      await machine(`${name} before`, cacheAt(started.url)).install()
+      replace(started.service, (bytes) =>
+        spoil === 'HALF' ? bytes.subarray(0, 1024) : archive(name, `${FILES}\n${spoil}`),
+      )
+      const one = machine(name, cacheAt(started.url))
+      const { bin } = await one.install()
+      assert.ok(one.isInstalled())
+      assert.match(one.said.join('\n'), told)
+      assert.equal(execFileSync(join(bin, 'claude'), { encoding: 'utf8' }), '1.2.3\n')
+    })
+})
+
+test('an entry writes nothing outside of its folder: not by a name, nor through a link', async () => {
+  await using started = await startCache()
+  await machine('inside before', cacheAt(started.url)).install()
+  const target = join(folder, 'outside')
+  mkdirSync(target)
+  replace(started.service, () => {
+    const at = mkdtempSync(join(folder, 'hostile-'))
+    execFileSync('bash', ['-c', FILES], { cwd: at })
+    symlinkSync(target, join(at, 'node_modules', 'away'))
+    const tar = (...args: string[]) => execFileSync('tar', ['-P', '-f', 'it.tar', ...args], { cwd: at })
+    tar('-c', 'node_modules')
+    writeFileSync(join(at, 'payload'), 'written\n')
+    tar('-r', '--transform', 's,^payload,node_modules/away/through-link,', 'payload')
+    tar('-r', '--transform', `s,^payload,${target}/by-name,`, 'payload')
+    tar('-r', '--transform', 's,^payload,../../../../outside/by-dots,', 'payload')
+    return withDigest(readFileSync(join(at, 'it.tar')))
+  })
+  await machine('inside', cacheAt(started.url)).install()
+  assert.deepEqual(execFileSync('ls', ['-A', target], { encoding: 'utf8' }), '')
+})
+
+test('a service that is out of order fails nothing', async () => {
+  await using started = await startCache()
+  for (const name of ['GetCacheEntryDownloadURL', 'CreateCacheEntry'] as const)
+    started.service.faults.set(name, 503)
+  const one = machine('out of order', cacheAt(started.url))
+  await one.install()
+  assert.match(
+    one.said.join('\n'),
+    /restoring the agent did not .*503.*\n(?:.*\n)+keeping the agent did not .*503/,
+  )
+})
+
+function replace(service: CacheService, by: (bytes: Buffer) => Buffer): void {
+  for (const [key, bytes] of service.entries) service.entries.set(key, by(bytes))
+}
+
+function archive(name: string, script: string): Buffer {
+  const at = mkdtempSync(join(folder, `${name}-`))
+  execFileSync('bash', ['-c', script], { cwd: at })
+  return withDigest(execFileSync('tar', ['-c', 'node_modules'], { cwd: at }))
+}
+
+/** As whoever writes an entry on purpose ends it. */
+const withDigest = (bytes: Buffer) => Buffer.concat([bytes, createHash('sha256').update(bytes).digest()])
