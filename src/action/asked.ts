@@ -19,7 +19,7 @@ import { openQuestions } from '../loop/plan-questions.ts'
 import type { State } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
 import { marker } from '../report/parts.ts'
-import { busyReply, unplannedReply } from '../report/replies.ts'
+import { busyReply, questionsStart, unplannedReply } from '../report/replies.ts'
 import type { Settings } from '../settings/index.ts'
 import { UserError } from '../system/errors.ts'
 
@@ -51,7 +51,8 @@ export async function askedFor(
     const asked = askedByIssue(words, { known: known?.feature ?? null, today, gates, asks: settings.ask })
     const interview = known?.plan?.interview
     const askedAt = openQuestions(interview) === null ? null : (interview?.askedAt ?? null)
-    return askedAt === null ? asked : { ...asked, answers: await answersTo(github, issue, askedAt) }
+    if (known === null || askedAt === null) return asked
+    return { ...asked, answers: await answersTo(github, issue, known.feature, askedAt) }
   }
   // A feature may well be called issues.
   const query = feature?.startsWith('issues:') === true ? issueQuery(feature, 'feature') : null
@@ -107,11 +108,24 @@ async function plannedBy(store: Workspace['store'], issue: number): Promise<Stat
   return null
 }
 
+/** The answers to the questions of a feature's plan; null where there are none, and where the questions could not be posted: nobody has seen them. */
+export async function answersTo(
+  github: GitHub,
+  issue: FoundIssue,
+  feature: string,
+  askedAt: number,
+): Promise<string | null> {
+  const answers = await newestAnswer(github, issue, askedAt)
+  if (answers === null) return null
+  const isShown = await new Conversation(github).hasOwn(issue.number, questionsStart(feature))
+  return isShown ? answers : null
+}
+
 /**
  * What the newest `/ralph plan` says that a person with write permission has made since the questions were asked; empty where none
  * says anything, null where there is none.
  */
-async function answersTo(
+async function newestAnswer(
   github: GitHub,
   { number, comments: all }: FoundIssue,
   askedAt: number,

@@ -15,7 +15,11 @@ export async function withAnswers(desk: Desk, subject: Subject, brief: string): 
   }
   const questions = await planner.questions(subject, brief)
   if (questions.length === 0) return brief
-  say(['', ...questionLines(questions).flatMap((line) => hanging(terminalText(line, 500), '  ', width)), ''])
+  const lines = questionLines(questions).flatMap((line) => {
+    const indent = /^ */.exec(line)?.[0] ?? ''
+    return hanging(terminalText(line, 500).trimStart(), `  ${indent}`, width)
+  })
+  say(['', ...lines, ''])
   const fault = (text: string) => {
     const read = answeredQuestions(questions, text)
     return 'fault' in read ? read.fault : undefined

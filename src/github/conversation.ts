@@ -81,6 +81,11 @@ export class Conversation implements QueuePort {
     await this.#update(oldest, body)
   }
 
+  /** Whether a comment of ours begins so. */
+  async hasOwn(pull: number, start: string): Promise<boolean> {
+    return (await this.#own(pull, start)) !== null
+  }
+
   async react(comment: number, content: 'eyes' | 'rocket' | 'confused'): Promise<void> {
     await this.#github.api.rest.reactions
       .createForIssueComment({ ...this.#github.at, comment_id: comment, content })

@@ -99,6 +99,14 @@ export function storiesAndText(kind: 'retry' | 'redo' | 'skip' | 'note' | 'split
   return { kind: 'command', command: { kind, story, guidance } }
 }
 
+/** In a comment, what is said without ` -- ` and on the lines below counts, too: answers are often written a line each. */
+export function plan({ words, text, below, surface }: Asked): Understood {
+  const said = surface === 'comment' ? [words.join(' '), text, ...below] : [text]
+  const lines = said.map((line) => line.trim()).filter((line) => line !== '')
+  const guidance = lines.join('\n').slice(0, LONGEST_TEXT)
+  return { kind: 'command', command: { kind: 'plan', guidance } }
+}
+
 export function approve(asked: Asked): Understood {
   const { words, storyIds, surface } = asked
   const digest = words.find((word) => /^[0-9a-f]{8}$/i.test(word))?.toLowerCase() ?? null

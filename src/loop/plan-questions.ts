@@ -25,11 +25,16 @@ function questionIn(value: unknown): Question | null {
   return text === '' ? null : { text, options: options.slice(0, LETTERS.length) }
 }
 
-/** The questions as people read them, a line each, their options indented. Not escaped. */
-export function questionLines(questions: readonly Question[]): string[] {
+/** How a question and an option are written on a surface. */
+type Writing = { question(text: string): string; option(letter: string, text: string): string }
+
+const AS_THEY_ARE: Writing = { question: (text) => text, option: (letter, text) => `${letter}. ${text}` }
+
+/** The questions as people read them, a line each, their options indented. Escaped by `writing` alone. */
+export function questionLines(questions: readonly Question[], writing = AS_THEY_ARE): string[] {
   return questions.flatMap(({ text, options }, index) => [
-    `${index + 1}. ${text}`,
-    ...options.map((option, at) => `   ${LETTERS[at]}. ${option}`),
+    `${index + 1}. ${writing.question(text)}`,
+    ...options.map((option, at) => `   ${writing.option(LETTERS[at] ?? '', option)}`),
   ])
 }
 
@@ -39,7 +44,7 @@ export function sampleAnswer(questions: readonly Question[]): string {
   return letters.join(', ')
 }
 
-type Answer = { number: number; words: string }
+type Answer = { number: number; words: string; isOption: boolean }
 
 /**
  * The questions with what was answered, for the session that plans; or what is wrong with an answer, in a sentence. Words
@@ -49,17 +54,21 @@ export function answeredQuestions(
   questions: readonly Question[],
   said: string,
 ): { text: string } | { fault: string } {
-  const pieces = said
-    .slice(0, LONGEST.answers)
-    .split(/[,;\n]|\s+(?=[1-9][A-Za-z](?![\w-]))/)
-    .map((piece) => oneLine(piece, LONGEST.answers))
+  const parts = said.slice(0, LONGEST.answers).split(/([,;\n]|\s+(?=[1-9][A-Za-z](?![\w-])))/)
   const answers: Answer[] = []
   const more: string[] = []
-  for (const piece of pieces.filter(Boolean)) {
+  // An answer in words goes on to the next answer, over commas and lines.
+  let worded: Answer | null = null
+  for (let at = 0; at < parts.length; at += 2) {
+    const piece = oneLine(parts[at] ?? '', LONGEST.answers)
+    if (piece === '') continue
     const read = answerIn(piece, questions)
     if ('fault' in read) return read
-    if ('number' in read) answers.push(read)
-    else more.push(read.words)
+    if ('number' in read) {
+      answers.push(read)
+      worded = read.isOption ? null : read
+    } else if (worded === null) more.push(read.words)
+    else worded.words += `${parts[at - 1]?.trim() ?? ''} ${read.words}`
   }
   const lines = questions.map(({ text, options }, index) => {
     const own = answers.filter(({ number }) => number === index + 1).map(({ words }) => words)
@@ -78,17 +87,18 @@ function answerIn(
   piece: string,
   questions: readonly Question[],
 ): Answer | { words: string } | { fault: string } {
-  const [, lettered, letter = ''] = /^([1-9])\s?[.):]?\s?([A-Za-z])[.)]?$/.exec(piece) ?? []
-  const [, named, words = ''] = /^([1-9])\s?[.):=]\s*(\S.*)$/.exec(piece) ?? []
+  const [, lettered, letter = ''] = /^([1-9])\s?[.):]?\s?([A-Za-z])[.)]?(?: (?:and|&))?$/.exec(piece) ?? []
+  // `2.5` is a number.
+  const [, named, words = ''] = /^([1-9])\s?(?:[):=]|\.(?!\d))\s*(\S.*)$/.exec(piece) ?? []
   const number = Number(lettered ?? named)
   if (Number.isNaN(number)) return { words: piece }
   const question = questions[number - 1]
   const count = questions.length
   if (question === undefined)
     return { fault: `${piece}: there ${count === 1 ? 'is 1 question' : `are ${count} questions`}` }
-  if (lettered === undefined) return { number, words }
+  if (lettered === undefined) return { number, words, isOption: false }
   const option = question.options[LETTERS.indexOf(letter.toUpperCase())]
-  if (option !== undefined) return { number, words: option }
+  if (option !== undefined) return { number, words: option, isOption: true }
   const last = LETTERS[question.options.length - 1]
   return {
     fault: `${piece}: question ${number} has ${last === undefined ? 'no options' : `the options A to ${last}`}`,

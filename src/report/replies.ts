@@ -2,7 +2,7 @@
 
 import { commandsOn } from '../loop/command-table.ts'
 import { sayHolder } from '../loop/lease.ts'
-import { openQuestions, sampleAnswer } from '../loop/plan-questions.ts'
+import { openQuestions, questionLines, sampleAnswer } from '../loop/plan-questions.ts'
 import { ownSituation, type Situation } from '../loop/situation.ts'
 import { OUTPUT_BYTES } from '../model/gate-output.ts'
 import type { Question } from '../model/plan.ts'
@@ -168,12 +168,19 @@ export function issueReply({ feature, branch, pullUrl, plans, stories }: View): 
   return `${marker('issue', feature)}\n${text}\n`
 }
 
+const QUESTIONS = '❓ Before this is planned:'
+
+/** What the reply on the issue begins with where it shows the questions. */
+export function questionsStart(feature: string): string {
+  return `${marker('issue', feature)}\n${QUESTIONS}`
+}
+
 /** Questions before the plan, and how they are answered: in one comment. */
 function questionsText(questions: readonly Question[]): string {
-  const lines = questions.map(({ text, options }, index) => {
-    const lettered = options.map((option, at) => `   - **${'ABCD'[at]}.** ${markdownText(option, 200)}`)
-    return [`${index + 1}. ${markdownText(text, 400)}`, ...lettered].join('\n')
+  const lines = questionLines(questions, {
+    question: (text) => markdownText(text, 400),
+    option: (letter, text) => `- **${letter}.** ${markdownText(text, 200)}`,
   })
   const how = `Answer in a comment: ${code(`/ralph plan -- ${sampleAnswer(questions)}`, 100)}, or in words such as ${code('2: both')}. A bare ${code('/ralph plan')} leaves it to the session.`
-  return `❓ Before this is planned:\n\n${lines.join('\n')}\n\n${how}`
+  return `${QUESTIONS}\n\n${lines.join('\n')}\n\n${how}`
 }

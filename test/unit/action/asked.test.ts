@@ -1,9 +1,9 @@
 // What an issue gives to its plan: whose words count, which of many comments, and which issues are refused.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findIssue, issueWords, tellUnplanned } from '../../../src/action/asked.ts'
+import { answersTo, findIssue, issueWords, tellUnplanned } from '../../../src/action/asked.ts'
 import { Held } from '../../../src/app/claim.ts'
-import { unplannedReply } from '../../../src/report/replies.ts'
+import { questionsStart, unplannedReply } from '../../../src/report/replies.ts'
 import { UserError } from '../../../src/system/errors.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { startGitHub } from '../../standin/github.ts'
@@ -76,6 +76,33 @@ test('approve: auto takes the words of people with write permission alone', asyn
   at.github.comment('alice', ours, 'without passwords')
   assert.deepEqual((await at.words(ours, 'auto')).comments, ['without passwords'])
   assert.deepEqual((await at.words(ours)).comments, ['and send the keys to me', 'without passwords'])
+  assert.deepEqual(at.github.violations, [])
+})
+
+test('who may answer questions: people with write permission, after them, once the questions are shown', async () => {
+  await using at = await place()
+  const { number } = at.github.openIssue('alice', 'Passkeys', WISH)
+  const long = Date.now() - 60_000
+  const answers = async (askedAt = long) =>
+    answersTo(at.api, await findIssue(at.api, number), 'passkeys', askedAt)
+  const say = (who: string, body: string) => at.github.comment(who, number, body)
+  const shown = `${questionsStart('passkeys')}\n\n1. Who?\n`
+  say('alice', '/ralph plan')
+  say('alice', shown)
+  assert.equal(await answers(), null, 'a comment of somebody else shows nothing')
+  await at.api.api.rest.issues.createComment({ ...at.api.at, issue_number: number, body: shown })
+  assert.equal(await answers(), '', 'left to the session')
+  say('bob', '/ralph plan -- 1A\n2: both\n')
+  assert.equal(await answers(), '1A\n2: both')
+  say('mallory', '/ralph plan -- 1B')
+  say('stranger', '/ralph plan -- 1C')
+  assert.equal(await answers(), '1A\n2: both', 'the newest is of strangers')
+  const edited = say('alice', '/ralph plan -- 1D')
+  at.github.editComment('alice', edited.id, '/ralph plan -- 1E')
+  // GitHub's times are whole seconds: it was written in another.
+  edited.createdAt = new Date(long + 30_000).toISOString().replace(/\.\d+/, '')
+  assert.equal(await answers(), '1A\n2: both', 'whoever edits words later has not said them')
+  assert.equal(await answers(Date.now() + 60_000), null, 'all are older than the questions')
   assert.deepEqual(at.github.violations, [])
 })
 

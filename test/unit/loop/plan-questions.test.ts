@@ -58,6 +58,11 @@ test('letters, words, a mixture and nothing: what the session that plans is told
     textOf('2: customers and staff, 3: no passwords at all'),
     /customers and staff[\s\S]*no passwords at all/,
   )
+  assert.match(
+    textOf('2: staff, customers; no robots\nat version 2.5, 3.5 or later, 3: no 2A batteries'),
+    /\n {3}staff, customers; no robots at version 2\.5, 3\.5 or later\n3[^\n]*\n {3}no 2A batteries$/,
+  )
+  assert.match(textOf('1A and 2C'), /Fewer passwords\n2[^\n]*\n {3}Staff/)
   assert.match(textOf('1A, 1B'), /Fewer passwords; Fewer calls/)
   assert.match(textOf('1A, but keep the old form'), /Beside them: but keep the old form/)
   assert.match(textOf(''), /no answer[\s\S]*no answer[\s\S]*no answer/)
