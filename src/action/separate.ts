@@ -2,6 +2,7 @@
 // token and run nothing of the repository (work.ts); `work` and `gate` run here, with a token that can only read.
 import * as core from '@actions/core'
 import { limitsOf } from '../app/limits.ts'
+import { withOwnPort } from '../app/own-port.ts'
 import { createPorts, gatesPort } from '../app/ports.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { refuseBlocked } from '../checks/table.ts'
@@ -116,7 +117,13 @@ async function doPart(
   const own =
     part === 'gate'
       ? { agent: await agentOfGateJob(context, workspace, settings) }
-      : { gates: gatesPort({ ...options, settings: { ...chosen, browser: null } }) }
+      : {
+          gates: gatesPort({
+            ...options,
+            env: await withOwnPort(options.env),
+            settings: { ...chosen, browser: null },
+          }),
+        }
   await using ports = await createPorts({ ...options, observers: [logOf(live, part)], ...own })
   remember({ artifact: artifactName(state.feature, context.run, part) })
   await repository.checkOut(state.green, null)

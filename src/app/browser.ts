@@ -7,7 +7,7 @@ import { findChrome } from '../browser/find.ts'
 import type { AfterGates } from '../gates/gates.ts'
 import { pictureName } from '../loop/screenshots.ts'
 import { BROWSER_GATE, type Gate, type GateResult, type Screenshot } from '../model/gate.ts'
-import { isFor, siteOf } from '../model/service.ts'
+import { isFor, OWN_PORT_NAME, servicesAt, siteOf } from '../model/service.ts'
 import type { Settings } from '../settings/index.ts'
 import { clearWay } from '../system/files.ts'
 import { type Environment, gateEnv } from '../system/untrusted-env.ts'
@@ -58,7 +58,7 @@ export function browserCheck(options: BrowserOptions): AfterGates | null {
   const { settings, env, workspace } = options
   const { browser, services } = settings
   if (browser?.enabled !== true) return null
-  const site = siteOf(browser, services)
+  const site = siteOf(browser, servicesAt(services, Number(env[OWN_PORT_NAME])))
   if (site === null) return null
   return async (run, signal, as) => {
     const isBase = run.of === 'baseline'

@@ -5,6 +5,7 @@ import { basename, join } from 'node:path'
 import { leftClones, removeClone } from '../git/clean-clone.ts'
 import { detachHead } from '../git/clone.ts'
 import type { Lane, Ports } from '../model/ports.ts'
+import { fixedPort, OWN_PORT_NAME } from '../model/service.ts'
 import type { Settings } from '../settings/index.ts'
 import { type Mistake, messageOf, UserError } from '../system/errors.ts'
 import { readRegular } from '../system/files.ts'
@@ -26,7 +27,7 @@ export function laneOpener(options: PortOptions): NonNullable<Ports['openLane']>
     await ready
     // What one leaves running is ended with it, and the others are left alone.
     const mark = partOf(options.mark, `lane${++count}`)
-    return openLane({ ...options, mark }, { place, prefix }, state.green)
+    return openLane({ ...options, mark, worker: String(count) }, { place, prefix }, state.green)
   }
 }
 
@@ -41,9 +42,12 @@ export function laneMistakes({ maxParallel, isolation, services }: Settings, sub
   })
   return [
     ...(isolation === 'same-user' ? [] : [mistake(`isolation: ${isolation}`, 'isolation: same-user')]),
-    ...(services.length === 0
-      ? []
-      : [mistake('services, which would all take the same ports', 'no services')]),
+    ...services.flatMap(({ name, start, ready }) => {
+      const port = start === null ? undefined : fixedPort(ready)
+      if (port === undefined) return []
+      const found = `service ${name} at port ${port}, which each of them would take`
+      return [mistake(found, `$${OWN_PORT_NAME} in \`ready\` and \`start\``)]
+    }),
     ...(submodules === 0 ? [] : [mistake('submodules', 'a checkout without submodules')]),
   ]
 }
@@ -53,7 +57,7 @@ async function openLane(
   { place, prefix }: { place: string; prefix: string },
   commit: string,
 ): Promise<Lane> {
-  const { settings, env, workspace, mark, run = null, as, warn, signal } = options
+  const { settings, env, workspace, mark, worker, run = null, as, warn, signal } = options
   const { clone, git } = workspace
   const folder = await newFolder(place, prefix)
   // Some projects' tests look at the name of their folder.
@@ -82,6 +86,7 @@ async function openLane(
     signal,
     as,
     mark,
+    ...(worker === undefined ? {} : { worker }),
     run,
     folder: options.folder ?? join(clone.gitDir, 'ralph'),
     onAgent: (event) => options.onAgent(event, story),

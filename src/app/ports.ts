@@ -18,7 +18,7 @@ import type {
   QueuePort,
   RepositoryPort,
 } from '../model/ports.ts'
-import type { Service } from '../model/service.ts'
+import { OWN_PORT_NAME, type Service, servicesAt } from '../model/service.ts'
 import type { Settings } from '../settings/index.ts'
 import { type Environment, gateEnv } from '../system/untrusted-env.ts'
 import { agentOfStep, agentsOf } from './agents.ts'
@@ -27,6 +27,7 @@ import type { GatePlace } from './clean-room.ts'
 import type { Isolation } from './isolation.ts'
 import { noted, sessionNotes } from './lost-session.ts'
 import { observersOf } from './observers.ts'
+import { withOwnPort } from './own-port.ts'
 import type { Workspace } from './workspace.ts'
 
 export type PortOptions = {
@@ -46,6 +47,8 @@ export type PortOptions = {
   as: Isolation | null
   /** Of the lease: marks every process that is not trusted, so that those which outlive us can be ended. */
   mark: string
+  /** Its number, where stories are worked on side by side on this machine. */
+  worker?: string
   /** The folder in which transcripts and logs of this run are put; left out where they are in none. */
   run?: string | null
   /** Ralph's folder in the clone, for these, and agents that it installs; left out: that of the work tree. */
@@ -82,7 +85,8 @@ const NO_PULL_REQUEST: PullRequestPort = {
 }
 
 /** The ports of the loop; disposed of when the job is over. Throws UserError when the agent cannot be started. */
-export async function createPorts(options: PortOptions): Promise<Ports & AsyncDisposable> {
+export async function createPorts(asked: PortOptions): Promise<Ports & AsyncDisposable> {
+  const options = { ...asked, env: await withOwnPort(asked.env, asked.worker) }
   const { git, repository, store } = options.workspace
   const gates = options.gates ?? gatesPort(options)
   const agent = options.agent ?? (await stepped(await agentsOf(options), gates, options))
@@ -209,5 +213,6 @@ async function servicesOf(
   const { createServices } = await import(/* webpackChunkName: "services" */ '../gates/services.ts')
   const envOf = ({ inherit, environment: set }: Service) =>
     gateEnv(env, { extra: [...settings.gateEnv, ...inherit], set, isModelKey }).env
-  return createServices({ ...shared, services: settings.services, envOf })
+  const services = servicesAt(settings.services, Number(env[OWN_PORT_NAME]))
+  return createServices({ ...shared, services, envOf })
 }

@@ -1,5 +1,6 @@
 // The gates, on the commit that a run would start from: each of them, although one before it fails.
 import { refuseUngated, UNGATED_WARNING } from '../app/limits.ts'
+import { withOwnPort } from '../app/own-port.ts'
 import { gatesPort } from '../app/ports.ts'
 import type { Gate, GateResult } from '../model/gate.ts'
 import { isFor } from '../model/service.ts'
@@ -81,7 +82,7 @@ async function runAll(
   const all = settings.gates.map((gate) => ({ ...gate, advisory: true }))
   let isPrepared = false
   const port = gatesPort({
-    ...{ env, workspace, mark, as: await subject.isolation() },
+    ...{ env: await withOwnPort(env), workspace, mark, as: await subject.isolation() },
     settings: { ...settings, gates: all, browser: null },
     onGateStart: (name) =>
       subject.begins(name === 'prepare' || name.startsWith('service ') ? name : `gate ${name}`),

@@ -3,6 +3,7 @@ import { refuseAtWork } from '../app/at-work.ts'
 import { prdPathOf, withWanted } from '../app/claim.ts'
 import { earlierRunsIn } from '../app/earlier-runs.ts'
 import { limitsOf, UNGATED_WARNING } from '../app/limits.ts'
+import { fixedPorts } from '../app/own-port.ts'
 import { unaskedTags } from '../app/tags.ts'
 import { otherConfig, templatesOf } from '../checks/repository.ts'
 import { sizeRemarks } from '../documents/size.ts'
@@ -184,6 +185,7 @@ function warningsOf(state: State, settings: Settings): string[] {
   const warnings: string[] = []
   if (settings.ungated) warnings.push(UNGATED_WARNING)
   for (const { storyId, remark } of sizeRemarks(state.prd.userStories)) warnings.push(`${storyId}: ${remark}`)
+  warnings.push(...fixedPorts(settings))
   warnings.push(...unaskedTags(settings, state.prd.userStories))
   const { done } = withoutDone(state.prd)
   if (done.length > MANY_DONE)

@@ -1,6 +1,9 @@
 // Programs that gates need beside them, how it is known that they may be used, and the addresses that are the project's own. Pure.
 
-/** `port`: of `host`; `localhost` is each loopback that there is. `log`: a line in which these parts stand in this order. */
+/**
+ * `port`: of `host`; `localhost` is each loopback that there is. `log`: a line in which these parts stand in this order. A port of 0
+ * is the worker's own (`OWN_PORT_NAME`).
+ */
 export type Ready =
   | { kind: 'url'; url: string }
   | { kind: 'port'; host: string; port: number }
@@ -22,6 +25,31 @@ export type Service = {
   environment: Record<string, string>
   /** Files that it writes its words into, beside its output. */
   logs: string[]
+}
+
+/** The variable with the first port that a worker has of its own. */
+export const OWN_PORT_NAME = 'RALPH_PORT'
+
+/** A port that is the same for all workers of a machine; undefined where it is their own, or none is known. */
+export function fixedPort(ready: Ready): string | undefined {
+  if (ready.kind === 'port') return ready.port === 0 ? undefined : String(ready.port)
+  if (ready.kind !== 'url') return undefined
+  const { port, protocol } = new URL(ready.url)
+  return port === '0' ? undefined : port || (protocol === 'https:' ? '443' : '80')
+}
+
+/** The services of the worker that has this port. */
+export function servicesAt(services: readonly Service[], port: number): Service[] {
+  return services.map((service) => ({ ...service, ready: readyAt(service.ready, port) }))
+}
+
+function readyAt(ready: Ready, port: number): Ready {
+  if (fixedPort(ready) !== undefined) return ready
+  if (ready.kind === 'port') return { ...ready, port }
+  if (ready.kind !== 'url') return ready
+  const url = new URL(ready.url)
+  url.port = String(port)
+  return { ...ready, url: url.href }
 }
 
 /** How `ended` of its result begins where it could not come up; who reads it says how that is mended. */
@@ -87,9 +115,9 @@ export const PATTERN = /[{}[\]*]|\/:[a-z]/i
 export function readyWords(ready: Ready): string {
   switch (ready.kind) {
     case 'url':
-      return ready.url
+      return fixedPort(ready) === undefined ? ready.url.replace(':0', `:$${OWN_PORT_NAME}`) : ready.url
     case 'port':
-      return `port ${ready.port}${ready.host === 'localhost' ? '' : ` of ${ready.host}`}`
+      return `port ${fixedPort(ready) ?? `$${OWN_PORT_NAME}`}${ready.host === 'localhost' ? '' : ` of ${ready.host}`}`
     case 'command':
       return ready.run
     case 'log':

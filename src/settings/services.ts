@@ -10,8 +10,17 @@ const FORMS = v.expects(
   'write `http://localhost:3000`, `5432`, `{ tcp: db:5432 }`, `{ log: listening on }` or `{ command: pg_isready }`',
 )
 const HOST_AND_PORT = /^(?:\[([0-9a-f:]+)\]|([\w.-]+)):(\d{1,5})$/i
+/** In the place of the number of a port. */
+const OWN_PORT = /^(.*:|)\$RALPH_PORT(?=\/|\?|$)/
 
 const port = v.integer({ most: 65_535 })
+/** `$RALPH_PORT` alone, or in a URL; what is read has 0 there. */
+const ownPort = z.string().check(
+  v.passes((written: string) => {
+    const read = written.replace(OWN_PORT, '$10')
+    return read !== written && (read === '0' || (/^https?:/i.test(read) && URL.canParse(read)))
+  }, FORMS),
+)
 const HOST_PORT = v.expects(
   'a host and a port',
   'write it as host:port, such as localhost:5432 or [::1]:5432',
@@ -31,9 +40,12 @@ const forms = v
 /** Said twice that it has to be there: a schema in JSON takes what begins with a transform for something optional. */
 const ready = z.nonoptional(
   z.pipe(
-    z.union([v.url, port, forms], FORMS),
+    z.union([ownPort, v.url, port, forms], FORMS),
     z.transform((given): Ready => {
-      if (typeof given === 'string') return { kind: 'url', url: given }
+      if (typeof given === 'string') {
+        const url = given.replace(OWN_PORT, '$10')
+        return url === '0' ? { kind: 'port', host: 'localhost', port: 0 } : { kind: 'url', url }
+      }
       if (typeof given === 'number') return { kind: 'port', host: 'localhost', port: given }
       const { tcp, log, command } = given
       if (log !== null) return { kind: 'log', parts: log.split('*').filter((part) => part !== '') }
@@ -44,9 +56,11 @@ const ready = z.nonoptional(
 )
 
 function portOf(written: string): { host: string; port: number } | null {
-  const [, address, name, digits] = HOST_AND_PORT.exec(written) ?? []
+  const read = written.replace(OWN_PORT, '$10')
+  const isOwn = read !== written
+  const [, address, name, digits] = HOST_AND_PORT.exec(read) ?? []
   const number = Number(digits)
-  return number >= 1 && number <= 65_535 ? { host: address ?? name ?? '', port: number } : null
+  return (number >= 1 || isOwn) && number <= 65_535 ? { host: address ?? name ?? '', port: number } : null
 }
 
 const value = z.pipe(

@@ -24,10 +24,11 @@ type Place = Clone & {
 }
 
 /** `gate`: a command that is the gate's verdict, before the note of what it saw. */
-async function place(script: Script, gate = '! grep -rq bad src') {
+async function place(script: Script, gate = '! grep -rq bad src', config?: string) {
   const userStories = IDS.map((id) => story(id, `part ${id}`))
   const clone = await openClone(CLI, {
     '.ralph/2026-01-31-sample/prd.json': JSON.stringify({ schemaVersion: 2, userStories }),
+    ...(config === undefined ? {} : { 'ralph.config.yml': config }),
   })
   await clone.setScript(script)
   const log = join(clone.folder, 'gated')
@@ -175,6 +176,28 @@ test('killed in the middle, nothing that landed is lost, nothing lands twice, an
   assert.equal(code, 0, err)
   assert.equal(new Set(at.landed()).size, IDS.length)
   assert.equal(at.landed().length, IDS.length)
+  assert.deepEqual(at.lanes(), [])
+})
+
+test('services of stories side by side have ports and names of their own', async () => {
+  const server =
+    "require('http').createServer((_, to) => to.end(process.cwd())).listen(process.env.RALPH_PORT, '127.0.0.1')"
+  const config = `services:
+  web:
+    start: exec "${process.execPath}" -e "${server}"
+    ready: http://localhost:$RALPH_PORT/up
+`
+  const meeting = await mkdtemp(join(tmpdir(), 'ralph-meeting-'))
+  // Both servers stand at the same time, and each gate is answered by the one of its own tree.
+  const met = `until [ "$(ls "${meeting}" | wc -l)" -ge 2 ]; do sleep 0.02; done`
+  const asks = `[ "$(curl -s "http://127.0.0.1:$RALPH_PORT")" = "$PWD" ]`
+  const gate = `${asks} && { ! ls src | grep -q US || { touch "${meeting}/$RALPH_WORKER"; ${met}; ${asks}; }; }`
+  await using at = await place(allGood(), gate, config)
+  const { code, err } = await at.ralph('run', '--max-parallel', '2').ended
+  assert.equal(code, 0, err)
+  assert.equal(at.landed().length, IDS.length)
+  assert.deepEqual(readdirSync(meeting).sort(), ['1', '2'])
+  await rm(meeting, { recursive: true })
   assert.deepEqual(at.lanes(), [])
 })
 

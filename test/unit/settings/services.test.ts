@@ -1,6 +1,7 @@
 // Services: every form of `ready`, a list or a map, and what is wrong with them, all at once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { servicesAt } from '../../../src/model/service.ts'
 import { describeServices } from '../../../src/settings/index.ts'
 import { onlyWrong, paths, right, wrong, yml } from './reading.ts'
 
@@ -14,6 +15,22 @@ test('ready: a URL, a port, a host and a port, words of a line, a command', () =
   assert.deepEqual(readyOf('{ tcp: "[::1]:5432" }'), { kind: 'port', host: '::1', port: 5432 })
   assert.deepEqual(readyOf('{ log: "ready in * ms" }'), { kind: 'log', parts: ['ready in ', ' ms'] })
   assert.deepEqual(readyOf('{ command: pg_isready }'), { kind: 'command', run: 'pg_isready' })
+})
+
+test('ready at the port that a worker has of its own', () => {
+  const own = { kind: 'port', host: 'localhost', port: 0 }
+  assert.deepEqual(readyOf('$RALPH_PORT'), own)
+  assert.deepEqual(readyOf("{ tcp: '[::1]:$RALPH_PORT' }"), { ...own, host: '::1' })
+  const [url] = servicesAt(
+    right(yml("services: { a: { ready: 'http://localhost:$RALPH_PORT/up' } }")).settings.services,
+    24_680,
+  )
+  assert.deepEqual(url?.ready, { kind: 'url', url: 'http://localhost:24680/up' })
+  for (const bad of ['$RALPH_PORTS', 'localhost:$RALPH_PORT', '$PORT'])
+    assert.equal(
+      onlyWrong(yml(`services: { a: { ready: ${bad} } }`)).path,
+      'ralph.config.yml: services.a.ready',
+    )
 })
 
 test('a list and a map are the same, as an input, too', () => {

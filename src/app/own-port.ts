@@ -1,0 +1,84 @@
+// What stories side by side on one machine would share, and each has of its own: a number, and ports for its services.
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { fixedPort, OWN_PORT_NAME, type Service } from '../model/service.ts'
+import type { Settings } from '../settings/index.ts'
+import type { Environment } from '../system/untrusted-env.ts'
+
+/** Below those that systems give to outgoing connections, which could take one at any time. */
+const FIRST_PORT = 20_000
+const LAST_PORT = 32_000
+/** A worker has this one and the nine behind it, for a server and what stands beside it. */
+const PORTS_EACH = 10
+
+/** The first port of each worker of this process. */
+const given = new Set<number>()
+
+/** The environment of a worker's programs; `worker`: 1 where stories are worked on one after the other, and in the checkout. */
+export async function withOwnPort(env: Environment, worker = env.RALPH_WORKER): Promise<Environment> {
+  const name = worker !== undefined && /^\w{1,20}$/.test(worker) ? worker : '1'
+  return { ...env, RALPH_WORKER: name, [OWN_PORT_NAME]: String(await freePort()) }
+}
+
+/** Begins anywhere, so that two runs on one machine seldom ask for the same. */
+async function freePort(): Promise<number> {
+  const count = (LAST_PORT - FIRST_PORT) / PORTS_EACH
+  const start = Math.floor(Math.random() * count)
+  for (let at = 0; at < count; at += 1) {
+    const port = FIRST_PORT + ((start + at) % count) * PORTS_EACH
+    if (given.has(port)) continue
+    given.add(port)
+    if (await areFree(port)) return port
+    given.delete(port)
+  }
+  throw new Error(`no ${PORTS_EACH} free ports between ${FIRST_PORT} and ${LAST_PORT}`)
+}
+
+async function areFree(first: number): Promise<boolean> {
+  const ports = Array.from({ length: PORTS_EACH }, (_, at) => first + at)
+  return (await Promise.all(ports.map(isFree))).every(Boolean)
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer()
+  try {
+    server.listen({ port, host: '127.0.0.1', exclusive: true })
+    await once(server, 'listening')
+    server.close()
+    await once(server, 'close')
+    return true
+  } catch {
+    return false
+  }
+}
+
+const IN_COMMAND =
+  /(?:\b(?:localhost|127\.0\.0\.1|0\.0\.0\.0)|\[::1?\]):(\d{2,5})\b|(?:--port[ =]|\bPORT=)["']?(\d{2,5})\b/
+
+/** Ports that stories side by side would all take, in words; `max-parallel` is above 1. */
+export function fixedPorts({ services, gates, maxParallel }: Settings): string[] {
+  if (maxParallel === 1) return []
+  const places = [
+    ...services
+      .filter(({ start }) => start !== null)
+      .map((service) => ({ what: `service ${service.name}`, port: portOf(service) })),
+    ...gates.map(({ name, run }) => ({ what: `gate ${name}`, port: portIn(run) })),
+  ]
+  return places
+    .filter(({ port }) => port !== undefined)
+    .map(
+      ({ what, port }) =>
+        `${what} names port ${port}, which stories side by side on one machine would share: write $${OWN_PORT_NAME}`,
+    )
+}
+
+function portOf({ start, ready, environment }: Service): string | undefined {
+  const set = Object.entries(environment).find(([name, value]) => /PORT$/.test(name) && /^\d+$/.test(value))
+  const inReady = ready.kind === 'command' ? portIn(ready.run) : undefined
+  return fixedPort(ready) ?? portIn(start ?? '') ?? inReady ?? set?.[1]
+}
+
+function portIn(command: string): string | undefined {
+  const found = IN_COMMAND.exec(command)
+  return found?.[1] ?? found?.[2]
+}
