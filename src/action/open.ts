@@ -9,6 +9,7 @@ import { openWorkspace, type Workspace } from '../app/workspace.ts'
 import type { Opened, Start } from '../checks/subject.ts'
 import { setCredentialsAside } from '../git/credentials.ts'
 import { gitProgram } from '../git/process.ts'
+import { FirstLook } from '../git/remote.ts'
 import { openCache } from '../github/cache-service.ts'
 import { issueQuery } from '../github/issues.ts'
 import type { Limits } from '../model/limits.ts'
@@ -61,10 +62,12 @@ export function openFor(
   settings: Settings,
   token: string,
   secrets: readonly string[] = [],
+  look?: FirstLook,
 ): Promise<Workspace> {
   return openWorkspace({
     settings,
     secrets,
+    ...(look === undefined ? {} : { look }),
     env: context.env,
     directory: context.workspace,
     remote: remoteOf(context.place, token),
@@ -76,7 +79,9 @@ export function openFor(
 
 /** The settings of the trusted side: inputs, and the configuration file as the base branch has it, now or `at` a commit. */
 export async function trusted(context: ActionContext, token: string, at: string | null = null) {
-  using early = await openFor(context, await inputSettings(context), token)
+  const inputs = await inputSettings(context)
+  const look = firstLook(context, inputs)
+  using early = await openFor(context, inputs, token, [], look)
   const { store, repository } = early
   const treeOf = async (branch: string) => {
     const sha = at ?? (await store.head(branch))
@@ -87,7 +92,13 @@ export async function trusted(context: ActionContext, token: string, at: string 
   const { branch, tree, settings, notes } = await settingsOfBase(context, treeOf)
   useWorkflow(context, settings)
   const { defaultBranch } = context.place
-  return { settings, notes, base: { branch, sha: tree.sha, defaultBranch } }
+  return { settings, notes, base: { branch, sha: tree.sha, defaultBranch }, look }
+}
+
+/** For the base, the states and the features' branches, as far as the inputs name them. */
+function firstLook({ inputs, place }: ActionContext, { branchPrefix, stateNamespace }: Settings): FirstLook {
+  const base = inputs['base-branch']?.trim() || place.defaultBranch
+  return new FirstLook([`refs/heads/${base}`, `${stateNamespace}/*`, `refs/heads/${branchPrefix}*`])
 }
 
 function noBase(context: ActionContext, branch: string): UserError {
@@ -118,11 +129,11 @@ export async function openJob(
   { at, refuse }: { at: string | null; refuse(settings: Settings): void },
 ) {
   const token = tokenOf(context)
-  const { settings, base, notes } = await trusted(context, token, at)
+  const { settings, base, notes, look } = await trusted(context, token, at)
   refuseFeatureRef(context, settings.branchPrefix)
   refuse(settings)
   for (const note of notes) core.notice(note)
-  return { workspace: await openFor(context, settings, token, secrets), settings, base }
+  return { workspace: await openFor(context, settings, token, secrets, look), settings, base }
 }
 
 /** What the checks see of a job that goes on from a commit; `state`: of the feature that it works on. */

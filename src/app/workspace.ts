@@ -6,6 +6,7 @@ import { CatFile } from '../git/cat-file.ts'
 import { type Snapshot, takeSnapshot, takeSnapshotBeside } from '../git/clone.ts'
 import { type Clone, Git, openClone, type Remote } from '../git/git.ts'
 import type { Identity } from '../git/objects.ts'
+import type { FirstLook } from '../git/remote.ts'
 import { findSubmodules, NO_SUBMODULES } from '../git/submodules.ts'
 import { notifySecrets } from '../notify/notice.ts'
 import { filesAsTheyWere } from '../review/as-it-was.ts'
@@ -41,6 +42,8 @@ export type WorkspaceOptions = {
   /** Pushes the branch, where it is not the same; null for `remote`. */
   publishRemote?: Remote | null
   identity: Identity | null
+  /** What a job asks the remote at its start, at once; left out: each question by itself. */
+  look?: FirstLook
   /** Beside those that settings and environment hold. */
   secrets?: readonly string[]
   /** The snapshot of the run that this work tree belongs to, beside its own. */
@@ -103,6 +106,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     remote: options.remote,
     publishRemote: options.publishRemote ?? null,
     snapshot,
+    look: options.look ?? null,
     leaseMs: leaseMsOf(settings),
   })
   return {

@@ -7,7 +7,7 @@ import { mirrorRefs, moveClone, type Snapshot, shareShallow } from '../git/clone
 import type { Git, Remote } from '../git/git.ts'
 import { UNKNOWN_TOKEN } from '../git/process.ts'
 import { readRef, refsBelow } from '../git/refs.ts'
-import { ask, push, REFUSED, refusal, remoteRefs } from '../git/remote.ts'
+import { ask, type FirstLook, push, REFUSED, refusal, remoteRefs } from '../git/remote.ts'
 import { moveOwnRef } from '../git/update-refs.ts'
 import { readState, STATE_FILE } from '../loop/stored.ts'
 import { hasCandidate } from '../model/attempt.ts'
@@ -26,6 +26,8 @@ export type StoreOptions = {
   /** Pushes the branch (an App's or a person's token, so that CI starts on it); null for `remote`. */
   publishRemote: Remote | null
   snapshot: Snapshot
+  /** What a job asks the remote at its start, at once; left out: each question by itself. */
+  look?: FirstLook | null
   /** How long a lease holds from each push on, milliseconds. */
   leaseMs: number
 }
@@ -75,7 +77,7 @@ class GitStore implements Store {
     const refs =
       remote === null
         ? refsBelow(this.#git.shared, `${namespace}/`)
-        : await remoteRefs(this.#git, remote, [`${namespace}/*`])
+        : await this.#refs(remote, `${namespace}/*`)
     return new Map([...refs].map(([ref, at]) => [ref.slice(namespace.length + 1), at]))
   }
 
@@ -83,7 +85,7 @@ class GitStore implements Store {
     const { remote } = this.#options
     const ref = this.#refOf({ folder })
     if (remote !== null) {
-      const at = (await remoteRefs(this.#git, remote, [ref])).get(ref)
+      const at = (await this.#refs(remote, ref)).get(ref)
       if (at === undefined) return null
       await this.fetch([at], 'tip')
       await this.#git.setRef(ref, at)
@@ -98,6 +100,7 @@ class GitStore implements Store {
   }
 
   async newest(ours: State): Promise<State> {
+    this.#options.look?.end()
     const found = await this.load(ours.folder.replace(/^\.ralph\//, ''))
     if (found === null || found.state.lease?.nonce !== ours.lease?.nonce)
       throw new LeaseLost(`the lease on ${ours.folder} is not ours`)
@@ -110,7 +113,7 @@ class GitStore implements Store {
   async head(branch: string): Promise<string | null> {
     const ref = `refs/heads/${branch}`
     const { remote } = this.#options
-    if (remote !== null) return (await remoteRefs(this.#git, remote, [ref])).get(ref) ?? null
+    if (remote !== null) return (await this.#refs(remote, ref)).get(ref) ?? null
     if (this.#git.hasRefFiles) return readRef(this.#git.clone.commonDir, ref)
     const found = await this.#git.onClone(['rev-parse', '--verify', '-q', ref], { accept: [1, 128] })
     return found.code === 0 ? found.stdout.trim() : null
@@ -177,11 +180,17 @@ class GitStore implements Store {
   async theirs(state: State): ReturnType<StorePort['theirs']> {
     if (this.#options.remote === null && this.#hasLooked) return null
     this.#hasLooked = true
+    this.#options.look?.end()
     const head = await this.head(state.branch)
     if (head === null) return state.published === null ? null : 'gone'
     if (head === state.green || head === state.published) return null
     await this.fetch([head], 'whole')
     return { head }
+  }
+
+  #refs(remote: Remote, pattern: string): Promise<Map<string, string>> {
+    const { look = null } = this.#options
+    return look === null ? remoteRefs(this.#git, remote, [pattern]) : look.refs(this.#git, remote, pattern)
   }
 
   #refOf({ folder }: Pick<State, 'folder'>): string {
@@ -215,7 +224,8 @@ class GitStore implements Store {
 
   /** Commits the state on top of the last one, with the green commit reachable, and moves our own ref there. */
   async #write(given: State, isSecond = false): Promise<string> {
-    const { remote, leaseMs } = this.#options
+    const { remote, leaseMs, look } = this.#options
+    look?.end()
     const { shared } = this.#git
     // A lease holds from the last push on: whoever pushes lives.
     const lease = given.lease === null ? null : { ...given.lease, expiresAt: Date.now() + leaseMs }

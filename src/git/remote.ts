@@ -47,6 +47,37 @@ export async function remoteRefs(
   )
 }
 
+/**
+ * One question for the refs that a job asks for before it pushes anything. An answer may be older than the next look at it by
+ * the seconds in between: whoever pushes by it says what he found, and is refused where that is not true any more.
+ */
+export class FirstLook {
+  readonly #patterns: readonly string[]
+  #found: Promise<Map<string, string>> | null = null
+  #isOver = false
+
+  /** Refs by their full names, and `refs/ralph/*` for all that begin so. */
+  constructor(patterns: readonly string[]) {
+    this.#patterns = patterns
+  }
+
+  async refs(git: Git, remote: Remote, pattern: string): Promise<Map<string, string>> {
+    if (this.#isOver || !this.#patterns.some((one) => covers(one, pattern)))
+      return remoteRefs(git, remote, [pattern])
+    this.#found ??= remoteRefs(git, remote, this.#patterns)
+    return new Map([...(await this.#found)].filter(([ref]) => covers(pattern, ref)))
+  }
+
+  /** From here on the remote is asked anew. */
+  end(): void {
+    this.#isOver = true
+  }
+}
+
+function covers(pattern: string, ref: string): boolean {
+  return pattern === ref || (pattern.endsWith('*') && ref.startsWith(pattern.slice(0, -1)))
+}
+
 /** What git says of objects of this clone: no way to the remote mends them. */
 const DAMAGED = /^(?:error: object file .* is empty|fatal: loose object .* is corrupt)/m
 

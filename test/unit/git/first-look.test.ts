@@ -1,0 +1,51 @@
+// The refs that a job asks for at its start: one question, and none of its answers is used once the job has pushed.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Git, Remote } from '../../../src/git/git.ts'
+import { FirstLook } from '../../../src/git/remote.ts'
+
+const remote: Remote = { url: 'https://git.test/it', env: {} }
+const PATTERNS = ['refs/heads/main', 'refs/ralph/*', 'refs/heads/ralph/*']
+
+/** A git whose remote has these refs, and that notes what it was asked. */
+function open(refs: Record<string, string>) {
+  const asked: string[][] = []
+  const lsRemote = async (_: Remote, patterns: readonly string[]) => {
+    asked.push([...patterns])
+    const stdout = Object.entries(refs).map(([ref, at]) => `${at}\t${ref}\n`)
+    return { code: 0, stdout: stdout.join(''), stderr: '' }
+  }
+  const look = new FirstLook(PATTERNS)
+  const get = async (pattern: string) =>
+    Object.fromEntries(await look.refs({ lsRemote } as unknown as Git, remote, pattern))
+  return { asked, look, get }
+}
+
+test('base, states and branch are one question, and each has its own answer', async () => {
+  const { asked, get } = open({ 'refs/heads/main': '1', 'refs/heads/ralph/a': '2', 'refs/ralph/a': '3' })
+  const answers = [
+    get('refs/heads/main'),
+    get('refs/ralph/*'),
+    get('refs/ralph/b'),
+    get('refs/heads/ralph/a'),
+  ]
+  assert.deepEqual(await Promise.all(answers), [
+    { 'refs/heads/main': '1' },
+    { 'refs/ralph/a': '3' },
+    {},
+    { 'refs/heads/ralph/a': '2' },
+  ])
+  assert.deepEqual(asked, [PATTERNS])
+})
+
+test('what it does not hold is asked, and everything is once it is over', async () => {
+  const refs: Record<string, string> = { 'refs/heads/main': '1', 'refs/heads/other': '2' }
+  const { asked, look, get } = open(refs)
+  assert.equal((await get('refs/heads/main'))['refs/heads/main'], '1')
+  assert.equal((await get('refs/heads/other'))['refs/heads/other'], '2')
+  refs['refs/heads/main'] = '4'
+  assert.equal((await get('refs/heads/main'))['refs/heads/main'], '1')
+  look.end()
+  assert.equal((await get('refs/heads/main'))['refs/heads/main'], '4')
+  assert.deepEqual(asked, [PATTERNS, ['refs/heads/other'], ['refs/heads/main']])
+})
