@@ -20,7 +20,7 @@ const PACKAGES = {
 }
 
 const ROOT = dirname(import.meta.dirname)
-const MAIN = join(ROOT, 'src', 'cli', 'main.ts')
+const MAIN = join(ROOT, 'test', 'start', 'cli.ts')
 const args = process.argv.slice(2)
 /** What init has tried is believed; else everything runs once more in a clean clone. */
 const isQuick = args.includes('--quick')

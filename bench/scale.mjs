@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { parsePrd } from '../src/prd/parse.ts'
-import { pickStory } from '../src/prd/select.ts'
-import { serializePrd } from '../src/prd/serialize.ts'
+import { parsePrd } from '../src/engine/prd/parse.ts'
+import { pickStory } from '../src/engine/prd/select.ts'
+import { serializePrd } from '../src/engine/prd/serialize.ts'
 
 const ralph = join(dirname(dirname(fileURLToPath(import.meta.url))), 'dist', 'cli', 'main.js')
 const AGENT = "cat > /dev/null; echo x > $RALPH_STORY_ID.txt; echo '<ralph>DONE</ralph>'"

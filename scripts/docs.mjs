@@ -3,13 +3,13 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: `${NAME}` is what the settings replace.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { parse } from 'yaml'
-import { CLI_COMMANDS, HELP_GROUPS, isTold } from '../src/cli/commands.ts'
-import { commandsOn } from '../src/loop/command-table.ts'
+import { CLI_COMMANDS, HELP_GROUPS, isTold } from '../src/cli/command-flags.ts'
+import { commandsOn } from '../src/engine/commands/command-table.ts'
 import { LABELS, labelsOf, OUTCOMES } from '../src/report/outcomes.ts'
 import { EXIT_CODES } from '../src/report/outputs.ts'
-import { flagTable } from '../src/settings/index.ts'
+import { flagTable } from '../src/settings/read-settings.ts'
 import { isEverywhere } from '../src/settings/setting.ts'
-import { settingRows } from '../src/settings/table.ts'
+import { settingRows } from '../src/settings/settings-table.ts'
 import { schemas } from './schemas.mjs'
 
 const ROOT = new URL('../', import.meta.url)
@@ -175,7 +175,7 @@ function commandsPage() {
 
 // Outcomes
 
-/** When a job ends so, in words; whether the job is green, as src/action/main.ts has it (`FAILING`). */
+/** When a job ends so, in words; whether the job is green, as src/action/start-job.ts has it (`FAILING`). */
 const WHEN = {
   complete: ['every story passed (or a person skipped it), and the final verification agrees', 'success'],
   stuck: ['all stories that are left are blocked, or wait for blocked ones', 'failure'],

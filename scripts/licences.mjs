@@ -10,7 +10,7 @@ export async function licences(root, paths) {
   return (await Promise.all(entries)).join(`\n${'-'.repeat(80)}\n\n`)
 }
 
-/** The rules for keys that src/system/redact/key-rules.ts is made of. */
+/** The rules for keys that src/isolation/redact/key-rules.ts is made of. */
 async function rules(root) {
   const text = await readFile(join(root, 'src/system/redact/LICENSE.gitleaks'), 'utf8')
   return `gitleaks, rules for keys (MIT)\n\n${text.trim()}\n`

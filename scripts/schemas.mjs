@@ -2,9 +2,9 @@
 // node scripts/schemas.mjs
 import { mkdir, writeFile } from 'node:fs/promises'
 import * as z from 'zod/mini'
-import { prdSchema } from '../src/prd/schema.ts'
+import { prdSchema } from '../src/engine/prd/schema.ts'
 import { agnosticShape } from '../src/settings/older-files.ts'
-import { settingRows, table } from '../src/settings/table.ts'
+import { settingRows, table } from '../src/settings/settings-table.ts'
 import { kinds } from '../src/settings/values.ts'
 
 const configSchema = z.strictObject({

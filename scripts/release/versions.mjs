@@ -30,7 +30,7 @@ export function versionsIn(root) {
   const named = {
     'package-lock.json': lock.version === lock.packages?.['']?.version ? lock.version : undefined,
     '.release-please-manifest.json': json('.release-please-manifest.json')['.'],
-    'src/model/version.ts': /VERSION = '([^']*)'/.exec(text('src/model/version.ts'))?.[1],
+    'src/engine/model/version.ts': /VERSION = '([^']*)'/.exec(text('src/engine/model/version.ts'))?.[1],
     'CHANGELOG.md': /^## \[?(\d+\.\d+\.\d+)/m.exec(text('CHANGELOG.md'))?.[1],
   }
   const mistakes = Object.entries(named)

@@ -1,17 +1,18 @@
 // Runs that a comment, a label or a button started: they acknowledge, answer what needs no work, and dispatch if nobody works.
 import * as core from '@actions/core'
 import { redactorFor } from '../app/redactor.ts'
-import { featureOfFolder } from '../branch/features.ts'
+import { featureOfFolder } from '../branch/find-features.ts'
 import { storiesIn } from '../branch/story-commits.ts'
+import { parseSlash } from '../engine/commands/command-table.ts'
+import { expired } from '../engine/lease.ts'
+import type { State } from '../engine/model/state.ts'
+import { mapTexts } from '../engine/model/text.ts'
 import { connect, type GitHub, saidByGitHub } from '../github/client.ts'
 import { Conversation, isPerson, pressedComment } from '../github/conversation.ts'
 import { dispatchRun, runOf } from '../github/dispatch.ts'
-import { compareUrl, repositoryUrl } from '../github/place.ts'
-import { parseSlash } from '../loop/command-table.ts'
-import { expired } from '../loop/lease.ts'
-import type { State } from '../model/state.ts'
-import { mapTexts } from '../model/text.ts'
-import { checkOf } from '../report/checks.ts'
+import { compareUrl, repositoryUrl } from '../github/repository-address.ts'
+import { secretsIn } from '../isolation/untrusted-env.ts'
+import { checkOf } from '../report/check-runs.ts'
 import { marker } from '../report/parts.ts'
 import {
   type ChangesView,
@@ -25,9 +26,8 @@ import {
   whyReply,
 } from '../report/replies.ts'
 import { whyOf } from '../report/why.ts'
-import { secretsIn } from '../system/untrusted-env.ts'
-import { type ActionContext, namesByApi, settleWorkflow, tokenOf } from './context.ts'
-import type { RunEvent } from './event.ts'
+import { type ActionContext, namesByApi, settleWorkflow, tokenOf } from './action-context.ts'
+import type { RunEvent } from './github-event.ts'
 import { peekStates } from './peek.ts'
 
 type Said<Kind> = Extract<RunEvent, { kind: Kind }>

@@ -1,26 +1,26 @@
 // Opens the checkout of a job, and reads the settings of the trusted side: inputs, and the base branch's file.
 import { join } from 'node:path'
 import * as core from '@actions/core'
-import { issueIn } from '../app/asked.ts'
 import { type Isolation, openIsolation, SAME_USER_WARNING } from '../app/isolation.ts'
-import { UNGATED_WARNING } from '../app/limits.ts'
-import type { PortOptions } from '../app/ports.ts'
+import { UNGATED_WARNING } from '../app/loop-limits.ts'
+import type { PortOptions } from '../app/loop-ports.ts'
+import { issueIn } from '../app/plan-request.ts'
 import { openWorkspace, type Workspace } from '../app/workspace.ts'
-import type { Opened, Start } from '../checks/subject.ts'
+import type { Limits } from '../engine/model/limit-types.ts'
+import { branchNameFault } from '../engine/model/safe-names.ts'
+import type { State } from '../engine/model/state.ts'
+import { shown } from '../engine/model/text.ts'
 import { setCredentialsAside } from '../git/credentials.ts'
-import { gitProgram } from '../git/process.ts'
+import { gitProgram } from '../git/git-process.ts'
 import { FirstLook } from '../git/remote.ts'
 import { openCache } from '../github/cache-service.ts'
-import { issueQuery } from '../github/issues.ts'
-import type { Limits } from '../model/limits.ts'
-import { branchNameFault } from '../model/names.ts'
-import type { State } from '../model/state.ts'
-import { shown } from '../model/text.ts'
-import { refusedWords } from '../report/words.ts'
-import type { Settings } from '../settings/index.ts'
+import { issueQuery } from '../github/read-issues.ts'
+import { refusedWords } from '../report/figures.ts'
+import { Live } from '../report/terminal/live-lines.ts'
+import type { Settings } from '../settings/read-settings.ts'
+import type { Opened, Start } from '../setup/checks/subject.ts'
 import { UserError } from '../system/errors.ts'
 import { redactFiles, removeNow } from '../system/files.ts'
-import { Live } from '../terminal/live.ts'
 import {
   type ActionContext,
   actionSettings,
@@ -29,7 +29,7 @@ import {
   settingsOfBase,
   tokenOf,
   useWorkflow,
-} from './context.ts'
+} from './action-context.ts'
 import { type Log, reclaimFiles, remember, timed, UPLOADS } from './runner.ts'
 
 const IDENTITY = {

@@ -2,10 +2,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { GitError, runPlain } from '../git/process.ts'
-import { readState } from '../loop/stored.ts'
-import type { State } from '../model/state.ts'
-import { type ActionContext, remoteOf, tokenOf } from './context.ts'
+import type { State } from '../engine/model/state.ts'
+import { readState } from '../engine/stored-state.ts'
+import { GitError, runPlain } from '../git/git-process.ts'
+import { type ActionContext, remoteOf, tokenOf } from './action-context.ts'
 
 /** Every feature's state by folder name. Fetches one commit a feature, into a folder that is removed again. */
 export async function peekStates(context: ActionContext, namespace: string): Promise<Map<string, State>> {

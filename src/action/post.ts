@@ -2,26 +2,30 @@
 import * as core from '@actions/core'
 import { messageOf } from '../system/errors.ts'
 import { leave } from '../system/leave.ts'
+import type * as Cleanup from './cleanup.ts'
 
-async function post(): Promise<void> {
+type LoadCleanup = () => Promise<Pick<typeof Cleanup, 'endChecks' | 'mend'>>
+
+async function cleanUp(loadCleanup: LoadCleanup): Promise<void> {
   const folder = core.getState('folder')
   const isFinished = core.getState('finished') === 'true'
   // A look, and a job that only reads, take no feature, and may have left programs.
   const isOpen = ['folder', 'otherUser', 'mark'].some((name) => core.getState(name) !== '')
   if (!isOpen || (isFinished && core.getState('untold') !== 'true')) return
-  const { loadMend } = await import(/* webpackChunkName: "work" */ '../work.ts')
-  const { endChecks, mend } = await loadMend()
+  const { endChecks, mend } = await loadCleanup()
   core.notice(await (isFinished ? endChecks(folder) : mend(folder)))
 }
 
-await post().catch((error: unknown) =>
-  core.warning(`the post step could not put things in order: ${messageOf(error)}`),
-)
-const artifact = core.getState('artifact')
-// Here, not in main: a job that was cancelled or killed has more to tell than others.
-if (artifact !== '') {
-  const { upload } = await import(/* webpackChunkName: "action" */ './upload.ts')
-  await upload(artifact, core.getState('finished') === 'true')
+export async function post(loadCleanup: LoadCleanup): Promise<void> {
+  await cleanUp(loadCleanup).catch((error: unknown) =>
+    core.warning(`the post step could not put things in order: ${messageOf(error)}`),
+  )
+  const artifact = core.getState('artifact')
+  // Here, not in start-job: a job that was cancelled or killed has more to tell than others.
+  if (artifact !== '') {
+    const { upload } = await import(/* webpackChunkName: "action" */ './upload.ts')
+    await upload(artifact, core.getState('finished') === 'true')
+  }
+  process.exitCode = 0
+  await leave()
 }
-process.exitCode = 0
-await leave()

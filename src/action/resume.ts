@@ -1,12 +1,12 @@
 // `resume-lost`, on a schedule: starts chains again whose job was lost, and ends checks that one left open. Idempotent: a
 // dispatch carries the generation.
 import * as core from '@actions/core'
-import { Checks } from '../github/checks.ts'
+import { mayHaveOpenChecks, whyLost } from '../engine/lease.ts'
+import type { State } from '../engine/model/state.ts'
 import { connect, type GitHub } from '../github/client.ts'
 import { dispatchRun, runOf } from '../github/dispatch.ts'
-import { mayHaveOpenChecks, whyLost } from '../loop/lease.ts'
-import type { State } from '../model/state.ts'
-import { type ActionContext, namesByApi, noWorkflow, tokenOf } from './context.ts'
+import { Checks } from '../github/post-checks.ts'
+import { type ActionContext, namesByApi, noWorkflow, tokenOf } from './action-context.ts'
 import { peekStates } from './peek.ts'
 
 /** GitHub ends a job that no runner takes within a day; what waits longer waits for a person. */

@@ -2,8 +2,8 @@
 import { lstatSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as core from '@actions/core'
+import { humanMs } from '../report/figures.ts'
 import type { Outputs } from '../report/outputs.ts'
-import { humanMs } from '../report/words.ts'
 import { removeNow, replaceFile } from '../system/files.ts'
 import { muted, withoutControls } from '../system/workflow-commands.ts'
 

@@ -6,10 +6,10 @@ import { Zip, ZipDeflate } from 'fflate'
 import { redactorFor } from '../app/redactor.ts'
 import { openClone } from '../git/git.ts'
 import { runtimeOf, uploadArtifact } from '../github/artifact.ts'
+import { secretsIn } from '../isolation/untrusted-env.ts'
 import { messageOf } from '../system/errors.ts'
 import { readRegular, redactFiles } from '../system/files.ts'
-import { secretsIn } from '../system/untrusted-env.ts'
-import { actionContext } from './context.ts'
+import { actionContext } from './action-context.ts'
 import { UPLOADS } from './runner.ts'
 
 /** Of the archive, and of what is put in it; of longer files the end is taken. */

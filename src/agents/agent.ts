@@ -1,8 +1,8 @@
 // What a coding agent is to us: a program with a command line, a stream of events and an end that is told apart.
 
-import type { AgentEvent, Usage } from '../model/agent-event.ts'
+import type { AgentEvent, Usage } from '../engine/model/agent-event.ts'
+import type { KeyShape } from '../isolation/redact.ts'
 import type { Exit } from '../system/process.ts'
-import type { KeyShape } from '../system/redact.ts'
 import type { Seen } from './cost.ts'
 
 /**

@@ -1,11 +1,11 @@
 // Codex CLI: `codex exec --json` (developers.openai.com/codex/noninteractive).
 
-import type { AgentEvent } from '../model/agent-event.ts'
-import { amount, type Json, object, objects, string } from '../model/json.ts'
+import type { AgentEvent } from '../engine/model/agent-event.ts'
+import { amount, type Json, object, objects, string } from '../engine/model/json.ts'
 import type { Exit } from '../system/process.ts'
 import { type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
-import { type Ending, failed, readRefusal, statusOfRefusal } from './ending.ts'
-import { EventReader, type Handlers, toolTarget } from './events.ts'
+import { EventReader, type Handlers, toolTarget } from './event-reader.ts'
+import { type Ending, failed, readRefusal, statusOfRefusal } from './session-end.ts'
 
 export const codex: AgentVendor = {
   name: 'codex',

@@ -1,10 +1,10 @@
 // GitHub Copilot CLI: `copilot --output-format json` (docs.github.com/copilot/reference/copilot-cli-reference).
 
-import { amount, type Json, jsonObject, number, object, objects, string } from '../model/json.ts'
+import { amount, type Json, jsonObject, number, object, objects, string } from '../engine/model/json.ts'
 import type { Exit } from '../system/process.ts'
 import { type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
-import { type Ending, failed, notAllowed, type Refusal, readRefusal, statusOfRefusal } from './ending.ts'
-import { EventReader, type Handlers, textEvent, toolUse } from './events.ts'
+import { EventReader, type Handlers, textEvent, toolUse } from './event-reader.ts'
+import { type Ending, failed, notAllowed, type Refusal, readRefusal, statusOfRefusal } from './session-end.ts'
 
 export const copilot: AgentVendor = {
   name: 'copilot',

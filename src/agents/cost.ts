@@ -1,10 +1,10 @@
 // What a session used where its vendor does not say: by what its stream showed, the user's prices, or what was reserved
 // for it; marked as estimated. Pure.
 
-import type { AgentEvent, Usage } from '../model/agent-event.ts'
-import type { Reservation } from '../model/attempt.ts'
-import type * as model from '../model/usage.ts'
-import type { Price } from '../model/usage.ts'
+import type { AgentEvent, Usage } from '../engine/model/agent-event.ts'
+import type { Reservation } from '../engine/model/attempt.ts'
+import type * as model from '../engine/model/usage.ts'
+import type { Price } from '../engine/model/usage.ts'
 import type { SessionResult } from './agent.ts'
 
 /** What a stream shows of a session: how often a model answered, and the tokens which that took at a guess. */

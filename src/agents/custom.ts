@@ -1,11 +1,11 @@
 // Any command line of the user's as an agent: prompt on stdin, exit 0 is a finished session.
 
-import type { AgentEvent, Usage } from '../model/agent-event.ts'
-import { jsonObject, number, object } from '../model/json.ts'
+import type { AgentEvent, Usage } from '../engine/model/agent-event.ts'
+import { jsonObject, number, object } from '../engine/model/json.ts'
 import type { Exit } from '../system/process.ts'
 import { type AgentVendor, type Classified, noUsage, type StreamParser } from './agent.ts'
-import { type Ending, oneLine, silentEnding, stderrLine, withWords } from './ending.ts'
-import { appended } from './events.ts'
+import { appended } from './event-reader.ts'
+import { type Ending, oneLine, silentEnding, stderrLine, withWords } from './session-end.ts'
 
 /** RALPH_MODE, RALPH_FEATURE, RALPH_STORY_ID, RALPH_ATTEMPT and RALPH_PROMPT_FILE are set by the caller. */
 export const custom: AgentVendor = {

@@ -1,11 +1,11 @@
 // Gemini CLI: `gemini --yolo -o stream-json` (geminicli.com/docs/cli/headless).
 
-import type { AgentEvent } from '../model/agent-event.ts'
-import { amount, type Json, object, string } from '../model/json.ts'
+import type { AgentEvent } from '../engine/model/agent-event.ts'
+import { amount, type Json, object, string } from '../engine/model/json.ts'
 import type { Exit } from '../system/process.ts'
 import { type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
-import { type Ending, failed, type Refusal, readRefusal, statusOfRefusal, withWords } from './ending.ts'
-import { appended, EventReader, type Handlers, textEvent, toolUse } from './events.ts'
+import { appended, EventReader, type Handlers, textEvent, toolUse } from './event-reader.ts'
+import { type Ending, failed, type Refusal, readRefusal, statusOfRefusal, withWords } from './session-end.ts'
 
 export const gemini: AgentVendor = {
   name: 'gemini',

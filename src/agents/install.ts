@@ -14,14 +14,14 @@ import {
   stat,
 } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
-import type { FileCache } from '../model/ports.ts'
+import type { FileCache } from '../engine/model/ports.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { runUntrusted } from '../system/process.ts'
 import { findProgram } from '../system/program.ts'
 import { type AgentVendor, words } from './agent.ts'
-import { oneLine } from './ending.ts'
+import { available } from './agent-ready.ts'
 import { entryOf, type Keeper, keep, restoreInto, versionIn } from './kept-agent.ts'
-import { available } from './ready.ts'
+import { oneLine } from './session-end.ts'
 
 export type InstallRequest = {
   vendor: AgentVendor

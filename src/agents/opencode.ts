@@ -1,11 +1,11 @@
 // opencode: `opencode run --format json` (opencode.ai/docs/cli).
 
-import type { AgentEvent } from '../model/agent-event.ts'
-import { amount, type Json, jsonObject, number, object, string } from '../model/json.ts'
+import type { AgentEvent } from '../engine/model/agent-event.ts'
+import { amount, type Json, jsonObject, number, object, string } from '../engine/model/json.ts'
 import type { Exit } from '../system/process.ts'
 import { type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
-import { type Ending, failed, notAllowed, type Refusal, readRefusal, statusOfRefusal } from './ending.ts'
-import { appended, EventReader, type Handlers, toolUse } from './events.ts'
+import { appended, EventReader, type Handlers, toolUse } from './event-reader.ts'
+import { type Ending, failed, notAllowed, type Refusal, readRefusal, statusOfRefusal } from './session-end.ts'
 
 export const opencode: AgentVendor = {
   name: 'opencode',

@@ -1,14 +1,21 @@
 // What a session is told: its mode's template, filled with what the state and the files of people say.
-import { stepTemplate } from '../loop/built-in.ts'
-import { type PromptFacts, planParts, runParts, setupParts, verifyParts } from '../loop/prompt.ts'
-import type { Part } from '../loop/template.ts'
-import { findTemplate, type Read, type Template } from '../loop/templates.ts'
-import type { Story } from '../model/feature.ts'
-import { ownFiles } from '../model/paths.ts'
-import type { SessionStep } from '../model/pipeline.ts'
-import type { PlanTask } from '../model/plan.ts'
-import type { JudgeTask } from '../model/ports.ts'
-import type { State } from '../model/state.ts'
+
+import type { Story } from '../engine/model/feature.ts'
+import { ownFiles } from '../engine/model/paths.ts'
+import type { SessionStep } from '../engine/model/pipeline-step.ts'
+import type { PlanTask } from '../engine/model/plan-state.ts'
+import type { JudgeTask } from '../engine/model/ports.ts'
+import type { State } from '../engine/model/state.ts'
+import {
+  type PromptFacts,
+  planParts,
+  runParts,
+  setupParts,
+  verifyParts,
+} from '../engine/prompts/build-prompt.ts'
+import { stepTemplate } from '../engine/prompts/built-in.ts'
+import type { Part } from '../engine/prompts/template.ts'
+import { findTemplate, type Read, type Template } from '../engine/prompts/template-files.ts'
 
 export type PromptSources = {
   /** `name: command` of each gate, with the stories that it is for: the same for every story, so that vendors can cache it. */

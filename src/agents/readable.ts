@@ -1,5 +1,5 @@
 // A transcript for people: what the agent said and did, without the events around it, and what it used.
-import type { AgentEvent, Usage } from '../model/agent-event.ts'
+import type { AgentEvent, Usage } from '../engine/model/agent-event.ts'
 import { noUsage, type StreamParser } from './agent.ts'
 import { findAgent } from './registry.ts'
 

@@ -1,6 +1,6 @@
 // Which agents there are: one line each. What others have to know of all of them is derived here.
 
-import type { KeyShape } from '../system/redact.ts'
+import type { KeyShape } from '../isolation/redact.ts'
 import { type AgentVendor, type HomeShare, variablesOf } from './agent.ts'
 import { amp } from './amp.ts'
 import { claude } from './claude.ts'

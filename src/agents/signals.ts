@@ -1,5 +1,5 @@
 // What the agent's final words claim. Hints only: "not done" and "stuck" are believed, "done" is checked elsewhere.
-import type { StoryEvidence } from '../model/feature.ts'
+import type { StoryEvidence } from '../engine/model/feature.ts'
 
 /** The verdict of a verification session; a reset beats an approval. */
 export type Verdict =

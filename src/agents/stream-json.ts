@@ -1,10 +1,10 @@
 // The stream-json of Claude Code (code.claude.com/docs/en/headless), which amp and cursor print too.
 
-import type { AgentEvent } from '../model/agent-event.ts'
-import { amount, type Json, number, object, objects, string } from '../model/json.ts'
+import type { AgentEvent } from '../engine/model/agent-event.ts'
+import { amount, type Json, number, object, objects, string } from '../engine/model/json.ts'
 import type { Exit } from '../system/process.ts'
-import { type Ending, failed, notAllowed, readRefusal, statusOfRefusal, withWords } from './ending.ts'
-import { EventReader, type Handlers, toolUse } from './events.ts'
+import { EventReader, type Handlers, toolUse } from './event-reader.ts'
+import { type Ending, failed, notAllowed, readRefusal, statusOfRefusal, withWords } from './session-end.ts'
 
 /** Where the programs that print this format differ. */
 export type Dialect = {

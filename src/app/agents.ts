@@ -1,8 +1,5 @@
 import { delimiter, join, resolve } from 'node:path'
 import { type AgentVendor, variablesOf } from '../agents/agent.ts'
-import { type Homes, openHomes } from '../agents/home.ts'
-import { agentCaches, installAgent } from '../agents/install.ts'
-import type { PromptSources } from '../agents/prompts.ts'
 import {
   type Availability,
   available,
@@ -10,21 +7,24 @@ import {
   mayBeLoggedIn,
   missingProgram,
   type Unready,
-} from '../agents/ready.ts'
+} from '../agents/agent-ready.ts'
+import { type Homes, openHomes } from '../agents/home.ts'
+import { agentCaches, installAgent } from '../agents/install.ts'
+import type { PromptSources } from '../agents/prompts.ts'
 import { agentNames, findAgent, homeSharesOf, isModelKey } from '../agents/registry.ts'
 import { createSessions, withFallback } from '../agents/sessions.ts'
-import { agentFor } from '../loop/limits.ts'
-import type { Gate } from '../model/gate.ts'
-import { agentsIn } from '../model/pipeline.ts'
-import type { AgentPort, FileCache } from '../model/ports.ts'
-import { readyWords } from '../model/service.ts'
-import type { Settings } from '../settings/index.ts'
+import { agentFor } from '../engine/limits.ts'
+import type { Gate } from '../engine/model/gate.ts'
+import { agentsIn } from '../engine/model/pipeline-step.ts'
+import type { AgentPort, FileCache } from '../engine/model/ports.ts'
+import { readyWords } from '../engine/model/service.ts'
+import type { OtherUser } from '../isolation/other-user.ts'
+import { agentEnv, type Environment, gateEnv } from '../isolation/untrusted-env.ts'
+import type { Settings } from '../settings/read-settings.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
-import type { OtherUser } from '../system/other-user.ts'
-import { agentEnv, type Environment, gateEnv } from '../system/untrusted-env.ts'
-import { gatesIn } from './browser.ts'
-import { limitsOf } from './limits.ts'
-import type { PortOptions } from './ports.ts'
+import { gatesIn } from './browser-gate.ts'
+import { limitsOf } from './loop-limits.ts'
+import type { PortOptions } from './loop-ports.ts'
 import { relayModel } from './relay.ts'
 import { identityOf } from './workspace.ts'
 

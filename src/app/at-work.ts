@@ -1,10 +1,10 @@
 // Who is at work on a feature, or in a checkout, now: a run has both to itself.
 import { hostname } from 'node:os'
-import { expired, sayHolder } from '../loop/lease.ts'
-import type { Lease, State } from '../model/state.ts'
+import { expired, sayHolder } from '../engine/lease.ts'
+import type { Lease, State } from '../engine/model/state.ts'
 import { UserError } from '../system/errors.ts'
 import { processLives } from '../system/process-table.ts'
-import type { ClaimRequest } from './claim.ts'
+import type { ClaimRequest } from './claim-feature.ts'
 import type { Workspace } from './workspace.ts'
 
 /** Whether the holder is at work: a process on this machine can be asked; of one elsewhere only its time is known. */

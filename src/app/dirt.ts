@@ -1,6 +1,6 @@
-import { featureOfFolder } from '../branch/features.ts'
+import { featureOfFolder } from '../branch/find-features.ts'
 import type { Repository } from '../branch/repository.ts'
-import type { State } from '../model/state.ts'
+import type { State } from '../engine/model/state.ts'
 import { UserError } from '../system/errors.ts'
 import { shownPath } from '../system/path-text.ts'
 

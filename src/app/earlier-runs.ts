@@ -1,9 +1,10 @@
 // What the repository's other features cost, by the prd.json files of a commit: no network is asked for it.
-import { ARCHIVE } from '../branch/archive.ts'
-import { isPrdPath } from '../branch/features.ts'
+
+import { isPrdPath } from '../branch/find-features.ts'
+import { ARCHIVE } from '../branch/run-archive.ts'
+import { parsePrd } from '../engine/prd/parse.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import { pathsIn } from '../git/tree-walk.ts'
-import { parsePrd } from '../prd/parse.ts'
 import { type EarlierRun, earlierRuns } from '../report/expected-cost.ts'
 
 /** The newest runs say the most of the next one; so many files are read. */

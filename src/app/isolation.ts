@@ -1,11 +1,11 @@
 // As whom agent and gates run, and what of the network they have.
 import { hostname } from 'node:os'
 import type { Clone } from '../git/open-clone.ts'
-import type { ClosedNetwork } from '../proxy/closed-network.ts'
-import type { Settings } from '../settings/index.ts'
+import type { ClosedNetwork } from '../isolation/closed-network.ts'
+import { type OtherUser, openOtherUser } from '../isolation/other-user.ts'
+import type { Environment } from '../isolation/untrusted-env.ts'
+import type { Settings } from '../settings/read-settings.ts'
 import { UserError } from '../system/errors.ts'
-import { type OtherUser, openOtherUser } from '../system/other-user.ts'
-import type { Environment } from '../system/untrusted-env.ts'
 
 /** `agent` and `gates` are one user, each with its network. */
 export type Isolation = {
@@ -39,8 +39,8 @@ export async function openIsolation(options: IsolationOptions): Promise<Isolatio
   const close: (() => PromiseLike<void>)[] = [user.close]
   try {
     refuseProxied(env)
-    const { closeNetwork } = await import(/* webpackChunkName: "proxy" */ '../proxy/closed-network.ts')
-    const { openConnectProxy } = await import(/* webpackChunkName: "proxy" */ '../proxy/connect-proxy.ts')
+    const { closeNetwork } = await import(/* webpackChunkName: "proxy" */ '../isolation/closed-network.ts')
+    const { openConnectProxy } = await import(/* webpackChunkName: "proxy" */ '../isolation/connect-proxy.ts')
     const network = await closeNetwork(user)
     close.push(() => network[Symbol.asyncDispose]())
     const wayOut = await openConnectProxy(settings.networkAllow)

@@ -1,14 +1,14 @@
 // Who hears of a run beside the screen and GitHub: one line each. Loaded where somebody is to hear.
 import { tmpdir } from 'node:os'
 import { findAgent, isModelKey } from '../agents/registry.ts'
-import type { Observer } from '../model/ports.ts'
+import type { Observer } from '../engine/model/ports.ts'
+import type { Redactor } from '../isolation/redact.ts'
+import { secretsIn } from '../isolation/untrusted-env.ts'
 import { notifySecrets } from '../notify/notice.ts'
+import { telemetryConfig } from '../notify/telemetry/telemetry-config.ts'
 import { messageOf } from '../system/errors.ts'
-import type { Redactor } from '../system/redact.ts'
-import { secretsIn } from '../system/untrusted-env.ts'
-import { telemetryConfig } from '../telemetry/config.ts'
-import { limitsOf } from './limits.ts'
-import type { PortOptions } from './ports.ts'
+import { limitsOf } from './loop-limits.ts'
+import type { PortOptions } from './loop-ports.ts'
 import { redactorFor } from './redactor.ts'
 
 export async function observersOf(options: PortOptions): Promise<Observer[]> {
@@ -54,7 +54,9 @@ async function telemetryOf({ settings, env, workspace, signal, warn }: PortOptio
   // What these jobs do is told by the one that lands it.
   const isPart = settings.command === 'work' || settings.command === 'gate'
   if (config === null || isPart) return []
-  const { Telemetry } = await import(/* webpackChunkName: "tell" */ '../telemetry/observer.ts')
+  const { Telemetry } = await import(
+    /* webpackChunkName: "tell" */ '../notify/telemetry/telemetry-observer.ts'
+  )
   const { agent, fallbackAgent, model } = settings
   const named = (name: string) => ({ name, provider: findAgent(name)?.provider ?? name })
   const facts = {

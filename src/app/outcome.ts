@@ -1,15 +1,15 @@
 // What an outcome leaves in people's documents: learnings in AGENTS.md, statuses in BMAD's sprint-status.yaml, figures in aggregate.json, the
 // marks of a plan.
 
-import type { DocumentEdit, DocumentsEdit } from '../branch/documents.ts'
-import { updateSprintStatus } from '../documents/sprint-status.ts'
-import { isFromDocument, passedHere } from '../documents/write-back/passed-stories.ts'
-import type { Prd } from '../model/feature.ts'
-import type { State } from '../model/state.ts'
-import { plannedFiles } from '../prd/plan-file.ts'
+import type { DocumentEdit, DocumentsEdit } from '../branch/write-documents.ts'
+import type { Prd } from '../engine/model/feature.ts'
+import type { State } from '../engine/model/state.ts'
+import { plannedFiles } from '../engine/prd/plan-file.ts'
+import { updateSprintStatus } from '../plan/sprint-status.ts'
+import { isFromDocument, passedHere } from '../plan/write-back/passed-stories.ts'
 import { withAgentsSection } from '../report/agents-md.ts'
 import { updateAggregate } from '../report/aggregate-json.ts'
-import type { Settings } from '../settings/index.ts'
+import type { Settings } from '../settings/read-settings.ts'
 
 /** Where BMAD keeps what it plans. */
 const PLANS = /^(?:docs?|[._]?bmad(?:-output)?|planning)$/i
@@ -65,13 +65,13 @@ function planDocuments(prd: Prd, folder: string): DocumentsEdit[] {
   return [
     {
       async among(paths) {
-        const { candidatesAmong } = await import('../documents/index.ts')
+        const { candidatesAmong } = await import('../plan/documents.ts')
         const all = candidatesAmong(paths, prd, folder)
         how = new Map(all.map((one) => [one.path, one]))
         return all.map(({ path }) => path)
       },
       async editedAll(files) {
-        const { writeBack } = await import('../documents/index.ts')
+        const { writeBack } = await import('../plan/documents.ts')
         const read = files.map((file) => ({ ...how.get(file.path), ...file }))
         const { texts, unmarked } = writeBack(read, prd)
         const ids = unmarked.slice(0, MOST_IDS).join(', ')

@@ -1,9 +1,9 @@
 // What stories side by side on one machine would share, and each has of its own: a number, and ports for its services.
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { fixedPort, OWN_PORT_NAME, type Service } from '../model/service.ts'
-import type { Settings } from '../settings/index.ts'
-import type { Environment } from '../system/untrusted-env.ts'
+import { fixedPort, OWN_PORT_NAME, type Service } from '../engine/model/service.ts'
+import type { Environment } from '../isolation/untrusted-env.ts'
+import type { Settings } from '../settings/read-settings.ts'
 
 /** Below those that systems give to outgoing connections, which could take one at any time. */
 const FIRST_PORT = 20_000

@@ -1,5 +1,5 @@
 import { keyShapes } from '../agents/registry.ts'
-import { createRedactor, type Redactor } from '../system/redact.ts'
+import { createRedactor, type Redactor } from '../isolation/redact.ts'
 
 export function redactorFor(values: string[]): Redactor {
   return createRedactor(values, keyShapes)

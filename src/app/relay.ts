@@ -1,8 +1,8 @@
 // The agent's way to its model where it is not to hold the key: a proxy of ours in the place of the vendor's server.
 import type { AgentVendor } from '../agents/agent.ts'
-import type { ModelProxy } from '../proxy/model-proxy.ts'
+import type { ModelProxy } from '../isolation/model-proxy.ts'
+import type { Environment } from '../isolation/untrusted-env.ts'
 import { UserError } from '../system/errors.ts'
-import type { Environment } from '../system/untrusted-env.ts'
 
 export type Relayed = {
   proxy: ModelProxy
@@ -31,7 +31,7 @@ export async function relayModel(
     const expected = `the address of ${name}'s model`
     throw new UserError({ path: `env ${relay.base}`, found: given, expected, fix: 'write an https URL' })
   }
-  const { openModelProxy } = await import(/* webpackChunkName: "proxy" */ '../proxy/model-proxy.ts')
+  const { openModelProxy } = await import(/* webpackChunkName: "proxy" */ '../isolation/model-proxy.ts')
   let sessions = 0
   const key = env[keyName]?.trim() ?? ''
   const proxy = await openModelProxy({ upstream, key, warn, isOpen: () => sessions > 0 })

@@ -1,8 +1,8 @@
 // What the settings have for stories with a tag that no story has: allowed, and seldom meant.
-import type { Story } from '../model/feature.ts'
-import { isFor } from '../model/service.ts'
-import type { Settings } from '../settings/index.ts'
-import { gatesIn } from './browser.ts'
+import type { Story } from '../engine/model/feature.ts'
+import { isFor } from '../engine/model/service.ts'
+import type { Settings } from '../settings/read-settings.ts'
+import { gatesIn } from './browser-gate.ts'
 
 type Tagged = Pick<Settings, 'gates' | 'services' | 'browser' | 'finalVerification'>
 

@@ -1,18 +1,18 @@
 // The commits that Ralph makes beside the stories' own: its files as the state says.
 
+import { ownFiles } from '../engine/model/paths.ts'
+import type { State } from '../engine/model/state.ts'
+import { DONE } from '../engine/prd/done.ts'
+import { parsePrd } from '../engine/prd/parse.ts'
 import { type CatFile, TREE, type TreeEntry } from '../git/cat-file.ts'
 import type { Git } from '../git/git.ts'
 import { commitBytes, type Identity } from '../git/objects.ts'
 import { editTree } from '../git/tree-edit.ts'
-import { ownFiles } from '../model/paths.ts'
-import type { State } from '../model/state.ts'
-import { DONE } from '../prd/done.ts'
-import { parsePrd } from '../prd/parse.ts'
-import { archiveFile, planFiles, prdFile, progressFile, recordMessage } from '../report/files.ts'
+import { archiveFile, planFiles, prdFile, progressFile, recordMessage } from '../report/feature-files.ts'
 import { DamagedClone } from '../system/errors.ts'
 import { toLatin1 } from '../system/path-text.ts'
-import { archived, freeFile, type Move } from './archive.ts'
-import { type DocumentEdit, type DocumentsEdit, editedDocuments } from './documents.ts'
+import { archived, freeFile, type Move } from './run-archive.ts'
+import { type DocumentEdit, type DocumentsEdit, editedDocuments } from './write-documents.ts'
 
 export type CommitOptions = {
   /** The last door before a commit: no secret leaves in Ralph's own files either. */

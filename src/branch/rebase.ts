@@ -1,9 +1,9 @@
 // A candidate on top of what landed since it was built: three ways, in git itself. Ralph's own files are written anew.
-import { agentSummary } from '../loop/settled.ts'
-import type { Candidate, Failure } from '../model/attempt.ts'
-import { ownFiles } from '../model/paths.ts'
-import type { State } from '../model/state.ts'
-import { storyMessage } from '../report/files.ts'
+import { agentSummary } from '../engine/attempt-outcome.ts'
+import type { Candidate, Failure } from '../engine/model/attempt.ts'
+import { ownFiles } from '../engine/model/paths.ts'
+import type { State } from '../engine/model/state.ts'
+import { storyMessage } from '../report/feature-files.ts'
 import { shownPath } from '../system/path-text.ts'
 import { type CandidateTools, ownTexts } from './candidate.ts'
 

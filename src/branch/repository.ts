@@ -1,6 +1,10 @@
 // The repository as the loop sees it: checks out, inspects, saves, restores and joins. Implements RepositoryPort.
 
 import { basename } from 'node:path'
+import type { Change } from '../engine/model/change.ts'
+import { byWeight, sayMoved, undoMove } from '../engine/model/moved-refs.ts'
+import type { RepositoryPort } from '../engine/model/ports.ts'
+import type { Kept, State } from '../engine/model/state.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import { changedLinesBetween } from '../git/changed-lines.ts'
 import { restoreClone, type Snapshot } from '../git/clone.ts'
@@ -13,19 +17,15 @@ import { parseRaw } from '../git/raw-diff.ts'
 import type { Submodules } from '../git/submodules.ts'
 import { changesBetween, foldersIn, pathsIn } from '../git/tree-walk.ts'
 import { WorkTree } from '../git/work-tree.ts'
-import type { Change } from '../model/change.ts'
-import { byWeight, sayMoved, undoMove } from '../model/moved-refs.ts'
-import type { RepositoryPort } from '../model/ports.ts'
-import type { Kept, State } from '../model/state.ts'
 import { UserError } from '../system/errors.ts'
 import { quotedPath, shownPath } from '../system/path-text.ts'
 import { type CandidateTools, inspect, saveWork } from './candidate.ts'
 import { type CommitOptions, Commits } from './commits.ts'
-import { editedDocuments } from './documents.ts'
-import { join } from './join.ts'
+import { join } from './join-commits.ts'
 import { rebase } from './rebase.ts'
-import { showScreenshot } from './screenshots.ts'
+import { showScreenshot } from './screenshot-blobs.ts'
 import { storiesIn } from './story-commits.ts'
+import { editedDocuments } from './write-documents.ts'
 
 export type RepositoryOptions = CommitOptions & {
   /** Whether a path is Ralph's own, in whatever spelling a file system may take for `.ralph/`. */

@@ -1,13 +1,13 @@
 // The commit that holds a state: beside the green tree, so that against its parent it only adds.
 
+import type { State } from '../engine/model/state.ts'
+import { STATE_FOLDER, type StateFile, stateFiles } from '../engine/stored-state.ts'
 import { type CatFile, TREE } from '../git/cat-file.ts'
 import type { Git } from '../git/git.ts'
+import { RALPH } from '../git/git-process.ts'
 import { commitBytes, type NewEntry, treeBytes } from '../git/objects.ts'
-import { RALPH } from '../git/process.ts'
-import { STATE_FOLDER, type StateFile, stateFiles } from '../loop/stored.ts'
-import type { State } from '../model/state.ts'
 import { stampOf } from '../system/files.ts'
-import { screenshotEntries } from './screenshots.ts'
+import { screenshotEntries } from './screenshot-blobs.ts'
 
 /** The object of a list that has not changed since, and what its file was then: nobody has written to it. */
 const written = new WeakMap<StateFile, { oid: string; stamp: string | null }>()

@@ -1,11 +1,12 @@
 // What a run would begin with, and everything that keeps it from beginning: `run`, `next` and `validate` ask it alike.
-import type { Opened, Start } from '../checks/subject.ts'
-import { blocking } from '../checks/table.ts'
-import type { State } from '../model/state.ts'
-import type { Settings, SettingsResult } from '../settings/index.ts'
+
+import type { State } from '../engine/model/state.ts'
+import type { Settings, SettingsResult } from '../settings/read-settings.ts'
+import { blocking } from '../setup/checks/check-table.ts'
+import type { Opened, Start } from '../setup/checks/subject.ts'
 import { orUserError, UserError } from '../system/errors.ts'
-import type { Context } from './context.ts'
-import { type LocalRun, openLocal } from './local.ts'
+import type { Context } from './command-context.ts'
+import { type LocalRun, openLocal } from './local-feature.ts'
 
 type Voice = { warn(message: string): void }
 

@@ -1,10 +1,11 @@
 // `ralph completion`: prints what completes the commands and their options on a shell, made of the tables that help is made of.
-import { type CommandName, commandsOn } from '../loop/command-table.ts'
+import { type CommandName, commandsOn } from '../engine/commands/command-table.ts'
 import { outputsOf } from '../report/outputs.ts'
-import { flagTable } from '../settings/index.ts'
+import { flagTable } from '../settings/read-settings.ts'
 import { UserError } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
-import { CLI_COMMANDS, isTold } from './commands.ts'
+import type { Answer, Context } from './command-context.ts'
+import { CLI_COMMANDS, isTold } from './command-flags.ts'
 import {
   bashScript,
   type Completed,
@@ -12,7 +13,6 @@ import {
   fishScript,
   zshScript,
 } from './completion-scripts.ts'
-import type { Answer, Context } from './context.ts'
 
 const SHELLS: Readonly<Record<string, (commands: readonly Completed[]) => string>> = {
   bash: bashScript,

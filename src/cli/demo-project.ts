@@ -1,6 +1,6 @@
 // The demo's sample project, its stories, and its scripted agent, which edits files and says what it did. It claims to be done
 // even when it is wrong: its first try at US-002 is.
-import { writeAll } from './write.ts'
+import { writeAll } from './write-files.ts'
 
 export const FEATURE = 'units'
 

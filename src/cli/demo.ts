@@ -4,10 +4,10 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Answer, Context } from './context.ts'
+import type { Answer, Context } from './command-context.ts'
 import { FEATURE, PROJECT } from './demo-project.ts'
 import { run } from './run.ts'
-import { writeAll } from './write.ts'
+import { writeAll } from './write-files.ts'
 
 /** Runs the demo; the folder is kept and named at the end. No network, no key. */
 export async function demo(context: Context): Promise<Answer> {

@@ -1,15 +1,15 @@
 // How a feature stands for a command that only looks: as the next run finds it, and as people have merged it.
 import { isAlive } from '../app/at-work.ts'
-import { withWanted } from '../app/claim.ts'
-import { archivedAt } from '../app/features.ts'
+import { withWanted } from '../app/claim-feature.ts'
 import { withNote } from '../app/lost-session.ts'
+import { archivedAt } from '../app/resolve-feature.ts'
 import type { Workspace } from '../app/workspace.ts'
-import { takeOver } from '../loop/attempt.ts'
-import { type Situation, situationOf, stepOfRun } from '../loop/situation.ts'
-import type { Limits } from '../model/limits.ts'
-import { ownFiles } from '../model/paths.ts'
-import type { State } from '../model/state.ts'
-import type { LocalRun } from './local.ts'
+import { takeOver } from '../engine/attempt-events.ts'
+import type { Limits } from '../engine/model/limit-types.ts'
+import { ownFiles } from '../engine/model/paths.ts'
+import type { State } from '../engine/model/state.ts'
+import { type Situation, situationOf, stepOfRun } from '../engine/situation.ts'
+import type { LocalRun } from './local-feature.ts'
 
 /** As who only looks sees a feature; `situate`: how the state itself stands. */
 export async function seenNow(

@@ -2,11 +2,11 @@
 import { appendFile, mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import * as z from 'zod/mini'
+import { parseSlash } from '../engine/commands/command-table.ts'
+import type { Command } from '../engine/model/event.ts'
+import type { QueuePort } from '../engine/model/ports.ts'
+import type { State } from '../engine/model/state.ts'
 import type { Clone } from '../git/git.ts'
-import { parseSlash } from '../loop/command-table.ts'
-import type { Command } from '../model/event.ts'
-import type { QueuePort } from '../model/ports.ts'
-import type { State } from '../model/state.ts'
 
 const Entry = z.object({ id: z.number(), feature: z.string(), text: z.string() })
 type Entry = z.infer<typeof Entry>

@@ -3,21 +3,21 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentVendor } from '../agents/agent.ts'
-import { available } from '../agents/ready.ts'
+import { available } from '../agents/agent-ready.ts'
 import { agentNames, defaultAgent, findAgent } from '../agents/registry.ts'
 import type { Trial } from '../app/trial.ts'
-import { execute, plainEnv } from '../git/process.ts'
-import type { Found, Given, Settled, Written } from '../init/answers.ts'
-import { detect, type Tree } from '../init/detect.ts'
-import { CONFIG, inputTexts, yamlOf } from '../init/files.ts'
-import { parsePrd } from '../prd/parse.ts'
-import { remaining } from '../prd/select.ts'
+import { parsePrd } from '../engine/prd/parse.ts'
+import { remaining } from '../engine/prd/select.ts'
+import { execute, plainEnv } from '../git/git-process.ts'
 import { earlierRuns, proposedLimit } from '../report/expected-cost.ts'
-import { configFileNames, readSettings, writtenSettings } from '../settings/index.ts'
+import { configFileNames, readSettings, writtenSettings } from '../settings/read-settings.ts'
+import type { Found, Given, Settled, Written } from '../setup/init/answers.ts'
+import { detect, type Tree } from '../setup/init/detect.ts'
+import { CONFIG, inputTexts, yamlOf } from '../setup/init/init-files.ts'
 import type { Mistake } from '../system/errors.ts'
 import { readRegularNow } from '../system/files.ts'
 import { findProgram } from '../system/program.ts'
-import type { Context } from './context.ts'
+import type { Context } from './command-context.ts'
 
 type Environment = Readonly<Record<string, string>>
 
@@ -116,7 +116,7 @@ async function olderAnswers(
   tree: Tree,
   env: Environment,
 ): Promise<Pick<Found, 'olderGates' | 'olderSettings' | 'olderNotes'>> {
-  const { documentsAmong, proposedSettings, readDocuments } = await import('../documents/index.ts')
+  const { documentsAmong, proposedSettings, readDocuments } = await import('../plan/documents.ts')
   const gates: Record<string, { run: string; path: string }> = {}
   const settings: Record<string, { value: unknown; path: string }> = {}
   const notes: string[] = []

@@ -1,9 +1,10 @@
 // The last screen of `ralph init`: in at most twelve lines what was found and made, what is missing, and the next commands.
-import type { Settled } from '../init/answers.ts'
+
 import { terminalText } from '../report/escape.ts'
-import { many } from '../report/words.ts'
-import { type Look, paint } from '../terminal/line.ts'
-import { fit } from '../terminal/width.ts'
+import { many } from '../report/figures.ts'
+import { type Look, paint } from '../report/terminal/terminal-line.ts'
+import { fit } from '../report/terminal/width.ts'
+import type { Settled } from '../setup/init/answers.ts'
 import type { Tried } from './init-try.ts'
 
 export type Summary = {

@@ -1,13 +1,13 @@
 // Tries what `ralph init` proposes, once, in a copy of the project: what is red there is left out, and named.
 import { openTrial, type Trial } from '../app/trial.ts'
-import type { Found } from '../init/answers.ts'
 import { terminalText } from '../report/escape.ts'
-import { humanMs } from '../report/words.ts'
+import { humanMs } from '../report/figures.ts'
+import { beginning } from '../report/terminal/doctor-lines.ts'
+import { type Look, lookOf, paint } from '../report/terminal/terminal-line.ts'
+import type { Found } from '../setup/init/answers.ts'
 import { messageOf } from '../system/errors.ts'
-import { beginning } from '../terminal/findings.ts'
-import { type Look, lookOf, paint } from '../terminal/line.ts'
-import { Cancelled } from './ask.ts'
-import { type Context, onSignals, tell } from './context.ts'
+import { type Context, onSignals, tell } from './command-context.ts'
+import { Cancelled } from './terminal-questions.ts'
 
 export type Tried = {
   found: Found

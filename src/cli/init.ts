@@ -2,21 +2,36 @@
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { defaultAgent, findAgent } from '../agents/registry.ts'
-import { execute, plainEnv } from '../git/process.ts'
-import { actionlintFile, actionlintNote } from '../init/actionlint.ts'
-import { type Found, settle, type Written } from '../init/answers.ts'
-import { bmadFiles } from '../init/bmad.ts'
-import { indentOf } from '../init/editorconfig.ts'
-import { type Change, CONFIG, compare, filesOf, keysOf, type Templates, WORKFLOW } from '../init/files.ts'
-import { oneLine } from '../model/text.ts'
-import { PACKAGE } from '../model/version.ts'
+import { oneLine } from '../engine/model/text.ts'
+import { PACKAGE } from '../engine/model/version.ts'
+import { execute, plainEnv } from '../git/git-process.ts'
 import { outputsOf } from '../report/outputs.ts'
+import { lookOf } from '../report/terminal/terminal-line.ts'
+import { actionlintFile, actionlintNote } from '../setup/init/actionlint.ts'
+import { type Found, settle, type Written } from '../setup/init/answers.ts'
+import { bmadFiles } from '../setup/init/bmad.ts'
+import { indentOf } from '../setup/init/editorconfig.ts'
+import {
+  type Change,
+  CONFIG,
+  compare,
+  filesOf,
+  keysOf,
+  type Templates,
+  WORKFLOW,
+} from '../setup/init/init-files.ts'
 import { UserError } from '../system/errors.ts'
 import { isFolderNow } from '../system/files.ts'
 import { findProgram } from '../system/program.ts'
-import { lookOf } from '../terminal/line.ts'
-import { type Asking, asking, Cancelled } from './ask.ts'
-import { type Answer, type Context, interrupted, refusal, settingsOf, tell, topOf } from './context.ts'
+import {
+  type Answer,
+  type Context,
+  interrupted,
+  refusal,
+  settingsOf,
+  tell,
+  topOf,
+} from './command-context.ts'
 import {
   look,
   mistakesIn,
@@ -28,10 +43,11 @@ import {
   standingIn,
   textAt,
 } from './init-look.ts'
+import { askAll } from './init-questions.ts'
 import { closingLines, diffLines, foundLines, isWritten, warningsOn } from './init-show.ts'
 import { proposedGates, type Tried, tryProposals, untried } from './init-try.ts'
-import { askAll } from './questions.ts'
-import { detours, writeAll } from './write.ts'
+import { type Asking, asking, Cancelled } from './terminal-questions.ts'
+import { detours, writeAll } from './write-files.ts'
 
 /** Gives 0 where it is written or there was nothing to do, 130 where the person has left. */
 export async function init(context: Context): Promise<Answer> {

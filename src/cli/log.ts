@@ -2,12 +2,12 @@
 import { join } from 'node:path'
 import { TranscriptReader } from '../agents/readable.ts'
 import { isAlive } from '../app/at-work.ts'
-import type { Usage } from '../model/agent-event.ts'
-import type { State } from '../model/state.ts'
-import { many, tokens, usd } from '../report/words.ts'
+import type { Usage } from '../engine/model/agent-event.ts'
+import type { State } from '../engine/model/state.ts'
+import { many, tokens, usd } from '../report/figures.ts'
 import { UserError } from '../system/errors.ts'
-import { type Answer, answerOf, type Context } from './context.ts'
-import { type LocalRun, openFeature } from './local.ts'
+import { type Answer, answerOf, type Context } from './command-context.ts'
+import { type LocalRun, openFeature } from './local-feature.ts'
 import { ALIVE_MS, GrowingFile, hearRuns, type Log, logsIn, newestRun, newestSession } from './logs.ts'
 
 /** Of a text in `--json`, in UTF-16 units: its end. */

@@ -4,7 +4,7 @@ import { type FileHandle, lstat, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type RunFolder, runOf } from '../app/run-logs.ts'
 import type { Workspace } from '../app/workspace.ts'
-import type { Settings } from '../settings/index.ts'
+import type { Settings } from '../settings/read-settings.ts'
 import { hearOf } from '../system/watch.ts'
 
 /** `kind`: of a session, or of what ran before and after it. `run`: null for what is of no run, such as a plan. */

@@ -1,68 +1,107 @@
+// `ralph`: the command table on a command line. Each command is imported when it is called.
 import { statSync } from 'node:fs'
 import { Command, CommanderError, Help, Option } from 'commander'
-import { commandsOn, type Listed } from '../loop/command-table.ts'
-import { VERSION } from '../model/version.ts'
+import { commandsOn, type Listed } from '../engine/commands/command-table.ts'
+import { VERSION } from '../engine/model/version.ts'
 import type { FlagRow } from '../settings/describe.ts'
 import { hostEnvironment } from '../settings/environment.ts'
-// `ralph`: the command table on a command line. Each command is imported when it is called.
 import { UserError } from '../system/errors.ts'
 import { leave } from '../system/leave.ts'
 import { nearest } from '../system/nearest.ts'
-import { CLI_COMMANDS, type CliCommand, HELP_GROUPS, isTold } from './commands.ts'
-import { answer, contextOf, type Flags, refuseTwoFeatures, tell } from './context.ts'
+import { answer, contextOf, type Flags, refuseTwoFeatures, tell } from './command-context.ts'
+import { CLI_COMMANDS, type CliCommand, HELP_GROUPS, isTold } from './command-flags.ts'
 import { olderLine } from './older-lines.ts'
+import type { PROGRAMS } from './programs.ts'
 
 // A reader that has seen enough (`| head`) is no error of ours.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+
+/** What all commands have in common, loaded once one of them is called: it takes longest to load. */
+type LoadShared = () => Promise<{
+  PROGRAMS: typeof PROGRAMS
+  flagTable(): readonly FlagRow[]
+  loadDemo(): Promise<{ demoAgent(env: ReturnType<typeof hostEnvironment>): Promise<number> }>
+}>
 
 const COMMANDS = commandsOn('cli')
 const typed = process.argv.slice(2)
 const older = olderLine(typed, (path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
 const argv = older !== null && 'argv' in older ? older.argv : typed
-const work = () => import(/* webpackChunkName: "work" */ '../work.ts')
-/** `run`, or `help run`: no other command needs its flags, and what is behind them takes longest to load. */
+/** `run`, or `help run`: no other command needs its flags. */
 const called = argv.filter((word) => !word.startsWith('-')).slice(0, 2)
 
-const whole = new Help()
-const program = new Command('ralph')
-  .description(
-    'Hands a list of user stories to coding agents, believes only gates, and gives back a branch you can trust.',
-  )
-  .version(VERSION)
-  .showSuggestionAfterError()
-  .exitOverride((error) => {
-    throw error
+/** Runs the command line of this process, and sets its exit code. */
+export async function main(loadShared: LoadShared): Promise<void> {
+  const program = rootCommand()
+  program.command('demo-agent', { hidden: true }).action(async () => {
+    const { demoAgent } = await (await loadShared()).loadDemo()
+    process.exitCode = await demoAgent(hostEnvironment())
   })
-  .configureHelp({
-    // What a command takes is in its own help: here the five to begin with come first.
-    subcommandTerm: (command) => [command.name(), ...command.aliases()].join('|'),
-    visibleOptions: (command) => (command.parent === null ? [] : whole.visibleOptions(command)),
-    minWidthToWrap: 20,
-  })
-  .usage('<command> [options]')
-  .addHelpText('after', '\nralph help <command> shows what a command takes, with an example.')
-  .configureOutput({ outputError: () => {} })
-
-program.command('demo-agent', { hidden: true }).action(async () => {
-  const { demoAgent } = await (await work()).loadDemo()
-  process.exitCode = await demoAgent(hostEnvironment())
-})
-const [lastGroup = ''] = HELP_GROUPS.at(-1) ?? []
-program.addHelpCommand(
-  new Command('help')
-    .helpGroup(lastGroup)
-    .argument('[command]')
-    .description('this list, or what a command takes'),
-)
-for (const [title, names] of HELP_GROUPS) {
-  program.commandsGroup(title)
-  for (const name of names) {
-    const listed = COMMANDS.find((one) => one.name === name)
-    if (listed !== undefined) await add(name, listed)
+  for (const [title, names] of HELP_GROUPS) {
+    program.commandsGroup(title)
+    for (const name of names) {
+      const listed = COMMANDS.find((one) => one.name === name)
+      if (listed !== undefined) await add(program, name, listed, loadShared)
+    }
   }
+  try {
+    await parse(program)
+  } catch (error) {
+    process.exitCode = await failed(program, error)
+  }
+  // Whatever a command left open must not hold the terminal: everything is on disk by now.
+  await leave()
 }
 
-async function add(name: keyof typeof CLI_COMMANDS, listed: Listed): Promise<void> {
+/** `ralph` itself: its help, and what of commander's own behaviour is turned off. */
+function rootCommand(): Command {
+  const whole = new Help()
+  const [lastGroup = ''] = HELP_GROUPS.at(-1) ?? []
+  return new Command('ralph')
+    .description(
+      'Hands a list of user stories to coding agents, believes only gates, and gives back a branch you can trust.',
+    )
+    .version(VERSION)
+    .showSuggestionAfterError()
+    .exitOverride((error) => {
+      throw error
+    })
+    .configureHelp({
+      // What a command takes is in its own help: here the five to begin with come first.
+      subcommandTerm: (command) => [command.name(), ...command.aliases()].join('|'),
+      visibleOptions: (command) => (command.parent === null ? [] : whole.visibleOptions(command)),
+      minWidthToWrap: 20,
+    })
+    .usage('<command> [options]')
+    .addHelpText('after', '\nralph help <command> shows what a command takes, with an example.')
+    .configureOutput({ outputError: () => {} })
+    .addHelpCommand(
+      new Command('help')
+        .helpGroup(lastGroup)
+        .argument('[command]')
+        .description('this list, or what a command takes'),
+    )
+}
+
+async function parse(program: Command): Promise<void> {
+  if (older !== null && 'mistake' in older) throw new UserError(older.mistake)
+  for (const note of older?.notes ?? []) tell(process.stderr, note)
+  const [first, second] = argv
+  if (first === 'help' && second !== undefined && program.commands.every((one) => !isNamed(one, second))) {
+    const names = COMMANDS.map(({ name }) => name)
+    const near = nearest(second, names)
+    const meant = near === null ? '' : `\n(Did you mean ${near}?)`
+    program.error(`error: unknown command '${second}'${meant}`, { code: 'commander.unknownCommand' })
+  }
+  await program.parseAsync(argv.length === 0 ? ['--help'] : argv, { from: 'user' })
+}
+
+async function add(
+  program: Command,
+  name: keyof typeof CLI_COMMANDS,
+  listed: Listed,
+  loadShared: LoadShared,
+): Promise<void> {
   const { takes, settings, options, exits }: CliCommand = CLI_COMMANDS[name]
   const command = program.command(listed.name).description(listed.meaning.replaceAll('`', ''))
   if (listed.also !== null) command.alias(listed.also)
@@ -75,7 +114,7 @@ async function add(name: keyof typeof CLI_COMMANDS, listed: Listed): Promise<voi
     .option('--json', 'exactly one line of JSON on stdout; everything else goes to stderr')
     .option('-C, --directory <path>', 'work there')
   if (called.some((name) => isNamed(command, name))) {
-    const { flagTable } = await work()
+    const { flagTable } = await loadShared()
     for (const flag of flagTable().filter(settings)) addSetting(command, flag)
   }
   const codes = exits.map(([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}`)
@@ -88,7 +127,7 @@ async function add(name: keyof typeof CLI_COMMANDS, listed: Listed): Promise<voi
     const flags = flagsOf(command)
     const feature = takes === 'feature' ? words[0] : undefined
     const context = contextOf(listed.name, flags, feature, takes === 'words' ? apart(words) : undefined)
-    const { PROGRAMS } = await work()
+    const { PROGRAMS } = await loadShared()
     process.exitCode = await answer(context, async () => {
       refuseTwoFeatures(context, feature)
       return PROGRAMS[name](context)
@@ -135,26 +174,8 @@ function flagsOf(command: Command): Flags {
   )
 }
 
-try {
-  if (older !== null && 'mistake' in older) throw new UserError(older.mistake)
-  for (const note of older?.notes ?? []) tell(process.stderr, note)
-  const [first, second] = argv
-  if (first === 'help' && second !== undefined && program.commands.every((one) => !isNamed(one, second))) {
-    const names = COMMANDS.map(({ name }) => name)
-    const near = nearest(second, names)
-    const meant = near === null ? '' : `\n(Did you mean ${near}?)`
-    program.error(`error: unknown command '${second}'${meant}`, { code: 'commander.unknownCommand' })
-  }
-  await program.parseAsync(argv.length === 0 ? ['--help'] : argv, { from: 'user' })
-} catch (error) {
-  process.exitCode = await failed(error)
-}
-
-// Whatever a command left open must not hold the terminal: everything is on disk by now.
-await leave()
-
 /** Wrong usage is bad input: exit 64, with the JSON line where it was asked for. */
-async function failed(error: unknown): Promise<number> {
+async function failed(program: Command, error: unknown): Promise<number> {
   if (error instanceof UserError)
     return answer(contextOf('help', { json: argv.includes('--json') }, undefined), () =>
       Promise.reject(error),

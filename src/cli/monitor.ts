@@ -2,11 +2,11 @@
 import { openWorkspace } from '../app/workspace.ts'
 import { type LiveView, liveJson, liveViewOf, type Watched } from '../report/live-view.ts'
 import { outputsOf } from '../report/outputs.ts'
-import type { Settings } from '../settings/index.ts'
+import { frameLines, plainFrame } from '../report/terminal/dashboard.ts'
+import { FullScreen, type Key } from '../report/terminal/full-screen.ts'
+import type { Settings } from '../settings/read-settings.ts'
 import { messageOf } from '../system/errors.ts'
-import { frameLines, plainFrame } from '../terminal/dashboard.ts'
-import { FullScreen, type Key } from '../terminal/full-screen.ts'
-import { type Answer, type Context, onSignals, settingsOf } from './context.ts'
+import { type Answer, type Context, onSignals, settingsOf } from './command-context.ts'
 import { localSource, meantFolders, type Source } from './monitor-source.ts'
 
 /** Of the clock and what counts down. Milliseconds. */

@@ -6,14 +6,14 @@ import { parseEnv } from 'node:util'
 import * as z from 'zod/mini'
 import { KINDS, type Kind } from '../notify/notice.ts'
 import { outputsOf } from '../report/outputs.ts'
-import type { Settings } from '../settings/index.ts'
+import type { Settings } from '../settings/read-settings.ts'
 import { notify as schema } from '../settings/structures.ts'
 import { isMap } from '../settings/values.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import { replaceFile } from '../system/files.ts'
 import { shellWord } from '../system/shell-word.ts'
-import { asking } from './ask.ts'
-import type { Answer, Context } from './context.ts'
+import type { Answer, Context } from './command-context.ts'
+import { asking } from './terminal-questions.ts'
 
 export type Variables = Readonly<Record<string, string | null | undefined>>
 

@@ -1,10 +1,10 @@
 // Where a clone comes from, and where a run starts: its base, the default branch, and its place at GitHub.
 import type { Workspace } from '../app/workspace.ts'
 import { readRef } from '../git/refs.ts'
-import { placeOfRemote } from '../github/place.ts'
-import type { Settings } from '../settings/index.ts'
+import { placeOfRemote } from '../github/repository-address.ts'
+import type { Settings } from '../settings/read-settings.ts'
 import { UserError } from '../system/errors.ts'
-import type { Context } from './context.ts'
+import type { Context } from './command-context.ts'
 
 /** On a laptop a run starts from where HEAD is, unless `--base-branch` names another branch. */
 export async function baseOf(workspace: Workspace, settings: Settings, branch: string, head: string) {

@@ -1,5 +1,5 @@
 // `ralph plan --ask`: questions of a session before its plan, answered on the terminal by their letters.
-import { answeredQuestions, questionLines, sampleAnswer } from '../loop/plan-questions.ts'
+import { answeredQuestions, questionLines, sampleAnswer } from '../engine/planning/plan-questions.ts'
 import { terminalText } from '../report/escape.ts'
 import type { Desk } from './plan.ts'
 import type { Subject } from './plan-session.ts'

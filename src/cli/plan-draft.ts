@@ -1,13 +1,14 @@
 // What a plan would be, before anybody has taken it: proposals, documents and the edited page over the stories that stand. Pure.
-import { readDocuments, renderPrdMarkdown } from '../documents/index.ts'
-import { sameWords } from '../documents/words.ts'
-import { splitInto } from '../loop/settled.ts'
-import type { Prd, Scope, Story } from '../model/feature.ts'
-import { branchNameFault } from '../model/names.ts'
-import { parsePrd } from '../prd/parse.ts'
-import { unmetOutside } from '../prd/scope.ts'
-import { askedIn } from '../prd/select.ts'
-import { serializePrd } from '../prd/serialize.ts'
+
+import { splitInto } from '../engine/attempt-outcome.ts'
+import type { Prd, Scope, Story } from '../engine/model/feature.ts'
+import { branchNameFault } from '../engine/model/safe-names.ts'
+import { parsePrd } from '../engine/prd/parse.ts'
+import { unmetOutside } from '../engine/prd/scope.ts'
+import { askedIn } from '../engine/prd/select.ts'
+import { serializePrd } from '../engine/prd/serialize.ts'
+import { readDocuments, renderPrdMarkdown } from '../plan/documents.ts'
+import { sameWords } from '../plan/story-words.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import type { Proposed } from './plan-session.ts'
 

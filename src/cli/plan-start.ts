@@ -1,11 +1,12 @@
 // A plan whose run begins at once: whether it can, and what goes before it.
-import { execute, plainEnv } from '../git/process.ts'
-import { CONFIG } from '../init/files.ts'
-import { oneLine } from '../model/text.ts'
+
+import { oneLine } from '../engine/model/text.ts'
+import { execute, plainEnv } from '../git/git-process.ts'
+import { CONFIG } from '../setup/init/init-files.ts'
 import { messageOf, UserError } from '../system/errors.ts'
-import type { Context } from './context.ts'
+import type { Context } from './command-context.ts'
+import type { Chosen } from './init-questions.ts'
 import type { Desk } from './plan.ts'
-import type { Chosen } from './questions.ts'
 
 /** As `ralph run` would have been typed; of what the plan was made from, and which part, the run knows nothing. */
 export function runOf(context: Context, feature: string): Context {

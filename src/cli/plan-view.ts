@@ -1,11 +1,12 @@
 // What a plan looks like on a terminal: where it was read, its stories, and how it differs from the one before. Pure.
-import type { Source, Taken } from '../documents/types.ts'
-import { typedOn } from '../loop/command-table.ts'
-import type { Prd, Story } from '../model/feature.ts'
+
+import { typedOn } from '../engine/commands/command-table.ts'
+import type { Prd, Story } from '../engine/model/feature.ts'
+import type { Source, Taken } from '../plan/types.ts'
 import { terminalText } from '../report/escape.ts'
+import { many } from '../report/figures.ts'
+import { fit, wrap } from '../report/terminal/width.ts'
 import { aboutOf, LONGEST_PLANNED, type PlanView, placeOf } from '../report/view.ts'
-import { many } from '../report/words.ts'
-import { fit, wrap } from '../terminal/width.ts'
 
 /** So many rows are shown; the files hold the rest. */
 const MOST_ROWS = 60

@@ -2,20 +2,19 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { refuseAtWork, refuseOther } from '../app/at-work.ts'
-import { featureOfFolder } from '../branch/features.ts'
-import { renderPrdMarkdown } from '../documents/index.ts'
-import type { TakenAs } from '../documents/types.ts'
+import { featureOfFolder } from '../branch/find-features.ts'
+import type { Prd } from '../engine/model/feature.ts'
+import { parsePrd } from '../engine/prd/parse.ts'
+import { emptyPrd } from '../engine/prd/schema.ts'
+import { serializePrd } from '../engine/prd/serialize.ts'
 import { openClone } from '../git/git.ts'
-import { CONFIG } from '../init/files.ts'
-import type { Prd } from '../model/feature.ts'
-import { parsePrd } from '../prd/parse.ts'
-import { emptyPrd } from '../prd/schema.ts'
-import { serializePrd } from '../prd/serialize.ts'
+import { renderPrdMarkdown } from '../plan/documents.ts'
+import type { TakenAs } from '../plan/types.ts'
 import { terminalText } from '../report/escape.ts'
 import { outputsOf } from '../report/outputs.ts'
+import { lookOf } from '../report/terminal/terminal-line.ts'
+import { CONFIG } from '../setup/init/init-files.ts'
 import { UserError } from '../system/errors.ts'
-import { lookOf } from '../terminal/line.ts'
-import { asking, Cancelled } from './ask.ts'
 import {
   type Answer,
   type Context,
@@ -24,16 +23,17 @@ import {
   refuseFromInside,
   refuseTwoFeatures,
   settingsOf,
-} from './context.ts'
-import { type LocalRun, openLocal } from './local.ts'
+} from './command-context.ts'
+import { askSettings, chosenScope } from './init-questions.ts'
+import { type LocalRun, openLocal } from './local-feature.ts'
 import { type Draft, draftMistakes, fromPage, isEdited, nameFault } from './plan-draft.ts'
 import { firstDraft, type Material, materialOf, nameFor, showMaterial } from './plan-material.ts'
 import { keep, type Reviewed, review, show } from './plan-review.ts'
 import { createPlanner } from './plan-session.ts'
 import { commitConfig, runOf, startHint } from './plan-start.ts'
-import { askSettings, chosenScope } from './questions.ts'
 import { run } from './run.ts'
-import { changesBy, type Files, textOf, writeAll } from './write.ts'
+import { asking, Cancelled } from './terminal-questions.ts'
+import { changesBy, type Files, textOf, writeAll } from './write-files.ts'
 
 /** What was typed. */
 export type Wanted = {

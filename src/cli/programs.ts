@@ -1,6 +1,6 @@
 // What each command runs. A run, and looks at one, come with what they share; the rest is loaded when it is called.
-import type { CommandName } from '../loop/command-table.ts'
-import type { Answer, Context } from './context.ts'
+import type { CommandName } from '../engine/commands/command-table.ts'
+import type { Answer, Context } from './command-context.ts'
 import { next, status, validate } from './look.ts'
 import { run } from './run.ts'
 
@@ -21,8 +21,8 @@ export const PROGRAMS: Readonly<Record<Exclude<CommandName, 'help'>, Program>> =
   doctor: async (context) => (await import(/* webpackChunkName: "cli" */ './doctor.ts')).doctor(context),
   notify: async (context) => (await import(/* webpackChunkName: "cli" */ './notify.ts')).notify(context),
   plan: async (context) => (await import(/* webpackChunkName: "cli" */ './plan.ts')).plan(context),
-  why: async (context) => (await import(/* webpackChunkName: "cli" */ './about.ts')).why(context),
-  diff: async (context) => (await import(/* webpackChunkName: "cli" */ './about.ts')).diff(context),
+  why: async (context) => (await import(/* webpackChunkName: "cli" */ './why-diff.ts')).why(context),
+  diff: async (context) => (await import(/* webpackChunkName: "cli" */ './why-diff.ts')).diff(context),
   prompt: async (context) => (await import(/* webpackChunkName: "cli" */ './prompt.ts')).prompt(context),
   log: async (context) => (await import(/* webpackChunkName: "cli" */ './log.ts')).log(context),
   verify: async (context) => (await import(/* webpackChunkName: "cli" */ './verify.ts')).verify(context),

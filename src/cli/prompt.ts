@@ -1,17 +1,17 @@
 // `ralph prompt`: exactly what the next session of a story is told, and what makes it so long. Starts nothing.
 import { type Prompt, promptOf } from '../agents/prompts.ts'
 import { promptSources } from '../app/agents.ts'
-import { limitsOf } from '../app/limits.ts'
-import { stepOfRun } from '../loop/situation.ts'
-import { type Part, textOf } from '../loop/template.ts'
-import { boundOf } from '../loop/variables.ts'
-import type { Story } from '../model/feature.ts'
-import type { State } from '../model/state.ts'
-import { idList, nearestId } from '../prd/known-ids.ts'
+import { limitsOf } from '../app/loop-limits.ts'
+import type { Story } from '../engine/model/feature.ts'
+import type { State } from '../engine/model/state.ts'
+import { idList, nearestId } from '../engine/prd/known-ids.ts'
+import { type Part, textOf } from '../engine/prompts/template.ts'
+import { boundOf } from '../engine/prompts/variables.ts'
+import { stepOfRun } from '../engine/situation.ts'
 import { UserError } from '../system/errors.ts'
 import { utf8Bytes } from '../system/excerpt.ts'
-import { type Answer, answerOf, type Context, tell } from './context.ts'
-import { type LocalRun, openFeature } from './local.ts'
+import { type Answer, answerOf, type Context, tell } from './command-context.ts'
+import { type LocalRun, openFeature } from './local-feature.ts'
 
 export async function prompt(context: Context): Promise<Answer> {
   using local = await openFeature(context)

@@ -3,13 +3,19 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { pictureUris } from '../app/pictures.ts'
-import { indexPage, indexPart, liveBody, liveHead, livePart } from '../report/html/live.ts'
-import { type Live, MOST_PICTURES, picturesWanted, policyOf, renderReport } from '../report/html/page.ts'
+import { pictureUris } from '../app/report-pictures.ts'
+import { indexPage, indexPart, liveBody, liveHead, livePart } from '../report/html/live-page.ts'
+import {
+  type Live,
+  MOST_PICTURES,
+  picturesWanted,
+  policyOf,
+  renderReport,
+} from '../report/html/report-page.ts'
 import { type LiveView, liveViewOf, type Watched } from '../report/live-view.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { messageOf, UserError } from '../system/errors.ts'
-import { type Answer, type Context, onSignals, settingsOf } from './context.ts'
+import { type Answer, type Context, onSignals, settingsOf } from './command-context.ts'
 import { follow, openSource } from './monitor.ts'
 import type { Source } from './monitor-source.ts'
 

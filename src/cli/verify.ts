@@ -1,19 +1,19 @@
 // `ralph verify`: every gate and a judge on the checkout as it is, now. Says what they find, and changes nothing of the run.
 
 import { refuseAtWork, refuseOther } from '../app/at-work.ts'
-import { withWanted } from '../app/claim.ts'
+import { withWanted } from '../app/claim-feature.ts'
 import { checkDirt } from '../app/dirt.ts'
-import { limitsOf } from '../app/limits.ts'
-import { lookedAt, verifyNow } from '../app/verify.ts'
-import { refuseBlocked } from '../checks/table.ts'
-import type { Ports } from '../model/ports.ts'
-import type { State } from '../model/state.ts'
+import { limitsOf } from '../app/loop-limits.ts'
+import { lookedAt, verifyNow } from '../app/verify-now.ts'
+import type { Ports } from '../engine/model/ports.ts'
+import type { State } from '../engine/model/state.ts'
 import { verificationLines } from '../report/summaries.ts'
+import { refuseBlocked } from '../setup/checks/check-table.ts'
 import { UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
 import { openedBy, startOf } from './before-run.ts'
-import { type Answer, answerOf, type Context, interrupted, settingsOf } from './context.ts'
-import { type LocalRun, openLocal } from './local.ts'
+import { type Answer, answerOf, type Context, interrupted, settingsOf } from './command-context.ts'
+import { type LocalRun, openLocal } from './local-feature.ts'
 import { liveOf, withPorts } from './run.ts'
 
 /** Gives 0 where every gate is green and the judge agrees, 1 where not, 130 where it was interrupted. */

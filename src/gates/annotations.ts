@@ -1,7 +1,7 @@
 // Finds places in files in what gates print, so that a check can show each message where it belongs.
 
-import type { Annotation } from '../model/gate.ts'
-import { cut } from '../model/text.ts'
+import type { Annotation } from '../engine/model/gate.ts'
+import { cut } from '../engine/model/text.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
 import type { Resolve } from './resolver.ts'
 

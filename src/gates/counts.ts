@@ -1,5 +1,5 @@
 // How many tests ran, by what runners say at their end. Pure.
-import type { TestCounts } from '../model/gate.ts'
+import type { TestCounts } from '../engine/model/gate.ts'
 
 const NUMBER_FIRST = /(\d+) ([a-z]+)/g
 const WORD_FIRST = /((?:expected )?[a-z]+)(?:: |=| {1,4})(\d+)/g

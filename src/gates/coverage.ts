@@ -1,5 +1,5 @@
 // Which lines of a change no test ran. Pure.
-import type { Annotation } from '../model/gate.ts'
+import type { Annotation } from '../engine/model/gate.ts'
 import type { Resolve } from './resolver.ts'
 
 /** Lines of files as they are after a change: those that it wrote. */

@@ -1,13 +1,12 @@
 // Runs the gates and the prepare command: in order, bounded in time and output, without keys. Implements GatesPort.
-import { asItWasName, type Gate, type GateResult } from '../model/gate.ts'
-import { OUTPUT_BYTES } from '../model/gate-output.ts'
-import type { GateRun, GatesPort } from '../model/ports.ts'
+import { asItWasName, type Gate, type GateResult } from '../engine/model/gate.ts'
+import { OUTPUT_BYTES } from '../engine/model/gate-output.ts'
+import type { GateRun, GatesPort } from '../engine/model/ports.ts'
+import { type OtherUser, shared } from '../isolation/other-user.ts'
+import type { Redactor } from '../isolation/redact.ts'
+import { openScratch, type Scratch } from '../isolation/scratch.ts'
 import { excerpt } from '../system/excerpt.ts'
-import { type OtherUser, shared } from '../system/other-user.ts'
 import { type Exit, partOf, runUntrusted } from '../system/process.ts'
-import type { Redactor } from '../system/redact.ts'
-import { openScratch, type Scratch } from '../system/scratch.ts'
-import { type Code, type Ran, type Shown, stampsBefore, withEvidence } from './evidence.ts'
 import {
   CAPTURE_BYTES,
   cleaned,
@@ -17,7 +16,8 @@ import {
   SHELL,
   UNTIL_HEARD,
   writeLog,
-} from './output.ts'
+} from './captured-output.ts'
+import { type Code, type Ran, type Shown, stampsBefore, withEvidence } from './gate-evidence.ts'
 import { type ReuseFacts, reuseKeys } from './reuse-key.ts'
 import { readChange, selectGates } from './select-gates.ts'
 import type { Beside, Services } from './services.ts'

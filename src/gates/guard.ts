@@ -1,11 +1,11 @@
 // What an agent's diff may touch: judged from the changes alone, before the gates and again before the commit.
 
 import ignore from 'ignore'
+import type { Redactor } from '../isolation/redact.ts'
 import { isTooLong, LONGEST_PATH } from '../system/files.ts'
 import { quotedPath } from '../system/path-text.ts'
-import type { Redactor } from '../system/redact.ts'
-import { elsewhereOf, PRESET } from './elsewhere.ts'
 import { specialFault, specialName } from './git-names.ts'
+import { elsewhereOf, PRESET } from './sensitive-files.ts'
 
 /** One entry of a raw git diff; a rename is a deletion and an addition. Modes are git's (`100644`, `120000` ...). */
 export type Change = {

@@ -2,7 +2,7 @@
 // known by what they hold. Whatever cannot be read is a remark, and never ends anything. Pure.
 import { parseXml, type XmlElement, XmlError } from '@rgrove/parse-xml'
 import * as z from 'zod/mini'
-import type { Annotation, TestCounts } from '../model/gate.ts'
+import type { Annotation, TestCounts } from '../engine/model/gate.ts'
 import { addHits, type Hits } from './coverage.ts'
 import type { Resolve } from './resolver.ts'
 

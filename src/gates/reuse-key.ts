@@ -1,9 +1,9 @@
 // What a gate's result depends on, as a digest: where it is the same, a green result counts again (docs/adr/0017-…). It is made of
 // what Ralph knows by itself, never of files that a session could have written.
 import { createHash } from 'node:crypto'
-import type { Gate } from '../model/gate.ts'
-import type { Service } from '../model/service.ts'
-import { VERSION } from '../model/version.ts'
+import type { Gate } from '../engine/model/gate.ts'
+import type { Service } from '../engine/model/service.ts'
+import { VERSION } from '../engine/model/version.ts'
 
 export type ReuseFacts = {
   /** The tree of a commit, by objects that hold what their names say; null where there is none. */

@@ -1,9 +1,9 @@
 // One service as a process: its start, its end, and what it said until then.
 import { randomBytes } from 'node:crypto'
-import type { Service } from '../model/service.ts'
+import type { Service } from '../engine/model/service.ts'
 import { capture } from '../system/output.ts'
 import { type RunRequest, type RunResult, runUntrusted } from '../system/process.ts'
-import { CAPTURE_BYTES, formatExit, INTO_ONE_PIPE, SHELL, UNTIL_HEARD } from './output.ts'
+import { CAPTURE_BYTES, formatExit, INTO_ONE_PIPE, SHELL, UNTIL_HEARD } from './captured-output.ts'
 
 export type Running = {
   service: Service

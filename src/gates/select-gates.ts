@@ -1,9 +1,9 @@
 // Which gates a run of them is for, and what they are told of the change.
 import ignore from 'ignore'
-import type { Gate } from '../model/gate.ts'
-import type { GateRun } from '../model/ports.ts'
-import { isFor } from '../model/service.ts'
-import type { Code } from './evidence.ts'
+import type { Gate } from '../engine/model/gate.ts'
+import type { GateRun } from '../engine/model/ports.ts'
+import { isFor } from '../engine/model/service.ts'
+import type { Code } from './gate-evidence.ts'
 
 /** A longer list of files is not handed on: programs are started with so much environment at most. */
 const MOST_LISTED_BYTES = 64 * 1024

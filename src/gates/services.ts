@@ -1,18 +1,18 @@
 // Services: started in their order, each when the one before it is ready, and ended with everything that they left.
 import { setTimeout as delay } from 'node:timers/promises'
-import { type GateResult, isRed } from '../model/gate.ts'
-import { OUTPUT_BYTES } from '../model/gate-output.ts'
-import type { GateRun } from '../model/ports.ts'
-import { CANNOT_START, isFor, NOT_READY, readyWords, type Service, TAKEN } from '../model/service.ts'
+import { type GateResult, isRed } from '../engine/model/gate.ts'
+import { OUTPUT_BYTES } from '../engine/model/gate-output.ts'
+import type { GateRun } from '../engine/model/ports.ts'
+import { CANNOT_START, isFor, NOT_READY, readyWords, type Service, TAKEN } from '../engine/model/service.ts'
+import { type OtherUser, shared } from '../isolation/other-user.ts'
+import type { Redactor } from '../isolation/redact.ts'
+import type { Scratch } from '../isolation/scratch.ts'
 import { excerpt, utf8Bytes } from '../system/excerpt.ts'
-import { type OtherUser, shared } from '../system/other-user.ts'
 import { partOf, runUntrusted } from '../system/process.ts'
-import type { Redactor } from '../system/redact.ts'
-import type { Scratch } from '../system/scratch.ts'
 import { within } from '../system/within.ts'
-import { cleaned, formatExit, type LogFolder, SHELL, writeLog } from './output.ts'
-import { fromInside, type Look, lookFor, takenBy, takenWords, untilReady } from './ready.ts'
+import { cleaned, formatExit, type LogFolder, SHELL, writeLog } from './captured-output.ts'
 import { type Running, startService } from './running.ts'
+import { fromInside, type Look, lookFor, takenBy, takenWords, untilReady } from './service-ready.ts'
 
 export type ServicesOptions = {
   services: readonly Service[]

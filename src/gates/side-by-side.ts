@@ -1,5 +1,5 @@
 // Gates side by side: in the order that was written as far as `needs` and `alone` let them, until the first that blocks.
-import type { Gate, GateResult } from '../model/gate.ts'
+import type { Gate, GateResult } from '../engine/model/gate.ts'
 
 /** Runs one gate; `slot`, 1-based, is no other's while it runs. The signal aborts when another gate has failed. */
 type Perform = (gate: Gate, slot: number, signal: AbortSignal) => Promise<GateResult>

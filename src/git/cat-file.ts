@@ -4,8 +4,8 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { DamagedClone } from '../system/errors.ts'
 import { toLatin1 } from '../system/path-text.ts'
 import type { Git } from './git.ts'
+import { gitProgram } from './git-process.ts'
 import { ObjectProof } from './objects.ts'
-import { gitProgram } from './process.ts'
 
 export type ObjectInfo = { oid: string; type: string; size: number }
 

@@ -4,7 +4,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readRegular, removeNow } from '../system/files.ts'
 import type { Git } from './git.ts'
-import { execute, fields, LIST_IGNORED, NO_CONFIG } from './process.ts'
+import { execute, fields, LIST_IGNORED, NO_CONFIG } from './git-process.ts'
 
 /** What a clone shows beside the commit: names of branches, as a checkout of the feature has them. */
 export type ClonedRefs = { branch: string; base: { branch: string; sha: string } }

@@ -2,7 +2,7 @@
 import { lstatSync } from 'node:fs'
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { addMoves, type MovedRef } from '../model/moved-refs.ts'
+import { addMoves, type MovedRef } from '../engine/model/moved-refs.ts'
 import { UserError } from '../system/errors.ts'
 import { isFolderNow, readRegular, removeNow, removeOdd, replaceFile } from '../system/files.ts'
 import type { Git } from './git.ts'

@@ -3,7 +3,7 @@ import { chmod, lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join, resolve, sep } from 'node:path'
 import { readRegular, replaceFile } from '../system/files.ts'
-import { type Environment, runPlain } from './process.ts'
+import { type Environment, runPlain } from './git-process.ts'
 
 export type SetAside = {
   /** What stood there, to be redacted. */

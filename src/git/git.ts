@@ -5,10 +5,6 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openUp, readRegular, removeNow } from '../system/files.ts'
 import { pathBytes } from '../system/path-text.ts'
-import { ObjectWriter } from './objects.ts'
-import { type Clone, NO_FETCH } from './open-clone.ts'
-import { REFS, removeStaleLocks, UNBELIEVED, writeDirectory } from './own-directory.ts'
-import { PATCH_ENV, patchArguments } from './patch.ts'
 import {
   type Environment,
   execute,
@@ -20,7 +16,11 @@ import {
   plainEnv,
   type RunOptions,
   unseen,
-} from './process.ts'
+} from './git-process.ts'
+import { ObjectWriter } from './objects.ts'
+import { type Clone, NO_FETCH } from './open-clone.ts'
+import { REFS, removeStaleLocks, UNBELIEVED, writeDirectory } from './own-directory.ts'
+import { PATCH_ENV, patchArguments } from './patch.ts'
 import { readRefs, SYMBOLIC } from './refs.ts'
 import { Permissions } from './sharing.ts'
 

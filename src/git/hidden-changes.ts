@@ -3,7 +3,7 @@
 import { lstat, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { Change } from '../model/change.ts'
+import type { Change } from '../engine/model/change.ts'
 import { entriesOf, insideTree, removeNow } from '../system/files.ts'
 import { fsPath } from '../system/path-text.ts'
 import { type CatFile, GITLINK } from './cat-file.ts'

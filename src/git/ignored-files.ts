@@ -2,7 +2,7 @@
 // from the gates, and what gates made from the sessions. No commit holds any of it, so no gate may be green by it.
 import { chmodSync, lstatSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
-import type { IgnoredWork } from '../model/ports.ts'
+import type { IgnoredWork } from '../engine/model/ports.ts'
 import { insideTree, isTooLong, namesInNow } from '../system/files.ts'
 import { fsPath } from '../system/path-text.ts'
 import { Aside } from './aside.ts'

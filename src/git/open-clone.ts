@@ -3,7 +3,7 @@ import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { UserError } from '../system/errors.ts'
 import { readRegular, readRegularNow } from '../system/files.ts'
-import { type Environment, execute, plainEnv } from './process.ts'
+import { type Environment, execute, plainEnv } from './git-process.ts'
 import { readRef } from './refs.ts'
 
 /** What was found of the user's clone when the job began, before any agent ran. */

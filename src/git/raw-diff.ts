@@ -1,6 +1,6 @@
 // Reads `git diff --raw -z`: pure.
 
-import type { Change } from '../model/change.ts'
+import type { Change } from '../engine/model/change.ts'
 
 /** The changes in git's order. Renames are a deletion and an addition (`--no-renames`). */
 export function parseRaw(output: string): Change[] {

@@ -1,7 +1,7 @@
 // The way to the remote: pushes with leases and questions, tried again for a minute when the way fails.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Git, RefMove, Remote } from './git.ts'
-import { GitError, type GitResult, UNKNOWN_TOKEN } from './process.ts'
+import { GitError, type GitResult, UNKNOWN_TOKEN } from './git-process.ts'
 
 /** Pauses before a way to the remote is tried again, seconds: a minute in all. */
 const PAUSES_S = [0.25, 1, 3, 8, 16, 32]

@@ -8,9 +8,9 @@ import { CatFile, GITLINK } from './cat-file.ts'
 import { restoreClone, type Snapshot, shareIndex, takeSnapshot } from './clone.ts'
 import { removeForeignRepositories } from './foreign-repositories.ts'
 import { type Clone, Git, openClone } from './git.ts'
+import type { Environment } from './git-process.ts'
 import { isToolOutput, removeIgnored } from './hidden-changes.ts'
 import { OwnIndex } from './own-index.ts'
-import type { Environment } from './process.ts'
 import { filesOf } from './tree-walk.ts'
 
 /** `link`: its `.git`, a file which names the directory. `inner`: those right below it that are checked out, too. */

@@ -1,6 +1,6 @@
 // What differs between two trees, by trees whose hash was checked: git itself believes what stands in .git/objects.
 
-import type { Change } from '../model/change.ts'
+import type { Change } from '../engine/model/change.ts'
 import { DamagedClone } from '../system/errors.ts'
 import { fromLatin1, pathText } from '../system/path-text.ts'
 import { type CatFile, TREE, type Tree, type TreeEntry } from './cat-file.ts'

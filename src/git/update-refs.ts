@@ -3,8 +3,8 @@ import { lstatSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readRegularNow, removeNow, replaceFile } from '../system/files.ts'
 import type { Git } from './git.ts'
+import { GitError, RALPH } from './git-process.ts'
 import { removeStaleLock } from './own-directory.ts'
-import { GitError, RALPH } from './process.ts'
 import { readRef, refsBelow } from './refs.ts'
 
 /** `from` undefined: wherever it is; null: it is not there yet. `to` null removes it. */

@@ -3,7 +3,7 @@
 import { constants, lstatSync } from 'node:fs'
 import { copyFile, lstat, mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Change } from '../model/change.ts'
+import type { Change } from '../engine/model/change.ts'
 import { DamagedClone } from '../system/errors.ts'
 import { insideTree, isFolderNow, openUp, removeNow } from '../system/files.ts'
 import { fromLatin1, fsPath, pathBytes, quotedPath, toLatin1 } from '../system/path-text.ts'
@@ -11,6 +11,7 @@ import { untrustedSoFar } from '../system/process.ts'
 import { type CatFile, GITLINK } from './cat-file.ts'
 import { type Places, removeForeignRepositories } from './foreign-repositories.ts'
 import type { Git } from './git.ts'
+import { GitError } from './git-process.ts'
 import {
   attributesIn,
   type Folders,
@@ -21,7 +22,6 @@ import {
 import type { IndexFile } from './index-file.ts'
 import { objectId } from './objects.ts'
 import { OwnIndex, placeFile } from './own-index.ts'
-import { GitError } from './process.ts'
 import type { Submodules } from './submodules.ts'
 import { changesBetween } from './tree-walk.ts'
 

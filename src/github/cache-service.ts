@@ -3,7 +3,7 @@
 import { openAsBlob } from 'node:fs'
 import { open } from 'node:fs/promises'
 import * as z from 'zod/mini'
-import type { FileCache } from '../model/ports.ts'
+import type { FileCache } from '../engine/model/ports.ts'
 import { ask, hasResults } from './artifact.ts'
 
 const SERVICE = '/twirp/github.actions.results.api.v1.CacheService'

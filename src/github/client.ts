@@ -6,7 +6,7 @@ import { retry } from '@octokit/plugin-retry'
 import { throttling } from '@octokit/plugin-throttling'
 import { RequestError } from '@octokit/request-error'
 import Bottleneck from 'bottleneck/light.js'
-import type { Place } from './place.ts'
+import type { Place } from './repository-address.ts'
 
 const Plugged = Octokit.plugin(retry, throttling)
 

@@ -1,10 +1,10 @@
 // The pull request's conversation: one sticky comment, commands as a queue, acknowledgements. Text of others is hostile.
 
-import { parseSlash } from '../loop/command-table.ts'
-import { whyNot } from '../loop/planned.ts'
-import type { Command } from '../model/event.ts'
-import type { QueuePort } from '../model/ports.ts'
-import type { State } from '../model/state.ts'
+import { parseSlash } from '../engine/commands/command-table.ts'
+import type { Command } from '../engine/model/event.ts'
+import type { QueuePort } from '../engine/model/ports.ts'
+import type { State } from '../engine/model/state.ts'
+import { whyNot } from '../engine/planning/plan-events.ts'
 import { nothingReply } from '../report/replies.ts'
 import { createOnce, type GitHub, ONCE, saidByGitHub, statusOf } from './client.ts'
 

@@ -1,6 +1,6 @@
 // Starts the next job: a workflow_dispatch on the default branch, with feature and generation. Implements DispatchPort.
-import type { HolderRun } from '../loop/lease.ts'
-import type { Dispatched, DispatchPort } from '../model/ports.ts'
+import type { HolderRun } from '../engine/lease.ts'
+import type { Dispatched, DispatchPort } from '../engine/model/ports.ts'
 import { type GitHub, limitedUntil, saidByGitHub, statusOf } from './client.ts'
 
 /** Dispatches `workflow` (a file name); without a generation it counts as a kick-off. Throws with the mend. */

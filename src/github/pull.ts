@@ -1,8 +1,8 @@
 // The one pull request of a feature: found by its branch, opened as a draft, labelled, made ready on completion.
 import { createHash } from 'node:crypto'
-import { MOST_CHARACTERS } from '../report/markdown.ts'
 import { LABELS, type Label } from '../report/outcomes.ts'
 import { marker } from '../report/parts.ts'
+import { MOST_CHARACTERS } from '../report/sticky-comment.ts'
 import { type GitHub, isForbidden, isUnknown, ONCE, saidByGitHub, statusOf } from './client.ts'
 
 export type Pull = Worded & {

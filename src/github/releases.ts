@@ -1,5 +1,5 @@
 // The releases of a repository, with the commit that each tag names.
-import { isNewer } from '../model/version.ts'
+import { isNewer } from '../engine/model/version.ts'
 import { type GitHub, ONCE } from './client.ts'
 
 export type Release = {

@@ -1,23 +1,22 @@
 // Tells people on GitHub how a run stands: checks, the sticky comment, the pull request. Never fails a run.
 
-import { ownSituation } from '../loop/situation.ts'
-import type { Event } from '../model/event.ts'
-import type { Limits } from '../model/limits.ts'
-import type { Observer, PullRequestPort } from '../model/ports.ts'
-import type { Conclusion, GithubIds, State } from '../model/state.ts'
-import { mapTexts } from '../model/text.ts'
-import { type Check, lastWordOf, rollupCheck, storyCheck } from '../report/checks.ts'
+import type { Event } from '../engine/model/event.ts'
+import type { Limits } from '../engine/model/limit-types.ts'
+import type { Observer, PullRequestPort } from '../engine/model/ports.ts'
+import type { Conclusion, GithubIds, State } from '../engine/model/state.ts'
+import { mapTexts } from '../engine/model/text.ts'
+import { ownSituation } from '../engine/situation.ts'
+import { type Check, lastWordOf, rollupCheck, storyCheck } from '../report/check-runs.ts'
 import type { EarlierRun } from '../report/expected-cost.ts'
-import { stickyComment } from '../report/markdown.ts'
 import { labelsOf } from '../report/outcomes.ts'
 import { marker } from '../report/parts.ts'
-import { pullRequestBody, pullRequestTitle } from '../report/pull-request.ts'
+import { pullRequestBody, pullRequestTitle } from '../report/pull-request-text.ts'
 import { issueReply } from '../report/replies.ts'
+import { stickyComment } from '../report/sticky-comment.ts'
 import { type Facts, type Note, type View, viewOf } from '../report/view.ts'
-import type { Checks } from './checks.ts'
 import { type GitHub, saidByGitHub } from './client.ts'
 import type { Conversation } from './conversation.ts'
-import { compareUrl, pullUrl, repositoryUrl } from './place.ts'
+import type { Checks } from './post-checks.ts'
 import {
   findPull,
   makeReady,
@@ -30,6 +29,7 @@ import {
   updatePull,
   whole,
 } from './pull.ts'
+import { compareUrl, pullUrl, repositoryUrl } from './repository-address.ts'
 
 type ReporterOptions = {
   github: GitHub

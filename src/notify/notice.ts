@@ -1,10 +1,10 @@
 // What people are told of a run, as data: a receiver renders it in its own way. Plain text in it is not escaped yet.
 
 import { titleText } from '../report/escape.ts'
+import { usd } from '../report/figures.ts'
 import { plainPart, type Sentence } from '../report/sentence.ts'
-import { usd } from '../report/words.ts'
-import type { Settings } from '../settings/index.ts'
-import type { Notice } from './events.ts'
+import type { Settings } from '../settings/read-settings.ts'
+import type { Notice } from './state-changes.ts'
 
 export type NotifySettings = Settings['notify']
 

@@ -1,13 +1,20 @@
 // Tells people while a run goes on: an observer that no service can slow down, and whose own trouble is one warning.
 import { createHash } from 'node:crypto'
-import type { Event } from '../model/event.ts'
-import type { Observer } from '../model/ports.ts'
-import type { State } from '../model/state.ts'
-import type { Step } from '../model/step.ts'
+import type { Event } from '../engine/model/event.ts'
+import type { Observer } from '../engine/model/ports.ts'
+import type { State } from '../engine/model/state.ts'
+import type { Step } from '../engine/model/step.ts'
 import { terminalText } from '../report/escape.ts'
-import type { Notice } from './events.ts'
-import { errorNotice, isDurable, type NoticeFacts, noticesOf, noticesOfEnd, noticesOfWait } from './events.ts'
 import type { Receiver } from './receivers.ts'
+import type { Notice } from './state-changes.ts'
+import {
+  errorNotice,
+  isDurable,
+  type NoticeFacts,
+  noticesOf,
+  noticesOfEnd,
+  noticesOfWait,
+} from './state-changes.ts'
 
 type NotifierOptions = {
   receivers: readonly Receiver[]

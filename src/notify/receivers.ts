@@ -1,13 +1,12 @@
 // Who is told: what each service is sent, as its vendor documents it. A new one is a function and a row in `receiversOf`.
 import { createHmac } from 'node:crypto'
-import { oneLine } from '../model/text.ts'
-import { VERSION } from '../model/version.ts'
+import { oneLine } from '../engine/model/text.ts'
+import { VERSION } from '../engine/model/version.ts'
+import { type Environment, gateEnv } from '../isolation/untrusted-env.ts'
 import { titleText } from '../report/escape.ts'
 import { inPlain, plainPart } from '../report/sentence.ts'
 import { type Answer, MOST_MS, type Request, send } from '../system/http-post.ts'
 import { runUntrusted } from '../system/process.ts'
-import { type Environment, gateEnv } from '../system/untrusted-env.ts'
-import type { Notice } from './events.ts'
 import {
   factsOf,
   headlineOf,
@@ -17,6 +16,7 @@ import {
   plainMessage,
   sentenceIn,
 } from './notice.ts'
+import type { Notice } from './state-changes.ts'
 
 export type Receiver = {
   kind: Kind

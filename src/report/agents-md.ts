@@ -1,6 +1,7 @@
 // The section of AGENTS.md that Ralph keeps: learnings of finished runs, one a line, bounded. What people wrote stands as it is.
-import { sameLearning, withLearnings } from '../loop/notes.ts'
-import { oneLine } from '../model/text.ts'
+
+import { oneLine } from '../engine/model/text.ts'
+import { sameLearning, withLearnings } from '../engine/story-notes.ts'
 import { utf8Bytes } from '../system/excerpt.ts'
 
 const BEGIN = '<!-- ralph:learnings -->'

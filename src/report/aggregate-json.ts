@@ -1,8 +1,8 @@
 // `.ralph/aggregate.json` of the Ralph with steps: what the last run used. Written anew as that tool does, where one stands.
-import { jsonObject } from '../model/json.ts'
-import type { State } from '../model/state.ts'
-import { runUsage } from '../model/usage-totals.ts'
-import { isRaw } from '../prd/migrate.ts'
+import { jsonObject } from '../engine/model/json.ts'
+import type { State } from '../engine/model/state.ts'
+import { runUsage } from '../engine/model/usage-totals.ts'
+import { isRaw } from '../engine/prd/migrate.ts'
 
 type Run = Pick<State, 'prd' | 'sessions' | 'nonce'>
 

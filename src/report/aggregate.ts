@@ -1,10 +1,10 @@
 // All features of a repository in one look: where each stands, and what was used by model and version. Pure.
-import { grouped } from '../model/each.ts'
-import type { Prd } from '../model/feature.ts'
-import type { State } from '../model/state.ts'
-import { emptyUsage, type SessionEntry, sumOfUsage, tokensOf, type Usage } from '../model/usage.ts'
-import { type LedgerRow, ledgerOf, runUsage } from '../model/usage-totals.ts'
-import { counts } from '../prd/select.ts'
+import { grouped } from '../engine/model/each-once.ts'
+import type { Prd } from '../engine/model/feature.ts'
+import type { State } from '../engine/model/state.ts'
+import { emptyUsage, type SessionEntry, sumOfUsage, tokensOf, type Usage } from '../engine/model/usage.ts'
+import { type LedgerRow, ledgerOf, runUsage } from '../engine/model/usage-totals.ts'
+import { counts } from '../engine/prd/select.ts'
 import { rungsOf, sumOfRungs, unpaidWords } from './rungs.ts'
 
 export type RunWithRows = ReturnType<typeof runOf>

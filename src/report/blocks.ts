@@ -1,7 +1,7 @@
 // Markdown from data: the few blocks that every report on GitHub is made of. What they take is markdown already.
 import { link } from './escape.ts'
+import { many, shortCommit } from './figures.ts'
 import { type Columns, inMarkdown } from './sentence.ts'
-import { many, shortCommit } from './words.ts'
 
 /** Empty without items. */
 export function table<T>(columns: Columns<T>, items: readonly T[]): string {

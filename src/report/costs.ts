@@ -1,9 +1,9 @@
 // What a run cost: by story, by job, and how much of it went into attempts that were rejected. Pure.
-import { grouped } from '../model/each.ts'
-import { tokensOf, type Usage } from '../model/usage.ts'
-import { costBeside, type Iteration, iterationTotals } from '../model/usage-totals.ts'
+import { grouped } from '../engine/model/each-once.ts'
+import { tokensOf, type Usage } from '../engine/model/usage.ts'
+import { costBeside, type Iteration, iterationTotals } from '../engine/model/usage-totals.ts'
+import { many, tokens, usd } from './figures.ts'
 import type { StoryView } from './stories.ts'
-import { many, tokens, usd } from './words.ts'
 
 export type Costs = ReturnType<typeof costsOf>
 

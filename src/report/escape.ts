@@ -1,5 +1,5 @@
 // Hostile text made fit for markdown, mermaid and terminals. Everything people or agents wrote passes through here.
-import { cut, fenced, oneLine, plainLines } from '../model/text.ts'
+import { cut, fenced, oneLine, plainLines } from '../engine/model/text.ts'
 import { excerpt } from '../system/excerpt.ts'
 
 /** Zero width: parts what GitHub would act on (`@name`, `#1`, `http://`, `:tada:`) and is not seen. */

@@ -1,6 +1,6 @@
 // What stories will probably cost before the first of them has passed: by this repository's earlier runs, else as a range by size. Pure.
-import type { Prd, Story } from '../model/feature.ts'
-import { many, usd } from './words.ts'
+import type { Prd, Story } from '../engine/model/feature.ts'
+import { many, usd } from './figures.ts'
 
 /** A run of a feature that is over or at work: what it cost, for how many stories that passed in it. */
 export type EarlierRun = { stories: number; costUsd: number }

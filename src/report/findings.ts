@@ -1,12 +1,12 @@
 // What a person has to look at before believing a run: remarks of the guard and of gates on what passed. In the first lines of every
 // surface, one short line each.
-import { gateFindings } from '../model/gate.ts'
-import type { State } from '../model/state.ts'
-import { oneLine } from '../model/text.ts'
+import { gateFindings } from '../engine/model/gate.ts'
+import type { State } from '../engine/model/state.ts'
+import { oneLine } from '../engine/model/text.ts'
 import { list, stacked } from './blocks.ts'
 import { link } from './escape.ts'
+import { many } from './figures.ts'
 import { inMarkdown, type Sentence, says } from './sentence.ts'
-import { many } from './words.ts'
 
 /** Of a story, or of the whole (null). `text` is hostile. */
 export type ReviewFinding = { storyId: string | null; text: string }

@@ -1,12 +1,12 @@
 // What the rest of a run will probably cost and take, from what its stories did so far; and at worst. Pure.
-import { iterationsLeft } from '../loop/limits.ts'
-import type { Limits } from '../model/limits.ts'
-import type { State } from '../model/state.ts'
-import { sumOfUsage } from '../model/usage.ts'
-import { iterationsOf, runUsage, storyUsage } from '../model/usage-totals.ts'
-import { remaining } from '../prd/select.ts'
+import { iterationsLeft } from '../engine/limits.ts'
+import type { Limits } from '../engine/model/limit-types.ts'
+import type { State } from '../engine/model/state.ts'
+import { sumOfUsage } from '../engine/model/usage.ts'
+import { iterationsOf, runUsage, storyUsage } from '../engine/model/usage-totals.ts'
+import { remaining } from '../engine/prd/select.ts'
+import { estimatedPart, humanMs, many, usd } from './figures.ts'
 import { outcomeNow } from './headline.ts'
-import { estimatedPart, humanMs, many, usd } from './words.ts'
 
 /** For all open stories together: half of what came before lay between `low` and `high`. */
 type Range = { low: number; likely: number; high: number }

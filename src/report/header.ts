@@ -1,13 +1,13 @@
 // What a live header shows of a run, and its figures: the part of a view that is made anew at every step.
-import type { Surface } from '../loop/command-table.ts'
-import { iterationsLeft, jobsAllowed } from '../loop/limits.ts'
-import { openAttempt } from '../model/job.ts'
-import type { Limits } from '../model/limits.ts'
-import type { State } from '../model/state.ts'
-import { runUsage } from '../model/usage-totals.ts'
-import { counts } from '../prd/select.ts'
+import type { Surface } from '../engine/commands/command-table.ts'
+import { iterationsLeft, jobsAllowed } from '../engine/limits.ts'
+import { openAttempt } from '../engine/model/job.ts'
+import type { Limits } from '../engine/model/limit-types.ts'
+import type { State } from '../engine/model/state.ts'
+import { runUsage } from '../engine/model/usage-totals.ts'
+import { counts } from '../engine/prd/select.ts'
+import { costLabel, humanMs, ofMost, tokens, tokenWords } from './figures.ts'
 import { inWork, tally } from './headline.ts'
-import { costLabel, humanMs, ofMost, tokens, tokenWords } from './words.ts'
 
 /** Made anew at every step, so it looks at each story no more than it must. */
 export type Header = ReturnType<typeof headerOf>

@@ -1,16 +1,16 @@
 // How a run stands, in one line of plain text (not escaped).
 
-import { passesOf } from '../loop/passed.ts'
-import { ownSituation, type Situation } from '../loop/situation.ts'
-import type { Attempt } from '../model/attempt.ts'
-import type { Outcome } from '../model/feature.ts'
-import { concludedAs, isDispatched, isUngated, openAttempt } from '../model/job.ts'
-import type { State } from '../model/state.ts'
-import type { Step } from '../model/step.ts'
-import { oneLine } from '../model/text.ts'
-import { othersWords, scopeWords } from '../prd/scope.ts'
-import { counts, remaining } from '../prd/select.ts'
-import { dotted, many, utc } from './words.ts'
+import { passesOf } from '../engine/how-passed.ts'
+import type { Attempt } from '../engine/model/attempt.ts'
+import type { Outcome } from '../engine/model/feature.ts'
+import { concludedAs, isDispatched, isUngated, openAttempt } from '../engine/model/job.ts'
+import type { State } from '../engine/model/state.ts'
+import type { Step } from '../engine/model/step.ts'
+import { oneLine } from '../engine/model/text.ts'
+import { othersWords, scopeWords } from '../engine/prd/scope.ts'
+import { counts, remaining } from '../engine/prd/select.ts'
+import { ownSituation, type Situation } from '../engine/situation.ts'
+import { dotted, many, utc } from './figures.ts'
 
 /** The outcome of the job, or null while it is at work. */
 export function outcomeNow(state: State): Outcome | null {

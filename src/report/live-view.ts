@@ -1,8 +1,8 @@
 // A view that is followed while a run goes on, and where and how it was seen.
-import type { Surface } from '../loop/command-table.ts'
-import type { Situation } from '../loop/situation.ts'
-import type { Limits } from '../model/limits.ts'
-import type { State } from '../model/state.ts'
+import type { Surface } from '../engine/commands/command-table.ts'
+import type { Limits } from '../engine/model/limit-types.ts'
+import type { State } from '../engine/model/state.ts'
+import type { Situation } from '../engine/situation.ts'
 import { inPlain } from './sentence.ts'
 import { type View, viewOf } from './view.ts'
 

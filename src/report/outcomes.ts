@@ -1,8 +1,8 @@
 // What reports make of each outcome of a job, of each way in which a story stands, and of labels: one table each.
 
-import type { Situation } from '../loop/situation.ts'
-import type { Outcome } from '../model/feature.ts'
-import type { TimelineEntry } from '../model/state.ts'
+import type { Outcome } from '../engine/model/feature.ts'
+import type { TimelineEntry } from '../engine/model/state.ts'
+import type { Situation } from '../engine/situation.ts'
 
 export type Colour = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue' | 'cyan'
 export type CheckConclusion = 'success' | 'failure' | 'neutral' | 'skipped' | 'cancelled' | 'action_required'

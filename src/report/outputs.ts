@@ -1,10 +1,10 @@
 // A job's results for machines: the action's outputs, the CLI's JSON line, the exit codes. Contract.
 
-import type { Outcome } from '../model/feature.ts'
-import type { State } from '../model/state.ts'
-import { runUsage } from '../model/usage-totals.ts'
-import { notAskedFor } from '../prd/scope.ts'
-import { counts } from '../prd/select.ts'
+import type { Outcome } from '../engine/model/feature.ts'
+import type { State } from '../engine/model/state.ts'
+import { runUsage } from '../engine/model/usage-totals.ts'
+import { notAskedFor } from '../engine/prd/scope.ts'
+import { counts } from '../engine/prd/select.ts'
 
 export const EXIT_CODES: Readonly<Record<Outcome, number>> = {
   complete: 0,

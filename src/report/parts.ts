@@ -1,15 +1,15 @@
 // What comment, summary, pull request, checks and replies have in common: each part of a view as markdown.
-import { type GateResult, isAdvice } from '../model/gate.ts'
-import { oneLine } from '../model/text.ts'
-import type { Iteration } from '../model/usage-totals.ts'
+import { type GateResult, isAdvice } from '../engine/model/gate.ts'
+import { oneLine } from '../engine/model/text.ts'
+import type { Iteration } from '../engine/model/usage-totals.ts'
 import { commitLink, firstPart, folded, list, stacked, table } from './blocks.ts'
 import { code, codeBlock, link, markdownText } from './escape.ts'
+import { costIfAny, dotted, humanMs, many, testWords, tokens, usd, utc } from './figures.ts'
 import { RESULTS, STANDINGS } from './outcomes.ts'
 import { rungWords } from './rungs.ts'
 import { type Columns, inMarkdown, type Sentence } from './sentence.ts'
 import { type StoryView, shownBy } from './stories.ts'
 import type { View } from './view.ts'
-import { costIfAny, dotted, humanMs, many, testWords, tokens, usd, utc } from './words.ts'
 
 /** The title of a check has 255 characters, and what puts a mention out of action is one, too. */
 const LONGEST_LINE = 240

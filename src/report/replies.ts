@@ -1,22 +1,22 @@
 // What people can type after `/ralph`, and the short replies to it.
 
-import { commandsOn } from '../loop/command-table.ts'
-import { sayHolder } from '../loop/lease.ts'
-import { openQuestions, questionLines, sampleAnswer } from '../loop/plan-questions.ts'
-import { ownSituation, type Situation } from '../loop/situation.ts'
-import { OUTPUT_BYTES } from '../model/gate-output.ts'
-import type { Question } from '../model/plan.ts'
-import type { Lease, State } from '../model/state.ts'
+import { commandsOn } from '../engine/commands/command-table.ts'
+import { sayHolder } from '../engine/lease.ts'
+import { OUTPUT_BYTES } from '../engine/model/gate-output.ts'
+import type { Question } from '../engine/model/plan-state.ts'
+import type { Lease, State } from '../engine/model/state.ts'
+import { openQuestions, questionLines, sampleAnswer } from '../engine/planning/plan-questions.ts'
+import { ownSituation, type Situation } from '../engine/situation.ts'
 import type { Mistake } from '../system/errors.ts'
 import { folded, list, section, stacked, table } from './blocks.ts'
 import { code, codeBlock, link, markdownText } from './escape.ts'
+import { capital, costIfAny, many, utc } from './figures.ts'
 import { outcomeNow } from './headline.ts'
 import { STANDINGS } from './outcomes.ts'
 import { ATTEMPTS, heading, marker, progressBar, sentenceList, storyId } from './parts.ts'
 import { type Columns, inMarkdown } from './sentence.ts'
 import { type Facts, type View, viewOf } from './view.ts'
 import type { Why } from './why.ts'
-import { capital, costIfAny, many, utc } from './words.ts'
 
 const COMMANDS: Columns<{ example: string; meaning: string }> = [
   ['Comment', 'text', ({ example }) => ({ code: example })],

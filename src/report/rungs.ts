@@ -1,9 +1,9 @@
 // What each rung of a model ladder cost and passed, and whether it pays. Pure; docs/cost.md has the arithmetic.
-import { grouped } from '../model/each.ts'
-import type { TimelineEntry } from '../model/state.ts'
-import type { SessionEntry } from '../model/usage.ts'
-import { attemptKinds, attemptUsage } from '../model/usage-totals.ts'
-import { many, usd } from './words.ts'
+import { grouped } from '../engine/model/each-once.ts'
+import type { TimelineEntry } from '../engine/model/state.ts'
+import type { SessionEntry } from '../engine/model/usage.ts'
+import { attemptKinds, attemptUsage } from '../engine/model/usage-totals.ts'
+import { many, usd } from './figures.ts'
 
 /** Attempts that a gate or a judge decided. `costUsd`: of their sessions, without those of a judge. */
 export type Rung = { model: string; attempts: number; passed: number; costUsd: number }

@@ -1,5 +1,5 @@
 // A sentence of ours with words of others in it, and tables of such cells, as data: every surface renders them in its own way.
-import { oneLine } from '../model/text.ts'
+import { oneLine } from '../engine/model/text.ts'
 import { bold, code, link, markdownText, terminalText } from './escape.ts'
 
 /**

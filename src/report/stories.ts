@@ -1,17 +1,18 @@
 // How every story stands, as plain data, and what follows from it: the bar, the order of urgency, what depends on what.
-import { type Surface, typedOn } from '../loop/command-table.ts'
-import { passedUnchanged, passedUngated, splitInto, UNCHANGED, UNGATED } from '../loop/settled.ts'
-import type { Outcome, Story } from '../model/feature.ts'
-import { remarksOf } from '../model/gate.ts'
-import { failureOutput } from '../model/gate-output.ts'
-import type { State } from '../model/state.ts'
-import { storyUsage } from '../model/usage-totals.ts'
-import { askedIn } from '../prd/select.ts'
+
+import { passedUnchanged, passedUngated, splitInto, UNCHANGED, UNGATED } from '../engine/attempt-outcome.ts'
+import { type Surface, typedOn } from '../engine/commands/command-table.ts'
+import type { Outcome, Story } from '../engine/model/feature.ts'
+import { remarksOf } from '../engine/model/gate.ts'
+import { failureOutput } from '../engine/model/gate-output.ts'
+import type { State } from '../engine/model/state.ts'
+import { storyUsage } from '../engine/model/usage-totals.ts'
+import { askedIn } from '../engine/prd/select.ts'
 import { pathOf } from './escape.ts'
+import { many } from './figures.ts'
 import { isInWork } from './headline.ts'
 import { STANDINGS, type Standing } from './outcomes.ts'
 import { type Part, type Sentence, says } from './sentence.ts'
-import { many } from './words.ts'
 
 export type StoryView = ReturnType<typeof storyOf>
 

@@ -1,19 +1,19 @@
 // The summaries of jobs that work on no story: a verification that changes nothing, a look at an installation, an error at once.
-import type { Verdict } from '../model/event.ts'
-import type { Finding, FindingState } from '../model/finding.ts'
-import { type GateResult, remarksOf } from '../model/gate.ts'
-import type { State } from '../model/state.ts'
-import type { Usage } from '../model/usage.ts'
-import { scopeWords } from '../prd/scope.ts'
-import { counts, remaining } from '../prd/select.ts'
+import type { Verdict } from '../engine/model/event.ts'
+import type { Finding, FindingState } from '../engine/model/finding.ts'
+import { type GateResult, remarksOf } from '../engine/model/gate.ts'
+import type { State } from '../engine/model/state.ts'
+import type { Usage } from '../engine/model/usage.ts'
+import { scopeWords } from '../engine/prd/scope.ts'
+import { counts, remaining } from '../engine/prd/select.ts'
 import type { Mistake } from '../system/errors.ts'
 import { folded, list, stacked, table } from './blocks.ts'
 import { code, codeBlock, markdownText, terminalText } from './escape.ts'
+import { many, usd } from './figures.ts'
 import type { Colour } from './outcomes.ts'
 import { GATES } from './parts.ts'
 import { mistakeList } from './replies.ts'
 import type { Columns } from './sentence.ts'
-import { many, usd } from './words.ts'
 
 type VerificationView = {
   isFine: boolean

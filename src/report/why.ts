@@ -1,15 +1,16 @@
 // Why a story is not done: what went wrong last, what was tried, what the gate said, and what would help. Decided from the state. Pure.
-import { sizeRemarks } from '../documents/size.ts'
-import { type Surface, typedOn } from '../loop/command-table.ts'
-import { isTooLarge } from '../loop/planned.ts'
-import type { Failure } from '../model/attempt.ts'
-import { gateFindings } from '../model/gate.ts'
-import type { State } from '../model/state.ts'
-import { iterationsOf } from '../model/usage-totals.ts'
+
+import { type Surface, typedOn } from '../engine/commands/command-table.ts'
+import type { Failure } from '../engine/model/attempt.ts'
+import { gateFindings } from '../engine/model/gate.ts'
+import type { State } from '../engine/model/state.ts'
+import { iterationsOf } from '../engine/model/usage-totals.ts'
+import { isTooLarge } from '../engine/planning/plan-events.ts'
+import { sizeRemarks } from '../plan/size.ts'
+import { attemptWords, utc } from './figures.ts'
 import { STANDINGS } from './outcomes.ts'
 import { type Sentence, says } from './sentence.ts'
 import { lastFailed, type StoryView, storiesOf } from './stories.ts'
-import { attemptWords, utc } from './words.ts'
 
 export type Why = NonNullable<ReturnType<typeof whyOf>>
 

@@ -1,11 +1,11 @@
 // The settings for people: gates, services and steps in a line, the flags of the CLI.
 
-import { sayPipeline } from '../model/pipeline.ts'
-import { oneLine } from '../model/text.ts'
-import { standardTimeoutMs } from './gates.ts'
+import { sayPipeline } from '../engine/model/pipeline-step.ts'
+import { oneLine } from '../engine/model/text.ts'
+import { standardTimeoutMs } from './gate-settings.ts'
 import { isEverywhere, type SettingRow } from './setting.ts'
+import { type Settings, settingRows } from './settings-table.ts'
 import { durationText } from './show.ts'
-import { type Settings, settingRows } from './table.ts'
 
 /** The pipeline in a line; empty for the session alone. Its command lines may hold a secret. */
 export function describeSteps({ steps, agent }: Settings): string {

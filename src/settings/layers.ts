@@ -1,12 +1,21 @@
 // The three places a setting can come from: flags, inputs and the configuration file, each as values by key.
 
-import { oneLine } from '../model/text.ts'
+import { oneLine } from '../engine/model/text.ts'
 import { agnosticKeys, readAgnosticKeys, readStepsFile } from './older-files.ts'
-import { below, type Given, givenAt, mistake, note, type Place, type Report, unknownKey } from './place.ts'
 import { isEverywhere, kebab, type SettingRow } from './setting.ts'
+import { settingRows } from './settings-table.ts'
+import { parseText } from './settings-text.ts'
 import { shown } from './show.ts'
-import { settingRows } from './table.ts'
-import { parseText } from './text.ts'
+import {
+  below,
+  type Given,
+  givenAt,
+  mistake,
+  note,
+  type Place,
+  type Report,
+  unknownKey,
+} from './value-place.ts'
 import { isEmpty, isMap } from './values.ts'
 
 /** What was given at one level, by configuration key; null where it could not be read. `rank`: the higher wins. */

@@ -1,10 +1,10 @@
 // Configurations of two earlier Ralphs, read as they are; what means something else here is a note.
 import { agentOfProgram } from '../agents/registry.ts'
 import { shellWord } from '../system/shell-word.ts'
-import { below, type Given, givenAt, mistake, note, type Place, type Report, readAs } from './place.ts'
+import { parseText } from './settings-text.ts'
 import { shown } from './show.ts'
-import { stepKeys } from './steps.ts'
-import { parseText } from './text.ts'
+import { stepKeys } from './step-settings.ts'
+import { below, type Given, givenAt, mistake, note, type Place, type Report, readAs } from './value-place.ts'
 import * as v from './values.ts'
 
 // ---- the ralph.config.json of the agent-agnostic Ralph: `provider`, `verify` and `maxRetries`

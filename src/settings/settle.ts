@@ -1,13 +1,13 @@
 // What settings say together: contradictions are mistakes, and one setting can follow from another.
 import { findAgent } from '../agents/registry.ts'
-import { BROWSER_GATE } from '../model/gate.ts'
-import { agentSteps, agentsIn } from '../model/pipeline.ts'
-import { originOf, siteOf } from '../model/service.ts'
-import { oneLine } from '../model/text.ts'
+import { BROWSER_GATE } from '../engine/model/gate.ts'
+import { agentSteps, agentsIn } from '../engine/model/pipeline-step.ts'
+import { originOf, siteOf } from '../engine/model/service.ts'
+import { oneLine } from '../engine/model/text.ts'
 import { nearest } from '../system/nearest.ts'
-import { below, mistake, note, type Place } from './place.ts'
+import type { SettingField, Settings } from './settings-table.ts'
 import { anyOf, durationText, shown } from './show.ts'
-import type { SettingField, Settings } from './table.ts'
+import { below, mistake, note, type Place } from './value-place.ts'
 
 /**
  * Where a field's value came from. `rank` 0: it is the default; then `at` is where it could be set. `sound`: all that was

@@ -1,6 +1,6 @@
 // The structured settings, each a map with known keys.
 import * as z from 'zod/mini'
-import { modelName } from './names.ts'
+import { modelName } from './setting-names.ts'
 import * as v from './values.ts'
 
 const textOrNull = v.orNull(v.text)

@@ -1,6 +1,6 @@
 // What a value may be, as zod schemas. A message has two lines: what is expected, and how to mend it.
 import * as z from 'zod/mini'
-import { oneLine } from '../model/text.ts'
+import { oneLine } from '../engine/model/text.ts'
 import { nearest } from '../system/nearest.ts'
 import { anyOf } from './show.ts'
 

@@ -17,8 +17,8 @@ import {
   signalGroup,
   startOf,
 } from './orphans.ts'
-import { type OtherUser, STARTER_ENV } from './other-user.ts'
 import { capture, lineSplitter } from './output.ts'
+import { type ProgramUser, STARTER_ENV, type UserProcesses } from './program-user.ts'
 import { within } from './within.ts'
 
 export { endOrphans, endOrphansOfRun, MARK_NAME, newMark, openFolder, partOf }
@@ -70,7 +70,7 @@ export type RunRequest = {
   /** At most this many bytes of output are kept (head and tail, what was cut is said). */
   captureBytes: number
   /** Runs it as this user, who gets the work tree for so long; null for our own. */
-  as?: OtherUser | null
+  as?: ProgramUser | null
   /** Value of the marker variable, for a caller that stores it to end survivors after our own death; else random. */
   mark?: string
 }
@@ -152,7 +152,7 @@ async function run(request: RunRequest): Promise<RunResult> {
 }
 
 /** What runs now. */
-const living = new Set<{ pid: number; mark: string; since: number; as: OtherUser | null }>()
+const living = new Set<{ pid: number; mark: string; since: number; as: ProgramUser | null }>()
 
 /** A `process.exit` or an uncaught error of ours leaves nothing behind; must be synchronous. */
 function endLiving(): void {
@@ -300,7 +300,7 @@ function watchFor({ timeoutMs, idleTimeoutMs, signal }: RunRequest) {
 }
 
 /** SIGTERM to the group, then time to finish until the whole group is gone or the grace is over. */
-async function endGroup(child: Started, as: Pick<OtherUser, 'signal' | 'lives'> | null): Promise<void> {
+async function endGroup(child: Started, as: Pick<UserProcesses, 'signal' | 'lives'> | null): Promise<void> {
   as?.signal('SIGTERM')
   signalGroup(child.pid, 'SIGTERM')
   const deadline = performance.now() + GRACE_MS

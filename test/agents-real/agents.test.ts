@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { emptyUsage, tokensOf as usedTokens } from '../../src/model/usage.ts'
+import { emptyUsage, tokensOf as usedTokens } from '../../src/engine/model/usage.ts'
 import { type Cli, clis } from './clis.ts'
 import { type Bench, install, type Outcome, openBench, type Scene, survivors } from './drive.ts'
 import { type Script, type Turn, tokensOf } from './model.ts'

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import test from 'node:test'
-import { openAttempt } from '../../src/model/job.ts'
+import { openAttempt } from '../../src/engine/model/job.ts'
 import type { Run } from '../standin/runner.ts'
 import { goodTurn, openChecks, openSite, outputsOf, type Script, type Site, story } from './site.ts'
 

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
-import { openAttempt } from '../../src/model/job.ts'
-import { runUsage } from '../../src/model/usage-totals.ts'
+import { openAttempt } from '../../src/engine/model/job.ts'
+import { runUsage } from '../../src/engine/model/usage-totals.ts'
 import type { SeenRequest } from '../standin/github.ts'
 import {
   annotationsOf,

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import test from 'node:test'
 import { parse } from 'yaml'
 import { findAgent } from '../../src/agents/registry.ts'
-import { readWorkflow } from '../../src/checks/workflow-file.ts'
+import { readWorkflow } from '../../src/setup/checks/workflow-file.ts'
 import { KEYS, openTerminal } from '../fakes/terminal.ts'
 import { goodTurn, openSite, outputsOf, ROOT } from './site.ts'
 

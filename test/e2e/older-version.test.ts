@@ -1,8 +1,8 @@
 // A chain that Ralph 1.0 began, whose machine was lost in its second job, is gone on with by the action as it is today.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { openAttempt } from '../../src/model/job.ts'
-import { runUsage } from '../../src/model/usage-totals.ts'
+import { openAttempt } from '../../src/engine/model/job.ts'
+import { runUsage } from '../../src/engine/model/usage-totals.ts'
 import { restore, SCRIPT, STORIES } from './older-site.ts'
 import { openChecks, openSite, outputsOf } from './site.ts'
 

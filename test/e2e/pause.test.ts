@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { openAttempt } from '../../src/model/job.ts'
+import { openAttempt } from '../../src/engine/model/job.ts'
 import { goodTurn, openSite, outputsOf, story } from './site.ts'
 
 test('`/ralph pause` in the middle of a session: the iteration ends, nothing follows until `/ralph run`', async () => {

@@ -18,7 +18,7 @@ const NAMED = [
   'CHANGELOG.md',
   'README.md',
   'LICENSE',
-  'src/model/version.ts',
+  'src/engine/model/version.ts',
   '.github/workflows/release.yml',
 ]
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { openAttempt } from '../../src/model/job.ts'
+import { openAttempt } from '../../src/engine/model/job.ts'
 import { annotationsOf, goodTurn, openChecks, openSite, outputsOf, story } from './site.ts'
 
 const STORIES = [story('US-001', 'one'), story('US-002', 'two')]

@@ -1,8 +1,8 @@
 // People on the branch while Ralph works: their commits, their edits of prd.json, what they do to branch and state.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { renderPrdMarkdown } from '../../src/documents/render.ts'
-import { serializePrd } from '../../src/prd/serialize.ts'
+import { serializePrd } from '../../src/engine/prd/serialize.ts'
+import { renderPrdMarkdown } from '../../src/plan/render-prd-md.ts'
 import { inPlain } from '../../src/report/sentence.ts'
 import { viewOf } from '../../src/report/view.ts'
 import { BRANCH, Chain, type ChainOptions, goodTurn, PRD, type Script, STATE_REF, story } from './chain.ts'

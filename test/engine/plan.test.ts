@@ -1,11 +1,11 @@
 // Plans and splits, in a chain of jobs: nothing is worked that nobody approved, and nothing that is asked for gets lost.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { askedByDocuments, askedByIssues } from '../../src/app/asked.ts'
-import { nextStep } from '../../src/loop/next-step.ts'
-import { stateFrom } from '../../src/loop/stored.ts'
+import { askedByDocuments, askedByIssues } from '../../src/app/plan-request.ts'
+import { nextStep } from '../../src/engine/next-step.ts'
+import { stateFrom } from '../../src/engine/stored-state.ts'
 import { plansOf } from '../../src/report/view.ts'
-import { limitsWith, NOW, stateOf } from '../unit/loop/samples.ts'
+import { limitsWith, NOW, stateOf } from '../unit/engine/samples.ts'
 import { badTurn, Chain, FOLDER, goodTurn, story, type Turn } from './chain.ts'
 
 const ISSUE = {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { runUsage, usageByKind } from '../../src/model/usage-totals.ts'
+import { runUsage, usageByKind } from '../../src/engine/model/usage-totals.ts'
 import { BRANCH, badTurn, Chain, goodTurn, type Script, story } from './chain.ts'
 
 const tool = { files: { 'src/tool': 'set up\n' } }

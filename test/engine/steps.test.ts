@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { runUsage } from '../../src/model/usage-totals.ts'
+import { runUsage } from '../../src/engine/model/usage-totals.ts'
 import { BRANCH, badTurn, Chain, goodTurn, type Script, story } from './chain.ts'
 
 const work = { name: 'work', type: 'agent' }

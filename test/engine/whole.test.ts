@@ -1,9 +1,9 @@
 // What "complete" means, in a chain of jobs: a clean clone passes, with the tests as they were, and a red gate is answered by a change.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { emptyRecord } from '../../src/loop/change.ts'
-import { failureOutput } from '../../src/model/gate-output.ts'
-import type { State } from '../../src/model/state.ts'
+import { failureOutput } from '../../src/engine/model/gate-output.ts'
+import type { State } from '../../src/engine/model/state.ts'
+import { emptyRecord } from '../../src/engine/state-updates.ts'
 import { Chain, type ChainOptions, goodTurn, story, type Turn } from './chain.ts'
 
 const EXPECTED: Turn = { answer: '<ralph>EXPECTED</ralph>' }

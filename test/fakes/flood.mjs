@@ -1,7 +1,7 @@
 // A session whose agent says three million lines of one letter on either stream. Prints by how many MB our memory grew.
 import { findAgent } from '../../src/agents/registry.ts'
-import { runAgent } from '../../src/agents/run.ts'
-import { createRedactor } from '../../src/system/redact.ts'
+import { runAgent } from '../../src/agents/run-session.ts'
+import { createRedactor } from '../../src/isolation/redact.ts'
 
 const before = process.memoryUsage.rss()
 const ended = await runAgent({

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { openAttempt } from '../../src/model/job.ts'
+import { openAttempt } from '../../src/engine/model/job.ts'
 import {
   annotationsOf,
   goodTurn,

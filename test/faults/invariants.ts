@@ -2,8 +2,8 @@
 
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { openAttempt } from '../../src/model/job.ts'
-import type { State } from '../../src/model/state.ts'
+import { openAttempt } from '../../src/engine/model/job.ts'
+import type { State } from '../../src/engine/model/state.ts'
 import { outputsOf, type Site } from '../e2e/site.ts'
 import { grouped } from './points.ts'
 

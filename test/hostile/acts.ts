@@ -1,5 +1,5 @@
 // The attempts on those who look: what ends the look, and files that act elsewhere than in the code.
-import { storyUsage } from '../../src/model/usage-totals.ts'
+import { storyUsage } from '../../src/engine/model/usage-totals.ts'
 import type { Attempt } from './attempts.ts'
 import type { Seen } from './seen.ts'
 

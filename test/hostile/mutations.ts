@@ -13,9 +13,13 @@ export type Mutation = {
 }
 
 /** What is removed behind each run of the other user, where it could reach a folder or memory of the machine at all. */
-const NO_SWEEP = ['src/system/other-user/places.ts', '[ -d "$at" ] && find', 'false && find'] as const
+const NO_SWEEP = [
+  'src/isolation/other-user/temporary-places.ts',
+  '[ -d "$at" ] && find',
+  'false && find',
+] as const
 const NO_IPCRM = [
-  'src/system/other-user/places.ts',
+  'src/isolation/other-user/temporary-places.ts',
   'await sharedBy(uid)',
   '(await sharedBy(uid)).slice(99)',
 ] as const
@@ -24,21 +28,21 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'the allow-list gives everything',
     stories: 'LOOK',
-    file: 'src/system/untrusted-env.ts',
+    file: 'src/isolation/untrusted-env.ts',
     from: 'for (const name of Object.keys(full)) if (isAllowed(name)) give(name, full[name], false)',
     to: "for (const [name, value] of Object.entries(full)) entries.set(name, value ?? '')",
   },
   {
     name: 'gates get the keys of models',
     stories: 'LOOK',
-    file: 'src/app/ports.ts',
+    file: 'src/app/loop-ports.ts',
     from: 'env: gateEnv(env, { extra: settings.gateEnv, isModelKey }).env,',
     to: "env: gateEnv(env, { extra: ['OPENAI_API_KEY'], isModelKey: () => isModelKey('') }).env,",
   },
   {
     name: "the action's environment stays visible",
     stories: 'LOOK',
-    file: 'src/action/door.ts',
+    file: 'src/action/bootstrap.ts',
     from: "if (GITHUB_EVENT_NAME !== 'workflow_dispatch' && !isLook) return null",
     to: "if (GITHUB_EVENT_NAME !== 'nothing' || isLook) return null",
   },
@@ -61,7 +65,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'git is looked up on the PATH every time',
     stories: 'USER,LAST',
-    file: 'src/git/process.ts',
+    file: 'src/git/git-process.ts',
     from: "programs.get(path) ?? findProgram('git', path) ?? 'git'",
     to: "'git'",
   },
@@ -173,7 +177,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'weakened tests are not counted',
     stories: 'WEAKEN',
-    file: 'src/loop/attempt.ts',
+    file: 'src/engine/attempt-events.ts',
     from: "finding !== undefined && limits.weakenedTests === 'fail'",
     to: "finding !== undefined && limits.weakenedTests === 'off'",
   },
@@ -201,7 +205,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'texts are not redacted',
     stories: 'ECHO,ECHOGATE',
-    file: 'src/system/redact.ts',
+    file: 'src/isolation/redact.ts',
     from: 'redact: (text: string): string => hidden(text, secretsIn(text)),',
     to: 'redact: (text: string): string => text,',
   },
@@ -235,7 +239,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a signal ends a job green',
-    file: 'src/action/main.ts',
+    file: 'src/action/start-job.ts',
     from: "if (conclusion.outcome === 'interrupted' && stop.signal.aborted) process.exitCode = 1",
     to: '',
     batch: 2,
@@ -249,13 +253,13 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "the actions' folders stay open",
-    file: 'src/system/other-user/probe.ts',
+    file: 'src/isolation/other-user/probe.ts',
     from: 'await chmod(folder, mode & 0o770)',
     to: 'await chmod(folder, mode & 0o777)',
     also: [
-      ['src/system/other-user/probe.ts', '...laterScript(env)', '...laterScript(env).slice(99)'],
+      ['src/isolation/other-user/probe.ts', '...laterScript(env)', '...laterScript(env).slice(99)'],
       // Where the machine is seen as it is; else nothing that is written there reaches it.
-      ['src/system/other-user/view.ts', 'if (narrow !== null) {', 'if (narrow?.pid === 0) {'],
+      ['src/isolation/other-user/machine-view.ts', 'if (narrow !== null) {', 'if (narrow?.pid === 0) {'],
     ],
     batch: 1,
     level: 'other-user',
@@ -318,7 +322,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'resolvers on loopback are reached',
-    file: 'src/proxy/closed-network.ts',
+    file: 'src/isolation/closed-network.ts',
     from: '    meta l4proto { tcp, udp } th dport 53 reject\n',
     to: '',
     batch: 6,
@@ -326,7 +330,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'the way out lets all through',
-    file: 'src/proxy/connect-proxy.ts',
+    file: 'src/isolation/connect-proxy.ts',
     from: 'if (isIP(host) === 0 && isAllowed(allowed, host, port)) return true',
     to: 'if (isIP(host) >= 0 || isAllowed(allowed, host, port)) return true',
     batch: 6,
@@ -334,7 +338,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "the model's proxy takes every key",
-    file: 'src/proxy/model-proxy.ts',
+    file: 'src/isolation/model-proxy.ts',
     from: 'return isOurs ? headers : null',
     to: 'return isOurs ? headers : headers',
     batch: 6,
@@ -342,7 +346,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'bodies go on as they come',
-    file: 'src/proxy/forward.ts',
+    file: 'src/isolation/forward.ts',
     from: "? {} : { 'transfer-encoding': 'chunked' }",
     to: '? {} : {}',
     batch: 6,
@@ -350,7 +354,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'every method is passed on',
-    file: 'src/proxy/model-proxy.ts',
+    file: 'src/isolation/model-proxy.ts',
     from: "if (!METHODS.includes(request.method ?? ''))",
     to: "if (METHODS.includes('none'))",
     batch: 6,
@@ -358,12 +362,12 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "the model's proxy goes anywhere",
-    file: 'src/proxy/model-proxy.ts',
+    file: 'src/isolation/model-proxy.ts',
     from: 'if (target.origin !== upstream.origin || !isBelow) return null',
     to: 'if (isBelow === null) return null',
     also: [
       [
-        'src/proxy/model-proxy.ts',
+        'src/isolation/model-proxy.ts',
         "if (!path.startsWith('/') || path.startsWith('//') || path.includes('\\\\')) return null",
         '',
       ],
@@ -373,7 +377,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a key that comes back is passed on',
-    file: 'src/proxy/key-cutter.ts',
+    file: 'src/isolation/key-cutter.ts',
     from: 'if (key.length < SHORTEST_KEY) return []',
     to: 'if (key.length > 0) return []',
     batch: 6,
@@ -381,7 +385,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'half a key is none',
-    file: 'src/proxy/key-cutter.ts',
+    file: 'src/isolation/key-cutter.ts',
     from: 'for (const start of [form, form.subarray(0, leastOf(form))])',
     to: 'for (const start of [form, form.subarray(0, Math.max(form.length, leastOf(form)))])',
     batch: 6,
@@ -389,7 +393,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'ranges are asked for',
-    file: 'src/proxy/model-proxy.ts',
+    file: 'src/isolation/model-proxy.ts',
     from: ", 'range', 'if-range']",
     to: ']',
     batch: 6,
@@ -423,17 +427,17 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'brackets are not counted',
     stories: 'BRACKETS',
-    file: 'src/review/pins.ts',
+    file: 'src/gates/remarks/gate-definitions.ts',
     from: 'isDeep(text, DEEPEST) ? {} : (jsonObject(text) ?? {})',
     to: 'jsonObject(text) ?? {}',
     also: [
       [
-        'src/review/examine.ts',
+        'src/gates/remarks/examine.ts',
         '  } catch {\n    const causes',
         '  } catch (error) {\n    if (error !== null) throw error\n    const causes',
       ],
       [
-        'src/loop/work.ts',
+        'src/engine/attempt-steps.ts',
         '    if (error instanceof DamagedClone) throw error\n    await ports.repository.restore',
         '    if (error !== null) throw error\n    await ports.repository.restore',
       ],
@@ -443,7 +447,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'files that act elsewhere are not told',
     stories: 'ACT',
-    file: 'src/review/examine.ts',
+    file: 'src/gates/remarks/examine.ts',
     from: '[...elsewhere(changes), ',
     to: '[',
     batch: 7,
@@ -471,7 +475,7 @@ export const MUTATIONS: readonly Mutation[] = [
     to: 'within(given, path, tools)',
     also: [
       [
-        'src/system/scratch.ts',
+        'src/isolation/scratch.ts',
         '{ ...env, ...temporary(tmp), ',
         '{ ...env, ...temporary(env.TMPDIR ?? "/tmp"), ',
       ],
@@ -480,7 +484,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'temporary folders are those of the machine',
-    file: 'src/system/other-user/places.ts',
+    file: 'src/isolation/other-user/temporary-places.ts',
     from: '(await isPrivate(path)) ? path : null',
     to: 'home === path && (await isPrivate(path)) ? path : null',
     also: [NO_SWEEP],
@@ -489,16 +493,16 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'shared memory is that of the machine',
-    file: 'src/system/other-user/view.ts',
+    file: 'src/isolation/other-user/machine-view.ts',
     from: "  '[ ! -d /dev/shm ] || mount -t tmpfs -o nosuid,nodev,mode=1777 tmpfs /dev/shm || exit 125',\n",
     to: '',
-    also: [['src/system/other-user/view.ts', "'--ipc', ", ''], NO_SWEEP, NO_IPCRM],
+    also: [['src/isolation/other-user/machine-view.ts', "'--ipc', ", ''], NO_SWEEP, NO_IPCRM],
     batch: 9,
     level: 'other-user',
   },
   {
     name: "a session sees the gates' home",
-    file: 'src/system/other-user/places.ts',
+    file: 'src/isolation/other-user/temporary-places.ts',
     from: "await asRoot('chmod', '0700', dirname(ofGates))",
     to: "await asRoot('chmod', '0711', dirname(ofGates))",
     batch: 9,
@@ -506,16 +510,19 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'the machine can be written',
-    file: 'src/system/other-user/view.ts',
+    file: 'src/isolation/other-user/machine-view.ts',
     from: "  'mount -o remount,bind,ro / || exit 125',\n",
     to: '',
-    also: [['src/system/other-user/view.ts', 'mount -o remount,bind,ro "$at" 2>/dev/null', ':'], NO_SWEEP],
+    also: [
+      ['src/isolation/other-user/machine-view.ts', 'mount -o remount,bind,ro "$at" 2>/dev/null', ':'],
+      NO_SWEEP,
+    ],
     batch: 9,
     level: 'other-user',
   },
   {
     name: 'the place of a session stays',
-    file: 'src/system/other-user/places.ts',
+    file: 'src/isolation/other-user/temporary-places.ts',
     from: "void asRoot('find', path, '-xdev', '-delete').catch(() => {})",
     to: "void asRoot('test', '-d', path).catch(() => {})",
     batch: 9,
@@ -523,12 +530,12 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'processes of the other user are left to themselves',
-    file: 'src/system/other-user/processes.ts',
+    file: 'src/isolation/other-user/processes.ts',
     from: 'if (isNarrow && found === 0) return 0',
     to: 'if (found >= 0) return 0',
     also: [
       [
-        'src/system/other-user/view.ts',
+        'src/isolation/other-user/machine-view.ts',
         "'--pid', '--ipc', '--fork', '--kill-child', '--mount-proc'",
         "'--ipc', '--fork'",
       ],
@@ -538,7 +545,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'keys of the kernel are there for all',
-    file: 'src/system/other-user/view.ts',
+    file: 'src/isolation/other-user/machine-view.ts',
     from: '...withoutKernelKeys(), ',
     to: '',
     batch: 9,

@@ -5,7 +5,7 @@ import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'nod
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { unzipSync } from 'fflate'
-import type { State } from '../../src/model/state.ts'
+import type { State } from '../../src/engine/model/state.ts'
 import { openSite, ROOT, type Site, story } from '../e2e/site.ts'
 import { sharedFolder } from '../fakes/shared.ts'
 import type { Run, Step } from '../standin/runner.ts'

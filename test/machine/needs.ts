@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
-import { findChrome } from '../../src/browser/find.ts'
+import { findChrome } from '../../src/gates/browser/find.ts'
 import { usualPlace } from './browser.ts'
 
 const ZIZMOR = '1.32.0'

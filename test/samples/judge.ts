@@ -4,9 +4,9 @@ import { cp, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { readDocumentFiles } from '../../src/app/documents.ts'
-import { readDocuments } from '../../src/documents/index.ts'
-import type { Prd, Story } from '../../src/model/feature.ts'
+import { readDocumentFiles } from '../../src/app/find-documents.ts'
+import type { Prd, Story } from '../../src/engine/model/feature.ts'
+import { readDocuments } from '../../src/plan/documents.ts'
 import { UserError } from '../../src/system/errors.ts'
 
 const HERE = import.meta.dirname

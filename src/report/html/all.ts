@@ -1,11 +1,11 @@
 // All features in one page: a table of runs, and what they used by model and version.
 import type { Aggregate, FeatureRun, Total } from '../aggregate.ts'
+import { costLabel, humanMs, many, tokens, tokenWords, utc } from '../figures.ts'
 import { OUTCOMES } from '../outcomes.ts'
 import type { Columns } from '../sentence.ts'
-import { costLabel, humanMs, many, tokens, tokenWords, utc } from '../words.ts'
-import { rungTable } from './costs.ts'
+import { rungTable } from './costs-section.ts'
 import { html, icon, type Markup, nothing, section, table, words } from './markup.ts'
-import { page } from './page.ts'
+import { page } from './report-page.ts'
 
 const MOST_RUNS = 2000
 

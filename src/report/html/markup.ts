@@ -1,7 +1,7 @@
 // HTML by construction: whatever stands in a template is text, unless a template made it. Nothing of a state can be markup.
-import { oneLine, plainLines } from '../../model/text.ts'
+import { oneLine, plainLines } from '../../engine/model/text.ts'
+import { shortCommit } from '../figures.ts'
 import { type Columns, LONGEST_ID, type Sentence } from '../sentence.ts'
-import { shortCommit } from '../words.ts'
 import { iconOf, SIGNS } from './icons.ts'
 
 /** What templates make, and nothing else can: it is known by its class, which no parsed JSON has. */

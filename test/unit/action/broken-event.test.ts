@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { ROOT } from '../../e2e/site.ts'
 
-const DOOR = join(ROOT, 'src', 'action', 'door.ts')
+const START = join(ROOT, 'test', 'start', 'action.ts')
 
 for (const [command, event, text] of [
   ['', 'workflow_dispatch', '{"inputs": {"feature": "au'],
@@ -21,7 +21,7 @@ for (const [command, event, text] of [
     const file = (name: string) => join(folder, name)
     for (const name of ['output', 'state', 'summary']) await writeFile(file(name), '')
     await writeFile(file('event.json'), text)
-    const { status, stdout, stderr } = spawnSync(process.execPath, [DOOR], {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [START], {
       cwd: folder,
       encoding: 'utf8',
       env: {

@@ -1,7 +1,7 @@
 // What a dispatch may name: a feature as folders are called, or an issue; nothing else gets as far as a ref.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readEvent } from '../../../src/action/event.ts'
+import { readEvent } from '../../../src/action/github-event.ts'
 import { refuseFeatureName } from '../../../src/action/open.ts'
 import { UserError } from '../../../src/system/errors.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import test from 'node:test'
 import type { AgentVendor } from '../../../src/agents/agent.ts'
 import { findAgent } from '../../../src/agents/registry.ts'
-import { type AgentRequest, runAgent } from '../../../src/agents/run.ts'
-import { createRedactor } from '../../../src/system/redact.ts'
+import { type AgentRequest, runAgent } from '../../../src/agents/run-session.ts'
+import { createRedactor } from '../../../src/isolation/redact.ts'
 
 const custom = findAgent('custom')
 assert.ok(custom !== null)

@@ -18,7 +18,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { openHomes } from '../../../src/agents/home.ts'
 import { findAgent, homeSharesOf } from '../../../src/agents/registry.ts'
-import type { Environment } from '../../../src/system/untrusted-env.ts'
+import type { Environment } from '../../../src/isolation/untrusted-env.ts'
 
 let folder = ''
 let person = ''

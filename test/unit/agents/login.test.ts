@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import test from 'node:test'
 import { variablesOf } from '../../../src/agents/agent.ts'
-import { keyTrouble, mayBeLoggedIn } from '../../../src/agents/ready.ts'
+import { keyTrouble, mayBeLoggedIn } from '../../../src/agents/agent-ready.ts'
 import { agentNames, findAgent, isModelKey } from '../../../src/agents/registry.ts'
 
 async function place() {

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import type { Classified } from '../../../src/agents/agent.ts'
 import { findAgent } from '../../../src/agents/registry.ts'
 import { readSignals } from '../../../src/agents/signals.ts'
-import type { AgentEvent } from '../../../src/model/agent-event.ts'
+import type { AgentEvent } from '../../../src/engine/model/agent-event.ts'
 import { lineSplitter } from '../../../src/system/output.ts'
 import type { Exit } from '../../../src/system/process.ts'
 

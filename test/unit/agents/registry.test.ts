@@ -93,8 +93,8 @@ import { installAgent } from './src/agents/install.ts'
 import { agentOfProgram, agentSettings, findAgent, isModelKey } from './src/agents/registry.ts'
 import { redactorFor } from './src/app/redactor.ts'
 import { judgeChanges } from './src/gates/guard.ts'
-import { flagTable, readSettings } from './src/settings/index.ts'
-import { gateEnv } from './src/system/untrusted-env.ts'
+import { flagTable, readSettings } from './src/settings/read-settings.ts'
+import { gateEnv } from './src/isolation/untrusted-env.ts'
 
 const redactor = redactorFor([])
 const change = (path) => ({ path, status: 'A', oldMode: '000000', newMode: '100644', size: 1, content: Buffer.from('x') })

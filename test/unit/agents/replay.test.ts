@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { findAgent } from '../../../src/agents/registry.ts'
-import { runAgent } from '../../../src/agents/run.ts'
+import { runAgent } from '../../../src/agents/run-session.ts'
+import { createRedactor } from '../../../src/isolation/redact.ts'
 import type { Exit } from '../../../src/system/process.ts'
-import { createRedactor } from '../../../src/system/redact.ts'
 
 type Case = { cli: string; case: string; exit: Exit; status: string; resetsAt?: number }
 

@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { SessionResult } from '../../../src/agents/agent.ts'
 import { findAgent } from '../../../src/agents/registry.ts'
-import { runAgent } from '../../../src/agents/run.ts'
-import type { AgentEvent } from '../../../src/model/agent-event.ts'
-import { createRedactor } from '../../../src/system/redact.ts'
+import { runAgent } from '../../../src/agents/run-session.ts'
+import type { AgentEvent } from '../../../src/engine/model/agent-event.ts'
+import { createRedactor } from '../../../src/isolation/redact.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures/agents')
 /** A whole story each: a file written, a command, the last words. */

@@ -5,12 +5,12 @@ import { test } from 'node:test'
 import { noUsage, type SessionResult } from '../../../src/agents/agent.ts'
 import { settled, streamMeter } from '../../../src/agents/cost.ts'
 import { findAgent } from '../../../src/agents/registry.ts'
-import { estimate } from '../../../src/loop/limits.ts'
-import type { Reservation } from '../../../src/model/attempt.ts'
-import type { Limits } from '../../../src/model/limits.ts'
-import { runUsage } from '../../../src/model/usage-totals.ts'
+import { estimate } from '../../../src/engine/limits.ts'
+import type { Reservation } from '../../../src/engine/model/attempt.ts'
+import type { Limits } from '../../../src/engine/model/limit-types.ts'
+import { runUsage } from '../../../src/engine/model/usage-totals.ts'
 import type { Exit } from '../../../src/system/process.ts'
-import { limitsWith, runJob, session, stateOf, stories } from '../loop/samples.ts'
+import { limitsWith, runJob, session, stateOf, stories } from '../engine/samples.ts'
 
 const NOTHING: Reservation = { costUsd: null, tokens: null }
 

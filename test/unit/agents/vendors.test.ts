@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type CommandOptions, variablesOf } from '../../../src/agents/agent.ts'
 import { agentNames, findAgent, isModelKey } from '../../../src/agents/registry.ts'
+import { isForbidden } from '../../../src/isolation/untrusted-env.ts'
 import type { Exit } from '../../../src/system/process.ts'
-import { isForbidden } from '../../../src/system/untrusted-env.ts'
 
 const options: CommandOptions = { env: {}, extraArgs: [], root: false }
 

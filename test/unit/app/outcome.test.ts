@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { documentsOnOutcome } from '../../../src/app/outcome.ts'
-import type { DocumentsEdit } from '../../../src/branch/documents.ts'
-import type { State } from '../../../src/model/state.ts'
-import type { Settings } from '../../../src/settings/index.ts'
-import { feature, story } from '../prd/samples.ts'
+import type { DocumentsEdit } from '../../../src/branch/write-documents.ts'
+import type { State } from '../../../src/engine/model/state.ts'
+import type { Settings } from '../../../src/settings/read-settings.ts'
+import { feature, story } from '../engine/prd/samples.ts'
 
 /** Of twelve stories that passed, after a plan from these. */
 async function warnings(plannedFrom: Record<string, string>, files: { path: string; text: string }[]) {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
-import { laneMistakes } from '../../../src/app/lanes.ts'
+import { laneMistakes } from '../../../src/app/lane-work-trees.ts'
 import { fixedPorts, withOwnPort } from '../../../src/app/own-port.ts'
 import { right, yml } from '../settings/reading.ts'
 

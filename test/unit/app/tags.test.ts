@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { unaskedTags } from '../../../src/app/tags.ts'
-import { readSettings, type Settings } from '../../../src/settings/index.ts'
+import { readSettings, type Settings } from '../../../src/settings/read-settings.ts'
 
 const FILE = `
 gates:

@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { commandsOn } from '../../../src/loop/command-table.ts'
+import { commandsOn } from '../../../src/engine/commands/command-table.ts'
 import { lacks } from '../../machine/needs.ts'
 import { MAIN } from './place.ts'
 

@@ -5,7 +5,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startGitHub } from '../../standin/github.ts'
-import { starter } from '../checks/subject.ts'
+import { starter } from '../setup/checks/subject.ts'
 import { GATE, openPlace } from './place.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')

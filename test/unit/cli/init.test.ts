@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { Ajv } from 'ajv'
 import { parse } from 'yaml'
-import { writeAll } from '../../../src/cli/write.ts'
-import { readSettings } from '../../../src/settings/index.ts'
+import { writeAll } from '../../../src/cli/write-files.ts'
+import { readSettings } from '../../../src/settings/read-settings.ts'
 import { NODE, openProject as open, PIN } from './init-project.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')

@@ -6,7 +6,7 @@ import { type Clone, type Ended, openClone } from '../../fakes/clone.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
 /** `npm test` has just built the bundle out of src, and names it here: it starts in half the processor time. */
-export const MAIN = process.env.RALPH_CLI ?? join(ROOT, 'src', 'cli', 'main.ts')
+export const MAIN = process.env.RALPH_CLI ?? join(ROOT, 'test', 'start', 'cli.ts')
 /** For the environment of a CLI: what Node has compiled for one serves the next, where tests are run with a cache. */
 export const COMPILED: Readonly<Record<string, string>> =
   process.env.NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }

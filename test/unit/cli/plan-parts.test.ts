@@ -15,13 +15,13 @@ import {
   scoped,
 } from '../../../src/cli/plan-draft.ts'
 import { differenceLines, sourceLines, storyLines } from '../../../src/cli/plan-view.ts'
-import { writeAll } from '../../../src/cli/write.ts'
-import { renderPrdMarkdown } from '../../../src/documents/index.ts'
-import { withParts } from '../../../src/loop/plan.ts'
-import type { Prd, Story } from '../../../src/model/feature.ts'
-import { branchNameFault } from '../../../src/model/names.ts'
-import { emptyPrd, newStory } from '../../../src/prd/schema.ts'
-import { textWidth } from '../../../src/terminal/width.ts'
+import { writeAll } from '../../../src/cli/write-files.ts'
+import type { Prd, Story } from '../../../src/engine/model/feature.ts'
+import { branchNameFault } from '../../../src/engine/model/safe-names.ts'
+import { withParts } from '../../../src/engine/planning/proposed-plan.ts'
+import { emptyPrd, newStory } from '../../../src/engine/prd/schema.ts'
+import { renderPrdMarkdown } from '../../../src/plan/documents.ts'
+import { textWidth } from '../../../src/report/terminal/width.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 
 const prdOf = (userStories: Story[]): Prd => ({ ...emptyPrd(), project: 'Shop', userStories })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { answerTo, isAnswer } from '../../../src/cli/plan-sources.ts'
 import { openClone } from '../../../src/git/git.ts'
-import { plainEnv } from '../../../src/git/process.ts'
+import { plainEnv } from '../../../src/git/git-process.ts'
 import { place } from '../git/place.ts'
 
 test('beads: what bd prints; a bd that fails, and one that is missing', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { CHECKS } from '../../../src/checks/table.ts'
+import { CHECKS } from '../../../src/setup/checks/check-table.ts'
 
 test('docs/doctor.md names every check, from where it is seen, and whether a run refuses by it', () => {
   const page = readFileSync('docs/doctor.md', 'utf8')

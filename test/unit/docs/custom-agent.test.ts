@@ -11,11 +11,11 @@ import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { findAgent } from '../../../src/agents/registry.ts'
 import { createSessions } from '../../../src/agents/sessions.ts'
-import { reduce } from '../../../src/loop/reduce.ts'
-import type { State } from '../../../src/model/state.ts'
-import { createRedactor } from '../../../src/system/redact.ts'
+import type { State } from '../../../src/engine/model/state.ts'
+import { reduce } from '../../../src/engine/reduce.ts'
+import { createRedactor } from '../../../src/isolation/redact.ts'
 import { ROOT } from '../../e2e/site.ts'
-import { limitsWith, NOW, reservedIn, stateOf, stories } from '../loop/samples.ts'
+import { limitsWith, NOW, reservedIn, stateOf, stories } from '../engine/samples.ts'
 
 const PATCH = `--- a/shop.txt
 +++ b/shop.txt

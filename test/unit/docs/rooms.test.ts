@@ -14,7 +14,8 @@ const { picture }: { picture: (table?: Table) => string } = await import(
 test('every room of src has a line that says what it may import, and every line has a room', () => {
   const folders = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory())
   const names = folders.map(({ name }) => name).filter((name) => name !== 'types')
-  assert.deepEqual(Object.keys(ROOMS).sort(), names.sort())
+  const rooms = Object.keys(ROOMS).filter((name) => !name.includes('/'))
+  assert.deepEqual(rooms.sort(), names.sort())
 })
 
 test('the picture in docs/architecture.md is made of the table', () => {
@@ -25,4 +26,24 @@ test('the picture in docs/architecture.md is made of the table', () => {
 test('an arrow is drawn where no longer way leads there', () => {
   const table = { bottom: [], middle: ['bottom'], top: ['middle', 'bottom', 'middle/file.ts'] }
   assert.equal(picture(table), 'flowchart TD\n  top --> middle\n  middle --> bottom\n')
+})
+
+test('one file that may be imported alone is drawn with its name', () => {
+  assert.match(picture({ bottom: [], top: ['bottom/table.ts'] }), /top -\. table\.ts \.-> bottom/)
+})
+
+test('what a folder of a room imports, its room imports', () => {
+  const table = { bottom: [], 'room/folder': ['bottom'], room: [], top: ['room/folder'] }
+  assert.equal(picture(table), 'flowchart TD\n  top --> room\n  room --> bottom\n')
+})
+
+test('base names of files in src are unique, so that a name says where to look', () => {
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('.ts'),
+  )
+  const names = files.map((path) => path.slice(path.lastIndexOf('/') + 1))
+  assert.deepEqual(
+    names.filter((name, index) => names.indexOf(name) !== index),
+    [],
+  )
 })

@@ -7,12 +7,12 @@ import test from 'node:test'
 import { Ajv } from 'ajv'
 import { parse } from 'yaml'
 import { FEATURE, PROJECT } from '../../../src/cli/demo-project.ts'
-import { parsePrd } from '../../../src/prd/parse.ts'
-import { serializePrd } from '../../../src/prd/serialize.ts'
-import { readSettings } from '../../../src/settings/index.ts'
-import { settingRows } from '../../../src/settings/table.ts'
+import { parsePrd } from '../../../src/engine/prd/parse.ts'
+import { serializePrd } from '../../../src/engine/prd/serialize.ts'
+import { readSettings } from '../../../src/settings/read-settings.ts'
+import { settingRows } from '../../../src/settings/settings-table.ts'
 import { ROOT } from '../../e2e/site.ts'
-import { fixture } from '../prd/samples.ts'
+import { fixture } from '../engine/prd/samples.ts'
 
 const { schemas }: { schemas: Array<[string, string]> } = await import(
   new URL('../../../scripts/schemas.mjs', import.meta.url).href

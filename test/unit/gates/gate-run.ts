@@ -1,5 +1,5 @@
 // What gates are asked to run for, in tests.
-import type { GateRun } from '../../../src/model/ports.ts'
+import type { GateRun } from '../../../src/engine/model/ports.ts'
 
 export function gateRun(run: Partial<GateRun> = {}): GateRun {
   return { of: 'whole', tags: null, stories: [], what: '', commit: '', from: '', baseline: {}, ...run }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createGates, type GatesOptions } from '../../../src/gates/gates.ts'
-import { createRedactor } from '../../../src/system/redact.ts'
+import { createRedactor } from '../../../src/isolation/redact.ts'
 import { gateRun, NO_CODE } from './gate-run.ts'
 
 const SECRET = 'a-known-value-that-nobody-may-see'

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { agentSettings } from '../../../src/agents/registry.ts'
 import { type Change, judgeChanges } from '../../../src/gates/guard.ts'
-import { createRedactor } from '../../../src/system/redact.ts'
+import { createRedactor } from '../../../src/isolation/redact.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'fsck-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

@@ -14,7 +14,7 @@ import {
   needsContent,
   type Refusal,
 } from '../../../src/gates/guard.ts'
-import { createRedactor } from '../../../src/system/redact.ts'
+import { createRedactor } from '../../../src/isolation/redact.ts'
 
 const SECRET = ['known', 'secret', 'value'].join('-')
 const GITHUB = `ghp_${'a1B2'.repeat(9)}`

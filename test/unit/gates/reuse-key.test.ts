@@ -1,8 +1,8 @@
 // What makes a gate's result another one: everything that it can depend on, and nothing that a session could forge.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Gate } from '../../../src/engine/model/gate.ts'
 import { type ReuseFacts, reuseKeys } from '../../../src/gates/reuse-key.ts'
-import type { Gate } from '../../../src/model/gate.ts'
 
 const GATE: Gate = { name: 'test', run: 'npm test', timeoutMs: 1000, when: null, advisory: false }
 const TREES: Readonly<Record<string, string>> = { one: 'tree-1', same: 'tree-1', lockfile: 'tree-2' }

@@ -9,17 +9,17 @@ import { connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { withoutPort } from '../../../src/engine/gating/gate-memory.ts'
+import type { Gate, GateResult } from '../../../src/engine/model/gate.ts'
+import type { GateRun } from '../../../src/engine/model/ports.ts'
+import type { Ready, Service } from '../../../src/engine/model/service.ts'
 import { createGates, type GatesOptions } from '../../../src/gates/gates.ts'
-import { fromInside, lookFor } from '../../../src/gates/ready.ts'
+import { fromInside, lookFor } from '../../../src/gates/service-ready.ts'
 import { createServices } from '../../../src/gates/services.ts'
-import { withoutPort } from '../../../src/loop/gate-memory.ts'
-import type { Gate, GateResult } from '../../../src/model/gate.ts'
-import type { GateRun } from '../../../src/model/ports.ts'
-import type { Ready, Service } from '../../../src/model/service.ts'
+import { createRedactor } from '../../../src/isolation/redact.ts'
 import { excerpt } from '../../../src/system/excerpt.ts'
 import { endOrphansOfRun, newMark } from '../../../src/system/process.ts'
-import { createRedactor } from '../../../src/system/redact.ts'
-import { stateOf, stories } from '../loop/samples.ts'
+import { stateOf, stories } from '../engine/samples.ts'
 import { gateRun, NO_CODE } from './gate-run.ts'
 
 const SECRET = 'a-known-value-that-nobody-may-see'
@@ -581,8 +581,8 @@ test('what a run that was killed left of its services is found by its mark', asy
   const port = await freePort()
   const script = `
     const { createServices } = await import(${JSON.stringify(join(import.meta.dirname, '../../../src/gates/services.ts'))})
-    const { openScratch } = await import(${JSON.stringify(join(import.meta.dirname, '../../../src/system/scratch.ts'))})
-    const { createRedactor } = await import(${JSON.stringify(join(import.meta.dirname, '../../../src/system/redact.ts'))})
+    const { openScratch } = await import(${JSON.stringify(join(import.meta.dirname, '../../../src/isolation/scratch.ts'))})
+    const { createRedactor } = await import(${JSON.stringify(join(import.meta.dirname, '../../../src/isolation/redact.ts'))})
     const service = { name: 'web', start: 'setsid sleep 300 & sleep 300', ready: { kind: 'log', parts: [] }, readyTimeoutMs: 300, restartBeforeVerify: true, when: null, inherit: [], environment: {}, logs: [] }
     const services = createServices({ services: [{ ...service, start: 'setsid sleep 300 & echo up; sleep 300', ready: { kind: 'log', parts: ['up'] }, readyTimeoutMs: 20000 }], cwd: '/', envOf: () => ({ PATH: process.env.PATH }), redactor: createRedactor([]), mark: '${mark}', as: null, logs: null, onStart() {}, onEnd() {} })
     await services.beside({ of: 'whole', tags: null, stories: [], what: '', commit: '', from: '', baseline: {} }, new AbortController().signal, await openScratch(null, { mark: '${mark}' }), async () => process.kill(process.pid, 'SIGKILL'))`

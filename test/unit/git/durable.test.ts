@@ -10,7 +10,7 @@ import { createStore } from '../../../src/branch/store.ts'
 import { CatFile } from '../../../src/git/cat-file.ts'
 import { moveClone, takeSnapshot } from '../../../src/git/clone.ts'
 import { Git, openClone } from '../../../src/git/git.ts'
-import { stateOf, stories } from '../loop/samples.ts'
+import { stateOf, stories } from '../engine/samples.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'durable-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

@@ -11,7 +11,7 @@ import fc from 'fast-check'
 import { parseRaw } from '../../../src/git/raw-diff.ts'
 import { changesBetween } from '../../../src/git/tree-walk.ts'
 import { runUntrusted } from '../../../src/system/process.ts'
-import { NOW, workedIn } from '../loop/samples.ts'
+import { NOW, workedIn } from '../engine/samples.ts'
 import { runs } from '../runs.ts'
 import { openWorked } from './worked.ts'
 

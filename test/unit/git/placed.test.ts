@@ -9,7 +9,7 @@ import { takeSnapshot } from '../../../src/git/clone.ts'
 import { IndexFile } from '../../../src/git/index-file.ts'
 import { objectId } from '../../../src/git/objects.ts'
 import { treeOfIndex } from '../../../src/git/own-index.ts'
-import { stateOf, stories } from '../loop/samples.ts'
+import { stateOf, stories } from '../engine/samples.ts'
 import { place } from './place.ts'
 
 type Place = Awaited<ReturnType<typeof place>>

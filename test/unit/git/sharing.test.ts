@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { createStore } from '../../../src/branch/store.ts'
 import { takeSnapshot } from '../../../src/git/clone.ts'
-import { stateOf, stories } from '../loop/samples.ts'
+import { stateOf, stories } from '../engine/samples.ts'
 import { place } from './place.ts'
 
 /** What is written while nobody else may read anything. */

@@ -1,15 +1,15 @@
 // A clone of real git in which an agent has worked on US-001: what follows is our look at what it left.
 import { agentSettings } from '../../../src/agents/registry.ts'
 import { createRepository } from '../../../src/branch/repository.ts'
+import { reduce } from '../../../src/engine/reduce.ts'
 import { isRalphs } from '../../../src/gates/guard.ts'
+import { createExamine } from '../../../src/gates/remarks/examine.ts'
 import { CatFile } from '../../../src/git/cat-file.ts'
 import { takeSnapshot } from '../../../src/git/clone.ts'
 import { Git, openClone } from '../../../src/git/git.ts'
 import { findSubmodules } from '../../../src/git/submodules.ts'
-import { reduce } from '../../../src/loop/reduce.ts'
-import { createExamine } from '../../../src/review/examine.ts'
-import { createRedactor } from '../../../src/system/redact.ts'
-import { limitsWith, NOW, session, stateOf, stories, workedIn } from '../loop/samples.ts'
+import { createRedactor } from '../../../src/isolation/redact.ts'
+import { limitsWith, NOW, session, stateOf, stories, workedIn } from '../engine/samples.ts'
 
 type Odd = {
   whole?: boolean

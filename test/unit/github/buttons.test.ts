@@ -1,10 +1,10 @@
 // Buttons of a story's check: where they are shown, whose click counts, and that nobody else's comment passes for one.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { readEvent } from '../../../src/action/event.ts'
-import { Checks } from '../../../src/github/checks.ts'
+import { readEvent } from '../../../src/action/github-event.ts'
 import { Conversation, pressedComment } from '../../../src/github/conversation.ts'
-import { checkOf } from '../../../src/report/checks.ts'
+import { Checks } from '../../../src/github/post-checks.ts'
+import { checkOf } from '../../../src/report/check-runs.ts'
 import { startGitHub } from '../../standin/github.ts'
 import { rollupCheck, storyCheck } from '../report/rendered.ts'
 import { limits, NOW, stuck } from '../report/samples.ts'

@@ -1,9 +1,9 @@
 // The queue of comments as a working job reads it: whose words count, which do not, and what is written for each.
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { parseSlash } from '../../../src/engine/commands/command-table.ts'
+import type { State } from '../../../src/engine/model/state.ts'
 import { Conversation } from '../../../src/github/conversation.ts'
-import { parseSlash } from '../../../src/loop/command-table.ts'
-import type { State } from '../../../src/model/state.ts'
 import { nothingReply } from '../../../src/report/replies.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { type GitHub, type Level, startGitHub } from '../../standin/github.ts'

@@ -1,6 +1,7 @@
 // A state in the stand-in's repository, as a job pushes it.
-import { stateFiles } from '../../../src/loop/stored.ts'
-import type { State } from '../../../src/model/state.ts'
+
+import type { State } from '../../../src/engine/model/state.ts'
+import { stateFiles } from '../../../src/engine/stored-state.ts'
 import type { GitHub } from '../../standin/github.ts'
 
 /** Gives the commit. `text`: in the place of the state's own. */

@@ -78,7 +78,7 @@ test(
     await using some = await origin('#!/bin/sh\necho "Chrome of a test"\n')
     const ask = async (place: { cache: string; baseUrl: string }, required?: string) => {
       const script = `const { lacks } = await import('${new URL('../../machine/needs.ts', import.meta.url)}')
-      const { findChrome } = await import('${new URL('../../../src/browser/find.ts', import.meta.url)}')
+      const { findChrome } = await import('${new URL('../../../src/gates/browser/find.ts', import.meta.url)}')
       const why = lacks('chrome')
       console.log(why || findChrome(null, process.env))`
       const env = {

@@ -1,12 +1,12 @@
 // The notifier as an observer: it is never waited for but at the end, and there for a bounded time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Event } from '../../../src/model/event.ts'
-import type { State } from '../../../src/model/state.ts'
-import type { Notice } from '../../../src/notify/events.ts'
+import type { Event } from '../../../src/engine/model/event.ts'
+import type { State } from '../../../src/engine/model/state.ts'
 import { Notifier } from '../../../src/notify/observer.ts'
 import type { Receiver } from '../../../src/notify/receivers.ts'
-import { limitsWith, NOW } from '../loop/samples.ts'
+import type { Notice } from '../../../src/notify/state-changes.ts'
+import { limitsWith, NOW } from '../engine/samples.ts'
 import { midRun } from '../report/samples.ts'
 
 const facts = {

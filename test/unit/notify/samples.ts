@@ -1,6 +1,7 @@
 // A message to begin with.
-import type { Notice } from '../../../src/notify/events.ts'
+
 import type { NotifySettings } from '../../../src/notify/notice.ts'
+import type { Notice } from '../../../src/notify/state-changes.ts'
 import { says } from '../../../src/report/sentence.ts'
 
 export const NOBODY: NotifySettings = {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
-import { findChrome } from '../../../src/browser/find.ts'
+import { findChrome } from '../../../src/gates/browser/find.ts'
 import { lacks } from '../../machine/needs.ts'
 
 /** For the options of a test. */

@@ -1,7 +1,7 @@
 // Hostile text comes out as text: never as markup, a mention, a marker, a graph or a terminal sequence.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cut, oneLine, plainLines, unseenIn } from '../../../src/model/text.ts'
+import { cut, oneLine, plainLines, unseenIn } from '../../../src/engine/model/text.ts'
 import {
   code,
   codeBlock,

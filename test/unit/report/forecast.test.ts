@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Limits } from '../../../src/model/limits.ts'
-import type { State } from '../../../src/model/state.ts'
-import { newStory } from '../../../src/prd/schema.ts'
+import type { Limits } from '../../../src/engine/model/limit-types.ts'
+import type { State } from '../../../src/engine/model/state.ts'
+import { newStory } from '../../../src/engine/prd/schema.ts'
 import {
   type Forecast,
   forecastOf,

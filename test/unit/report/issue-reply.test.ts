@@ -1,7 +1,7 @@
 // The one reply on an issue that asked for a plan.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { wantedPlan } from '../../../src/loop/plan.ts'
+import { wantedPlan } from '../../../src/engine/planning/proposed-plan.ts'
 import { issueReply } from '../../../src/report/replies.ts'
 import { viewOf } from '../../../src/report/view.ts'
 import { justStarted, limits, NOW } from './samples.ts'

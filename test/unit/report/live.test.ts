@@ -1,9 +1,9 @@
 // The live parts of a page: nothing of a state is markup, and the page runs only its own script.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { indexPage, indexPart, liveBody, liveHead, livePart } from '../../../src/report/html/live.ts'
+import { indexPage, indexPart, liveBody, liveHead, livePart } from '../../../src/report/html/live-page.ts'
 import { nothing } from '../../../src/report/html/markup.ts'
-import { policyOf, renderReport } from '../../../src/report/html/page.ts'
+import { policyOf, renderReport } from '../../../src/report/html/report-page.ts'
 import { liveViewOf } from '../../../src/report/live-view.ts'
 import { viewOf } from '../../../src/report/view.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'

@@ -1,7 +1,7 @@
 // What was refused, in one line of bounded length.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { refusedWords } from '../../../src/report/words.ts'
+import { refusedWords } from '../../../src/report/figures.ts'
 
 test('hosts and counts, the most frequent first', () => {
   const refused = new Map([

@@ -1,7 +1,7 @@
 // A run with a text in every field that people, agents or gates fill.
 
-import type { GateResult } from '../../../src/model/gate.ts'
-import type { State } from '../../../src/model/state.ts'
+import type { GateResult } from '../../../src/engine/model/gate.ts'
+import type { State } from '../../../src/engine/model/state.ts'
 import type { Facts } from '../../../src/report/view.ts'
 import { complete, concluded, limits, midRun, NOW, stuck } from './samples.ts'
 

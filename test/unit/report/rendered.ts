@@ -1,10 +1,9 @@
 // Every report straight from a state: what a view made of it renders to.
-import type { State } from '../../../src/model/state.ts'
-import * as checks from '../../../src/report/checks.ts'
-
-import * as markdown from '../../../src/report/markdown.ts'
+import type { State } from '../../../src/engine/model/state.ts'
+import * as checks from '../../../src/report/check-runs.ts'
 import * as parts from '../../../src/report/parts.ts'
-import * as pull from '../../../src/report/pull-request.ts'
+import * as pull from '../../../src/report/pull-request-text.ts'
+import * as markdown from '../../../src/report/sticky-comment.ts'
 import { storiesOf } from '../../../src/report/stories.ts'
 import { type Facts, viewOf } from '../../../src/report/view.ts'
 import { limits, NOW } from './samples.ts'

@@ -1,5 +1,5 @@
 // A stuck run with everything that a report can show: refusals, flaky tests, places, pictures, hints, jobs with a wait between.
-import type { State } from '../../../src/model/state.ts'
+import type { State } from '../../../src/engine/model/state.ts'
 import { stuck } from './samples.ts'
 
 /** A picture of one pixel, as the page holds it. */

@@ -1,16 +1,16 @@
 // Runs to render: at their start, in work, stuck, complete, with 60 stories; and the limits they ran under.
 
-import { closedBreaker } from '../../../src/loop/breaker.ts'
-import { UNCHANGED } from '../../../src/loop/settled.ts'
-import type { Attempt } from '../../../src/model/attempt.ts'
-import type { Outcome, Story } from '../../../src/model/feature.ts'
-import type { GateResult } from '../../../src/model/gate.ts'
-import { newEnding, newJob } from '../../../src/model/job.ts'
-import type { Limits } from '../../../src/model/limits.ts'
-import type { Job, State, StoryRecord, TimelineEntry } from '../../../src/model/state.ts'
-import { emptyUsage, type Usage } from '../../../src/model/usage.ts'
-import { emptyRun, newStory } from '../../../src/prd/schema.ts'
-import { entryWith } from '../loop/samples.ts'
+import { UNCHANGED } from '../../../src/engine/attempt-outcome.ts'
+import { closedBreaker } from '../../../src/engine/breaker.ts'
+import type { Attempt } from '../../../src/engine/model/attempt.ts'
+import type { Outcome, Story } from '../../../src/engine/model/feature.ts'
+import type { GateResult } from '../../../src/engine/model/gate.ts'
+import { newEnding, newJob } from '../../../src/engine/model/job.ts'
+import type { Limits } from '../../../src/engine/model/limit-types.ts'
+import type { Job, State, StoryRecord, TimelineEntry } from '../../../src/engine/model/state.ts'
+import { emptyUsage, type Usage } from '../../../src/engine/model/usage.ts'
+import { emptyRun, newStory } from '../../../src/engine/prd/schema.ts'
+import { entryWith } from '../engine/samples.ts'
 
 /** 2026-01-10 14:05 UTC. */
 export const NOW = Date.UTC(2026, 0, 10, 14, 5)

@@ -1,7 +1,7 @@
 // Secrets are taken out of the state before it is rendered.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mapTexts } from '../../../src/model/text.ts'
+import { mapTexts } from '../../../src/engine/model/text.ts'
 import { stickyComment } from './rendered.ts'
 import { limits, midRun, NOW } from './samples.ts'
 

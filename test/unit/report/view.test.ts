@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findingLines, findingSentences, findingsOf } from '../../../src/report/findings.ts'
-import { renderReport } from '../../../src/report/html/page.ts'
+import { renderReport } from '../../../src/report/html/report-page.ts'
 import { inMarkdown, inPlain, says } from '../../../src/report/sentence.ts'
 import { viewOf } from '../../../src/report/view.ts'
 import { facts, poisoned } from './poison.ts'

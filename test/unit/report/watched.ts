@@ -1,6 +1,7 @@
 // What is looked at, for the live views.
-import { ownSituation } from '../../../src/loop/situation.ts'
-import type { State } from '../../../src/model/state.ts'
+
+import type { State } from '../../../src/engine/model/state.ts'
+import { ownSituation } from '../../../src/engine/situation.ts'
 import type { Watched } from '../../../src/report/live-view.ts'
 import { limits } from './samples.ts'
 

@@ -11,7 +11,7 @@ const NAMES_VERSION = [
   'package.json',
   'package-lock.json',
   '.release-please-manifest.json',
-  'src/model/version.ts',
+  'src/engine/model/version.ts',
   'CHANGELOG.md',
   'README.md',
   'LICENSE',
@@ -65,7 +65,7 @@ test('a package without dist, with dependencies, or with two versions is refused
     '"devDependencies": {',
     '"dependencies": { "zod": "4" }, "devDependencies": {',
   )
-  await change(folder, 'src/model/version.ts', "VERSION = '", "VERSION = '9")
+  await change(folder, 'src/engine/model/version.ts', "VERSION = '", "VERSION = '9")
   await change(folder, 'CHANGELOG.md', '\n## ', '\n## 0.9.0\n\n## ')
   const { status, where, stderr } = check(folder)
   assert.equal(status, 64)
@@ -73,7 +73,7 @@ test('a package without dist, with dependencies, or with two versions is refused
     'dist/cli/main.js',
     'dist/bundle/ralph.js',
     'package.json',
-    'src/model/version.ts',
+    'src/engine/model/version.ts',
     'CHANGELOG.md',
   ])
   assert.match(stderr, /dependencies\.zod: found a package that npm would install beside ralph/)

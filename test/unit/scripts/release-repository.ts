@@ -23,7 +23,7 @@ export const versionFiles = (version: string, changes = 'Something.') => ({
   'package.json': JSON.stringify({ name: '@ralph/action', version }),
   'package-lock.json': JSON.stringify({ version, packages: { '': { version } } }),
   '.release-please-manifest.json': JSON.stringify({ '.': version }),
-  'src/model/version.ts': `export const VERSION = '${version}'\n`,
+  'src/engine/model/version.ts': `export const VERSION = '${version}'\n`,
   'CHANGELOG.md': `# Changelog\n\n## [${version}](compare) (2026-01-31)\n\n${changes}\n\n## 0.9.0\n\nOld.\n`,
 })
 

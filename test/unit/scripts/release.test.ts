@@ -25,7 +25,7 @@ test('the first release is due where a person asks for it, every other one as so
   assert.deepEqual(where(err), [
     'package-lock.json',
     '.release-please-manifest.json',
-    'src/model/version.ts',
+    'src/engine/model/version.ts',
     'CHANGELOG.md',
   ])
 })
@@ -67,10 +67,10 @@ test('dist/ is committed onto the head that was built, and nothing else is', asy
   const commit = () => repository.script('commit-dist.mjs', branch)
   assert.equal(commit().out, 'committed=false\n', 'it was built already')
 
-  await repository.write({ 'dist/cli/main.js': 'built anew\n', 'src/model/version.ts': 'changed\n' })
+  await repository.write({ 'dist/cli/main.js': 'built anew\n', 'src/engine/model/version.ts': 'changed\n' })
   const beside = commit()
   assert.equal(beside.status, 64)
-  assert.deepEqual(where(beside.err), ['src/model/version.ts'])
+  assert.deepEqual(where(beside.err), ['src/engine/model/version.ts'])
 
   repository.git('checkout', '--quiet', '--', 'src')
   assert.equal(commit().out, 'committed=true\n')

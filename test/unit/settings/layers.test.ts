@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { actionInputs, hostEnvironment } from '../../../src/settings/environment.ts'
-import { maxJobs, readSettings, resolveSettings, type Sources } from '../../../src/settings/index.ts'
+import { maxJobs, readSettings, resolveSettings, type Sources } from '../../../src/settings/read-settings.ts'
 import { onlyWrong, paths, right, wrong, yml } from './reading.ts'
 
 const minute = 60_000
@@ -31,6 +31,7 @@ test('nothing given: the defaults of the contract', () => {
     agentEnv: [],
     agentWrapper: null,
     agentVersion: null,
+    cache: 'auto',
     model: { run: null, plan: null, verify: null, setup: null },
     fallbackAgent: null,
     instructions: null,

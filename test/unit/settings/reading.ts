@@ -1,6 +1,6 @@
 // Shorthands for the tests of settings: read, and take what is right or what is wrong.
 import assert from 'node:assert/strict'
-import { readSettings, type Settings, type Sources } from '../../../src/settings/index.ts'
+import { readSettings, type Settings, type Sources } from '../../../src/settings/read-settings.ts'
 import { type Mistake, sayMistake } from '../../../src/system/errors.ts'
 
 export type Partly = Partial<Sources>

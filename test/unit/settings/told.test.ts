@@ -10,8 +10,8 @@ import {
   describeSteps,
   flagTable,
   readSettings,
-} from '../../../src/settings/index.ts'
-import { commandNames, settingRows } from '../../../src/settings/table.ts'
+} from '../../../src/settings/read-settings.ts'
+import { commandNames, settingRows } from '../../../src/settings/settings-table.ts'
 import { onlyWrong, right, yml } from './reading.ts'
 
 const { inputsTable, keysTable }: { inputsTable: () => string[]; keysTable: () => string[] } = await import(
@@ -79,7 +79,7 @@ test('what would weaken a promise and cannot be had is refused, wherever it is g
 })
 
 test('what this version refuses, or does not write, is not promised', () => {
-  const main = readFileSync(new URL('../../../src/action/main.ts', import.meta.url), 'utf8')
+  const main = readFileSync(new URL('../../../src/action/start-job.ts', import.meta.url), 'utf8')
   const looks = [...main.matchAll(/\['([a-z-]+)', async/g)].map(([, name]) => name)
   const understood: readonly string[] =
     `${/!\[(.*)\]\.includes\(command\)/.exec(main)?.[1]} ${looks} 'resume-lost'`.match(/[a-z-]+/g) ?? []

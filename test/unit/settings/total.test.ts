@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { parse, stringify } from 'yaml'
-import { maxJobs, readSettings, type Settings } from '../../../src/settings/index.ts'
-import type { Report } from '../../../src/settings/place.ts'
-import { settingRows } from '../../../src/settings/table.ts'
-import { parseText } from '../../../src/settings/text.ts'
+import { maxJobs, readSettings, type Settings } from '../../../src/settings/read-settings.ts'
+import { settingRows } from '../../../src/settings/settings-table.ts'
+import { parseText } from '../../../src/settings/settings-text.ts'
+import type { Report } from '../../../src/settings/value-place.ts'
 import { anyText, runs } from '../runs.ts'
 
 const rows = settingRows.filter((row) => row.group !== 'file only')
@@ -166,7 +166,7 @@ test('for every setting: flag over input over file over default', () => {
     const choices: [string, string, string] = [words[0] ?? '', words[1] ?? '', words[2] ?? words[0] ?? '']
     // This version refuses `true`.
     const only = row.field === 'signCommits'
-    // A name of steps that are there: test/unit/settings/steps.test.ts.
+    // A name of steps that are there: test/unit/settings/step-settings.test.ts.
     if (row.field === 'pipeline') continue
     const [a, b, c] =
       row.field === 'model'

@@ -7,7 +7,7 @@ import { excerpt, settledLines, telling, tellingLines } from '../../../src/syste
 import { assertGrowth } from '../growth.ts'
 import { anyText } from '../runs.ts'
 
-/** What the next prompt has room for (src/loop/prompt.ts). */
+/** What the next prompt has room for (src/engine/prompts/build-prompt.ts). */
 const BOUND = 1500
 const FIXTURES = new URL('../../fixtures/gates/', import.meta.url)
 

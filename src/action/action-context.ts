@@ -1,0 +1,197 @@
+// What an action run knows from the runner: the place, the run, the event, the settings. Throws UserError on bad input.
+import { basename } from 'node:path'
+import * as core from '@actions/core'
+import { context as runner } from '@actions/github'
+import { takeGitProgram } from '../git/git-process.ts'
+import { type GitHub, statusOf } from '../github/client.ts'
+import { findWorkflow } from '../github/dispatch.ts'
+import { gitAuth, type Place, runUrl } from '../github/repository-address.ts'
+import { actionInputs, hostEnvironment } from '../settings/environment.ts'
+import { resolveSettings, type Settings, type SettingsResult } from '../settings/read-settings.ts'
+import { messageOf, UserError } from '../system/errors.ts'
+import { defaultBranchOf, type RunEvent, readEvent } from './github-event.ts'
+
+export type ActionContext = {
+  env: Record<string, string>
+  place: Place
+  run: { id: number; attempt: number; url: string }
+  /** The job's name in the workflow file. */
+  job: string
+  ref: string
+  /** The workflow's file name, for dispatches: the input's, or this one's; another where the configuration names it; empty where the runner does not say. */
+  workflow: string
+  event: RunEvent
+  inputs: Record<string, string>
+  workspace: string
+  /** As they were read last, beside their mistakes: whom to tell of a job that cannot begin; null before, and once it has ended. */
+  settings: Settings | null
+}
+
+export async function actionContext(): Promise<ActionContext> {
+  const env = hostEnvironment()
+  // In the post step an agent may have put a git of its own on the PATH: the one that main found is used.
+  takeGitProgram(core.getState('git'), env.PATH)
+  const { payload, runId: id, ref } = runner
+  const place: Place = {
+    ...runner.repo,
+    server: runner.serverUrl.replace(/\/+$/, ''),
+    api: runner.apiUrl.replace(/\/+$/, ''),
+    // A schedule's event names no repository, but it runs on the default branch.
+    defaultBranch: defaultBranchOf(payload) ?? /^refs\/heads\/(.+)$/.exec(ref)?.[1] ?? 'main',
+  }
+  const inputs = actionInputs(env)
+  return {
+    env,
+    place,
+    run: { id, attempt: runner.runAttempt, url: runUrl(place, id) },
+    job: runner.job,
+    ref,
+    // `owner/repo/.github/workflows/ralph.yml@refs/heads/main` names `ralph.yml`.
+    workflow: inputs.workflow?.trim() || basename((env.GITHUB_WORKFLOW_REF ?? '').split('@')[0] ?? ''),
+    event: readEvent(runner.eventName, payload),
+    inputs,
+    workspace: env.GITHUB_WORKSPACE ?? process.cwd(),
+    settings: null,
+  }
+}
+
+/** Settings that hold keys: a job that pushes nothing has no use for them, and should not be given them. */
+const KEYS = ['token', 'publishToken', 'notify']
+
+const WITHOUT_PUSH = new Set(['work', 'gate', 'resume-lost', 'doctor', 'status', 'verify'])
+
+function pushes({ event, inputs }: ActionContext): boolean {
+  return event.kind === 'dispatch' && !WITHOUT_PUSH.has(inputs.command?.trim() ?? '')
+}
+
+type Look = (path: string) => Promise<string | null>
+
+async function resolved(
+  context: ActionContext,
+  look: Look | null,
+  chosen: Readonly<Record<string, string>> = {},
+): Promise<SettingsResult> {
+  const inputs = { ...chosen, ...nonEmpty(context.inputs) }
+  const unused = pushes(context) ? [] : KEYS
+  const result = await resolveSettings({ inputs, unused, env: context.env, surface: 'action' }, look)
+  context.settings = result.settings
+  return result
+}
+
+/** What the inputs alone say. Their mistakes are told by whoever reads all settings. */
+export async function inputSettings(context: ActionContext): Promise<Settings> {
+  return (await resolved(context, null)).settings
+}
+
+/** The settings, with the configuration file as it stands at `base`: never the one on the feature's branch. */
+export async function actionSettings(
+  context: ActionContext,
+  readAtBase: Look,
+  chosen: Readonly<Record<string, string>>,
+): Promise<{ settings: Settings; notes: string[] }> {
+  const result = await resolved(context, readAtBase, chosen)
+  if (!result.ok) throw new UserError(result.mistakes)
+  return result
+}
+
+/**
+ * The base branch, and the settings with the configuration file as it stands there. Without an input, the file of the
+ * default branch may name another base. That is one step: what the file there says of a base is not followed.
+ */
+export async function settingsOfBase<Tree extends { read(path: string): Promise<string | null> }>(
+  context: ActionContext,
+  treeOf: (branch: string) => Promise<Tree>,
+): Promise<{ branch: string; tree: Tree; settings: Settings; notes: string[] }> {
+  const { defaultBranch } = context.place
+  const given = context.inputs['base-branch']?.trim() ?? ''
+  const first = given === '' ? defaultBranch : given
+  const tree = await treeOf(first)
+  const read = await actionSettings(context, tree.read, {})
+  const named = given === '' ? read.settings.baseBranch : null
+  if (named === null || named === first) return { ...read, branch: first, tree }
+  const base = await treeOf(named)
+  const { settings, notes } = await actionSettings(context, base.read, {})
+  const other = settings.baseBranch
+  const unheard = `the configuration on ${named} names the base ${other}: not heard, the one on ${defaultBranch} counts`
+  return {
+    branch: named,
+    tree: base,
+    settings: { ...settings, baseBranch: named },
+    notes: other === null || other === named ? notes : [...notes, unheard],
+  }
+}
+
+/** From here on dispatches go to the workflow that the settings name. */
+export function useWorkflow(context: ActionContext, settings: Pick<Settings, 'workflow'>): void {
+  context.workflow = settings.workflow ?? context.workflow
+}
+
+/** From here on there is a workflow to dispatch. Throws UserError where nothing tells which. */
+export async function settleWorkflow(context: ActionContext, github: GitHub): Promise<void> {
+  const name = context.env.GITHUB_WORKFLOW ?? ''
+  const found = context.workflow || (await findWorkflow(github, name))
+  if (found === null) throw noWorkflow(`no file of a workflow called "${name}", and no ralph.yml`)
+  context.workflow = found
+}
+
+export function noWorkflow(found: string): UserError {
+  return new UserError({
+    path: 'input workflow',
+    found,
+    expected: 'the file name of the workflow that works',
+    fix: 'write workflow: ralph.yml (the name of your file in .github/workflows on the default branch)',
+  })
+}
+
+/** Where runs keep their things, without a checkout. A configuration that is broken is left to the jobs that work. */
+export async function namesByApi(
+  context: ActionContext,
+  { api, at }: GitHub,
+): Promise<Pick<Settings, 'branchPrefix' | 'stateNamespace' | 'workflow' | 'reportAs'>> {
+  const read = async (ref: string, path: string): Promise<string | null> => {
+    try {
+      const { data } = await api.rest.repos.getContent({ ...at, path, ref })
+      return 'content' in data ? Buffer.from(data.content, 'base64').toString('utf8') : null
+    } catch (error) {
+      if (statusOf(error) === 404) return null
+      throw error
+    }
+  }
+  try {
+    const treeOf = async (branch: string) => ({ read: (path: string) => read(branch, path) })
+    const { settings } = await settingsOfBase(context, treeOf)
+    useWorkflow(context, settings)
+    return settings
+  } catch (error) {
+    const plain = {
+      branchPrefix: context.inputs['branch-prefix']?.trim() || 'ralph/',
+      stateNamespace: 'refs/ralph',
+      workflow: context.inputs.workflow?.trim() || null,
+      reportAs: 'checks' as const,
+    }
+    const where = `branches are looked for at ${plain.branchPrefix} and the state at ${plain.stateNamespace}`
+    core.warning(`the configuration could not be read, so ${where}: ${messageOf(error)}`)
+    return plain
+  }
+}
+
+export function nonEmpty(inputs: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(inputs).filter(([, value]) => value.trim() !== ''))
+}
+
+/** The token, or the one clear word on how to give one. */
+export function tokenOf(context: ActionContext): string {
+  const token = context.inputs.token?.trim() ?? ''
+  if (token !== '') return token
+  throw new UserError({
+    path: 'input token',
+    found: 'nothing',
+    expected: 'a token',
+    fix: 'leave the input out: the job token is its default',
+  })
+}
+
+/** The git remote of the repository, authenticated by the token, in the environment only. */
+export function remoteOf(place: Place, token: string): { url: string; env: Record<string, string> } {
+  return { url: `${place.server}/${place.owner}/${place.repo}.git`, env: gitAuth(place, token) }
+}

@@ -1,0 +1,83 @@
+// Releases what a main that was ended by force still holds: its processes, its lease, its open checks.
+import * as core from '@actions/core'
+import { otherUserOptions } from '../app/isolation.ts'
+import { withNote } from '../app/lost-session.ts'
+import { openWorkspace } from '../app/workspace.ts'
+import { openClone } from '../git/git.ts'
+import { connect } from '../github/client.ts'
+import { Checks } from '../github/post-checks.ts'
+import { endOtherUser } from '../isolation/other-user.ts'
+import { messageOf } from '../system/errors.ts'
+import { endOrphansOfRun } from '../system/process.ts'
+import { actionContext, inputSettings, remoteOf, tokenOf } from './action-context.ts'
+import { peekStates } from './peek.ts'
+
+/** What was done, in one line. */
+export async function mend(folder: string): Promise<string> {
+  const mark = core.getState('mark')
+  let ended = mark === '' ? 0 : await endOrphansOfRun(mark)
+  const context = await actionContext()
+  const warn = (message: string) => core.warning(message)
+  // Before anything else is run in a tree that is the other user's to write.
+  const modes = core.getState('otherUser')
+  if (modes !== '') {
+    const clone = await openClone(context.workspace, context.env)
+    const options = { ...otherUserOptions({ env: context.env, clone, say: core.notice }), before: modes }
+    // The lease is released whatever becomes of the work tree.
+    ended += await endOtherUser(options).catch((error: unknown) => {
+      warn(`the other user could not be ended: ${messageOf(error)}`)
+      return 0
+    })
+  }
+  if (folder === '') return `nothing is held (${ended} processes ended)`
+  const token = tokenOf(context)
+  const settings = await inputSettings(context)
+  const stateNamespace = core.getState('namespace') || settings.stateNamespace
+  using workspace = await openWorkspace({
+    settings: { ...settings, stateNamespace },
+    env: context.env,
+    directory: context.workspace,
+    remote: remoteOf(context.place, token),
+    identity: null,
+    submodules: false,
+    warn,
+  })
+  const found = await workspace.store.load(folder.replace(/^\.ralph\//, ''))
+  const lease = found?.state.lease ?? null
+  const isHeld = lease?.nonce === core.getState('nonce') && lease.runId === context.run.id
+  const ours = isHeld || (lease?.runId === context.run.id && lease.runAttempt === context.run.attempt)
+  if (found === null) return `nothing is held (${ended} processes ended)`
+  // Another job works already: its checks are its own.
+  if (!ours && lease !== null) return `no lease is held (${ended} processes ended)`
+  let { github } = found.state
+  if (found.state.published !== null) {
+    const checks = new Checks(connect(context.place, token, warn), settings.reportAs, found.state.feature)
+    github = { ...github, unclosed: await checks.closeLeft(found.state) }
+  }
+  if (!ours) return `no lease is held (${ended} processes ended)`
+  // The attempt stays: the next job gives it back. A chain that nobody stopped is to be resumed.
+  const wasStopped = core.getState('stopped') === 'true'
+  const state = withNote(workspace.git, found.state)
+  const { job, control: before } = state
+  // A person's cancel is no sign of a chain that gets nothing done.
+  const idleJobs = before.idleJobs + (wasStopped || job.counts.iterations > 0 ? 0 : 1)
+  const control = { ...before, continuePending: !wasStopped, idleJobs, mendedRun: context.run.id }
+  const closed = { ...job, ready: { ...job.ready, opened: false } }
+  await workspace.store.save({ ...state, github, lease: null, control, job: closed })
+  return `the lease was released (${ended} processes ended)`
+}
+
+/** Ends the checks that the last report of a job could not, which has ended its work. Says what was done, in one line. */
+export async function endChecks(folder: string): Promise<string> {
+  const context = await actionContext()
+  const warn = (message: string) => core.warning(message)
+  const settings = await inputSettings(context)
+  const states = await peekStates(context, core.getState('namespace') || settings.stateNamespace)
+  const state = states.get(folder.replace(/^\.ralph\//, '')) ?? null
+  if (state === null || state.lease !== null) return 'another job gives the report'
+  const ours = connect(context.place, tokenOf(context), warn)
+  const left = await new Checks(ours, settings.reportAs, state.feature).closeLeft(state)
+  return left.length === 0
+    ? 'the checks are ended'
+    : 'checks are still open: resume-lost or the next job ends them'
+}

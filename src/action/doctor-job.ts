@@ -1,0 +1,126 @@
+// `command: doctor`: everything that a run needs, looked at in a job as a run would have it. Green where nothing is in the way.
+import * as core from '@actions/core'
+import type { Isolation } from '../app/isolation.ts'
+import { redactorFor } from '../app/redactor.ts'
+import type { Finding } from '../engine/model/finding.ts'
+import { ACTION } from '../engine/model/version.ts'
+import { gitProgram } from '../git/git-process.ts'
+import { connect } from '../github/client.ts'
+import { secretsIn } from '../isolation/untrusted-env.ts'
+import { outputsOf } from '../report/outputs.ts'
+import { findingsSummary, isHealthy, verdictOf } from '../report/summaries.ts'
+import { findingLines } from '../report/terminal/doctor-lines.ts'
+import { featuresAt } from '../setup/checks/check-stories.ts'
+import { examine } from '../setup/checks/diagnose.ts'
+import type { Subject } from '../setup/checks/subject.ts'
+import { ciAt } from '../setup/checks/workflow-file.ts'
+import { orUserError } from '../system/errors.ts'
+import { newMark } from '../system/process.ts'
+import { type ActionContext, inputSettings, nonEmpty, tokenOf } from './action-context.ts'
+import { openFor, refuseFeatureRef, settleFiles, startIn, trusted, withCredentialsAside } from './open.ts'
+import { giveOutputs, giveSummary, type Log, type Looked, remember } from './runner.ts'
+
+export async function doctor(given: ActionContext, log: Log, signal: AbortSignal): Promise<Looked> {
+  const token = tokenOf(given)
+  return withCredentialsAside(given, async (secrets) => {
+    const opened = await open(given, token, secrets)
+    const { context, settings, checkout } = opened
+    try {
+      refuseFeatureRef(context, settings.branchPrefix)
+      const findings = await examined(opened, token, log, signal)
+      if ('workspace' in checkout) await settleFiles(checkout.workspace)
+      const folder = context.env.RUNNER_TEMP ?? context.workspace
+      const reportPath = await giveSummary(folder, 'ralph-doctor', findingsSummary(findings))
+      giveOutputs({ ...outputsOf(null, null, reportPath), feature: settings.feature })
+      for (const line of findingLines(findings, PLAIN)) log.screen.write(`${line}\n`)
+      return { isFine: isHealthy(findings), line: lineOf(findings) }
+    } finally {
+      if ('workspace' in checkout) checkout.workspace[Symbol.dispose]()
+    }
+  })
+}
+
+const PLAIN = { width: 80, colour: false, plain: true }
+
+/** The verdict, and each fault with its mend: an annotation has to say it without the summary. */
+function lineOf(findings: readonly Finding[]): string {
+  const { title, text } = verdictOf(findings)
+  const faults = findings.filter(({ state }) => state === 'fault')
+  const lines = faults.map(({ name, found, fix }) => `${name}: ${found}\n  fix: ${fix}`)
+  return [`${title.toLowerCase()}: ${text}`, ...lines].join('\n')
+}
+
+type Opened = Pick<Subject, 'settings' | 'mistakes' | 'notes' | 'checkout'> & { context: ActionContext }
+
+/**
+ * As much as can be opened. The step has the inputs of the job that works, under its own: a job that only looks need not say
+ * them again.
+ */
+async function open(given: ActionContext, token: string, secrets: readonly string[]): Promise<Opened> {
+  const inputs = await inputSettings(given)
+  const nothing = { context: given, settings: inputs, mistakes: [], notes: [] }
+  const early = await orUserError(() => openFor(given, inputs, token, secrets))
+  if ('mistakes' in early) return { ...nothing, checkout: early.mistakes }
+  try {
+    const { defaultBranch: name } = given.place
+    const sha = await early.store.head(name)
+    if (sha === null) return { ...nothing, checkout: [noBranch(name)] }
+    await early.store.fetch([sha], 'tip')
+    const ci = await ciAt(early, sha, given.env, actionOf(given))
+    const context = { ...given, inputs: { ...ci?.job.inputs, ...nonEmpty(given.inputs) } }
+    const read = await orUserError(() => trusted(context, token))
+    const isRead = !('mistakes' in read)
+    const settings = isRead ? read.settings : await inputSettings(context)
+    const base = isRead ? read.base : { branch: name, sha }
+    const workspace = await openFor(context, settings, token, secrets)
+    const { checkout: opened } = startIn(context, { workspace, settings, base }, base.sha)
+    const checkout = { ...opened, defaultBranch: { name, sha }, ci }
+    const [mistakes, notes] = isRead ? [[], read.notes] : [read.mistakes, []]
+    return { context, settings, mistakes, notes, checkout }
+  } finally {
+    early[Symbol.dispose]()
+  }
+}
+
+function noBranch(name: string) {
+  const fix = 'push a commit to it: workflows are started from there'
+  return { path: 'default branch', found: name, expected: 'a branch with a commit', fix }
+}
+
+function actionOf({ env }: ActionContext): string {
+  return env.GITHUB_ACTION_REPOSITORY || ACTION
+}
+
+async function examined(
+  { context, ...found }: Opened,
+  token: string,
+  log: Log,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const { env, event } = context
+  const { settings, checkout } = found
+  const mark = newMark()
+  const feature = settings.feature ?? (event.kind === 'dispatch' ? event.feature : null)
+  remember({ mark, git: gitProgram(env.PATH) })
+  const given = {
+    ...{
+      ...found,
+      features: await featuresAt(checkout, settings, feature),
+      anew: false,
+      feature,
+      env,
+      signal,
+      directory: context.workspace,
+      withGates: true,
+      asksAgent: false,
+      atWork: null,
+      action: actionOf(context),
+    },
+    github: connect(context.place, token, core.warning),
+    begins: (what: string) => log.screen.write(`looking at ${what}\n`),
+  }
+  const opened = (as: Isolation) => remember({ otherUser: as.gates.before })
+  const known = redactorFor(secretsIn(env)).redact
+  const redact = 'workspace' in checkout ? checkout.workspace.redactor.redact : known
+  return examine(given, { say: core.notice, opened, mark }, redact)
+}

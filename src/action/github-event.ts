@@ -1,0 +1,103 @@
+// The event that started this run, as typed data: whatever the file holds, it is read field by field. Pure.
+import { amount, type Json, object, string } from '../engine/model/json.ts'
+
+type Person = { login: string; type: string }
+
+export type RunEvent =
+  /** Work: a kick-off by a person, or a continuation (then with a generation). */
+  | { kind: 'dispatch'; inputs: Record<string, string>; feature: string | null; generation: number | null }
+  | {
+      kind: 'comment'
+      comment: Person & { id: number; body: string; edited: boolean }
+      issue: number
+      onPull: boolean
+      /** The pull request bears our marker, and nobody opened it who may not write here. */
+      marked: boolean
+    }
+  /** Somebody asked for a plan of an issue by its label. */
+  | { kind: 'label'; issue: number; sender: Person }
+  /** Somebody pressed a button of a check. */
+  | { kind: 'button'; identifier: string; externalId: string; sender: Person }
+  | { kind: 'schedule' }
+  /** Not ours: ends neutral. */
+  | { kind: 'foreign'; name: string }
+
+export function readEvent(name: string, payload: unknown): RunEvent {
+  const event = record(payload)
+  const foreign = { kind: 'foreign' as const, name: `${name}.${text(event.action)}` }
+  switch (name) {
+    case 'workflow_dispatch': {
+      const inputs = strings(record(event.inputs))
+      const generation = /^\d{1,9}$/.test(inputs.generation ?? '') ? Number(inputs.generation) : null
+      return { kind: 'dispatch', inputs, feature: inputs.feature?.trim() || null, generation }
+    }
+    case 'issue_comment': {
+      if (event.action !== 'created') return foreign
+      const [comment, issue] = [record(event.comment), record(event.issue)]
+      const edited = text(comment.updated_at) !== text(comment.created_at)
+      return {
+        kind: 'comment',
+        comment: { ...person(comment.user), id: number(comment.id), body: text(comment.body), edited },
+        issue: number(issue.number),
+        onPull: issue.pull_request !== undefined,
+        marked: text(issue.body).includes(PULL_MARKER) && isTrusted(issue),
+      }
+    }
+    case 'issues': {
+      const issue = record(event.issue)
+      const isOurs = event.action === 'labeled' && record(event.label).name === PLAN_LABEL
+      if (!isOurs || issue.pull_request !== undefined) return foreign
+      return { kind: 'label', issue: number(issue.number), sender: person(event.sender) }
+    }
+    case 'check_run':
+      if (event.action !== 'requested_action') return foreign
+      return {
+        kind: 'button',
+        identifier: text(record(event.requested_action).identifier),
+        externalId: text(record(event.check_run).external_id),
+        sender: person(event.sender),
+      }
+    case 'schedule':
+      return { kind: 'schedule' }
+    default:
+      return { kind: 'foreign', name }
+  }
+}
+
+/** Of an issue that is to be planned; the issue form sets it. */
+export const PLAN_LABEL = 'ralph-plan'
+
+const PULL_MARKER = '<!-- ralph:pull:'
+
+/** Opened by an app or by somebody of the repository. */
+function isTrusted({ user, author_association: association }: Json): boolean {
+  return person(user).type === 'Bot' || ['OWNER', 'MEMBER', 'COLLABORATOR'].includes(text(association))
+}
+
+/** The default branch that the payload names, or null. */
+export function defaultBranchOf(payload: unknown): string | null {
+  return text(record(record(payload).repository).default_branch) || null
+}
+
+function person(value: unknown): Person {
+  const { login, type } = record(value)
+  return { login: text(login), type: text(type) }
+}
+
+function record(value: unknown): Json {
+  return object(value) ?? {}
+}
+
+function text(value: unknown): string {
+  return string(value) ?? ''
+}
+
+function number(value: unknown): number {
+  return Number.isSafeInteger(value) ? amount(value) : 0
+}
+
+function strings(values: Json): Record<string, string> {
+  const isPlain = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value)
+  const plain = Object.entries(values).filter(([, value]) => isPlain(value))
+  return Object.fromEntries(plain.map(([key, value]) => [key, String(value)]))
+}

@@ -1,0 +1,66 @@
+// The claim job begins an iteration and hands it on; the other jobs find it by what it handed over.
+import type { Workspace } from '../../app/workspace.ts'
+import type { HandedOver } from '../../engine/loop.ts'
+import type { AgentPort, GatesPort } from '../../engine/model/ports.ts'
+import type { State } from '../../engine/model/state.ts'
+import type { Part } from '../../engine/model/step.ts'
+import type { Settings } from '../../settings/read-settings.ts'
+import { UserError } from '../../system/errors.ts'
+import { unavailable } from './handed-over-ports.ts'
+import { EXAMPLE, type FromClaim, writeHandover } from './handover.ts'
+import type { WaveJob } from './wave-jobs.ts'
+
+/** How a job goes through the loop: what stands in the place of agent and gates, and which part of it all it is. */
+export type How = { ports: { agent?: AgentPort; gates?: GatesPort }; part: Part | null; wave: WaveJob | null }
+
+export const WHOLE: How = { ports: {}, part: null, wave: null }
+/** Everything that needs neither the agent nor code of the repository. */
+export const CLAIM: How = { ports: unavailable, part: 'claim', wave: null }
+
+/** The four jobs are one thing: neither the command nor the level of isolation comes alone. */
+export function refuseWrongPart(settings: Settings, isPart: boolean): void {
+  if ((settings.isolation === 'separate-job') === isPart) return
+  throw new UserError({
+    path: isPart ? 'isolation' : 'input command',
+    found: isPart ? settings.isolation : (settings.command ?? 'auto'),
+    expected: isPart ? 'separate-job' : 'claim, work, gate or land',
+    fix: `copy ${EXAMPLE}: separate-job takes four jobs, each with a command of its own`,
+  })
+}
+
+/** For a matrix: `["1","2","3"]`. */
+function workersOf({ workers }: NonNullable<State['job']['wave']>): string {
+  return JSON.stringify(Array.from({ length: workers }, (_, at) => `${at + 1}`))
+}
+
+/** The outputs of the claim job, by name: the lease stays, and the next job is told what it is for. */
+export function claimOutputs({ step, state }: HandedOver, base: string): Record<string, string> {
+  const { folder, feature, branch } = state
+  return {
+    handover: writeHandover({ folder, nonce: state.lease?.nonce ?? '', base }),
+    next: ['agent', 'verify', 'plan'].includes(step.kind) ? 'work' : 'gate',
+    feature,
+    branch,
+    ...(state.job.wave === undefined ? {} : { workers: workersOf(state.job.wave) }),
+  }
+}
+
+/**
+ * The iteration that the claim job of this run began, with what stands behind it fetched; null where its lease no longer
+ * holds. The job that has it now counts its own time.
+ */
+export async function claimedState(
+  { store }: Workspace,
+  claim: FromClaim,
+  runId: number,
+  jobMs: number,
+): Promise<State | null> {
+  const found = await store.load(claim.folder.replace(/^\.ralph\//, ''))
+  if (found === null) return null
+  const { lease, job, green } = found.state
+  if (lease?.nonce !== claim.nonce || lease.runId !== runId) return null
+  await store.fetch([green], 'tip')
+  if (job.branch.kind === 'moved') await store.fetch([job.branch.head, green], 'whole')
+  const now = Date.now()
+  return { ...found.state, job: { ...job, startedAt: now, deadline: now + jobMs } }
+}

@@ -1,0 +1,59 @@
+// Pictures of pages on their way from the gate job to the one that lands it: as many as fit beside everything else.
+import { isPicture } from '../../branch/screenshot-blobs.ts'
+import type { GateResult, Screenshot } from '../../engine/model/gate.ts'
+import { type FromGate, LIMIT_BYTES, writeHandover } from './handover.ts'
+
+/** The hand-over with the first pictures of these gates that fit; how many do not is a remark. */
+export async function withPictures(
+  fitted: FromGate,
+  gates: readonly GateResult[],
+  read: (blob: string) => Promise<Buffer | null>,
+  limitBytes = LIMIT_BYTES,
+): Promise<FromGate> {
+  let value = fitted
+  for (const [at, { screenshots = [] }] of gates.entries()) {
+    let left = 0
+    for (const one of screenshots) {
+      const picture = await read(one.blob)
+      const more = picture === null ? null : withPicture(value, at, one, picture)
+      if (more !== null && Buffer.byteLength(writeHandover(more)) <= limitBytes) value = more
+      else left += 1
+    }
+    if (left > 0) value = withGate(value, at, remarked(left))
+  }
+  return value
+}
+
+function withPicture(value: FromGate, at: number, one: Screenshot, picture: Buffer): FromGate {
+  const shown = withGate(value, at, (gate) => ({ ...gate, screenshots: [...(gate.screenshots ?? []), one] }))
+  return { ...shown, pictures: { ...shown.pictures, [one.blob]: picture.toString('base64') } }
+}
+
+function remarked(left: number): (gate: GateResult) => GateResult {
+  const words = `${left} of its pictures did not fit into what jobs hand over`
+  return (gate) => ({ ...gate, remarks: [...(gate.remarks ?? []), words] })
+}
+
+function withGate(value: FromGate, at: number, change: (gate: GateResult) => GateResult): FromGate {
+  return { ...value, gates: value.gates.map((gate, index) => (index === at ? change(gate) : gate)) }
+}
+
+/**
+ * The pictures as objects of this clone, by `keep`. What the gate job says of them is not believed: an id is that of the bytes,
+ * and what was there before is one of `known`.
+ */
+export async function landed(
+  screenshots: readonly Screenshot[],
+  pictures: Readonly<Record<string, string>>,
+  known: readonly Screenshot[],
+  keep: (picture: Buffer) => Promise<string>,
+): Promise<Screenshot[]> {
+  const all: Screenshot[] = []
+  for (const { url, viewport, blob: named, before: old } of screenshots) {
+    const picture = Buffer.from(pictures[named] ?? '', 'base64')
+    if (!isPicture(picture)) continue
+    const before = known.some(({ blob }) => blob === old) ? old : null
+    all.push({ url, viewport, blob: await keep(picture), bytes: picture.length, before })
+  }
+  return all
+}

@@ -1,0 +1,87 @@
+// The land job ends the iteration that the claim job began, by what the work and the gate job handed over.
+
+import { gatesIn } from '../../app/browser-gate.ts'
+import type { Workspace } from '../../app/workspace.ts'
+import { refundAll, takeOver } from '../../engine/attempt-events.ts'
+import { openAttempt } from '../../engine/model/job.ts'
+import type { Limits } from '../../engine/model/limit-types.ts'
+import type { Landing, State } from '../../engine/model/state.ts'
+import type { Step } from '../../engine/model/step.ts'
+import { nextStep } from '../../engine/next-step.ts'
+import { spendLost } from '../../engine/record-session.ts'
+import type { Settings } from '../../settings/read-settings.ts'
+import { type How, WHOLE } from './claim-iteration.ts'
+import { answered, cleaner, replayed, unavailable } from './handed-over-ports.ts'
+import type { FromGate, FromWork } from './handover.ts'
+import { readPack } from './pack.ts'
+
+/** What the other jobs handed over: null for one that did not run, or whose words do not fit. `cancelled`: the run was. */
+export type Received = { work: FromWork | null; gate: FromGate | null; cancelled: boolean }
+
+const GIVEN_UP: How = { ...WHOLE, ports: unavailable }
+
+/** How `state` is to be landed. Whatever did not come, or does not fit, counts as lost; `warn` is told why. */
+export async function landingOf(
+  state: State,
+  received: Received,
+  limits: Limits,
+  { workspace, settings, warn }: { workspace: Workspace; settings: Settings; warn(message: string): void },
+): Promise<{ state: State; how: How }> {
+  const { git, objects, repository, redactor } = workspace
+  const { work, gate } = received
+  if (work?.mistake != null)
+    return { state: mistaken(state, cleaner(redactor.redact)(work.mistake)), how: GIVEN_UP }
+  const landing = landingFor(nextStep(state, limits, state.job.startedAt))
+  const why = await missing(git, landing, received)
+  if (why !== null) {
+    warn(`the iteration is lost: ${why}`)
+    return { state: lost(state, received), how: GIVEN_UP }
+  }
+  const { redact } = redactor
+  const steps = settings.steps?.before ?? []
+  const ports = {
+    agent: work === null ? unavailable.agent : replayed(work, repository, objects, redact, steps),
+    gates: gate === null ? unavailable.gates : answered(gate, gatesIn(settings), git, objects, redact),
+  }
+  return { state: { ...state, job: { ...state.job, landing } }, how: { ports, part: 'land', wave: null } }
+}
+
+function landingFor({ kind }: Step): Landing {
+  const isOwn = kind === 'baseline' || kind === 'join' || kind === 'verify' || kind === 'plan'
+  return isOwn ? kind : 'attempt'
+}
+
+async function missing(git: Workspace['git'], landing: Landing, received: Received): Promise<string | null> {
+  const { work, gate, cancelled } = received
+  if (cancelled) return 'the run was cancelled'
+  if (work === null && (landing === 'attempt' || landing === 'verify' || landing === 'plan'))
+    return 'the work job handed nothing over'
+  if (landing === 'attempt' && work?.session == null) return 'the work job handed no session over'
+  const isOver = landing === 'plan' || (landing === 'attempt' && work?.session?.status !== 'finished')
+  if (gate === null && !isOver) return 'the gate job handed nothing over'
+  return work?.sha256 == null ? null : readPack(git, work.sha256)
+}
+
+/** No session began: the attempt is given back, and a person has to mend what the work job said. */
+function mistaken(state: State, summary: string): State {
+  const halted = { kind: 'error' as const, summary, fix: 'mend it, then run again' }
+  return { ...refundAll(state, 'limit', summary), job: { ...state.job, landing: 'lost', halted } }
+}
+
+/** The attempt is given back; what its session and a judge used is charged, or estimated where nobody knows. */
+function lost(state: State, { work, cancelled }: Received): State {
+  const halted = cancelled ? { kind: 'interrupted' as const } : null
+  const job = { ...state.job, landing: 'lost' as const, halted }
+  const attempt = openAttempt(state)
+  const judged = work?.judged == null ? state : spendLost(state, null, work.judged.usage, 'verify')
+  if (attempt === null) return { ...judged, job }
+  const usage = work?.session?.usage
+  if (usage === undefined) return { ...takeOver(judged), job }
+  const paid = spendLost(judged, attempt.storyId, usage)
+  const refunded = refundAll(
+    paid,
+    cancelled ? 'interrupted' : 'lost',
+    'the iteration did not come to its end',
+  )
+  return { ...refunded, job }
+}

@@ -1,0 +1,118 @@
+// `max-parallel` in CI: the claim job hands over to workers, a job each, and the join job ends what they leave. All of them have
+// the tools, and the state in common; what a worker does comes from the state alone.
+import { randomUUID } from 'node:crypto'
+import { limitsOf } from '../../app/loop-limits.ts'
+import { refundAll, withoutWorkers } from '../../engine/attempt-events.ts'
+import { type Ended, type HandedOver, loop, settled } from '../../engine/loop.ts'
+import type { Limits } from '../../engine/model/limit-types.ts'
+import { LeaseLost, type Ports } from '../../engine/model/ports.ts'
+import type { State } from '../../engine/model/state.ts'
+import { stepBeside } from '../../engine/parallel/next-steps.ts'
+import { withTimeOf } from '../../engine/parallel/shared-state.ts'
+import { workInWave } from '../../engine/parallel/wave.ts'
+import { reduce } from '../../engine/reduce.ts'
+import type { Settings } from '../../settings/read-settings.ts'
+import { UserError } from '../../system/errors.ts'
+
+export const PARALLEL_EXAMPLE = 'examples/ralph-parallel.yml'
+
+export type WaveJob =
+  | { kind: 'claim' }
+  | { kind: 'worker'; name: string }
+  | { kind: 'join'; isCancelled: boolean }
+
+/** Workers publish nothing: the branch moves when the join job ends the wave. */
+export function waveLimits(settings: Settings): Limits {
+  return { ...limitsOf(settings), maxParallel: settings.maxParallel, publishEach: false }
+}
+
+/** Throws UserError where the workflow's jobs and the settings do not fit. */
+export function refuseNoWave({ maxParallel, isolation }: Settings): void {
+  const fix = `copy ${PARALLEL_EXAMPLE}, and write max-parallel into the configuration file`
+  if (isolation === 'separate-job')
+    throw new UserError({
+      path: 'isolation',
+      found: 'separate-job, with jobs of max-parallel',
+      expected: 'same-user or other-user where stories are worked on side by side',
+      fix: 'change that, or copy examples/ralph-separate.yml',
+    })
+  if (maxParallel < 2)
+    throw new UserError({ path: 'max-parallel', found: `${maxParallel}`, expected: '2 or more', fix })
+}
+
+/** Everything before the first story; then the state is that of a wave. */
+async function claimWave(start: State, limits: Limits, ports: Ports): Promise<Ended | HandedOver> {
+  // Workers prepare their machines; here only the gates of the base may need it, and join's gates prepare by themselves.
+  const ready = { ...start.job.ready, prepared: !limits.baseline || start.baseline === 'green' }
+  const begun = { ...start, job: { ...start.job, ready } }
+  const ended = await loop(begun, limits, ports, (step) => step.kind !== 'reserve')
+  if (!('step' in ended)) return ended
+  const { state, step } = ended
+  const wave = { workers: limits.maxParallel, isOver: false }
+  const job = { ...state.job, ready: { ...state.job.ready, prepared: true }, wave }
+  const workers = Math.max(1, readyStories({ ...state, job }, limits, ports.clock.now()))
+  return { step, state: { ...state, job: { ...job, wave: { ...wave, workers } } } }
+}
+
+/** How many stories could be begun now, side by side; at most `maxParallel`. */
+function readyStories(start: State, limits: Limits, at: number): number {
+  let state = start
+  for (let count = 0; ; count += 1) {
+    const step = count < limits.maxParallel ? stepBeside(state, limits, at) : null
+    if (step?.kind !== 'reserve') return count
+    const begun = reduce(state, { kind: 'reserved', storyId: step.storyId, at }, limits)
+    state = { ...begun, job: { ...begun.job, ready: state.job.ready } }
+  }
+}
+
+/** What a job of a wave comes to: null for a worker, whose story the others tell. */
+export async function inItsWave(
+  start: State,
+  limits: Limits,
+  ports: Ports,
+  job: WaveJob,
+): Promise<Ended | HandedOver | null> {
+  switch (job.kind) {
+    case 'claim':
+      return claimWave(start, limits, ports)
+    case 'join':
+      return join(start, limits, ports, job.isCancelled)
+    case 'worker':
+      await workInWave(start, limits, ports, { worker: job.name, begins: true }).finally(() => settled(ports))
+      return null
+  }
+}
+
+/** Ends the wave: lands what stands in the train, gives back what was lost, then goes on as a job that begins nothing. */
+async function join(start: State, limits: Limits, ports: Ports, isCancelled: boolean): Promise<Ended> {
+  const free = await fenced(start, ports)
+  const left = isCancelled ? free : await workInWave(free, limits, ports, { worker: 'join', begins: false })
+  const state = refundAll(left, 'interrupted', isCancelled ? 'cancelled' : 'the wave is over')
+  const { workers = 1 } = state.job.wave ?? {}
+  const halted = isCancelled ? { kind: 'interrupted' as const } : state.job.halted
+  const ready = { synced: false, prepared: false, opened: true }
+  const job = { ...state.job, halted, ready, wave: { workers, isOver: true } }
+  return loop({ ...state, job }, limits, ports)
+}
+
+/** The state without its workers, with a lease that none of them has: one that was taken for lost and comes back moves nothing. */
+async function fenced(start: State, { store }: Ports): Promise<State> {
+  let found = start
+  for (let tries = 1; ; tries += 1) {
+    const { lease } = found
+    const state = {
+      ...withoutWorkers(found),
+      lease: lease === null ? null : { ...lease, nonce: randomUUID() },
+    }
+    try {
+      await store.save(state)
+      return state
+    } catch (error) {
+      if (!(error instanceof LeaseLost) || store.newest === undefined || tries === MOST_TRIES) throw error
+      found = withTimeOf(await store.newest(found), start.job)
+    }
+  }
+}
+
+/** A worker that comes back saves seldom. */
+const MOST_TRIES = 20

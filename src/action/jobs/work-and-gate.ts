@@ -1,0 +1,124 @@
+// The two jobs whose token can only read: work runs the agent's session, gate runs the gates. What they came to is handed over.
+import type { Workspace } from '../../app/workspace.ts'
+import { writeCommit } from '../../branch/commits.ts'
+import { loop } from '../../engine/loop.ts'
+import { isRed } from '../../engine/model/gate.ts'
+import { openAttempt } from '../../engine/model/job.ts'
+import type { Limits } from '../../engine/model/limit-types.ts'
+import type { AgentPort, GatesPort, Ports } from '../../engine/model/ports.ts'
+import type { State } from '../../engine/model/state.ts'
+import { stepsOf } from '../../engine/model/step.ts'
+import { sessionOf } from '../../engine/state-updates.ts'
+import { RALPH } from '../../git/git-process.ts'
+import { UserError } from '../../system/errors.ts'
+import { withPictures } from './hand-over-pictures.ts'
+import { type FromGate, type FromWork, fitGates, fitWork, plannedOf, writeHandover } from './handover.ts'
+import { codeOf, writePack } from './pack.ts'
+
+/** What a job of an iteration is given. `settle` is for the end of the last program that is not trusted. */
+export type Run = {
+  state: State
+  limits: Limits
+  ports: Ports
+  workspace: Workspace
+  nonce: string
+  settle(): Promise<void>
+}
+/** What goes to the next jobs, and one line for people. */
+export type Done = { handover: string; summary: string }
+
+export async function runWork({ state, limits, ports, workspace, nonce, settle }: Run): Promise<Done> {
+  const { git, objects, repository } = workspace
+  const prepared = await ports.gates.prepare(state.green, ports.signal)
+  if (prepared?.ok === false) {
+    const fix = 'see its output in the log of the work job'
+    throw new UserError({ path: 'prepare', found: prepared.ended, expected: 'exit 0', fix })
+  }
+  const recorded: Recorded = { session: null, judged: null, planned: null }
+  const gates = { ...ports.gates, run: async () => [] }
+  const agent = recording(ports.agent, recorded)
+  const unproven = { ...limits, requiresEvidence: false }
+  const ended = await loop(state, unproven, { ...ports, agent, gates }, stepsOf('work')).finally(settle)
+  const attempt = openAttempt(ended.state)
+  const saved =
+    recorded.session === null || attempt === null ? null : await repository.keep(ended.state, attempt.storyId)
+  const failure = attempt?.phase === 'failed' ? attempt.failure : null
+  // The loop has made one of a set-up session and the story's.
+  const whole = (attempt === null ? null : sessionOf(attempt)) ?? recorded.session
+  // Here alone the keys of the agent are known: what the guard refuses by them is not handed on.
+  const session =
+    whole !== null && failure?.kind === 'guard'
+      ? { ...whole, status: 'failed' as const, message: failure.summary }
+      : whole
+  const commit =
+    saved === null ? null : await writeCommit({ git, objects }, RALPH, saved.tree, [state.green], 'work')
+  const sha256 = commit === null ? null : await writePack(git, commit, state.green)
+  return {
+    handover: writeHandover(fitWork({ nonce, ...recorded, session, commit, sha256, mistake: null })),
+    summary: commit === null ? 'handed over: no changes' : 'handed over: the changes of the session',
+  }
+}
+
+/** For a job that a person's mistake ended before a session began; the land job ends the chain with it, uncharged. */
+export function mistakeHandover(nonce: string, mistake: string): string {
+  const nothing = { session: null, judged: null, planned: null, commit: null, sha256: null }
+  return writeHandover({ nonce, ...nothing, mistake })
+}
+
+type Recorded = Pick<FromWork, 'session' | 'judged' | 'planned'>
+
+function recording(agent: AgentPort, recorded: Recorded): AgentPort {
+  return {
+    async work(...asked) {
+      recorded.session = await agent.work(...asked)
+      return recorded.session
+    },
+    async setUp(...asked) {
+      const session = await agent.setUp(...asked)
+      recorded.session = session
+      return session
+    },
+    async judge(...asked) {
+      recorded.judged = await agent.judge(...asked)
+      const { verdict, usage } = recorded.judged
+      // What it names is looked for where gates have run.
+      return { verdict: verdict.kind === 'verified' ? { kind: 'verified' } : verdict, usage }
+    },
+    async plan(...asked) {
+      const { proposal, usage } = await agent.plan(...asked)
+      recorded.planned = plannedOf(proposal, usage)
+      return { proposal, usage }
+    },
+  }
+}
+
+export async function runGate({ state, limits, ports, workspace, nonce, settle }: Run): Promise<Done> {
+  const results: FromGate = { nonce, code: null, gates: [] }
+  const gates = recordedGates(ports.gates, workspace, results)
+  await loop(state, limits, { ...ports, gates }, stepsOf('gate')).finally(settle)
+  const red = results.gates.filter(isRed).map((gate) => gate.name)
+  const read = (blob: string) => workspace.store.readScreenshot(blob)
+  return {
+    handover: writeHandover(await withPictures(fitGates(results), results.gates, read)),
+    summary: red.length === 0 ? 'every gate is green' : `red: ${red.join(', ')}`,
+  }
+}
+
+function recordedGates(gates: GatesPort, { git, objects }: Workspace, results: FromGate): GatesPort {
+  return {
+    isHandedOver: true,
+    canPrepare: gates.canPrepare,
+    renew: () => gates.renew(),
+    async prepare(commit, signal, what) {
+      results.code = await codeOf(git, objects, commit)
+      const prepared = await gates.prepare(commit, signal, what)
+      results.gates = prepared === null ? [] : [prepared]
+      return prepared
+    },
+    async run(run, signal) {
+      const ran = await gates.run(run, signal)
+      results.gates.push(...ran)
+      return ran
+    },
+  }
+}

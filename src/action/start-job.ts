@@ -1,0 +1,161 @@
+// The action: goes by the event, ends with the outcome's job result. Cancellation ends the session and saves.
+
+import * as core from '@actions/core'
+import { redactorFor } from '../app/redactor.ts'
+import { errorOf } from '../engine/model/job.ts'
+import { LeaseLost } from '../engine/model/ports.ts'
+import { mapTexts } from '../engine/model/text.ts'
+import { isUnknownToken } from '../git/git-process.ts'
+import { statusOf } from '../github/client.ts'
+import { secretsIn } from '../isolation/untrusted-env.ts'
+import { heldBack } from '../report/headline.ts'
+import { nextMove } from '../report/next-action.ts'
+import { outputsOf } from '../report/outputs.ts'
+import { inPlain } from '../report/sentence.ts'
+import { errorSummary } from '../report/summaries.ts'
+import { hostEnvironment } from '../settings/environment.ts'
+import { diskMistake } from '../system/disk-error.ts'
+import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
+import { type ActionContext, actionContext } from './action-context.ts'
+import { createLog, giveOutputs, type Log, type Looked, remember } from './runner.ts'
+
+type Look = (context: ActionContext, log: Log, signal: AbortSignal) => Promise<Looked>
+
+const FAILING = new Set(['stuck', 'max-iterations', 'budget', 'error'])
+
+/** Commands that only look: they take no lease, push nothing and dispatch nothing. */
+const LOOKS: ReadonlyMap<string, () => Promise<Look>> = new Map([
+  ['doctor', async () => (await import(/* webpackChunkName: "action" */ './doctor-job.ts')).doctor],
+  ['status', async () => (await import(/* webpackChunkName: "action" */ './status.ts')).status],
+  ['verify', async () => (await import(/* webpackChunkName: "action" */ './verify-job.ts')).verify],
+])
+
+async function main(): Promise<void> {
+  const stop = new AbortController()
+  // The runner signals this process alone, then waits 7.5 s and 2.5 s (facts 2.1): the children are ours to end.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (!stop.signal.aborted) remember({ stopped: 'true' })
+      stop.abort()
+    })
+  }
+  const context = await actionContext()
+  const redactor = redactorFor(secretsIn(context.env))
+  const log = createLog((text) => process.stdout.write(text), redactor.redact)
+  const command = context.inputs.command?.trim() || 'auto'
+  const { event } = context
+  if (command === 'resume-lost' || (command === 'auto' && event.kind === 'schedule')) {
+    const { resumeLost } = await import(/* webpackChunkName: "action" */ './resume.ts')
+    return neutral(await resumeLost(context))
+  }
+  if (event.kind === 'foreign') return neutral(`the event ${event.name} is none of Ralph's`)
+  if (event.kind === 'comment' || event.kind === 'label' || event.kind === 'button') {
+    const { answerButton, answerComment, answerLabel } = await import(
+      /* webpackChunkName: "action" */ './comment.ts'
+    )
+    if (event.kind === 'comment') return neutral(await answerComment(context, event))
+    if (event.kind === 'label') return neutral(await answerLabel(context, event))
+    return neutral(await answerButton(context, event))
+  }
+  const looks = LOOKS.get(command)
+  if (looks !== undefined) {
+    const look = await looks()
+    return looked(await look(context, log, stop.signal), redactor.redact)
+  }
+  const worker = context.env.RALPH_WORKER ?? ''
+  const isWorker = command === 'work' && worker !== ''
+  const isPart = command === 'claim' || command === 'land' || command === 'join'
+  const part = isPart ? command : isWorker ? 'worker' : 'whole'
+  if (!['auto', 'run', 'plan', 'claim', 'work', 'gate', 'land', 'join'].includes(command)) {
+    throw new UserError({
+      path: 'input command',
+      found: command,
+      expected: 'auto, run, plan, doctor, status, verify, resume-lost, or claim, work, gate, land and join',
+      fix: 'write one of these, or leave it out',
+    })
+  }
+  if (event.kind === 'schedule') return neutral('a schedule resumes lost chains only')
+  if (!isWorker && (command === 'work' || command === 'gate')) {
+    const { inside } = await import(/* webpackChunkName: "action" */ './separate.ts')
+    return neutral((await inside(command, context, log, stop.signal)).neutral)
+  }
+  const { work } = await import(/* webpackChunkName: "action" */ './work-job.ts')
+  const worked = await work(context, log, stop.signal, part).catch(async (error: unknown) => {
+    const { settings } = context
+    const isOver = settings === null || error instanceof LeaseLost || stop.signal.aborted
+    // The claim job has told what is wrong for all of them.
+    if (isOver || (part !== 'whole' && part !== 'claim')) throw error
+    const { tellError } = await import(/* webpackChunkName: "tell" */ '../app/observers.ts')
+    const warn = (message: string) => core.warning(redactor.redact(message))
+    const place = { settings, env: context.env, workTree: context.workspace, signal: stop.signal, warn }
+    const feature = event.kind === 'dispatch' ? event.feature : null
+    await tellError(error, place, feature, context.run.url)
+    throw error
+  })
+  if ('neutral' in worked) return neutral(worked.neutral)
+  remember({ finished: 'true' })
+  const { conclusion, state } = worked
+  // The runner writes `Error:` before it.
+  const line =
+    conclusion.outcome === 'error' ? conclusion.reason : `${conclusion.outcome}: ${conclusion.reason}`
+  const error = errorOf(state)
+  if (FAILING.has(conclusion.outcome))
+    core.setFailed(redactor.redact(error === null ? line : `${line}\n${error.fix}`))
+  else if (heldBack(state) !== null) {
+    const next = inPlain(nextMove(state, { kind: 'ended', conclusion }, 'comment'))
+    core.warning(redactor.redact(`${line}\n${next}`))
+  } else log.screen.write(`${line}\n`)
+  // The runner calls a job that it cancelled cancelled; a signal from anybody else must not end green.
+  if (conclusion.outcome === 'interrupted' && stop.signal.aborted) process.exitCode = 1
+}
+
+function looked({ isFine, line }: Looked, redact: (text: string) => string): void {
+  remember({ finished: 'true' })
+  if (isFine) core.notice(redact(line))
+  else core.setFailed(redact(line))
+}
+
+/** Not for us, or nothing to do: green, and said. */
+function neutral(message: string): void {
+  remember({ finished: 'true' })
+  core.notice(message)
+}
+
+/** What a person can mend; empty where it is a surprise. */
+function mistakesOf(error: unknown): readonly Mistake[] {
+  if (error instanceof UserError) return error.mistakes
+  const disk = diskMistake(error, process.cwd())
+  if (disk !== null) return [disk]
+  if (!isUnknownToken(error) && statusOf(error) !== 401) return []
+  const found = 'a token that GitHub does not know (any more)'
+  const fix =
+    'leave the input out (the job token is its default), or give one that is valid: not expired, not revoked, of this server'
+  return [{ path: 'input token', found, expected: 'a valid token', fix }]
+}
+
+async function bad(error: unknown): Promise<void> {
+  // Somebody else has the feature: this job has moved nothing since, and has nothing to say.
+  if (error instanceof LeaseLost) {
+    neutral(error.message)
+    return
+  }
+  const mistakes = mistakesOf(error)
+  // What a person has to mend is not tried again by itself.
+  if (mistakes.length > 0) remember({ stopped: 'true' })
+  const { redact } = redactorFor(secretsIn(hostEnvironment()))
+  core.setFailed(redact(mistakes.length > 0 ? mistakes.map(sayMistake).join('\n') : messageOf(error)))
+  giveOutputs(outputsOf(null, 'error', null))
+  const clean = mistakes.map((mistake) => mapTexts(mistake, redact))
+  await core.summary.addRaw(redact(errorSummary(clean, redact(messageOf(error)))), true).write()
+}
+
+/**
+ * Never throws. `visible`: why the action's environment could not be hidden, or null; `mistake`: why the event could not be
+ * read, or null.
+ */
+export async function act(visible: string | null, mistake: Mistake | null): Promise<void> {
+  if (visible !== null) core.warning(`the action's environment stays visible to the agent: ${visible}`)
+  await (mistake === null ? main() : Promise.reject(new UserError(mistake)))
+    .catch(bad)
+    .catch((error: unknown) => core.warning(messageOf(error))) // a full disk, where nothing more can be said
+}

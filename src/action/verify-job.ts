@@ -1,0 +1,111 @@
+// `command: verify`: every gate and a judge on a feature's branch as it stands. Says what they find; the run stays as it was.
+
+import { limitsOf } from '../app/loop-limits.ts'
+import { createPorts } from '../app/loop-ports.ts'
+import { meantFeature } from '../app/resolve-feature.ts'
+import { lookedAt, type Verified, verifyNow } from '../app/verify-now.ts'
+import type { Workspace } from '../app/workspace.ts'
+import type { State } from '../engine/model/state.ts'
+import { mapTexts } from '../engine/model/text.ts'
+import { outputsOf } from '../report/outputs.ts'
+import { verificationLines, verificationSummary } from '../report/summaries.ts'
+import type { Settings } from '../settings/read-settings.ts'
+import { refuseBlocked } from '../setup/checks/check-table.ts'
+import { UserError } from '../system/errors.ts'
+import { newMark } from '../system/process.ts'
+import type { ActionContext } from './action-context.ts'
+import {
+  type Job,
+  keptApart,
+  openJob,
+  portsIn,
+  settleFiles,
+  startIn,
+  withChoices,
+  withCredentialsAside,
+} from './open.ts'
+import { giveOutputs, giveSummary, type Log, type Looked } from './runner.ts'
+
+export async function verify(context: ActionContext, log: Log, signal: AbortSignal): Promise<Looked> {
+  return withCredentialsAside(context, async (secrets) => {
+    const opened = await openJob(context, secrets, { at: null, refuse: refuseSeparate })
+    using workspace = opened.workspace
+    const { state, head } = await branchOf(context, workspace, opened.settings, opened.base.sha)
+    const settings = await withChoices(context, workspace, opened.settings, state)
+    await refuseBlocked(startIn(context, { ...opened, settings }, head))
+    const parts = { context, workspace, settings, log, signal }
+    const now = lookedAt(state, head, settings, Date.now())
+    const found = await keptApart(parts, (as) => verified(now, { ...parts, as })).finally(() =>
+      settleFiles(workspace),
+    )
+    return await report(state, head, found, parts)
+  })
+}
+
+/** Agent and gates would share a job with its token. */
+function refuseSeparate({ isolation }: Settings): void {
+  if (isolation !== 'separate-job') return
+  throw new UserError({
+    path: 'input command',
+    found: 'verify at isolation: separate-job',
+    expected: 'an isolation that one job can have',
+    fix: 'comment /ralph verify on the pull request: its jobs verify, each without what it must not have',
+  })
+}
+
+/** The run that is meant, and where its branch stands now: with what people have pushed. */
+async function branchOf(
+  { event }: ActionContext,
+  workspace: Workspace,
+  { feature, branchPrefix }: Settings,
+  base: string,
+): Promise<{ state: State; head: string }> {
+  const { store } = workspace
+  const asked = feature ?? (event.kind === 'dispatch' ? event.feature : null)
+  const place = { commit: base, workTree: null }
+  const { name, found } = await meantFeature(workspace, place, { feature: asked, branchPrefix })
+  const state = found?.state ?? null
+  const head = state?.published == null ? null : await store.head(state.branch)
+  if (state === null || head === null) {
+    throw new UserError({
+      path: 'feature',
+      found: `${name}, which has no branch`,
+      expected: 'a feature whose run has begun',
+      fix: 'start it with Run workflow; there is nothing to verify before that',
+    })
+  }
+  await store.fetch([head, state.base.sha], 'tip')
+  return { state, head }
+}
+
+async function verified(state: State, job: Job): Promise<Verified> {
+  const { repository, clone } = job.workspace
+  const limits = limitsOf(job.settings)
+  const { live, options } = portsIn(job, limits, newMark())
+  try {
+    await repository.checkOut(state.green, null)
+    await repository.rememberIgnored()
+    await using ports = await createPorts(options)
+    await live.step({ kind: 'verify' }, state)
+    return await verifyNow(state, limits, ports, Date.now())
+  } finally {
+    live.close()
+    // As the steps before left it; where that cannot be had, what was found is told all the same.
+    if (clone.head !== null)
+      await repository.checkOut(clone.head, null).catch((error: unknown) => options.warn(String(error)))
+  }
+}
+
+async function report(state: State, head: string, given: Verified, job: Omit<Job, 'as'>): Promise<Looked> {
+  const { context, workspace, log, signal } = job
+  const { redact } = workspace.redactor
+  const [known, found] = [mapTexts(state, redact), mapTexts(given, redact)]
+  const lines = verificationLines(known, found)
+  const folder = context.env.RUNNER_TEMP ?? workspace.clone.gitDir
+  const summary = redact(verificationSummary(known, head, found))
+  const reportPath = await giveSummary(folder, `ralph-${state.feature}-verify`, summary)
+  giveOutputs(outputsOf(known, known.prd.run.outcome, reportPath))
+  for (const line of lines) log.screen.write(`${line}\n`)
+  const line = signal.aborted ? 'interrupted: nothing was changed' : (lines[0] ?? '')
+  return { isFine: found.isFine && !signal.aborted, line }
+}

@@ -1,0 +1,334 @@
+// One job of a chain: claims the feature, works its batch, publishes, dispatches the next job, reports.
+import { join } from 'node:path'
+import * as core from '@actions/core'
+import { claim, Held, Superseded } from '../app/claim-feature.ts'
+import { earlierRunsIn } from '../app/earlier-runs.ts'
+import { foundPlaces } from '../app/finding-places.ts'
+import { SAME_USER_WARNING } from '../app/isolation.ts'
+import { gatedTagsOf, leaseFor, limitsOf } from '../app/loop-limits.ts'
+import { createPorts } from '../app/loop-ports.ts'
+import { issueIn } from '../app/plan-request.ts'
+import { pictureUris } from '../app/report-pictures.ts'
+import type { Workspace } from '../app/workspace.ts'
+import { expired } from '../engine/lease.ts'
+import { loop } from '../engine/loop.ts'
+import { newJob, openAttempt } from '../engine/model/job.ts'
+import type { Conclusion, Lease, State } from '../engine/model/state.ts'
+import { stepsOf } from '../engine/model/step.ts'
+import { mapTexts, shown } from '../engine/model/text.ts'
+import { withTimeOf } from '../engine/parallel/shared-state.ts'
+import { moveClone } from '../git/clone.ts'
+import { connect, type GitHub } from '../github/client.ts'
+import { Conversation } from '../github/conversation.ts'
+import { createDispatch, runOf } from '../github/dispatch.ts'
+import { Checks } from '../github/post-checks.ts'
+import { findPull } from '../github/pull.ts'
+import { GitHubReporter } from '../github/reporter.ts'
+import { outputsOf } from '../report/outputs.ts'
+import { jobSummary } from '../report/sticky-comment.ts'
+import type { Facts, View } from '../report/view.ts'
+import type { Settings } from '../settings/read-settings.ts'
+import { templatesOf } from '../setup/checks/check-repository.ts'
+import { refuseBlocked } from '../setup/checks/check-table.ts'
+import { messageOf, UserError } from '../system/errors.ts'
+import { clearWay, replaceFile } from '../system/files.ts'
+import { partOf } from '../system/process.ts'
+import { type ActionContext, actionSettings, nonEmpty, settleWorkflow, tokenOf } from './action-context.ts'
+import type { RunEvent } from './github-event.ts'
+import {
+  CLAIM,
+  claimedState,
+  claimOutputs,
+  type How,
+  refuseWrongPart,
+  WHOLE,
+} from './jobs/claim-iteration.ts'
+import { claimOf } from './jobs/handover.ts'
+import { inItsWave, PARALLEL_EXAMPLE, refuseNoWave, type WaveJob, waveLimits } from './jobs/wave-jobs.ts'
+import {
+  CHECKS_OF_PART,
+  clearUploads,
+  type Job,
+  keptApart,
+  openJob,
+  portsIn,
+  refusedBy,
+  refuseFeatureName,
+  refuseFeatureRef,
+  settleFiles,
+  startIn,
+  withChoices,
+  withCredentialsAside,
+} from './open.ts'
+import { askedFor, findIssue, tellUnplanned } from './requested-plan.ts'
+import { artifactName, giveOutputs, giveSummary, type Log, remember, timed } from './runner.ts'
+import { logOf, takeHandover } from './separate.ts'
+
+export type Worked = { state: State; conclusion: Conclusion } | { neutral: string }
+
+/** Settings that a person may choose at kick-off by an input of the workflow; the trust boundary is not among them. */
+const CHOICES = [
+  ...['max-iterations', 'iterations-per-job', 'max-attempts', 'max-cost-usd', 'max-tokens', 'max-agent-time'],
+  ...['model', 'instructions'],
+]
+
+/** What of the feature is worked on, which the state keeps as what it means. */
+const PART = ['stories', 'epic']
+
+/**
+ * The whole of a job, or a part of it: `claim` and `land` hold the lease of `isolation: separate-job`; `claim`, `worker` and
+ * `join` are the jobs of a wave.
+ */
+export type Part = 'whole' | 'claim' | 'land' | 'worker' | 'join'
+
+type Dispatch = Extract<RunEvent, { kind: 'dispatch' }>
+type Parts = Job & { github: GitHub; base: { branch: string; sha: string } }
+
+export function work(context: ActionContext, log: Log, signal: AbortSignal, part: Part): Promise<Worked> {
+  refuseFeatureRef(context, context.inputs['branch-prefix']?.trim() || 'ralph/')
+  refuseFeatureName(context)
+  const handed = part === 'whole' || part === 'claim' ? null : claimOf(context.env)
+  // Whatever stops this job from here on: its post step releases the lease of the claim job. A worker's is that of all workers.
+  if (handed !== null && part !== 'worker') remember({ folder: handed.folder, nonce: handed.nonce })
+  return withCredentialsAside(context, async (secrets) => {
+    const { event } = context
+    if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
+    const refuse = (settings: Settings) => refuseWrongJob(settings, part)
+    const open = () => openJob(context, secrets, { at: handed?.base ?? null, refuse })
+    const opened = await timed(log, 'reading the checkout and the settings', open)
+    const { settings, base } = opened
+    using workspace = opened.workspace
+    if (part === 'whole' && claimsWave(settings))
+      core.warning(
+        `max-parallel: one job works on one story at a time; ${PARALLEL_EXAMPLE} has a job for each`,
+      )
+    if (part === 'land') await refuseBlocked(startIn(context, opened, base.sha), CHECKS_OF_PART.land)
+    const warn = (message: string) => core.warning(workspace.redactor.redact(message))
+    const github = connect(context.place, tokenOf(context), warn)
+    if (settings.redispatch) await settleWorkflow(context, github)
+    const job = { context, workspace, settings, log, signal }
+    return await keptApart(job, (as) => {
+      const parts = { ...job, as, github, base }
+      if (part === 'land') return landAndGoOn(parts)
+      return part === 'worker' || part === 'join' ? inWave(parts, part) : claimAndWork(parts, event, part)
+    })
+  })
+}
+
+/** Throws UserError where the workflow has other jobs than the settings ask for. */
+function refuseWrongJob(settings: Settings, part: Part): void {
+  const isWave = part === 'worker' || part === 'join' || (part === 'claim' && claimsWave(settings))
+  if (isWave) refuseNoWave(settings)
+  else refuseWrongPart(settings, part !== 'whole')
+}
+
+function claimsWave({ isolation, maxParallel }: Settings): boolean {
+  return isolation !== 'separate-job' && maxParallel > 1
+}
+
+async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'claim'): Promise<Worked> {
+  const { context, workspace, settings, github, base, log } = parts
+  // Asked by a person: a job that goes on works on what the plan has become.
+  const isPlan = event.generation === null && [settings.command, event.inputs.command].includes('plan')
+  // What a person chose is read before it is kept; what a plan is called becomes a folder and a branch.
+  const { settings: wanted } = await actionSettings(
+    context,
+    (path) => workspace.repository.read(base.sha, path),
+    pick(event.inputs, [...CHOICES, ...PART, ...(isPlan ? ['feature'] : [])]),
+  )
+  const now = Date.now()
+  const today = new Date(now).toISOString().slice(0, 10)
+  const feature = settings.feature ?? event.feature
+  const number = issueIn(feature)
+  const issue = number === null ? null : await findIssue(github, number)
+  let claimed: Awaited<ReturnType<typeof claim>>
+  try {
+    const wish = { feature, issue, isPlan, base: base.sha, today, settings }
+    const asked = await askedFor(github, workspace, wish)
+    const request: Parameters<typeof claim>[1] = {
+      feature,
+      asked,
+      branchPrefix: settings.branchPrefix,
+      base,
+      workTree: null,
+      generation: event.generation,
+      lease: await leaseFor(settings, now, context.run),
+      alive: async (lease) => !expired(lease, Date.now()) && (await runLives(github, context, lease)),
+      job: newJob(now, now + settings.jobDeadlineMs, gatedTagsOf(settings)),
+      chosen: pick(event.inputs, CHOICES),
+      wanted,
+      // Its machine is gone, or its post step has done it.
+      endOrphansOf: async () => {},
+      settle: async (state) => {
+        const asked = event.generation === null ? wanted : { stories: [], epic: null }
+        const own = { ...parts, settings: { ...settings, stories: asked.stories, epic: asked.epic } }
+        const names = part === 'claim' && !claimsWave(settings) ? CHECKS_OF_PART.claim : undefined
+        await refuseBlocked(startIn(context, own, state.green, state), names)
+        await workspace.repository.checkOut(state.green, null)
+        await workspace.repository.rememberIgnored()
+        return state
+      },
+      today,
+      firstComment: async (branch) => {
+        const pull = await findPull(github, branch)
+        return pull === null ? 0 : new Conversation(github).newestComment(pull.number)
+      },
+    }
+    claimed = await timed(log, 'taking the lease', () => claim(workspace, request))
+  } catch (error) {
+    if (issue !== null) await tellUnplanned(github, issue.number, error, workspace.redactor.redact)
+    if (error instanceof Held || error instanceof Superseded) return { neutral: error.message }
+    throw error
+  }
+  for (const note of claimed.notes) core.notice(note)
+  clearUploads(workspace)
+  if (part === 'claim' && claimsWave(settings))
+    return await workOn(claimed.state, parts, { ...WHOLE, wave: { kind: 'claim' } })
+  return await workOn(claimed.state, parts, part === 'claim' ? CLAIM : WHOLE)
+}
+
+/** A worker, or the job that ends what the workers left. */
+async function inWave(parts: Parts, part: 'worker' | 'join'): Promise<Worked> {
+  const { context, workspace, settings } = parts
+  const { env, run } = context
+  const claimed = await claimedState(workspace, claimOf(env), run.id, settings.jobDeadlineMs)
+  // An attempt of the run that was made by hand begins nothing: its claim job is not run again.
+  if (claimed === null || claimed.lease?.runAttempt !== run.attempt)
+    return { neutral: 'the wave is over, or another run has taken over: there is nothing to do' }
+  await refuseBlocked(startIn(context, parts, claimed.green, claimed))
+  const { git, repository, snapshot, store } = workspace
+  const state = withTimeOf(await store.newest(claimed), claimed.job)
+  await repository.checkOut(state.green, null)
+  await moveClone(git, snapshot, state.branch, state.green, [])
+  await repository.rememberIgnored()
+  clearUploads(workspace)
+  const wave: WaveJob =
+    part === 'worker'
+      ? { kind: 'worker', name: workerName(env.RALPH_WORKER) }
+      : { kind: 'join', isCancelled: env.RALPH_CANCELLED === 'true' }
+  return await workOn(state, parts, { ...WHOLE, wave })
+}
+
+/** Those of the inputs that say something. */
+function pick(all: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(Object.entries(nonEmpty(all)).filter(([name]) => names.includes(name)))
+}
+
+/** Brings in what the work and the gate job handed over, and ends the iteration that the claim job began. */
+async function landAndGoOn(parts: Parts): Promise<Worked> {
+  const taken = await takeHandover(parts.context, parts.workspace, parts.settings)
+  return 'neutral' in taken ? taken : workOn(taken.state, parts, taken.how)
+}
+
+/** It stands in the state and in the name of what the job uploads. */
+function workerName(found = ''): string {
+  if (/^\w{1,20}$/.test(found)) return found
+  throw new UserError({
+    path: 'env RALPH_WORKER',
+    found: shown(found),
+    expected: 'one of the output `workers` of the claim job',
+    fix: `copy ${PARALLEL_EXAMPLE}`,
+  })
+}
+
+async function workOn(start: State, parts: Parts, how: How): Promise<Worked> {
+  const { context, workspace, github, signal, as } = parts
+  const { wave } = how
+  if (wave?.kind !== 'worker') remember({ folder: start.folder, namespace: parts.settings.stateNamespace })
+  const settings = await withChoices(context, workspace, parts.settings, start)
+  if (how.part !== 'land') {
+    const { notes } = await templatesOf(startIn(context, { ...parts, settings }, start.green))
+    for (const note of notes) core.notice(note)
+  }
+  const limits = wave === null ? limitsOf(settings) : waveLimits(settings)
+  const conversation = new Conversation(github)
+  const { publishToken } = settings
+  const reporter = new GitHubReporter({
+    github,
+    publisher: publishToken === null ? github : connect(context.place, publishToken, github.warn),
+    conversation,
+    checks: new Checks(github, settings.reportAs, start.feature),
+    pullRequest: settings.pullRequest,
+    limits,
+    agentsSection: settings.agentsMd === 'section',
+    runUrl: context.run.url,
+    head: wave?.kind === 'worker' ? start.github.head : null,
+    earlier: await earlierRunsIn(workspace.objects, start.base.sha, start.folder),
+    redact: workspace.redactor.redact,
+    places: (state) => foundPlaces(workspace.git, state),
+    notes: () =>
+      [settings.isolation === 'same-user' ? SAME_USER_WARNING : null, refusedBy(as)].filter(
+        (note) => note !== null,
+      ),
+  })
+  // Workers may share a machine: what one leaves running is ended with it, and the others are left alone.
+  const mark = start.lease?.mark ?? ''
+  const own = wave?.kind === 'worker' ? partOf(mark, `worker${wave.name}`) : mark
+  const { live, options } = portsIn({ ...parts, settings }, limits, own)
+  remember({ artifact: artifactName(start.feature, context.run, nameOf(how)) })
+  await using ports = await createPorts({
+    ...options,
+    observers: [logOf(live, how.part), reporter],
+    pullRequest: reporter,
+    queue: conversation,
+    dispatch: createDispatch(github, context.workflow),
+    ...how.ports,
+  })
+  const run =
+    wave === null ? loop(start, limits, ports, stepsOf(how.part)) : inItsWave(start, limits, ports, wave)
+  const ended = await run.finally(() => settleFiles(workspace))
+  context.settings = null
+  if (ended === null) return { neutral: 'there is nothing more for this worker' }
+  if ('step' in ended) {
+    await ports.store.save(ended.state)
+    for (const [name, value] of Object.entries(claimOutputs(ended, parts.base.sha)))
+      core.setOutput(name, value)
+    const attempt = openAttempt(ended.state)
+    const what = attempt === null ? ended.step.kind : `${attempt.storyId}, iteration ${attempt.iteration}`
+    return { neutral: `handed over: ${what} (${settings.agent})` }
+  }
+  const { state, conclusion } = ended
+  if (!reporter.isReported()) remember({ untold: 'true' })
+  const summary = workspace.redactor.redact(jobSummary(reporter.view(state)))
+  const folder = context.env.RUNNER_TEMP ?? workspace.clone.gitDir
+  const inMarkdown = await giveSummary(folder, `ralph-${state.feature}`, summary)
+  // Who is cancelled may have no time for more.
+  if (signal.aborted) giveOutputs(outputsOf(state, conclusion.outcome, inMarkdown))
+  const reportPath = await writeReport(workspace, state, (places) => reporter.view(state, places))
+  giveOutputs(outputsOf(state, conclusion.outcome, reportPath ?? inMarkdown))
+  return { state, conclusion }
+}
+
+/** In the name of what a job uploads. */
+function nameOf({ part, wave }: How): string {
+  return wave?.kind === 'worker' ? `worker-${wave.name}` : (part ?? wave?.kind ?? 'whole')
+}
+
+/** The report of a job, beside its transcripts: the file's path; null, with a warning, where it could not be written. */
+async function writeReport(
+  { clone, git, store, redactor }: Workspace,
+  state: State,
+  viewWith: (places: NonNullable<Facts['annotations']>) => View,
+): Promise<string | null> {
+  try {
+    const html = await import(/* webpackChunkName: "report" */ '../report/html/report-page.ts')
+    const view = viewWith(await foundPlaces(git, mapTexts(state, redactor.redact)).catch(() => ({})))
+    const read = (blob: string) => store.readScreenshot(blob)
+    const pictures = await pictureUris(html.picturesWanted(view), read, html.MOST_PICTURES)
+    const path = join(clone.gitDir, 'ralph', 'report', `${state.feature}.html`)
+    await clearWay(clone.gitDir, path)
+    await replaceFile(path, html.renderReport(view, pictures))
+    return path
+  } catch (error) {
+    core.warning(`the report could not be written: ${redactor.redact(messageOf(error))}`)
+    return null
+  }
+}
+
+/** A holder lives while its run has not completed; when GitHub does not say, the lease's own time counts. */
+async function runLives(github: GitHub, { run }: ActionContext, lease: Lease): Promise<boolean> {
+  if (lease.runId === null) return true
+  // A re-run from the UI has the same run id: an earlier attempt of our own run is over.
+  if (lease.runId === run.id && lease.runAttempt !== run.attempt) return false
+  return (await runOf(github, lease.runId))?.status !== 'completed'
+}

@@ -1,0 +1,136 @@
+// Whether an agent can work: its program is there and can be started, and it has something to log in with. Asked before branch
+// and pull request exist; of a login it says no only where that is certain.
+import { access, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { OtherUser } from '../isolation/other-user.ts'
+import { exitWords, runUntrusted } from '../system/process.ts'
+import { findProgram } from '../system/program.ts'
+import type { AgentVendor, KeyCheck, Login } from './agent.ts'
+import { oneLine } from './session-end.ts'
+
+export type Unready = { reason: string; fix: string }
+
+export type Availability =
+  | { ok: true; version: string }
+  /** `isSlow`: it is there, and nothing is known against it. */
+  | ({ ok: false; isSlow: boolean } & Unready)
+
+export type AvailableOptions = { as?: OtherUser | null; signal?: AbortSignal; timeoutMs?: number }
+
+/** A program of a megabyte of JavaScript takes its time on a busy machine. */
+const VERSION_TIMEOUT_MS = 2 * 60_000
+
+/** Looks the program up in `env.PATH` and asks for its version. */
+export async function available(
+  vendor: AgentVendor,
+  env: Readonly<Record<string, string>>,
+  { timeoutMs = VERSION_TIMEOUT_MS, ...options }: AvailableOptions = {},
+): Promise<Availability> {
+  const { program } = vendor
+  const file = findProgram(program, env.PATH ?? '')
+  if (file === null) return { ok: false, isSlow: false, ...unready(vendor, notFound(vendor)) }
+  const args = ['--version']
+  const run = await runUntrusted({
+    ...options,
+    ...{ file, args, env, timeoutMs, cwd: dirname(file), captureBytes: 4096 },
+  })
+  const output = run.output.trim()
+  if (run.exit.kind === 'exit' && run.exit.code === 0) {
+    const version = /\d+\.\d+[\w.+-]*/.exec(output)
+    return { ok: true, version: version?.[0] ?? oneLine(output.split('\n')[0] ?? '') }
+  }
+  if (run.exit.kind === 'timeout') {
+    const reason = `${program} is there, but did not say its version within ${timeoutMs / 1000} seconds`
+    return { ok: false, isSlow: true, reason, fix: 'run again when the machine is less busy' }
+  }
+  const reason = `${program} --version ${exitWords(run.exit)}${output === '' ? '' : `: ${output}`}`
+  return { ok: false, isSlow: false, ...unready(vendor, reason) }
+}
+
+/** Why the agent's program cannot be started, as far as can be said without starting it; null where it is there. */
+export function missingProgram(vendor: AgentVendor, path: string): Unready | null {
+  return findProgram(vendor.program, path) === null ? unready(vendor, notFound(vendor)) : null
+}
+
+function notFound({ program }: AgentVendor): string {
+  return `${program} is not on the PATH`
+}
+
+function unready({ npm, install }: AgentVendor, reason: string): Unready {
+  const fix = npm === null ? install : `set agent-version, and Ralph installs it; or ${install}`
+  return { reason: oneLine(reason), fix }
+}
+
+type LoginQuestion = {
+  login: Login
+  /** What the agent will see. */
+  env: Readonly<Record<string, string>>
+  /** Variables that the user gives the agent beside the vendor's own. */
+  extraEnv: readonly string[]
+  cwd: string
+}
+
+/** Why the agent certainly has no valid key, in words that name the variable; null where it may have one. */
+export async function keyTrouble(
+  { login, env, extraEnv, cwd }: LoginQuestion,
+  ask: typeof fetch = fetch,
+): Promise<string | null> {
+  const isSet = (name: string): boolean => (env[name] ?? '').trim() !== ''
+  if ([...login.others, ...extraEnv].some(isSet)) return null
+  const home = env.HOME ?? ''
+  const found = await Promise.all([
+    ...login.files.map((path) => isThere(join(home, path))),
+    ...login.project.map((path) => namesKey(join(cwd, path))),
+  ])
+  if (found.includes(true)) return null
+  if (login.keys.some(isSet)) return refusedKey(login.check?.(env) ?? null, ask)
+  // `${{ secrets.NAME }}` of a secret that does not exist is an empty text.
+  const empty = login.keys.filter((name) => env[name] !== undefined)
+  if (empty.length > 0) return `${empty.join(' and ')} is empty: the secret is not there, or has another name`
+  return `no key: none of ${login.keys.join(', ')} is set`
+}
+
+/** Only a clear no counts: without an answer, or with any other, the agent itself finds out. */
+async function refusedKey(check: KeyCheck | null, ask: typeof fetch): Promise<string | null> {
+  if (check === null) return null
+  try {
+    const answer = await ask(check.url, {
+      headers: check.headers,
+      redirect: 'error',
+      signal: AbortSignal.timeout(CHECK_MS),
+    })
+    const body = [400, 401].includes(answer.status) ? await answer.text() : ''
+    if (!(check.isRefused?.(answer.status, body) ?? answer.status === 401)) return null
+    return `${check.key} is refused by ${new URL(check.url).host} (HTTP ${answer.status}): it is wrong or was revoked`
+  } catch {
+    return null
+  }
+}
+
+const CHECK_MS = 5000
+
+/** What cannot be looked at may be there. */
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(() => true, isElse)
+}
+
+function namesKey(path: string): Promise<boolean> {
+  return readFile(path, 'utf8').then((text) => /key|token|bedrock|vertex|foundry/i.test(text), isElse)
+}
+
+function isElse(error: NodeJS.ErrnoException): boolean {
+  return error.code !== 'ENOENT' && error.code !== 'ENOTDIR'
+}
+
+/**
+ * Whether an agent may be logged in where we do not look: by a keychain, or a program of that name that adds a key. Then
+ * its own session tells.
+ */
+export function mayBeLoggedIn(
+  env: Readonly<Record<string, string | undefined>>,
+  how: { platform: string; isInstalledByUs: boolean; isWrapped: boolean },
+): boolean {
+  if (how.isWrapped) return true
+  if (env.RUNNER_ENVIRONMENT === 'github-hosted') return false
+  return (env.CI ?? '') === '' || how.platform === 'darwin' || !how.isInstalledByUs
+}

@@ -1,0 +1,164 @@
+// Reads a session's events, one JSON object a line: what all vendors share. A vendor adds what its events mean.
+
+import type { AgentEvent, Usage } from '../engine/model/agent-event.ts'
+import { type Json, jsonObject, object, string } from '../engine/model/json.ts'
+import type { Exit } from '../system/process.ts'
+import { type Classified, noUsage, type StreamParser, words } from './agent.ts'
+import {
+  type Ending,
+  endedByUs,
+  failed,
+  oneLine,
+  type Retrying,
+  silentEnding,
+  stderrLine,
+} from './session-end.ts'
+
+/** What events mean, by their `type`; those that are missing say nothing to us. */
+export type Handlers = Readonly<Record<string, (event: Json) => AgentEvent[] | undefined>>
+
+/** UTF-16 units of an answer in pieces that are kept at least: markers stand at its end. */
+const TEXT_LIMIT = 64 * 1024
+
+export abstract class EventReader implements StreamParser {
+  /** The last answer so far. */
+  protected text = ''
+  /** The stream says that the work is done. */
+  protected isComplete = false
+  /** Nothing more is to come, although the program may still run. */
+  protected isOver = false
+  protected retrying: Retrying = null
+  /** Of the vendor's limit, epoch milliseconds. */
+  protected resetsAt: number | null = null
+  protected readonly usage: Usage = noUsage()
+  protected readonly stderr = stderrLine()
+  readonly #refusals: readonly RegExp[]
+  #refusal: string | null = null
+  #hasBegun = false
+
+  /**
+   * `refusals`: what the program says, in a line of its own and before any event, when it does not start with this key,
+   * account or model. Some then wait for a login, and some exit 0.
+   */
+  constructor(refusals: readonly RegExp[] = []) {
+    this.#refusals = refusals
+  }
+
+  protected abstract readonly handlers: Handlers
+
+  line(stream: 'stdout' | 'stderr', line: string): AgentEvent[] {
+    const event = stream === 'stdout' ? jsonEvent(line) : null
+    if (event === null) {
+      if (!this.#hasBegun && this.#refusals.some((one) => one.test(line))) this.#refusal ??= line.trim()
+      return stream === 'stderr' ? this.onStderr(line) : []
+    }
+    const type = string(event.type)
+    if (type === null) return []
+    if (this.isWork(type)) this.#hasBegun = true
+    return Object.hasOwn(this.handlers, type) ? (this.handlers[type]?.(event) ?? []) : []
+  }
+
+  end(exit: Exit): Classified {
+    const ending = this.#ending(exit)
+    return {
+      status: ending.status,
+      message: oneLine(ending.message),
+      finalText: ending.isSilent ? '' : this.text,
+      usage: this.usage,
+      resetsAt: ending.status === 'limit' ? (ending.resetsAt ?? null) : null,
+    }
+  }
+
+  #ending(exit: Exit): Ending & { isSilent?: true } {
+    const isByHand = exit.kind === 'aborted' || exit.kind === 'not-started'
+    // What was said before a session that then came to its end was no refusal of it.
+    if (this.#refusal !== null && !isByHand && !this.isComplete && this.text === '') {
+      return { ...failed('auth', this.#refusal), isSilent: true }
+    }
+    // It had come to its end, and only did not leave.
+    const waited = (exit.kind === 'timeout' || exit.kind === 'idle') && this.isOver
+    const ours = waited ? null : endedByUs(exit, this.retrying)
+    if (ours !== null) return { resetsAt: this.resetsAt, ...ours, isSilent: true }
+    const own: Exit = waited ? { kind: 'exit', code: 0 } : exit
+    return this.failure(own) ?? { status: 'finished', message: this.finishedMessage(waited) }
+  }
+
+  /** Why the session is not finished; null when it is. */
+  protected failure(exit: Exit): Ending | null {
+    return this.isComplete && exit.kind === 'exit' && exit.code === 0
+      ? null
+      : silentEnding(exit, this.stderr.text())
+  }
+
+  protected onStderr(line: string): AgentEvent[] {
+    this.stderr.push(line)
+    return []
+  }
+
+  /** Whether an event of this type shows that it was let in. */
+  protected isWork(_type: string): boolean {
+    return true
+  }
+
+  protected finishedMessage(_waited: boolean): string {
+    return 'the session finished'
+  }
+
+  /** A turn that was made; `input` has the `cached` ones in it. */
+  protected addTurn(input: number, cached: number, output: number): AgentEvent[] {
+    this.usage.turns = (this.usage.turns ?? 0) + 1
+    this.usage.inputTokens += input
+    this.usage.cachedTokens += cached
+    this.usage.outputTokens += output
+    return this.used()
+  }
+
+  protected used(): AgentEvent[] {
+    return [{ kind: 'usage', usage: { ...this.usage } }]
+  }
+
+  /** A failure that ends the session, unless it goes on; people are told in the vendor's `words`. */
+  protected failedWith({ status, resetsAt = null }: Ending, words: string): AgentEvent[] {
+    const error: AgentEvent = { kind: 'error', message: words }
+    return status === 'limit' ? [{ kind: 'limit', resetsAt }, error] : [error]
+  }
+
+  protected tried(status: number | null, attempt: number): AgentEvent[] {
+    this.retrying = { status }
+    return [{ kind: 'retry', status, attempt }]
+  }
+}
+
+/**
+ * The event on a line of a vendor's stream, or null: as `jsonObject`, but a warning of the program, or terminal codes,
+ * may stand on the line before it, written without a line end of their own.
+ */
+function jsonEvent(line: string): Json | null {
+  const start = line.indexOf('{')
+  return start < 0 || line.lastIndexOf('"', start) >= 0 ? null : jsonObject(line.slice(start))
+}
+
+export function toolUse(name: unknown, input: unknown): AgentEvent {
+  return { kind: 'tool', name: string(name) ?? 'tool', target: toolTarget(input) }
+}
+
+export function textEvent(text: string): AgentEvent[] {
+  return text === '' ? [] : [{ kind: 'text', text }]
+}
+
+/** An answer with more of it; what is cut off at its start are whole lines, which could else look like a marker. */
+export function appended(text: string, more: string): string {
+  if (text.length + more.length <= 2 * TEXT_LIMIT) return text + more
+  // No more is put together than what stays: a flood would make a large text of every portion.
+  const tail = `${text.slice(text.length + more.length - TEXT_LIMIT)}${more}`.slice(-TEXT_LIMIT)
+  return tail.slice(tail.indexOf('\n') + 1)
+}
+
+const TARGETS = words('file_path filePath path notebook_path command pattern query url description')
+
+/** What a tool was used on, for people: the first telling argument, one line of at most 200 characters. */
+export function toolTarget(input: unknown): string | null {
+  const given = object(input) ?? {}
+  const value = TARGETS.map((name) => string(given[name])).find((one) => one !== null && one !== '')
+  return value?.replace(/\s+/g, ' ').slice(0, 200) ?? null
+}

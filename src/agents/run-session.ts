@@ -1,0 +1,244 @@
+// Runs one session of an agent: command line, stream, transcript, end.
+
+import { randomBytes } from 'node:crypto'
+import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { AgentEvent, Usage } from '../engine/model/agent-event.ts'
+import type { Redactor } from '../isolation/redact.ts'
+import { messageOf } from '../system/errors.ts'
+import { type RunRequest, runUntrusted } from '../system/process.ts'
+import { findProgram } from '../system/program.ts'
+import { withoutControls } from '../system/workflow-commands.ts'
+import type { AgentVendor, CommandOptions, SessionResult } from './agent.ts'
+import { streamMeter } from './cost.ts'
+import { transcriptHead } from './readable.ts'
+import { oneLine } from './session-end.ts'
+
+export type Budget = { costUsd: number | null; tokens: number | null }
+
+/** `env` is the whole environment (untrusted-env.ts); the vendor's quiet variables are added. */
+export type AgentRequest = Omit<RunRequest, 'file' | 'args' | 'stdin' | 'onLine' | 'lineLimit'> &
+  Omit<CommandOptions, 'root'> & {
+    vendor: AgentVendor
+    /** A command put before the agent, such as a sandbox; a piece of shell, so it may have arguments. */
+    wrapper?: string | undefined
+    prompt: string
+    /** What the session may use, null without a bound: when its stream says that it is passed, the session is ended. */
+    budget?: Budget
+    /** What a usage costs, USD; null where nobody knows. Without it the vendor's own word counts. */
+    costOf?: (usage: Usage) => number | null
+    onEvent?: (event: AgentEvent) => void
+    redactor: Redactor
+    /** Every line of both streams goes there, up to a bound. */
+    transcriptPath?: string
+  }
+
+/** A file that a tool wrote stands in an event of one line. */
+const LINE_LIMIT = 8 * 1024 * 1024
+/** So many UTF-16 units of a session are shown: more than anybody reads. The transcript goes on. */
+const SHOWN_LIMIT = 4 * 1024 * 1024
+/** What an event counts for, however short it is. */
+const EVENT_SIZE = 100
+/** UTF-16 units of an event's text that people are shown; twice as many are looked through for secrets. */
+const TEXT_LIMIT = 4096
+
+/** Runs a session to its end. Never rejects for anything that the agent does; every failure is a status. */
+export async function runAgent(request: AgentRequest): Promise<SessionResult> {
+  const { vendor, redactor, signal } = request
+  const options = { ...request, root: process.getuid?.() === 0 }
+  const usageFile = usageFileOf(request)
+  const parser = vendor.parser(Date.now)
+  // A private key comes line by line, and what is cut ends within a secret: each hides what another line may complete.
+  const [hideEvent, hideError] = [redactor.lines(), redactor.lines()]
+  let left = SHOWN_LIMIT
+  const emit = (event: AgentEvent): void => {
+    const isTalk = event.kind === 'text' || event.kind === 'tool'
+    if (isTalk && left <= 0) return
+    request.onEvent?.(shown(event, request.cwd, hideEvent))
+    if (!isTalk) return
+    left -= EVENT_SIZE + (event.kind === 'text' ? Math.min(event.text.length, TEXT_LIMIT) : 0)
+    if (left <= 0) request.onEvent?.({ kind: 'text', text: '... the rest is not shown ...' })
+  }
+  const onError = (message: string) => emit({ kind: 'error', message: oneLine(message) })
+  const { transcriptPath: path } = request
+  const transcript = path === undefined ? null : new Transcript(path, vendor.name, redactor, onError)
+  const isCancelled = signal?.aborted === true
+  const overspent = new AbortController()
+  const meter = streamMeter(request.prompt.length)
+  const run = await runUntrusted({
+    ...request,
+    ...wrapped(request.wrapper, vendor.program, [...vendor.args(options), ...usageFile.args]),
+    env: { ...request.env, ...vendor.variables?.(options) },
+    stdin: request.prompt,
+    signal: signal === undefined ? overspent.signal : AbortSignal.any([signal, overspent.signal]),
+    lineLimit: LINE_LIMIT,
+    onLine: (stream, line) => {
+      transcript?.write(stream, line)
+      // stdout is parsed as it is: in a line of JSON a secret may cover more than one field.
+      const events = parser.line(stream, stream === 'stderr' ? hideError(withoutControls(line)) : line)
+      meter.line(stream === 'stdout' ? line.length : 0, events)
+      for (const event of events) {
+        if (event.kind === 'usage' && isBeyond(request, event.usage)) overspent.abort()
+        emit(event)
+      }
+    },
+  })
+  transcript?.close()
+
+  const end = parser.end(run.exit)
+  // A person who stops it at the same time comes first: that is not charged.
+  if (overspent.signal.aborted && run.exit.kind === 'aborted' && signal?.aborted !== true) {
+    end.status = 'max-turns'
+    end.message = 'it was ended: it had used all that the run may still spend'
+  }
+  // Behind a folder of the PATH that is closed, what is missing is refused.
+  const isMissing =
+    run.exit.kind === 'not-started' &&
+    (run.exit.reason === `spawn ${vendor.program} ENOENT` ||
+      (run.exit.reason === `spawn ${vendor.program} EACCES` &&
+        findProgram(vendor.program, request.env.PATH ?? '') === null))
+  if (isMissing) {
+    end.message = oneLine(`${vendor.program} is not on the PATH; ${vendor.install}`)
+  }
+  const isStarted = end.status !== 'not-started' && !isCancelled
+  return {
+    ...end,
+    message: redactor.lines()(end.message),
+    usage: {
+      ...end.usage,
+      ...(await usageFile.read()),
+      calls: isStarted ? 1 : 0,
+      agentSeconds: isStarted ? run.ms / 1000 : 0,
+    },
+    seen: meter.seen,
+    exitCode: run.exit.kind === 'exit' ? run.exit.code : null,
+    ms: run.ms,
+    output: run.output,
+  }
+}
+
+function wrapped(wrapper: string | undefined, file: string, args: string[]) {
+  const before = wrapper?.trim() ?? ''
+  if (before === '') return { file, args }
+  return { file: 'bash', args: ['--norc', '-c', `${before} "$@"`, 'agent-wrapper', file, ...args] }
+}
+
+function isBeyond({ budget, costOf }: AgentRequest, usage: Usage): boolean {
+  if (budget === undefined) return false
+  const { costUsd, tokens } = budget
+  const cost = costOf === undefined ? usage.costUsd : costOf(usage)
+  if (costUsd !== null && (cost ?? 0) > costUsd) return true
+  return tokens !== null && usage.inputTokens + usage.outputTokens > tokens
+}
+
+/** At most; a session's usage takes some kilobytes. */
+const USAGE_LIMIT = 1024 * 1024
+const USAGE_TIMEOUT_MS = 10_000
+
+/** The file for a vendor that says what it used in a file alone, among the session's temporary ones, and what stands in it. */
+function usageFileOf({ vendor: { usageFile }, env, as }: AgentRequest) {
+  if (usageFile === undefined) return { args: [], read: async () => ({}) }
+  const path = join(env.TMPDIR ?? tmpdir(), `ralph-usage-${randomBytes(8).toString('hex')}.json`)
+  return {
+    args: usageFile.args(path),
+    /** The program's own file: whatever stands in it, or nothing, does no harm. Read by who wrote it: it may be a link. */
+    async read() {
+      const script = `[ -f "$1" ] && head -c ${USAGE_LIMIT} -- "$1"`
+      const { exit, output } = await runUntrusted({
+        ...{ file: 'bash', args: ['--norc', '-c', script, 'usage', path], cwd: '/' },
+        env: { PATH: '/usr/bin:/bin', SHLVL: '1' },
+        ...{ timeoutMs: USAGE_TIMEOUT_MS, captureBytes: USAGE_LIMIT, as: as ?? null },
+      })
+      return exit.kind === 'exit' && exit.code === 0 ? (usageFile.read(output) ?? {}) : {}
+    },
+  }
+}
+
+/** An event for people: bounded, without secrets, and with paths as the repository has them. */
+function shown(event: AgentEvent, cwd: string, hide: (text: string) => string): AgentEvent {
+  // Twice as long, so that no secret is cut in two before it is found.
+  const cleanText = (text: string) => hide(plain(text.slice(0, 2 * TEXT_LIMIT))).slice(0, TEXT_LIMIT)
+  switch (event.kind) {
+    case 'text':
+      return { ...event, text: cleanText(event.text) }
+    case 'tool':
+      return { ...event, target: event.target === null ? null : hide(event.target.replaceAll(`${cwd}/`, '')) }
+    case 'error':
+      return { ...event, message: cleanText(event.message) }
+    default:
+      return event
+  }
+}
+
+/** Bytes of a transcript. */
+const TRANSCRIPT_LIMIT = 64 * 1024 * 1024
+/** So many UTF-16 units of it are written at once. */
+const PORTION = 64 * 1024
+
+type Stream = 'stdout' | 'stderr'
+
+/** What a session prints, without secrets, in a file on this machine. */
+class Transcript {
+  readonly #onError: (message: string) => void
+  /** A secret of one stream may have lines of the other in it. */
+  readonly #hide: Record<Stream, (lines: string) => string>
+  #file: number | null = null
+  #left = TRANSCRIPT_LIMIT
+  /** Lines of one stream, and how many UTF-16 units they are. */
+  #waiting: string[] = []
+  #size = 0
+  #from: Stream = 'stdout'
+
+  /** A file that cannot be written is only reported. */
+  constructor(path: string, agent: string, redactor: Redactor, onError: (message: string) => void) {
+    this.#onError = onError
+    this.#hide = { stdout: redactor.lines(), stderr: redactor.lines() }
+    this.#try(() => {
+      mkdirSync(dirname(path), { recursive: true })
+      this.#file = openSync(path, 'w')
+      writeFileSync(this.#file, `${transcriptHead(agent)}\n`)
+    })
+  }
+
+  /** Lines wait for each other, for a flood has millions: they are redacted and written together. */
+  write(stream: Stream, line: string): void {
+    if (this.#file === null || this.#left <= 0) return
+    if (stream !== this.#from || this.#size > PORTION) this.#flush()
+    this.#from = stream
+    if (this.#waiting.length === 0) setImmediate(() => this.#flush())
+    this.#waiting.push(plain(line))
+    this.#size += line.length + 1
+  }
+
+  close(): void {
+    this.#flush()
+    const file = this.#file
+    this.#file = null
+    if (file !== null) this.#try(() => closeSync(file))
+  }
+
+  #flush(): void {
+    const [file, lines] = [this.#file, this.#waiting]
+    this.#waiting = []
+    this.#size = 0
+    if (file === null || lines.length === 0) return
+    const text = `${this.#hide[this.#from](lines.join('\n'))}\n`
+    this.#left -= Buffer.byteLength(text)
+    this.#try(() => writeFileSync(file, this.#left > 0 ? text : '... the transcript is cut here ...\n'))
+  }
+
+  #try(act: () => void): void {
+    try {
+      act()
+    } catch (error) {
+      this.#file = null
+      this.#onError(`the transcript cannot be written: ${messageOf(error)}`)
+    }
+  }
+}
+
+/** A control sequence in the middle of a key would hide it from the redactor. Lines of a flood come together. */
+function plain(lines: string): string {
+  return /[^\x20-\x7e\t\n]/.test(lines) ? lines.split('\n').map(withoutControls).join('\n') : lines
+}

@@ -1,0 +1,194 @@
+// How a session's end is told apart, for all vendors: exits, what a vendor's server means by a refusal, one line for people.
+
+import { jsonObject, number, object, objects, string } from '../engine/model/json.ts'
+import { cut, oneLine as plainLine } from '../engine/model/text.ts'
+import type { Exit } from '../system/process.ts'
+import { type SessionStatus, words } from './agent.ts'
+
+/** `resetsAt`: epoch milliseconds, of a `limit`. */
+export type Ending = { status: SessionStatus; message: string; resetsAt?: number | null }
+
+/** A failed request that the vendor's program was about to repeat; `status` as in the event of that name. */
+export type Retrying = { status: number | null } | null
+
+/**
+ * The ends that we made ourselves, or that never began; null when the program ended by itself or was killed. In the
+ * middle of retries what the server answered is the reason, not the story.
+ */
+export function endedByUs(exit: Exit, retrying: Retrying): Ending | null {
+  const { kind } = exit
+  if (kind === 'not-started')
+    return { status: kind, message: `the agent could not be started: ${exit.reason}` }
+  if (kind === 'aborted') return { status: kind, message: 'the session was cancelled' }
+  if (kind !== 'timeout' && kind !== 'idle') return null
+  const message = TIMED_OUT[kind]
+  const refused = retrying === null ? 'failed' : statusOfHttp(retrying.status)
+  if (retrying === null || refused === 'failed' || refused === 'context') return { status: kind, message }
+  const answer = retrying.status === null ? 'a broken connection' : `HTTP ${retrying.status}`
+  return { status: refused, message: `${message}, while it tried again after ${answer}` }
+}
+
+const TIMED_OUT = {
+  timeout: 'the session took longer than iteration-timeout allows and was ended',
+  idle: 'the agent printed nothing for longer than idle-timeout and was ended',
+}
+
+/** A program that ended by itself or was killed, without having said how it went. `stderr` is its last line there. */
+export function silentEnding(exit: Exit, stderr: string): Ending {
+  const ours = endedByUs(exit, null)
+  if (ours !== null) return ours
+  if (exit.kind === 'signal') return { status: 'killed', message: `the agent was killed by ${exit.signal}` }
+  const code = exit.kind === 'exit' ? exit.code : 1
+  const how = withWords(`(exit code ${code})`, stderr)
+  if (code === 0) {
+    return { status: 'failed', message: 'the agent ended with exit code 0 but without a final answer' }
+  }
+  // The shell's word for a program that is not there or cannot be run, the agent's or the wrapper's: nothing was asked.
+  if (code === 126 || code === 127) {
+    return { status: 'not-started', message: `the agent could not be started ${how}` }
+  }
+  // A program that catches a signal reports 128 + its number (143 after SIGTERM).
+  if (code === 129 || code === 130 || code === 137 || code === 143) {
+    return { status: 'killed', message: `the agent was ended by a signal ${how}` }
+  }
+  return { status: 'crashed', message: withWords(`the agent ended with exit code ${code}`, stderr) }
+}
+
+/** What an HTTP status from the vendor's server means; null stands for a connection that failed. */
+export function statusOfHttp(http: number | null): 'overloaded' | 'limit' | 'auth' | 'context' | 'failed' {
+  if (http === null || http === 408 || (http >= 500 && http <= 599)) return 'overloaded'
+  if (http === 429) return 'limit'
+  if (http === 401 || http === 402 || http === 403 || http === 404) return 'auth'
+  if (http === 413) return 'context'
+  return 'failed'
+}
+
+const IN_OUR_WORDS: Partial<Record<SessionStatus, string>> = {
+  auth: 'the vendor refuses the key, the account or the model',
+  limit: "the vendor's usage or rate limit is reached",
+  overloaded: "the vendor's server cannot be reached or is overloaded",
+  context: 'the prompt or the conversation is too long',
+}
+
+/** A failure in our own words, with the vendor's behind them. */
+export function failed(status: SessionStatus, words: string | null, resetsAt: number | null = null): Ending {
+  const ours = IN_OUR_WORDS[status] ?? 'the session ended in an error'
+  return { status, message: withWords(ours, words), resetsAt }
+}
+
+/** The program says at the end that it did less than it wanted to. */
+export function notAllowed(tools: Iterable<string>): Ending {
+  const message = `the agent was not allowed to use ${[...new Set(tools)].join(', ')}`
+  return { status: 'refused-permission', message }
+}
+
+/** The line of stderr that says what went wrong: the last that begins with "error", else the last but warnings. */
+export function stderrLine(): { push(line: string): void; text(): string } {
+  let last = ''
+  let error = ''
+  return {
+    push(line) {
+      if (line.trim() === '' || /^\W*(?:warning|startup)\b/i.test(line)) return
+      last = line.slice(0, 2000)
+      if (/^[^\w"]*error\b\W*\w/i.test(last)) error = last
+    },
+    text: () => (error === '' ? last : error),
+  }
+}
+
+/** A sentence of the vendor's behind one of ours; a missing one leaves no colon behind. */
+export function withWords(ours: string, theirs: string | null): string {
+  return theirs === null || theirs.trim() === '' ? ours : `${ours}: ${theirs}`
+}
+
+const MESSAGE_LIMIT = 300
+
+/** One printable line of at most 300 characters, with what looks like a key taken out before it is cut. */
+export function oneLine(text: string): string {
+  return cut(withoutKeys(plainLine(text, 8 * MESSAGE_LIMIT)), MESSAGE_LIMIT)
+}
+
+/** Vendors quote the key that they refuse, and login links carry one. */
+function withoutKeys(text: string): string {
+  return text
+    .replace(
+      /\b(?:(?:sk|pk|rk|glpat|xox[a-z])-|gh[opsur]_|github_pat_|sgamp_|AIza|ya29\.)[\w.*-]{8,}/g,
+      '***',
+    )
+    .replace(/\b(bearer|basic)\s+[A-Za-z0-9+/_.=-]{8,}/gi, '$1 ***')
+    .replace(/([?&](?:[a-z_]*token|key|api_key|code|secret)=)[^&\s]+/gi, '$1***')
+}
+
+// What a vendor means that refuses a request: by the codes in its answer, by HTTP status, and only then by whole sentences.
+// Never by what a model or a tool said. Sources: test/fixtures/agents, and the vendors' pages on errors.
+
+export type Refusal = {
+  http: number | null
+  /** Names of errors: `type`, `code`, `status`, `reason` and such. */
+  codes: readonly string[]
+  message: string
+}
+
+/** What the refusal means; a request that is merely wrong (HTTP 400 without more) is `failed`. */
+export function statusOfRefusal({ http, codes, message }: Refusal): SessionStatus {
+  const known = codes.map((code) => MEANINGS.get(code.toLowerCase())).find((status) => status !== undefined)
+  if (known !== undefined) return known
+  const byStatus = http === null ? 'failed' : statusOfHttp(http)
+  if (byStatus !== 'failed') return byStatus
+  return SENTENCES.some((sentence) => sentence.test(message)) ? 'auth' : 'failed'
+}
+
+/**
+ * Reads an answer's body, or a message that holds one: `{"error":{"message","type","code"}}`, Google's with `status` and
+ * `details[].reason`, `{"detail":"…"}`, `400 {…}`; a message may be such a body once more. Other text is the message.
+ */
+export function readRefusal(text: string, depth = 3): Refusal {
+  const [, status, rest] = /^(?:API Error: )?(?:(\d{3}) )?(.*)$/s.exec(text.trim()) ?? []
+  const http = status === undefined ? null : Number(status)
+  const body = depth > 0 ? jsonObject(rest ?? '') : null
+  if (body === null) return { http, codes: [], message: rest ?? '' }
+  const error = object(body.error) ?? body
+  const said = string(error.message) ?? string(body.error) ?? string(body.detail) ?? ''
+  const inner = readRefusal(said, depth - 1)
+  const named = [error.code, error.type, error.status, ...objects(error.details).map((one) => one.reason)]
+  return {
+    http: inner.http ?? number(error.code) ?? number(body.status) ?? http,
+    codes: [...inner.codes, ...named.flatMap((code) => string(code) ?? [])],
+    message: inner.message,
+  }
+}
+
+/** What codes mean, in lower case: Anthropic's, OpenAI's and its followers', Google's, GitHub Copilot's, Connect's. */
+const CODES: readonly (readonly [SessionStatus, readonly string[]])[] = [
+  [
+    'auth',
+    words(`
+      authentication_error permission_error billing_error not_found_error
+      authentication_failed oauth_org_not_allowed model_not_found
+      invalid_api_key insufficient_quota billing_hard_limit_reached billing_not_active account_deactivated
+      invalid_model model_not_supported unsupported_model model_decommissioned model_terms_required
+      unsupported_country_region_territory
+      unauthenticated permission_denied not_found failed_precondition
+      api_key_invalid api_key_service_blocked api_key_ip_address_blocked api_key_http_referrer_blocked
+      service_disabled billing_disabled consumer_invalid consumer_suspended user_project_denied
+      authentication authorization quota quota_exceeded session_quota_exceeded billing_not_configured
+    `),
+  ],
+  ['limit', words('rate_limit rate_limit_error rate_limit_exceeded usage_limit_reached resource_exhausted')],
+  ['overloaded', words('overloaded overloaded_error server_error connection_failed unavailable')],
+  ['context', words('context_length_exceeded context_limit')],
+]
+const MEANINGS = new Map(CODES.flatMap(([status, codes]) => codes.map((code) => [code, status] as const)))
+
+/** Whole sentences of servers that answer with HTTP 400 and no code of their own, from their start. */
+const SENTENCES: readonly RegExp[] = [
+  /^(?:Your credit|Credit) balance is too low\b/,
+  /^(?:This|Your) organization has been disabled\b/,
+  /^You have reached your specified API usage limits\b/,
+  /^API [Kk]ey (?:not valid|not found|expired)\b/,
+  /^Incorrect API key provided\b/,
+  /^User location is not supported for the API use\b/,
+  /^The (?:requested )?model [`'"][^`'"]*[`'"] (?:does not exist|has been deprecated|is not supported)\b/,
+  /^The [`'"][^`'"]*[`'"] model (?:does not exist|is not supported)\b/,
+  /^The provided model identifier is invalid\b/,
+]

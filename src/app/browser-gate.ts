@@ -1,0 +1,112 @@
+// The browser check as what looks at the work behind green gates; the browser's code is loaded when a page is looked at.
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isModelKey } from '../agents/registry.ts'
+import { writeScreenshot } from '../branch/screenshot-blobs.ts'
+import { BROWSER_GATE, type Gate, type GateResult, type Screenshot } from '../engine/model/gate.ts'
+import { isFor, OWN_PORT_NAME, servicesAt, siteOf } from '../engine/model/service.ts'
+import { pictureName } from '../engine/screenshots.ts'
+import { findChrome } from '../gates/browser/find.ts'
+import type { AfterGates } from '../gates/gates.ts'
+import { type Environment, gateEnv } from '../isolation/untrusted-env.ts'
+import type { Settings } from '../settings/read-settings.ts'
+import { clearWay } from '../system/files.ts'
+import type { Workspace } from './workspace.ts'
+
+export type BrowserOptions = {
+  settings: Settings
+  env: Environment
+  workspace: Workspace
+  mark: string
+  /** The folder among the pictures that this run's are in; null where they are in none. */
+  run?: string | null
+  onGateStart(name: string): void
+  onGateEnd(result: GateResult): void
+}
+
+/** Every result that a run of these settings has to have: those of the gates, and of the browser check as one of them. */
+export function gatesIn({ gates, browser }: Pick<Settings, 'gates' | 'browser'>): Gate[] {
+  if (browser?.enabled !== true) return [...gates]
+  return [
+    ...gates,
+    { name: BROWSER_GATE, run: TOLD, timeoutMs: BROWSER_MS, when: browser.tags, advisory: false },
+  ]
+}
+
+/** Of one that a state keeps, and of one that has to fit beside others into what jobs hand over. */
+const PICTURE_BYTES = 60 * 1024
+const TRAVELLING_BYTES = 12 * 1024
+/** In the place of its command. */
+const TOLD =
+  'opens the pages of the story in a browser: no status from 400 on, no error in the console, no failed request, no alert'
+
+/** For all pages of a check together, milliseconds: one that takes longer tells nobody more. */
+const BROWSER_MS = 10 * 60_000
+
+/** Throws UserError where pages are to be looked at, and nothing is installed that opens them. */
+export function refuseNoBrowser({ browser }: Settings, env: Environment): void {
+  if (browser?.enabled === true) findChrome(browser.executablePath, env)
+}
+
+/** Pictures of a run lie there, too: `US-001-1-cart-1280x800.webp`. */
+export function screenshotFolder({ clone }: Pick<Workspace, 'clone'>, run = ''): string {
+  return join(clone.gitDir, 'ralph', 'screenshots', run)
+}
+
+/** Null where none is configured. It throws UserError as `refuseNoBrowser` does. */
+export function browserCheck(options: BrowserOptions): AfterGates | null {
+  const { settings, env, workspace } = options
+  const { browser, services } = settings
+  if (browser?.enabled !== true) return null
+  const site = siteOf(browser, servicesAt(services, Number(env[OWN_PORT_NAME])))
+  if (site === null) return null
+  return async (run, signal, as) => {
+    const isBase = run.of === 'baseline'
+    const isMeant = run.only?.includes(BROWSER_GATE) ?? run.also?.includes(BROWSER_GATE)
+    if (run.only !== undefined && isMeant !== true) return []
+    if (!isBase && isMeant !== true && !isFor(browser.tags, run.tags)) return []
+    const executable = findChrome(browser.executablePath, env)
+    options.onGateStart(BROWSER_GATE)
+    const { checkPages, wantedPages } = await import(
+      /* webpackChunkName: "browser" */ '../gates/browser/browser-check.ts'
+    )
+    const stories = run.stories.filter(({ tags }) => isFor(browser.tags, tags))
+    const seen = await checkPages({
+      ...wantedPages(stories, { ...site, urls: browser.urls }),
+      origins: site.origins,
+      viewports: browser.viewports,
+      accessibility: browser.accessibility,
+      pictureBytes: settings.isolation === 'separate-job' ? TRAVELLING_BYTES : PICTURE_BYTES,
+      pageTimeoutMs: browser.timeout,
+      timeoutMs: BROWSER_MS,
+      before: isBase ? null : (run.pages ?? []),
+      executable,
+      headless: browser.headless,
+      env: gateEnv(env, { extra: settings.gateEnv, isModelKey }).env,
+      mark: options.mark,
+      as,
+      signal,
+      redact: workspace.redactor.redact,
+      keep: async (picture, page) => {
+        const { clone, git, objects } = workspace
+        const file = join(screenshotFolder(workspace, options.run ?? ''), fileName(run.what, page))
+        await clearWay(clone.gitDir, file)
+        await writeFile(file, picture)
+        return writeScreenshot(git, objects, picture)
+      },
+    })
+    const result = isBase ? asBase(seen) : seen
+    options.onGateEnd(result)
+    return [result]
+  }
+}
+
+/** What the base lacks, or shows wrongly, is what stories are for. */
+function asBase({ remarks: _told, ...seen }: GateResult): GateResult {
+  const { screenshots = [] } = seen
+  return { ...seen, ok: true, advisory: true, ended: `${screenshots.length} pictures`, output: '' }
+}
+
+function fileName(what: string, { url, viewport }: Pick<Screenshot, 'url' | 'viewport'>): string {
+  return `${what}-${pictureName({ url, viewport })}.webp`
+}

@@ -1,0 +1,332 @@
+// Takes a feature for this job: finds its stories and its state, checks the lease, and makes the state to start from.
+import { randomUUID } from 'node:crypto'
+import { type Feature, featureOfFolder } from '../branch/find-features.ts'
+import type { Repository } from '../branch/repository.ts'
+import type { Found, Store } from '../branch/store.ts'
+import { begunAnew } from '../engine/archive-stories.ts'
+import { takeOver } from '../engine/attempt-events.ts'
+import { withScope } from '../engine/commands/apply-commands.ts'
+import { sayHolder } from '../engine/lease.ts'
+import { triedAgain } from '../engine/limits.ts'
+import type { Prd } from '../engine/model/feature.ts'
+import { emptyControl, newJob } from '../engine/model/job.ts'
+import { ownFiles } from '../engine/model/paths.ts'
+import type { Job, Lease, State } from '../engine/model/state.ts'
+import { oneLine } from '../engine/model/text.ts'
+import { mergePeople } from '../engine/prd/merge-edits.ts'
+import { parsePrd } from '../engine/prd/parse.ts'
+import { issuesSource } from '../engine/prd/plan-file.ts'
+import { asImported } from '../engine/prd/schema.ts'
+import { scopeOf, type Wanted } from '../engine/prd/scope.ts'
+import type { Settings } from '../settings/read-settings.ts'
+import { UserError } from '../system/errors.ts'
+import { branchToTake, refuseShared } from './feature-branch.ts'
+import { gatedTagsOf } from './loop-limits.ts'
+import { withNote } from './lost-session.ts'
+import { type Asked, askedAgain } from './plan-request.ts'
+import { digestOf, findFeatures, meantFeature } from './resolve-feature.ts'
+import type { Workspace } from './workspace.ts'
+
+/** Somebody else works on the feature: leave at once, change nothing. */
+export class Held extends Error {
+  readonly lease: Lease
+  constructor(lease: Lease, feature: string) {
+    super(
+      `${sayHolder(lease)} works on ${feature}; its lease holds until ${new Date(lease.expiresAt).toISOString()}`,
+    )
+    this.name = 'Held'
+    this.lease = lease
+  }
+}
+
+/** The chain has moved on since this job was dispatched: it has nothing to do. */
+export class Superseded extends Error {
+  constructor(dispatched: number, now: number) {
+    super(
+      `this job was dispatched as generation ${dispatched}, the run is at ${now}: another job has gone on already`,
+    )
+    this.name = 'Superseded'
+  }
+}
+
+export type ClaimRequest = {
+  feature: string | null
+  /** How a feature is named by the person who has to, in a command line or an input. */
+  typed?: (name: string) => string
+  branchPrefix: string
+  /** A feature that has no stories yet, and is to be planned; null for one that has. */
+  asked?: Asked | null
+  /** `defaultBranch`: no feature's own either; left out where it is not known. */
+  base: { branch: string; sha: string; defaultBranch?: string }
+  /** The checkout to look for stories in, too (CLI). */
+  workTree: string | null
+  /** Only a job of this generation goes on; null for a kick-off by a person. */
+  generation: number | null
+  lease: Omit<Lease, 'nonce'>
+  /** Whether the holder still has the feature: it lives, as far as can be asked, and its time has not passed. */
+  alive(lease: Lease): Promise<boolean>
+  /** Ends what a holder that is gone has left running, before anything is touched. */
+  endOrphansOf(lease: Lease): Promise<void>
+  job: Job
+  chosen: Readonly<Record<string, string>>
+  /** The part of the feature that a kick-off asks for; a job that goes on keeps that of its chain. */
+  wanted: Wanted
+  /** What the run before came to is archived, and every story is worked on again. */
+  anew?: boolean
+  today: string
+  /** Looks at the checkout before anything is taken: refuses dirt, takes up people's edits. */
+  settle(state: State, fresh: boolean): Promise<State>
+  /** The newest comment id on a branch's pull request: where a state that was lost begins to listen. */
+  firstComment(branch: string): Promise<number>
+}
+
+const NO_GITHUB: State['github'] = { pull: null, pullUrl: null, comment: null, head: null, unclosed: [] }
+
+export type Given = Pick<Workspace, 'git' | 'objects' | 'store' | 'repository'>
+
+export type Claimed = { state: State; resumed: boolean; notes: string[] }
+
+/** Takes the lease with one durable push. Throws Held, Superseded or UserError; nothing has changed then. */
+export async function claim(given: Given, request: ClaimRequest): Promise<Claimed> {
+  if (request.asked != null) return plan(request.asked, given, request)
+  const place = { commit: request.base.sha, workTree: request.workTree }
+  const { name, file, found, before } = await meantFeature(given, place, request)
+  if (found !== null) {
+    const { branch, published } = found.state
+    // The checkout of the feature's own branch says what the run goes by, not what the base does.
+    const isOwn = request.workTree !== null && given.git.clone.branch === branch && published !== null
+    return resume(found, isOwn ? null : file, given, request)
+  }
+  if (file === null)
+    throw new UserError({ path: 'feature', found: name, expected: 'a prd.json', fix: 'commit one' })
+  const taken = await branchToTake(file, before?.state.branch ?? null, given, request)
+  return begin(file, taken, given, request)
+}
+
+async function plan(asked: Asked, given: Given, request: ClaimRequest): Promise<Claimed> {
+  const { objects, store } = given
+  const { feature, plan: wanted } = asked
+  const { name } = feature
+  const folders = [...(await store.list()).keys()].filter((folder) => featureOfFolder(folder) === name)
+  const last = folders.sort().at(-1)
+  const found = last === undefined ? null : await store.load(last)
+  const before = found?.state.plan
+  if (found !== null && before !== undefined && before.issue === wanted.issue) {
+    refuseOtherSource(name, found.state.prd, feature.prd)
+    if (before.phase === 'begun') throw hasStories(name)
+    return resume({ ...found, state: askedAgain(found.state, asked) }, null, given, request)
+  }
+  const place = { commit: request.base.sha, workTree: null }
+  const { features } = await findFeatures(objects, place, request.branchPrefix)
+  const taken = await branchToTake(feature, null, given, request)
+  if (found === null && taken.head === null && features.every((one) => one.name !== name))
+    return begin(feature, taken, given, request)
+  throw hasStories(name)
+}
+
+/** The titles of two milestones or labels may come to the same name: the plan of one would take the place of the other's. */
+function refuseOtherSource(name: string, before: Prd, wanted: Prd): void {
+  const [old, now] = [before, wanted].map(issuesSource)
+  if (old === now) return
+  const found = `${name}, which is planned from ${oneLine(old ?? 'documents of the repository', 100)} already`
+  const fix =
+    now === null
+      ? 'name another feature'
+      : 'give the milestone or label another title on GitHub: it names the feature'
+  throw new UserError({
+    path: 'feature',
+    found,
+    expected: 'a feature that is planned from nothing else',
+    fix,
+  })
+}
+
+function hasStories(name: string): UserError {
+  const fix = 'add stories with /ralph add, split one with /ralph split, or name another feature'
+  return new UserError({
+    path: 'feature',
+    found: `${name}, which is there already`,
+    expected: 'a feature to plan',
+    fix,
+  })
+}
+
+async function resume(
+  found: Found,
+  file: Feature | null,
+  { git, store, repository }: Given,
+  request: ClaimRequest,
+): Promise<Claimed> {
+  const state = request.anew === true ? await onBranchThatIs(found.state, store) : found.state
+  const { lease } = state
+  // It was not when the run began.
+  if (state.branch === request.base.defaultBranch)
+    refuseShared(state.branch, `the branch of ${state.feature}`, request.base)
+  if (lease !== null && (await request.alive(lease))) throw new Held(lease, state.feature)
+  if (request.generation !== null && request.generation !== state.generation) {
+    throw new Superseded(request.generation, state.generation)
+  }
+  if (lease !== null) await request.endOrphansOf(lease)
+  const fresh = state.published === null
+  const said = file === null ? [] : fresh ? [...file.notes] : await editedAtBase(state, file, repository)
+  const free = takeOver(withNote(git, fresh ? asUnopened(state, file, request) : state))
+  const claimed = taken(await request.settle(free, fresh), request, request.job)
+  await store.save(claimed)
+  return { state: claimed, resumed: true, notes: said }
+}
+
+/** Nothing was opened yet: the fork point is where the base is now. */
+function asUnopened(state: State, file: Feature | null, { base }: ClaimRequest): State {
+  const baseline = base.sha === state.base.sha ? state.baseline : 'pending'
+  const begun: State = { ...state, base: { branch: base.branch, sha: base.sha }, green: base.sha, baseline }
+  // The same file again would take back what people have said since, such as a retry.
+  if (file === null || file.digest === state.storiesDigest) return begun
+  return { ...begun, prd: { ...asImported(file.prd), run: state.prd.run }, storiesDigest: file.digest }
+}
+
+/** A run that begins anew goes on upon its branch; where people have deleted that, it begins at the base. */
+async function onBranchThatIs(state: State, store: Store): Promise<State> {
+  if (state.published === null || (await store.head(state.branch)) !== null) return state
+  return { ...state, published: null, github: NO_GITHUB }
+}
+
+/** Stories count from the branch once a run has begun: what people change at the base is told, not merged. */
+async function editedAtBase(state: State, file: Feature, repository: Repository): Promise<string[]> {
+  if (file.digest === state.storiesDigest) return []
+  const here = await repository.read(state.green, ownFiles(state).prd)
+  if (here !== null && digestOf(here) === file.digest) return []
+  return [
+    `${file.path} was changed on ${state.base.branch} after the run had begun: edit it on ${state.branch} for this run to see it`,
+  ]
+}
+
+/** The state with the part of the feature that its next job is asked for. Throws UserError where it could never be completed. */
+export function withWanted(state: State, wanted: Wanted): State {
+  const { scope, mistakes } = scopeOf(state.prd, wanted, state.prd.run.jobs + 1)
+  if (mistakes.length > 0) throw new UserError(mistakes)
+  return withScope(state, scope)
+}
+
+function taken(before: State, request: ClaimRequest, job: Job): State {
+  const begun = request.anew === true ? begunAnew(before, randomUUID()) : before
+  const state = request.generation === null ? withWanted(begun, request.wanted) : begun
+  const { run } = state.prd
+  const control = request.generation === null ? triedAgain(state.control) : state.control
+  return {
+    ...state,
+    lease: { ...request.lease, nonce: randomUUID() },
+    prd: {
+      ...state.prd,
+      run: {
+        ...run,
+        jobs: run.jobs + 1,
+        startedAt: run.startedAt ?? new Date(request.job.startedAt).toISOString(),
+      },
+    },
+    control: {
+      ...control,
+      notBefore: null,
+      // This is the job that was promised.
+      continuePending: false,
+      idleJobs: control.idleJobs + (state.lease !== null && state.job.counts.iterations === 0 ? 1 : 0),
+      mendedRun: null,
+      chosen: { ...control.chosen, ...request.chosen },
+      // A person who starts the run anew has mended what Ralph paused for, or sees it again; a person's pause stays.
+      paused: request.generation === null && control.paused?.by === 'ralph' ? null : control.paused,
+    },
+    job,
+  }
+}
+
+async function begin(
+  file: Feature,
+  { branch, head }: { branch: string; head: string | null },
+  { store, repository }: Given,
+  request: ClaimRequest,
+): Promise<Claimed> {
+  const plan = request.asked?.plan
+  const begun = { ...newState(file, branch, request), ...(plan === undefined ? {} : { plan }) }
+  const lastComment = head === null ? 0 : await request.firstComment(branch)
+  const fresh = { ...begun, nonce: randomUUID(), control: { ...begun.control, lastComment } }
+  const state = head === null ? fresh : await adoptBranch(fresh, head, store, repository)
+  const settled = await request.settle(state, head === null)
+  const claimed = taken(settled, request, settled.job)
+  await store.save(claimed)
+  const notes = [...file.notes, ...stackedOn(file.name, request)]
+  if (head !== null) notes.push(`the state of ${file.name} was lost; it goes on from ${branch} as it stands`)
+  return { state: claimed, resumed: head !== null, notes }
+}
+
+/** On a laptop the base is what is checked out: that may be what another run has left there. */
+function stackedOn(name: string, { base, branchPrefix, workTree }: ClaimRequest): string[] {
+  if (workTree === null || branchPrefix === '' || !base.branch.startsWith(branchPrefix)) return []
+  const other = `--base-branch ${base.defaultBranch ?? 'BRANCH'} begins elsewhere`
+  return [
+    `${name} is based on ${base.branch}, the branch of another feature: its commits come along; ${other}`,
+  ]
+}
+
+/** The branch is there but our state is not: what passed is what its commits say, and the gates see it again. */
+async function adoptBranch(fresh: State, head: string, store: Store, repository: Repository): Promise<State> {
+  await store.fetch([head], 'whole')
+  const text = await repository.read(head, ownFiles(fresh).prd)
+  const parsed = text === null ? null : parsePrd(text, `${fresh.branch}: ${ownFiles(fresh).prd}`)
+  if (parsed !== null && !parsed.ok) throw new UserError(parsed.mistakes)
+  const prd: Prd = parsed === null ? fresh.prd : mergePeople(parsed.prd, fresh.prd)
+  const job: Job = { ...fresh.job, branch: { kind: 'moved', head }, takesBranch: true }
+  // Its commits name the run that made them.
+  const written = parsed?.prd.run.control.nonce
+  const nonce = typeof written === 'string' && written !== '' ? written : fresh.nonce
+  return { ...fresh, nonce, prd, green: head, published: head, baseline: 'green', job }
+}
+
+/** The state before anything was done; a run that begins gives it a nonce. */
+export function newState(
+  file: Feature,
+  branch: string,
+  { base, today, job }: Pick<ClaimRequest, 'base' | 'today' | 'job'>,
+): State {
+  return {
+    version: 5,
+    feature: file.name,
+    importedFrom: file.folder === null ? file.path : null,
+    storiesDigest: file.digest,
+    folder: file.folder ?? `.ralph/${today}-${file.name}`,
+    branch,
+    base: { branch: base.branch, sha: base.sha },
+    nonce: '',
+    generation: 0,
+    // The file cannot bring limits, usage or control of its own: those are Ralph's.
+    prd: asImported(file.prd),
+    green: base.sha,
+    published: null,
+    baseline: 'pending',
+    attempts: {},
+    kept: {},
+    records: {},
+    control: emptyControl(),
+    verification: { approved: false, asked: false, sessions: 0, message: '' },
+    progress: [],
+    recent: [],
+    timeline: [],
+    sessions: [],
+    lease: null,
+    github: NO_GITHUB,
+    job,
+  }
+}
+
+/** Of stories that no run has begun on. */
+export function freshState(file: Feature, settings: Settings, base: { branch: string; sha: string }): State {
+  const today = new Date().toISOString().slice(0, 10)
+  // That there are none has to be said outright: a command that was given none knows nothing of them.
+  const tags = settings.gates.length === 0 && !settings.ungated ? null : gatedTagsOf(settings)
+  const job = newJob(Date.now(), Number.MAX_SAFE_INTEGER, tags)
+  const branch = file.prd.branchName || `${settings.branchPrefix}${file.name}`
+  return newState(file, branch, { base, today, job })
+}
+
+/** Where the stories stand now. */
+export function prdPathOf({ importedFrom, published, folder }: State): string {
+  return published === null && importedFrom !== null ? importedFrom : `${folder}/prd.json`
+}

@@ -1,0 +1,70 @@
+import type { Feature } from '../branch/find-features.ts'
+import { UserError } from '../system/errors.ts'
+import type { ClaimRequest } from './claim-feature.ts'
+import { findFeatures } from './resolve-feature.ts'
+import type { Workspace } from './workspace.ts'
+
+type Request = { base: ClaimRequest['base']; branchPrefix: string }
+type Given = Pick<Workspace, 'git' | 'objects' | 'store'>
+
+/**
+ * The branch of a feature that has no state, and its head where it is there. `before`: that of an older run of it. Throws
+ * UserError where it is not Ralph's to take.
+ */
+export async function branchToTake(
+  file: Feature,
+  before: string | null,
+  given: Given,
+  request: Request,
+): Promise<{ branch: string; head: string | null }> {
+  const usual = `${request.branchPrefix}${file.name}`
+  const branch = file.prd.branchName === '' ? usual : file.prd.branchName
+  refuseShared(branch, `${file.path}: branchName`, request.base)
+  const head = await given.store.head(branch)
+  const isOurs =
+    head === null ||
+    branch === usual ||
+    branch === before ||
+    (await madeByRun(branch, head, file, given, request))
+  if (!isOurs) throw foreignBranch(branch, file, request)
+  return { branch, head }
+}
+
+/** The base and the default branch are people's. Throws UserError. */
+export function refuseShared(branch: string, path: string, base: Request['base']): void {
+  if (branch !== base.branch && branch !== base.defaultBranch) return
+  const fix =
+    branch === base.defaultBranch
+      ? 'leave branchName out, or name a branch of its own: Ralph never commits to the default branch'
+      : `go to the branch that the run starts from (git switch ${base.defaultBranch ?? '<branch>'}), or give the feature a branch of its own: Ralph never commits to the base`
+  throw new UserError({ path, found: branch, expected: 'a branch of its own', fix })
+}
+
+/**
+ * Whether a branch whose state is lost plainly is a run's of this feature: its prd.json names the branch and the run, and
+ * a commit beyond the base is that run's. The prd.json alone may have come with what people merged.
+ */
+async function madeByRun(
+  branch: string,
+  head: string,
+  { name }: Feature,
+  { git, objects, store }: Given,
+  { base, branchPrefix }: Request,
+): Promise<boolean> {
+  await store.fetch([head], 'tip')
+  const { features } = await findFeatures(objects, { commit: head, workTree: null }, branchPrefix)
+  const prd = features.find((feature) => feature.name === name)?.prd
+  const nonce = prd?.run.control.nonce
+  if (prd?.branchName !== branch || typeof nonce !== 'string' || !/^[0-9a-f-]{36}$/.test(nonce)) return false
+  await store.fetch([head, base.sha], 'whole')
+  return git.isSaid(`Ralph-Run: ${nonce}`, `${base.sha}..${head}`)
+}
+
+function foreignBranch(branch: string, file: Feature, { branchPrefix }: Request): UserError {
+  return new UserError({
+    path: `${file.path}: branchName`,
+    found: `${branch}, which is there already and was not made by a run of ${file.name}`,
+    expected: "a branch of Ralph's own, or one that is not there yet",
+    fix: `leave branchName out (then it is ${branchPrefix}${file.name}), or name another branch`,
+  })
+}

@@ -1,0 +1,201 @@
+// Documents from a folder on disk, or from a commit: bounded, and only regular files.
+
+import { lstat, readdir, realpath } from 'node:fs/promises'
+import { join, sep } from 'node:path'
+import type { Prd } from '../engine/model/feature.ts'
+import { shown } from '../engine/model/text.ts'
+import { looksLikeJson, parsePrd } from '../engine/prd/parse.ts'
+import type { CatFile } from '../git/cat-file.ts'
+import { filesOf } from '../git/tree-walk.ts'
+import type { DocumentFile, TakenAs } from '../plan/types.ts'
+import { type Mistake, UserError } from '../system/errors.ts'
+import { readRegular } from '../system/files.ts'
+import { nearest } from '../system/nearest.ts'
+import { fromLatin1 } from '../system/path-text.ts'
+
+/** A work tree's folder, or a commit whose files nobody has checked out. */
+export type DocumentPlace = { workTree: string } | { objects: CatFile; commit: string }
+
+/** How a file came to be read. */
+type Naming = Omit<DocumentFile, 'path' | 'text' | 'as'>
+
+const MOST_BYTES = 5_000_000
+const MOST_FILES = 2_000
+
+/**
+ * The documents at these paths (files or folders, relative to the repository; `FILE#part` takes a part of it); null: those that
+ * are known by their name or place. `as`: files that a person says the kind of; they are read, too. `note` hears which files of
+ * a named folder are of no kind that is read. Throws UserError for what is missing or too much.
+ */
+export async function readDocumentFiles(
+  place: DocumentPlace,
+  wanted: readonly string[] | null,
+  as: ReadonlyMap<string, TakenAs> = new Map(),
+  note: (text: string) => void = () => {},
+): Promise<DocumentFile[]> {
+  const { documentsAmong } = await import('../plan/documents.ts')
+  const tree =
+    'workTree' in place ? await onDisk(place.workTree) : await atCommit(place.objects, place.commit)
+  const found = wanted === null ? documentsAmong(await tree.list('')) : []
+  const named = await filesFor(tree, [...(wanted ?? []), ...as.keys()], documentsAmong, note)
+  const chosen = new Map([...found.map((path): [string, Naming] => [path, { isFound: true }]), ...named])
+  if (chosen.size > MOST_FILES) {
+    const fix = 'name the files that hold the stories'
+    throw new UserError({
+      path: '--from',
+      found: `${chosen.size} files`,
+      expected: `at most ${MOST_FILES}`,
+      fix,
+    })
+  }
+  const files: DocumentFile[] = []
+  let left = MOST_BYTES
+  for (const [path, how] of chosen) {
+    left -= await tree.size(path)
+    if (left < 0) throw new UserError(tooLarge(path))
+    const kind = as.get(path)
+    files.push({ path, text: await tree.text(path), ...how, ...(kind === undefined ? {} : { as: kind }) })
+  }
+  return files
+}
+
+/** A feature's file: a prd.json, or Markdown that people put in its place. Every note has its place. */
+export async function parseStories(
+  text: string,
+  path: string,
+): Promise<{ ok: true; prd: Prd; notes: string[] } | { ok: false; mistakes: readonly Mistake[] }> {
+  if (!looksLikeJson(text)) {
+    const { readDocuments } = await import('../plan/documents.ts')
+    const read = readDocuments([{ path, text, isNamed: true }])
+    if (!read.ok) return read
+    const { prd, notes } = read.documents
+    if (prd.userStories.length > 0) return { ok: true, prd, notes }
+  }
+  const parsed = parsePrd(text, path)
+  return parsed.ok ? { ...parsed, notes: parsed.notes.map((note) => `${path}: ${note}`) } : parsed
+}
+
+/** Regular files only: a link may lead anywhere. */
+type Tree = {
+  /** The paths of the files in the folder, at any depth; '' is the repository. */
+  list(folder: string): Promise<string[]>
+  isFile(path: string): Promise<boolean>
+  size(path: string): Promise<number>
+  text(path: string): Promise<string>
+}
+
+async function atCommit(objects: CatFile, commit: string): Promise<Tree> {
+  const files = (await filesOf(objects, commit)).filter(({ mode }) => mode.startsWith('100'))
+  const oids = new Map(files.map(({ path, oid }) => [fromLatin1(path), oid]))
+  const oidOf = (path: string) => oids.get(path) ?? ''
+  return {
+    list: async (folder) => [...oids.keys()].filter((path) => folder === '' || path.startsWith(`${folder}/`)),
+    isFile: async (path) => oids.has(path),
+    size: async (path) => (await objects.info(oidOf(path)))?.size ?? 0,
+    text: async (path) => (await objects.text(oidOf(path))) ?? '',
+  }
+}
+
+async function onDisk(workTree: string): Promise<Tree> {
+  const top = await realpath(workTree)
+  /** Null for what is not there, stands outside, or is behind a link. */
+  const stat = async (path: string) => {
+    const wanted = join(top, path)
+    const isInside = wanted === top || wanted.startsWith(`${top}${sep}`)
+    const real = isInside ? await realpath(wanted).catch(() => null) : null
+    return real === wanted ? lstat(real) : null
+  }
+  const list = async (folder: string): Promise<string[]> => {
+    if (folder !== '' && !(await stat(folder))?.isDirectory()) return []
+    const entries = await readdir(join(top, folder), { withFileTypes: true }).catch(() => [])
+    const paths = entries.map(async (entry) => {
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`
+      if (entry.isFile()) return [path]
+      return entry.isDirectory() && !isForeign(entry.name) ? list(path) : []
+    })
+    return (await Promise.all(paths)).flat().sort()
+  }
+  return {
+    list,
+    isFile: async (path) => (await stat(path))?.isFile() ?? false,
+    size: async (path) => (await stat(path))?.size ?? 0,
+    text: async (path) => (await readRegular(join(top, path)))?.toString('utf8') ?? '',
+  }
+}
+
+function isForeign(name: string): boolean {
+  return ['.git', 'node_modules', 'vendor', 'target', '.venv', 'venv'].includes(name)
+}
+
+/**
+ * What the wanted files and folders hold, and how each was named. In a folder documents are text; of the whole repository those that are known; a file
+ * is taken as it is.
+ */
+async function filesFor(
+  tree: Tree,
+  wanted: readonly string[],
+  known: (paths: readonly string[]) => string[],
+  note: (text: string) => void,
+): Promise<Map<string, Naming>> {
+  const mistakes: Mistake[] = []
+  const paths = new Map<string, Naming>()
+  for (const one of wanted) {
+    const { path, part } = await parted(tree, one.replace(/^(?:\.\/)+|^\.$/, '').replace(/\/+$/, ''))
+    const isFile = await tree.isFile(path)
+    const all = isFile ? [path] : await tree.list(path)
+    const inside = path === '' ? known(all) : isFile ? all : all.filter(isText)
+    const others = path === '' || isFile ? [] : all.filter((each) => !isText(each))
+    if (inside.length === 0) mistakes.push(missing(one, others, await tree.list('')))
+    else if (others.length > 0) note(`${shown(one)}: not read: ${kindsOf(others)}; ${READ}`)
+    const how = path === '' ? { isFound: true } : { ...(isFile ? { isNamed: true } : {}), ...part }
+    for (const found of inside) if (isFile || !paths.has(found)) paths.set(found, how)
+  }
+  if (mistakes.length > 0) throw new UserError(mistakes)
+  return paths
+}
+
+/** `tasks.json#auth` is the part `auth` of a file, unless a file has that very name. */
+async function parted(tree: Tree, path: string): Promise<{ path: string; part: { part?: string } }> {
+  const [, file, part] = /^(.+)#([^#/]+)$/.exec(path) ?? []
+  if (file === undefined || part === undefined || (await tree.isFile(path)) || !(await tree.isFile(file)))
+    return { path, part: {} }
+  return { path: file, part: { part } }
+}
+
+function isText(path: string): boolean {
+  return /\.(?:md|markdown|txt|json|ya?ml|toml)$|(?:^|\/)\.ralphrc$/i.test(path)
+}
+
+const READ = 'Markdown, text, JSON, YAML and TOML are'
+
+/** How many files there are of each kind, the most first. */
+function kindsOf(paths: readonly string[]): string {
+  const counts = new Map<string, number>()
+  for (const path of paths) {
+    const kind = /[^/]\.([^./]{1,12})$/.exec(path)?.[1]?.toLowerCase()
+    const name = kind === undefined ? 'files without a kind' : `.${shown(kind).slice(1, -1)}`
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  const all = [...counts]
+    .sort(([name, one], [otherName, other]) => other - one || (name < otherName ? -1 : 1))
+    .map(([name, count]) => `${name} (${count})`)
+  return all.length <= MOST_KINDS ? all.join(', ') : `${all.slice(0, MOST_KINDS).join(', ')} and other kinds`
+}
+
+const MOST_KINDS = 8
+
+/** `others`: what the folder holds and nothing reads. */
+function missing(path: string, others: readonly string[], all: readonly string[]): Mistake {
+  if (others.length > 0) {
+    const found = `${shown(path)}, which holds ${kindsOf(others)}`
+    return { path: '--from', found, expected: `documents: ${READ} read`, fix: 'save them as one of these' }
+  }
+  const near = nearest(path, all)
+  const fix = near === null ? 'name a file, or a folder with documents' : `did you mean ${near}?`
+  return { path: '--from', found: shown(path), expected: 'documents of this repository', fix }
+}
+
+function tooLarge(path: string): Mistake {
+  const expected = `at most ${MOST_BYTES / 1e6} MB of documents in all`
+  return { path, found: 'more than that', expected, fix: 'name the files that hold the stories: --from FILE' }
+}

@@ -1,0 +1,36 @@
+// Where in the code the gates of stories found something, for the checks that GitHub shows beside it.
+
+import { type Annotation, isRed } from '../engine/model/gate.ts'
+import type { State } from '../engine/model/state.ts'
+import { annotationsFrom, shownAnnotations } from '../gates/annotations.ts'
+import { resolver } from '../gates/resolver.ts'
+import type { Git } from '../git/git.ts'
+
+/** By story id, in files that the story's rejected work holds, or the branch where none is kept; those of its change first. */
+export async function foundPlaces(
+  git: Git,
+  state: State,
+): Promise<Readonly<Record<string, readonly Annotation[]>>> {
+  const found: Record<string, readonly Annotation[]> = {}
+  const listed = async (...args: string[]) =>
+    new Set((await git.run(args)).stdout.split('\0').filter(Boolean))
+  const changedIn = (from: string, to: string) =>
+    listed('diff-tree', '-r', '-z', '--name-only', '--no-renames', from, to)
+  for (const [id, { gates, commit }] of Object.entries(state.records)) {
+    const ofFiles = gates.flatMap((gate) => gate.annotations ?? [])
+    const output = gates.filter(isRed).map((gate) => gate.output)
+    if (ofFiles.length + output.length === 0) continue
+    const kept = state.kept[id]
+    const tree = kept?.tree ?? commit ?? state.green
+    const known = await listed('ls-tree', '-r', '-z', '--name-only', tree)
+    // A shallow clone may lack the commit before: then nothing is put first.
+    const before = kept?.base ?? (commit === null ? tree : `${commit}^`)
+    const changed = await changedIn(before, tree).catch(() => new Set<string>())
+    // Lines that were passed stand elsewhere where a later story wrote into their file.
+    const later = kept === undefined ? await changedIn(tree, state.green) : new Set()
+    const all = [...ofFiles, ...annotationsFrom(output.join('\n'), resolver(known))]
+    const there = all.filter(({ path }) => known.has(path) && !later.has(path))
+    found[id] = shownAnnotations(there, (path) => changed.has(path))
+  }
+  return found
+}

@@ -1,0 +1,146 @@
+// Work trees of their own for stories that are worked on side by side: linked to the clone, and gone when the run ends.
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, readdir } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import type { Lane, Ports } from '../engine/model/ports.ts'
+import { fixedPort, OWN_PORT_NAME } from '../engine/model/service.ts'
+import { leftClones, removeClone } from '../git/clean-clone.ts'
+import { detachHead } from '../git/clone.ts'
+import type { Settings } from '../settings/read-settings.ts'
+import { type Mistake, messageOf, UserError } from '../system/errors.ts'
+import { readRegular } from '../system/files.ts'
+import { partOf } from '../system/process.ts'
+import { roomsOf } from './clean-room.ts'
+import { createPorts, type PortOptions } from './loop-ports.ts'
+import { openWorkspace } from './workspace.ts'
+
+/** Opens them for a run on this machine. Throws UserError where there is no room for one. */
+export function laneOpener(options: PortOptions): NonNullable<Ports['openLane']> {
+  const { clone } = options.workspace
+  const place = roomsOf(options.env)
+  const prefix = `lane-${createHash('sha256').update(clone.gitDir).digest('hex').slice(0, 8)}-`
+  /** What runs that were killed have left goes before the first one. */
+  let ready: Promise<void> | null = null
+  let count = 0
+  return async (state) => {
+    ready ??= removeLeft(clone.commonDir, place, prefix)
+    await ready
+    // What one leaves running is ended with it, and the others are left alone.
+    const mark = partOf(options.mark, `lane${++count}`)
+    return openLane({ ...options, mark, worker: String(count) }, { place, prefix }, state.green)
+  }
+}
+
+/** Why the stories of a run cannot be worked on side by side on this machine. */
+export function laneMistakes({ maxParallel, isolation, services }: Settings, submodules: number): Mistake[] {
+  if (maxParallel === 1) return []
+  const mistake = (found: string, expected: string): Mistake => ({
+    path: 'max-parallel',
+    found: `${maxParallel}, with ${found}`,
+    expected: `${expected} where stories are worked on side by side`,
+    fix: 'change that, or leave max-parallel at 1',
+  })
+  return [
+    ...(isolation === 'same-user' ? [] : [mistake(`isolation: ${isolation}`, 'isolation: same-user')]),
+    ...services.flatMap(({ name, start, ready }) => {
+      const port = start === null ? undefined : fixedPort(ready)
+      if (port === undefined) return []
+      const found = `service ${name} at port ${port}, which each of them would take`
+      return [mistake(found, `$${OWN_PORT_NAME} in \`ready\` and \`start\``)]
+    }),
+    ...(submodules === 0 ? [] : [mistake('submodules', 'a checkout without submodules')]),
+  ]
+}
+
+async function openLane(
+  options: PortOptions,
+  { place, prefix }: { place: string; prefix: string },
+  commit: string,
+): Promise<Lane> {
+  const { settings, env, workspace, mark, worker, run = null, as, warn, signal } = options
+  const { clone, git } = workspace
+  const folder = await newFolder(place, prefix)
+  // Some projects' tests look at the name of their folder.
+  const top = join(folder, basename(clone.workTree))
+  await git
+    .onClone(['worktree', 'add', '--quiet', '--detach', '--no-checkout', top, commit])
+    .catch((error) => {
+      throw noRoom(place, error)
+    })
+  const own = await openWorkspace({
+    settings,
+    env,
+    directory: top,
+    remote: null,
+    identity: null,
+    beside: workspace.snapshot,
+    warn,
+  })
+  let story: string | undefined
+  const ports = await createPorts({
+    settings: { ...settings, maxParallel: 1 },
+    env,
+    workspace: own,
+    observers: null,
+    warn,
+    signal,
+    as,
+    mark,
+    ...(worker === undefined ? {} : { worker }),
+    run,
+    folder: options.folder ?? join(clone.gitDir, 'ralph'),
+    onAgent: (event) => options.onAgent(event, story),
+    onGateStart: (name) => options.onGateStart(name, story),
+    onGateEnd: (result) => options.onGateEnd(result, story),
+  })
+  const { repository } = ports
+  return {
+    agent: ports.agent,
+    gates: ports.gates,
+    repository: {
+      ...repository,
+      async checkOut(at, kept) {
+        const done = await repository.checkOut(at, kept)
+        await detachHead(own.git, own.snapshot, at)
+        return done
+      },
+    },
+    takes(storyId) {
+      story = storyId
+    },
+    async [Symbol.asyncDispose]() {
+      await ports[Symbol.asyncDispose]()
+      own[Symbol.dispose]()
+      await removeClone(folder)
+      await removeClone(own.clone.gitDir)
+    },
+  }
+}
+
+async function newFolder(place: string, prefix: string): Promise<string> {
+  try {
+    await mkdir(place, { recursive: true })
+    return await mkdtemp(join(place, prefix))
+  } catch (error) {
+    throw noRoom(place, error)
+  }
+}
+
+/** With what git knows of them. */
+async function removeLeft(commonDir: string, place: string, prefix: string): Promise<void> {
+  for (const folder of await leftClones(place, prefix)) await removeClone(folder)
+  const linked = join(commonDir, 'worktrees')
+  for (const name of await readdir(linked).catch(() => [])) {
+    const at = (await readRegular(join(linked, name, 'gitdir')))?.toString('utf8') ?? ''
+    if (at.startsWith(join(place, prefix))) await removeClone(join(linked, name))
+  }
+}
+
+function noRoom(place: string, error: unknown): UserError {
+  return new UserError({
+    path: 'max-parallel',
+    found: messageOf(error),
+    expected: `room for a work tree for each story in ${place}`,
+    fix: 'make room there, or work on fewer stories side by side',
+  })
+}

@@ -1,0 +1,215 @@
+// Runs the steps that people set up around the agent: those before the commit are its session for the loop.
+import { readdir, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { writeCommit } from '../branch/commits.ts'
+import { takenPort } from '../engine/gating/gate-memory.ts'
+import { gatesOn, runOf, withoutSessionFiles } from '../engine/gating/gate-run.ts'
+import type { Attempt } from '../engine/model/attempt.ts'
+import type { GateResult } from '../engine/model/gate.ts'
+import { attemptName } from '../engine/model/paths.ts'
+import {
+  type AgentStep,
+  agentsIn,
+  type CommandStep,
+  type Pipeline,
+  type PipelineStep,
+} from '../engine/model/pipeline-step.ts'
+import type { AgentPort, Clock, GatesPort, RepositoryPort } from '../engine/model/ports.ts'
+import type { State } from '../engine/model/state.ts'
+import * as pure from '../engine/pipeline.ts'
+import { redGate, redWords, withRecord } from '../engine/state-updates.ts'
+import { RALPH } from '../git/git-process.ts'
+import type { GatesPortOptions, PortOptions } from './loop-ports.ts'
+
+export type StepTools = {
+  /** The run's own agent, and those that steps name. */
+  base: AgentPort
+  agents: ReadonlyMap<string, AgentPort>
+  gates: GatesPort
+  repository: Pick<RepositoryPort, 'keep' | 'checkOut' | 'restore' | 'ignored'>
+  /** A commit of a tree on top of another, which no branch holds. */
+  commit(tree: string, parent: string): Promise<string>
+  command(step: CommandStep, what: string, timeoutMs: number, signal: AbortSignal): Promise<GateResult>
+  cwd: string
+  clock: Clock
+  /** `agent`: whose words come next, where it is not the run's own. */
+  say(text: string, agent?: string | null): void
+  warn(text: string): void
+}
+
+/** How other ports are made, for a step: they are put together above. */
+type Makers = {
+  agentOf(options: PortOptions, name: string): Promise<AgentPort>
+  gatesOf(options: GatesPortOptions): GatesPort
+}
+
+/** The run's agent with the steps of the settings around it. Throws UserError when an agent of theirs cannot be started. */
+export async function withSteps(
+  pipeline: Pipeline,
+  ports: Pick<StepTools, 'base' | 'gates' | 'clock'>,
+  options: PortOptions,
+  { agentOf, gatesOf }: Makers,
+): Promise<AgentPort> {
+  const { settings, workspace, onAgent, warn } = options
+  const agents = new Map<string, AgentPort>()
+  for (const name of agentsIn(pipeline))
+    if (name !== settings.agent) agents.set(name, await agentOf(options, name))
+  const { git, objects, repository, clone } = workspace
+  return withPipeline(pipeline, {
+    ...ports,
+    agents,
+    repository,
+    commit: (tree, parent) => writeCommit({ git, objects }, RALPH, tree, [parent], 'steps'),
+    async command({ name, run }, what, timeoutMs, signal) {
+      // As a gate runs: its user, its environment, its bounds, its log.
+      const gate = { name: `step-${pure.fileWord(name)}`, run, timeoutMs, when: null, advisory: false }
+      const own = { ...settings, gates: [gate], prepare: null, services: [], browser: null }
+      const gates = gatesOf({ ...options, settings: own, onGateStart: () => {}, onGateEnd: () => {} })
+      const one = { of: 'story', tags: null, stories: [], what, commit: '', from: '', baseline: {} } as const
+      const [result] = await gates.run(one, signal)
+      return result ?? { ...gate, ok: false, ended: 'cancelled', ms: 0, output: '' }
+    },
+    cwd: resolve(clone.workTree, settings.workingDirectory),
+    say: (text, agent = null) => onAgent({ kind: 'step', text, agent }),
+    warn,
+  })
+}
+
+export function withPipeline(pipeline: Pipeline, tools: StepTools): AgentPort {
+  const { base, clock, say } = tools
+  return {
+    judge: base.judge,
+    plan: base.plan,
+    setUp: pipeline.setsUp ? base.setUp : async () => null,
+    async work(state, attempt, { conflict, timeoutMs, ...bounds }, signal) {
+      const { circuits = {} } = state.control
+      const steps = pipeline.before.map((step) => ranAs(step, attempt, tools))
+      const way = { steps, state, attempt, tools, signal, isBefore: true }
+      const attemptStep = ({ step, tries, bounds, failed: failure }: pure.Trial) => {
+        if (step.type !== 'agent') return act(step, way, bounds.timeoutMs)
+        const told =
+          failure === null ? state : withRecord(state, attempt.storyId, (record) => ({ ...record, failure }))
+        const how = { ...bounds, conflict, step: pure.sessionStep(steps, step, tries) }
+        return (tools.agents.get(step.agent ?? '') ?? base).work(told, attempt, how, signal)
+      }
+      const start = { deadline: clock.now() + timeoutMs, circuits, bounds }
+      const walked = await pure.walk(steps, start, { clock, signal, say, attempt: attemptStep })
+      const session = pure.foldSessions(walked)
+      return walked.circuits === circuits ? session : { ...session, circuits: walked.circuits }
+    },
+    ...(pipeline.after.length === 0 ? {} : { afterwards: afterwards(pipeline, tools) }),
+  }
+}
+
+/** What they write is thrown away, and what they fail at is a warning: the story has passed. */
+function afterwards({ after: steps }: Pipeline, tools: StepTools): NonNullable<AgentPort['afterwards']> {
+  const { clock, say } = tools
+  return async (state, attempt, timeoutMs, signal) => {
+    const { circuits: before = {} } = state.control
+    const way = { steps, state, attempt, tools, signal, isBefore: false }
+    const attemptStep = async ({ step, bounds }: pure.Trial) => {
+      if (step.type === 'agent') throw new Error('no session is begun behind the commit')
+      return act(step, way, bounds.timeoutMs)
+    }
+    const nothing = { costUsd: null, tokens: null }
+    const bounds = { budget: nothing, reserved: nothing }
+    const start = { deadline: clock.now() + timeoutMs, circuits: before, bounds }
+    const { circuits, ended } = await pure.walk(steps, start, { clock, signal, say, attempt: attemptStep })
+    if (await tools.repository.restore(attempt.candidate.commit))
+      say('what steps behind git-commit wrote is thrown away')
+    if (ended?.status === 'failed') tools.warn(`${ended.message}; ${attempt.storyId} has passed all the same`)
+    return {
+      ...(ended?.pause === undefined ? {} : { pause: ended.pause }),
+      ...(circuits === before ? {} : { circuits }),
+    }
+  }
+}
+
+type Way = {
+  steps: readonly PipelineStep[]
+  state: State
+  attempt: Attempt
+  tools: StepTools
+  signal: AbortSignal
+  /** Before the commit. */
+  isBefore: boolean
+}
+
+/** Whoever stands in for the run's agent knows neither its models nor its arguments. */
+function ranAs(step: PipelineStep, attempt: Attempt, { agents }: StepTools): PipelineStep {
+  if (step.type !== 'agent' || attempt.agent === 'first' || agents.has(step.agent ?? '')) return step
+  return { ...step, agent: null, model: null, args: [] }
+}
+
+async function act(step: Exclude<PipelineStep, AgentStep>, way: Way, timeoutMs: number): Promise<pure.Tried> {
+  const { state, attempt, tools, signal } = way
+  switch (step.type) {
+    case 'noop':
+      return { kind: 'ok' }
+    case 'command': {
+      const what = attemptName(state, attempt.storyId)
+      return triedCommand(step, await tools.command(step, what, timeoutMs, signal))
+    }
+    case 'verify':
+      return verify(step, way, timeoutMs)
+    case 'readme-check': {
+      const why = await readmeTrouble(tools.cwd, step.path)
+      return why === null ? { kind: 'ok' } : { kind: 'failed', summary: why, detail: '' }
+    }
+  }
+}
+
+/** The gates on the story's work as it stands, which stays as it is. What counts is their run with the commit. */
+async function verify(step: PipelineStep, way: Way, timeoutMs: number): Promise<pure.Tried> {
+  const { state, attempt, steps, isBefore } = way
+  const { repository, gates, commit: write } = way.tools
+  if (!isBefore || steps.at(-1) === step) return { kind: 'ok' }
+  const kept = await repository.keep(state, attempt.storyId)
+  if (kept === null) return { kind: 'ok' }
+  if (kept.dropped.length > 0) {
+    const detail = kept.dropped.slice(0, 20).join('\n')
+    return { kind: 'failed', summary: 'the guard would refuse what was changed', detail }
+  }
+  const commit = await write(kept.tree, state.green)
+  const signal = AbortSignal.any([way.signal, AbortSignal.timeout(Math.min(timeoutMs, 2 ** 31 - 1))])
+  const stories = state.prd.userStories.filter(({ id }) => id === attempt.storyId)
+  const tags = stories.flatMap((story) => story.tags)
+  const what = `${attemptName(state, attempt.storyId)}-${pure.fileWord(step.name)}`
+  try {
+    const run = runOf(state, { of: 'story', tags, stories, what, commit })
+    const place = { repository, gates }
+    const results = await withoutSessionFiles(place, () => gatesOn(run, { ...place, signal }))
+    const taken = takenPort(results)
+    if (taken !== null) return { kind: 'ends-run', reason: `${taken.summary}: ${taken.fix}` }
+    const red = redGate(results)
+    if (red === undefined) return { kind: 'ok' }
+    return { kind: 'failed', summary: redWords(red, results), detail: red.output }
+  } finally {
+    await repository.checkOut(state.green, { ...kept, base: state.green })
+  }
+}
+
+function triedCommand({ endRunOn, name }: CommandStep, { ok, ended, output }: GateResult): pure.Tried {
+  const code = /^exit (\d+)$/.exec(ended)?.[1]
+  if (code !== undefined && endRunOn.includes(Number(code))) {
+    const last = output.trimEnd().split('\n').at(-1)?.trim().slice(0, 200) ?? ''
+    return { kind: 'ends-run', reason: `step ${name} ends the run (${last === '' ? ended : last})` }
+  }
+  if (ok) return { kind: 'ok' }
+  return { kind: 'failed', summary: ended, detail: output }
+}
+
+const README = /^readme(?:\.[a-z]+)?$/i
+
+/** Why there is no README that says something; null where there is one. Its size is looked at, not its words. */
+async function readmeTrouble(cwd: string, path: string | null): Promise<string | null> {
+  const names =
+    path === null ? (await readdir(cwd).catch(() => [])).filter((name) => README.test(name)) : [path]
+  for (const name of names) {
+    const found = await stat(join(cwd, name)).catch(() => null)
+    if (found?.isFile() === true && found.size > 0) return null
+  }
+  return names.length === 0 || path !== null
+    ? `there is no ${path ?? 'README'}`
+    : `${names.join(', ')} is empty`
+}

@@ -1,0 +1,185 @@
+// What a run that begins without stories is asked to plan: an issue's words, or documents of the repository.
+
+import type { Feature } from '../branch/find-features.ts'
+import type { Prd } from '../engine/model/feature.ts'
+import type { Interview, Plan, Question } from '../engine/model/plan-state.ts'
+import type { State } from '../engine/model/state.ts'
+import { oneLine } from '../engine/model/text.ts'
+import { MOST_BRIEF } from '../engine/planning/plan-events.ts'
+import { answeredQuestions, openQuestions, sampleAnswer, UNASKED } from '../engine/planning/plan-questions.ts'
+import { planDigest, wantedPlan } from '../engine/planning/proposed-plan.ts'
+import { withPlannedFrom } from '../engine/prd/plan-file.ts'
+import { emptyPrd } from '../engine/prd/schema.ts'
+import type { DocumentFile } from '../plan/types.ts'
+import { UserError } from '../system/errors.ts'
+import { digestOf } from './resolve-feature.ts'
+
+/**
+ * A feature whose stories are still to be approved, and what they are made from. `answers`: what people said to the questions
+ * that waited; null where nobody has said anything.
+ */
+export type Asked = { feature: Feature; plan: Plan; answers?: string | null }
+
+/** `comments`: what people who belong to the repository say of it, the oldest first. */
+export type Issue = { number: number; title: string; body: string; comments: readonly string[] }
+
+/** `asks`: people are asked before a session plans. */
+type How = { known: string | null; today: string; gates: readonly string[]; asks?: boolean }
+
+/** `#12` as the name of a feature: the plan of that issue. */
+export function issueIn(feature: string | null): number | null {
+  return feature !== null && /^#\d{1,9}$/.test(feature) ? Number(feature.slice(1)) : null
+}
+
+/** What a feature is called that issues of a milestone or a label become; null where its title has no letter for a branch. */
+export function nameOfIssues(title: string): string | null {
+  return slug(title) || null
+}
+
+/** Throws UserError where the issue says nothing that a plan could be made of. */
+export function askedByIssue(
+  { number, title, body, comments }: Issue,
+  { known, today, gates, asks = false }: How,
+): Asked {
+  const words = [title, body, ...comments].join(' ').replace(/\s+/g, ' ').trim()
+  if (words.length < 20) {
+    const fix =
+      'say what the feature should do, for whom, and how one can see that it is done; then comment /ralph plan'
+    throw new UserError({
+      path: `issue #${number}`,
+      found: oneLine(words, 100) || 'nothing',
+      expected: 'a description',
+      fix,
+    })
+  }
+  const name = known ?? nameOf(number, title, body)
+  const said = comments.map((comment) => `A comment:\n${comment.trim()}`)
+  const brief = [`# ${title.trim()}`, body.trim(), ...said].join('\n\n').slice(0, MOST_BRIEF)
+  const prd = { ...emptyPrd(), description: oneLine(title, 300) }
+  const interview = asks ? { interview: UNASKED } : {}
+  const plan = { ...wantedPlan(brief, number), ...interview, questions: settingsIn(body, gates) }
+  return { feature: featureOf(name, prd, today), plan }
+}
+
+/** Documents with stories are the plan; of words alone a session makes one. Throws UserError where there are neither. */
+export async function askedByDocuments(
+  files: readonly DocumentFile[],
+  name: string,
+  today: string,
+): Promise<Asked & { notes: string[] }> {
+  const { readDocuments } = await import('../plan/documents.ts')
+  const read = readDocuments(files)
+  if (!read.ok) throw new UserError(read.mistakes)
+  const { prd, context, prose, notes } = read.documents
+  if (prd.userStories.length === 0 && prose.length === 0) {
+    const fix = 'write what the feature should do into docs/prd.md, or comment /ralph plan on an issue'
+    throw new UserError({ path: 'documents', found: 'none', expected: 'a document to plan from', fix })
+  }
+  const feature = featureOf(name, prd, today)
+  if (prd.userStories.length === 0) {
+    const brief = prose.map(({ path, text }) => `# ${path}\n${text.trim()}`).join('\n\n')
+    return { feature, plan: wantedPlan(brief.slice(0, MOST_BRIEF)), notes }
+  }
+  const plan: Plan = { ...wantedPlan(''), phase: 'proposed', context }
+  return { feature, plan: { ...plan, digest: planDigest({ plan, prd, records: {} }) }, notes }
+}
+
+/** The same of issues as GitHub lists them. `source`: how they were asked for, such as `issues:milestone=3`. */
+export async function askedByIssues(
+  { source, text }: { source: string; text: string },
+  name: string,
+  today: string,
+): Promise<Asked & { notes: string[] }> {
+  const asked = await askedByDocuments([{ path: 'issues.json', text, isNamed: true }], name, today)
+  // Else the outcome would look for the stories in the documents of the repository.
+  const prd = withPlannedFrom(asked.feature.prd, { [source]: digestOf(text) })
+  return { ...asked, feature: { ...asked.feature, prd } }
+}
+
+/**
+ * The state of a feature that is planned already, asked again: made anew where the words have changed or nothing came of
+ * them, as it stands otherwise; a plan whose stories are worked on stays.
+ */
+export function askedAgain(state: State, { plan, feature, answers = null }: Asked): State {
+  const before = state.plan
+  if (before === undefined || before.phase === 'begun') return state
+  const questions = openQuestions(before.interview)
+  if (questions !== null)
+    return answers === null ? state : answered(state, { ...before, brief: plan.brief }, questions, answers)
+  if (plan.phase !== 'wanted') {
+    const isSame = planDigest(state) === plan.digest
+    return isSame ? state : { ...state, prd: { ...state.prd, userStories: feature.prd.userStories }, plan }
+  }
+  const asked = { ...plan, issue: before.issue ?? plan.issue }
+  // What was answered once is not asked again.
+  const { interview } = before
+  const again = interview?.answers == null ? asked : withInterview(asked, interview)
+  const isNew = !before.brief.startsWith(again.brief) || before.sessions > 0
+  return isNew ? { ...state, plan: again } : state
+}
+
+/** The plan goes on with what was said. Throws UserError where an answer fits no question. */
+function answered(state: State, plan: Plan, questions: readonly Question[], said: string): State {
+  const read = answeredQuestions(questions, said)
+  if ('fault' in read) {
+    const fix = `answer by the letters, such as /ralph plan -- ${sampleAnswer(questions)}, or in words: 2: both`
+    throw new UserError({
+      path: '/ralph plan',
+      found: read.fault,
+      expected: 'an answer to the questions',
+      fix,
+    })
+  }
+  const interview = {
+    questions: [...questions],
+    askedAt: plan.interview?.askedAt ?? null,
+    answers: read.text,
+  }
+  return { ...state, plan: withInterview({ ...plan, sessions: 0, message: '' }, interview) }
+}
+
+function withInterview(plan: Plan, interview: Interview): Plan {
+  const brief = `${plan.brief.slice(0, MOST_BRIEF - 8000)}\n\n${interview.answers}`
+  return { ...plan, interview, brief }
+}
+
+function featureOf(name: string, prd: Prd, today: string): Feature {
+  const folder = `.ralph/${today}-${name}`
+  return { name, folder, path: `${folder}/prd.json`, prd: { ...prd, branchName: '' }, digest: '', notes: [] }
+}
+
+function nameOf(number: number, title: string, body: string): string {
+  return slug(fieldOf(body, 'Feature name')) || slug(title) || `issue-${number}`
+}
+
+/** A field of the issue form, as GitHub writes it into the issue; empty where it was left out. */
+function fieldOf(body: string, label: string): string {
+  const [, , ...rest] = body.split(new RegExp(`^(### +${label})[ \\t]*$`, 'im'))
+  const text = (rest.join('').split(/^### /m)[0] ?? '').trim()
+  return text === '_No response_' ? '' : text
+}
+
+/** What an issue asks for and cannot have: gates and limits come from the workflow, which no issue changes. */
+function settingsIn(body: string, gates: readonly string[]): string[] {
+  const named = fieldOf(body, 'Gates')
+    .slice(0, 5000)
+    .matchAll(/^[-* \t]{0,10}([\w-]{1,40})[ \t]*:/gm)
+  const missing = new Set([...named].map(([, name = '']) => name).filter((name) => !gates.includes(name)))
+  const told = [...missing].map(
+    (name) => `The issue names the gate ${name}: the workflow has none of that name, so nothing runs it.`,
+  )
+  const limits = oneLine(fieldOf(body, 'Limits'), 100)
+  const chosen = `The issue asks for limits (${limits}): choose them under Run workflow, or with /ralph limit.`
+  return [...told.slice(0, 10), ...(limits === '' ? [] : [chosen])]
+}
+
+function slug(text: string): string {
+  const words = text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+/, '')
+  return words
+    .slice(0, 40)
+    .replace(/-[^-]*$/, words.length > 40 ? '' : '$&')
+    .replace(/-+$/, '')
+}

@@ -1,0 +1,217 @@
+// Which features the repository holds, and which one is meant.
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  ELSEWHERE,
+  type Feature,
+  featureOfFolder,
+  folderOf,
+  isPrdPath,
+  nameOf,
+  newestOfEach,
+} from '../branch/find-features.ts'
+import type { Found, Store } from '../branch/store.ts'
+import type { Prd } from '../engine/model/feature.ts'
+import { branchNameFault } from '../engine/model/safe-names.ts'
+import { shown } from '../engine/model/text.ts'
+import { remaining } from '../engine/prd/select.ts'
+import type { CatFile } from '../git/cat-file.ts'
+import { pathsIn } from '../git/tree-walk.ts'
+import type { DocumentFile } from '../plan/types.ts'
+import { type Mistake, UserError } from '../system/errors.ts'
+import { readRegularNow } from '../system/files.ts'
+import { nearest } from '../system/nearest.ts'
+import { parseStories } from './find-documents.ts'
+
+/** Where stories were looked for: a commit, and on a laptop the work tree above it. */
+export type Place = { commit: string; workTree: string | null }
+
+/** Every feature that the place holds, the newest folder of each name. Broken files are collected, not thrown. */
+export async function findFeatures(objects: CatFile, place: Place, branchPrefix: string) {
+  const dated = (await pathsIn(objects, place.commit, '.ralph/')).filter(isPrdPath)
+  const paths = new Set([...ELSEWHERE, ...dated])
+  if (place.workTree !== null) for (const path of await prdPathsIn(place.workTree)) paths.add(path)
+  const features: Feature[] = []
+  const mistakes: Mistake[] = []
+  const textAt = (path: string) =>
+    place.workTree === null
+      ? objects.text(`${place.commit}:${path}`)
+      : readFile(join(place.workTree, path), 'utf8').catch(() => null)
+  for (const path of paths) {
+    const text = await textAt(path)
+    if (text === null) continue
+    const folder = folderOf(path)
+    const parsed = await parseStories(text, path)
+    const name =
+      (folder === null ? null : featureOfFolder(folder)) ??
+      (parsed.ok ? nameOf(parsed.prd, branchPrefix) : 'feature')
+    // The name stands in refs, and in the stream that writes them, where a line feed would begin a command.
+    const fault = branchNameFault(name)
+    if (fault !== null) {
+      const fix = 'rename the folder, such as .ralph/2026-01-31-auth'
+      mistakes.push({ path, found: shown(name), expected: `a feature's name with ${fault}`, fix })
+    } else if (!parsed.ok) mistakes.push(...parsed.mistakes)
+    else {
+      const { prd, notes } =
+        folder === null
+          ? await withLearningsBeside({ path, text }, parsed, (one) => textBeside(place, objects, one))
+          : parsed
+      features.push({ name, folder, path, prd, digest: digestOf(text), notes })
+    }
+  }
+  return { features: newestOfEach(features), mistakes }
+}
+
+/** Of a file of learnings, in bytes. */
+const MOST_LEARNED = 1_000_000
+/** The mode of a regular file: a link's blob is no text, but a path. */
+const PLAIN_FILE = /^100/
+
+/** A regular file; null for a link, and for what is too long to be a list of learnings. */
+async function textBeside(
+  { commit, workTree }: Place,
+  objects: CatFile,
+  path: string,
+): Promise<string | null> {
+  if (workTree === null) {
+    const entry = await objects.entry(commit, path)
+    if (entry === null || !PLAIN_FILE.test(entry.mode)) return null
+    const size = (await objects.info(entry.oid))?.size ?? MOST_LEARNED + 1
+    return size > MOST_LEARNED ? null : objects.text(`${commit}:${path}`)
+  }
+  return readRegularNow(join(workTree, path), MOST_LEARNED)?.toString('utf8') ?? null
+}
+
+/** With what an earlier Ralph learned, where it keeps that: beside its prd.json. */
+async function withLearningsBeside(
+  stories: DocumentFile,
+  { prd, notes }: { prd: Prd; notes: string[] },
+  textAt: (path: string) => Promise<string | null>,
+): Promise<{ prd: Prd; notes: string[] }> {
+  const files: DocumentFile[] = []
+  for (const name of ['learnings.md', 'progress.txt']) {
+    const beside = stories.path.replace(/[^/]*$/, name)
+    const text = await textAt(beside)
+    if (text !== null) files.push({ path: beside, text, isNamed: true })
+  }
+  if (files.length === 0) return { prd, notes }
+  const { readDocuments } = await import('../plan/documents.ts')
+  // Learnings alone are no plan.
+  const read = readDocuments([stories, ...files])
+  if (!read.ok) return { prd, notes }
+  const { run } = read.documents.prd
+  const learnings = [...new Set([...prd.run.learnings, ...run.learnings])]
+  const isOfThem = (note: string) => files.some(({ path }) => note.startsWith(`${path}:`))
+  const more = read.documents.notes.filter(isOfThem)
+  return { prd: { ...prd, run: { ...prd.run, learnings } }, notes: [...notes, ...more] }
+}
+
+/**
+ * The feature that is meant, its file at the place, and its state. `before` is the state of an older run of it, where the
+ * file's folder is newer. Throws UserError where none is meant, or what is wrong with the file that is.
+ */
+export async function meantFeature(
+  { objects, store }: { objects: CatFile; store: Store },
+  place: Place,
+  wanted: {
+    feature: string | null
+    branchPrefix: string
+    typed?: ((name: string) => string) | undefined
+    /** The branch that is checked out: of several features the one that it is of. */
+    branch?: string | null
+  },
+): Promise<{ name: string; file: Feature | null; found: Found | null; before: Found | null }> {
+  const states = [...(await store.list()).keys()].sort()
+  const { features, mistakes } = await findFeatures(objects, place, wanted.branchPrefix)
+  const candidates = new Map<string, 'unfinished' | 'finished'>()
+  for (const { name, prd } of features)
+    candidates.set(name, remaining(prd).length > 0 ? 'unfinished' : 'finished')
+  const isArchived = wanted.feature === null ? await archivedAt(objects, place) : () => false
+  for (const folder of states) {
+    const name = featureOfFolder(folder)
+    if (isArchived(folder)) continue
+    if (name === null || (wanted.feature !== null && candidates.has(name))) continue
+    const prd = wanted.feature === null ? (await store.load(folder))?.state.prd : undefined
+    const isComplete = prd?.run.outcome === 'complete' && remaining(prd).length === 0
+    candidates.set(name, isComplete ? 'finished' : 'unfinished')
+  }
+  const broken = mistakes.filter(
+    ({ path }) =>
+      wanted.feature === null || !candidates.has(wanted.feature) || path.includes(`-${wanted.feature}/`),
+  )
+  if (broken.length > 0) throw new UserError(broken)
+  const here = wanted.branch?.replace(wanted.branchPrefix, '')
+  const name = chooseFeature(wanted.feature, candidates, wanted.typed, here)
+  const file = features.find((feature) => feature.name === name) ?? null
+  const newest = states.filter((folder) => featureOfFolder(folder) === name).at(-1) ?? null
+  const last = newest === null ? null : await store.load(newest)
+  const isReplaced = newest !== null && file?.folder != null && file.folder > `.ralph/${newest}`
+  return { name, file, found: isReplaced ? null : last, before: isReplaced ? last : null }
+}
+
+/**
+ * Whether a run's folder is in the archive there, and no other run has begun in its place since: whoever means it, though its
+ * branch still stands, says its name.
+ */
+export async function archivedAt(
+  objects: CatFile,
+  { commit, workTree }: Place,
+): Promise<(folder: string) => boolean> {
+  const committed = (await pathsIn(objects, commit, '.ralph/')).map((path) => path.slice('.ralph/'.length))
+  const inside = (folder: string) =>
+    workTree === null ? [] : readdir(join(workTree, '.ralph', folder)).catch(() => [])
+  const here = [...(await inside('')), ...(await inside('archive')).map((name) => `archive/${name}`)]
+  const places = [committed, here].map((paths) => new Set(paths.map(runFolderOf)))
+  return (folder) => places.some((names) => names.has(`archive/${folder}`) && !names.has(folder))
+}
+
+/** The folder of a run, or of one in the archive, that a path below `.ralph/` leads into. */
+function runFolderOf(path: string): string {
+  return path.split('/', path.startsWith('archive/') ? 2 : 1).join('/')
+}
+
+async function prdPathsIn(workTree: string): Promise<string[]> {
+  const folders = await readdir(join(workTree, '.ralph')).catch(() => [])
+  return [...ELSEWHERE, ...folders.map((folder) => `.ralph/${folder}/prd.json`).filter(isPrdPath)]
+}
+
+/**
+ * The feature that is meant: the named one, or the only unfinished one. Throws UserError with the list otherwise, each as
+ * `typed` says it is named there; `here`: of several unfinished ones this.
+ */
+export function chooseFeature(
+  wanted: string | null,
+  candidates: ReadonlyMap<string, 'unfinished' | 'finished'>,
+  typed: (name: string) => string = (name) => name,
+  here = '',
+): string {
+  const names = [...candidates.keys()].sort()
+  if (wanted !== null) {
+    if (candidates.has(wanted)) return wanted
+    const near = nearest(wanted, names)
+    const meant = near === null ? '' : ` (did you mean ${near}?)`
+    const fix =
+      names.length === 0
+        ? `write .ralph/<yyyy-mm-dd>-${wanted}/prd.json and commit it`
+        : `use one of: ${names.map(typed).join(', ')}${meant}`
+    throw new UserError({ path: 'feature', found: wanted, expected: 'a feature with a prd.json', fix })
+  }
+  const open = names.filter((name) => candidates.get(name) === 'unfinished')
+  const among = open.length === 0 ? names : open
+  const [only] = among
+  if (only !== undefined && among.length === 1) return only
+  if (among.includes(here)) return here
+  const mistake = { path: 'feature', expected: 'the name of one feature' }
+  if (only === undefined) {
+    const fix =
+      'make one (ralph plan; on GitHub /ralph plan on an issue), or write .ralph/<yyyy-mm-dd>-<feature>/prd.json and commit it'
+    throw new UserError({ ...mistake, found: 'no prd.json', fix })
+  }
+  const found = `${among.length} features: ${among.join(', ')}`
+  throw new UserError({ ...mistake, found, fix: `name one of them: ${among.map(typed).join(', ')}` })
+}
+
+export function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16)
+}

@@ -1,0 +1,49 @@
+// The final verification as a look: every gate and a judge on a commit, charged to nobody.
+
+import { verifyWhole } from '../engine/gating/judge.ts'
+import type { Verdict } from '../engine/model/event.ts'
+import type { GateResult } from '../engine/model/gate.ts'
+import { newJob } from '../engine/model/job.ts'
+import type { Limits } from '../engine/model/limit-types.ts'
+import type { Ports } from '../engine/model/ports.ts'
+import type { State } from '../engine/model/state.ts'
+import type { Usage } from '../engine/model/usage.ts'
+import { counts } from '../engine/prd/select.ts'
+import { notApproved, redGate } from '../engine/state-updates.ts'
+import type { Settings } from '../settings/read-settings.ts'
+import { gatedTagsOf } from './loop-limits.ts'
+
+export type Verified = {
+  isFine: boolean
+  red: string | null
+  verdict: Verdict
+  gates: readonly GateResult[]
+  usage: Usage
+}
+
+/** The state that is verified: at `head`, with nothing spent, so that the limits hold for this session alone. */
+export function lookedAt(state: State, head: string, settings: Settings, now: number): State {
+  return {
+    ...state,
+    sessions: [],
+    green: head,
+    // Whoever looks wants to see every gate run.
+    verification: { ...notApproved(state), asked: true },
+    attempts: {},
+    job: newJob(now, Number.MAX_SAFE_INTEGER, gatedTagsOf(settings)),
+  }
+}
+
+/** Green gates alone are no verdict: who goes by the result must not go on. */
+const NOTHING_JUDGED: Verdict = {
+  kind: 'none',
+  message: 'the gates are green, but no story has passed yet, so there was nothing to judge',
+}
+
+/** `state`: of `lookedAt`, with its commit checked out. */
+export async function verifyNow(state: State, limits: Limits, ports: Ports, now: number): Promise<Verified> {
+  const { gates, verdict: given, usage } = await verifyWhole({ state, limits, ports, now })
+  const verdict = counts(state.prd, state.control.scope).passed > 0 ? given : NOTHING_JUDGED
+  const red = redGate(gates)?.name ?? null
+  return { isFine: red === null && verdict.kind === 'verified', red, verdict, gates, usage }
+}

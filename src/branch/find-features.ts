@@ -1,0 +1,64 @@
+// Finds the features of a repository: which prd.json belongs to which name. Pure.
+import type { Prd } from '../engine/model/feature.ts'
+
+/** A prd.json that was found, and what it is called. `digest`: of its text. `notes`: what reading it changed, or left out. */
+export type Feature = {
+  name: string
+  folder: string | null
+  path: string
+  prd: Prd
+  digest: string
+  notes: readonly string[]
+}
+
+/** Where other tools put it; such a file is moved into `.ralph/<date>-<feature>/` by the first commit. */
+export const ELSEWHERE = ['.ralph/prd.json', 'ralph/prd.json', 'prd.json', 'scripts/ralph/prd.json']
+
+const FOLDER = /^\.ralph\/(\d{4}-\d{2}-\d{2})-([^/]+)$/
+
+/** The feature's name of a dated folder (`.ralph/2026-01-31-auth` or without `.ralph/`), or null. */
+export function featureOfFolder(folder: string): string | null {
+  return FOLDER.exec(folder.startsWith('.ralph/') ? folder : `.ralph/${folder}`)?.[2] ?? null
+}
+
+/** True for paths that may hold a feature's stories. */
+export function isPrdPath(path: string): boolean {
+  return (
+    ELSEWHERE.includes(path) ||
+    (path.endsWith('/prd.json') && FOLDER.test(path.slice(0, -'/prd.json'.length)))
+  )
+}
+
+/** The dated folder of a prd path, or null where it stands elsewhere. */
+export function folderOf(path: string): string | null {
+  const folder = path.slice(0, -'/prd.json'.length)
+  return FOLDER.test(folder) ? folder : null
+}
+
+/** What a prd.json outside a dated folder is called: by its branch, else by its project. */
+export function nameOf(prd: Prd, branchPrefix: string): string {
+  const { branchName, project } = prd
+  if (branchName !== '') {
+    const bare = branchName.startsWith(branchPrefix)
+      ? branchName.slice(branchPrefix.length)
+      : (branchName.split('/').at(-1) ?? '')
+    if (bare !== '') return slug(bare)
+  }
+  return slug(project) || 'feature'
+}
+
+/** The newest folder of each name; a file elsewhere counts where no dated folder has its name. */
+export function newestOfEach(found: readonly Feature[]): Feature[] {
+  const sorted = [...found].sort((one, other) => (other.folder ?? '').localeCompare(one.folder ?? ''))
+  const names = new Map<string, Feature>()
+  for (const feature of sorted) if (!names.has(feature.name)) names.set(feature.name, feature)
+  return [...names.values()]
+}
+
+function slug(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, '-')
+    .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '')
+    .slice(0, 60)
+}

@@ -1,0 +1,128 @@
+// Brings people's commits on the branch together with Ralph's.
+
+import type { Failure } from '../engine/model/attempt.ts'
+import type { Joined, People, TakenBack } from '../engine/model/event.ts'
+import { ownFiles } from '../engine/model/paths.ts'
+import type { State } from '../engine/model/state.ts'
+import { parsePrd } from '../engine/prd/parse.ts'
+import type { CatFile } from '../git/cat-file.ts'
+import type { Git } from '../git/git.ts'
+import { changesBetween } from '../git/tree-walk.ts'
+import { pageFile, recordMessage } from '../report/feature-files.ts'
+import { DamagedClone } from '../system/errors.ts'
+import { shownPath } from '../system/path-text.ts'
+import type { Commits } from './commits.ts'
+import { storyCommits } from './story-commits.ts'
+
+export type JoinTools = {
+  git: Git
+  objects: CatFile
+  commits: Commits
+  isRalphs(path: string): boolean
+  warn(message: string): void
+}
+
+/** Where they conflict, theirs stays and our stories are taken back. */
+export async function join(
+  tools: JoinTools,
+  state: State,
+  theirs: string,
+): Promise<Joined | { refused: string }> {
+  const { git, objects, commits } = tools
+  const { green, published } = state
+  const people = await peopleAt(tools, state, theirs)
+  const plain = { people, takenBack: [], entries: [] }
+  if (published !== null && !(await git.isAncestor(published, theirs))) {
+    if (state.job.takesBranch) return asItIs(tools, state, theirs, people)
+    const at = theirs.slice(0, 7)
+    const rewritten = `${state.branch} was rewritten by people (it is at ${at})`
+    return { refused: `${rewritten}: say run to take it as it is` }
+  }
+  if (await git.isAncestor(theirs, green)) {
+    if (state.job.takesBranch && theirs === green) return asItIs(tools, state, theirs, null)
+    return { ...plain, green, people: null, code: false }
+  }
+  if (await git.isAncestor(green, theirs)) {
+    const changes = await changesBetween(objects, green, theirs)
+    return { ...plain, green: theirs, code: changes.some(({ path }) => !tools.isRalphs(path)) }
+  }
+  const files = ownFiles(state)
+  const merged = await git.mergeTree(green, theirs)
+  const blocking = merged.conflicts.filter((path) => path !== files.prd && path !== files.progress)
+  if (blocking.length > 0) return theirsFirst(tools, state, theirs, people, blocking)
+  const own = new Map<string, string | null>()
+  for (const path of [files.prd, files.progress]) own.set(path, await objects.text(`${green}:${path}`))
+  const tree = merged.conflicts.length === 0 ? merged.tree : await commits.withFiles(merged.tree, own)
+  const message = recordMessage(state, `merge: ${state.branch} of people and Ralph`)
+  return { ...plain, green: await commits.commit(tree, [theirs, green], message), code: true }
+}
+
+/** prd.json as it stands on people's branch; a broken one is told, and left alone. */
+async function peopleAt({ objects, warn }: JoinTools, state: State, theirs: string): Promise<People | null> {
+  const files = ownFiles(state)
+  const { prd: path } = files
+  const before = state.published ?? state.green
+  const text = await objects.text(`${theirs}:${path}`)
+  const ids = new Set(state.prd.userStories.map((story) => story.id))
+  const parsed = text === null ? null : parsePrd(text, path, ids)
+  if (parsed?.ok === false) {
+    const where = parsed.mistakes[0]?.path ?? ''
+    warn(`${path} on ${state.branch} is broken; Ralph goes on with its own: ${where}`)
+  }
+  if (parsed?.ok !== true) return null
+  const edited = await objects.text(`${before}:${path}`)
+  const known = edited === null ? null : parsePrd(edited, path, ids)
+  const seen = known?.ok === true ? known.prd.userStories.map((story) => story.id) : [...ids]
+  const page = await objects.text(`${theirs}:${files.page}`)
+  const isNew = page !== null && page !== (await objects.text(`${before}:${files.page}`))
+  return { prd: parsed.prd, seen, page: isNew && page !== pageFile(parsed.prd) }
+}
+
+/** People's commits stand, and what ours conflict with in them is to be done again upon them. */
+async function theirsFirst(
+  tools: JoinTools,
+  state: State,
+  theirs: string,
+  people: People | null,
+  paths: readonly string[],
+): Promise<Joined> {
+  const summary = `people committed what conflicts with it, in ${paths.slice(0, 5).map(shownPath).join(', ')}`
+  const failure: Failure = { kind: 'conflict', summary, detail: '' }
+  const range = `${state.published ?? state.base.sha}..${state.green}`
+  const takenBack: TakenBack[] = []
+  for (const { storyId, commit } of await storyCommits(tools.git, range, state.nonce)) {
+    const [base, tree] = [await tools.objects.root(`${commit}^`), await tools.objects.root(commit)]
+    if (base === null || tree === null) throw new DamagedClone(`there is no commit ${commit}`)
+    takenBack.push({ storyId, kept: { base, tree, dropped: [] }, failure })
+  }
+  return { green: theirs, people, code: true, takenBack, entries: await entriesBeyond(tools, state, theirs) }
+}
+
+/** A branch that people rewrote, and want to be gone on from: what passed is what its commits say. */
+async function asItIs(
+  tools: JoinTools,
+  state: State,
+  theirs: string,
+  people: People | null,
+): Promise<Joined> {
+  const range = (await tools.git.isAncestor(state.base.sha, theirs)) ? `${state.base.sha}..${theirs}` : theirs
+  const there = new Set((await storyCommits(tools.git, range, state.nonce)).map(({ storyId }) => storyId))
+  const failure: Failure = {
+    kind: 'conflict',
+    summary: 'its commit is not on the branch any more',
+    detail: '',
+  }
+  const takenBack = state.prd.userStories
+    .filter((story) => story.passes && story.lastResult?.imported !== true && !there.has(story.id))
+    .map(({ id }) => ({ storyId: id, kept: null, failure }))
+  return { green: theirs, people, code: true, takenBack, entries: await entriesBeyond(tools, state, theirs) }
+}
+
+/** Entries of our progress.txt that another commit's does not hold. */
+async function entriesBeyond({ objects }: JoinTools, state: State, commit: string): Promise<string[]> {
+  const { progress: path } = ownFiles(state)
+  const ours = (await objects.text(`${state.green}:${path}`)) ?? ''
+  const theirs = (await objects.text(`${commit}:${path}`)) ?? ''
+  const entries = ours.split(/^(?=## Iteration )/m).slice(1)
+  return entries.map((entry) => entry.trim()).filter((entry) => !theirs.includes(entry))
+}

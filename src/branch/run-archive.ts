@@ -1,0 +1,66 @@
+// `.ralph/archive/`: where the folder of a run goes that another one replaces, with what it learned on one page.
+
+import type { State } from '../engine/model/state.ts'
+import { parsePrd } from '../engine/prd/parse.ts'
+import { type CatFile, TREE } from '../git/cat-file.ts'
+import { filesOf } from '../git/tree-walk.ts'
+import { learningsPage } from '../report/agents-md.ts'
+import { fromLatin1 } from '../system/path-text.ts'
+import { featureOfFolder } from './find-features.ts'
+
+/** A folder that comes to stand elsewhere; `stays`: here, too, for the run that begins anew in it. */
+export type Move = { from: string; to: string; stays: boolean }
+export type Archived = { moves: Move[]; files: Map<string, string> }
+
+export const ARCHIVE = '.ralph/archive'
+
+/** Older folders of the feature, and its own where the run begins anew. No archived folder is written over. */
+export async function archived(objects: CatFile, state: State): Promise<Archived> {
+  const { green, folder, feature, control } = state
+  const taken = new Set(await namesIn(objects, green, ARCHIVE))
+  const moves: Move[] = []
+  const files = new Map<string, string>()
+  for (const name of await namesIn(objects, green, '.ralph')) {
+    const from = `.ralph/${name}`
+    const stays = from === folder
+    if (featureOfFolder(name) !== feature || (stays && !control.anew)) continue
+    const text = await objects.text(`${green}:${from}/prd.json`)
+    const parsed = text === null ? null : parsePrd(text, from)
+    const run = parsed?.ok === true ? parsed.prd.run : null
+    // A plan that no run has begun with is that of this run.
+    if (stays && run?.startedAt == null) continue
+    const free = freeName(name, taken)
+    taken.add(free)
+    moves.push({ from, to: `${ARCHIVE}/${free}`, stays })
+    const page = run === null ? null : learningsPage(free, run.learnings)
+    if (page !== null) files.set(`${ARCHIVE}/${free}/learnings.md`, page)
+  }
+  return { moves, files }
+}
+
+/** The name, or the first `<name>-2` and so on that nothing has. */
+export function freeName(name: string, taken: ReadonlySet<string>): string {
+  for (let at = 1; ; at += 1) {
+    const free = at === 1 ? name : `${name}-${at}`
+    if (!taken.has(free)) return free
+  }
+}
+
+/** The path of a JSON file of that name in a folder, or of the first `<name>-2` and so on that is free. */
+export async function freeFile(
+  objects: CatFile,
+  commit: string,
+  folder: string,
+  name: string,
+): Promise<string> {
+  const files = await filesOf(objects, commit, `${folder}/`)
+  const taken = new Set(files.map(({ path }) => path.slice(folder.length + 1).replace(/\.json$/, '')))
+  return `${folder}/${freeName(name, taken)}.json`
+}
+
+/** Names of the folders in a folder. */
+async function namesIn(objects: CatFile, commit: string, folder: string): Promise<string[]> {
+  const there = await objects.folder(commit, folder)
+  const [entries] = await objects.trees(there === null ? [] : [there])
+  return [...(entries ?? [])].flatMap(([bytes, { mode }]) => (mode === TREE ? [fromLatin1(bytes)] : []))
+}

@@ -1,0 +1,52 @@
+// Pictures of pages as blobs: written and read, and as the entries of a state's commit that keep them.
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { State } from '../engine/model/state.ts'
+import { screenshotBlobs } from '../engine/screenshots.ts'
+import type { CatFile } from '../git/cat-file.ts'
+import type { Git } from '../git/git.ts'
+import type { NewEntry } from '../git/objects.ts'
+import { clearWay } from '../system/files.ts'
+
+/** The id of a picture that is in the clone's objects now. */
+export async function writeScreenshot(git: Git, objects: CatFile, picture: Buffer): Promise<string> {
+  const writer = git.writer(git.clone.head ?? '')
+  const blob = writer.add('blob', picture)
+  await objects.prove(await writer.flush())
+  return blob
+}
+
+/** A picture's bytes (WebP), or null where it is not there, is no picture, or is not what its id is the hash of. */
+export async function readScreenshot(objects: CatFile, blob: string): Promise<Buffer | null> {
+  if (!/^[0-9a-f]{40,64}$/.test(blob)) return null
+  const found = await objects.contents(blob).catch(() => null)
+  return found !== null && isPicture(found) ? found : null
+}
+
+/** A larger one is none of ours. */
+const MOST_BYTES = 64 * 1024
+
+/** Whether it is WebP (RFC 9649, section 2.3) and of a size that a state keeps. */
+export function isPicture(bytes: Buffer): boolean {
+  if (bytes.length > MOST_BYTES) return false
+  return bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP'
+}
+
+/** Into the work tree, for as long as a judge looks at it. */
+export async function showScreenshot(git: Git, objects: CatFile, path: string, blob: string): Promise<void> {
+  const picture = await readScreenshot(objects, blob)
+  if (picture === null) return
+  const file = join(git.clone.workTree, path)
+  await clearWay(git.clone.workTree, file)
+  await writeFile(file, picture)
+}
+
+/** What keeps the pictures that the state names. One that is gone is left out: a commit must name nothing that is not there. */
+export async function screenshotEntries(objects: CatFile, state: State): Promise<NewEntry[]> {
+  const entries: NewEntry[] = []
+  for (const blob of screenshotBlobs(state)) {
+    const info = await objects.info(blob).catch(() => null)
+    if (info?.type === 'blob') entries.push({ name: `${blob}.webp`, mode: '100644', oid: blob })
+  }
+  return entries
+}

@@ -1,0 +1,179 @@
+// What every command of the CLI needs: settings from flags and file, the streams, signals, and how results are told.
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import type { CommandName } from '../engine/commands/command-table.ts'
+import type { State } from '../engine/model/state.ts'
+import { mapTexts } from '../engine/model/text.ts'
+import { createRedactor } from '../isolation/redact.ts'
+import { secretsIn } from '../isolation/untrusted-env.ts'
+import { EXIT_CODES, type Outputs, outputsOf } from '../report/outputs.ts'
+import { hostEnvironment } from '../settings/environment.ts'
+import type { Settings, SettingsResult } from '../settings/read-settings.ts'
+import { diskMistake } from '../system/disk-error.ts'
+import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
+import { MARK_NAME } from '../system/orphans.ts'
+import { muted, mutedJson } from '../system/workflow-commands.ts'
+
+export type Flags = Readonly<Record<string, string | boolean | readonly string[] | undefined>>
+
+/** A command's result: the exit code, and what `--json` prints beside the outputs. */
+export type Answer = { code: number; outputs: Outputs; more?: Record<string, unknown> }
+
+export type Context = {
+  /** The command's name. */
+  command: CommandName
+  flags: Flags
+  /** What stands behind the name of a command that takes words, and behind ` -- `; null for other commands. */
+  given: { words: readonly string[]; text: string } | null
+  feature: string | null
+  json: boolean
+  directory: string
+  env: Record<string, string>
+  /** Where people look: with `--json` the one line on stdout is the answer. */
+  out: NodeJS.WriteStream
+  /** Takes the values of keys that the environment has out of a text. */
+  redact(text: string): string
+  /** Tells people lines, without these values. */
+  say(text: string): void
+  warn(text: string): void
+}
+
+export function contextOf(
+  command: CommandName,
+  flags: Flags,
+  feature: string | undefined,
+  given: Context['given'] = null,
+): Context {
+  const env = hostEnvironment()
+  const directory = typeof flags.directory === 'string' ? resolve(flags.directory) : process.cwd()
+  const named = feature ?? (typeof flags.feature === 'string' ? flags.feature : undefined)
+  const json = flags.json === true
+  const out = json ? process.stderr : process.stdout
+  const { redact } = createRedactor(secretsIn(env))
+  const say = (text: string) => tell(out, redact(text))
+  const warn = (text: string) => tell(process.stderr, `warning: ${redact(text)}`)
+  return { command, flags, given, feature: named ?? null, json, directory, env, out, redact, say, warn }
+}
+
+/** Flags over the configuration file over the defaults. Throws UserError with every mistake. */
+export async function settingsOf(
+  context: Context,
+  extra: Flags = {},
+): Promise<{ settings: Settings; notes: string[] }> {
+  const result = await settingsRead(context, extra)
+  if (!result.ok) throw new UserError(result.mistakes)
+  return result
+}
+
+/** The same, with the mistakes beside what could be read. */
+export async function settingsRead(context: Context, extra: Flags = {}): Promise<SettingsResult> {
+  // Loaded here: `ralph --version` and help have no use for it.
+  const { flagTable, resolveSettings } = await import(
+    /* webpackChunkName: "work" */ '../settings/read-settings.ts'
+  )
+  const isSetting = (name: string) => flagTable().some(({ key }) => key === name)
+  const flags = Object.fromEntries(Object.entries(context.flags).filter(([name]) => isSetting(name)))
+  const chosen = { ...flags, ...(context.flags.once === true ? { iterationsPerJob: '1' } : {}), ...extra }
+  if (context.feature !== null) Object.assign(chosen, { feature: context.feature })
+  const { top } = topOf(context.directory)
+  return resolveSettings({ flags: chosen, env: context.env, surface: 'cli' }, (path) =>
+    readFile(join(top, path), 'utf8').catch(() => null),
+  )
+}
+
+/** The top of the checkout that a folder lies in: the configuration stands there, not in a sub-folder. Else the folder itself. */
+export function topOf(directory: string): { top: string; isRepository: boolean } {
+  for (let at = directory; ; at = dirname(at)) {
+    if (existsSync(join(at, '.git'))) return { top: at, isRepository: true }
+    if (dirname(at) === at) return { top: directory, isRepository: false }
+  }
+}
+
+/** Writes lines that a terminal and a job log only show: in another CI, or in a step of a workflow, this is its output. */
+export function tell(stream: { write(text: string): unknown }, text: string): void {
+  stream.write(`${text.split('\n').map(muted).join('\n')}\n`)
+}
+
+/** Throws UserError where an agent or a gate has typed the command. */
+export function refuseFromInside({ env, command }: Context): void {
+  if (env[MARK_NAME] === undefined) return
+  const found = 'a command typed by an agent or a gate'
+  throw new UserError({ path: `ralph ${command}`, found, expected: 'a person', fix: 'leave it to people' })
+}
+
+/** Throws UserError where the word behind the command and `--feature` name two of them. */
+export function refuseTwoFeatures({ command, flags }: Context, word: string | undefined): void {
+  const { feature: flag } = flags
+  if (word === undefined || typeof flag !== 'string' || flag === word) return
+  const found = `${word}, and --feature ${flag}`
+  const fix = `name it once: ralph ${command} ${word}, or ralph ${command} ${flag}`
+  throw new UserError({ path: `ralph ${command}`, found, expected: 'one feature', fix })
+}
+
+/** How a feature stands, as an answer. */
+export function answerOf(state: State, more: Record<string, unknown> = {}, code = 0): Answer {
+  return { code, outputs: outputsOf(state, state.prd.run.outcome, null), more }
+}
+
+/** The answer where the person has left; `state`: where it is known. */
+export function interrupted(state: State | null = null): Answer {
+  return { code: EXIT_CODES.interrupted, outputs: outputsOf(state, 'interrupted', null) }
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/**
+ * Aborts `stop` at the first Ctrl+C or the like, which `first` is told of; before a second one ends the process, `leave` is
+ * called. Gives what ends the listening.
+ */
+export function onSignals(
+  stop: AbortController,
+  first: (signal: NodeJS.Signals) => void,
+  leave: () => void = () => {},
+): () => void {
+  const heard = (signal: NodeJS.Signals) => {
+    if (stop.signal.aborted) {
+      leave()
+      process.exit(EXIT_CODES.interrupted)
+    }
+    first(signal)
+    stop.abort()
+  }
+  for (const signal of SIGNALS) process.on(signal, heard)
+  return () => {
+    for (const signal of SIGNALS) process.off(signal, heard)
+  }
+}
+
+/** Runs a command and tells its result; every error has an exit code and, with `--json`, its one line. */
+export async function answer(context: Context, act: () => Promise<Answer>): Promise<number> {
+  const { code, outputs, more } = await act().catch((error: unknown) => refusal(context, error))
+  if (context.json) process.stdout.write(`${mutedJson(mapTexts({ ...outputs, ...more }, context.redact))}\n`)
+  return code
+}
+
+/** Says what is wrong; the answer to `--json` has it, too. */
+export function refusal(
+  context: Context,
+  error: unknown,
+  beside: Record<string, unknown> = {},
+  state: State | null = null,
+): Answer {
+  const errors = error instanceof UserError ? error.mistakes : [unexpected(context, error)]
+  for (const mistake of errors) tell(process.stderr, `error: ${context.redact(sayMistake(mistake))}`)
+  const outputs = outputsOf(state, 'error', null)
+  outputs.feature ??= context.feature
+  return { code: EXIT_CODES.error, outputs, more: { errors, ...beside } }
+}
+
+function unexpected({ directory }: Context, error: unknown): Mistake {
+  const disk = diskMistake(error, directory)
+  if (disk !== null) return disk
+  return {
+    path: 'ralph',
+    found: messageOf(error),
+    expected: 'no error',
+    fix: 'the state is saved as of the last checkpoint; run again',
+  }
+}

@@ -1,0 +1,211 @@
+// Every question of `ralph init` and `ralph plan` on a terminal, each with a default, for what flags and documents leave open.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { agentNames, findAgent } from '../agents/registry.ts'
+import type { Prd, Scope } from '../engine/model/feature.ts'
+import { scopeOf } from '../engine/prd/scope.ts'
+import { terminalText } from '../report/escape.ts'
+import { configFileNames, readSettings, type Settings } from '../settings/read-settings.ts'
+import { settingRows } from '../settings/settings-table.ts'
+import { type Settled, type Written, withEscapes } from '../setup/init/answers.ts'
+import { detect } from '../setup/init/detect.ts'
+import { yamlOf } from '../setup/init/init-files.ts'
+import { UserError } from '../system/errors.ts'
+import type { Context, Flags } from './command-context.ts'
+import { openTree } from './init-look.ts'
+import { nameFault } from './plan-draft.ts'
+import type { Material } from './plan-material.ts'
+import type { Asking } from './terminal-questions.ts'
+
+type Questions = {
+  ask: Asking
+  /** What would be written without a question. */
+  proposed: Settled['inputs']
+  /** What flags say already. */
+  answered: Written
+  required: boolean
+  /** Agents on this machine. */
+  here: readonly string[]
+  env: Readonly<Record<string, string>>
+}
+
+/** The answers by key, and whether a check is required. Throws Cancelled where the person left. */
+export async function askAll(questions: Questions): Promise<{ person: Written; required: boolean }> {
+  const { ask, answered } = questions
+  const agent = await askAgent(questions)
+  const gates = 'gates' in answered || 'gate' in answered ? {} : await askGates(questions)
+  const limits = await askLimits(questions, agent)
+  const person = { ...agent, ...gates, ...limits, ...(await askIsolation(questions)) }
+  return { person, required: questions.required || (await ask.yes(REQUIRED, false)) }
+}
+
+const REQUIRED =
+  'Does a rule require the check `ralph`? Then a workflow answers for the pull requests of others, too'
+
+const choice = (value: string, hint: string) => ({ value, label: value, hint })
+
+async function askAgent({ ask, proposed, answered, here }: Questions): Promise<Written> {
+  const isKnown = 'agent' in answered || 'agentCommand' in answered
+  const hintOf = (name: string) => (here.includes(name) ? 'on this machine' : '')
+  const choices = agentNames.map((name) =>
+    choice(name, name === 'custom' ? 'a command of your own' : hintOf(name)),
+  )
+  const standard = String(proposed.agent)
+  const agent = isKnown ? standard : await ask.choose('Which agent?', choices, standard)
+  if (agent !== 'custom' || 'agentCommand' in answered) return 'agent' in answered ? {} : { agent }
+  const fault = (text: string) => (text === '' ? 'a command is needed' : undefined)
+  const agentCommand = await ask.text('Its command line; it gets the prompt on standard input', { fault })
+  return { agent, agentCommand }
+}
+
+/** The gates that are chosen among the proposed, and others, one by one. */
+async function askGates({
+  ask,
+  proposed,
+  env,
+}: Pick<Questions, 'ask' | 'proposed' | 'env'>): Promise<Written> {
+  const found = typeof proposed.gates === 'object' ? Object.entries({ ...proposed.gates }) : []
+  const names = found.map(([name]) => name)
+  const choices = found.map(([name, run]) => choice(name, terminalText(commandOf(run), 60)))
+  const question = 'Which gates must be green before a story counts as done?'
+  const chosen = names.length === 0 ? [] : await ask.several(question, choices, names, false)
+  const gates = Object.fromEntries(found.filter(([name]) => chosen.includes(name)))
+  for (;;) {
+    const isFirst = Object.keys(gates).length === 0
+    const more = await ask.text(isFirst ? FIRST_GATE : 'Another gate as NAME=COMMAND (empty: no more)', {
+      fault: (text) => (text === '' ? undefined : trouble({ gate: [text] }, env)),
+    })
+    if (more === '') return { gates: isFirst ? 'none' : gates }
+    const cut = more.indexOf('=')
+    gates[more.slice(0, cut).trim()] = more.slice(cut + 1).trim()
+  }
+}
+
+const FIRST_GATE = 'A gate as NAME=COMMAND, such as test=npm test (empty: none)'
+
+/** A gate's command line, in its short and its long form. */
+function commandOf(gate: unknown): string {
+  return typeof gate === 'object' && gate !== null && 'run' in gate ? String(gate.run) : String(gate)
+}
+
+async function askLimits(
+  { ask, proposed, answered, env }: Pick<Questions, 'ask' | 'proposed' | 'answered' | 'env'>,
+  { agent }: Written,
+): Promise<Written> {
+  const answers: Record<string, unknown> = {}
+  const reports = findAgent(String(agent ?? proposed.agent))?.reports
+  const rows = [
+    ['maxIterations', 'How many iterations may a feature take?', 'none', true],
+    ['maxAttempts', 'After how many failed attempts is a story blocked?', MAX_ATTEMPTS, true],
+    ['maxCostUsd', 'How many dollars may a feature cost? (none: no limit)', 'none', reports === 'cost'],
+  ] as const
+  for (const [key, message, unset, isAsked] of rows) {
+    if (key in answered || !isAsked) continue
+    const fault = (text: string) =>
+      text === 'none' && unset === 'none' ? undefined : trouble({ [key]: text }, env)
+    const answer = await ask.text(message, { standard: String(proposed[key] ?? unset), fault })
+    // The default of a setting needs no line in a file.
+    if (answer === MAX_ATTEMPTS && unset === MAX_ATTEMPTS && proposed[key] === undefined) continue
+    answers[key] = answer === 'none' ? null : Number(answer)
+  }
+  return answers
+}
+
+const MAX_ATTEMPTS = settingRows.find(({ key }) => key === 'maxAttempts')?.standard ?? ''
+
+async function askIsolation({ ask, proposed, answered }: Questions): Promise<Written> {
+  if ('isolation' in answered) return {}
+  const choices = [
+    choice('other-user', 'an unprivileged user; needs sudo, which hosted runners have'),
+    choice('separate-job', 'jobs without a token that writes; the strongest'),
+    choice('same-user', 'the agent can take the tokens of the job'),
+  ]
+  const question = 'In CI, how far are agent and gates kept from tokens?'
+  return { isolation: await ask.choose(question, choices, String(proposed.isolation ?? 'other-user')) }
+}
+
+/** What the settings say against an answer. */
+function trouble(flags: Record<string, string | string[]>, env: Questions['env']): string | undefined {
+  const result = readSettings({ flags, env, surface: 'cli' })
+  return result.ok ? undefined : result.mistakes.map(({ expected, fix }) => `${expected}; ${fix}`)[0]
+}
+
+// ---- of `ralph plan`
+
+/** What was answered about the run: as flags for this command, and as the configuration file that is to be written. */
+export type Chosen = { flags: Flags; config: string | null }
+
+/** Gates, limits and instructions, where no configuration file says them. */
+export async function askSettings(
+  ask: Asking,
+  workTree: string,
+  { flags: answered, env }: Pick<Context, 'flags' | 'env'>,
+  { documents }: Pick<Material, 'documents'>,
+  { agent, agentCommand }: Pick<Settings, 'agent' | 'agentCommand'>,
+): Promise<Chosen> {
+  if (configFileNames.some((name) => existsSync(join(workTree, name)))) return { flags: {}, config: null }
+  const gates = { ...detect(openTree(workTree)).gates, ...documents?.gates }
+  const questions = { ask, proposed: { agent, gates, maxIterations: 50 }, answered, env }
+  const config: Record<string, unknown> = {
+    ...('gate' in answered || 'gates' in answered ? {} : await askGates(questions)),
+    ...(await askLimits(questions, {})),
+  }
+  if (!('instructions' in answered)) {
+    const hint = 'such as: use the existing mailer; Enter for none'
+    config.instructions = (await ask.text('Instructions for every session?', { hint })) || null
+  }
+  const entries = Object.entries(config).filter(([, value]) => value !== null)
+  if (entries.length === 0) return { flags: {}, config: null }
+  // Whoever comes later, such as `ralph init`, leaves the file as it is.
+  const who = agentCommand === null ? { agent } : { agent, agentCommand: withEscapes(agentCommand) }
+  const flagOf = (value: unknown) => (typeof value === 'object' ? yamlOf(value) : String(value))
+  const flags = Object.fromEntries(entries.map(([key, value]) => [key, flagOf(value)]))
+  return { flags, config: yamlOf({ ...who, ...Object.fromEntries(entries) }) }
+}
+
+export function askName(ask: Asking, standard: string): Promise<string> {
+  const fault = (name: string) => {
+    const wrong = nameFault(name)
+    return wrong === null ? undefined : `a name with ${wrong}`
+  }
+  return ask.text('What is the feature called?', { standard, fault })
+}
+
+export function askSentence(ask: Asking): Promise<string> {
+  const fault = (text: string) => (text.trim().length < 3 ? 'say it in a sentence or two' : undefined)
+  const hint = 'people can sign in with a passkey'
+  return ask.text('What is the feature for?', { hint, fault })
+}
+
+/** All, an epic, or named stories: as flags say, else as the person does where there is a choice; null for all. */
+export async function chosenScope(
+  ask: Asking | null,
+  { stories, epic }: Pick<Settings, 'stories' | 'epic'>,
+  prd: Prd,
+): Promise<Scope | null> {
+  // What they wait for comes along: here only the names can be wrong.
+  const alone = prd.userStories.map((story) => ({ ...story, dependsOn: [] }))
+  const { scope, mistakes } = scopeOf({ ...prd, userStories: alone }, { stories, epic }, 0)
+  if (mistakes.length > 0) throw new UserError(mistakes)
+  return scope ?? (ask === null ? null : askScope(ask, prd))
+}
+
+async function askScope(ask: Asking, prd: Prd): Promise<Scope | null> {
+  const open = prd.userStories.filter(({ passes }) => !passes)
+  const epics = [...new Set(open.flatMap(({ epicId }) => epicId ?? []))]
+  if (open.length < 2) return null
+  const whole = { value: 'all' as const, label: `all of them (${open.length})` }
+  const some = { value: 'stories' as const, label: 'some of them, by name' }
+  const one = { value: 'epic' as const, label: `those of an epic (there are ${epics.length})` }
+  const part = await ask.choose(
+    'Which of the stories?',
+    epics.length > 1 ? [whole, one, some] : [whole, some],
+  )
+  if (part === 'all') return null
+  if (part === 'epic') {
+    const choices = epics.map((epic) => ({ value: epic, label: terminalText(epic, 60) }))
+    return { stories: [], epic: await ask.choose('Which epic?', choices), job: 0 }
+  }
+  const choices = open.map(({ id, title }) => ({ value: id, label: `${id}  ${terminalText(title, 60)}` }))
+  return { stories: await ask.several('Which stories?', choices, []), epic: null, job: 0 }
+}

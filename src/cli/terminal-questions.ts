@@ -1,0 +1,73 @@
+// Questions on a terminal. Whoever has none is asked nothing: a command says then what it has to be given.
+import type { Readable, Writable } from 'node:stream'
+import type { Context } from './command-context.ts'
+
+/** Ctrl+C or Escape at a question. */
+export class Cancelled extends Error {}
+
+type Clack = typeof import('@clack/prompts')
+type Questions = Pick<Clack, 'confirm' | 'multiselect' | 'password' | 'select' | 'text'>
+
+export type Choice<T extends string> = { value: T; label: string; hint?: string }
+
+/** Texts of others are shown through `terminalText` by whoever asks. Every question throws Cancelled. */
+export type Asking = ReturnType<typeof onTerminal>
+
+/** Null where nobody can answer: no terminal on one side, or a CI that has one all the same. */
+export function asking({ out, env: { CI = '' } }: Context, input = process.stdin): Asking | null {
+  const isCI = CI !== '' && CI !== 'false' && CI !== '0'
+  return input.isTTY === true && out.isTTY === true && !isCI ? onTerminal(input, out) : null
+}
+
+type Line = { standard?: string; hint?: string; fault?: (text: string) => string | undefined }
+
+function onTerminal(input: Readable, output: Writable) {
+  const streams = { input, output }
+  /** What was answered. */
+  async function given<T>(ask: (clack: Questions) => Promise<T | Clack['CANCEL_SYMBOL']>): Promise<T> {
+    // Loaded with the first question (most commands ask none), and named one by one: the build leaves out the rest.
+    const { CANCEL_SYMBOL, confirm, multiselect, password, select, text } = await import('@clack/prompts')
+    const value = await ask({ confirm, multiselect, password, select, text })
+    if (value === CANCEL_SYMBOL) throw new Cancelled()
+    return value as Awaited<T>
+  }
+  return {
+    /** One of several. */
+    async choose<T extends string>(message: string, choices: readonly Choice<T>[], first?: T): Promise<T> {
+      const options = choices.map((one) => ({ ...one }))
+      const initial = first === undefined ? {} : { initialValue: first }
+      const answer = await given(({ select }) => select<string>({ ...streams, message, options, ...initial }))
+      const chosen = choices.find(({ value }) => value === answer)
+      if (chosen === undefined) throw new Cancelled()
+      return chosen.value
+    },
+    /** Any of several. */
+    async several<T extends string>(
+      message: string,
+      choices: readonly Choice<T>[],
+      chosen: readonly T[],
+      required = true,
+    ): Promise<T[]> {
+      const options = choices.map((one) => ({ ...one }))
+      const how = { ...streams, message, options, initialValues: [...chosen], required }
+      const answer = await given(({ multiselect }) => multiselect<string>(how))
+      return choices.map(({ value }) => value).filter((value) => answer.includes(value))
+    },
+    /** A line; `fault` says what is wrong with it, or nothing. Enter takes `standard`. */
+    async text(
+      message: string,
+      { standard = '', hint = '', fault = () => undefined }: Line = {},
+    ): Promise<string> {
+      const validate = (typed: string | undefined) => fault(typed?.trim() || standard)
+      const placeholder = standard === '' ? hint : standard
+      const how = { ...streams, message, placeholder, defaultValue: standard, validate }
+      return (await given(({ text }) => text(how))).trim() || standard
+    },
+    /** A line that nobody sees; empty where it was left out. */
+    async secret(message: string): Promise<string> {
+      return ((await given(({ password }) => password({ ...streams, message }))) ?? '').trim()
+    },
+    yes: (message: string, standard: boolean): Promise<boolean> =>
+      given(({ confirm }) => confirm({ ...streams, message, initialValue: standard })),
+  }
+}

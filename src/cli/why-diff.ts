@@ -1,0 +1,116 @@
+// `ralph why` and `ralph diff`: what is known of a story that is not done, and what was changed for it. Change nothing.
+import { storyCommits } from '../branch/story-commits.ts'
+import { OUTPUT_BYTES } from '../engine/model/gate-output.ts'
+import type { State } from '../engine/model/state.ts'
+import { plainLines } from '../engine/model/text.ts'
+import { terminalText } from '../report/escape.ts'
+import { costIfAny, humanMs } from '../report/figures.ts'
+import { inPlain } from '../report/sentence.ts'
+import { diffColours, lookOf, paint } from '../report/terminal/terminal-line.ts'
+import { type Why, whyOf } from '../report/why.ts'
+import { excerpt } from '../system/excerpt.ts'
+import { muted } from '../system/workflow-commands.ts'
+import { type Answer, answerOf, type Context } from './command-context.ts'
+import { type LocalRun, openFeature } from './local-feature.ts'
+import { understoodOf } from './steer.ts'
+
+/** Of a diff in `--json`, in UTF-16 units. */
+const IN_JSON = 256 * 1024
+
+export async function why(context: Context): Promise<Answer> {
+  using local = await openFeature(context, true)
+  const state = await local.look()
+  const found = whyOf(state, asked(context, state), 'cli')
+  if (found === null) {
+    context.say('no failure is left to be mended; see ralph status')
+    return answerOf(state, { why: null })
+  }
+  context.say(whyLines(found).join('\n'))
+  const { story, attempts, seen, said, help, last } = found
+  const inJson = {
+    story: story.id,
+    standing: story.standing,
+    failure: last === null ? null : inPlain(last),
+    attempts,
+    seen,
+    said,
+    help: help.map(inPlain),
+  }
+  return answerOf(state, { why: inJson })
+}
+
+function whyLines({ story, stands, last, attempts, seen, said, help }: Why): string[] {
+  const tried = attempts.map(({ attempt, result, summary, ms, ...cost }) => {
+    const figures = [costIfAny(cost), ms > 0 ? humanMs(ms) : ''].filter(Boolean).join(', ')
+    return `  attempt ${attempt}: ${result}${figures === '' ? '' : ` (${figures})`}: ${terminalText(summary, 300)}`
+  })
+  const output = seen === null ? [] : plainLines(excerpt(seen.output, OUTPUT_BYTES.terminal)).split('\n')
+  return [
+    `${terminalText(story.id)}  ${terminalText(story.title)}`,
+    `How it stands: ${stands}.`,
+    ...(last === null ? [] : [inPlain(last)]),
+    ...(tried.length === 0 ? [] : ['', 'Tried:', ...tried]),
+    ...(seen === null ? [] : ['', seen.of === '' ? 'Seen:' : `Gate ${terminalText(seen.of, 60)}:`]),
+    ...output.map((line) => `  ${line}`),
+    ...(said.length === 0
+      ? []
+      : ['', 'Said by people:', ...said.map((one) => `  - ${terminalText(one, 500)}`)]),
+    ...(help.length === 0 ? [] : ['', 'What would help:', ...help.map((one) => `  - ${inPlain(one)}`)]),
+    ...(story.attempts + story.givenBack === 0
+      ? []
+      : ['', `All that was said: ralph log ${terminalText(story.id)}`]),
+  ]
+}
+
+export async function diff(context: Context): Promise<Answer> {
+  using local = await openFeature(context, true)
+  const state = await local.look()
+  const id = asked(context, state)
+  const { redactor } = local.workspace
+  const found = await changesOf(local, state, id)
+  const { out } = context
+  const look = lookOf(out, context.env.NO_COLOR !== undefined)
+  const text = redactor.redact(found.patch)
+  context.say(found.what)
+  const lines = text.trim() === '' || context.json ? [] : plainLines(text.trimEnd()).split('\n')
+  for (const line of lines) out.write(`${paint(muted(line), diffColours(line), look)}\n`)
+  const { commits, what } = found
+  return answerOf(state, { story: id, what, commits, diff: text.slice(0, IN_JSON) })
+}
+
+type Changes = { what: string; commits: readonly string[]; patch: string }
+
+/** A story's commits, or where it has none what its rejected attempts left; null: all that the branch has. */
+async function changesOf({ workspace }: LocalRun, state: State, id: string | null): Promise<Changes> {
+  const { git } = workspace
+  const { base, green, kept, nonce } = state
+  if (nonce === '') return { what: 'no run of this feature has begun', commits: [], patch: '' }
+  if (id === null) {
+    const patch = await git.patch(`${base.sha}...${green}`)
+    const all = patch.trim() === '' ? 'nothing was changed' : 'everything'
+    const what = `${all} on ${terminalText(state.branch)} since ${terminalText(base.branch)}`
+    return { what, commits: [], patch }
+  }
+  const work = kept[id]
+  if (work !== undefined) {
+    const what = `${id}: what its rejected attempts left; it is on no branch`
+    return { what, commits: [], patch: await git.patch(work.base, work.tree) }
+  }
+  const all = await storyCommits(git, `${base.sha}..${green}`, nonce)
+  const commits = all.filter(({ storyId }) => storyId === id).map(({ commit }) => commit)
+  if (commits.length === 0) return { what: `${id}: nothing was changed for it yet`, commits, patch: '' }
+  const each = await Promise.all(
+    commits.toReversed().map(async (commit) => `commit ${commit}\n${await git.patch(`${commit}^`, commit)}`),
+  )
+  return {
+    what: `${id}: ${commits.length === 1 ? 'its commit' : 'its commits'}`,
+    commits,
+    patch: each.join('\n'),
+  }
+}
+
+/** The story that is meant; null for none in particular. Throws UserError. */
+function asked(context: Context, state: State): string | null {
+  const understood = understoodOf(context, { words: [], text: '', ...context.given, below: [] }, state)
+  return understood.kind === 'why' || understood.kind === 'diff' ? understood.story : null
+}

@@ -1,0 +1,363 @@
+// An attempt, from its reservation until it is ready to be accepted, rejected or given back. Pure.
+
+import { tried } from './breaker.ts'
+import { withFirstRuns, withoutPort } from './gating/gate-memory.ts'
+import { agentFor, called, estimate, withLimit } from './limits.ts'
+import { type Attempt, type AttemptIn, type Failure, hasCandidate, type Session } from './model/attempt.ts'
+import type { EventOf } from './model/event.ts'
+import { type GateResult, gateFindings } from './model/gate.ts'
+import type { Limits } from './model/limit-types.ts'
+import type { State } from './model/state.ts'
+import type { Usage } from './model/usage.ts'
+import { rungFor } from './model-ladder.ts'
+import { pickStory } from './prd/select.ts'
+import { lostUsage, reservedUsage, spend, spendLost } from './record-session.ts'
+import {
+  counted,
+  failed,
+  redGate,
+  redWords,
+  sessionOf,
+  withAttempt,
+  withReady,
+  withRecord,
+  withSteps,
+} from './state-updates.ts'
+import { withLearnings } from './story-notes.ts'
+
+const MEND_AGENT = 'mend the agent, then run again'
+
+type Open = AttemptIn<'worked' | 'guarded' | 'gated'>
+
+/** The story's attempt where it stands in this phase: an event that comes at another moment changes nothing. */
+function attemptIn<P extends Attempt['phase']>(
+  { attempts }: State,
+  storyId: string,
+  phase: P,
+): AttemptIn<P> | null {
+  const attempt = attempts[storyId]
+  const isThere = (one: Attempt | undefined): one is AttemptIn<P> => one?.phase === phase
+  return isThere(attempt) ? attempt : null
+}
+
+export function reserve(state: State, event: EventOf<'reserved'>, limits: Limits): State {
+  const { storyId, at, worker } = event
+  const story = pickStory(state.prd, (candidate) => candidate.id === storyId)
+  const open = Object.values(state.attempts)
+  if (story === null || open.length >= mostOpen(state, limits) || state.attempts[storyId] !== undefined)
+    return state
+  const started = withRecord(state, storyId, (record) => ({
+    ...record,
+    attempts: record.attempts + 1,
+    breaker: tried(record.breaker, at),
+  }))
+  const which = agentFor(state, limits, at, story.retries)
+  const model = which === 'first' ? rungFor(state, limits, story) : null
+  const run = {
+    ...state.prd.run,
+    currentStoryId: storyId,
+    startedAt: state.prd.run.startedAt ?? new Date(at).toISOString(),
+  }
+  const begun = counted(called({ ...started, prd: { ...state.prd, run } }, at), 'begun')
+  return withAttempt(withReady(begun, { synced: false }), {
+    phase: 'reserved',
+    storyId,
+    number: story.retries + 1,
+    iteration: Math.max(state.prd.run.iterations, ...open.map((one) => one.iteration)) + 1,
+    agent: which,
+    ...(model === null ? {} : { model }),
+    base: state.green,
+    startedAt: at,
+    reserved: estimate(state, limits),
+    unwanted: false,
+    ...(limits.maxParallel > 1 ? { inLane: true as const } : {}),
+    ...(worker === undefined ? {} : { worker }),
+  })
+}
+
+/** Attempts at a time. Workers of a wave leave candidates that wait behind others, and begin the next story. */
+export function mostOpen({ job }: State, { maxParallel }: Limits): number {
+  return job.wave === undefined ? maxParallel : maxParallel + MOST_WAITING
+}
+
+/** Candidates that wait in the train: one that falls out costs a gate run for each behind it. */
+const MOST_WAITING = 4
+
+export function assigned(state: State, { storyId, worker }: EventOf<'assigned'>): State {
+  const attempt = state.attempts[storyId]
+  if (attempt === undefined || (worker !== null && attempt.worker !== undefined)) return state
+  const { worker: _before, ...free } = attempt
+  return withAttempt(state, worker === null ? free : { ...free, worker })
+}
+
+/** Its candidate, if it has one, is for any worker; without one it is given back. */
+export function abandoned(
+  state: State,
+  { storyId, why, spent, at }: EventOf<'abandoned'>,
+  limits: Limits,
+): State {
+  const paid = spent === null ? state : spend(state, { ...spent, at, cutShort: true }, limits)
+  const attempt = paid.attempts[storyId]
+  if (attempt === undefined || !hasCandidate(attempt)) return refund(paid, storyId, 'interrupted', why)
+  return assigned(paid, { kind: 'assigned', storyId, worker: null, at })
+}
+
+export function worked(state: State, { storyId, session, at }: EventOf<'worked'>, limits: Limits): State {
+  const attempt = attemptIn(state, storyId, 'reserved')
+  if (attempt === null) return state
+  // One was counted when the attempt began; a set-up and the steps of a pipeline are more.
+  const told = withSteps(called(state, at, session.usage.calls - 1), session)
+  const { usage, others } = session
+  const cutShort = session.status === 'interrupted'
+  const spent = spend(told, { at, kind: 'run', storyId, usage, cutShort, ...(others && { others }) }, limits)
+  const paid = learn(spent, session.learnings)
+  const now: AttemptIn<'worked'> = { ...attempt, phase: 'worked', session }
+  const next = withAttempt(paid, now)
+  const { hints, message } = session
+  switch (session.status) {
+    case 'finished':
+      if (hints.stuck !== null) return fail(next, now, 'stuck', `the agent says it is stuck: ${hints.stuck}`)
+      return hints.notDone ? fail(next, now, 'stuck', 'the agent says that it is not done') : next
+    case 'failed':
+      return fail(next, now, 'session', message, { detail: session.detail ?? '' })
+    case 'limit':
+    case 'overloaded':
+      return refund(
+        withLimit(next, attempt.agent, limits, session.resetsAt, at),
+        storyId,
+        session.status,
+        message,
+      )
+    case 'interrupted':
+      return refund(next, storyId, 'interrupted', message)
+    case 'auth':
+    case 'not-started':
+      return failed(refund(next, storyId, 'limit', message), message, MEND_AGENT)
+  }
+}
+
+export function guarded(state: State, { storyId, candidate }: EventOf<'guarded'>): State {
+  const attempt = attemptIn(state, storyId, 'worked')
+  if (attempt === null) return state
+  const places = Object.values(state.attempts).map((one) => ('place' in one ? (one.place ?? 0) : 0))
+  const place = { place: Math.max(...places) + 1 }
+  return withAttempt(state, {
+    ...attempt,
+    phase: 'guarded',
+    candidate,
+    ...(attempt.inLane === true ? place : {}),
+  })
+}
+
+export function refused(state: State, { storyId, failure }: EventOf<'refused'>): State {
+  const attempt = attemptIn(state, storyId, 'worked')
+  return attempt === null ? state : withAttempt(state, rejectable(attempt, failure))
+}
+
+/** On the commit that it stands on now no gate has seen it. */
+export function rebased(state: State, { storyId, base, candidate }: EventOf<'rebased'>): State {
+  const attempt = state.attempts[storyId]
+  if (attempt === undefined || !hasCandidate(attempt)) return state
+  const { gates: _gates, paths: _paths, redBehind: _red, ...rest } = { gates: [], paths: [], ...attempt }
+  return withAttempt(state, { ...rest, phase: 'guarded', base, candidate })
+}
+
+/** No failed attempt: the story's next session builds on its work and on what landed. */
+export function conflicted(state: State, { storyId, failure }: EventOf<'conflicted'>): State {
+  const attempt = state.attempts[storyId]
+  if (attempt === undefined || !hasCandidate(attempt)) return state
+  const returned = refund(state, storyId, 'conflict', failure.summary)
+  const others = Object.keys(state.attempts).filter((id) => id !== storyId)
+  return withRecord(returned, storyId, (record) => ({
+    ...record,
+    failure,
+    conflicts: [...new Set([...(record.conflicts ?? []), ...others])],
+  }))
+}
+
+export function gated(state: State, event: EventOf<'gated'>, limits: Limits): State {
+  const { storyId, commit, gates, paths } = event
+  const attempt = attemptIn(state, storyId, 'guarded')
+  if (attempt === null || attempt.candidate.commit !== commit) return state
+  const held = paths === undefined ? {} : { paths }
+  const now: AttemptIn<'gated'> = { ...attempt, phase: 'gated', gates, ...held }
+  const red = redGate(gates)
+  if (red !== undefined && attempt.base !== state.green)
+    return withAttempt(state, { ...attempt, redBehind: true })
+  if (red === undefined && attempt.candidate.wasRed === true) return flaky(state, now)
+  const [finding] = gateFindings(gates)
+  if (red === undefined && finding !== undefined && limits.weakenedTests === 'fail')
+    return fail(state, now, 'gates', finding, weaker(gates))
+  if (red === undefined) return withFirstRuns(withAttempt(state, now), gates)
+  const ended = withoutPort(state, gates)
+  if (ended !== null) return refund(ended, storyId, 'limit', redWords(red, gates))
+  return fail(state, now, 'gates', redWords(red, gates), { gate: red.name })
+}
+
+/** A judge decides where nothing was changed, and where gates no longer say what they said before. */
+export function isJudged({ candidate, gates }: AttemptIn<'gated'>, { weakenedTests }: Limits): boolean {
+  return candidate.empty || (weakenedTests === 'judge' && gateFindings(gates).length > 0)
+}
+
+/** For the next attempt: what gates said with the tests as they were, and what they no longer check. */
+function weaker(gates: readonly GateResult[]): Partial<Failure> {
+  const red = gates.find(({ asItWas, ok }) => asItWas === true && !ok)
+  const lines = gateFindings(gates).map((line) => `- ${line}`)
+  const ask = 'Keep what the tests expected, unless the acceptance criteria ask for another result.'
+  return { detail: [ask, ...lines].join('\n'), ...(red === undefined ? {} : { gate: red.name }) }
+}
+
+/** Red at the attempt before and green now, on the same code: luck passes no story. */
+function flaky(state: State, attempt: AttemptIn<'gated'>): State {
+  const { failure = null, gates = [] } = state.records[attempt.storyId] ?? {}
+  const before = redGate(gates) ?? gates.find((gate) => gate.flaky === true)
+  const name = before?.name ?? ''
+  const summary = `gate ${name} is flaky: red at the attempt before, and green now on the same code`
+  const marked = attempt.gates.map((gate) =>
+    gate.name === name ? { ...gate, flaky: true as const, remarks: [FLAKY, ...(gate.remarks ?? [])] } : gate,
+  )
+  const detail =
+    before?.flaky === true
+      ? (failure?.detail ?? '')
+      : `Red:\n${before?.output ?? ''}\n\nGreen on the same code:`
+  return fail(state, { ...attempt, gates: marked }, 'gates', summary, { detail, gate: name })
+}
+
+const FLAKY = 'flaky: red, and green later on the same code. Mend it, or accept it with `retries`'
+
+export function judged(state: State, event: EventOf<'judged'>, limits: Limits): State {
+  const { storyId, verdict, usage, at } = event
+  const gated = attemptIn(state, storyId, 'gated')
+  if (gated === null || !isJudged(gated, limits)) return state
+  const paid = spend(called(state, at), { at, kind: 'judge', storyId, usage }, limits)
+  if (!gated.candidate.empty && (verdict.kind === 'reset' || verdict.kind === 'none')) {
+    const [finding = ''] = gateFindings(gated.gates)
+    const why =
+      verdict.kind === 'reset'
+        ? `a judge says that the story does not ask for it: ${verdict.reason}`
+        : `no judge said that the story asks for it: ${verdict.message}`
+    return fail(paid, gated, 'judge', `${finding}; ${why}`, weaker(gated.gates))
+  }
+  switch (verdict.kind) {
+    case 'verified':
+      return withAttempt(paid, { ...gated, phase: 'judged' })
+    case 'reset':
+      return fail(paid, gated, 'judge', `nothing was changed, and the judge disagrees: ${verdict.reason}`)
+    case 'limit':
+    case 'refused':
+      return refund(unworkable(paid, verdict, limits, event), storyId, 'limit', verdict.message)
+    case 'none': {
+      const why = `nothing was changed, and nobody confirmed that nothing had to be: ${verdict.message}`
+      return fail(paid, gated, 'empty-diff', why)
+    }
+  }
+}
+
+/** A judge, or a planner, that could not work: its vendor's limit (the other agent is next), or what a person has to mend. */
+export function unworkable(
+  state: State,
+  said: { kind: 'limit'; notBefore: number | null } | { kind: 'refused'; message: string; fix?: string },
+  limits: Limits,
+  { at, usage }: { at: number; usage: Usage },
+): State {
+  if (said.kind === 'refused') return failed(state, said.message, said.fix ?? MEND_AGENT)
+  // Whose session it is was decided when it began.
+  const which = agentFor(state, limits, at - usage.agentSeconds * 1000)
+  return withLimit(state, which, limits, said.notBefore, at)
+}
+
+/** Gives the attempt in work back uncharged (cancelled, limited, lost). */
+export function refund(
+  state: State,
+  storyId: string,
+  reason: AttemptIn<'returned'>['reason'],
+  message: string,
+): State {
+  const attempt = state.attempts[storyId]
+  if (attempt === undefined) return state
+  const session = sessionOf(attempt)
+  const left = attempt.inLane === true && hasCandidate(attempt) ? { left: attempt.candidate.commit } : {}
+  return withAttempt(state, { ...begunOf(attempt), phase: 'returned', session, reason, message, ...left })
+}
+
+/** All that are in work; one that failed, or was given back already, is put in order by its own step. */
+export function refundAll(state: State, reason: AttemptIn<'returned'>['reason'], message: string): State {
+  return inWork(state).reduce((after, { storyId }) => refund(after, storyId, reason, message), state)
+}
+
+function inWork({ attempts }: State): Attempt[] {
+  return Object.values(attempts).filter(({ phase }) => phase !== 'failed' && phase !== 'returned')
+}
+
+/** What a session used whose job was lost behind it or, `isPartial`, in the middle of it. */
+export type LostSession = { storyId: string; startedAt: number; usage: Usage; isPartial?: true }
+
+/** One that had ended counts as its vendor said: no estimate is needed for its attempt. */
+export function withLostSession(
+  state: State,
+  { storyId, startedAt, usage: said, isPartial }: LostSession,
+): State {
+  const attempt = attemptIn(state, storyId, 'reserved')
+  if (attempt?.startedAt !== startedAt) return state
+  const usage = isPartial ? lostUsage(attempt, said) : said
+  const hints = { done: false, notDone: false, stuck: null }
+  const rest = { message: '', resetsAt: null, hints, learnings: [] }
+  const session = { status: 'interrupted' as const, usage, ...rest }
+  return withAttempt(spendLost(state, storyId, usage), { ...attempt, phase: 'worked', session })
+}
+
+/** The attempts of a job that was lost are given back; what they reserved is charged as an estimate. */
+export function takeOver(state: State): State {
+  return inWork(state).reduce((after, attempt) => lost(after, attempt, 'the job was lost'), state)
+}
+
+/** The workers of a wave have ended: their candidates are for any, and what else one that died had in work is lost. */
+export function withoutWorkers(state: State): State {
+  const attempts = Object.entries(state.attempts).map(([id, { worker: _gone, ...free }]) => [id, free])
+  const left: State = { ...state, attempts: Object.fromEntries(attempts) }
+  return inWork(left)
+    .filter((attempt) => !hasCandidate(attempt))
+    .reduce((after, attempt) => lost(after, attempt, 'the worker was lost'), left)
+}
+
+function lost(state: State, attempt: Attempt, message: string): State {
+  const { storyId, phase } = attempt
+  const charged = phase === 'reserved' ? spendLost(state, storyId, reservedUsage(attempt)) : state
+  return refund(charged, storyId, 'lost', message)
+}
+
+function fail(
+  state: State,
+  attempt: Open,
+  kind: Failure['kind'],
+  summary: string,
+  seen: Partial<Failure> = {},
+): State {
+  return withAttempt(state, rejectable(attempt, { kind, summary, detail: '', ...seen }))
+}
+
+function rejectable(attempt: Open, failure: Failure): AttemptIn<'failed'> {
+  const { session } = attempt
+  const remarks = attempt.phase === 'worked' ? [] : attempt.candidate.remarks
+  const gates = attempt.phase === 'gated' ? attempt.gates : []
+  const isTestsOnly = attempt.phase !== 'worked' && attempt.candidate.testsOnly === true
+  const testsOnly = isTestsOnly ? { testsOnly: true as const } : {}
+  return { ...begunOf(attempt), phase: 'failed', session, ...testsOnly, remarks, gates, failure }
+}
+
+function begunOf(attempt: Attempt) {
+  const { storyId, number, iteration, agent, base, startedAt, reserved, unwanted } = attempt
+  const { model, inLane, worker } = attempt
+  return {
+    ...{ storyId, number, iteration, agent, base, startedAt, reserved, unwanted },
+    ...(model === undefined ? {} : { model }),
+    ...(inLane === undefined ? {} : { inLane }),
+    ...(worker === undefined ? {} : { worker }),
+  }
+}
+
+function learn(state: State, learnings: Session['learnings']): State {
+  if (learnings.length === 0) return state
+  const run = { ...state.prd.run, learnings: withLearnings(state.prd.run.learnings, learnings) }
+  return { ...state, prd: { ...state.prd, run } }
+}

@@ -1,0 +1,296 @@
+// What attempts come to: a story passes (only here, only for the candidate that was gated), is charged, blocked, given back, or is to
+// be worked again. Pure.
+
+import { isJudged } from './attempt-events.ts'
+import { closedBreaker, doneWords, struck } from './breaker.ts'
+import { withTests } from './gating/gate-memory.ts'
+import type { Attempt, Candidate } from './model/attempt.ts'
+import type { EventOf, TakenBack } from './model/event.ts'
+import type { LastResult, Story } from './model/feature.ts'
+import { failureOutput } from './model/gate-output.ts'
+import { isGated } from './model/job.ts'
+import type { Limits } from './model/limit-types.ts'
+import type { Kept, State, TimelineEntry } from './model/state.ts'
+import { climbed, ladderOf } from './model-ladder.ts'
+import { sizedUp } from './planning/plan-events.ts'
+import {
+  charge,
+  entryOf,
+  logged,
+  mapStory,
+  noteTime,
+  redGate,
+  sessionOf,
+  timed,
+  unverified,
+  withNote,
+  without,
+  withoutAttempt,
+  withRecord,
+  withSteps,
+} from './state-updates.ts'
+import { inAgentsWords, peopleNotes, progressEntry, TRY_AGAIN } from './story-notes.ts'
+
+export function rejected(state: State, { storyId, kept, at }: EventOf<'rejected'>, limits: Limits): State {
+  const attempt = state.attempts[storyId]
+  if (attempt?.phase !== 'failed') return state
+  const { failure, gates, remarks } = attempt
+  // Where no gate ran, the one that the story owes is the one before.
+  const before = state.records[storyId]?.gates ?? []
+  const seen = gates.length > 0 ? gates : before.filter(({ name }) => name === failure.gate)
+  const output = failureOutput(failure, seen)?.output ?? ''
+  const retried = withoutAttempt(strike(state, storyId, failure.summary, limits), storyId)
+  const saved = { ...retried, kept: withKept(state.kept, attempt, kept) }
+  const charged = charge(saved, attempt, 'rejected', failure.summary, at)
+  const compared = { ...failure, output, testsOnly: attempt.testsOnly === true }
+  const { breaker: known = closedBreaker() } = state.records[storyId] ?? {}
+  const breaker = struck(known, attempt.session, compared, kept, limits.breaker, at)
+  const next = [failure.summary, doneWords(breaker)].filter(Boolean).join('; ')
+  const written = logged(charged, entryOf(state, attempt, 'FAILED', next, at, agentSummary(attempt, {})))
+  const noted = withRecord(written, storyId, (record) => ({
+    ...record,
+    failure,
+    gates: seen,
+    remarks,
+    ...(record.redTree === undefined && kept !== null && redGate(gates) !== undefined
+      ? { redTree: kept.tree }
+      : {}),
+    interruptions: gates.length > 0 ? 0 : record.interruptions,
+    breaker,
+    // Whoever stood in for the first agent says nothing of its models.
+    ...(attempt.model === undefined ? {} : climbed(record.rung, failure, laddered(state, storyId, limits))),
+  }))
+  return withRest(sizedUp(noted, storyId, failure), storyId)
+}
+
+function laddered({ prd }: State, storyId: string, limits: Limits): readonly string[] {
+  const story = prd.userStories.find(({ id }) => id === storyId)
+  return story === undefined ? [] : ladderOf(limits, story)
+}
+
+/** A story whose breaker has opened says until when it rests, and how it goes on at once. */
+function withRest(state: State, storyId: string): State {
+  const breaker = state.records[storyId]?.breaker
+  if (breaker?.position !== 'open' || breaker.until === null) return state
+  const until = new Date(breaker.until).toISOString()
+  const why = breaker.history.at(-1)?.why ?? ''
+  if (state.prd.userStories.some((story) => story.id === storyId && story.blocked)) return state
+  return withNote(state, storyId, `rests until ${until}: ${why}. ${goesOnBy(storyId)} at once`)
+}
+
+export function returned(state: State, { storyId, kept, at }: EventOf<'returned'>, limits: Limits): State {
+  const attempt = state.attempts[storyId]
+  if (attempt?.phase !== 'returned') return state
+  const run = { ...state.prd.run, currentStoryId: null }
+  const closed = withoutAttempt({ ...state, prd: { ...state.prd, run } }, storyId)
+  const isConflict = attempt.reason === 'conflict'
+  // No failed attempt, and still an iteration: a run that only meets conflicts comes to its end.
+  const write = isConflict ? charge : noteTime
+  const freed = write(closed, attempt, 'returned', attempt.message, at)
+  const noted = withRecord(freed, storyId, (old) => ({ ...old, givenBack: (old.givenBack ?? 0) + 1 }))
+  const saved = kept === null ? noted : { ...noted, kept: withKept(state.kept, attempt, kept) }
+  if (attempt.reason !== 'lost' && attempt.reason !== 'interrupted') return saved
+  const interruptions = (saved.records[storyId]?.interruptions ?? 0) + 1
+  const counted = withRecord(saved, storyId, (old) => ({ ...old, interruptions }))
+  if (interruptions < limits.maxInterruptions) return counted
+  const note = `interrupted ${interruptions} times in a row without a finished gate run; look at it: ${goesOnBy(storyId)}`
+  const prd = mapStory(counted.prd, storyId, (story) => ({ ...story, blocked: true }))
+  return withNote({ ...counted, prd }, storyId, note)
+}
+
+/** What is kept for a story now: an attempt that left nothing takes back what an earlier one had left. */
+function withKept(all: State['kept'], attempt: Attempt, kept: Kept | null): State['kept'] {
+  const { storyId, unwanted } = attempt
+  if (kept === null || unwanted) return without(all, storyId)
+  const setUp = sessionOf(attempt)?.setUp
+  return { ...all, [storyId]: setUp === undefined ? kept : { ...kept, setUp } }
+}
+
+/** A story that had passed is to be worked again: one strike, the reason for its next prompt, and the gates that show it. */
+export function revert(
+  state: State,
+  id: string,
+  { failure, gates = [] }: Pick<TakenBack, 'failure' | 'gates'>,
+  at: number,
+  limits: Limits,
+): State {
+  const story = state.prd.userStories.find((candidate) => candidate.id === id)
+  if (story === undefined || !story.passes) return state
+  const prd = mapStory(state.prd, id, (old) => ({ ...old, passes: false, lastResult: null }))
+  const entry: TimelineEntry = {
+    iteration: state.prd.run.iterations,
+    storyId: id,
+    attempt: story.retries + 1,
+    result: 'reset',
+    summary: failure.summary,
+    ms: 0,
+    at,
+    job: state.prd.run.jobs,
+  }
+  const line = progressEntry({
+    iteration: entry.iteration,
+    storyId: id,
+    title: story.title,
+    status: 'RESET',
+    completedAt: new Date(at).toISOString(),
+    learning: '',
+    next: failure.summary,
+  })
+  const worse = logged(timed(strike({ ...state, prd }, id, failure.summary, limits), entry), line)
+  const seen = failure.gate === undefined ? {} : { gates: [...gates] }
+  return withRecord(worse, id, (record) => {
+    return {
+      ...record,
+      ...seen,
+      ...climbed(record.rung, failure, ladderOf(limits, story)),
+      failure,
+      commit: null,
+    }
+  })
+}
+
+/** One failed attempt more; the last one blocks the story with a note that a person can act on. */
+function strike(state: State, storyId: string, summary: string, limits: Limits): State {
+  const story = state.prd.userStories.find((one) => one.id === storyId)
+  if (story === undefined) return state
+  const retries = story.retries + 1
+  const blocked = retries >= limits.maxAttempts
+  const note = blocked
+    ? `blocked after ${retries} failed ${retries === 1 ? 'attempt' : 'attempts'}: ${summary}. ${goesOnBy(storyId)}`
+    : summary
+  const prd = mapStory(state.prd, storyId, (one) => ({ ...one, retries, blocked }))
+  return withNote({ ...state, prd }, storyId, note)
+}
+
+/** For the notes, which are read beside a pull request and on a command line. */
+function goesOnBy(storyId: string): string {
+  return `${TRY_AGAIN} ${storyId} -- <hint> tries it again`
+}
+
+/** How a story passed whose session had nothing to change, as prd.json keeps it. */
+export const UNCHANGED = "without a change, by a judge's word"
+
+/** How a story passed that no blocking gate runs for. */
+export const UNGATED = 'without a gate'
+
+/** Whether no gate saw the change that the story passed with. */
+export function passedUngated(story: Story): boolean {
+  return passedAs(story, 'ungated', UNGATED)
+}
+
+/** Whether a judge's word, and no change that gates could see, passed the story in this run. */
+export function passedUnchanged(story: Story): boolean {
+  return passedAs(story, 'unchanged', UNCHANGED)
+}
+
+/** Earlier versions wrote it as the summary alone, which is the agent's own where `how` stands. */
+function passedAs({ passes, lastResult }: Story, how: LastResult['how'], summary: string): boolean {
+  if (!passes || lastResult === null || lastResult.imported === true) return false
+  return lastResult.how === how || (lastResult.how === undefined && lastResult.summary === summary)
+}
+
+/** The smaller stories that it was split into; empty for every other. */
+export function splitInto({ skipped, extra }: Story): string[] {
+  const parts = extra?.splitInto
+  return skipped && Array.isArray(parts) ? parts.map(String) : []
+}
+
+type Built = Pick<Candidate, 'empty' | 'builtAt' | 'summary'>
+
+export function accepted(
+  state: State,
+  { storyId, commit, at, after = {} }: EventOf<'accepted'>,
+  limits: Limits,
+): State {
+  const attempt = state.attempts[storyId]
+  if (attempt?.phase !== 'judged' && attempt?.phase !== 'gated') return state
+  const { candidate, gates } = attempt
+  // The branch moves forward only, to a tree that its gates saw.
+  if (attempt.base !== state.green) return state
+  if (candidate.commit !== commit || (attempt.phase === 'gated' && isJudged(attempt, limits))) return state
+  const done = passStory(withTests(withSteps(state, after), gates), attempt, candidate)
+  const passed = mapStory(done.prd, storyId, (story) => ({
+    ...story,
+    lastResult: story.lastResult === null ? null : { ...story.lastResult, commit },
+  }))
+  // The iteration is counted below.
+  const prd = { ...passed, run: { ...passed.run, iterations: state.prd.run.iterations } }
+  const moved = withoutAttempt({ ...done, prd, kept: without(state.kept, storyId), green: commit }, storyId)
+  const paid = charge(moved, attempt, 'passed', howPassed(state, storyId, candidate.empty), at)
+  const written = {
+    ...logged(paid, passedEntry(state, attempt, candidate)),
+    progress: state.progress.slice(candidate.entries ?? state.progress.length),
+  }
+  return unverified(
+    withRecord(written, storyId, ({ unsplit: _told, owes: _paid, redTree: _red, ...record }) => ({
+      ...record,
+      failure: null,
+      gates,
+      remarks: candidate.remarks,
+      ...(attempt.phase === 'judged' && attempt.paths !== undefined ? { expected: attempt.paths } : {}),
+      interruptions: 0,
+      breaker: closedBreaker(),
+      commit,
+      note: '',
+    })),
+  )
+}
+
+/**
+ * prd.json as the candidate commit holds it: the story passed. The same function builds the candidate and records
+ * its acceptance, so what was gated is what is committed.
+ */
+export function passStory(state: State, attempt: Attempt, built: Built): State {
+  const { storyId, iteration, number } = attempt
+  const how = howPassed(state, storyId, built.empty)
+  const words = agentSummary(attempt, built)
+  const prd = mapStory(state.prd, storyId, (story) => ({
+    ...story,
+    passes: true,
+    blocked: false,
+    lastResult: {
+      completedAt: new Date(built.builtAt).toISOString(),
+      commit: null,
+      summary: words === '' ? how : inAgentsWords(words),
+      ...(HOW[how] === undefined ? {} : { how: HOW[how] }),
+      iteration,
+      attempts: number,
+    },
+    notes: peopleNotes(story, state.records[storyId]),
+  }))
+  const run = { ...prd.run, iterations: prd.run.iterations + 1, currentStoryId: null }
+  const guidance = without(state.control.guidance, storyId)
+  const setUp = sessionOf(attempt)?.setUp === undefined ? {} : { setUp: true as const }
+  return { ...state, prd: { ...prd, run }, control: { ...state.control, ...setUp, guidance } }
+}
+
+function howPassed(state: State, storyId: string, empty: boolean): string {
+  if (empty) return UNCHANGED
+  const tags = state.prd.userStories.find((story) => story.id === storyId)?.tags ?? []
+  return isGated(state.job, tags) ? 'every gate passed' : UNGATED
+}
+
+const HOW: Readonly<Record<string, 'unchanged' | 'ungated'>> = {
+  [UNCHANGED]: 'unchanged',
+  [UNGATED]: 'ungated',
+}
+
+/** What the agent wrote of its work: the message of its own commit, else its last words; empty where it wrote nothing. */
+export function agentSummary(attempt: Attempt, { summary }: Pick<Built, 'summary'>): string {
+  return summary ?? sessionOf(attempt)?.summary ?? ''
+}
+
+/** progress.txt's entry of a passing attempt. */
+export function passedEntry(state: State, attempt: Attempt, built: Built): string {
+  const how = howPassed(state, attempt.storyId, built.empty)
+  const next = sessionOf(attempt)?.next
+  const done = agentSummary(attempt, built)
+  return entryOf(
+    state,
+    attempt,
+    'PASSED',
+    next === undefined ? how : inAgentsWords(next),
+    built.builtAt,
+    done,
+  )
+}

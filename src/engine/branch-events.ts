@@ -1,0 +1,115 @@
+// What becomes of a branch that people push to, delete or protect while Ralph works on it. Pure.
+
+import { withoutArchived } from './archive-stories.ts'
+import { revert } from './attempt-outcome.ts'
+import { applyCommand } from './commands/apply-commands.ts'
+import { owing } from './gating/judge-verdict.ts'
+import { endOfWork, idle, MAX_IDLE_JOBS } from './limits.ts'
+import type { EventOf } from './model/event.ts'
+import type { Prd } from './model/feature.ts'
+import { newEnding } from './model/job.ts'
+import type { Limits } from './model/limit-types.ts'
+import type { Conclusion, State } from './model/state.ts'
+import { readPlan } from './planning/plan-events.ts'
+import { mergePeople } from './prd/merge-edits.ts'
+import { counted, failed, unverified, withJob, withReady } from './state-updates.ts'
+import { isNoted } from './story-notes.ts'
+
+/** Joins with people's pushes in one job. */
+const MAX_JOINS = 5
+const REFUSED = { kind: 'refused' } as const
+
+export function synced(before: State, { commands, theirs, context }: EventOf<'synced'>): State {
+  const state = readPlan(before, context)
+  const asked = state.job.takesBranch || commands.some((command) => command.kind === 'run')
+  const heard = withJob(withReady(commands.reduce(applyCommand, state), { synced: true }), {
+    takesBranch: asked,
+  })
+  if (theirs === null || state.job.branch.kind === 'refused') return heard
+  if (theirs === 'merged' || theirs === 'deleted')
+    return withJob(heard, { branch: { kind: 'gone', how: theirs } })
+  return moved(heard, theirs.head)
+}
+
+function moved(state: State, head: string): State {
+  return state.job.counts.joins >= MAX_JOINS
+    ? notJoined(state, 'people keep pushing to the branch')
+    : withJob(state, { branch: { kind: 'moved', head } })
+}
+
+/** People's commits are ours now. Nothing passes that their branch does not hold. */
+export function joined(state: State, event: EventOf<'joined'>, limits: Limits): State {
+  const { people, takenBack, entries, green, theirs } = event
+  const prd =
+    people === null
+      ? state.prd
+      : mergePeople(state.prd, withoutArchived(people.prd, state), new Set(people.seen), (id) =>
+          isNoted(state, id),
+        )
+  const ours = counted(withReady(unverified(state), { synced: false }), 'joins')
+  let after: State = {
+    ...withJob(ours, { branch: { kind: 'ours' }, takesBranch: false }),
+    prd,
+    green,
+    published: theirs,
+    progress: [...entries, ...state.progress],
+    // A story that people removed takes its work and its record along: its name may be given again.
+    kept: inPlan(state.kept, prd),
+    records: inPlan(state.records, prd),
+    ...(state.splits === undefined ? {} : { splits: inPlan(state.splits, prd) }),
+    ...(people === null ? {} : { pageEdited: people.page }),
+  }
+  for (const taken of takenBack) {
+    const { storyId, kept, failure } = taken
+    if (kept !== null) after = { ...after, kept: { ...after.kept, [storyId]: kept } }
+    after = revert(after, storyId, taken, event.at, limits)
+    if (failure.gate !== undefined) after = owing(after, storyId, failure.gate)
+  }
+  return after
+}
+
+function inPlan<T>(all: Record<string, T>, prd: Prd): Record<string, T> {
+  const ids = new Set(prd.userStories.map((story) => story.id))
+  return Object.fromEntries(Object.entries(all).filter(([id]) => ids.has(id)))
+}
+
+/** The state is saved, and a person decides; a person's own pause stays theirs. */
+export function notJoined(state: State, reason: string): State {
+  const { paused } = state.control
+  const isTheirs = paused !== null && paused.by !== 'ralph'
+  const control = isTheirs ? state.control : { ...state.control, paused: { reason, by: 'ralph' } }
+  return withJob({ ...state, control }, { branch: REFUSED, ending: null })
+}
+
+export function restored(state: State): State {
+  const ours = withJob(state, { branch: { kind: 'ours' }, takesBranch: false })
+  return { ...withReady(ours, { synced: false }), published: state.green }
+}
+
+export function pushRefused(state: State, { summary }: EventOf<'push-refused'>): State {
+  // Before the first publish nothing exists yet: that is an error to be mended, not a pause.
+  return state.published === null
+    ? failed(state, summary, `let this token push ${state.branch}, then run again`)
+    : notJoined(state, summary)
+}
+
+/** The next job has a token that is known again; the state alone is saved until then. */
+export function pushExpired(state: State, { summary, at }: EventOf<'push-expired'>): State {
+  const before = state.job.ending?.conclusion.outcome ?? 'continued'
+  if (before === 'error' || before === 'interrupted' || before === 'paused')
+    return withJob(state, { branch: REFUSED })
+  const conclusion: Conclusion = { outcome: 'continued', reason: summary, until: null }
+  const isIdle = idle(state, conclusion) && state.control.idleJobs + 1 >= MAX_IDLE_JOBS
+  if (state.published !== null && !isIdle)
+    return withJob(state, { branch: REFUSED, ending: newEnding(conclusion, at) })
+  const fix = 'give a publish-token that is valid, then run again'
+  return failed(withJob(state, { ending: null }), summary, fix)
+}
+
+export function diverged(state: State, { theirs, at }: EventOf<'diverged'>): State {
+  const { halted, landing } = state.job
+  // A job that ends anyway joins nothing more: the state alone is pushed, and the next job joins.
+  if (halted !== null || landing !== null || at >= endOfWork(state.job))
+    return withJob(state, { branch: REFUSED })
+  return withJob(moved(state, theirs), { ending: null })
+}

@@ -1,0 +1,118 @@
+// The breaker of a story: attempts that get nowhere are stopped before they use up its money. Pure.
+
+import { excerpt } from '../system/excerpt.ts'
+import type { Failure, Session } from './model/attempt.ts'
+import { OUTPUT_BYTES } from './model/gate-output.ts'
+import type { BreakerLimits as Thresholds } from './model/limit-types.ts'
+import type { Breaker, Kept, StoryRecord } from './model/state.ts'
+
+const HISTORY = 10
+
+/** `output`: what shows the failure. */
+type Compared = Pick<Failure, 'kind' | 'summary'> & { output: string; testsOnly?: boolean }
+
+export function closedBreaker(): Breaker {
+  return {
+    position: 'closed',
+    until: null,
+    tree: null,
+    sameTree: 0,
+    error: null,
+    sameError: 0,
+    output: 0,
+    history: [],
+  }
+}
+
+/** When the story may be worked on again: epoch milliseconds, or null for now. */
+export function openUntil(record: StoryRecord | undefined, now: number): number | null {
+  const breaker = record?.breaker
+  if (breaker?.position !== 'open' || breaker.until === null) return null
+  return breaker.until > now ? breaker.until : null
+}
+
+/** An attempt begins: after the cool-down it is a trial, and its failure opens the breaker again. */
+export function tried(breaker: Breaker, at: number): Breaker {
+  return breaker.position === 'open'
+    ? moved({ ...breaker, until: null }, 'half-open', 'the cool-down is over', at)
+    : breaker
+}
+
+/** An attempt was rejected: what it left is compared with what the one before had left. */
+export function struck(
+  breaker: Breaker,
+  session: Session,
+  failure: Compared,
+  kept: Kept | null,
+  limits: Thresholds,
+  at: number,
+): Breaker {
+  const tree = kept?.tree ?? ''
+  const error = fingerprint(failure)
+  const output = session.usage.outputTokens
+  const isSame = tree === breaker.tree || tree === ''
+  const seen: Breaker = {
+    ...breaker,
+    tree,
+    sameTree: isSame ? breaker.sameTree + 1 : 0,
+    error,
+    sameError: error === breaker.error ? breaker.sameError + 1 : 1,
+    testsOnly: failure.testsOnly === true ? (breaker.testsOnly ?? 0) + 1 : 0,
+    doneInRow: isDone(session) ? (breaker.doneInRow ?? 0) + 1 : 0,
+    output,
+  }
+  const why = reason(breaker, seen, limits)
+  if (why === null) return seen
+  return {
+    ...moved(seen, 'open', why, at),
+    until: at + limits.coolDownMs,
+    sameTree: 0,
+    sameError: 0,
+    testsOnly: 0,
+  }
+}
+
+/** Words of completion count as a marker does from here on. */
+const SURE = 60
+
+function isDone({ hints }: Session): boolean {
+  return hints.done || (hints.confidence ?? 0) >= SURE
+}
+
+/** How often in a row the agent was sure of what gates or guard refused; empty where that was once at most. */
+export function doneWords({ doneInRow = 0 }: Breaker): string {
+  return doneInRow < 2 ? '' : `the agent has said ${doneInRow} times in a row that it is done, and it is not`
+}
+
+function reason(before: Breaker, now: Breaker, limits: Thresholds): string | null {
+  if (before.position === 'half-open') return 'the trial after the cool-down failed, too'
+  if (now.sameTree >= limits.noProgress) return `${now.sameTree} attempts in a row changed nothing`
+  if (now.sameError >= limits.sameError) return `the same failure ${now.sameError} times in a row`
+  if ((now.testsOnly ?? 0) >= limits.noProgress)
+    return `${now.testsOnly} attempts in a row changed tests alone`
+  const shrunk =
+    before.output > 0 && now.output > 0 && now.output < before.output * (1 - limits.outputDecline / 100)
+  return shrunk && now.sameTree > 0
+    ? `it changed nothing, and said ${limits.outputDecline} % less than before`
+    : null
+}
+
+/** A failure without what differs from run to run: numbers, times, ids. */
+function fingerprint({ kind, summary, output }: Compared): string {
+  const most = OUTPUT_BYTES.fingerprint
+  const shown = excerpt(steady(output), most)
+  return `${kind} ${steady(summary.slice(0, most))} ${shown}`.replace(/\d+/g, '#').replace(/\s+/g, ' ')
+}
+
+/** Every figure but zero is the same, and as long: else a slower run would leave out other lines. */
+function steady(text: string): string {
+  return text
+    .replace(/[0-9a-f]{7,}/gi, '9')
+    .replace(/\d+\.\d+/g, '9')
+    .replace(/\d*[1-9]\d*/g, '9')
+}
+
+function moved(breaker: Breaker, to: Breaker['position'], why: string, at: number): Breaker {
+  const history = [...breaker.history, { at, from: breaker.position, to, why }].slice(-HISTORY)
+  return { ...breaker, position: to, history }
+}

@@ -1,0 +1,220 @@
+// What people's commands do to the state. Pure; each is idempotent by its comment id.
+
+import { askArchive } from '../archive-stories.ts'
+import { closedBreaker } from '../breaker.ts'
+import { triedAgain } from '../limits.ts'
+import type { Command } from '../model/event.ts'
+import type { Scope, Story } from '../model/feature.ts'
+import type { State, StoryRecord } from '../model/state.ts'
+import { approve, askPlan, askSplit, withoutSplit } from '../planning/plan-events.ts'
+import { newStory } from '../prd/schema.ts'
+import { alsoAsked } from '../prd/scope.ts'
+import { askedIn } from '../prd/select.ts'
+import { emptyRecord, notApproved, withNote } from '../state-updates.ts'
+import { isNoted } from '../story-notes.ts'
+
+const GUIDANCE = 10
+
+/** The state after a command; the cursor moves past every one that was looked at, refused ones too. */
+export function applyCommand(state: State, command: Command): State {
+  if (command.id !== 0 && command.id <= state.control.lastComment) return state
+  const heard = effect(state, command)
+  const lastComment = Math.max(heard.control.lastComment, command.id)
+  return { ...heard, control: { ...heard.control, lastComment } }
+}
+
+function effect(state: State, command: Command): State {
+  switch (command.kind) {
+    case 'run':
+      return goOn(withRest({ ...state, control: { ...state.control, paused: null } }))
+    case 'pause':
+    case 'stop': {
+      const paused = {
+        reason: `${command.kind === 'stop' ? 'stopped' : 'paused'} by ${command.by}`,
+        by: command.by,
+      }
+      return { ...state, control: { ...state.control, paused } }
+    }
+    case 'retry': {
+      const ids = chosen(state, command.stories, (story) => story.blocked)
+      const retried = each(state, ids, command.guidance, (story) => ({
+        ...story,
+        blocked: false,
+        retries: story.passes ? story.retries : 0,
+      }))
+      const told = saidAgain(ids.reduce(withoutSplit, retried), ids, whyAgain)
+      return goOn(asking(command.fresh === true ? withoutWork(told, ids) : told, ids))
+    }
+    case 'redo': {
+      const ids = chosen(state, command.stories, (story) => story.passes)
+      const again = each(state, ids, command.guidance, (story) => ({
+        ...story,
+        passes: false,
+        skipped: false,
+        blocked: false,
+        retries: 0,
+        lastResult: null,
+      }))
+      const remark = command.guidance
+      const word = remark === '' ? whyAgain : () => `to be worked on again: ${remark}`
+      return goOn(asking(saidAgain(again, ids, word, remark), ids))
+    }
+    case 'skip': {
+      const skipped = each(state, command.stories, command.guidance, (story) => ({
+        ...story,
+        skipped: !story.passes,
+        blocked: false,
+      }))
+      const why = command.guidance === '' ? '' : `: ${command.guidance}`
+      const whole = command.stories.reduce(withoutSplit, skipped)
+      return goOn(saidAgain(whole, command.stories, () => `skipped${why}`, command.guidance))
+    }
+    case 'note':
+      return each(state, command.stories, command.guidance, (story) => story, false)
+    case 'add':
+      return goOn(addStory(state, command.title, command.description, command.criteria))
+    case 'verify':
+      return goOn({ ...state, verification: { ...notApproved(state), asked: true } })
+    case 'limit': {
+      const { granted } = state.control
+      const more =
+        command.what === 'iterations'
+          ? { ...granted, iterations: granted.iterations + command.amount }
+          : { ...granted, costUsd: granted.costUsd + command.amount }
+      return goOn({ ...state, control: { ...state.control, granted: more } })
+    }
+    case 'split':
+      return goOn(askSplit(state, command.story, command.guidance))
+    case 'archive':
+      return askArchive(state)
+    case 'plan':
+      return goOn(askPlan(state, command.guidance))
+    case 'approve':
+      return goOn(approve(state, command))
+    case 'refused':
+      return state
+  }
+}
+
+/** Whoever goes on where a part of the feature is complete means the rest; the kick-off of this very job means the part. */
+function withRest(state: State): State {
+  const { prd, control } = state
+  const isOver = prd.run.outcome === 'complete' && control.scope?.job !== prd.run.jobs
+  return isOver ? withScope(state, null) : state
+}
+
+/** A story that a person names is asked for, too. */
+function asking(state: State, ids: readonly string[]): State {
+  return withScope(state, alsoAsked(state.control.scope, ids))
+}
+
+/** The state with another part of the feature asked for; what nobody has judged takes the approval back. */
+export function withScope(state: State, scope: Scope | null): State {
+  const [before, after] = [askedIn(state.control.scope), askedIn(scope)]
+  const isWider = state.prd.userStories.some((story) => after(story) && !before(story))
+  const verification = isWider ? notApproved(state) : state.verification
+  return { ...state, verification, control: { ...state.control, scope } }
+}
+
+/** Ends a wait and a pause of Ralph's own, and begins to count jobs anew; a person's pause ends by `run`. */
+function goOn(state: State): State {
+  const paused = state.control.paused?.by === 'ralph' ? null : state.control.paused
+  return {
+    ...state,
+    verification: { ...state.verification, sessions: 0 },
+    control: {
+      ...triedAgain(state.control),
+      paused,
+      jobsBefore: Math.max(0, state.prd.run.jobs - 1),
+    },
+  }
+}
+
+/**
+ * Ralph's word on them is of before: it gives place to what is so now, and never to none, which would be people's. A remark
+ * of the person who says it is kept where there was no such word, too.
+ */
+function saidAgain(
+  state: State,
+  ids: readonly string[],
+  word: (record: StoryRecord) => string,
+  remark = '',
+): State {
+  const open = state.prd.userStories.filter(({ id, passes }) => ids.includes(id) && !passes)
+  return open
+    .filter(({ id }) => remark !== '' || isNoted(state, id))
+    .reduce((after, { id }) => withNote(after, id, word(after.records[id] ?? emptyRecord())), state)
+}
+
+function whyAgain({ failure }: StoryRecord): string {
+  return failure?.summary || 'to be tried again'
+}
+
+/** Their next attempts begin at the green commit. */
+function withoutWork(state: State, ids: readonly string[]): State {
+  const kept = Object.entries(state.kept).filter(([id]) => !ids.includes(id))
+  const attempts = Object.entries(state.attempts).map(([id, attempt]) => [
+    id,
+    ids.includes(id) ? { ...attempt, unwanted: true } : attempt,
+  ])
+  const records = Object.entries(state.records).map(([id, record]) => {
+    const { redTree: _, ...fresh } = record
+    return [id, ids.includes(id) ? fresh : record]
+  })
+  return {
+    ...state,
+    kept: Object.fromEntries(kept),
+    attempts: Object.fromEntries(attempts),
+    records: Object.fromEntries(records),
+  }
+}
+
+function chosen(state: State, ids: string[] | 'all', all: (story: Story) => boolean): string[] {
+  if (ids !== 'all') return ids
+  const asked = askedIn(state.control.scope)
+  return state.prd.userStories.filter((story) => asked(story) && all(story)).map((story) => story.id)
+}
+
+function each(
+  state: State,
+  ids: readonly string[],
+  guidance: string,
+  change: (story: Story) => Story,
+  again = true,
+): State {
+  const known = state.prd.userStories.filter((story) => ids.includes(story.id))
+  const notes = { ...state.control.guidance }
+  const records = { ...state.records }
+  for (const { id } of known) {
+    if (guidance !== '') notes[id] = [...(notes[id] ?? []), guidance].slice(-GUIDANCE)
+    const record = records[id]
+    if (record !== undefined)
+      records[id] = { ...record, interruptions: 0, breaker: again ? closedBreaker() : record.breaker }
+  }
+  const userStories = state.prd.userStories.map((story) => (ids.includes(story.id) ? change(story) : story))
+  const changed = userStories.some((story, index) => story.passes !== state.prd.userStories[index]?.passes)
+  return {
+    ...state,
+    records,
+    prd: { ...state.prd, userStories },
+    control: { ...state.control, guidance: notes },
+    verification: changed ? notApproved(state) : state.verification,
+  }
+}
+
+function addStory(state: State, title: string, description: string, criteria: string[]): State {
+  // The id of a story that was archived names that one for good.
+  const ids = [...state.prd.userStories.map((story) => story.id), ...(state.archive?.ids ?? [])]
+  const numbers = ids.map((known) => Number(/^US-(\d{1,9})$/i.exec(known)?.[1] ?? 0))
+  const id = `US-${String(Math.max(0, ...numbers) + 1).padStart(3, '0')}`
+  const priority = Math.max(0, ...state.prd.userStories.map((story) => story.priority)) + 1
+  const story = newStory({
+    id,
+    title,
+    description,
+    priority,
+    acceptanceCriteria: criteria.length > 0 ? criteria : [title],
+  })
+  const prd = { ...state.prd, userStories: [...state.prd.userStories, story] }
+  return asking({ ...state, prd, verification: notApproved(state) }, [id])
+}

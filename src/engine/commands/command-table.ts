@@ -1,0 +1,318 @@
+// Every command that people can type, once: its name, arguments, meaning and surfaces. Parser, help, replies and CLI read it. Pure.
+
+import { nearest } from '../../system/nearest.ts'
+import { oneLine, plainLines } from '../model/text.ts'
+import {
+  type Asked,
+  aboutStory,
+  add,
+  approve,
+  type Given,
+  LONGEST_TEXT,
+  limit,
+  mistake,
+  plan,
+  readable,
+  retry,
+  type Said,
+  type Surface,
+  storiesAndText,
+  typedOn,
+  type Understood,
+} from './command-words.ts'
+
+export { type Given, type Surface, typedOn } from './command-words.ts'
+
+/** How a command is told on a surface. `meaning` is markdown of ours: code spans and nothing else. */
+export type Told = { args: string; meaning: string; example: string }
+
+type Row = {
+  also?: string
+  /** Whatever a comment can do, the CLI can do. */
+  cli: Told
+  comment?: Told
+  /** What the words behind it ask of a run; left out for what only the CLI does, by itself. */
+  read?: (asked: Asked) => Understood
+}
+
+const told = (args: string, meaning: string, example = ''): Told => ({ args, meaning, example })
+const both = (args: string, meaning: string, example = '') => ({
+  comment: told(args, meaning, example),
+  cli: told(args, meaning, example),
+})
+const PAUSES = 'the iteration in work ends, then nothing more until `run`'
+const STOPS = 'the session in work is ended now and counts as no attempt; then as `pause`'
+const asks = (command: Said) => (): Understood => ({ kind: 'command', command })
+
+const ROWS = {
+  demo: { cli: told('', 'a complete run on a sample project, with a scripted agent; no network, no key') },
+  init: {
+    cli: told(
+      '',
+      'write workflow, configuration and issue form for this project; overwrites nothing',
+      '--yes --gate "test=npm test"',
+    ),
+  },
+  run: {
+    also: 'resume',
+    comment: told('', 'go on now; ends a pause'),
+    cli: told(
+      '[feature]',
+      'work on a feature until an outcome; goes on where it stands, ends a pause',
+      'auth',
+    ),
+    read: asks({ kind: 'run' }),
+  },
+  status: {
+    comment: told('', 'how it stands now, in one reply that is brought up to date by the next one'),
+    cli: told('[feature]', 'how a feature stands, and what to do next', 'auth'),
+    read: (): Understood => ({ kind: 'status' }),
+  },
+  why: {
+    ...both(
+      '[story]',
+      'why a story is not done: its last failure, what was tried, what the gate said, and what would help',
+      'US-002',
+    ),
+    read: (asked: Asked) => aboutStory('why', asked),
+  },
+  diff: {
+    ...both(
+      '[story]',
+      'what was changed for a story: its commits, or what its rejected attempts left',
+      'US-002',
+    ),
+    read: (asked: Asked) => aboutStory('diff', asked),
+  },
+  plan: {
+    also: 'prd',
+    comment: told(
+      '[-- <what to change>]',
+      'on an issue: propose stories for it; on a pull request: propose the plan anew, with what you say',
+      '-- leave the billing out',
+    ),
+    cli: told(
+      '[feature] [-- <what it is>]',
+      'turn documents, a sentence or an interview into the stories of a feature',
+      'auth --from docs/prd.md',
+    ),
+    read: plan,
+  },
+  next: { cli: told('[feature]', 'which story comes next', 'auth') },
+  validate: { cli: told('[feature]', 'check prd.json, the configuration and what a run needs', 'auth') },
+  doctor: {
+    cli: told('[feature]', 'look at everything that a run needs, and say what to mend; changes nothing', ''),
+  },
+  notify: {
+    cli: told('', 'whom a run tells; `--test` sends a message to each, and says what it answered', '--test'),
+  },
+  prompt: {
+    cli: told(
+      '[story]',
+      'the prompt that the next session of a story gets, and its size by part; without a story: of the next one',
+      'US-001',
+    ),
+  },
+  log: {
+    cli: told(
+      '[story]',
+      'what the last session and gates of a story said on this machine, and where that lies',
+      'US-001',
+    ),
+  },
+  report: {
+    cli: told(
+      '[feature]',
+      'the run as one HTML file: what to do next, stories, gate output, cost; `--all` sums up every feature of the clone',
+      'auth --open',
+    ),
+  },
+  monitor: {
+    cli: told(
+      '[feature...]',
+      'how runs stand, live on this terminal: those of this clone, else those in CI',
+      'auth',
+    ),
+  },
+  serve: {
+    cli: told('[feature...]', 'the same as a page in your browser, which follows by itself', 'auth'),
+  },
+  verify: {
+    comment: told('', 'run the final verification now'),
+    cli: told(
+      '[feature]',
+      'run every gate and a judge on the checkout as it is; changes nothing, and the run is not charged',
+      'auth',
+    ),
+    read: asks({ kind: 'verify' }),
+  },
+  pause: {
+    comment: told('', PAUSES),
+    cli: told('[feature]', PAUSES, ''),
+    read: asks({ kind: 'pause' }),
+  },
+  stop: {
+    comment: told('', STOPS),
+    cli: told('[feature]', STOPS, ''),
+    read: asks({ kind: 'stop' }),
+  },
+  retry: {
+    ...both(
+      '<story...> [--fresh] [-- <guidance>]',
+      'unblock a story and try it again; several ids or `all`; the guidance goes into the next prompt; `--fresh` throws away what its rejected attempts left',
+      'US-002 -- use the existing mailer',
+    ),
+    read: retry,
+  },
+  redo: {
+    ...both(
+      '<story...> [-- <why>]',
+      'work on a story again although it passed; several ids or `all`; its code stays',
+      'US-002 -- it must work offline, too',
+    ),
+    read: (asked: Asked) => storiesAndText('redo', asked),
+  },
+  skip: {
+    ...both(
+      '<story...> [-- <why>]',
+      'leave a story out; what depends on it goes on',
+      'US-002 -- not in this release',
+    ),
+    read: (asked: Asked) => storiesAndText('skip', asked),
+  },
+  note: {
+    ...both(
+      '<story...> -- <text>',
+      'guidance for the next prompt of a story, nothing else',
+      'US-002 -- the mailer is in src/mail',
+    ),
+    read: (asked: Asked) => storiesAndText('note', asked),
+  },
+  add: {
+    comment: told(
+      '-- <title>',
+      'a new story; the lines below are its description and criteria',
+      '-- Sign out everywhere',
+    ),
+    cli: told(
+      '-- <title>',
+      'a new story, with its description and criteria as options',
+      '--criterion "every session ends" -- Sign out everywhere',
+    ),
+    read: add,
+  },
+  split: {
+    ...both(
+      '<story> [-- <how>]',
+      'a session proposes smaller stories; they replace it when you approve them',
+      'US-002 -- the form first, then the mail',
+    ),
+    read: (asked: Asked) => storiesAndText('split', asked),
+  },
+  'approve-plan': {
+    ...both(
+      '[<story>] [<digest>]',
+      'work on the plan, or on the parts of a story, as they were shown; a digest names the stories that are meant',
+      '',
+    ),
+    read: approve,
+  },
+  archive: {
+    comment: told(
+      '',
+      'the stories that are done leave prd.json for `done.json` beside it, with the commit that ends this run',
+    ),
+    cli: told(
+      '[feature]',
+      'put a finished run into .ralph/archive; of one that is not, the stories that are done into done.json',
+      'auth',
+    ),
+    read: asks({ kind: 'archive' }),
+  },
+  limit: {
+    ...both(
+      'iterations|cost +<more>',
+      'raise a limit: `iterations +20`, or `cost +5` for dollars',
+      'iterations +20',
+    ),
+    read: limit,
+  },
+  upgrade: {
+    cli: told(
+      '[version]',
+      'which release is newer, and what changes; moves the pin of the action in the workflows, and of the package in package.json',
+      '',
+    ),
+  },
+  completion: { cli: told('bash|zsh|fish', 'print what completes `ralph` on your shell', 'bash') },
+  help: {
+    comment: told('', 'this list'),
+    cli: told('[command]', 'this list, or what a command takes', 'retry'),
+    read: (): Understood => ({ kind: 'help' }),
+  },
+} satisfies Record<string, Row>
+
+export type CommandName = keyof typeof ROWS
+
+const TABLE: ReadonlyMap<string, Row> = new Map(Object.entries(ROWS))
+
+export type Listed = Told & { name: CommandName; also: string | null }
+
+/** The commands of a surface in the table's order. The example is a line that can be typed there, with the name. */
+export function commandsOn(surface: Surface): Listed[] {
+  return [...TABLE].flatMap(([name, { also = null, ...on }]) => {
+    const shown = on[surface]
+    if (shown === undefined || !isName(name)) return []
+    return [{ ...shown, example: typedOn(surface, `${name} ${shown.example}`.trim()), name, also }]
+  })
+}
+
+function isName(name: string): name is CommandName {
+  return name in ROWS
+}
+
+/** What a command asks. Every fix is a line that can be typed on the same surface. */
+export function understand(
+  name: string,
+  given: Given,
+  storyIds: readonly string[],
+  surface: Surface,
+): Understood {
+  const word = name.toLowerCase()
+  const names = commandsOn(surface).flatMap(({ name: one, also }) => (also === null ? [one] : [one, also]))
+  const row = TABLE.get(word) ?? [...TABLE.values()].find(({ also }) => also === word)
+  if (row?.[surface] !== undefined && row.read !== undefined) {
+    // What no reader of the comment sees comes into no state and no prompt.
+    const below = given.below.map(plainLines)
+    return row.read({ words: given.words, text: oneLine(given.text, LONGEST_TEXT), below, surface, storyIds })
+  }
+  return mistake(surface, `there is no command ${readable(word)}`, nearest(word, names) ?? 'help')
+}
+
+export type { Said } from './command-words.ts'
+
+/** `none`: not for us, no `/ralph` in the first place. */
+export type Parsed = { kind: 'none' } | Understood
+
+/** What the comment asks. `storyIds` are the ids that exist, for the nearest one; `surface`: whose words a mistake is told in. */
+export function parseSlash(body: string, storyIds: readonly string[], surface: Surface = 'comment'): Parsed {
+  const [first = '', ...below] = body.replace(/\r\n?/g, '\n').slice(0, 20_000).split('\n')
+  const match = /^\/ralph(?:[ \t]+(.*))?$/s.exec(first.trimEnd())
+  if (match === null) return { kind: 'none' }
+  const { words, text } = split(match[1] ?? '')
+  const [name = 'help', ...rest] = words
+  return understand(name, { words: rest, text, below }, storyIds, surface)
+}
+
+function split(rest: string): Pick<Given, 'words' | 'text'> {
+  const at = /(?:^|\s)(?:--|\u2014|\u2013)(?:\s|$)/u.exec(rest)
+  const before = at === null ? rest : rest.slice(0, at.index)
+  const text = at === null ? '' : rest.slice(at.index + at[0].length)
+  return {
+    words: before
+      .split(/[\s,]+/)
+      .filter(Boolean)
+      .slice(0, 100),
+    text: text.trim().slice(0, LONGEST_TEXT),
+  }
+}

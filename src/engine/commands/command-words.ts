@@ -1,0 +1,168 @@
+// What is typed behind a command's name, and what it asks: the readers of the rows in command-table.ts. Pure; the text is hostile.
+
+import { nearest } from '../../system/nearest.ts'
+import type { Command } from '../model/event.ts'
+import { idList, nearestId } from '../prd/known-ids.ts'
+
+/** Where a command is typed: `/ralph retry US-002` in a comment, `ralph retry US-002` on a command line. */
+export type Surface = 'comment' | 'cli'
+
+type WithoutSource<C> = C extends { id: number; by: string } ? Omit<C, 'id' | 'by' | 'at'> : never
+export type Said = Exclude<WithoutSource<Command>, { kind: 'refused' }>
+
+export type Understood =
+  | { kind: 'help' }
+  | { kind: 'status' }
+  /** Asked of what is known, and answered at once; null: the story that failed last, or all that was changed. */
+  | { kind: 'why' | 'diff'; story: string | null }
+  | { kind: 'command'; command: Said }
+  /** Not understood; `problem` and `fix` are one line each and hold no markup of the sender's. */
+  | { kind: 'mistake'; problem: string; fix: string }
+
+/** What was typed behind the name. `text`: behind ` -- `; `below`: the lines under it. All of it is hostile. */
+export type Given = { words: readonly string[]; text: string; below: readonly string[] }
+
+export type Asked = Given & { surface: Surface; storyIds: readonly string[] }
+
+export const LONGEST_TEXT = 2000
+
+/** A command line as it is typed on a surface: `/ralph run`, `ralph run`. */
+export function typedOn(surface: Surface, line: string): string {
+  return `${surface === 'comment' ? '/' : ''}ralph ${line}`
+}
+
+/** With one dash of a keyboard that makes one of two. */
+const FRESH = /^(?:--|[\u2013\u2014])fresh$/i
+
+export function retry(asked: Asked): Understood {
+  const words = asked.words.filter((word) => !FRESH.test(word))
+  const understood = storiesAndText('retry', { ...asked, words })
+  if (words.length === asked.words.length) return understood
+  if (understood.kind !== 'command' || understood.command.kind !== 'retry') return understood
+  return { kind: 'command', command: { ...understood.command, fresh: true } }
+}
+
+/** `all` and none are the same. */
+export function aboutStory(kind: 'why' | 'diff', { words, storyIds, surface }: Asked): Understood {
+  const [word = 'all', ...others] = words
+  if (others.length > 0)
+    return mistake(surface, `${kind} takes one story`, `${kind} ${storyIds[0] ?? ''}`.trim())
+  if (word.toLowerCase() === 'all') return { kind, story: null }
+  const story = storyIn(storyIds, word)
+  if (story !== undefined) return { kind, story }
+  return unknownStory(kind, word, { storyIds, surface })
+}
+
+function unknownStory(
+  name: string,
+  word: string,
+  { storyIds, surface }: Pick<Asked, 'storyIds' | 'surface'>,
+) {
+  const near = nearestId(word, storyIds)
+  const problem = `there is no story ${readable(word)}`
+  if (near !== null) return mistake(surface, problem, `${name} ${near}`)
+  const there = storyIds.length === 0 ? 'none yet' : idList(storyIds.map(readable))
+  return mistake(surface, `${problem}; there ${storyIds.length === 1 ? 'is' : 'are'} ${there}`, 'status')
+}
+
+function storyIn(storyIds: readonly string[], word: string): string | undefined {
+  return (
+    storyIds.find((one) => one === word) ?? storyIds.find((one) => one.toLowerCase() === word.toLowerCase())
+  )
+}
+
+export function storiesAndText(kind: 'retry' | 'redo' | 'skip' | 'note' | 'split', asked: Asked): Understood {
+  const { words, text: guidance, storyIds, surface } = asked
+  const first = storyIds[0] ?? 'US-001'
+  if (words.length === 0) return mistake(surface, `${kind} needs a story`, `${kind} ${first}`)
+  const found: string[] = []
+  let all = false
+  for (const word of words) {
+    if (word.toLowerCase() === 'all') all = true
+    else {
+      const id = storyIn(storyIds, word)
+      // Behind a story, a word that is like none is the text, and its ` -- ` was forgotten.
+      const isText = found.length > 0 && nearest(word, storyIds) === null
+      if (id === undefined && isText)
+        return mistake(surface, `there is no story ${readable(word)}`, `${kind} ${found[0]} -- the text`)
+      if (id === undefined) return unknownStory(kind, word, asked)
+      if (!found.includes(id)) found.push(id)
+    }
+  }
+  if (kind === 'retry' || kind === 'redo')
+    return { kind: 'command', command: { kind, stories: all ? 'all' : found, guidance } }
+  if (all) return mistake(surface, `${kind} takes stories by name`, `${kind} ${first}`)
+  if (kind === 'note' && guidance === '')
+    return mistake(surface, 'a note needs a text', `note ${found[0] ?? first} -- the text`)
+  if (kind !== 'split') return { kind: 'command', command: { kind, stories: found, guidance } }
+  const [story = '', ...others] = found
+  if (others.length > 0) return mistake(surface, 'split takes one story', `split ${story}`)
+  return { kind: 'command', command: { kind, story, guidance } }
+}
+
+/** In a comment, what is said without ` -- ` and on the lines below counts, too: answers are often written a line each. */
+export function plan({ words, text, below, surface }: Asked): Understood {
+  const said = surface === 'comment' ? [words.join(' '), text, ...below] : [text]
+  const lines = said.map((line) => line.trim()).filter((line) => line !== '')
+  const guidance = lines.join('\n').slice(0, LONGEST_TEXT)
+  return { kind: 'command', command: { kind: 'plan', guidance } }
+}
+
+export function approve(asked: Asked): Understood {
+  const { words, storyIds, surface } = asked
+  const digest = words.find((word) => /^[0-9a-f]{8}$/i.test(word))?.toLowerCase() ?? null
+  const [word, ...others] = words.filter((one) => one.toLowerCase() !== digest)
+  if (word === undefined) return { kind: 'command', command: { kind: 'approve', story: null, digest } }
+  if (others.length > 0) return mistake(surface, 'approve-plan takes one story', 'approve-plan')
+  const story = storyIn(storyIds, word)
+  if (story === undefined) return unknownStory('approve-plan', word, asked)
+  return { kind: 'command', command: { kind: 'approve', story, digest } }
+}
+
+export function add({ words, text, below, surface }: Asked): Understood {
+  if (words.length > 0) {
+    const problem = text === '' ? 'a new story needs a title' : 'a new story has its title behind --'
+    const title = [...words, ...text.split(' ')].map(plainWord).filter(Boolean).join(' ') || 'the title'
+    return mistake(surface, `${problem}, and nothing before it`, `add -- ${title.slice(0, 200)}`)
+  }
+  if (text === '') return mistake(surface, 'a new story needs a title', 'add -- the title')
+  const lines = below.map((line) => line.trim()).filter((line) => line !== '')
+  const bullet = /^[-*]\s+(?:\[.\]\s+)?/
+  const criteria = lines
+    .filter((line) => bullet.test(line))
+    .map((line) => line.replace(bullet, '').slice(0, 500))
+  const description = lines
+    .filter((line) => !bullet.test(line))
+    .join('\n')
+    .slice(0, LONGEST_TEXT)
+  return {
+    kind: 'command',
+    command: { kind: 'add', title: text.slice(0, 200), description, criteria: criteria.slice(0, 50) },
+  }
+}
+
+export function limit({ words, surface }: Asked): Understood {
+  const [what = '', by = '', ...others] = words
+  const problem = 'limit takes iterations or cost, and how much more'
+  if (what !== 'iterations' && what !== 'cost') return mistake(surface, problem, 'limit iterations +20')
+  const [, sign, digits] = /^(\+?)(\d{1,6}(?:\.\d{1,2})?)$/.exec(by) ?? []
+  const amount = Number(digits)
+  const isAmount = amount > 0 && (what === 'cost' || Number.isInteger(amount))
+  if (isAmount && sign === '+' && others.length === 0)
+    return { kind: 'command', command: { kind: 'limit', what, amount } }
+  const usual = what === 'cost' ? 5 : 20
+  return mistake(surface, problem, `limit ${what} +${isAmount ? amount : usual}`)
+}
+
+/** The sender's word without anything that a page would obey. */
+export function readable(word: string): string {
+  return plainWord(word) || 'of that name'
+}
+
+function plainWord(word: string): string {
+  return word.replace(/[^\p{L}\p{N}_.-]/gu, '').slice(0, 40)
+}
+
+export function mistake(surface: Surface, problem: string, line: string): Understood {
+  return { kind: 'mistake', problem, fix: typedOn(surface, line) }
+}

@@ -1,0 +1,84 @@
+// Which story broke a gate that is red on the whole: the gate alone is run at commits between the fork point and the head.
+import type { Verdict } from '../model/event.ts'
+import type { GateResult } from '../model/gate.ts'
+import type { GateRun } from '../model/ports.ts'
+import type { State } from '../model/state.ts'
+import { redWords } from '../state-updates.ts'
+
+/** Runs one gate on a commit, in the place where it was red. */
+export type RunAt = (commit: string, only: readonly string[]) => Promise<readonly GateResult[]>
+
+type Commit = { commit: string; storyId: string | null }
+
+/**
+ * `last`: the story that is asked to make it green where no commit can be named. A gate that is green when it runs again on the
+ * same commit is flaky; one that is red at the fork point, too, although the baseline was green, is no story's doing.
+ */
+export async function blame(
+  red: GateResult,
+  {
+    state,
+    run,
+    gates,
+    last,
+  }: { state: State; run: GateRun; gates: readonly GateResult[]; last: string | null },
+  history: readonly Commit[],
+  runAt: RunAt,
+): Promise<Verdict> {
+  const words = redWords(red, gates)
+  const reset = (storyId: string | null, reason: string, detail?: string): Verdict =>
+    storyId === null
+      ? { kind: 'none', message: reason }
+      : {
+          kind: 'reset',
+          stories: [storyId],
+          reason,
+          gate: red.name,
+          ...(detail === undefined ? {} : { detail }),
+        }
+  const isRed = async (commit: string) => (await resultAt(commit))?.ok === false
+  const resultAt = async (commit: string) =>
+    (await runAt(commit, [red.name])).find(({ name }) => name === red.name)
+
+  const again = await resultAt(run.commit)
+  if (again?.ok !== false) {
+    const detail = `Green on the same commit:\n${again?.output ?? ''}\n\nRed:`
+    return reset(
+      last,
+      `${words} on the whole, and is flaky: green when it ran again on the same commit`,
+      detail,
+    )
+  }
+  if (await isRed(state.base.sha)) {
+    if (state.baseline !== 'green') return reset(last, `${words} on the whole`)
+    return {
+      kind: 'refused',
+      message: `${words} in a clean clone, at the fork point, too, where it was green in the checkout`,
+      fix: NOT_IN_A_CLONE,
+    }
+  }
+  const broke = await firstRed(history, isRed)
+  return reset(
+    broke ?? last,
+    `${words} on the whole${broke === null ? '' : ', and was green before this story'}`,
+  )
+}
+
+/** What helps where gates are green in a checkout and red in a clean clone of the same commit. */
+export const NOT_IN_A_CLONE =
+  'let `prepare` make what git ignores and the gates need, make the gates independent of the folder that they run in, or set clean-room: off'
+
+/** The story of the first commit that is red, by bisection: the fork point is green, and the last commit is red. */
+export async function firstRed(
+  history: readonly Commit[],
+  isRed: (commit: string) => Promise<boolean>,
+): Promise<string | null> {
+  let [green, red] = [-1, history.length - 1]
+  while (red - green > 1) {
+    const middle = Math.floor((green + red) / 2)
+    const one = history[middle]
+    if (one !== undefined && (await isRed(one.commit))) red = middle
+    else green = middle
+  }
+  return history[red]?.storyId ?? null
+}

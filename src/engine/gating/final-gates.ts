@@ -1,0 +1,247 @@
+// The gates of the final verification: in a clean room, with the tests as they were, and which story a red one belongs to.
+
+import type { Context, Happening } from '../attempt-steps.ts'
+import type { TakenBack, Verdict } from '../model/event.ts'
+import type { Story } from '../model/feature.ts'
+import { asItWasName, type GateResult, gateFindings } from '../model/gate.ts'
+import type { CleanRoom, Expectation, GateRun, Ports, RepositoryPort } from '../model/ports.ts'
+import type { State } from '../model/state.ts'
+import { emptyUsage, type Usage } from '../model/usage.ts'
+import { redGate, redWords } from '../state-updates.ts'
+import { blame, firstRed, NOT_IN_A_CLONE } from './blame.ts'
+import { gatesOn, runOf } from './gate-run.ts'
+import { openedLater, takenResults } from './reuse.ts'
+
+/** `verdict`: what gates, and a judge of what they no longer say, decide; null where all is well. */
+export type Gated = { gates: GateResult[]; verdict: Verdict | null; usage: Usage }
+
+/** Asks a judge whether the stories ask for what gates no longer say. */
+export type AskExpectation = (
+  gates: readonly GateResult[],
+  change: Pick<Expectation, 'from' | 'to' | 'paths'>,
+) => Promise<{ verdict: Verdict; usage: Usage }>
+
+type Whole = Context & { passed: readonly Story[]; run: GateRun; room: CleanRoom; ask: AskExpectation }
+type History = Awaited<ReturnType<Ports['repository']['history']>>
+
+export async function gatesOnWhole(
+  passed: readonly Story[],
+  context: Context,
+  ask: AskExpectation,
+): Promise<Gated> {
+  const { state, limits, ports } = context
+  const what = `verify-${state.prd.run.iterations}-${state.verification.sessions + 1}`
+  const run = runOf(state, { of: 'whole', stories: passed, what, from: state.base.sha })
+  await using room = openedLater(() => roomOf(context))
+  const whole = { ...context, passed, run, room, ask }
+  const gates = await runOrTake(whole)
+  const red = redGate(gates)
+  const isOver = ports.signal.aborted || (red === undefined && ports.gates.isHandedOver === true)
+  if (isOver) return { gates, verdict: null, usage: emptyUsage() }
+  if (red !== undefined) return { gates, verdict: await broken(red, gates, whole), usage: emptyUsage() }
+  if (limits.weakenedTests === 'off') return { gates, verdict: null, usage: emptyUsage() }
+  // The room stays until this is over.
+  return await weakened(gates, whole)
+}
+
+/** All gates, but for those that were green in a clean room on the same tree. */
+async function runOrTake(whole: Whole): Promise<GateResult[]> {
+  const { state, run, ports, now } = whole
+  const keys = ports.openCleanRoom === null ? {} : ((await ports.gates.keys?.(run.commit)) ?? {})
+  const taken = takenResults(state, keys, now)
+  if (taken.length === 0) return runAt(whole, run.commit)
+  const left = Object.keys(keys).filter((name) => !taken.some((one) => one.name === name))
+  const ran = left.length === 0 ? [] : await runAt(whole, run.commit, left)
+  return [...ran, ...taken]
+}
+
+/** `only`: these gates alone. */
+async function runAt(
+  { run, room, ports }: Whole,
+  commit: string,
+  only?: readonly string[],
+): Promise<GateResult[]> {
+  await room.checkOut(commit)
+  const one = only === undefined ? run : { ...run, commit, only, what: `${run.what}-${commit.slice(0, 7)}` }
+  return gatesOn(one, { gates: room.gates, repository: room, signal: ports.signal })
+}
+
+/** The story that a red gate belongs to. Where gates ran in a job that is over, none can be run again. */
+async function broken(red: GateResult, gates: readonly GateResult[], whole: Whole): Promise<Verdict> {
+  const { state, passed, run, ports } = whole
+  const last = lastPassed(state, passed)
+  if (ports.gates.isHandedOver === true) return resetBy(last, `${redWords(red, gates)} on the whole`, red)
+  const history = await ports.repository.history(state)
+  return blame(red, { state, run, gates, last }, history, (commit, only) => runAt(whole, commit, only))
+}
+
+/** What the green gates no longer say since the fork point, and whether that was asked for. */
+async function weakened(green: GateResult[], whole: Whole): Promise<Gated> {
+  const { state, limits, ports, passed, run, room, ask } = whole
+  const history = await ports.repository.history(state)
+  const asked = passed.flatMap(({ id }) => state.records[id]?.expected ?? [])
+  const but = [...asked, ...history.flatMap(({ paths }) => paths)]
+  // A gate that a story made green for the first time says nothing with files as they were before that.
+  const atFork = green.filter(({ name }) => run.baseline[name]?.atFork === true)
+  const { results, paths } = await gatesAsItWas(run, atFork, { but }, ports, room)
+  const gates = [...green, ...results]
+  const [finding] = gateFindings(gates)
+  if (finding === undefined || limits.weakenedTests === 'warn')
+    return { gates, verdict: null, usage: emptyUsage() }
+  const said =
+    limits.weakenedTests === 'fail' ? null : await ask(gates, { from: run.from, to: run.commit, paths })
+  const usage = said?.usage ?? emptyUsage()
+  if (said !== null && said.verdict.kind !== 'reset' && said.verdict.kind !== 'none')
+    return { gates, verdict: said.verdict.kind === 'verified' ? null : said.verdict, usage }
+  const red = results.find(({ ok }) => !ok)
+  const broke = red === undefined ? null : await firstWeaker(red, paths, history, whole)
+  const why = said === null ? '' : `; ${saidWords(said.verdict)}`
+  const verdict = resetBy(broke ?? lastPassed(state, passed), `${finding}${why}`, red ?? green[0])
+  return { gates, verdict, usage }
+}
+
+/** The story of the first commit on which a gate is red with these files as they were. */
+function firstWeaker(red: GateResult, paths: readonly string[], history: History, whole: Whole) {
+  const { run, room, ports } = whole
+  return firstRed(history, async (commit) => {
+    const was = await ports.repository.asItWas(run.from, commit, { only: paths })
+    if (was === null) return false
+    await runAt(whole, commit, [])
+    await room.restore(was.commit)
+    await room.ignored.forGatesAgain()
+    const only = Object.keys(run.baseline).filter((name) => asItWasName(name) === red.name)
+    const again = { ...run, commit: was.commit, only, asItWas: true as const }
+    return (await room.gates.run(again, ports.signal)).some(({ ok }) => !ok)
+  })
+}
+
+/**
+ * The gates once more on `commit` with the files of tests and the settings of tools as they were at `from`, where the change
+ * touches such files. Gates that were not green before say nothing then, and are left out.
+ */
+export async function gatesAsItWas(
+  run: GateRun,
+  first: readonly GateResult[],
+  which: Parameters<RepositoryPort['asItWas']>[2],
+  { repository, signal }: Pick<Ports, 'repository' | 'signal'>,
+  place: Pick<CleanRoom, 'restore' | 'gates' | 'ignored'>,
+): Promise<{ results: GateResult[]; paths: string[] }> {
+  const { baseline, also = [] } = run
+  // One that the story has to make green was red on what it began with.
+  const wasGreen = (name: string) => Object.hasOwn(baseline, name) && !also.includes(name)
+  const only = first.filter(({ name, ok }) => ok && wasGreen(name)).map(({ name }) => name)
+  const was = only.length === 0 ? null : await repository.asItWas(run.from, run.commit, which)
+  if (was === null || signal.aborted) return { results: [], paths: [] }
+  await place.restore(was.commit)
+  await place.ignored.forGatesAgain()
+  try {
+    const again = { ...run, commit: was.commit, only, asItWas: true as const, what: `${run.what}-as-it-was` }
+    const results = await place.gates.run(again, signal)
+    return { results: results.map((one) => withSkips(one, first)), paths: was.paths }
+  } finally {
+    await place.restore(run.commit)
+  }
+}
+
+/** A test that is skipped here says nothing here where it is gone: only how many are skipped shows it. */
+function withSkips(result: GateResult, first: readonly GateResult[]): GateResult {
+  const now = first.find(({ name }) => asItWasName(name) === result.name)?.tests
+  const gone = (result.tests?.skipped ?? 0) - (now?.skipped ?? 0)
+  if (!result.ok || now === undefined || gone <= 0) return result
+  const what = gone === 1 ? '1 test that was skipped is' : `${gone} tests that were skipped are`
+  return { ...result, findings: [...(result.findings ?? []), `${what} gone, or no longer skipped`] }
+}
+
+function saidWords(verdict: Verdict): string {
+  return verdict.kind === 'reset'
+    ? `a judge says that no story asks for it: ${verdict.reason}`
+    : 'no judge said that a story asks for it'
+}
+
+function resetBy(storyId: string | null, reason: string, gate: GateResult | undefined): Verdict {
+  if (storyId === null || gate === undefined) return { kind: 'none', message: reason }
+  return { kind: 'reset', stories: [storyId], reason, gate: gate.name }
+}
+
+/** The clean room; where there is none, the work tree, as clean as it can be made. */
+async function roomOf({ state, ports }: Context): Promise<CleanRoom> {
+  if (ports.openCleanRoom !== null) return ports.openCleanRoom(state)
+  const { repository, gates } = ports
+  await repository.ignored.forGates(gates.canPrepare)
+  // What gates made before must not make them green now.
+  await repository.ignored.forGatesAgain()
+  return {
+    gates,
+    ignored: repository.ignored,
+    restore: repository.restore,
+    async checkOut(commit) {
+      if (commit === state.green) return
+      await repository.renew(commit)
+      await gates.renew()
+    },
+    [Symbol.asyncDispose]: () => repository.ignored.forSession(),
+  }
+}
+
+/**
+ * The story of ours that broke a gate which is red where people's commits and ours are joined: one with `when` did not run for it. Null
+ * where our own head is green, or red without a story, and where no gate can be run again.
+ */
+export async function brokenBefore(
+  red: GateResult,
+  run: GateRun,
+  gates: readonly GateResult[],
+  { state, ports }: Context,
+): Promise<TakenBack | null> {
+  if (ports.gates.isHandedOver === true) return null
+  const { repository } = ports
+  const isRed = async (commit: string) => {
+    await repository.checkOut(commit, null)
+    const results = await gatesOn({ ...run, commit, only: [red.name] }, ports)
+    return results.some(({ name, ok }) => name === red.name && !ok)
+  }
+  try {
+    if (!(await isRed(state.green))) return null
+    // A clone that is not deep enough is fetched deeper by this.
+    const history = await repository.history(state)
+    if (await isRed(state.base.sha)) return null
+    const storyId = await firstRed(history, isRed)
+    if (storyId === null) return null
+    const summary = `${redWords(red, gates)} on the whole, and was green before this story`
+    const failure = { kind: 'gates' as const, summary, detail: '', gate: red.name }
+    return { storyId, kept: null, failure, gates }
+  } finally {
+    await repository.checkOut(run.commit, null)
+  }
+}
+
+/**
+ * Where installed packages are ignored and nothing prepares them, a clean clone has none: that is found before the first session is
+ * paid for. Null where gates are green there, or it need not be asked.
+ */
+export async function redInAClone(run: GateRun, context: Context): Promise<Failed | null> {
+  const { state, limits, ports } = context
+  const { gates, repository, openCleanRoom, signal } = ports
+  const installed = repository.ignored.shared().filter((path) => INSTALLED.test(path))
+  const isAsked = limits.finalVerification && openCleanRoom !== null && gates.isHandedOver !== true
+  if (!isAsked || gates.canPrepare || installed.length === 0) return null
+  await using room = await openCleanRoom(state)
+  await room.checkOut(run.commit)
+  const results = await gatesOn(run, { gates: room.gates, repository: room, signal })
+  const red = redGate(results)
+  if (red === undefined) return null
+  const where = `in a clean clone, and green in the checkout, which has ${installed.slice(0, 3).join(', ')}`
+  return { kind: 'failed', summary: `${redWords(red, results)} ${where}`, fix: NOT_IN_A_CLONE }
+}
+
+type Failed = Extract<Happening, { kind: 'failed' }>
+
+/** Folders in which package managers install what a project needs. */
+const INSTALLED = /(?:^|\/)(?:node_modules|bower_components|\.?venv|vendor|Pods|deps)\/$/
+
+/** Where a gate that only the whole shows to be red is mended, if no commit can be named. */
+function lastPassed(state: State, passed: readonly Story[]): string | null {
+  const isPassed = (id: string) => passed.some((story) => story.id === id)
+  const last = state.timeline.findLast(({ storyId, result }) => result === 'passed' && isPassed(storyId))
+  return last?.storyId ?? passed[0]?.id ?? null
+}

@@ -1,0 +1,115 @@
+// Gates on the base, and what is remembered of gates: what later runs are compared with, and which were red and green on one tree.
+// Pure.
+
+import { excerpt } from '../../system/excerpt.ts'
+import type { EventOf } from '../model/event.ts'
+import { type GateResult, remarksOf } from '../model/gate.ts'
+import { OUTPUT_BYTES } from '../model/gate-output.ts'
+import { CANNOT_START, NOT_READY, TAKEN } from '../model/service.ts'
+import type { State } from '../model/state.ts'
+import { picturesIn } from '../screenshots.ts'
+import { failed, redGate, redService } from '../state-updates.ts'
+
+export function baselined(state: State, { gates }: EventOf<'baselined'>): State {
+  const red = redGate(gates)
+  const pages = picturesIn(gates)
+  const seen = pages.length === 0 ? state : { ...state, basePages: pages }
+  if (red === undefined) {
+    const green = withFirstRuns({ ...seen, baseline: 'green', baselineGates: {} }, gates)
+    const known = Object.entries(green.baselineGates ?? {})
+    const atFork = known.map(([name, one]) => [name, { ...one, atFork: true as const }])
+    return { ...green, baselineGates: Object.fromEntries(atFork) }
+  }
+  const output = `its output:\n${excerpt(red.output, OUTPUT_BYTES.error)}`
+  const service = redService(gates)
+  if (service !== undefined) return withoutService(state, service, output)
+  // bash(1): a command that was found and cannot be run, and one that was not found.
+  if (/^exit 12[67]$/.test(red.ended)) {
+    return failed(
+      state,
+      `gate ${red.name} cannot be run (${red.ended}): a program that it calls is missing`,
+      `install what gate ${red.name} calls, or mend its command; ${output}`,
+    )
+  }
+  return failed(
+    state,
+    `the base is red: gate ${red.name} fails before Ralph changed anything (${red.ended})`,
+    `mend ${state.base.branch} first, ${OR_OFF}; ${output}`,
+  )
+}
+
+const OR_OFF = 'or set baseline: off for a project that does not exist yet'
+
+/** Something on the machine may be in its way, and nothing of the base be wrong. */
+function withoutService(state: State, service: GateResult, output: string): State {
+  const { name, ended } = service
+  const words = `${name} ${ended}`
+  if (ended.startsWith(CANNOT_START)) return failed(state, words, inTheWay(service))
+  if (ended.startsWith(NOT_READY)) {
+    const fix = 'see in its log why, mend its `start` or `ready`, or give it a longer readyTimeout'
+    return failed(state, words, `${fix}; ${output}`)
+  }
+  const mend = `mend its \`start\`, or ${state.base.branch}, as its log says; ${OR_OFF}`
+  return failed(state, `${words}, before Ralph changed anything`, `${mend}; ${output}`)
+}
+
+function inTheWay({ name, ended }: GateResult): string {
+  const pid = /\(process (\d+)\)$/.exec(ended)?.[1]
+  return pid === undefined
+    ? `end what answers in the place of ${name}, or give it another port`
+    : `end process ${pid}, or give ${name} another port`
+}
+
+/** A port that somebody else took on this machine ends the run, and is no fault of any story; null where none was. */
+export function takenPort(gates: readonly GateResult[]): { summary: string; fix: string } | null {
+  const service = redService(gates)
+  if (!service?.ended.startsWith(CANNOT_START) || !service.ended.includes(TAKEN)) return null
+  return { summary: `${service.name} ${service.ended}`, fix: inTheWay(service) }
+}
+
+export function withoutPort(state: State, gates: readonly GateResult[]): State | null {
+  const taken = takenPort(gates)
+  return taken === null ? null : failed(state, taken.summary, taken.fix)
+}
+
+/** The first green run of each gate is what its time is compared with: on the base, or where that was not run for it. */
+export function withFirstRuns(state: State, gates: readonly GateResult[]): State {
+  const known = state.baselineGates ?? {}
+  const green = gates.filter(({ ok, asItWas }) => ok && asItWas !== true)
+  const entries = green.flatMap(({ name, ms, tests, alone }) => {
+    const before = Object.hasOwn(known, name) ? known[name] : undefined
+    if (before !== undefined && (alone === undefined || before.alone === true)) return []
+    const first = before ?? (tests === undefined ? { ms } : { ms, tests })
+    return [[name, { ...first, ...(alone === undefined ? {} : { alone }) }] as const]
+  })
+  if (entries.length === 0) return state
+  return { ...state, baselineGates: { ...known, ...Object.fromEntries(entries) } }
+}
+
+/** Tests are compared with what is green now: a story that adds some must not hide one that takes as many away. */
+export function withTests(state: State, gates: readonly GateResult[]): State {
+  const known = state.baselineGates ?? {}
+  const now = gates.flatMap(({ name, ok, tests }) => {
+    const before = known[name]
+    return ok && tests !== undefined && before !== undefined ? [[name, { ...before, tests }] as const] : []
+  })
+  return now.length === 0 ? state : { ...state, baselineGates: { ...known, ...Object.fromEntries(now) } }
+}
+
+/** What the gates of a final verification have to tell, those first that were green on the same commit for a story. */
+export function verificationRemarks(state: State, gates: readonly GateResult[]): string[] {
+  const told = Object.entries(state.records).filter(([, { commit }]) => commit === state.green)
+  const contradicted = gates
+    .filter(({ ok }) => !ok)
+    .flatMap(({ name, ended }) =>
+      told
+        .filter(([, record]) => record.gates.some((gate) => gate.name === name && gate.ok))
+        .map(
+          ([id]) =>
+            `gate ${name}: green for ${id} and red (${ended}) at the final verification of the same commit`,
+        ),
+    )
+  return [...contradicted, ...remarksOf(gates)].slice(0, MOST_REMARKS)
+}
+
+const MOST_REMARKS = 20

@@ -1,0 +1,91 @@
+// What a run of the gates is asked for, and how it is done on a commit that is checked out.
+
+import { shownPath } from '../../system/path-text.ts'
+import type { GateResult } from '../model/gate.ts'
+import type {
+  CleanRoom,
+  GateRun,
+  GatesPort,
+  IgnoredPort,
+  IgnoredWork,
+  RepositoryPort,
+} from '../model/ports.ts'
+import type { State } from '../model/state.ts'
+import { greenPages } from '../screenshots.ts'
+
+/** Gates on the green commit, which the change begins at, where nothing else is said. */
+export function runOf(state: State, run: Partial<GateRun> & Pick<GateRun, 'of'>): GateRun {
+  const { green, baselineGates: baseline = {} } = state
+  const pages = greenPages(state, run.of === 'whole' ? 'base' : 'last')
+  return { tags: null, stories: [], what: run.of, commit: green, from: green, baseline, pages, ...run }
+}
+
+/** The dependencies of a commit that is checked out, then its gates for these tags, or all (null); what they wrote is thrown away. */
+export async function gatesOn(
+  run: GateRun,
+  {
+    repository,
+    gates,
+    signal,
+  }: {
+    gates: CleanRoom['gates']
+    signal: AbortSignal
+    repository: Pick<RepositoryPort, 'restore'> & { ignored: Pick<IgnoredPort, 'prepared'> }
+  },
+): Promise<GateResult[]> {
+  const { commit, what } = run
+  const prepared = await gates.prepare(commit, signal, what)
+  if (prepared !== null) await repository.ignored.prepared()
+  const results = prepared === null ? [] : [prepared]
+  if (prepared?.ok !== false) results.push(...(await gates.run(run, signal)))
+  await repository.restore(commit)
+  return results
+}
+
+/** Gates in the work tree, without what sessions made there that no commit holds. The first result names it. */
+export async function withoutSessionFiles(
+  { repository, gates }: { repository: Pick<RepositoryPort, 'ignored'>; gates: GatesPort },
+  run: () => Promise<GateResult[]>,
+): Promise<GateResult[]> {
+  const work = await repository.ignored.forGates(gates.canPrepare)
+  try {
+    if (work !== null && work.changed.length > 0 && gates.canPrepare) await gates.renew()
+    const remarks = remarksOn(work, gates.canPrepare)
+    const results = await run()
+    return remarks.length === 0 ? results : results.map((one, at) => withRemarks(one, at === 0, remarks))
+  } finally {
+    await repository.ignored.forSession()
+  }
+}
+
+/** The first result says it to people; a red one, whose output the next attempt reads, to the agent. */
+function withRemarks(result: GateResult, isFirst: boolean, remarks: readonly string[]): GateResult {
+  const said = isFirst ? { remarks: [...(result.remarks ?? []), ...remarks] } : {}
+  if (result.ok) return { ...result, ...said }
+  return { ...result, ...said, output: `${result.output.trimEnd()}\n\nNote: ${remarks.join('\nNote: ')}\n` }
+}
+
+function remarksOn(work: IgnoredWork | null, canPrepare: boolean): string[] {
+  if (work === null)
+    return ['too many ignored files to look at: gates ran with what the session made of them']
+  const { made, changed } = work
+  const anew = canPrepare
+    ? 'it went, for `prepare` to make it anew'
+    : 'nothing prepares it anew, and gates saw it so'
+  return [
+    ...(made.length === 0
+      ? []
+      : [`no commit holds what the session made in ${listed(made)}: gates ran without it`]),
+    ...(changed.length === 0 ? [] : [`the session changed ${listed(changed)}: ${anew}`]),
+  ]
+}
+
+function listed(paths: readonly string[]): string {
+  const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : ''
+  return `${paths
+    .slice(0, MOST_NAMED)
+    .map((path) => shownPath(path))
+    .join(', ')}${more}`
+}
+
+const MOST_NAMED = 3

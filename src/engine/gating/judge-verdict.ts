@@ -1,0 +1,111 @@
+// What the judge of the finished work said. Pure.
+
+import { unworkable } from '../attempt-events.ts'
+import { revert } from '../attempt-outcome.ts'
+import { called } from '../limits.ts'
+import type { Failure } from '../model/attempt.ts'
+import type { EventOf } from '../model/event.ts'
+import type { StoryEvidence } from '../model/feature.ts'
+import type { Limits } from '../model/limit-types.ts'
+import type { State } from '../model/state.ts'
+import { askedIn } from '../prd/select.ts'
+import { spend } from '../record-session.ts'
+import { redGate, unverified, withRecord } from '../state-updates.ts'
+import { verificationRemarks, withoutPort } from './gate-memory.ts'
+
+type Verified = EventOf<'verified'>
+
+export function verified(state: State, event: Verified, limits: Limits): State {
+  const { verdict, usage, gates, at } = event
+  const remarks = verificationRemarks(state, gates)
+  const told = { ...state, verification: { ...state.verification, remarks } }
+  const asked = called(told, at, Math.min(1, usage.calls))
+  const paid = spend(asked, { at, kind: 'verify', storyId: null, usage }, limits)
+  const ended = withoutPort(paid, gates)
+  if (ended !== null) return ended
+  switch (verdict.kind) {
+    case 'verified': {
+      const verification = {
+        remarks,
+        approved: true,
+        asked: false,
+        sessions: 0,
+        message: approvalOf(paid, verdict.evidence),
+        ...takenIn(gates),
+      }
+      return { ...withEvidence(paid, verdict.evidence ?? []), verification }
+    }
+    case 'limit':
+    case 'refused':
+      return unworkable(paid, verdict, limits, event)
+    case 'none':
+      return withoutVerdict(paid, verdict.message, gates)
+    case 'reset':
+      return resetStories(paid, verdict, event, limits)
+  }
+}
+
+function approvalOf({ prd, control }: State, evidence: readonly StoryEvidence[] = []): string {
+  const asked = askedIn(control.scope)
+  const criteria = prd.userStories.flatMap((story) =>
+    story.passes && asked(story) ? story.acceptanceCriteria : [],
+  )
+  const shown = new Set(evidence.map(({ storyId, criterion }) => `${storyId}#${criterion}`)).size
+  const words = shown === 0 ? 'the judge named no evidence' : `${shown} of ${criteria.length} with evidence`
+  return `every criterion was judged to be met; ${words}`
+}
+
+/** Gates that did not run again for it, for they were green in a clean clone of the same tree. */
+function takenIn(gates: Verified['gates']): { taken?: string[] } {
+  const taken = gates.flatMap(({ name, asAt }) => (asAt === undefined ? [] : [`${name} as at ${asAt}`]))
+  return taken.length === 0 ? {} : { taken }
+}
+
+function withEvidence(state: State, found: readonly StoryEvidence[]): State {
+  const userStories = state.prd.userStories.map((story) => {
+    const shown = found.filter(({ storyId }) => storyId === story.id)
+    if (shown.length === 0 || story.lastResult === null) return story
+    const evidence = shown.map(({ storyId: _story, ...one }) => one)
+    return { ...story, lastResult: { ...story.lastResult, evidence } }
+  })
+  return { ...state, prd: { ...state.prd, userStories } }
+}
+
+/** Gates that were green need not run again for the next judge. */
+function withoutVerdict(state: State, message: string, gates: Verified['gates']): State {
+  const { gated: _before, ...verification } = state.verification
+  const gated = redGate(gates) === undefined ? { gated: { commit: state.green, gates } } : {}
+  const sessions = verification.sessions + 1
+  return { ...state, verification: { ...verification, ...gated, approved: false, sessions, message } }
+}
+
+function resetStories(
+  state: State,
+  { stories: named, reason, gate, detail = '' }: Extract<Verified['verdict'], { kind: 'reset' }>,
+  { gates, at }: Verified,
+  limits: Limits,
+): State {
+  const asked = askedIn(state.control.scope)
+  const ids = state.prd.userStories
+    .filter((story) => story.passes && asked(story) && named.includes(story.id))
+    .map(({ id }) => id)
+  // A judge that takes back nothing that had passed has said nothing.
+  if (ids.length === 0) return withoutVerdict(state, reason, gates)
+  const seen = gate ?? redGate(gates)?.name
+  // Tests as they were are no gate of a run: the story need not make them green.
+  const owed = gates.some(({ name, asItWas }) => name === gate && asItWas === true) ? undefined : gate
+  const kind = owed === undefined ? 'judge' : 'gates'
+  const failure: Failure = { kind, summary: reason, detail, ...(seen === undefined ? {} : { gate: seen }) }
+  return ids.reduce((after, id) => {
+    const reverted = revert(after, id, { failure, gates }, at, limits)
+    return owed === undefined ? reverted : owing(reverted, id, owed)
+  }, unverified(state))
+}
+
+/** From now on the gate runs for the story whatever its tags, and an empty change does not pass it. */
+export function owing(state: State, id: string, gate: string): State {
+  return withRecord(state, id, (record) => ({
+    ...record,
+    owes: [...new Set([...(record.owes ?? []), gate])],
+  }))
+}

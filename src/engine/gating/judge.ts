@@ -1,0 +1,94 @@
+// What a fresh session judges, since gates cannot see it: the finished work, a story without a change, a change of what gates expect.
+
+import { boundsOf, type Context } from '../attempt-steps.ts'
+import type { Verdict } from '../model/event.ts'
+import type { Story } from '../model/feature.ts'
+import { type GateResult, gateFindings } from '../model/gate.ts'
+import type { Limits } from '../model/limit-types.ts'
+import type { Expectation, JudgeTask, Ports } from '../model/ports.ts'
+import type { State } from '../model/state.ts'
+import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
+import { askedIn } from '../prd/select.ts'
+import { pictureName, picturePath, shownPictures } from '../screenshots.ts'
+import { type EvidenceFacts, proven } from './criterion-evidence.ts'
+import { gatesOnWhole } from './final-gates.ts'
+
+/** Every gate on the green commit in a clean room, then a fresh session that judges what passed. */
+export async function verifyWhole(
+  context: Context,
+): Promise<{ gates: GateResult[]; verdict: Verdict; usage: Usage }> {
+  const { state } = context
+  const passed = passedOf(state)
+  const known = gatedBefore(state)
+  const stories = passed.map(({ id }) => id)
+  const { gates, verdict, usage } =
+    known === null
+      ? await gatesOnWhole(passed, context, (all, change) =>
+          askExpectation({ stories, gates: all }, change, context),
+        )
+      : { gates: known, verdict: null, usage: emptyUsage() }
+  if (verdict !== null) return { gates, verdict, usage }
+  // Where every story was skipped by a person there is nothing to judge.
+  if (passed.length === 0) return { gates, verdict: { kind: 'verified' }, usage }
+  const said = await askJudge({ stories, gates }, state.green, context)
+  return { gates, verdict: said.verdict, usage: addUsage(usage, said.usage) }
+}
+
+/** Gates that were green on this commit when its judge gave no verdict: only the judge is asked again. */
+export function gatedBefore({ verification: { gated }, green }: State): GateResult[] | null {
+  return gated?.commit === green ? gated.gates : null
+}
+
+/** Whether the stories ask for what gates no longer say. No answer is a no. */
+export function askExpectation(
+  about: Pick<JudgeTask, 'stories' | 'gates'>,
+  { from, to, paths }: Pick<Expectation, 'from' | 'to' | 'paths'>,
+  context: Context,
+) {
+  const expectation = { from, to, paths, findings: gateFindings(about.gates) }
+  return askJudge({ ...about, expectation }, to, context)
+}
+
+/** What a verification is about: of a part of the feature, the stories of that part. */
+function passedOf({ prd, control }: State): Story[] {
+  const asked = askedIn(control.scope)
+  return prd.userStories.filter((story) => story.passes && asked(story))
+}
+
+/** The word of a fresh session on `commit`, which is checked out; nobody but the fork point speaks to it meanwhile. */
+export async function askJudge(about: JudgeTask, commit: string, { state, limits, ports, now }: Context) {
+  const { agent, repository, signal } = ports
+  const pictures = shownPictures(state, about)
+  const task = { ...about, pictures }
+  const shown = pictures.map((one) => ({ path: picturePath(one), blob: one.blob }))
+  const named = new Set(about.stories)
+  const stories = state.prd.userStories.filter(({ id }) => named.has(id))
+  const view = await repository.openForJudge(state.base.sha, commit, shown)
+  try {
+    const said = await agent.judge(state, task, boundsOf(state, limits, now), signal)
+    if (about.expectation !== undefined) return said
+    return { ...said, verdict: await proven(said.verdict, stories, factsOf(task, commit, limits, ports)) }
+  } finally {
+    await repository.restore(commit).finally(view.close)
+  }
+}
+
+function factsOf(
+  { gates, pictures = [], isUnchanged }: JudgeTask,
+  commit: string,
+  limits: Limits,
+  { repository }: Ports,
+): EvidenceFacts {
+  const files = new Map<string, Promise<string | null>>()
+  return {
+    isRequired: limits.requiresEvidence || isUnchanged === true,
+    gates: isUnchanged === true ? [] : gates.filter(({ ok }) => ok).map(({ name }) => name),
+    screenshots: pictures.map(pictureName),
+    async hasLine(path, line) {
+      const reading = files.get(path) ?? repository.read(commit, path)
+      files.set(path, reading)
+      const text = await reading
+      return text !== null && (line === null || (line > 0 && line <= text.split('\n').length))
+    },
+  }
+}

@@ -1,0 +1,53 @@
+// How the stories of a run passed, in words that are so: by their gates, by a judge's word, before the run, or without a gate. Pure.
+
+import { passedUnchanged, passedUngated, splitInto } from './attempt-outcome.ts'
+import { isUngated } from './model/job.ts'
+import type { State } from './model/state.ts'
+import { othersWords, scopeWords } from './prd/scope.ts'
+import { askedIn, counts } from './prd/select.ts'
+
+type Passes = Record<'gates' | 'judge' | 'imported' | 'ungated', number>
+
+/** Of the stories that were asked for and passed, how many did so in which way. */
+export function passesOf({ prd, control: { scope } }: Pick<State, 'prd' | 'control'>): Passes {
+  const asked = askedIn(scope)
+  const passes = { gates: 0, judge: 0, imported: 0, ungated: 0 }
+  for (const story of prd.userStories) {
+    if (!story.passes || story.skipped || !asked(story)) continue
+    if (story.lastResult?.imported === true) passes.imported += 1
+    else if (passedUngated(story)) passes.ungated += 1
+    else if (passedUnchanged(story)) passes.judge += 1
+    else passes.gates += 1
+  }
+  return passes
+}
+
+/** Why a run is complete. Nothing claims a gate that did not run, nor a story that nobody asked for. */
+export function howComplete(state: State): string {
+  const { prd, job, control } = state
+  const { scope } = control
+  const part = scope === null ? '' : ` ${scopeWords(scope)}`
+  const others = othersWords(prd, scope)
+  const rest = others === '' ? '' : `; ${others}`
+  if (isUngated(job)) return `every story${part} passed, without gates${rest}`
+  const { gates, judge, imported, ungated } = passesOf(state)
+  const byGates =
+    gates === 0
+      ? `no story${part} passed by a gate`
+      : `${gates} ${gates === 1 ? 'story' : 'stories'}${part} passed ${gates === 1 ? 'its' : 'their'} gates`
+  const otherwise = [
+    judge === 0 ? '' : `${judge} ${judge === 1 ? 'was' : 'were'} taken by a judge's word`,
+    imported === 0 ? '' : `${imported} had passed before (seen by no gate of this run)`,
+    ungated === 0 ? '' : `${ungated} passed without a gate`,
+  ].filter((words) => words !== '')
+  const passed =
+    otherwise.length === 0 ? `every story${part} passed its gates` : [byGates, ...otherwise].join(', ')
+  const { skipped } = counts(prd, scope)
+  const asked = askedIn(scope)
+  const whole = prd.userStories.filter((one) => asked(one) && splitInto(one).length > 0).length
+  const asides = [
+    skipped === whole ? '' : `; ${skipped - whole} skipped by a person`,
+    whole === 0 ? '' : `; ${whole} split into smaller ones`,
+  ]
+  return `${passed}${asides.join('')}${rest}`
+}

@@ -1,0 +1,102 @@
+// How a job ends: its outcome, what it leaves for the next one, and how that is started. Pure.
+
+import { doneArchived } from './archive-stories.ts'
+import { goesOnByItself, idle } from './limits.ts'
+import type { EventOf } from './model/event.ts'
+import type { Limits } from './model/limit-types.ts'
+import type { Conclusion, Ending, State } from './model/state.ts'
+import { writtenPlan } from './planning/plan-events.ts'
+import { withDocuments, withJob } from './state-updates.ts'
+
+/** Between two tries to start the next job, milliseconds. */
+const LEAST_PAUSE_MS = 60_000
+
+function withEnding(state: State, change: Partial<Ending>): State {
+  const { ending: before } = state.job
+  return before === null ? state : withJob(state, { ending: { ...before, ...change } })
+}
+
+/** The state as the job leaves it: lease free, generation moved on, so that a doubled dispatch cannot fork the chain. */
+export function released(given: State, limits: Limits): State {
+  const { ending: ended } = given.job
+  const outcome = ended?.conclusion.outcome ?? null
+  const state = ended !== null && !goesOnByItself(ended.conclusion, limits) ? doneArchived(given) : given
+  const goesOn = outcome === 'continued' && limits.redispatch
+  const isIdle = ended !== null && idle(state, ended.conclusion)
+  const endedAt = ended === null ? null : new Date(ended.at).toISOString()
+  return {
+    ...state,
+    lease: null,
+    generation: state.generation + 1,
+    control: {
+      ...state.control,
+      continuePending: goesOn,
+      mendedRun: goesOn ? (state.lease?.runId ?? null) : state.control.mendedRun,
+      idleJobs: isIdle ? state.control.idleJobs + 1 : 0,
+      notBefore: ended?.conclusion.until ?? null,
+    },
+    prd: {
+      ...state.prd,
+      run: {
+        ...state.prd.run,
+        outcome: outcome === 'continued' ? null : outcome,
+        currentStoryId: null,
+        completedAt: outcome === 'complete' ? (state.prd.run.completedAt ?? endedAt) : null,
+      },
+    },
+  }
+}
+
+export function published(state: State, event: EventOf<'published'>, limits: Limits): State {
+  const left = {
+    ...released(state, limits),
+    green: event.green,
+    published: event.withBranch ? event.green : state.published,
+  }
+  const told = withDocuments(left, event.documents ?? [])
+  const ended = withEnding(told, { published: true, more: event.more })
+  return event.withBranch ? writtenPlan(ended, event.context) : ended
+}
+
+export function dispatched(state: State, { runId }: EventOf<'dispatched'>): State {
+  const kept = { ...state, control: { ...state.control, continuePending: false } }
+  return withEnding(kept, { next: { kind: 'started', runId } })
+}
+
+export function dispatchFailed(state: State, { summary: reason }: EventOf<'dispatch-failed'>): State {
+  const conclusion: Conclusion = { outcome: 'error', reason, until: null }
+  return withEnding(state, { next: { kind: 'failed' }, conclusion })
+}
+
+export function dispatchLimited(state: State, { until, at }: EventOf<'dispatch-limited'>): State {
+  // One who keeps asking may be shut out for good: docs.github.com, "Best practices for using the REST API".
+  const after = Math.max(until, at + LEAST_PAUSE_MS)
+  const waiting = withEnding(state, { next: { kind: 'limited', until: after } })
+  return after < state.job.deadline ? waiting : held(waiting)
+}
+
+/** The job ends before a rate limit lets it start the next one: whoever looks for lost chains does that. */
+export function held(state: State): State {
+  const { ending: ended } = state.job
+  if (ended?.next.kind !== 'limited') return state
+  const { until } = ended.next
+  const reason = `${ended.conclusion.reason}; GitHub's rate limit refuses the next job until ${new Date(until).toISOString()}`
+  return withEnding(state, { next: { kind: 'held', until }, conclusion: { ...ended.conclusion, reason } })
+}
+
+/** A person cancelled the job while it waited to start the next one. */
+export function chainEnded(state: State): State {
+  const { ending: ended } = state.job
+  if (ended?.next.kind !== 'limited') return state
+  const reason = 'cancelled before the next job was started; the state is saved'
+  const { conclusion } = ended
+  return withEnding(state, {
+    next: { kind: 'held', until: ended.next.until },
+    conclusion:
+      conclusion.outcome === 'continued' ? { outcome: 'interrupted', reason, until: null } : conclusion,
+  })
+}
+
+export function reported(state: State, { github }: EventOf<'reported'>): State {
+  return withEnding({ ...state, github }, { reported: true })
+}

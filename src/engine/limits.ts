@@ -1,0 +1,201 @@
+// What a run may spend: iterations, jobs, money, tokens, time, calls. Pure.
+
+import type { Attempt, Reservation } from './model/attempt.ts'
+import type { Limits } from './model/limit-types.ts'
+import type { Conclusion, Control, Job, State } from './model/state.ts'
+import { tokensOf } from './model/usage.ts'
+import { largestSession, runUsage } from './model/usage-totals.ts'
+
+/** A session with less time than this is not begun, milliseconds. */
+const LEAST_MS = 60_000
+/** Jobs in a row without a charged iteration that end a chain. */
+export const MAX_IDLE_JOBS = 3
+/** A longer wait ends a job that does not wait instead of paying a runner for it, milliseconds. */
+export const LONGEST_WAIT_MS = 5 * 60_000
+/** Limited sessions in a row, about a day of half hours, after which nobody waits any more: a person must look. */
+export const MOST_LIMITED = 50
+const HOUR_MS = 3_600_000
+/** Nobody holds more sessions in one step. */
+const MOST_CALLS = 1000
+/** Sessions that a cost limit is thought to pay for where no number of iterations is set. */
+const DEFAULT_SHARES = 50
+
+/** Kept free at a job's end to checkpoint, publish, dispatch and report, milliseconds. */
+function reserveMs(jobMs: number): number {
+  return Math.min(5 * 60_000, Math.ceil(jobMs / 10))
+}
+
+/** When the work of a job is over, so that it can still be saved and told: epoch milliseconds. */
+export function endOfWork(job: Job): number {
+  return job.deadline - reserveMs(job.deadline - job.startedAt)
+}
+
+/** Time that the gates of an attempt may need before that: theirs, but at most a quarter of the job, milliseconds. */
+function gatesReserveMs(job: Job, limits: Limits): number {
+  return Math.min(limits.gatesMs, Math.ceil((job.deadline - job.startedAt) / 4))
+}
+
+/** Charged iterations that are still allowed; Infinity without a limit. */
+export function iterationsLeft(state: State, limits: Limits): number {
+  if (limits.maxIterations === 0) return Number.POSITIVE_INFINITY
+  return limits.maxIterations + state.control.granted.iterations - state.prd.run.iterations
+}
+
+/** Jobs that may have begun by now: those that granted iterations need come on top, and a person's word starts anew. */
+export function jobsAllowed({ control }: State, limits: Limits): number {
+  const { iterationsPerJob, maxJobs } = limits
+  const granted = iterationsPerJob === 0 ? 0 : 3 * Math.ceil(control.granted.iterations / iterationsPerJob)
+  return control.jobsBefore + maxJobs + granted
+}
+
+/** Which budget is spent, in words, or null. */
+export function spent(state: State, limits: Limits): string | null {
+  const { maxCostUsd, maxTokens, maxAgentTimeMs } = limits
+  const { costUsd, tokens } = budgetLeft(state, limits)
+  if (costUsd !== null && costUsd <= 0) {
+    const cost = (maxCostUsd ?? 0) + state.control.granted.costUsd
+    return `the cost limit of $${cost.toFixed(2)} is reached`
+  }
+  if (tokens !== null && tokens <= 0) return `the token limit of ${maxTokens} is reached`
+  const isOver = maxAgentTimeMs !== null && runUsage(state).agentSeconds * 1000 >= maxAgentTimeMs
+  return isOver ? `the agent-time limit of ${Math.round(maxAgentTimeMs / 60_000)} minutes is reached` : null
+}
+
+/** What the next session may still spend before a limit of the run is passed; null without one. */
+export function budgetLeft(state: State, limits: Limits): { costUsd: number | null; tokens: number | null } {
+  const usage = runUsage(state)
+  const { maxCostUsd, maxTokens } = limits
+  return {
+    costUsd: maxCostUsd === null ? null : maxCostUsd + state.control.granted.costUsd - usage.costUsd,
+    tokens: maxTokens === null ? null : maxTokens - tokensOf(usage),
+  }
+}
+
+/**
+ * The batch of this job is over: its iterations are used, or an attempt no longer fits before the deadline. `done`: only
+ * the final verification is left, which is no iteration.
+ */
+export function batchOver(state: State, limits: Limits, now: number, done: boolean): string | null {
+  const { job } = state
+  const size = limits.iterationsPerJob * (job.wave?.workers ?? 1)
+  if (!done && size > 0 && job.counts.iterations >= size)
+    return `the batch of ${size} ${size === 1 ? 'iteration' : 'iterations'} is done`
+  // Attempts that are given back again and again must not hold a job for ever.
+  if (size > 0 && job.counts.begun >= 2 * size + 1) return 'the batch is done'
+  const end = endOfWork(job)
+  const enough = limits.iterationTimeoutMs + gatesReserveMs(job, limits)
+  if (job.counts.begun > 0 && now + enough > end) return 'no further attempt fits before the job deadline'
+  // The first attempt may be shorter than the others, but one that has no time at all is not begun.
+  const least = Math.min(LEAST_MS, limits.iterationTimeoutMs, Math.ceil((end - job.startedAt) / 4))
+  if (now + least > end) return 'no attempt fits any more before the job deadline'
+  return null
+}
+
+/** Whether a job waits until then: a short while in any case, longer only where work still fits behind it. */
+export function isWaitedOut(
+  state: State,
+  limits: Limits,
+  until: number,
+  now: number,
+  done: boolean,
+): boolean {
+  if (until - now <= LONGEST_WAIT_MS) return true
+  if (!limits.waits || state.control.limited >= MOST_LIMITED) return false
+  return batchOver(state, limits, until, done) === null
+}
+
+/** Whether a job that ends like this, to be gone on with by itself, charged no iteration. */
+export function idle({ job }: State, { outcome, until }: Conclusion): boolean {
+  // Gates on the base, on people's commits and on the whole are no iteration, and still something done.
+  if (job.landing !== null && job.landing !== 'lost' && job.counts.begun === 0) return false
+  return job.counts.iterations === 0 && (outcome === 'continued' || (until !== null && job.counts.begun > 0))
+}
+
+/** Whether the chain goes on by itself after a job that ends like this: by a dispatch, or when its wait is over. */
+export function goesOnByItself({ outcome, until }: Conclusion, limits: Limits): boolean {
+  return limits.redispatch && (outcome === 'continued' || until !== null)
+}
+
+/** When the next agent session may start under `callsPerHour`: epoch milliseconds, or null for now. */
+export function callAllowedAt(state: State, limits: Limits, now: number): number | null {
+  if (limits.callsPerHour === null) return null
+  const recent = state.control.calls.filter((at) => at > now - HOUR_MS)
+  if (recent.length < limits.callsPerHour) return null
+  const oldest = recent[recent.length - limits.callsPerHour]
+  return oldest === undefined ? null : oldest + HOUR_MS
+}
+
+/** The state with so many sessions more in the last hour. Other jobs, which hand over what theirs used, may say anything. */
+export function called(state: State, at: number, count = 1): State {
+  const recent = state.control.calls.filter((one) => one > at - HOUR_MS)
+  const calls = [...recent, ...Array.from({ length: Math.min(count, MOST_CALLS) }, () => at)]
+  return count <= 0 ? state : { ...state, control: { ...state.control, calls } }
+}
+
+/**
+ * What a session counts as that is lost, or whose vendor does not say: as the largest that is known, before the first as
+ * its share of the limit; null is unknown.
+ */
+export function estimate(state: State, { maxCostUsd, maxTokens, maxIterations }: Limits): Reservation {
+  const { costUsd, tokens } = largestSession(state) ?? { costUsd: 0, tokens: 0 }
+  const share = (limit: number | null) => (limit === null ? null : limit / (maxIterations || DEFAULT_SHARES))
+  const isShare = costUsd + tokens === 0 ? { isShare: true as const } : {}
+  return { costUsd: costUsd || share(maxCostUsd), tokens: tokens || share(maxTokens), ...isShare }
+}
+
+/** Time that a session may take now: its own limit, or what the job has left, milliseconds. */
+export function sessionMs(state: State, limits: Limits, now: number): number {
+  const left = endOfWork(state.job) - gatesReserveMs(state.job, limits) - now
+  const { agentSeconds } = runUsage(state)
+  const paid = limits.maxAgentTimeMs === null ? left : limits.maxAgentTimeMs - agentSeconds * 1000
+  return Math.max(1000, Math.min(limits.iterationTimeoutMs, left, paid))
+}
+
+/** A vendor that says more than a week is asked again after one, milliseconds. */
+const LONGEST_RESET_MS = 7 * 24 * 3_600_000
+/** Failed attempts on a story after which the other agent has a try. */
+const OWN_TRIES = 2
+
+type Which = Attempt['agent']
+
+/** Whom the next session is for: the fallback stands in for an agent at its limit, and after two failed attempts. */
+export function agentFor({ control }: State, limits: Limits, now: number, failures = 0): Which {
+  const { agent, fallback } = limits
+  if (fallback === null || isLimited(control, fallback, now)) return 'first'
+  return failures >= OWN_TRIES || isLimited(control, agent, now) ? 'fallback' : 'first'
+}
+
+/** When the first agent that may work does so again, where all are at their limits: epoch milliseconds, or null. */
+export function agentsRestUntil({ control }: State, limits: Limits, now: number): number | null {
+  const names = limits.fallback === null ? [limits.agent] : [limits.agent, limits.fallback]
+  if (!names.every((name) => isLimited(control, name, now))) return null
+  return Math.min(...names.map((name) => control.agentLimits[name] ?? 0))
+}
+
+/**
+ * The state after an agent's session that its vendor's limit or overload ended. It is asked again when the vendor said so,
+ * but never before a pause that grows from half a minute to half an hour.
+ */
+export function withLimit(
+  state: State,
+  which: Which,
+  limits: Limits,
+  resetsAt: number | null,
+  at: number,
+): State {
+  const { control } = state
+  const name = which === 'first' ? limits.agent : (limits.fallback ?? limits.agent)
+  const pause = Math.min(30 * 60_000, 30_000 * 2 ** Math.min(10, control.limited))
+  const until = Math.max(Math.min(resetsAt ?? 0, at + LONGEST_RESET_MS), at + pause)
+  const agentLimits = { ...control.agentLimits, [name]: until }
+  return { ...state, control: { ...control, agentLimits, limited: control.limited + 1 } }
+}
+
+/** A person asks to go on: every agent is tried once more, and what got nowhere is counted anew. */
+export function triedAgain(control: Control): Control {
+  return { ...control, notBefore: null, agentLimits: {}, limited: 0, idleJobs: 0 }
+}
+
+function isLimited({ agentLimits }: Control, name: string, now: number): boolean {
+  return (agentLimits[name] ?? 0) > now
+}

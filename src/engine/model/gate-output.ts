@@ -1,0 +1,35 @@
+// The output of gates: how much of it is stored, how much each surface shows of that, and which output shows a failure. Pure.
+// docs/gate-output.md follows it from the process to the reader.
+import type { Failure } from './attempt.ts'
+import type { GateResult } from './gate.ts'
+
+/** UTF-8 bytes, each cut by `excerpt`. A log of the machine that ran the gate holds more: gates/captured-output.ts. */
+export const OUTPUT_BYTES = {
+  /** Of a gate, a browser check or a step of a pipeline, in the state. */
+  stored: 16 * 1024,
+  /** Within that: the log of a service that ended too early, and of those that stood beside a red gate. */
+  service: 8 * 1024,
+  standingServices: 2 * 1024,
+  /** In the next attempt's prompt. */
+  prompt: 1500,
+  /** In a judge's prompt, of all gates together. */
+  judge: 2500,
+  /** In the message of an error that ends the job. */
+  error: 4000,
+  /** In the reply to `/ralph why`, and in a terminal. */
+  reply: 6000,
+  terminal: 3000,
+  /** In the breaker's comparison of one failure with another. */
+  fingerprint: 600,
+} as const
+
+/** What shows a failure, and of which gate it is, '' for none: behind `detail` the output of the one that the failure names. */
+export function failureOutput(
+  failure: Failure | null,
+  gates: readonly GateResult[],
+): { of: string; output: string } | null {
+  const gate = gates.find(({ name }) => name === failure?.gate)
+  const parts = [failure?.detail ?? '', gate?.output ?? ''].map((text) => text.trim())
+  const output = parts.filter((part) => part !== '').join('\n\n')
+  return output === '' ? null : { of: gate?.name ?? '', output }
+}

@@ -1,0 +1,80 @@
+// Where a text stops being JSON, as JSON.parse has it, and what a person most likely meant.
+
+import { messageOf } from '../../system/errors.ts'
+import { shown } from './text.ts'
+
+/** The first fault; line and column count from 1, as editors do. */
+export type JsonFault = { line: number; column: number; found: string; expected: string; fix: string }
+
+/** What stands where JSON ends: found (null: as it stands there), expected, fix. The first that fits. */
+const slips: ReadonlyArray<readonly [RegExp, string | null, string, string]> = [
+  [/^$/, 'the end of the file', 'more', 'close what is open'],
+  [/^\ufeff/, 'a byte order mark (BOM)', 'plain UTF-8', 'save the file as UTF-8 without BOM'],
+  [/^(?:\/\/|\/\*|#)/, 'a comment', 'JSON without comments', 'remove the comment'],
+  [/^(?:<{7}|={7}|>{7})/, 'a git conflict marker', 'a file without conflicts', 'resolve the conflict'],
+  [/^'/, 'a single quote', 'double quotes', 'write "text" instead of \'text\''],
+  [/^,\s*[\]}]/, 'a trailing comma', 'no comma after the last entry', 'remove the comma'],
+  [/^[\n\r]/, 'a line break inside a text', 'a text on one line', 'close the quotes, or write \\n'],
+  [/^\t/, null, 'no control characters inside a text', 'write \\t'],
+  [/^\\/, null, 'a JSON escape', 'write a backslash as \\\\'],
+]
+
+/** The fault that `thrown`, which JSON.parse threw on the text, stands for. */
+export function jsonFault(text: string, thrown: unknown): JsonFault {
+  if (text.trim() === '') {
+    const fix = 'write {"userStories": [...]}'
+    return { line: 1, column: 1, found: 'an empty file', expected: 'a prd.json', fix }
+  }
+  const message = messageOf(thrown)
+  const offset = offsetOf(text, message)
+  const before = text.slice(0, offset).split('\n')
+  const place = { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
+  const rest = text.slice(offset, offset + 40)
+  if (message.startsWith('Unterminated string')) {
+    const fix = 'close the quotes'
+    return { ...place, found: 'a text that never ends', expected: 'double quotes', fix }
+  }
+  const [, named, expected, fix] = slips.find(([pattern]) => pattern.test(rest)) ?? []
+  const found = named ?? shown(rest.split('\n', 1)[0])
+  if (expected !== undefined && fix !== undefined) return { ...place, found, expected, fix }
+  const wanted = /^Expected (.+?)(?: in JSON|$)/.exec(message)?.[1] ?? 'JSON'
+  return { ...place, found, expected: wanted, fix: 'mend the JSON there' }
+}
+
+/** Where a person would look: a wrong comma, word or backslash begins before the place that JSON.parse names. */
+function offsetOf(text: string, message: string): number {
+  if (message.startsWith('Unexpected end')) return text.length
+  if (message.startsWith('Unexpected token')) {
+    const offset = unexpectedToken(text)
+    const word = /[a-z]*$/i.exec(text.slice(Math.max(0, offset - 20), offset))?.[0] ?? ''
+    return commaBefore(text, offset) ?? offset - word.length
+  }
+  const offset = Number(/ JSON at position (\d+)/.exec(message)?.[1] ?? 0)
+  return message.startsWith('Bad escaped') ? offset - 1 : (commaBefore(text, offset) ?? offset)
+}
+
+/** The comma that the closing bracket at `offset` makes a trailing one. */
+function commaBefore(text: string, offset: number): number | null {
+  const before = text.slice(0, offset).trimEnd()
+  return /[\]}]/.test(text.charAt(offset)) && before.endsWith(',') ? before.length - 1 : null
+}
+
+/** It does not say where an unexpected token is: it ends the shortest beginning of the text that has one. */
+function unexpectedToken(text: string): number {
+  let [sound, faulty] = [0, text.length]
+  while (faulty - sound > 1) {
+    const middle = Math.floor((sound + faulty) / 2)
+    if (hasUnexpectedToken(text.slice(0, middle))) faulty = middle
+    else sound = middle
+  }
+  return sound
+}
+
+function hasUnexpectedToken(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return false
+  } catch (error) {
+    return messageOf(error).startsWith('Unexpected token')
+  }
+}

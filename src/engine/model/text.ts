@@ -1,0 +1,146 @@
+// Hostile text made plain: nothing hidden, nothing that acts, one line where one line is meant. Nothing is escaped.
+import { unicodeEscapes } from '../../system/workflow-commands.ts'
+
+// Escape sequences with all that belongs to them. An unfinished string sequence loses its opening only, so that it
+// cannot swallow what comes after it.
+const ESCAPES =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]*[0-~]/g
+
+// Scripts that are written with joiners; between other letters a joiner only hides, a bit at each.
+const JOINED = [
+  ...['Arabic', 'Syriac', 'Nko', 'Mongolian', 'Devanagari', 'Bengali', 'Gurmukhi', 'Gujarati', 'Oriya'],
+  ...['Tamil', 'Telugu', 'Kannada', 'Malayalam', 'Sinhala', 'Tibetan', 'Myanmar', 'Khmer'],
+]
+  .map((script) => `\\p{Script_Extensions=${script}}`)
+  .join('')
+
+/** What stays although it cannot be seen: joiners inside of such a word or an emoji, and the selectors of an emoji. */
+const WRITTEN = [
+  `(?<=[${JOINED}])[\\u200c\\u200d](?=[${JOINED}])`,
+  String.raw`(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})`,
+  String.raw`(?<=\p{Extended_Pictographic})[\ufe0e\ufe0f]`,
+  String.raw`(?<=[\d#*])\ufe0f(?=\u20e3)`,
+].join('|')
+
+// Controls, bidirectional, tag and zero-width marks, line separators, halves of pairs: they hide something.
+const UNSEEN = new RegExp(
+  String.raw`${WRITTEN}|([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])`,
+  'gu',
+)
+
+/** Of what UNSEEN finds, in this order. */
+const KINDS = [
+  ['tag character', /[\u{e0000}-\u{e007f}]/u],
+  ['bidirectional control', /\p{Bidi_Control}/u],
+  ['zero-width character', /[\u200b-\u200d\u2060\ufeff]/u],
+  ['variation selector', /\p{Variation_Selector}/u],
+  ['control character', /\p{Cc}/u],
+  ['half of a character', /\p{Cs}/u],
+] as const
+
+export type Unseen = { kind: string; count: number; at: number }
+
+/** What nobody sees of the text, by kind: how many, and at which character the first stands, counted from 1. */
+export function unseenIn(text: string): Unseen[] {
+  // Most texts have nothing of it, and this is far quicker.
+  if (!/[^\n\r\t -~]/.test(text)) return []
+  const found = new Map<string, Unseen>()
+  for (const { 1: unseen, index } of text.matchAll(UNSEEN)) {
+    if (unseen === undefined || /[\n\r\t]/.test(unseen)) continue
+    const kind = KINDS.find(([, pattern]) => pattern.test(unseen))?.[0] ?? 'invisible character'
+    const before = found.get(kind)
+    if (before === undefined)
+      found.set(kind, { kind, count: 1, at: Array.from(text.slice(0, index)).length + 1 })
+    else before.count += 1
+  }
+  return [...found.values()]
+}
+
+/** JSON whose reader gets the same value, and whose reviewer sees every character of it. */
+export function visibleJson(json: string): string {
+  if (!/[^\n -~]/.test(json)) return json
+  return json.replace(UNSEEN, (match, unseen: string | undefined) =>
+    unseen === undefined || unseen === '\n' ? match : unicodeEscapes(unseen),
+  )
+}
+
+// More marks on one letter than any script needs only paint over the neighbouring lines.
+const HEAPED = /(\p{M}{5})\p{M}+/gu
+
+/** The text without escape sequences, controls and invisible marks; line feeds and tabs stay, other line ends are line feeds. */
+export function plainLines(text: string): string {
+  return text
+    .replace(ESCAPES, '')
+    .replace(/\r\n?|[\u0085\u2028\u2029]/g, '\n')
+    .replace(UNSEEN, (match, unseen: string | undefined) =>
+      unseen === undefined || unseen === '\n' || unseen === '\t'
+        ? match
+        : /^\p{Cs}$/u.test(unseen)
+          ? '\ufffd'
+          : '',
+    )
+    .replace(HEAPED, '$1')
+}
+
+/** The text on one line, in at most `max` UTF-16 units, cut with `…`. Nothing is escaped. */
+export function oneLine(text: string, max = 300): string {
+  // Cut first: a hostile megabyte must not be cleaned before it is thrown away.
+  const head = text.length > max * 16 ? text.slice(0, max * 16) : text
+  const line = plainLines(head.replace(/[\u2028\u2029\v\f\u0085]/g, ' '))
+    .replace(/\s+/g, ' ')
+    .trim()
+  return cut(line, max)
+}
+
+/** At most `max` UTF-16 units, `…` included; pairs and joined characters are not cut in two. */
+export function cut(text: string, max: number): string {
+  if (text.length <= max) return text
+  return `${text
+    .slice(0, Math.max(0, max - 1))
+    .replace(/[\ud800-\udbff]$/, '')
+    .replace(/[\u200b-\u200d\s]+$/, '')}…`
+}
+
+/** In a fence that nothing in the text closes. */
+export function fenced(text: string, language = ''): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}${language}\n${text}\n${fence}`
+}
+
+const LONGEST_SHOWN = 80
+
+/** A found value in at most 80 characters: strings quoted with everything invisible escaped, lists and objects by kind. */
+export function shown(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (typeof value === 'string') return cut(quoted(value), LONGEST_SHOWN)
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${value.length}`
+  if (typeof value === 'object' && value !== null) return 'an object'
+  return cut(String(value), LONGEST_SHOWN)
+}
+
+/** As JSON, with what a terminal or a page would obey beyond that: DEL and C1, line separators, zero-width and bidi marks. */
+function quoted(text: string): string {
+  // Twice the width is enough: escaping only makes text longer.
+  return JSON.stringify(text.slice(0, LONGEST_SHOWN * 2)).replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  )
+}
+
+/**
+ * The same value with `change` applied to every string in it; names of fields stay. Redaction must come before
+ * rendering: an escaped or cut secret is not found any more, and the page still shows it.
+ */
+export function mapTexts<T>(value: T, change: (text: string) => string): T {
+  // The shape stays what it was: only strings are replaced, by strings.
+  return changed(value, change) as T
+}
+
+function changed(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((one: unknown) => changed(one, change))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, changed(one, change)]))
+}

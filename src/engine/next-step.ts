@@ -1,0 +1,251 @@
+// What to do next: a pure, total decision from state, limits and time. The whole policy of a run stands here.
+
+import { isJudged } from './attempt-events.ts'
+import { openUntil } from './breaker.ts'
+import { howComplete } from './how-passed.ts'
+import {
+  agentsRestUntil,
+  batchOver,
+  callAllowedAt,
+  idle,
+  isWaitedOut,
+  iterationsLeft,
+  jobsAllowed,
+  MAX_IDLE_JOBS,
+  spent,
+} from './limits.ts'
+import type { Attempt } from './model/attempt.ts'
+import type { Outcome, Story } from './model/feature.ts'
+import { isDispatched, openAttempt } from './model/job.ts'
+import type { Limits } from './model/limit-types.ts'
+import type { Conclusion, Ending, Job, State } from './model/state.ts'
+import type { Step } from './model/step.ts'
+import { openQuestions } from './planning/plan-questions.ts'
+import { isSplitting, planDigest, wantedPlanOf } from './planning/proposed-plan.ts'
+import { unmetOutside } from './prd/scope.ts'
+import { askedIn, pickStory, remaining } from './prd/select.ts'
+import { touchSame } from './prd/touches.ts'
+
+/**
+ * The next step as data. Every reachable state leads to `stop` in a bounded number of steps (test/unit/loop). `beside`: stories
+ * that are worked on already; those that would touch the same files wait for them.
+ */
+export function nextStep(state: State, limits: Limits, now: number, beside: readonly Story[] = []): Step {
+  const { job } = state
+  const { branch, landing, ready } = job
+  const attempt = openAttempt(state)
+  if (job.ending !== null) return wrapUp(job, job.ending, limits, now)
+  if (attempt !== null) return carryOn(attempt, limits)
+  if (job.halted?.kind === 'error') return conclude('error', job.halted.summary)
+  if (job.halted !== null) return conclude('interrupted', 'cancelled; the state is saved')
+  // What people pushed is gated: the job must be prepared first.
+  if (branch.kind === 'moved' && (landing === null || landing === 'join'))
+    return ready.prepared ? { kind: 'join', theirs: branch.head } : { kind: 'prepare' }
+  if (!ready.synced) return { kind: 'sync' }
+  const wasComplete =
+    state.prd.run.outcome === 'complete' && remaining(state.prd, state.control.scope).length === 0
+  if (branch.kind === 'gone' && job.takesBranch && !wasComplete) return { kind: 'restore' }
+
+  const verdict = outcomeOf(state, limits, now)
+  if (verdict !== null) return { kind: 'conclude', conclusion: verdict }
+  const wanted = wantedPlanOf(state)
+  const isDone = wanted === null && remaining(state.prd, state.control.scope).length === 0
+  if (job.wave?.isOver === true && !isDone) return landed(state)
+  if (!ready.prepared) return { kind: 'prepare' }
+  if (limits.baseline && state.baseline === 'pending' && (landing === null || landing === 'baseline'))
+    return { kind: 'baseline' }
+  if (landing !== null && landing !== 'verify' && landing !== 'plan') return landed(state)
+  // A plan is the first thing that there is to open.
+  if (!ready.opened && (wanted !== '' || state.published !== null)) return { kind: 'open' }
+  if (limits.publishEach && state.green !== state.published && branch.kind !== 'refused')
+    return { kind: 'push' }
+  const pause = waiting(state, limits, now)
+  if (pause !== null) return { kind: 'wait', until: pause.until, reason: pause.what }
+  if (wanted !== null) return { kind: 'plan', split: wanted === '' ? null : wanted }
+  const asked = workable(state)
+  const isFree = (one: Story) => beside.every((other) => mayStandBeside(state, one, other))
+  const story = pickStory(
+    state.prd,
+    (one) => asked(one) && isFree(one) && openUntil(state.records[one.id], now) === null,
+  )
+  if (story === null) return { kind: 'verify' }
+  return landing === null ? { kind: 'reserve', storyId: story.id } : landed(state)
+}
+
+/** Whether a story may be worked on while the other one is. */
+function mayStandBeside({ records }: State, story: Story, other: Story): boolean {
+  const conflicts = [
+    records[story.id]?.conflicts?.includes(other.id),
+    records[other.id]?.conflicts?.includes(story.id),
+  ]
+  return story.id !== other.id && !conflicts.includes(true) && !touchSame(story, other)
+}
+
+/** A job that lands what others did begins nothing: the next run claims what is next. */
+function landed(state: State): Step {
+  const isWave = state.job.wave !== undefined
+  const conclusion = end('continued', isWave ? 'the workers are done' : 'what was handed over is landed')
+  return { kind: 'conclude', conclusion: orIdle(state, conclusion) }
+}
+
+/** An attempt in work is always finished or given back, whatever else happens. */
+function carryOn(attempt: Attempt, limits: Limits): Step {
+  switch (attempt.phase) {
+    case 'reserved':
+      return { kind: 'agent', attempt }
+    case 'worked':
+      return { kind: 'guard', attempt }
+    case 'guarded':
+      return { kind: 'gates', attempt }
+    case 'gated':
+      return isJudged(attempt, limits) ? { kind: 'judge', attempt } : { kind: 'accept', attempt }
+    case 'judged':
+      return { kind: 'accept', attempt }
+    case 'failed':
+      return { kind: 'reject', attempt }
+    case 'returned':
+      return { kind: 'return', attempt }
+  }
+}
+
+/** Publish, then dispatch, then report: the work is safe before anybody is told. */
+function wrapUp(job: Job, ending: Ending, limits: Limits, now: number): Step {
+  const { conclusion, next } = ending
+  if (!ending.published) return { kind: 'publish', conclusion }
+  const goesOn = ending.more || (conclusion.outcome === 'continued' && limits.redispatch)
+  if (goesOn && !isDispatched(job)) {
+    return next.kind === 'limited' && next.until > now
+      ? { kind: 'wait', until: next.until, reason: "GitHub's rate limit refuses the next job" }
+      : { kind: 'dispatch' }
+  }
+  return ending.reported ? { kind: 'stop', conclusion } : { kind: 'report', conclusion }
+}
+
+function conclude(outcome: Outcome, reason: string): Step {
+  return { kind: 'conclude', conclusion: end(outcome, reason) }
+}
+
+/** Whether the run is over now, and why. Completion comes before limits: finishing on the last iteration is complete. */
+export function outcomeOf(state: State, limits: Limits, now: number): Conclusion | null {
+  const { control, prd, verification } = state
+  const open = remaining(prd, control.scope)
+  const wanted = wantedPlanOf(state) !== null
+  const done = open.length === 0 && !wanted
+  const { branch } = state.job
+  if (branch.kind === 'refused')
+    return end('paused', control.paused?.reason ?? 'the branch could not be pushed')
+  const verifies = limits.finalVerification || verification.asked
+  const plan = planOutcome(state, limits)
+  const isApproved = plan === null && state.plan?.phase !== 'proposed'
+  const finished = done && isApproved && (verification.approved || !verifies)
+  if (branch.kind === 'gone') return afterTheBranch(state, branch.how, finished)
+  if (finished) return end('complete', howComplete(state))
+  if (control.paused !== null) return end('paused', control.paused.reason)
+  if (plan !== null) return plan
+  const isBlocked = limits.stopOnBlocked && open.some((story) => story.blocked)
+  if (!done && !wanted && (pickStory(prd, workable(state)) === null || isBlocked)) {
+    const splits = open.filter((story) => isSplitting(state, story.id)).map((story) => story.id)
+    if (splits.length > 0) return end('paused', `a split waits to be approved: ${splits.join(', ')}`)
+    return end('stuck', whyStuck(state, open))
+  }
+  if (done && verification.sessions >= limits.maxAttempts) {
+    return end('stuck', `the final verification gave no verdict: ${verification.message}`)
+  }
+  if (!done && !wanted && iterationsLeft(state, limits) <= 0) {
+    return end('max-iterations', `the limit of ${prd.run.iterations} iterations is reached`)
+  }
+  if (prd.run.jobs > jobsAllowed(state, limits)) {
+    return end('max-iterations', `the limit of ${limits.maxJobs} jobs is reached`)
+  }
+  const budget = spent(state, limits)
+  if (budget !== null) return end('budget', budget)
+  const pause = waiting(state, limits, now)
+  if (pause !== null && !isWaitedOut(state, limits, pause.until, now, done)) {
+    return orIdle(state, { outcome: 'paused', reason: pause.sentence, until: pause.until })
+  }
+  const over = batchOver(state, limits, now, done)
+  return over === null ? null : orIdle(state, end('continued', over))
+}
+
+/** Stories of the part that was asked for which nobody is about to split. */
+function workable(state: State): (story: Story) => boolean {
+  const asked = askedIn(state.control.scope)
+  return (story) => asked(story) && !isSplitting(state, story.id)
+}
+
+const QUESTIONS_WAIT = 'the questions before the plan wait for answers'
+const EDITED = 'the plan was edited after it was looked at: it waits to be approved again'
+/** `stored` forgets what older versions showed. */
+const NOT_SHOWN = 'the plan waits to be approved again: an approval now covers context.md, too'
+
+/** A plan that no session could make, or that nobody has approved as it stands. */
+function planOutcome(state: State, limits: Limits): Conclusion | null {
+  const { plan, published, job } = state
+  if (plan === undefined || plan.phase === 'begun') return null
+  if (openQuestions(plan.interview) !== null) return end('paused', QUESTIONS_WAIT)
+  if (plan.phase === 'wanted')
+    return plan.sessions >= limits.maxAttempts ? end('stuck', `no plan came of it: ${plan.message}`) : null
+  // It is shown before it is waited for.
+  if (published === null && !job.ready.opened) return null
+  if (plan.phase === 'proposed')
+    return end('paused', plan.digest === '' ? NOT_SHOWN : 'the plan waits to be approved')
+  if (plan.digest === planDigest(state)) return null
+  return end('paused', plan.digest === '' ? NOT_SHOWN : EDITED)
+}
+
+/** Blocked stories; or, of a part of the feature, those outside of it that are waited for and were taken back since. */
+function whyStuck({ prd, control }: State, open: readonly Story[]): string {
+  const blocked = open.filter((story) => story.blocked).map((story) => story.id)
+  if (blocked.length > 0 || control.scope === null) return `blocked: ${blocked.join(', ')}`
+  const outside = unmetOutside(prd, control.scope).map(({ id }) => id)
+  return `it waits for ${outside.join(', ')}, which was not asked for`
+}
+
+/** The branch is not there any more: what was complete stays complete, anything else waits for a person. */
+function afterTheBranch(state: State, how: 'merged' | 'deleted', finished: boolean): Conclusion {
+  if (finished && state.prd.run.outcome === 'complete')
+    return end('complete', `${howComplete(state)}; the branch was ${how}`)
+  const { branch, green } = state
+  const what = how === 'merged' ? 'merged and deleted' : 'deleted'
+  return end('paused', `${branch} was ${what} by people: say run to make it again (it was at ${green})`)
+}
+
+/** A chain whose jobs get nothing done is no chain that goes on by itself. */
+function orIdle(state: State, conclusion: Conclusion): Conclusion {
+  if (!idle(state, conclusion) || state.control.idleJobs + 1 < MAX_IDLE_JOBS) return conclusion
+  return end('error', `${MAX_IDLE_JOBS} jobs in a row ended without an iteration (${conclusion.reason})`)
+}
+
+/** Until when no session may start, and what for: a vendor's limit, ours, or stories that all rest. */
+function waiting(state: State, limits: Limits, now: number) {
+  const pauseFor = (until: number, what: string, words = `waiting for ${what}`) => {
+    return { until, what, sentence: `${words} until ${new Date(until).toISOString()}` }
+  }
+  const rest = resting(state, now)
+  const all = 'every story that is left rests'
+  if (rest !== null) return pauseFor(rest, all, all)
+  const vendor = agentsRestUntil(state, limits, now) ?? 0
+  const hourly = callAllowedAt(state, limits, now) ?? 0
+  if (Math.max(vendor, hourly) <= now) return null
+  return vendor >= hourly
+    ? pauseFor(vendor, "the agent's limit")
+    : pauseFor(hourly, `the limit of ${limits.callsPerHour} calls an hour`)
+}
+
+/** When the first breaker lets a story through, where all of those that could be worked on are open; null otherwise. */
+function resting(state: State, now: number): number | null {
+  const times: number[] = []
+  const isFree = ({ id }: { id: string }): boolean => {
+    if (isSplitting(state, id)) return false
+    const until = openUntil(state.records[id], now)
+    if (until !== null) times.push(until)
+    return until === null
+  }
+  const asked = askedIn(state.control.scope)
+  const picked = pickStory(state.prd, (story) => asked(story) && isFree(story))
+  return picked !== null || times.length === 0 ? null : Math.min(...times)
+}
+
+function end(outcome: Outcome, reason: string): Conclusion {
+  return { outcome, reason, until: null }
+}

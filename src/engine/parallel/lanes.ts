@@ -1,0 +1,144 @@
+// The loop with several stories in work: one state, one decision after the other, and the steps of attempts side by side.
+
+import { announce, type Ended, settled } from '../loop.ts'
+import type { Attempt } from '../model/attempt.ts'
+import { EVENTS, type Event } from '../model/event.ts'
+import type { Limits } from '../model/limit-types.ts'
+import type { Lane, Ports } from '../model/ports.ts'
+import type { State } from '../model/state.ts'
+import type { AttemptStep, Step } from '../model/step.ts'
+import { perform } from '../perform.ts'
+import { reservedUsage, spendLost } from '../record-session.ts'
+import { reduce } from '../reduce.ts'
+import { nextAttemptStep, stepBeside } from './next-steps.ts'
+import { alone, landedBefore } from './train.ts'
+
+type Performed = { step: Step; event: Event }
+
+/** Works until the job's outcome, with at most `limits.maxParallel` stories at the same time. Throws as `loop` does. */
+export async function lanes(start: State, limits: Limits, ports: Ports): Promise<Ended> {
+  const run = new Run(start, limits, ports)
+  try {
+    return await run.turns()
+  } finally {
+    await run.end()
+    await settled(ports)
+  }
+}
+
+class Run {
+  #state: State
+  readonly #limits: Limits
+  readonly #ports: Ports
+  /** Steps in work, by the story. */
+  readonly #working = new Map<string, Promise<Performed>>()
+  readonly #lanes = new Map<string, Lane>()
+  readonly #free: Lane[] = []
+  readonly #stop = new AbortController()
+
+  constructor(state: State, limits: Limits, ports: Ports) {
+    this.#state = state
+    this.#limits = limits
+    this.#ports = ports
+  }
+
+  async turns(): Promise<Ended> {
+    for (;;) {
+      const ready = nextAttemptStep(this.#state, this.#limits, (id) => this.#working.has(id))
+      if (ready !== null) {
+        await this.#begin(ready)
+        continue
+      }
+      const step = stepBeside(this.#state, this.#limits, this.#ports.clock.now())
+      if (step?.kind === 'stop') return { conclusion: step.conclusion, state: this.#state }
+      // Where there is no room for its work tree nothing is reserved, and nothing charged.
+      if (step?.kind === 'reserve' && this.#free.length === 0) this.#free.push(await this.#openLane())
+      if (step !== null) await this.#happened(await this.#performed(step, this.#state, this.#ports))
+      else await this.#next()
+    }
+  }
+
+  /** Whatever ended the run: nothing is left at work. */
+  async end(): Promise<void> {
+    this.#stop.abort()
+    await Promise.allSettled(this.#working.values())
+    for (const lane of [...this.#free, ...this.#lanes.values()]) await lane[Symbol.asyncDispose]()
+  }
+
+  async #begin(step: AttemptStep): Promise<void> {
+    const { attempt } = step
+    const { storyId } = attempt
+    if (step.kind === 'accept') return this.#happened(await this.#performed(step, this.#state, this.#ports))
+    const lane = this.#laneOf(attempt)
+    const signal = AbortSignal.any([this.#ports.signal, this.#stop.signal])
+    const ports = lane === null ? this.#ports : { ...this.#ports, ...lane, signal }
+    const performed = this.#performed(step, seenBy(step, this.#state, attempt), ports)
+    // It may fail while the driver waits for something else, which would end the process: it is heard when its turn comes.
+    performed.catch(() => {})
+    this.#working.set(storyId, performed)
+  }
+
+  /** The work tree of an attempt; null for one whose work tree went with another process. */
+  #laneOf({ storyId, phase }: Attempt): Lane | null {
+    const known = this.#lanes.get(storyId)
+    if (known !== undefined || phase !== 'reserved') return known ?? null
+    const lane = this.#free.pop()
+    if (lane === undefined) throw new Error(`no work tree is free for ${storyId}`)
+    lane.takes(storyId)
+    this.#lanes.set(storyId, lane)
+    return lane
+  }
+
+  #openLane(): Promise<Lane> {
+    const { openLane } = this.#ports
+    if (openLane === undefined) throw new Error('these ports open no lanes')
+    return openLane(this.#state)
+  }
+
+  async #performed(step: Step, state: State, ports: Ports): Promise<Performed> {
+    if (step.kind === 'stop') throw new Error('nothing is performed at the stop')
+    await announce(ports, (observer) => observer.step?.(step, state))
+    return { step, event: await perform(step, state, this.#limits, ports) }
+  }
+
+  /** Waits for a step that is in work. One that was cut short is heard last: it gives all attempts back. */
+  async #next(): Promise<void> {
+    const first = await Promise.race(this.#working.values())
+    const isCut = first.event.kind === 'interrupted' || first.event.kind === 'out-of-time'
+    const all = isCut ? await Promise.all(this.#working.values()) : [first]
+    const isLast = ({ event }: Performed) => event.kind === 'interrupted' || event.kind === 'out-of-time'
+    for (const one of [...all.filter((done) => !isLast(done)), ...all.filter(isLast)])
+      await this.#happened(one)
+  }
+
+  async #happened({ step, event }: Performed): Promise<void> {
+    if ('attempt' in step) this.#working.delete(step.attempt.storyId)
+    this.#state = reduce(this.#state, event, this.#limits)
+    const { attempts, job } = this.#state
+    // Once it is published the lease is free, and the state belongs to the next run.
+    if (EVENTS[event.kind].durable && job.ending?.published !== true)
+      await this.#ports.store.save(this.#state)
+    for (const [storyId, lane] of this.#lanes) {
+      if (attempts[storyId] !== undefined) continue
+      this.#lanes.delete(storyId)
+      this.#free.push(lane)
+    }
+    await announce(this.#ports, (observer) => observer.event?.(event, this.#state))
+  }
+}
+
+/** What a step sees of the run: its own attempt alone, on the commit that it stands on, or is to stand on. */
+export function seenBy(step: Step, state: State, attempt: Attempt): State {
+  if (step.kind === 'rebase')
+    return { ...alone(landedBefore(state, attempt.storyId), attempt), green: step.onto }
+  if (step.kind === 'guard') return alone(landedBefore(state, attempt.storyId), attempt)
+  if (step.kind === 'agent') return alone(withOthersReserved(state, attempt.storyId), attempt)
+  return alone(state, attempt)
+}
+
+/** What the other sessions in work are taken to use is no money of this one. */
+function withOthersReserved(state: State, storyId: string): State {
+  return Object.values(state.attempts)
+    .filter((other) => other.storyId !== storyId && other.phase === 'reserved')
+    .reduce((sum, other) => spendLost(sum, other.storyId, reservedUsage(other)), state)
+}

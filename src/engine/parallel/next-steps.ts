@@ -1,0 +1,102 @@
+// What to do next where stories are worked on side by side: what each attempt needs, and whether another one begins. Pure.
+
+import { isJudged, mostOpen } from '../attempt-events.ts'
+import { type Attempt, hasCandidate } from '../model/attempt.ts'
+import type { Limits } from '../model/limit-types.ts'
+import type { State } from '../model/state.ts'
+import type { AttemptStep, Step } from '../model/step.ts'
+import { nextStep } from '../next-step.ts'
+import { reservedUsage, spendLost } from '../record-session.ts'
+import { baseFor, trainOf } from './train.ts'
+
+/** The next step of an attempt, the first that has one and is not busy. One that waits for those before it to land has none. */
+export function nextAttemptStep(
+  state: State,
+  limits: Limits,
+  isBusy: (storyId: string) => boolean,
+): AttemptStep | null {
+  for (const attempt of Object.values(state.attempts)) {
+    const step = isBusy(attempt.storyId) ? null : stepOf(state, attempt, limits)
+    if (step !== null) return step
+  }
+  return null
+}
+
+/**
+ * What is next for the run as a whole: another reservation, or a look at what people say. Null while it is something that has
+ * to wait until no story is worked on, such as the final verification or the end.
+ */
+export function stepBeside(state: State, limits: Limits, now: number): Step | null {
+  const open = Object.values(state.attempts)
+  if (open.length >= mostOpen(state, limits)) return null
+  const beside = state.prd.userStories.filter(({ id }) => state.attempts[id] !== undefined)
+  const step = nextStep(asCounted(state, open), limits, now, beside)
+  return open.length === 0 || step.kind === 'reserve' || step.kind === 'sync' ? step : null
+}
+
+/** What a worker of a wave does next; `leave` and `take` change whose an attempt is. */
+export type WorkerStep =
+  | AttemptStep
+  | Extract<Step, { kind: 'sync' | 'reserve' }>
+  | { kind: 'leave'; storyId: string }
+  | { kind: 'take'; storyId: string }
+
+/**
+ * The next step of this worker: its own attempt's, that of a candidate which none has in work, then another story. Null when there
+ * is nothing for it. `begins`: false for one that only brings to an end what others left.
+ */
+export function nextWorkerStep(
+  state: State,
+  limits: Limits,
+  now: number,
+  { worker, begins }: { worker: string; begins: boolean },
+): WorkerStep | null {
+  const own = Object.values(state.attempts).find((attempt) => attempt.worker === worker)
+  if (own !== undefined) {
+    const step = stepOf(state, own, limits)
+    if (step !== null || hasCandidate(own)) return step ?? { kind: 'leave', storyId: own.storyId }
+  }
+  const left = trainOf(state).find(
+    (attempt) => attempt.worker === undefined && stepOf(state, attempt, limits) !== null,
+  )
+  if (left !== undefined) return { kind: 'take', storyId: left.storyId }
+  const step = begins ? stepBeside(state, limits, now) : null
+  return step?.kind === 'reserve' || step?.kind === 'sync' ? step : null
+}
+
+function stepOf(state: State, attempt: Attempt, limits: Limits): AttemptStep | null {
+  switch (attempt.phase) {
+    case 'reserved':
+      return { kind: 'agent', attempt }
+    case 'worked':
+      return { kind: 'guard', attempt }
+    case 'failed':
+      return { kind: 'reject', attempt }
+    case 'returned':
+      return { kind: 'return', attempt }
+    case 'guarded':
+    case 'gated':
+    case 'judged': {
+      const onto = baseFor(state, attempt.storyId)
+      if (attempt.base !== onto) return { kind: 'rebase', attempt, onto }
+      const isFirst = attempt.base === state.green
+      if (attempt.phase === 'guarded')
+        return attempt.redBehind === true && !isFirst ? null : { kind: 'gates', attempt }
+      if (attempt.phase === 'gated' && isJudged(attempt, limits)) return { kind: 'judge', attempt }
+      return isFirst ? { kind: 'accept', attempt } : null
+    }
+  }
+}
+
+/** No limit is passed by more than the attempts that are reserved already: they count as if each had used all that it may. */
+function asCounted(state: State, open: readonly Attempt[]): State {
+  const counted = open.reduce(
+    (sum, attempt) =>
+      attempt.phase === 'reserved' ? spendLost(sum, attempt.storyId, reservedUsage(attempt)) : sum,
+    state,
+  )
+  const { prd, job } = counted
+  const run = { ...prd.run, iterations: prd.run.iterations + open.length }
+  const counts = { ...job.counts, iterations: job.counts.iterations + open.length }
+  return { ...counted, attempts: {}, prd: { ...prd, run }, job: { ...job, counts } }
+}

@@ -1,0 +1,73 @@
+// One state with many writers: each keeps the events that it has not made durable yet. A save that comes behind another's reads the
+// newest state and reduces them onto it: no text is merged.
+
+import type { Event, EventOf } from '../model/event.ts'
+import type { Limits } from '../model/limit-types.ts'
+import { LeaseLost, type StorePort } from '../model/ports.ts'
+import type { State } from '../model/state.ts'
+import { reduce } from '../reduce.ts'
+import { stepBeside } from './next-steps.ts'
+
+/** Of one save: others come first as often as there are workers, and a few times more. */
+const MOST_TRIES = 300
+
+type JobTime = Pick<State['job'], 'startedAt' | 'deadline'>
+
+/** The state that jobs have in common, with the time of this one. */
+export function withTimeOf(state: State, { startedAt, deadline }: JobTime): State {
+  return { ...state, job: { ...state.job, startedAt, deadline } }
+}
+
+/** The state of a wave as one of its workers knows it, and what that has not made durable yet. */
+export class SharedState {
+  #state: State
+  readonly #pending: Event[] = []
+  readonly #limits: Limits
+  readonly #store: Pick<StorePort, 'save' | 'newest'>
+  /** The job's own time: each worker has another. */
+  readonly #time: JobTime
+
+  constructor(start: State, limits: Limits, store: Pick<StorePort, 'save' | 'newest'>) {
+    this.#state = start
+    this.#limits = limits
+    this.#store = store
+    this.#time = start.job
+  }
+
+  get state(): State {
+    return this.#state
+  }
+
+  happened(event: Event): void {
+    this.#state = reduce(this.#state, event, this.#limits)
+    this.#pending.push(event)
+  }
+
+  /** Throws LeaseLost when the wave is over. */
+  async save(): Promise<void> {
+    const store = this.#store
+    for (let tries = 1; this.#pending.length > 0; tries += 1) {
+      try {
+        await store.save(this.#state)
+        this.#pending.length = 0
+      } catch (error) {
+        if (!(error instanceof LeaseLost) || store.newest === undefined || tries === MOST_TRIES) throw error
+        this.#replay(await store.newest(this.#state))
+      }
+    }
+  }
+
+  #replay(newest: State): void {
+    this.#state = withTimeOf(newest, this.#time)
+    for (const event of this.#pending.splice(0)) {
+      // What was only decided here is decided again, on what is known now.
+      if (event.kind === 'reserved' && !this.#isStillNext(event)) continue
+      this.happened(event)
+    }
+  }
+
+  #isStillNext({ storyId, at }: EventOf<'reserved'>): boolean {
+    const step = stepBeside(this.#state, this.#limits, at)
+    return step?.kind === 'reserve' && step.storyId === storyId
+  }
+}

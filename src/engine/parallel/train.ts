@@ -1,0 +1,43 @@
+// The train: candidates of attempts side by side land one behind the other, each gated on top of those before it. Pure.
+
+import { passedEntry, passStory } from '../attempt-outcome.ts'
+import { type Attempt, type AttemptWithCandidate, hasCandidate } from '../model/attempt.ts'
+import type { State } from '../model/state.ts'
+
+/** The candidates in the order in which they land: that in which the state first had them. */
+export function trainOf({ attempts }: Pick<State, 'attempts'>): AttemptWithCandidate[] {
+  return Object.values(attempts)
+    .filter(hasCandidate)
+    .sort((a, b) => (a.place ?? 0) - (b.place ?? 0))
+}
+
+/**
+ * The run as it will stand when the candidates before this story's have landed: what its own is built on. An attempt that has no
+ * candidate yet comes behind all of them.
+ */
+export function landedBefore(state: State, storyId: string): State {
+  const train = trainOf(state)
+  const at = train.findIndex((one) => one.storyId === storyId)
+  return train.slice(0, at === -1 ? train.length : at).reduce(asLanded, state)
+}
+
+/** What the candidate's commit holds, without what only its acceptance records. */
+function asLanded(state: State, attempt: AttemptWithCandidate): State {
+  const { candidate } = attempt
+  const passed = passStory(state, attempt, candidate)
+  const progress = state.progress.slice(candidate.entries ?? state.progress.length)
+  const recent = [...state.recent, passedEntry(state, attempt, candidate)].slice(-3)
+  return { ...passed, green: candidate.commit, progress, recent }
+}
+
+/** The commit that a story's candidate has to stand on. */
+export function baseFor(state: State, storyId: string): string {
+  const train = trainOf(state)
+  const at = train.findIndex((one) => one.storyId === storyId)
+  return train[at - 1]?.candidate.commit ?? state.green
+}
+
+/** The run as an attempt's own steps see it: alone, on the commit that it grew from. */
+export function alone(state: State, attempt: Attempt): State {
+  return { ...state, green: attempt.base, attempts: { [attempt.storyId]: attempt } }
+}

@@ -1,0 +1,116 @@
+// A worker of a wave: one of several processes, each with one attempt in work, that have one state in common.
+
+import { announce } from '../loop.ts'
+import { hasCandidate } from '../model/attempt.ts'
+import { EVENTS, type Event } from '../model/event.ts'
+import type { Limits } from '../model/limit-types.ts'
+import { LeaseLost, type Ports } from '../model/ports.ts'
+import type { State } from '../model/state.ts'
+import type { Step } from '../model/step.ts'
+import { perform } from '../perform.ts'
+import { seenBy } from './lanes.ts'
+import { nextWorkerStep, type WorkerStep } from './next-steps.ts'
+import { SharedState } from './shared-state.ts'
+
+export type Worker = {
+  /** Its name in the wave. */
+  worker: string
+  /** False for one that only brings to an end what others have left. */
+  begins: boolean
+}
+
+/**
+ * Works on one story after the other, until there is nothing for this worker; gives the state as it left it. Throws LeaseLost when
+ * the wave is over, or somebody else has the feature.
+ */
+export function workInWave(start: State, limits: Limits, ports: Ports, who: Worker): Promise<State> {
+  return new Turns(start, limits, ports, who).run()
+}
+
+class Turns {
+  readonly #shared: SharedState
+  readonly #limits: Limits
+  readonly #ports: Ports
+  readonly #who: Worker
+  /** Its time is over: it ends what it has in work, and takes nothing more. */
+  #isEnding = false
+
+  constructor(start: State, limits: Limits, ports: Ports, who: Worker) {
+    this.#shared = new SharedState(start, limits, ports.store)
+    this.#limits = limits
+    this.#ports = ports
+    this.#who = who
+  }
+
+  async run(): Promise<State> {
+    const shared = this.#shared
+    for (;;) {
+      const step = nextWorkerStep(shared.state, this.#limits, this.#ports.clock.now(), this.#who)
+      const isOwn = step !== null && (step.kind === 'leave' || 'attempt' in step)
+      if (step === null || (this.#isEnding && !isOwn)) return shared.state
+      if (step.kind === 'leave') await this.#assign(step.storyId, null)
+      else if (step.kind === 'take') await this.#take(step.storyId)
+      else await this.#perform(step)
+    }
+  }
+
+  async #perform(step: Exclude<WorkerStep, { kind: 'leave' | 'take' }>): Promise<void> {
+    const shared = this.#shared
+    const before = shared.state
+    const seen = 'attempt' in step ? seenBy(step, before, step.attempt) : before
+    const isReserved = step.kind === 'reserve'
+    if (!isReserved) await this.#announce(step, before)
+    const happened = await perform(step, seen, this.#limits, this.#ports).catch(async (error: unknown) => {
+      // What a session used is in the count, whatever ended the look at what it left.
+      await shared.save().catch((lost: unknown) => {
+        if (lost instanceof LeaseLost) throw lost
+      })
+      throw error
+    })
+    const event = this.#ofThisWorker(step, happened)
+    if (event === null) return
+    shared.happened(event)
+    if (isShared(event)) await shared.save()
+    // Another worker may have been there before.
+    if (isReserved && !this.#has(step.storyId)) return
+    if (isReserved) await this.#announce(step, before)
+    await announce(this.#ports, (observer) => observer.event?.(event, shared.state))
+  }
+
+  #announce(step: Step, before: State): Promise<void> {
+    return announce(this.#ports, (observer) => observer.step?.(step, before))
+  }
+
+  /** Where this worker has to end, the others go on. */
+  #ofThisWorker(step: WorkerStep, event: Event): Event | null {
+    if (event.kind === 'reserved') return { ...event, worker: this.#who.worker }
+    if (event.kind !== 'interrupted' && event.kind !== 'out-of-time') return event
+    this.#isEnding = true
+    if (!('attempt' in step)) return null
+    const why = event.kind === 'interrupted' ? 'cancelled' : 'the job deadline came first'
+    const { storyId } = step.attempt
+    return { kind: 'abandoned', storyId, why, spent: event.spent, at: event.at }
+  }
+
+  /** A candidate that waited in the train, with its work in the tree. */
+  async #take(storyId: string): Promise<void> {
+    await this.#assign(storyId, this.#who.worker)
+    const attempt = this.#shared.state.attempts[storyId]
+    if (attempt === undefined || !this.#has(storyId) || !hasCandidate(attempt)) return
+    await this.#ports.repository.checkOut(attempt.candidate.commit, null)
+  }
+
+  async #assign(storyId: string, worker: string | null): Promise<void> {
+    this.#shared.happened({ kind: 'assigned', storyId, worker, at: this.#ports.clock.now() })
+    await this.#shared.save()
+  }
+
+  #has(storyId: string): boolean {
+    return this.#shared.state.attempts[storyId]?.worker === this.#who.worker
+  }
+}
+
+/** Whether other workers have to know of it before this one goes on. */
+function isShared({ kind }: Event): boolean {
+  return EVENTS[kind].durable || kind === 'guarded' || kind === 'rebased' || kind === 'failed'
+}

@@ -1,0 +1,379 @@
+// Turns a step into an event by asking the ports: the only place of the loop where effects happen.
+
+import { excerpt } from '../system/excerpt.ts'
+import { archivedRun, withoutPending } from './archive-stories.ts'
+import { boundsOf, type Context, guard, type Happening, putAway, work } from './attempt-steps.ts'
+import { brokenBefore, gatesAsItWas, redInAClone } from './gating/final-gates.ts'
+import { takenPort } from './gating/gate-memory.ts'
+import { gatesOn, runOf, withoutSessionFiles } from './gating/gate-run.ts'
+import { askExpectation, askJudge, gatedBefore, verifyWhole } from './gating/judge.ts'
+import { roomOfLast, withKeys } from './gating/reuse.ts'
+import { released } from './job-end.ts'
+import { endOfWork, goesOnByItself } from './limits.ts'
+import type { AttemptIn } from './model/attempt.ts'
+import type { Event, Spent, TakenBack } from './model/event.ts'
+import { OUTPUT_BYTES } from './model/gate-output.ts'
+import type { Limits } from './model/limit-types.ts'
+import { attemptName, ownFiles } from './model/paths.ts'
+import type { GateRun, Ports, StorePort } from './model/ports.ts'
+import type { Conclusion, State } from './model/state.ts'
+import { STEPS, type Step } from './model/step.ts'
+import { isToAsk } from './planning/plan-questions.ts'
+import { isWaitingPlan } from './planning/proposed-plan.ts'
+import { redGate, redWords, withDocuments } from './state-updates.ts'
+
+/**
+ * Performs one step. Cancellation turns into the event `interrupted`, and the end of the job's time into `out-of-time`,
+ * so that the state is always put in order.
+ */
+export async function perform(
+  step: Exclude<Step, { kind: 'stop' }>,
+  state: State,
+  limits: Limits,
+  ports: Ports,
+): Promise<Event> {
+  const now = ports.clock.now()
+  const late = timer((state.job.ending === null ? endOfWork(state.job) : state.job.deadline) - now)
+  const signal = AbortSignal.any([ports.signal, late])
+  const isOver = () => signal.aborted && !settles(state, step)
+  // What is over before it begins is not begun; a command that was heard is obeyed.
+  const happened =
+    isOver() || (ports.signal.aborted && step.kind === 'sync')
+      ? null
+      : await act(step.kind, step, { state, limits, ports: { ...ports, signal }, now })
+  const at = ports.clock.now()
+  if (happened !== null && !isOver()) return { ...happened, at }
+  return { at, kind: ports.signal.aborted ? 'interrupted' : 'out-of-time', spent: spentOn(happened) }
+}
+
+/** What a judge used counts, also where its word comes too late. */
+function spentOn(happened: Happening | null): Spent | null {
+  switch (happened?.kind) {
+    case 'judged':
+      return { storyId: happened.storyId, kind: 'judge', usage: happened.usage }
+    case 'verified':
+      return { storyId: null, kind: 'verify', usage: happened.usage }
+    case 'planned':
+      return { storyId: null, kind: happened.split === null ? 'plan' : 'split', usage: happened.usage }
+    default:
+      return null
+  }
+}
+
+function timer(ms: number): AbortSignal {
+  return ms > LONGEST_TIMER_MS ? new AbortController().signal : AbortSignal.timeout(Math.max(0, ms))
+}
+
+/** What a timer of Node can hold, milliseconds. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+function settles({ job }: State, { kind }: Step): boolean {
+  const isEnding = job.ending !== null || job.halted?.kind === 'interrupted'
+  return kind !== 'wait' && (isEnding || STEPS[kind].settles)
+}
+
+type Steps = { readonly [K in Step['kind']]: Extract<Step, { kind: K }> }
+type Acts = {
+  readonly [K in Exclude<Step['kind'], 'stop'>]: (step: Steps[K], context: Context) => Promise<Happening>
+}
+
+function act<K extends keyof Acts>(kind: K, step: Steps[K], context: Context): Promise<Happening> {
+  return ACTS[kind](step, context)
+}
+
+const ACTS: Acts = {
+  sync: (_, context) => sync(context),
+  restore: async (_, { state, ports }) => {
+    const result = await ports.store.restore(state)
+    return result.kind === 'published' ? { kind: 'restored' } : turnedDown(result)
+  },
+  join: ({ theirs }, context) => join(theirs, context),
+  prepare: (_, context) => prepare(context),
+  baseline: (_, context) => baseline(context),
+  open: (_, context) => open(context),
+  reserve: async ({ storyId }) => ({ kind: 'reserved', storyId }),
+  agent: async ({ attempt }, context) => (await preparedLane(attempt, context)) ?? work(attempt, context),
+  guard: ({ attempt }, context) => guard(attempt, context),
+  rebase: ({ attempt }, context) => rebase(attempt, context),
+  gates: ({ attempt }, context) => gate(attempt, context),
+  judge: ({ attempt }, context) => judge(attempt, context),
+  accept: ({ attempt }, context) => accept(attempt, context),
+  reject: async ({ attempt }, context) => ({ kind: 'rejected', ...(await putAway(attempt, context)) }),
+  return: async ({ attempt }, context) => ({ kind: 'returned', ...(await putAway(attempt, context)) }),
+  wait: ({ until }, context) => wait(until, context),
+  verify: (_, context) => verify(context),
+  plan: ({ split }, context) => plan(split, context),
+  push: (_, { state, ports }) => moveBranch(state, ports, (github) => ({ kind: 'pushed', github })),
+  conclude: async ({ conclusion }) => ({ kind: 'concluded', conclusion }),
+  publish: ({ conclusion }, context) => publish(conclusion, context),
+  dispatch: (_, context) => dispatch(context),
+  report: async ({ conclusion }, { state, ports }) => {
+    return { kind: 'reported', github: await ports.pullRequest.finished(state, conclusion) }
+  },
+}
+
+/** Stories to come. A gate with `when` is for those that ask for it, and for the whole at the end. */
+function baselineOf(state: State): GateRun {
+  return runOf(state, { of: 'baseline', tags: [], stories: state.prd.userStories })
+}
+
+async function baseline(context: Context): Promise<Happening> {
+  const { state, ports } = context
+  await ports.repository.checkOut(state.green, null)
+  const run = baselineOf(state)
+  const gates = await withoutSessionFiles(ports, () => gatesOn(run, ports))
+  const red = redGate(gates) === undefined ? await redInAClone(run, context) : null
+  return red ?? { kind: 'baselined', gates }
+}
+
+async function prepare({ state, ports }: Context): Promise<Happening> {
+  const result = await ports.gates.prepare(state.green, ports.signal)
+  if (result !== null) await ports.repository.ignored.prepared()
+  if (result === null || result.ok) return { kind: 'prepared' }
+  const fix = `see its output:\n${excerpt(result.output, OUTPUT_BYTES.error)}`
+  return { kind: 'failed', summary: `prepare failed (${result.ended})`, fix }
+}
+
+/** Each work tree is prepared before its first session, and when a lockfile changed. */
+async function preparedLane(
+  { base, inLane, storyId }: AttemptIn<'reserved'>,
+  context: Context,
+): Promise<Happening | null> {
+  if (inLane === undefined) return null
+  await context.ports.repository.checkOut(base, null)
+  const done = await prepare(context)
+  // One that was cut short says nothing of the project: the session does not begin either.
+  return done.kind === 'failed' && !context.ports.signal.aborted ? { ...done, storyId } : null
+}
+
+/** `state` is the run as it stands when the commit has landed that the candidate is built on now. */
+async function rebase(
+  attempt: Extract<Step, { kind: 'rebase' }>['attempt'],
+  { state, ports }: Context,
+): Promise<Happening> {
+  const { storyId } = attempt
+  const built = await ports.repository.rebase(state, attempt)
+  if ('conflict' in built) return { kind: 'conflicted', storyId, failure: built.conflict }
+  await ports.repository.checkOut(built.candidate.commit, null)
+  return { kind: 'rebased', storyId, base: state.green, candidate: built.candidate }
+}
+
+async function gate(attempt: AttemptIn<'guarded'>, context: Context): Promise<Happening> {
+  const { state, limits, ports } = context
+  const { storyId } = attempt
+  const { commit } = attempt.candidate
+  const stories = state.prd.userStories.filter((one) => one.id === storyId)
+  const tags = stories.flatMap((story) => story.tags)
+  const what = attemptName(state, storyId)
+  const { owes: also = [], redTree: red } = state.records[storyId] ?? {}
+  await using room = await roomOfLast(attempt, context)
+  const fork = room === null ? {} : { fork: state.base.sha }
+  const run = runOf(state, { of: 'story', tags, stories, what, commit, also, ...fork })
+  let held: string[] = []
+  const gates = await withoutSessionFiles(ports, async () => {
+    const { restore, ignored } = ports.repository
+    const place = room ?? { gates: ports.gates, restore, ignored }
+    const found = await gatesOn(run, { gates: place.gates, repository: place, signal: ports.signal })
+    const keys = room === null ? {} : ((await ports.gates.keys?.(commit)) ?? {})
+    const results = withKeys(found, keys, ports.clock.now())
+    if (limits.weakenedTests === 'off' || redGate(results) !== undefined) return results
+    const again = await gatesAsItWas(run, results, red === undefined ? {} : { red }, ports, place)
+    held = again.paths
+    return [...results, ...again.results]
+  })
+  return { kind: 'gated', storyId, commit, gates, ...(held.length === 0 ? {} : { paths: held }) }
+}
+
+async function judge(
+  { storyId, candidate, gates, base, paths = [] }: AttemptIn<'gated'>,
+  context: Context,
+): Promise<Happening> {
+  const about = { stories: [storyId], gates }
+  const { verdict, usage } = candidate.empty
+    ? await askJudge({ ...about, isUnchanged: true }, candidate.commit, context)
+    : await askExpectation(about, { from: base, to: candidate.commit, paths }, context)
+  return { kind: 'judged', storyId, verdict, usage }
+}
+
+/** Steps of people behind the commit are heard before it counts, and write nothing into it. */
+async function accept(
+  attempt: AttemptIn<'gated' | 'judged'>,
+  { state, limits, ports, now }: Context,
+): Promise<Happening> {
+  const { storyId, candidate, inLane } = attempt
+  const { agent, repository, signal } = ports
+  // The checkout is the green commit's, and no session works in it.
+  if (inLane === true) await repository.checkOut(candidate.commit, null)
+  const { timeoutMs } = boundsOf(state, limits, now)
+  const after = await agent.afterwards?.(state, attempt, timeoutMs, signal)
+  return { kind: 'accepted', storyId, commit: candidate.commit, ...(after === undefined ? {} : { after }) }
+}
+
+async function open({ state, ports }: Context): Promise<Happening> {
+  const { repository } = ports
+  const begins = state.published === null || state.control.anew
+  const first = begins ? await repository.record(state, `chore(ralph): start ${state.feature}`) : null
+  const green = first?.commit ?? state.green
+  await repository.checkOut(green, null)
+  const context = first === null ? {} : await planContext(state, first.commit, ports)
+  const begun = archivedRun({ ...state, green })
+  return moveBranch(begun, ports, (github) => ({ kind: 'opened', green, github, ...context }))
+}
+
+/** context.md at a commit, where it is part of a plan that waits. */
+async function planContext(
+  { plan, folder }: State,
+  commit: string,
+  { repository }: Ports,
+): Promise<{ context?: string }> {
+  if (!isWaitingPlan(plan)) return {}
+  return { context: (await repository.read(commit, ownFiles({ folder }).context)) ?? '' }
+}
+
+/** The branch at the green commit: checks on its head are closed before, and people see it behind. */
+async function moveBranch(
+  state: State,
+  { store, pullRequest }: Ports,
+  moved: (github: State['github']) => Happening,
+): Promise<Happening> {
+  const { green } = state
+  const github = await pullRequest.beforePublish(state, green)
+  const result = await store.publish(onHead({ ...state, github }), true)
+  if (result.kind !== 'published') return turnedDown(result)
+  return moved(await pullRequest.opened(onHead({ ...state, github, published: green })))
+}
+
+async function dispatch({ state, ports }: Context): Promise<Happening> {
+  try {
+    const answer = await ports.dispatch.dispatch(state)
+    return answer.kind === 'limited' ? { ...answer, kind: 'dispatch-limited' } : answer
+  } catch (error) {
+    return { kind: 'dispatch-failed', summary: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+async function sync({ state, ports }: Context): Promise<Happening> {
+  const commands = await ports.queue.read(state)
+  const theirs = await ports.store.theirs(state)
+  const context = await planContext(state, state.green, ports)
+  if (theirs !== 'gone') return { kind: 'synced', commands, theirs, ...context }
+  const how = (await ports.pullRequest.merged(state)) ? 'merged' : 'deleted'
+  return { kind: 'synced', commands, theirs: how, ...context }
+}
+
+async function join(theirs: string, context: Context): Promise<Happening> {
+  const { state, ports } = context
+  const { repository } = ports
+  const joined = await repository.join(state, theirs)
+  if ('refused' in joined) return { kind: 'join-failed', summary: joined.refused }
+  const { code, ...rest } = joined
+  const takenBack = [...rest.takenBack]
+  if (code) {
+    await repository.checkOut(joined.green, null)
+    const passed = state.prd.userStories.filter((story) => story.passes)
+    const asked = passed.flatMap((story) => story.tags)
+    const what = `join-${theirs.slice(0, 7)}`
+    const commit = joined.green
+    const run = runOf(state, { of: 'join', tags: asked, stories: passed, what, commit })
+    const broke: { ours: TakenBack | null } = { ours: null }
+    const results = await withoutSessionFiles(ports, async () => {
+      const found = await gatesOn(run, ports)
+      const red = takenPort(found) === null ? redGate(found) : undefined
+      if (red !== undefined) broke.ours = await brokenBefore(red, run, found, context)
+      return found
+    })
+    const taken = takenPort(results)
+    if (taken !== null) return { kind: 'failed', ...taken }
+    const red = redGate(results)
+    if (red !== undefined && broke.ours === null) {
+      const why = `${redWords(red, results)} on ${theirs.slice(0, 7)}, which people committed`
+      return { kind: 'join-failed', summary: `${why}: mend the branch, then run again` }
+    }
+    if (broke.ours !== null) takenBack.push(broke.ours)
+  }
+  return { kind: 'joined', theirs, ...rest, takenBack }
+}
+
+/** The session may read what it likes; nothing of what it writes stays. */
+async function plan(split: string | null, { state, limits, ports, now }: Context): Promise<Happening> {
+  const { repository, agent, signal } = ports
+  const { brief = '', message = '' } = (split === null ? state.plan : state.splits?.[split]) ?? {}
+  await repository.checkOut(state.green, null)
+  const asks = split === null && isToAsk(state.plan?.interview) ? { asks: true as const } : {}
+  const task = { brief, message, split, stories: state.prd.userStories, ...asks }
+  const planned = await agent.plan(state, task, boundsOf(state, limits, now), signal)
+  await repository.restore(state.green)
+  return { kind: 'planned', split, ...planned }
+}
+
+async function verify(context: Context): Promise<Happening> {
+  const { state, ports } = context
+  const { repository, gates } = ports
+  if (gatedBefore(state) !== null) {
+    await repository.checkOut(state.green, null)
+    return { kind: 'verified', ...(await verifyWhole(context)) }
+  }
+  const { begun, joins } = state.job.counts
+  const isFirst = begun + joins + state.verification.sessions === 0 && state.plan === undefined
+  if (isFirst) await repository.checkOut(state.green, null)
+  else {
+    // What a session, or tests of its code, left where no diff shows it must not make the whole green.
+    await repository.renew(state.green)
+    await gates.renew()
+  }
+  return { kind: 'verified', ...(await verifyWhole(context)) }
+}
+
+async function publish(conclusion: Conclusion, { state, limits, ports }: Context): Promise<Happening> {
+  const { repository, store, queue } = ports
+  const { branch } = state.job
+  // The first push of the branch belongs to `open`: until then a run that ends has made nothing.
+  const withBranch = branch.kind !== 'refused' && branch.kind !== 'gone' && state.published !== null
+  const leaving = released(state, limits)
+  // Between the jobs of a chain the state's own ref is enough: the next story's commit carries what is new.
+  const recorded =
+    withBranch && !goesOnByItself(conclusion, limits)
+      ? await repository.record(leaving, `chore(ralph): ${state.feature} ${conclusion.outcome}`)
+      : null
+  const { commit: green, documents = [] } = recorded ?? { commit: state.green }
+  if (withBranch) await repository.checkOut(green, null)
+  await repository.ignored.reunite()
+  const github = await ports.pullRequest.beforePublish(state, green)
+  const left = withDocuments({ ...leaving, github, green }, documents)
+  const saved = recorded === null ? left : withoutPending({ ...left, progress: [] })
+  const result = await store.publish(withBranch ? onHead(saved) : saved, withBranch)
+  if (result.kind !== 'published') return turnedDown(result)
+  // A command that came in after our last look, while we still held the lease, was dispatched by nobody (but `stop`).
+  const context = recorded === null ? {} : await planContext(state, recorded.commit, ports)
+  const more = await queue.waiting(state)
+  const marked = documents.length === 0 ? {} : { documents }
+  return { kind: 'published', green, withBranch, more, ...context, ...marked }
+}
+
+/** From this publish on the checks stand on the green commit. */
+function onHead(state: State): State {
+  return { ...state, github: { ...state.github, head: state.green } }
+}
+
+function turnedDown(
+  result: Exclude<Awaited<ReturnType<StorePort['publish']>>, { kind: 'published' }>,
+): Happening {
+  if (result.kind === 'diverged') return { kind: 'diverged', theirs: result.theirs }
+  return { kind: result.kind === 'expired' ? 'push-expired' : 'push-refused', summary: result.reason }
+}
+
+/** By the wall clock: the timers of a laptop that sleeps stand still. Ends early to renew the lease, or to hear people. */
+async function wait(until: number, { state, ports }: Context): Promise<Happening> {
+  const { clock, queue, signal } = ports
+  const end = Math.min(until, clock.now() + RENEWAL_MS)
+  for (let left = end - clock.now(); left > 0 && !signal.aborted; left = end - clock.now()) {
+    await clock.sleep(Math.min(left, LOOK_MS), signal)
+    if (await queue.arrived(state)) break
+  }
+  return { kind: 'waited' }
+}
+
+/** What is waited at once: the state is saved then, which renews the lease. It holds for ten minutes at least. */
+const RENEWAL_MS = 5 * 60_000
+/** How often the wall clock is looked at while waiting. */
+const LOOK_MS = 1000

@@ -1,0 +1,207 @@
+// The steps of a pipeline in their order: bounded tries, the iteration's time, circuits, and what ends them. Pure but for its tools.
+
+import { wentWell } from './attempt-steps.ts'
+import type { Failure, Session } from './model/attempt.ts'
+import type { Circuits, PipelineStep, SessionStep } from './model/pipeline-step.ts'
+import type { Clock, SessionBounds } from './model/ports.ts'
+import { addUsage, emptyUsage, type Usage } from './model/usage.ts'
+
+type Ended = Pick<Session, 'status' | 'message' | 'resetsAt'> &
+  Partial<Pick<Session, 'detail' | 'pause' | 'hints'>>
+
+/** What the steps came to. */
+export type Walked = {
+  circuits: Circuits
+  sessions: Session[]
+  /** Of these, those of another agent or model than the run's. */
+  others: NonNullable<Session['others']>
+  /** Why the steps behind it did not run; null where all had their turn. */
+  ended: Ended | null
+}
+
+/** What a step that is no session came to. */
+export type Tried =
+  | { kind: 'ok' }
+  | { kind: 'failed'; summary: string; detail: string }
+  /** A condition that people set up: the run ends here. */
+  | { kind: 'ends-run'; reason: string }
+
+/** `failed`: the newest failure that ended nothing, for whoever works next. */
+export type Trial = { step: PipelineStep; tries: number; bounds: SessionBounds; failed: Failure | null }
+
+export type Tools = {
+  clock: Clock
+  signal: AbortSignal
+  /** Tries a step once. */
+  attempt(trial: Trial): Promise<Tried | Session>
+  /** `agent`: whose words come next, where it is not the run's own. */
+  say(text: string, agent?: string | null): void
+}
+
+/** `deadline` is epoch milliseconds. */
+type Start = { deadline: number; circuits: Circuits; bounds: Omit<SessionBounds, 'timeoutMs'> }
+
+const CANCELLED: Ended = { status: 'interrupted', message: 'cancelled', resetsAt: null }
+
+/** Each step at its turn, at most `maxRetries + 1` times and none beyond the deadline. */
+export async function walk(steps: readonly PipelineStep[], start: Start, tools: Tools): Promise<Walked> {
+  const way: Way = { ...start, ...tools, steps, sessions: [], others: [], failed: null }
+  let ended: Ended | null = null
+  for (let at = 0; at < steps.length && ended === null; at += 1) ended = await take(at, way)
+  if (ended !== null && tools.signal.aborted) ended = CANCELLED
+  const { circuits, sessions, others } = way
+  return { circuits, sessions, others, ended }
+}
+
+type Way = Start & Tools & Omit<Walked, 'ended'> & { steps: readonly PipelineStep[]; failed: Failure | null }
+
+/** A step at its turn; gives what ends them all. */
+async function take(at: number, way: Way): Promise<Ended | null> {
+  const { steps, deadline, clock, signal, say } = way
+  const step = steps[at]
+  if (signal.aborted || step === undefined) return CANCELLED
+  const isWorkedOn = way.sessions.some(wentWell) || steps.slice(at + 1).some(({ type }) => type === 'agent')
+  const rest = step.circuit === null ? null : (way.circuits[step.name]?.until ?? null)
+  if (rest !== null && rest > clock.now()) {
+    say(`${step.name} is left out: it rests until ${new Date(rest).toISOString()}`)
+    if (step.type !== 'agent' || isWorkedOn) return null
+    // Nobody is left to do the story's work: it is waited for.
+    const message = `step ${step.name} rests after ${way.circuits[step.name]?.failures} failures in a row`
+    return { status: 'overloaded', message, resetsAt: rest }
+  }
+  // The steps go on without a session only where another one does the story's work.
+  const mayFail = step.continueOnError && (step.type !== 'agent' || isWorkedOn)
+  for (let tries = 0; ; tries += 1) {
+    const now = clock.now()
+    if (now >= deadline) return failure(`the iteration's time was over before step ${step.name}`)
+    const budget = budgetAfter(way.bounds.budget, usageOf(way.sessions))
+    if (step.type === 'agent' && way.sessions.length > 0 && isSpent(budget)) {
+      const message = `before step ${step.name} what the run may spend was used up`
+      return { status: 'interrupted', message, resetsAt: null }
+    }
+    const agent = step.type === 'agent' ? step.agent : null
+    const again = tries === 0 ? '' : `, try ${tries + 1}`
+    say(`${at + 1} of ${steps.length}: ${step.name} (${agent ?? step.type}${again})`, agent)
+    const timeoutMs = Math.min(step.timeoutMs ?? Number.POSITIVE_INFINITY, deadline - now)
+    const bounds = { ...way.bounds, budget, timeoutMs }
+    const result = await way.attempt({ step, tries, bounds, failed: way.failed })
+    // What was cut short has not failed.
+    if (signal.aborted && !('status' in result)) return CANCELLED
+    const after = 'status' in result ? heard(step, result, mayFail, way) : result
+    if (after === null || 'status' in after) return after
+    if (after.kind === 'ok') {
+      mend(step, way)
+      return null
+    }
+    if (after.kind === 'ends-run')
+      return { status: 'interrupted', message: after.reason, resetsAt: null, pause: after.reason }
+    if (tries >= step.maxRetries) return fail({ ...step, continueOnError: mayFail }, after, way)
+    const ms = Math.min(step.retryDelayMs, deadline - clock.now())
+    if (ms > 0 && !signal.aborted) {
+      say(`${step.name} is tried again in ${Math.ceil(ms / 1000)} s`)
+      await clock.sleep(ms, signal)
+    }
+    if (signal.aborted) return CANCELLED
+  }
+}
+
+/** A session at its end. One that the vendor, the account or a person ended is not the step's to try again. */
+function heard(ran: PipelineStep, session: Session, mayFail: boolean, way: Way): Tried | Ended | null {
+  const { status, message, resetsAt, hints, usage } = session
+  const isFirst = way.sessions.length === 0
+  const isDone = way.sessions.some(wentWell)
+  const step = { ...ran, continueOnError: mayFail }
+  way.sessions.push(session)
+  if (ran.type === 'agent' && (ran.agent !== null || ran.model !== null))
+    way.others.push({ agent: ran.agent, model: ran.model, usage })
+  if (wentWell(session)) {
+    way.failed = null
+    return { kind: 'ok' }
+  }
+  if (status === 'failed') return { kind: 'failed', summary: message, detail: '' }
+  if (status === 'finished') {
+    const why = hints.stuck ?? 'it says that it is not done'
+    if (mayFail) return fail(step, { summary: why, detail: '' }, way)
+    // Who comes after another one judges its work: a judgement opens no circuit, or the next would be left out.
+    return isFirst ? { status, message, resetsAt, hints } : failure(`step ${step.name}: ${why}`)
+  }
+  const isLimited = status === 'limit' || status === 'overloaded'
+  if (isLimited && mayFail && isDone) return fail(step, { summary: message, detail: '' }, way)
+  return { status, message: `step ${step.name}: ${message}`, resetsAt }
+}
+
+/** A step has failed for good: its circuit counts, and where it may fail whoever works next is told. */
+function fail(step: PipelineStep, why: { summary: string; detail: string }, way: Way): Ended | null {
+  const { circuit, name, continueOnError } = step
+  const summary = `step ${name}: ${why.summary}`
+  if (circuit !== null) {
+    const failures = (way.circuits[name]?.failures ?? 0) + 1
+    const until = failures < circuit.threshold ? null : way.clock.now() + circuit.resetAfterMs
+    way.circuits = { ...way.circuits, [name]: { failures, until } }
+  }
+  if (!continueOnError) return { ...failure(summary), detail: why.detail }
+  way.failed = { kind: 'session', summary, detail: why.detail }
+  way.say(`${name}: ${why.summary}; goes on`)
+  return null
+}
+
+function mend({ name }: PipelineStep, way: Way): void {
+  if (way.circuits[name] === undefined) return
+  const { [name]: _closed, ...circuits } = way.circuits
+  way.circuits = circuits
+}
+
+function failure(message: string): Ended {
+  return { status: 'failed', message, resetsAt: null }
+}
+
+/** One session of all that the steps had: what each used counts, and the first that did not go well speaks for all. */
+export function foldSessions({ sessions, others, ended }: Walked): Session {
+  const done = sessions.some(({ hints }) => hints.done)
+  const worker = sessions.findLast(({ summary }) => summary !== undefined)
+  return {
+    status: 'finished',
+    message: sessions.at(-1)?.message ?? '',
+    resetsAt: null,
+    hints: { done, notDone: false, stuck: null },
+    ...ended,
+    usage: usageOf(sessions),
+    learnings: sessions.flatMap(({ learnings }) => learnings),
+    ...(worker?.summary === undefined ? {} : { summary: worker.summary }),
+    ...(worker?.next === undefined ? {} : { next: worker.next }),
+    ...(others.length === 0 ? {} : { others }),
+  }
+}
+
+/** What the first session of the run is called, and every other. */
+export function sessionStep(
+  steps: readonly PipelineStep[],
+  step: Extract<PipelineStep, { type: 'agent' }>,
+  tries: number,
+): SessionStep {
+  const isFirst = steps.find(({ type }) => type === 'agent') === step
+  const log = `${isFirst ? '' : `-${fileWord(step.name)}`}${tries === 0 ? '' : `-again-${tries}`}`
+  const { name, model, args, prompt } = step
+  return { name, model, args, prompt, log }
+}
+
+export function fileWord(name: string): string {
+  return name.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 40)
+}
+
+function usageOf(sessions: readonly Session[]): Usage {
+  return sessions.reduce((sum, { usage }) => addUsage(sum, usage), emptyUsage())
+}
+
+type Budget = SessionBounds['budget']
+
+function budgetAfter({ costUsd, tokens }: Budget, used: Usage): Budget {
+  return {
+    costUsd: costUsd === null ? null : costUsd - used.costUsd,
+    tokens: tokens === null ? null : tokens - used.inputTokens - used.outputTokens,
+  }
+}
+
+function isSpent({ costUsd, tokens }: Budget): boolean {
+  return (costUsd !== null && costUsd <= 0) || (tokens !== null && tokens <= 0)
+}

@@ -1,0 +1,288 @@
+// What came of a plan session, and what people say of its proposal. Pure.
+
+import { unworkable } from '../attempt-events.ts'
+import { called } from '../limits.ts'
+import type { Failure } from '../model/attempt.ts'
+import type { Command, EventOf } from '../model/event.ts'
+import type { Story } from '../model/feature.ts'
+import type { Limits } from '../model/limit-types.ts'
+import type { Plan, Question } from '../model/plan-state.ts'
+import type { State } from '../model/state.ts'
+import { oneLine } from '../model/text.ts'
+import { alsoAsked } from '../prd/scope.ts'
+import { askedIn } from '../prd/select.ts'
+import { spend } from '../record-session.ts'
+import { mapStory, unverified, withNote, without, withRecord } from '../state-updates.ts'
+import { isToAsk } from './plan-questions.ts'
+import {
+  isWaitingPlan,
+  planDigest,
+  splitFault,
+  storiesDigest,
+  wantedPlan,
+  withParts,
+} from './proposed-plan.ts'
+
+type Planned = EventOf<'planned'>
+type Proposed = Extract<Planned['proposal'], { kind: 'proposed' }>
+
+export function planned(state: State, event: Planned, limits: Limits): State {
+  const { split, proposal, usage, at } = event
+  const asked = called(state, at, Math.min(1, usage.calls))
+  const kind = split === null ? 'plan' : 'split'
+  const paid = spend(asked, { at, kind, storyId: split, usage }, limits)
+  switch (proposal.kind) {
+    case 'limit':
+    case 'refused':
+      return unworkable(paid, proposal, limits, event)
+    case 'asked':
+      return withQuestions(paid, proposal.questions, at)
+    case 'none':
+      // Without questions it is planned as if nobody had wanted any.
+      if (split === null && isToAsk(state.plan?.interview)) return withQuestions(paid, [], at)
+      return split === null
+        ? notPlanned(paid, proposal.message, limits)
+        : withoutParts(paid, split, proposal.message, limits)
+    case 'proposed':
+      return split === null ? proposed(paid, proposal, limits) : withSplit(paid, split, proposal, limits)
+  }
+}
+
+function withPlan(state: State, change: (plan: Plan) => Plan): State {
+  return state.plan === undefined ? state : { ...state, plan: change(state.plan) }
+}
+
+/** They wait for people; where there are none, a session plans at once. */
+function withQuestions(state: State, questions: Question[], at: number): State {
+  return withPlan(state, ({ interview: _, ...plan }) =>
+    questions.length === 0 ? plan : { ...plan, interview: { questions, askedAt: at, answers: null } },
+  )
+}
+
+/** After as many sessions as a story may fail in, the proposal before it stands again, where there is one. */
+function notPlanned(state: State, message: string, limits: Limits): State {
+  return withPlan(state, (plan) => {
+    const sessions = plan.sessions + 1
+    const isOver = sessions >= limits.maxAttempts && state.prd.userStories.length > 0
+    return { ...plan, sessions, message, phase: isOver ? 'proposed' : plan.phase }
+  })
+}
+
+/** The stories stand in prd.json from here on, where people read and change them; none has passed. */
+function proposed(state: State, proposal: Proposed, limits: Limits): State {
+  if (state.plan?.phase !== 'wanted') return state
+  const { stories, context, questions } = proposal
+  const prd = {
+    ...state.prd,
+    userStories: stories,
+    project: state.prd.project || proposal.project,
+    description: proposal.description || state.prd.description,
+  }
+  const phase = limits.approvesPlans ? 'approved' : 'proposed'
+  const fresh = withPlan({ ...unverified(state), prd, kept: {}, records: {} }, (plan) => ({
+    ...plan,
+    phase,
+    shownAt: null,
+    context,
+    questions: [...new Set([...plan.questions, ...questions])].slice(-MOST_QUESTIONS),
+    sessions: 0,
+    message: '',
+  }))
+  return withPlan(fresh, (plan) => ({ ...plan, digest: planDigest(fresh) }))
+}
+
+function withSplit(state: State, id: string, { stories, questions }: Proposed, limits: Limits): State {
+  const before = state.splits?.[id]
+  if (before?.phase !== 'wanted') return state
+  const digest = storiesDigest(stories)
+  const waiting = { ...before, phase: 'proposed' as const, stories, questions, digest, shownAt: null }
+  const known = { ...state, splits: { ...state.splits, [id]: waiting } }
+  if (!limits.approvesPlans) return known
+  const split = splitUp(known, id)
+  // Nobody is asked, so nobody ends it: what does not fit is one session more without a plan.
+  const message = split.splits?.[id]?.message
+  return message === undefined ? split : withoutParts(state, id, message, limits)
+}
+
+/** After as many sessions as a story may fail in, the story stays whole, and blocked where it was. */
+function withoutParts(state: State, id: string, message: string, limits: Limits): State {
+  const split = state.splits?.[id]
+  if (split === undefined) return state
+  const sessions = split.sessions + 1
+  if (sessions < limits.maxAttempts)
+    return { ...state, splits: { ...state.splits, [id]: { ...split, phase: 'wanted', sessions, message } } }
+  const prd = mapStory(state.prd, id, (story) => ({
+    ...story,
+    blocked: story.blocked || story.retries >= limits.maxAttempts,
+  }))
+  const told = withNote(withoutSplit({ ...state, prd }, id), id, `it could not be split: ${message}`)
+  return withRecord(told, id, (record) => ({ ...record, unsplit: oneLine(message, 300) }))
+}
+
+export function withoutSplit(state: State, id: string): State {
+  if (state.splits?.[id] === undefined) return state
+  return { ...state, splits: without(state.splits, id) }
+}
+
+/** The parts in the place of the whole, which keeps its history and says what became of it. */
+function splitUp(state: State, id: string): State {
+  const split = state.splits?.[id]
+  const parts = split?.stories ?? []
+  const whole = state.prd.userStories.find((story) => story.id === id)
+  if (split?.phase !== 'proposed' || whole === undefined) return state
+  const fault = staleSplit(state, whole, parts)
+  if (fault !== null)
+    return { ...state, splits: { ...state.splits, [id]: { ...split, phase: 'wanted', message: fault } } }
+  const names = parts.map((part) => part.id)
+  const { [id]: _work, ...kept } = state.kept
+  const prd = withParts(state.prd, id, parts)
+  const { scope } = state.control
+  const control = askedIn(scope)(whole) ? { ...state.control, scope: alsoAsked(scope, names) } : state.control
+  const done = { ...withoutSplit(state, id), kept, prd, control }
+  return unverified(withNote(done, id, `split into ${names.join(', ')}`))
+}
+
+/** What people changed since the parts were proposed, and they do not have; null where they still fit. */
+function staleSplit({ prd, archive }: State, whole: Story, parts: readonly Story[]): string | null {
+  const taken = new Set([...prd.userStories.map((story) => story.id), ...(archive?.ids ?? [])])
+  const twice = parts.find((part) => taken.has(part.id))
+  return twice === undefined ? splitFault(whole, parts) : `there is a story ${twice.id} already`
+}
+
+/** `ralph split`: a session is to propose smaller stories. */
+export function askSplit(state: State, id: string, guidance: string): State {
+  const story = state.prd.userStories.find((one) => one.id === id)
+  if (story === undefined || story.passes || story.skipped) return state
+  return { ...state, splits: { ...state.splits, [id]: wantedPlan(guidance) } }
+}
+
+/** `ralph plan`: made anew, with what a person says of the last proposal; a plan that has begun stays. */
+export function askPlan(state: State, guidance: string): State {
+  return withPlan(state, (plan) => {
+    if (plan.phase === 'begun') return plan
+    const said = guidance === '' ? '' : `\n\nOf the last proposal a maintainer says: ${guidance}`
+    return { ...plan, phase: 'wanted', brief: `${plan.brief}${said}`.slice(0, MOST_BRIEF), sessions: 0 }
+  })
+}
+
+/** Of those that people are shown. */
+const MOST_QUESTIONS = 20
+
+/** Of a brief, in characters. */
+export const MOST_BRIEF = 60_000
+
+/**
+ * `ralph approve-plan`: of the whole, or of a split. `digest`: the words that are meant, where a person names them; else
+ * those that were shown when it was said. An edit that nobody has looked at is asked for again.
+ */
+export function approve(state: State, { story: id, digest, at }: Approval): State {
+  if (id !== null) {
+    const split = state.splits?.[id]
+    return split !== undefined && isMeant(split, digest, at) ? splitUp(state, id) : state
+  }
+  return withPlan(state, (plan) =>
+    plan.phase === 'proposed' && isMeant(plan, digest, at)
+      ? { ...plan, phase: 'approved', digest: digest ?? plan.digest }
+      : plan,
+  )
+}
+
+type Approval = Extract<Command, { kind: 'approve' }>
+
+function isMeant({ shownAt, ...plan }: Plan, digest: string | null, at: number | undefined): boolean {
+  // A person may name words that are on their way here; of those that an older version showed, none are meant.
+  if (digest !== null) return plan.digest === digest || (plan.stories.length === 0 && plan.digest !== '')
+  return shownAt !== null && (at === undefined || at >= shownAt)
+}
+
+/** Why a word of people's changes nothing, for who said it; null where it does, or where that is plain. */
+export function whyNot(state: State, command: Command): string | null {
+  const { plan, splits = {}, prd } = state
+  if (command.kind === 'split') {
+    const story = prd.userStories.find(({ id }) => id === command.story)
+    return story?.passes || story?.skipped ? `${command.story} is not worked on any more` : null
+  }
+  if (command.kind === 'retry' && command.stories === 'all')
+    return prd.userStories.some(({ blocked }) => blocked) ? null : 'no story is blocked'
+  if (command.kind === 'skip' || command.kind === 'retry') {
+    const named = prd.userStories.filter(({ id }) => command.stories.includes(id))
+    const isOver = named.every(({ passes, skipped }) => passes || (skipped && command.kind === 'retry'))
+    const how = named.map(({ id, passes }) => `${id} ${passes ? 'passed' : 'was skipped'}`).join(', ')
+    return isOver && how !== '' ? `${how}: redo works on it again` : null
+  }
+  if (command.kind === 'plan') {
+    if (plan === undefined) return 'this feature began with its stories: add one, or split one'
+    return plan.phase === 'begun' ? 'the plan is worked on already: add a story, or split one' : null
+  }
+  if (command.kind !== 'approve') return null
+  const one = command.story === null ? plan : splits[command.story]
+  if (one?.phase !== 'proposed') {
+    const waiting = Object.entries(splits).find(([, { phase }]) => phase === 'proposed')
+    if (waiting === undefined) return 'nothing waits to be approved'
+    return `the parts of ${waiting[0]} wait: approve-plan ${waiting[0]} ${waiting[1].digest}`
+  }
+  if (isMeant(one, command.digest, command.at)) return null
+  if (one.digest === '') return 'an approval now covers context.md, too: run again, and look at the plan'
+  return command.digest === null
+    ? 'the plan was changed after you looked at it: look again'
+    : `the words that wait are ${one.digest}, not ${command.digest}`
+}
+
+/** Work on the plan's stories begins: from here on people's edits are edits. */
+export function begunPlan(state: State): State {
+  return withPlan(state, ({ committedContext: _, ...plan }) => {
+    return { ...plan, phase: 'begun', brief: '', context: '' }
+  })
+}
+
+/**
+ * Ralph has committed context.md, `text`, or nothing of it (undefined): from here on it is people's. The text is redacted,
+ * which is no edit of people's.
+ */
+export function writtenPlan(state: State, text: string | undefined): State {
+  if (text === undefined || !isWaitingPlan(state.plan)) return state
+  const written = withPlan(state, (plan) => ({ ...plan, context: '', committedContext: text }))
+  return withPlan(written, (plan) =>
+    plan.digest === planDigest(state) ? { ...plan, digest: planDigest(written) } : plan,
+  )
+}
+
+/** context.md as it stands on the branch, where people may have edited it since; undefined: it was not read. */
+export function readPlan(state: State, text: string | undefined): State {
+  if (text === undefined || !isWaitingPlan(state.plan)) return state
+  return withPlan(state, (plan) => ({ ...plan, committedContext: text }))
+}
+
+/** People are shown the stories, and the parts of stories, as they stand now: an approval is for these. `at`: epoch milliseconds. */
+export function shownPlan(state: State, at: number): State {
+  const splits = Object.entries(state.splits ?? {}).map(([id, split]) => [id, shown(split, split.digest, at)])
+  const known = state.splits === undefined ? state : { ...state, splits: Object.fromEntries(splits) }
+  return withPlan(known, (plan) => shown(plan, planDigest(state), at))
+}
+
+function shown(plan: Plan, digest: string, at: number): Plan {
+  const isSame = plan.digest === digest
+  if (plan.phase !== 'proposed' && (plan.phase !== 'approved' || isSame)) return plan
+  return { ...plan, phase: 'proposed', digest, shownAt: isSame ? (plan.shownAt ?? at) : at }
+}
+
+/** Words of agents and their servers on work that was more than one session holds. A hint: a person approves what comes of it. */
+const TOO_LARGE =
+  /took longer than|time(?:d)? ?out|context (?:window|length)|too (?:large|big|long)|max(?:imum)?[ _](?:number of )?turns/i
+
+export function isTooLarge({ kind, summary }: Failure): boolean {
+  return (kind === 'session' || kind === 'stuck') && TOO_LARGE.test(summary)
+}
+
+/** A story that is blocked for its size the second time is proposed to be split. */
+export function sizedUp(state: State, id: string, failure: Failure): State {
+  const story: Story | undefined = state.prd.userStories.find((one) => one.id === id)
+  if (story?.blocked !== true || !isTooLarge(failure)) return state
+  const record = state.records[id]
+  if (record === undefined) return state
+  const times = (record.tooLarge ?? 0) + 1
+  const counted = { ...state, records: { ...state.records, [id]: { ...record, tooLarge: times } } }
+  if (times !== 2) return counted
+  const prd = mapStory(counted.prd, id, (one) => ({ ...one, blocked: false }))
+  return askSplit({ ...counted, prd }, id, '')
+}

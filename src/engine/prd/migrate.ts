@@ -1,0 +1,205 @@
+// Every known prd.json becomes version 2, still unchecked. Nothing unknown is lost.
+
+import type { Mistake } from '../../system/errors.ts'
+import { nearest } from '../../system/nearest.ts'
+import { shown } from '../model/text.ts'
+
+/** A JSON object whose fields nobody has checked yet. */
+export type Raw = { [key: string]: unknown }
+
+/** Version 2 in shape, its values unchecked, with the names under which people know its fields. */
+export type Draft = {
+  root: Raw
+  list: readonly unknown[]
+  /** The path of a field of the feature, such as `prd.json: run`. */
+  rootPath: (key: string) => string
+  /** The path of a story or of its field, as its own file calls it: `prd.json: tasks[2].completed`. */
+  storyPath: (index: number, key?: string) => string
+  /** Stories whose format has no acceptance criteria, or may leave them out: title or description take their place. */
+  mayLackCriteria: (index: number) => boolean
+  /** Not a run of ours in progress, so what passed has passed elsewhere. */
+  imported: boolean
+  /** Plain sentences: what was changed, and what means something else here. */
+  notes: string[]
+}
+
+export function isRaw(value: unknown): value is Raw {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Neither absent nor null: generated files write null where a person leaves the field out. */
+export function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
+const newest = 2
+
+/** What the older formats call our fields: the feature's, and a story's. */
+const olderProject = ['name', 'project'] as const
+const olderNames = [
+  ['name', 'title'],
+  ['labels', 'tags'],
+  ['attempts', 'retries'],
+  ['completed', 'passes'],
+  ['status', 'passes'],
+] as const
+
+/** `raw` as version 2, with what stands in the way in `mistakes`; null for a version of the future. */
+export function migrate(raw: Raw, source: string, mistakes: Mistake[]): Draft | null {
+  const version = versionOf(raw, source, mistakes)
+  if (version === null) return null
+  const listName = isGiven(raw.tasks) && !isGiven(raw.userStories) ? 'tasks' : 'userStories'
+  const { [listName]: found, ...root } = raw
+  const list: readonly unknown[] = Array.isArray(found) ? found : []
+  if (list.length === 0) mistakes.push(noStories(raw, `${source}: ${listName}`, found))
+  const isLatest = version === newest && listName === 'userStories'
+  const nameOf = (fields: unknown, key: string) => (isLatest ? key : olderName(fields, key))
+  // A run of ours has `control` from its first write on; one of the earlier CLI has not.
+  const { run } = raw
+  const isOurs = isLatest && isRaw(run) && isRaw(run.control) && typeof run.startedAt === 'string'
+  const draft: Draft = {
+    root,
+    list,
+    rootPath: (key) => `${source}: ${key === 'userStories' ? listName : nameOf(raw, key)}`,
+    storyPath: (index, key) => {
+      const place = `${source}: ${listName}[${index}]`
+      return key === undefined ? place : `${place}.${nameOf(list[index], key)}`
+    },
+    mayLackCriteria: () => false,
+    imported: !isOurs,
+    notes: !isOurs ? remarks(raw, list.filter(isRaw), version) : [],
+  }
+  if (isLatest) return draft
+  const mayLackCriteria = listName === 'tasks' || isOfRalphTui(root, list.filter(isRaw))
+  const ids = idsOf(list)
+  return {
+    ...draft,
+    root: renamed(root, olderProject),
+    list: list.map((found, index) => {
+      if (!isRaw(found)) return found
+      const story = areDependencies(found, ids) ? renamed(found, ['dependencies', 'dependsOn']) : found
+      const flagged = withFlags(story, draft.storyPath(index, 'status'), mistakes)
+      return withResult(olderNames.reduce(renamed, flagged))
+    }),
+    mayLackCriteria: () => mayLackCriteria,
+  }
+}
+
+function versionOf(raw: Raw, source: string, mistakes: Mistake[]): number | null {
+  const version = raw.schemaVersion ?? 1
+  const path = `${source}: schemaVersion`
+  if (typeof version !== 'number' || !Number.isInteger(version) || version < 1) {
+    const fix = `write ${newest}, or leave it out`
+    mistakes.push({ path, found: shown(version), expected: `${newest}`, fix })
+    return newest
+  }
+  if (version <= newest) return version
+  const fix = `this Ralph reads up to ${newest}: upgrade Ralph`
+  mistakes.push({ path, found: shown(version), expected: `at most ${newest}`, fix })
+  return null
+}
+
+function noStories(raw: Raw, path: string, found: unknown): Mistake {
+  const lists = Object.keys(raw).filter((key) => Array.isArray(raw[key]))
+  const fix =
+    !isGiven(found) && lists.length === 1
+      ? `rename ${shown(lists[0])} to "userStories"`
+      : 'add a story: {"id": "US-001", "title": "...", "acceptanceCriteria": ["..."]}'
+  return { path, found: shown(found ?? undefined), expected: 'a list with at least one user story', fix }
+}
+
+/** How this object itself calls the field, so that a mistake is found where it was made. */
+function olderName(fields: unknown, key: string): string {
+  if (!isRaw(fields) || isGiven(fields[key])) return key
+  const names = [olderProject, ...olderNames]
+  return names.find(([older, newer]) => newer === key && isGiven(fields[older]))?.[0] ?? key
+}
+
+const statuses = ['todo', 'in_progress', 'done', 'failed']
+
+function withFlags(task: Raw, path: string, mistakes: Mistake[]): Raw {
+  const { status, ...story } = task
+  if (!isGiven(status)) return task
+  if (status === 'failed')
+    return { ...story, passes: false, blocked: true, notes: story.notes ?? 'It had failed before.' }
+  if (typeof status === 'string' && statuses.includes(status))
+    return { ...story, passes: story.passes ?? status === 'done' }
+  const near = typeof status === 'string' ? nearest(status, statuses) : null
+  const fix = near === null ? 'write "todo", or "done" when it passes already' : `write "${near}"`
+  mistakes.push({ path, found: shown(status), expected: statuses.join(', '), fix })
+  return story
+}
+
+/** Where both names are given, the older one is an unknown field. */
+function renamed(raw: Raw, [from, to]: readonly [string, string]): Raw {
+  if (!isGiven(raw[from]) || isGiven(raw[to])) return raw
+  const { [from]: value, ...rest } = raw
+  return { ...rest, [to]: value }
+}
+
+function idsOf(list: readonly unknown[]): Set<string> {
+  return new Set(list.flatMap((one) => (isRaw(one) && isGiven(one.id) ? [String(one.id)] : [])))
+}
+
+/** Whether its `dependencies` are ids of stories: some lists name packages there. */
+function areDependencies({ dependencies }: Raw, ids: ReadonlySet<string>): boolean {
+  return Array.isArray(dependencies) && dependencies.every((one) => ids.has(String(one)))
+}
+
+/** Its criteria may be missing. */
+function isOfRalphTui(root: Raw, stories: readonly Raw[]): boolean {
+  if (isGiven(root.metadata) || (isGiven(root.name) && !isGiven(root.project))) return true
+  return stories.some((story) => isGiven(story.labels) || isGiven(story.completionNotes))
+}
+
+function withResult(story: Raw): Raw {
+  if (!('completedAt' in story) || isGiven(story.lastResult)) return story
+  const { completedAt, ...rest } = story
+  if (completedAt === null) return rest
+  if (typeof completedAt !== 'string' || rest.passes !== true) return story
+  return { ...rest, lastResult: { completedAt, commit: null, summary: '' } }
+}
+
+// ---- what people are told of a file that is not ours
+
+function remarks(root: Raw, stories: readonly Raw[], version: number): string[] {
+  const config = isRaw(root.config) ? root.config : {}
+  const gates = isRaw(config.qualityGates) ? config.qualityGates : {}
+  const names = Object.keys(gates).filter((name) => isGiven(gates[name]) && gates[name] !== '')
+  const failed = stories.filter(({ status }) => status === 'failed').length
+  const anyHas = (key: string) => stories.some((story) => isGiven(story[key]))
+  const isOlder = version < newest
+  const notes: string[] = []
+  const say = (holds: boolean, text: string) => holds && notes.push(text)
+  const isTasks = isGiven(root.tasks) && !isGiven(root.userStories)
+  say(isTasks, `${many(stories.length, 'task')} read as user stories.`)
+  say(failed > 0, `${many(failed, 'failed task')} came in as blocked: "retry" gives a story new attempts.`)
+  say(
+    anyHas('parallel_group'),
+    'parallel_group is kept but orders nothing here: say with dependsOn which story needs which.',
+  )
+  const ids = idsOf(stories)
+  const isUnread = stories.some(
+    (story) => isGiven(story.dependencies) && !(isOlder && areDependencies(story, ids)),
+  )
+  say(isUnread, 'dependencies is kept but not read here: write dependsOn, a list of ids.')
+  say(isOlder && anyHas('labels'), 'labels are read as tags.')
+  say(isOlder && isRaw(root.stats), 'stats is kept but not counted: the run starts at iteration 0.')
+  say(isOlder, `The file was brought to schema version ${newest}.`)
+  say(
+    names.length > 0,
+    `config.qualityGates (${names.slice(0, 10).map(shown).join(', ')}) is a proposal only: gates inside prd.json are never run; put them into the workflow.`,
+  )
+  say(
+    isGiven(config.maxIterations) || isGiven(config.stuckThreshold),
+    'config.maxIterations and config.stuckThreshold hold nothing here: `ralph init` proposes them as max-iterations and max-attempts for the workflow.',
+  )
+  return notes
+}
+
+/** "1 task", "3 tasks", "2 stories", "4 boxes". */
+export function many(count: number, word: string): string {
+  if (count === 1) return `1 ${word}`
+  if (word.endsWith('y')) return `${count} ${word.slice(0, -1)}ies`
+  return `${count} ${word}${word.endsWith('x') ? 'es' : 's'}`
+}

@@ -1,0 +1,278 @@
+// The door for every prd.json: text in, a Prd or all mistakes out. Markdown and YAML come in through documents/.
+import * as z from 'zod/mini'
+import type { Mistake } from '../../system/errors.ts'
+import { nearest } from '../../system/nearest.ts'
+import type { Prd, Story } from '../model/feature.ts'
+import { jsonFault } from '../model/json-fault.ts'
+import { shown, unseenIn } from '../model/text.ts'
+import { graphMistakes } from './graph.ts'
+import { type Draft, isGiven, isRaw, many, migrate, type Raw } from './migrate.ts'
+import { markImported, prdSchema, prdShape, storyShape } from './schema.ts'
+import { interfaceWords, UI_TAG } from './user-interface.ts'
+
+const deepest = 64
+
+/** What reading gives: a feature and what was changed on the way, or all that is wrong. */
+type ParsedPrd = { ok: true; prd: Prd; notes: string[] } | { ok: false; mistakes: Mistake[] }
+
+/**
+ * Reads any known format as version 2; never throws. `source` names the file in every mistake.
+ * `gone`: ids that stories may still depend on although the file no longer has them, because people removed
+ * a story in the middle of a run; `mergePeople` then drops those dependencies.
+ */
+export function parsePrd(text: string, source: string, gone: ReadonlySet<string> = new Set()): ParsedPrd {
+  const { draft, mistakes } = draftPrd(text, source)
+  return draft === null ? { ok: false, mistakes } : readDraft(draft, mistakes, gone)
+}
+
+/** The file in the shape of version 2, unchecked; null with the mistakes where it cannot be had. */
+export function draftPrd(text: string, source: string): { draft: Draft | null; mistakes: Mistake[] } {
+  let value: unknown
+  try {
+    value = parseJson(text)
+  } catch (thrown) {
+    const { line, column, ...fault } = jsonFault(text, thrown)
+    return refused({ path: `${source}: line ${line} column ${column}`, ...fault })
+  }
+  return draftOf(value, source)
+}
+
+/** The same for a value that was read from a file. */
+export function draftOf(value: unknown, source: string): { draft: Draft | null; mistakes: Mistake[] } {
+  if (!isRaw(value)) {
+    const fix = Array.isArray(value)
+      ? 'put the list into {"userStories": [...]}'
+      : 'write {"userStories": [...]}'
+    return refused({ path: source, found: shown(value), expected: 'an object', fix })
+  }
+  if (isDeeper(value, deepest)) {
+    const found = `brackets nested more than ${deepest} deep`
+    return refused({ path: source, found, expected: 'a flatter file', fix: 'remove the nesting' })
+  }
+  const mistakes: Mistake[] = []
+  return { draft: migrate(value, source, mistakes), mistakes }
+}
+
+function refused(mistake: Mistake): { draft: null; mistakes: Mistake[] } {
+  return { draft: null, mistakes: [mistake] }
+}
+
+/** Without fields called __proto__, in whatever spelling: whoever copies one with an assignment would obey it. */
+function parseJson(text: string): unknown {
+  // The reviver costs time, so only where the name, or an escape for one of its letters, can be seen.
+  const suspicious = text.includes('__proto__') || /\\u00[57]/i.test(text)
+  const withoutProto = (key: string, value: unknown) => (key === '__proto__' ? undefined : value)
+  return JSON.parse(text, suspicious ? withoutProto : undefined)
+}
+
+/** A broken JSON file may hold "- [ ]" in a text; Markdown does not begin like JSON. */
+export function looksLikeJson(text: string): boolean {
+  return /^\ufeff?\s*(?:[{"]|\[\s*(?:[{"[\]]|$))/.test(text)
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (levels === 0) return true
+  return Object.values(value).some((inner) => isDeeper(inner, levels - 1))
+}
+
+// ---- version 2 by its definition
+
+/** The checked feature. `earlier` are mistakes found before; `gone` are ids that stories may still depend on. */
+export function readDraft(draft: Draft, earlier: readonly Mistake[], gone: ReadonlySet<string>): ParsedPrd {
+  const notes = [...draft.notes]
+  const userStories = completed(draft, notes)
+  const checked = check({ ...draft.root, schemaVersion: 2, userStories }, draft)
+  // What a story says of others counts also where the rest of it is wrong.
+  const edges = userStories.map((story) => {
+    const { id, dependsOn } = isRaw(story) ? story : {}
+    return { id: idOf(id), dependsOn: Array.isArray(dependsOn) ? dependsOn.map(idOf) : [] }
+  })
+  // Not push(...): a hostile file has more mistakes than a call may have arguments.
+  const mistakes = earlier.concat(
+    checked.ok ? [] : checked.mistakes,
+    graphMistakes(edges, draft.storyPath, gone),
+  )
+  if (!checked.ok || mistakes.length > 0) return { ok: false, mistakes }
+  notes.push(...slipsIn(draft), ...hiddenIn(checked.prd))
+  const prd = withInterface(checked.prd, draft, notes)
+  if (!draft.imported) return { ok: true, prd, notes }
+  const stories = prd.userStories.map(markImported)
+  const passed = stories.filter((story, index) => story !== prd.userStories[index]).length
+  if (passed > 0) notes.push(`${many(passed, 'story')} had passed before: still passed, marked as imported.`)
+  return { ok: true, prd: { ...prd, userStories: stories }, notes }
+}
+
+const MOST_TAGGED = 20
+
+/** Stories whose file says nothing of tags, and whose words ask for a page, get the tag for it; `notes` has each. */
+function withInterface(prd: Prd, { list }: Draft, notes: string[]): Prd {
+  const found: string[] = []
+  const userStories = prd.userStories.map((story, index) => {
+    const raw = list[index]
+    if (story.passes || (isRaw(raw) && isGiven(raw.tags))) return story
+    const words = interfaceWords(story)
+    if (words === null) return story
+    found.push(`${story.id}: tag ${UI_TAG}, from '${words}'`)
+    return { ...story, tags: [UI_TAG] }
+  })
+  notes.push(...found.slice(0, MOST_TAGGED))
+  const more = found.length - MOST_TAGGED
+  if (more > 0) notes.push(`${many(more, 'more story')} with the tag ${UI_TAG}, from their words.`)
+  return found.length === 0 ? prd : { ...prd, userStories }
+}
+
+type Checked = { ok: true; prd: Prd } | { ok: false; mistakes: Mistake[] }
+
+function check(value: unknown, draft: Draft): Checked {
+  try {
+    const result = z.safeParse(prdSchema, value, { reportInput: true })
+    if (result.success) return { ok: true, prd: result.data }
+    // An empty list is the migration's to tell: it knows what the file calls it.
+    const issues = result.error.issues.filter(({ path }) => path.length > 1 || path[0] !== 'userStories')
+    return { ok: false, mistakes: issues.map((issue) => mistakeOf(issue, draft)) }
+  } catch (error) {
+    // zod hands its issues on as the arguments of one call: 100,000 and more exhaust the stack.
+    if (!(error instanceof RangeError)) throw error
+    const found = 'more mistakes than can be listed'
+    return {
+      ok: false,
+      mistakes: [
+        { path: draft.rootPath('userStories'), found, expected: 'user stories', fix: 'write the file anew' },
+      ],
+    }
+  }
+}
+
+function mistakeOf({ code, path, message, input }: z.core.$ZodIssue, draft: Draft): Mistake {
+  const [expected = '', fix = '', inWords] = message.split('\n')
+  const isLong = code === 'too_big' && typeof input === 'string'
+  const found = isLong ? `${input.length} characters` : (inWords ?? shown(input ?? undefined))
+  return { path: placeOf(path, draft), found, expected, fix }
+}
+
+function placeOf(path: readonly PropertyKey[], draft: Draft): string {
+  const [first, second, third] = path
+  const inStory = first === 'userStories' && typeof second === 'number'
+  const place = inStory
+    ? draft.storyPath(second, third === undefined ? undefined : String(third))
+    : draft.rootPath(String(first))
+  const rest = path.slice(inStory ? 3 : 1)
+  return place + rest.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('')
+}
+
+const MOST_SLIPS = 20
+/** Stricter than with settings: the file may hold fields of any other tool, and `task` is no slip for `tags`. */
+const LETTERS_PER_SLIP = 12
+
+/** Unknown fields that are spelled almost like one of ours that is missing beside them. */
+function slipsIn({ root, list }: Draft): string[] {
+  const inList = list.flatMap((raw, index) => {
+    const place = isRaw(raw) ? idOf(raw.id) || `story ${index + 1}` : ''
+    return isRaw(raw) ? slipsOf(raw, storyShape).map((slip) => `${place}: ${slip}`) : []
+  })
+  const found = [...slipsOf(root, prdShape), ...inList]
+  const more = found.length - MOST_SLIPS
+  return more > 0 ? [...found.slice(0, MOST_SLIPS), `${many(more, 'more field')} like these.`] : found
+}
+
+function slipsOf(raw: Raw, shape: object): string[] {
+  const unknown = Object.keys(raw).filter((key) => !Object.hasOwn(shape, key))
+  return unknown.flatMap((key) => {
+    const meant = nearest(key, Object.keys(shape), LETTERS_PER_SLIP)
+    if (meant === null || isGiven(raw[meant])) return []
+    return [`${shown(key)} is kept but not read: did you mean ${shown(meant)}?`]
+  })
+}
+
+const MOST_HIDDEN = 20
+
+/** Where characters stand that no reviewer sees; the texts stay as people wrote them, prompts and pages are without. */
+function hiddenIn({ project, description, userStories }: Prd): string[] {
+  const texts = [...textsOf({ project, description }), ...userStories.flatMap(storyTexts)]
+  const found = texts.flatMap(([place, text]) =>
+    unseenIn(text).map(
+      ({ kind, count, at }) => `${place}: ${many(count, kind)}, the first at character ${at}`,
+    ),
+  )
+  const told = found.slice(0, MOST_HIDDEN).map((one) => `${one}: not shown, and in no prompt.`)
+  const more = found.length - told.length
+  return more > 0 ? [...told, `${many(more, 'more place')} with characters that are not shown.`] : told
+}
+
+function storyTexts({
+  id,
+  epicId,
+  title,
+  description,
+  acceptanceCriteria,
+  tags,
+  notes,
+}: Story): [string, string][] {
+  const fields = { epicId: epicId ?? '', title, description, acceptanceCriteria, tags, notes }
+  return textsOf(fields).map(([name, text]) => [`${id} ${name}`, text])
+}
+
+function textsOf(fields: Readonly<Record<string, string | readonly string[]>>): [string, string][] {
+  return Object.entries(fields).flatMap(([name, value]) =>
+    typeof value === 'string'
+      ? [[name, value] satisfies [string, string]]
+      : value.map((one, index): [string, string] => [`${name}[${index}]`, one]),
+  )
+}
+
+/** The list with what a file may leave out: ids, priorities, and criteria where the format has none. */
+function completed(draft: Draft, notes: string[]): unknown[] {
+  const nextId = freeIds(draft.list)
+  let unnamed = 0
+  const derived: number[] = []
+  const stories = draft.list.map((raw, index) => {
+    if (!isRaw(raw)) return raw
+    const story: Raw = { ...raw, priority: raw.priority ?? index + 1 }
+    if (!isGiven(raw.id)) {
+      story.id = nextId(index)
+      unnamed += 1
+    }
+    const { acceptanceCriteria } = raw
+    const isEmpty = Array.isArray(acceptanceCriteria) && acceptanceCriteria.length === 0
+    if (draft.mayLackCriteria(index) && (isEmpty || !isGiven(acceptanceCriteria))) {
+      const words = [raw.description, raw.title].find((one) => typeof one === 'string' && one.trim() !== '')
+      // A story without words is refused for its title.
+      story.acceptanceCriteria = [words ?? 'done']
+      derived.push(index)
+    }
+    return story
+  })
+  if (unnamed > 0) notes.push(`${many(unnamed, 'story')} without an id: numbered as US-...`)
+  if (derived.length > 0) {
+    const places = derived.slice(0, 10).map((index) => draft.storyPath(index))
+    notes.push(
+      `${many(derived.length, 'story')} had no acceptance criteria: the description, or else the title, became the criterion (${places.join(', ')}${derived.length > 10 ? ' ...' : ''}).`,
+    )
+  }
+  return stories
+}
+
+/** Gives a place of the list its own number as an id, or else the first that is free behind the list. */
+function freeIds(list: readonly unknown[]): (index: number) => string {
+  const taken = new Set(list.map((raw) => (isRaw(raw) ? idOf(raw.id) : '')))
+  let free = list.length
+  return (index) => {
+    let own = numbered(index + 1)
+    while (taken.has(own)) {
+      free += 1
+      own = numbered(free)
+    }
+    taken.add(own)
+    return own
+  }
+}
+
+function numbered(position: number): string {
+  return `US-${String(position).padStart(3, '0')}`
+}
+
+/** An id as it will be read, or '' for what cannot be one. */
+function idOf(value: unknown): string {
+  return typeof value === 'string' || Number.isSafeInteger(value) ? String(value) : ''
+}

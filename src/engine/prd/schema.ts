@@ -1,0 +1,271 @@
+// prd.json, version 2: one definition for its reader, its order and schemas/prd.schema.json; and what new parts begin with.
+import * as z from 'zod/mini'
+import {
+  Evidence,
+  type LastResult,
+  outcomes,
+  type Prd,
+  type RunRecord,
+  type Story,
+} from '../model/feature.ts'
+import { branchNameFault, branchOfRef, idFault, idPattern } from '../model/safe-names.ts'
+import { type Extra, emptyUsage } from '../model/usage.ts'
+
+/** What is said of a value that does not fit. */
+type Wrong = { error: string | ((issue: { input?: unknown }) => string) }
+
+/** Taken apart again by `read.ts`; `found` is in words where the value itself says little. */
+function mend(expected: string, fix: string, ...found: string[]): { error: string } {
+  return { error: [expected, fix, ...found].join('\n') }
+}
+
+/** For those who edit the file with the schema. */
+function described<T extends z.core.$ZodType>(schema: T, description: string, more: object = {}): T {
+  z.globalRegistry.add(schema, { description, ...more })
+  return schema
+}
+
+/** A field that may be left out, null or empty: generated files write null where a person writes nothing. */
+function or<T extends z.core.SomeType, F>(inner: T, fallback: () => F) {
+  return z.pipe(
+    z.nullish(inner),
+    z.transform((value) => (value === '' ? fallback() : (value ?? fallback()))),
+  )
+}
+
+const nothing = () => null
+const none = () => []
+
+const quoted = mend('a text', 'write it in double quotes')
+const anyText = z.string(quoted)
+
+function text(max = 50_000) {
+  const fix = 'shorten it, or move the detail to prd.md or context.md'
+  return anyText.check(z.maxLength(max, mend(`at most ${max} characters`, fix)))
+}
+
+const listed = mend('a list of texts', 'write it as a list: ["..."]')
+
+function texts<T extends z.ZodMiniType<string>>(item: T, wrong: Wrong = listed) {
+  const fix = 'write something there, or remove the entry'
+  return z.array(
+    item.check(z.refine((value) => value.trim() !== '', mend('a text', fix, 'an empty text'))),
+    wrong,
+  )
+}
+
+/** Some tools number their stories. */
+const id = z.pipe(z.union([z.string(), z.int(quoted)], quoted), z.transform(String))
+
+// Adding 0 makes -0 a 0: JSON writes both alike, so only 0 reads back the same.
+const number = z
+  .number(mend('a number', 'write a number without quotes, such as 1'))
+  .check(z.overwrite((value) => value + 0))
+const amount = number.check(z.minimum(0, mend('0 or more', 'write 0 or more, or leave it out')))
+const count = or(amount, () => 0)
+const truth = z.boolean(mend('true or false', 'write true or false, without quotes'))
+const time = or(text(500), nothing)
+
+type Shape<T> = { [K in Exclude<keyof T, 'extra'>]-?: z.ZodMiniType<T[K]> }
+
+/** An object of these fields; those it does not know go to `extra`, and are written back behind them. */
+function open<T extends { extra?: Extra }>(shape: Shape<T>, wrong: Wrong): z.ZodMiniType<T> {
+  const split = (fields: Extra): Extra => {
+    const unknown = Object.keys(fields).filter((key) => !Object.hasOwn(shape, key))
+    if (unknown.length === 0) return fields
+    const extra: Extra = {}
+    for (const key of unknown) {
+      extra[key] = fields[key]
+      delete fields[key]
+    }
+    return { ...fields, extra }
+  }
+  const schema: z.ZodMiniType = z.pipe(z.looseObject<z.core.$ZodLooseShape>(shape, wrong), z.transform(split))
+  // The shape gives every known field its type, which is lost on the way through Object.entries.
+  return schema as z.ZodMiniType<T>
+}
+
+/** Where a story stands. */
+const flag = described(
+  or(truth, () => false),
+  'Ralph writes it.',
+)
+const ours = mend('an object or null', 'remove it: Ralph writes it')
+
+export const usageShape: Shape<NonNullable<RunRecord['usage']>> = {
+  calls: count,
+  inputTokens: count,
+  outputTokens: count,
+  cachedTokens: count,
+  costUsd: count,
+  agentSeconds: count,
+  estimatedCostUsd: z.exactOptional(amount),
+  estimatedTokens: z.exactOptional(amount),
+  turns: z.exactOptional(amount),
+}
+
+/** Ralph's own texts have no limit: its state must never be refused for its size. */
+export const runShape: Shape<RunRecord> = {
+  startedAt: time,
+  completedAt: time,
+  currentStoryId: or(id, nothing),
+  // An agent's blank line must not make the state unreadable.
+  learnings: or(
+    z.pipe(
+      z.array(anyText, listed),
+      z.transform((learnings) => learnings.filter((learning) => learning.trim() !== '')),
+    ),
+    none,
+  ),
+  iterations: count,
+  jobs: count,
+  outcome: or(z.enum(outcomes, mend(outcomes.join(', '), 'write null')), nothing),
+  usage: or(open(usageShape, ours), emptyUsage),
+  control: or(z.record(z.string(), z.unknown(), ours), () => ({})),
+}
+
+const run = open(runShape, ours)
+
+// It reaches git's command line: anything but hexadecimal digits could be an option.
+const commit = anyText.check(z.regex(/^(?:[0-9a-fA-F]{4,64})?$/, mend('the id of a commit', 'write null')))
+
+export const lastResultShape: Shape<LastResult> = {
+  completedAt: time,
+  commit: or(commit, nothing),
+  summary: or(anyText, () => ''),
+  how: z.exactOptional(z.enum(['unchanged', 'ungated'])),
+  iteration: z.exactOptional(amount),
+  attempts: z.exactOptional(amount),
+  costUsd: z.exactOptional(amount),
+  evidence: z.exactOptional(z.array(Evidence)),
+  imported: z.exactOptional(truth),
+}
+
+const storyId = id.check(
+  z.refine((value) => idFault(value) === null, {
+    error: ({ input }) => `${idFault(String(input))}\nuse an id such as "US-001"`,
+  }),
+)
+
+const titled = mend('a title', 'say in one line what the story brings')
+const title = z.string(titled).check(
+  z.maxLength(500, mend('at most 500 characters', 'move the detail to the description')),
+  z.refine((value) => value.trim() !== '', titled),
+)
+
+const some = mend('at least one criterion', 'say how one can see that it is done, such as "npm test passes"')
+const criteria = texts(text(), { error: ({ input }) => (input == null ? some : listed).error }).check(
+  z.minLength(1, some),
+)
+
+export const storyShape: Shape<Story> = {
+  // An id and a priority that are left out come from the place in the list, before this is asked.
+  id: described(
+    or(storyId, () => ''),
+    'Names the story in branches, comments and commands; US-001 and so on where it is left out.',
+    { pattern: idPattern.source },
+  ),
+  epicId: or(id, nothing),
+  title: described(title, 'What the story brings, in one line.'),
+  description: or(text(), () => ''),
+  acceptanceCriteria: described(criteria, 'How one can see that the story is done.'),
+  tags: described(or(texts(text(100)), none), 'They choose among the gates that have `when`.'),
+  dependsOn: described(or(z.array(id, listed), none), 'Ids of stories that must pass before.'),
+  priority: described(
+    or(number, () => 1),
+    'The lowest number is worked on first; the place in the list where it is left out.',
+  ),
+  passes: flag,
+  retries: count,
+  blocked: flag,
+  skipped: flag,
+  lastResult: or(open(lastResultShape, ours), nothing),
+  notes: described(
+    or(anyText, () => ''),
+    'For the next attempt at this story.',
+  ),
+}
+
+const story = open(
+  storyShape,
+  mend('a user story', 'write {"id": "US-001", "title": "...", "acceptanceCriteria": ["..."]}'),
+)
+
+const branchName = text(1_000).check(
+  z.refine((value) => value === '' || branchNameFault(value) === null, {
+    error: ({ input }) => {
+      const branch = branchOfRef(String(input))
+      const fix = branch === null ? 'use a name such as "ralph/auth"' : `write "${branch}"`
+      return `a branch name with ${branchNameFault(String(input))}\n${fix}`
+    },
+  }),
+)
+
+export const prdShape: Shape<Prd> = {
+  $schema: z.exactOptional(anyText),
+  schemaVersion: or(z.literal(2), () => 2 as const),
+  project: or(text(500), () => ''),
+  branchName: described(
+    or(branchName, () => ''),
+    'Where Ralph works; empty means branch-prefix and the name of the feature.',
+  ),
+  description: or(text(), () => ''),
+  run: described(or(run, emptyFileRun), 'Where the run stands: Ralph writes it.'),
+  userStories: z.array(story).check(z.minLength(1)),
+}
+
+export const prdSchema = described(
+  open(prdShape, mend('an object', 'write {"userStories": [...]}')),
+  'The user stories of one feature, for Ralph to work on.',
+  { title: 'prd.json' },
+)
+
+function emptyFileRun(): RunRecord {
+  return z.parse(run, {})
+}
+
+/** A run that has not begun. */
+export function emptyRun(): RunRecord {
+  const { usage: _inFilesAlone, ...rest } = emptyFileRun()
+  return rest
+}
+
+/** A feature without a story yet. */
+export function emptyPrd(): Prd {
+  return { schemaVersion: 2, project: '', branchName: '', description: '', run: emptyRun(), userStories: [] }
+}
+
+/** A story nobody has worked on, with the given fields; without criteria the description, or else the title, is it. */
+export function newStory(given: Partial<Story> & Pick<Story, 'id' | 'title'>): Story {
+  return {
+    epicId: null,
+    description: '',
+    acceptanceCriteria: [given.description?.trim() || given.title],
+    tags: [],
+    dependsOn: [],
+    priority: 1,
+    passes: false,
+    retries: 0,
+    blocked: false,
+    skipped: false,
+    lastResult: null,
+    notes: '',
+    ...given,
+  }
+}
+
+/** The story with its pass, if it has one, marked as taken over rather than earned here. */
+export function markImported(story: Story): Story {
+  if (!story.passes || story.lastResult?.imported === true) return story
+  const before = story.lastResult ?? { completedAt: null, commit: null, summary: '' }
+  return { ...story, lastResult: { ...before, imported: true } }
+}
+
+/**
+ * What a kick-off may take over from a file of the base branch: learnings and stories stay, passes are marked
+ * as imported, the run begins anew. A file must not bring raised limits, usage or a nonce of its own.
+ */
+export function asImported(prd: Prd): Prd {
+  const run = { ...emptyRun(), learnings: prd.run.learnings }
+  return { ...prd, run, userStories: prd.userStories.map(markImported) }
+}

@@ -1,0 +1,117 @@
+// A part of a feature, asked for by ids of stories and of an epic (`--stories`, `--epic`): what it is, and what keeps it from beginning.
+
+import type { Mistake } from '../../system/errors.ts'
+import type { Prd, Scope, Story } from '../model/feature.ts'
+import { oneLine, shown } from '../model/text.ts'
+import { nearestId } from './known-ids.ts'
+import { askedIn, remaining } from './select.ts'
+
+/** What a person asked for, as it was written. */
+export type Wanted = { stories: readonly string[]; epic: string | null }
+
+/** So many ids are named before the rest is counted. */
+const NAMED = 5
+
+/**
+ * The part that is meant; `scope` null is the whole feature. Ids are taken in any case. A story that waits for one which has
+ * not passed, and was not asked for, could never be worked on: that is a mistake, said before anything begins.
+ */
+export function scopeOf(
+  prd: Prd,
+  { stories, epic }: Wanted,
+  job: number,
+): { scope: Scope | null; mistakes: Mistake[] } {
+  if (stories.length === 0 && epic === null) return { scope: null, mistakes: [] }
+  const ids = prd.userStories.map(({ id }) => id)
+  const epics = [...new Set(prd.userStories.flatMap(({ epicId }) => epicId ?? []))]
+  const mistakes: Mistake[] = []
+  const named = stories.flatMap((word) => known('stories', word, 'a story', ids, mistakes))
+  const whole = epic === null ? [] : known('epic', epic, 'an epic', epics, mistakes)
+  const scope = { stories: [...new Set(named)], epic: whole[0] ?? null, job }
+  if (mistakes.length === 0) mistakes.push(...unmet(prd, scope))
+  return { scope, mistakes }
+}
+
+function known(
+  path: 'stories' | 'epic',
+  word: string,
+  what: string,
+  all: readonly string[],
+  mistakes: Mistake[],
+): string[] {
+  const found = all.find((one) => one === word) ?? all.find((one) => one.toLowerCase() === word.toLowerCase())
+  if (found !== undefined) return [found]
+  const near = nearestId(word, all)
+  const listed = all.length === 0 ? `leave ${path} out: no story has an epicId` : `use ${some(all)}`
+  const fix = near === null ? listed : `did you mean ${oneLine(near, 64)}?`
+  mistakes.push({ path, found: shown(word), expected: `${what} of this feature`, fix })
+  return []
+}
+
+function unmet(prd: Prd, scope: Scope): Mistake[] {
+  const outside = unmetOutside(prd, scope)
+  if (outside.length === 0) return []
+  const missing = outside.map(({ id }) => id)
+  const waiting = remaining(prd, scope).filter(({ dependsOn }) =>
+    dependsOn.some((id) => missing.includes(id)),
+  )
+  const wait = waiting.length === 1 ? 'waits' : 'wait'
+  const [have, were, them] = missing.length === 1 ? ['has', 'was', 'it'] : ['have', 'were', 'them']
+  return [
+    {
+      path: scope.epic === null ? 'stories' : 'epic',
+      found: `${some(waiting.map(({ id }) => id))} ${wait} for ${some(missing)}, which ${have} not passed and ${were} not asked for`,
+      expected: 'stories whose dependencies have passed, or are asked for, too',
+      fix: `ask for ${them}, too (stories: ${[...scope.stories, ...missing].join(',')}), or skip ${them}`,
+    },
+  ]
+}
+
+/** The stories that were not asked for and must pass before all of those that were can, in their order. */
+export function unmetOutside(prd: Prd, scope: Scope): Story[] {
+  const asked = askedIn(scope)
+  const byId = new Map(prd.userStories.map((story) => [story.id, story]))
+  const seen = new Set<string>()
+  const next = remaining(prd, scope)
+  for (let story = next.pop(); story !== undefined; story = next.pop()) {
+    for (const id of story.dependsOn) {
+      const needed = byId.get(id)
+      if (needed === undefined || needed.passes || needed.skipped || seen.has(id)) continue
+      seen.add(id)
+      next.push(needed)
+    }
+  }
+  return prd.userStories.filter((story) => seen.has(story.id) && !asked(story))
+}
+
+/** How many stories of the feature are outside of the part. */
+export function notAskedFor({ userStories }: Prd, scope: Scope | null): number {
+  const asked = askedIn(scope)
+  return userStories.filter((story) => !asked(story)).length
+}
+
+/** `5 others were not asked for`, or empty. */
+export function othersWords(prd: Prd, scope: Scope | null): string {
+  const others = notAskedFor(prd, scope)
+  if (others === 0) return ''
+  return others === 1 ? '1 other was not asked for' : `${others} others were not asked for`
+}
+
+/** `of epic 2`, `asked for (US-001 and US-002)`: behind the word for stories. Plain text, not escaped. */
+export function scopeWords({ stories, epic }: Scope): string {
+  const named = some(stories)
+  if (epic === null) return `asked for (${named})`
+  return `of epic ${oneLine(epic, 64)}${named === '' ? '' : ` and ${named}`}`
+}
+
+/** The part with these stories in it, which a person named while it was worked on. */
+export function alsoAsked(scope: Scope | null, ids: readonly string[]): Scope | null {
+  return scope === null ? null : { ...scope, stories: [...new Set([...scope.stories, ...ids])] }
+}
+
+function some(all: readonly string[]): string {
+  const named = all.slice(0, NAMED).map((one) => oneLine(one, 64))
+  if (all.length > NAMED) named.push(`${all.length - NAMED} more`)
+  const last = named.pop() ?? ''
+  return named.length === 0 ? last : `${named.join(', ')} and ${last}`
+}

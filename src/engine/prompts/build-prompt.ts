@@ -1,0 +1,275 @@
+// The prompts: what their templates name, bounded. Pure.
+
+import { utf8Bytes } from '../../system/excerpt.ts'
+import { doneWords } from '../breaker.ts'
+import type { Story } from '../model/feature.ts'
+import { failureOutput } from '../model/gate-output.ts'
+import { ownFiles } from '../model/paths.ts'
+import type { PlanTask } from '../model/plan-state.ts'
+import type { JudgeTask } from '../model/ports.ts'
+import type { State, StoryRecord } from '../model/state.ts'
+import { fenced, mapTexts, oneLine, plainLines } from '../model/text.ts'
+import { epicName } from '../prd/epics.ts'
+import { planFile } from '../prd/plan-file.ts'
+import { remaining } from '../prd/select.ts'
+import { pictureName, picturePath } from '../screenshots.ts'
+import { inShort, peopleNotes } from '../story-notes.ts'
+import {
+  ASK_ANSWER,
+  ASK_FIRST,
+  EXPECTATION,
+  EXPECTATION_ANSWER,
+  NEW_PLAN,
+  PLAN_ANSWER,
+  QUESTIONS,
+  splitTask,
+  TEMPLATES,
+  UNCHANGED,
+  VERDICT,
+} from './built-in.ts'
+import { contextParts } from './context-parts.ts'
+import {
+  bullets,
+  first,
+  fitting,
+  gateResultsText,
+  head,
+  linesOf,
+  newest,
+  numbered,
+  quotedOutput,
+  steadyNewest,
+  tail,
+} from './prompt-text.ts'
+import { fill, namedIn, type Part } from './template.ts'
+import { type Mode, VARIABLES, type Values, type VariableName } from './variables.ts'
+
+/** Of the stories that stand already; a judge sees its stories whole. */
+const PLAN_STORIES_BYTES = 20_000
+
+/** What the templates can name, beside the story. Texts may be hostile: they are only ever data in the prompt. */
+export type PromptFacts = {
+  gates: readonly string[]
+  /** `name: when it is ready` of what runs beside them. */
+  services: readonly string[]
+  instructions: string
+  context: string
+  /** Paths that the guard or the redaction left out of the kept work. */
+  dropped: readonly string[]
+  /** The kept work did not fit any more. */
+  conflict: string | null
+}
+
+/** A template that names none of these says nothing of its task: it stands before the built-in one. */
+const ESSENTIALS: Readonly<Record<Mode, readonly VariableName[]>> = {
+  run: ['storyId', 'storyTitle', 'storyDescription', 'acceptanceCriteria'],
+  plan: ['brief', 'stories'],
+  verify: ['stories'],
+  setup: [],
+}
+
+/** How the loop reads an answer. */
+const ANSWERS: Partial<Record<Mode, string>> = { plan: '"stories"', verify: '<ralph>VERIFIED</ralph>' }
+
+/** The template of a session: a person's, in the place of the built-in one or before it. */
+function templateOf(mode: Mode, own: string | null): string {
+  if (own === null) return TEMPLATES[mode]
+  const text = plainLines(own)
+  const named = namedIn(text, mode)
+  if (!ESSENTIALS[mode].some((name) => named.has(name))) return `${text.trimEnd()}\n\n${TEMPLATES[mode]}`
+  const answer = ANSWERS[mode]
+  const whole =
+    answer === undefined || text.includes(answer) || named.has('answer') ? text : `${text}\n\n{{answer}}`
+  // Before it: the form of the answer stands at its end.
+  return mode === 'verify' && !text.includes(QUESTIONS) ? `${QUESTIONS}\n\n${whole}` : whole
+}
+
+/** The prompt for one story's session, piece by piece. */
+export function runParts(template: string | null, run: State, wanted: Story, given: PromptFacts): Part[] {
+  const { state, facts } = asSeen(run, [wanted.id], given)
+  const story = mapTexts(wanted, plainLines)
+  const record = state.records[story.id]
+  const failure = record?.failure ?? null
+  const output = failureOutput(failure, record?.gates ?? [])?.output ?? ''
+  const guidance = state.control.guidance[story.id] ?? []
+  const values: Values<'run'> = {
+    ...common(state, facts, run),
+    ...ofSessions(state),
+    storyId: story.id,
+    storyTitle: oneLine(story.title, 1000),
+    storyDescription: story.description,
+    acceptanceCriteria: bullets(story.acceptanceCriteria),
+    attempt: String(story.retries + 1),
+    epic: story.epicId === null ? '' : first(oneLine(story.epicId), 60),
+    epicName: first(oneLine(epicName(state.prd, story)), 120),
+    priority: String(story.priority),
+    tags: listed(story.tags),
+    dependsOn: listed(story.dependsOn),
+    blocks: () =>
+      listed(run.prd.userStories.filter((one) => one.dependsOn.includes(story.id)).map(({ id }) => id)),
+    notes: linesOf(peopleNotes(story, record), VARIABLES.notes.bytes),
+    guidance: newest(guidance, VARIABLES.guidance.bytes),
+    kept: keptNote(state.kept[story.id] !== undefined, facts),
+    failure: failure === null ? '' : quotedOutput(output, VARIABLES.failure.bytes),
+    failureSummary:
+      failure === null
+        ? ''
+        : first(oneLine(withDone(failure.summary, record), 1000), VARIABLES.failureSummary.bytes),
+  }
+  return fill(templateOf('run', template), 'run', values)
+}
+
+/** The prompt for an independent judgement of the named stories, piece by piece. */
+export function verifyParts(
+  template: string | null,
+  run: State,
+  task: JudgeTask,
+  given: PromptFacts,
+): Part[] {
+  const { state, facts } = asSeen(run, task.stories, given)
+  const values: Values<'verify'> = {
+    ...common(state, facts, run),
+    stories: state.prd.userStories.map((story) => storyText(story, numbered)).join('\n\n'),
+    gateResults: gateResultsText(mapTexts(task.gates, plainLines), VARIABLES.gateResults.bytes),
+    screenshots: picturesShown(task),
+    failureSummary: run.verification.sessions === 0 ? '' : oneLine(run.verification.message, 1000),
+    answer: task.isUnchanged === true ? `${VERDICT}\n${UNCHANGED}` : VERDICT,
+  }
+  const { expectation } = task
+  if (expectation === undefined) return fill(templateOf('verify', template), 'verify', values)
+  const { findings, paths, from, to } = mapTexts(expectation, plainLines)
+  const changed = paths.length === 0 ? [] : ['', 'Files that it touches:', bullets(paths.slice(0, 50))]
+  const found = [bullets(findings), ...changed, '', String(values.gateResults)].join('\n')
+  const about = { base: from, commit: to, gateResults: head(found, VARIABLES.gateResults.bytes) }
+  return fill(EXPECTATION, 'verify', { ...values, ...about, answer: EXPECTATION_ANSWER })
+}
+
+/** The prompt for a session that proposes stories, or the parts of one, piece by piece. */
+export function planParts(template: string | null, run: State, task: PlanTask, given: PromptFacts): Part[] {
+  const { state, facts } = asSeen(run, [], given)
+  const { stories, split, brief, message, asks } = mapTexts(task, plainLines)
+  const whole = stories.filter(({ id }) => id === split)
+  const others = stories.filter(({ id }) => id !== split)
+  const values: Values<'plan'> = {
+    ...common(state, facts, run),
+    task: asks === true ? ASK_FIRST : split === null ? NEW_PLAN : splitTask(split),
+    storyId: split ?? '',
+    stories: head([...whole, ...others].map((one) => storyText(one)).join('\n\n'), PLAN_STORIES_BYTES).trim(),
+    failureSummary: oneLine(message, 1000),
+    brief: brief.trim() === '' ? '' : fenced(head(brief, VARIABLES.brief.bytes)),
+    answer: asks === true ? ASK_ANSWER : PLAN_ANSWER,
+  }
+  // A template of people's may name the form of a plan.
+  return fill(templateOf('plan', asks === true ? null : template), 'plan', values)
+}
+
+function picturesShown({ pictures = [] }: JudgeTask): string {
+  const shown = pictures.map((one) => `${pictureName(one)}: ${picturePath(one)}, ${oneLine(one.url, 200)}`)
+  return fitting(shown, VARIABLES.screenshots.bytes).join('\n')
+}
+
+function storyText(story: Story, listed: (items: readonly string[]) => string = bullets): string {
+  const { id, title, description, acceptanceCriteria, dependsOn, tags } = story
+  const facts = [
+    ...(dependsOn.length > 0 ? [`dependsOn: ${dependsOn.join(', ')}`] : []),
+    ...(tags.length > 0 ? [`tags: ${tags.map((tag) => oneLine(tag, 60)).join(', ')}`] : []),
+  ]
+  const head = [`## ${id}: ${oneLine(title, 1000)}`, ...facts, description].join('\n')
+  return `${head}\n\n${listed(acceptanceCriteria)}`
+}
+
+/** The prompt for the session that sets the project up, piece by piece. */
+export function setupParts(template: string, run: State, given: PromptFacts): Part[] {
+  const { state, facts } = asSeen(run, [], given)
+  const values: Values<'setup'> = { ...common(state, facts, run), ...ofSessions(state) }
+  return fill(templateOf('setup', template), 'setup', values)
+}
+
+/**
+ * What prompts say of the run and these stories, as a page shows it: what no reviewer sees comes to no agent. Each text by
+ * itself: a sequence that begins in one must not take all up to another's end with it.
+ */
+function asSeen(
+  run: State,
+  ids: readonly string[],
+  facts: PromptFacts,
+): { state: State; facts: PromptFacts } {
+  const isNamed = (id: string) => ids.includes(id)
+  const records = Object.fromEntries(Object.entries(run.records).filter(([id]) => isNamed(id)))
+  const userStories = run.prd.userStories.filter(({ id }) => isNamed(id))
+  // Of thousands of stories the others are not looked at.
+  const named = { ...run, records, timeline: [], progress: [], prd: { ...run.prd, userStories } }
+  return { state: mapTexts(named, plainLines), facts: mapTexts(facts, plainLines) }
+}
+
+/** What every mode can name. `run` holds every story, as nobody has cleaned it. */
+function common(state: State, facts: PromptFacts, run: State) {
+  const gates = facts.gates.length === 0 ? '(no gate is configured)' : bullets(facts.gates)
+  const services = fitting(facts.services, VARIABLES.services.bytes).join('\n')
+  const { instructions, context } = facts
+  const files = ownFiles(state)
+  const { userStories } = run.prd
+  return {
+    feature: state.feature,
+    project: oneLine(state.prd.project, 1000),
+    branch: state.branch,
+    base: state.base.sha,
+    commit: state.green,
+    date: /\d{4}-\d{2}-\d{2}/.exec(state.folder)?.[0] ?? '',
+    iteration: String(state.prd.run.iterations + 1),
+    // The two share the room of the gates.
+    gates: head(gates, VARIABLES.gates.bytes - utf8Bytes(services)),
+    services,
+    instructions: head(instructions, VARIABLES.instructions.bytes).trim(),
+    about: linesOf(state.prd.description, VARIABLES.about.bytes),
+    context: head(context, VARIABLES.context.bytes).trim(),
+    overview: () => {
+      const text = contextParts(context).overview || state.prd.description
+      return head(text, VARIABLES.overview.bytes).trim()
+    },
+    architecture: () => head(contextParts(context).rest, VARIABLES.architecture.bytes).trim(),
+    storyList: () =>
+      fitting(
+        userStories.map(({ id, title, passes }) => `[${passes ? 'x' : ' '}] ${id}: ${title}`),
+        VARIABLES.storyList.bytes,
+      ).join('\n'),
+    storiesLeft: () => String(remaining(run.prd).length),
+    storiesPassed: () => String(userStories.filter(({ passes }) => passes).length),
+    storiesTotal: () => String(userStories.length),
+    prdFile: files.prd,
+    planFile: oneLine(planFile(run.prd) ?? files.prd, 1000),
+    progressFile: files.progress,
+    contextFile: files.context,
+  }
+}
+
+/** What sessions that work can name, too. */
+function ofSessions({ prd, recent }: State) {
+  return {
+    doneMarker: '<ralph>DONE</ralph>',
+    learnings: steadyNewest(prd.run.learnings, VARIABLES.learnings.bytes),
+    progress: tail(recent.map(inShort).join('\n'), VARIABLES.progress.bytes).trim(),
+  }
+}
+
+/** Why the last attempt was rejected, and that the same was called done before. */
+function withDone(summary: string, record: StoryRecord | undefined): string {
+  const words = record === undefined ? '' : doneWords(record.breaker)
+  return words === '' ? summary : `${summary}; ${words}`
+}
+
+function listed(items: readonly string[]): string {
+  return items.map((item) => oneLine(item, 100)).join(', ')
+}
+
+function keptNote(kept: boolean, facts: PromptFacts): string {
+  const lines: string[] = []
+  if (facts.conflict !== null)
+    lines.push(`The work of the last attempt was put aside: ${oneLine(facts.conflict)}.`)
+  else if (kept) lines.push('The work of the last attempt is in the work tree: build on it, or change it.')
+  if (facts.dropped.length > 0) {
+    const paths = facts.dropped.map((path) => oneLine(path)).join(', ')
+    lines.push(`Left out of it, because it may not be changed: ${head(paths, 400)}.`)
+  }
+  return lines.join('\n')
+}

@@ -1,0 +1,74 @@
+// Where prompt templates stand, ours and those that other tools left; and what is wrong with them. Pure.
+
+import type { Mistake } from '../../system/errors.ts'
+import type { AgentStep } from '../model/pipeline-step.ts'
+import { checkTemplate } from './template.ts'
+import { MODES, type Mode } from './variables.ts'
+
+const FOLDER = '.ralph/prompts'
+/** By mode, the first that is there: ours, then the names that other tools gave theirs in the same folder. */
+const FILES: Readonly<Record<Mode, readonly string[]>> = {
+  run: ['run.md', 'LOOP_PROMPT.md', 'PROMPT_build.md'],
+  plan: ['plan.md', 'PROMPT_plan.md'],
+  verify: ['verify.md'],
+  setup: ['setup.md', 'SETUP_PROMPT.md'],
+}
+/** Prompts that other tools keep elsewhere. They may be something else: they are pointed out, and used when moved. */
+const ELSEWHERE: Readonly<Record<Mode, readonly string[]>> = {
+  run: ['LOOP_PROMPT.md', 'PROMPT_build.md', 'PROMPT.md', '.ralph/PROMPT.md', 'ralph/prompt.md'],
+  plan: ['PROMPT_plan.md'],
+  verify: [],
+  setup: ['SETUP_PROMPT.md'],
+}
+
+/** A file's text at the commit, or in the tree, that a run would start from; null where there is none. */
+export type Read = (path: string) => Promise<string | null>
+export type Template = { path: string; text: string }
+
+/** The template of a mode; null where the built-in one is used. */
+export async function findTemplate(mode: Mode, read: Read): Promise<Template | null> {
+  for (const name of FILES[mode]) {
+    const path = `${FOLDER}/${name}`
+    const text = await read(path)
+    if (text !== null && text.trim() !== '') return { path, text }
+  }
+  return null
+}
+
+/** What a run must not start with, what it says at its start, and what else `validate` says. */
+export type TemplateFindings = { mistakes: Mistake[]; notes: string[]; warnings: string[] }
+
+/** `steps`: those of a pipeline that may have a prompt of their own. */
+export async function checkTemplates(
+  read: Read,
+  steps: readonly AgentStep[] = [],
+): Promise<TemplateFindings> {
+  const mistakes: Mistake[] = []
+  const notes: string[] = []
+  const warnings: string[] = []
+  for (const mode of MODES) {
+    const template = await findTemplate(mode, read)
+    if (template === null) {
+      const fix = `if it is a prompt of another tool, move it to ${FOLDER}/${mode}.md`
+      for (const path of ELSEWHERE[mode])
+        if ((await read(path)) !== null) warnings.push(`${path} is not used: ${fix}`)
+      continue
+    }
+    const { path, text } = template
+    mistakes.push(...checkTemplate(path, text, mode))
+    if (path !== `${FOLDER}/${mode}.md`)
+      notes.push(`${path} is used as it is: rename it to ${mode}.md when it is Ralph's own`)
+  }
+  for (const { name, prompt } of steps) {
+    if (prompt?.kind === 'text') mistakes.push(...checkTemplate(`prompt of step ${name}`, prompt.text, 'run'))
+    if (prompt?.kind !== 'file') continue
+    const text = await read(prompt.path)
+    mistakes.push(...(text === null ? [missingPrompt(prompt.path)] : checkTemplate(prompt.path, text, 'run')))
+  }
+  return { mistakes, notes, warnings }
+}
+
+export function missingPrompt(path: string): Mistake {
+  const fix = 'commit it, or mend prompt_file of the step'
+  return { path: 'steps', found: `no ${path}`, expected: 'the prompt that a step names, on the branch', fix }
+}

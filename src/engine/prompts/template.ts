@@ -1,0 +1,169 @@
+// Prompt templates: what a person wrote is read once, filled in one pass, and checked before a run. Pure.
+//
+// What fills a variable is data: it is never read for variables again, whatever stands in it.
+
+import type { Mistake } from '../../system/errors.ts'
+import { nearest } from '../../system/nearest.ts'
+import { shown } from '../model/text.ts'
+import { type Mode, type VariableName, variableOf, writtenIn } from './variables.ts'
+
+/** A piece of a prompt: `template` for what the template itself says, else the variable's name. */
+export type Part = { name: VariableName | 'template'; text: string }
+
+type Tag =
+  | { kind: 'text'; text: string }
+  | { kind: 'value'; name: VariableName }
+  | { kind: 'open'; name: VariableName | null }
+  | { kind: 'close' }
+  /** Stays as it is written. */
+  | { kind: 'unknown'; text: string }
+type Token = Tag & { raw: string; line: number }
+
+const TAG = new RegExp(
+  [
+    String.raw`\$\{\{[^\n]*?\}\}`, // an expression of a workflow: never ours
+    // As ralph-tui's own templates have them: a comment, and a value that nothing is escaped in, which nothing is here.
+    String.raw`\\?\{\{!--[\s\S]*?--\}\}`,
+    String.raw`\\?\{\{\{[^{}\n]*\}\}\}`,
+    String.raw`\\?\{\{[^{}\n]*\}\}`,
+    String.raw`\\?\$\{[A-Z][A-Z0-9_]*\}`,
+  ].join('|'),
+  'g',
+)
+const BLOCK = /^\{\{[#/]/
+/** What leaves no line behind that it has to itself. */
+const UNSEEN = /^\{\{[#/!]/
+const BLANK_END = /[ \t]*(?:\n|$)/y
+
+/** Fills a template of this mode; what is not known in it stays as it is written. */
+export function fill(template: string, mode: Mode, values: Values): Part[] {
+  const parts: Part[] = []
+  const add = (name: Part['name'], text: string) => {
+    const last = parts.at(-1)
+    if (last?.name === name && name === 'template') last.text += text
+    else if (text !== '') parts.push({ name, text })
+  }
+  const textFor = (name: VariableName): string => {
+    const value = values[name] ?? ''
+    return typeof value === 'function' ? value() : value
+  }
+  /** For each open block whether there is something to say. */
+  const open: boolean[] = []
+  for (const token of tokensOf(template, mode)) {
+    const isShown = open.every((holds) => holds)
+    if (token.kind === 'open') open.push(token.name !== null && textFor(token.name).trim() !== '')
+    else if (token.kind === 'close') open.pop()
+    else if (isShown && token.kind === 'value') add(token.name, textFor(token.name))
+    else if (isShown && token.kind !== 'value') add('template', token.text)
+  }
+  return parts
+}
+
+/** By name; a text that is seldom asked for is made when it is. */
+type Values = Readonly<Partial<Record<VariableName, string | (() => string)>>>
+
+export function textOf(parts: readonly Part[]): string {
+  return parts.map(({ text }) => text).join('')
+}
+
+/** The variables that a template names. */
+export function namedIn(template: string, mode: Mode): Set<VariableName> {
+  return new Set(tokensOf(template, mode).flatMap((token) => (token.kind === 'value' ? [token.name] : [])))
+}
+
+/** UTF-16 units of a template: it goes into every prompt. */
+const LONGEST = 64 * 1024
+
+/** What is wrong with a template. `path` is where it stands. */
+export function checkTemplate(path: string, template: string, mode: Mode): Mistake[] {
+  if (template.length > LONGEST) {
+    const found = `${template.length} characters`
+    const fix = 'shorten it: it goes into every prompt; name files that the agent can read'
+    return [{ path, found, expected: `at most ${LONGEST}`, fix }]
+  }
+  const mistakes: Mistake[] = []
+  const open: Token[] = []
+  for (const token of tokensOf(template, mode)) {
+    const at = { path: `${path}:${token.line}`, found: shown(token.raw) }
+    const isUnknown = token.kind === 'unknown' && token.raw.startsWith('{{')
+    if (isUnknown || (token.kind === 'open' && token.name === null))
+      mistakes.push({ ...at, ...unknown(token.raw, mode) })
+    if (token.kind === 'open') open.push(token)
+    else if (token.kind === 'close' && open.pop() === undefined)
+      mistakes.push({
+        ...at,
+        expected: 'a block that is open',
+        fix: 'remove it, or begin the block with {{#if ...}}',
+      })
+  }
+  for (const { raw, line } of open)
+    mistakes.push({
+      path: `${path}:${line}`,
+      found: `${shown(raw)} without an end`,
+      expected: 'a closed block',
+      fix: 'write {{/if}} where it ends',
+    })
+  return mistakes
+}
+
+function unknown(raw: string, mode: Mode): Pick<Mistake, 'expected' | 'fix'> {
+  const text = `\\${raw.length > 60 ? '{{...}}' : raw} where the text itself is meant`
+  if (BLOCK.test(raw) && !raw.startsWith('{{#if '))
+    return { expected: 'a variable, or {{#if ...}}', fix: `write it without a block, or ${text}` }
+  const near = nearest(nameIn(raw), writtenIn(mode, 'braces'))
+  return {
+    expected: `a variable of ${mode}.md`,
+    fix: near === null ? `name one of docs/prompts.md, or write ${text}` : `write {{${near}}}, or ${text}`,
+  }
+}
+
+/** The name in `{{#if name}}`, `{{{name}}}` or `{{ name }}`. */
+function nameIn(raw: string): string {
+  return raw.replace(/^\{+\s*(?:#\w+\s+)?|\s*\}+$/g, '')
+}
+
+function tokensOf(template: string, mode: Mode): Token[] {
+  const text = template.replace(/\r\n?/g, '\n')
+  const tokens: Token[] = []
+  let [at, line, counted] = [0, 1, 0]
+  const lineAt = (index: number) => {
+    for (; counted < index; counted += 1) if (text[counted] === '\n') line += 1
+    return line
+  }
+  const add = (tag: Tag, raw: string, index: number) => tokens.push({ ...tag, raw, line: lineAt(index) })
+  for (const { 0: raw, index } of text.matchAll(TAG)) {
+    const before = text.slice(at, index)
+    const end = index + raw.length
+    const alone = UNSEEN.test(raw) ? endOfLine(text, at, index, end) : null
+    const said = alone === null ? before : before.replace(/[ \t]*$/, '')
+    if (said !== '') add({ kind: 'text', text: said }, said, at)
+    add(tagOf(raw, mode), raw, index)
+    at = alone ?? end
+  }
+  if (at < text.length) add({ kind: 'text', text: text.slice(at) }, text.slice(at), at)
+  return tokens
+}
+
+/** Where the next line begins, for a tag that has its line to itself; null otherwise. `from` is where the text before it begins. */
+function endOfLine(text: string, from: number, start: number, end: number): number | null {
+  const lineStart = start === 0 ? 0 : text.lastIndexOf('\n', start - 1) + 1
+  if (lineStart < from || !/^[ \t]*$/.test(text.slice(lineStart, start))) return null
+  BLANK_END.lastIndex = end
+  return BLANK_END.test(text) ? BLANK_END.lastIndex : null
+}
+
+function tagOf(raw: string, mode: Mode): Tag {
+  const known = (written: string, spelling: 'braces' | 'dollar') => variableOf(written, mode, spelling)
+  if (raw.startsWith('${{')) return { kind: 'text', text: raw }
+  if (raw.startsWith('{{!')) return { kind: 'text', text: '' }
+  if (raw.startsWith('\\{')) return { kind: 'text', text: raw.slice(1) }
+  if (raw.startsWith('\\$')) {
+    const isOurs = known(raw.slice(3, -1), 'dollar') !== null
+    return { kind: 'text', text: isOurs ? raw.slice(1) : raw }
+  }
+  const isDollar = raw.startsWith('$')
+  if (/^\{\{\s*\/if\s*\}\}$/.test(raw)) return { kind: 'close' }
+  if (raw.startsWith('{{#if ')) return { kind: 'open', name: known(nameIn(raw), 'braces') }
+  const name = isDollar ? known(raw.slice(2, -1), 'dollar') : known(nameIn(raw), 'braces')
+  return name === null || BLOCK.test(raw) ? { kind: 'unknown', text: raw } : { kind: 'value', name }
+}

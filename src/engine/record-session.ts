@@ -1,0 +1,166 @@
+// How a session comes into the list of the state: with whom it was, and what a lost one counts as. Pure.
+
+import { agentFor } from './limits.ts'
+import type { Attempt, Session } from './model/attempt.ts'
+import { grouped } from './model/each-once.ts'
+import type { Limits } from './model/limit-types.ts'
+import type { State } from './model/state.ts'
+import {
+  emptyUsage,
+  isUsed,
+  leastUsage,
+  type SessionEntry,
+  type SessionKind,
+  subtractUsage,
+  sumOfUsage,
+  type Usage,
+} from './model/usage.ts'
+import { isOfAttempts, largestOf, ledgerOf } from './model/usage-totals.ts'
+import { VERSION } from './model/version.ts'
+
+/** Names may come from a job that runs what is not trusted: so many, and beyond them one. */
+const MOST_NAMES = 200
+/** Entries that stand for one session each: beyond these, those of attempts that the timeline no longer names are summed. */
+const MOST_SESSIONS = 2000
+
+/** A session that ended at `at`, epoch milliseconds. `others`: parts of it that were of another kind, agent or model. */
+export type Spending = {
+  at: number
+  kind: SessionKind
+  storyId: string | null
+  usage: Usage
+  others?: Session['others']
+  cutShort?: boolean
+}
+
+/** The state with a session more. */
+export function spend(state: State, spending: Spending, limits: Limits): State {
+  const { usage, others = [], kind } = spending
+  const own = whose(state, spending, limits)
+  const entries: SessionEntry[] = []
+  let left = usage
+  for (const other of others) {
+    const part = leastUsage(left, other.usage)
+    left = subtractUsage(left, part)
+    const isOwn = other.agent === null && other.model === null
+    const by = isOwn ? own : bounded(state, { agent: other.agent ?? own.agent, model: other.model })
+    entries.push(entryOf(state, { ...spending, kind: other.kind ?? 'step', usage: part }, by))
+  }
+  return withEntries(state, [...entries, entryOf(state, { ...spending, kind, usage: left }, own)])
+}
+
+/** The state with a session of a job that was lost, by what was noted of it or reserved for it: whose it was is not known. */
+export function spendLost(
+  state: State,
+  storyId: string | null,
+  usage: Usage,
+  kind: SessionKind = 'run',
+): State {
+  const attempt = storyId === null ? undefined : state.attempts[storyId]
+  const at = attempt?.startedAt ?? state.job.startedAt
+  const lost = { at, kind, storyId, usage, cutShort: true }
+  return withEntries(state, [entryOf(state, lost, { agent: null, model: null, version: '' })])
+}
+
+type Owner = Pick<SessionEntry, 'agent' | 'model'>
+
+/** Who judges or plans was decided when it began. */
+function whose(state: State, { kind, storyId, usage, at }: Spending, limits: Limits): Owner {
+  const attempt = kind === 'run' && storyId !== null ? state.attempts[storyId] : undefined
+  const which = attempt?.agent ?? agentFor(state, limits, at - usage.agentSeconds * 1000)
+  if (which === 'fallback' && limits.fallback !== null) return { agent: limits.fallback, model: null }
+  if (attempt?.model !== undefined) return { agent: limits.agent, model: attempt.model }
+  const mode = kind === 'run' ? 'run' : kind === 'plan' || kind === 'split' ? 'plan' : 'verify'
+  return { agent: limits.agent, model: limits.models?.[mode] ?? null }
+}
+
+function bounded({ sessions }: State, owner: Owner): Owner {
+  const rows = ledgerOf(sessions)
+  const isKnown = rows.some(({ agent, model }) => agent === owner.agent && model === owner.model)
+  return isKnown || rows.length < MOST_NAMES ? owner : { agent: 'other', model: null }
+}
+
+function entryOf(
+  { attempts, prd }: State,
+  { storyId, kind, usage, at, cutShort }: Spending,
+  owner: Owner & { version?: string },
+): SessionEntry {
+  const attempt = storyId === null ? undefined : attempts[storyId]
+  return {
+    storyId,
+    iteration: attempt?.iteration ?? prd.run.iterations,
+    attempt: attempt?.startedAt ?? null,
+    kind,
+    version: VERSION,
+    ...owner,
+    from: at - Math.round(usage.agentSeconds * 1000),
+    to: at,
+    ...usage,
+    ...(cutShort === true ? { cutShort } : {}),
+  }
+}
+
+function withEntries(state: State, entries: readonly SessionEntry[]): State {
+  const used = entries.filter(isUsed)
+  return used.length === 0 ? state : { ...state, sessions: compacted(state, [...state.sessions, ...used]) }
+}
+
+/** Their sums stay what they were, the largest session among them, too. */
+function compacted({ timeline, attempts }: State, sessions: SessionEntry[]): SessionEntry[] {
+  if (sessions.filter(({ largest }) => largest === undefined).length <= MOST_SESSIONS) return sessions
+  const isNamed = isOfAttempts([...timeline, ...Object.values(attempts)])
+  const old = sessions.filter((entry) => !isNamed(entry))
+  const sums = [...grouped(old, groupKey).values()].map(sumOf)
+  const [first] = sums
+  if (first !== undefined) sums[0] = { ...first, largest: largestOf(old) }
+  return [...sums, ...sessions.filter(isNamed)]
+}
+
+function groupKey({ storyId, kind, agent, model, version }: SessionEntry): string {
+  return JSON.stringify([storyId, kind, agent, model, version])
+}
+
+function sumOf(entries: readonly SessionEntry[]): SessionEntry {
+  const last = entries.at(-1) as SessionEntry
+  const { cutShort: _cut, ...rest } = last
+  return {
+    ...rest,
+    attempt: null,
+    from: Math.min(...entries.map(({ from }) => from)),
+    to: Math.max(...entries.map(({ to }) => to)),
+    ...sumOfUsage(entries),
+    largest: { costUsd: 0, tokens: 0 },
+  }
+}
+
+/** What a session is charged that was lost before it reported anything. */
+export function reservedUsage({ reserved }: Pick<Attempt, 'reserved'>): Usage {
+  const costUsd = reserved.costUsd ?? 0
+  const inputTokens = Math.ceil(reserved.tokens ?? 0)
+  return {
+    ...emptyUsage(),
+    inputTokens,
+    costUsd,
+    ...(costUsd > 0 ? { estimatedCostUsd: costUsd } : {}),
+    ...(inputTokens > 0 ? { estimatedTokens: inputTokens } : {}),
+  }
+}
+
+/** The same, where its vendor or the proxy had counted so much of it by then: that comes before a share of the limit. */
+export function lostUsage({ reserved }: Pick<Attempt, 'reserved'>, seen: Usage): Usage {
+  const guess = reservedUsage({ reserved: reserved.isShare ? { costUsd: null, tokens: null } : reserved })
+  const costUsd = Math.max(seen.costUsd, guess.costUsd)
+  const isMore = guess.inputTokens > seen.inputTokens + seen.outputTokens
+  const { inputTokens, outputTokens, cachedTokens } = isMore ? guess : seen
+  const tokens = inputTokens + outputTokens
+  return {
+    calls: seen.calls,
+    inputTokens,
+    outputTokens,
+    cachedTokens,
+    costUsd,
+    agentSeconds: seen.agentSeconds,
+    ...(costUsd > 0 ? { estimatedCostUsd: costUsd } : {}),
+    ...(tokens > 0 ? { estimatedTokens: tokens } : {}),
+  }
+}

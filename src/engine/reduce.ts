@@ -1,0 +1,116 @@
+// How events change the state. Pure: only what is called from here passes, blocks, charges or counts anything.
+
+import { archivedRun } from './archive-stories.ts'
+import {
+  abandoned,
+  assigned,
+  conflicted,
+  gated,
+  guarded,
+  judged,
+  rebased,
+  refund,
+  refundAll,
+  refused,
+  reserve,
+  worked,
+} from './attempt-events.ts'
+import { accepted, rejected, returned } from './attempt-outcome.ts'
+import { diverged, joined, notJoined, pushExpired, pushRefused, restored, synced } from './branch-events.ts'
+import { baselined } from './gating/gate-memory.ts'
+import { verified } from './gating/judge-verdict.ts'
+import {
+  chainEnded,
+  dispatched,
+  dispatchFailed,
+  dispatchLimited,
+  held,
+  published,
+  reported,
+} from './job-end.ts'
+import { EVENTS, type Event } from './model/event.ts'
+import { newEnding } from './model/job.ts'
+import type { Limits } from './model/limit-types.ts'
+import type { State } from './model/state.ts'
+import { begunPlan, planned, shownPlan, writtenPlan } from './planning/plan-events.ts'
+import { spend } from './record-session.ts'
+import { failed, withJob, withReady } from './state-updates.ts'
+
+type Events = { readonly [K in Event['kind']]: Extract<Event, { kind: K }> }
+
+/** The state after an event. Total: an event that does not fit the state changes nothing. */
+export function reduce(state: State, event: Event, limits: Limits): State {
+  const after = reduced(event.kind, state, event, limits)
+  return EVENTS[event.kind].landed && after.job.landing !== null
+    ? withJob(after, { landing: 'nothing' })
+    : after
+}
+
+function reduced<K extends Event['kind']>(kind: K, state: State, event: Events[K], limits: Limits): State {
+  return REDUCERS[kind](state, event, limits)
+}
+
+const REDUCERS: { readonly [K in Event['kind']]: (state: State, event: Events[K], limits: Limits) => State } =
+  {
+    synced,
+    joined,
+    'join-failed': (state, { summary }) => notJoined(state, summary),
+    restored,
+    'push-refused': pushRefused,
+    'push-expired': pushExpired,
+    diverged,
+    prepared: (state) => withReady(state, { prepared: true }),
+    baselined,
+    opened,
+    pushed: (state, { github }) => ({ ...state, published: state.green, github }),
+    reserved: (state, event, limits) => begunPlan(reserve(state, event, limits)),
+    assigned,
+    abandoned,
+    worked,
+    guarded,
+    refused,
+    rebased,
+    conflicted,
+    gated,
+    judged,
+    accepted,
+    rejected,
+    returned,
+    verified,
+    planned,
+    waited: (state) => withReady(state, { synced: false }),
+    concluded: (state, { conclusion, at }) =>
+      withJob(shownPlan(state, at), { ending: newEnding(conclusion, at) }),
+    published,
+    dispatched,
+    'dispatch-failed': dispatchFailed,
+    'dispatch-limited': dispatchLimited,
+    reported,
+    interrupted: cutShort,
+    'out-of-time': cutShort,
+    failed: (state, { summary, fix, storyId }) =>
+      failed(storyId === undefined ? state : refund(state, storyId, 'limit', summary), summary, fix),
+  }
+
+function opened(state: State, { green, github, context }: Events['opened']): State {
+  const isWritten = state.published === null || state.control.anew
+  const progress = isWritten ? [] : state.progress
+  const begun = archivedRun(state)
+  const after = withReady({ ...begun, green, published: green, github, progress }, { opened: true })
+  return writtenPlan(after, context)
+}
+
+function cutShort(
+  state: State,
+  { kind, spent, at }: Events['interrupted' | 'out-of-time'],
+  limits: Limits,
+): State {
+  if (state.job.ending !== null) return kind === 'interrupted' ? chainEnded(state) : held(state)
+  const paid = spent === null ? state : spend(state, { ...spent, at, cutShort: true }, limits)
+  if (kind === 'out-of-time') {
+    const freed = refundAll(paid, 'interrupted', 'the job deadline came first')
+    return freed.job.branch.kind === 'moved' ? withJob(freed, { branch: { kind: 'ours' } }) : freed
+  }
+  const freed = refundAll(paid, 'interrupted', 'cancelled')
+  return freed.job.halted === null ? withJob(freed, { halted: { kind: 'interrupted' } }) : freed
+}

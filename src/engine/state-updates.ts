@@ -1,0 +1,199 @@
+// The small changes of a state that the policy is made of. Pure.
+
+import { closedBreaker } from './breaker.ts'
+import type { Attempt } from './model/attempt.ts'
+import type { Prd, Story } from './model/feature.ts'
+import { type GateResult, isRed, isService } from './model/gate.ts'
+import type { Afterwards } from './model/pipeline-step.ts'
+import type { Job, State, StoryRecord, TimelineEntry, Verification } from './model/state.ts'
+import { notesWith, progressEntry, withoutDone } from './story-notes.ts'
+
+const TIMELINE = 200
+
+export function withJob(state: State, change: Partial<Job>): State {
+  return { ...state, job: { ...state.job, ...change } }
+}
+
+export function withReady(state: State, change: Partial<Job['ready']>): State {
+  return withJob(state, { ready: { ...state.job.ready, ...change } })
+}
+
+export function counted(state: State, what: keyof Job['counts']): State {
+  const { counts } = state.job
+  return withJob(state, { counts: { ...counts, [what]: counts[what] + 1 } })
+}
+
+/** The job ends with this error, or with the one that it met before. */
+export function failed(state: State, summary: string, fix: string): State {
+  return state.job.halted?.kind === 'error'
+    ? state
+    : withJob(state, { halted: { kind: 'error', summary, fix } })
+}
+
+export function withAttempt(state: State, attempt: Attempt): State {
+  return { ...state, attempts: { ...state.attempts, [attempt.storyId]: attempt } }
+}
+
+export function withoutAttempt(state: State, storyId: string): State {
+  return { ...state, attempts: without(state.attempts, storyId) }
+}
+
+export function without<T>(all: Record<string, T>, id: string): Record<string, T> {
+  const { [id]: _gone, ...others } = all
+  return others
+}
+
+export function sessionOf(attempt: Attempt) {
+  return attempt.phase === 'reserved' ? null : attempt.session
+}
+
+function gatesOf(attempt: Attempt): readonly GateResult[] {
+  return 'gates' in attempt ? attempt.gates : []
+}
+
+export function emptyRecord(): StoryRecord {
+  return {
+    failure: null,
+    gates: [],
+    remarks: [],
+    interruptions: 0,
+    breaker: closedBreaker(),
+    attempts: 0,
+    ms: 0,
+    commit: null,
+    note: '',
+  }
+}
+
+export function withRecord(state: State, id: string, change: (record: StoryRecord) => StoryRecord): State {
+  return { ...state, records: { ...state.records, [id]: change(state.records[id] ?? emptyRecord()) } }
+}
+
+export function mapStory(prd: Prd, id: string, change: (story: Story) => Story): Prd {
+  return { ...prd, userStories: prd.userStories.map((story) => (story.id === id ? change(story) : story)) }
+}
+
+/** Ralph's word on a story, behind what people wrote there. */
+export function withNote(state: State, storyId: string, note: string): State {
+  const record = state.records[storyId]
+  const prd = mapStory(state.prd, storyId, (story) => ({ ...story, notes: notesWith(story, record, note) }))
+  return withRecord({ ...state, prd }, storyId, (old) => ({ ...old, note }))
+}
+
+/** The verification as before its first session; that a person asked for it stays. */
+export function notApproved(state: State): Verification {
+  const { gated: _gates, taken: _taken, ...verification } = state.verification
+  return { ...verification, approved: false, sessions: 0, message: '' }
+}
+
+/** Whatever changes code or stories takes the approval back. */
+export function unverified(state: State): State {
+  return { ...state, verification: notApproved(state) }
+}
+
+/** What the steps of a pipeline left: why the run ends here, and their circuits. */
+export function withSteps(state: State, { pause, circuits }: Afterwards): State {
+  const { circuits: before, ...rest } = state.control
+  const after = circuits ?? before ?? {}
+  const paused = pause === undefined ? rest.paused : { reason: pause, by: 'ralph' }
+  const control = { ...rest, paused, ...(Object.keys(after).length === 0 ? {} : { circuits: after }) }
+  return pause === undefined && circuits === undefined ? state : { ...state, control }
+}
+
+/** An iteration more of the run and of the job. */
+export function charge(
+  state: State,
+  attempt: Attempt,
+  result: TimelineEntry['result'],
+  summary: string,
+  at: number,
+): State {
+  const run = { ...state.prd.run, iterations: state.prd.run.iterations + 1, currentStoryId: null }
+  const control = { ...state.control, limited: 0 }
+  const paid = counted({ ...state, control, prd: { ...state.prd, run } }, 'iterations')
+  return noteTime(paid, attempt, result, summary, at)
+}
+
+/** The attempt in the timeline, and its time in the story's record. */
+export function noteTime(
+  state: State,
+  attempt: Attempt,
+  result: TimelineEntry['result'],
+  summary: string,
+  at: number,
+): State {
+  const ms = Math.max(0, at - attempt.startedAt)
+  const { storyId, iteration, number } = attempt
+  const entry = {
+    iteration,
+    storyId,
+    attempt: number,
+    result,
+    summary,
+    ms,
+    startedAt: attempt.startedAt,
+    at,
+    job: state.prd.run.jobs,
+    gatesMs: Math.min(
+      gatesOf(attempt).reduce((sum, gate) => sum + (isService(gate) ? 0 : gate.ms), 0),
+      Number.MAX_SAFE_INTEGER,
+    ),
+    ...(attempt.phase === 'failed' ? { kind: attempt.failure.kind } : {}),
+    ...(attempt.model === undefined ? {} : { model: attempt.model }),
+  }
+  return withRecord(timed(state, entry), storyId, (record) => ({ ...record, ms: record.ms + ms }))
+}
+
+export function timed(state: State, entry: TimelineEntry): State {
+  return { ...state, timeline: [...state.timeline, entry].slice(-TIMELINE) }
+}
+
+export function entryOf(
+  state: State,
+  attempt: Attempt,
+  status: 'PASSED' | 'FAILED',
+  next: string,
+  at: number,
+  done: string,
+): string {
+  const story = state.prd.userStories.find((candidate) => candidate.id === attempt.storyId)
+  return progressEntry({
+    iteration: attempt.iteration,
+    storyId: attempt.storyId,
+    title: story?.title ?? '',
+    status,
+    completedAt: new Date(at).toISOString(),
+    done,
+    learning: sessionOf(attempt)?.learnings.join('; ') ?? '',
+    next,
+  })
+}
+
+/** The state with an entry that the next commit writes into progress.txt; prompts have room for less of it. */
+export function logged(state: State, entry: string): State {
+  const recent = [...state.recent, withoutDone(entry)].slice(-3)
+  return { ...state, progress: [...state.progress, entry], recent }
+}
+
+/** With documents that a commit has brought up to date. */
+export function withDocuments(state: State, paths: readonly string[]): State {
+  return paths.length === 0
+    ? state
+    : { ...state, documents: [...new Set([...(state.documents ?? []), ...paths])].sort() }
+}
+
+/** The first gate that failed and blocks. */
+export function redGate<T extends { ok: boolean; advisory: boolean }>(gates: readonly T[]): T | undefined {
+  return gates.find(isRed)
+}
+
+/** A service that did not come up, or fell: gates that are red may be so for that. */
+export function redService(gates: readonly GateResult[]): GateResult | undefined {
+  return gates.find((gate) => !gate.ok && isService(gate))
+}
+
+/** Why they are red: `service web ended (exit 1) while gate e2e ran`, else `gate e2e failed (exit 1)`. */
+export function redWords(red: GateResult, gates: readonly GateResult[]): string {
+  const service = redService(gates)
+  return service === undefined ? `gate ${red.name} failed (${red.ended})` : `${service.name} ${service.ended}`
+}

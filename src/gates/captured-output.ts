@@ -1,0 +1,62 @@
+// What is kept of a program's output: redacted, bounded, in the state and in a log on this machine.
+import { writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { CANCELLED } from '../engine/model/gate.ts'
+import type { Redactor } from '../isolation/redact.ts'
+import { cleanLines } from '../system/excerpt.ts'
+import { clearWay } from '../system/files.ts'
+import { cutAgain } from '../system/output.ts'
+import type { Exit } from '../system/process.ts'
+
+/** What is looked through for it, and kept on this machine: half from the start and half from the end. */
+const LOG_BYTES = 1024 * 1024
+/** More is looked at on both sides of the cut, so that no half of a secret stands beside it: the longest private key. */
+const MARGIN_BYTES = 20 * 1024
+export const CAPTURE_BYTES = LOG_BYTES + 2 * MARGIN_BYTES
+
+/** For bash, before the script. */
+export const SHELL = ['--noprofile', '--norc', '-c']
+/**
+ * Both streams into one real pipe, as a step of a workflow has it: what Node gives is a socket, which nobody can open by
+ * `/dev/stderr`. Who only passes on is not ended before whom it hears.
+ */
+export const INTO_ONE_PIPE = `exec > >(trap '' HUP INT TERM; exec cat) 2>&1; passes=$!`
+/** Waits until what was said has passed, or is over where something else holds the pipe open. */
+export const UNTIL_HEARD = `exec >&- 2>&-; { sleep 0.25; kill -KILL "$passes"; } & wait "$passes"`
+
+/** As it may leave this process. */
+export function cleaned(output: string, redactor: Redactor): string {
+  return cutAgain(cleanLines(output, redactor.redact), LOG_BYTES)
+}
+
+/** Where logs are kept: a folder below `top`, which is ours. */
+export type LogFolder = { top: string; folder: string }
+
+/** `logs` null: none is kept. */
+export async function writeLog(
+  logs: LogFolder | null,
+  words: readonly string[],
+  text: string,
+): Promise<void> {
+  if (logs === null) return
+  const file = join(logs.top, logs.folder, `${words.filter(Boolean).join('-')}.log`)
+  await clearWay(dirname(logs.top), file)
+  await writeFile(file, text)
+}
+
+export function formatExit(exit: Exit, timeoutMs: number): string {
+  switch (exit.kind) {
+    case 'exit':
+      return `exit ${exit.code}`
+    case 'signal':
+      return `ended by ${exit.signal}`
+    case 'timeout':
+      return `timed out after ${Math.round(timeoutMs / 1000)} s`
+    case 'idle':
+      return 'no output for too long'
+    case 'aborted':
+      return CANCELLED
+    case 'not-started':
+      return `not started: ${exit.reason}`
+  }
+}

@@ -1,0 +1,169 @@
+// What a gate shows beside its exit: tests, places in the code, lines that no test ran, and what changed since the base.
+import { relative } from 'node:path'
+import type { Annotation, Gate, GateBaseline, GateResult, TestCounts } from '../engine/model/gate.ts'
+import type { GateRun } from '../engine/model/ports.ts'
+import { oneLine } from '../engine/model/text.ts'
+import { withoutControls } from '../system/workflow-commands.ts'
+import { annotationsFrom, shownAnnotations } from './annotations.ts'
+import { testCounts } from './counts.ts'
+import { type ChangedLines, coverageTold, coveredChange, type Red } from './coverage.ts'
+import type { Stamps, Where } from './report-files.ts'
+import { resolver } from './resolver.ts'
+
+/** The code that gates look at. */
+export type Code = {
+  /** Its files, by path. */
+  files(commit: string): Promise<readonly string[]>
+  changedLines(from: string, to: string): Promise<ChangedLines>
+  /** Files that differ between two commits. */
+  changedPaths(from: string, to: string): Promise<readonly string[]>
+}
+
+export type EvidenceOptions = Where & { code: Code; redact(text: string): string }
+
+/** A gate's run: how it ended, and its output, redacted. */
+export type Ran = Pick<GateResult, 'ok' | 'ended' | 'ms' | 'output'>
+export type Shown = Ran &
+  Partial<Pick<GateResult, 'tests' | 'annotations' | 'remarks' | 'findings' | 'flaky'>>
+
+/** What files of the gate say. */
+type Told = { tests: TestCounts | null; annotations: Annotation[]; remarks: string[]; red: Red | null }
+
+const MOST_REMARKS = 20
+const LONGEST_REMARK = 300
+const LONGEST_MESSAGE = 600
+
+/** What stands where the gate is to write; null where nothing is asked for. */
+export async function stampsBefore({ report = [], coverage }: Gate, where: Where): Promise<Stamps | null> {
+  const patterns = coverage === undefined ? report : [...report, coverage.file]
+  if (patterns.length === 0) return null
+  const { stampsOf } = await import(/* webpackChunkName: "evidence" */ './report-files.ts')
+  return stampsOf(where, patterns)
+}
+
+/** The run with all that it shows. One that left too much of a change without a test becomes red. */
+export async function withEvidence(
+  gate: Gate,
+  ran: Ran,
+  before: Stamps | null,
+  run: GateRun,
+  options: EvidenceOptions,
+): Promise<Shown> {
+  const told = before === null ? NOTHING : await fromFiles(gate, ran, before, run, options)
+  const tests = told.tests ?? testCounts(ran.output)
+  const clean = (text: string, most: number) => oneLine(options.redact(withoutControls(text)), most)
+  const failures = ran.ok && told.red === null ? hiddenFailures(tests, run, gate.name) : null
+  const compared =
+    ran.ok && failures === null ? comparedWith(run.baseline[gate.name], ran.ms, tests, run) : NOTHING_LESS
+  const remarks = [...told.remarks, ...compared.remarks].slice(0, MOST_REMARKS)
+  // Whoever found them: a number that is none would make the state unreadable.
+  const annotations = told.annotations
+    .filter(({ line }) => Number.isSafeInteger(line) && line >= 1)
+    .map((one) => ({ ...one, message: clean(one.message, LONGEST_MESSAGE) }))
+  const red = told.red && { ok: false, ended: told.red.ended, output: `${ran.output}${told.red.output}` }
+  const hidden = failures === null ? {} : { ok: false, ended: `${ran.ended}, but ${failures}` }
+  return {
+    ...ran,
+    ...red,
+    ...hidden,
+    ...(tests === null ? {} : { tests }),
+    ...(compared.findings.length === 0 ? {} : { findings: compared.findings }),
+    ...(remarks.length === 0 ? {} : { remarks: remarks.map((one) => clean(one, LONGEST_REMARK)) }),
+    ...(annotations.length === 0 ? {} : { annotations }),
+  }
+}
+
+/** What a gate that ended well counts as failed all the same; null where nothing did that had not failed before. */
+function hiddenFailures(tests: TestCounts | null, { of, baseline }: GateRun, name: string): string | null {
+  const failed = tests?.failed ?? 0
+  const before = baseline[name]?.tests?.failed ?? 0
+  if (of === 'baseline' || failed <= before) return null
+  const also = before === 0 ? '' : `, and ${before} before`
+  return `${failed} ${failed === 1 ? 'test' : 'tests'} failed by its own count${also}`
+}
+
+const NOTHING: Told = { tests: null, annotations: [], remarks: [], red: null }
+
+async function fromFiles(
+  gate: Gate,
+  { ok }: Ran,
+  before: Stamps,
+  run: GateRun,
+  { top, cwd, code }: EvidenceOptions,
+): Promise<Told> {
+  const folder = relative(top, cwd).replaceAll('\\', '/')
+  const resolve = resolver(new Set(await code.files(run.commit)), folder === '' ? '' : `${folder}/`)
+  const { readFresh } = await import(/* webpackChunkName: "evidence" */ './report-files.ts')
+  const { readReports, readCoverage } = await import(/* webpackChunkName: "evidence" */ './reports.ts')
+  const { texts, remarks } = await readFresh({ top, cwd }, gate.report ?? [], before)
+  const placeIn = (text: string) => annotationsFrom(text, resolve, 1)[0] ?? null
+  const reports = readReports(texts, { resolve, placeIn })
+  const changed = run.from === run.commit ? NO_LINES : await code.changedLines(run.from, run.commit)
+  const told: Told = { ...NOTHING, ...reports, remarks: [...remarks, ...reports.remarks] }
+  if (gate.coverage !== undefined && ok && changed.size > 0) {
+    const { file } = gate.coverage
+    // What people pushed is theirs: nobody asks them for tests.
+    const threshold = run.of === 'join' ? null : gate.coverage.threshold
+    const fresh = await readFresh({ top, cwd }, [file], before)
+    const hits = fresh.texts.flatMap((one) => readCoverage(one, fresh.remarks) ?? [])
+    const covered = coveredChange(changed, hits, resolve, threshold !== null)
+    const coverage =
+      hits.length === 0 ? nothingSays(threshold, fresh.remarks) : coverageTold(file, threshold, covered)
+    told.annotations = [...told.annotations, ...coverage.annotations]
+    told.remarks.push(...fresh.remarks, ...coverage.remarks)
+    told.red = coverage.red
+  }
+  return { ...told, annotations: shownAnnotations(told.annotations, (path) => changed.has(path)) }
+}
+
+const NO_LINES: ChangedLines = new Map()
+
+/** Without a file that says what tests ran of the change, a threshold is not reached. */
+function nothingSays(threshold: number | null, remarks: readonly string[]): Told {
+  const ended = `nothing says what tests ran of the change, ${threshold} % asked`
+  const red = threshold === null ? null : { ended, output: `\n${ended}: ${remarks.join('; ')}\n` }
+  return { ...NOTHING, red }
+}
+
+/** A gate that takes so many times longer than on the base is told, where it takes so many milliseconds at least. */
+const SLOWER = 5
+const SLOW_MS = 10_000
+
+type Compared = { remarks: string[]; findings: string[] }
+const NOTHING_LESS: Compared = { remarks: [], findings: [] }
+
+/** What a green gate does slower, and what it no longer does. */
+function comparedWith(
+  before: GateBaseline | undefined,
+  ms: number,
+  tests: TestCounts | null,
+  { of, asItWas }: GateRun,
+): Compared {
+  if (before === undefined) return NOTHING_LESS
+  const [remarks, findings]: [string[], string[]] = [[], []]
+  const times = ms / Math.max(before.ms, 1)
+  // A clean clone has no caches of build tools: there a compiler takes its full time.
+  if (of !== 'whole' && times >= SLOWER && ms >= SLOW_MS)
+    remarks.push(
+      `took ${seconds(ms)} s, and ${seconds(before.ms)} s on the base: ${Math.floor(times)} times as long`,
+    )
+  // The tests of the fork point are fewer than those that the stories since then left.
+  if (of === 'whole' && asItWas === true) return { remarks, findings }
+  const [had, has] = [ranOf(before.tests ?? null), ranOf(tests)]
+  const [skippedBefore, skipped] = [before.tests?.skipped ?? 0, tests?.skipped ?? 0]
+  const empty = (tests?.empty ?? 0) - (before.tests?.empty ?? 0)
+  const aside = skipped === 0 ? '' : `; ${skipped} are skipped`
+  if (had > 0 && tests === null) findings.push(`says nothing of tests any more, and ran ${had} before`)
+  else if (has < had) findings.push(`ran ${has} tests, and ${had} before: ${had - has} fewer${aside}`)
+  else if (skipped > skippedBefore) findings.push(`${skipped} tests are skipped, and ${skippedBefore} before`)
+  if (empty > 0) findings.push(`${empty} ${empty === 1 ? 'file' : 'files'} of tests ended without a test`)
+  return { remarks, findings }
+}
+
+function ranOf(tests: TestCounts | null): number {
+  return tests === null ? 0 : tests.passed + tests.failed
+}
+
+function seconds(ms: number): string {
+  return ms < 9_950 ? (ms / 1000).toFixed(1) : String(Math.round(ms / 1000))
+}

@@ -1,0 +1,149 @@
+// Whether a service can be used: by its URL, its port or a command; and whether something is there that should not be.
+import { once } from 'node:events'
+import { request as overHttp } from 'node:http'
+import { request as overTls } from 'node:https'
+import { connect, isIP } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Ready, readyWords, TAKEN } from '../engine/model/service.ts'
+import { messageOf } from '../system/errors.ts'
+import { holderOf } from '../system/process-table.ts'
+import { shellWord } from '../system/shell-word.ts'
+
+/** Looks once, for at most so long: null where it is ready, else why it is not, in words. */
+export type Look = (ms: number, signal: AbortSignal) => Promise<string | null>
+
+/** The longest that one look waits for an answer: the first page of a development server is built when it is asked for. */
+const LOOK_MS = 10_000
+/** The last look takes its time, too. */
+const LEAST_LOOK_MS = 1000
+const FIRST_PAUSE_MS = 20
+const LONGEST_PAUSE_MS = 500
+const NOBODY = 'nobody listens there'
+
+/** `run`: the exit of a command in words, null for 0. A line of the log is nothing that can be looked for: null. */
+export function lookFor(
+  ready: Ready,
+  run: (command: string, ...bounds: Parameters<Look>) => Promise<string | null>,
+): Look | null {
+  if (ready.kind === 'log') return null
+  if (ready.kind === 'command') return (...bounds) => run(ready.run, ...bounds)
+  const { addresses, port, url } = placeOf(ready)
+  return (...bounds) =>
+    anyOf(addresses, (at) => (url === null ? listens(at, port, ...bounds) : answers(url, at, ...bounds)))
+}
+
+/** The same by a command, for where our loopback is not that of the programs. */
+export function fromInside(ready: Ready): Ready {
+  if (ready.kind !== 'url' && ready.kind !== 'port') return ready
+  const { host, addresses, port, url } = placeOf(ready)
+  const request = `GET ${url?.pathname}${url?.search} HTTP/1.0\\r\\nHost: ${host}:${port}\\r\\n\\r\\n`
+  const asks = `printf %b ${shellWord(request)} >&3 && read -r _ code _ <&3 && [ "$code" -lt 404 ]`
+  const looks = addresses.map(
+    (at) => `({ exec 3<>/dev/tcp/${at}/${port}; }${url?.protocol === 'http:' ? ` && ${asks}` : ''})`,
+  )
+  return { kind: 'command', run: `exec 2>/dev/null; ${looks.join(' || ')}` }
+}
+
+/** Looks until it is ready (null), the time is over, or the signal aborts: then why it was not at last. */
+export async function untilReady(look: Look, timeoutMs: number, signal: AbortSignal): Promise<string | null> {
+  const end = performance.now() + timeoutMs
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    const left = end - performance.now()
+    const why = await look(Math.max(LEAST_LOOK_MS, Math.min(left, LOOK_MS)), signal)
+    if (why === null || signal.aborted || left <= 0) return why
+    await delay(Math.min(pause, left), undefined, { signal }).catch(() => {})
+  }
+}
+
+/** Where it would be, when somebody listens there already; null where nobody does, or nothing is known of a port. */
+export async function takenBy(ready: Ready): Promise<{ where: string; port: number } | null> {
+  if (ready.kind !== 'url' && ready.kind !== 'port') return null
+  const { addresses, port } = placeOf(ready)
+  const taken = await anyOf(addresses, (at) => listens(at, port, LOOK_MS, NEVER))
+  return taken === null ? { where: readyWords(ready), port } : null
+}
+
+const NEVER = new AbortController().signal
+
+/** What is in the way. */
+export function takenWords({ where, port }: { where: string; port: number }): string {
+  const holder = holderOf(port)
+  return `${where} ${TAKEN}${holder === null ? '' : `: ${holder}`}`
+}
+
+type Place = { host: string; addresses: string[]; port: number; url: URL | null }
+
+function placeOf(ready: Extract<Ready, { kind: 'url' | 'port' }>): Place {
+  const url = ready.kind === 'url' ? new URL(ready.url) : null
+  const host = ready.kind === 'port' ? ready.host : (url?.hostname ?? '').replace(/^\[|\]$/g, '')
+  const usual = url?.protocol === 'https:' ? 443 : 80
+  const port = ready.kind === 'port' ? ready.port : Number(url?.port || usual)
+  // Programs listen on one loopback or on the other, as their library has it.
+  const addresses = /^localhost\.?$/i.test(host) ? ['127.0.0.1', '::1'] : [host]
+  return { host, addresses, port, url }
+}
+
+/** Null as soon as one is; else the words of the one that says more than that nobody is there. */
+async function anyOf(
+  addresses: readonly string[],
+  look: (address: string) => Promise<string | null>,
+): Promise<string | null> {
+  const looks = addresses.map(async (address) => {
+    const why = await look(address)
+    if (why !== null) throw new Error(why)
+  })
+  return Promise.any(looks).then(
+    () => null,
+    ({ errors }: AggregateError) => errors.map(messageOf).find((why) => why !== NOBODY) ?? NOBODY,
+  )
+}
+
+async function listens(
+  address: string,
+  port: number,
+  ...[ms, stop]: Parameters<Look>
+): Promise<string | null> {
+  const socket = connect({ host: address, port, signal: AbortSignal.any([stop, AbortSignal.timeout(ms)]) })
+  try {
+    await once(socket, 'connect')
+    return null
+  } catch (error) {
+    return sayError(error, ms)
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** Ready is a page, a redirect, or a request that is not good enough; a server that does not know the page is not. */
+async function answers(url: URL, address: string, ...[ms, stop]: Parameters<Look>): Promise<string | null> {
+  const isLocal = address === '::1' || address.startsWith('127.')
+  const request = (url.protocol === 'https:' ? overTls : overHttp)(url, {
+    agent: false,
+    signal: AbortSignal.any([stop, AbortSignal.timeout(ms)]),
+    // By the address, under the name that the URL says.
+    lookup: (_name, _options, found) => found(null, [{ address, family: isIP(address) }]),
+    ...(isIP(address) > 0 ? {} : { lookup: undefined }),
+    // Its certificate is of its own making.
+    ...(isLocal ? { rejectUnauthorized: false } : {}),
+  })
+  // It may come behind the answer, too: a server says what it likes.
+  request.on('error', () => {}).end()
+  try {
+    const [{ statusCode }] = await once(request, 'response')
+    return statusCode < 404 ? null : `it answered ${statusCode}`
+  } catch (error) {
+    return sayError(error, ms)
+  } finally {
+    request.destroy()
+  }
+}
+
+/** `ms`: how long an answer was waited for. */
+function sayError(error: unknown, ms: number): string {
+  if (error instanceof Error && /^(?:Abort|Timeout)Error$/.test(error.name))
+    return `no answer within ${Math.ceil(ms / 1000)} s`
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  // Without IPv6 there is nobody on its loopback either.
+  const isNobody = code === 'ECONNREFUSED' || code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT'
+  return isNobody ? NOBODY : messageOf(error)
+}

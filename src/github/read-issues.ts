@@ -1,0 +1,115 @@
+// The issues of a milestone or a label, with what they wait for and their parts, as a plan is made of them.
+import { oneLine } from '../engine/model/text.ts'
+import { UserError } from '../system/errors.ts'
+import { type GitHub, saidByGitHub } from './client.ts'
+
+/** `milestone`: its number or its title. Without any of them: the open issues. */
+export type IssueQuery = { milestone: string | null; label: string | null }
+
+const PAGE = 100
+const MOST_ISSUES = 500
+
+/** `issues`, `issues:milestone=3`, `issues:label=billing`; null for other words. `path`: where they were written. Throws UserError for what is like it. */
+export function issueQuery(words: string, path = '--from'): IssueQuery | null {
+  const [, rest] = /^issues(?::(.*))?$/s.exec(words) ?? []
+  if (rest === undefined) return words === 'issues' ? { milestone: null, label: null } : null
+  const [, name, value = ''] = /^(milestone|label)=(.*)$/s.exec(rest) ?? []
+  if (name === undefined || value.trim() === '') {
+    const fix = 'write issues:milestone=3, issues:label=billing, or issues for all that are open'
+    throw new UserError({
+      path,
+      found: oneLine(words, 80),
+      expected: 'a milestone or a label',
+      fix,
+    })
+  }
+  return {
+    milestone: name === 'milestone' ? value.trim() : null,
+    label: name === 'label' ? value.trim() : null,
+  }
+}
+
+/**
+ * The answer as JSON, a list of issues in the API's fields; `title` is the milestone's, `authors` opened the issues (a login,
+ * each once). Throws UserError where there are none.
+ */
+export async function readIssues(
+  github: GitHub,
+  query: IssueQuery,
+): Promise<{ text: string; title: string | null; authors: string[] }> {
+  const { api, at } = github
+  const milestone = query.milestone === null ? null : await milestoneOf(github, query.milestone)
+  const found: Awaited<ReturnType<typeof api.rest.issues.listForRepo>>['data'] = []
+  for (let page = 1; ; page += 1) {
+    const { data } = await api.rest.issues
+      .listForRepo({
+        ...at,
+        ...{ page, per_page: PAGE, sort: 'created' as const, direction: 'asc' as const },
+        state: query.milestone === null && query.label === null ? ('open' as const) : ('all' as const),
+        ...(milestone === null ? {} : { milestone: String(milestone.number) }),
+        ...(query.label === null ? {} : { labels: query.label }),
+      })
+      .catch(refused)
+    found.push(...data.filter(({ pull_request: pull }) => pull === undefined))
+    if (data.length < PAGE) break
+    if (found.length > MOST_ISSUES) throw tooMany()
+  }
+  if (found.length === 0) {
+    const fix = 'name a milestone or a label that has issues'
+    throw new UserError({ path: '--from', found: 'no issue', expected: 'at least one', fix })
+  }
+  const issues = []
+  for (const issue of found) {
+    const { number, title, body = null, state, state_reason = null, labels } = issue
+    const { blocked_by: waits = 0 } = issue.issue_dependencies_summary ?? {}
+    const { total: parts = 0 } = issue.sub_issues_summary ?? {}
+    const one = { ...at, issue_number: number, per_page: PAGE }
+    const blockedBy =
+      waits === 0 ? [] : (await api.rest.issues.listDependenciesBlockedBy(one).catch(refused)).data
+    const subIssues = parts === 0 ? [] : (await api.rest.issues.listSubIssues(one).catch(refused)).data
+    const numbers = (linked: readonly { number: number }[]) => linked.map((each) => ({ number: each.number }))
+    const links = { blocked_by: numbers(blockedBy), sub_issues: numbers(subIssues) }
+    const names = labels.map((label) => (typeof label === 'string' ? label : (label.name ?? '')))
+    issues.push({ number, title, body, state, state_reason, labels: names, ...links })
+  }
+  const authors = [...new Set(found.map(({ user }) => user?.login ?? 'ghost'))]
+  return { text: JSON.stringify(issues, null, 1), title: milestone?.title ?? null, authors }
+}
+
+async function milestoneOf({ api, at }: GitHub, wanted: string): Promise<{ number: number; title: string }> {
+  const { data } = await api.rest.issues
+    .listMilestones({ ...at, state: 'all', per_page: PAGE })
+    .catch(refused)
+  const found =
+    data.find(({ number }) => String(number) === wanted) ?? data.find(({ title }) => title === wanted)
+  if (found !== undefined) return found
+  const there = data.slice(0, 10).map(({ number, title }) => `${number} (${oneLine(title, 40)})`)
+  const fix =
+    there.length === 0 ? 'make one on GitHub, or name a label' : `name one of them: ${there.join(', ')}`
+  throw new UserError({
+    path: '--from',
+    found: `milestone ${oneLine(wanted, 60)}`,
+    expected: 'a milestone of this repository',
+    fix,
+  })
+}
+
+function refused(error: unknown): never {
+  const fix = 'the token needs to read issues: permissions: issues: read, or `gh auth login`'
+  throw new UserError({
+    path: '--from',
+    found: saidByGitHub(error),
+    expected: "the repository's issues",
+    fix,
+  })
+}
+
+function tooMany(): UserError {
+  const fix = 'name a milestone or a label with fewer'
+  return new UserError({
+    path: '--from',
+    found: `more than ${MOST_ISSUES} issues`,
+    expected: `at most ${MOST_ISSUES}`,
+    fix,
+  })
+}

@@ -1,0 +1,314 @@
+// Runs what is not trusted as a user without rights of its own (`isolation: other-user`): no sudo, no Docker socket, no
+// key in our memory or files, no write to `.git`. Linux only. What it cannot have is a clear error, never a step down.
+import { chmod, stat } from 'node:fs/promises'
+import { SYSTEM_PATH, type UserProcesses } from '../system/program-user.ts'
+import {
+  type Account,
+  accountOf,
+  grant,
+  makeAccount,
+  makeHome,
+  makeRooms,
+  nameFor,
+  removeAccount,
+  restoreOwner,
+  revoke,
+} from './other-user/account.ts'
+import { become, launched, openView, preamble, type View } from './other-user/machine-view.ts'
+import {
+  above,
+  actionsFolder,
+  closeActions,
+  isWithin,
+  type ProbeOptions,
+  probe,
+  readableOf,
+} from './other-user/probe.ts'
+import { processesOf, processesOfOthers } from './other-user/processes.ts'
+import { BASH, output, type Root, refused, rootCommand, run, STEP_DOWN } from './other-user/root.ts'
+import { placesOf, sweep } from './other-user/temporary-places.ts'
+
+export { canBeRoot } from './other-user/root.ts'
+
+/** The unprivileged user and what is done on its behalf. Between `grant` and `revoke` the work tree is its to write. */
+export type OtherUser = Awaited<ReturnType<typeof tried>> & {
+  /** Programs of this user run beside each other: the end of one is not that of the others. */
+  readonly isShared?: true
+  /** What it listens at is not on our loopback. */
+  readonly hasOwnLoopback?: true
+  /** Leaves the machine as it was. */
+  close(): Promise<void>
+  /** What `endOtherUser` has to know to do the same where we were killed. */
+  readonly before: string
+}
+
+/**
+ * `enter` stands before the program, as root; `isOpen`: in the group that keeps the network; `scratch`: with the temporary
+ * folders of this place.
+ */
+type How = { enter?: readonly string[]; isOpen?: boolean; scratch?: string | null }
+
+type Env = Readonly<Record<string, string>>
+
+export type OtherUserOptions = ProbeOptions & {
+  /** Tells this runner from others on the machine, which must not end each other's agents. */
+  key: string
+  say(text: string): void
+  /** `OtherUser.before` of the job that was killed. */
+  before?: string
+}
+
+/** A folder and the mode that it had. */
+type Mode = [path: string, mode: number]
+
+/** Places where tools write; those in our own home would be refused to the other user. */
+const WRITTEN =
+  /^(XDG_.*|NPM_CONFIG_CACHE|YARN_CACHE_FOLDER|PIP_CACHE_DIR|UV_CACHE_DIR|GOCACHE|GOMODCACHE|GOPATH|CARGO_HOME|GRADLE_USER_HOME|COREPACK_HOME|DOTNET_CLI_HOME|NUGET_PACKAGES|COMPOSER_HOME|DENO_DIR|TMPDIR|TEMP|TMP)$/i
+
+/**
+ * Makes the user ready and tries everything that is promised of it, before any agent runs. Throws UserError with each
+ * thing that cannot be had and how to have it.
+ */
+export async function openOtherUser(options: OtherUserOptions): Promise<OtherUser> {
+  if (process.platform !== 'linux') {
+    const fix = `run on a Linux runner, use isolation: separate-job, or ${STEP_DOWN}`
+    throw refused({ found: process.platform, expected: 'Linux', fix })
+  }
+  const root = await rootCommand()
+  const left = accountOf(nameFor(options.key))
+  if (left !== null) await openNetwork(root, left)
+  const account = await makeAccount(root, nameFor(options.key))
+  const modes: Mode[] = []
+  let view: View | null = null
+  const close = async () => {
+    await endAndRestore(options, root, account, modes).finally(() => view?.shell.close())
+  }
+  try {
+    await closeTemp(options, modes)
+    const actions = await closeActions(options.env)
+    if (actions !== null) modes.push(actions)
+    await processesOf(root, account, false).end() // what an earlier job left
+    await makeHome(root, account)
+    await openTheWay(options, root, modes)
+    await openTop(options, root, account, modes)
+    view = await openView(root, options.workTree, account.top)
+    const user = await tried(options, root, account, view, await makeRooms(root, account))
+    return { ...user, close, before: JSON.stringify(modes) }
+  } catch (error) {
+    await close().catch(() => {})
+    throw error
+  }
+}
+
+/** The user, when everything that is promised of it is so. */
+async function tried(
+  options: OtherUserOptions,
+  root: Root,
+  account: Account,
+  view: View,
+  /** A folder of ours where the user may be given other trees. */
+  rooms: string,
+) {
+  const { workTree } = options
+  const { name, uid, gid, openGid, home } = account
+  const places = await placesOf(root, account, view, workTree)
+  const others = processesOfOthers(account)
+  const asRoot = (...command: string[]) => view.shell.run(...command)
+  const command = (file: string, args: readonly string[], cwd = workTree, how: How = {}) =>
+    view.inside(cwd, [...become(account, how.isOpen), ...launched(file, args)], how.enter, how.scratch)
+  const ask = (script: string) => {
+    const [bash = '', ...args] = [...BASH, script]
+    return output(command(bash, args), preamble({ PATH: SYSTEM_PATH }))
+  }
+  await grant(workTree, asRoot, uid)
+  const faults = await probe(options, account, ask)
+  const installed = faults.length === 0 ? await readableOf(options, ask) : {}
+  await revoke(workTree, asRoot, uid)
+  if (faults.length > 0) throw refused(...faults)
+  return {
+    name,
+    uid,
+    openGid,
+    home,
+    rooms,
+    /** Whether programs get a view of the machine, and processes, of their own. */
+    isNarrow: view.isNarrow,
+    /** How to start a program as that user, in the work tree by default; `preamble(env)` has to come first on its stdin. */
+    command,
+    preamble,
+    /** A command as root, to be started or, one of those that every session needs, done. */
+    root,
+    asRoot,
+    /** The environment without what points into our own home, and with the user's own. */
+    env: (env: Env): Record<string, string> => ({ ...installed, ...ownEnv(env, options, account) }),
+    ...granting(workTree, asRoot, uid),
+    /** The same for a tree in `rooms` in the place of the work tree. */
+    granted(tree: string) {
+      const { grant: give, revoke: take } = granting(tree, asRoot, uid)
+      return {
+        async grant() {
+          await asRoot('chgrp', String(gid), tree)
+          await asRoot('chmod', 'g+rwx,+t', tree)
+          await give()
+        },
+        revoke: take,
+      }
+    },
+    openHome: places.openHome,
+    openScratch: places.openScratch,
+    /** The gates' home as it was at first: empty. */
+    async renewHome() {
+      await asRoot('find', home, '-xdev', '-mindepth', '1', '-delete')
+      await asRoot('chown', `${uid}:${gid}`, home)
+      await asRoot('chmod', '0700', home)
+    },
+    ...processesOf(root, account, view.isNarrow, others),
+    /** Those that this process of ours has started. What left it is reached where the view is narrow, else by `end`. */
+    under: (pid: number): UserProcesses => processesOf(root, account, view.isNarrow, others, pid),
+  }
+}
+
+/** As many times as a tree is granted it has to be revoked: sessions in a row may have it together. */
+function granting(tree: string, asRoot: (...command: string[]) => Promise<void>, uid: number) {
+  let grants = 0
+  return {
+    async grant() {
+      if (grants++ === 0) await grant(tree, asRoot, uid)
+    },
+    async revoke() {
+      if (--grants === 0) await revoke(tree, asRoot, uid)
+    },
+  }
+}
+
+/** The user with a tree in its `rooms` in the place of the work tree. */
+export function inTree(user: OtherUser, tree: string): OtherUser {
+  return { ...user, ...user.granted(tree) }
+}
+
+/** The user for programs that run beside each other, until `end` of the user itself. */
+export function shared(user: OtherUser | null): OtherUser | null {
+  return user === null ? null : { ...user, isShared: true }
+}
+
+function ownEnv(env: Env, options: OtherUserOptions, { name, home, top }: Account): Record<string, string> {
+  const ours = [options.env.HOME ?? '/nowhere', options.env.RUNNER_TEMP]
+  const others = Object.entries(env).filter(
+    ([variable, value]) => !(WRITTEN.test(variable) && isWithin(value, ours)),
+  )
+  return {
+    ...Object.fromEntries(others),
+    HOME: isWithin(env.HOME ?? '', [top]) ? (env.HOME ?? '') : home,
+    USER: name,
+    LOGNAME: name,
+    // git reads no repository of somebody else's unless it is told so.
+    GIT_CONFIG_COUNT: '1',
+    GIT_CONFIG_KEY_0: 'safe.directory',
+    GIT_CONFIG_VALUE_0: '*',
+  }
+}
+
+/** For the job that was killed: ends what still runs as the other user, and leaves the machine as it was. */
+export async function endOtherUser(options: OtherUserOptions): Promise<number> {
+  if (process.platform !== 'linux') return 0
+  const account = accountOf(nameFor(options.key))
+  const modes = modesIn(options)
+  if (account === null && modes.length === 0) return 0
+  const root = await rootCommand()
+  if (account !== null)
+    return endAndRestore(options, root, account, modes).finally(() => openNetwork(root, account))
+  await restoreModes(root, modes)
+  return 0
+}
+
+/** What root does by path, it does when none of them is left who could lead it elsewhere. */
+async function endAndRestore(
+  { workTree }: OtherUserOptions,
+  root: Root,
+  account: Account,
+  modes: readonly Mode[],
+): Promise<number> {
+  const ended = await processesOf(root, account, false).end()
+  const faults: unknown[] = []
+  // Every part, whatever becomes of the others.
+  for (const part of [
+    () => restoreOwner(workTree, (...command) => run(root(...command)), account),
+    () => restoreModes(root, modes),
+    // Its number may be given again, and with it whatever it left.
+    () => sweep((...command) => run(root(...command)), account, workTree),
+    () => removeAccount(root, account.name),
+  ])
+    await part().catch((error: unknown) => faults.push(error))
+  if (faults.length > 0) throw faults[0]
+  return ended
+}
+
+/** What closed it goes by a number that may be somebody else's one day: see isolation/closed-network.ts. */
+async function openNetwork(root: Root, { uid }: Account): Promise<void> {
+  await run(root('nft', 'delete', 'table', 'inet', `ralph_${uid}`)).catch(() => {})
+  await run(root('ip', 'netns', 'delete', `ralph-${uid}`)).catch(() => {})
+}
+
+async function restoreModes(root: Root, modes: readonly Mode[]): Promise<void> {
+  for (const [path, mode] of modes) await run(root('chmod', mode.toString(8), path))
+}
+
+/** Of folders that we change alone, whatever was remembered. */
+function modesIn({ env, workTree, before = '[]' }: OtherUserOptions): Mode[] {
+  const ours = [env.RUNNER_TEMP, actionsFolder(env), workTree, ...above(workTree)]
+  const isMode = (one: unknown): one is Mode =>
+    Array.isArray(one) && ours.includes(one[0]) && Number.isInteger(one[1]) && one[1] >= 0 && one[1] <= 0o7777
+  try {
+    const known: unknown = JSON.parse(before)
+    return Array.isArray(known) ? known.filter(isMode) : []
+  } catch {
+    return []
+  }
+}
+
+/** Where it is not ours, the probe says so. */
+async function closeTemp({ env }: OtherUserOptions, modes: Mode[]): Promise<void> {
+  const temp = env.RUNNER_TEMP
+  const found = temp === undefined ? null : await stat(temp).catch(() => null)
+  if (temp === undefined || found === null) return
+  modes.push([temp, found.mode & 0o7777])
+  await chmod(temp, found.mode & 0o700).catch(() => {})
+}
+
+/** In a folder with the sticky bit only its owner takes entries away: `.git` stays. */
+async function openTop(
+  { workTree }: OtherUserOptions,
+  root: Root,
+  { gid }: Account,
+  modes: Mode[],
+): Promise<void> {
+  modes.push([workTree, (await stat(workTree)).mode & 0o6777])
+  await run(root('chgrp', String(gid), workTree))
+  await run(root('chmod', 'g+rwx,+t', workTree))
+}
+
+/**
+ * On a machine that is thrown away the way to the checkout is opened; elsewhere that is for its owner to decide. Adds the
+ * modes that the folders had.
+ */
+async function openTheWay(
+  { env, workTree, say }: OtherUserOptions,
+  root: Root,
+  modes: Mode[],
+): Promise<void> {
+  for (const at of above(workTree)) {
+    const mode = (await stat(at)).mode & 0o7777
+    if ((mode & 0o001) !== 0) continue
+    if (env.RUNNER_ENVIRONMENT !== 'github-hosted') {
+      const fix = `run \`chmod o+x ${at}\` once, so that other users can pass through it`
+      throw refused({
+        found: `${at}, which other users cannot enter`,
+        expected: 'a way to the checkout',
+        fix,
+      })
+    }
+    modes.push([at, mode])
+    await run(root('chmod', 'o+x', at))
+    say(`other users may pass through ${at} while this step works`)
+  }
+}

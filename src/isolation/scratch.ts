@@ -1,0 +1,79 @@
+// A place for one run of programs that are not trusted: temporary folders, and where asked a home, of its own, which go with it.
+import { chmod, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { newMark, openFolder } from '../system/orphans.ts'
+import type { OtherUser } from './other-user.ts'
+import type { Environment } from './untrusted-env.ts'
+
+export type Scratch = AsyncDisposable & {
+  /** The folder for temporary files, as the programs see it. */
+  tmp: string
+  /** Empty, and gone with the place; null where the programs keep the home that they have. */
+  home: string | null
+  /** The user whose programs see the place; null for our own. */
+  as: OtherUser | null
+  /** An environment that leads to the place. */
+  env<E extends Environment>(env: E): E & Temporary
+}
+
+export type ScratchOptions = {
+  /** Of the run: who ends what is left of a killed run finds the folder by it. */
+  mark?: string
+  /** Whether the place has a home, too. */
+  home?: boolean
+}
+
+/**
+ * Opens a place that no other run writes, so that a tool's cache which one session left is nothing that a gate believes. As
+ * another user it is `/tmp` and `/var/tmp` themselves where that user has a view of the machine of its own; else, and for our
+ * own user, a folder that `TMPDIR` names.
+ */
+export async function openScratch(
+  as: OtherUser | null,
+  { mark = newMark(), home: hasHome = false }: ScratchOptions = {},
+): Promise<Scratch> {
+  if (as !== null) {
+    const place = await as.openScratch({ home: hasHome })
+    const { tmp, home } = place
+    return {
+      ...{ tmp, home, as: within(as, place) },
+      env: (given) => inPlace(given, tmp, home),
+      [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
+    }
+  }
+  const folder = await openFolder(mark)
+  const tmp = join(folder.path, 'tmp')
+  const home = hasHome ? join(folder.path, 'home') : null
+  // A program may start another as a user of its own (a database that refuses root): that one passes through, as in /tmp.
+  await chmod(folder.path, 0o711)
+  await mkdir(tmp, { mode: 0o711 })
+  if (home !== null) await mkdir(home, { mode: 0o700 })
+  return {
+    ...{ tmp, home, as: null },
+    env: (given) => inPlace(given, tmp, home),
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+  }
+}
+
+/** Variables by which tools are led to a folder for temporary files. */
+type Temporary = Record<'TMPDIR' | 'TEMP' | 'TMP', string>
+
+export function temporary(tmp: string): Temporary {
+  return { TMPDIR: tmp, TEMP: tmp, TMP: tmp }
+}
+
+function inPlace<E extends Environment>(env: E, tmp: string, home: string | null): E & Temporary {
+  return { ...env, ...temporary(tmp), ...(home === null ? {} : { HOME: home }) }
+}
+
+/** The user, whose programs are started in the place. */
+function within(
+  user: OtherUser,
+  { tmp, home, scratch }: Awaited<ReturnType<OtherUser['openScratch']>>,
+): OtherUser {
+  return {
+    ...user,
+    command: (file, args, cwd, how) => user.command(file, args, cwd, { ...how, scratch }),
+    env: (env) => ({ ...user.env(home === null ? env : { HOME: home, ...env }), ...temporary(tmp) }),
+  }
+}

@@ -1,0 +1,81 @@
+// Reads what a request used out of a vendor's answer: an event stream or one JSON object, of four wire formats. Pure.
+import { amount, jsonObject, object } from '../engine/model/json.ts'
+
+export type Used = { requests: number; inputTokens: number; outputTokens: number; cachedTokens: number }
+type Tokens = Omit<Used, 'requests'>
+
+/** A line of a stream, or a body, that is longer holds files, not usage. */
+const LONGEST = 1024 * 1024
+
+/** Sums up over responses; each is told its chunks, and its end however it comes. */
+export function createUsageMeter(): {
+  used(): Used
+  response(contentType: string): { chunk(bytes: Uint8Array): void; end(): void }
+} {
+  const total: Used = { requests: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0 }
+  return {
+    used: () => ({ ...total }),
+    response(contentType) {
+      total.requests += 1
+      const isStream = /event-stream/i.test(contentType)
+      const decoder = new TextDecoder()
+      let rest = ''
+      let isTooLong = false
+      let tokens: Tokens = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 }
+      const read = (text: string) => {
+        tokens = most(tokens, tokensIn(text))
+      }
+      return {
+        chunk(bytes) {
+          rest += decoder.decode(bytes, { stream: true })
+          if (isStream) {
+            const lines = rest.split('\n')
+            rest = lines.pop() ?? ''
+            for (const line of lines) {
+              if (line.startsWith('data:') && !isTooLong) read(line.slice('data:'.length))
+              isTooLong = false
+            }
+          }
+          if (rest.length > LONGEST) [rest, isTooLong] = ['', true]
+        },
+        end() {
+          if (!isTooLong) read(isStream ? rest.replace(/^data:/, '') : rest)
+          total.inputTokens += tokens.inputTokens
+          total.outputTokens += tokens.outputTokens
+          total.cachedTokens += tokens.cachedTokens
+        },
+      }
+    },
+  }
+}
+
+/** Within one response every figure is what was used so far, or that figure again. */
+function most(one: Tokens, other: Tokens): Tokens {
+  return {
+    inputTokens: Math.max(one.inputTokens, other.inputTokens),
+    outputTokens: Math.max(one.outputTokens, other.outputTokens),
+    cachedTokens: Math.max(one.cachedTokens, other.cachedTokens),
+  }
+}
+
+function tokensIn(text: string): Tokens {
+  const event = (/"usage(?:Metadata)?"/.test(text) ? jsonObject(text) : null) ?? {}
+  const within = (value: unknown) => object(value) ?? {}
+  const usage = within(
+    event.usage ?? within(event.message).usage ?? within(event.response).usage ?? event.usageMetadata,
+  )
+  const cachedApart = count(usage.cache_read_input_tokens) // Anthropic counts it beside the input
+  const details = within(usage.input_tokens_details ?? usage.prompt_tokens_details)
+  const cachedWithin = count(details.cached_tokens) + count(usage.cachedContentTokenCount)
+  const input = count(usage.input_tokens ?? usage.prompt_tokens ?? usage.promptTokenCount)
+  const output = count(usage.output_tokens ?? usage.completion_tokens ?? usage.candidatesTokenCount)
+  return {
+    inputTokens: input + cachedApart + count(usage.cache_creation_input_tokens),
+    outputTokens: output + count(usage.thoughtsTokenCount),
+    cachedTokens: cachedApart + cachedWithin,
+  }
+}
+
+function count(value: unknown): number {
+  return Number.isSafeInteger(value) ? amount(value) : 0
+}

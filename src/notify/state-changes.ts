@@ -1,0 +1,242 @@
+// What of a run is worth a message. Pure: two durable states and what led from one to the other give messages as data.
+//
+// A message goes out when what it tells is durable, and only where the state before it, durable too, did not say it yet: a
+// job that is killed and begun again finds the later one, and tells nothing a second time.
+import { type Surface, typedOn } from '../engine/commands/command-table.ts'
+import { LONGEST_WAIT_MS } from '../engine/limits.ts'
+import { EVENTS, type Event } from '../engine/model/event.ts'
+import type { Limits } from '../engine/model/limit-types.ts'
+import type { State } from '../engine/model/state.ts'
+import type { Step } from '../engine/model/step.ts'
+import { mapTexts, oneLine } from '../engine/model/text.ts'
+import { tokensOf } from '../engine/model/usage.ts'
+import { runUsage } from '../engine/model/usage-totals.ts'
+import { counts } from '../engine/prd/select.ts'
+import { decision } from '../engine/situation.ts'
+import { hasCost, humanMs, tokens, usd, utc } from '../report/figures.ts'
+import { blockedIds, goesOn, outcomeNow, restsUntil, tally } from '../report/headline.ts'
+import { type Sentence, says } from '../report/sentence.ts'
+import { viewOf } from '../report/view.ts'
+import { messageOf, UserError } from '../system/errors.ts'
+
+export type NoticeFacts = {
+  limits: Limits
+  surface: Surface
+  /** A message each so many iterations. */
+  every: number
+  /** `acme/shop`; null outside of CI. */
+  repository: string | null
+  /** This job's page; null outside of CI. */
+  runUrl: string | null
+  redact(text: string): string
+  /** An id that is the same for the same words. */
+  id(words: string): string
+}
+
+export type NoticeEvent = 'start' | 'progress' | 'blocked' | 'waiting' | 'budget' | 'outcome' | 'test'
+
+/** What people are told: plain text in it is not escaped yet. */
+export type Notice = ReturnType<typeof noticeOf>
+
+/** A message as it is known before its texts are made. `key`: what is told once; how the run stands is told where it says nothing else. */
+type News = { event: NoticeEvent; key: string; sign?: string; headline?: string; next?: Sentence }
+
+/** Whether what happened is in the state that the next job finds. */
+export function isDurable(event: Event): boolean {
+  return EVENTS[event.kind].durable || event.kind === 'published' || event.kind === 'opened'
+}
+
+/** Of what is durable now and was not `before`. */
+export function noticesOf(before: State, after: State, at: number, facts: NoticeFacts): Notice[] {
+  if (newsOf(before, after, facts).length === 0) return []
+  const clean = mapTexts(after, facts.redact)
+  const news = newsOf(mapTexts(before, facts.redact), clean, facts)
+  return news.map((one) => noticeOf(one, clean, at, facts))
+}
+
+/** How the job ended, when all of it is done; nothing where the chain goes on by itself, or stands as it stood. */
+export function noticesOfEnd(start: State, after: State, at: number, facts: NoticeFacts): Notice[] {
+  const outcome = outcomeNow(after)
+  if (outcome === null || (outcome === 'continued' && goesOn(after))) return []
+  const { run } = start.prd
+  const isOwn = outcome === 'error' || outcome === 'interrupted'
+  if (!isOwn && run.outcome === outcome && runUsage(start).calls === runUsage(after).calls) return []
+  const event = restsUntil(after) === null ? 'outcome' : 'waiting'
+  const clean = mapTexts(after, facts.redact)
+  return [noticeOf({ event, key: outcome }, clean, at, facts)]
+}
+
+/** A wait that this job sits out; nothing where the job before it had begun it. */
+export function noticesOfWait(
+  start: State,
+  step: Step,
+  state: State,
+  at: number,
+  facts: NoticeFacts,
+): Notice[] {
+  if (step.kind !== 'wait' || state.job.ending !== null || step.until - at < LONGEST_WAIT_MS) return []
+  const begun = decision(start, facts.limits, at)
+  const until =
+    begun.kind === 'wait' ? begun.until : begun.kind === 'conclude' ? begun.conclusion.until : null
+  if (until === step.until) return []
+  const clean = mapTexts(state, facts.redact)
+  const headline = `Waiting until ${utc(step.until)}: ${facts.redact(step.reason)} · ${tally(clean)}`
+  const news: News = { event: 'waiting', key: String(step.until), sign: '⏳', headline }
+  return [noticeOf(news, clean, at, facts)]
+}
+
+/** For `ralph notify --test`. */
+export function testNotice(feature: string, at: number, id: NoticeFacts['id']): Notice {
+  return {
+    event: 'test',
+    delivery: id(`test/${at}`),
+    at,
+    repository: null,
+    project: '',
+    feature,
+    branch: '',
+    generation: 0,
+    outcome: null,
+    sign: '🔔',
+    headline: 'A test: Ralph reaches you here',
+    next: says`Nothing to do.`,
+    stories: { total: 0, passed: 0, skipped: 0, blocked: [] },
+    iterations: 0,
+    jobs: 0,
+    costUsd: null,
+    tokens: 0,
+    pullRequestUrl: null,
+    runUrl: null,
+  }
+}
+
+/** Of a job that could not begin, or broke off: no state tells of it. */
+export function errorNotice(
+  error: unknown,
+  about: Pick<Notice, 'feature' | 'runUrl' | 'repository' | 'at'>,
+  { redact, id }: Pick<NoticeFacts, 'redact' | 'id'>,
+): Notice {
+  const { feature, at } = about
+  const [first] = error instanceof UserError ? error.mistakes : []
+  const why = redact(first === undefined ? messageOf(error) : `${first.path}: ${first.found}`)
+  const said = { event: 'outcome', outcome: 'error', sign: '❌', headline: `Error: ${oneLine(why)}` } as const
+  const next = says`${{ text: redact(first?.fix ?? 'See its log.') }}`
+  return { ...testNotice(feature, at, id), ...about, ...said, next, delivery: id(`error/${at}`) }
+}
+
+function newsOf(before: State, after: State, facts: NoticeFacts): News[] {
+  return [
+    ...started(before, after),
+    ...spentShares(before, after, facts),
+    ...blocked(before, after, facts),
+    ...progressed(before, after, facts),
+  ]
+}
+
+function isBegun({ timeline, attempts }: State): boolean {
+  return timeline.length > 0 || Object.keys(attempts).length > 0
+}
+
+/** Once a run: whoever goes on with one knows it. */
+function started(before: State, after: State): News[] {
+  if (isBegun(before) || !isBegun(after)) return []
+  return [{ event: 'start', key: '', sign: '🚀', headline: `Started on ${after.branch} · ${tally(after)}` }]
+}
+
+function progressed(before: State, after: State, { every }: NoticeFacts): News[] {
+  const { iterations } = after.prd.run
+  const due = Math.floor(iterations / every)
+  if (due <= Math.floor(before.prd.run.iterations / every)) return []
+  return [{ event: 'progress', key: String(due) }]
+}
+
+function blocked(before: State, after: State, { surface }: NoticeFacts): News[] {
+  const were = new Set(before.prd.userStories.filter((story) => story.blocked).map(({ id }) => id))
+  return after.prd.userStories
+    .filter((story) => story.blocked && !were.has(story.id))
+    .map(({ id, title, notes }) => {
+      const record = after.records[id]
+      const why = oneLine(record?.failure?.summary || notes, 240)
+      const retry = commanded(after, surface, `retry ${id} -- <hint>`, 'has it tried again')
+      return {
+        event: 'blocked',
+        key: `${id}/${record?.attempts ?? 0}`,
+        sign: '⛔',
+        headline: `${oneLine(id, 64)} is blocked (${oneLine(title, 120)}): ${why}`,
+        next: says`Work goes on where it can.${retry}`,
+      }
+    })
+}
+
+/** What a command does, where the reader can type it: comments are heard on the pull request alone. */
+function commanded({ github }: State, surface: Surface, command: string, does: string): Sentence {
+  if (surface === 'comment' && github.pull === null) return []
+  return says` ${{ code: typedOn(surface, command) }} ${{ text: does }}.`
+}
+
+/** Percent of a limit. */
+const SHARES = [100, 80, 50]
+
+/** Each share of each limit once: what is used only grows, and a limit that was raised is another. */
+function spentShares(before: State, after: State, { limits, surface }: NoticeFacts): News[] {
+  const was = runUsage(before)
+  const is = runUsage(after)
+  const { maxCostUsd, maxTokens, maxAgentTimeMs } = limits
+  const cost = maxCostUsd === null ? null : maxCostUsd + after.control.granted.costUsd
+  const raise = says`Work ends where it is used up.${commanded(after, surface, 'limit cost +5', 'raises it by $5')}`
+  return [
+    ...share('cost', was.costUsd, is.costUsd, cost, usd).map((news) => ({ ...news, next: raise })),
+    ...share('token', tokensOf(was), tokensOf(is), maxTokens, tokens),
+    ...share('agent-time', was.agentSeconds * 1000, is.agentSeconds * 1000, maxAgentTimeMs, humanMs),
+  ]
+}
+
+function share(
+  what: string,
+  before: number,
+  after: number,
+  limit: number | null,
+  words: (amount: number) => string,
+): News[] {
+  if (limit === null || limit <= 0) return []
+  const passed = SHARES.find((percent) => after * 100 >= limit * percent)
+  if (passed === undefined || before * 100 >= limit * passed) return []
+  const headline = `${passed} % of the ${what} limit is used: ${words(after)} of ${words(limit)}`
+  return [{ event: 'budget', key: `${what}/${passed}/${limit}`, sign: '💰', headline }]
+}
+
+/** Of a state whose texts are redacted: once they are cut and joined a secret would not be found any more. */
+function noticeOf({ event, key, ...told }: News, state: State, at: number, facts: NoticeFacts) {
+  const { id, runUrl, repository } = facts
+  const view = viewOf(state, { ...facts, now: at })
+  const { sign = view.headline.sign, headline = view.headline.text, next = view.next } = told
+  const { prd, control, generation, nonce, feature, branch, github } = state
+  const { iterations, jobs } = prd.run
+  const usage = runUsage(state)
+  const { total, passed, skipped } = counts(prd, control.scope)
+  return {
+    event,
+    /** Of this event alone: who hears it a second time can tell. */
+    delivery: id([nonce, generation, event, key].join('/')),
+    /** Epoch milliseconds. */
+    at,
+    repository,
+    project: prd.project,
+    feature,
+    branch,
+    generation,
+    /** Of the job; null while it is at work. */
+    outcome: view.outcome,
+    sign,
+    headline,
+    next,
+    stories: { total, passed, skipped, blocked: blockedIds(state) },
+    iterations,
+    jobs,
+    /** Null where no agent has said it. */
+    costUsd: hasCost(usage) ? usage.costUsd : null,
+    tokens: tokensOf(usage),
+    pullRequestUrl: github.pullUrl,
+    runUrl,
+  }
+}

@@ -1,0 +1,121 @@
+// OTLP/HTTP in JSON, as OpenTelemetry's own SDK writes it: https://opentelemetry.io/docs/specs/otlp/#otlphttp. Pure.
+import { grouped } from '../../engine/model/each-once.ts'
+
+/** What is null is left out. */
+export type Attributes = Readonly<Record<string, string | number | boolean | null>>
+
+export type Span = {
+  traceId: string
+  spanId: string
+  parentSpanId: string | null
+  name: string
+  /** Internal, or a call of something else. */
+  kind: 1 | 3
+  /** Epoch milliseconds. */
+  startMs: number
+  endMs: number
+  attributes: Attributes
+  /** Why it failed, or null. */
+  error: string | null
+}
+
+/** With `bounds` a histogram, else a sum that only grows. */
+export type Metric = {
+  name: string
+  unit: string
+  description: string
+  bounds?: readonly number[]
+  points: readonly { value: number; attributes: Attributes }[]
+}
+
+/** Who sends it, and by what. */
+export type Source = { resource: Attributes; scope: { name: string; version: string } }
+
+export function tracesBody({ resource, scope }: Source, spans: readonly Span[]) {
+  return {
+    resourceSpans: [{ resource: resourceIn(resource), scopeSpans: [{ scope, spans: spans.map(spanIn) }] }],
+  }
+}
+
+export function metricsBody(
+  { resource, scope }: Source,
+  metrics: readonly Metric[],
+  startMs: number,
+  endMs: number,
+) {
+  const times = { startTimeUnixNano: nanos(startMs), timeUnixNano: nanos(endMs) }
+  const written = metrics.map(({ name, description, unit, bounds, points }) => {
+    // What is of the same attributes is one series.
+    const series = [...grouped(points, ({ attributes }) => JSON.stringify(attributes)).values()]
+    const dataPoints = series.map((same) => {
+      const attributes = attributesIn(same[0]?.attributes ?? {})
+      const values = same.map(({ value }) => value)
+      const sum = values.reduce((all, value) => all + value, 0)
+      return bounds === undefined
+        ? { attributes, ...times, asDouble: sum }
+        : { attributes, ...histogram(values, bounds), sum, ...times }
+    })
+    return bounds === undefined
+      ? { name, description, unit, sum: { aggregationTemporality, isMonotonic: true, dataPoints } }
+      : { name, description, unit, histogram: { aggregationTemporality, dataPoints } }
+  })
+  return {
+    resourceMetrics: [{ resource: resourceIn(resource), scopeMetrics: [{ scope, metrics: written }] }],
+  }
+}
+
+function histogram(values: readonly number[], bounds: readonly number[]) {
+  const bucketCounts = [...bounds, 0].map(() => 0)
+  for (const value of values) {
+    const at = bounds.findIndex((bound) => value <= bound)
+    const bucket = at < 0 ? bounds.length : at
+    bucketCounts[bucket] = (bucketCounts[bucket] ?? 0) + 1
+  }
+  const [min, max] = [Math.min(...values), Math.max(...values)]
+  return { bucketCounts, explicitBounds: bounds, count: values.length, min, max }
+}
+
+function resourceIn(attributes: Attributes) {
+  return { attributes: attributesIn(attributes), droppedAttributesCount: 0 }
+}
+
+/** Of all since `startMs`. */
+const aggregationTemporality = 2
+
+/** Sampled; and that nobody outside of us began it is known. */
+const FLAGS = 0x101
+
+function spanIn({ traceId, spanId, parentSpanId, name, kind, startMs, endMs, attributes, error }: Span) {
+  return {
+    traceId,
+    spanId,
+    ...(parentSpanId === null ? {} : { parentSpanId }),
+    name,
+    kind,
+    startTimeUnixNano: nanos(startMs),
+    endTimeUnixNano: nanos(endMs),
+    attributes: attributesIn(attributes),
+    droppedAttributesCount: 0,
+    events: [],
+    droppedEventsCount: 0,
+    status: error === null ? { code: 0 } : { code: 2, message: error },
+    links: [],
+    droppedLinksCount: 0,
+    flags: FLAGS,
+  }
+}
+
+function attributesIn(attributes: Attributes) {
+  return Object.entries(attributes)
+    .filter(([, value]) => value !== null)
+    .map(([key, value]) => {
+      if (typeof value === 'string') return { key, value: { stringValue: value } }
+      if (typeof value === 'boolean') return { key, value: { boolValue: value } }
+      return { key, value: Number.isInteger(value) ? { intValue: value } : { doubleValue: value } }
+    })
+}
+
+/** Digits in a text: a number would lose the last ones. */
+function nanos(ms: number): string {
+  return `${Math.round(ms)}000000`
+}

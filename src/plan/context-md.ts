@@ -1,0 +1,28 @@
+// context.md: what of the documents belongs into every prompt, bounded.
+import { plainLines } from '../engine/model/text.ts'
+import type { DocumentReading } from './formats.ts'
+
+/** Every prompt carries it: so much of each part, whatever the documents say. */
+const MOST_CONTEXT = { overview: 1_800, architecture: 3_200, specification: 2_400, sprint: 800 }
+/** Less room than this is left free. */
+const LEAST = 200
+
+/** Whole passages, as many as fit; the last is cut at a line. */
+export function contextOf(readings: readonly DocumentReading[]): string {
+  const parts = (['overview', 'architecture', 'specification', 'sprint'] as const).flatMap((about) => {
+    let left = MOST_CONTEXT[about]
+    const told = readings.flatMap(({ path, reading }) => {
+      const texts: string[] = []
+      for (const { text } of reading.context.filter((passage) => passage.about === about)) {
+        const isWhole = text.length <= left
+        if (left < LEAST && !isWhole) break
+        texts.push(isWhole ? text : text.slice(0, left).replace(/\n[^\n]*$/, ''))
+        left -= Math.min(left, text.length)
+      }
+      return texts.length === 0 ? [] : [...texts, `(${path})`]
+    })
+    const title = `${about.charAt(0).toUpperCase()}${about.slice(1)}`
+    return told.length === 0 ? [] : [`## ${title}\n\n${told.join('\n\n')}`]
+  })
+  return parts.length === 0 ? '' : `${plainLines(parts.join('\n\n'))}\n`
+}

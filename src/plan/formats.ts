@@ -1,0 +1,186 @@
+// The table of formats: a new one is a file and a line here. The first that reads a file takes it.
+
+import { isPlanPath } from './document-kinds.ts'
+import { backlogMd } from './formats/backlog-md.ts'
+import { beads } from './formats/beads.ts'
+import {
+  aside,
+  background,
+  learned,
+  passagesOf,
+  plannedFrom,
+  planOfProgress,
+  prose,
+} from './formats/beside.ts'
+import { bmadSpec } from './formats/bmad-spec.ts'
+import { bmadStories } from './formats/bmad-stories.ts'
+import { boxHeadings } from './formats/box-headings.ts'
+import { checkList } from './formats/check-list.ts'
+import { conductor } from './formats/conductor.ts'
+import { featureList } from './formats/feature-list.ts'
+import { issues } from './formats/issues.ts'
+import { kiro } from './formats/kiro.ts'
+import { prdJson, taskList } from './formats/lists.ts'
+import { openSpec } from './formats/openspec.ts'
+import { otherSettings } from './formats/other-settings.ts'
+import { ownPage } from './formats/own-page.ts'
+import { specKit } from './formats/spec-kit.ts'
+import { sprintTracker } from './formats/sprint-tracker.ts'
+import { storyFile } from './formats/story-file.ts'
+import { storyHeading } from './formats/story-headings.ts'
+import { taskMaster } from './formats/task-master.ts'
+import { unread } from './formats/unread.ts'
+import { Opened, place, unparsable } from './open-document.ts'
+import type { Beside, DocumentFile, Format, Reading, ReadStory, ToldStory } from './types.ts'
+import { isRemoved, isTemplate, templateMistakes } from './unfilled-templates.ts'
+
+export const formats: readonly Format[] = [
+  otherSettings,
+  ownPage,
+  // The kind of a file comes before the boxes in it.
+  aside,
+  unread,
+  issues,
+  beads,
+  taskMaster,
+  featureList,
+  kiro,
+  prdJson,
+  bmadStories,
+  taskList,
+  sprintTracker,
+  backlogMd,
+  specKit,
+  openSpec,
+  conductor,
+  learned,
+  plannedFrom,
+  bmadSpec,
+  storyFile,
+  storyHeading,
+  boxHeadings,
+  checkList,
+  background,
+  prose,
+]
+
+const NOTHING: Reading<never> = {
+  ...{ root: {}, stories: [], context: [], gates: {}, notes: [], mistakes: [] },
+  ...{ prose: 'none', what: null, boxes: 0, unit: null, isLoose: false },
+}
+
+/** What a document says, and the format that read it. */
+export type DocumentReading = {
+  file: DocumentFile
+  path: string
+  format: string
+  reading: Reading<ReadStory>
+}
+
+/** What the documents say, each by the first format that reads it. Every file is read by the last. */
+export function readAll(files: readonly DocumentFile[]): DocumentReading[] {
+  const all = files.map((file) => new Opened(file))
+  const byPath = new Map(all.map((document) => [document.path, document]))
+  // A document that no parser should be given is read by nobody, from beside it neither.
+  const faults = new Map(all.map((document) => [document.path, faultsOf(document)]))
+  const isSound = ({ path }: Opened) => faults.get(path)?.length === 0
+  const beside: Beside = {
+    all: all.filter(isSound),
+    at: (path) => {
+      const found = byPath.get(path)
+      return found !== undefined && isSound(found) ? found : null
+    },
+  }
+  return all.map((document) => {
+    const mistakes = faults.get(document.path) ?? []
+    const { file, path } = document
+    if (mistakes.length > 0) return { file, path, format: prose.name, reading: { ...NOTHING, mistakes } }
+    return { file, path, ...readDocument(document, beside) }
+  })
+}
+
+function faultsOf(document: Opened): Reading['mistakes'] {
+  const { path, isMarkdown, text } = document
+  if (isMarkdown) return unparsable(path, text)
+  // A file of a known place that is broken.
+  return document.isYaml && documentsAmong([path]).length > 0 ? document.data.mistakes : []
+}
+
+function readDocument(document: Opened, beside: Beside): { format: string; reading: Reading<ReadStory> } {
+  const { path, file, isMarkdown } = document
+  const known = file.as === 'background' ? background : formats.find((one) => one.reads(document, beside))
+  const { read, name: format, rank = 'planned' } = known ?? prose
+  const { stories: all = [], ...found } =
+    file.as === 'background' ? asBackground(document) : read(document, beside)
+  const isProseFormat = format !== ownPage.name && rank !== 'made'
+  const stories = all
+    .filter((story) => !isRemoved(story))
+    .map((story) => (isProseFormat ? withShortTitle(story) : story))
+  const gone = all
+    .filter(isRemoved)
+    .map(({ line, raw: { id } }) => `${String(id ?? 'a story')} (line ${line})`)
+  if (all.length === 0 && isMarkdown && file.as === undefined && isTemplate(document))
+    return {
+      format,
+      reading: { ...NOTHING, what: 'a template that nobody filled in', boxes: found.boxes ?? 0 },
+    }
+  const unfilled = isProseFormat ? templateMistakes(path, stories) : []
+  const reading = {
+    ...NOTHING,
+    ...found,
+    notes: [...(found.notes ?? []), ...(gone.length > 0 ? [`left out, removed: ${gone.join(', ')}.`] : [])],
+    mistakes: [...(found.mistakes ?? []), ...unfilled],
+    stories: stories.map(
+      (story): ReadStory => ({
+        ...{ path, format, rank, urgency: 1, isTracked: false, mayLackCriteria: true, marks: [] },
+        place: (key) => place(path, story.line, key),
+        ...story,
+      }),
+    ),
+  }
+  // Of what is left out nothing comes into a prompt either.
+  if (!isMarkdown || (reading.prose === 'none' && stories.length === 0)) return { format, reading }
+  return {
+    format,
+    reading: { ...reading, context: [...reading.context, ...passagesOf(document, stories.length > 0)] },
+  }
+}
+
+/** Of a box with a whole paragraph the beginning; all of its words stay in the description. */
+function withShortTitle(story: ToldStory): ToldStory {
+  const { title, description } = story.raw
+  if (typeof title !== 'string' || title.length <= LONGEST_TITLE) return story
+  const words = typeof description === 'string' && description !== '' ? `\n\n${description}` : ''
+  const short = title.slice(0, SHORT_TITLE).replace(/\s+\S*$/, '')
+  return { ...story, raw: { ...story.raw, title: `${short} ...`, description: title + words } }
+}
+
+/** As many characters as a story's title may have, and as many as are left of a longer one. */
+const LONGEST_TITLE = 500
+const SHORT_TITLE = 120
+
+function asBackground({ text }: Opened): Partial<Reading> {
+  return { prose: text.trim() === '' ? 'none' : 'background', what: 'background, as you say' }
+}
+
+/** Of a repository's paths those that are documents known by their name or place (found by itself), best first. */
+export function documentsAmong(paths: readonly string[]): string[] {
+  const found = paths.flatMap((path) => {
+    const rank = isPlace(path) ? formats.findIndex((format) => format.found?.test(path)) : -1
+    return rank < 0 ? [] : [{ path, rank }]
+  })
+  const inOrder = found.sort(
+    (a, b) => a.rank - b.rank || a.path.localeCompare(b.path, 'en', { numeric: true }),
+  )
+  const known = new Set(inOrder.map(({ path }) => path))
+  // The plan of a progress file has any name.
+  const plans = new Set([...known].flatMap((path) => planOfProgress(path) ?? []))
+  return [...known, ...paths.filter((path) => plans.has(path) && !known.has(path))]
+}
+
+/** Not what a tool installed or somebody vendored, nor what people put aside, nor a report on documents. */
+function isPlace(path: string): boolean {
+  const isAside = /\.(?:superseded|retired|archived|obsolete|old|bak)\.[a-z]+$/i.test(path)
+  const isReport = /[-_]report[^/]*$/i.test(path) && !isPlanPath(path)
+  return !isAside && !isReport && !/(?:^|\/)(?:node_modules|vendor|dist|build|\.git|archived?)\//.test(path)
+}

@@ -1,0 +1,59 @@
+// beads: the answer of `bd list --json`. Its export is a copy of a database: it is neither read nor written.
+import { isRaw, many, type Raw } from '../../engine/prd/migrate.ts'
+import type { Opened } from '../open-document.ts'
+import type { Format, Reading } from '../types.ts'
+
+/** Where its answer is read from: no file of the repository has that path. */
+export const BEADS_ANSWER = 'beads'
+
+export const beads: Format = {
+  name: 'beads',
+  rank: 'detailed',
+  found: null,
+  reads: ({ path }) => path === BEADS_ANSWER,
+  read,
+}
+
+const DONE = /^closed$/
+const LEFT = /^(?:deferred|pinned|tombstone)$/
+/** What is no piece of work of its own. */
+const NO_WORK = /^(?:epic|gate|message|molecule|event|decision|milestone|agent|role|wisp)$/
+
+function read({ data: { data, mistakes } }: Opened): Partial<Reading> {
+  if (data === null) return { mistakes }
+  const all = (Array.isArray(data.value) ? data.value : []).filter(isRaw)
+  const isWork = ({ issue_type: type, status }: Raw) =>
+    !NO_WORK.test(String(type)) && !LEFT.test(String(status))
+  const kept = all.filter(isWork)
+  const known = new Set(kept.map(({ id }) => String(id)))
+  const stories = kept.map((issue) => {
+    const links = (Array.isArray(issue.dependencies) ? issue.dependencies : []).filter(isRaw)
+    const linked = (type: string) =>
+      links
+        .filter((one) => (one.type ?? one.dependency_type) === type)
+        .map((one) => String(one.depends_on_id ?? one.id))
+    const criteria =
+      typeof issue.acceptance_criteria === 'string' ? issue.acceptance_criteria.split('\n') : []
+    return {
+      line: 1,
+      raw: {
+        ...{ id: String(issue.id), title: issue.title },
+        description: [issue.description, issue.design, issue.notes]
+          .filter((one) => typeof one === 'string' && one !== '')
+          .join('\n\n'),
+        acceptanceCriteria: criteria
+          .map((one) => one.replace(/^[ \t]*(?:[-*+]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]*)?/, '').trim())
+          .filter(Boolean),
+        epicId: linked('parent-child')[0] ?? null,
+        dependsOn: linked('blocks').filter((id) => known.has(id) && id !== String(issue.id)),
+        passes: DONE.test(String(issue.status)),
+        ...(Array.isArray(issue.labels) && issue.labels.length > 0 ? { tags: issue.labels.map(String) } : {}),
+      },
+      urgency: typeof issue.priority === 'number' ? issue.priority : 2,
+    }
+  })
+  const left = all.length - kept.length
+  const notes = [`${many(stories.length, 'issue')} of beads read as user stories.`]
+  if (left > 0) notes.push(`left out: ${many(left, 'issue')} that are no work (epics, gates) or put off.`)
+  return { stories, notes }
+}

@@ -1,0 +1,225 @@
+// Words beside the stories: what earlier runs learned, briefs, requirements, architecture, prompts, specifications, any text.
+// Parts of them go to context.md; an agent plans from them where nobody wrote stories.
+import { many } from '../../engine/prd/migrate.ts'
+import { asideOf } from '../document-kinds.ts'
+import { type Block, boxLines, type Point, pointLines } from '../markdown-lists.ts'
+import type { Opened } from '../open-document.ts'
+import { plain } from '../story-words.ts'
+import { type Beside, type Format, type Passage, planAt } from '../types.ts'
+
+export const learned: Format = {
+  name: 'learnings',
+  found: planAt('learnings\\.md|progress\\.txt'),
+  reads: ({ name }) => /^(?:learnings\.md|progress\.txt)$/i.test(name),
+  read({ name, blocks, text }) {
+    // A run's diary has hundreds of entries: what it puts under "Codebase Patterns" is what it found worth keeping.
+    const isDiary = /\.txt$/i.test(name)
+    const learnings = new Set<string>()
+    let counts = !isDiary
+    for (const block of blocks) {
+      if (block.kind === 'heading' && isDiary)
+        counts = /^(?:codebase )?(?:patterns|learnings)\b/i.test(block.text)
+      if (block.kind !== 'points' || !counts) continue
+      for (const point of block.points) learnings.add(pointLines(point).join(' ').slice(0, 500))
+    }
+    for (const words of isDiary ? [...lastEntries(text), ...lastLearnings(blocks)] : []) learnings.add(words)
+    learnings.delete('')
+    const kept = [...learnings].slice(0, 100)
+    return { root: { run: { learnings: kept } }, notes: [`${many(kept.length, 'learning')} read.`] }
+  },
+}
+
+const LAST_ENTRIES = 3
+
+/** What the last entries of BMAD Ralph's diary learned, and left to the next iteration. */
+function lastEntries(text: string): string[] {
+  const entries = text.split(/^(?=## Iteration )/m).slice(1)
+  const fields = /^\*\*(?:Learning|Note for next):\*\*[ \t]+(\S.*)$/gm
+  return entries
+    .slice(-LAST_ENTRIES)
+    .flatMap((entry) =>
+      [...entry.matchAll(fields)].flatMap(([, words = '']) =>
+        words.trim() === '-' ? [] : words.trim().slice(0, 500),
+      ),
+    )
+}
+
+/** What stands below "Learnings for future iterations" in the last entries of snarktank's diary, each with a date for a heading. */
+function lastLearnings(blocks: readonly Block[]): string[] {
+  const entries: Point[][] = []
+  for (const block of blocks) {
+    if (block.kind === 'heading') {
+      if (/^\[?\d{4}-\d\d-\d\d/.test(block.text)) entries.push([])
+    } else if (block.kind === 'points') entries.at(-1)?.push(...block.points)
+  }
+  const isLearnings = ({ text }: Point) => /^learnings?\b/i.test(plain(text))
+  return entries
+    .slice(-LAST_ENTRIES)
+    .flat()
+    .filter(isLearnings)
+    .flatMap(({ points }) => points.map((point) => pointLines(point).join(' ').slice(0, 500)))
+}
+
+const OVERVIEW =
+  /(?:^|[-_./])(?:product-)?(?:brief|prd|requirements)(?:[-_.][^/]*)?(?:\/(?:index|[^/]*overview|[^/]*goals)[^/]*)?\.md$/i
+const ARCHITECTURE =
+  /(?:^|[-_./])(?:architecture|tech-stack|coding-standards|source-tree)(?:[-_.][^/]*)?(?:\/[^/]*)?\.md$/i
+const SPECS = /(?:^|\/)specs\/.+\.md$/i
+
+/** Documents of a kind that is never a task list, whatever boxes stand in them. */
+export const aside: Format = {
+  name: 'no task list',
+  found: null,
+  reads: (document) => document.file.as !== 'stories' && asideOf(document) !== null,
+  read(document) {
+    const { what, isBackground } = asideOf(document) ?? { what: '', isBackground: false }
+    const isEmpty = document.text.trim() === ''
+    const isNamed = document.file.isNamed === true
+    const boxes = boxCount(document)
+    return {
+      notes:
+        isNamed && boxes > 0
+          ? [`${what}: ${many(boxes, 'box')} left out. --as stories ${document.path} takes them.`]
+          : [],
+      prose: (isBackground || isNamed) && !isEmpty ? 'background' : 'none',
+      what: isEmpty ? 'empty' : what,
+      boxes,
+    }
+  },
+}
+
+/** `kettle_PROGRESS.md` is the task list that was made from `kettle.md`; null for any other path. */
+export function planOfProgress(path: string): string | null {
+  const [, base] = /^(.+)_PROGRESS\.md$/i.exec(path) ?? []
+  return base === undefined ? null : `${base}.md`
+}
+
+function isPlanOfProgress({ path, file, isMarkdown }: Opened, beside: Beside): boolean {
+  const isPlan = /\.md$/i.test(path) && beside.at(path.replace(/\.md$/i, '_PROGRESS.md')) !== null
+  return isPlan && isMarkdown && file.as !== 'stories'
+}
+
+/** The plan that a progress file beside it was made from: its boxes stand there as tasks. */
+export const plannedFrom: Format = {
+  name: 'plan of a progress file',
+  found: null,
+  reads: isPlanOfProgress,
+  read: (document) => ({
+    prose: document.text.trim() === '' ? 'none' : 'background',
+    what: 'the plan of a progress file',
+    boxes: boxCount(document),
+    context: overview(document),
+  }),
+}
+
+function overview({ text }: Opened): Passage[] {
+  const words = text
+    .replace(/<!--.*?(?:-->|$)/gs, '')
+    .replace(/^#+[ \t]*(.*)$/gm, '**$1**')
+    .trim()
+  return words === '' ? [] : [{ about: 'overview', text: words }]
+}
+
+export const background: Format = {
+  name: 'background',
+  found: planAt(
+    '(?:product-)?brief[^/]*\\.md|prd[^/]*\\.md|requirements\\.md|architecture[^/]*\\.md|@?(?:PROMPT|LOOP_PROMPT|AGENT)\\.md',
+    '^docs/(?:prd|architecture)/[^/]+\\.md$',
+    '^(?:\\.ralph/)?specs/.+\\.md$',
+    '^\\.kiro/steering/[^/]+\\.md$',
+  ),
+  reads: ({ isMarkdown, path }) =>
+    isMarkdown && (OVERVIEW.test(path) || ARCHITECTURE.test(path) || SPECS.test(path)),
+  read(document) {
+    if (document.text.trim() === '') return { what: 'empty', notes: ['empty.'] }
+    const what = SPECS.test(document.path) ? 'a specification' : 'requirements'
+    return { prose: 'background', what, boxes: boxCount(document) }
+  },
+}
+
+function boxCount({ blocks, isMarkdown }: Opened): number {
+  if (!isMarkdown) return 0
+  return blocks.reduce(
+    (sum, block) => sum + (block.kind === 'points' ? block.points.flatMap(boxLines).length : 0),
+    0,
+  )
+}
+
+export const prose: Format = {
+  name: 'prose',
+  found: null,
+  reads: () => true,
+  read: (document) => ({
+    prose: !document.isMarkdown ? 'unknown' : document.text.trim() === '' ? 'none' : 'only',
+    what: document.isMarkdown
+      ? document.text.trim() === ''
+        ? 'empty'
+        : 'prose'
+      : 'in no format that is known here',
+    boxes: boxCount(document),
+  }),
+}
+
+const OVERVIEW_PARTS =
+  /\b(?:summary|overview|introduction|vision|goals?|objectives?|problem|scope|non-goals|background|why|what changes)\b/i
+const ARCHITECTURE_PARTS =
+  /\b(?:summary|overview|stack|patterns?|structure|components?|conventions?|standards?|decisions?|testing|technical context)\b/i
+const REQUIREMENT_PARTS =
+  /\b(?:requirements|edge cases|key entities|assumptions|constraints|clarifications)\b/i
+/** What a loop of another tool is told to print at its end means nothing here. */
+const OF_THE_LOOP = /\b(?:status report|exit signal|promise|loop|completion|when to stop|ralph_status)/i
+
+/** What goes to context.md of which document: sections by their headings; where none is known, all of one without stories. */
+type Place = { about: Passage['about']; at: RegExp; parts: RegExp; isAll: boolean }
+
+function rest(about: Passage['about'], parts: RegExp, at: RegExp): Place {
+  return { about, at, parts, isAll: true }
+}
+
+const places: readonly Place[] = [
+  {
+    about: 'specification',
+    at: /(?:^|\/)specs\/\d{3,}[^/]*\/spec\.md$/,
+    parts: REQUIREMENT_PARTS,
+    isAll: false,
+  },
+  rest(
+    'architecture',
+    ARCHITECTURE_PARTS,
+    /^(?:(?:\.kiro|\.spec-workflow)\/specs\/[^/]+\/design|openspec\/changes\/[^/]+\/design|(?:\.specify\/)?specs\/\d{3,}[^/]*\/plan|\.?conductor\/tech-stack|\.kiro\/steering\/(?:tech|structure))\.md$/,
+  ),
+  rest(
+    'overview',
+    OVERVIEW_PARTS,
+    /^(?:openspec\/(?:changes\/[^/]+\/proposal|project)|\.?conductor\/(?:product|tracks\/[^/]+\/spec)|\.kiro\/steering\/product|(?:_bmad-output|docs|specs)\/(?:[^/]+\/)*SPEC)\.md$|^\.taskmaster\/docs\/[^/]+\.(?:txt|md)$/,
+  ),
+  rest('architecture', ARCHITECTURE_PARTS, ARCHITECTURE),
+  rest('overview', OVERVIEW_PARTS, OVERVIEW),
+  {
+    about: 'specification',
+    at: /(?:^|\/)@?(?:PROMPT|AGENT)\.md$|^(?:\.ralph\/)?specs\/(?!\d{3,})(?:[^/]+\/)*[^/]+\.md$/,
+    parts: /(?:)/,
+    isAll: false,
+  },
+]
+
+/** What of the document belongs into every prompt, by its name and its headings of the first two levels; nothing of most. */
+export function passagesOf({ path, text: whole, blocks }: Opened, hasStories: boolean): Passage[] {
+  const place = places.find(({ at }) => at.test(path))
+  if (place === undefined) return []
+  const { about, parts, isAll } = place
+  const lines = whole.split('\n')
+  const heads = blocks.flatMap((block) =>
+    block.kind === 'heading' && block.level <= 2 ? [{ line: block.line, text: plain(block.text) }] : [],
+  )
+  const starts = [{ line: 0, text: '' }, ...heads]
+  const sections = starts.map(({ line, text: head }, index) => {
+    const words = lines.slice(line, (starts[index + 1]?.line ?? lines.length + 1) - 1).join('\n')
+    // What a comment hides from readers is hidden from agents, too.
+    return { head, words: words.replace(/<!--.*?(?:-->|$)/gs, '').trim() }
+  })
+  const telling = sections.filter(({ head }) => parts.test(head) && !OF_THE_LOOP.test(head))
+  return (telling.length > 0 || hasStories || !isAll ? telling : sections)
+    .filter(({ words }) => words !== '')
+    .map(({ head, words }) => ({ about, text: head === '' ? words : `**${head}**\n\n${words}` }))
+}

@@ -1,0 +1,36 @@
+// stories.yaml of BMAD: the stories of a SPEC.md in their order. What each has come to stands in its own file, `stories/<id>-*.md`.
+import { isGiven, isRaw, many } from '../../engine/prd/migrate.ts'
+import type { Opened } from '../open-document.ts'
+import { type Beside, type Format, planAt } from '../types.ts'
+
+export const bmadStories: Format = {
+  name: 'stories.yaml',
+  found: planAt('stories\\.ya?ml', '^(?:_bmad-output|docs|specs)/(?:[^/]+/)*(?:stories\\.ya?ml|SPEC\\.md)$'),
+  reads: (document, beside) => isList(document) || isSpec(document, beside),
+  read(document) {
+    if (!isList(document)) return { prose: 'background', what: 'what its stories are for' }
+    const { data } = document.data
+    const list: unknown[] = Array.isArray(data?.value) ? data.value : []
+    const stories = list.flatMap((entry, index) => {
+      if (!isRaw(entry)) return []
+      const { id, title, description, depends_on: needs } = entry
+      const dependsOn = Array.isArray(needs) ? needs.map(String) : null
+      const raw = {
+        id: isGiven(id) ? String(id) : undefined,
+        title,
+        description: description ?? null,
+        dependsOn,
+      }
+      return [{ line: data?.lineOf([index]) ?? 1, raw }]
+    })
+    return { stories, notes: [`${many(stories.length, 'story')} listed.`] }
+  },
+}
+
+function isList({ name, isYaml, data }: Opened): boolean {
+  return isYaml && /^stories\.ya?ml$/i.test(name) && Array.isArray(data.data?.value)
+}
+
+function isSpec({ name, folder }: Opened, beside: Beside): boolean {
+  return name === 'SPEC.md' && ['yaml', 'yml'].some((end) => beside.at(`${folder}stories.${end}`) !== null)
+}

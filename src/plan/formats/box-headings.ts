@@ -1,0 +1,47 @@
+// A plan with a box in the heading of each task: `### 2. [ ] Title`. What stands below is the story.
+import { many } from '../../engine/prd/migrate.ts'
+import type { Block, Heading } from '../markdown-lists.ts'
+import { plain, urgencyOf } from '../story-words.ts'
+import { type Format, planAt, type Reading, type ToldStory } from '../types.ts'
+import { storyFields } from './story-section.ts'
+
+const boxed = /^(?:\d{1,4}[.)][ \t]*)?\[([ xX~-])\][ \t]+(\S.*)$/s
+
+export const boxHeadings: Format = {
+  name: 'boxes in headings',
+  found: planAt('@?fix_plan\\.md'),
+  reads: ({ isMarkdown, blocks }) => isMarkdown && blocks.some(isBoxed),
+  read: ({ blocks }) => read(blocks),
+}
+
+function isBoxed(block: Block): boolean {
+  return block.kind === 'heading' && block.level > 1 && boxed.test(plain(block.text))
+}
+
+function read(blocks: readonly Block[]): Partial<Reading> {
+  const stories: ToldStory[] = []
+  let section = ''
+  for (const [index, block] of blocks.entries()) {
+    if (block.kind !== 'heading') continue
+    if (isBoxed(block))
+      stories.push(storyOf(block, below(block, blocks.slice(index + 1)), urgencyOf(section)))
+    else section = block.text
+  }
+  return { stories, notes: [`${many(stories.length, 'heading')} with a box read as user stories.`] }
+}
+
+/** Up to the next task, or the next heading of the same level or above. */
+function below({ level }: Heading, blocks: readonly Block[]): readonly Block[] {
+  const end = blocks.findIndex((one) => one.kind === 'heading' && (one.level <= level || isBoxed(one)))
+  return end < 0 ? blocks : blocks.slice(0, end)
+}
+
+function storyOf({ line, text }: Heading, blocks: readonly Block[], urgency: number): ToldStory {
+  const [, mark = ' ', title = text] = boxed.exec(plain(text)) ?? []
+  return {
+    line,
+    urgency,
+    raw: { title, ...storyFields(blocks, '').raw, passes: mark.toLowerCase() === 'x' },
+    marks: [{ kind: 'box', line }],
+  }
+}

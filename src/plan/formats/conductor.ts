@@ -1,0 +1,50 @@
+// Conductor: plan.md of a track. A task is a story, what is indented below it its steps.
+import { oneLine } from '../../engine/model/text.ts'
+import { many } from '../../engine/prd/migrate.ts'
+import { plain } from '../story-words.ts'
+import type { Format, ToldStory } from '../types.ts'
+import { type Box, boxesOf, flat } from './boxes.ts'
+
+const TRACK = /^(?:\.?conductor)\/tracks\/([^/]+)\//
+
+export const conductor: Format = {
+  name: 'Conductor',
+  rank: 'detailed',
+  found: /^\.?conductor\/(?:tracks\/[^/]+\/(?:plan|spec)|product|tech-stack|product-guidelines)\.md$/,
+  reads: ({ path, isMarkdown }) => isMarkdown && /^\.?conductor\//.test(path),
+  read({ path, name, blocks }) {
+    const [place, track] = TRACK.exec(path) ?? []
+    const unit = place === undefined ? null : { of: 'Conductor track', name: place.replace(/\/$/, '') }
+    const boxes = boxesOf(blocks)
+    if (name !== 'plan.md' || track === undefined || boxes.length === 0) {
+      const what =
+        name === 'tracks.md' ? 'the register of tracks' : `${name.replace(/\.md$/, '')} of Conductor`
+      return { prose: 'background', what, unit, boxes: flat(boxes).length }
+    }
+    // The last task of a phase asks a person to look.
+    const isForPeople = ({ text }: Box) => /\bmanual(?:ly)?\b.*\bverif/i.test(text)
+    const stories = boxes.filter((box) => !isForPeople(box)).map(storyOf)
+    const left = boxes.length - stories.length
+    const notes = [`${many(stories.length, 'task')} of the track read as user stories.`]
+    if (left > 0) notes.push(`left out: ${many(left, 'task')} for people, who look at a phase.`)
+    return { stories, unit, notes, root: { project: track }, boxes: left }
+  },
+}
+
+function storyOf({ line, text, done, details, inside, headings }: Box, index: number): ToldStory {
+  const phase = headings.find(({ level }) => level > 1)
+  const below = flat(inside)
+  const title = oneLine(text, 2_000)
+    .replace(/^task\b(?: \d+)? ?[:.\u2013-] ?/i, '')
+    .replace(/ [`([]{0,2}[0-9a-f]{7,40}[`)\]]{0,2}$/, '')
+  return {
+    line,
+    raw: {
+      ...{ id: `T${index + 1}`, title, description: details.join('\n'), passes: done },
+      epicId: phase === undefined ? null : plain(phase.text).slice(0, 60),
+      acceptanceCriteria: below.map((box) => box.text),
+    },
+    // As Conductor itself does it; the steps below are the agent's own.
+    marks: [{ kind: 'box', line, withCommit: true }],
+  }
+}

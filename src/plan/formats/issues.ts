@@ -1,0 +1,169 @@
+// GitHub issues as `gh issue list --json ...` or the API gives them.
+import { cut } from '../../engine/model/text.ts'
+import { isRaw, many, type Raw } from '../../engine/prd/migrate.ts'
+import { type Block, blocksOf, type Point } from '../markdown-lists.ts'
+import { type Data, type Opened, unparsable } from '../open-document.ts'
+import { urgencyOf } from '../story-words.ts'
+import { type Format, planAt, type Reading, type ToldStory } from '../types.ts'
+import { storyFields } from './story-section.ts'
+
+export const issues: Format = {
+  name: 'GitHub issues',
+  found: planAt('(?:github-)?issues\\.json'),
+  reads: (document) => issuesIn(document).length > 0,
+  read,
+}
+
+type Issue = {
+  number: number
+  title: string
+  body: string
+  labels: string[]
+  isClosed: boolean
+  /** Closed without being done: not planned, or a duplicate. */
+  isDropped: boolean
+  reason: string
+  parent: number | null
+  children: number[]
+  blockedBy: number[]
+  line: number
+}
+
+/** What `gh` or the API answered, beside a file of it. */
+const ANSWER = /^issues(?::|$)/
+
+function issuesIn(document: Opened): Issue[] {
+  // A long file that is no list of issues is not parsed for it.
+  if (!/\.json$/i.test(document.path) && !ANSWER.test(document.path)) return []
+  if (!/"number"\s*:/.test(document.text)) return []
+  const { data } = document.data
+  if (data === null) return []
+  const list = Array.isArray(data.value) ? data.value : [data.value]
+  return list.flatMap((one: unknown, index) => {
+    const at = Array.isArray(data.value) ? [index] : []
+    return isRaw(one) &&
+      typeof one.number === 'number' &&
+      typeof one.title === 'string' &&
+      !('pull_request' in one)
+      ? [issueOf(one, one.number, one.title, data, at)]
+      : []
+  })
+}
+
+function issueOf(one: Raw, number: number, title: string, data: Data, at: number[]): Issue {
+  const labels = Array.isArray(one.labels) ? one.labels : []
+  const names = labels.map((label: unknown) => (isRaw(label) ? label.name : label))
+  const reason = String(one.stateReason ?? one.state_reason ?? '')
+  const isClosed = /^closed$/i.test(String(one.state ?? ''))
+  return {
+    number,
+    title,
+    body: typeof one.body === 'string' ? one.body.replace(/\r\n?/g, '\n') : '',
+    labels: names.filter((name) => typeof name === 'string'),
+    isClosed,
+    reason: reason.toLowerCase().replaceAll('_', ' '),
+    isDropped: isClosed && /^(?:not[_ ]planned|duplicate)$/i.test(reason),
+    parent: numbersIn([one.parent])[0] ?? null,
+    children: numbersIn(one.subIssues ?? one.sub_issues),
+    blockedBy: numbersIn(one.blockedBy ?? one.blocked_by),
+    line: data.lineOf(at),
+  }
+}
+
+/** The numbers of linked issues: a list of them, or GraphQL's `{ nodes: [...] }`. */
+function numbersIn(linked: unknown): number[] {
+  const list = isRaw(linked) && Array.isArray(linked.nodes) ? linked.nodes : linked
+  if (!Array.isArray(list)) return []
+  return list.flatMap((one: unknown) => (isRaw(one) && typeof one.number === 'number' ? [one.number] : []))
+}
+
+function read(document: Opened): Partial<Reading> {
+  const all = issuesIn(document)
+  const dropped = all.filter(({ isDropped }) => isDropped)
+  const kept = all.filter(({ isDropped }) => !isDropped)
+  const parentOf = parents(kept)
+  const epics = new Set(parentOf.values())
+  const work = kept.filter(({ number }) => !epics.has(number))
+  const known = new Set(work.map(({ number }) => number))
+  const stories = work.map((issue) => storyOf(document.path, issue, { known, parentOf }))
+  const closed = work.filter(({ isClosed }) => isClosed).length
+  const words = closed > 0 ? `, ${closed} of them closed` : ''
+  const notes = [`${many(stories.length, 'issue')} read as user stories${words}.`]
+  const named = (issues: readonly Issue[]) =>
+    `${issues
+      .slice(0, 20)
+      .map(({ number }) => `GH-${number}`)
+      .join(', ')}${issues.length > 20 ? ' ...' : ''}`
+  for (const reason of new Set(dropped.map((one) => one.reason)))
+    notes.push(`left out, closed as ${reason}: ${named(dropped.filter((one) => one.reason === reason))}.`)
+  const above = kept.filter(({ number }) => epics.has(number))
+  if (above.length > 0) notes.push(`epics, for others are their parts: ${named(above)}.`)
+  return { stories, notes, boxes: 0 }
+}
+
+/** The listed parent of each issue, whichever of the two says it. */
+function parents(issues: readonly Issue[]): Map<number, number> {
+  const listed = new Set(issues.map(({ number }) => number))
+  const found = new Map<number, number>()
+  for (const { number, parent, children } of issues) {
+    if (parent !== null && listed.has(parent)) found.set(number, parent)
+    for (const child of children) if (listed.has(child) && child !== number) found.set(child, number)
+  }
+  return found
+}
+
+type Among = { known: ReadonlySet<number>; parentOf: ReadonlyMap<number, number> }
+
+function storyOf(path: string, issue: Issue, { known, parentOf }: Among): ToldStory {
+  const { number, title, body, labels, isClosed, blockedBy, line } = issue
+  const needs = [...body.matchAll(/\b(?:depends on|blocked by)((?:[ \t,]|and|#\d+)+)/gi)].flatMap(
+    ([, ids = '']) => [...ids.matchAll(/#(\d{1,9})/g)].map(([, id]) => Number(id)),
+  )
+  const all = new Set([...needs, ...blockedBy])
+  const dependsOn = [...all].filter((id) => known.has(id) && id !== number).map((id) => `GH-${id}`)
+  const { description, acceptanceCriteria } = partsOf(path, number, body)
+  const parent = parentOf.get(number)
+  return {
+    line,
+    raw: {
+      ...{ id: `GH-${number}`, title, description, acceptanceCriteria, dependsOn },
+      ...(parent === undefined ? {} : { epicId: `GH-${parent}` }),
+      ...(labels.length === 0 ? {} : { tags: labels }),
+      passes: isClosed,
+    },
+    urgency: labels.map(urgencyOf).find((one) => one !== 1) ?? 1,
+  }
+}
+
+/** A body that costs a parser minutes is taken as it is. */
+function partsOf(path: string, number: number, body: string) {
+  if (unparsable(path, body).length > 0) return { description: cut(body, 20_000), acceptanceCriteria: [] }
+  const blocks = withoutAttestations(blocksOf(withoutReferences(body)))
+  return storyFields(blocks, `GH-${number}`).raw
+}
+
+const attestation =
+  /^I(?:'ve|'m)?\b.{0,40}\b(?:agree|have|searched|read|checked|confirm|understand|am|looked|made)\b/i
+
+/** Without the boxes by which a form has people assure something, and the headings that only stand above such boxes. */
+function withoutAttestations(blocks: readonly Block[]): Block[] {
+  const isAssured = ({ done, text }: Point) => done !== null && attestation.test(text.slice(0, 200))
+  const kept: Block[] = []
+  for (const block of blocks) {
+    const points = block.kind === 'points' ? block.points.filter((point) => !isAssured(point)) : []
+    if (block.kind !== 'points' || points.length > 0) {
+      kept.push(block.kind === 'points' ? { ...block, points } : block)
+    } else if (kept.at(-1)?.kind === 'heading') kept.pop()
+  }
+  return kept
+}
+
+/** Lines that only name other issues are no criteria. */
+function withoutReferences(body: string): string {
+  return body
+    .replace(/^[ \t]*(?:depends on|blocked by)\b.*$/gim, '')
+    .replace(
+      /^[ \t]*[-*+][ \t]+(?:\[[ xX]\][ \t]+)?(?:#\d{1,9}|https:\/\/github\.com\/\S+\/issues\/\d{1,9})[ \t]*$/gim,
+      '',
+    )
+}

@@ -1,0 +1,188 @@
+// Kiro and cc-sdd: tasks.md of a spec. A numbered task is a story; its criteria are the sentences of requirements.md that it names.
+import { many } from '../../engine/prd/migrate.ts'
+import type { Opened } from '../open-document.ts'
+import { isNoWork } from '../sections.ts'
+import type { Format, ToldStory } from '../types.ts'
+import { type Box, boxesOf, flat } from './boxes.ts'
+
+const FOLDER = /^(?:\.kiro|\.spec-workflow)\/specs\/[^/]+\/$/
+
+export const kiro: Format = {
+  name: 'Kiro',
+  rank: 'detailed',
+  found: /^(?:\.kiro|\.spec-workflow)\/specs\/[^/]+\/(?:tasks|requirements|bugfix|design)\.md$/,
+  reads: (document) => FOLDER.test(document.folder) || (document.isMarkdown && isTasks(document)),
+  read(document, beside) {
+    const { folder, name, text, blocks } = document
+    const unit = { of: 'Kiro spec', name: folder.replace(/\/$/, '') }
+    if (!document.isMarkdown) return { what: 'the state of a Kiro spec', unit }
+    const all = flat(boxesOf(blocks))
+    const boxes = all.filter(
+      ({ headings }) => !headings.some((heading) => heading.level > 1 && isNoWork(heading.text)),
+    )
+    if (!isTasks(document)) {
+      const what = `${name.replace(/\.md$/, '')} of a Kiro spec`
+      return { prose: text.trim() === '' ? 'none' : 'background', what, unit, boxes: all.length }
+    }
+    const sentences = sentencesOf(
+      ['requirements.md', 'bugfix.md'].flatMap((one) => beside.at(folder + one) ?? []),
+    )
+    const notes: string[] = []
+    const stories = storiesOf(boxes, sentences, notes)
+    notes.unshift(`${many(stories.length, 'task')} of the spec read as user stories.`)
+    const left = all.length - boxes.length
+    if (left > 0) notes.push(`left out: ${many(left, 'box')} of criteria or checks of the whole.`)
+    return { stories, unit, notes, boxes: left }
+  },
+}
+
+function isTasks({ folder, name, blocks }: Opened): boolean {
+  return name === 'tasks.md' && boxesOf(blocks).length > 0 && (FOLDER.test(folder) || isLikeKiro(blocks))
+}
+
+// A star behind the number marks an optional task, as one behind the box does.
+const NUMBER = /^(\d{1,3}(?:\.\d{1,3}){0,2})(?:\\?(\*))?[.)]?[ \t]+(\S.*)$/s
+const field = /^[_*]{0,3}(requirements?|depends|boundary|validates)[_*]{0,2}:[_* \t]*(.*?)[_* \t]*$/is
+/** In another language the marks of the format are the same: `_Requisitos: 1.1_`. */
+const foreignField = /^_([\p{L} ]{1,30})[:\uff1a][ \t]*([\d., \t]+)_$/u
+const foreignDepends = /^(?:depend|d\u00e9pend|abh\u00e4ng|dipend|\u4f9d\u5b58|\u4f9d\u8d56|\uc758\uc874)/iu
+
+function isLikeKiro(blocks: Opened['blocks']): boolean {
+  const boxes = flat(boxesOf(blocks))
+  return (
+    boxes.some(({ text }) => NUMBER.test(text)) &&
+    boxes.some(({ details }) => details.some((one) => /^_requirements?:/i.test(one)))
+  )
+}
+
+type Sentences = ReadonlyMap<string, string>
+
+/** `1.2` is the second criterion of the first requirement, in whatever language the headings are. */
+function sentencesOf(documents: readonly Opened[]): Sentences {
+  const found = new Map<string, string>()
+  for (const { text } of documents) {
+    let requirement = ''
+    let last = ''
+    for (const line of text.split('\n')) {
+      const [, heading] = /^#{2,4}[ \t]+(.*)$/.exec(line) ?? []
+      const [, number] = /^(?:[\p{L}]{1,30}[ \t]*)?(\d{1,3})(?![\d.]*\d)/u.exec(heading ?? '') ?? []
+      const [, first, second, words] =
+        /^[ \t]*(?:[-*][ \t]+)?(\d{1,3})(?:\.(\d{1,3}))?[.)]?[ \t]+(\S.*)$/.exec(line) ?? []
+      if (heading !== undefined) {
+        requirement = number ?? requirement
+        last = ''
+      } else if (words !== undefined && requirement !== '') {
+        last = second === undefined ? `${requirement}.${first}` : `${first}.${second}`
+        found.set(last, words.trim())
+      } else if (line.trim() === '') last = ''
+      else if (last !== '' && /^[ \t]/.test(line)) found.set(last, `${found.get(last)} ${line.trim()}`)
+    }
+  }
+  return found
+}
+
+type Numbered = Box & { number: string; title: string; fields: Map<string, string>; words: string[] }
+
+function storiesOf(boxes: readonly Box[], sentences: Sentences, notes: string[]): ToldStory[] {
+  const all = boxes.map(numbered)
+  const optional = all.filter(({ isOptional }) => isOptional)
+  const required = all.filter(({ isOptional }) => !isOptional)
+  const numbers = all.map(({ number }) => number).filter((one) => one !== '')
+  const isGroup = ({ number }: Numbered) =>
+    number !== '' && numbers.some((one) => one.startsWith(`${number}.`))
+  // A box without a number inside of one with a number is a step of it.
+  const steps = new Set(
+    all
+      .filter(({ number }) => number !== '')
+      .flatMap(({ inside }) =>
+        flat(inside)
+          .filter(({ text }) => !NUMBER.test(text))
+          .map(({ line }) => line),
+      ),
+  )
+  const leaves = required.filter((task) => !isGroup(task) && !steps.has(task.line))
+  if (optional.length > 0)
+    notes.push(
+      `left out: ${many(optional.length, 'optional task')} (${optional
+        .map(({ number, line }) => number || `line ${line}`)
+        .slice(0, 10)
+        .join(', ')}).`,
+    )
+  const unknown = new Set<string>()
+  const ids = new Set(leaves.map(({ number }) => number))
+  const stories = leaves.map((task) => {
+    const { line, number, title, done, fields, words, inside } = task
+    const named =
+      (fields.get('requirement') ?? fields.get('validates') ?? '').match(/\d{1,3}(?:\.\d{1,3})?/g) ?? []
+    const ears = named.flatMap((name) => {
+      const own = sentences.has(name)
+        ? [name]
+        : [...sentences.keys()].filter((key) => key.startsWith(`${name}.`) && !name.includes('.'))
+      if (own.length === 0 && sentences.size > 0) unknown.add(name)
+      return own.map((key) => sentences.get(key) ?? '')
+    })
+    const below = flat(inside).map(({ text }) => text)
+    const needs = fields.get('depends')?.match(/\d{1,3}(?:\.\d{1,3}){0,2}/g) ?? []
+    const group = /^\d+(?=\.)/.exec(number)?.[0]
+    const groupBox = group === undefined ? undefined : required.find((one) => one.number === group)
+    const siblings = groupBox === undefined ? [] : leaves.filter((one) => one.number.startsWith(`${group}.`))
+    return {
+      line,
+      raw: {
+        id: number || undefined,
+        title,
+        epicId: groupBox === undefined ? null : `${group}. ${groupBox.title}`.slice(0, 60),
+        description: [...words, ...(ears.length > 0 ? below : []), ...boundaryOf(fields)]
+          .map((one) => `- ${one}`)
+          .join('\n'),
+        acceptanceCriteria: ears.length > 0 ? [...new Set(ears)] : [...words, ...below],
+        dependsOn: needs
+          .flatMap((one) => (ids.has(one) ? [one] : [...ids].filter((id) => id.startsWith(`${one}.`))))
+          .filter((one) => one !== number),
+        passes: done,
+      },
+      marks: [
+        { kind: 'box' as const, line },
+        ...(groupBox === undefined
+          ? []
+          : [{ kind: 'box' as const, line: groupBox.line, whenAll: siblings.map((one) => one.line) }]),
+      ],
+    }
+  })
+  if (unknown.size > 0)
+    notes.push(`requirements that no document beside it has: ${[...unknown].slice(0, 10).join(', ')}.`)
+  return stories
+}
+
+/** The part of the code that the task keeps to. */
+function boundaryOf(fields: ReadonlyMap<string, string>): string[] {
+  const boundary = fields.get('boundary')
+  return boundary === undefined ? [] : [`Boundary: ${boundary}`]
+}
+
+function fieldIn(detail: string): { name: string; value: string } | null {
+  const [, name, value = ''] = field.exec(detail) ?? []
+  if (name !== undefined) return { name: name.toLowerCase().replace(/^requirements$/, 'requirement'), value }
+  const [, foreign, numbers = ''] = foreignField.exec(detail) ?? []
+  if (foreign === undefined) return null
+  return { name: foreignDepends.test(foreign) ? 'depends' : 'requirement', value: numbers }
+}
+
+function numbered(box: Box): Numbered {
+  const [, number = '', star, title = box.text] = NUMBER.exec(box.text) ?? []
+  const fields = new Map<string, string>()
+  const words: string[] = []
+  for (const detail of box.details.flatMap((one) => one.split(/(?<=_)[ \t]+(?=_[A-Z])/))) {
+    const found = fieldIn(detail.slice(0, 500))
+    if (found === null) words.push(detail)
+    else fields.set(found.name, found.value)
+  }
+  return {
+    ...box,
+    isOptional: box.isOptional || star !== undefined,
+    number,
+    title: title.replace(/^\(P\)[ \t]*|[ \t]*\(P\)$/g, '').trim(),
+    fields,
+    words: words.filter((one) => one !== ''),
+  }
+}

@@ -1,0 +1,105 @@
+// Lists of stories as data: prd.json in every known version, and tasks.yaml and the like in its shape.
+import { mapTexts, shown } from '../../engine/model/text.ts'
+import { type Draft, isRaw, many, type Raw } from '../../engine/prd/migrate.ts'
+import { draftOf, draftPrd, looksLikeJson } from '../../engine/prd/parse.ts'
+import type { Mistake } from '../../system/errors.ts'
+import { type Opened, place } from '../open-document.ts'
+import { type Format, type Mark, planAt, type Reading, type ToldStory } from '../types.ts'
+
+export const prdJson: Format = {
+  name: 'prd.json',
+  rank: 'made',
+  found: planAt('prd\\.json'),
+  // A folder of documents may hold any JSON.
+  reads: ({ text, name }) =>
+    looksLikeJson(text) && (/prd[^/]*$/i.test(name) || /"(?:userStories|tasks)"\s*:/.test(text)),
+  read(document) {
+    const { draft, mistakes } = draftPrd(document.text, document.path)
+    const line = listLine(document)
+    if (draft === null) return { mistakes }
+    return withMarks(
+      readDraft(draft, mistakes, () => line),
+      JSON.parse(document.text),
+    )
+  },
+}
+
+export const taskList: Format = {
+  name: 'task list',
+  found: planAt('(?:tasks|prd)\\.ya?ml'),
+  reads: (document) => document.isYaml && listName(document) !== undefined,
+  read(document) {
+    const { path, fields } = document
+    const { draft, mistakes } = draftOf(fields, path)
+    if (draft === null) return { mistakes }
+    const storyPath = (index: number, key?: string) => place(path, lineOf(document, index), key)
+    // A block of text ends with a line break.
+    const list = draft.list.map((task) => mapTexts(task, (text) => text.trim()))
+    return withMarks(
+      readDraft({ ...draft, list, storyPath }, mistakes, (index) => lineOf(document, index)),
+      fields,
+    )
+  },
+}
+
+function lineOf(document: Opened, index: number): number {
+  return document.data.data?.lineOf([listName(document) ?? '', index]) ?? 1
+}
+
+/** Of JSON the line of its list: a parser that keeps places takes four times as long. */
+function listLine({ text }: Opened): number {
+  return text.slice(0, Math.max(0, text.search(/"(?:userStories|tasks)"\s*:/))).split('\n').length
+}
+
+function listName({ fields }: Opened): string | undefined {
+  return ['userStories', 'tasks'].find((name) => Array.isArray(fields[name]))
+}
+
+/** By what the file itself calls the field that says whether a story is done. */
+function withMarks({ stories = [], ...reading }: Partial<Reading>, root: Raw): Partial<Reading> {
+  const name = ['userStories', 'tasks'].find((one) => Array.isArray(root[one])) ?? ''
+  const list: unknown[] = Array.isArray(root[name]) ? root[name] : []
+  // What is no story is a mistake, and then nothing is marked at all.
+  const marked = stories.map((story, index): ToldStory => {
+    const mark = doneField(list[index])
+    return mark === null ? story : { ...story, marks: [{ ...mark, at: [name, index, ...mark.at] }] }
+  })
+  return { ...reading, stories: marked }
+}
+
+function doneField(entry: unknown): Extract<Mark, { kind: 'value' }> | null {
+  if (!isRaw(entry)) return null
+  const flag = ['passes', 'completed'].find((one) => typeof entry[one] === 'boolean')
+  if (flag !== undefined) return { kind: 'value', at: [flag], value: true }
+  return typeof entry.status === 'string' ? { kind: 'value', at: ['status'], value: 'done' } : null
+}
+
+function readDraft(draft: Draft, mistakes: Mistake[], lineOf: (index: number) => number): Partial<Reading> {
+  const stories: ToldStory[] = []
+  for (const [index, raw] of draft.list.entries()) {
+    const storyPlace = (key?: string) => draft.storyPath(index, key)
+    if (!isRaw(raw)) {
+      const fix = 'write {"id": "US-001", "title": "...", "acceptanceCriteria": ["..."]}'
+      mistakes.push({ path: storyPlace(), found: shown(raw ?? undefined), expected: 'a user story', fix })
+    } else {
+      const mayLackCriteria = draft.mayLackCriteria(index)
+      stories.push({ line: lineOf(index), place: storyPlace, raw, mayLackCriteria })
+    }
+  }
+  const { root } = draft
+  // What seed 1's generator wrote into the file: a proposal, never run from there.
+  const gates = isRaw(root.config) ? commands(root.config.qualityGates) : {}
+  const isTold = draft.notes.some((note) => note.includes('read as user stories'))
+  const notes = [...(isTold ? [] : [`${many(stories.length, 'story')} read.`]), ...draft.notes]
+  return { root, stories, notes, mistakes, gates }
+}
+
+/** Of a map by name, the entries that are commands. */
+export function commands(from: unknown): Record<string, string> {
+  const entries: [string, unknown][] = Object.entries(isRaw(from) ? (from satisfies Raw) : {})
+  return Object.fromEntries(
+    entries.flatMap(([name, command]): [string, string][] =>
+      typeof command === 'string' && command.trim() !== '' ? [[name, command.trim()]] : [],
+    ),
+  )
+}

@@ -1,0 +1,278 @@
+// Settings of other tools, key by key: what each is called here, or what stands in its place.
+import { isGiven, isRaw, type Raw } from '../../engine/prd/migrate.ts'
+import type { Opened } from '../open-document.ts'
+
+type Tool = {
+  found: RegExp
+  /** Where a value stands, and how it is written here: `*` is the value. */
+  ours: Readonly<Record<string, string>>
+  /** What stands in the place of a key, or of all keys below it, that is no setting here. */
+  instead?: Readonly<Record<string, string>>
+  /** Keys that are read elsewhere, or name things alone. */
+  known?: readonly string[]
+  /** Where commands stand, by name. */
+  gates?: string
+  project?: string
+}
+
+/** The Ralph with steps: any configuration of it may lie in such a folder. */
+const STEPS = /(?:^|\/)configs\/[^/]+\.json$/
+const RC = /(?:^|\/)\.ralphrc$/
+
+const FRESH = 'every session here is a fresh one'
+const NOTIFY = 'notify (docs/notify.md)'
+
+const tools: readonly Tool[] = [
+  {
+    found: /^\.ralphy\/config\.ya?ml$/,
+    ours: { rules: 'instructions: *', 'boundaries.never_touch': 'protected-paths: *' },
+    instead: {
+      capabilities: 'services and browser (docs/browser.md)',
+      notifications: NOTIFY,
+    },
+    known: ['project'],
+    gates: 'commands',
+    project: 'project.name',
+  },
+  {
+    found: /^\.ralph-tui\/config\.toml$/,
+    ours: {
+      agent: 'agent: *',
+      defaultAgent: 'agent: *',
+      fallbackAgents: 'fallback-agent: *',
+      'agentOptions.model': 'model: *',
+      model: 'model: *',
+      maxIterations: 'max-iterations: *',
+      'errorHandling.maxRetries': 'max-attempts: *',
+      'parallel.maxWorkers': 'max-parallel: *',
+      envPassthrough: 'agent-env: *',
+    },
+    instead: {
+      errorHandling: 'max-attempts, and the breaker',
+      rateLimitHandling: 'a vendor’s limit is waited for, and fallback-agent takes over',
+      sandbox: 'isolation, or agent-wrapper',
+      notifications: NOTIFY,
+      autoCommit: 'a story is committed when its gates are green',
+      prompt_template: '.ralph/prompts/run.md',
+      promptTemplate: '.ralph/prompts/run.md',
+      progressFile: 'progress.txt in the folder of the feature',
+      outputDir: '.git/ralph/transcripts',
+      command: 'agent-command',
+      agents: 'agent, agent-args and model',
+      tracker: 'ralph plan --from FILE',
+      defaultTracker: 'ralph plan --from FILE',
+      trackers: 'ralph plan --from FILE',
+      parallel: 'max-parallel',
+    },
+  },
+  {
+    // ralph-orchestrator
+    found: /^ralph\.ya?ml$/,
+    ours: {
+      'cli.backend': 'agent: *',
+      'cli.args': 'agent-args: *',
+      agent: 'agent: *',
+      'event_loop.max_iterations': 'max-iterations: *',
+      max_iterations: 'max-iterations: *',
+      'event_loop.max_cost_usd': 'max-cost-usd: *',
+      max_cost: 'max-cost-usd: *',
+      'event_loop.max_runtime_seconds': 'max-agent-time: *s',
+      max_runtime: 'max-agent-time: *s',
+      max_tokens: 'max-tokens: *',
+      'event_loop.idle_timeout_secs': 'idle-timeout: *s',
+      'event_loop.max_consecutive_failures': 'max-attempts: *',
+      'core.guardrails': 'instructions: *',
+    },
+    instead: {
+      'event_loop.completion_promise': 'gates alone say that a story is done',
+      completion_promise: 'gates alone say that a story is done',
+      'event_loop.prompt_file': 'ralph plan --from FILE',
+      prompt: 'ralph plan --from FILE',
+      'event_loop.checkpoint_interval': 'every iteration is a checkpoint',
+      checkpoint_interval: 'every iteration is a checkpoint',
+      git_checkpoint: 'every iteration is a checkpoint',
+      hats: 'steps (docs/steps.md)',
+      backpressure: 'gates',
+      'core.scratchpad': 'context.md and the learnings of the run',
+      'core.specs_dir': 'ralph plan --from FOLDER',
+      memories: 'the learnings of the run',
+      tasks: 'the stories of prd.json',
+    },
+  },
+  {
+    found: RC,
+    ours: {
+      MAX_CALLS_PER_HOUR: 'calls-per-hour: *',
+      CLAUDE_TIMEOUT_MINUTES: 'iteration-timeout: *m',
+      ALLOWED_TOOLS: 'agent-args: --allowedTools *',
+      CLAUDE_ALLOWED_TOOLS: 'agent-args: --allowedTools *',
+      CLAUDE_MODEL: 'model: *',
+      CB_NO_PROGRESS_THRESHOLD: 'breaker.noProgress: *',
+      CB_SAME_ERROR_THRESHOLD: 'breaker.sameError: *',
+      CB_OUTPUT_DECLINE_THRESHOLD: 'breaker.outputDecline: *',
+      CB_COOLDOWN_MINUTES: 'breaker.coolDown: *m',
+    },
+    instead: {
+      CB_AUTO_RESET: 'a breaker lets a trial through after breaker.coolDown',
+      CB_PERMISSION_DENIAL_THRESHOLD: 'a session that was refused a tool is a failed attempt',
+      CLAUDE_CODE_CMD: 'agent, or agent-command',
+      CLAUDE_OUTPUT_FORMAT: 'each agent is read in its own format',
+      CLAUDE_USE_CONTINUE: FRESH,
+      SESSION_CONTINUITY: FRESH,
+      SESSION_EXPIRY_HOURS: FRESH,
+      MAX_TOKENS_PER_HOUR: 'max-tokens, of a whole run',
+      TASK_SOURCES: 'ralph plan --from FILE',
+      GITHUB_TASK_LABEL: 'the label of the workflow (docs/plan.md)',
+      BEADS_FILTER: 'ralph plan --from FILE',
+      RALPH_VERBOSE: 'ralph log --follow',
+      RALPH_SHELL_INIT_FILE: 'agent-env, and the environment that ralph is started in',
+    },
+    known: ['PROJECT_NAME', 'PROJECT_TYPE'],
+    project: 'PROJECT_NAME',
+  },
+  {
+    found: STEPS,
+    ours: {
+      max_loops_per_task: 'max-attempts: *',
+      'agent.model': 'model: *',
+      'agent.timeout': 'iteration-timeout: *',
+      'agent.allowed_tools': 'agent-args: --allowedTools *',
+    },
+    known: ['name', 'description', 'steps', 'agent.prompt_file', 'agent.prd_file', 'agent.marker_file'],
+    gates: 'commands',
+  },
+]
+
+/** The limits in a prd.json of the Ralph for BMAD; its gates are read with the stories. */
+const storyList: Tool = {
+  found: /(?:^|\/)prd\.json$/,
+  ours: { 'config.maxIterations': 'max-iterations: *', 'config.stuckThreshold': 'max-attempts: *' },
+}
+
+export type OtherSettings = {
+  tool: Tool
+  fields: Raw
+  /** As lines of a workflow, for people. */
+  lines: string[]
+  /** By the key that the setting has here, as a configuration has it. */
+  settings: Record<string, unknown>
+  /** Keys that mean nothing here, each with what stands in its place, where anything does. */
+  unread: string[]
+}
+
+export function toolOf(document: Opened): Tool | undefined {
+  const tool = tools.find(({ found }) => found.test(document.path))
+  return tool?.found === STEPS && !Array.isArray(document.fields.steps) ? undefined : tool
+}
+
+/** Whether a shell sources it: it has no data of its own. */
+export function isShellFile({ found }: Tool): boolean {
+  return found === RC
+}
+
+/** What the file of another tool sets; null for any other file. */
+export function otherSettingsIn(document: Opened): OtherSettings | null {
+  const tool = toolOf(document) ?? (storyList.found.test(document.path) ? storyList : undefined)
+  if (tool === undefined) return null
+  const fields = fieldsOf(tool, document)
+  const lines: string[] = []
+  const settings: Record<string, unknown> = {}
+  for (const [path, ours] of Object.entries(tool.ours)) {
+    const value = at(fields, path)
+    if (!isSimple(value)) continue
+    lines.push(ours.replace('*', () => [value].flat().join(', ')))
+    const [key = '', pattern = ''] = ours.split(': ')
+    const setting = camelCase(key)
+    if (!(setting in settings)) settings[setting] = settingOf(setting, pattern, value)
+  }
+  return { tool, fields, lines, settings: nested(settings), unread: unreadIn(tool, fields) }
+}
+
+const LISTS = ['agentArgs', 'agentEnv', 'protectedPaths']
+
+function settingOf(key: string, pattern: string, value: unknown): unknown {
+  const all = [value].flat().map(String)
+  if (pattern === '*' && !Array.isArray(value) && !LISTS.includes(key))
+    return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value
+  if (key === 'instructions') return all.join('\n')
+  if (key === 'fallbackAgent') return all[0]
+  if (pattern.startsWith('--')) return [pattern.split(' ')[0], all.join(',')]
+  return LISTS.includes(key) ? all : pattern.replace('*', () => all.join(', '))
+}
+
+/** `breaker.noProgress` as a map in a map. */
+function nested(settings: Raw): Record<string, unknown> {
+  const result: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(settings)) {
+    const [name = '', inner] = key.split('.')
+    if (inner === undefined) result[name] = value
+    else result[name] = { ...(isRaw(result[name]) ? result[name] : {}), [inner]: value }
+  }
+  return result
+}
+
+function camelCase(key: string): string {
+  return key.replace(/-([a-z])/g, (_all, letter: string) => letter.toUpperCase())
+}
+
+const MOST_UNREAD = 40
+
+function unreadIn({ ours, instead = {}, known = [], gates }: Tool, fields: Raw): string[] {
+  if (ours === storyList.ours) return []
+  const isBelow = (path: string, above: string) => path === above || path.startsWith(`${above}.`)
+  const read = [...Object.keys(ours), ...known, ...(gates === undefined ? [] : [gates])]
+  const replaced = new Map<string, string>()
+  for (const path of leavesOf(fields)) {
+    if (read.some((one) => isBelow(path, one))) continue
+    const named = Object.keys(instead).filter((one) => isBelow(path, one))
+    const longest = named.toSorted((a, b) => b.length - a.length)[0]
+    replaced.set(longest ?? path, longest === undefined ? '' : `: ${instead[longest]}`)
+  }
+  return [...replaced].slice(0, MOST_UNREAD).map(([path, place]) => `${path}${place}`)
+}
+
+const DEEPEST = 4
+
+function leavesOf(fields: Raw, above = '', depth = 0): string[] {
+  return Object.entries(fields).flatMap(([key, value]) => {
+    const path = above === '' ? key : `${above}.${key}`
+    if (isRaw(value) && depth < DEEPEST) return leavesOf(value, path, depth + 1)
+    return isGiven(value) ? [path] : []
+  })
+}
+
+function fieldsOf(tool: Tool, { text, fields }: Opened): Raw {
+  if (tool.found === RC) return assignments(text)
+  if (tool.found !== STEPS) return fields
+  const all = Array.isArray(fields.steps) ? fields.steps.filter(isRaw) : []
+  const of = (type: string) =>
+    all
+      .filter((step) => step.type === type && step.enabled !== false)
+      .map(({ name, config }) => ({ name: String(name), config: isRaw(config) ? config : {} }))
+  return {
+    ...fields,
+    // The last one works, the one before it sets up.
+    agent: of('agent').at(-1)?.config,
+    commands: Object.fromEntries(of('command').map(({ name, config }) => [name, config.command])),
+  }
+}
+
+function isSimple(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0 && value.every((one) => typeof one === 'string')
+  return isGiven(value) && value !== '' && typeof value !== 'object'
+}
+
+export function at(fields: Raw, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, name) => (isRaw(value) ? value[name] : undefined), fields)
+}
+
+/** The lines NAME=value of a shell's file, with the default of `${NAME:-value}`; nothing of it is run. */
+function assignments(text: string): Raw {
+  const lines = text.matchAll(/^(?:export[ \t]+)?([A-Z][A-Z0-9_]*)=(?:"([^"\n]*)"|'([^'\n]*)'|([^\s#]*))/gm)
+  return Object.fromEntries(
+    [...lines].map(([, name = '', one, two, three]) => {
+      const value = one ?? two ?? three ?? ''
+      return [name, /^\$\{\w+:-([^{}]*)\}$/.exec(value)?.[1] ?? value]
+    }),
+  )
+}

@@ -1,0 +1,76 @@
+// prd.md as Ralph writes it and people edit it: what stands there is read to the letter.
+
+import { idFault } from '../../engine/model/safe-names.ts'
+import { many, type Raw } from '../../engine/prd/migrate.ts'
+import { type Block, type Heading, pointLines } from '../markdown-lists.ts'
+import type { Opened } from '../open-document.ts'
+import { original, PAGE_MARK } from '../render-prd-md.ts'
+import type { Format, Reading, ToldStory } from '../types.ts'
+import { storyFields } from './story-section.ts'
+
+export const ownPage: Format = {
+  name: 'prd.md',
+  found: null,
+  reads: ({ isMarkdown, text }) => isMarkdown && text.includes(PAGE_MARK),
+  read,
+}
+
+/** A heading of the page's own levels, and what stands before the next: its blocks, and the last of its lines. */
+type Part = { heading: Heading; blocks: Block[]; end: number }
+
+function read({ text, blocks }: Opened): Partial<Reading> {
+  const lines = text.replace(PAGE_MARK, '').split('\n')
+  const parts: Part[] = []
+  for (const block of blocks) {
+    const before = parts.at(-1)
+    if (block.kind === 'heading' && block.level <= 3) {
+      if (before !== undefined) before.end = block.line - 1
+      parts.push({ heading: block, blocks: [], end: lines.length })
+    } else before?.blocks.push(block)
+  }
+  const title = parts[0]?.heading.level === 1 ? parts[0] : undefined
+  const stories = parts.filter(({ heading }) => heading.level === 3).map((part) => storyOf(part, lines))
+  const root =
+    title === undefined
+      ? {}
+      : { project: original(title.heading.text), description: wordsIn(lines, title.heading.line, title.end) }
+  return { root, stories, notes: [`${many(stories.length, 'story')} of the page read.`] }
+}
+
+function wordsIn(lines: readonly string[], from: number, to: number): string {
+  return original(lines.slice(from, to).join('\n').trim())
+}
+
+const criteriaLabel = /^\*\*acceptance criteria:?\*\*:?$/i
+const needsLabel = /^\*\*depends on:?\*\*:?(.*)$/i
+
+function storyOf({ heading, blocks, end }: Part, lines: readonly string[]): ToldStory {
+  const labels = blocks
+    .filter((block) => block.kind === 'words')
+    .flatMap((block) => block.lines.map((text, index) => ({ text, line: block.line + index })))
+  const criteria = labels.find(({ text }) => criteriaLabel.test(text))
+  const needs = labels.find(({ text }) => needsLabel.test(text))
+  const { id, title } = named(heading.text, criteria !== undefined)
+  const from = criteria?.line ?? end
+  const points = blocks.flatMap((block) => (block.kind === 'points' && block.line > from ? block.points : []))
+  const description = wordsIn(lines, heading.line, Math.min(from, needs?.line ?? end + 1) - 1)
+  // A story that a person wrote below the others is read as in any document.
+  const fields: Raw =
+    criteria === undefined
+      ? storyFields(blocks, id ?? '').raw
+      : {
+          description,
+          acceptanceCriteria: points.map((point) => original(pointLines(point).join(' '))),
+          dependsOn: needsLabel.exec(needs?.text ?? '')?.[1]?.match(/[^,\s]+/g) ?? [],
+        }
+  const boxes = points.filter(({ done }) => done !== null)
+  const passes = boxes.length > 0 && boxes.every(({ done }) => done === true)
+  return { line: heading.line, raw: { id, title: original(title), ...fields, passes } }
+}
+
+/** `US-001: Sign in`; a person may write a new story without an id. */
+function named(heading: string, hasCriteria: boolean): { id: string | undefined; title: string } {
+  const [, id, title] = /^([^\s:]+):[ \t]*(.*)$/s.exec(heading) ?? []
+  const isId = id !== undefined && idFault(id) === null && (hasCriteria || /\d/.test(id))
+  return isId && title !== undefined ? { id, title } : { id: undefined, title: heading }
+}

@@ -1,0 +1,312 @@
+// Spec Kit: tasks.md and spec.md of one feature. Each user story is a story; what is set up for all of them comes before, polish last.
+import { oneLine } from '../../engine/model/text.ts'
+import { many } from '../../engine/prd/migrate.ts'
+import type { Block, Heading } from '../markdown-lists.ts'
+import type { Opened } from '../open-document.ts'
+import { isNoWork } from '../sections.ts'
+import { plain } from '../story-words.ts'
+import type { Beside, Format, ToldStory } from '../types.ts'
+import { type Box, boxesOf, flat } from './boxes.ts'
+
+const FOLDER = /^(?:\.specify\/)?specs\/\d{3,}[^/]*\/$/
+
+export const specKit: Format = {
+  name: 'Spec Kit',
+  rank: 'detailed',
+  found: /^(?:\.specify\/)?specs\/\d{3,}[^/]*\/(?:tasks|spec|plan|research|data-model|quickstart)\.md$/,
+  reads: (document) => isTasks(document) || FOLDER.test(document.folder),
+  read(document, beside) {
+    const { folder, name, blocks } = document
+    const unit = { of: 'Spec Kit feature', name: folder.replace(/\/$/, '') }
+    const stories = storiesIn(document, beside)
+    if (stories !== null) {
+      const notes = [`${many(stories.length, 'story')} of the feature.`]
+      return { stories, unit, notes, root: { project: featureOf(document) } }
+    }
+    const what = `${name.replace('.md', '')} of a Spec Kit feature`
+    return { prose: 'background', what, unit, boxes: flat(boxesOf(blocks)).length }
+  },
+}
+
+/** Of the tasks joined with the stories of spec.md, or of spec.md alone where nobody has made tasks of it; else null. */
+function storiesIn(document: Opened, beside: Beside): ToldStory[] | null {
+  if (isTasks(document)) return withTasks(document, storiesOfSpec(beside.at(`${document.folder}spec.md`)))
+  if (document.name !== 'spec.md' || tasksBeside(document, beside) !== null) return null
+  const told = storiesOfSpec(document)
+  return told.length === 0 ? null : told.map((story) => storyOf(story, []))
+}
+
+const LABELS = /\[(?:P|(?:[A-Z][A-Z0-9]*-)?US-?\d+)\][ \t]*/g
+const TASK = /^(?:\*\*)?(T\d{1,4}[a-z]?)\b(?:\*\*)?[ \t]*/
+
+function isTasks({ folder, name, blocks }: Opened): boolean {
+  if (name !== 'tasks.md') return false
+  const boxes = flat(boxesOf(blocks))
+  return (
+    boxes.length > 0 && (FOLDER.test(folder) || boxes.some(({ text }) => TASK.test(text) && label.test(text)))
+  )
+}
+
+function tasksBeside({ folder }: Opened, beside: Beside): Opened | null {
+  const tasks = beside.at(`${folder}tasks.md`)
+  return tasks !== null && isTasks(tasks) ? tasks : null
+}
+
+function featureOf({ title }: Opened): string {
+  return title.replace(/^(?:tasks|feature specification|implementation plan)[ \t]*[:\u2013-][ \t]*/i, '')
+}
+
+// ---- spec.md
+
+/** `User Story 1`, `US-1`, `US1`; an area of its own may stand before: `AUTH-US1`. */
+const STORY_ID =
+  '(?:user story[ \\t]*)?(?:([A-Z][A-Z0-9]{0,15})-)?US[ \\t-]?(\\d{1,3})|user story[ \\t]*(\\d{1,3})'
+const REST = '\\b[ \\t]*[:.\u2013\u2014-]?[ \\t]*(.*)$'
+const userStory = new RegExp(`^(?:phase \\d+[ \\t]*[:.\u2013-][ \\t]*)?(?:${STORY_ID})${REST}`, 'i')
+const storyInside = new RegExp(`\\b(?:([A-Z][A-Z0-9]{0,15})-)?US[ \\t]?(\\d{1,3})()${REST}`)
+const label = /\[(?:([A-Z][A-Z0-9]{0,15})-)?US-?(\d{1,3})\]/
+
+/** The id of a user story, and the words behind it in a heading; null where the words name none. */
+function namedIn(words: string, pattern: RegExp): { id: string; rest: string } | null {
+  const [, area, short, long, rest = ''] = pattern.exec(words) ?? []
+  const number = short ?? long
+  if (number === undefined || number === '') return null
+  return { id: `${area === undefined ? '' : `${area.toUpperCase()}-`}US${Number(number)}`, rest }
+}
+
+type Told = {
+  id: string
+  title: string
+  line: number
+  priority: number
+  description: string
+  criteria: string[]
+}
+
+/** `(Priority: P1)` and marks for people are no part of a title. */
+function titleOf(words: string): string {
+  return words
+    .replace(/[([][ \t]*priority[^)\]]*[)\]]|\(P\d\)|\u{1f3af}|\bMVP\b[ \t]*$/giu, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+}
+
+function priorityOf(words: string): number {
+  return Number(/\bP(\d{1,2})\b/.exec(words)?.[1] ?? 9)
+}
+
+function storiesOfSpec(spec: Opened | null): Told[] {
+  const stories: Told[] = []
+  let story: { told: Told; level: number } | null = null
+  for (const block of spec?.blocks ?? []) {
+    if (block.kind === 'heading') {
+      const words = oneLine(plain(block.text), 500)
+      const found = namedIn(words, userStory)
+      if (found !== null) {
+        const { id, rest } = found
+        const told = {
+          id,
+          title: titleOf(rest) || `User story ${id.replace(/^US/, '')}`,
+          line: block.line,
+          priority: priorityOf(words),
+          description: '',
+          criteria: [],
+        }
+        stories.push(told)
+        story = { told, level: block.level }
+      } else if (story !== null && block.level <= story.level) story = null
+    } else if (story !== null) addTo(story.told, block)
+  }
+  for (const one of stories)
+    one.criteria.sort((a, b) => Number(independentCriterion(a)) - Number(independentCriterion(b)))
+  return stories.toSorted((a, b) => a.priority - b.priority)
+}
+
+const scenario = /^\**given\b/i
+const scenarioGoesOn = /^\**(?:when|then|and|but)\b/i
+const independent = /^\**independent test\**[ \t]*:?\**[ \t]*/i
+
+function independentCriterion(text: string): boolean {
+  return text.startsWith('Independent test: ')
+}
+
+function addTo(told: Told, block: Block): void {
+  if (block.kind === 'points') {
+    for (const { text, more } of block.points) told.criteria.push([text, ...more].join(' '))
+    return
+  }
+  if (block.kind !== 'words') return
+  const words = block.lines.join('\n')
+  if (independent.test(words)) told.criteria.push(`Independent test: ${words.replace(independent, '')}`)
+  else if (scenario.test(words)) told.criteria.push(block.lines.join(' '))
+  else if (scenarioGoesOn.test(words) && scenario.test(told.criteria.at(-1) ?? ''))
+    told.criteria.push(`${told.criteria.pop()} ${block.lines.join(' ')}`)
+  else if (!/^\**acceptance scenarios?\**:?\**$/i.test(words))
+    told.description += `${told.description && '\n\n'}${words}`
+}
+
+// ---- tasks.md
+
+type Group = { id: string; title: string; line: number; boxes: Box[]; words: string[]; phase: number }
+
+const phases: readonly [RegExp, string][] = [
+  [/\bset-?up\b/i, 'SETUP'],
+  [/\bfoundation/i, 'FOUNDATIONAL'],
+  [/\bconvergence\b/i, 'CONVERGENCE'],
+  [/\bpolish\b|cross-cutting/i, 'POLISH'],
+]
+
+/** The group of a task: the user story that it names or stands below, else its phase. */
+function groupOf({ text, headings }: Box): { id: string; title: string; heading: Heading | null } {
+  const heading = headings.find(({ level }) => level > 1) ?? null
+  const words = oneLine(plain(heading?.text ?? ''), 500)
+  const inPhase = namedIn(words, userStory) ?? namedIn(words, storyInside)
+  const id = namedIn(text, label)?.id ?? inPhase?.id
+  if (id !== undefined) return { id, title: inPhase?.id === id ? titleOf(inPhase.rest) : '', heading }
+  const title = words.replace(/^phase [\w.]+[ \t]*[:.\u2013-]?[ \t]*/i, '')
+  const [, known] = phases.find(([name]) => name.test(words)) ?? []
+  const [, count] = /^phase (\d{1,3})/i.exec(words) ?? []
+  return { id: known ?? `PHASE-${count ?? headings[0]?.line ?? 1}`, title: title || words, heading }
+}
+
+/** Boxes of a list that checks the file itself are none; nor is one without a number among others that have one. */
+function tasksOf(blocks: readonly Block[]): Box[] {
+  const boxes = flat(boxesOf(blocks)).filter(
+    ({ headings }) => !headings.some(({ level, text }) => level > 1 && isNoWork(text)),
+  )
+  const isNumbered = boxes.some(({ text }) => TASK.test(text))
+  return boxes.filter(({ text }) => !isNumbered || TASK.test(text))
+}
+
+function withTasks({ blocks }: Opened, told: readonly Told[]): ToldStory[] {
+  const boxes = tasksOf(blocks)
+  const groups = new Map<string, Group>()
+  for (const box of boxes) {
+    const { id, title, heading } = groupOf(box)
+    const group = groups.get(id) ?? {
+      id,
+      title,
+      line: heading?.line ?? box.line,
+      boxes: [],
+      words: wordsBelow(blocks, heading),
+      phase: groups.size,
+    }
+    group.boxes.push(box)
+    group.title ||= title
+    groups.set(id, group)
+  }
+  if (![...groups.keys()].some(isUserStory) && told.length === 0) return boxes.map(taskAlone)
+  const rest = told
+    .filter(({ id }) => !groups.has(id))
+    .map(({ id, title, line }) => ({ id, title, line, boxes: [], words: [], phase: groups.size }))
+  const all = [...groups.values(), ...rest]
+  const before = all
+    .filter(({ id }) => id === 'SETUP' || id === 'FOUNDATIONAL')
+    .toSorted((a, b) => a.phase - b.phase)
+  const after = all.filter((group) => !before.includes(group) && !isUserStory(group.id))
+  const stories = all.filter(({ id }) => isUserStory(id))
+  const inOrder = [...before, ...stories, ...after]
+  const places = new Map(inOrder.map(({ id }, index) => [id, index]))
+  const groupOfTask = new Map(
+    all.flatMap(({ id, boxes: own }) => own.map(({ text }) => [idOf(text), id] as const)),
+  )
+  return inOrder.map((group, index) => {
+    const needs = new Set(
+      group.boxes.flatMap((box) => needsOf(wholeText(box))).flatMap((id) => groupOfTask.get(id) ?? []),
+    )
+    const isLast = after.includes(group)
+    for (const one of isLast ? stories : []) needs.add(one.id)
+    const base = before.filter((one) => (places.get(one.id) ?? 0) < index).at(-1)
+    if (base !== undefined && !(isLast && stories.length > 0)) needs.add(base.id)
+    // A task may only wait for what comes before it.
+    const dependsOn = [...needs].filter((id) => id !== group.id && (places.get(id) ?? 0) < index)
+    const own = told.find(({ id }) => id === group.id) ?? {
+      ...{ id: group.id, title: group.title || group.id, line: group.line, priority: 9 },
+      description: group.words.filter((one) => !independent.test(one)).join('\n\n'),
+      criteria: [],
+    }
+    // spec.md and tasks.md both may have it, in words of their own.
+    const tests = group.words
+      .filter((one) => independent.test(one))
+      .map((one) => `Independent test: ${one.replace(independent, '')}`)
+    const criteria = own.criteria.some(independentCriterion) ? own.criteria : [...own.criteria, ...tests]
+    return storyOf({ ...own, criteria, line: group.line }, group.boxes, dependsOn)
+  })
+}
+
+function isUserStory(id: string): boolean {
+  return /^(?:[A-Z][A-Z0-9]*-)?US\d+$/.test(id)
+}
+
+/** Purpose and goal, as they stand below the heading of a phase. */
+function wordsBelow(blocks: readonly Block[], heading: Heading | null): string[] {
+  const from = heading === null ? -1 : blocks.indexOf(heading)
+  const words: string[] = []
+  for (const block of from < 0 ? [] : blocks.slice(from + 1)) {
+    if (block.kind !== 'words') break
+    const text = block.lines.join('\n')
+    if (/^\**(?:purpose|goal|independent test)\b/i.test(text)) words.push(text)
+  }
+  return words
+}
+
+function idOf(text: string): string {
+  return TASK.exec(text)?.[1] ?? ''
+}
+
+function needsOf(text: string): string[] {
+  return [...text.matchAll(/\((?:depends on|requires|after|blocked by)[ \t]+([^)]{1,200})\)/gi)].flatMap(
+    ([, ids = '']) => ids.match(/\bT\d{1,4}[a-z]?\b/g) ?? [],
+  )
+}
+
+/** With the lines that it goes on in. */
+function wholeText({ text, details }: Box): string {
+  return [text, ...details].join(' ')
+}
+
+/** Without its id and its labels. */
+function taskWords({ text }: Box): string {
+  return text.replace(TASK, '').replace(LABELS, '')
+}
+
+function storyOf(told: Told, boxes: readonly Box[], dependsOn: readonly string[] = []): ToldStory {
+  const { id, title, line, description, criteria } = told
+  const tasks = boxes.map((box) => `- [${box.done ? 'x' : ' '}] ${wholeText(box)}`)
+  const texts = boxes.map((box) => wholeText(box).replace(LABELS, ''))
+  return {
+    line,
+    raw: {
+      ...{ id, title, dependsOn, passes: boxes.length > 0 && boxes.every(({ done }) => done) },
+      description: [
+        description,
+        ...(tasks.length > 0 && criteria.length > 0 ? [`Tasks:\n\n${tasks.join('\n')}`] : []),
+      ]
+        .filter(Boolean)
+        .join('\n\n'),
+      acceptanceCriteria: criteria.length > 0 ? criteria : texts,
+    },
+    // One that people added since is not of the story that passed; those behind it have other ids then.
+    marks: boxes.map((box) => ({ kind: 'box', line: box.line, tick: 'X', task: taskWords(box) })),
+  }
+}
+
+/** Where tasks name no user stories each of them is a story. */
+function taskAlone(box: Box): ToldStory {
+  const { line, text, done, details } = box
+  const id = idOf(text)
+  const title = text.replace(TASK, '').replace(/^\[P\][ \t]*/, '')
+  const epicId = plain(box.headings.find(({ level }) => level > 1)?.text ?? '').slice(0, 60) || null
+  return {
+    line,
+    raw: {
+      id: id || undefined,
+      epicId,
+      title: title.replace(/\((?:depends on|requires|after|blocked by)[^()]{0,200}\)/gi, '').trim(),
+      description: details.join('\n'),
+      dependsOn: needsOf(text).filter((one) => one !== id),
+      passes: done,
+    },
+    marks: [{ kind: 'box', line, tick: 'X' }],
+  }
+}

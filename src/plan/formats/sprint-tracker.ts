@@ -1,0 +1,142 @@
+// sprint-status.yaml of BMAD: what each story has come to. `development_status` maps short names; `sprints[].stories[]` and
+// `epics[].stories[]` list them.
+import { isGiven, isRaw, many, type Raw } from '../../engine/prd/migrate.ts'
+import { isDone, numbered, titleOfSlug } from '../story-words.ts'
+import { type Format, planAt, type ToldStory } from '../types.ts'
+
+export const sprintTracker: Format = {
+  name: 'sprint status',
+  rank: 'listed',
+  found: planAt('sprint-status[^/]*\\.ya?ml', '^\\.bmad/(?:[^/]+/)?sprint-status[^/]*\\.ya?ml$'),
+  reads: (document) => document.isYaml && isTracker(document.fields),
+  read({ fields, data: { data, mistakes } }) {
+    if (data === null) return { mistakes }
+    const all = trackedIn(fields)
+    // A story of an epic may stand in a sprint, too.
+    const tracked = all.filter(({ id }, index) => all.findIndex((one) => one.id === id) === index)
+    const done = tracked.filter(({ status }) => isDone(status)).length
+    const of = many(tracked.length, 'story')
+    const text = [...sprintOf(fields), `${done} of ${of} done before this run.`].join(' ')
+    return {
+      root: { project: fields.project ?? fields.project_name ?? null, epics: epicNames(fields) },
+      stories: tracked.map((one) => storyOf(one, data.lineOf(one.at))),
+      notes: [`the standing of ${of}, ${done} of them done.`],
+      context: [{ about: 'sprint', text }],
+    }
+  },
+}
+
+function isTracker({ development_status: standing, sprints, epics }: Raw): boolean {
+  if (isRaw(standing)) return true
+  const lists = [sprints, epics].filter((list) => Array.isArray(list)).flat()
+  return lists.some((one) => isRaw(one) && Array.isArray(one.stories))
+}
+
+/** Names of epics by their ids; null where the file has none. */
+function epicNames({ epics }: Raw): Record<string, string> | null {
+  const all = Array.isArray(epics) ? epics.filter(isRaw) : []
+  const named = all.flatMap((one): [string, string][] => {
+    const [id, name] = [one.id ?? one.epic_id, one.name ?? one.title]
+    return typeof id === 'string' && typeof name === 'string' ? [[id, name]] : []
+  })
+  return named.length === 0 ? null : Object.fromEntries(named)
+}
+
+function storyOf({ id, title, status, more }: Tracked, line: number): ToldStory {
+  const dependsOn = more.depends_on ?? more.dependsOn ?? more.dependencies
+  const raw = {
+    id,
+    title,
+    epicId: more.epic_id ?? more.epicId ?? more.epic ?? null,
+    description: more.description ?? null,
+    acceptanceCriteria: more.acceptance_criteria ?? more.acceptanceCriteria ?? null,
+    dependsOn: Array.isArray(dependsOn) ? dependsOn : null,
+    points: pointsOf(more),
+    passes: isDone(status),
+  }
+  return { line, isTracked: true, raw }
+}
+
+/** For context.md: number and goal of the sprint that runs. */
+function sprintOf({ sprints, ...fields }: Raw): string[] {
+  const all = Array.isArray(sprints) ? sprints.filter(isRaw) : [{ ...fields, status: 'active' }]
+  const active = all.find(({ status }) => /^(?:active|in[ _-]progress|current)$/i.test(String(status ?? '')))
+  const number = active?.sprint_number ?? active?.number ?? active?.name
+  const goal = active?.goal ?? active?.sprint_goal
+  return [
+    ...(number === undefined ? [] : [`Sprint ${String(number)}.`]),
+    ...(typeof goal === 'string' ? [`Its goal: ${goal.slice(0, 1_000).replace(/[.\s]+$/, '')}.`] : []),
+  ]
+}
+
+/** A story of a tracker: where it stands in the file, and where its status does. */
+export type Tracked = {
+  id: string
+  title: string
+  status: string
+  at: readonly (string | number)[]
+  statusAt: readonly (string | number)[]
+  /** Fields of the shapes that list stories. */
+  more: Raw
+}
+
+/** Every story that the file tracks, in each shape; epics and retrospectives are none. */
+export function trackedIn(fields: Raw): Tracked[] {
+  return [
+    ...fromMap(fields.development_status),
+    ...fromLists('sprints', fields.sprints),
+    ...fromLists('epics', fields.epics),
+  ]
+}
+
+/** The points of a listed story; null where it has none. */
+export function pointsOf(more: Raw): unknown {
+  return more.points ?? more.story_points ?? null
+}
+
+// `1-2-user-login`; a letter marks a story that was put in between: `1-2b-...`; a project's own epics: `se1-1-...`.
+const key = /^([a-z]{0,12}\d{1,4}-\d{1,4}[a-z]?)(?:-(.*))?$/i
+/** Of keys without such a number; what words a story's own key holds means nothing. */
+const noStory = /(?:^|-)epic-|\bretro(?:spective)?(?:-|$)/i
+
+/** Every line that is no epic and no retrospective. */
+function fromMap(statuses: unknown): Tracked[] {
+  return Object.entries(isRaw(statuses) ? statuses : {}).flatMap(([name, entry]) => {
+    const [, numbers = name, slug = numbers === name ? name : ''] = key.exec(name) ?? []
+    const status = isRaw(entry) ? entry.status : entry
+    if ((!key.test(name) && noStory.test(name)) || !isGiven(status)) return []
+    const at = ['development_status', name]
+    const id = numbered(numbers)
+    const statusAt = isRaw(entry) ? [...at, 'status'] : at
+    return [
+      {
+        id,
+        title: titleOfSlug(slug === numbers ? '' : slug) || `Story ${id}`,
+        status: String(status),
+        at,
+        statusAt,
+        more: {},
+      },
+    ]
+  })
+}
+
+function fromLists(name: 'sprints' | 'epics', lists: unknown): Tracked[] {
+  if (!Array.isArray(lists)) return []
+  return lists.flatMap((list: unknown, index) => {
+    const stories = isRaw(list) && Array.isArray(list.stories) ? list.stories : []
+    const epicId = name === 'epics' && isRaw(list) ? (list.id ?? list.epic_id ?? null) : null
+    return stories.flatMap((story: unknown, number): Tracked[] => {
+      if (!isRaw(story)) return []
+      const { id: plain, story_id, key: named, title, name: called, status = '', ...fields } = story
+      const id = plain ?? story_id ?? named
+      if (!isGiven(id)) return []
+      const at = [name, index, 'stories', number]
+      const more = epicId === null ? fields : { epic_id: epicId, ...fields }
+      const shownTitle = String(title ?? called ?? `Story ${String(id)}`)
+      return [
+        { id: String(id), title: shownTitle, status: String(status), at, statusAt: [...at, 'status'], more },
+      ]
+    })
+  })
+}

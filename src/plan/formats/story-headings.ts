@@ -1,0 +1,123 @@
+// Markdown with a heading for each user story (the prd.md and epics.md of several tools): what stands below is the story.
+import { many } from '../../engine/prd/migrate.ts'
+import { type Block, boxLines, type Heading } from '../markdown-lists.ts'
+import {
+  epicOf,
+  epicTitle,
+  isAcceptance,
+  isCriteria,
+  isStoryId,
+  plain,
+  type StoryTitle,
+  storyTitle,
+  urgencyOf,
+  withId,
+} from '../story-words.ts'
+import { type Format, planAt, type Reading, type ToldStory } from '../types.ts'
+import { storyFields } from './story-section.ts'
+
+export const storyHeading: Format = {
+  name: 'headings',
+  found: planAt('(?:epics?|prd|stories|sprint-plan)(?:[-_.][^/]*)?.md', '^docs/(?:prd|epics)/[^/]+.md$'),
+  reads: ({ isMarkdown, blocks }) =>
+    isMarkdown &&
+    blocks.some((block) => block.kind === 'heading' && titled(block) !== null) &&
+    !areBoxesStories(blocks),
+  read: ({ blocks }) => read(blocks),
+}
+
+/** What a heading (level 2 to 4) that names a story says. */
+function titled({ level, text }: Heading): StoryTitle | null {
+  return level < 2 || level > 4 ? null : storyTitle(text)
+}
+
+/** Whether the boxes below the headings are the stories, by ids of their own. */
+function areBoxesStories(blocks: readonly Block[]): boolean {
+  const points = blocks.flatMap((block) => (block.kind === 'points' ? block.points : []))
+  const boxes = points.filter(({ done }) => done !== null)
+  const own = boxes.flatMap(({ text }) => withId(text) ?? []).filter(({ id }) => isStoryId(id))
+  return own.length > 0 && own.length * 2 >= boxes.length
+}
+
+type Item = { heading: Heading; title: StoryTitle; blocks: Block[]; urgency: number; epicId: string | null }
+
+function read(blocks: readonly Block[]): Partial<Reading> {
+  const items: Item[] = []
+  const description: string[] = []
+  const strays: number[] = []
+  const epics: Record<string, string> = {}
+  let project = ''
+  let section: string | null = null
+  let epic: { level: number; id: string } | null = null
+  let story: Item | null = null
+  for (const block of blocks) {
+    const title = block.kind === 'heading' ? titled(block) : null
+    if (block.kind === 'heading' && title !== null) {
+      const urgency = urgencyOf(section ?? '')
+      story = { heading: block, title, blocks: [], urgency, epicId: epic?.id ?? null }
+      items.push(story)
+      section ??= ''
+    } else if (story !== null && !endsStory(block, story)) story.blocks.push(block)
+    else if (block.kind === 'heading') {
+      const words = plain(block.text)
+      if (section === null) project = projectOf(words)
+      const id = epicOf(words)
+      if (id !== null) {
+        epic = { level: block.level, id }
+        if (epicTitle(words) !== '') epics[id] ??= epicTitle(words)
+      } else if (epic !== null && block.level <= epic.level) epic = null
+      story = null
+      section = words
+    } else if (block.kind === 'points') strays.push(...block.points.flatMap(boxLines))
+    // What stands below the title says what the feature is.
+    else if (block.kind === 'words' && items.length === 0 && isAbout(section ?? '', project))
+      description.push(block.lines.join('\n'))
+  }
+  const headings = many(items.length, 'heading')
+  const notes = [`${headings} with an id read as user stories, the boxes below them as acceptance criteria.`]
+  const stories = items.map(storyOf)
+  if (strays.length > 0) {
+    const lines = `${strays.slice(0, 10).join(', ')}${strays.length > 10 ? ' ...' : ''}`
+    notes.push(`left out: ${many(strays.length, 'box')} outside of the stories (line ${lines}).`)
+  }
+  return {
+    root: {
+      project,
+      description: description.join('\n\n'),
+      ...(Object.keys(epics).length > 0 ? { epics } : {}),
+    },
+    stories,
+    notes,
+  }
+}
+
+/** A heading that is not below the story's own; one for its criteria may stand beside it, one for those of the whole not. */
+function endsStory(block: Block, { heading }: Item): boolean {
+  if (block.kind !== 'heading' || block.level > heading.level) return false
+  const words = plain(block.text)
+  return !isAcceptance(words) && !(isCriteria(words) && block.level === heading.level)
+}
+
+/** Of a title what it is about, without the kind of document. */
+function projectOf(title: string): string {
+  // One space each: an expression with several runs of them takes seconds for a line of spaces.
+  const bare = title
+    .replace(/\s+/g, ' ')
+    .replace(/ ?[-:\u2013]? ?product requirements document\b(?: ?\(prd\))? ?[-:\u2013]? ?/i, ' ')
+  return bare.replace(/^(?:progress|prd)\b:?[ \t]*/i, '').trim()
+}
+
+function isAbout(section: string, project: string): boolean {
+  return /^(?:introduction|overview|summary|description)\b/i.test(section) || section.endsWith(project)
+}
+
+function storyOf({ heading, title, blocks, urgency, epicId }: Item): ToldStory {
+  const { id } = title
+  const story = storyFields(blocks, id)
+  const passes = title.done ?? story.isDone ?? story.isTicked
+  return {
+    line: heading.line,
+    raw: { id, epicId: story.epicId ?? epicId, title: title.title, ...story.raw, passes },
+    urgency: story.urgency ?? urgency,
+  }
+}

@@ -1,0 +1,175 @@
+// What stands below a story's heading: fields, description, acceptance criteria.
+import { type Block, type Point, pointLines } from '../markdown-lists.ts'
+import { epicOf, fieldOf, idsIn, isCriteria, isDone, plain, urgencyOf } from '../story-words.ts'
+
+// BMAD numbers criteria in plain lines: `1: ...`, `AC1: ...`.
+const numberedLine = /^(?:AC[ -]?)?\d{1,3}[.:)][ \t]+/i
+
+const dependencies =
+  /^(?:depends on|dependencies|prerequisites?(?: stories)?|blocked by|abh\u00e4ngig von|voraussetzung(?:en)?)\b/i
+
+/** What the blocks say of the story with that id. Where criteria stand under a heading or word for them, other boxes are none. */
+export function storyFields(blocks: readonly Block[], id: string): StorySection {
+  const labelled = new StorySection(blocks, id, true)
+  return labelled.acceptanceCriteria.length > 0 ? labelled : new StorySection(blocks, id, false)
+}
+
+class StorySection {
+  readonly acceptanceCriteria: string[] = []
+  readonly dependsOn = new Set<string>()
+  priority: number | null = null
+  /** What a priority in words says. */
+  urgency: number | null = null
+  /** What a line about its status says. */
+  isDone: boolean | null = null
+  epicId: string | null = null
+  /** Null where no line names them. */
+  tags: string[] | null = null
+  /** Of its criteria, and whether each is ticked. */
+  readonly boxes: boolean[] = []
+  readonly #description: string[] = []
+  readonly #id: string
+  readonly #onlyLabelled: boolean
+  #under: 'words' | 'criteria' | 'dependencies' = 'words'
+
+  constructor(blocks: readonly Block[], id: string, onlyLabelled: boolean) {
+    this.#id = id
+    this.#onlyLabelled = onlyLabelled
+    for (const block of blocks) {
+      if (block.kind === 'heading') this.#label(plain(block.text))
+      else if (block.kind === 'verbatim') this.#description.push(block.text)
+      else if (block.kind === 'words') this.#words(block.lines)
+      else this.#points(block.points)
+    }
+  }
+
+  /** Fields as prd.json calls them. */
+  get raw() {
+    return {
+      description: this.#description.filter((part) => part !== '').join('\n\n'),
+      acceptanceCriteria: this.acceptanceCriteria,
+      dependsOn: [...this.dependsOn],
+      priority: this.priority,
+      ...(this.tags === null ? {} : { tags: this.tags }),
+    }
+  }
+
+  get isTicked(): boolean {
+    return this.boxes.length > 0 && this.boxes.every(Boolean)
+  }
+
+  #words(lines: readonly string[]): void {
+    let goesOn = false
+    const said: string[] = []
+    for (const line of lines.flatMap(fieldsOf)) {
+      const rest = this.#field(line)
+      goesOn &&= rest === null
+      const text = rest ?? line
+      if (text === '') continue
+      if (!this.#inCriteria()) said.push(this.#said(text))
+      else {
+        const before = goesOn && !numberedLine.test(text) ? `${this.acceptanceCriteria.pop()} ` : ''
+        this.acceptanceCriteria.push(before + text.replace(numberedLine, ''))
+        goesOn = true
+      }
+    }
+    this.#description.push(said.join('\n'))
+  }
+
+  #points(points: readonly Point[]): void {
+    const items: string[] = []
+    for (const point of points) {
+      const isBox = point.done !== null
+      const rest = isBox || this.#inCriteria() ? null : this.#field(point.text)
+      if (rest !== null) {
+        if (rest !== '') (this.#inCriteria() ? this.acceptanceCriteria : this.#description).push(rest)
+        this.#points(point.points)
+      } else if (this.#inCriteria() || (isBox && !this.#onlyLabelled)) {
+        const text = criterionOf(point)
+        if (text !== '') this.acceptanceCriteria.push(text)
+        this.boxes.push(...boxesOf(point))
+      } else items.push(isBox ? `- ${criterionOf(point)}` : this.#said(bulleted(point, '')))
+    }
+    this.#description.push(items.join('\n'))
+  }
+
+  #inCriteria(): boolean {
+    return this.#under === 'criteria'
+  }
+
+  /** Words of the description; below a heading for dependencies they also name stories. */
+  #said(text: string): string {
+    if (this.#under === 'dependencies') this.#needs(text)
+    return text
+  }
+
+  /** Whether there are ids of stories in the words. */
+  #needs(words: string): boolean {
+    const ids = idsIn(words, this.#id)
+    for (const id of ids) this.dependsOn.add(id)
+    return ids.length > 0
+  }
+
+  #label(text: string): void {
+    this.#under = isCriteria(text) ? 'criteria' : dependencies.test(text) ? 'dependencies' : 'words'
+    if (!this.#inCriteria()) this.#description.push(text.replace(/:$/, ''))
+  }
+
+  /** A line such as `**Priority:** 2`: what of it is still to be read; null for a line that is no field. */
+  #field(line: string): string | null {
+    const { name = '', value = '' } = fieldOf(line) ?? {}
+    if (isCriteria(name) || /^(?:description|story|user story)$/.test(name)) {
+      this.#under = isCriteria(name) ? 'criteria' : 'words'
+      return value
+    }
+    if (name === 'priority') {
+      if (/^\d{1,6}$/.test(value)) this.priority = Number(value)
+      else this.urgency = urgencyOf(value)
+    } else if (name === 'tags' || name === 'labels') this.tags = tagsOf(value)
+    else if (name === 'status') this.isDone = isDone(value)
+    else if (name === 'epic') this.epicId = epicOf(value) ?? (plain(value).slice(0, 60) || null)
+    else if (dependencies.test(name) && value !== '') {
+      // What is no story of the plan, such as a version of a library, stays in the description.
+      if (this.#needs(value) || /^(?:none|nothing|n\/a|-|\u2013)\.?$/i.test(value)) return ''
+      this.#under = 'words'
+      this.#description.push(line)
+    } else if (/^\*\*[^*]{1,80}\*\*:?$/.test(line)) this.#label(line.replaceAll('**', ''))
+    else return null
+    return ''
+  }
+}
+
+/** Several fields may stand on one line: `**Priority:** 1 | **Tags:** ui`. */
+function fieldsOf(line: string): string[] {
+  const parts = line
+    .slice(0, LONGEST_FIELDS)
+    .split(/[ \t]*[|\u00b7,;]?[ \t]+(?=\*\*[A-Za-z][A-Za-z ]{1,30}(?::\*\*|\*\*:))/)
+  const isAll =
+    line.length <= LONGEST_FIELDS && parts.every((part) => part.startsWith('**') && fieldOf(part) !== null)
+  return isAll ? parts : [line]
+}
+
+const LONGEST_FIELDS = 500
+
+/** As many as a story may have; a word for none is none. */
+function tagsOf(value: string): string[] {
+  const words = value.replaceAll('`', '').split(/[,;]|[ \t]+(?=#)/)
+  const tags = words.map((word) => word.trim().replace(/^#/, '').slice(0, 100)).filter((tag) => tag !== '')
+  return tags.every((tag) => /^(?:none|n\/a|-|\u2013)$/i.test(tag)) ? [] : [...new Set(tags)]
+}
+
+/** A point on one line: `text: what is below it; and further`. */
+function criterionOf({ text, more, points }: Point): string {
+  const own = [text, ...more].join(' ')
+  const inside = points.flatMap(pointLines)
+  return inside.length === 0 ? own : `${own}${own.endsWith(':') ? '' : ':'} ${inside.join('; ')}`
+}
+
+function boxesOf({ done, points }: Point): boolean[] {
+  return [...(done === null ? [] : [done]), ...points.flatMap(boxesOf)]
+}
+
+function bulleted({ text, more, points }: Point, indent: string): string {
+  const own = [`${indent}- ${text}`, ...more.map((line) => `${indent}  ${line}`)]
+  return [...own, ...points.map((point) => bulleted(point, `${indent}  `))].join('\n')
+}

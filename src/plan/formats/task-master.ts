@@ -1,0 +1,130 @@
+// Task Master: tasks.json with a list of tasks for each tag. One tag is one plan.
+import { cut } from '../../engine/model/text.ts'
+import { isGiven, isRaw, many, type Raw } from '../../engine/prd/migrate.ts'
+import type { Mistake } from '../../system/errors.ts'
+import { Opened } from '../open-document.ts'
+import { urgencyOf } from '../story-words.ts'
+import type { Beside, DocumentFile, Format, Reading, ToldStory } from '../types.ts'
+
+export const taskMaster: Format = {
+  name: 'Task Master',
+  rank: 'detailed',
+  found: /^(?:\.taskmaster\/(?:(?:tasks\/tasks|state)\.json|docs\/prd\.(?:txt|md))|tasks\/tasks\.json)$/,
+  reads: (document) => isBeside(document) || tagsOf(document).length > 0,
+  read,
+}
+
+type Tag = { name: string; tasks: Raw[]; at: readonly (string | number)[] }
+
+/** What the tool keeps there: its settings, documents that tasks were made of, texts that it makes of the tasks. */
+function isBeside(document: Opened): boolean {
+  return /(?:^|\/)\.taskmaster\//.test(document.path) && tagsOf(document).length === 0
+}
+
+function readBeside({ path, text }: Opened): Partial<Reading> {
+  if (/\/docs\/[^/]+\.(?:txt|md)$/.test(path) && text.trim() !== '')
+    return { prose: 'background', what: 'what Task Master made its tasks of' }
+  return {
+    prose: 'none',
+    what: /\.txt$/.test(path) ? 'made by Task Master of its tasks' : 'settings of Task Master',
+  }
+}
+
+/** The tags that have tasks; one without a name in a file of before there were any. */
+function tagsOf(document: Opened): Tag[] {
+  const { path, text } = document
+  if (
+    !/\.json$/i.test(path) ||
+    !/"tasks"\s*:/.test(text) ||
+    !/"(?:testStrategy|subtasks|details)"\s*:/.test(text)
+  )
+    return []
+  const { fields } = document
+  const listed = (value: unknown): Raw[] => (Array.isArray(value) ? value.filter(isRaw) : [])
+  if (Array.isArray(fields.tasks)) return [{ name: '', tasks: listed(fields.tasks), at: ['tasks'] }]
+  return Object.entries(fields).flatMap(([name, tag]) =>
+    isRaw(tag) && Array.isArray(tag.tasks) && tag.tasks.length > 0
+      ? [{ name, tasks: listed(tag.tasks), at: [name, 'tasks'] }]
+      : [],
+  )
+}
+
+/** The names of its tags that have tasks; none for any other file. */
+export function tagNames(file: DocumentFile): string[] {
+  return tagsOf(new Opened(file)).map(({ name }) => name)
+}
+
+/** Neither done nor to be done. */
+const LEFT = /^(?:deferred|cancell?ed)$/i
+const DONE = /^(?:done|completed)$/i
+
+function read(document: Opened, beside: Beside): Partial<Reading> {
+  if (isBeside(document)) return readBeside(document)
+  const tags = tagsOf(document)
+  const tag = chosen(document, tags, beside)
+  if (tag === null) return { mistakes: [severalTags(document, tags)] }
+  const left = tag.tasks.filter(({ status }) => LEFT.test(String(status)))
+  const tasks = tag.tasks.map((task, index) => ({ task, index })).filter(({ task }) => !left.includes(task))
+  const known = new Set(tasks.map(({ task }) => String(task.id)))
+  const stories = tasks.map(({ task, index }) => storyOf(document, task, [...tag.at, index], known))
+  const notes = [
+    `${many(stories.length, 'task')} read as user stories${tag.name === '' ? '' : `, of the tag ${tag.name}`}.`,
+  ]
+  const others = tags.filter((one) => one !== tag).map(({ name }) => name)
+  if (others.length > 0) notes.push(`its other tags are left alone: ${others.slice(0, 20).join(', ')}.`)
+  if (left.length > 0) {
+    const named = left.slice(0, 20).map(({ id, title }) => `${String(id)} ${cut(String(title ?? ''), 60)}`)
+    notes.push(`left out, for they are deferred or cancelled: ${named.join('; ')}.`)
+  }
+  return { stories, notes }
+}
+
+/** As it was named, else the tag that Task Master is at, else the only one with something left to do. */
+function chosen({ file, folder }: Opened, tags: readonly Tag[], beside: Beside): Tag | null {
+  if (file.part !== undefined) return tags.find(({ name }) => name === file.part) ?? null
+  const state = beside.at(folder.replace(/tasks\/$/, 'state.json'))?.fields.currentTag
+  const open = tags.filter(({ tasks }) =>
+    tasks.some(({ status }) => !DONE.test(String(status)) && !LEFT.test(String(status))),
+  )
+  const [only] = tags.length === 1 ? tags : open
+  if (tags.length === 1 || open.length === 1) return only ?? null
+  return tags.find(({ name }) => name === state) ?? null
+}
+
+function severalTags({ path, file }: Opened, tags: readonly Tag[]): Mistake {
+  const names = tags.map(({ name, tasks }) => `${name} (${tasks.length})`)
+  const found =
+    file.part === undefined
+      ? `${many(tags.length, 'tag')} with tasks: ${names.join(', ')}`
+      : `no tag ${file.part}`
+  const fix = `ralph plan --from ${path}#${tags[0]?.name ?? 'master'}`
+  return { path, found: cut(found, 80), expected: 'the tag to plan from', fix }
+}
+
+function storyOf(
+  { data: { data } }: Opened,
+  task: Raw,
+  at: readonly (string | number)[],
+  known: ReadonlySet<string>,
+): ToldStory {
+  const { id, title, description, details, testStrategy, priority, dependencies, status, subtasks } = task
+  const text = (value: unknown) => (typeof value === 'string' ? value.trim() : '')
+  const subs: Raw[] = Array.isArray(subtasks)
+    ? subtasks.filter(isRaw).filter((one) => !LEFT.test(String(one.status)))
+    : []
+  const needs = (Array.isArray(dependencies) ? dependencies : []).map(
+    (one: unknown) => String(one).split('.')[0] ?? '',
+  )
+  return {
+    line: data?.lineOf(at) ?? 1,
+    raw: {
+      ...{ id: isGiven(id) ? String(id) : undefined, title },
+      description: [text(description), text(details)].filter(Boolean).join('\n\n'),
+      acceptanceCriteria: [text(testStrategy), ...subs.map((one) => text(one.title))].filter(Boolean),
+      dependsOn: [...new Set(needs)].filter((one) => one !== String(id) && known.has(one)),
+      passes: DONE.test(String(status)),
+    },
+    urgency: typeof priority === 'string' ? urgencyOf(priority) : 1,
+    marks: isGiven(status) ? [{ kind: 'value', at: [...at, 'status'], value: 'done' }] : [],
+  }
+}

@@ -1,0 +1,145 @@
+// Several documents that tell of the same story: it is read once, and what they say of it that cannot both be so is a mistake.
+import { shown } from '../engine/model/text.ts'
+import { isGiven, type Raw } from '../engine/prd/migrate.ts'
+import type { Mistake } from '../system/errors.ts'
+import { sameWords } from './story-words.ts'
+import type { Rank, ReadStory } from './types.ts'
+
+/** A story, and every place where it was read; the first has the last word. */
+export type Joined = { raw: Raw; from: [ReadStory, ...ReadStory[]] }
+
+type AllJoined = { stories: Joined[]; mistakes: Mistake[]; notes: string[] }
+
+/** The stories of all documents, each once, and every contradiction between two of them. */
+export function joined(stories: readonly ReadStory[]): AllJoined {
+  const groups = new Set<ReadStory[]>()
+  const byKey = new Map<string, Set<ReadStory[]>>()
+  // A story in full says nothing of its place among the others.
+  const [inFull, amongOthers] = [stories.filter(isInFull), stories.filter((story) => !isInFull(story))]
+  for (const story of [...amongOthers, ...inFull]) {
+    const keys = keysOf(story)
+    const known = keys.flatMap((key) => [...(byKey.get(key) ?? [])])
+    const group = known.find((one) => belongs(story, one)) ?? []
+    group.push(story)
+    groups.add(group)
+    for (const key of keys) byKey.set(key, (byKey.get(key) ?? new Set()).add(group))
+  }
+  const found: Found = { mistakes: [], notes: [], otherTitles: [] }
+  const all = [...groups].map((group) => one(group, found))
+  const { mistakes, notes, otherTitles } = found
+  return { stories: all, mistakes, notes: [...notes, ...otherTitlesNote(otherTitles)] }
+}
+
+/** `otherTitles`: what a story is called where it is only mentioned. */
+type Found = { mistakes: Mistake[]; notes: string[]; otherTitles: string[] }
+
+function otherTitlesNote(all: readonly string[]): string[] {
+  if (all.length === 0) return []
+  const more = all.length > MOST_TITLES ? `; and ${all.length - MOST_TITLES} more` : ''
+  return [`another title than in the document of the story: ${all.slice(0, MOST_TITLES).join('; ')}${more}.`]
+}
+
+const MOST_TITLES = 5
+
+function isInFull({ rank }: ReadStory): boolean {
+  return rank === 'detailed'
+}
+
+/** Two stories of different documents are the same where their ids are, or, where one has no id, their titles. */
+function belongs({ path, raw: { id } }: ReadStory, group: readonly ReadStory[]): boolean {
+  const isOther = (one: ReadStory) => isGiven(id) && isGiven(one.raw.id) && String(one.raw.id) !== String(id)
+  return group.every((one) => one.path !== path && !isOther(one))
+}
+
+function keysOf({ raw: { id, title } }: ReadStory): string[] {
+  return [
+    ...(isGiven(id) ? [`id ${String(id)}`] : []),
+    ...(typeof title === 'string' ? [`title ${sameWords(title)}`] : []),
+  ]
+}
+
+const ranks: readonly Rank[] = ['detailed', 'made', 'planned', 'listed']
+
+function one(group: readonly ReadStory[], found: Found): Joined {
+  const [best, ...others] = group.toSorted((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank))
+  if (best === undefined) throw new Error('a story that no document has')
+  let { raw } = best
+  for (const other of others) {
+    found.mistakes.push(...contradictions(best, other, found.otherTitles))
+    raw = withMore(raw, other.raw)
+  }
+  const trackers = group.filter((one) => one.isTracked && saysWhether(one))
+  // Of two trackers neither is known to be the newer one: what is done stands in both.
+  const judge = trackers.find(({ raw: said }) => said.passes !== true) ?? trackers[0] ?? best
+  const { passes } = judge.raw
+  const other = group.find((one) => saysWhether(one) && one.raw.passes !== passes)
+  if (saysWhether(judge) && other !== undefined) {
+    const [word, otherWord] = passes === true ? ['done', 'open'] : ['open', 'done']
+    const id = String(judge.raw.id ?? judge.raw.title)
+    found.notes.push(
+      `${id} is ${word} in ${judge.place()} and ${otherWord} in ${other.place()}: read as ${word}${other.isTracked ? ', since both are trackers and only one says done' : ''}.`,
+    )
+  }
+  return { raw: { ...raw, passes }, from: [best, ...others] }
+}
+
+/** A box of a plan that nobody has ticked says nothing. */
+function saysWhether({ rank, raw: { passes } }: ReadStory): boolean {
+  return passes === true || (passes === false && rank !== 'planned')
+}
+
+/** What the other says and this one does not. */
+function withMore(raw: Raw, other: Raw): Raw {
+  const missing = Object.entries(other).filter(([key, value]) => isSaid(value) && !isSaid(raw[key]))
+  return { ...raw, ...Object.fromEntries(missing) }
+}
+
+function isSaid(value: unknown): boolean {
+  return isGiven(value) && value !== '' && !(Array.isArray(value) && value.length === 0)
+}
+
+/** `otherTitles` takes those that are no contradiction. */
+function contradictions(best: ReadStory, other: ReadStory, otherTitles: string[]): Mistake[] {
+  const fix = 'say the same in both, or name the one to read: ralph plan --from FILE'
+  const mistakes: Mistake[] = []
+  const isSameRank = best.rank === other.rank
+  const [title, otherTitle] = [titleOf(best), titleOf(other)]
+  const isSame = isSameRank ? sameWords(title) === sameWords(otherTitle) : areAlike(title, otherTitle)
+  const isOther = title !== '' && otherTitle !== '' && !isSame
+  if (isOther && isOnlyMentioned(best, other))
+    otherTitles.push(`${other.place()} calls ${String(best.raw.id ?? best.place())} ${shown(otherTitle)}`)
+  else if (isOther) {
+    const expected = `the title it has in ${best.place()}, ${shown(title)}`
+    mistakes.push({ path: other.place('title'), found: shown(otherTitle), expected, fix })
+  }
+  const criteria = criteriaOf(best).map(sameWords)
+  const odd = criteriaOf(other).find((one) => !criteria.includes(sameWords(one)))
+  if (isSameRank && criteria.length > 0 && odd !== undefined) {
+    const expected = `the acceptance criteria it has in ${best.place()}`
+    mistakes.push({ path: other.place('acceptanceCriteria'), found: shown(odd), expected, fix })
+  }
+  return mistakes
+}
+
+/** A story's own document has its title; a tracker has a short name of an older one. */
+function isOnlyMentioned(best: ReadStory, other: ReadStory): boolean {
+  return best.rank !== other.rank && (best.rank === 'detailed' || other.isTracked)
+}
+
+function titleOf({ raw: { title } }: ReadStory): string {
+  return typeof title === 'string' ? title : ''
+}
+
+function criteriaOf({ raw: { acceptanceCriteria: all } }: ReadStory): string[] {
+  return Array.isArray(all) ? all.filter((one) => typeof one === 'string') : []
+}
+
+/** A title that a person worked out, or a tool made short, still has a word of it. */
+function areAlike(a: string, b: string): boolean {
+  const small = /^(?:the|an?|and|or|for|to|of|in|on|with|story)$/
+  const words = new Set(sameWords(a).split(' '))
+  const common = sameWords(b)
+    .split(' ')
+    .filter((word) => words.has(word))
+  return sameWords(a) === sameWords(b) || common.some((word) => !small.test(word))
+}

@@ -1,0 +1,171 @@
+// A document, parsed once however many readers look at it; hostile ones are refused before.
+import { parse as parseToml, TomlError } from 'smol-toml'
+import { isNode, LineCounter, parseDocument } from 'yaml'
+import { shown } from '../engine/model/text.ts'
+import { isRaw, type Raw } from '../engine/prd/migrate.ts'
+import { looksLikeJson } from '../engine/prd/parse.ts'
+import { type Mistake, messageOf } from '../system/errors.ts'
+import { type Block, blocksOf } from './markdown-lists.ts'
+import type { DocumentFile } from './types.ts'
+
+/** `docs/prd.md: line 12 (title)` */
+export function place(path: string, line: number, key?: string): string {
+  return `${path}: line ${line}${key === undefined ? '' : ` (${key})`}`
+}
+
+type Path = readonly (string | number)[]
+
+/** What a YAML, JSON or TOML file holds, or what stands in the way. `lineOf` is 1 where the format keeps no places. */
+export type Data = { value: unknown; lineOf(path: Path): number }
+type DataRead = { data: Data; mistakes: [] } | { data: null; mistakes: Mistake[] }
+
+export class Opened {
+  readonly path: string
+  readonly text: string
+  readonly file: DocumentFile
+  #blocks: Block[] | null = null
+  #data: DataRead | null = null
+  #front: DataRead | null = null
+
+  constructor(file: DocumentFile) {
+    this.file = file
+    this.path = file.path
+    this.text = file.text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n')
+  }
+
+  get name(): string {
+    return this.path.slice(this.path.lastIndexOf('/') + 1)
+  }
+
+  /** With its slash at the end; empty at the top. */
+  get folder(): string {
+    return this.path.slice(0, this.path.lastIndexOf('/') + 1)
+  }
+
+  get isYaml(): boolean {
+    return /\.ya?ml$/i.test(this.path)
+  }
+
+  /** People also put a check list where a prd.json belongs. */
+  get isMarkdown(): boolean {
+    return !this.isYaml && !/\.toml$|(?:^|\/)\.ralphrc$/i.test(this.path) && !looksLikeJson(this.text)
+  }
+
+  /** Of the front matter nothing is a block. */
+  get blocks(): readonly Block[] {
+    this.#blocks ??= blocksOf(
+      frontOf(this.text).replace(/[^\n]+/g, '') + this.text.slice(frontOf(this.text).length),
+    )
+    return this.#blocks
+  }
+
+  /** What stands between two lines of dashes at the top of a Markdown file; no fields where nothing does. */
+  get front(): DataRead {
+    this.#front ??= yaml({ path: this.path, text: frontOf(this.text).replace(/^---|---[ \t]*\n$/g, '') })
+    return this.#front
+  }
+
+  /** The fields of the front matter; none where it is no YAML. */
+  get head(): Raw {
+    const value = this.front.data?.value
+    return isRaw(value) ? value : {}
+  }
+
+  /** The text of the first heading of the first level; empty where there is none. */
+  get title(): string {
+    const found = this.blocks.find((block) => block.kind === 'heading' && block.level === 1)
+    return found?.kind === 'heading' ? found.text : ''
+  }
+
+  get data(): DataRead {
+    this.#data ??= /\.toml$/i.test(this.path) ? toml(this) : yaml(this)
+    return this.#data
+  }
+
+  /** The fields of the file, where it is an object. */
+  get fields(): Raw {
+    const value = this.data.data?.value
+    return isRaw(value) ? value : {}
+  }
+}
+
+const MOST_FRONT = 400
+
+/** The front matter with both of its lines of dashes; empty where there is none. A rule at the top of a page begins none. */
+export function frontOf(text: string): string {
+  const lines = text.split('\n', MOST_FRONT)
+  const end = lines.findIndex((line, index) => index > 0 && /^---[ \t]*$/.test(line))
+  if (end < 1 || !/^---[ \t]*$/.test(lines[0] ?? '') || !/^[#\w'"[{-]/.test(lines[1] ?? '')) return ''
+  return `${lines.slice(0, end + 1).join('\n')}\n`
+}
+
+/** JSON is YAML, too. */
+function yaml({ path, text }: { path: string; text: string }): DataRead {
+  const lines = new LineCounter()
+  try {
+    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+    // The parser may find one mistake at two columns of a line.
+    const all = document.errors.slice(0, 20).map(({ message, pos }): Mistake => {
+      const { line } = lines.linePos(pos[0])
+      return { path: place(path, line), found: shown(message), expected: 'YAML', fix: 'mend the YAML there' }
+    })
+    const mistakes = all.filter(
+      ({ path: at, found }, index) =>
+        all.findIndex((one) => one.path === at && one.found === found) === index,
+    )
+    if (mistakes.length > 0) return { data: null, mistakes }
+    const value: unknown = document.toJS({ maxAliasCount: 100 })
+    const lineOf = (at: Path) => {
+      const node = document.getIn(at, true)
+      return isNode(node) && node.range ? lines.linePos(node.range[0]).line : 1
+    }
+    return { data: { value, lineOf }, mistakes: [] }
+  } catch (error) {
+    // An alias that leads nowhere, too many of them, or thousands of brackets in each other.
+    const fix = 'write it without aliases'
+    return { data: null, mistakes: [{ path, found: shown(messageOf(error)), expected: 'plain YAML', fix }] }
+  }
+}
+
+function toml({ path, text }: Opened): DataRead {
+  try {
+    return { data: { value: parseToml(text), lineOf: () => 1 }, mistakes: [] }
+  } catch (error) {
+    const place = error instanceof TomlError ? `${path}: line ${error.line}` : path
+    const found = shown(messageOf(error).split('\n', 1)[0])
+    return { data: null, mistakes: [{ path: place, found, expected: 'TOML', fix: 'mend the TOML there' }] }
+  }
+}
+
+/** A second and more for every 100 KB. */
+const MOST_MARKDOWN = 1_000_000
+const DEEPEST = 50
+/** Lines that lean on an item without an indent: the parser looks back over all of them at each. */
+const MOST_LEANING = 300
+
+const nested = new RegExp(`^(?:[ \\t]*(?:>|(?:[-*+]|\\d{1,9}[.)])[ \\t])){${DEEPEST}}|^[ \\t]{200,}[-*+>\\d]`)
+const rule = /^[ \t]*([-*_])(?:[ \t]*\1){2,}[ \t]*$/
+const opens = /^[ \t]*(?:[-*+>]|\d{1,9}[.)])/
+const ends = /^[ \t]*$|^ {0,3}(?:#{1,6}[ \t]|```|~~~)/
+
+/** Markdown that would cost a parser minutes: nobody wrote it to be read. */
+export function unparsable(path: string, text: string): Mistake[] {
+  const fix = 'name the files that hold the stories: ralph plan --from FILE'
+  if (text.length > MOST_MARKDOWN) {
+    const expected = `at most ${MOST_MARKDOWN / 1e6} MB of Markdown in a file`
+    return [{ path, found: `${(text.length / 1e6).toFixed(1)} MB`, expected, fix }]
+  }
+  let leaning: number | null = null
+  for (const [index, line] of text.split('\n').entries()) {
+    if (opens.test(line)) leaning = 0
+    else if (ends.test(line)) leaning = null
+    else if (leaning !== null) leaning += 1
+    const isDeep = nested.test(line) && !rule.test(line)
+    if (!isDeep && (leaning ?? 0) <= MOST_LEANING) continue
+    const found = isDeep
+      ? `lists or quotations nested more than ${DEEPEST} deep`
+      : `more than ${MOST_LEANING} lines below a list item without an indent`
+    return [{ path: place(path, index + 1), found, expected: 'a document for people', fix }]
+  }
+  return []
+}

@@ -1,0 +1,164 @@
+// Documents as a feature: each file by its format, stories of several files joined, all mistakes at once.
+import type { Prd } from '../engine/model/feature.ts'
+import { type Draft, isGiven, isRaw, many, type Raw } from '../engine/prd/migrate.ts'
+import { readDraft } from '../engine/prd/parse.ts'
+import { asImported, emptyRun } from '../engine/prd/schema.ts'
+import type { Mistake } from '../system/errors.ts'
+import { chooseWork } from './choose-plan.ts'
+import { contextOf } from './context-md.ts'
+import { type DocumentReading, readAll } from './formats.ts'
+import { type Joined, joined } from './join-stories.ts'
+import { markPlanned } from './merge-plan.ts'
+import type { DocumentFile, Documents, Reading, ReadStory, Taken } from './types.ts'
+
+/** Bytes are not counted here: UTF-16 units are close enough for a bound. */
+const MOST_TEXT = 5_000_000
+export const MOST_STORIES = 2_000
+/** Of all documents together: several tell of the same story. */
+export const MOST_READ = 5 * MOST_STORIES
+
+/** `branch`: the one that is checked out, by which one of several features is known; null: no matter. */
+export function readDocuments(
+  files: readonly DocumentFile[],
+  { branch = null }: { branch?: string | null } = {},
+): { ok: true; documents: Documents } | { ok: false; mistakes: Mistake[] } {
+  const refusal = tooMuch(files)
+  if (refusal !== null) return { ok: false, mistakes: [refusal] }
+  const { readings, ...choice } = chooseWork(readAll(files), branch)
+  const stories = readings.flatMap(({ reading }) => reading.stories)
+  const mistakes = [...readings.flatMap(({ reading }) => reading.mistakes), ...choice.mistakes]
+  // Several plans side by side may use the same ids: what else is wrong is looked for in the one that is meant.
+  if (choice.mistakes.length > 0) return { ok: false, mistakes }
+  // Those of one document are never joined.
+  const isMany = readings.some(({ reading }) => reading.stories.length > MOST_STORIES)
+  if (isMany || stories.length > MOST_READ)
+    return { ok: false, mistakes: [...mistakes, tooMany(stories.length, readings)] }
+  const all = joined(stories)
+  mistakes.push(...all.mistakes)
+  if (all.stories.length > MOST_STORIES) mistakes.push(tooMany(all.stories.length, readings))
+  const notes = readings.flatMap(({ path, reading }) => reading.notes.map((note) => `${path}: ${note}`))
+  const isProse = ({ prose }: Reading<ReadStory>) =>
+    prose === 'only' || (prose === 'background' && stories.length === 0)
+  const taken = readings.map((one) => takenAs(one, isProse(one.reading)))
+  notes.push(...choice.notes, ...leftOut(taken), ...all.notes)
+  const prd = featureOf(readings, all.stories, mistakes, notes)
+  if (prd === null) return { ok: false, mistakes }
+  const sources = all.stories.flatMap(({ from }, index) =>
+    from.map(({ path, line, format }) => ({ path, line, format, storyId: prd.userStories[index]?.id ?? '' })),
+  )
+  return {
+    ok: true,
+    documents: {
+      prd,
+      context: contextOf(readings),
+      sources,
+      prose: readings.filter(({ reading }) => isProse(reading)).map(({ file }) => file),
+      gates: Object.assign({}, ...readings.map(({ reading }) => reading.gates).reverse()),
+      taken,
+      notes,
+    },
+  }
+}
+
+function takenAs({ path, format, reading }: DocumentReading, isProse: boolean): Taken {
+  const { stories, prose, what, boxes, root, gates, context } = reading
+  const isUsed = Object.keys(root).length > 0 || Object.keys(gates).length > 0 || context.length > 0
+  const as =
+    stories.length > 0 ? 'stories' : isProse || isUsed || prose === 'background' ? 'background' : 'left out'
+  return { path, as, what: what ?? format, stories: stories.length, boxes }
+}
+
+/** Nothing that was given is dropped in silence. */
+function leftOut(taken: readonly Taken[]): string[] {
+  const kinds = new Map<string, Taken[]>()
+  for (const one of taken)
+    if (one.as === 'left out') kinds.set(one.what, [...(kinds.get(one.what) ?? []), one])
+  return [...kinds].map(([what, all]) => {
+    const boxes = all.reduce((sum, one) => sum + one.boxes, 0)
+    const paths = all.slice(0, 5).map(({ path }) => path)
+    const words = boxes === 0 ? '' : `, with ${many(boxes, 'box')} that ${boxes === 1 ? 'is' : 'are'} no work`
+    return `left out, ${what}${words}: ${paths.join(', ')}${all.length > 5 ? ` and ${all.length - 5} more` : ''}.`
+  })
+}
+
+function tooMuch(files: readonly DocumentFile[]): Mistake | null {
+  const [largest] = files.toSorted((a, b) => b.text.length - a.text.length)
+  if (largest === undefined) {
+    const fix = 'name files or folders: ralph plan --from docs'
+    return { path: 'documents', found: 'no document', expected: 'at least one', fix }
+  }
+  const size = files.reduce((sum, { text }) => sum + text.length, 0)
+  if (size < MOST_TEXT) return null
+  const found = `${(size / 1e6).toFixed(1)} MB of documents`
+  const fix = 'name the files that hold the stories: ralph plan --from FILE'
+  return { path: largest.path, found, expected: `less than ${MOST_TEXT / 1e6} MB in all`, fix }
+}
+
+function tooMany(count: number, readings: readonly DocumentReading[]): Mistake {
+  const { path } = readings.reduce((a, b) => (b.reading.stories.length > a.reading.stories.length ? b : a))
+  const [found, expected] = [`${count} stories in all`, `at most ${MOST_STORIES} for one feature`]
+  return { path, found, expected, fix: 'plan a part of them: one epic, one file' }
+}
+
+/** The checked feature, `notes` with what was changed on the way; null where `mistakes` has any. */
+function featureOf(
+  readings: readonly DocumentReading[],
+  stories: readonly Joined[],
+  mistakes: Mistake[],
+  notes: string[],
+): Prd | null {
+  if (stories.length === 0 && mistakes.length > 0) return null
+  const { root, placeOf } = rootOf(readings)
+  if (stories.length === 0) {
+    const { project, description } = root
+    return {
+      ...{ schemaVersion: 2, branchName: '', run: emptyRun(), userStories: [] },
+      project: typeof project === 'string' ? project : '',
+      description: typeof description === 'string' ? description : '',
+    }
+  }
+  const result = readDraft(draftOf(root, placeOf, stories), mistakes, new Set())
+  if (!result.ok) {
+    mistakes.splice(0, mistakes.length, ...result.mistakes)
+    return null
+  }
+  notes.push(...result.notes)
+  const prd = asImported(result.prd)
+  return { ...prd, userStories: prd.userStories.map(markPlanned) }
+}
+
+/** What the documents say of the feature: the first word on each field counts, learnings are gathered. */
+function rootOf(readings: readonly DocumentReading[]): { root: Raw; placeOf: (key: string) => string } {
+  const root: Raw = {}
+  const from = new Map<string, string>()
+  const learnings: unknown[] = []
+  for (const { path, reading } of readings) {
+    const { run, ...fields } = reading.root
+    if (isRaw(run) && Array.isArray(run.learnings)) learnings.push(...run.learnings)
+    // Several documents name epics.
+    if (isRaw(fields.epics)) fields.epics = { ...fields.epics, ...(isRaw(root.epics) ? root.epics : {}) }
+    if (isRaw(fields.epics)) root.epics = fields.epics
+    for (const [key, value] of Object.entries(fields)) {
+      if (!isGiven(value) || value === '' || from.has(key)) continue
+      root[key] = value
+      from.set(key, path)
+    }
+  }
+  root.run = { learnings: [...new Set(learnings)] }
+  return { root, placeOf: (key) => `${from.get(key) ?? 'documents'}: ${key}` }
+}
+
+function draftOf(root: Raw, rootPath: Draft['rootPath'], stories: readonly Joined[]): Draft {
+  const urgencyOf = ({ from }: Joined) => Math.min(...from.map(({ urgency }) => urgency))
+  const byUrgency = stories.toSorted((a, b) => urgencyOf(a) - urgencyOf(b))
+  const rank = new Map(byUrgency.map((story, index) => [story, index + 1]))
+  return {
+    root,
+    list: stories.map((story) => ({ ...story.raw, priority: story.raw.priority ?? rank.get(story) })),
+    rootPath,
+    storyPath: (index, key) => stories[index]?.from[0].place(key) ?? 'documents',
+    mayLackCriteria: (index) => stories[index]?.from.every(({ mayLackCriteria }) => mayLackCriteria) ?? false,
+    imported: true,
+    notes: [],
+  }
+}

@@ -1,0 +1,33 @@
+// Whether a story fits one session: an agent that runs out of room before its gates are green has worked for nothing.
+import type { Story } from '../engine/model/feature.ts'
+
+const MOST_CRITERIA = 8
+/** Story files of BMAD bring notes and code along. */
+const MOST_WORDS = 2_000
+/** Of points as teams give them: above that a story is planned as several. */
+const MOST_POINTS = 8
+
+// "Build the entire dashboard" is a feature; "Add a filter to the task list" is a story.
+const WHOLE =
+  /\b(?:entire|whole|complete|full)\s+(?:[\p{L}-]+\s+){0,2}(?:app|application|system|platform|dashboard|site|website|product|backend|frontend|api|module|service)\b/iu
+
+/** Stories that are too large for one session, with the reason; those that passed or are skipped are nobody's work. */
+export function sizeRemarks(stories: readonly Story[]): { storyId: string; remark: string }[] {
+  return stories.flatMap((story) => {
+    const reason = story.passes || story.skipped ? null : reasonOf(story)
+    if (reason === null) return []
+    return [{ storyId: story.id, remark: `${reason}: too much for one session; split it` }]
+  })
+}
+
+function reasonOf({ title, description, acceptanceCriteria, extra }: Story): string | null {
+  if (acceptanceCriteria.length > MOST_CRITERIA)
+    return `${acceptanceCriteria.length} acceptance criteria, and ${MOST_CRITERIA} are many`
+  const texts = new Set([title, description, ...acceptanceCriteria].map((text) => text.trim()))
+  const words = [...texts].join(' ').split(/\s+/).length
+  if (words > MOST_WORDS) return `${words} words, and ${MOST_WORDS} are many`
+  const points = Number(extra?.points ?? extra?.storyPoints ?? 0)
+  if (points > MOST_POINTS) return `${points} points, and ${MOST_POINTS} are many`
+  const [whole] = WHOLE.exec(title) ?? []
+  return whole === undefined ? null : `"${whole}" is a feature, not a story`
+}

@@ -1,0 +1,169 @@
+// sprint-status.yaml brought up to date: the words of statuses and the figures counted from them; comments, order and layout stay.
+import { parseDocument } from 'yaml'
+import type { Prd, Story } from '../engine/model/feature.ts'
+import { isRaw, type Raw } from '../engine/prd/migrate.ts'
+import { pointsOf, type Tracked, trackedIn } from './formats/sprint-tracker.ts'
+import { scalarAt } from './yaml-scalar.ts'
+
+/** From the first to the last; a status is never set to one before it, and a word that is none of these stays. */
+const LEVELS = [
+  ['backlog', 'notstarted', 'todo', 'planned', 'pending', 'open'],
+  ['drafted', 'draft', 'contexted'],
+  ['readyfordev', 'ready', 'approved'],
+  ['inprogress', 'started', 'active', 'doing', 'current'],
+  ['review', 'inreview', 'readyforreview', 'devcomplete', 'codereview'],
+  ['done', 'completed', 'complete', 'closed', 'accepted'],
+]
+const IN_PROGRESS = 3
+const DONE = LEVELS.length - 1
+
+type Path = readonly (string | number)[]
+/** A story of the file: the level that it had, and the one that it has then. */
+type Moved = Tracked & { before: number; level: number }
+
+/** The text with what the stories have come to: comments and order kept, no status lowered; null where nothing changes. */
+export function updateSprintStatus(text: string, prd: Prd): string | null {
+  const document = parseDocument(text)
+  const fields = plainValue(document)
+  if (fields === null) return null
+  const edits: { from: number; to: number; word: string }[] = []
+  /** A scalar in its place, with the quotes that it had. */
+  const write = (at: Path, word: string): boolean => {
+    const node = scalarAt(document, at)
+    if (node === null) return false
+    const [from, to] = node.range
+    const quote = /^["']/.exec(text.slice(from, to))?.[0] ?? ''
+    edits.push({ from, to, word: `${quote}${word}${quote}` })
+    return true
+  }
+  /** The level that the status has then. */
+  const raise = (at: Path, status: string, wanted: number, spelled: Spelling): number => {
+    const level = levelOf(status)
+    if (level < 0 || level >= wanted) return level
+    return write(at, spelled(wanted)) ? wanted : level
+  }
+  const tracked = trackedIn(fields)
+  const spelled = spelling(tracked.map(({ status }) => status))
+  const stories = new Map(prd.userStories.map((story) => [story.id, story]))
+  const moved = tracked.map((one): Moved => {
+    const level = raise(one.statusAt, one.status, wantedLevel(stories.get(one.id)), spelled)
+    return { ...one, before: levelOf(one.status), level }
+  })
+  const { development_status: all } = fields
+  for (const [key, status] of Object.entries(isRaw(all) ? all : {})) {
+    const [, epic] = /^epic-(\d+)$/.exec(key) ?? []
+    if (epic === undefined || typeof status !== 'string') continue
+    const own = moved.filter(({ id, at }) => at[0] === 'development_status' && id.split('.')[0] === epic)
+    raise(['development_status', key], status, groupLevel(own), spelled)
+  }
+  const groups = [...groupsIn(fields, 'sprints', moved), ...groupsIn(fields, 'epics', moved)]
+  const words = groups.map(({ status }) => String(status ?? '')).filter((word) => word !== '')
+  const groupSpelled = spelling(words, doneWord(tracked.map(({ status }) => status)) ?? 'completed')
+  for (const { at, status, own } of groups)
+    if (typeof status === 'string') raise([...at, 'status'], status, groupLevel(own), groupSpelled)
+  // Figures are counted anew only beside a status that has moved: a file that nothing happened to stays.
+  if (edits.length === 0) return null
+  const whole: Group = { at: [], status: null, points: fields.completed_points, own: onceEach(moved) }
+  for (const { at, points, own } of [...groups, whole]) {
+    const now = pointsWith(points, own)
+    if (now !== points) write([...at, 'completed_points'], String(now))
+  }
+  for (const [key, count] of Object.entries(countsOf(fields, moved)))
+    if (isRaw(fields.metrics) && typeof fields.metrics[key] === 'number' && fields.metrics[key] !== count)
+      write(['metrics', key], String(count))
+  const inOrder = edits.toSorted((a, b) => b.from - a.from)
+  return inOrder.reduce((now, { from, to, word }) => now.slice(0, from) + word + now.slice(to), text)
+}
+
+/** Null for what is no sound map: also where an alias leads nowhere, or there are too many of them. */
+function plainValue(document: ReturnType<typeof parseDocument>): Raw | null {
+  try {
+    const value: unknown = document.errors.length > 0 ? null : document.toJS({ maxAliasCount: 100 })
+    return isRaw(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+/** A sprint or an epic that lists its stories. */
+type Group = { at: Path; status: unknown; points: unknown; own: Moved[] }
+
+function groupsIn(fields: Raw, name: 'sprints' | 'epics', moved: readonly Moved[]): Group[] {
+  const lists = fields[name]
+  if (!Array.isArray(lists)) return []
+  return lists.flatMap((list: unknown, index) => {
+    if (!isRaw(list)) return []
+    const own = moved.filter(({ at }) => at[0] === name && at[1] === index)
+    return [{ at: [name, index], status: list.status, points: list.completed_points, own }]
+  })
+}
+
+/** A story of an epic may stand in a sprint, too. */
+function onceEach(moved: readonly Moved[]): Moved[] {
+  return moved.filter(({ id }, index) => moved.findIndex((one) => one.id === id) === index)
+}
+
+/** What a sprint or an epic has come to by its stories; -1 for nothing. */
+function groupLevel(own: readonly Moved[]): number {
+  if (own.length === 0) return -1
+  if (own.every(({ level }) => level === DONE)) return DONE
+  return own.some(({ level }) => level >= IN_PROGRESS) ? IN_PROGRESS : -1
+}
+
+/** The points of what is done: what people counted stays where it is more. */
+function pointsWith(before: unknown, own: readonly Moved[]): unknown {
+  if (typeof before !== 'number') return before
+  const pointsIn = (stories: readonly Moved[]) =>
+    stories.reduce((sum, { more }) => {
+      const points = pointsOf(more)
+      return sum + (typeof points === 'number' ? points : 0)
+    }, 0)
+  const done = own.filter(({ level }) => level === DONE)
+  const isNew = ({ before: was }: Moved) => was !== DONE
+  return Math.max(before + pointsIn(done.filter(isNew)), pointsIn(done))
+}
+
+/** The figures of `metrics`, as BMAD counts them. */
+function countsOf({ epics }: Raw, moved: readonly Moved[]): Record<string, number> {
+  const listed = moved.filter(({ at }) => at[0] === 'epics')
+  const count = (holds: (level: number) => boolean) => listed.filter(({ level }) => holds(level)).length
+  if (listed.length === 0) return {}
+  return {
+    total_epics: Array.isArray(epics) ? epics.length : 0,
+    total_stories: listed.length,
+    stories_completed: count((level) => level === DONE),
+    stories_in_progress: count((level) => level >= IN_PROGRESS && level < DONE),
+    stories_not_started: count((level) => level < IN_PROGRESS),
+  }
+}
+
+function levelOf(status: string): number {
+  const word = status.toLowerCase().replace(/[^a-z]/g, '')
+  return LEVELS.findIndex((words) => words.includes(word))
+}
+
+/** What Ralph itself has come to; an imported pass is a word of the documents. */
+function wantedLevel(story: Story | undefined): number {
+  if (story === undefined || story.skipped) return -1
+  if (story.passes) return story.lastResult?.imported === true ? -1 : DONE
+  return story.retries > 0 || story.blocked ? IN_PROGRESS : -1
+}
+
+type Spelling = (level: number) => string
+
+function doneWord(words: readonly string[]): string | undefined {
+  return words.map((word) => word.toLowerCase()).find((word) => word === 'done' || word === 'completed')
+}
+
+/** As the file's other words are spelled; `otherwise` is its word for done where none of them says. */
+function spelling(words: readonly string[], otherwise = 'done'): Spelling {
+  const lower = words.map((word) => word.toLowerCase())
+  const isSnake = lower.some((word) => word.includes('_'))
+  const done = doneWord(words)
+  const isActive = !lower.some((word) => /^in[-_]progress$/.test(word)) && lower.includes('active')
+  return (level) => {
+    if (level === DONE) return done ?? (isSnake ? 'completed' : otherwise)
+    if (isActive) return 'active'
+    return isSnake ? 'in_progress' : 'in-progress'
+  }
+}

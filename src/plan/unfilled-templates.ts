@@ -1,0 +1,48 @@
+// A template that nobody filled in: its stories are the words of whoever made the tool.
+import { shown } from '../engine/model/text.ts'
+import type { Mistake } from '../system/errors.ts'
+import { type Opened, place } from './open-document.ts'
+import type { ToldStory } from './types.ts'
+
+/** A title that is a gap alone, or has one in it that only a tool writes. */
+const gap =
+  /^\W*(?:\[[A-Za-z][\w /'-]{1,60}\]|\{\{?[\w .-]{1,60}\}?\}|<[a-z][\w -]{1,60}>)\W*$|\[(?:FEATURE NAME|Brief Title|Title|Entity\d?|Service|endpoint|feature name|story title)\]|\{\{[\w .-]{1,60}\}\}/
+
+/** What a template has in its headings. */
+const gapInHeading =
+  /\{\{[^{}\n]{1,60}\}\}|\[(?:[A-Z][A-Za-z]* ){0,3}(?:[Nn]ame|NAME|[Tt]itle|TITLE|Project|Product|Feature)\]/
+const gapInWords = /\{\{[ ]?[a-z][\w .|-]{0,60}\}\}|\[[A-Z0-9][^\]\n]{2,80}\](?![(:[])/gi
+/** A document of people may have one or two. */
+const LEAST_GAPS = 3
+
+/** Whether a document without a story is a template that nobody filled in: its headings have gaps, and so has what is below. */
+export function isTemplate({ blocks, text }: Opened): boolean {
+  const isGap = blocks.some(
+    (block) => block.kind === 'heading' && gapInHeading.test(block.text.slice(0, 500)),
+  )
+  return isGap && (text.match(gapInWords)?.length ?? 0) >= LEAST_GAPS
+}
+
+const removed =
+  /^[^\w[(]*[[(](?:removed|deleted|dropped|deprecated|cancell?ed|superseded|obsolete|moved)\b[^\])]*[\])]\W*$/i
+
+/** A story of which only its number is left. */
+export function isRemoved({ raw: { title } }: ToldStory): boolean {
+  return typeof title === 'string' && removed.test(title.slice(0, 100))
+}
+
+/** One mistake a file, with the first place. */
+export function templateMistakes(path: string, stories: readonly ToldStory[]): Mistake[] {
+  const isGap = ({ raw: { title } }: ToldStory) => typeof title === 'string' && gap.test(title.slice(0, 500))
+  const [first] = stories.filter(isGap)
+  if (first === undefined) return []
+  const fix = `fill it in, or leave it out: ralph plan --as background ${path}`
+  return [
+    {
+      path: place(path, first.line),
+      found: `a template that nobody filled in: ${shown(first.raw.title)}`.slice(0, 80),
+      expected: 'a story',
+      fix,
+    },
+  ]
+}

@@ -1,0 +1,148 @@
+// Documents read again at an outcome: which story of the run stands where in them. In doubt a story is in none.
+import type { Prd, Story } from '../../engine/model/feature.ts'
+import { plannedFiles } from '../../engine/prd/plan-file.ts'
+import { tagNames } from '../formats/task-master.ts'
+import { type DocumentReading, documentsAmong, readAll } from '../formats.ts'
+import { joined } from '../join-stories.ts'
+import { MOST_READ, MOST_STORIES } from '../read-documents.ts'
+import { sameWords } from '../story-words.ts'
+import type { DocumentFile, ReadStory } from '../types.ts'
+import { isFromDocument } from './passed-stories.ts'
+
+/** A story of the run, and every place where a document has it. */
+export type Placed = { story: Story; read: readonly ReadStory[] }
+
+/** The stories with their places; `lost`: those that no document has any more, or more than one place could be. */
+export function placesOf(
+  files: readonly DocumentFile[],
+  prd: Pick<Prd, 'userStories'>,
+): { placed: Placed[]; lost: Story[] } {
+  const stories = prd.userStories.filter(isFromDocument)
+  const readings = ofOnePlan(sound(files, stories), stories)
+  const isLoose = ({ reading }: DocumentReading) => reading.isLoose
+  const hasPlan = readings.some(({ reading }) =>
+    reading.stories.some(({ rank, isTracked }) => rank === 'detailed' || isTracked),
+  )
+  // A loose list of boxes beside a plan made no stories.
+  const counting = hasPlan ? readings.filter((one) => !isLoose(one)) : readings
+  // An agent may have written more than anybody can compare.
+  const sizes = counting.map(({ reading }) => reading.stories.length)
+  const isTooMuch = sizes.some((size) => size > MOST_STORIES) || sizes.reduce((a, b) => a + b, 0) > MOST_READ
+  if (isTooMuch) return { placed: [], lost: stories }
+  const groups = joined(counting.flatMap(({ reading }) => reading.stories)).stories.map(({ from }) => from)
+  const found = matched(groups, stories)
+  const placed = [...found].map(([story, read]) => ({ story, read }))
+  return { placed, lost: stories.filter((story) => !found.has(story)) }
+}
+
+/** What can be read without a mistake. */
+function sound(files: readonly DocumentFile[], stories: readonly Story[]): DocumentReading[] {
+  const all = readAll(files).flatMap((one) => ofFile(one, stories))
+  return all.filter(({ reading }) => reading.mistakes.length === 0)
+}
+
+/** Of a file with several plans in it the one that holds most of the stories; of copies the one that planning would take. */
+function ofFile(one: DocumentReading, stories: readonly Story[]): DocumentReading[] {
+  const parts = one.file.part === undefined ? tagNames(one.file) : []
+  // Each is a parse of the whole file.
+  if (parts.length < 2 || parts.length > MOST_PARTS) return [one]
+  const readings = parts.flatMap((part) => readAll([{ ...one.file, part }]))
+  const most = withMost(readings, (reading) => countIn([reading], stories))
+  return most.length > 1 ? [one] : most
+}
+
+const MOST_PARTS = 20
+
+/** Of plans side by side, each a feature of its own, the one that holds most of the stories; none where two hold as many. */
+function ofOnePlan(readings: readonly DocumentReading[], stories: readonly Story[]): DocumentReading[] {
+  const units = new Map<string, DocumentReading[]>()
+  for (const one of readings) {
+    const { unit } = one.reading
+    if (unit === null || unit.hasOwnIds === true) continue
+    units.set(unit.name, [...(units.get(unit.name) ?? []), one])
+  }
+  const most = withMost([...units], ([, all]) => countIn(all, stories))
+  const name = most.length === 1 ? most[0]?.[0] : null
+  return readings.filter(
+    ({ reading: { unit } }) => unit === null || unit.hasOwnIds === true || unit.name === name,
+  )
+}
+
+function withMost<T>(all: readonly T[], countOf: (one: T) => number): T[] {
+  const counts = all.map(countOf)
+  const most = Math.max(0, ...counts)
+  return most === 0 ? [] : all.filter((_, index) => counts[index] === most)
+}
+
+/** How many of the stories they hold, by id and title. */
+function countIn(readings: readonly DocumentReading[], stories: readonly Story[]): number {
+  const known = new Set(stories.map(({ id, title }) => keyOf(id, title)))
+  const read = readings.flatMap(({ reading }) => reading.stories)
+  return new Set(read.map(({ raw }) => keyOf(raw.id, raw.title)).filter((key) => known.has(key))).size
+}
+
+function keyOf(id: unknown, title: unknown): string {
+  return `${String(id)} ${sameWords(String(title))}`
+}
+
+type Group = readonly ReadStory[]
+
+/**
+ * By id and title; else by the title, in the order of the list where as many have it here as there. The id alone says nothing: the
+ * place of a box makes it, and people number anew.
+ */
+function matched(groups: readonly Group[], stories: readonly Story[]): Map<Story, Group> {
+  const found = new Map<Story, Group>()
+  const taken = new Set<Group>()
+  const byKey = new Map(stories.map((story) => [keyOf(story.id, story.title), story]))
+  for (const group of groups) {
+    const story = group
+      .map(({ raw }) => byKey.get(keyOf(group[0]?.raw.id ?? raw.id, raw.title)))
+      .find(Boolean)
+    if (story === undefined || found.has(story)) continue
+    found.set(story, group)
+    taken.add(group)
+  }
+  const groupsLeft = byTitle(
+    groups.filter((group) => !taken.has(group)),
+    (group) => String(group[0]?.raw.title),
+  )
+  const storiesLeft = byTitle(
+    stories.filter((story) => !found.has(story)),
+    ({ title }) => title,
+  )
+  for (const [title, all] of storiesLeft) {
+    const same = groupsLeft.get(title) ?? []
+    if (same.length !== all.length) continue
+    for (const [index, story] of all.entries()) found.set(story, same[index] ?? [])
+  }
+  return found
+}
+
+function byTitle<T>(all: readonly T[], titleOf: (one: T) => string): Map<string, T[]> {
+  const found = new Map<string, T[]>()
+  for (const one of all) {
+    const title = sameWords(titleOf(one))
+    found.set(title, [...(found.get(title) ?? []), one])
+  }
+  return found
+}
+
+/** Those of the paths that may hold the stories: what the plan was made from, else what is found by itself. */
+export function candidatesAmong(
+  paths: readonly string[],
+  prd: Prd,
+  folder: string,
+): Omit<DocumentFile, 'text'>[] {
+  const known = plannedFiles(prd)
+  const found = new Set(documentsAmong(paths))
+  // What Ralph keeps there is written by other means.
+  const isOwn = (path: string) => path.startsWith(`${folder}/`) || path.startsWith('.ralph/archive/')
+  return paths
+    .filter((path) => !isOwn(path) && (known.size > 0 ? known.has(path) : found.has(path)))
+    .map((path) => ({
+      path,
+      ...(found.has(path) ? { isFound: true } : { isNamed: true }),
+      ...known.get(path),
+    }))
+}

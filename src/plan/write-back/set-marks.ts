@@ -1,0 +1,167 @@
+// Marks set in the text of a document: a box, a value or the words of a line in their place; every other byte stays.
+import { parseDocument } from 'yaml'
+import { frontOf } from '../open-document.ts'
+import type { Mark } from '../types.ts'
+import { scalarAt } from '../yaml-scalar.ts'
+
+/** `from` and `to` are places in the text as it was. */
+type Edit = { from: number; to: number; words: string }
+
+/** A mark, whose it is, and the id of the commit for those that name it. */
+export type WantedMark = { mark: Mark; storyId: string; commit: string | null }
+
+/** The text with the marks in it; `unset`: those that have no place there, or one that holds more than a plain word. */
+export function setMarks(
+  text: string,
+  wanted: readonly WantedMark[],
+  isFrontMatter: boolean,
+): { text: string; unset: WantedMark[] } {
+  const once = onceEach(wanted)
+  const first = once.filter(({ mark }) => !('whenAll' in mark))
+  const ticked = apply(text, first, isFrontMatter)
+  // Those that follow others come after them; no edit moves a line.
+  const lines = linesOf(ticked.text)
+  const isTicked = (line: number) => tickedBox.test(lines[line - 1]?.text ?? '')
+  const following = once.filter(({ mark }) => 'whenAll' in mark && mark.whenAll?.every(isTicked))
+  const all = apply(ticked.text, following, isFrontMatter)
+  return { text: all.text, unset: [...ticked.unset, ...all.unset] }
+}
+
+/** The stories of a group, or of a file, share a mark. */
+function onceEach(wanted: readonly WantedMark[]): WantedMark[] {
+  const same = new Map<Mark, WantedMark>()
+  for (const one of wanted) if (!same.has(one.mark)) same.set(one.mark, one)
+  const equal = new Map<string, WantedMark>()
+  for (const one of same.values()) {
+    const key = JSON.stringify(one.mark)
+    if (!equal.has(key)) equal.set(key, one)
+  }
+  return [...equal.values()]
+}
+
+function apply(text: string, wanted: readonly WantedMark[], isFrontMatter: boolean) {
+  const lines = linesOf(text)
+  const values = wanted.some(({ mark }) => mark.kind === 'value') ? valuesOf(text, isFrontMatter) : null
+  const edits: Edit[] = []
+  const unset: WantedMark[] = []
+  for (const one of wanted) {
+    const { mark, commit } = one
+    const found =
+      mark.kind === 'value'
+        ? (values?.(mark) ?? null)
+        : mark.kind === 'box'
+          ? boxEdits(lines[mark.line - 1], mark, commit)
+          : wordsEdit(lines[mark.line - 1], mark.value)
+    if (found === null) unset.push(one)
+    else edits.push(...found)
+  }
+  const fromTheEnd = edits.toSorted((a, b) => b.from - a.from)
+  const changed = fromTheEnd.reduce(
+    (now, { from, to, words }) => now.slice(0, from) + words + now.slice(to),
+    text,
+  )
+  return { text: changed, unset }
+}
+
+/** A line without its end; `at` is where it begins. */
+type Line = { at: number; text: string }
+
+/** As `Opened` counts them: any of the three line ends, and no byte order mark. */
+function linesOf(text: string): Line[] {
+  const lines: Line[] = []
+  let at = text.startsWith('\ufeff') ? 1 : 0
+  for (const line of text.slice(at).split(/(?<=\r\n|\n|\r(?!\n))/)) {
+    lines.push({ at, text: line.replace(/[\r\n]+$/, '') })
+    at += line.length
+  }
+  return lines
+}
+
+// Before the box stand bullets, numbers, the signs of a heading or a quotation, and emphasis.
+const openBox = /^([\s>#*+_\d.)-]*\[)[ ~/-](?=\])/
+const tickedBox = /^[\s>#*+_\d.)-]*\[[xX]\]/
+
+function boxEdits(
+  line: Line | undefined,
+  { tick, withCommit }: Extract<Mark, { kind: 'box' }>,
+  commit: string | null,
+): Edit[] | null {
+  if (line === undefined) return null
+  if (tickedBox.test(line.text)) return []
+  const [, before] = openBox.exec(line.text) ?? []
+  if (before === undefined) return null
+  const from = line.at + before.length
+  const edits = [{ from, to: from + 1, words: tick ?? 'x' }]
+  if (withCommit !== true || commit === null) return edits
+  const end = line.at + line.text.trimEnd().length
+  return [...edits, { from: end, to: end, words: ` ${commit.slice(0, SHORT_ID)}` }]
+}
+
+/** Characters of a commit's id that git shows. */
+const SHORT_ID = 7
+
+// `Status: in-progress`, `**Status:** In Progress`, or words alone; a line that says more is people's.
+const labelled = /^([\s>*+-]*(?:#{1,6}[ \t]+)?[*_]{0,3}status[*_]{0,3}[ \t]*:[*_]{0,3}[ \t]*)/i
+const words = /^([*_`"']{0,3})([A-Za-z]+(?:[ _-][A-Za-z]+){0,3})[*_`"']{0,3}[ \t]*$/
+
+function wordsEdit(line: Line | undefined, value: string): Edit[] | null {
+  if (line === undefined) return null
+  const label = labelled.exec(line.text)?.[1] ?? /^\s*/.exec(line.text)?.[0] ?? ''
+  const [, before = '', old] = words.exec(line.text.slice(label.length)) ?? []
+  if (old === undefined) return null
+  const from = line.at + label.length + before.length
+  const isUpper = /^[A-Z]/.test(old)
+  return [
+    {
+      from,
+      to: from + old.length,
+      words: isUpper ? value.charAt(0).toUpperCase() + value.slice(1) : value,
+    },
+  ]
+}
+
+/** A word that means itself in YAML and in JSON. */
+const plainWord = /^\p{L}[\p{L}\p{N}]*(?:[ _-][\p{L}\p{N}]+){0,5}$/u
+
+/** Finds the edit of a value in its place; the quotes that it has stay. Null where the file cannot be parsed any more. */
+function valuesOf(text: string, isFrontMatter: boolean) {
+  const { at, source } = isFrontMatter ? frontIn(text) : dataIn(text)
+  const document = parsed(source)
+  if (document === null) return null
+  return ({ at: path, value }: Extract<Mark, { kind: 'value' }>): Edit[] | null => {
+    const node = scalarAt(document, path)
+    if (node === null) return null
+    const [from, to] = node.range
+    const quote = /^["']/.exec(source.slice(from, to))?.[0] ?? ''
+    const isWord = typeof value === 'string' && plainWord.test(value)
+    const isSame = typeof node.value === typeof value
+    // A text over several lines, or one that an anchor or alias stands for, was not written by a tool.
+    const isPlain = !/[\r\n]/.test(source.slice(from, to))
+    if (!isSame || !isPlain || (typeof value === 'string' && !isWord)) return null
+    return [{ from: at + from, to: at + to, words: `${quote}${value}${quote}` }]
+  }
+}
+
+function parsed(source: string) {
+  try {
+    const document = parseDocument(source, { prettyErrors: false })
+    return document.errors.length > 0 ? null : document
+  } catch {
+    // Thousands of brackets in each other.
+    return null
+  }
+}
+
+function dataIn(text: string): { at: number; source: string } {
+  const at = text.startsWith('\ufeff') ? 1 : 0
+  return { at, source: text.slice(at) }
+}
+
+/** What stands between the lines of dashes. */
+function frontIn(text: string): { at: number; source: string } {
+  const { at, source } = dataIn(text)
+  const count = frontOf(source.replace(/\r\n?/g, '\n')).split('\n').length - 1
+  const lines = linesOf(text)
+  const [from, to] = [lines[1]?.at ?? at, lines[count - 1]?.at ?? at]
+  return count < 2 ? { at, source: '' } : { at: from, source: text.slice(from, to) }
+}

@@ -1,0 +1,47 @@
+// What an outcome leaves in the documents that a feature was planned from: the marks of the stories that have passed.
+import type { Prd, Story } from '../../engine/model/feature.ts'
+import { sameWords } from '../story-words.ts'
+import type { DocumentFile } from '../types.ts'
+import { type Placed, placesOf } from './match-stories.ts'
+import { passedHere } from './passed-stories.ts'
+import { setMarks, type WantedMark } from './set-marks.ts'
+
+/** `unmarked`: ids of stories that passed and are marked in no document, for their marks are not where they were. */
+export type WrittenBack = { texts: Map<string, string>; unmarked: string[] }
+
+/** The documents that change, by path. `files` are those of the commit: what people and agents changed meanwhile is in them. */
+export function writeBack(files: readonly DocumentFile[], prd: Pick<Prd, 'userStories'>): WrittenBack {
+  const done = passedHere(prd.userStories)
+  const { placed, lost } = placesOf(files, prd)
+  const wanted = new Map<string, WantedMark[]>()
+  for (const one of placed) if (done.has(one.story)) collect(one, wanted)
+  const texts = new Map<string, string>()
+  const unmarked = new Set(lost.filter((story) => done.has(story)).map(({ id }) => id))
+  for (const { path, text } of files) {
+    const marks = wanted.get(path)
+    if (marks === undefined) continue
+    const { text: after, unset } = setMarks(text, marks, /\.(?:md|markdown)$/i.test(path))
+    for (const { storyId } of unset) unmarked.add(storyId)
+    if (after !== text) texts.set(path, after)
+  }
+  return { texts, unmarked: [...unmarked] }
+}
+
+function collect({ story, read }: Placed, wanted: Map<string, WantedMark[]>): void {
+  const words = plannedWords(story)
+  for (const { path, marks, raw } of read) {
+    // A box is looked at by itself: of a group the last one may be open.
+    const open = marks.filter((mark) => {
+      if (mark.kind !== 'box') return raw.passes !== true
+      return mark.task === undefined || words.includes(` ${sameWords(mark.task)} `)
+    })
+    const about = { storyId: story.id, commit: story.lastResult?.commit ?? null }
+    wanted.set(path, [...(wanted.get(path) ?? []), ...open.map((mark) => ({ mark, ...about }))])
+  }
+}
+
+/** The words of each line of what was planned, between spaces. */
+function plannedWords({ description, acceptanceCriteria }: Story): string {
+  const lines = [description, ...acceptanceCriteria].flatMap((text) => text.split('\n'))
+  return lines.map((line) => ` ${sameWords(line)} `).join('\n')
+}

@@ -1,0 +1,240 @@
+// Check runs: the roll-up `ralph` and one for each story. Who posts them is not known here.
+import type { Annotation } from '../engine/model/gate.ts'
+import type { State } from '../engine/model/state.ts'
+import { cut, oneLine, plainLines } from '../engine/model/text.ts'
+import { utf8Bytes } from '../system/excerpt.ts'
+import { commitLink, firstPart, fitted, list, section, stacked } from './blocks.ts'
+import { code, link, markdownText, titleText } from './escape.ts'
+import { costIfAny, dotted, humanMs, many } from './figures.ts'
+import { findingsBlock } from './findings.ts'
+import { outcomeNow, tally } from './headline.ts'
+import { type CheckConclusion, OUTCOMES } from './outcomes.ts'
+import {
+  failureBlock,
+  lastFailure,
+  nextBlock,
+  progressBar,
+  sentenceList,
+  spending,
+  standingLine,
+  storyId,
+  storyTable,
+} from './parts.ts'
+import type { StoryView } from './stories.ts'
+import type { View } from './view.ts'
+
+/**
+ * A check run as GitHub's API takes it; `conclusion` is null exactly while it is in progress. Where the check is required,
+ * `success`, `neutral` and `skipped` let a pull request be merged: what is not finished is none of them.
+ */
+export type Check = {
+  name: string
+  conclusion: CheckConclusion | null
+  title: string
+  summary: string
+  text: string
+  annotations: Annotation[]
+  /** Of its page. A click is heard only where the check belongs to an App of the user's own. */
+  actions: readonly CheckAction[]
+}
+
+/** At most 20, 40 and 20 characters. */
+export type CheckAction = { label: string; description: string; identifier: 'retry' | 'skip' }
+
+const BUTTONS: readonly CheckAction[] = [
+  { label: 'Retry', description: 'Unblock it and try it again', identifier: 'retry' },
+  { label: 'Skip', description: 'Leave it out; the others go on', identifier: 'skip' },
+]
+
+/** Bytes that GitHub takes of summary and text each (65,535), with a margin. */
+const MOST_BYTES = 65_000
+const MOST_TITLE = 255
+/** Annotations that a request may carry. */
+const MOST_ANNOTATIONS = 50
+
+/** The roll-up check: one name to require or to watch. None is left open when the chain has ended. */
+export function rollupCheck(view: View): Check {
+  const conclusion = view.outcome !== null && view.isOver ? OUTCOMES[view.outcome].check : null
+  const summary = [
+    findingsBlock(view.findings, null),
+    progressBar(view),
+    nextBlock(view),
+    sentenceList(view.blocked),
+    sentenceList(view.notes),
+    runLink(view),
+  ]
+  const text = (room: number) => [
+    storyTable(view, Math.floor(room * 0.75)),
+    spending(view),
+    lastFailure(view, Math.floor(room * 0.15)),
+  ]
+  return check('ralph', conclusion, standingLine(view), summary, text)
+}
+
+/** How a check ends that no report will end any more. */
+export type LastWord = Pick<Check, 'title' | 'summary'> & { conclusion: CheckConclusion }
+
+/** On a commit that is the head no longer. As `cancelled`: `neutral` would satisfy who requires it, were it the head again. */
+export const MOVED_ON: LastWord = {
+  conclusion: 'cancelled',
+  title: 'The branch has moved on',
+  summary: 'Look at the newest commit of the branch.',
+}
+
+/** On the head, where the job was ended before its report, or GitHub did not take that. No words of an agent are in it. */
+export function lastWordOf(state: State, name: string): LastWord {
+  const outcome = outcomeNow(state)
+  if (outcome === null || outcome === 'continued') {
+    return {
+      conclusion: 'cancelled',
+      title: 'The job was ended; run the workflow to go on',
+      summary: `The job was ended before it could say how it stands; every finished iteration is saved. Go on with ${code('/ralph run')} or *Run workflow*. A job that nobody stopped goes on by itself where the hourly ${code('resume-lost')} workflow is set up.`,
+    }
+  }
+  return {
+    conclusion: name === 'ralph' || outcome === 'paused' ? OUTCOMES[outcome].check : 'cancelled',
+    title: titleText(`${outcome}: ${tally(state)}`, MOST_TITLE),
+    summary: 'The job could not give its last report here. The stories are in prd.json on the branch.',
+  }
+}
+
+const STORY = 'ralph / '
+
+/** The feature and the story that a check of ours is of, by its external id; null for any other. */
+export function checkOf(externalId: string): { feature: string; storyId: string } | null {
+  const [, feature = '', storyId = ''] = /^ralph:([^:]+):ralph \/ (.+)$/s.exec(externalId) ?? []
+  return feature === '' ? null : { feature, storyId }
+}
+
+/** The check of one story. A failed attempt that will be followed by another is in progress while the chain goes on. */
+export function storyCheck(view: View, id: string): Check {
+  const name = `${STORY}${oneLine(id, 64)}`
+  const story = view.stories.find((one) => one.id === id)
+  if (story === undefined)
+    return check(name, 'neutral', 'This story is not in prd.json any more', [], () => [])
+  const { conclusion, word, detail } = stand(view, story)
+  const title = `${detail === undefined ? word : `${word}: ${detail}`} · ${story.title}`
+  const text = (room: number) => storyText(story, room)
+  return check(name, conclusion, title, storySummary(view, story, word), text, view.annotations[id])
+}
+
+type Stand = { conclusion: Check['conclusion']; word: string; detail?: string }
+
+function stand(view: View, { id, standing, how, aside, attempts, retries, failure }: StoryView): Stand {
+  switch (standing) {
+    case 'passed': {
+      if (how === 'imported') return { conclusion: 'success', word: 'Passed before Ralph began' }
+      const at = attempts > 1 ? `attempt ${attempts}` : 'the first attempt'
+      return { conclusion: 'success', word: `Passed at ${at} ${aside}`.trim() }
+    }
+    case 'skipped':
+      return { conclusion: 'skipped', word: 'Skipped by a person' }
+    case 'blocked': {
+      const tries = retries === 0 ? '' : ` after ${many(retries, 'attempt')}`
+      return { conclusion: 'failure', word: `Blocked${tries}`, detail: `/ralph retry ${id} -- <hint>` }
+    }
+    case 'working':
+      return { conclusion: null, word: `In work, attempt ${view.inWork?.number ?? 1}` }
+    case 'outside':
+      return { conclusion: 'cancelled', word: 'Not asked for in this run' }
+  }
+  if (view.chainGoesOn) {
+    const tried = failure === null ? 'To be worked on' : `Attempt ${retries} was rejected, to be tried again`
+    return { conclusion: null, word: tried }
+  }
+  if (view.outcome === 'paused' || view.outcome === 'continued')
+    return { conclusion: 'action_required', word: 'Not done' }
+  if (failure === null || view.outcome === 'interrupted') return { conclusion: 'cancelled', word: 'Not done' }
+  return { conclusion: 'failure', word: 'Not done', detail: failure.summary }
+}
+
+function storySummary(view: View, story: StoryView, word: string): string[] {
+  const { id, title, standing, why, usage, ms, commit } = story
+  const isSettled = standing === 'passed' || standing === 'skipped'
+  const figures = dotted(
+    markdownText(word, 100),
+    costIfAny(usage),
+    ms > 0 ? humanMs(ms) : '',
+    commitLink(commit, view.links.repository),
+  )
+  const [retry, skip] = [code(`/ralph retry ${id} -- <hint>`), code(`/ralph skip ${id}`)]
+  return [
+    `${storyId(id)} ${markdownText(title, 300)}`,
+    figures,
+    standing === 'passed' ? list(story.remarks.slice(0, 5).map((one) => `⚠️ ${markdownText(one, 160)}`)) : '',
+    isSettled || why === '' ? '' : `**Why:** ${markdownText(why)}`,
+    standing === 'blocked' ? `**Next:** say what is missing, ${retry}, or leave it out, ${skip}.` : '',
+    `${view.tally}.`,
+    runLink(view),
+  ]
+}
+
+function storyText(story: StoryView, room: number): string[] {
+  const remarks = story.remarks.slice(0, 40).map((remark) => `⚠️ ${markdownText(remark)}`)
+  const criteria = story.criteria.slice(0, 40).map((criterion) => markdownText(criterion, 300))
+  return [
+    failureBlock(story, Math.floor(room * 0.6)),
+    section('Look at this when you review', firstPart(list(remarks), Math.floor(room * 0.15))),
+    section('Acceptance criteria', firstPart(list(criteria), Math.floor(room * 0.2))),
+  ]
+}
+
+/** `text`: in about so many bytes; a summary needs no bound of its own. */
+function check(
+  name: string,
+  conclusion: Check['conclusion'],
+  title: string,
+  summary: readonly string[],
+  text: (room: number) => readonly string[],
+  annotations: readonly Annotation[] = [],
+): Check {
+  return {
+    name,
+    conclusion,
+    title: titleText(title, MOST_TITLE),
+    summary: stacked(summary),
+    text: fitted((room) => stacked(text(room)), MOST_BYTES, utf8Bytes),
+    annotations: annotations
+      .map((one) => ({ ...one, message: cut(plainLines(one.message), 4000) }))
+      .filter(isFit)
+      .slice(0, MOST_ANNOTATIONS),
+    actions: name !== 'ralph' && conclusion === 'failure' ? BUTTONS : [],
+  }
+}
+
+/** GitHub refuses the whole request for one bad annotation. */
+function isFit({ path, line, message }: Annotation): boolean {
+  const isPath = /^(?!\/|\.\.?\/)[^\p{Cc}\\]{1,1000}$/u.test(path) && !path.includes('/../')
+  return isPath && Number.isSafeInteger(line) && line >= 1 && message.trim() !== ''
+}
+
+function runLink({ links: { run } }: View): string {
+  return run === null ? '' : link('The job and its log', run)
+}
+
+/**
+ * The same as a commit status, where checks are refused; a description has at most 140 characters. Its name is another than the
+ * check's: of a check and a status with one name, GitHub requires both.
+ */
+export function commitStatusOf({ name, conclusion, title }: Pick<Check, 'name' | 'conclusion' | 'title'>) {
+  const state = conclusion === null ? ('pending' as const) : STATUSES[conclusion]
+  return { context: `${name}${STATUS_SUFFIX}`, state, description: titleText(title, 140) }
+}
+
+const STATUS_SUFFIX = ' (status)'
+
+/** The name of the check that a commit status of ours stands for; null for any other. Older versions gave both one name. */
+export function checkOfStatus(context: string): string | null {
+  const name = context.endsWith(STATUS_SUFFIX) ? context.slice(0, -STATUS_SUFFIX.length) : context
+  return name === 'ralph' || name.startsWith(STORY) ? name : null
+}
+
+const STATUSES = {
+  success: 'success',
+  neutral: 'success',
+  skipped: 'success',
+  failure: 'failure',
+  cancelled: 'error',
+  // It waits for a person.
+  action_required: 'pending',
+} as const

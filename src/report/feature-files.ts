@@ -1,0 +1,108 @@
+// What Ralph writes into the feature's folder: prd.json and progress.txt, rendered from the state. Pure.
+
+import { eachOnce } from '../engine/model/each-once.ts'
+import type { Prd, Story } from '../engine/model/feature.ts'
+import { ownFiles } from '../engine/model/paths.ts'
+import type { State } from '../engine/model/state.ts'
+import { mapTexts } from '../engine/model/text.ts'
+import { runUsage } from '../engine/model/usage-totals.ts'
+import { doneFile } from '../engine/prd/done.ts'
+import { serializePrd } from '../engine/prd/serialize.ts'
+import { progressHeader } from '../engine/story-notes.ts'
+import { renderPrdMarkdown } from '../plan/render-prd-md.ts'
+import { subjectText } from './escape.ts'
+
+type Change = (text: string) => string
+
+/** prd.json as it stands in the next commit. */
+export function prdFile(state: State, redact: Change): string {
+  const { nonce, control, prd, branch } = state
+  const run = { ...prd.run, usage: runUsage(state), control: { nonce, ...control } }
+  const branchName = prd.branchName === '' ? branch : prd.branchName
+  const userStories = redactedStories(prd.userStories, redact)
+  return serializePrd({
+    ...redactedFields({ ...prd, branchName, run, userStories: [] }, redact),
+    userStories,
+  })
+}
+
+/** By redaction: a run has one. */
+const known = new WeakMap<Change, (stories: readonly Story[]) => Story[]>()
+
+function redactedStories(stories: readonly Story[], redact: Change): Story[] {
+  const each = known.get(redact) ?? eachOnce((story: Story) => redactedFields(story, redact))
+  known.set(redact, each)
+  return each(stories)
+}
+
+/** By fields, where there is something to hide: a key that begins in one would take all up to another's end with it. */
+function redactedFields<T extends object>(value: T, redact: Change): T {
+  const text = JSON.stringify(value)
+  return redact(text) === text ? value : mapTexts(value, redact)
+}
+
+/** prd.md as these stories make it. */
+export function pageFile(prd: Prd): string {
+  return renderPrdMarkdown(prd)
+}
+
+/** What a plan brings beside prd.json, while people look at it: a page to read, and what every session is told. */
+export function planFiles(state: State, redact: Change): Map<string, string> {
+  const { plan, prd } = state
+  if (plan?.phase !== 'proposed' && plan?.phase !== 'approved') return new Map()
+  const files = ownFiles(state)
+  const context: [string, string][] =
+    plan.context === '' ? [] : [[files.context, `${redact(plan.context).trim()}\n`]]
+  return new Map([[files.page, pageFile(redactedFields(prd, redact))], ...context])
+}
+
+/** The stories that leave the list, as they were when they did. */
+export function archiveFile({ prd, archive }: State, redact: Change): string | null {
+  const done = archive?.pending ?? []
+  return done.length === 0
+    ? null
+    : doneFile(redactedFields({ ...prd, userStories: [] }, redact), redactedStories(done, redact))
+}
+
+/** progress.txt with the entries that no commit holds yet. What one holds (`before`) went through `redact` on its way there. */
+export function progressFile(state: State, before: string | null, redact: Change): string {
+  const start = before ?? redact(progressHeader(state.prd, state.branch, state.prd.run.startedAt ?? ''))
+  return [start.trimEnd(), ...state.progress.map((entry) => redact(entry.trim()))].join('\n\n').concat('\n')
+}
+
+/**
+ * The commit message of a story that passed; the trailers link commit, story and run (design 3). `redact` takes secrets
+ * out of the texts before they are cut. `words` is what the agent wrote of its work, quoted so that no line of it can be a
+ * trailer, also where a squash puts several messages together.
+ */
+export function storyMessage(
+  state: State,
+  storyId: string,
+  iteration: number,
+  redact: Change = (text) => text,
+  words = '',
+): string {
+  const title = state.prd.userStories.find((story) => story.id === storyId)?.title ?? ''
+  const subject = subjectText(`feat: ${storyId} - ${redact(title)}`)
+  const line = subjectText(redact(words), LONGEST_WORDS)
+  const body = line === '' ? '' : `In the agent's words:\n${wrapped(line, '> ')}\n\n`
+  return `${subject}\n\n${body}Ralph-Story: ${storyId}\nRalph-Iteration: ${iteration}\nRalph-Run: ${state.nonce}\n`
+}
+
+const LONGEST_WORDS = 300
+const WIDTH = 72
+
+function wrapped(line: string, prefix: string): string {
+  const lines = ['']
+  for (const word of line.split(' ')) {
+    const last = lines.at(-1) ?? ''
+    if (last !== '' && prefix.length + last.length + 1 + word.length > WIDTH) lines.push(word)
+    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`
+  }
+  return lines.map((one) => prefix + one).join('\n')
+}
+
+/** The commit message of a state commit: no code, no story. */
+export function recordMessage(state: State, subject: string): string {
+  return `${subject}\n\nRalph-Run: ${state.nonce}\n`
+}

@@ -1,0 +1,118 @@
+// The parts of a page that follow a run: what happens now, above the report; and the list of all that are followed.
+
+import { capital, humanMs, leftWords } from '../figures.ts'
+import type { LiveView } from '../live-view.ts'
+import { LEVELS } from '../monitor-view.ts'
+import { inPlain } from '../sentence.ts'
+import { standingWords } from '../stories.ts'
+import { html, link, Markup, nothing, section, words } from './markup.ts'
+import { type Live, page } from './report-page.ts'
+
+/** What stands between the head of the report and its stories. */
+export function livePart(one: LiveView): Markup {
+  const { calls, circuit, current, workers, now } = one
+  const bar =
+    calls.most === null
+      ? nothing
+      : html`<meter min="0" max="${calls.most}" high="${Math.ceil(calls.most * 0.9)}" value="${calls.used}"></meter> `
+  const several = workers.length > 1 ? `: ${workers.length} stories` : ''
+  const what = several || (current === null ? '' : `: ${current.id}`)
+  const left =
+    calls.until === null
+      ? nothing
+      : html`<span data-until="${calls.until}">${leftWords(calls.until, now)}</span>`
+  const rows = one.exits.map(
+    ({ name, text: how, level }) =>
+      html`<li class="${level}"><b>${LEVELS[level]} ${name}</b> ${words(how, 200)}</li>`,
+  )
+  return html`<div class="now">
+${section('now', `Now${what}`, nowPart(one))}
+<section><h2>Limits</h2><p><b>Calls in the last hour</b> ${bar}${calls.text}${left}</p>
+<p class="circuit ${circuit.position}"><b>Health</b> ${words(circuit.text, 300)}</p>
+${one.outlook === null ? nothing : html`<p><b>Outlook</b> ${words(one.outlook, 500)}</p>`}</section>
+<section><h2>Ends when</h2><ul class="exits">${rows}</ul></section>
+</div>`
+}
+
+function nowPart({ workers, lines, isAtWork, now, url }: LiveView): Markup {
+  const said = lines.length === 0 ? nothing : html`<pre class="said">${lines.slice(-30).join('\n')}</pre>`
+  const where = url === null ? nothing : html`<p>${link('Where it runs', url)}</p>`
+  if (workers.length === 0)
+    return html`<p>${isAtWork ? 'Between two stories.' : 'Nobody works on it.'}</p>${where}${said}`
+  const isOne = workers.length === 1
+  const rows = workers.map((one) => {
+    const before = one.before === '' ? nothing : html`<p class="why">Before: ${words(one.before, 300)}</p>`
+    const name = isOne ? nothing : html`${one.id} `
+    return html`<p>${name}<b>${words(one.title, 300)}</b></p>
+<p>${capital(one.which)}, ${one.doing}, for ${humanMs(now - one.startedAt)}</p>
+${before}`
+  })
+  return html`${rows}${where}${said}`
+}
+
+/** All that are followed, each with a link to its page. */
+export function indexPart(views: readonly LiveView[]): Markup {
+  const cards = views.map((one) => {
+    const { status, bar, counts } = one
+    return html`<a class="card top ${status.tone}" href="f/${encodeURIComponent(one.feature)}/">
+<b>${status.mark} ${status.title}</b> <span>${words(one.feature, 80)}</span>
+<progress max="${Math.max(1, counts.total)}" value="${counts.passed}"></progress>
+<small>${words(one.headline.text, 300)}</small><small>${standingWords(bar)}</small>
+${one.isCalling ? html`<em>${words(inPlain(one.next), 300)}</em>` : nothing}</a>`
+  })
+  return html`<div class="cards">${cards}</div>`
+}
+
+export function indexPage(views: readonly LiveView[], live: Omit<Live, 'body'>, note: string): string {
+  return page('Ralph', html`<h1>Ralph</h1>${liveBody(indexPart(views), note)}`, live)
+}
+
+/** What stands around the live part of a page. */
+export function liveBody(part: Markup, note: string): Markup {
+  return html`<div id="live">${part}</div>
+<p class="aside"><span id="note">${words(note, 400)}</span> <b id="lost" hidden>No answer from ralph serve: was it ended?</b></p>
+`
+}
+
+/** Style and script of a live page; without the script it asks again by itself. */
+export function liveHead(nonce: string): Markup {
+  return html`<noscript><meta http-equiv="refresh" content="15"></noscript>
+<style nonce="${nonce}">${new Markup([CSS], [])}</style>
+<script type="module" nonce="${nonce}">${new Markup([SCRIPT], [])}</script>
+`
+}
+
+const CSS = `.now{display:grid;grid-template-columns:minmax(0,2fr) minmax(0,1fr);grid-template-rows:auto 1fr;column-gap:28px}.now section:first-child{grid-row:1/3}.now h2{margin-top:22px}
+.said{max-height:320px;min-height:80px}.exits{list-style:none;padding:0;font-size:13.5px}.exits b{display:inline-block;min-width:124px;font-weight:500}.near b{color:var(--wait)}.met b{color:var(--bad)}li.good b{color:var(--good)}
+.circuit.open{color:var(--bad)}.circuit.half-open{color:var(--wait)}meter{width:120px;vertical-align:middle}#lost{color:var(--bad)}
+.cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(300px,1fr));gap:14px}.card{color:inherit;display:block}.card small,.card em{display:block}.card em{color:var(--wait);font-style:normal;margin-top:6px}.card progress{width:100%}.card span{float:right}
+@media(max-width:800px){.now{grid-template-columns:minmax(0,1fr)}.now section:first-child{grid-row:auto}}`
+
+/** Shows what the server says, and asks for the page again where the report is another; what is folded open stays so. */
+const SCRIPT = `
+const part = (id) => document.getElementById(id)
+const two = (n) => String(Math.floor(n) % 60).padStart(2, '0')
+const clock = (s) => (s >= 3600 ? Math.floor(s / 3600) + ':' : '') + two(s / 60) + ':' + two(s)
+const tick = () => {
+  for (const { dataset, firstChild } of document.querySelectorAll('[data-until]'))
+    firstChild.data = clock(Math.max(0, Math.ceil((Number(dataset.until) - Date.now()) / 1000)))
+}
+const last = () => { const box = document.querySelector('.said'); if (box) box.scrollTop = box.scrollHeight }
+setInterval(tick, 1000)
+const events = new EventSource('events')
+events.onopen = () => { part('lost').hidden = true }
+events.onerror = () => { part('lost').hidden = false }
+events.addEventListener('live', ({ data }) => {
+  const { html, note } = JSON.parse(data)
+  part('live').innerHTML = html
+  part('note').textContent = note
+  last()
+})
+events.addEventListener('report', () => {
+  const open = [...document.querySelectorAll('details[open][id]')].map(({ id }) => id)
+  sessionStorage.setItem('open', JSON.stringify(open))
+  location.reload()
+})
+for (const id of JSON.parse(sessionStorage.getItem('open') ?? '[]')) part(id)?.setAttribute('open', '')
+last()
+`

@@ -1,0 +1,144 @@
+// The two pictures of a report: the iterations in time, and what depends on what.
+import { grouped } from '../../engine/model/each-once.ts'
+import { oneLine } from '../../engine/model/text.ts'
+import type { Iteration } from '../../engine/model/usage-totals.ts'
+import { humanMs, many } from '../figures.ts'
+import { RESULTS, STANDINGS } from '../outcomes.ts'
+import { dependenciesOf, type Edge, type StoryView } from '../stories.ts'
+import type { View } from '../view.ts'
+import { html, icon, type Markup, nothing } from './markup.ts'
+
+const MOST_LANES = 60
+const LANE = 30
+const HEAD = 26
+/** A pause beyond this is cut to its length; it is told where it ends. */
+const LONGEST_GAP_MS = 60_000
+const MOST_MARKS = 12
+
+type Placed = { entry: Iteration; from: number; to: number }
+type Mark = { at: number; label: string }
+
+/** The iterations: a lane a story, from left to right the time that was worked; long waits are cut short. */
+export function timelinePicture({ timeline, stories }: View): Markup {
+  const worked = timeline.filter(({ ms }) => ms > 0)
+  if (worked.length === 0) return nothing
+  const { placed, marks, length } = placedIn(worked)
+  const all = [...grouped(placed, ({ entry }) => entry.storyId)]
+  const lanes = all.slice(-MOST_LANES)
+  const titles = new Map(stories.map(({ id, title }) => [id, title]))
+  const percent = (at: number) => `${Math.round((at / length) * 10_000) / 100}%`
+  const height = HEAD + lanes.length * LANE + 4
+  const drawn = lanes.map(([id, attempts], at) => {
+    const top = HEAD + at * LANE
+    return html`<text x="0" y="${top + 11}"><tspan class="strong">${oneLine(id, 40)}</tspan> ${oneLine(titles.get(id) ?? '', 60)}</text>
+${attempts.map((one) => attemptShape(one, top + 15, percent))}${attempts.map((one) => signShape(one, top + 24, percent))}`
+  })
+  const lines = marks
+    .slice(-MOST_MARKS)
+    .map(
+      ({ at, label }) =>
+        html`<line class="mark" x1="${percent(at)}" x2="${percent(at)}" y1="14" y2="${height}"/><text class="tick" x="${percent(at)}" y="10">${label}</text>`,
+    )
+  const more =
+    all.length > lanes.length
+      ? html`<p class="aside">The ${lanes.length} stories that were worked on last; ${all.length - lanes.length} more before them.</p>`
+      : nothing
+  return html`<svg class="timeline" role="img" aria-label="${many(worked.length, 'iteration')} in order of time" width="100%" height="${height}">${lines}${drawn}</svg>
+<p class="legend"><i class="agent"></i> agent <i class="gates"></i> gates <i class="rest"></i> the rest <b class="good">✔</b> passed <b class="bad">✘</b> rejected <b>↺</b> reset <b>↩</b> given back, counts as no attempt</p>${more}`
+}
+
+/** Places on a line without the long pauses, and where jobs begin; `length` is its end, milliseconds. */
+function placedIn(entries: readonly Iteration[]): { placed: Placed[]; marks: Mark[]; length: number } {
+  const placed: Placed[] = []
+  const marks: Mark[] = []
+  let [at, before, job] = [0, entries[0]?.at ?? 0, 0]
+  for (const entry of entries) {
+    const gap = Math.max(0, entry.at - entry.ms - before)
+    at += Math.min(gap, LONGEST_GAP_MS)
+    const begins = entry.job === job ? [] : [`job ${entry.job}`]
+    const waited = gap > 5 * LONGEST_GAP_MS ? [`after ${humanMs(gap)}`] : []
+    const label = [...begins, ...waited].join(' ')
+    if (label !== '') marks.push({ at, label })
+    placed.push({ entry, from: at, to: at + entry.ms })
+    at += entry.ms
+    before = entry.at
+    job = entry.job
+  }
+  // Labels that would stand over each other are left out.
+  const isApart = (mark: Mark, last: Mark | undefined) =>
+    last === undefined || mark.at - last.at > at * (0.05 + 0.008 * last.label.length)
+  const shown: Mark[] = []
+  for (const mark of marks) if (isApart(mark, shown.at(-1))) shown.push(mark)
+  return { placed, marks: shown, length: Math.max(1, at) }
+}
+
+const KINDS: Readonly<Record<string, string>> = { green: 'good', red: 'bad' }
+
+function attemptShape({ entry, from, to }: Placed, top: number, percent: (at: number) => string): Markup {
+  const { agentMs = 0, gatesMs = 0, ms } = entry
+  const agent = Math.min(agentMs, ms)
+  const gates = Math.min(gatesMs, ms - agent)
+  const times = `${humanMs(ms)}, agent ${humanMs(agent)}, gates ${humanMs(gates)}`
+  const told = `${oneLine(entry.storyId, 40)}, attempt ${entry.attempt}: ${oneLine(entry.summary, 160)} (${times})`
+  const bar = (name: string, at: number, length: number) =>
+    length > 0
+      ? html`<rect class="${name}" x="${percent(at)}" y="${top}" width="${percent(length)}" height="9"/>`
+      : nothing
+  return html`<g><title>${told}</title>${bar('rest', from, to - from)}${bar('agent', from, agent)}${bar('gates', from + agent, gates)}</g>`
+}
+
+/** Drawn after all bars of a lane: the next attempt begins where this one ends. */
+function signShape({ entry, to }: Placed, y: number, percent: (at: number) => string): Markup {
+  const { mark, colour } = RESULTS[entry.result]
+  return html`<g class="${KINDS[colour] ?? ''}"><text class="sign" x="${percent(to)}" y="${y}">${mark}</text></g>`
+}
+
+/** Of more nobody sees anything. */
+const MOST_STORIES = 200
+const MOST_EDGES = 600
+const [WIDE, HIGH, ACROSS, DOWN] = [116, 26, 56, 10]
+
+/** What depends on what: a column a layer, coloured by how the stories stand. */
+export function dependencyPicture(stories: readonly StoryView[]): Markup {
+  const { edges, drawn } = dependenciesOf(stories)
+  if (edges.length === 0) return nothing
+  if (drawn.length > MOST_STORIES || edges.length > MOST_EDGES)
+    return html`<p class="aside">${many(drawn.length, 'story', 'stories')} with ${edges.length} dependencies: too many to draw. Each story names its own.</p>`
+  const columns = columnsOf(edges)
+  const rows = new Map<number, number>()
+  const spots = new Map(
+    drawn.map(({ at }) => {
+      const column = columns.get(at) ?? 0
+      const row = rows.get(column) ?? 0
+      rows.set(column, row + 1)
+      return [at, { x: column * (WIDE + ACROSS) + 1, y: row * (HIGH + DOWN) + 1 }]
+    }),
+  )
+  const spotOf = (at: number) => spots.get(at) ?? { x: 0, y: 0 }
+  const width = (Math.max(...rows.keys()) + 1) * (WIDE + ACROSS) - ACROSS + 2
+  const height = Math.max(...rows.values()) * (HIGH + DOWN) - DOWN + 2
+  const lines = edges.map(({ from, to }) => {
+    const [one, other] = [spotOf(from), spotOf(to)]
+    const [x1, y1, x2, y2] = [one.x + WIDE, one.y + HIGH / 2, other.x, other.y + HIGH / 2]
+    return html`<path d="M${x1} ${y1}C${x1 + ACROSS / 2} ${y1} ${x2 - ACROSS / 2} ${y2} ${x2} ${y2}"/>`
+  })
+  const nodes = drawn.map(({ at, story }) => {
+    const { x, y } = spotOf(at)
+    const { sign, word } = STANDINGS[story.standing]
+    return html`<a href="#s${at}"><g class="s-${story.standing}"><title>${oneLine(story.id, 64)}: ${oneLine(story.title, 120)} (${word})</title><rect x="${x}" y="${y}" width="${WIDE}" height="${HIGH}" rx="4"/>${icon(sign, { x: x + 8, y: y + 7 })}<text x="${x + 25}" y="${y + 17}">${oneLine(story.id, 11)}</text></g></a>`
+  })
+  return html`<div class="wide"><svg class="graph" role="img" aria-label="what depends on what" width="${width}" height="${height}">${lines}${nodes}</svg></div>`
+}
+
+/** The longest way to a story from one that depends on none. */
+function columnsOf(edges: readonly Edge[]): Map<number, number> {
+  const columns = new Map<number, number>()
+  // No way is longer than there are edges; a circle, which no state of ours has, ends there, too.
+  for (let turn = 0; turn < edges.length; turn += 1) {
+    const late = edges.filter(({ from, to }) => (columns.get(to) ?? 0) <= (columns.get(from) ?? 0))
+    if (late.length === 0) break
+    for (const { from, to } of late)
+      columns.set(to, Math.max(columns.get(to) ?? 0, (columns.get(from) ?? 0) + 1))
+  }
+  return columns
+}

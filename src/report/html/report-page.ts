@@ -1,0 +1,164 @@
+// The report of a feature: one file that opens from disk, runs nothing, fetches nothing and needs nothing else.
+import { oneLine } from '../../engine/model/text.ts'
+import { VERSION } from '../../engine/model/version.ts'
+import { utf8Bytes } from '../../system/excerpt.ts'
+import { utc } from '../figures.ts'
+import { countWords, findingSentences } from '../findings.ts'
+import { STANDINGS } from '../outcomes.ts'
+import type { View } from '../view.ts'
+import { costTables } from './costs-section.ts'
+import {
+  folded,
+  html,
+  icon,
+  inHtml,
+  link,
+  type Markup,
+  nothing,
+  section,
+  type Value,
+  words,
+} from './markup.ts'
+import { dependencyPicture, timelinePicture } from './pictures-section.ts'
+import { type Pictures, storyList } from './stories-section.ts'
+
+export { MOST_PICTURES, picturesWanted } from './stories-section.ts'
+
+import { STYLE, STYLE_HASH } from './style.ts'
+
+/** Of the whole page, UTF-8. */
+export const MOST_BYTES = 3_000_000
+/** Of the frame around the stories. */
+const HEADING = 200
+/** What a page that follows a run has beside the report: `nonce` lets its own script and style in. */
+export type Live = { nonce: string; head: Markup; body: Markup }
+
+/**
+ * The page; `pictures` are data URIs by blob, those that are missing are left out. At most 3,000,000 bytes. `live`: of a
+ * page that a server gives, not of a file.
+ */
+export function renderReport(view: View, pictures: Pictures = new Map(), live: Live | null = null): string {
+  const rest = [
+    refusals(view),
+    section('costs', 'Cost', costTables(view)),
+    section('graph', 'What depends on what', dependencyPicture(view.stories)),
+  ]
+  const left = MOST_BYTES - utf8Bytes(whole(view, nothing, rest, live)) - HEADING
+  return whole(view, storyList(view, pictures, left), rest, live)
+}
+
+function whole(view: View, stories: Markup, rest: readonly Markup[], live: Live | null): string {
+  const timeline = timelinePicture(view)
+  const body = html`<div id="top">${top(view)}</div>
+${live?.body ?? nothing}<div id="report">
+${section('stories', 'Stories', stories)}
+${section('timeline', 'Iterations', timeline === nothing ? null : html`<div class="picture">${timeline}</div>`)}
+${rest}
+</div>
+${live === null ? footer(view) : nothing}`
+  return page(`${oneLine(view.feature, 80)}: ${oneLine(view.headline.text, 120)}`, body, live)
+}
+
+/** What a page of ours may do: nothing, but for what a live one brings itself, and asks its own server. */
+export function policyOf(live: Pick<Live, 'nonce'> | null): string {
+  const own = live === null ? '' : ` 'nonce-${live.nonce}'`
+  const asks = live === null ? '' : `; script-src${own}; connect-src 'self'`
+  return `default-src 'none'; img-src data:; style-src '${STYLE_HASH}'${own}${asks}; base-uri 'none'; form-action 'none'`
+}
+
+/** Any page of ours: but for a live one's own, no script runs in it, and nothing is fetched. */
+export function page(title: string, body: Markup, live: Pick<Live, 'nonce' | 'head'> | null = null): string {
+  const policy = policyOf(live)
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>${title}</title>
+<style>${STYLE}</style>
+${live?.head ?? nothing}</head>
+<body>
+${body}
+</body>
+</html>
+`.toString()
+}
+
+function top(view: View): Markup {
+  const { headline, project, feature, folder, error, links, pullUrl } = view
+  const pages: [string, string | null][] = [
+    ['Pull request', pullUrl],
+    ['This job', links.run],
+    ['Changes', links.compare],
+  ]
+  const nav = pages.map(([name, url]) => (url === null ? nothing : link(name, url)))
+  const seen =
+    error === null ? nothing : folded('What was seen', html`<pre>${error.slice(0, 20_000)}</pre>`, true)
+  return html`<header class="top ${view.status.tone}">
+<p class="eyebrow"><b>${words(feature, 80)}</b>${project === '' ? nothing : html` · ${words(project, 80)}`} · <code>${oneLine(view.branch, 200)}</code></p>
+<h1>${icon(headline.sign)} ${words(headline.text, 400)}</h1>
+${findings(view)}${progress(view)}
+<p class="next"><b>Next:</b> ${inHtml(view.next)}</p>
+${needs(view)}${seen}${figureList(view)}
+</header>
+<nav>${nav}<a href="#stories">Stories</a><a href="#timeline">Iterations</a><a href="#costs">Cost</a></nav>
+${view.description.trim() === '' ? nothing : html`<p class="prose">${view.description.slice(0, 4000)}</p>`}
+<p class="aside">${standsWords(view)} The state lies in <code>${oneLine(folder, 200)}</code>.</p>`
+}
+
+function standsWords({ chainGoesOn, asOf, now }: View): string {
+  const stale = now - asOf > 60_000 ? `, looked at ${utc(now)}` : ''
+  const when = `As of ${utc(asOf)}${stale}.`
+  return chainGoesOn ? `This run is still in work. ${when}` : when
+}
+
+function progress({ bar, stories, counts: { passed, total } }: View): Markup {
+  if (total === 0) return nothing
+  let at = 0
+  const parts = bar.map(([standing, count]) => {
+    const [x, width] = [(at / stories.length) * 100, (count / stories.length) * 100]
+    at += count
+    return html`<rect class="s-${standing}" x="${x}%" width="${width}%" height="14"><title>${count} ${STANDINGS[standing].word}</title></rect>`
+  })
+  return html`<svg class="progress" role="img" aria-label="${passed} of ${total === 1 ? '1 story passes' : `${total} stories pass`}" width="100%" height="14">${parts}</svg>`
+}
+
+function findings({ findings: found }: View): Markup {
+  if (found.total === 0) return nothing
+  const more = found.more === 0 ? nothing : html`<li>and ${found.more} more</li>`
+  const items = findingSentences(found).map((one) => html`<li>${inHtml(one)}</li>`)
+  return html`<div class="findings"><b>${countWords(found.total)}</b> to look at before you merge (<a href="#stories">with each story below</a>)<ul>${items}${more}</ul></div>`
+}
+
+function needs({ blocked, notes }: View): Markup {
+  const items = [...blocked, ...notes].map((one) => html`<li>${inHtml(one)}</li>`)
+  return items.length === 0 ? nothing : html`<ul class="needs">${items}</ul>`
+}
+
+function figureList({ figures, costs: { rejected } }: View): Markup {
+  const rows: [string, Value][] = [
+    ...figures,
+    [
+      'Rejected attempts',
+      rejected === null ? 'none' : html`${rejected.cost} <small>${rejected.count}</small>`,
+    ],
+  ]
+  return html`<dl>${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
+}
+
+/** What the guard refused, by attempt: each was rejected for it. */
+function refusals({ timeline }: View): Markup {
+  const refused = timeline.filter(({ kind }) => kind === 'guard').slice(-50)
+  if (refused.length === 0) return nothing
+  const items = refused.map(
+    ({ storyId, attempt, summary }) =>
+      html`<li><b>${words(storyId, 64)}</b>, attempt ${attempt}: ${words(summary, 400)}</li>`,
+  )
+  return section('refused', 'What the agent was refused', html`<ul>${items}</ul>`)
+}
+
+function footer({ now }: View): Markup {
+  return html`<footer>Made by Ralph ${VERSION} at ${utc(now)}. This file holds no script and fetches nothing.</footer>`
+}

@@ -1,0 +1,164 @@
+// The stories: criteria with what shows them, the last failure, gates with their output, places in files, pictures of pages.
+import { typedOn } from '../../engine/commands/command-table.ts'
+import type { Screenshot } from '../../engine/model/gate.ts'
+import { cut, oneLine } from '../../engine/model/text.ts'
+import { excerpt, utf8Bytes } from '../../system/excerpt.ts'
+import { attemptWords, costIfAny, humanMs, many } from '../figures.ts'
+import { STANDINGS } from '../outcomes.ts'
+import { GATES } from '../parts.ts'
+import { type StoryView, shownBy } from '../stories.ts'
+import type { View } from '../view.ts'
+import { commit, folded, html, icon, inHtml, type Markup, nothing, OPEN, table, words } from './markup.ts'
+
+/** UTF-16 units of a text and of an output: fewer, the more stories there are. */
+type Room = { text: number; output: number }
+
+/** Data URIs of pictures by their blob, in all at most as long as `MOST_PICTURES`. */
+export type Pictures = ReadonlyMap<string, string>
+
+/** Of all pictures together, as data URIs; more are not worth reading from the repository. */
+export const MOST_PICTURES = 1_600_000
+const MOST_IN_FULL = 300
+const MOST_LINES = 500
+/** Bytes of a line at most. */
+const LINE = 2000
+/** What is shown of a story that has more than there is room for. */
+const LEAST = { room: { text: 200, output: 0 }, pictures: new Map<string, string>() }
+
+/** In at most so many bytes: what needs a person in full first, as far as there is room, and the others by a line. */
+export function storyList(view: View, pictures: Pictures, bytes: number): Markup {
+  const { stories, ranked } = view
+  const places = new Map(stories.map(({ id }, at) => [id, at]))
+  const opened = new Set(stories.filter(({ standing }) => standing === 'blocked').slice(0, 3))
+  const ofPictures = [...pictures.values()].reduce((sum, uri) => sum + uri.length, 0)
+  let left = bytes - Math.min(MOST_LINES, stories.length) * LINE
+  const share = Math.max(0, (left - ofPictures) / Math.min(stories.length, MOST_IN_FULL))
+  const room = { text: Math.min(6000, share / 8), output: Math.min(40_000, share / 4) }
+  const full = new Map<StoryView, Markup>()
+  for (const story of ranked.slice(0, MOST_IN_FULL)) {
+    const around = { view, places, isOpen: opened.has(story) }
+    let made = fullStory(story, { ...around, room, pictures })
+    // Of many gates, or with one picture for many pages.
+    if (utf8Bytes(made.toString()) > left) made = fullStory(story, { ...around, ...LEAST })
+    left -= utf8Bytes(made.toString())
+    if (left < 0) break
+    full.set(story, made)
+  }
+  const inOrder = stories.flatMap((story) => full.get(story) ?? [])
+  const lines = stories.flatMap((story, at) => (full.has(story) ? [] : [storyLine(story, at)]))
+  if (lines.length === 0) return html`${inOrder}`
+  const more = lines.length - MOST_LINES
+  const last = more > 0 ? html`<li>… and ${many(more, 'more story', 'more stories')}</li>` : nothing
+  const rest = html`<ul class="lines">${lines.slice(0, MOST_LINES)}${last}</ul>`
+  return html`<p class="aside">${full.size} of ${stories.length} stories in full: what needs a person, what is in work, what comes next.</p>${inOrder}${folded(`The other ${lines.length} stories`, rest)}`
+}
+
+/** Blobs of pictures, each once, those that a person looks for first at the front: how a page is now before how it was. */
+export function picturesWanted({ ranked }: View): string[] {
+  const all = ranked.flatMap(({ gates }) => gates.flatMap(({ screenshots = [] }) => screenshots))
+  const before = all.flatMap((one) => (one.before === null ? [] : [one.before]))
+  return [...new Set([...all.map(({ blob }) => blob), ...before])]
+}
+
+function storyLine({ id, title, standing, aside }: StoryView, at: number): Markup {
+  return html`<li id="s${at}">${icon(STANDINGS[standing].sign)} <b>${words(id, 64)}</b> ${words(title, 120)}${aside === '' ? nothing : html` <small>${words(aside, 120)}</small>`}</li>`
+}
+
+type Around = {
+  view: View
+  room: Room
+  places: ReadonlyMap<string, number>
+  pictures: Pictures
+  isOpen: boolean
+}
+
+function fullStory(story: StoryView, { view, room, places, pictures, isOpen }: Around): Markup {
+  const { id, title, standing, aside, attempts, givenBack, usage, ms, description, dependsOn } = story
+  const { sign, word } = STANDINGS[standing]
+  const figures = [
+    attempts + givenBack > 0 ? attemptWords(story) : '',
+    costIfAny(usage),
+    ms > 0 ? humanMs(ms) : '',
+  ].filter(Boolean)
+  const summary = html`<summary><span class="sign" title="${word}">${icon(sign)}</span><b class="id">${words(id, 64)}</b> <span class="name">${words(title)}</span> <span class="figures">${figures.join(' · ')} ${commit(story.commit, view.links.repository)}</span>${aside === '' ? nothing : html`<small>${words(aside)}</small>`}</summary>`
+  const waits = dependsOn
+    .slice(0, 50)
+    .map((one) => html`<a href="#s${places.get(one) ?? ''}">${words(one, 64)}</a> `)
+  const body = [
+    description.trim() === '' ? nothing : html`<p class="prose">${cut(description, room.text)}</p>`,
+    listed('Acceptance criteria', criteria(story, view, room), 50),
+    waits.length === 0 ? nothing : html`<p>Depends on ${waits}</p>`,
+    failure(story, view, room),
+    gateTable(story, room, isOpen),
+    listed('Places in the code', placesOf(story, view), 30),
+    listed(
+      'What a reviewer should see',
+      story.remarks.map((one) => words(one, 400)),
+      50,
+    ),
+    pictureList(story, pictures),
+  ]
+  return html`<details class="story s-${standing}" id="s${places.get(id) ?? ''}"${isOpen ? OPEN : nothing}>${summary}${body}</details>`
+}
+
+/** Items under a heading; nothing without any. */
+function listed(title: string, items: readonly Markup[], most: number): Markup {
+  if (items.length === 0) return nothing
+  const more = items.length > most ? html`<li>… and ${items.length - most} more</li>` : nothing
+  return html`<h4>${title}</h4><ol>${items.slice(0, most).map((item) => html`<li>${item}</li>`)}${more}</ol>`
+}
+
+function criteria(story: StoryView, { links }: View, room: Room): Markup[] {
+  return story.criteria.map((text, at) => {
+    const shown = shownBy(story, at + 1, links.blob)
+    return html`${words(text, Math.min(room.text, 500))}${shown.map((one) => html`<span class="shown">${icon('✔')} ${inHtml([one])}</span>`)}`
+  })
+}
+
+function failure({ id, failure: found, standing }: StoryView, { surface }: View, room: Room): Markup {
+  if (found === null) return nothing
+  // The output of gates stands with them.
+  const detail = excerpt(found.detail.trim(), room.output)
+  const how = html`<p>Try again with a hint: <code class="type">${typedOn(surface, `retry ${oneLine(id, 64)} -- <hint>`)}</code></p>`
+  return html`<h4>Why its last attempt was rejected</h4><p class="why">${words(found.summary, 600)}</p>${detail === '' ? nothing : html`<pre>${detail}</pre>`}${standing === 'blocked' ? how : nothing}`
+}
+
+const MOST_GATES = 40
+
+function gateTable({ gates }: StoryView, room: Room, isOpen: boolean): Markup {
+  if (gates.length === 0) return nothing
+  const shown = gates.slice(0, MOST_GATES)
+  const outputs = shown.map(({ name, ok, output, advisory }) => {
+    const text = excerpt(output.trim(), ok ? Math.floor(room.output / 4) : room.output)
+    if (text === '' || room.output < 100) return nothing
+    return folded(html`Output of ${words(name, 80)}`, html`<pre>${text}</pre>`, isOpen && !ok && !advisory)
+  })
+  return html`<h4>Gates of its last attempt</h4>${table(GATES, shown)}${outputs}`
+}
+
+function placesOf({ id, gates }: StoryView, { annotations }: View): Markup[] {
+  const all = [...(annotations[id] ?? []), ...gates.flatMap((gate) => gate.annotations ?? [])]
+  const each = new Map(all.map((one) => [`${one.path}:${one.line}:${one.message}`, one]))
+  return [...each.values()].map(
+    ({ path, line, message }) => html`<code>${oneLine(path, 200)}:${line}</code> ${words(message, 400)}`,
+  )
+}
+
+function pictureList({ gates }: StoryView, shown: Pictures): Markup {
+  const all = gates.flatMap(({ screenshots = [] }) => screenshots).filter(({ blob }) => shown.has(blob))
+  return all.length === 0
+    ? nothing
+    : html`<h4>Pages</h4><div class="pages">${all.map((one) => picture(one, shown))}</div>`
+}
+
+function picture({ url, viewport, blob, before }: Screenshot, shown: Pictures): Markup {
+  const image = (of: string | null, what: string) => {
+    const uri = of === null ? undefined : shown.get(of)
+    return uri === undefined || !/^data:image\/[a-z]+;base64,[\w+/]+=*$/.test(uri)
+      ? nothing
+      : html`<div><span class="aside">${what}</span><img src="${uri}" alt="${oneLine(url, 200)}, ${what}" loading="lazy"></div>`
+  }
+  const old = image(before === blob ? null : before, 'before')
+  const now = image(blob, old === nothing ? 'now' : 'after')
+  return html`<figure><figcaption>${words(url, 200)} <small>${words(viewport, 40)}</small></figcaption>${old}${now}</figure>`
+}

@@ -1,0 +1,43 @@
+// What a log says of an agent at work, a line for each step.
+import type { AgentEvent } from '../../engine/model/agent-event.ts'
+import { oneLine } from '../../engine/model/text.ts'
+import { utc } from '../figures.ts'
+import { type Line, type LineFacts, line } from './log-line.ts'
+
+/** What the agent says or does while it works: `[claude] Edit src/login.ts`. The transcript has all of it. */
+export function agentLines(event: AgentEvent, { agent }: LineFacts): Line[] {
+  const text = agentWords(event)
+  if (event.kind === 'step') return [line('step', text)]
+  return text === '' ? [] : [line(agent, text, 'dim')]
+}
+
+export function agentWords(event: AgentEvent): string {
+  switch (event.kind) {
+    case 'text':
+      // Each is looked up; how many there are is told with the verdict.
+      return event.text.startsWith('<ralph>EVIDENCE:') ? '' : short(event.text)
+    case 'step':
+      return short(event.text)
+    case 'error':
+      return short(event.message)
+    case 'tool':
+      return event.target === null ? event.name : `${event.name} ${event.target}`
+    case 'limit':
+      return event.resetsAt === null
+        ? 'a usage or rate limit is reached'
+        : `the usage limit is reached, until ${utc(event.resetsAt)}`
+    case 'retry': {
+      const after = event.status === null ? 'a failed request' : `HTTP ${event.status}`
+      return `asks its server again after ${after} (attempt ${event.attempt})`
+    }
+    case 'usage':
+      return ''
+  }
+}
+
+/** Characters of what an agent says that a line shows. */
+const SHOWN = 300
+
+function short(text: string): string {
+  return oneLine(text, SHOWN)
+}

@@ -1,0 +1,186 @@
+// What a log says of each thing that happened in a run.
+
+import { passedUnchanged, UNCHANGED } from '../../engine/attempt-outcome.ts'
+import { typedOn } from '../../engine/commands/command-table.ts'
+import type { Session } from '../../engine/model/attempt.ts'
+import type { Event, Verdict } from '../../engine/model/event.ts'
+import type { Story, StoryEvidence } from '../../engine/model/feature.ts'
+import type { GateResult } from '../../engine/model/gate.ts'
+import { ownFiles } from '../../engine/model/paths.ts'
+import type { State, TimelineEntry } from '../../engine/model/state.ts'
+import type { Usage } from '../../engine/model/usage.ts'
+import {
+  attemptOfMost,
+  costIfAny,
+  firstNames,
+  humanMs,
+  many,
+  shortCommit,
+  tokenWords,
+  utc,
+} from '../figures.ts'
+import { tally } from '../headline.ts'
+import { type Line, type LineFacts, line, warningLine } from './log-line.ts'
+
+/** Of something that happened, gates left out: they are told as they end. `state` is the state after it, `before` the one before. */
+export function eventLines(
+  event: Event,
+  state: State,
+  facts: LineFacts,
+  before: State | null = null,
+): Line[] {
+  switch (event.kind) {
+    case 'opened': {
+      const { pullUrl } = state.github
+      // A later job of a run finds both.
+      const isThere = before !== null && before.published !== null && !before.control.anew
+      const page = pullUrl === null ? '' : `, pull request ${pullUrl}`
+      return [line('git', `${isThere ? 'goes on with' : 'opened'} ${state.branch}${page}`)]
+    }
+    case 'joined':
+      return [
+        line('git', `joined with what people committed: ${event.green.slice(0, 7)}`),
+        ...pageLines(event, state),
+      ]
+    case 'join-failed':
+    case 'push-refused':
+      return [line('git', event.summary, 'yellow')]
+    case 'worked':
+      return [sessionLine(event.session, facts)]
+    case 'guarded':
+      return event.candidate.remarks.map((remark) => line('guard', `note: ${remark}`, 'yellow'))
+    case 'judged':
+      return [verdictLine('judge', event.verdict, event.usage)]
+    case 'accepted':
+      return [
+        line('git', `committed ${shortCommit(event.commit) || 'the change'}`),
+        ...ofLast(state, acceptedLines),
+      ]
+    case 'rejected':
+      return ofLast(state, (entry, story) => rejectedLines(entry, story, state, facts))
+    case 'returned': {
+      const why = state.timeline.at(-1)?.summary ?? ''
+      return [line('ralph', `attempt given back, counts as none: ${why}`, 'yellow')]
+    }
+    case 'verified':
+      return [...takenLines(event.gates), verdictLine('verify', event.verdict, event.usage)]
+    case 'planned':
+      return [planLine(event)]
+    case 'published':
+      return documentLines(event.documents ?? [])
+    case 'dispatched':
+      return [line('ralph', `started the next job${event.runId === null ? '' : ` (run ${event.runId})`}`)]
+    case 'dispatch-limited':
+      return [line('ralph', `GitHub's rate limit refuses the next job until ${utc(event.until)}`, 'yellow')]
+    case 'dispatch-failed':
+      return [line('ralph', `the next job could not be started: ${event.summary}`, 'red')]
+    case 'interrupted':
+      return [line('ralph', 'cancelled: putting things in order', 'yellow')]
+    case 'failed':
+      return [{ ...line('ralph', event.summary, 'red', 'bold'), output: event.fix }]
+    default:
+      return []
+  }
+}
+
+/** Gates that did not run again. */
+function takenLines(gates: readonly GateResult[]): Line[] {
+  return gates.flatMap(({ name, asAt }) =>
+    asAt === undefined ? [] : [line('verify', `gate ${name}: green as at ${asAt}`, 'dim')],
+  )
+}
+
+function pageLines({ people }: Extract<Event, { kind: 'joined' }>, state: State): Line[] {
+  if (people?.page !== true) return []
+  const { page, prd } = ownFiles(state)
+  return [warningLine(`${page} was edited, which no run reads: the stories are what ${prd} says`)]
+}
+
+function documentLines(paths: readonly string[]): Line[] {
+  return paths.length === 0 ? [] : [line('git', `brought up to date: ${firstNames(paths)}`)]
+}
+
+function planLine({ split, proposal, usage }: Extract<Event, { kind: 'planned' }>): Line {
+  const end = spentPart(usage)
+  const none = split === null ? 'no plan' : `${split} is not split`
+  if (proposal.kind === 'asked') {
+    const asked = many(proposal.questions.length, 'question')
+    return line('plan', `${asked} before the plan${end}`, 'green')
+  }
+  if (proposal.kind !== 'proposed') return line('plan', `${none}: ${proposal.message}${end}`, 'yellow')
+  const of = split === null ? '' : ` in the place of ${split}`
+  return line('plan', `${many(proposal.stories.length, 'story', 'stories')} proposed${of}${end}`, 'green')
+}
+
+/** With the iteration that has just ended, and its story. */
+function ofLast(state: State, lines: (entry: TimelineEntry, story: Story, state: State) => Line[]): Line[] {
+  const entry = state.timeline.at(-1)
+  const story = state.prd.userStories.find(({ id }) => id === entry?.storyId)
+  return entry === undefined || story === undefined ? [] : lines(entry, story, state)
+}
+
+function acceptedLines(entry: TimelineEntry, story: Story, state: State): Line[] {
+  const how = passedUnchanged(story) ? `, ${UNCHANGED}` : ''
+  const text = `${story.id} passes after ${humanMs(entry.ms)}${how}, ${tally(state)}`
+  return [{ ...line('ralph', text, 'green', 'bold'), mark: '✔' }]
+}
+
+function rejectedLines(entry: TimelineEntry, story: Story, state: State, facts: LineFacts): Line[] {
+  const failure = state.records[story.id]?.failure ?? null
+  const text = `${story.id} rejected (${attemptOfMost(entry.attempt, facts.limits.maxAttempts)}): ${entry.summary}`
+  // The output of gates was shown with the gates.
+  const output = failure === null || failure.kind === 'gates' ? '' : failure.detail
+  const rejected = { ...line('ralph', text, 'red'), mark: '✘', output }
+  if (!story.blocked) return [rejected]
+  const command = typedOn(facts.surface, `retry ${story.id} -- <hint>`)
+  const blocked = { ...line('ralph', `${story.id} is blocked: ${command}`, 'red', 'bold'), mark: '■' }
+  return [rejected, blocked]
+}
+
+const SESSION_ENDS: Readonly<Record<Session['status'], string>> = {
+  finished: 'done',
+  failed: 'FAILED',
+  limit: 'limit reached',
+  overloaded: 'overloaded',
+  auth: 'not logged in',
+  'not-started': 'did not start',
+  interrupted: 'ended',
+}
+
+function sessionLine({ status, message, usage }: Session, { agent }: LineFacts): Line {
+  const why = message === '' || status === 'finished' ? '' : `: ${message}`
+  const text = `${SESSION_ENDS[status]}${why}${spentPart(usage)}`
+  if (status === 'finished') return line(agent, text)
+  return line(agent, text, status === 'failed' ? 'red' : 'yellow')
+}
+
+function spentPart(usage: Usage): string {
+  const parts = [
+    usage.agentSeconds > 0 ? humanMs(usage.agentSeconds * 1000) : '',
+    costIfAny(usage),
+    usage.inputTokens + usage.outputTokens > 0 ? tokenWords(usage, ' tokens') : '',
+  ].filter((part) => part !== '')
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`
+}
+
+function verdictLine(tag: string, verdict: Verdict, usage: Usage): Line {
+  const spent = spentPart(usage)
+  switch (verdict.kind) {
+    case 'verified':
+      return line(tag, `VERIFIED: every criterion is met, ${shownWords(verdict.evidence)}${spent}`, 'green')
+    case 'reset':
+      return line(tag, `RESET ${verdict.stories.join(', ')}: ${verdict.reason}${spent}`, 'red')
+    case 'limit':
+      return line(tag, `limit reached: ${verdict.message}${spent}`, 'yellow')
+    case 'refused':
+      return line(tag, `the agent cannot judge: ${verdict.message}${spent}`, 'red')
+    case 'none':
+      return line(tag, `no verdict: ${verdict.message}${spent}`, 'yellow')
+  }
+}
+
+function shownWords(evidence: readonly StoryEvidence[] = []): string {
+  return evidence.length === 0
+    ? 'without naming evidence'
+    : `with ${many(evidence.length, 'place that shows', 'places that show')} it`
+}

@@ -1,0 +1,71 @@
+// What a log says before a step is performed, of commands that begin, and of waits.
+import { isUngated, openAttempt } from '../../engine/model/job.ts'
+import type { State } from '../../engine/model/state.ts'
+import type { Step } from '../../engine/model/step.ts'
+import { attemptOfMost, humanMs, utc } from '../figures.ts'
+import { type Line, type LineFacts, line } from './log-line.ts'
+
+/** Before a step is performed; nothing for most. */
+export function stepLines(step: Step, state: State, facts: LineFacts): Line[] {
+  switch (step.kind) {
+    case 'baseline':
+      return [line('baseline', `are the gates green on ${state.base.branch}?`, 'dim')]
+    case 'agent':
+      return iterationLines(state, facts)
+    case 'gates':
+      return isUngated(state.job) ? [] : [line('gates', 'running', 'dim')]
+    case 'judge': {
+      const { storyId, candidate } = step.attempt
+      const why = candidate.empty
+        ? `nothing was changed: a fresh session judges whether ${storyId} is met`
+        : `a fresh session judges whether ${storyId} asks for what the tests expect now`
+      return [line('judge', why, 'dim')]
+    }
+    case 'verify': {
+      const gates = isUngated(state.job) ? '' : 'all gates, then '
+      return [
+        { heading: 'Final verification' },
+        line('verify', `${gates}a fresh session judges every criterion`, 'dim'),
+      ]
+    }
+    case 'plan':
+      return [
+        { heading: step.split === null ? 'Plan' : `Split ${step.split}` },
+        line(facts.agent, 'reading and proposing stories; nothing of what it writes stays', 'dim'),
+      ]
+    case 'join':
+      return [line('git', `joining with ${step.theirs.slice(0, 7)}, which people committed`)]
+    case 'publish':
+      return [line('git', `publishing ${state.branch}`, 'dim')]
+    default:
+      return []
+  }
+}
+
+function iterationLines(state: State, facts: LineFacts): Line[] {
+  const { prd } = state
+  const attempt = openAttempt(state)
+  if (attempt === null) return []
+  const { storyId, iteration, number, model } = attempt
+  const title = prd.userStories.find(({ id }) => id === storyId)?.title ?? ''
+  const end = number > 1 ? ` (${attemptOfMost(number, facts.limits.maxAttempts)})` : ''
+  return [
+    { heading: `Iteration ${iteration}: ${storyId} - ${title}`, end },
+    line(facts.agent, `working on ${storyId}${model === undefined ? '' : ` with ${model}`}`, 'dim'),
+  ]
+}
+
+/** Of a command of the project that begins: `prepare` and services, for the gates were announced together. */
+export function startLines(name: string): Line[] {
+  if (name.startsWith('service ')) return [line(name, 'starting', 'dim')]
+  return name === 'prepare' ? [line('prepare', 'running', 'dim')] : []
+}
+
+/** `until` is epoch milliseconds. */
+export function waitLine(until: number, reason: string): Line {
+  return line('ralph', `waiting until ${utc(until)}: ${reason}`, 'yellow')
+}
+
+export function waitedLine(ms: number): Line {
+  return line('ralph', `waited ${humanMs(ms)}`, 'dim')
+}

@@ -1,0 +1,168 @@
+// What a person who looks in on a run wants to know first: the calls, the breaker, the story in work, and what ends the run. Pure.
+import { doneWords } from '../engine/breaker.ts'
+import { callAllowedAt } from '../engine/limits.ts'
+import type { Attempt } from '../engine/model/attempt.ts'
+import { openAttempt } from '../engine/model/job.ts'
+import type { Limits } from '../engine/model/limit-types.ts'
+import type { State } from '../engine/model/state.ts'
+import { remaining } from '../engine/prd/select.ts'
+import { attemptOfMost, humanMs, leftWords, many, ofMost, tokens, usd, utc } from './figures.ts'
+import type { Header } from './header.ts'
+import { lastFailed, type StoryView } from './stories.ts'
+
+const HOUR_MS = 3_600_000
+
+/** Sessions in the last hour. `until`: to what time they count as they do, or hold the next one up (`isHeld`). */
+export function callsOf(state: State, limits: Limits | null, now: number) {
+  const recent = state.control.calls.filter((at) => at > now - HOUR_MS)
+  const most = limits?.callsPerHour ?? null
+  const count = ofMost(String(recent.length), most, String)
+  const held = limits === null ? null : callAllowedAt(state, limits, now)
+  // Without a limit it is nothing that anybody waits for.
+  const less = most === null || recent[0] === undefined ? null : recent[0] + HOUR_MS
+  const until = held ?? less
+  const text = until === null ? count : `${count}, ${held === null ? 'one less' : 'the next'} in `
+  return { used: recent.length, most, isHeld: held !== null, text, until }
+}
+
+/** In one line, as it is at this moment. */
+export function callsWords({ text, until }: ReturnType<typeof callsOf>, now: number): string {
+  return until === null ? text : text + leftWords(until, now)
+}
+
+/** The breaker that is the most open. When its cool-down is over, the next attempt is a trial. */
+export function circuitOf({ records, prd }: State, now: number) {
+  const tripped = prd.userStories.flatMap(({ id, passes }) => {
+    const breaker = records[id]?.breaker
+    if (passes || breaker === undefined || breaker.position === 'closed') return []
+    const isOpen = breaker.position === 'open' && !(breaker.until !== null && breaker.until <= now)
+    return [{ id, ...breaker, position: isOpen ? ('open' as const) : ('half-open' as const) }]
+  })
+  const worst = tripped.find(({ position }) => position === 'open') ?? tripped[0]
+  if (worst === undefined) return { position: 'closed' as const, text: 'healthy' }
+  const { id, position, until, history } = worst
+  const why = history.at(-1)?.why ?? ''
+  if (position === 'half-open')
+    return { position, text: `trying again: ${id}${why === '' ? '' : ` (${why})`}` }
+  const rests = `${id} rests${until === null ? '' : ` until ${utc(until)}`}`
+  return { position, text: `stopped: ${rests}${why === '' ? '' : ` (${why})`}` }
+}
+
+const PHASES: Readonly<Record<Attempt['phase'], string>> = {
+  reserved: 'the agent is at work',
+  worked: 'what it did is looked at',
+  guarded: 'the gates run',
+  gated: 'the gates have run',
+  judged: 'a judge agrees',
+  failed: 'it is rejected',
+  returned: 'it is given back, counts as no attempt',
+}
+
+/** What is in work, a row each attempt: several where stories are worked on side by side. */
+export function workersOf(state: State, stories: readonly StoryView[], limits: Limits | null, now: number) {
+  const most = limits?.maxAttempts ?? null
+  return Object.values(state.attempts).flatMap((attempt) => {
+    const story = stories.find(({ id }) => id === attempt.storyId)
+    if (story === undefined) return []
+    const isLeft = state.job.wave !== undefined && attempt.worker === undefined
+    return [
+      {
+        id: story.id,
+        title: story.title,
+        /** In a wave the name of the worker; null elsewhere, and for a candidate that waits in the train. */
+        worker: attempt.worker ?? null,
+        attempt: attempt.number,
+        mostAttempts: most,
+        which: attemptOfMost(attempt.number, most),
+        doing: isLeft ? 'its candidate waits for those before it' : PHASES[attempt.phase],
+        startedAt: attempt.startedAt,
+        ms: Math.max(0, now - attempt.startedAt),
+        before: story.failure?.summary ?? '',
+      },
+    ]
+  })
+}
+
+/** As a live view marks how near it is. */
+export const LEVELS: Readonly<Record<Exit['level'], string>> = { good: '✔', far: '○', near: '◐', met: '●' }
+
+/** `far`: nothing to fear; `near`: soon; `met`: it ends the run, or has. */
+export type Exit = { name: string; text: string; level: 'far' | 'near' | 'met' | 'good' }
+
+export function exitsOf(
+  state: State,
+  { most, counts, usage, iterations }: Header,
+  limits: Limits | null,
+): Exit[] {
+  const left = remaining(state.prd, state.control.scope)
+  const blocked = left.filter((story) => story.blocked).length
+  const told = blocked > 0 ? `, ${blocked} blocked` : ''
+  const limited: [name: string, used: number, most: number | null, words: (value: number) => string][] = [
+    ['Iterations', iterations, most.iterations, String],
+    ['Cost', usage.costUsd, most.costUsd, usd],
+    ['Tokens', usage.inputTokens + usage.outputTokens, most.tokens, tokens],
+    ['Agent time', usage.agentSeconds * 1000, most.agentMs, humanMs],
+  ]
+  return [
+    {
+      name: 'Stories',
+      text: `${counts.passed} of ${counts.total} ${counts.total === 1 ? 'passes' : 'pass'}${told}`,
+      level: left.length === 0 ? 'good' : blocked === left.length ? 'met' : blocked > 0 ? 'near' : 'far',
+    },
+    verificationExit(state, limits, left.length === 0),
+    ...limited.flatMap(([name, used, limit, words]) =>
+      limit === null
+        ? []
+        : [{ name, text: `${words(used)} of ${words(limit)}`, level: levelOf(used, limit) }],
+    ),
+    ...breakerExits(state, limits),
+  ]
+}
+
+function verificationExit({ verification }: State, limits: Limits | null, isDue: boolean): Exit {
+  const { approved, asked, sessions } = verification
+  const isOff = limits?.finalVerification === false && !asked
+  const text = approved
+    ? 'the judge agrees'
+    : isOff
+      ? 'off'
+      : sessions > 0
+        ? `${many(sessions, 'session')} without a verdict`
+        : isDue
+          ? 'next'
+          : 'when all stories pass'
+  return { name: 'Verification', text, level: approved ? 'good' : sessions > 0 && !isOff ? 'near' : 'far' }
+}
+
+/** The last tenth is near. */
+function levelOf(used: number, most: number): Exit['level'] {
+  return used >= most ? 'met' : used >= most * 0.9 ? 'near' : 'far'
+}
+
+/** Of the story in work, else of the one that failed last. */
+function breakerExits(state: State, limits: Limits | null): Exit[] {
+  const id = openAttempt(state)?.storyId ?? lastFailed(state) ?? ''
+  const breaker = state.records[id]?.breaker
+  if (breaker === undefined || limits === null) return []
+  const of = (name: string, count: number, limit: number): Exit => ({
+    name,
+    text: `${count} of ${limit} in a row (${id})`,
+    level: count > 0 && count >= limit - 1 ? 'near' : 'far',
+  })
+  return [
+    of('No progress', breaker.sameTree, limits.breaker.noProgress),
+    of('Same failure', breaker.sameError, limits.breaker.sameError),
+    ...((breaker.testsOnly ?? 0) > 0
+      ? [of('Tests alone', breaker.testsOnly ?? 0, limits.breaker.noProgress)]
+      : []),
+    ...(doneWords(breaker) === ''
+      ? []
+      : [
+          {
+            name: 'Called done',
+            text: `${breaker.doneInRow} times in a row, and refused (${id})`,
+            level: 'near' as const,
+          },
+        ]),
+  ]
+}

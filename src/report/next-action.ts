@@ -1,0 +1,251 @@
+// What a person can do next, in one sentence: derived from how the feature stands, in commands of the reader's surface.
+
+import { type Surface, typedOn } from '../engine/commands/command-table.ts'
+import { sayHolder } from '../engine/lease.ts'
+import { budgetLeft, iterationsLeft, spent } from '../engine/limits.ts'
+import { errorOf } from '../engine/model/job.ts'
+import type { Limits } from '../engine/model/limit-types.ts'
+import type { State } from '../engine/model/state.ts'
+import type { Step } from '../engine/model/step.ts'
+import { runUsage } from '../engine/model/usage-totals.ts'
+import { openQuestions } from '../engine/planning/plan-questions.ts'
+import { unmetOutside } from '../engine/prd/scope.ts'
+import { counts, remaining } from '../engine/prd/select.ts'
+import type { Ended, Situation } from '../engine/situation.ts'
+import { capital } from './figures.ts'
+import { blockedIds, goesOn, heldBack } from './headline.ts'
+import { type Sentence, says } from './sentence.ts'
+
+/** Who reads, and can type: `limits` tell which one was reached, where there are several. */
+type Reader = { state: State; surface: Surface; limits: Limits | null }
+
+/** Commands stand in it as they can be typed on the surface. */
+export function nextMove(
+  state: State,
+  situation: Situation,
+  surface: Surface,
+  limits: Limits | null = null,
+): Sentence {
+  const reader = { state, surface, limits }
+  switch (situation.kind) {
+    case 'working':
+      return whileWorking(reader, situation.lease === null ? null : sayHolder(situation.lease))
+    case 'ready':
+      return whenReady(reader, situation.step)
+    case 'ended':
+      return whenEnded(reader, situation)
+  }
+}
+
+/** A command as the reader types it. */
+function typed({ surface }: Reader, command: string) {
+  return { code: typedOn(surface, command) }
+}
+
+/** Comments are heard on the run's pull request only. */
+function hasNoThread({ state, surface }: Reader): boolean {
+  return surface === 'comment' && state.github.pull === null
+}
+
+/** How work goes on: by a command, or from the page of the workflow where no pull request hears one. */
+function run(reader: Reader) {
+  return hasNoThread(reader) ? { button: 'Run workflow' } : typed(reader, 'run')
+}
+
+/** A command that gives the run something to do: a comment starts the next job, on a command line a person does. */
+function asking(reader: Reader, sentence: Sentence): Sentence {
+  if (reader.surface === 'cli') return says`${sentence}, then go on with ${run(reader)}.`
+  return hasNoThread(reader) ? says`${openOne(reader)} and comment there. ${sentence}.` : says`${sentence}.`
+}
+
+function openOne({ state }: Reader): Sentence {
+  return says`Open a pull request from ${{ code: state.branch, most: 200 }}`
+}
+
+function whileWorking(reader: Reader, holder: string | null): Sentence {
+  const who = holder === null ? says`` : says` (${{ text: holder }})`
+  const begin = says`Nothing to do: Ralph is at work${who}.`
+  return hasNoThread(reader)
+    ? begin
+    : says`${begin} ${typed(reader, 'pause')} holds it after this iteration, ${typed(reader, 'stop')} at once.`
+}
+
+function whenReady(reader: Reader, step: Step | null): Sentence {
+  const begun = reader.state.nonce !== ''
+  const go = begun ? says`Go on with ${run(reader)}` : says`Start with ${run(reader)}`
+  switch (step?.kind) {
+    case 'reserve':
+      return says`${go}: ${{ code: step.storyId, most: 64 }} is next.`
+    case 'verify':
+      return says`${go}: the final verification is next.`
+    case 'wait':
+      return whileWaiting(reader, step.until)
+    default:
+      return says`${go}.`
+  }
+}
+
+function whenEnded(reader: Reader, { conclusion, since }: Ended): Sentence {
+  const { state } = reader
+  const goOn = says`Go on with ${run(reader)}.`
+  switch (conclusion.outcome) {
+    case 'continued':
+      if (goesOn(state)) return says`Nothing to do: the next job was started.`
+      if (heldBack(state) === null) return goOn
+      return says`Where the hourly ${RESUME_LOST} workflow is set up it starts the next job; else go on then with ${run(reader)}.`
+    case 'complete':
+      return whenComplete(reader, since)
+    case 'stuck':
+      return whenStuck(reader)
+    case 'max-iterations':
+      return whenAtLimit(reader)
+    case 'budget':
+      return whenSpent(reader)
+    case 'paused':
+      if (state.control.paused === null && openQuestions(state.plan?.interview) !== null)
+        return whenAsked(reader)
+      if (state.control.paused === null && plansToApprove(state) !== null) return whenProposed(reader)
+      if (state.control.paused === null && conclusion.until !== null)
+        return whileWaiting(reader, conclusion.until)
+      return state.control.paused?.by === 'ralph' ? mendAndGoOn(reader) : goOn
+    case 'error':
+      return whenWrong(reader)
+    case 'interrupted':
+      return goOn
+  }
+}
+
+const RESUME_LOST = { code: 'resume-lost' }
+
+/** Stories that rest are waked by a hint, and a vendor's limit is tried again; who raises one of ours need not be told. */
+function whileWaiting(reader: Reader, until: number): Sentence {
+  const { state, surface } = reader
+  const isVendors = Object.values(state.control.agentLimits).includes(until)
+  const resting = state.prd.userStories.find(({ id }) => state.records[id]?.breaker.until === until)
+  const atOnce = isVendors
+    ? says`; ${run(reader)} tries again at once`
+    : resting === undefined || hasNoThread(reader)
+      ? says``
+      : says`; ${typed(reader, `retry ${resting.id} -- <hint>`)} has it tried at once`
+  if (surface === 'comment')
+    return says`Nothing to do: work goes on by itself where the hourly ${RESUME_LOST} workflow is set up${atOnce}.`
+  return isVendors
+    ? says`${run(reader)} tries again at once, and waits where the limit still holds.`
+    : says`${run(reader)} waits until then and goes on${atOnce}.`
+}
+
+function whenComplete(reader: Reader, since: Ended['since']): Sentence {
+  const { state, surface } = reader
+  const { pull, pullUrl } = state.github
+  const isPart = remaining(state.prd).length > 0
+  const rest = isPart ? says` Or go on with the other stories: ${run(reader)}.` : says``
+  if (since === 'archived') return says`Nothing to do: it is merged, and in the archive.`
+  if (since === 'merged' && isPart) return says`It is merged.${rest}`
+  if (since === 'merged' && surface === 'comment') return says`Nothing to do: it is merged.`
+  if (since === 'merged')
+    return says`It is merged: ${typed(reader, `archive ${state.feature}`)} puts it away.`
+  if (surface === 'comment')
+    return pull === null
+      ? says`${openOne(reader)}, review it like any other, and merge it.${rest}`
+      : says`Review this pull request like any other, and merge it.${rest}`
+  if (pullUrl !== null) return says`Review and merge ${{ code: pullUrl, most: 2000 }}${rest}`
+  const diff = { code: `git diff ${state.base.branch}...${state.branch}`, most: 300 }
+  return says`Review it with ${diff}, then merge the branch.${rest}`
+}
+
+/** The plan that waits for a person: '' for the feature, the story for a split; null where none does. */
+function plansToApprove({ plan, splits = {} }: State): string | null {
+  if (plan?.phase === 'proposed') return ''
+  return Object.entries(splits).find(([, { phase }]) => phase === 'proposed')?.[0] ?? null
+}
+
+function whenProposed(reader: Reader): Sentence {
+  const { state, surface } = reader
+  const id = plansToApprove(state) ?? ''
+  const digest = (id === '' ? state.plan : state.splits?.[id])?.digest ?? ''
+  const approve = typed(reader, ['approve-plan', id, digest].filter(Boolean).join(' '))
+  const prd = { code: `${state.folder}/prd.json`, most: 300 }
+  if (id !== '') {
+    const whole = typed(reader, `retry ${id}`)
+    return asking(
+      reader,
+      says`Read the parts of ${{ code: id, most: 64 }}, then ${approve}; ${whole} works on it as it is`,
+    )
+  }
+  const anew = typed(reader, 'plan -- <what to change>')
+  const change = surface === 'cli' ? says`edit ${prd}` : says`edit ${prd} on the branch, or say ${anew}`
+  return asking(reader, says`Read the plan; ${approve} begins the work. To change it, ${change}`)
+}
+
+function whenStuck(reader: Reader): Sentence {
+  if (reader.state.plan?.phase === 'wanted') return whenNotPlanned(reader)
+  const [first, ...others] = blockedIds(reader.state)
+  if (first === undefined) {
+    const { prd, control } = reader.state
+    const [outside] = control.scope === null ? [] : unmetOutside(prd, control.scope)
+    if (outside !== undefined)
+      return asking(reader, says`Have it done, too, with ${typed(reader, `retry ${outside.id}`)}`)
+    if (reader.surface === 'cli') return says`Have it judged again with ${typed(reader, 'run')}.`
+    return asking(reader, says`Have it judged again with ${typed(reader, 'verify')}`)
+  }
+  const all = others.length === 0 ? says`` : says` (all of them: ${typed(reader, 'retry all')})`
+  const retry = typed(reader, `retry ${first} -- <hint>`)
+  const skip = typed(reader, `skip ${first}`)
+  return asking(reader, says`Say what is missing: ${retry}${all}, or leave it out: ${skip}`)
+}
+
+function whenAsked({ state, surface }: Reader): Sentence {
+  const issue = { code: `#${state.plan?.issue ?? ''}` }
+  if (surface === 'cli') return says`Answer the questions in issue ${issue} on GitHub.`
+  return says`Answer the questions in issue ${issue}: comment ${{ code: '/ralph plan -- 1A, 2C' }} there.`
+}
+
+function whenNotPlanned(reader: Reader): Sentence {
+  const { issue } = reader.state.plan ?? { issue: null }
+  if (issue === null) return says`Say more in the documents, then plan again.`
+  return says`Say more in issue ${{ code: `#${issue}` }}, then comment ${{ code: '/ralph plan' }} there.`
+}
+
+function whenAtLimit(reader: Reader): Sentence {
+  const { state, limits } = reader
+  if (limits === null || limits.maxIterations === 0 || iterationsLeft(state, limits) <= 0) {
+    // Two iterations for each story that is left, in fives.
+    const more = Math.max(5, Math.ceil((remaining(state.prd, state.control.scope).length * 2) / 5) * 5)
+    return allowMore(reader, `limit iterations +${more}`)
+  }
+  return hasNoThread(reader)
+    ? says`Raise ${{ code: 'max-jobs' }}, then go on with ${run(reader)}.`
+    : says`Go on with ${run(reader)}: jobs are counted anew from there.`
+}
+
+function whenSpent(reader: Reader): Sentence {
+  const { state, limits } = reader
+  const none = { maxCostUsd: null, maxTokens: null, maxAgentTimeMs: null }
+  const isSpent = (key: keyof typeof none) =>
+    limits !== null && spent(state, { ...limits, ...none, [key]: limits[key] }) !== null
+  if (isSpent('maxTokens')) return says`Raise ${{ code: 'max-tokens' }}, then go on with ${run(reader)}.`
+  if (isSpent('maxAgentTimeMs'))
+    return says`Raise ${{ code: 'max-agent-time' }}, then go on with ${run(reader)}.`
+  // What lies beyond the limit, and what the stories that are left will cost at the price of those that passed, in whole dollars.
+  const over = limits === null ? 0 : -(budgetLeft(state, limits).costUsd ?? 0)
+  const each = runUsage(state).costUsd / Math.max(1, counts(state.prd).passed)
+  const left = Math.max(1, remaining(state.prd, state.control.scope).length)
+  const more = Math.max(1, Math.ceil(over + each * left))
+  return allowMore(reader, `limit cost +${more}`)
+}
+
+function allowMore(reader: Reader, command: string): Sentence {
+  return asking(reader, says`What was done so far is kept. Allow more with ${typed(reader, command)}`)
+}
+
+function whenWrong(reader: Reader): Sentence {
+  const line = errorOf(reader.state)?.fix.split('\n', 1)[0]?.trim() ?? ''
+  const fix = line.replace(/(?:; its output)?[.:]$/, '')
+  if (fix === '') return mendAndGoOn(reader)
+  const mend = { text: capital(fix) }
+  return /\b(?:run|go on)\b/.test(fix) ? says`${mend}.` : says`${mend}; then go on with ${run(reader)}.`
+}
+
+function mendAndGoOn(reader: Reader): Sentence {
+  return says`Mend what the reason names, then go on with ${run(reader)}.`
+}

@@ -1,0 +1,130 @@
+// The pull request of a feature: its title and its text. What is live stands in the sticky comment, not here.
+import { characters, firstPart, fitted, list, section, stacked } from './blocks.ts'
+import { code, link, markdownText, pathOf, subjectText, titleText } from './escape.ts'
+import { firstNames, many } from './figures.ts'
+import { findingsBlock } from './findings.ts'
+import { evidenceBlock, marker, storyId } from './parts.ts'
+import { MOST_CHARACTERS } from './sticky-comment.ts'
+import type { StoryView } from './stories.ts'
+import type { View } from './view.ts'
+
+const INTRODUCTION =
+  'Ralph builds this feature story by story, each by a fresh session of a coding agent, and commits a story only when its gates pass.'
+
+const UNGATED_INTRODUCTION =
+  '**No gates, no command checks the work.** Ralph builds this feature story by story, each by a fresh session of a coding agent, and the workflow says `gates: none`.'
+
+/** `auth: Customers sign in to the shop`: the feature and the first sentence about it. It does not change with progress. A merge makes it a commit's. */
+export function pullRequestTitle({ feature, description, stories }: View): string {
+  const first = /^.*?(?=[.!?](?:\s|$)|\n|$)/su.exec(description.trim())?.[0] ?? ''
+  const about = titleText(first, 120) || many(stories.length, 'user story', 'user stories')
+  return subjectText(`${feature}: ${about}`, 200)
+}
+
+/** What the pull request is, its stories as a check list, how to steer, and what was verified. At most `most` characters. */
+export function pullRequestBody(view: View, most = MOST_CHARACTERS): string {
+  const render = (room: number) =>
+    stacked([
+      `${marker('pull', view.feature)}\n${beginning(view)}`,
+      markdownText(view.description, Math.min(1500, Math.floor(room / 5))),
+      view.issue === null ? '' : `Closes #${view.issue}`,
+      section('Stories', firstPart(view.stories.map(checkLine).join('\n'), Math.floor(room * 0.7))),
+      view.expectedCost === null ? '' : `Probable cost: ${view.expectedCost}.`,
+      section('What was verified', list(verified(view))),
+      evidenceBlock(view, Math.floor(room / 4)),
+      section('Your documents', firstPart(markedDocuments(view), Math.floor(room / 10))),
+      section('Noted in AGENTS.md for later sessions', firstPart(learned(view), Math.floor(room / 5))),
+      section('How to steer', steering(view)),
+    ])
+  return fitted(render, most, characters)
+}
+
+/** What to look at comes before what this is, but that nothing was checked comes before all else. */
+function beginning({ findings, links, isUngated }: View): string {
+  const found = findingsBlock(findings, links.checks)
+  return stacked(isUngated ? [UNGATED_INTRODUCTION, found] : [found, INTRODUCTION]).trim()
+}
+
+function checkLine({ id, title, standing, aside, remarks }: StoryView): string {
+  const isDone = standing === 'passed' || standing === 'skipped'
+  const told = isDone ? [aside, remarks.length > 0 ? 'look closer: its check has remarks' : ''] : []
+  const words = told.filter((one) => one !== '').join('; ')
+  return `- [${standing === 'passed' ? 'x' : ' '}] ${storyId(id)} ${markdownText(title, 120)}${words === '' ? '' : ` (${markdownText(words, 180)})`}`
+}
+
+/** Said as it is: what exit codes proved, what a session judged, and what nobody looked at. */
+function verified(view: View): string[] {
+  return [
+    gatesSentence(view),
+    ...judgedSentence(view),
+    finalSentence(view),
+    'The code was written by an agent and read by nobody yet: review it as you would any other.',
+  ]
+}
+
+function gatesSentence({ isUngated, stories }: View): string {
+  const meansLittle = 'a ticked story means no more than that the agent changed something.'
+  if (isUngated) return `No gate is configured: ${meansLittle}`
+  const earned = stories.filter(({ how }) => how !== null && how !== 'imported')
+  if (earned.length === 0) return 'No story has passed in this run yet.'
+  const gates = earned.flatMap((story) => story.gates)
+  const names = new Set(gates.flatMap(({ name, ok, advisory }) => (ok && !advisory ? [name] : [])))
+  if (names.size === 0) return `No gate is known to have run: ${meansLittle}`
+  const shown = [...names].slice(0, 12).map((name) => code(name, 60))
+  return `A story is ticked when these commands exited 0 on exactly the code that was committed for it: ${shown.join(', ')}. The agent’s own word counts for nothing.`
+}
+
+function judgedSentence({ stories }: View): string[] {
+  const count = stories.filter(({ how }) => how === 'unchanged').length
+  if (count === 0) return []
+  const [was, them] = count === 1 ? ['was', 'it'] : ['were', 'them']
+  return [
+    `${many(count, 'story', 'stories')} ${was} taken by a judge's word: nothing was changed for ${them}.`,
+  ]
+}
+
+function finalSentence({ verification, isUngated, stories, takenGates }: View): string {
+  const taken =
+    takenGates.length === 0 ? '' : ` (${takenGates.map((one) => markdownText(one, 120)).join('; ')})`
+  const isShown = stories.some(({ evidence }) => evidence.length > 0)
+  switch (verification) {
+    case 'agreed':
+      return `The final verification agreed: ${isUngated ? 'no command was run' : `all gates passed on the whole${taken}`}, and a fresh session, which is a model too, judged every criterion to be met${isShown ? ' and named what shows it, which was looked up' : '; it named no evidence'}.`
+    case 'off':
+      return 'The final verification is switched off: nothing has judged the criteria themselves.'
+    case 'not-held':
+      return 'The final verification, where a fresh session judges every criterion on the whole, has not been held yet.'
+    case 'not-agreed':
+      return 'The final verification has not agreed to the code as it stands.'
+  }
+}
+
+/** They are in no story's commit, so a reviewer is shown where to look. */
+function markedDocuments({ documents }: View): string {
+  if (documents.length === 0) return ''
+  const paths = firstNames(documents.map((path) => code(path, 200)))
+  return `Brought up to date with what passed: ${paths}. ${code('write-back: off')} leaves them as they are.`
+}
+
+/** They come from agents and are read by agents: a person looks at them before they are merged. */
+function learned({ learnings }: View): string {
+  if (learnings.length === 0) return ''
+  const items = learnings.slice(-MOST_LEARNINGS).map((learning) => markdownText(learning))
+  return list([
+    ...items,
+    `Agents noted these, and later sessions read them: strike out what is wrong. ${code('agents-md: off')} keeps them out.`,
+  ])
+}
+
+/** As many as have room in the section, about. */
+const MOST_LEARNINGS = 30
+
+function steering({ branch, folder, links }: View): string {
+  const hint = code('/ralph retry US-001 -- use the existing mailer')
+  const there = link(code(folder, 200), `${links.repository}/tree/${pathOf(`${branch}/${folder}`)}`)
+  return [
+    `Comment with write access: ${code('/ralph pause')}, ${code('/ralph run')}, ${hint}, ${code('/ralph help')} for the rest.`,
+    `Push to ${code(branch, 200)} as you like: Ralph takes your commits in. The stories are in ${there}; edit them there.`,
+    'How it stands now is in the comment below.',
+  ].join('\n')
+}

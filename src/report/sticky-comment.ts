@@ -1,0 +1,156 @@
+// The sticky comment and the job summary: how it stands, what to do next, and the rest for those who ask.
+import { typedOn } from '../engine/commands/command-table.ts'
+import type { Story } from '../engine/model/feature.ts'
+import { utf8Bytes } from '../system/excerpt.ts'
+import { characters, fitted, folded, list, section, stacked, table } from './blocks.ts'
+import { code, codeBlock, markdownText, mermaidText } from './escape.ts'
+import { many } from './figures.ts'
+import { findingsBlock } from './findings.ts'
+import { STANDINGS } from './outcomes.ts'
+import {
+  evidenceBlock,
+  footer,
+  heading,
+  ITERATIONS,
+  lastFailure,
+  marker,
+  nextBlock,
+  progressBar,
+  sentenceList,
+  spending,
+  storyId,
+  storyTable,
+} from './parts.ts'
+import { commandTable } from './replies.ts'
+import { dependenciesOf, type StoryView } from './stories.ts'
+import { aboutOf, LONGEST_PLANNED, type PlanView, placeOf, type View } from './view.ts'
+
+/** UTF-16 units that a comment or a pull request's text may have (GitHub takes 65,536). */
+export const MOST_CHARACTERS = 65_000
+/** Bytes of a job summary; above 1 MiB the runner drops all of it. */
+export const MOST_SUMMARY_BYTES = 900_000
+
+/** The one comment of a feature, at most 65,000 characters however many stories there are. */
+export function stickyComment(view: View): string {
+  const render = (room: number) => {
+    // Where it gets narrow, the graph and the output go before the stories do.
+    const isRich = room >= 30_000
+    return stacked([
+      `${marker('sticky', view.feature)}\n${heading(view, 3)}`,
+      ...beginning(view),
+      planBlock(view, Math.floor(room * 0.4)),
+      storyTable(view, Math.floor(room * 0.5)),
+      isRich ? graphBlock(view) : '',
+      spending(view),
+      isRich ? lastFailure(view, 8000) : '',
+      folded('What you can type', commandTable()),
+      footer(view),
+    ])
+  }
+  return fitted(render, MOST_CHARACTERS, characters)
+}
+
+/** The summary of a job's page: the same, and every iteration. At most 900,000 bytes. */
+export function jobSummary(view: View): string {
+  const render = (room: number) =>
+    stacked([
+      heading(view, 2),
+      ...beginning(view),
+      planBlock(view, Math.floor(room / 3)),
+      storyTable(view, Math.floor(room / 3)),
+      graphBlock(view),
+      spending(view),
+      evidenceBlock(view, Math.floor(room / 4)),
+      section('Iterations', table(ITERATIONS, view.timeline)),
+      lastFailure(view, 30_000),
+      footer(view),
+    ])
+  return fitted(render, MOST_SUMMARY_BYTES, utf8Bytes)
+}
+
+/** What a person who looks in has to see. */
+function beginning(view: View): string[] {
+  const seen = view.error === null ? '' : folded('What was seen', codeBlock(view.error, 6000))
+  const found = findingsBlock(view.findings, view.links.checks)
+  return [
+    found,
+    progressBar(view),
+    nextBlock(view),
+    sentenceList(view.blocked),
+    seen,
+    sentenceList(view.notes),
+  ]
+}
+
+/** Plans for people to approve; empty where none waits. At most about `room` characters. */
+function planBlock({ plans }: View, room: number): string {
+  const waiting = plans.filter(({ phase }) => phase === 'proposed')
+  return waiting.map((plan) => onePlan(plan, room / waiting.length)).join('\n\n')
+}
+
+/** Each story with its criteria, what the session had to assume, and the digest that an approval names. */
+function onePlan(plan: PlanView, room: number): string {
+  const { storyId: split, stories, questions, digest, remarks, context } = plan
+  const title = split === null ? 'The plan' : `${markdownText(split, 64)} in ${stories.length} parts`
+  const asked = list(questions.map((one) => markdownText(one, 300)))
+  const answer = code(typedOn('comment', `${split === null ? 'plan' : `split ${split}`} -- <answers>`))
+  // A story that is too large costs a session or two before it is blocked: told while it is cheap to mend.
+  const sizes = remarks.slice(0, 10).map((one) => `${storyId(one.storyId)} ${markdownText(one.remark, 300)}`)
+  const large = list(sizes)
+  const background =
+    context === '' ? '' : folded('context.md, which every session gets', codeBlock(context, room / 2))
+  const blocks = [
+    asked === '' ? '' : `What it could not know, and assumed (${answer} answers):\n\n${asked}`,
+    large === '' ? '' : `May be too large for one session:\n\n${large}`,
+    folded('Read it', plannedStories(stories, room - background.length), true),
+    background,
+    `<sub>An approval is for these words (${code(digest)}): after an edit it is asked for again.</sub>`,
+  ]
+  return section(title, stacked(blocks).trim())
+}
+
+function plannedStories(stories: readonly Story[], room: number): string {
+  const items: string[] = []
+  let left = room
+  for (const story of stories) {
+    const { id, title, acceptanceCriteria } = story
+    const lines = [...aboutOf(story), placeOf(story), ...acceptanceCriteria].map(
+      (one) => `  - ${markdownText(one, LONGEST_PLANNED)}`,
+    )
+    const item = [`${storyId(id)} ${markdownText(title, 1000)}`, ...lines].join('\n')
+    left -= item.length
+    if (left < 0) break
+    items.push(item)
+  }
+  const more = stories.length - items.length
+  return list(more > 0 ? [...items, `… and ${many(more, 'more story', 'more stories')} in prd.json`] : items)
+}
+
+/** It stands open where it can be taken in at a glance, as long as something is still to come. */
+function graphBlock({ stories, outcome }: View): string {
+  const isOpen = stories.length <= 12 && outcome !== 'complete'
+  return folded('What depends on what', dependencyGraph(stories) ?? '', isOpen)
+}
+
+const MOST_STORIES = 60
+/** GitHub draws at most 500 edges; a graph of that many says nothing any more. */
+const MOST_EDGES = 200
+
+/** As a mermaid diagram, coloured by how the stories stand; null without dependencies, or with too many to be seen. */
+export function dependencyGraph(stories: readonly StoryView[]): string | null {
+  if (stories.length > MOST_STORIES) return null
+  const { edges, drawn } = dependenciesOf(stories)
+  if (edges.length === 0 || edges.length > MOST_EDGES) return null
+  const nodes = drawn.map(({ at, story: { id, title, standing } }) => {
+    const label = `${STANDINGS[standing].sign} ${mermaidText(id, 64)}<br/>${mermaidText(title, 48)}`
+    // Words of people never are ids: `end` would end the graph.
+    return `  s${at}["${label}"]:::${standing}`
+  })
+  const arrows = edges.map(({ from, to }) => `  s${from} --> s${to}`)
+  const used = new Set(drawn.map(({ story }) => story.standing))
+  const classes = [...used].sort().map((standing) => {
+    const { fill, ink } = STANDINGS[standing]
+    return `  classDef ${standing} fill:${fill},stroke:${ink},color:${ink}`
+  })
+  return ['```mermaid', 'graph LR', ...nodes, ...arrows, ...classes, '```'].join('\n')
+}

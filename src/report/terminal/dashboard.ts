@@ -1,0 +1,273 @@
+// One frame of the live dashboard: lines that fit a terminal of this size, the selected feature below a list of all; and the
+// same as plain lines, where there is no terminal.
+import { terminalText } from '../escape.ts'
+import { bar, humanMs, many, usd } from '../figures.ts'
+import type { LiveView } from '../live-view.ts'
+import { callsWords, type Exit, LEVELS } from '../monitor-view.ts'
+import { type Colour, RESULTS, STANDINGS, type Standing } from '../outcomes.ts'
+import { inPlain } from '../sentence.ts'
+import { standingWords } from '../stories.ts'
+import { boxed } from './panels.ts'
+import { type Look, paint } from './terminal-line.ts'
+import { fit, pad, textWidth, wrap } from './width.ts'
+
+/** `height` in rows. */
+export type Size = Look & { height: number }
+
+export type Frame = {
+  views: readonly LiveView[]
+  /** Which of them is shown in full. */
+  selected: number
+  /** Below all: how it is followed, and what went wrong with that. */
+  note: string
+}
+
+/** At most; wider lines are hard to read. */
+const WIDEST = 120
+const NARROW = 60
+
+/** What a person may have to look at comes first, of stories and of iterations. */
+const MOST_STORIES = 200
+const MOST_ITERATIONS = 12
+
+const COLOURS: Readonly<Partial<Record<Standing, readonly Colour[]>>> = {
+  passed: ['green'],
+  working: ['cyan'],
+  rejected: ['yellow'],
+  blocked: ['red'],
+}
+const LEVEL_COLOURS: Readonly<Record<Exit['level'], readonly Colour[]>> = {
+  good: ['green'],
+  far: [],
+  near: ['yellow'],
+  met: ['red', 'bold'],
+}
+const HEALTH = { closed: [], 'half-open': ['yellow'], open: ['red'] } satisfies Record<string, Colour[]>
+
+/** Exactly `height` lines of at most `width` columns. */
+export function frameLines({ views, selected, note }: Frame, size: Size): string[] {
+  const width = Math.min(WIDEST, Math.max(20, size.width))
+  const look = { ...size, width }
+  const shown = views[selected] ?? views[0]
+  const keys = views.length > 1 ? 'q quits, j/k another feature' : 'q quits'
+  const foot = paint(fit(terminalText(` ${keys} · ${note}`, 400), width), ['dim'], look)
+  if (shown === undefined) return filled([' nothing to show yet'], foot, size.height)
+  const list = views.length > 1 ? listOf(views, selected, look) : []
+  const head = headOf(shown, look)
+  const room = size.height - list.length - head.length - 1
+  return filled([...list, ...head, ...bodyOf(shown, room, look)], foot, size.height)
+}
+
+function filled(lines: readonly string[], foot: string, height: number): string[] {
+  const room = Math.max(0, height - 1)
+  const cut = lines.slice(0, room)
+  return [...cut, ...Array<string>(room - cut.length).fill(''), foot]
+}
+
+/** One line a feature, those around the selected one where there are many. */
+function listOf(views: readonly LiveView[], selected: number, look: Size): string[] {
+  const most = Math.max(3, Math.floor(look.height / 4))
+  const from = Math.max(0, Math.min(selected - Math.floor(most / 2), views.length - most))
+  const rows = views.slice(from, from + most).map((one, at) => {
+    const isChosen = from + at === selected
+    const { status, counts } = one
+    const done = `${bar(counts.passed, counts.total, 8)} ${counts.passed}/${counts.total}`
+    const name = pad(terminalText(one.feature, 100), Math.min(24, Math.floor(look.width / 3)))
+    const left = `${isChosen ? '›' : ' '} ${name} `
+    const mark = `${status.mark} ${status.title.padEnd(8)}`
+    const room = look.width - textWidth(left) - textWidth(mark) - 1
+    const rest = fit(terminalText(`${done}  ${one.headline.text}`, 300), Math.max(0, room))
+    return `${paint(left, isChosen ? ['bold'] : [], look)}${paint(mark, ['bold', status.colour], look)} ${rest}`
+  })
+  const hidden = views.length - rows.length
+  const title = hidden > 0 ? `Features (${hidden} more)` : 'Features'
+  return [rule(title, look.width, look), ...rows]
+}
+
+/** Fewer rows are for the stories: no frame, and one row for each thing. */
+const LOW = 30
+
+/** Status, and what to do: in the colour of how it stands. */
+function headOf(one: LiveView, look: Size): string[] {
+  const isLow = look.height < LOW
+  const inner = look.width - (isLow ? 2 : 4)
+  const { mark, title, colour } = one.status
+  const state = `${mark} ${title}`
+  const name = terminalText([one.branch, one.project].filter(Boolean).join(' · '), 200)
+  const first = `${paint(state, ['bold', colour], look)}  ${pad(name, inner - textWidth(state) - 2)}`
+  const rows = (text: string, colours: readonly Colour[]) =>
+    paragraph(text, inner, isLow ? 1 : 4).map((line) => paint(pad(line, inner), colours, look))
+  const shown = [
+    first,
+    ...rows(one.headline.text, ['bold']),
+    ...rows(`Next: ${inPlain(one.next)}`, one.isCalling ? ['bold', 'yellow'] : []),
+    ...(one.needs === null ? [] : rows(inPlain(one.needs), ['yellow'])),
+  ]
+  return isLow ? shown.map((row) => ` ${row}`) : boxed(shown, inner, [colour], look).split('\n')
+}
+
+/** At most so many lines; what is cut off shows that it is. */
+function paragraph(text: string, width: number, most: number): string[] {
+  const lines = wrap(terminalText(text, 600), width)
+  return lines.length <= most
+    ? lines
+    : [...lines.slice(0, most - 1), fit(lines.slice(most - 1).join(' '), width)]
+}
+
+/** `all`: how many lines it would have, where those that are left out are counted. */
+type Section = { title: string; lines: string[]; all?: number }
+
+/** How far the stories are, and below that the sections, what matters most first. */
+function bodyOf(one: LiveView, room: number, look: Size): string[] {
+  const [done, ...figures] = figureLines(one, look)
+  const run = { title: 'Run', lines: figures }
+  const others = [nowOf(one, look), run, lastLines(one, look), exits(one, look), iterations(one, look)]
+  return [done ?? '', ...stacked(stories(one, look), others, room - 1, look)]
+}
+
+/** Bars and figures, each behind its name; how far the stories are comes first. */
+function figureLines(one: LiveView, look: Size): string[] {
+  const { width } = look
+  const column = width < NARROW ? 8 : 10
+  const cells = Math.max(6, Math.min(30, Math.floor(width / 4)))
+  const row = (name: string, text: string, colours: readonly Colour[] = []) =>
+    ` ${paint(name.padEnd(column), ['dim'], look)}${paint(fit(terminalText(text, 400), width - column - 2), colours, look)}`
+  const { passed, total } = one.counts
+  const others = standingWords(one.bar.filter(([standing]) => standing !== 'passed'))
+  const { used, most } = one.calls
+  const calls = most === null || width < NARROW ? '' : `${bar(used, most, cells)} `
+  const figures = one.figures.map(([name, value]) => `${name} ${terminalText(value, 60)}`).join(' · ')
+  return [
+    row('Stories', [`${bar(passed, total, cells)} ${passed}/${total}`, others].filter(Boolean).join(' · ')),
+    row('Health', one.circuit.text, HEALTH[one.circuit.position]),
+    ...(one.outlook === null ? [] : [row('Outlook', one.outlook)]),
+    row('Calls/h', `${calls}${callsWords(one.calls, one.now)}`, one.calls.isHeld ? ['yellow'] : []),
+    ...wrap(figures, width - 2).map((line) => ` ${line}`),
+  ]
+}
+
+function nowOf({ workers, status, now }: LiveView, look: Size): Section {
+  const [first, ...others] = workers
+  if (first === undefined) return { title: 'Now', lines: [] }
+  const line = (text: string, ...colours: readonly Colour[]) =>
+    ` ${paint(fit(terminalText(text), look.width - 2), colours, look)}`
+  const factsOf = (one: typeof first) =>
+    `${one.which} · ${one.doing} · ${humanMs(Math.max(0, now - one.startedAt))}`
+  if (others.length > 0) {
+    // Their titles stand above.
+    const lines = workers.map((one) => line(`${one.id} · ${factsOf(one)}`, status.colour))
+    return { title: `Now: ${workers.length} stories`, lines }
+  }
+  const lines = [
+    line(first.title, 'bold'),
+    line(factsOf(first), status.colour),
+    ...(first.before === '' ? [] : [line(`before: ${first.before}`, 'yellow')]),
+  ]
+  return { title: `Now: ${first.id}`, lines }
+}
+
+function lastLines({ lines }: LiveView, { width }: Size): Section {
+  const room = width - 2
+  const shown = lines.map((line) => ` ${fit(terminalText(line, room * 4), room)}`)
+  return { title: LAST_LINES, lines: shown.filter((line) => line.trim() !== '') }
+}
+
+const LAST_LINES = 'Last lines'
+
+function exits({ exits: all }: LiveView, look: Size): Section {
+  const lines = all.map(({ name, text, level }) => {
+    const label = `${LEVELS[level]} ${name.padEnd(13)}`
+    return ` ${paint(label, LEVEL_COLOURS[level], look)}${fit(terminalText(text, 200), look.width - textWidth(label) - 2)}`
+  })
+  return { title: 'Ends when', lines }
+}
+
+function iterations({ timeline }: LiveView, look: Size): Section {
+  const newest = timeline.slice(-MOST_ITERATIONS).reverse()
+  const lines = newest.map(({ iteration, storyId, result, ms, costUsd, summary }) => {
+    const { mark, colour } = RESULTS[result]
+    const cost = costUsd > 0 ? ` ${usd(costUsd)}` : ''
+    const facts = `#${iteration} ${fit(terminalText(storyId, 64), 16)} ${humanMs(ms)}${cost}`
+    return ` ${paint(mark, [colour], look)} ${fit(terminalText(`${facts}  ${result === 'passed' ? '' : summary}`.trimEnd(), 300), look.width - 4)}`
+  })
+  return { title: 'Last iterations', lines }
+}
+
+function stories({ ranked, counts }: LiveView, look: Size): Section {
+  const lines = ranked.slice(0, MOST_STORIES).map(({ id, title, standing, aside }) => {
+    const { box } = STANDINGS[standing]
+    const text = `${terminalText(id, 64)}  ${terminalText(title, 200)}${aside === '' ? '' : `  (${terminalText(aside, 200)})`}`
+    return ` ${paint(fit(`${box} ${text}`, look.width - 2), COLOURS[standing] ?? [], look)}`
+  })
+  return { title: `Stories (${counts.total})`, lines, all: counts.total }
+}
+
+/**
+ * Sections below each other: the first gets half of the room, as far as it needs it; then each two rows, then five, and then
+ * what is left goes to the first.
+ */
+function stacked(first: Section, others: readonly Section[], room: number, look: Size): string[] {
+  const sized = [first, ...others].map((section) => ({ ...section, rows: 0 }))
+  let left = room
+  const grow = (one: Section & { rows: number }, most: number) => {
+    const head = one.rows === 0 ? 1 : 0
+    const more = Math.min(most - one.rows, one.lines.length - one.rows, left - head)
+    if (more <= 0) return
+    one.rows += more
+    left -= more + head
+  }
+  for (const one of sized.slice(0, 1)) grow(one, Math.floor(room / 2))
+  for (const most of [2, 5, room]) for (const one of sized) grow(one, most)
+  return sized.flatMap(({ title, lines, rows, all = lines.length }) => {
+    if (rows === 0) return []
+    // The newest of what was said stands last.
+    const shown = title === LAST_LINES ? lines.slice(-rows) : lines.slice(0, rows)
+    const cut =
+      title === first.title && all > rows
+        ? [...shown.slice(0, -1), paint(`  + ${all - rows + 1} more`, ['dim'], look)]
+        : shown
+    return [rule(title, look.width, look), ...cut]
+  })
+}
+
+function rule(title: string, width: number, look: Look): string {
+  const name = fit(terminalText(title, 100), width - 6)
+  return paint(`── ${name} ${'─'.repeat(Math.max(0, width - textWidth(name) - 4))}`, ['dim'], look)
+}
+
+/** Where there is no terminal: one line for each thing there is to say. */
+export function plainFrame({ views, note }: Pick<Frame, 'views' | 'note'>): string[] {
+  return [...views.flatMap((one) => [...plainOf(one), '']), terminalText(note, 400)]
+}
+
+function plainOf(one: LiveView): string[] {
+  const { status, workers, counts } = one
+  const rows: (readonly [name: string, value: string | null])[] = [
+    ['Status', `${status.title}, ${one.headline.text}`],
+    ['Next', inPlain(one.next)],
+    ['Needs', one.needs === null ? null : inPlain(one.needs)],
+    ['Stories', standingWords(one.bar)],
+    ...one.figures,
+    ['Health', one.circuit.text],
+    ['Outlook', one.outlook],
+    ['Calls in the last hour', callsWords(one.calls, one.now)],
+    ...workers.map(
+      ({ id, title, which, doing, ms }) =>
+        ['Now', `${id} ${title}: ${which}, ${doing}, ${humanMs(ms)}`] as const,
+    ),
+    ...one.exits.map(({ name, text }) => [`Ends when: ${name}`, text] as const),
+    ...one.timeline
+      .slice(-3)
+      .reverse()
+      .map(
+        (entry) =>
+          [`Iteration ${entry.iteration}`, `${entry.storyId} ${entry.result}: ${entry.summary}`] as const,
+      ),
+    ...one.lines.slice(-5).map((line) => ['Says', line] as const),
+  ]
+  const more = counts.total > MOST_STORIES ? ` (of ${many(counts.total, 'story', 'stories')})` : ''
+  return [
+    `=== ${terminalText(one.branch, 200)}${more} ===`,
+    ...rows.flatMap(([name, value]) => (value === null ? [] : [terminalText(`${name}: ${value}`, 600)])),
+  ]
+}

@@ -1,0 +1,80 @@
+// The findings of `ralph doctor` on a terminal: what is well in a line each, what is not with its mend, the verdict last.
+import type { Finding, FindingState } from '../../engine/model/finding.ts'
+import { terminalText } from '../escape.ts'
+import type { Colour } from '../outcomes.ts'
+import { FINDING_STATES, isHealthy, verdictOf } from '../summaries.ts'
+import { type Look, paint } from './terminal-line.ts'
+import { fit, pad, textWidth, wrap } from './width.ts'
+
+/** What a person has to read stands next to the prompt. */
+const ORDER: readonly FindingState[] = ['ok', 'unknown', 'warning', 'fault']
+const LONGEST_NAME = 18
+
+/** What is looked at now, on a line that the next word takes away; null takes it away. Nothing in a pipe. */
+export function beginning(what: string | null, look: Look): string {
+  if (look.plain) return ''
+  return `\r\u001b[K${what === null ? '' : paint(fit(terminalText(` … ${what}`), look.width - 1), ['dim'], look)}`
+}
+
+export function findingLines(findings: readonly Finding[], look: Look): string[] {
+  return [...findingRows(findings, look), ...verdict(findings, look)]
+}
+
+function findingRows(findings: readonly Finding[], look: Look): string[] {
+  const sorted = ORDER.flatMap((state) => findings.filter((one) => one.state === state))
+  if (look.plain) return sorted.map(plainLine)
+  const names = sorted.map(({ name }) => textWidth(terminalText(name)))
+  const column = Math.min(LONGEST_NAME, Math.floor(look.width / 4), Math.max(...names, 0))
+  return sorted.flatMap((finding) => rowsOf(finding, column, look))
+}
+
+/** One finding, shown as soon as it is known. */
+export function findingRow(finding: Finding, look: Look): string[] {
+  if (look.plain) return [plainLine(finding)]
+  return rowsOf(finding, Math.min(LONGEST_NAME, Math.floor(look.width / 4)), look)
+}
+
+/** The verdict on findings that were shown in this order; on a terminal below all that needs a person, which may have gone by. */
+export function verdictLines(shown: readonly Finding[], look: Look): string[] {
+  const needs = ({ state }: Finding) => state === 'fault' || state === 'warning'
+  const count = shown.filter(needs).length
+  const isAtHand = look.plain || shown.slice(shown.length - count).every(needs)
+  const again = isAtHand ? [] : ['', ...findingRows(shown.filter(needs), look)]
+  return [...again, ...verdict(shown, look)]
+}
+
+function verdict(findings: readonly Finding[], look: Look): string[] {
+  const { title, text } = verdictOf(findings)
+  if (look.plain) return [`${title}: ${text}`]
+  const { mark, colour } = FINDING_STATES[isHealthy(findings) ? 'ok' : 'fault']
+  const head = paint(`${mark} ${title}`, ['bold', colour], look)
+  return ['', ...below(` ${head}  `, wrap(text, look.width - title.length - 6), title.length + 5)]
+}
+
+function plainLine({ name, state, found, expected, fix }: Finding): string {
+  const wanted = expected === '' ? '' : `; expected ${expected}`
+  const mend = fix === '' ? '' : `; fix: ${fix}`
+  const text = terminalText(`${name}: ${found}${wanted}${mend}`, 2000)
+  return `${FINDING_STATES[state].word.padEnd(7)}  ${text}`
+}
+
+function rowsOf({ name, state, found, expected, fix }: Finding, column: number, look: Look): string[] {
+  const { mark, colour } = FINDING_STATES[state]
+  const isCalm = state === 'ok' || state === 'unknown'
+  const parts: [text: string, colours: readonly Colour[]][] = [[found, isCalm ? ['dim'] : []]]
+  if (expected !== '') parts.push([`expected ${expected}`, ['dim']])
+  if (fix !== '') parts.push([`-> ${fix}`, isCalm ? ['dim'] : ['bold']])
+  const lines = parts.flatMap(([text, colours]) =>
+    // A row must not begin as a command either.
+    wrap(terminalText(text, 1000), look.width - column - 6).map((line) =>
+      paint(terminalText(line, 1000), colours, look),
+    ),
+  )
+  const label = paint(pad(terminalText(name), column), isCalm ? [] : ['bold'], look)
+  return below(` ${paint(mark, ['bold', colour], look)} ${label}  `, lines, column + 5)
+}
+
+/** Lines behind a head of so many columns, the further ones below the first. */
+function below(head: string, lines: readonly string[], columns: number): string[] {
+  return lines.map((line, at) => (at === 0 ? head : ' '.repeat(columns)) + line)
+}

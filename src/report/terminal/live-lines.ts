@@ -1,0 +1,176 @@
+// Shows a run on a terminal: a live header over scrolling lines; plain lines in a pipe. An observer of the loop.
+
+import type { AgentEvent } from '../../engine/model/agent-event.ts'
+import type { Event } from '../../engine/model/event.ts'
+import type { GateResult } from '../../engine/model/gate.ts'
+import type { Observer } from '../../engine/model/ports.ts'
+import type { State } from '../../engine/model/state.ts'
+import type { Step } from '../../engine/model/step.ts'
+import { mapTexts } from '../../engine/model/text.ts'
+import type { Ended } from '../../engine/situation.ts'
+import { humanMs } from '../figures.ts'
+import { type Header, headerOf } from '../header.ts'
+import { agentLines } from '../log/log-agent.ts'
+import { eventLines } from '../log/log-events.ts'
+import { gateLines } from '../log/log-gates.ts'
+import { type Line, type LineFacts, warningLine } from '../log/log-line.ts'
+import { startLines, stepLines, waitedLine, waitLine } from '../log/log-steps.ts'
+import { viewOf } from '../view.ts'
+import { banner, countdown, type Field, lastBox, plainBanner } from './panels.ts'
+import { type Look, lookOf, type Screen, shown } from './terminal-line.ts'
+
+/** Steps that take long enough for a clock below the header. */
+const LONG: ReadonlySet<Step['kind']> = new Set(['agent', 'gates', 'verify', 'wait'])
+
+/** `redact` takes secrets out of a text: before it is cut or wrapped, behind which none is found. */
+type LiveFacts = LineFacts & { redact?: (text: string) => string }
+
+/** Lines that name the story which they are of, where several are in work. */
+function ofStory(lines: readonly Line[], story: string | undefined): Line[] {
+  return lines.map((line) =>
+    story === undefined || 'heading' in line ? line : { ...line, tag: `${story} ${line.tag}` },
+  )
+}
+
+export class Live implements Observer {
+  readonly #screen: Screen
+  readonly #facts: LineFacts
+  readonly #redact: (text: string) => string
+  readonly #look: Look
+  readonly #now: () => number
+  /** What the live header shows; null where there is none. */
+  #state: State | null = null
+  /** The agent of a step that has one of its own. */
+  #speaks: string | null = null
+  /** Lines that the header takes on the screen. */
+  #rows = 0
+  /** When the step in work began; 0 where no clock is shown. */
+  #since = 0
+  #timer: NodeJS.Timeout | null = null
+  /** The wait that is shown; it may take several steps. */
+  #wait: { until: number; since: number } | null = null
+
+  constructor(screen: Screen, facts: LiveFacts, noColour: boolean, now: () => number = Date.now) {
+    this.#screen = screen
+    this.#facts = facts
+    this.#redact = facts.redact ?? ((text) => text)
+    this.#now = now
+    this.#look = lookOf(screen, noColour)
+  }
+
+  async step(step: Step, state: State): Promise<void> {
+    if (this.#look.plain && this.#state === null) this.say(plainBanner(this.#header(state)))
+    this.#state = state
+    this.#speaks = null
+    const waited = this.#waitLines(step)
+    this.#tick(LONG.has(step.kind))
+    const story = 'attempt' in step ? this.#beside(step.attempt.storyId) : undefined
+    this.#print([...waited, ...ofStory(stepLines(step, state, this.#facts), story)])
+  }
+
+  async event(event: Event, state: State): Promise<void> {
+    const before = this.#state
+    this.#state = state
+    this.#tick(false)
+    const story = 'storyId' in event ? this.#beside(event.storyId) : undefined
+    this.#print(ofStory(eventLines(event, state, this.#facts, before), story))
+  }
+
+  warn = (message: string): void => this.#print([warningLine(message)])
+
+  /** `story`: where several are worked on side by side. */
+  agent = (event: AgentEvent, story?: string): void => {
+    if (event.kind === 'step') this.#speaks = event.agent
+    // What agents and gates say is redacted where it is read.
+    const lines = agentLines(event, { ...this.#facts, agent: this.#speaks ?? this.#facts.agent })
+    this.#write(shown(ofStory(lines, story), this.#look))
+  }
+
+  /** A gate, or `prepare`, begins: it need not, where dependencies are as they were. */
+  starts = (name: string, story?: string): void => this.#print(ofStory(startLines(name), story))
+
+  /** A gate has ended: said at once, not when all have. */
+  gate = (result: GateResult, story?: string): void =>
+    this.#write(shown(ofStory(gateLines(result), story), this.#look))
+
+  say(text: string): void {
+    this.#write(text.split('\n'))
+  }
+
+  /** The last word on a run. */
+  end(state: State, ended: Ended, places: readonly Field[]): void {
+    this.close()
+    const [seen, situation, fields] = mapTexts([state, ended, places] as const, this.#redact)
+    const view = viewOf(seen, { ...this.#facts, now: this.#now() }, situation)
+    this.say(lastBox(view, fields, this.#look))
+  }
+
+  /** Takes the live header off the screen. */
+  close(): void {
+    this.#tick(false)
+    this.#state = null
+    if (!this.#look.plain) this.#screen.write(this.#erased())
+  }
+
+  /** The story where several are in work, so that a line has to name it. */
+  #beside(storyId: string): string | undefined {
+    return this.#facts.limits.maxParallel > 1 ? storyId : undefined
+  }
+
+  #header(state: State): Header {
+    return mapTexts(headerOf(state, this.#facts.limits), this.#redact)
+  }
+
+  #print(lines: readonly Line[]): void {
+    this.#write(shown(mapTexts(lines, this.#redact), this.#look))
+  }
+
+  /** Lines go above the header; the header is drawn again below them. */
+  #write(lines: readonly string[]): void {
+    const text = lines.map((line) => `${line}\n`).join('')
+    if (!this.#look.plain) this.#screen.write(this.#erased() + text + this.#drawn())
+    else if (text !== '') this.#screen.write(text)
+  }
+
+  #erased(): string {
+    // What a person typed, such as ^C, stands on the cursor's line and has moved it to the right.
+    const text = this.#rows === 0 ? '' : `\u001b[${this.#rows}F\u001b[0J`
+    this.#rows = 0
+    return text
+  }
+
+  #drawn(): string {
+    if (this.#state === null) return ''
+    const text = `${banner(this.#header(this.#state), this.#look)}${this.#clock()}\n`
+    this.#rows = text.split('\n').length - 1
+    return text
+  }
+
+  #clock(): string {
+    if (this.#since === 0) return ''
+    if (this.#wait === null) return `\n  ${humanMs(this.#now() - this.#since)}`
+    const { until } = this.#wait
+    return `\n${countdown(until, this.#now(), this.#facts.surface, this.#look)}`
+  }
+
+  #tick(isLong: boolean): void {
+    if (this.#timer !== null) clearInterval(this.#timer)
+    this.#timer = null
+    this.#since = isLong ? this.#now() : 0
+    if (!isLong || this.#look.plain) return
+    this.#timer = setInterval(() => this.#screen.write(this.#erased() + this.#drawn()), 1000)
+    this.#timer.unref()
+  }
+
+  /** A wait has one line when it begins and one when it is over, however often it is looked at in between. */
+  #waitLines(step: Step): Line[] {
+    const wait = this.#wait
+    if (step.kind === 'wait') {
+      this.#wait = { until: step.until, since: wait?.since ?? this.#now() }
+      return wait?.until === step.until ? [] : [waitLine(step.until, step.reason)]
+    }
+    if (wait === null || step.kind === 'sync') return []
+    this.#wait = null
+    return [waitedLine(this.#now() - wait.since)]
+  }
+}

@@ -1,0 +1,99 @@
+// How a line of a log is shown on a terminal or in a job's log. Its texts may be hostile.
+import { plainLines } from '../../engine/model/text.ts'
+import { telling } from '../../system/excerpt.ts'
+import { terminalText } from '../escape.ts'
+import { many } from '../figures.ts'
+import type { Line, Tagged } from '../log/log-line.ts'
+import type { Colour } from '../outcomes.ts'
+import { fit, textWidth, wrap } from './width.ts'
+
+/** What the output can show. `plain` (a pipe, a log): no boxes, ASCII signs; its width has no end. */
+export type Look = { width: number; colour: boolean; plain: boolean }
+
+/** The part of a stream that is needed. */
+export type Screen = { write(text: string): unknown; isTTY?: boolean; columns?: number }
+
+export function lookOf(screen: Screen, noColour: boolean): Look {
+  const isTerminal = screen.isTTY === true
+  return {
+    width: isTerminal ? Math.min(100, screen.columns ?? 80) : Number.POSITIVE_INFINITY,
+    colour: isTerminal && !noColour,
+    plain: !isTerminal,
+  }
+}
+
+const CODES: Readonly<Record<Colour, number>> = {
+  bold: 1,
+  dim: 2,
+  red: 31,
+  green: 32,
+  yellow: 33,
+  blue: 34,
+  cyan: 36,
+}
+
+/** Rows that a failing gate's output takes at once; the rest is in the log. */
+const OUTPUT_ROWS = 9
+/** A line of a log is not cut to a width, and ends somewhere all the same. */
+const LONGEST = 2000
+
+export function paint(text: string, colours: readonly Colour[], { colour }: Look): string {
+  if (!colour || text === '' || colours.length === 0) return text
+  return `\u001b[${colours.map((name) => CODES[name]).join(';')}m${text}\u001b[0m`
+}
+
+/** Of a line of a diff. */
+export function diffColours(line: string): readonly Colour[] {
+  if (/^(?:diff |---|\+\+\+|commit )/.test(line)) return ['bold']
+  if (line.startsWith('@@')) return ['cyan']
+  if (line.startsWith('+')) return ['green']
+  return line.startsWith('-') ? ['red'] : []
+}
+
+export function shown(lines: readonly Line[], look: Look): string[] {
+  return lines.flatMap((line) => ('heading' in line ? headed(line, look) : tagged(line, look)))
+}
+
+function tagged({ tag, text, colours = [], mark, output = '' }: Tagged, look: Look): string[] {
+  const width = Math.max(20, look.width)
+  const short = terminalText(tag, 40).replace(/[[\]]/g, '') || '-'
+  const name = `[${fit(short, Math.floor(width / 3))}]`
+  const said = mark === undefined || look.plain ? text : `${mark} ${text}`
+  const room = width - textWidth(name) - 1
+  // What a person has to know is told whole, behind a bar, so that no part of it begins a line of its own.
+  const parts = tag === 'warning' ? wrap(terminalText(said, LONGEST), room) : [fitted(said, room)]
+  const lines = parts.map((part, at) => {
+    const head = at === 0 ? paint(name, ['cyan'], look) : `${' '.repeat(textWidth(name) - 1)}│`
+    return `${head} ${paint(part, colours, look)}`
+  })
+  return [...lines, ...quoted(output, look)]
+}
+
+function headed({ heading, end = '' }: { heading: string; end?: string }, look: Look): string[] {
+  const room = Math.max(20, look.width) - 8 - end.length
+  return ['', paint(`=== ${fitted(heading, room)}${end} ===`, ['bold'], look)]
+}
+
+function fitted(text: string, room: number): string {
+  return fit(terminalText(text, Math.min(LONGEST, room * 4)), room)
+}
+
+/** The telling lines of somebody's output, behind a bar, so that none begins a line of its own. */
+function quoted(output: string, look: Look): string[] {
+  const all = plainLines(output)
+    .split('\n')
+    .map((text) => text.replaceAll('\t', '  ').trimEnd())
+    .filter((text) => text !== '')
+  const rows = all.length < OUTPUT_ROWS ? all : telling(all, OUTPUT_ROWS, () => 1, 1)
+  const mark = look.plain ? '  | ' : '  │ '
+  const room = look.plain ? 500 : Math.max(20, look.width) - 4
+  return rows.map((row, at) => {
+    if (typeof row === 'number') {
+      const where = at === 0 ? ' before' : at === rows.length - 1 ? ' more' : ''
+      return paint(`${mark}... ${many(row, 'line')}${where}`, ['dim'], look)
+    }
+    const indent = /^ */.exec(row)?.[0].slice(0, 16) ?? ''
+    const text = indent + terminalText(row, LONGEST)
+    return paint(mark + (look.plain ? text.slice(0, room) : fit(text, room)), ['dim'], look)
+  })
+}

@@ -1,0 +1,37 @@
+// Browser checks: which pages are looked at, in which sizes, and by which browser.
+import * as z from 'zod/mini'
+import { PATTERN } from '../engine/model/service.ts'
+import { tags } from './gate-settings.ts'
+import * as v from './values.ts'
+
+const VIEWPORT = /^([1-9]\d{2,3})x([1-9]\d{2,3})$/
+
+const page = v
+  .textWhere(
+    (written) => (/^https?:\/\//i.test(written) ? URL.canParse(written) : /^\/(?!\/)/.test(written)),
+    'an http or https URL, or a path from the root',
+    'write a path such as /cart, or a URL such as http://localhost:3000/cart',
+  )
+  .check(
+    v.passes(
+      (written) => !PATTERN.test(written.replace(/^https?:\/\/[^/]*|[?#].*/gi, '')),
+      v.expects('a page, and no pattern', 'write the path of one page, such as /users/1'),
+    ),
+  )
+const size = v.expects('a width and a height in pixels, 100 to 9999 each', 'write it as 1280x800')
+const viewport = z.string(size).check(v.passes((written) => VIEWPORT.test(written), size))
+
+/** `executablePath` null: found by ourselves. `tags`: as `when` of a gate. `screenshotDir` is of another Ralph. */
+const shape = {
+  enabled: v.orElse(v.boolean, true),
+  tags: v.orElse(tags, ['ui']),
+  baseUrl: v.orNull(v.url),
+  urls: v.orElse(v.list(page), []),
+  viewports: v.orElse(v.list(viewport), ['1280x800']),
+  accessibility: v.orElse(v.boolean, false),
+  timeout: v.orElse(v.seconds, '15s'),
+  executablePath: v.orNull(v.text),
+  headless: v.orElse(v.boolean, true),
+  screenshotDir: v.orNull(v.text),
+}
+export const browser = v.structure(shape, { unlisted: ['screenshotDir'] })

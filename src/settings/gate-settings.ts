@@ -1,0 +1,139 @@
+// Gates: named commands that must exit 0; from the workflow's YAML, the file's map or `--gate NAME=COMMAND`.
+import * as z from 'zod/mini'
+import type { Gate } from '../engine/model/gate.ts'
+import { gateName, reportPath } from './setting-names.ts'
+import { shown } from './show.ts'
+import { givenAt, mistake, type Place, readAs } from './value-place.ts'
+import * as v from './values.ts'
+
+/** Outright: this run has no gate, and nothing of it claims to have passed one. */
+export const NO_GATES = 'none'
+
+export const standardTimeoutMs = 15 * 60_000
+
+/** For which stories something runs. */
+export const tags = v.list(v.text).check(
+  z.minLength(1, v.expects('at least one tag', 'write a tag such as ui, or leave `when` out')),
+  z.overwrite((names) => [...new Set(names)]),
+)
+
+const coverage = z.pipe(
+  z.union(
+    [reportPath, v.structure({ file: reportPath, threshold: v.orNull(v.integer({ most: 100 })) })],
+    v.expects('the path of an lcov or Cobertura file, or a map with file and threshold', 'write a path'),
+  ),
+  z.transform((given) => (typeof given === 'string' ? { file: given, threshold: null } : given)),
+)
+
+const longForm = v.structure({
+  run: v.lines,
+  timeout: v.orElse(v.duration, '15m'),
+  when: v.orNull(tags),
+  advisory: v.orElse(v.boolean, false),
+  report: v.orNull(v.list(reportPath)),
+  retries: v.orElse(v.integer({ zero: 'no retry', most: 3 }), 0),
+  coverage: v.orNull(coverage),
+  needs: v.orNull(v.list(gateName)),
+  alone: v.orElse(v.boolean, false),
+  reuse: v.orElse(v.boolean, true),
+  paths: v.orNull(v.list(v.text)),
+  behindPages: v.orElse(v.boolean, false),
+})
+
+const gate = z.pipe(
+  z.union(
+    [v.lines, longForm],
+    v.expects(
+      'a command, or a map with run, timeout, when, advisory, report, retries, coverage, needs, alone, paths, reuse or behindPages',
+      'write a command',
+    ),
+  ),
+  z.transform((given) => {
+    if (typeof given === 'string') return plainGate(given)
+    const { run, timeout: timeoutMs, when, advisory, report, retries, coverage, needs, alone, paths } = given
+    const { behindPages, reuse } = given
+    return {
+      ...{ run, timeoutMs, when, advisory },
+      ...(report === null ? {} : { report }),
+      ...(retries === 0 ? {} : { retries }),
+      ...(coverage === null ? {} : { coverage }),
+      ...(needs === null ? {} : { needs }),
+      ...(alone ? { alone: true as const } : {}),
+      ...(paths === null ? {} : { paths }),
+      ...(reuse ? {} : { reuse: false as const }),
+      ...(behindPages ? { behindPages: true as const } : {}),
+    }
+  }),
+)
+
+function plainGate(run: string): Omit<Gate, 'name'> {
+  return { run, timeoutMs: standardTimeoutMs, when: null, advisory: false }
+}
+
+const distinct = v.distinct<object>('gate', (map) => Object.keys(map).map((name) => ({ name, path: [name] })))
+
+/** Each names a gate that is there, and none waits for itself. */
+const needed = z.check<Record<string, { needs?: readonly string[] }>>(({ value, issues }) => {
+  const names = Object.keys(value)
+  for (const [name, { needs = [] }] of Object.entries(value)) {
+    for (const [at, need] of needs.entries())
+      if (!names.includes(need))
+        issues.push(wrongNeed(value, [name, 'needs', at], need, 'the name of a gate'))
+    if (waitsFor(value, name, name))
+      issues.push(wrongNeed(value, [name, 'needs'], needs.join(', '), 'gates that do not wait for this one'))
+  }
+})
+
+function wrongNeed(input: unknown, path: (string | number)[], found: string, expected: string) {
+  return {
+    code: 'custom' as const,
+    input,
+    path,
+    message: `${expected}\nname another, or leave it out\n${found}`,
+  }
+}
+
+function waitsFor(
+  gates: Record<string, { needs?: readonly string[] }>,
+  name: string,
+  goal: string,
+  seen = new Set<string>(),
+): boolean {
+  if (seen.has(name)) return false
+  seen.add(name)
+  return (gates[name]?.needs ?? []).some((need) => need === goal || waitsFor(gates, need, goal, seen))
+}
+
+const words = v.expects('a map with a gate a line, such as `test: npm test`, or none', 'write a map')
+
+/** Short form `test: npm test`, long form `test: { run, timeout, when, advisory }`, or `none`; the order is kept. */
+export const gates = z
+  .union(
+    [
+      z.literal(NO_GATES),
+      z.pipe(
+        z.record(gateName, gate, words).check(distinct, needed),
+        z.transform((map) => Object.entries(map).map(([name, one]): Gate => ({ name, ...one }))),
+      ),
+    ],
+    words,
+  )
+  .register(v.kinds, { kind: 'gates' })
+
+/** The gates with `--gate NAME=COMMAND` flags applied: a known name is replaced where it stands, others follow. */
+export function withGateFlags(base: readonly Gate[], flags: readonly string[], at: Place): Gate[] {
+  const byName = new Map(base.map((one) => [one.name.toLowerCase(), one]))
+  for (const flag of flags) {
+    const split = flag.indexOf('=')
+    const name = flag.slice(0, Math.max(split, 0)).trim()
+    const run = flag.slice(split + 1).trim()
+    if (split === -1 || run === '') {
+      mistake(at, shown(flag), 'NAME=COMMAND', 'write for example --gate "test=npm test"')
+      continue
+    }
+    const [rightName, command] = [readAs(gateName, givenAt(at, name)), readAs(v.lines, givenAt(at, run))]
+    if (rightName !== undefined && command !== undefined)
+      byName.set(name.toLowerCase(), { name, ...plainGate(command) })
+  }
+  return [...byName.values()]
+}

@@ -1,0 +1,196 @@
+// Settings: inputs, flags and configuration file become one typed value, or all mistakes at once.
+import * as z from 'zod/mini'
+import type { Gate } from '../engine/model/gate.ts'
+import type { Mistake } from '../system/errors.ts'
+import { NO_GATES, withGateFlags } from './gate-settings.ts'
+import { fileLayer, flagLayer, inputLayer, type Layer, stepsLayers } from './layers.ts'
+import { remarksOf, type SettingRow, type Surface, standardOf } from './setting.ts'
+import { type SettingField, type Settings, settingRows, table, type Values } from './settings-table.ts'
+import { type Origin, settle } from './settle.ts'
+import { pipelineOf, pipelinePath, unknownPipeline } from './step-settings.ts'
+import { note, type Place, type Report, readAs } from './value-place.ts'
+import { isMap } from './values.ts'
+
+export {
+  describeGates,
+  describeServices,
+  describeSteps,
+  type FlagRow,
+  flagTable,
+} from './describe.ts'
+export type { Surface } from './setting.ts'
+export type { Settings } from './settings-table.ts'
+
+/** Where settings come from. A flag wins over an input, an input over the file, the file over the default. */
+export type Sources = {
+  /** The action's inputs by kebab-case name, from `actionInputs`; empty is not given. */
+  inputs?: Readonly<Record<string, string>>
+  /** The CLI's flags by camelCase name; `gate` holds the `NAME=COMMAND` of each `--gate`. */
+  flags?: Readonly<Record<string, string | boolean | readonly string[] | undefined>>
+  /** The configuration file as it stands on the trusted side. */
+  file?: { path: string; text: string } | null
+  /** The configuration of the Ralph with steps that `pipeline` names, as it stands there. */
+  stepsFile?: { path: string; text: string } | null
+  /** Keys of the file that this reader has no use for: they are not looked at, nor the variables that they name. */
+  unused?: readonly string[]
+  /** The variables that `${NAME}` in the file may name. */
+  env: Readonly<Record<string, string | undefined>>
+  surface: Surface
+}
+
+/** `settings` beside mistakes: what could be read, the default for the rest; good for looking on, never for a run. */
+export type SettingsResult = { settings: Settings; notes: string[] } & (
+  | { ok: true }
+  | { ok: false; mistakes: Mistake[] }
+)
+
+/** Reads all settings, or says everything that is wrong with them. Never throws, whatever the sources hold. */
+export function readSettings(sources: Sources): SettingsResult {
+  const report: Report = { mistakes: [], notes: [] }
+  const own = sources.stepsFile ? stepsLayers(sources.stepsFile, sources.env, report) : null
+  const layers = [
+    flagLayer(sources.flags ?? {}, report),
+    inputLayer(sources.inputs ?? {}, report),
+    ...(own === null ? [] : [own.above]),
+    ...(sources.file ? [fileLayer(sources.file, sources.env, sources.unused ?? [], report)] : []),
+    ...(own === null ? [] : [own.below]),
+  ]
+  const chosen = record(settingRows.map((row) => [row.field, choose(row, layers, sources.surface, report)]))
+  // Every field's value came from its own schema: TypeScript cannot follow that through the loop.
+  const read = record(Object.entries(chosen).map(([field, { value }]) => [field, value])) as Values
+  const gates = gatesOf(read.gates === NO_GATES ? [] : read.gates, sources.flags, report)
+  const ungated = read.gates === NO_GATES && gates.length === 0
+  const wanted = { name: read.pipeline, at: chosen.pipeline.at }
+  const steps = chosen.steps.sound ? pipelineOf(read.steps, chosen.steps.at, wanted) : null
+  if (!chosen.steps.sound && wanted.name !== null && own === null) {
+    // Steps with a mistake in them still have their names.
+    const written = layers.map(({ given }) => given.get('steps')?.value).find(isMap) ?? {}
+    if (!Object.hasOwn(written, wanted.name)) unknownPipeline(wanted.at, wanted.name, Object.keys(written))
+  }
+  const settings = settle({ ...read, surface: sources.surface, gates, ungated, steps }, chosen)
+  const { mistakes, notes } = report
+  return mistakes.length > 0 ? { ok: false, mistakes, settings, notes } : { ok: true, settings, notes }
+}
+
+function record<T>(entries: [string, T][]): Record<SettingField, T> {
+  return Object.fromEntries(entries) as Record<SettingField, T>
+}
+
+type Chosen = Origin & { value: unknown }
+
+/** Every level is read, so that a mistake shows also where a higher level wins. Layers come highest first. */
+function choose(row: SettingRow, layers: readonly Layer[], surface: Surface, report: Report): Chosen {
+  let best: Omit<Chosen, 'sound' | 'under'> | undefined
+  let under: unknown
+  let sound = true
+  for (const { given, rank } of layers) {
+    const one = given.get(row.key)
+    if (one === undefined) continue
+    const value =
+      one === null ? undefined : readAs(row.schema, row.secret ? { ...one, shownAs: '(hidden)' } : one)
+    if (one === null || value === undefined) sound = false
+    else if (best === undefined) best = { value, at: one.at, rank }
+    else under ??= value
+  }
+  if (best === undefined)
+    return { at: unset(row, surface, report), rank: 0, value: standardOf(row, surface), sound, under }
+  for (const remark of remarksOf(row, best.value)) note(best.at, remark)
+  return { ...best, sound, under }
+}
+
+/** Where a setting that nobody gave would be given. */
+function unset(row: SettingRow, surface: Surface, report: Report): Place {
+  const outside = surface === 'action' ? `input ${row.input}` : `--${row.input}`
+  const root = row.group === 'file only' ? `ralph.config.yml: ${row.key}` : outside
+  return { root, keys: [], env: null, report }
+}
+
+function gatesOf(base: readonly Gate[], flags: Sources['flags'], report: Report): Gate[] {
+  const gate = flags?.gate
+  const given = typeof gate === 'string' ? [gate] : Array.isArray(gate) ? gate : []
+  return withGateFlags(base, given, { root: '--gate', keys: [], env: null, report })
+}
+
+/**
+ * The jobs that a chain may take: `max-jobs`, else three times what the iterations need, and five. Infinity when
+ * the iterations have no end (the loop's own guards against idle jobs still end such a chain).
+ */
+export function maxJobs(settings: Pick<Settings, 'maxJobs' | 'maxIterations' | 'iterationsPerJob'>): number {
+  if (settings.maxJobs !== null) return settings.maxJobs
+  if (settings.maxIterations === 0) return Number.POSITIVE_INFINITY
+  const jobs =
+    settings.iterationsPerJob === 0 ? 1 : Math.ceil(settings.maxIterations / settings.iterationsPerJob)
+  return 3 * jobs + 5
+}
+
+/** The names a configuration file is looked for under, the first that exists counts. */
+export const configFileNames = ['ralph.config.yml', 'ralph.config.yaml', 'ralph.config.json']
+
+/**
+ * The settings of a run, resolved: the configuration file is looked for, then everything is read. `look` gives the
+ * text of a file of the trusted side, null where there is none; without it, no file is asked for.
+ */
+export async function resolveSettings(
+  sources: Omit<Sources, 'file'>,
+  look: ((path: string) => Promise<string | null>) | null,
+): Promise<SettingsResult> {
+  const wanted = wantedConfigFile(sources)
+  const isAction = sources.surface === 'action'
+  const found: { path: string; text: string }[] = []
+  for (const path of look === null ? [] : wanted === null ? configFileNames : [wanted]) {
+    const text = (await look?.(path)) ?? null
+    if (text !== null) found.push({ path, text })
+    // In the action, a look can cost a request.
+    if (text !== null && isAction) break
+  }
+  const [file = null, ...others] = found
+  const first = readSettings({ ...sources, file })
+  const stepsFile = look === null ? null : await stepsFileOf(first.settings, look)
+  const read = stepsFile === null ? first : readSettings({ ...sources, file, stepsFile })
+  const notes = [...others.map(({ path }) => `${path} is not read: ${file?.path} counts`), ...read.notes]
+  if (file !== null || wanted === null || look === null) return { ...read, notes }
+  const missing = isAction
+    ? {
+        path: 'input config-file',
+        expected: 'a file of the base branch',
+        fix: 'commit it to the base branch, or check the path',
+      }
+    : { path: '--config-file', expected: 'a file that can be read', fix: 'check the path' }
+  const mistakes = [{ ...missing, found: wanted }, ...(read.ok ? [] : read.mistakes)]
+  return { ...read, ok: false, mistakes, notes }
+}
+
+/** The file that `pipeline` means, where no `steps` are called so. */
+async function stepsFileOf({ pipeline, steps }: Settings, look: (path: string) => Promise<string | null>) {
+  if (pipeline === null || steps !== null) return null
+  const path = pipelinePath(pipeline)
+  const text = await look(path)
+  return text === null ? null : { path, text }
+}
+
+/** The file that flags or inputs name; null when none, or no usable one, is named. */
+function wantedConfigFile({ inputs, flags }: Pick<Sources, 'inputs' | 'flags'>): string | null {
+  const flag = typeof flags?.configFile === 'string' ? flags.configFile.trim() : ''
+  const named = flag === '' ? (inputs?.['config-file'] ?? '').trim() : flag
+  const { success, data } = z.safeParse(table.configFile.schema, named)
+  return success ? data : null
+}
+
+/** What is given by flags, inputs and a file, by key and as it is written there, unchecked: for who writes it elsewhere. */
+export function writtenSettings({
+  flags,
+  inputs,
+  file,
+  env,
+}: Omit<Sources, 'surface'>): Record<string, unknown> {
+  const report: Report = { mistakes: [], notes: [] }
+  const layers = [
+    ...(file ? [fileLayer(file, env, [], report)] : []),
+    inputLayer(inputs ?? {}, report),
+    flagLayer(flags ?? {}, report),
+  ]
+  const given = layers.flatMap((layer) => [...layer.given])
+  return Object.fromEntries(
+    given.flatMap(([key, one]) => (one === null ? [] : [[key, one.written ?? one.value]])),
+  )
+}

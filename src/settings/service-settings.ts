@@ -1,0 +1,128 @@
+// Services: named programs that gates need beside them; a list, or a map by name.
+import * as z from 'zod/mini'
+import type { Ready, Service } from '../engine/model/service.ts'
+import { tags } from './gate-settings.ts'
+import { gateName, insidePath, variableName } from './setting-names.ts'
+import * as v from './values.ts'
+
+const FORMS = v.expects(
+  'a URL, a port, or a map with one of tcp, log and command',
+  'write `http://localhost:3000`, `5432`, `{ tcp: db:5432 }`, `{ log: listening on }` or `{ command: pg_isready }`',
+)
+const HOST_AND_PORT = /^(?:\[([0-9a-f:]+)\]|([\w.-]+)):(\d{1,5})$/i
+/** In the place of the number of a port. */
+const OWN_PORT = /^(.*:|)\$RALPH_PORT(?=\/|\?|$)/
+
+const port = v.integer({ most: 65_535 })
+/** `$RALPH_PORT` alone, or in a URL; what is read has 0 there. */
+const ownPort = z.string().check(
+  v.passes((written: string) => {
+    const read = written.replace(OWN_PORT, '$10')
+    return read !== written && (read === '0' || (/^https?:/i.test(read) && URL.canParse(read)))
+  }, FORMS),
+)
+const HOST_PORT = v.expects(
+  'a host and a port',
+  'write it as host:port, such as localhost:5432 or [::1]:5432',
+)
+const hostAndPort = z
+  .string(HOST_PORT)
+  .check(v.passes((written: string) => portOf(written) !== null, HOST_PORT))
+const forms = v
+  .structure({ tcp: v.orNull(hostAndPort), log: v.orNull(v.text), command: v.orNull(v.lines) })
+  .check(
+    z.refine((given) => Object.values(given).filter((one) => one !== null).length === 1, {
+      ...FORMS,
+      when: ({ issues }) => issues.length === 0,
+    }),
+  )
+
+/** Said twice that it has to be there: a schema in JSON takes what begins with a transform for something optional. */
+const ready = z.nonoptional(
+  z.pipe(
+    z.union([ownPort, v.url, port, forms], FORMS),
+    z.transform((given): Ready => {
+      if (typeof given === 'string') {
+        const url = given.replace(OWN_PORT, '$10')
+        return url === '0' ? { kind: 'port', host: 'localhost', port: 0 } : { kind: 'url', url }
+      }
+      if (typeof given === 'number') return { kind: 'port', host: 'localhost', port: given }
+      const { tcp, log, command } = given
+      if (log !== null) return { kind: 'log', parts: log.split('*').filter((part) => part !== '') }
+      if (command !== null) return { kind: 'command', run: command }
+      return { kind: 'port', ...(portOf(tcp ?? '') ?? { host: '', port: 0 }) }
+    }),
+  ),
+)
+
+function portOf(written: string): { host: string; port: number } | null {
+  const read = written.replace(OWN_PORT, '$10')
+  const isOwn = read !== written
+  const [, address, name, digits] = HOST_AND_PORT.exec(read) ?? []
+  const number = Number(digits)
+  return (number >= 1 || isOwn) && number <= 65_535 ? { host: address ?? name ?? '', port: number } : null
+}
+
+const value = z.pipe(
+  z.union([z.string(), z.number(), z.boolean()], v.expects('a text', 'write the value in quotes')),
+  z.transform(String),
+)
+const environment = z.union(
+  [v.list(variableName), z.record(variableName, value)],
+  v.expects(
+    'names of variables, or a map of names and values',
+    'write a list of names, or `NAME: value` lines',
+  ),
+)
+
+const shape = {
+  start: v.orNull(v.lines),
+  ready,
+  readyTimeout: v.orElse(v.seconds, '30s'),
+  restartBeforeVerify: v.orElse(v.boolean, true),
+  when: v.orNull(tags),
+  environment: v.orElse(environment, []),
+  logs: v.orElse(v.list(insidePath), []),
+}
+const unnamed = v.structure(shape)
+const named = v.structure({ name: gateName, ...shape })
+
+function serviceOf({ readyTimeout, environment: given, ...rest }: z.output<typeof named>): Service {
+  const inherit = isNames(given) ? given : []
+  return { ...rest, readyTimeoutMs: readyTimeout, inherit, environment: isNames(given) ? {} : given }
+}
+
+function isNames(given: z.output<typeof environment>): given is string[] {
+  return Array.isArray(given)
+}
+
+const distinct = v.distinct<readonly Service[]>('service', (all) =>
+  all.map(({ name }, index) => ({ name, path: [index, 'name'] })),
+)
+
+/** `web: { start: npm start, ready: http://localhost:3000 }`, or the same as a list with `name`. */
+export const services = z
+  .pipe(
+    z.union(
+      [
+        z.array(named),
+        z.pipe(
+          z.record(gateName, unnamed),
+          z.transform((map) => Object.entries(map).map(([name, one]) => ({ name, ...one }))),
+        ),
+      ],
+      v.expects(
+        'a list of services, or a map of them by name',
+        'write `web: { start: npm start, ready: http://localhost:3000 }`',
+      ),
+    ),
+    z.pipe(
+      z.transform((all: z.output<typeof named>[]) => all.map(serviceOf)),
+      z.array(z.custom<Service>()).check(distinct),
+    ),
+  )
+  .register(v.kinds, { kind: 'map' })
+
+export function variablesIn(all: readonly Service[]): string[] {
+  return [...new Set(all.flatMap(({ inherit, environment: set }) => [...inherit, ...Object.keys(set)]))]
+}

@@ -1,0 +1,258 @@
+// The steps of an iteration: a list, or named lists of which `pipeline` chooses one.
+import * as z from 'zod/mini'
+import { agentNames } from '../agents/registry.ts'
+import type { Pipeline, PipelineStep, StepPrompt } from '../engine/model/pipeline-step.ts'
+import { oneLine } from '../engine/model/text.ts'
+import { insidePath, modelName } from './setting-names.ts'
+import { anyOf, shown } from './show.ts'
+import { below, mistake, note, type Place } from './value-place.ts'
+import * as v from './values.ts'
+
+/** More tries of one step than this are no mishap any more. */
+const MOST_RETRIES = 10
+const COMMAND_TIMEOUT_MS = 15 * 60_000
+/** Where prompts and pipelines of people stand: an attempt that changes something there has it put back. */
+const PROMPTS = '.ralph/prompts'
+const PROMPT_FILE = /^(?:\.\/)?\.ralph\/prompts\/[\w.-]+$/
+const CONFIGS = '.ralph/configs'
+
+const snakeCase = { snakeCase: true } as const
+const types = ['agent', 'command', 'verify', 'git-commit', 'readme-check', 'noop'] as const
+const name = v.textWhere(
+  (written) => written.length <= 60 && !/[{}"]/.test(written),
+  'a name of at most 60 characters, without quotes and braces',
+  () => 'shorten it',
+)
+const exitCode = z
+  .int(v.expects('an exit code from 0 to 255', 'write such a number'))
+  .check(z.gte(0), z.lte(255))
+
+/** What belongs to one type of step. The last three are of the Ralph with steps, and mean nothing here. */
+const config = v.structure(
+  {
+    agent: v.orNull(v.choice(agentNames)),
+    model: v.orNull(modelName),
+    args: v.orElse(v.list(v.text), []),
+    prompt: v.orNull(v.lines),
+    promptFile: v.orNull(v.text),
+    markerFile: v.orNull(v.text),
+    timeout: v.orNull(v.duration),
+    command: v.orNull(v.lines),
+    endRunOn: v.orElse(v.listOf(exitCode), []),
+    path: v.orNull(insidePath),
+    prdFile: v.orNull(v.text),
+    allowedTools: v.orNull(v.text),
+  },
+  snakeCase,
+)
+const OF_TYPE: Readonly<Record<(typeof types)[number], readonly (keyof z.output<typeof config>)[]>> = {
+  agent: ['agent', 'model', 'args', 'prompt', 'promptFile', 'markerFile', 'timeout'],
+  command: ['command', 'endRunOn', 'timeout'],
+  verify: [],
+  'git-commit': [],
+  'readme-check': ['path'],
+  noop: [],
+}
+const IGNORED: Readonly<Record<string, string>> = {
+  prdFile: 'means nothing here: prd.json is found by itself',
+  allowedTools: 'is not read: write args, such as --allowedTools and its list',
+}
+
+const shape = {
+  name,
+  type: v.choice(types),
+  enabled: v.orElse(v.boolean, true),
+  timeout: v.orNull(v.duration),
+  maxRetries: v.orElse(v.integer({ zero: 'no retry', most: MOST_RETRIES }), 0),
+  retryDelay: v.orNull(v.duration),
+  continueOnError: v.orElse(v.boolean, false),
+  circuitBreaker: v.orNull(
+    v.structure({ threshold: v.orElse(v.count, 3), resetAfter: v.orElse(v.duration, '60s') }, snakeCase),
+  ),
+  config: v.orElse(config, {}),
+}
+/** Every key that a step, and its `config`, may have. */
+export const stepKeys = {
+  step: Object.keys(shape),
+  config: [...new Set(Object.values(OF_TYPE).flat()), ...Object.keys(IGNORED)],
+}
+
+const step = v.structure(shape, snakeCase).check(z.meta({ id: 'step' }))
+/** What one step alone does not tell; told also where other things are wrong. */
+const together = z.check<unknown[]>(
+  ({ value, issues }) => {
+    const wrong = (input: unknown, path: (string | number)[], ...words: string[]) =>
+      issues.push({ code: 'custom', message: words.join('\n'), input, path })
+    const names: unknown[] = []
+    for (const [index, one] of Array.isArray(value) ? value.entries() : []) {
+      const { name: own, type, config: given } = v.isMap(one) ? one : {}
+      const lower = typeof own === 'string' ? own.toLowerCase() : index
+      const first = names.indexOf(lower)
+      names.push(lower)
+      if (first !== -1)
+        wrong(own, [index, 'name'], 'a name of its own', `rename it: step ${first + 1} has it`)
+      const command = v.isMap(given) ? given.command : given
+      if (type !== 'command' || !v.isEmpty(command)) continue
+      const fix = 'add `config: { command: ... }`'
+      wrong(null, [index, 'config', 'command'], 'a command line for bash -c', fix, 'nothing')
+    }
+  },
+  { when: () => true },
+)
+const stepList = v.listOf(step).check(together)
+
+/** Durations in milliseconds. */
+export const steps = z
+  .union(
+    [stepList, v.mapOf(stepList)],
+    v.expects(
+      'a list of steps, or a map of such lists by name',
+      'write `- { name: implement, type: agent }` lines',
+    ),
+  )
+  .register(v.kinds, { kind: 'list' })
+
+type Written = z.output<typeof step>
+type Steps = z.output<typeof steps>
+
+export const pipelineName = v.textWhere(
+  (written) => /^[\w][\w.-]{0,59}$/.test(written),
+  `a name of \`steps\`, or of a file ${CONFIGS}/NAME.json`,
+  (written) =>
+    written.includes('/') ? `move the file to ${CONFIGS}/, and write its name without .json` : 'write a name',
+)
+
+export function pipelinePath(wanted: string): string {
+  return `${CONFIGS}/${wanted}.json`
+}
+
+/** The pipeline that runs, with what is wrong in it; null where no steps are given. `wanted`: its name. */
+export function pipelineOf(
+  given: Steps,
+  at: Place,
+  wanted: { name: string | null; at: Place },
+): Pipeline | null {
+  const own = at.root === pipelinePath(wanted.name ?? '') ? (wanted.name ?? '') : 'default'
+  const named: Readonly<Record<string, readonly Written[]>> = Array.isArray(given) ? { [own]: given } : given
+  const names = Object.keys(named).filter((one) => (named[one]?.length ?? 0) > 0)
+  const chosen = wanted.name ?? (names.length === 1 ? names[0] : 'default')
+  if (chosen !== undefined && names.includes(chosen))
+    return planned(chosen, named[chosen] ?? [], Array.isArray(given) ? at : below(at, chosen))
+  if (wanted.name !== null) unknownPipeline(wanted.at, wanted.name, names)
+  else if (names.length > 1) {
+    const fix = `name one with pipeline: ${anyOf(names.map((one) => oneLine(one, 60)))}`
+    mistake(at, `${names.length} pipelines, and none is called default`, 'one that is meant', fix)
+  }
+  return null
+}
+
+/** A name that neither `steps` nor a file has. */
+export function unknownPipeline(at: Place, wanted: string, names: readonly string[]): void {
+  const known = names.length === 0 ? '' : `${anyOf(names.map((one) => oneLine(one, 60)))} of \`steps\`, or `
+  const fix = `write one of these, or commit ${pipelinePath(wanted)}`
+  mistake(at, shown(wanted), `${known}the name of a file in ${CONFIGS}/`, fix)
+}
+
+function planned(name: string, list: readonly Written[], at: Place): Pipeline | null {
+  const before = at.report.mistakes.length
+  for (const [index, one] of list.entries()) checkStep(one, list.slice(0, index), below(at, index))
+  const sessions = [...list.entries()].filter(([, one]) => one.enabled && one.type === 'agent')
+  const workers = sessions.filter(([, one]) => !setsUp(one))
+  if (workers.length === 0) {
+    const fix = 'add `- { name: implement, type: agent }`'
+    mistake(at, 'no agent step that is enabled', 'one that works on the story', fix)
+  }
+  const commit = list.findIndex(({ type }) => type === 'git-commit')
+  const isLate = (index: number) => commit !== -1 && index > commit
+  for (const [index] of sessions.filter(([at]) => isLate(at))) {
+    const fix = 'move it up: behind the commit nothing changes code any more'
+    mistake(below(at, index), 'an agent step behind git-commit', 'agents before it', fix)
+  }
+  const [first] = workers
+  if (first?.[1].continueOnError === true && workers.length === 1) {
+    const why = 'has no effect on the only agent step: without its work the attempt has failed'
+    note(below(at, first[0], 'continueOnError'), why)
+  }
+  if (list[commit]?.enabled === false)
+    note(below(at, commit), 'cannot be switched off: what passed its gates is committed, and nothing else is')
+  if (at.report.mistakes.length > before) return null
+  const steps = (late: boolean) =>
+    list.flatMap((one, index) => (one.enabled && isLate(index) === late ? (planOf(one) ?? []) : []))
+  return {
+    name,
+    setsUp: !list.some((one) => setsUp(one) && !one.enabled),
+    before: steps(false),
+    after: steps(true),
+  }
+}
+
+/** The set-up session of the Ralph with steps: once, which is what its marker said. */
+function setsUp({ type, config: { markerFile } }: Written): boolean {
+  return type === 'agent' && markerFile !== null
+}
+
+/** `before`: the steps above it. */
+function checkStep(one: Written, before: readonly Written[], at: Place): void {
+  const { type, config: given } = one
+  if (type === 'git-commit' && before.some((other) => other.type === type))
+    mistake(at, 'a second git-commit', 'one, at most', 'remove it: an iteration has one commit')
+  for (const [key, value] of Object.entries(given)) {
+    const isSet = value !== null && !(Array.isArray(value) && value.length === 0)
+    const place = below(at, 'config', key)
+    if (!isSet || OF_TYPE[type].some((known) => known === key)) continue
+    const ignored = IGNORED[key]
+    if (ignored !== undefined) note(place, ignored)
+    else {
+      const expected = `keys of type ${type}: ${OF_TYPE[type].join(', ') || 'none'}`
+      mistake(place, `${key} on a step of type ${type}`, expected, 'remove it, or mend the type')
+    }
+  }
+  if (given.prompt !== null && given.promptFile !== null)
+    mistake(below(at, 'config', 'prompt'), 'prompt beside prompt_file', 'one of the two', 'remove one')
+  const { promptFile: file } = given
+  if (file !== null && !setsUp(one) && !PROMPT_FILE.test(file)) {
+    const expected = `a file in ${PROMPTS}/, which no attempt can change`
+    mistake(
+      below(at, 'config', 'promptFile'),
+      shown(file),
+      expected,
+      `move it to ${PROMPTS}/, or write it as prompt`,
+    )
+  }
+}
+
+/** Null for what Ralph does by itself: the commit, and the set-up. */
+function planOf(one: Written): PipelineStep | null {
+  const { type, config: given } = one
+  const own = [one.timeout, given.timeout].filter((ms) => ms !== null)
+  const circuit = one.circuitBreaker
+  const common = {
+    name: one.name,
+    timeoutMs: own.length === 0 ? null : Math.min(...own),
+    maxRetries: one.maxRetries,
+    retryDelayMs: one.retryDelay ?? 0,
+    continueOnError: one.continueOnError,
+    circuit: circuit && { threshold: circuit.threshold, resetAfterMs: circuit.resetAfter },
+  }
+  switch (type) {
+    case 'git-commit':
+      return null
+    case 'agent': {
+      const { agent, model, args } = given
+      return setsUp(one) ? null : { ...common, type, agent, model, args, prompt: promptOf(given) }
+    }
+    case 'command': {
+      const timeoutMs = common.timeoutMs ?? COMMAND_TIMEOUT_MS
+      return { ...common, timeoutMs, type, run: given.command ?? '', endRunOn: given.endRunOn }
+    }
+    case 'readme-check':
+      return { ...common, type, path: given.path }
+    default:
+      return { ...common, type }
+  }
+}
+
+function promptOf({ prompt, promptFile }: Written['config']): StepPrompt | null {
+  if (prompt !== null) return { kind: 'text', text: prompt }
+  return promptFile === null ? null : { kind: 'file', path: promptFile.replace(/^\.\//, '') }
+}

@@ -1,0 +1,50 @@
+// Whether the agent answers at all: one word, in one session that costs what it costs. Looked at only where a person asks for it.
+import { existsSync } from 'node:fs'
+import { isAbsolute, resolve } from 'node:path'
+import { findAgent } from '../../agents/registry.ts'
+import { askAgent, WORD } from '../../app/ask-agent.ts'
+import { oneLine } from '../../engine/model/text.ts'
+import { humanMs, NO_COST, usd } from '../../report/figures.ts'
+import { checkoutOf, fault, fine, NotSeen, type Result, type Subject, unknown, warning } from './subject.ts'
+
+const EXPECTED = `the answer ${WORD}`
+
+export async function answers(subject: Subject): Promise<Result[]> {
+  const { settings, env, mark, signal } = subject
+  const vendor = subject.asksAgent ? findAgent(settings.agent) : null
+  if (vendor === null) return []
+  const { workspace } = checkoutOf(subject)
+  const isolation = await subject.isolation()
+  const said = await askAgent(vendor, { settings, env, workspace, isolation, mark, signal })
+  const { status, message, ms, answered, costUsd } = said
+  const spent = `${humanMs(ms)}, cost ${costUsd === null ? NO_COST : usd(costUsd)}`
+  if (status === 'aborted') throw new NotSeen('not asked to the end: interrupted', 'run it again')
+  if (status === 'finished') {
+    const words = `${vendor.name} answered "${oneLine(answered, 80)}" (${spent})`
+    if (answered.toUpperCase().includes(WORD)) return [fine(words)]
+    const fix = 'no harm where the command pays no heed to its prompt; else look at the model and agent-args'
+    return [warning(words, EXPECTED, fix)]
+  }
+  const found = `${vendor.name} gave no answer: ${message} (${spent})`
+  const missing = namedFile(subject)
+  if (missing !== null) {
+    const fix = `name ${missing} by its absolute path, and ask again`
+    return [unknown(`${found}; it is asked in an empty folder, which has no ${missing}`, fix)]
+  }
+  return [fault(found, EXPECTED, MENDS[status] ?? `start ${vendor.program} by hand: it prints more`)]
+}
+
+/** The mend that the way it ended asks for. */
+const MENDS: Readonly<Record<string, string>> = {
+  auth: 'log the agent in, or give a valid key, and see that the account has credit and the model exists',
+  limit: 'wait until the limit of your plan is over, or use another key',
+  overloaded: "wait and ask again; the agent's server, or the way to it, is not well",
+  timeout: 'see whether it waits for a login or a question: a run can answer none',
+}
+
+/** A file of the project that a command of the user's own names by a relative path; null where it names none. */
+function namedFile({ settings, directory }: Subject): string | null {
+  const at = resolve(directory, settings.workingDirectory)
+  const words = (settings.agentCommand ?? '').split(/[\s"';|&()]+/).filter((word) => word !== '')
+  return words.find((word) => !isAbsolute(word) && /[./]/.test(word) && existsSync(resolve(at, word))) ?? null
+}

@@ -1,0 +1,105 @@
+// The agents that work: whether their programs start, and whether they have a key. No key is ever shown.
+import { resolve } from 'node:path'
+import type { AgentVendor } from '../../agents/agent.ts'
+import { keyTrouble, mayBeLoggedIn, missingProgram } from '../../agents/agent-ready.ts'
+import { agentNames, findAgent } from '../../agents/registry.ts'
+import { askVersion, chosenAgents, homesOf, keyMend, wishesOf } from '../../app/agents.ts'
+import { oneLine } from '../../engine/model/text.ts'
+import { agentEnv } from '../../isolation/untrusted-env.ts'
+import { isFolderNow } from '../../system/files.ts'
+import { runUntrusted } from '../../system/process.ts'
+import { findProgram } from '../../system/program.ts'
+import { checkoutOf, fault, fine, type Result, type Subject, unknown, warning } from './subject.ts'
+
+type Chosen = { vendor: AgentVendor; version: string | null; suffix: string }
+
+function chosenIn({ settings }: Subject): Chosen[] {
+  return chosenAgents(settings).flatMap(({ path, name, version }) => {
+    const vendor = findAgent(name)
+    const suffix = path === 'steps' ? ` (${name}, of steps)` : path === 'agent' ? '' : ' (fallback)'
+    return vendor === null ? [] : [{ vendor, version, suffix }]
+  })
+}
+
+export async function agents(subject: Subject): Promise<Result[]> {
+  const results: Result[] = []
+  for (const chosen of chosenIn(subject))
+    results.push({ ...(await program(chosen, subject)), name: `agent${chosen.suffix}` })
+  if (results.length > 0) return results
+  return [fault(subject.settings.agent, 'an agent of this version', `use one of ${agentNames.join(', ')}`)]
+}
+
+async function program({ vendor, version }: Chosen, subject: Subject): Promise<Result> {
+  const { env, settings, signal } = subject
+  if (vendor.name === 'custom') return custom(vendor, subject)
+  if (version !== null) return fine(`${vendor.name} ${version}, which Ralph installs when a job begins`)
+  const expected = `the program ${vendor.program}, ready to work`
+  if (settings.isolation !== 'other-user') {
+    const missing = missingProgram(vendor, env.PATH ?? '')
+    if (missing !== null) return fault(missing.reason, expected, missing.fix)
+  }
+  const { workspace } = checkoutOf(subject)
+  const as = (await subject.isolation().catch(() => null))?.agent ?? null
+  const homes = await homesOf(vendor, { env, workspace }, as)
+  const found = await askVersion(vendor, homes, env, { settings, signal })
+  if (found.ok) return fine(`${vendor.name} ${found.version}`)
+  return found.isSlow ? unknown(found.reason, found.fix) : fault(found.reason, expected, found.fix)
+}
+
+/** Where the command line begins with a plain word: the variables before it are left out. */
+const FIRST_WORD = /^\s*(?:\w+=[\w./:-]*\s+)*([\w./@%+:-]+)(?=\s|$)/
+
+/** A command of the user's, whose first word bash has to find, as it will when a session begins. */
+async function custom(vendor: AgentVendor, subject: Subject): Promise<Result> {
+  const { settings, signal } = subject
+  const line = settings.agentCommand ?? ''
+  const found = `custom: ${oneLine(line, 80)}`
+  const word = FIRST_WORD.exec(line)?.[1]
+  const cwd = resolve(subject.directory, settings.workingDirectory)
+  const { env } = agentEnv(subject.env, wishesOf(vendor, settings))
+  const bash = findProgram(vendor.program, env.PATH ?? '')
+  if (bash === null) return fault(`${vendor.program} is not on the PATH`, 'bash', vendor.install)
+  // Another user's PATH and files are not ours to judge.
+  if (word === undefined || settings.isolation === 'other-user' || !isFolderNow(cwd)) return fine(found)
+  const args = ['--norc', '-c', 'command -v -- "$1"', 'agent-command', word]
+  const limits = { timeoutMs: 10_000, captureBytes: 4096 }
+  const { exit } = await runUntrusted({ file: bash, args, env, cwd, signal, ...limits })
+  if (exit.kind !== 'exit' || exit.code === 0) return fine(found)
+  const fix = 'install it, or write its path from the working directory, or an absolute one'
+  return fault(`${found}: ${word} is not there`, 'a command that bash can start', fix)
+}
+
+export async function keys(subject: Subject): Promise<Result[]> {
+  const results = await Promise.all(
+    chosenIn(subject).map(async (chosen) => {
+      const result = await key(chosen, subject)
+      return result === null ? [] : [{ ...result, name: `key${chosen.suffix}` }]
+    }),
+  )
+  return results.flat()
+}
+
+async function key({ vendor, version }: Chosen, subject: Subject): Promise<Result | null> {
+  const { login } = vendor
+  if (login === null) return null
+  const { settings } = subject
+  const { env } = agentEnv(subject.env, wishesOf(vendor, settings))
+  const why = await keyTrouble({
+    // The other user's home is new.
+    login: settings.isolation === 'other-user' ? { ...login, files: [] } : login,
+    env,
+    extraEnv: settings.agentEnv,
+    cwd: resolve(subject.directory, settings.workingDirectory),
+  })
+  const isSet = (name: string) => (env[name] ?? '').trim() !== ''
+  const set = [...login.keys, ...login.others, ...settings.agentEnv].find(isSet)
+  if (why === null) return fine(set === undefined ? `${vendor.name} has a login here` : `${set} is set`)
+  const expected = `a key in ${login.keys.join(' or ')}`
+  const first = login.keys[0] ?? ''
+  const here = `log in with ${vendor.program}, or set ${first} (export ${first}=...)`
+  const mend = settings.surface === 'action' ? keyMend(first) : here
+  const isWrapped = settings.agentWrapper !== null || settings.agentArgs.length > 0
+  const how = { platform: process.platform, isInstalledByUs: version !== null, isWrapped }
+  const isCertain = login.keys.some(isSet) || !mayBeLoggedIn(subject.env, how)
+  return isCertain ? fault(why, expected, mend) : warning(`${why}; a keychain may hold one`, expected, mend)
+}

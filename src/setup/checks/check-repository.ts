@@ -1,0 +1,215 @@
+// The repository: the configuration in it, the clone, the work tree, whose commits are made, the prompts, and where agent and gates start.
+import { existsSync, lstatSync } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { isAlive } from '../../app/at-work.ts'
+import { withWanted } from '../../app/claim-feature.ts'
+import { checkDirt } from '../../app/dirt.ts'
+import { limitsOf } from '../../app/loop-limits.ts'
+import type { Workspace } from '../../app/workspace.ts'
+import { agentSteps } from '../../engine/model/pipeline-step.ts'
+import type { State } from '../../engine/model/state.ts'
+import { checkTemplates } from '../../engine/prompts/template-files.ts'
+import { stepOfRun } from '../../engine/situation.ts'
+import { refuseFiltered } from '../../git/filters.ts'
+import { execute, plainEnv } from '../../git/git-process.ts'
+import { checkedOutElsewhere } from '../../git/open-clone.ts'
+import { many } from '../../report/figures.ts'
+import { configFileNames, type Settings } from '../../settings/read-settings.ts'
+import type { Mistake } from '../../system/errors.ts'
+import { readRegular } from '../../system/files.ts'
+import { shellWord } from '../../system/shell-word.ts'
+import {
+  checkoutOf,
+  fault,
+  faultsOf,
+  fine,
+  type Result,
+  refuseAtWork,
+  type Start,
+  type Subject,
+  warning,
+} from './subject.ts'
+
+export async function configuration({
+  mistakes,
+  notes,
+  settings,
+  checkout,
+  features,
+}: Subject): Promise<Result[]> {
+  const others: (string | null)[] = []
+  if ('workspace' in checkout)
+    for (const state of features.states) others.push(await otherConfig(checkout.workspace, settings, state))
+  const told = [...notes, ...others.filter((one) => one !== null)].map((note) =>
+    warning(note, 'a setting that means what it says', 'change it, or let it be'),
+  )
+  const found = [...faultsOf(mistakes), ...told]
+  const file = settings.configFile
+  return found.length > 0 ? found : [fine(file === null ? 'fine' : `${file} is fine`)]
+}
+
+export const DETACHED: Mistake = {
+  path: 'HEAD',
+  found: 'a detached HEAD',
+  expected: 'a branch',
+  fix: 'run `git switch <branch>` first: the run starts from it',
+}
+
+/** What Ralph refuses of a clone, much of it while it is opened. */
+export async function unusable({ checkout, settings }: Start): Promise<readonly Mistake[]> {
+  if (!('workspace' in checkout)) return checkout
+  const { git, clone, objects } = checkout.workspace
+  if (clone.branch === null && settings.surface === 'cli') return [DETACHED]
+  await refuseFiltered(git, objects)
+  return []
+}
+
+export async function checkout(subject: Subject): Promise<Result[]> {
+  const wrong = await unusable(subject)
+  if (wrong.length > 0) return faultsOf(wrong)
+  const { git, clone, objects } = checkoutOf(subject).workspace
+  const isShallow = await git.isShallow()
+  const submodules = (await objects.text(`${clone.head}:.gitmodules`))?.match(/^\s*\[submodule /gm) ?? null
+  const remarks = [
+    ...(isShallow ? ['shallow'] : []),
+    ...(submodules === null ? [] : [many(submodules.length, 'submodule')]),
+  ]
+  const where = `${clone.branch ?? 'a detached HEAD'} at ${clone.head?.slice(0, 7)}`
+  const found = remarks.length === 0 ? where : `${where} (${remarks.join(', ')})`
+  // In a job, what is missing is fetched when it is needed; on a laptop git stays local.
+  if (!isShallow || subject.settings.surface === 'action') return [fine(found)]
+  return [warning(found, 'the whole history: people and Ralph merge by it', 'run `git fetch --unshallow`')]
+}
+
+/** Ralph's own git works in any folder; that of agent and gates refuses another user's, and a run cannot change their files. */
+export async function owner({ checkout, settings, env }: Subject): Promise<Result[]> {
+  if (!('workspace' in checkout) || settings.surface === 'action') return []
+  const { workTree: top } = checkout.workspace.clone
+  const options = { directory: top, env: plainEnv(env), accept: [128] }
+  const { stderr } = await execute(['rev-parse', '--git-dir'], options)
+  const mine = process.getuid?.() ?? 0
+  const chown = `sudo chown -R "$(id -un)" ${shellWord(top)}`
+  if (/dubious ownership/.test(stderr)) {
+    const found = `${top} is owned by user ${lstatSync(top).uid}, and you are user ${mine}: git refuses to work there`
+    const fix = `${chown}; or git config --global --add safe.directory ${shellWord(top)}`
+    return [fault(found, 'a folder of your own', fix)]
+  }
+  if (mine === 0) return []
+  const names = await readdir(top)
+  const others = names.filter((name) => lstatSync(join(top, name), { throwIfNoEntry: false })?.uid !== mine)
+  if (others.length === 0) return []
+  const found = `${others.slice(0, 5).join(', ')}${others.length > 5 ? ' and more' : ''}: owned by another user`
+  return [warning(found, 'files that you may change', chown)]
+}
+
+/** The prompt templates, as a run would read them at its start. */
+export const templatesOf = (start: Start) =>
+  checkTemplates(checkoutOf(start).read, agentSteps(start.settings.steps))
+
+/** What a run must not begin with of the prompt templates. */
+export async function wrongPrompts(start: Start): Promise<readonly Mistake[]> {
+  return (await templatesOf(start)).mistakes
+}
+
+export async function prompts(subject: Subject): Promise<Result[]> {
+  const { mistakes, notes, warnings } = await templatesOf(subject)
+  const told = [...notes, ...warnings].map((note) =>
+    warning(note, 'a prompt of this version', 'do so, or let it be'),
+  )
+  return [...faultsOf(mistakes), ...told]
+}
+
+/** Agent and gates start there: on disk now, or at the commit that a run goes on from. */
+export async function noFolder({ checkout, settings }: Start): Promise<readonly Mistake[]> {
+  const { workspace, commit } = checkoutOf({ checkout })
+  const { workingDirectory: folder, surface } = settings
+  if (folder === '.') return []
+  const onDisk =
+    surface === 'cli' ? await stat(join(workspace.clone.workTree, folder)).catch(() => null) : null
+  if (onDisk?.isDirectory() === true) return []
+  const tree = await workspace.objects.info(`${commit}:${folder.replace(/^\.\/|\/+$/g, '')}`)
+  if (tree?.type === 'tree') return []
+  const fix =
+    'name a folder of the repository, from its root, or leave it out for the root; make a new one in a first commit'
+  return [{ path: 'working-directory', found: folder, expected: 'a folder that is there', fix }]
+}
+
+export async function workingDirectory(subject: Subject): Promise<Result[]> {
+  const wrong = await noFolder(subject)
+  if (wrong.length > 0) return faultsOf(wrong)
+  const { workingDirectory: folder } = subject.settings
+  return folder === '.' ? [] : [fine(folder)]
+}
+
+/**
+ * The branch of a feature that another work tree has checked out: a run here would move it under that one. Where the feature
+ * is complete, or in work, a run here does nothing of that kind.
+ */
+export async function checkedOutThere(start: Start): Promise<readonly Mistake[]> {
+  const { clone } = checkoutOf(start).workspace
+  const found: Mistake[] = []
+  for (const state of start.features.states) {
+    const other = checkedOutElsewhere(clone, state.branch)
+    if (other === null || (await isAlive(state.lease))) continue
+    const step = stepOfRun(withWanted(state, start.settings), limitsOf(start.settings), Date.now())
+    const isComplete = step.kind === 'conclude' && step.conclusion.outcome === 'complete'
+    if (isComplete && !start.anew) continue
+    found.push({
+      path: 'work tree',
+      found: `${state.branch} is checked out in ${other}`,
+      expected: 'it here or nowhere',
+      fix: 'run there, or switch that work tree to another branch',
+    })
+  }
+  return found
+}
+
+/** In a job the checkout is Ralph's: what earlier steps left there is removed. */
+export async function workTree(subject: Subject): Promise<Result[]> {
+  const { workspace, commit } = checkoutOf(subject)
+  const { repository } = workspace
+  if (subject.settings.surface === 'action') return []
+  refuseAtWork(subject)
+  const elsewhere = await checkedOutThere(subject)
+  if (elsewhere.length > 0) return faultsOf(elsewhere)
+  const edits = await checkDirt(repository, commit, (path) => path.startsWith('.ralph/'))
+  const but = `, but for ${many(edits.length, 'file')} below .ralph/: a run takes them up`
+  return [fine(`clean${edits.length > 0 ? but : ''}`)]
+}
+
+export function identity(subject: Subject): Result[] {
+  if (subject.settings.surface === 'action') return []
+  const { config } = checkoutOf(subject).workspace.clone
+  const [name, email] = [config.get('user.name'), config.get('user.email')]
+  if (name !== undefined && email !== undefined) return [fine(`${name} <${email}>`)]
+  const lacks = name === undefined ? 'user.name' : 'user.email'
+  const fix = 'git config --global user.name "Your Name" && git config --global user.email you@example.com'
+  const found = `no ${lacks}: commits would be by Ralph <ralph@localhost>`
+  return [warning(found, 'whose commits these are', fix)]
+}
+
+/** What is to be said where the feature's branch, which is checked out, has not the configuration that its base has now. */
+export async function otherConfig(
+  { clone, objects, store }: Workspace,
+  settings: Settings,
+  state: State,
+): Promise<string | null> {
+  const base = state.base.branch
+  if (clone.branch !== state.branch || base === state.branch) return null
+  const head = await store.head(base)
+  if (head === null) return null
+  for (const path of settings.configFile === null ? configFileNames : [settings.configFile]) {
+    const there = await objects.text(`${head}:${path}`)
+    const file = resolve(clone.workTree, path)
+    const here = (await readRegular(file))?.toString('utf8') ?? null
+    const isLink = here === null && existsSync(file)
+    if (there === null && here === null && !isLink) continue
+    // A base without one is passed over for nothing, and what a link leads to is in no commit. Line ends are the checkout's.
+    if (there === null || isLink || here?.replaceAll('\r\n', '\n') === there.replaceAll('\r\n', '\n'))
+      return null
+    const used = here === null ? 'without it' : `by the one on ${state.branch}`
+    return `${path} is another on ${base}: this run goes ${used}; merge ${base} into it, or switch to ${base}`
+  }
+  return null
+}

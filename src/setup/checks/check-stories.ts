@@ -1,0 +1,100 @@
+// The stories: which features there are, as a run would find them, and what is wrong with their files, branches and parts.
+
+import { freshState, prdPathOf, withWanted } from '../../app/claim-feature.ts'
+import { branchToTake, refuseShared } from '../../app/feature-branch.ts'
+import { findFeatures } from '../../app/resolve-feature.ts'
+import { unaskedTags } from '../../app/tags.ts'
+import { featureOfFolder } from '../../branch/find-features.ts'
+import type { State } from '../../engine/model/state.ts'
+import { counts } from '../../engine/prd/select.ts'
+import { many } from '../../report/figures.ts'
+import type { Settings } from '../../settings/read-settings.ts'
+import { type Mistake, orUserError, UserError } from '../../system/errors.ts'
+import {
+  checkoutOf,
+  faultsOf,
+  fine,
+  mistakesOf,
+  type Opened,
+  type Result,
+  type Start,
+  type Subject,
+  warning,
+} from './subject.ts'
+
+/** Every feature there, or the one that is named. */
+export async function featuresAt(
+  checkout: Opened | readonly Mistake[],
+  settings: Settings,
+  name: string | null,
+): Promise<Start['features']> {
+  if (!('workspace' in checkout)) return { states: [], mistakes: [] }
+  const { workspace, base, commit } = checkout
+  const { objects, store, clone } = workspace
+  const workTree = settings.surface === 'action' ? null : clone.workTree
+  const { features, mistakes } = await findFeatures(objects, { commit, workTree }, settings.branchPrefix)
+  const folders = [...(await store.list()).keys()].sort()
+  const states: State[] = []
+  const wrong: Mistake[] = [...mistakes]
+  for (const file of features.filter((one) => name === null || one.name === name)) {
+    const last = folders.filter((folder) => featureOfFolder(folder) === file.name).at(-1)
+    const begun = last === undefined ? null : await orUserError(() => store.load(last))
+    if (begun instanceof UserError) wrong.push(...begun.mistakes)
+    else states.push(begun?.state ?? freshState(file, settings, base))
+  }
+  return { states, mistakes: wrong }
+}
+
+/** What a run must not begin with: broken files, a branch that is not Ralph's to take, and a part that is not there. */
+export async function wrongStories(start: Start): Promise<readonly Mistake[]> {
+  const { states, mistakes } = start.features
+  const found = await Promise.all(states.map((state) => wrongOf(state, start)))
+  return [...mistakes, ...found.flat()]
+}
+
+async function wrongOf(state: State, { features, settings, checkout }: Start): Promise<readonly Mistake[]> {
+  if (!('workspace' in checkout)) return []
+  const ofBranch = await mistakesOf(() => refuseBranch(state, checkout, settings))
+  // Of several features nobody knows which the part is of.
+  const isMeant = features.states.length === 1
+  return [...ofBranch, ...(isMeant ? await mistakesOf(() => void withWanted(state, settings)) : [])]
+}
+
+/** Throws UserError where the feature's branch is not Ralph's to take. */
+async function refuseBranch(
+  state: State,
+  { workspace, base }: Opened,
+  { branchPrefix }: Settings,
+): Promise<undefined> {
+  const { feature: name, nonce, branch, prd, storiesDigest: digest } = state
+  if (nonce !== '') {
+    if (branch === base.defaultBranch) refuseShared(branch, `the branch of ${name}`, base)
+    return
+  }
+  const folder = state.importedFrom === null ? state.folder : null
+  const file = { name, folder, path: prdPathOf(state), prd, digest, notes: [] }
+  await branchToTake(file, null, workspace, { base, branchPrefix })
+}
+
+export async function stories(subject: Subject): Promise<Result[]> {
+  checkoutOf(subject)
+  const { features, settings } = subject
+  const found = faultsOf(features.mistakes)
+  for (const state of features.states) {
+    const wrong = faultsOf(await wrongOf(state, subject))
+    found.push(...(wrong.length > 0 ? wrong : remarksOn(state, settings)))
+  }
+  if (found.length > 0) return found
+  const fix = 'write .ralph/<yyyy-mm-dd>-<feature>/prd.json, or let `ralph plan` write it'
+  return [warning('no prd.json yet', 'stories to work on', fix)]
+}
+
+function remarksOn({ feature, prd }: State, settings: Settings): Result[] {
+  const { total, open } = counts(prd)
+  const left = `${open === 0 ? 'none' : open} to be worked on`
+  const fix = 'give its stories the tag in prd.json, or drop the setting'
+  const unasked = unaskedTags(settings, prd.userStories).map((text) =>
+    warning(`${feature}: ${text}`, 'a story with that tag', fix),
+  )
+  return [fine(`${feature}: ${many(total, 'story', 'stories')}, ${left}`), ...unasked]
+}

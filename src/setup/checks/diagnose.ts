@@ -1,0 +1,110 @@
+// Everything that a run needs, looked at whatever one of the checks meets: what `ralph doctor` shows.
+import { type Isolation, openIsolation } from '../../app/isolation.ts'
+import type { Finding } from '../../engine/model/finding.ts'
+import { mapTexts } from '../../engine/model/text.ts'
+import { ACTION } from '../../engine/model/version.ts'
+import { statusOf } from '../../github/client.ts'
+import { messageOf, UserError } from '../../system/errors.ts'
+import { CHECKS, type Check } from './check-table.ts'
+import {
+  type Checkout,
+  faultsOf,
+  isUnread,
+  NotSeen,
+  type Result,
+  type Start,
+  type Subject,
+  unknown,
+} from './subject.ts'
+import { ciAt } from './workflow-file.ts'
+
+/** All findings in the table's order. Never throws for what a check meets. */
+export async function diagnose(subject: Subject, checks: readonly Check[] = CHECKS): Promise<Finding[]> {
+  const found = new Map<Check, Finding[]>()
+  const run = async (check: Check) => found.set(check, await examined(check, subject))
+  await Promise.all(checks.filter(({ alone }) => alone !== true).map(run))
+  for (const check of checks) if (check.alone === true) await run(check)
+  return checks.flatMap((check) => found.get(check) ?? [])
+}
+
+/** All findings, without secrets, where agent and gates run as they would in a run. `opened`: as whom, once they do. */
+export async function examine(
+  given: Omit<Subject, 'mark' | 'isolation'>,
+  { say, opened, mark }: { say(text: string): void; opened?(as: Isolation): void; mark: string },
+  redact: (text: string) => string,
+): Promise<Finding[]> {
+  const { settings, env, checkout } = given
+  const open = async (): Promise<Isolation | null> => {
+    if (!('workspace' in checkout)) return null
+    const as = await openIsolation({ settings, env, clone: checkout.workspace.clone, say })
+    if (as !== null) opened?.(as)
+    return as
+  }
+  const asked: { isolation?: Promise<Isolation | null> } = {}
+  const isolation = () => {
+    asked.isolation ??= open()
+    return asked.isolation
+  }
+  try {
+    const finds = (finding: Finding) => given.finds?.(mapTexts(finding, redact))
+    const findings = await diagnose({ ...given, mark, isolation, finds })
+    return findings.map((finding) => mapTexts(finding, redact))
+  } finally {
+    await (await asked.isolation?.catch(() => null))?.close()
+  }
+}
+
+/** What of the files keeps runs in CI from working, in words with the mend; what keeps a run here is told by `blocking`. */
+export async function faultsInCi(start: Start, defaultBranch: Checkout['defaultBranch']): Promise<string[]> {
+  const { checkout, env } = start
+  if (!('workspace' in checkout)) return []
+  const ci = await ciAt(checkout.workspace, defaultBranch.sha, env, ACTION)
+  if (ci === null) return []
+  const subject = { ...start, ...NOTHING_RUNS, checkout: { ...checkout, defaultBranch, ci }, action: ACTION }
+  const rows = CHECKS.filter(({ seen, blocks }) => seen === 'files' && blocks === undefined)
+  const faults = (await diagnose(subject, rows)).filter(({ state }) => state === 'fault')
+  return faults.map(({ name, found, fix }) => `${name}: ${found}; fix: ${fix}`)
+}
+
+const NOTHING_RUNS = {
+  ...{ notes: [], feature: null, github: null, withGates: false, asksAgent: false, atWork: null, mark: '' },
+  signal: new AbortController().signal,
+  begins: () => {},
+  isolation: async () => null,
+}
+
+async function examined({ name, look, alone, reads }: Check, subject: Subject): Promise<Finding[]> {
+  const unseen = (finding: Finding) => {
+    subject.finds?.(finding)
+    return [finding]
+  }
+  if (subject.signal.aborted) return unseen({ ...INTERRUPTED, name })
+  if (reads !== undefined && isUnread(subject, reads)) return unseen({ ...UNREAD, name })
+  if (alone === true) subject.begins(name)
+  const named = (result: Result): Finding => ({
+    name,
+    ...result,
+    found: result.found.replace(new RegExp(`^${name}: `), ''),
+  })
+  const isKnown = new Set<Result>()
+  const known = (result: Result) => {
+    if (!isKnown.has(result)) subject.finds?.(named(result))
+    isKnown.add(result)
+  }
+  const results = [await (async () => look({ ...subject, known }))().catch(failed)].flat()
+  results.forEach(known)
+  return results.map(named)
+}
+
+const UNREAD = unknown('not looked at: the configuration cannot be read', 'mend that first')
+const INTERRUPTED = unknown('not looked at: interrupted', 'run `ralph doctor` again')
+
+/** What keeps a run from beginning is a fault with its mend; what cannot be looked at is told as that. */
+function failed(error: unknown): Result[] {
+  if (error instanceof UserError) return faultsOf(error.mistakes)
+  const status = statusOf(error)
+  if (status === 401) return [unknown('GitHub does not know this token', 'give a valid one')]
+  const fix = error instanceof NotSeen ? error.fix : 'look at it by hand'
+  // An answer without a body has no message.
+  return [unknown(messageOf(error) || `GitHub answered ${status ?? 'nothing'}`, fix)]
+}

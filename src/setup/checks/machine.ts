@@ -1,0 +1,71 @@
+// The machine: its git, how far agent and gates can be kept apart on it, and the browser.
+import { SAME_USER_WARNING } from '../../app/isolation.ts'
+import { laneMistakes } from '../../app/lane-work-trees.ts'
+import { findChrome } from '../../gates/browser/find.ts'
+import { runPlain } from '../../git/git-process.ts'
+import { canBeRoot } from '../../isolation/other-user.ts'
+import type { Mistake } from '../../system/errors.ts'
+import { fault, faultsOf, fine, type Result, type Start, type Subject, warning } from './subject.ts'
+
+/** `git merge-tree --write-tree` and `git cat-file --batch-command`. */
+const LEAST_GIT = [2, 38] as const
+
+export async function gitVersion({ directory, env }: Subject): Promise<Result> {
+  return gitResult(await runPlain(['--version'], directory, env, {}).catch(() => null))
+}
+
+export function gitResult(said: string | null): Result {
+  if (said === null) return fault('git is not on the PATH', 'git', 'install git: https://git-scm.com')
+  const version = /\d+\.\d+[\d.]*/.exec(said)?.[0] ?? said.trim()
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const isNew = major > LEAST_GIT[0] || (major === LEAST_GIT[0] && minor >= LEAST_GIT[1])
+  return isNew ? fine(version) : fault(version, `git ${LEAST_GIT.join('.')} or newer`, 'install a newer git')
+}
+
+/** What was asked for is tried for real, and put back; what was not is only told. */
+export async function isolation(subject: Subject): Promise<Result> {
+  const { settings } = subject
+  const isAction = settings.surface === 'action'
+  switch (settings.isolation) {
+    case 'other-user': {
+      const as = await subject.isolation()
+      const network = settings.network === 'model' ? 'their network closed' : 'their network open'
+      return fine(`other-user: agent and gates run as ${as?.agent.name ?? 'another user'}, ${network}`)
+    }
+    case 'separate-job': {
+      if (isAction) return fine('separate-job: claim, work, gate and land are jobs of their own')
+      const found = 'separate-job, whose four jobs are of CI: here agent and gates run as you'
+      const fix = 'give --isolation other-user here, or --isolation same-user'
+      return warning(found, 'an isolation that one machine can have', fix)
+    }
+    default:
+      return isAction
+        ? warning(SAME_USER_WARNING, 'isolation: other-user', 'leave isolation out')
+        : fine(`same-user: agent and gates run as you; ${await couldBe()}`)
+  }
+}
+
+async function couldBe(): Promise<string> {
+  if (process.platform !== 'linux') return 'other-user needs Linux'
+  if (await canBeRoot()) return '--isolation other-user can be had here'
+  return '--isolation other-user needs sudo without a password'
+}
+
+/** The browser, where pages are looked at. Throws UserError where there is none. */
+export function browser({ env, settings }: Subject): Result[] {
+  if (settings.browser?.enabled !== true) return []
+  return [fine(findChrome(settings.browser.executablePath, env))]
+}
+
+/** Why stories cannot be worked on side by side; nothing where that is not asked for, or in a job, which never does it. */
+export function noLanes({ settings, checkout }: Start): Mistake[] {
+  if (settings.surface === 'action' || settings.maxParallel === 1) return []
+  return laneMistakes(settings, 'workspace' in checkout ? checkout.workspace.submodules.size : 0)
+}
+
+export function sideBySide(subject: Subject): Result[] {
+  const { maxParallel, surface } = subject.settings
+  if (surface === 'action' || maxParallel === 1) return []
+  const wrong = faultsOf(noLanes(subject))
+  return wrong.length > 0 ? wrong : [fine(`${maxParallel} stories side by side`)]
+}

@@ -1,0 +1,126 @@
+// Whether a rule of the branch requires a check of Ralph's, and whether every pull request can get it: GitHub's own words on both.
+import { parse } from 'yaml'
+import { pathsIn } from '../../git/tree-walk.ts'
+import { type GitHub, isForbidden, statusOf } from '../../github/client.ts'
+import { repositoryUrl } from '../../github/repository-address.ts'
+import { checkOfStatus } from '../../report/check-runs.ts'
+import { isMap } from '../../settings/values.ts'
+import { type Checkout, checkoutOf, fine, type Result, type Subject, unknown, warning } from './subject.ts'
+import { isWorkflow, WORKFLOWS } from './workflow-file.ts'
+
+const COMPANION = 'run `ralph init --required`, and merge .github/workflows/ralph-required.yml into'
+
+export async function requiredChecks(subject: Subject): Promise<Result[]> {
+  const checkout = checkoutOf(subject)
+  const { ci, base } = checkout
+  const { github } = subject
+  if (ci === null || github === null) return []
+  const rules = await rulesOf(github, base.branch)
+  if (rules === null) {
+    const page = `${repositoryUrl(github.place)}/settings/rules`
+    return [unknown(`which checks ${base.branch} requires is not shown to this token`, `look at ${page}`)]
+  }
+  const ours = rules.checks.filter(({ name }) => checkOfStatus(name) !== null)
+  if (ours.length === 0) return [fine(`${base.branch} requires none of Ralph's`)]
+  const found = [
+    ...ours.filter(({ name }) => name !== 'ralph').map(({ name }) => narrow(base.branch, name)),
+    ...(ours.some(({ name }) => name === 'ralph') ? await answerFaults(checkout, rules) : []),
+    ...postFaults(checkout, ours),
+  ]
+  return found.length > 0 ? found : [fine(`${base.branch} requires ralph, and every pull request gets it`)]
+}
+
+type Required = { name: string; app: number | null }
+type Rules = { checks: Required[]; hasQueue: boolean }
+
+/** Of rulesets and of the branch's protection; null where this token may not see them. */
+async function rulesOf({ api, at }: GitHub, branch: string): Promise<Rules | null> {
+  const { getBranchRules } = api.rest.repos
+  try {
+    const rules = await api.paginate(getBranchRules, { ...at, branch, per_page: 100 })
+    const { data } = await api.rest.repos.getBranch({ ...at, branch })
+    const ofRules = rules.flatMap((rule) =>
+      rule.type === 'required_status_checks' ? (rule.parameters?.required_status_checks ?? []) : [],
+    )
+    const { contexts = [], checks = [] } = data.protection.required_status_checks ?? {}
+    const ofApp = checks.map(({ context, app_id }) => ({ name: context, app: app_id }))
+    const named = contexts.filter((name) => checks.every(({ context }) => context !== name))
+    return {
+      checks: [
+        ...ofRules.map(({ context, integration_id }) => ({ name: context, app: integration_id ?? null })),
+        ...ofApp,
+        ...named.map((name) => ({ name, app: null })),
+      ],
+      hasQueue: rules.some(({ type }) => type === 'merge_queue'),
+    }
+  } catch (error) {
+    if (isForbidden(error) || statusOf(error) === 404) return null
+    throw error
+  }
+}
+
+function narrow(branch: string, name: string): Result {
+  const found = `${branch} requires "${name}", which no pull request but some of Ralph's ever gets`
+  return warning(found, 'ralph, one check for the whole run', `require ralph in its place (${DOCS})`)
+}
+
+const DOCS = 'docs/pull-request.md'
+
+/** Whether other people's pull requests, and the merge queue, get an answer. */
+async function answerFaults({ workspace, base }: Checkout, { hasQueue }: Rules): Promise<Result[]> {
+  const answers = await answeredEvents(workspace, base.sha)
+  const missing = ['pull_request', ...(hasQueue ? ['merge_group'] : [])].filter((one) => !answers.has(one))
+  if (missing.length === 0) return []
+  const found = missing.includes('pull_request')
+    ? `${base.branch} requires ralph, which only Ralph's own job posts: every other pull request waits for it for ever`
+    : `${base.branch} requires ralph, and nothing posts it in the merge queue: pull requests are thrown out of it`
+  const expected = `a workflow whose job is called ralph, on: ${missing.join(' and ')}`
+  return [warning(found, expected, `${COMPANION} ${base.branch}; or do not require ralph`)]
+}
+
+/** Whether Ralph's own pull requests get it. */
+function postFaults({ ci }: Checkout, ours: readonly Required[]): Result[] {
+  if (ci === null) return []
+  const { job, settings, file } = ci
+  const found: Result[] = []
+  if (settings.reportAs !== 'checks') {
+    const words = `${file.path} has report-as: ${settings.reportAs}, so Ralph's own pull requests never get the check ralph`
+    found.push(warning(words, 'report-as: checks', `take report-as out of ${file.path}`))
+  }
+  const isOfApp = 'token' in job.inputs || job.unread.includes('token')
+  // By -1 GitHub says: any source.
+  if (isOfApp && ours.some(({ app }) => app !== null && app !== -1)) {
+    const words = `ralph is required from one App, and comes from two: \`token:\` is of another than the job that answers for others`
+    found.push(warning(words, 'ralph from any source', 'choose "any source" for it in the rule'))
+  }
+  return found
+}
+
+/** The events on which a job called `ralph` answers, by the workflows at a commit. */
+async function answeredEvents({ objects }: Checkout['workspace'], commit: string): Promise<Set<string>> {
+  const paths = (await pathsIn(objects, commit, WORKFLOWS)).filter(isWorkflow)
+  const texts = await Promise.all(paths.map((path) => objects.text(`${commit}:${path}`)))
+  return new Set(texts.flatMap((text) => answersIn(text ?? '')))
+}
+
+/** Of one workflow; a name may be an expression that holds it. */
+export function answersIn(text: string): string[] {
+  const workflow = read(text)
+  const jobs = isMap(workflow.jobs) ? Object.entries(workflow.jobs) : []
+  const isRalph = jobs.some(([id, job]) => {
+    const name = isMap(job) && typeof job.name === 'string' ? job.name : id
+    return name === 'ralph' || /^\$\{\{.*'ralph'.*\}\}$/.test(name.trim())
+  })
+  const { on } = workflow
+  if (!isRalph) return []
+  return typeof on === 'string' ? [on] : Array.isArray(on) ? on.map(String) : isMap(on) ? Object.keys(on) : []
+}
+
+function read(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = parse(text)
+    return isMap(value) ? value : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,132 @@
+// What is looked at - a run that is about to begin, or an installation - and what a check says of it.
+import type { ClaimRequest } from '../../app/claim-feature.ts'
+import type { Isolation } from '../../app/isolation.ts'
+import type { Workspace } from '../../app/workspace.ts'
+import type { Finding } from '../../engine/model/finding.ts'
+import type { State } from '../../engine/model/state.ts'
+import type { GitHub } from '../../github/client.ts'
+import type { Environment } from '../../isolation/untrusted-env.ts'
+import type { Settings } from '../../settings/read-settings.ts'
+import { type Mistake, orUserError, UserError } from '../../system/errors.ts'
+import type { Ci } from './workflow-file.ts'
+
+export type Opened = {
+  workspace: Workspace
+  base: ClaimRequest['base']
+  /** The commit that a run goes on from: gates are run there. */
+  commit: string
+  /** A file as the next session finds it. */
+  read(path: string): Promise<string | null>
+}
+
+/** What a run that is about to begin has: all that says whether it may. */
+export type Start = {
+  env: Environment
+  directory: string
+  /** As far as they could be read. */
+  settings: Settings
+  /** What is wrong with them. */
+  mistakes: readonly Mistake[]
+  /** The checkout, or why there is none. */
+  checkout: Opened | readonly Mistake[]
+  /** The features that are meant, as a run finds them, and what is wrong with their files. */
+  features: { states: readonly State[]; mistakes: readonly Mistake[] }
+  /** `--force`: a feature that is complete is worked on again. */
+  anew: boolean
+}
+
+export type Checkout = Opened & {
+  /** Its workflow files count. */
+  defaultBranch: { name: string; sha: string }
+  /** The workflow that works on features there; null where there is none. */
+  ci: Ci | null
+}
+
+export type Subject = Omit<Start, 'checkout'> & {
+  /** What of the settings means something else than it seems. */
+  notes: readonly string[]
+  /** Null: all of them. */
+  feature: string | null
+  checkout: Checkout | readonly Mistake[]
+  /** Null: nobody may ask GitHub from here. */
+  github: GitHub | null
+  /** The action's own repository, `owner/repo`. */
+  action: string
+  withGates: boolean
+  /** Whether the agent may be asked a word, which costs a session. */
+  asksAgent: boolean
+  /** Who has the work tree to itself; null: nobody. */
+  atWork: string | null
+  /** Of every process that is started: by it, those that outlive us are ended. */
+  mark: string
+  /** A person does not want to wait any longer. */
+  signal: AbortSignal
+  /** What takes its time begins. */
+  begins(what: string): void
+  /** A finding, as soon as it is known. */
+  finds?(finding: Finding): void
+  /** Of a check that takes its time: a result before its end, where it gives all of them. */
+  known?(result: Result): void
+  /** As whom agent and gates run; opened when it is first asked for, closed by whoever made the subject. */
+  isolation(): Promise<Isolation | null>
+}
+
+/** What one check gives: a finding that has the check's name unless it brings another. */
+export type Result = Omit<Finding, 'name'> & { name?: string }
+
+export function fine(found: string): Result {
+  return { state: 'ok', found, expected: '', fix: '' }
+}
+
+export function warning(found: string, expected: string, fix: string): Result {
+  return { state: 'warning', found, expected, fix }
+}
+
+export function fault(found: string, expected: string, fix: string): Result {
+  return { state: 'fault', found, expected, fix }
+}
+
+export function unknown(found: string, fix: string): Result {
+  return { state: 'unknown', found, expected: '', fix }
+}
+
+export function faultsOf(mistakes: readonly Mistake[]): Result[] {
+  return mistakes.map(({ path, found, expected, fix }) => fault(`${path}: ${found}`, expected, fix))
+}
+
+/** Thrown by a check that cannot look: an unknown finding. */
+export class NotSeen extends Error {
+  readonly fix: string
+  constructor(found: string, fix: string) {
+    super(found)
+    this.fix = fix
+  }
+}
+
+/** Throws NotSeen while a run is at work: its changes are its own. */
+export function refuseAtWork({ atWork }: Subject): void {
+  if (atWork !== null)
+    throw new NotSeen(`not looked at: ${atWork}`, 'run `ralph doctor` again when that has ended')
+}
+
+export function checkoutOf<C extends Opened>({ checkout }: { checkout: C | readonly Mistake[] }): C {
+  if ('workspace' in checkout) return checkout
+  throw new NotSeen('not looked at: there is no checkout', 'mend the checkout first')
+}
+
+/** What a check refuses, by what it gives or throws. */
+export async function mistakesOf(
+  check: () => readonly Mistake[] | undefined | Promise<readonly Mistake[] | undefined>,
+): Promise<readonly Mistake[]> {
+  const found = await orUserError(check)
+  return found instanceof UserError ? found.mistakes : (found ?? [])
+}
+
+/** Whether what it reads of the settings could not be read: then their defaults say nothing. */
+export function isUnread({ mistakes }: Pick<Start, 'mistakes'>, reads: readonly string[] = []): boolean {
+  return mistakes.some(({ path }) => {
+    // Of mistakes in a file: `ralph.config.yml: gates.test.timeout`; at a line and column nothing of it was read.
+    const [file, key = ''] = path.split(': ')
+    return file === '--config-file' || key.startsWith('line ') || reads.includes(key.split(/[.[]/)[0] ?? '')
+  })
+}

@@ -1,0 +1,44 @@
+// Which ways of an agent to be wrong about its work would end as a story that passed, with these settings. docs/trust.md has each
+// way, measured.
+import type { Settings } from '../../settings/read-settings.ts'
+import { fine, type Result, type Subject, warning } from './subject.ts'
+
+type Way = { what: string; isClosed(settings: Settings): boolean; fix: string }
+
+const WAYS: readonly Way[] = [
+  {
+    what: 'tests that are deleted, skipped or edited, and scripts and configurations that check less',
+    isClosed: ({ weakenedTests }) => weakenedTests === 'judge' || weakenedTests === 'fail',
+    fix: 'weakened-tests: judge',
+  },
+  {
+    what: 'work that only an ignored file holds',
+    isClosed: ({ cleanRoom, isolation }) => cleanRoom === 'on' || isolation === 'separate-job',
+    fix: 'clean-room: on',
+  },
+  {
+    what: 'installed dependencies that the session changed',
+    isClosed: ({ prepare, cleanRoom, isolation }) =>
+      prepare !== null || cleanRoom === 'on' || isolation === 'separate-job',
+    fix: 'prepare',
+  },
+  {
+    what: 'code and settings outside of the checkout',
+    isClosed: ({ isolation }) => isolation !== 'same-user',
+    fix: 'isolation: other-user',
+  },
+]
+const ALWAYS = 'answers made for the tests alone, and code that knows it is tested'
+
+export function trust({ checkout, settings: own }: Subject): Result {
+  const settings = ('workspace' in checkout ? checkout.ci?.settings : null) ?? own
+  if (settings.gates.length === 0) return warning('whatever an agent calls done', 'gates', 'write gates')
+  const open = WAYS.filter((way) => !way.isClosed(settings))
+  const found = [...open.map(({ what }) => what), ALWAYS].join('; ')
+  if (open.length === 0) return fine(`would pass: ${found}`)
+  return warning(
+    `would pass: ${found}`,
+    'wrong work that is found where it can be',
+    `${open.map(({ fix }) => fix).join(', ')} (docs/trust.md)`,
+  )
+}

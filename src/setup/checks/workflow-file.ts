@@ -1,0 +1,168 @@
+// What workflow files say of Ralph: which jobs start it, as what, with which rights and how long, and with which settings.
+import { parse } from 'yaml'
+import type { Workspace } from '../../app/workspace.ts'
+import { pathsIn } from '../../git/tree-walk.ts'
+import type { Environment } from '../../isolation/untrusted-env.ts'
+import { resolveSettings, type Settings } from '../../settings/read-settings.ts'
+import { isMap } from '../../settings/values.ts'
+import type { Mistake } from '../../system/errors.ts'
+
+/** What a step of Ralph's does, by its `command`; `comment` is the job that answers comments, `worker` one of a matrix. */
+export type Role =
+  | ('run' | 'comment' | 'resume-lost' | 'look')
+  | ('claim' | 'work' | 'gate' | 'land')
+  | ('worker' | 'join')
+
+export type RalphJob = {
+  id: string
+  role: Role
+  /** By scope; `all` for the words that stand for every scope; null where nothing is said. */
+  permissions: Readonly<Record<string, string>> | null
+  /** The shorter one of job and step, milliseconds. */
+  timeoutMs: number
+  /** Inputs of the step that are plain text, and names of those whose expressions nobody can read here. */
+  inputs: Readonly<Record<string, string>>
+  unread: readonly string[]
+  /** Names of variables that step, job and workflow set. */
+  env: readonly string[]
+  /** What stands before the step of Ralph's as `uses:`, with its inputs. */
+  checkout: Readonly<Record<string, unknown>> | null
+  uses: string
+}
+
+export type WorkflowFile = {
+  path: string
+  /** Inputs of workflow_dispatch; null where that does not start it. */
+  dispatchInputs: readonly string[] | null
+  events: readonly string[]
+  jobs: readonly RalphJob[]
+}
+
+/** What GitHub gives a job that says nothing. */
+const DEFAULT_TIMEOUT_MS = 360 * 60_000
+
+type YamlMap = Readonly<Record<string, unknown>>
+
+/** A file that starts Ralph, or null; one that is no YAML map starts nothing. `action`: `owner/repo`. */
+export function readWorkflow(path: string, text: string, action: string): WorkflowFile | null {
+  const workflow = mapOf(parsed(text))
+  const jobs = Object.entries(mapOf(workflow.jobs)).flatMap(([id, job]) => {
+    const found = readJob(id, mapOf(job), workflow, action)
+    return found === null ? [] : [found]
+  })
+  if (jobs.length === 0) return null
+  const { on } = workflow
+  const events = typeof on === 'string' ? [on] : Array.isArray(on) ? on.map(String) : Object.keys(mapOf(on))
+  const isDispatched = events.includes('workflow_dispatch')
+  const dispatchInputs = Object.keys(mapOf(mapOf(mapOf(on).workflow_dispatch).inputs))
+  return { path, events, jobs, dispatchInputs: isDispatched ? dispatchInputs : null }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parse(text)
+  } catch {
+    return null
+  }
+}
+
+function mapOf(value: unknown): YamlMap {
+  return isMap(value) ? value : {}
+}
+
+function readJob(id: string, job: YamlMap, workflow: YamlMap, action: string): RalphJob | null {
+  const steps = Array.isArray(job.steps) ? job.steps.map(mapOf) : []
+  const isOf = (uses: unknown, name: string) =>
+    typeof uses === 'string' && uses.toLowerCase().startsWith(`${name.toLowerCase()}@`)
+  const at = steps.findIndex(({ uses }) => isOf(uses, action))
+  const step = steps[at]
+  if (step === undefined) return null
+  const before = steps.slice(0, at).findLast(({ uses }) => isOf(uses, 'actions/checkout'))
+  const given = Object.entries(mapOf(step.with)).map(
+    ([name, value]) => [name.toLowerCase(), `${value}`] as const,
+  )
+  const isUnread = ([, value]: readonly [string, string]) => value.includes('${{')
+  const inputs = given.filter((one) => one[0] !== 'command' && !isUnread(one))
+  const env = [workflow.env, job.env, step.env].flatMap((one) => Object.keys(mapOf(one)))
+  const command = String(mapOf(step.with).command ?? '').trim()
+  const timeouts = [job['timeout-minutes'], step['timeout-minutes']].filter((one) => typeof one === 'number')
+  return {
+    id,
+    role:
+      command === 'work' && env.includes('RALPH_WORKER') ? 'worker' : roleOf(command, String(job.if ?? '')),
+    permissions: permissionsOf(job.permissions ?? workflow.permissions),
+    timeoutMs: Math.min(DEFAULT_TIMEOUT_MS, ...timeouts.map((minutes) => minutes * 60_000)),
+    inputs: Object.fromEntries(inputs),
+    unread: given.filter(isUnread).map(([name]) => name),
+    env,
+    checkout: before === undefined ? null : mapOf(before.with),
+    uses: String(step.uses),
+  }
+}
+
+const ROLES: readonly Role[] = ['run', 'claim', 'work', 'gate', 'land', 'join', 'resume-lost']
+
+function roleOf(command: string, condition: string): Role {
+  if (command === '' || command === 'auto') {
+    const isAnswer = /issue_comment|'issues'/.test(condition) && !/workflow_dispatch/.test(condition)
+    return isAnswer ? 'comment' : 'run'
+  }
+  // What an expression gives is chosen by a person who starts work.
+  if (command === 'plan' || command.includes('${{')) return 'run'
+  return ROLES.find((role) => role === command) ?? 'look'
+}
+
+function permissionsOf(value: unknown): Record<string, string> | null {
+  if (value === undefined || value === null) return null
+  if (value === 'write-all' || value === 'read-all') return { all: value.replace('-all', '') }
+  return Object.fromEntries(Object.entries(mapOf(value)).map(([scope, right]) => [scope, String(right)]))
+}
+
+export const WORKFLOWS = '.github/workflows/'
+
+export type Ci = {
+  file: WorkflowFile
+  /** All that start Ralph there, this one among them. */
+  files: readonly WorkflowFile[]
+  /** That works on features, or begins to. */
+  job: RalphJob
+  settings: Settings
+  /** Of the step's own inputs, where all of them can be read. */
+  mistakes: readonly Mistake[]
+}
+
+const WORKING: ReadonlySet<Role> = new Set(['run', 'claim'])
+
+/** The workflows at a commit that start Ralph, by name. */
+async function workflowsAt({ objects }: Workspace, commit: string, action: string): Promise<WorkflowFile[]> {
+  const files: WorkflowFile[] = []
+  for (const path of (await pathsIn(objects, commit, WORKFLOWS)).filter(isWorkflow).sort()) {
+    const file = readWorkflow(path, (await objects.text(`${commit}:${path}`)) ?? '', action)
+    if (file !== null) files.push(file)
+  }
+  return files
+}
+
+/** The workflow at a commit that works on features; null where there is none. */
+export async function ciAt(
+  workspace: Workspace,
+  commit: string,
+  env: Environment,
+  action: string,
+): Promise<Ci | null> {
+  const look = (path: string) => workspace.objects.text(`${commit}:${path}`)
+  const files = await workflowsAt(workspace, commit, action)
+  for (const file of files) {
+    const job = file.jobs.find(({ role }) => WORKING.has(role))
+    if (job === undefined) continue
+    const read = await resolveSettings({ inputs: job.inputs, env, surface: 'action' }, look)
+    const all = read.ok || job.unread.length > 0 ? [] : read.mistakes
+    const mistakes = all.filter(({ path: at }) => /^input\b/.test(at))
+    return { file, files, job, settings: read.settings, mistakes }
+  }
+  return null
+}
+
+export function isWorkflow(path: string): boolean {
+  return /^\.github\/workflows\/[^/]+\.ya?ml$/.test(path)
+}

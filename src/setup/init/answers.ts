@@ -1,0 +1,188 @@
+// What is written into the configuration and the workflow: what a person gave, else what stands there already, else what was found.
+import { findAgent } from '../../agents/registry.ts'
+import { mapTexts } from '../../engine/model/text.ts'
+import { isEverywhere } from '../../settings/setting.ts'
+import { settingRows } from '../../settings/settings-table.ts'
+import type { Detected } from './detect.ts'
+import type { Gates } from './project.ts'
+
+/** Settings by key, as people write them. */
+export type Written = Readonly<Record<string, unknown>>
+
+export type Given = {
+  /** By flags or in the conversation; `gate` is a list of `NAME=COMMAND`. */
+  person: Written
+  /** In a configuration that stands there already. */
+  config: Written
+}
+
+export type Found = {
+  project: Detected
+  /** No code yet: no command can be found, and none can be green. */
+  isEmpty: boolean
+  /** The first agent that is on this machine, with its version where that is known; else the default one. */
+  agent: { name: string; version: string | null }
+  /** All agents that are on this machine. */
+  here: readonly string[]
+  /** Gates that documents and older configurations name, with the file. */
+  olderGates: Readonly<Record<string, { run: string; path: string }>>
+  /** Other settings that they name, by key, with the file. */
+  olderSettings: Readonly<Record<string, { value: unknown; path: string }>>
+  /** What of those files holds nothing here, for people. */
+  olderNotes: readonly string[]
+  /** What the repository's earlier runs say that the next one may cost, in dollars; null where there is none. */
+  budgetUsd: number | null
+  /** The branch that the work starts from, where Ralph would not find it by itself. */
+  baseBranch: string | null
+}
+
+/** What a newcomer should see and change: in both files, in this order, before all else that was given. */
+const SHOWN = [
+  ...['agent', 'agentCommand', 'agentVersion', 'prepare', 'gates', 'gatesParallel', 'baseline', 'baseBranch'],
+  ...['weakenedTests', 'protectedPaths', 'iterationsPerJob', 'maxIterations', 'maxCostUsd'],
+]
+/** Of the jobs in CI alone. */
+const OF_JOBS = ['iterationsPerJob', 'isolation']
+const numeric = new Set(
+  settingRows.filter(({ kind }) => kind === 'integer' || kind === 'money').map(({ key }) => key),
+)
+
+const fileOnly = new Set(settingRows.filter((row) => !isEverywhere(row)).map(({ key }) => key))
+const isFileOnly = (key: string) => fileOnly.has(key)
+
+const MAX_ITERATIONS = 50
+const MAX_COST_USD = 20
+
+export type Settled = {
+  config: Written
+  inputs: Written
+  /** Several jobs read the configuration alone: `separate` those of `isolation: separate-job`, `parallel` those of a wave. */
+  jobs: 'one' | 'separate' | 'parallel'
+}
+
+/** The settings of both files: the workflow has those of a configuration that is there. */
+export function settle({ person: { gate, ...person }, config }: Given, found: Found): Settled {
+  const added = Array.isArray(gate) ? gate.map(String) : []
+  const proposed = proposals(found, { ...config, ...person })
+  const parallel = sideBySide(withGates({ ...proposed, ...config, ...person }, added), config, found)
+  const inputs = withGates(
+    { ...parallel, ...proposed, ...mapTexts(config, withoutEscapes), ...person },
+    added,
+  )
+  const inFile = withGates(
+    { ...parallel, ...mapTexts(proposed, withEscapes), ...config, ...mapTexts(person, withEscapes) },
+    added.map(withEscapes),
+  )
+  const isParallel = Number(inputs.maxParallel ?? 1) > 1
+  const jobs = inputs.isolation === 'separate-job' ? 'separate' : isParallel ? 'parallel' : 'one'
+  const isNamed = (key: string) => key in person || key in found.olderSettings
+  const isInput = (key: string) =>
+    SHOWN.includes(key) || (isNamed(key) && !(key in found.olderSettings && isFileOnly(key)))
+  // Where the agent is on the machine, a run there takes it as it is.
+  const isOfJobs = (key: string) =>
+    OF_JOBS.includes(key) || (key === 'agentVersion' && found.here.includes(String(inputs.agent)))
+  const isInFile = (key: string) => key in config || (!isOfJobs(key) && (SHOWN.includes(key) || isNamed(key)))
+  return {
+    config: chosen(inFile, (key) => isInFile(key) || (jobs !== 'one' && isInput(key))),
+    // The action's own default needs no line.
+    inputs: chosen(inputs, (key) => isInput(key) && !(key === 'isolation' && inputs[key] === 'other-user')),
+    jobs,
+  }
+}
+
+/** In the configuration `${NAME}` is replaced, in an input it is not: there `$${NAME}` stands for itself. */
+export const withEscapes = (text: string) => text.replace(/\$\{(?=[A-Za-z_]\w*\})/g, '$$$&')
+const withoutEscapes = (text: string) => text.replace(/\$(?=\$\{[A-Za-z_]\w*\})/g, '')
+
+/** Each `NAME=COMMAND` adds a gate, or replaces the one of that name. */
+function withGates(written: Written, added: readonly string[]): Written {
+  if (added.length === 0) return written
+  const gates: Record<string, unknown> = typeof written.gates === 'object' ? { ...written.gates } : {}
+  for (const one of added) {
+    const cut = one.indexOf('=')
+    const name = one.slice(0, cut).trim()
+    const known = Object.keys(gates).find((key) => key.toLowerCase() === name.toLowerCase())
+    gates[known ?? name] = one.slice(cut + 1).trim()
+  }
+  return { ...written, gates }
+}
+
+/** So many gates at the same time are proposed at most: a hosted runner has four cores. */
+const MOST_PARALLEL = 3
+
+/** `gates-parallel` where at least two of the gates are independent, and none of the others would run beside them. */
+function sideBySide({ gates }: Written, config: Written, { project, olderGates }: Found): Written {
+  if ('gates' in config || typeof gates !== 'object' || gates === null) return {}
+  const isFound = ([name, run]: [string, unknown]) =>
+    project.independent.includes(name) && run === project.gates[name] && !(name in olderGates)
+  const [independent, others] = parted(Object.entries(gates), isFound)
+  const areAlone = others.every(([, gate]) => isAlone(gate))
+  if (independent.length < 2 || !areAlone) return {}
+  return { gatesParallel: Math.min(MOST_PARALLEL, independent.length) }
+}
+
+function isAlone(gate: unknown): boolean {
+  return typeof gate === 'object' && gate !== null && 'alone' in gate && gate.alone === true
+}
+
+function parted<T>(all: readonly T[], test: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(test), all.filter((one) => !test(one))]
+}
+
+/** Where several gates are independent, one that is not, such as a build that tests may read, has the tree to itself. */
+function aloneWhereNeeded(gates: Gates, { independent, gates: found }: Detected): Written {
+  const isFree = (name: string) => independent.includes(name) && gates[name] === found[name]
+  const names = Object.keys(gates)
+  if (names.filter(isFree).length < 2) return gates
+  return Object.fromEntries(
+    names.map((name) => [name, isFree(name) ? gates[name] : { run: gates[name], alone: true }]),
+  )
+}
+
+/** What is proposed beside what is given. */
+function proposals(
+  { project, isEmpty, agent, olderGates, olderSettings, budgetUsd, baseBranch }: Found,
+  given: Written,
+): Written {
+  const others = Object.fromEntries(Object.entries(olderSettings).map(([key, { value }]) => [key, value]))
+  const name = String(given.agent ?? others.agent ?? agent.name)
+  const vendor = findAgent(name)
+  const older = Object.entries(olderGates).map(([gate, { run }]) => [gate, run])
+  const gates: Gates = { ...project.gates, ...Object.fromEntries(older) }
+  const isLimited = ['maxTokens', 'maxAgentTime'].some((key) => key in given)
+  return dropped({
+    agent: name,
+    agentVersion:
+      vendor?.npm == null
+        ? null
+        : ((name === agent.name ? agent.version : null) ?? vendor.tested ?? 'latest'),
+    prepare: project.prepare,
+    gates: Object.keys(gates).length > 0 ? aloneWhereNeeded(gates, project) : isEmpty ? 'none' : null,
+    baseline: isEmpty ? 'off' : null,
+    // The default, written down so that a reader meets it.
+    weakenedTests: 'judge',
+    protectedPaths: 'elsewhere',
+    iterationsPerJob: 5,
+    maxIterations: MAX_ITERATIONS,
+    maxCostUsd: vendor?.reports === 'cost' && !isLimited ? (budgetUsd ?? MAX_COST_USD) : null,
+    baseBranch,
+    ...others,
+  })
+}
+
+function dropped(written: Written): Written {
+  return Object.fromEntries(Object.entries(written).filter(([, value]) => value !== null))
+}
+
+/** In order: what is shown first, then the rest as it came. Flags are texts, and numbers are written as numbers. */
+function chosen(all: Written, isWanted: (key: string) => boolean): Written {
+  const keys = [...SHOWN, ...Object.keys(all).filter((key) => !SHOWN.includes(key))]
+  const entries = keys
+    .filter((key) => all[key] != null && isWanted(key))
+    .map((key) => {
+      const value = all[key]
+      const isNumber = numeric.has(key) && typeof value === 'string' && /^\d+(?:\.\d+)?$/.test(value)
+      return [key, isNumber ? Number(value) : value]
+    })
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,62 @@
+// `ralph init --bmad`: the /ralph workflow in a BMAD project, its slash commands, and its line in the workflow status.
+import { isMap, isPair, isScalar, isSeq, parseDocument, type YAMLMap } from 'yaml'
+import type { Tree } from './detect.ts'
+import type { Planned } from './init-files.ts'
+
+const ABOUT = 'BMAD phase 5: hand the planned stories to Ralph'
+/** Where BMAD was installed, by version: its own folder, and the one of its module for software. */
+const HOMES = ['_bmad/bmm', 'bmad/bmm', 'bmad/modules/bmm', '.bmad/bmm']
+const STATUS = /^(?!_?bmad\/)(?:.*\/)?(?:bmm-)?workflow-status\.ya?ml$/
+
+/** `workflow` is the text of the workflow; `places`: where agents look for slash commands, with `*` for the name. */
+export function bmadFiles(tree: Tree, places: readonly string[], workflow: string): Planned[] {
+  const home = HOMES.find((folder) => tree.paths.some((path) => path.startsWith(`${folder}/`))) ?? 'bmad/bmm'
+  const page = `${home}/workflows/ralph.md`
+  const statusAt = tree.paths.find((path) => STATUS.test(path))
+  const status = statusAt === undefined ? null : withPhase(tree.text(statusAt))
+  return [
+    { path: page, text: workflow },
+    ...places.map((place) => ({ path: place.replace('*', 'ralph'), text: commandPage(place, page) })),
+    ...(statusAt === undefined || status === null ? [] : [{ path: statusAt, text: status, adds: true }]),
+  ]
+}
+
+function commandPage(place: string, workflow: string): string {
+  const task = `Read ${workflow} and follow it, step by step.`
+  return place.endsWith('.toml')
+    ? `description = "${ABOUT}"\nprompt = "${task}"\n`
+    : `---\ndescription: '${ABOUT}'\n---\n\n${task}\n`
+}
+
+/**
+ * The status with Ralph as phase 5, every other byte as it was; null where its `workflow_status` is none that we know.
+ * One version has a map of workflows, the other a list of them.
+ */
+function withPhase(text: string): string | null {
+  const list = parseDocument(text).get('workflow_status')
+  if (!(isMap(list) || isSeq(list)) || list.flow === true || list.items.length === 0) return null
+  const isThere = isMap(list)
+    ? list.has('ralph')
+    : list.items.some((item) => isMap(item) && nameIn(item) === 'ralph')
+  if (isThere) return text
+  const first = list.items[0]
+  const start = isPair(first) && isScalar(first.key) ? first.key.range?.[0] : (list.range?.[0] ?? null)
+  const end = list.range?.[1]
+  if (start == null || end === undefined) return null
+  const indent = ' '.repeat(start - (text.lastIndexOf('\n', start - 1) + 1))
+  const entry = isMap(list)
+    ? ['ralph: required']
+    : [
+        `- ${isMap(first) && first.has('id') ? 'id' : 'name'}: ralph`,
+        '  phase: 5',
+        '  status: required',
+        `  description: "${ABOUT}"`,
+      ]
+  const lines = entry.map((line) => `${indent}${line}\n`).join('')
+  const before = text.slice(0, end).trimEnd()
+  return `${before}\n${lines}${text.slice(before.length).replace(/^\n/, '')}`
+}
+
+function nameIn(item: YAMLMap): unknown {
+  return item.get('name') ?? item.get('id')
+}

@@ -1,0 +1,161 @@
+// From the files of a repository to what `ralph init` proposes: one project, or several in one repository.
+import { shellWord } from '../../system/shell-word.ts'
+import { ECOSYSTEMS } from './ecosystems.ts'
+import type { Alternatives, Ecosystem, Folder, Gates, Proposal } from './project.ts'
+
+/** Files with `/`, relative to the top; and the text of one, '' where there is none. */
+export type Tree = { paths: readonly string[]; text(path: string): string }
+
+export type Detected = {
+  languages: string[]
+  managers: string[]
+  /** One command line for all of them. */
+  prepare: string | null
+  /** Lines of a step of the workflow. */
+  setups: string[]
+  gates: Gates
+  /** By gate: what may stand in for it where it is red. */
+  others: Alternatives
+  /** Gates that may run at the same time. */
+  independent: string[]
+  notes: string[]
+}
+
+/** So many projects of one repository are proposed; who has more names the gates. */
+const MOST_PROJECTS = 8
+/** What `${{ }}` would be in a workflow, or no shell reads as one word: such folders are left out, and told. */
+const PLAIN_PATH = /^[\w@+.-]+(?:\/[\w@+.-]+)*$/
+
+type Project = { path: string; proposal: Proposal; fillsIn: boolean; independent: readonly string[] }
+
+export function detect(tree: Tree): Detected {
+  const marked = withoutRepeats(ECOSYSTEMS.flatMap((ecosystem) => projectsOf(ecosystem, tree)))
+  const all = marked.length > 0 ? marked : unmarked(tree)
+  const plain = all.filter(({ path }) => path === '' || PLAIN_PATH.test(path))
+  const projects = plain.slice(0, MOST_PROJECTS)
+  const proposals = projects.map(({ proposal }) => proposal)
+  const prepares = projects.flatMap(
+    ({ path, proposal }) => inFolder(path, proposal.prepare ?? null, projects.length > 1) ?? [],
+  )
+  return {
+    languages: distinct(proposals.map(({ language }) => language)),
+    managers: distinct(proposals.flatMap(({ manager }) => manager ?? [])),
+    prepare: prepares.length === 0 ? null : prepares.join(' && '),
+    setups: distinct(proposals.flatMap(({ setup }) => setup ?? [])),
+    ...gatesOf(projects),
+    notes: notesOn(all.length - plain.length, plain.length),
+  }
+}
+
+function unmarked(tree: Tree): Project[] {
+  const meant = ECOSYSTEMS.filter(({ tests }) => tree.paths.some((path) => tests?.test(path)))
+  return meant.map((ecosystem) => projectIn('', ecosystem, tree))
+}
+
+function projectIn(path: string, ecosystem: Ecosystem, tree: Tree): Project {
+  const { fillsIn = false, independent = [] } = ecosystem
+  return { path, proposal: ecosystem.propose(folderOf(tree, path)), fillsIn, independent }
+}
+
+/** Of rows that fill in, the gates that no other row has in that folder. */
+function withoutRepeats(projects: readonly Project[]): Project[] {
+  const rows = projects.filter(({ fillsIn }) => !fillsIn)
+  return projects.flatMap((project) => {
+    if (!project.fillsIn) return [project]
+    const known = rows.filter(({ path }) => path === project.path).map(({ proposal }) => proposal)
+    const isNew = ([name]: [string, string]) => !known.some(({ gates }) => Object.hasOwn(gates, name))
+    const gates = Object.fromEntries(Object.entries(project.proposal.gates).filter(isNew))
+    return Object.keys(gates).length === 0 ? [] : [{ ...project, proposal: { ...project.proposal, gates } }]
+  })
+}
+
+function notesOn(unread: number, count: number): string[] {
+  const odd = `${unread} folders with unusual letters in their names are left out`
+  const many = `of ${count} projects the gates of ${MOST_PROJECTS} are proposed`
+  return [...(unread > 0 ? [odd] : []), ...(count > MOST_PROJECTS ? [many] : [])]
+}
+
+/** The projects of one ecosystem, the top first; what a workspace reaches is none of its own. */
+function projectsOf(ecosystem: Ecosystem, tree: Tree): Project[] {
+  const found: Project[] = []
+  for (const path of foldersWith(ecosystem.marks, tree.paths)) {
+    const isMember = found.some(
+      ({ path: above, proposal }) => proposal.isWorkspace === true && isBelow(path, above),
+    )
+    if (!isMember) found.push(projectIn(path, ecosystem, tree))
+  }
+  // A file that only holds settings, such as the package.json of a formatter, proposes nothing.
+  return found.filter(({ proposal }) => Object.keys(proposal.gates).length > 0 || found.length === 1)
+}
+
+/** Projects for tests to look at, and for people to read. */
+const SAMPLES = /(?:^|\/)(?:tests?|__tests__|fixtures?|testdata|examples?|samples?|docs?|templates?)(?:\/|$)/i
+
+function foldersWith(marks: readonly string[], paths: readonly string[]): string[] {
+  const folders = paths.flatMap((path) => {
+    const cut = path.lastIndexOf('/')
+    return marks.includes(path.slice(cut + 1)) ? [path.slice(0, Math.max(cut, 0))] : []
+  })
+  return distinct(folders)
+    .filter((folder) => !SAMPLES.test(folder))
+    .sort((a, b) => depth(a) - depth(b) || (a < b ? -1 : 1))
+}
+
+function depth(path: string): number {
+  return path === '' ? 0 : path.split('/').length
+}
+
+function isBelow(path: string, above: string): boolean {
+  return above === '' || path.startsWith(`${above}/`)
+}
+
+function folderOf(tree: Tree, path: string): Folder {
+  const start = path === '' ? '' : `${path}/`
+  const paths = tree.paths.filter((one) => one.startsWith(start)).map((one) => one.slice(start.length))
+  const names = new Set(paths)
+  return { paths, has: (name) => names.has(name), text: (name) => tree.text(start + name) }
+}
+
+/** Names as they are at the top, and where one project alone has them; else with the folder's: `api-test`. */
+function gatesOf(projects: readonly Project[]): Pick<Detected, 'gates' | 'others' | 'independent'> {
+  const gates: Gates = {}
+  const independent: string[] = []
+  const others: Record<string, string[]> = {}
+  for (const project of projects) {
+    const { path, proposal } = project
+    for (const [name, run] of Object.entries(proposal.gates)) {
+      const namesakes = projects.filter((one) => one !== project && Object.hasOwn(one.proposal.gates, name))
+      const isPlain = namesakes.every((one) => path === '' && one.path !== '')
+      const wanted = isPlain ? name : `${slug(path === '' ? proposal.language : path)}-${name}`
+      const free = freeName(wanted, gates)
+      const inside = (line: string) => inFolder(path, line, false) ?? line
+      gates[free] = inside(run)
+      if (project.independent.includes(name)) independent.push(free)
+      const rest = (proposal.others?.[name] ?? []).map(inside)
+      if (rest.length > 0) others[free] = rest
+    }
+  }
+  return { gates, others, independent }
+}
+
+function slug(path: string): string {
+  const words = path.toLowerCase().match(/[a-z0-9]+/g) ?? []
+  return words.join('-').slice(-40).replace(/^-/, '')
+}
+
+function freeName(wanted: string, taken: Gates): string {
+  let name = wanted
+  for (let count = 2; Object.hasOwn(taken, name); count += 1) name = `${wanted}-${count}`
+  return name
+}
+
+/** A command line in a folder; as one word of others in a shell of its own. */
+function inFolder(path: string, run: string | null, isPart: boolean): string | null {
+  if (run === null || path === '') return run
+  const line = `cd ${shellWord(path)} && ${run}`
+  return isPart ? `(${line})` : line
+}
+
+function distinct(words: readonly string[]): string[] {
+  return [...new Set(words)]
+}

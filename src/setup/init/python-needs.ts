@@ -1,0 +1,142 @@
+// What the tests and tools of a Python project need, where the project says it: groups, extras, files of requirements, tox, nox.
+import { parse } from 'smol-toml'
+import { type Json, object, string } from '../../engine/model/json.ts'
+import type { Folder } from './project.ts'
+import { environmentsOf, type Ini, iniOf, type TestEnvironment } from './stated.ts'
+
+export type Source = {
+  kind: 'group' | 'extra' | 'file' | 'environment'
+  name: string
+  /** Of pip: what installs it, but for groups and extras. */
+  installs: readonly string[]
+  extras: readonly string[]
+  groups: readonly string[]
+  /** Names of the packages that are listed. */
+  lists: readonly string[]
+  /** What an environment runs. */
+  commands: readonly string[]
+}
+
+export type PythonProject = {
+  toml: Json
+  /** Sections of setup.cfg, tox.ini and the like, those of the first that has them. */
+  ini: Ini
+  sources: readonly Source[]
+}
+
+const REQUIREMENTS =
+  /^(?:(?:tests?\/)?(?:dev|tests?|ci)?[-_]?requirements(?:[-_](?:dev|tests?|ci))?|requirements\/[\w-]+)\.txt$/
+const INIS = ['mypy.ini', '.mypy.ini', '.flake8', 'pytest.ini', 'tox.ini', 'setup.cfg']
+
+export function readProject(folder: Folder): PythonProject {
+  const toml = tomlIn(folder.text('pyproject.toml'))
+  const inis = INIS.map((name) => iniOf(folder.text(name))).reverse()
+  const ini = Object.assign({}, ...inis) as Ini
+  const files = folder.paths.filter((path) => REQUIREMENTS.test(path)).sort()
+  const sources = [
+    ...groupsOf(toml),
+    ...extrasOf(toml, ini),
+    ...files.map((path) => fileSource(path, folder.text(path))),
+    ...environmentsOf(folder).map((one) => environmentSource(one, folder)),
+  ]
+  return { toml, ini, sources }
+}
+
+function tomlIn(text: string): Json {
+  try {
+    return parse(text)
+  } catch {
+    return {}
+  }
+}
+
+const NOTHING = { installs: [], extras: [], groups: [], lists: [], commands: [] } as const
+
+function groupsOf(toml: Json): Source[] {
+  const all = object(toml['dependency-groups']) ?? {}
+  const listed = (name: string, depth = 0): string[] =>
+    texts(all[name])
+      .map(nameOf)
+      .concat(
+        depth > 5 || !Array.isArray(all[name])
+          ? []
+          : all[name].flatMap((one) => listed(string(object(one)?.['include-group']) ?? '', depth + 1)),
+      )
+  return Object.keys(all).map((name) => ({
+    ...NOTHING,
+    kind: 'group',
+    name,
+    groups: [name],
+    lists: listed(name),
+  }))
+}
+
+function extrasOf(toml: Json, ini: Ini): Source[] {
+  const inToml = Object.entries(object(object(toml.project)?.['optional-dependencies']) ?? {})
+  const inIni = Object.entries(ini['options.extras_require'] ?? {}).map(
+    ([name, lines]) => [name, lines.split('\n')] as const,
+  )
+  return [...inToml, ...inIni].map(([name, list]) => ({
+    ...NOTHING,
+    kind: 'extra',
+    name,
+    extras: [name],
+    lists: texts(list).map(nameOf),
+  }))
+}
+
+function fileSource(path: string, text: string): Source {
+  return { ...NOTHING, kind: 'file', name: path, installs: ['-r', path], lists: namesIn(text) }
+}
+
+const namesIn = (text: string) => text.split('\n').map(nameOf).filter(Boolean)
+
+function environmentSource(
+  { name, installs, extras, groups, commands }: TestEnvironment,
+  folder: Folder,
+): Source {
+  const words = installs.flatMap((line) => {
+    const [, option, file] = /^(-[rc])\s*(\S+)$/.exec(line) ?? []
+    if (option !== undefined && file !== undefined) return [option, file]
+    return line.startsWith('-') ? [] : [line]
+  })
+  const inFiles = words.flatMap((word, at) =>
+    words[at - 1] === '-r' && folder.has(word) ? namesIn(folder.text(word)) : [],
+  )
+  const lists = [...installs.map(nameOf).filter(Boolean), ...inFiles]
+  return { kind: 'environment', name, installs: words, extras, groups, lists, commands }
+}
+
+function texts(list: unknown): string[] {
+  return Array.isArray(list) ? list.filter((one) => typeof one === 'string') : []
+}
+
+/** The package that a requirement names, as an index writes it. */
+function nameOf(requirement: string): string {
+  return (/^\s*([A-Za-z0-9][\w.-]*)/.exec(requirement)?.[1] ?? '').toLowerCase().replace(/[_.]/g, '-')
+}
+
+/** Names that stand for tests, the clearest first. */
+const TEST_NAMES = [/^(?:tests?|testing)$/, /^testenv$|\btests?\b|testing/, /^dev|^ci$/]
+
+function rank({ name }: Source): number {
+  const at = TEST_NAMES.findIndex((pattern) => pattern.test(name))
+  return at < 0 ? TEST_NAMES.length : at
+}
+
+/** Where the project lists what its tests need: where the runner is listed or run; else what is called so. */
+export function testSource(sources: readonly Source[], runner: string): Source | null {
+  const runs = ({ commands }: Source) => commands.some((line) => new RegExp(`\\b${runner}\\b`).test(line))
+  const best = (some: readonly Source[]) => [...some].sort((a, b) => rank(a) - rank(b))[0] ?? null
+  return (
+    best(sources.filter(({ lists }) => lists.includes(runner))) ??
+    best(sources.filter(runs)) ??
+    best(sources.filter((one) => rank(one) < 2 && one.kind !== 'environment'))
+  )
+}
+
+/** Where the project lists a tool that is no test runner. */
+export function toolSource(sources: readonly Source[], tool: string): Source | null {
+  const runs = ({ commands }: Source) => commands.some((line) => line.split(' ').includes(tool))
+  return sources.find(({ lists }) => lists.includes(tool)) ?? sources.find(runs) ?? null
+}

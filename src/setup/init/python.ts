@@ -1,0 +1,257 @@
+// Python: the tools that the project has configured or runs, by uv, poetry or pip.
+import { object } from '../../engine/model/json.ts'
+import { shellWord } from '../../system/shell-word.ts'
+import { type Ecosystem, type Folder, firstOf, gatesFrom } from './project.ts'
+import { type PythonProject, readProject, type Source, testSource, toolSource } from './python-needs.ts'
+import { pinOf, statedArguments, statedCommands } from './stated.ts'
+
+const REQUIREMENTS = [
+  'requirements.txt',
+  'requirements-dev.txt',
+  'dev-requirements.txt',
+  'requirements-test.txt',
+]
+const TEST_FILE = /(?:^|\/)(?:test_[^/]*|[^/]*_test)\.py$/
+
+export const python: Ecosystem = {
+  marks: ['pyproject.toml', 'setup.py', 'setup.cfg', 'Pipfile', ...REQUIREMENTS],
+  tests: TEST_FILE,
+  independent: ['typecheck', 'lint', 'test'],
+  propose(folder) {
+    const project = readProject(folder)
+    const stated = statedCommands(folder)
+    const has = (tool: Tool) => isUsed(tool, folder, project, stated)
+    const tools = TOOLS.filter((tool) => has(tool) && !INSTEAD[tool]?.some(has))
+    const manager = managerOf(folder, project)
+    const { prepare, run } = MANAGERS[manager](folder, project, tools)
+    const gate = (tool: Tool, line: string, standard = ''): string | null => {
+      if (!tools.includes(tool)) return null
+      return run(tool, `${line} ${statedArguments(stated, line)[0] ?? standard}`.trim())
+    }
+    // Where it finds no test it is green all the same.
+    const unittest = hasTestsLike(folder, UNITTEST) ? unittestBy(folder, run) : null
+    // What CI calls may be a part of them, with a job for each.
+    const test = tools.includes('pytest') ? run('pytest', 'pytest') : unittest
+    const calls = statedArguments(stated, 'pytest')
+      .filter((words) => !NARROW.test(words))
+      .slice(0, MOST_CALLS)
+    const parts = tools.includes('pytest')
+      ? calls.map((words) => run('pytest', `pytest ${words}`.trim()))
+      : []
+    const others = [...parts, run('pytest', 'pytest'), unittest]
+    return {
+      language: 'Python',
+      manager,
+      prepare,
+      setup: manager === 'pip' ? null : `pipx install ${manager}`,
+      gates: gatesFrom({
+        typecheck: gate('mypy', 'mypy', scopeOfMypy(folder, project)) ?? gate('pyright', 'pyright'),
+        lint: gate('ruff', 'ruff check', '.') ?? withoutEnvironment(gate('flake8', 'flake8')),
+        test,
+      }),
+      others: { test: distinct(others.flatMap((one) => one ?? [])).filter((one) => one !== test) },
+      isWorkspace: object(object(object(project.toml.tool)?.uv)?.workspace) !== null,
+    }
+  },
+}
+
+const TOOLS = ['pytest', 'ruff', 'mypy', 'flake8', 'pyright'] as const
+/** Tests by name or mark, and benchmarks, stand for too little. */
+const NARROW = /(?:^| )-[km]\b|bench/
+/** So many ways in which the project calls its tests are tried. */
+const MOST_CALLS = 3
+type Tool = (typeof TOOLS)[number]
+/** One tool a gate: who uses both has the other for something else. */
+const INSTEAD: Partial<Record<Tool, readonly Tool[]>> = { pyright: ['mypy'], flake8: ['ruff'] }
+
+/** Files and sections that hold the settings of a tool. */
+const SETTINGS: Readonly<Record<Tool, { files: readonly string[]; sections: readonly string[] }>> = {
+  pytest: { files: ['pytest.ini', 'conftest.py', 'tests/conftest.py'], sections: ['tool:pytest', 'pytest'] },
+  ruff: { files: ['ruff.toml', '.ruff.toml'], sections: [] },
+  mypy: { files: ['mypy.ini', '.mypy.ini'], sections: ['mypy'] },
+  flake8: { files: ['.flake8'], sections: ['flake8'] },
+  pyright: { files: ['pyrightconfig.json'], sections: [] },
+}
+
+/** Whether the project has settings for the tool, lists it, or runs it; for pytest also: whether its tests need it. */
+function isUsed(
+  tool: Tool,
+  folder: Folder,
+  { toml, ini, sources }: PythonProject,
+  stated: readonly string[],
+) {
+  const { files, sections } = SETTINGS[tool]
+  return (
+    firstOf(folder, files) !== null ||
+    object(object(toml.tool)?.[tool]) !== null ||
+    sections.some((name) => ini[name] !== undefined) ||
+    sources.some(({ lists }) => lists.includes(tool)) ||
+    statedArguments(stated, tool).length > 0 ||
+    (tool === 'pytest' && hasTestsLike(folder, PYTEST))
+  )
+}
+
+/** Tests that are plain functions are found by pytest alone; so many files are asked. */
+const PYTEST = /^(?:(?:import|from) pytest\b|(?:async )?def test_)/m
+const UNITTEST = /\bunittest\b|TestCase\b/
+const MOST_ASKED = 20
+
+function hasTestsLike(folder: Folder, pattern: RegExp): boolean {
+  const tests = folder.paths.filter((path) => TEST_FILE.test(path)).slice(0, MOST_ASKED)
+  return tests.some((path) => pattern.test(folder.text(path)))
+}
+
+/** Nothing where the project's settings name what is checked; else its package, which is meant to be typed. */
+function scopeOfMypy(folder: Folder, { toml, ini }: PythonProject): string {
+  const own = { ...object(object(toml.tool)?.mypy), ...ini.mypy }
+  if (['files', 'packages', 'modules'].some((key) => key in own)) return ''
+  const packages = folder.paths
+    .filter((path) => /^[A-Za-z]\w*\/__init__\.py$/.test(path))
+    .map((path) => path.split('/')[0] ?? '')
+  const named = String(object(toml.project)?.name ?? ini.metadata?.name ?? '').replace(/[-.]/g, '_')
+  const [only, ...more] = packages.filter(
+    (name) => !/^(?:tests?|testing|docs?|examples?|bench\w*|scripts|tools)$/.test(name),
+  )
+  if (folder.paths.some((path) => path.startsWith('src/'))) return 'src'
+  if (packages.includes(named)) return named
+  return only !== undefined && more.length === 0 ? only : '.'
+}
+
+/** flake8 would read the packages that `prepare` installs. */
+function withoutEnvironment(gate: string | null): string | null {
+  return gate?.startsWith('.venv/') === true ? `${gate} --extend-exclude .venv` : gate
+}
+
+/** How tools are installed, and how a command line of one is started. */
+type Way = (
+  folder: Folder,
+  project: PythonProject,
+  tools: readonly Tool[],
+) => { prepare: string | null; run(tool: string, line: string): string | null }
+
+const MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pip', Way>> = {
+  uv: (folder, project, tools) => {
+    const { sources, runner } = neededSources(folder, project, tools)
+    const extras = project.sources.filter(
+      ({ kind, name }) => kind === 'extra' && /^(?:tests?|testing|dev)$/.test(name),
+    )
+    const more = distinct([...extras.map(({ name }) => name), ...extrasOf(sources)])
+    const isInstalled = (tool: string) =>
+      project.sources.some(({ kind, lists }) => INSTALLED_BY_UV.includes(kind) && lists.includes(tool))
+    const brought = (tool: string): string => {
+      if (tool === 'python' || isInstalled(tool)) return ''
+      const words = tool === 'pytest' ? withWords(runner?.installs ?? []) : ''
+      const isBrought = words !== '' && runner?.lists.includes(tool) === true
+      return isBrought ? words : `${words} --with ${tool}${pinOf(folder, tool)}`
+    }
+    return {
+      prepare: [
+        `uv sync${folder.has('uv.lock') ? ' --locked' : ''}`,
+        ...uvGroups(project, runner === null ? null : sources),
+        ...more.map((name) => `--extra ${shellWord(name)}`),
+      ].join(' '),
+      run: (tool, line) => `uv run${brought(tool)} ${line}`,
+    }
+  },
+  poetry: (_folder, { sources }) => {
+    const hasExtra = sources.some(
+      ({ kind, name }) => kind === 'extra' && /^(?:tests?|testing|dev)$/.test(name),
+    )
+    return {
+      prepare: `poetry install --no-interaction${hasExtra ? ' --all-extras' : ''}`,
+      run: (_tool, line) => `poetry run ${line}`,
+    }
+  },
+  pip: (folder, project, tools) => {
+    const wanted = pipWords(folder, project, tools)
+    const run = (start: string) => (_tool: string, line: string) =>
+      `${start} -m ${line.replace(/^python -m /, '')}`
+    if (wanted.length === 0) return { prepare: null, run: run('python3') }
+    // The system's Python takes no packages (PEP 668). Git sees nothing of a folder that ignores itself.
+    const make = 'python3 -m venv .venv && echo "*" > .venv/.gitignore'
+    const pip = '.venv/bin/python -m pip install --quiet'
+    // Groups are known since pip 25.1.
+    const newer = wanted.includes('--group') ? ` && ${pip} --upgrade pip` : ''
+    return {
+      prepare: `${make}${newer} && ${pip} ${wanted.map(shellWord).join(' ')}`,
+      run: run('.venv/bin/python'),
+    }
+  },
+}
+
+const INSTALLED_BY_UV: readonly string[] = ['group', 'extra']
+
+/** All groups where none is known to be that of the tests: else those needed, for others may turn skipped tests into red ones. */
+function uvGroups({ toml }: PythonProject, needed: readonly Source[] | null): string[] {
+  if (needed === null) return object(toml['dependency-groups']) === null ? [] : ['--all-groups']
+  const known = object(object(toml.tool)?.uv)?.['default-groups'] ?? ['dev']
+  const wanted = groupsOf(needed)
+  const isDefault = (name: string) => known === 'all' || (Array.isArray(known) && known.includes(name))
+  return wanted.filter((name) => !isDefault(name)).map((name) => `--group ${shellWord(name)}`)
+}
+
+/** Words for pip, for `uv run`. */
+function withWords(installs: readonly string[]): string {
+  const words = inert(installs).map((word, at, all) => {
+    if (word === '-r') return ` --with-requirements`
+    return all[at - 1] === '-r' ? ` ${shellWord(word)}` : ` --with ${shellWord(word)}`
+  })
+  return installs.includes('-c') ? '' : words.join('')
+}
+
+/** Without what a workflow would evaluate. */
+const inert = (words: readonly string[]) => words.filter((word) => !/[$`\n]/.test(word))
+const NAME = /^[\w.-]+$/
+const extrasOf = (sources: readonly Source[]) =>
+  distinct(sources.flatMap(({ extras }) => extras)).filter((one) => NAME.test(one))
+const groupsOf = (sources: readonly Source[]) =>
+  distinct(sources.flatMap(({ groups }) => groups)).filter((one) => NAME.test(one))
+
+/** The project's own lists that its tests and tools need, the one of the test runner, and the tools that none of them has. */
+function neededSources(folder: Folder, { sources }: PythonProject, tools: readonly Tool[]) {
+  const isFile = ({ kind, name }: Source) => kind === 'file' && REQUIREMENTS.includes(name)
+  const chosen = new Set(sources.filter(isFile))
+  const loose: string[] = []
+  const runner = testSource(sources, tools.includes('pytest') ? 'pytest' : 'unittest')
+  if (runner !== null) chosen.add(runner)
+  for (const tool of tools) {
+    if ([...chosen].some(({ lists }) => lists.includes(tool))) continue
+    const source = toolSource(sources, tool)
+    if (source !== null) chosen.add(source)
+    if (source === null || !source.lists.includes(tool)) loose.push(tool + pinOf(folder, tool))
+  }
+  return { sources: [...chosen], runner, loose }
+}
+
+/** What pip is to install: the project's own lists, the project, and tools that none of the lists has. */
+function pipWords(folder: Folder, project: PythonProject, tools: readonly Tool[]): string[] {
+  const { sources, loose } = neededSources(folder, project, tools)
+  const isPackage = 'project' in project.toml || 'build-system' in project.toml || folder.has('setup.py')
+  const extras = extrasOf(sources)
+  const itself = `.${extras.length > 0 ? `[${extras.join(',')}]` : ''}`
+  return [
+    ...inert(sources.flatMap(({ installs }) => installs)),
+    ...(isPackage ? ['-e', itself] : []),
+    ...groupsOf(sources).flatMap((group) => ['--group', group]),
+    ...loose,
+  ]
+}
+
+function distinct(words: readonly string[]): string[] {
+  return [...new Set(words)]
+}
+
+function managerOf(folder: Folder, { toml }: PythonProject): keyof typeof MANAGERS {
+  const tool = object(toml.tool)
+  if (folder.has('uv.lock') || object(tool?.uv) !== null) return 'uv'
+  if (folder.has('poetry.lock') || object(tool?.poetry) !== null) return 'poetry'
+  return 'pip'
+}
+
+/** Test files are found from the top only where their folders are packages. */
+function unittestBy(folder: Folder, run: (tool: string, line: string) => string | null): string | null {
+  const top = firstOf(folder, ['tests/__init__.py', 'test/__init__.py']) === null
+  const where = ['tests', 'test'].find((name) => folder.paths.some((path) => path.startsWith(`${name}/`)))
+  const start = top && where !== undefined ? ` -s ${where}` : ''
+  return run('python', `python -m unittest discover${start}`)
+}

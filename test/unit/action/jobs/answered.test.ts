@@ -1,0 +1,111 @@
+// What the gate job handed over, as the job that lands reads it: gates, and what is red beside them.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { answered } from '../../../../src/action/jobs/handed-over-ports.ts'
+import { codeOf } from '../../../../src/action/jobs/pack.ts'
+import type { GateResult } from '../../../../src/engine/model/gate.ts'
+import { CatFile } from '../../../../src/git/cat-file.ts'
+import { Git, openClone } from '../../../../src/git/git.ts'
+import { gateRun } from '../../gates/gate-run.ts'
+
+const GATES = ['lint', 'test'].map((name) => ({ name, run: 'x', timeoutMs: 1, when: null, advisory: false }))
+const result = (name: string, ok: boolean): GateResult => ({
+  name,
+  ok,
+  advisory: false,
+  ended: '',
+  ms: 1,
+  output: '',
+})
+
+const SECRET = 'a-known-value-that-nobody-may-see'
+
+test('gates and what is red beside them count; a gate that is missing is red, but where a service kept it from running', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-answered-'))
+  const env = { PATH: process.env.PATH ?? '', HOME: folder }
+  const run = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+    })
+  run('init', '-q')
+  await writeFile(join(folder, 'a.txt'), 'a\n')
+  run('add', '-A')
+  run('commit', '-qm', 'base')
+  const commit = run('rev-parse', 'HEAD').trim()
+  const git = await Git.open(await openClone(folder, env), env)
+  using objects = new CatFile(git)
+  const code = await codeOf(git, objects, commit)
+  const landed = async (gates: GateResult[], seen: string | null = code) => {
+    return (await resultsOf(gates, seen)).map(({ name, ok, ended }) => [name, ok, ended].join(' ').trim())
+  }
+  const resultsOf = async (gates: GateResult[], seen: string | null) => {
+    const redact = (text: string) => text.replaceAll(SECRET, '***')
+    const port = answered({ nonce: 'n', code: seen, gates }, GATES, git, objects, redact)
+    const { signal } = new AbortController()
+    await port.prepare(commit, signal)
+    return port.run(gateRun(), signal)
+  }
+  const green = GATES.map(({ name }) => result(name, true))
+  assert.deepEqual(await landed(green), ['lint true', 'test true'])
+  assert.deepEqual(await landed([result('lint', true)]), [
+    'lint true',
+    'test false no result from the gate job',
+  ])
+  assert.deepEqual(await landed([...green, result('service web', false)]), [
+    'lint true',
+    'test true',
+    'service web false',
+  ])
+  assert.deepEqual(await landed([result('service web', false)]), ['service web false'])
+  assert.deepEqual(await landed([result('lint', false), result('service web', false)]), [
+    'lint false',
+    'service web false',
+  ])
+  // A control in the middle hides nothing.
+  const hidden = `${SECRET.slice(0, 5)}\u001b[0m${SECRET.slice(5)}`
+  const more = {
+    tests: { passed: 1, failed: 0, skipped: 0 },
+    remarks: [`flaky: ${hidden}`],
+    annotations: [{ path: 'a.txt', line: 1, message: `\n${hidden}\nno`, level: 'notice' as const }],
+  }
+  const [told] = await resultsOf([{ ...result('lint', true), ...more }, result('test', true)], code)
+  assert.deepEqual(told?.remarks, ['flaky: ***'])
+  assert.deepEqual(told?.annotations, [{ path: 'a.txt', line: 1, message: '*** no', level: 'notice' }])
+  assert.deepEqual(told?.tests, more.tests)
+  const elsewhere = await landed([...green, result('service web', false)], 'f'.repeat(40))
+  assert.deepEqual(elsewhere, ['lint false the gate job ran on other code'])
+  // The browser's, which is asked for by its tags, is how pages were before any story.
+  const ui = { name: 'browser', run: 'x', timeoutMs: 1, when: ['ui'], advisory: false }
+  const webp = Buffer.concat([
+    Buffer.from('RIFF'),
+    Buffer.alloc(4),
+    Buffer.from('WEBPVP8 '),
+    Buffer.alloc(20),
+  ])
+  const blob = 'a'.repeat(40)
+  const page = { url: 'http://localhost:3000/', viewport: '1280x800', blob, bytes: webp.length, before: null }
+  const base = async (gates: GateResult[]) => {
+    const pictures = { [blob]: webp.toString('base64') }
+    const port = answered({ nonce: 'n', code, gates, pictures }, [...GATES, ui], git, objects, (text) => text)
+    const { signal } = new AbortController()
+    await port.prepare(commit, signal)
+    const results = await port.run({ ...gateRun(), of: 'baseline', tags: [] }, signal)
+    return results.map(({ name, advisory, screenshots = [] }) => [name, advisory, screenshots.length])
+  }
+  const both = [
+    ['lint', false, 0],
+    ['test', false, 0],
+  ]
+  assert.deepEqual(await base([...green, { ...result('browser', true), screenshots: [page] }]), [
+    ...both,
+    ['browser', true, 1],
+  ])
+  assert.deepEqual(await base(green), both)
+  await rm(folder, { recursive: true })
+})

@@ -1,0 +1,333 @@
+// What jobs tell each other: whatever a hostile job says is read as something sound, or as nothing.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  type FromGate,
+  type FromWork,
+  fitGates,
+  fitWork,
+  readFromClaim,
+  readFromGate,
+  readFromWork,
+  writeHandover,
+} from '../../../../src/action/jobs/handover.ts'
+import { anyText, runs } from '../../runs.ts'
+
+const usage = {
+  calls: 1,
+  inputTokens: 10,
+  outputTokens: 2,
+  cachedTokens: 0,
+  costUsd: 0.5,
+  agentSeconds: 3,
+  turns: 2,
+}
+const work: FromWork = {
+  nonce: 'n',
+  session: {
+    status: 'finished',
+    message: 'done',
+    usage,
+    resetsAt: null,
+    hints: { done: true, notDone: false, stuck: null },
+    learnings: ['one'],
+    others: [{ agent: 'codex', model: null, usage }],
+    detail: 'what a step printed',
+    pause: 'step window ends the run',
+    circuits: { window: { failures: 2, until: Date.UTC(2026, 0, 31) }, look: { failures: 1, until: null } },
+  },
+  judged: { verdict: { kind: 'reset', stories: ['US-001'], reason: 'no' }, usage },
+  planned: { kind: 'proposed', words: '{"stories":[]}', usage },
+  commit: 'a'.repeat(40),
+  sha256: 'b'.repeat(64),
+  mistake: null,
+}
+const gate: FromGate = {
+  nonce: 'n',
+  code: 'c'.repeat(64),
+  gates: [
+    { name: 'test', ok: false, advisory: false, ended: 'exit 1', ms: 12, output: 'red\n' },
+    {
+      name: 'slow',
+      ok: true,
+      advisory: false,
+      ended: 'exit 0',
+      ms: 12,
+      output: '',
+      tests: { passed: 4, failed: 0, skipped: 1 },
+      flaky: true,
+      remarks: ['flaky: red (exit 1), and green at try 2 on the same tree'],
+      annotations: [{ path: 'src/a.ts', line: 3, message: 'No test ran this line.', level: 'notice' }],
+    },
+  ],
+}
+
+test('what was written is read', () => {
+  const claim = { folder: '.ralph/2026-01-31-a', nonce: 'n', base: 'd'.repeat(40) }
+  assert.deepEqual(readFromClaim(writeHandover(claim)), claim)
+  assert.deepEqual(readFromWork(writeHandover(work)), work)
+  assert.deepEqual(readFromGate(writeHandover(gate)), gate)
+})
+
+test('whatever our own jobs come to is read as it was written', () => {
+  const text = anyText({ maxLength: 40 })
+  const named = fc.string({ minLength: 1, maxLength: 40 })
+  const amount = fc.oneof(fc.nat(), fc.double({ min: -0, max: 1e12, noNaN: true }))
+  const moment = fc.option(
+    fc.oneof(
+      fc.constant(8.64e15),
+      fc.maxSafeNat().map((at) => at % 8.64e15),
+    ),
+  )
+  const sha256 = fc.stringMatching(/^[0-9a-f]{64}$/)
+  const digest = fc.oneof(sha256, fc.stringMatching(/^[0-9a-f]{40}$/))
+  const line = fc.oneof(fc.integer({ min: 1, max: 9999 }), fc.constant(Number.MAX_SAFE_INTEGER))
+  const some = <T>(one: fc.Arbitrary<T>) => fc.array(one, { maxLength: 3 })
+  const counts = { calls: amount, inputTokens: amount, outputTokens: amount, cachedTokens: amount }
+  const estimates = { estimatedCostUsd: amount, estimatedTokens: amount, turns: amount }
+  const used = fc.record(
+    { ...counts, costUsd: amount, agentSeconds: amount, ...estimates },
+    { requiredKeys: [...keys(counts), 'costUsd', 'agentSeconds'] },
+  )
+  const said = {
+    status: fc.constantFrom(
+      'finished',
+      'failed',
+      'limit',
+      'overloaded',
+      'auth',
+      'not-started',
+      'interrupted',
+    ),
+    ...{ message: text, usage: used, resetsAt: moment, learnings: some(text) },
+    hints: fc.record({ done: fc.boolean(), notDone: fc.boolean(), stuck: fc.option(text) }),
+  }
+  const circuit = fc.record({ failures: fc.nat(), until: moment })
+  const more = {
+    ...{ setUp: text, detail: text, pause: text },
+    others: some(fc.record({ agent: fc.option(named), model: fc.option(named), usage: used })),
+    circuits: fc.dictionary(
+      named.filter((name) => name !== '__proto__'),
+      circuit,
+      { noNullPrototype: true },
+    ),
+  }
+  const evidence = some(fc.record({ storyId: named, criterion: fc.nat(9999), shown: text }))
+  const told = (kind: string) => fc.record({ kind: fc.constant(kind), message: text })
+  const limited = fc.record({ kind: fc.constant('limit'), notBefore: moment, message: text })
+  const verdict = fc.oneof(
+    ...[limited, told('refused'), told('none')],
+    fc.record({ kind: fc.constant('verified'), evidence }, { requiredKeys: ['kind'] }),
+    fc.record({ kind: fc.constant('reset'), stories: some(named), reason: text }),
+  )
+  const plan = fc.oneof(
+    fc.record({ kind: fc.constant('proposed'), words: fc.json() }),
+    ...[limited, told('refused'), told('none')],
+  )
+  const worked = fc.record({
+    nonce: named,
+    session: fc.option(fc.record({ ...said, ...more }, { requiredKeys: keys(said) })),
+    judged: fc.option(fc.record({ verdict, usage: used })),
+    planned: fc.option(fc.tuple(plan, used).map(([one, usage]) => ({ ...one, usage }))),
+    ...{ commit: fc.option(digest), sha256: fc.option(sha256), mistake: fc.option(named) },
+  })
+  const result = {
+    name: fc.stringMatching(/^(?:service )?\w{1,64}$/),
+    ...{ ok: fc.boolean(), advisory: fc.constant(false), ended: text, ms: amount, output: text },
+  }
+  const level = fc.constantFrom('failure', 'warning', 'notice')
+  const shot = fc.record({
+    url: fc.webUrl(),
+    viewport: fc.constant('1280x800'),
+    ...{ blob: digest, bytes: fc.nat(), before: fc.option(digest) },
+  })
+  const seen = {
+    tests: fc.record({ passed: fc.nat(), failed: fc.nat(), skipped: fc.nat() }),
+    flaky: fc.constant(true),
+    remarks: some(text),
+    annotations: some(fc.record({ path: named, line, message: text, level })),
+    screenshots: some(shot),
+  }
+  const gated = fc.record(
+    {
+      ...{ nonce: named, code: fc.option(sha256) },
+      gates: some(fc.record({ ...result, ...seen }, { requiredKeys: keys(result) })),
+      pictures: fc.dictionary(digest, fc.base64String(), { noNullPrototype: true }),
+    },
+    { requiredKeys: ['nonce', 'code', 'gates'] },
+  )
+  const isRead = (read: (text: string) => unknown) => (value: object) => {
+    const written = JSON.stringify(value)
+    assert.deepEqual(read(written), JSON.parse(written))
+  }
+  fc.assert(fc.property(worked, isRead(readFromWork)), runs(300))
+  fc.assert(fc.property(gated, isRead(readFromGate)), runs(300))
+})
+
+function keys<T extends object>(shape: T) {
+  return Object.keys(shape) as (keyof T)[]
+}
+
+test('anything at all is read without harm: numbers are numbers, texts and lists have an end', () => {
+  const odd = fc.oneof(
+    fc.jsonValue(),
+    fc.constantFrom(Number.MAX_VALUE, -1, 1e300, '__proto__', { __proto__: null }),
+  )
+  const twisted = fc
+    .dictionary(fc.constantFrom(...Object.keys({ ...work, ...gate })), odd)
+    .map((more) => ({ ...work, ...more }))
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc.json(),
+        twisted.map((one) => JSON.stringify(one)),
+      ),
+      (text) => {
+        for (const read of [readFromWork(text), readFromGate(text), readFromClaim(text)]) {
+          if (read === null) continue
+          assert.ok(JSON.stringify(read).length < 1_000_000)
+          if ('session' in read && read.session !== null)
+            for (const value of Object.values(read.session.usage))
+              assert.ok(Number(value) >= 0 && Number(value) <= 1e12)
+          if ('commit' in read && read.commit !== null) assert.match(read.commit, /^[0-9a-f]{40,64}$/)
+        }
+      },
+    ),
+    runs(50),
+  )
+})
+
+test('usage and circuits that cannot be are no hand-over', () => {
+  for (const value of [-1, Number.NaN, 1e13, '5', null, undefined]) {
+    const session = { ...work.session, usage: { ...usage, costUsd: value } }
+    assert.equal(readFromWork(JSON.stringify({ ...work, session })), null, String(value))
+  }
+  for (const circuits of [null, 7, { a: { failures: -1, until: 5 } }, { a: { failures: 1, until: 1e300 } }]) {
+    const session = { ...work.session, circuits }
+    assert.equal(readFromWork(JSON.stringify({ ...work, session })), null, JSON.stringify(circuits))
+  }
+})
+
+test('a gate that is advisory is said by the settings, not by the gate job', () => {
+  const read = readFromGate(JSON.stringify({ ...gate, gates: [{ ...gate.gates[0], advisory: true }] }))
+  assert.equal(read?.gates[0]?.advisory, false)
+})
+
+test('gates of which one took what nobody can measure are no hand-over; a name is one short line', () => {
+  const read = (one: string) =>
+    readFromGate(JSON.stringify({ ...gate, gates: [{ ...gate.gates[0], ms: 77 }] }).replace('77', one))?.gates
+  for (const ms of ['1e308', '1e999', '-1', '"x"', 'null']) assert.equal(read(ms), undefined, ms)
+  assert.equal(read('12.5')?.[0]?.ms, 12.5)
+  const named = (name: string) =>
+    readFromGate(JSON.stringify({ ...gate, gates: [{ ...gate.gates[0], name }] }))?.gates[0]?.name ?? ''
+  const long = `service ${'a'.repeat(64)}`
+  assert.equal(named(long), long)
+  assert.equal(named('\u001b[31mtest\u001b[0m\n'), 'test')
+  assert.ok(named(`\u001b]0;${'x'.repeat(50_000)}`).length <= 80)
+})
+
+test('times are dates; of who else worked there are few, with short names', () => {
+  const until = Date.UTC(2026, 0, 1)
+  const read = (more: object) =>
+    readFromWork(JSON.stringify({ ...work, session: { ...work.session, ...more } }))?.session
+  const others = Array.from({ length: 50 }, (_, at) => ({ agent: null, model: `m${at}`, usage }))
+  assert.equal(read({ resetsAt: 1e300 }), undefined)
+  assert.equal(read({ resetsAt: until })?.resetsAt, until)
+  assert.deepEqual(
+    read({ others })?.others?.map(({ model }) => model),
+    Array.from({ length: 10 }, (_, at) => `m${at}`),
+  )
+  const long = [{ agent: 'a'.repeat(2000), model: 'm'.repeat(2000), usage }]
+  const [short] = read({ others: long })?.others ?? []
+  assert.deepEqual([short?.agent?.length, short?.model?.length], [100, 100])
+})
+
+test('texts and lists have an end', () => {
+  const session = {
+    ...work.session,
+    message: 'x'.repeat(9000),
+    learnings: Array.from({ length: 500 }, (_, at) => `l${at}`),
+  }
+  const read = readFromWork(JSON.stringify({ ...work, session }))?.session
+  assert.deepEqual([read?.message.length, read?.learnings.length], [2000, 200])
+})
+
+test('evidence fits into one variable, whatever a judge shows: shorter first, then fewer', () => {
+  const judged = (many: number, shown: string): FromWork => ({
+    ...work,
+    judged: {
+      verdict: {
+        kind: 'verified',
+        evidence: Array.from({ length: many }, (_, at) => ({
+          storyId: `US-${at}`,
+          criterion: 1,
+          shown: `src/a.test.ts:${at} ${shown}`,
+        })),
+      },
+      usage,
+    },
+  })
+  const kept = (given: FromWork) => {
+    const text = writeHandover(fitWork(given))
+    assert.ok(Buffer.byteLength(text) <= 96 * 1024)
+    const verdict = readFromWork(text)?.judged?.verdict
+    return verdict?.kind === 'verified' ? (verdict.evidence ?? []) : []
+  }
+  const few = judged(3, 'y'.repeat(250))
+  assert.deepEqual(fitWork(few), few)
+  assert.equal(kept(judged(400, 'é'.repeat(280))).length, 400)
+  const many = kept(judged(5000, '\u0001'.repeat(280)))
+  assert.ok(many.length > 100 && many[100]?.storyId === 'US-100', String(many.length))
+  assert.deepEqual(fitWork(work), work)
+})
+
+test('what else is told of a gate is bounded, and nothing of it is believed that cannot be', () => {
+  const place = { path: 'a', line: 1, message: 'm', level: 'notice' }
+  const read = (one: object) =>
+    readFromGate(JSON.stringify({ ...gate, gates: [{ ...gate.gates[0], ...one }] }))?.gates
+  const more = {
+    remarks: Array.from({ length: 40 }, () => 'r'.repeat(3000)),
+    annotations: Array.from({ length: 90 }, () => place),
+  }
+  const [told] = read(more) ?? []
+  assert.deepEqual([told?.remarks?.length, told?.remarks?.[0]?.length], [20, 2000])
+  assert.equal(told?.annotations?.length, 50)
+  for (const odd of [
+    { annotations: [{ ...place, line: 0 }] },
+    { annotations: [{ ...place, level: 'odd' }] },
+    { remarks: [7] },
+    { tests: { passed: -1, failed: 0, skipped: 0 } },
+    { flaky: 'yes' },
+  ])
+    assert.equal(read(odd), undefined, JSON.stringify(odd))
+})
+
+test('gate results fit into one variable, whatever the gates print; the end of each stays', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.nat(60_000), fc.constantFrom('x', '\u0000', '💥', '"\\', 'é')), { maxLength: 40 }),
+      (outputs) => {
+        const gates = outputs.map(([length, unit], index) => ({
+          name: `g${index}`,
+          ok: true,
+          advisory: false,
+          ended: 'exit 0',
+          ms: 1,
+          output: `${unit.repeat(length)}END`,
+          remarks: Array.from({ length: length % 30 }, () => unit.repeat(290)),
+          annotations: Array.from({ length: length % 70 }, (_, at) => ({
+            ...{ path: 'src/a.ts', line: at + 1, level: 'notice' as const },
+            message: unit.repeat(590),
+          })),
+        }))
+        const fitted = fitGates({ nonce: 'n', code: null, gates })
+        assert.ok(Buffer.byteLength(writeHandover(fitted)) <= 96 * 1024)
+        for (const one of fitted.gates) assert.match(one.output, /END$/)
+        assert.equal(readFromGate(writeHandover(fitted))?.gates.length, gates.length)
+      },
+    ),
+    runs(15),
+  )
+})

@@ -1,0 +1,319 @@
+// Sessions with real processes: fake agents on a PATH of their own.
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { available } from '../../../src/agents/agent-ready.ts'
+import { transcriptHead } from '../../../src/agents/readable.ts'
+import { findAgent } from '../../../src/agents/registry.ts'
+import { type AgentRequest, runAgent } from '../../../src/agents/run-session.ts'
+import type { AgentEvent } from '../../../src/engine/model/agent-event.ts'
+import { createRedactor } from '../../../src/isolation/redact.ts'
+
+let folder = ''
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'agents-'))
+})
+after(() => rmSync(folder, { recursive: true }))
+
+function vendor(name: string) {
+  const found = findAgent(name)
+  assert.ok(found)
+  return found
+}
+
+function program(name: string, script: string): void {
+  writeFileSync(join(folder, name), `#!/bin/bash\n${script}\n`)
+  chmodSync(join(folder, name), 0o755)
+}
+
+function request(more: Partial<AgentRequest> = {}): AgentRequest {
+  return {
+    vendor: vendor('custom'),
+    extraArgs: [],
+    prompt: 'the prompt',
+    cwd: folder,
+    env: { PATH: `${folder}:${process.env.PATH}`, SHLVL: '1' },
+    timeoutMs: 10_000,
+    captureBytes: 10_000,
+    redactor: createRedactor([]),
+    ...more,
+  }
+}
+
+test('custom: prompt on stdin, variables of the caller, exit 0, usage in the last line', async () => {
+  const events: AgentEvent[] = []
+  const usage = '{"usage":{"inputTokens":5,"outputTokens":2,"costUsd":0.25}}'
+  const result = await runAgent(
+    request({
+      commandLine: `cat; echo; echo "mode $RALPH_MODE $1"; echo noise >&2; echo '${usage}'; echo`,
+      env: { ...request().env, RALPH_MODE: 'run' },
+      extraArgs: ['extra'],
+      onEvent: (event) => events.push(event),
+      transcriptPath: join(folder, 'deep/er/transcript.log'),
+    }),
+  )
+  assert.equal(result.status, 'finished')
+  assert.equal(result.finalText, 'the prompt\nmode run extra')
+  assert.equal(result.exitCode, 0)
+  assert.equal(result.usage.inputTokens, 5)
+  assert.equal(result.usage.costUsd, 0.25)
+  assert.equal(result.usage.calls, 1)
+  assert.ok(result.usage.agentSeconds > 0 && Math.abs(result.usage.agentSeconds * 1000 - result.ms) < 1)
+  assert.ok(result.output.includes('noise'))
+  assert.deepEqual(
+    events,
+    ['the prompt', 'mode run extra'].map((text) => ({ kind: 'text', text })),
+  )
+  const transcript = readFileSync(join(folder, 'deep/er/transcript.log'), 'utf8')
+  for (const line of ['the prompt', 'noise', usage]) assert.ok(transcript.includes(`${line}\n`), line)
+})
+
+test('what is told and kept has no secrets, and paths as the repository has them', async () => {
+  const events: AgentEvent[] = []
+  const secret = 'hunter2-hunter2'
+  const used = { name: 'Write', input: { file_path: `${folder}/src/a.ts` } }
+  const content = [
+    { type: 'text', text: `the key is ${secret}` },
+    { type: 'tool_use', ...used },
+    { type: 'tool_use', name: 'Bash', input: { command: `curl -H ${secret} ${folder}/x` } },
+  ]
+  program('claude', `cat >/dev/null; cat '${folder}/told.json'; exit 1`)
+  writeFileSync(join(folder, 'told.json'), `${JSON.stringify({ type: 'assistant', message: { content } })}\n`)
+  const transcriptPath = join(folder, 'secret.log')
+  await runAgent(
+    request({
+      vendor: vendor('claude'),
+      redactor: createRedactor([secret]),
+      onEvent: (event) => events.push(event),
+      transcriptPath,
+    }),
+  )
+  assert.deepEqual(
+    events.filter((event) => event.kind !== 'usage'),
+    [
+      { kind: 'text', text: 'the key is ***' },
+      { kind: 'tool', name: 'Write', target: 'src/a.ts' },
+      { kind: 'tool', name: 'Bash', target: 'curl -H *** x' },
+    ],
+  )
+  assert.ok(!readFileSync(transcriptPath, 'utf8').includes(secret))
+})
+
+test('a key that is told line by line, or cut, is not told at all', async () => {
+  const secret = 'a-secret-value-that-is-longer-than-others'
+  const body = Array.from({ length: 4 }, (_, at) => `${at}`.repeat(64))
+  const key = ['-----BEGIN RSA PRIVATE KEY-----', ...body, '-----END RSA PRIVATE KEY-----']
+  writeFileSync(join(folder, 'key.txt'), `${key.join('\n')}\nthe end\n`)
+  const events: AgentEvent[] = []
+  const transcriptPath = join(folder, 'key.log')
+  const long = 'x'.repeat(300 - 'the agent command ended with exit code 3: error: '.length - 20)
+  const result = await runAgent(
+    request({
+      commandLine: `head -n 3 key.txt; echo meanwhile >&2; tail -n +4 key.txt; echo "error: ${long} ${secret}" >&2; exit 3`,
+      redactor: createRedactor([secret]),
+      onEvent: (event) => events.push(event),
+      transcriptPath,
+    }),
+  )
+  const told = JSON.stringify(events)
+  const transcript = readFileSync(transcriptPath, 'utf8')
+  for (const line of body) {
+    assert.ok(!told.includes(line))
+    assert.ok(!transcript.includes(line))
+  }
+  assert.ok(
+    told.includes('the end') && transcript.includes('meanwhile\n') && transcript.includes('the end\n'),
+  )
+  assert.ok(!transcript.includes(secret))
+  assert.match(result.message, /x \*\*\*/)
+  assert.ok(!result.message.includes('a-secret'))
+})
+
+test('copilot: what it used stands in a file of its own', async () => {
+  const say = `echo '{"type":"result","exitCode":0}'`
+  const usage = (tokens: string) => `{"modelMetrics":{"a":{"usage":${tokens}},"b":{"usage":${tokens}}}}`
+  const tmp = join(folder, 'tmp')
+  mkdirSync(tmp)
+  const session = async (script: string) => {
+    program('copilot', `cat >/dev/null; file="\${@: -1}"; ${script}; echo "$file" >file.txt; ${say}`)
+    const own = request({ vendor: vendor('copilot') })
+    const result = await runAgent({ ...own, env: { ...own.env, TMPDIR: tmp } })
+    assert.equal(result.status, 'finished')
+    assert.equal(
+      dirname(readFileSync(join(folder, 'file.txt'), 'utf8').trim()),
+      tmp,
+      'it goes with the session',
+    )
+    const { inputTokens, outputTokens, cachedTokens, calls } = result.usage
+    return { inputTokens, outputTokens, cachedTokens, calls }
+  }
+  const written = usage('{"inputTokens":10,"outputTokens":3,"cacheReadTokens":4}')
+  assert.deepEqual(await session(`echo '${written}' >"$file"`), {
+    inputTokens: 20,
+    outputTokens: 6,
+    cachedTokens: 8,
+    calls: 1,
+  })
+  const nothing = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, calls: 1 }
+  const bad = [
+    'true',
+    'echo no >"$file"',
+    'mkfifo "$file"',
+    'ln -s /dev/zero "$file"',
+    `echo '${usage('-1')}' >"$file"`,
+    `echo '${usage('{"inputTokens":-1,"outputTokens":"3"}')}' >"$file"`,
+  ]
+  for (const script of bad) assert.deepEqual(await session(script), nothing, script)
+})
+
+test('custom: any other exit code fails, with the words of stderr', async () => {
+  const result = await runAgent(request({ commandLine: 'echo so far; echo "Error: no luck" >&2; exit 3' }))
+  assert.equal(result.status, 'failed')
+  assert.equal(result.message, 'the agent command ended with exit code 3: Error: no luck')
+  assert.equal(result.finalText, 'so far')
+  assert.equal(result.exitCode, 3)
+})
+
+test('custom: usage that is none stays text', async () => {
+  for (const line of [
+    '{"usage":{"inputTokens":-1}}',
+    '{"usage":{"costUsd":"1"}}',
+    '{"usage":{"costUsd":1e999}}',
+    '{"usage":{}}',
+    '{"usage":5}',
+    'usage',
+  ]) {
+    const result = await runAgent(request({ commandLine: `echo '${line}'` }))
+    assert.equal(result.finalText, line)
+    assert.equal(result.usage.costUsd, null)
+  }
+})
+
+test('custom: limits that are only printed change nothing', async () => {
+  const result = await runAgent(
+    request({ commandLine: 'echo "Claude AI usage limit reached|1795239133"; echo 429 >&2' }),
+  )
+  assert.equal(result.status, 'finished')
+  assert.equal(result.resetsAt, null)
+})
+
+test('claude: arguments, quiet variables, result, key hidden in the message', async () => {
+  program(
+    'claude',
+    `cat >prompt.txt; env >env.txt; printf '%s\\n' "$@" >args.txt
+     echo '{"type":"result","subtype":"success","is_error":true,"api_error_status":401,"result":"bad key secret-value-123"}'; exit 1`,
+  )
+  const env = { ...request().env, ANTHROPIC_API_KEY: 'secret-value-123' }
+  const redactor = createRedactor(['secret-value-123'])
+  const result = await runAgent(
+    request({ vendor: vendor('claude'), env, model: 'opus', extraArgs: ['--x'], redactor }),
+  )
+  assert.equal(result.status, 'auth')
+  assert.match(result.message, /bad key \*\*\*$/)
+  assert.equal(readFileSync(join(folder, 'prompt.txt'), 'utf8'), 'the prompt')
+  assert.match(readFileSync(join(folder, 'args.txt'), 'utf8'), /--model\nopus\n--x\n$/)
+  const seen = readFileSync(join(folder, 'env.txt'), 'utf8')
+  assert.match(seen, /^DISABLE_TELEMETRY=1$/m)
+  assert.equal(/^IS_SANDBOX=1$/m.test(seen), process.getuid?.() === 0)
+})
+
+test('a wrapper goes before the agent and may have arguments', async () => {
+  program('wrap', 'echo "wrapped $1 $2"; shift 2; exec "$@"')
+  const result = await runAgent(
+    request({ wrapper: 'wrap "a b" c\n', commandLine: 'echo "agent $1"; cat', extraArgs: ['x y'] }),
+  )
+  assert.equal(result.finalText, 'wrapped a b c\nagent x y\nthe prompt')
+})
+
+test('a prompt of 3 MB arrives whole, and a program that does not read it does no harm', async () => {
+  const prompt = 'p'.repeat(3_000_000)
+  assert.equal((await runAgent(request({ prompt, commandLine: 'wc -c' }))).finalText.trim(), '3000000')
+  assert.equal((await runAgent(request({ prompt, commandLine: 'exec <&-; echo ok' }))).finalText, 'ok')
+})
+
+test('cancelled before the start: nothing was used', async () => {
+  const result = await runAgent(request({ commandLine: 'echo x', signal: AbortSignal.abort() }))
+  assert.equal(result.status, 'aborted')
+  assert.equal(result.usage.calls, 0)
+})
+
+test('time-outs and cancellation', async () => {
+  const started = (stop: AbortController) => (event: AgentEvent) => event.kind === 'text' && stop.abort()
+  const stop = new AbortController()
+  const commandLine = 'echo started; sleep 60'
+  const aborted = await runAgent(request({ commandLine, signal: stop.signal, onEvent: started(stop) }))
+  assert.equal(aborted.status, 'aborted')
+  assert.equal(aborted.exitCode, null)
+  assert.equal((await runAgent(request({ commandLine, idleTimeoutMs: 100 }))).status, 'idle')
+  assert.equal((await runAgent(request({ commandLine, timeoutMs: 100 }))).status, 'timeout')
+})
+
+test('a program that is missing says how to get it, and nothing was used', async () => {
+  const result = await runAgent(request({ vendor: vendor('codex') }))
+  assert.equal(result.status, 'not-started')
+  assert.equal(result.message, 'codex is not on the PATH; npm install -g @openai/codex')
+  assert.equal(result.usage.calls, 0)
+  assert.equal(result.usage.agentSeconds, 0)
+  // A folder that only another user may look into: what is missing is refused, not absent.
+  const closed = join(folder, 'closed')
+  mkdirSync(closed, { mode: 0 })
+  const { env } = request()
+  const behind = { vendor: vendor('codex'), env: { ...env, PATH: `${closed}:${env.PATH}` } }
+  assert.equal((await runAgent(request(behind))).message, result.message)
+})
+
+test('a transcript that cannot be written is told and changes nothing', async () => {
+  const events: AgentEvent[] = []
+  const transcriptPath = '/dev/null/transcript'
+  const result = await runAgent(
+    request({ commandLine: 'echo hi', transcriptPath, onEvent: (event) => events.push(event) }),
+  )
+  assert.equal(result.status, 'finished')
+  assert.equal(events.filter((event) => event.kind === 'error').length, 1)
+})
+
+test('available: version, missing, broken', async () => {
+  program('gemini', 'echo "gemini 0.61.0 (node)"')
+  program('amp', 'echo "Error: native binary not installed" >&2; exit 1')
+  const { env } = request()
+  assert.deepEqual(await available(vendor('gemini'), env), { ok: true, version: '0.61.0' })
+  const missing = await available(vendor('codex'), env)
+  assert.deepEqual(missing, {
+    ok: false,
+    isSlow: false,
+    reason: 'codex is not on the PATH',
+    fix: `set agent-version, and Ralph installs it; or ${vendor('codex').install}`,
+  })
+  const broken = await available(vendor('amp'), env)
+  assert.ok(!broken.ok && /exit code 1: Error: native binary not installed/.test(broken.reason))
+  assert.equal((await available(vendor('gemini'), { PATH: '' })).ok, false)
+  // A file that is not executable, or a folder of that name, is no program.
+  writeFileSync(join(folder, 'opencode'), '')
+  assert.equal((await available(vendor('opencode'), { PATH: folder })).ok, false)
+})
+
+test('a flood of the shortest lines takes no more memory than is kept of them', () => {
+  const [file, flood] = [join(folder, 'flood.log'), join(import.meta.dirname, '../../fakes/flood.mjs')]
+  // New objects may take little room, so that what grows is what is held on to.
+  const grown = execFileSync(process.execPath, ['--max-semi-space-size=8', flood, file], {
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH },
+  })
+  assert.equal(statSync(file).size, 6_000_000 + transcriptHead('custom').length + 1)
+  assert.ok(Number(grown) < 90, `${grown} MB`)
+})
+
+test('available: a program that takes long to say its version is not called missing', async () => {
+  program('copilot', 'sleep 0.3; echo 1.0.102')
+  const { env } = request()
+  assert.deepEqual(await available(vendor('copilot'), env), { ok: true, version: '1.0.102' })
+  program('copilot', 'exec sleep 60')
+  const slow = await available(vendor('copilot'), env, { timeoutMs: 100 })
+  assert.ok(!slow.ok && slow.isSlow)
+  assert.match(slow.reason, /^copilot is there, but did not say its version within 0\.1 seconds$/)
+  assert.doesNotMatch(slow.fix, /install/)
+})

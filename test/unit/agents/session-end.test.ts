@@ -1,0 +1,77 @@
+// One line for people: printable, bounded, without keys.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  endedByUs,
+  oneLine,
+  silentEnding,
+  statusOfHttp,
+  stderrLine,
+} from '../../../src/agents/session-end.ts'
+import { anyText, runs } from '../runs.ts'
+
+test('keys are taken out of messages, ordinary words are not', () => {
+  assert.equal(
+    oneLine('Incorrect API key provided: sk-proj-abcdefghijklmnop.'),
+    'Incorrect API key provided: ***',
+  )
+  assert.equal(oneLine('token ghp_0123456789abcdefghij0123 refused'), 'token *** refused')
+  assert.equal(oneLine('Authorization: Bearer abcdef0123456789'), 'Authorization: Bearer ***')
+  assert.equal(oneLine('http://x/login?authToken=874fc3b3b482&a=1'), 'http://x/login?authToken=***&a=1')
+  const plain = '--dangerously-skip-permissions cannot be used: keyboard-interrupt-handler'
+  assert.equal(oneLine(plain), plain)
+})
+
+test('a message is one printable line of at most 300 characters', () => {
+  assert.equal(
+    oneLine('\u001b[91m\u001b[1mError: \u001b[0mone\r\ntwo\u2028three\u0000'),
+    'Error: one two three',
+  )
+  fc.assert(
+    fc.property(anyText({ maxLength: 2000 }), (text) => assert.match(oneLine(text), /^\P{Cc}{0,300}$/u)),
+    runs(10),
+  )
+})
+
+test('exit codes without a word', () => {
+  assert.equal(silentEnding({ kind: 'exit', code: 0 }, 'x').status, 'failed')
+  assert.equal(silentEnding({ kind: 'exit', code: 143 }, '').status, 'killed')
+  assert.equal(
+    silentEnding({ kind: 'exit', code: 1 }, 'bad flag').message,
+    'the agent ended with exit code 1: bad flag',
+  )
+  assert.equal(silentEnding({ kind: 'not-started', reason: 'spawn x ENOENT' }, '').status, 'not-started')
+})
+
+test('a time-out in the middle of retries is the fault of the server, a cancellation stays one', () => {
+  assert.equal(endedByUs({ kind: 'timeout' }, null)?.status, 'timeout')
+  assert.equal(endedByUs({ kind: 'timeout' }, { status: 429 })?.status, 'limit')
+  assert.equal(endedByUs({ kind: 'idle' }, { status: null })?.status, 'overloaded')
+  assert.equal(endedByUs({ kind: 'idle' }, { status: 400 })?.status, 'idle')
+  assert.equal(endedByUs({ kind: 'aborted' }, { status: 429 })?.status, 'aborted')
+  assert.equal(endedByUs({ kind: 'exit', code: 0 }, { status: 429 }), null)
+})
+
+test('HTTP statuses', () => {
+  const statuses = [401, 403, 404, 408, 413, 418, 429, 500, 529, null].map((http) => statusOfHttp(http))
+  assert.deepEqual(statuses, [
+    'auth',
+    'auth',
+    'auth',
+    'overloaded',
+    'context',
+    'failed',
+    'limit',
+    'overloaded',
+    'overloaded',
+    'overloaded',
+  ])
+})
+
+test('the telling line of stderr', () => {
+  const lines = stderrLine()
+  for (const line of ['WARNING: no PATH aliases', 'Error: no key', '', '  set the key']) lines.push(line)
+  assert.equal(lines.text(), 'Error: no key')
+})

@@ -1,0 +1,150 @@
+// People's documents at an outcome: where they are looked for, and what stays as it is.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  type DocumentEdit,
+  type DocumentsEdit,
+  editedDocuments,
+} from '../../../src/branch/write-documents.ts'
+import { type CatFile, TREE } from '../../../src/git/cat-file.ts'
+
+type Node = { mode: string; content?: Buffer; files?: Record<string, Node> }
+const file = (text: string | Buffer): Node => ({ mode: '100644', content: Buffer.from(text) })
+const folder = (files: Record<string, Node>): Node => ({ mode: TREE, files })
+
+/** A tree in memory, by what is asked of objects here. */
+function objectsOf(files: Record<string, Node>): CatFile {
+  const trees = new Map<string, Map<string, { mode: string; oid: string }>>()
+  const blobs = new Map<string, Buffer>()
+  const put = (path: string, entries: Record<string, Node>) => {
+    const tree = new Map<string, { mode: string; oid: string }>()
+    for (const [name, node] of Object.entries(entries)) {
+      const oid = `${path}/${name}`
+      tree.set(name, { mode: node.mode, oid })
+      if (node.files === undefined) blobs.set(oid, node.content ?? Buffer.alloc(0))
+      else put(oid, node.files)
+    }
+    trees.set(path, tree)
+  }
+  put('', files)
+  return {
+    root: async () => '',
+    folder: async (_name: string, path: string) => (trees.has(`/${path}`) ? `/${path}` : null),
+    trees: async (oids: string[]) => oids.map((oid) => trees.get(oid) ?? new Map()),
+    info: async (oid: string) => ({ oid, type: 'blob', size: blobs.get(oid)?.length ?? 0 }),
+    contents: async (oid: string) => blobs.get(oid) ?? null,
+  } as unknown as CatFile
+}
+
+const adding: DocumentEdit = {
+  folders: /^docs$/,
+  isAt: (path) => path.endsWith('notes.md'),
+  otherwise: null,
+  edited: (text) => (text === null ? 'new' : `${text}!`),
+}
+
+async function edited(files: Record<string, Node>, edit: Partial<DocumentEdit> = {}) {
+  const told: string[] = []
+  const warn = (text: string) => void told.push(text)
+  return { changed: await editedDocuments(objectsOf(files), '', [{ ...adding, ...edit }], warn), told }
+}
+
+test('at the top and in the folders that are named, however deep; nowhere else', async () => {
+  const { changed } = await edited({
+    'notes.md': file('a'),
+    docs: folder({ plan: folder({ 'notes.md': file('b') }), 'other.md': file('c') }),
+    src: folder({ 'notes.md': file('d') }),
+  })
+  assert.deepEqual(changed, [
+    ['notes.md', 'a!'],
+    ['docs/plan/notes.md', 'b!'],
+  ])
+})
+
+test('one is made where it has a place, and none where nothing is to be said', async () => {
+  assert.deepEqual((await edited({})).changed, [])
+  assert.deepEqual((await edited({}, { otherwise: 'notes.md' })).changed, [['notes.md', 'new']])
+  assert.deepEqual((await edited({}, { otherwise: 'notes.md', edited: () => null })).changed, [])
+  assert.deepEqual((await edited({ 'notes.md': file('a') }, { edited: (text) => text })).changed, [])
+})
+
+test('none is made where a folder or a submodule has its name, and it is told', async () => {
+  for (const taken of [folder({ a: file('a') }), { mode: '160000' }]) {
+    const { changed, told } = await edited({ 'notes.md': taken }, { otherwise: 'notes.md' })
+    assert.deepEqual(changed, [])
+    assert.match(told.join(), /^"notes\.md" was not brought up to date: it is (?:a folder|no plain file)$/)
+  }
+})
+
+test('a link, bytes that are no text, a huge one and one that cannot be edited stay, are told, and end nothing', async () => {
+  const cases: [Node, RegExp][] = [
+    [
+      { mode: '120000', content: Buffer.from('../secrets') },
+      /"notes\.md" was not brought up to date: it is no plain file/,
+    ],
+    [file(Buffer.from([0x66, 0xff])), /"notes\.md" was not brought up to date: /],
+    [file('x'.repeat(1_000_001)), /it is too large/],
+  ]
+  for (const [node, says] of cases) {
+    const { changed, told } = await edited({ 'notes.md': node, docs: folder({ 'notes.md': file('b') }) })
+    assert.deepEqual(changed, [['docs/notes.md', 'b!']])
+    assert.match(told.join(), says)
+  }
+  const fails = () => {
+    throw new Error('an alias bomb')
+  }
+  assert.match((await edited({ 'notes.md': file('a') }, { edited: fails })).told.join(), /an alias bomb/)
+})
+
+const together = (change: Partial<DocumentsEdit>): DocumentsEdit => ({
+  among: async (paths) => paths.filter((path) => path.endsWith('.md')),
+  editedAll: async (all) => ({
+    texts: new Map(all.map(({ path, text }) => [path, `${text}!`])),
+    warnings: [],
+  }),
+  ...change,
+})
+
+async function editedTogether(files: Record<string, Node>, change: Partial<DocumentsEdit> = {}) {
+  const told: string[] = []
+  const warn = (text: string) => void told.push(text)
+  return { changed: await editedDocuments(objectsOf(files), '', [together(change)], warn), told }
+}
+
+test('documents that are read together: a link, a huge file and bytes that are no text are left out, and mentioned', async () => {
+  const { changed, told } = await editedTogether({
+    'a.md': file('a'),
+    'code.ts': file('b'),
+    'link.md': { mode: '120000', content: Buffer.from('../../etc/passwd') },
+    // A folder that is a link has nothing in it.
+    specs: { mode: '120000', content: Buffer.from('/etc') },
+    'huge.md': file('x'.repeat(1_000_001)),
+    'odd.md': file(Buffer.from([0xff])),
+    docs: folder({ 'b.md': file('b') }),
+  })
+  assert.deepEqual(changed, [
+    ['a.md', 'a!'],
+    ['docs/b.md', 'b!'],
+  ])
+  assert.deepEqual(
+    told.map((text) => text.split(' was not')[0]),
+    ['"link.md"', '"huge.md"', '"odd.md"'],
+  )
+})
+
+test('documents that are read together: too many, too long, or an error: none changes, and it is mentioned', async () => {
+  const many = Object.fromEntries(Array.from({ length: 2_001 }, (_, at) => [`${at}.md`, file('a')]))
+  const long = Object.fromEntries(
+    Array.from({ length: 6 }, (_, at) => [`${at}.md`, file('x'.repeat(1_000_000))]),
+  )
+  const fails = () => Promise.reject(new Error('an alias bomb'))
+  for (const [files, change, says] of [
+    [many, {}, /more than 2000/],
+    [long, {}, /longer than 5 MB/],
+    [{ 'a.md': file('a') }, { editedAll: fails }, /an alias bomb/],
+  ] as const) {
+    const { changed, told } = await editedTogether(files, change)
+    assert.deepEqual(changed, [])
+    assert.match(told.join(), says)
+  }
+})

@@ -1,0 +1,321 @@
+// One table of commands: what a comment can do, the CLI can do, and each text names what its surface has.
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { CLI_COMMANDS, HELP_GROUPS } from '../../../src/cli/command-flags.ts'
+import { commandsOn, parseSlash, understand } from '../../../src/engine/commands/command-table.ts'
+import { flagTable } from '../../../src/settings/read-settings.ts'
+import { bad, FOLDER, GATE, good, openPlace } from './place.ts'
+
+const IDS = ['US-001', 'US-002']
+
+test('every command of the comments is one of the CLI, and what is listed can be typed', () => {
+  const here = commandsOn('cli').map(({ name }) => name)
+  for (const { name, example } of commandsOn('comment')) {
+    assert.ok(here.includes(name), name)
+    const { kind } = parseSlash(example, IDS)
+    assert.notEqual(kind, 'mistake', example)
+    assert.notEqual(kind, 'none', example)
+  }
+  assert.deepEqual(
+    here.filter((name) => name !== 'help'),
+    Object.keys(CLI_COMMANDS),
+  )
+})
+
+test('a mistake is told in the words of the surface that it was made on', () => {
+  const nothing = { words: [], text: '', below: [] }
+  for (const name of ['retry', 'note', 'add', 'limit', 'retyr', 'split']) {
+    const [here, there] = (['cli', 'comment'] as const).map((surface) =>
+      understand(name, nothing, IDS, surface),
+    )
+    assert.ok(here?.kind === 'mistake' && there?.kind === 'mistake')
+    assert.match(here.fix, /^ralph /)
+    assert.equal(there.fix, `/${here.fix}`)
+  }
+  const unknown = understand('nxet', nothing, IDS, 'comment')
+  assert.ok(unknown.kind === 'mistake' && unknown.fix !== '/ralph next', 'comments have no next')
+})
+
+test('help of every command: what it takes, an example and exit codes, and no flag of another', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  const whole = await place.ralph('--help')
+  for (const { name, example } of commandsOn('cli')) {
+    assert.match(whole.out, new RegExp(`^  ${name}\\b`, 'm'))
+    if (name === 'help') continue
+    const { out, code } = await place.ralph(name, '--help')
+    assert.equal(code, 0)
+    assert.ok(out.includes(`Example:\n  ${example}\n`), out)
+    for (const [flag] of example.matchAll(/ --[a-z-]+/g))
+      assert.match(out, new RegExp(`^ +(?:-\\w,)?${flag}\\b`, 'm'), example)
+    for (const [exit, meaning] of CLI_COMMANDS[name].exits)
+      assert.match(out, new RegExp(`^ +${exit}  ${meaning.replaceAll(/[()]/g, '.')}$`, 'm'))
+    const own = CLI_COMMANDS[name].options.map(([flags]) => flags.split(' ')[0])
+    for (const flag of flagTable())
+      if (!CLI_COMMANDS[name].settings(flag) && !own.includes(flag.flag))
+        assert.doesNotMatch(out, new RegExp(` ${flag.flag} `))
+  }
+  const retry = (await place.ralph('retry', '--help')).out
+  assert.doesNotMatch(retry, /--max-cost-usd|--gate /)
+  assert.match((await place.ralph('run', '--help')).out, /^Settings \(limits\):\n(.*\n)* +--max-cost-usd/m)
+})
+
+test('help begins with five commands, and has every other in a group', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  const { out } = await place.ralph('help')
+  const names = [...out.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name)
+  assert.match(out, /\nStart here:\n {2}init\b/)
+  assert.deepEqual(names.slice(names.indexOf('init')).slice(0, 5), ['init', 'plan', 'run', 'status', 'why'])
+  const grouped = HELP_GROUPS.flatMap(([, all]) => all)
+  assert.deepEqual(grouped.toSorted(), Object.keys(CLI_COMMANDS).sort())
+  assert.doesNotMatch(out, /^Commands:$/m)
+})
+
+test('a command that does not exist lists those that do', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  const { code, err } = await place.ralph('sample')
+  assert.equal(code, 64)
+  for (const { name } of commandsOn('cli')) assert.ok(err.includes(name), name)
+  assert.match(err, /ralph run <feature>/)
+})
+
+test('a mistyped option is told with the nearest one and the usage of its command', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  const { code, out, err } = await place.ralph('run', '--dry-rn')
+  assert.deepEqual([code, out], [64, ''])
+  const found = "unknown option '--dry-rn'"
+  const expected = 'ralph run [options] [feature]'
+  const fix = 'did you mean --dry-run? see ralph help run'
+  assert.equal(err, `error: command line: found ${found}, expected ${expected}\n  fix: ${fix}\n`)
+  assert.deepEqual((await place.json('run', '--dry-rn')).errors, [
+    { path: 'command line', found, expected, fix },
+  ])
+  const first = await place.ralph('-C', '.', 'status')
+  assert.match(first.err, /unknown option '-C', expected ralph status .*\n {2}fix: see ralph help status/)
+  assert.match(
+    (await place.ralph('--jsn')).err,
+    /expected ralph <command> \[options\]\n {2}fix: see ralph help\n/,
+  )
+})
+
+test('without a command the list of them is printed; help of what is none is a mistake', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  const bare = await place.ralph()
+  assert.deepEqual([bare.code, bare.err], [0, ''])
+  assert.match(bare.out, /^Usage: ralph /)
+  const wrong = await place.ralph('help', 'rnu')
+  assert.deepEqual([wrong.code, wrong.out], [64, ''])
+  assert.match(
+    wrong.err,
+    /unknown command 'rnu', expected one of: demo, .*\n {2}fix: did you mean run\? a feature is named/,
+  )
+  assert.match((await place.ralph('help', 'statsu')).err, /\n {2}fix: did you mean status\? a feature/)
+  assert.match((await place.ralph('help', 'resume')).out, /^Usage: ralph run\|resume /)
+  const wide = bare.out.split('\n').filter((line) => line.length > 80)
+  assert.deepEqual(wide, [])
+})
+
+test('retry all where nothing is blocked says so', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  const { code, err } = await place.ralph('retry', 'all')
+  assert.deepEqual([code, err.split(', expected')[0]], [64, 'error: ralph retry: found no story is blocked'])
+})
+
+test('a folder that does not exist is said so', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  const { code, err } = await place.ralph('status', '-C', '/nowhere/at/all')
+  assert.equal(code, 64)
+  assert.equal(
+    err,
+    'error: /nowhere/at/all: found no such folder, expected a checkout with at least one commit\n  fix: check the path\n',
+  )
+})
+
+test('a mistake is one sentence, and a new story is told by its id', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  await place.setScript({ 'US-001': [bad('US-001')] })
+  await place.ralph('run', ...place.agent, ...GATE, '--once')
+  const wrong = await place.ralph('retry', 'US-009')
+  assert.equal(
+    wrong.err,
+    'error: ralph retry: there is no story US-009; there is US-001\n  fix: ralph status\n',
+  )
+  assert.match((await place.ralph('add', '--', 'part two')).out, /^done: add US-002$/m)
+  assert.match(
+    (await place.ralph('run', ...place.agent, ...GATE, '--once')).out,
+    /the batch of 1 iteration is done/,
+  )
+})
+
+test('a new story with its criteria', async () => {
+  await using place = await openPlace([{ id: 'US-001', passes: true }])
+  const flags = [
+    '--description',
+    'Everywhere.',
+    '--criterion',
+    'the session ends',
+    '--criterion',
+    'so does the cookie',
+  ]
+  const added = await place.ralph('add', ...flags, '--', 'Sign out')
+  assert.equal(added.code, 0, added.err)
+  const { stories } = await place.json('status')
+  assert.ok(Array.isArray(stories))
+  assert.deepEqual(
+    stories.map(({ id, title }: { id: string; title: string }) => [id, title]),
+    [
+      ['US-001', 'part US-001'],
+      ['US-002', 'Sign out'],
+    ],
+  )
+  await place.setScript({ 'US-002': [good('US-002')] })
+  assert.equal((await place.ralph('run', ...place.agent, ...GATE)).code, 0)
+  const prd = JSON.parse(await readFile(join(place.repository, FOLDER, 'prd.json'), 'utf8'))
+  assert.deepEqual(
+    prd.userStories
+      .slice(1)
+      .map((story: Record<string, unknown>) => [story.description, story.acceptanceCriteria]),
+    [['Everywhere.', ['the session ends', 'so does the cookie']]],
+  )
+})
+
+test('what cannot be done is refused with what can be typed', async () => {
+  await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
+  const cases: [string[], RegExp, RegExp][] = [
+    [
+      ['note', 'US-999', '--', 'x'],
+      /no story US-999/,
+      /there are US-001 and US-002\n {2}fix: ralph status$/m,
+    ],
+    [['retry', 'login'], /no story login; there are US-001 and US-002$/m, /fix: ralph status$/m],
+    [['note', 'US-002', 'use', 'the', 'mailer'], /no story use/, /fix: ralph note US-002 -- the text$/m],
+    [['add', 'Sign out'], /needs a title/, /fix: ralph add -- Sign out$/m],
+    [['add', 'Sign', '--', 'out'], /title behind --, and nothing before it/, /fix: ralph add -- Sign out$/m],
+    [
+      ['status', 'a', '--feature', 'b'],
+      /found a, and --feature b, expected one feature/,
+      /fix: name it once: ralph status a, or ralph status b$/m,
+    ],
+    [['plan', 'a', '--feature', 'b'], /found a, and --feature b/, /fix: name it once: ralph plan a/],
+    [['pause', 'US-001'], /found US-001, expected a feature/, /fix: use one of: ralph pause sample/],
+    [['log', 'US-001', 'US-002'], /found US-001 US-002, expected one story/, /fix: ralph log US-001$/m],
+    [['limit', 'iterations', '20'], /limit takes/, /fix: ralph limit iterations \+20$/m],
+  ]
+  for (const [args, found, fix] of cases) {
+    const { code, err } = await place.ralph(...args)
+    assert.equal(code, 64, args.join(' '))
+    assert.match(err, found)
+    assert.match(err, fix)
+  }
+})
+
+test('what would change nothing is refused, and what happens later is told as that', async () => {
+  const done = { id: 'US-001', passes: true }
+  await using place = await openPlace([done, { id: 'US-002', skipped: true }, { id: 'US-003' }])
+  await place.setScript({ 'US-003': [bad('US-003')] })
+  assert.equal((await place.ralph('run', ...place.agent, ...GATE, '--max-attempts', '1')).code, 1)
+  for (const [args, found] of [
+    [['skip', 'US-001'], /found US-001 passed: redo works on it again, expected/],
+    [
+      ['retry', 'US-001', 'US-002'],
+      /found US-001 passed, US-002 was skipped: redo works on it again, expected/,
+    ],
+  ] as const) {
+    const { code, err } = await place.ralph(...args)
+    assert.equal(code, 64, args.join(' '))
+    assert.match(err, found)
+  }
+  assert.match(
+    (await place.ralph('archive')).out,
+    /^noted: .* into done\.json when the next run ends\nNext: /,
+  )
+})
+
+test('a raised limit is gone on from', async () => {
+  await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
+  await place.setScript({ 'US-001': [good('US-001')], 'US-002': [good('US-002')] })
+  const run = ['run', ...place.agent, ...GATE, '--max-iterations', '1']
+  assert.equal((await place.ralph(...run)).code, 2)
+  const limit = await place.ralph('limit', 'iterations', '+1')
+  assert.equal(limit.code, 0, limit.err)
+  assert.equal((await place.ralph(...run)).code, 0)
+})
+
+test('stop ends the session in work, uncharged, and the feature is paused', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  await place.setScript({ 'US-001': [{ hang: true }] })
+  const run = place.start(['run', ...place.agent, ...GATE])
+  await new Promise<void>((resolve) => {
+    run.stdout?.on('data', (text: string) => text.includes('hanging') && resolve())
+  })
+  const stopped = await place.ralph('stop')
+  assert.equal(stopped.code, 0, stopped.err)
+  assert.equal((await run.ended).code, 130)
+  assert.equal((await place.json('status')).iterations, 0)
+  await place.setScript({ 'US-001': [good('US-001')] })
+  assert.equal((await place.ralph('run', ...place.agent, ...GATE)).code, 0)
+})
+
+test('verify runs the gates and a judge on the checkout, and changes nothing', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  await place.setScript({ 'US-001': [good('US-001')] })
+  const settings = [...place.agent, ...GATE]
+  assert.equal((await place.ralph('run', ...settings)).code, 0)
+  const before = place.refs()
+  const fine = await place.ralph('verify', ...settings)
+  assert.equal(fine.code, 0, fine.err)
+  assert.match(fine.out, /VERIFIED: every criterion of 1 story is met/)
+  assert.match(fine.out, /not charged to the run/)
+  assert.match(fine.out, /^ralph\/sample: 1\/1 stories, iteration 1\/50, \$0\.02$/m, 'what the run has cost')
+  await place.setScript({ verify: [{ say: '<ralph>RESET:US-001</ralph><ralph>REASON:it lies</ralph>' }] })
+  const refused = await place.json('verify', ...settings)
+  assert.deepEqual(refused.verdict, { kind: 'reset', stories: ['US-001'], reason: 'it lies' })
+  const told = await place.ralph('verify', ...settings)
+  assert.deepEqual([told.code, /NOT VERIFIED: US-001: it lies/.test(told.out)], [1, true], told.out)
+  assert.equal(place.refs(), before)
+  await place.write({ 'src/US-001.txt': 'bad\n' })
+  const dirty = await place.ralph('verify', ...settings)
+  assert.equal(dirty.code, 64)
+  assert.match(dirty.err, /uncommitted changes: src\/US-001\.txt/)
+  place.git('commit', '-qam', 'by hand')
+  const red = await place.ralph('verify', ...settings)
+  assert.deepEqual([red.code, /NOT VERIFIED: gate good fails/.test(red.out)], [1, true], red.out)
+  place.git('switch', '-q', 'main')
+  const elsewhere = await place.ralph('verify', ...settings)
+  assert.equal(elsewhere.code, 64)
+  assert.match(elsewhere.err, /git switch ralph\/sample/)
+  assert.match(place.refs().replace(/^refs\/heads\/.*\n?/gm, ''), /^refs\/ralph\/2026-01-31-sample \w+$/)
+})
+
+test('verify of a feature none of whose stories has passed is no yes', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  await place.setScript({ 'US-001': [bad('US-001')] })
+  await place.ralph('run', ...place.agent, ...GATE, '--once')
+  const { code, out } = await place.ralph('verify', ...place.agent, ...GATE, '--json')
+  const told = JSON.parse(out)
+  assert.deepEqual([code, told.verified, told.verdict.kind], [1, false, 'none'])
+})
+
+test('verify leaves the tree of a run in work alone', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  await place.setScript({ 'US-001': [{ ...bad('US-001'), hang: true }] })
+  const run = place.start(['run', ...place.agent, ...GATE])
+  await new Promise<void>((resolve) => {
+    run.stdout?.on('data', (text: string) => text.includes('hanging') && resolve())
+  })
+  const { code, err } = await place.ralph('verify', ...place.agent, ...GATE)
+  assert.equal(code, 64)
+  assert.match(err, /works on sample.*\n.*ralph stop/)
+  assert.equal(await readFile(join(place.repository, 'src/US-001.txt'), 'utf8'), 'bad US-001\n')
+})
+
+test('with two features every command says how one is named, as it can be typed', async () => {
+  const other = JSON.stringify({ userStories: [{ id: 'US-001', title: 'a', acceptanceCriteria: ['b'] }] })
+  await using place = await openPlace([{ id: 'US-001' }], { '.ralph/2026-01-31-other/prd.json': other })
+  const fix = async (...words: string[]) =>
+    / {2}fix: name one of them: (.*)$/m.exec((await place.ralph(...words)).err)?.[1]
+  assert.equal(await fix('pause'), 'ralph pause other, ralph pause sample')
+  assert.equal(await fix('skip', 'US-001'), 'ralph skip --feature other ..., ralph skip --feature sample ...')
+  assert.equal((await place.ralph('pause', 'other')).code, 0)
+})

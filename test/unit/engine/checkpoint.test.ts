@@ -1,0 +1,237 @@
+// What is durable when it is told: the loop itself, with ports that remember what was saved.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { loop } from '../../../src/engine/loop.ts'
+import { EVENTS } from '../../../src/engine/model/event.ts'
+import { openAttempt } from '../../../src/engine/model/job.ts'
+import type { Limits } from '../../../src/engine/model/limit-types.ts'
+import { LeaseLost, type Ports } from '../../../src/engine/model/ports.ts'
+import type { State } from '../../../src/engine/model/state.ts'
+import type { Step } from '../../../src/engine/model/step.ts'
+import { built, gate, limitsWith, NO_IGNORED, NOW, session, stateOf, stories } from './samples.ts'
+
+type How = {
+  limits?: Partial<Limits>
+  /** Gates fail in these runs of them, counted from 1. */
+  red?: readonly number[]
+  /** From this save on nothing can be saved. */
+  failing?: { from: number; with: Error }
+  /** Cancelled by this save. */
+  cancelled?: number
+  /** Nobody is heard from this time on. */
+  deaf?: number
+  ours?: (step: Step) => boolean
+  /** People are heard over a network. */
+  network?: boolean
+}
+
+/** How far a run has come: nothing of it may be told that is not saved. */
+function reached({ prd, timeline, control }: State) {
+  const passed = prd.userStories.filter((story) => story.passes).map((story) => story.id)
+  return { passed, entries: timeline.length, cursor: control.lastComment }
+}
+
+function world(how: How = {}) {
+  /** How much had happened when whoever watches was told that it is over. */
+  const settled: number[] = []
+  const log: string[] = []
+  let saved = stateOf(stories('US-001', 'US-002'), { published: 'base' })
+  let [now, saves, gates, commits, heard] = [NOW, 0, 0, 0, 0]
+  const cancel = new AbortController()
+  const isSaved = (what: string, state: State) => {
+    const [told, kept] = [reached(state), reached(saved)]
+    for (const id of told.passed)
+      assert.ok(kept.passed.includes(id), `${what} tells of ${id}, which is not saved`)
+    assert.ok(kept.entries >= told.entries, `${what} tells of an iteration that is not saved`)
+  }
+  const ports: Ports = {
+    clock: {
+      now: () => {
+        now += 1
+        return now
+      },
+      sleep: async () => {},
+    },
+    signal: cancel.signal,
+    agent: {
+      work: async () => session({}),
+      setUp: async () => null,
+      judge: async () => assert.fail('nothing is judged'),
+      plan: async () => assert.fail('nothing is planned'),
+    },
+    openCleanRoom: null,
+    gates: {
+      canPrepare: false,
+      prepare: async () => null,
+      renew: async () => {},
+      run: async () => {
+        gates += 1
+        return [gate(how.red?.includes(gates) !== true)]
+      },
+    },
+    repository: {
+      ignored: NO_IGNORED,
+      openForJudge: async () => ({ close: async () => {} }),
+      checkOut: async () => ({ conflict: null }),
+      renew: async () => {},
+      inspect: async () => {
+        commits += 1
+        return { kind: 'candidate', candidate: built(`c${commits}`) }
+      },
+      restore: async () => false,
+      rebase: async () => assert.fail('nothing else landed'),
+      keep: async () => ({ base: 'b', tree: `tree ${commits}`, dropped: [] }),
+      record: async () => null,
+      join: async () => assert.fail('nobody pushed'),
+      read: async () => null,
+      history: async () => [],
+      asItWas: async () => null,
+    },
+    store: {
+      async save(state) {
+        saves += 1
+        if (how.failing !== undefined && saves >= how.failing.from) throw how.failing.with
+        saved = structuredClone(state)
+        log.push('save')
+        if (saves === how.cancelled) cancel.abort()
+      },
+      async publish(state) {
+        saved = structuredClone(state)
+        log.push('publish')
+        return { kind: 'published' }
+      },
+      theirs: async () => null,
+      restore: async () => ({ kind: 'published' }),
+    },
+    queue: {
+      ...(how.network === true ? {} : { isLocal: true }),
+      read: async () => {
+        heard += 1
+        if (how.deaf !== undefined && heard >= how.deaf) throw new Error('nobody answers')
+        return []
+      },
+      waiting: async () => false,
+      arrived: async () => false,
+    },
+    dispatch: { dispatch: async () => ({ kind: 'dispatched', runId: null }) },
+    observers: [
+      {
+        async step(step, state) {
+          isSaved(`the step ${step.kind}`, state)
+          if (step.kind !== 'stop') log.push(`> ${step.kind}`)
+        },
+        async event(event, state) {
+          isSaved(event.kind, state)
+          const isKept = openAttempt(saved)?.storyId === openAttempt(state)?.storyId
+          if (event.kind === 'reserved') assert.ok(isKept, 'a reservation is told that is not saved')
+          if (EVENTS[event.kind].durable) log.push(event.kind)
+        },
+        async settle() {
+          settled.push(log.length)
+        },
+      },
+    ],
+    pullRequest: {
+      beforePublish: async (state) => state.github,
+      opened: async (state) => state.github,
+      finished: async (state) => state.github,
+      merged: async () => false,
+    },
+    warn: (message) => assert.fail(message),
+  }
+  const run = () => loop(saved, limitsWith(how.limits), ports, how.ours ?? (() => true))
+  return { log, run, saved: () => saved, settled }
+}
+
+/** From the first reservation to the end of the last iteration, without the steps of an iteration. */
+function checkpoints(log: readonly string[]): string {
+  const quiet = ['> agent', '> guard', '> gates', '> accept', '> reject']
+  const shown = log.filter((line) => !quiet.includes(line))
+  const begin = shown.indexOf('> reserve')
+  return shown.slice(begin, shown.indexOf('> conclude')).join(' ')
+}
+
+test('the end of an iteration and the next reservation are one checkpoint, told in their order', async () => {
+  const { log, run, saved } = world()
+  await run()
+  const between = 'accepted > sync > reserve reserved'
+  assert.equal(checkpoints(log), `> reserve save reserved save ${between} save accepted > sync`)
+  assert.deepEqual(reached(saved()).passed, ['US-001', 'US-002'])
+})
+
+test('so are a rejection and the next reservation; what was rejected is kept with it', async () => {
+  const { log, run, saved } = world({ red: [1], limits: { maxIterations: 2 } })
+  const { state } = (await run()) as { state: State }
+  const between = 'rejected > sync > reserve reserved'
+  assert.equal(checkpoints(log), `> reserve save reserved save ${between} save accepted > sync`)
+  assert.deepEqual(
+    saved().timeline.map(({ storyId, result }) => [storyId, result]),
+    state.timeline.map(({ storyId, result }) => [storyId, result]),
+  )
+  assert.equal(saved().timeline.length, 2)
+})
+
+test('where people are heard over a network, the iteration is saved before they are asked', async () => {
+  const { log, run } = world({ network: true })
+  await run()
+  const each = '> reserve save reserved save accepted > sync'
+  assert.equal(checkpoints(log), `${each} ${each}`)
+})
+
+test('what is pushed, or left to another job, is saved and told before', async () => {
+  const each = world({ limits: { publishEach: true } })
+  await each.run()
+  const push = '> sync > push publish'
+  assert.equal(
+    checkpoints(each.log),
+    `> reserve save reserved save accepted ${push} > reserve save reserved save accepted > sync`,
+  )
+  const ours = (step: Step) => step.kind !== 'reserve' || step.storyId === 'US-001'
+  const handed = world({ ours })
+  const ended = await handed.run()
+  assert.ok('step' in ended && ended.step.kind === 'reserve')
+  assert.equal(handed.log.slice(-3).join(' '), 'save accepted > sync')
+})
+
+test('a limit after an iteration: it is saved and told before the run concludes', async () => {
+  const { log, run } = world({ limits: { maxIterations: 1 } })
+  await run()
+  assert.equal(checkpoints(log), '> reserve save reserved save accepted > sync')
+})
+
+for (const error of [new Error('the disk is full'), new LeaseLost('taken')]) {
+  test(`where nothing can be saved any more nothing more is told (${error.message})`, async () => {
+    for (let from = 1; from <= 3; from++) {
+      const { log, run, saved } = world({ failing: { from, with: error } })
+      await assert.rejects(run(), error)
+      const told = log.filter((line) => line === 'accepted')
+      assert.equal(told.length, reached(saved()).passed.length, `at save ${from}`)
+      assert.equal(log.filter((line) => line === 'save').length, from - 1)
+      assert.ok(!log.slice(log.indexOf('> reserve')).includes('publish'))
+    }
+  })
+}
+
+test('a run that is cancelled at a joined checkpoint gives the reservation back', async () => {
+  const { log, run, saved } = world({ cancelled: 2 })
+  await run()
+  assert.match(log.join(' '), /save accepted > sync > reserve reserved .*save returned/)
+  assert.equal(openAttempt(saved()), null)
+  assert.deepEqual(reached(saved()).passed, ['US-001'])
+  assert.equal(saved().prd.run.iterations, 1)
+})
+
+test('where people cannot be heard the iteration before is saved all the same', async () => {
+  const { run, saved } = world({ deaf: 2 })
+  await assert.rejects(run(), /nobody answers/)
+  assert.deepEqual(reached(saved()).passed, ['US-001'])
+})
+
+test('who watches is told last that the job is over, also where the feature was taken by another', async () => {
+  const well = world()
+  await well.run()
+  const taken = world({ failing: { from: 2, with: new LeaseLost('run 7') } })
+  await assert.rejects(taken.run(), LeaseLost)
+  for (const { log, settled } of [well, taken]) assert.deepEqual(settled, [log.length])
+})

@@ -1,0 +1,126 @@
+// What a judge names counts as far as it is there, and nothing is assumed.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { readSignals } from '../../../../src/agents/signals.ts'
+import { type EvidenceFacts, proven } from '../../../../src/engine/gating/criterion-evidence.ts'
+import type { Verdict } from '../../../../src/engine/model/event.ts'
+import { newStory } from '../../../../src/engine/prd/schema.ts'
+import { pictureName } from '../../../../src/engine/screenshots.ts'
+
+const STORIES = [
+  newStory({ id: 'US-001', title: 'cart', acceptanceCriteria: ['two items', 'three items'] }),
+  newStory({ id: 'US-002', title: 'page', acceptanceCriteria: ['a page'] }),
+]
+const FACTS: EvidenceFacts = {
+  isRequired: false,
+  gates: ['test'],
+  screenshots: ['cart-1280x800'],
+  hasLine: async (path, line) => path === 'test/cart.test.ts' && (line === null || line <= 20),
+}
+const ALL = [
+  ['US-001', 1, 'test/cart.test.ts:14 adds two'],
+  ['US-001', 2, 'gate test runs it'],
+  ['US-002', 1, 'screenshot cart-1280x800 shows it'],
+] as const
+
+type Line = readonly [string, number, string]
+
+function said(lines: readonly Line[]): string {
+  return [
+    ...lines.map(([id, at, text]) => `<ralph>EVIDENCE:${id}#${at} ${text}</ralph>`),
+    '<ralph>VERIFIED</ralph>',
+  ].join('\n')
+}
+
+function judge(lines: readonly Line[], facts: Partial<EvidenceFacts> = {}): Promise<Verdict> {
+  const { verdict } = readSignals(said(lines))
+  assert.equal(verdict?.kind, 'verified')
+  return proven(verdict, STORIES, { ...FACTS, ...facts })
+}
+
+test('every criterion with a place that is there: approved, and each place is kept', async () => {
+  const verdict = await judge(ALL)
+  assert.equal(verdict.kind, 'verified')
+  assert.deepEqual(verdict.kind === 'verified' ? verdict.evidence?.[0] : null, {
+    storyId: 'US-001',
+    criterion: 1,
+    shown: 'test/cart.test.ts:14 adds two',
+    path: 'test/cart.test.ts',
+    line: 14,
+  })
+})
+
+test('a criterion of which nothing is said resets its story', async () => {
+  const verdict = await judge([...ALL.slice(0, 2), ['US-002', 2, 'gate test']])
+  const reason = 'nothing was named that shows US-002#1 (a page)'
+  assert.deepEqual(verdict, { kind: 'reset', stories: ['US-002'], reason })
+})
+
+const WRONG: readonly (readonly [string, string])[] = [
+  ['a file that is not there', 'test/page.test.ts:1 opens'],
+  ['a line behind the end of the file', 'test/cart.test.ts:21 opens'],
+  ['a gate that is none, or red', 'gate e2e'],
+  ['another gate that begins so', 'gate test-all'],
+  ['a picture that nobody took', 'screenshot home-1280x800'],
+  ['words alone', 'I looked at it'],
+]
+
+for (const [what, shown] of WRONG) {
+  test(`${what}: no story is to blame, and another judge is asked`, async () => {
+    const verdict = await judge([...ALL.slice(0, 2), ['US-002', 1, shown]])
+    const message = `what was named for US-002#1 (a page) is not there: ${shown}`
+    assert.deepEqual(verdict, { kind: 'none', message })
+  })
+}
+
+for (const shown of [
+  'gate test: it is green',
+  'gate `test`, green',
+  'Gate: test',
+  '`test/cart.test.ts`:14 opens',
+  './test/cart.test.ts:3-9, which opens',
+  'test/cart.test.ts.',
+  'my folder/page test.ts:1 opens',
+]) {
+  test(`found as a judge may write it: ${shown}`, async () => {
+    const hasLine: EvidenceFacts['hasLine'] = async (path, line) =>
+      path === 'my folder/page test.ts' || FACTS.hasLine(path, line)
+    assert.equal((await judge([...ALL.slice(0, 2), ['US-002', 1, shown]], { hasLine })).kind, 'verified')
+  })
+}
+
+test('no evidence at all stands where it is only asked for, and resets every story where it is required', async () => {
+  assert.deepEqual(await judge([]), { kind: 'verified' })
+  const verdict = await judge([], { isRequired: true })
+  assert.deepEqual(verdict.kind === 'reset' ? verdict.stories : null, ['US-001', 'US-002'])
+})
+
+test('whatever is named: an approval with evidence has some for every criterion, from what is there', async () => {
+  const line = fc.tuple(
+    fc.constantFrom('US-001', 'US-002', 'US-009'),
+    fc.integer({ min: 0, max: 3 }),
+    fc.string(),
+  )
+  const given = fc.array(fc.oneof(line, fc.constantFrom<Line>(...ALL)), { maxLength: 8 })
+  await fc.assert(
+    fc.asyncProperty(given, async (lines) => {
+      const evidence = lines.map(([storyId, criterion, shown]) => ({ storyId, criterion, shown }))
+      const verdict = await proven({ kind: 'verified', evidence }, STORIES, { ...FACTS, isRequired: true })
+      if (verdict.kind !== 'verified') return
+      for (const { id, acceptanceCriteria } of STORIES)
+        for (const at of acceptanceCriteria.keys())
+          assert.ok(
+            verdict.evidence?.some(({ storyId, criterion }) => storyId === id && criterion === at + 1),
+          )
+    }),
+  )
+})
+
+test('a picture is named by page and viewport', () => {
+  assert.equal(
+    pictureName({ url: 'http://localhost:3000/cart?id=1', viewport: '390x844' }),
+    'cart-id-1-390x844',
+  )
+  assert.equal(pictureName({ url: 'http://localhost:3000/', viewport: '390x844' }), 'home-390x844')
+})

@@ -1,0 +1,94 @@
+// The model ladder: where a story begins, what makes it climb, and that each session is counted to the model that it was with.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Failure } from '../../../src/engine/model/attempt.ts'
+import type { Limits } from '../../../src/engine/model/limit-types.ts'
+import { climbed, ladderOf } from '../../../src/engine/model-ladder.ts'
+import { runs } from '../runs.ts'
+import { gate, limitsWith, NOW, runJob, type Script, session, stateOf, stories, used } from './samples.ts'
+
+const ladders = { run: ['small', 'middle', 'strong'], byTag: [] }
+const models = { run: 'small', verify: 'judge', plan: null }
+const limitsOn = (changes: Partial<Limits> = {}) =>
+  limitsWith({ ladders, models, maxAttempts: 9, ...changes })
+const redGates = (count: number): Script => {
+  let left = count
+  return (step) =>
+    step.kind === 'gates' && left-- > 0
+      ? { kind: 'gated', commit: step.attempt.candidate.commit, gates: [gate(false)] }
+      : null
+}
+const failedBy = (change: Parameters<typeof session>[0]): Script => {
+  let left = 1
+  return (step) => (step.kind === 'agent' && left-- > 0 ? { kind: 'worked', session: session(change) } : null)
+}
+const modelsOf = ({ state }: ReturnType<typeof runJob>) => state.timeline.map(({ model }) => model)
+
+test('a story begins at the first rung, climbs after a red gate, and stays at the last', () => {
+  const ran = runJob(stateOf(stories('US-001')), limitsOn(), redGates(4))
+  assert.deepEqual(modelsOf(ran), ['small', 'middle', 'strong', 'strong', 'strong'])
+  const next = runJob(stateOf(stories('US-001', 'US-002')), limitsOn(), redGates(1))
+  assert.deepEqual(modelsOf(next), ['small', 'middle', 'small'], 'another story begins below')
+})
+
+test('the word that it is stuck makes it climb; a session that failed, and one of a limited vendor, do not', () => {
+  const hints = { done: false, notDone: false, stuck: 'no idea' }
+  const stuck = runJob(stateOf(stories('US-001')), limitsOn(), failedBy({ hints }))
+  assert.deepEqual(modelsOf(stuck), ['small', 'middle'])
+  const crashed = runJob(stateOf(stories('US-001')), limitsOn(), failedBy({ status: 'failed' }))
+  assert.deepEqual(modelsOf(crashed), ['small', 'small'])
+  const limited = runJob(stateOf(stories('US-001')), limitsOn(), failedBy({ status: 'interrupted' }))
+  assert.deepEqual(modelsOf(limited), ['small', 'small'])
+})
+
+test('every session is counted to its rung, and the judge has one model for all of them', () => {
+  const script = redGates(1)
+  const ran = runJob(stateOf(stories('US-001')), limitsOn({ finalVerification: true }), (step, state, now) =>
+    step.kind === 'verify'
+      ? { kind: 'verified', verdict: { kind: 'verified' }, usage: used(1), gates: [] }
+      : script(step, state, now),
+  )
+  const of = (kind: string) => ran.state.sessions.filter((one) => one.kind === kind).map(({ model }) => model)
+  assert.deepEqual(of('run'), ['small', 'middle'])
+  assert.deepEqual(of('verify'), ['judge'])
+})
+
+test('without a ladder no attempt names a model, and the agent that stands in has none of these', () => {
+  const { ladders: _none, ...plain } = limitsOn()
+  assert.deepEqual(modelsOf(runJob(stateOf(stories('US-001')), plain)), [undefined])
+  const limits = limitsOn({ fallback: 'codex' })
+  const state = stateOf(stories('US-001'))
+  const away = { ...state, control: { ...state.control, agentLimits: { [limits.agent]: NOW + 9e6 } } }
+  assert.deepEqual(modelsOf(runJob(away, limits)), [undefined])
+})
+
+test('the first tag that has a ladder wins over that of the run', () => {
+  const byTag = [
+    ['docs', ['tiny']],
+    ['security', ['strong', 'strongest']],
+  ] as const
+  const limits = { ladders: { run: ['small'], byTag } }
+  assert.deepEqual(ladderOf(limits, { tags: ['ui', 'security', 'docs'] }), ['tiny'])
+  assert.deepEqual(ladderOf(limits, { tags: ['security'] }), ['strong', 'strongest'])
+  assert.deepEqual(ladderOf(limits, { tags: [] }), ['small'])
+  assert.deepEqual(ladderOf({}, { tags: ['docs'] }), [])
+})
+
+test('whatever fails, a story goes up one rung at the most, never down, and never above the last', () => {
+  const kinds: Failure['kind'][] = ['session', 'stuck', 'empty-diff', 'guard', 'gates', 'judge', 'conflict']
+  const property = fc.property(
+    fc.array(fc.constantFrom(...kinds), { maxLength: 12 }),
+    fc.integer({ min: 1, max: 5 }),
+    (failures, count) => {
+      const ladder = Array.from({ length: count }, (_, at) => `m${at}`)
+      const top = failures.reduce((rung, kind) => {
+        const next = climbed(rung, { kind }, ladder).rung ?? rung
+        assert.ok(next - rung === 0 || (next - rung === 1 && (kind === 'gates' || kind === 'stuck')))
+        return next
+      }, 0)
+      assert.ok(top < count)
+    },
+  )
+  fc.assert(property, runs(300))
+})

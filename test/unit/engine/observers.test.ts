@@ -1,0 +1,57 @@
+// Whoever watches a run: told in order, and unable to disturb it or one another.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { announce, settled } from '../../../src/engine/loop.ts'
+import type { Observer } from '../../../src/engine/model/ports.ts'
+import { midRun } from '../report/samples.ts'
+
+test('one that fails is a warning, and the others hear all the same, in their order', async () => {
+  const heard: string[] = []
+  const warnings: string[] = []
+  const hears = (name: string): Observer => ({
+    async step({ kind }) {
+      heard.push(`${name} ${kind}`)
+    },
+  })
+  const fails: Observer = {
+    async step() {
+      throw new Error('the chat is away')
+    },
+  }
+  const throws: Observer = {
+    step() {
+      throw new Error('at once')
+    },
+  }
+  const deaf: Observer = {}
+  const observers = [hears('first'), fails, throws, deaf, hears('last')]
+  const warn = (message: string) => warnings.push(message)
+  const step = { kind: 'verify' } as const
+  await announce({ observers, warn }, (observer) => observer.step?.(step, midRun()))
+  await announce({ observers, warn }, (observer) => observer.event?.({ kind: 'waited', at: 0 }, midRun()))
+  assert.deepEqual(heard, ['first verify', 'last verify'])
+  assert.deepEqual(warnings, ['the chat is away', 'at once'])
+})
+
+test('at the end nobody waits for another: each waits for its own service', async () => {
+  const heard: string[] = []
+  const warnings: string[] = []
+  let answer = () => {}
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  const waits: Observer = {
+    async settle() {
+      await answered
+      throw new Error('no answer')
+    },
+  }
+  const last: Observer = {
+    async settle() {
+      heard.push('last')
+      answer()
+    },
+  }
+  await settled({ observers: [waits, {}, last], warn: (message) => warnings.push(message) })
+  assert.deepEqual([heard, warnings], [['last'], ['no answer']])
+})

@@ -1,0 +1,101 @@
+// Stories side by side: the driver itself, with ports whose answers come in any order. What lands was gated as it lands.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Ports } from '../../../../src/engine/model/ports.ts'
+import { runUsage } from '../../../../src/engine/model/usage-totals.ts'
+import { lanes } from '../../../../src/engine/parallel/lanes.ts'
+import { newStory } from '../../../../src/engine/prd/schema.ts'
+import { runs } from '../../runs.ts'
+import { gate, limitsWith, stateOf } from '../samples.ts'
+import { arbitraryLimits, arbitraryStories, besideEachOther, laneOf, portsOf, World } from '../train-world.ts'
+
+test('in any order of ends, what lands was gated as it lands, and no limit is passed', async () => {
+  const property = fc.asyncProperty(
+    arbitraryStories,
+    arbitraryLimits,
+    fc.array(fc.nat(1000), { maxLength: 60 }),
+    fc.scheduler(),
+    async (userStories, limits, numbers, scheduler) => {
+      const world = new World(numbers, scheduler)
+      const start = stateOf(userStories, { published: 'base' })
+      const { state, conclusion } = await scheduler.waitFor(lanes(start, limits, portsOf(world)))
+      assert.equal(world.open, 0, 'every work tree is closed')
+      assert.equal(world.atWork, 0, 'every session has ended')
+      assert.ok(world.mostAtWork <= limits.maxParallel)
+      const { iterations } = state.prd.run
+      const usage = runUsage(state)
+      // A session costs a dollar: those that are at work when the limit is reached come to their end.
+      if (limits.maxCostUsd !== null) assert.ok(usage.costUsd < limits.maxCostUsd + limits.maxParallel)
+      if (limits.maxIterations > 0) assert.ok(iterations <= limits.maxIterations, `${iterations} iterations`)
+      assert.equal(usage.calls, world.sessions)
+      assert.deepEqual(state.attempts, {})
+      const charged = state.timeline.filter(
+        ({ result, summary }) => result !== 'returned' || /same lines/.test(summary),
+      )
+      assert.equal(charged.filter(({ result }) => result !== 'reset').length, iterations)
+      const all = state.prd.userStories
+      if (conclusion.outcome === 'complete') assert.ok(all.every(({ passes }) => passes))
+      for (const { touches, ids } of besideEachOther(world.saved))
+        assert.equal(new Set(touches).size, touches.length, `${ids.join(', ')} were in work together`)
+    },
+  )
+  await fc.assert(property, { ...runs(150), interruptAfterTimeLimit: 15_000 })
+})
+
+/** A world in which everything goes well, and the run in it. */
+function plainRun(change: (ports: Ports) => Ports) {
+  const scheduler = fc.sample(fc.scheduler(), 1)[0] ?? assert.fail()
+  const world = new World([], scheduler)
+  const start = stateOf([newStory({ id: 'US-0', title: 'one' }), newStory({ id: 'US-1', title: 'two' })], {
+    published: 'base',
+  })
+  const ended = lanes(start, limitsWith({ maxParallel: 2 }), change(portsOf(world)))
+  return { world, ended }
+}
+
+test('what a session throws while the driver waits for something else ends the run, and every work tree is closed', async () => {
+  const { world, ended } = plainRun((ports) => ({
+    ...ports,
+    // People are asked while the first session has thrown already.
+    queue: { ...ports.queue, read: () => new Promise((resolve) => setImmediate(() => resolve([]))) },
+    openLane: async () => {
+      const lane = laneOf(world)
+      return { ...lane, agent: { ...lane.agent, work: async () => assert.fail('it broke') } }
+    },
+  }))
+  await assert.rejects(ended, /it broke/)
+  assert.equal(world.open, 0)
+})
+
+test('without room for a work tree nothing is reserved', async () => {
+  const { world, ended } = plainRun((ports) => ({
+    ...ports,
+    openLane: async () => assert.fail('no space left on device'),
+  }))
+  await assert.rejects(ended, /no space left on device/)
+  assert.ok(world.saved.every(({ attempts }) => Object.keys(attempts).length === 0))
+})
+
+test('a project that cannot be prepared ends the run with why, and charges no story', async () => {
+  let prepared = 0
+  const { world, ended } = plainRun((ports) => ({
+    ...ports,
+    openLane: async () => {
+      const lane = laneOf(world)
+      const prepare = async () => {
+        prepared += 1
+        return { ...gate(false), name: 'prepare' }
+      }
+      return { ...lane, gates: { ...lane.gates, canPrepare: true, prepare } }
+    },
+  }))
+  const { state, conclusion } = await ended
+  assert.equal(conclusion.outcome, 'error')
+  assert.match(conclusion.reason, /prepare failed/)
+  assert.ok(prepared <= 2, `${prepared} times`)
+  assert.deepEqual(state.attempts, {})
+  assert.equal(state.prd.run.iterations, 0)
+  assert.equal(world.sessions, 0)
+})

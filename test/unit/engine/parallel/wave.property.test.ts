@@ -1,0 +1,476 @@
+// Workers of a wave: n processes with one state, killed at random, people speaking in between. What the state comes to is what one
+// process would have made of the same events.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { inItsWave } from '../../../../src/action/jobs/wave-jobs.ts'
+import { refundAll, withoutWorkers } from '../../../../src/engine/attempt-events.ts'
+import { loop } from '../../../../src/engine/loop.ts'
+import type { Command, Event } from '../../../../src/engine/model/event.ts'
+import type { Limits } from '../../../../src/engine/model/limit-types.ts'
+import { LeaseLost, type Ports, type StorePort } from '../../../../src/engine/model/ports.ts'
+import type { Lease, State } from '../../../../src/engine/model/state.ts'
+import { runUsage } from '../../../../src/engine/model/usage-totals.ts'
+import { nextWorkerStep, type WorkerStep } from '../../../../src/engine/parallel/next-steps.ts'
+import { SharedState } from '../../../../src/engine/parallel/shared-state.ts'
+import { workInWave } from '../../../../src/engine/parallel/wave.ts'
+import { newStory } from '../../../../src/engine/prd/schema.ts'
+import { reduce } from '../../../../src/engine/reduce.ts'
+import { runs } from '../../runs.ts'
+import { built, gate, limitsWith, NOW, session, stateOf } from '../samples.ts'
+import {
+  agentOf,
+  arbitraryLimits,
+  arbitraryStories,
+  besideEachOther,
+  portsOf,
+  World,
+} from '../train-world.ts'
+
+/** The state on the remote, moved by compare-and-swap. */
+class Remote {
+  version = 0
+  state: State
+
+  constructor(state: State) {
+    this.state = structuredClone(state)
+  }
+
+  move(from: number, state: State): number {
+    if (from !== this.version) throw new LeaseLost('moved')
+    const begun = Object.keys(state.attempts).filter((id) => this.state.attempts[id] === undefined)
+    assert.ok(
+      begun.length === 0 || this.state.control.paused === null,
+      'nothing is begun while the run is paused',
+    )
+    // What JSON would drop, a worker that reads it must not rely on.
+    this.state = JSON.parse(JSON.stringify(state))
+    this.version += 1
+    return this.version
+  }
+}
+
+class Killed extends Error {}
+
+/** Ports of one process. It is killed at the `mortal`-th thing that it asks for: nothing of it is heard any more. */
+function processPorts(world: World, remote: Remote, mortal: number, said: readonly Command[]): Ports {
+  let asked = 0
+  let known = remote.version
+  /** What it has just asked for when it is killed is done, and nobody hears the answer. */
+  const alive = async <T>(ask: () => Promise<T>): Promise<T> => {
+    asked += 1
+    if (asked > mortal + 1) throw new Killed()
+    const result = await ask()
+    if (asked > mortal) throw new Killed()
+    return result
+  }
+  const ports = portsOf(world)
+  const agent = agentOf(world)
+  return {
+    ...ports,
+    openCleanRoom: null,
+    agent: { ...agent, work: (...given) => alive(() => agent.work(...given)), judge: ports.agent.judge },
+    gates: { ...ports.gates, run: (...given) => alive(() => ports.gates.run(...given)) },
+    store: {
+      ...ports.store,
+      save: (state) =>
+        alive(() =>
+          world.later('save', () => {
+            known = remote.move(known, state)
+            world.save(remote.state)
+          }),
+        ),
+      newest: () =>
+        alive(() =>
+          world.later('newest', () => {
+            known = remote.version
+            return structuredClone(remote.state)
+          }),
+        ),
+    },
+    queue: {
+      ...ports.queue,
+      read: async ({ control }) => said.filter(({ id }) => id > control.lastComment && id <= asked),
+    },
+  }
+}
+
+const arbitraryWords: fc.Arbitrary<Command[]> = fc
+  .array(
+    fc.oneof(
+      fc.record({ kind: fc.constantFrom('pause' as const, 'run' as const) }),
+      fc.record({
+        kind: fc.constantFrom('retry' as const, 'skip' as const, 'redo' as const),
+        stories: fc.nat(6).map((index) => [`US-${index}`]),
+        guidance: fc.constant(''),
+      }),
+      fc.record({
+        kind: fc.constant('limit' as const),
+        what: fc.constant('iterations' as const),
+        amount: fc.constant(2),
+      }),
+    ),
+    { maxLength: 4 },
+  )
+  .map((words) => words.map((word, index) => ({ ...word, id: 3 * index + 1, by: 'alice' })))
+
+function waveOf(userStories: State['prd']['userStories'], workers: number): State {
+  const state = stateOf(userStories, { published: 'base' })
+  const ready = { synced: false, prepared: true, opened: true }
+  return { ...state, job: { ...state.job, ready, wave: { workers, isOver: false } } }
+}
+
+test('workers that are killed at random: what lands was gated as it lands, nothing twice, no limit passed', async () => {
+  const property = fc.asyncProperty(
+    arbitraryStories,
+    arbitraryLimits,
+    fc.array(fc.nat(1000), { maxLength: 60 }),
+    fc.array(fc.oneof(fc.constant(1000), fc.nat(30)), { minLength: 5, maxLength: 5 }),
+    arbitraryWords,
+    fc.scheduler(),
+    async (userStories, limits, numbers, mortal, said, scheduler) => {
+      const world = new World(numbers, scheduler)
+      const start = waveOf(userStories, limits.maxParallel)
+      const remote = new Remote(start)
+      const workers = Array.from({ length: limits.maxParallel }, (_, at) =>
+        workInWave(structuredClone(start), limits, processPorts(world, remote, mortal[at] ?? 1000, said), {
+          worker: `${at + 1}`,
+          begins: true,
+        }).catch((error: unknown) => {
+          if (!(error instanceof Killed)) throw error
+        }),
+      )
+      await scheduler.waitFor(Promise.all(workers))
+      assert.ok(world.mostAtWork <= limits.maxParallel)
+      for (const { touches, ids } of besideEachOther(world.saved))
+        assert.equal(new Set(touches).size, touches.length, `${ids.join(', ')} were in work together`)
+      const before = remote.state
+      const { state, conclusion } = await scheduler.waitFor(joined(world, remote, limits, said))
+      assert.ok(conclusion.outcome !== 'error', conclusion.reason)
+      assert.deepEqual(state.attempts, {})
+      const usage = runUsage(state)
+      const estimated = Object.values(before.attempts).filter(
+        ({ phase, worker }) => phase === 'reserved' && worker !== undefined,
+      ).length
+      assert.ok(usage.calls <= world.sessions + estimated)
+      const killed = mortal.slice(0, limits.maxParallel).filter((at) => at < 1000).length
+      assert.ok(
+        usage.calls + killed >= world.sessions,
+        'at most the session in flight of each that was killed is estimated',
+      )
+      const { granted } = state.control
+      if (limits.maxIterations > 0)
+        assert.ok(state.prd.run.iterations <= limits.maxIterations + granted.iterations)
+      if (limits.maxCostUsd !== null) assert.ok(usage.costUsd < limits.maxCostUsd + limits.maxParallel + 1)
+      const passes = state.timeline.filter(({ result }) => result === 'passed').map(({ storyId }) => storyId)
+      const again = state.timeline.filter(({ result }) => result === 'reset').length + said.length
+      assert.ok(passes.length - new Set(passes).size <= again, 'no story lands twice')
+    },
+  )
+  await fc.assert(property, { ...runs(100), interruptAfterTimeLimit: 20_000 })
+})
+
+/** What the last job of a wave does with what its workers left. */
+async function joined(world: World, remote: Remote, limits: Limits, said: readonly Command[]) {
+  const ports = processPorts(world, remote, 10_000, said)
+  const left = await workInWave(withoutWorkers(structuredClone(remote.state)), limits, ports, {
+    worker: 'join',
+    begins: false,
+  })
+  const free =
+    Object.keys(left.attempts).length === 0 ? left : refundAll(left, 'interrupted', 'the wave is over')
+  const job = { ...free.job, wave: { workers: limits.maxParallel, isOver: true } }
+  return loop({ ...free, job }, limits, {
+    ...ports,
+    store: { ...ports.store, publish: async () => ({ kind: 'published' }) },
+  })
+}
+
+/** What a worker's step comes to, by a number that is drawn. */
+function eventOf(step: WorkerStep, state: State, number: number, at: number): Event {
+  switch (step.kind) {
+    case 'sync':
+      return { kind: 'synced', commands: [], theirs: null, at }
+    case 'reserve':
+      return { kind: 'reserved', storyId: step.storyId, at }
+    case 'agent':
+      return { kind: 'worked', storyId: step.attempt.storyId, session: session(), at }
+    case 'guard':
+      return { kind: 'guarded', storyId: step.attempt.storyId, candidate: built(`c${at}`), at }
+    case 'rebase': {
+      const { storyId, candidate } = step.attempt
+      if (number % 5 === 4)
+        return {
+          kind: 'conflicted',
+          storyId,
+          failure: { kind: 'conflict', summary: 'the same lines', detail: '' },
+          at,
+        }
+      return { kind: 'rebased', storyId, base: step.onto, candidate: { ...candidate, commit: `c${at}` }, at }
+    }
+    case 'gates':
+      return {
+        kind: 'gated',
+        storyId: step.attempt.storyId,
+        commit: step.attempt.candidate.commit,
+        gates: [gate(number % 4 !== 3)],
+        at,
+      }
+    case 'accept':
+      return { kind: 'accepted', storyId: step.attempt.storyId, commit: step.attempt.candidate.commit, at }
+    case 'reject':
+      return { kind: 'rejected', storyId: step.attempt.storyId, kept: null, at }
+    case 'return':
+      return { kind: 'returned', storyId: step.attempt.storyId, kept: null, at }
+    case 'judge':
+      throw new Error(`nothing is judged: ${state.feature}`)
+    case 'leave':
+    case 'take':
+      return { kind: 'assigned', storyId: step.storyId, worker: null, at }
+  }
+}
+
+test('in any order of saves the state is what one process makes of the same events', async () => {
+  const turns = fc.array(fc.record({ worker: fc.nat(4), number: fc.nat(1000), saves: fc.boolean() }), {
+    maxLength: 200,
+  })
+  const property = fc.asyncProperty(
+    arbitraryStories,
+    arbitraryLimits,
+    turns,
+    async (stories, limits, all) => {
+      const start = waveOf(stories, limits.maxParallel)
+      const remote = new Remote(start)
+      const log: Event[] = []
+      const workers = Array.from(
+        { length: limits.maxParallel },
+        (_, at) => new Process(`${at + 1}`, start, limits, remote, log),
+      )
+      let at = NOW
+      for (const { worker, number, saves } of all) {
+        at += 1
+        await workers[worker % limits.maxParallel]?.turn(number, saves, at)
+      }
+      const alone = log.reduce((state, event) => reduce(state, event, limits), start)
+      assert.deepEqual(JSON.parse(JSON.stringify(alone)), remote.state)
+    },
+  )
+  await fc.assert(property, { ...runs(150), interruptAfterTimeLimit: 20_000 })
+})
+
+/** One that acts on what it knows, which may be old. */
+class Process {
+  readonly #name: string
+  readonly #shared: SharedState
+  readonly #limits: Limits
+  readonly #log: Event[]
+  #pending: Event[] = []
+
+  constructor(name: string, start: State, limits: Limits, remote: Remote, log: Event[]) {
+    this.#name = name
+    this.#limits = limits
+    this.#log = log
+    let known = 0
+    const store: Pick<StorePort, 'save' | 'newest'> = {
+      save: async (state) => {
+        known = remote.move(known, state)
+      },
+      newest: async () => {
+        known = remote.version
+        return structuredClone(remote.state)
+      },
+    }
+    this.#shared = new SharedState(structuredClone(start), limits, store)
+  }
+
+  async turn(number: number, saves: boolean, at: number): Promise<void> {
+    const shared = this.#shared
+    const step = nextWorkerStep(shared.state, this.#limits, at, { worker: this.#name, begins: true })
+    if (step === null) return
+    const plain = eventOf(step, shared.state, number, at)
+    const isMine = plain.kind === 'reserved' || step.kind === 'take'
+    const event = isMine ? { ...plain, worker: this.#name } : plain
+    shared.happened(event)
+    this.#pending.push(event)
+    // What others have to know, they know at once; the rest waits for it.
+    if (!saves && !isMine && event.kind !== 'accepted' && event.kind !== 'guarded') return
+    await shared.save()
+    const isLost = (one: Event) =>
+      one.kind === 'reserved' && shared.state.attempts[one.storyId]?.worker !== this.#name
+    this.#log.push(...this.#pending.splice(0).filter((one) => !isLost(one)))
+  }
+}
+
+/** Two candidates in the train: the first stands on the green commit, the second on the first. */
+function twoInTrain(numbers: readonly number[]) {
+  const scheduler = fc.sample(fc.scheduler(), 1)[0] ?? assert.fail()
+  const world = new World(numbers, scheduler)
+  const start = waveOf([newStory({ id: 'US-0', title: 'one' }), newStory({ id: 'US-1', title: 'two' })], 2)
+  const limits = limitsWith({ maxParallel: 2 })
+  const first = world.commit('base', 'US-0')
+  const second = world.commit(first, 'US-1')
+  const events: Event[] = [
+    { kind: 'synced', commands: [], theirs: null, at: NOW },
+    { kind: 'reserved', storyId: 'US-0', worker: '1', at: NOW },
+    { kind: 'reserved', storyId: 'US-1', worker: '2', at: NOW },
+    { kind: 'worked', storyId: 'US-0', session: session(), at: NOW },
+    { kind: 'worked', storyId: 'US-1', session: session(), at: NOW },
+    { kind: 'guarded', storyId: 'US-0', candidate: { ...built(first), entries: 0 }, at: NOW },
+    { kind: 'guarded', storyId: 'US-1', candidate: { ...built(first), entries: 0 }, at: NOW },
+    { kind: 'rebased', storyId: 'US-1', base: first, candidate: { ...built(second), entries: 0 }, at: NOW },
+  ]
+  const state = events.reduce((before, event) => reduce(before, event, limits), start)
+  return { scheduler, world, limits, state, second }
+}
+
+/** A repository that tells what of which tree is kept for whom: `US-0: from to tree`. */
+function telling(plain: Ports['repository']) {
+  let tree = ''
+  const keptFrom: string[] = []
+  const repository: Ports['repository'] = {
+    ...plain,
+    async checkOut(commit) {
+      tree = commit
+      return { conflict: null }
+    },
+    async keep({ green }, storyId) {
+      keptFrom.push(`${storyId}: ${green} to ${tree}`)
+      return { base: green, tree, dropped: [] }
+    },
+  }
+  return { repository, keptFrom }
+}
+
+test('a worker that is stopped while gates run leaves its candidate to the others: no work is given back', async () => {
+  const { scheduler, world, limits, state } = twoInTrain([])
+  const remote = new Remote(state)
+  const ports = processPorts(world, remote, 1000, [])
+  const stop = new AbortController()
+  const run: Ports['gates']['run'] = async () => {
+    stop.abort()
+    return [gate(false)]
+  }
+  const stopped = { ...ports, gates: { ...ports.gates, run }, signal: stop.signal }
+  await scheduler.waitFor(workInWave(state, limits, stopped, { worker: '1', begins: true }))
+  const { phase, worker } = remote.state.attempts['US-0'] ?? {}
+  assert.deepEqual({ phase, worker }, { phase: 'guarded', worker: undefined })
+  assert.equal(remote.state.attempts['US-1']?.worker, '2', "the other worker's own stays its own")
+  assert.deepEqual(remote.state.timeline, [])
+})
+
+test('a worker whose project cannot be prepared, or is cut short there, gives its story back once', async () => {
+  for (const isCut of [false, true]) {
+    const { scheduler, world, limits, state: both } = twoInTrain([])
+    const free = { ...both, attempts: {} }
+    const remote = new Remote(free)
+    const ports = processPorts(world, remote, 1000, [])
+    const stop = new AbortController()
+    let prepared = 0
+    const prepare: Ports['gates']['prepare'] = async () => {
+      prepared += 1
+      if (isCut) stop.abort()
+      return { ...gate(false), name: 'prepare' }
+    }
+    const gates = { ...ports.gates, canPrepare: true, prepare }
+    // What a real session says that is cut short before it begins.
+    const work: Ports['agent']['work'] = async () => session({ status: 'interrupted', message: 'cancelled' })
+    const failing = { ...ports, gates, agent: { ...ports.agent, work }, signal: stop.signal }
+    await scheduler.waitFor(workInWave(free, limits, failing, { worker: '1', begins: true }))
+    assert.equal(prepared, 1)
+    assert.deepEqual(remote.state.attempts, {})
+    assert.equal(remote.state.job.halted?.kind, isCut ? undefined : 'error')
+    assert.equal(remote.state.prd.run.iterations, 0)
+  }
+})
+
+test('where the wave is cancelled, each candidate that waits is kept as the work of its own story', async () => {
+  const { scheduler, world, limits, state, second } = twoInTrain([])
+  const remote = new Remote(state)
+  const ports = processPorts(world, remote, 1000, [])
+  const { repository, keptFrom } = telling(ports.repository)
+  const own = {
+    ...ports,
+    repository,
+    store: { ...ports.store, publish: async () => ({ kind: 'published' as const }) },
+  }
+  const ended = await scheduler.waitFor(inItsWave(state, limits, own, { kind: 'join', isCancelled: true }))
+  assert.ok(ended !== null && 'conclusion' in ended)
+  assert.equal(ended.conclusion.outcome, 'interrupted')
+  const first = state.attempts['US-0']
+  assert.ok(first?.phase === 'guarded')
+  assert.deepEqual(keptFrom, [
+    `US-0: base to ${first.candidate.commit}`,
+    `US-1: ${first.candidate.commit} to ${second}`,
+  ])
+})
+
+test('the story of a lost worker keeps nothing of what lies in the tree of the job that joins', async () => {
+  // The first falls out, and the second, whose worker was lost in its session, is given back behind it.
+  const { scheduler, world, limits, state } = twoInTrain([3])
+  const second = state.attempts['US-1']
+  assert.ok(second?.phase === 'guarded')
+  const { candidate: _none, session: _lost, place: _out, ...begun } = second
+  const start: State = { ...state, attempts: { ...state.attempts, 'US-1': { ...begun, phase: 'reserved' } } }
+  const ports = processPorts(world, new Remote(start), 10_000, [])
+  const { repository, keptFrom } = telling(ports.repository)
+  const store = { ...ports.store, publish: async () => ({ kind: 'published' as const }) }
+  const joining = inItsWave(
+    start,
+    limits,
+    { ...ports, repository, store },
+    { kind: 'join', isCancelled: false },
+  )
+  const ended = await scheduler.waitFor(joining)
+  assert.ok(ended !== null && 'conclusion' in ended)
+  assert.deepEqual(
+    keptFrom.map((line) => line.slice(0, 4)),
+    ['US-0'],
+  )
+  const returned = ended.state.timeline.filter(({ result }) => result === 'returned')
+  assert.deepEqual(
+    returned.map(({ summary }) => summary),
+    ['the worker was lost'],
+  )
+})
+
+const LEASE: Lease = {
+  ...{ holder: 'run 1', nonce: 'n', expiresAt: NOW, runId: 1, runAttempt: 1, url: null },
+  ...{ host: 'h', pid: 1, startTime: '', mark: 'm' },
+}
+
+test('a worker that was taken for lost and comes back while the wave is joined moves nothing', async () => {
+  const { scheduler, world, limits, state } = twoInTrain([])
+  const leased = { ...state, lease: LEASE }
+  const remote = new Remote(leased)
+  const late = new SharedState(structuredClone(leased), limits, {
+    save: async (next) => {
+      remote.move(-1, next)
+    },
+    newest: async (ours) => {
+      if (remote.state.lease?.nonce !== ours.lease?.nonce) throw new LeaseLost('another has it')
+      return structuredClone(remote.state)
+    },
+  })
+  const ports = processPorts(world, remote, 10_000, [])
+  const own = { ...ports, store: { ...ports.store, publish: async () => ({ kind: 'published' as const }) } }
+  const joining = inItsWave(leased, limits, own, { kind: 'join', isCancelled: false })
+  await scheduler.waitFor(joining)
+  assert.ok(world.saved.length > 0 && world.saved.every(({ lease }) => lease?.nonce !== LEASE.nonce))
+  late.happened({ kind: 'assigned', storyId: 'US-1', worker: '2', at: NOW })
+  await assert.rejects(late.save(), LeaseLost)
+})
+
+test("a candidate of another worker that fits no more is kept as that worker's work", async () => {
+  // The first falls out, and the second has a conflict where it stands without it.
+  const { scheduler, world, limits, state, second } = twoInTrain([3, 4])
+  const first = state.attempts['US-0']
+  const free = withoutWorkers(state)
+  const ports = processPorts(world, new Remote(free), 1000, [])
+  const { repository, keptFrom } = telling(ports.repository)
+  await scheduler.waitFor(
+    workInWave(free, limits, { ...ports, repository }, { worker: 'join', begins: false }),
+  )
+  assert.ok(first?.phase === 'guarded')
+  assert.equal(keptFrom.at(-1), `US-1: ${first.candidate.commit} to ${second}`)
+})

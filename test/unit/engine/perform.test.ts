@@ -1,0 +1,93 @@
+// Steps as they are performed: what a signal does to them.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { AttemptIn } from '../../../src/engine/model/attempt.ts'
+import { newEnding } from '../../../src/engine/model/job.ts'
+import type { Ports } from '../../../src/engine/model/ports.ts'
+import type { State } from '../../../src/engine/model/state.ts'
+import { perform } from '../../../src/engine/perform.ts'
+import { limitsWith, session, stateOf, stories } from './samples.ts'
+
+const sleep = (ms: number, signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+
+/** Ports that nobody may use but for the clock and the signal. */
+function only(signal: AbortSignal): Ports {
+  const none = new Proxy({}, { get: () => assert.fail('not to be used') })
+  const parts: Record<string, unknown> = {
+    clock: { now: Date.now, sleep },
+    queue: { arrived: async () => false },
+    signal,
+  }
+  return new Proxy(parts, { get: (all, name: string) => all[name] ?? none }) as unknown as Ports
+}
+
+function concluded(deadline: number): State {
+  const state = stateOf(stories('US-001'))
+  const conclusion = { outcome: 'continued' as const, reason: 'the batch is done', until: null }
+  const next = { kind: 'limited' as const, until: deadline - 1 }
+  const ending = { ...newEnding(conclusion, 0), published: true, next }
+  return { ...state, job: { ...state.job, deadline, ending } }
+}
+
+const wait = { kind: 'wait', until: Date.now() + 3_600_000, reason: 'a limit' } as const
+
+test('a wait to start the next job ends with a cancel, and with the job', async () => {
+  const cancel = new AbortController()
+  const waiting = perform(wait, concluded(Date.now() + 3_600_000), limitsWith(), only(cancel.signal))
+  cancel.abort()
+  assert.equal((await waiting).kind, 'interrupted')
+  const never = new AbortController()
+  const ended = await perform(wait, concluded(Date.now() + 20), limitsWith(), only(never.signal))
+  assert.equal(ended.kind, 'out-of-time')
+})
+
+const attempt: AttemptIn<'worked'> = {
+  ...{ phase: 'worked', storyId: 'US-001', number: 1, iteration: 1, agent: 'first', base: 'a' },
+  ...{ startedAt: 0, reserved: { costUsd: null, tokens: null }, unwanted: false, session: session({}) },
+}
+
+test('an error while somebody looks at what a session left refuses the attempt, with the tree restored', async () => {
+  const state = stateOf(stories('US-001'))
+  const restored: string[] = []
+  const ports = (canRestore: boolean) =>
+    ({
+      ...{ clock: { now: Date.now, sleep }, signal: new AbortController().signal },
+      repository: {
+        inspect: () => Promise.reject(new RangeError('Maximum call stack size exceeded')),
+        async restore(commit: string) {
+          restored.push(commit)
+          if (!canRestore) throw new Error('the clone is damaged')
+          return true
+        },
+      },
+    }) as unknown as Ports
+  const event = await perform({ kind: 'guard', attempt }, state, limitsWith(), ports(true))
+  assert.deepEqual(restored, [state.green])
+  assert.ok(event.kind === 'refused')
+  assert.equal(event.failure.kind, 'guard')
+  assert.match(event.failure.detail, /Maximum call stack/)
+  await assert.rejects(perform({ kind: 'guard', attempt }, state, limitsWith(), ports(false)), /damaged/)
+})
+
+test('work that cannot be looked at is not kept, and the story goes on', async () => {
+  const state = stateOf(stories('US-001'))
+  const ports = {
+    ...{ clock: { now: Date.now, sleep }, signal: new AbortController().signal },
+    repository: {
+      keep: () => Promise.reject(new RangeError('Maximum call stack size exceeded')),
+      checkOut: async () => ({ conflict: null }),
+    },
+  } as unknown as Ports
+  const failure = { kind: 'guard' as const, summary: 'x', detail: '' }
+  const failed = { ...attempt, phase: 'failed' as const, remarks: [], gates: [], failure }
+  const event = await perform({ kind: 'reject', attempt: failed }, state, limitsWith(), ports)
+  assert.deepEqual({ ...event, at: 0 }, { at: 0, kind: 'rejected', storyId: 'US-001', kept: null })
+})

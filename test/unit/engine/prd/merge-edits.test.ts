@@ -1,0 +1,162 @@
+// People edit while Ralph works: their words count, their ticks do not.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import type { LastResult, Story } from '../../../../src/engine/model/feature.ts'
+import { mergePeople } from '../../../../src/engine/prd/merge-edits.ts'
+import { emptyRun } from '../../../../src/engine/prd/schema.ts'
+import { arbitraryPrd, feature, story } from './samples.ts'
+
+const result: LastResult = { completedAt: 'then', commit: 'abc1234', summary: 's' }
+const passed = story({ id: 'A', title: 'a', passes: true, retries: 1, lastResult: result })
+const open = story({ id: 'B', title: 'b', dependsOn: ['A'], retries: 2, notes: 'gate failed' })
+const ours = feature(passed, open)
+
+function merged(...stories: Story[]) {
+  const prd = mergePeople(ours, feature(...stories))
+  const find = (id: string): Story | undefined => prd.userStories.find((one) => one.id === id)
+  return { prd, find }
+}
+
+describe('whose field it is', () => {
+  test('words, plan and unknown fields are people’s; state is Ralph’s', () => {
+    const edited: Story = {
+      ...open,
+      title: 'better',
+      description: 'more',
+      tags: ['ui'],
+      epicId: 'E',
+      priority: 7,
+      dependsOn: [],
+      passes: true,
+      retries: 0,
+      blocked: true,
+      skipped: true,
+      lastResult: result,
+      notes: 'from people',
+      extra: { points: 3 },
+    }
+    const { find } = merged(passed, edited)
+    assert.deepEqual(find('B'), {
+      ...edited,
+      passes: false,
+      retries: 2,
+      blocked: false,
+      skipped: false,
+      lastResult: null,
+      notes: 'gate failed',
+    })
+  })
+
+  test('notes are people’s where Ralph has none', () => {
+    const noted = (isNoted: boolean) => {
+      const before = feature({ ...open, dependsOn: [] })
+      const theirs = feature({ ...open, dependsOn: [], notes: 'edited' })
+      return mergePeople(before, theirs, null, () => isNoted).userStories[0]?.notes
+    }
+    assert.deepEqual([noted(true), noted(false)], ['gate failed', 'edited'])
+    assert.equal(merged({ ...passed, notes: 'look here' }, open).find('A')?.notes, 'look here')
+  })
+
+  test('run and branch are Ralph’s, project and description people’s', () => {
+    const running = {
+      ...ours,
+      branchName: 'ralph/a',
+      run: { ...emptyRun(), iterations: 3, currentStoryId: 'B' },
+    }
+    const theirs = { ...ours, branchName: 'main', project: 'P', description: 'D', extra: { x: 1 } }
+    assert.deepEqual(mergePeople(running, theirs), { ...theirs, branchName: 'ralph/a', run: running.run })
+    assert.equal(mergePeople(ours, theirs).branchName, 'main')
+  })
+
+  test('nothing changed', () => {
+    assert.deepEqual(mergePeople(ours, ours), ours)
+    const edited = mergePeople(ours, {
+      ...ours,
+      userStories: [structuredClone(passed), { ...open, notes: 'x' }],
+    })
+    assert.equal(edited.userStories[0], passed, 'what nobody touched is the same object')
+  })
+})
+
+describe('criteria', () => {
+  test('changed after it passed: worked again', () => {
+    const { find } = merged({ ...passed, acceptanceCriteria: ['a', 'and b'] }, open)
+    assert.deepEqual(find('A'), {
+      ...passed,
+      acceptanceCriteria: ['a', 'and b'],
+      passes: false,
+      retries: 0,
+      lastResult: null,
+      notes: 'Its acceptance criteria were changed after it passed: it is worked on again.',
+    })
+  })
+
+  test('changed before it passed: attempts stay', () => {
+    const { find } = merged(passed, { ...open, acceptanceCriteria: ['c'] })
+    assert.equal(find('B')?.retries, 2)
+  })
+
+  test('reformatted: still passed', () => {
+    const { find } = merged({ ...passed, acceptanceCriteria: [' a\n'] }, open)
+    assert.ok(find('A')?.passes)
+  })
+})
+
+describe('stories come and go', () => {
+  test('a new story that claims to have passed is open', () => {
+    const { find } = merged(passed, open, { ...passed, id: 'C' }, story({ id: 'D', title: 'd' }))
+    assert.deepEqual(find('C'), { ...passed, id: 'C', passes: false, retries: 0, lastResult: null })
+  })
+
+  test('a removed story disappears, with what waited for it', () => {
+    const { prd } = merged(open)
+    assert.deepEqual(prd.userStories, [{ ...open, dependsOn: [] }])
+  })
+
+  test('the story in work is removed', () => {
+    const running = { ...ours, run: { ...emptyRun(), currentStoryId: 'B' } }
+    assert.equal(mergePeople(running, feature(passed)).run.currentStoryId, null)
+  })
+
+  test('the order is people’s', () => {
+    assert.deepEqual(
+      merged(open, passed).prd.userStories.map(({ id }) => id),
+      ['B', 'A'],
+    )
+  })
+})
+
+describe('properties', () => {
+  test('merging again changes nothing', () => {
+    fc.assert(
+      fc.property(arbitraryPrd, arbitraryPrd, (o, t) => {
+        const once = mergePeople(o, t)
+        assert.deepEqual(mergePeople(once, t), once)
+      }),
+    )
+  })
+
+  test('nothing passes, is blocked or skipped through a merge', () => {
+    fc.assert(
+      fc.property(arbitraryPrd, arbitraryPrd, (o, t) => {
+        for (const after of mergePeople(o, t).userStories) {
+          const before = o.userStories.find(({ id }) => id === after.id)
+          if (after.passes) assert.ok(before?.passes)
+          if (after.blocked) assert.ok(before?.blocked)
+          if (after.skipped) assert.ok(before?.skipped)
+        }
+      }),
+    )
+  })
+
+  test('the inputs are left as they were', () => {
+    fc.assert(
+      fc.property(arbitraryPrd, arbitraryPrd, (o, t) => {
+        const before = structuredClone([o, t])
+        mergePeople(o, t)
+        assert.deepEqual([o, t], before)
+      }),
+    )
+  })
+})

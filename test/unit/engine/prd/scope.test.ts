@@ -1,0 +1,97 @@
+// A part of a feature (`--stories`, `--epic`): which stories are meant, what is told where it could never be completed.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Prd, Story } from '../../../../src/engine/model/feature.ts'
+import { emptyRun, newStory } from '../../../../src/engine/prd/schema.ts'
+import { notAskedFor, scopeOf, scopeWords, unmetOutside } from '../../../../src/engine/prd/scope.ts'
+import { counts, pickStory, remaining } from '../../../../src/engine/prd/select.ts'
+
+function feature(...stories: (Partial<Story> & { id: string })[]): Prd {
+  const userStories = stories.map((story) => newStory({ title: story.id, ...story }))
+  const names = { schemaVersion: 2 as const, project: '', branchName: '', description: '' }
+  return { ...names, run: emptyRun(), userStories }
+}
+
+const prd = feature(
+  { id: 'US-001', epicId: 'accounts', passes: true },
+  { id: 'US-002', epicId: 'accounts', dependsOn: ['US-001'] },
+  { id: 'US-003', epicId: 'Billing', dependsOn: ['US-002'] },
+  { id: 'US-004', epicId: 'Billing', dependsOn: ['US-003'] },
+  { id: 'US-005' },
+)
+const asked = (stories: string[], epic: string | null = null) => scopeOf(prd, { stories, epic }, 3)
+
+describe('what is meant', () => {
+  test('nothing asked for is the whole feature', () => {
+    assert.deepEqual(asked([]), { scope: null, mistakes: [] })
+    assert.equal(notAskedFor(prd, null), 0)
+  })
+
+  test('ids of stories and of an epic in any case, together and once', () => {
+    assert.deepEqual(asked(['us-002', 'US-005', 'US-002']).scope, {
+      stories: ['US-002', 'US-005'],
+      epic: null,
+      job: 3,
+    })
+    const { scope, mistakes } = asked(['US-002', 'US-005'], 'billing')
+    assert.deepEqual(mistakes, [])
+    assert.equal(scope?.epic, 'Billing')
+    assert.equal(scopeWords(scope), 'of epic Billing and US-002 and US-005')
+    assert.equal(notAskedFor(prd, scope), 1)
+  })
+
+  test('selection, what is left and the counts are of the part', () => {
+    const { scope } = asked(['US-002', 'US-001'])
+    assert.deepEqual(
+      remaining(prd, scope).map(({ id }) => id),
+      ['US-002'],
+    )
+    assert.deepEqual(counts(prd, scope), { total: 2, passed: 1, blocked: 0, skipped: 0, open: 1 })
+    assert.equal(counts(prd).total, 5)
+    assert.equal(pickStory(prd, ({ id }) => id === 'US-002')?.id, 'US-002')
+  })
+})
+
+describe('what keeps it from beginning', () => {
+  test('an id that is not there, with the nearest; all of them at once', () => {
+    const { mistakes } = asked(['US-020', 'US-007', 'nothing-like-it'], 'biling')
+    assert.deepEqual(
+      mistakes.map(({ path, found, fix }) => [path, found, fix]),
+      [
+        ['stories', '"US-020"', 'did you mean US-002?'],
+        ['stories', '"US-007"', 'use US-001, US-002, US-003, US-004 and US-005'],
+        ['stories', '"nothing-like-it"', 'use US-001, US-002, US-003, US-004 and US-005'],
+        ['epic', '"biling"', 'did you mean Billing?'],
+      ],
+    )
+  })
+
+  test('an epic where no story has one', () => {
+    const { mistakes } = scopeOf(feature({ id: 'US-001' }), { stories: [], epic: 'a' }, 1)
+    assert.equal(mistakes[0]?.fix, 'leave epic out: no story has an epicId')
+  })
+
+  test('a dependency outside that has not passed, and what that one needs; one that passed is fine', () => {
+    assert.deepEqual(asked(['US-002']).mistakes, [])
+    const { mistakes } = asked(['US-004'])
+    assert.deepEqual(mistakes, [
+      {
+        path: 'stories',
+        found: 'US-004 waits for US-002 and US-003, which have not passed and were not asked for',
+        expected: 'stories whose dependencies have passed, or are asked for, too',
+        fix: 'ask for them, too (stories: US-004,US-002,US-003), or skip them',
+      },
+    ])
+    assert.match(asked([], 'Billing').mistakes[0]?.fix ?? '', /ask for it, too \(stories: US-002\)/)
+  })
+
+  test('a skipped one is fine, and a cycle ends', () => {
+    const skipped = feature({ id: 'A', skipped: true }, { id: 'B', dependsOn: ['A'] })
+    assert.deepEqual(scopeOf(skipped, { stories: ['B'], epic: null }, 1).mistakes, [])
+    const circle = feature({ id: 'A', dependsOn: ['B'] }, { id: 'B', dependsOn: ['A'] })
+    assert.deepEqual(
+      unmetOutside(circle, { stories: ['A'], epic: null, job: 1 }).map(({ id }) => id),
+      ['B'],
+    )
+  })
+})

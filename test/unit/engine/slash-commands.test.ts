@@ -1,0 +1,283 @@
+// `/ralph …` out of comments: what counts, what does not, and what the sender is told.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { type Parsed, parseSlash, type Said } from '../../../src/engine/commands/command-table.ts'
+import { assertGrowth } from '../growth.ts'
+import { anyText, runs } from '../runs.ts'
+
+const ids = ['US-001', 'US-002', 'US-010', 'login.v2']
+
+function said(body: string, known: readonly string[] = ids): Said {
+  const parsed = parseSlash(body, known)
+  assert.equal(parsed.kind, 'command', `${JSON.stringify(body)}: ${JSON.stringify(parsed)}`)
+  assert.ok(parsed.kind === 'command')
+  return parsed.command
+}
+
+function mistake(body: string): Extract<Parsed, { kind: 'mistake' }> {
+  const parsed = parseSlash(body, ids)
+  assert.ok(parsed.kind === 'mistake', `${JSON.stringify(body)}: ${JSON.stringify(parsed)}`)
+  return parsed
+}
+
+describe('what counts', () => {
+  const table: [string, Said][] = [
+    ['/ralph run', { kind: 'run' }],
+    ['/ralph resume', { kind: 'run' }],
+    ['/ralph  RUN  ', { kind: 'run' }],
+    ['/ralph\trun', { kind: 'run' }],
+    ['/ralph run\r\nplease, and soon', { kind: 'run' }],
+    ['/ralph run\r', { kind: 'run' }],
+    ['/ralph run\n/ralph pause', { kind: 'run' }],
+    ['/ralph pause', { kind: 'pause' }],
+    ['/ralph stop', { kind: 'stop' }],
+    ['/ralph verify', { kind: 'verify' }],
+    ['/ralph retry US-002', { kind: 'retry', stories: ['US-002'], guidance: '' }],
+    ['/ralph retry US-002 --fresh', { kind: 'retry', stories: ['US-002'], guidance: '', fresh: true }],
+    [
+      '/ralph retry \u2014fresh all -- use --fresh',
+      { kind: 'retry', stories: 'all', guidance: 'use --fresh', fresh: true },
+    ],
+    ['/ralph retry us-002, US-010', { kind: 'retry', stories: ['US-002', 'US-010'], guidance: '' }],
+    ['/ralph retry US-002 US-002', { kind: 'retry', stories: ['US-002'], guidance: '' }],
+    ['/ralph retry all', { kind: 'retry', stories: 'all', guidance: '' }],
+    [
+      '/ralph retry ALL -- look at the index',
+      { kind: 'retry', stories: 'all', guidance: 'look at the index' },
+    ],
+    ['/ralph retry US-002 -- use a -- b', { kind: 'retry', stories: ['US-002'], guidance: 'use a -- b' }],
+    ['/ralph retry US-002 — use bcrypt', { kind: 'retry', stories: ['US-002'], guidance: 'use bcrypt' }],
+    ['/ralph redo login.v2 -- too slow', { kind: 'redo', stories: ['login.v2'], guidance: 'too slow' }],
+    ['/ralph skip US-001 US-002', { kind: 'skip', stories: ['US-001', 'US-002'], guidance: '' }],
+    ['/ralph note US-001 -- 日本語 ok', { kind: 'note', stories: ['US-001'], guidance: '日本語 ok' }],
+    ['/ralph note US-001 -- a\u2028b', { kind: 'note', stories: ['US-001'], guidance: 'a b' }],
+    ['/ralph note US-001 -- a\u{e0062}\u202e\u200bc', { kind: 'note', stories: ['US-001'], guidance: 'ac' }],
+    ['/ralph limit iterations +20', { kind: 'limit', what: 'iterations', amount: 20 }],
+    ['/ralph limit cost +5', { kind: 'limit', what: 'cost', amount: 5 }],
+    ['/ralph limit cost +0.50', { kind: 'limit', what: 'cost', amount: 0.5 }],
+    ['/ralph add -- Sign out', { kind: 'add', title: 'Sign out', description: '', criteria: [] }],
+    [
+      '/ralph add -- Sign out\r\n\r\nEverywhere.\r\n- [ ] the session ends\r\n* the cookie is gone\r\nNow.',
+      {
+        kind: 'add',
+        title: 'Sign out',
+        description: 'Everywhere.\nNow.',
+        criteria: ['the session ends', 'the cookie is gone'],
+      },
+    ],
+  ]
+  for (const [body, command] of table) {
+    test(JSON.stringify(body), () => assert.deepEqual(said(body), command))
+  }
+
+  test('help, status, and nothing at all', () => {
+    assert.deepEqual(parseSlash('/ralph help', ids), { kind: 'help' })
+    assert.deepEqual(parseSlash('/ralph', ids), { kind: 'help' })
+    assert.deepEqual(parseSlash('/ralph   ', ids), { kind: 'help' })
+    assert.deepEqual(parseSlash('/ralph status', ids), { kind: 'status' })
+  })
+
+  for (const known of [
+    ['us-1', 'US-1'],
+    ['US--1', 'US'],
+  ]) {
+    test(`every story can be named exactly: ${known.join(', ')}`, () => {
+      for (const id of known) {
+        assert.deepEqual(said(`/ralph skip ${id}`, known), { kind: 'skip', stories: [id], guidance: '' })
+      }
+    })
+  }
+})
+
+describe('what is not for Ralph', () => {
+  for (const body of [
+    '',
+    'run',
+    'please /ralph run',
+    '> /ralph run',
+    '\n/ralph run',
+    'Thanks!\n/ralph retry all',
+    '```\n/ralph run\n```',
+    '`/ralph run`',
+    '    /ralph run',
+    '<!-- -->\n/ralph run',
+    '/ralphx run',
+    '/ralph-bot run',
+    '/ralph: run',
+    '/ralph/run',
+    '/ralph@run',
+    '//ralph run',
+    '\\/ralph run',
+    '**/ralph run**',
+    '-/ralph run',
+    '\u200b/ralph run',
+    '\ufeff/ralph run',
+    '／ralph run',
+    '/rаlph run',
+    '/ralph\u200b run',
+    '/ralрh retry all',
+    '⁄ralph run',
+  ]) {
+    test(JSON.stringify(body), () => assert.deepEqual(parseSlash(body, ids), { kind: 'none' }))
+  }
+})
+
+describe('what is not understood is told, with the nearest', () => {
+  const table: [string, RegExp, RegExp][] = [
+    ['/ralph retyr US-002', /no command retyr/, /^\/ralph retry$/],
+    ['/ralph pasue', /no command pasue/, /^\/ralph pause$/],
+    ['/ralph zzzzzzzzzzzz', /no command zzzzzzzzzzzz/, /^\/ralph help$/],
+    ['/ralph retry', /needs a story/, /^\/ralph retry US-001$/],
+    ['/ralph retry -- a hint', /needs a story/, /^\/ralph retry US-001$/],
+    ['/ralph retry US-099', /^there is no story US-099; there are US-001, US-002/, /^\/ralph status$/],
+    ['/ralph why US-003', /^there is no story US-003; there are US-001, US-002/, /^\/ralph status$/],
+    ['/ralph skip US-01', /^there is no story US-01$/, /^\/ralph skip US-001$/],
+    ['/ralph skip us2', /^there is no story us2$/, /^\/ralph skip US-002$/],
+    ['/ralph skip US-0O2', /^there is no story US-0O2$/, /^\/ralph skip US-002$/],
+    ['/ralph retry ZZZZZZZZZ', /^there is no story ZZZZZZZZZ; there are US-001, /, /^\/ralph status$/],
+    ['/ralph skip all', /by name/, /^\/ralph skip US-001$/],
+    ['/ralph note US-001', /needs a text/, /^\/ralph note US-001 -- /],
+    ['/ralph add', /needs a title/, /^\/ralph add -- /],
+    ['/ralph add Sign out', /needs a title/, /^\/ralph add -- Sign out$/],
+    ['/ralph add Sign -- out', /its title behind --, and nothing before it/, /^\/ralph add -- Sign out$/],
+    ['/ralph add @<> --', /needs a title/, /^\/ralph add -- the title$/],
+    ['/ralph limit iterations +20 +5', /limit takes/, /^\/ralph limit iterations \+20$/],
+    ['/ralph limit', /limit takes/, /^\/ralph limit iterations \+20$/],
+    ['/ralph limit iterations 20', /limit takes/, /\+20/],
+    ['/ralph limit iterations -20', /limit takes/, /\+20/],
+    ['/ralph limit iterations +0', /limit takes/, /\+20/],
+    ['/ralph limit iterations +1.5', /limit takes/, /\+20/],
+    ['/ralph limit iterations +1e9', /limit takes/, /\+20/],
+    ['/ralph limit cost +Infinity', /limit takes/, /^\/ralph limit cost \+5$/],
+    ['/ralph limit cost', /limit takes/, /^\/ralph limit cost \+5$/],
+    ['/ralph limit cost 12.50', /limit takes/, /^\/ralph limit cost \+12\.5$/],
+    ['/ralph limit iterations 7', /limit takes/, /^\/ralph limit iterations \+7$/],
+    ['/ralph limit jobs +1', /limit takes/, /\+20/],
+    ['/ralph retry US-001;rm', /no story/, /^\/ralph retry US-001$/],
+  ]
+  for (const [body, problem, fix] of table) {
+    test(body, () => {
+      const told = mistake(body)
+      assert.match(told.problem, problem)
+      assert.match(told.fix, fix)
+    })
+  }
+
+  test('the nearest command is one that this version understands', () => {
+    for (const word of ['spilt', 'splitt', 'plam', 'plans', 'aprove-plan']) {
+      const told = mistake(`/ralph ${word} US-001`)
+      const again = parseSlash(told.fix, ids)
+      assert.doesNotMatch(again.kind === 'mistake' ? again.problem : '', /not part/, `${word}: ${told.fix}`)
+    }
+  })
+
+  test('what is written in another script is named, not left out', () => {
+    assert.doesNotMatch(mistake('/ralph 再試行').problem, /command $/)
+    assert.doesNotMatch(mistake('/ralph retry 再試行').problem, /story $/)
+  })
+
+  test('markup, mentions and commands of the sender are not repeated', () => {
+    for (const word of [
+      '@team',
+      '<img/src=x>',
+      '[a](http://x)',
+      '::error::x',
+      '`x`',
+      '|x|',
+      'a#1',
+      '\u202ex',
+      '&lt;',
+    ]) {
+      for (const body of [`/ralph ${word}`, `/ralph retry ${word}`, `/ralph skip US-001 ${word}`]) {
+        const parsed = parseSlash(body, ids)
+        if (parsed.kind !== 'mistake') continue
+        assert.doesNotMatch(
+          `${parsed.problem} ${parsed.fix}`.replaceAll('/ralph', ''),
+          /[@<>[\]`|#&\u202e]|::|https?:/,
+        )
+      }
+    }
+  })
+})
+
+describe('any text', () => {
+  const pieces = fc.constantFrom(
+    '/ralph',
+    ' ',
+    '\t',
+    '\n',
+    '\r\n',
+    '--',
+    ' -- ',
+    'retry',
+    'redo',
+    'skip',
+    'note',
+    'add',
+    'limit',
+    'iterations',
+    '+20',
+    'all',
+    '--fresh',
+    'US-001',
+    'us-002',
+    'US-404',
+    '__proto__',
+    'constructor',
+    '`',
+    '\u2028',
+    '\u202e',
+    '\ud800',
+    '- [ ] a',
+  )
+  const hostile = fc
+    .tuple(
+      fc.constantFrom('', '/ralph ', '/ralph retry '),
+      fc.array(fc.oneof(pieces, anyText()), { maxLength: 30 }),
+    )
+    .map(([start, rest]) => start + rest.join(''))
+
+  test('never throws, never yields a story that is not in the list, never an unbounded text', () => {
+    const property = fc.property(hostile, fc.subarray(ids), (body, known) => {
+      const parsed = parseSlash(body, known)
+      if (!body.startsWith('/ralph')) assert.equal(parsed.kind, 'none')
+      if (parsed.kind === 'mistake') {
+        assert.ok(parsed.problem.length <= 200 && parsed.fix.length <= 1000)
+        assert.doesNotMatch(parsed.problem + parsed.fix, /[\r\n]/)
+      }
+      if (parsed.kind !== 'command') return
+      const { command } = parsed
+      if ('stories' in command && command.stories !== 'all') {
+        assert.ok(command.stories.length > 0)
+        assert.equal(new Set(command.stories).size, command.stories.length)
+        for (const id of command.stories) assert.ok(known.includes(id), id)
+      }
+      if ('guidance' in command) assert.ok(command.guidance.length <= 2000)
+      if (command.kind === 'add') {
+        assert.ok(command.title.trim() !== '' && command.title.length <= 200)
+        assert.ok(command.description.length <= 2000 && command.criteria.length <= 50)
+        assert.ok(command.criteria.every((one) => one.trim() !== '' && one.length <= 500))
+      }
+      if (command.kind === 'limit') assert.ok(command.amount > 0 && Number.isFinite(command.amount))
+    })
+    fc.assert(property, runs(300))
+  })
+
+  test('a megabyte takes no time', () => {
+    const many = Array.from({ length: 2000 }, (_, index) => `US-${index}`)
+    const parse = (size: number): void => {
+      for (const body of [
+        `/ralph ${'a'.repeat(size)}`,
+        `/ralph retry ${'US-1 '.repeat(size / 5)}`,
+        `/ralph retry ${'x'.repeat(99)}`,
+        `/ralph ${' '.repeat(size)}x`,
+        `/ralph note US-1 ${' -'.repeat(size / 2)}`,
+        `/ralph add -- a\n${'- b\n'.repeat(size / 4)}`,
+        `/ralph${'\t'.repeat(size)}`,
+      ])
+        parseSlash(body, many)
+    }
+    assertGrowth(parse, 1e6)
+  })
+})

@@ -1,0 +1,336 @@
+// Gates with real processes: tries, the files that they write, coverage, and what they are compared with.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import type { Gate, GateResult } from '../../../src/engine/model/gate.ts'
+import type { GateRun } from '../../../src/engine/model/ports.ts'
+import { withEvidence } from '../../../src/gates/gate-evidence.ts'
+import { createGates, type GatesOptions } from '../../../src/gates/gates.ts'
+import { readBelow } from '../../../src/gates/report-files.ts'
+import { createRedactor } from '../../../src/isolation/redact.ts'
+import { gateRun } from './gate-run.ts'
+
+const SECRET = 'a-known-value-that-nobody-may-see'
+const STORY: Partial<GateRun> = { of: 'story', from: 'old', commit: 'new' }
+const GATE: Gate = { name: 'test', run: 'true', timeoutMs: 20_000, when: null, advisory: false }
+
+type Made = { gate: Partial<Gate>; run?: Partial<GateRun>; options?: Partial<GatesOptions> }
+
+/** Runs a gate in a folder with `files`; gives its result. */
+async function ran(
+  t: TestContext,
+  { gate, run = {}, options = {} }: Made,
+  files: Record<string, string> = {},
+) {
+  const top = await mkdtemp(join(tmpdir(), 'ralph-evidence-'))
+  t.after(() => rm(top, { recursive: true }))
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(join(top, path, '..'), { recursive: true })
+    await writeFile(join(top, path), text)
+  }
+  const gates = createGates({
+    gates: [{ ...GATE, ...gate }],
+    prepare: null,
+    lockfileChanged: async () => false,
+    parallel: 1,
+    code: {
+      files: async () => ['src/a.js', 'src/b.js', 'README.md'],
+      changedLines: async () => new Map([['src/a.js', [1, 2, 3, 4]]]),
+      changedPaths: async () => [],
+    },
+    restore: async () => {},
+    top,
+    cwd: top,
+    env: { PATH: process.env.PATH ?? '', TOP: top },
+    redactor: createRedactor([SECRET]),
+    logs: null,
+    onStart: () => {},
+    onEnd: () => {},
+    ...options,
+  })
+  const [result] = await gates.run(gateRun(run), new AbortController().signal)
+  assert.ok(result !== undefined)
+  return result
+}
+
+const inFile = (path: string, text: string) =>
+  `mkdir -p "$(dirname ${path})"; cat > ${path} <<'EOF'\n${text}\nEOF\n`
+const remarks = ({ remarks: all = [] }: GateResult) => all
+
+test('red, then green on the same tree: green, flaky, and both are told', async (t) => {
+  const restored: string[] = []
+  const restore = async (commit: string) => void restored.push(commit)
+  const run = 'if [ -e seen ]; then echo fine; else touch seen; echo "Error: odd"; exit 3; fi'
+  const result = await ran(t, { gate: { run, retries: 2 }, run: STORY, options: { restore } })
+  assert.deepEqual([result.ok, result.flaky, result.ended, restored], [true, true, 'exit 0', ['new']])
+  assert.match(result.output, /try 1 of 2[\s\S]*Error: odd[\s\S]*try 2 of 2[\s\S]*fine/)
+  assert.deepEqual(remarks(result), ['flaky: red (exit 3), and green at try 2 on the same tree'])
+})
+
+test('red at every try is red, and not flaky; without retries it runs once', async (t) => {
+  const run = 'echo x >> "$TOP/count"; wc -l < "$TOP/count"; exit 1'
+  const top = await mkdtemp(join(tmpdir(), 'ralph-evidence-'))
+  t.after(() => rm(top, { recursive: true }))
+  const logs = { top: join(top, 'ralph'), folder: 'logs' }
+  await mkdir(join(logs.top, logs.folder), { recursive: true })
+  const result = await ran(t, { gate: { run, retries: 3 }, options: { logs } })
+  assert.deepEqual([result.ok, result.flaky, result.ended], [false, undefined, 'exit 1'])
+  assert.equal(result.output, '4\n', 'the room is for the last try')
+  const log = await readFile(join(logs.top, logs.folder, 'test.log'), 'utf8')
+  assert.match(log, /try 1 of 4 ---\n1\n[\s\S]*try 4 of 4 ---\n4\n/)
+  assert.deepEqual(remarks(result), ['red at each of 4 tries on the same tree'])
+  const once = await ran(t, { gate: { run } })
+  assert.deepEqual([once.output, once.remarks], ['1\n', undefined])
+})
+
+test('a gate that was cancelled is not tried again', async (t) => {
+  const stop = new AbortController()
+  const top = await mkdtemp(join(tmpdir(), 'ralph-evidence-'))
+  t.after(() => rm(top, { recursive: true }))
+  let begun = 0
+  const gates = createGates({
+    gates: [{ ...GATE, run: 'echo up; sleep 60', retries: 3 }],
+    prepare: null,
+    lockfileChanged: async () => false,
+    parallel: 1,
+    code: { files: async () => [], changedLines: async () => new Map(), changedPaths: async () => [] },
+    restore: async () => {
+      begun += 1
+    },
+    top,
+    cwd: top,
+    env: { PATH: process.env.PATH ?? '' },
+    redactor: createRedactor([]),
+    logs: null,
+    onStart: () => setImmediate(() => stop.abort()),
+    onEnd: () => {},
+  })
+  const [result] = await gates.run(gateRun(), stop.signal)
+  assert.deepEqual([result?.ended, result?.remarks, begun], ['cancelled', undefined, 0])
+})
+
+const JUNIT = `<?xml version="1.0"?><testsuites><testsuite name="cart">
+<testcase name="adds" file="src/b.js"/>
+<testcase name="adds ${SECRET}"><failure message="1 != 2 ${SECRET}">at total (src/a.js:3:7)</failure></testcase>
+<testcase name="later"><skipped/></testcase>
+</testsuite></testsuites>`
+
+test('JUnit and SARIF that the gate wrote: tests, and places without secrets, those of the change first', async (t) => {
+  const sarif = JSON.stringify({
+    runs: [
+      {
+        results: [
+          {
+            ruleId: 'no-x',
+            level: 'error',
+            message: { text: 'no x' },
+            locations: [
+              { physicalLocation: { artifactLocation: { uri: 'src/b.js' }, region: { startLine: 9 } } },
+            ],
+          },
+        ],
+      },
+    ],
+  })
+  const run = `${inFile('out/one.sarif', sarif)}${inFile('out/junit.xml', JUNIT)}exit 1`
+  const result = await ran(t, { gate: { run, report: ['out/one.sarif', 'out/*.xml'] }, run: STORY })
+  assert.deepEqual(result.tests, { passed: 1, failed: 1, skipped: 1 })
+  assert.deepEqual(result.annotations, [
+    { path: 'src/a.js', line: 3, message: 'adds ***: 1 != 2 ***', level: 'failure' },
+    { path: 'src/b.js', line: 9, message: 'no x - no-x', level: 'failure' },
+  ])
+  assert.equal(result.remarks, undefined)
+})
+
+test('a report that is stale, missing, broken, too large, no file or behind a link is a remark, and never red', async (t) => {
+  const run = [
+    `mkfifo pipe.xml; ln -s "$TOP/.." linked; ln -s old.xml link.xml; echo '{"runs": 7}' > odd.sarif; echo '<a><b>' > broken.xml`,
+    'truncate -s 200G large.xml; echo "no json" > no.sarif; echo "<html></html>" > page.xml',
+  ].join('\n')
+  const report = [
+    ...['old.xml', 'none.xml', 'pipe.xml', 'linked/*.xml', 'linked/x.xml', 'link.xml', 'odd.sarif'],
+    ...['broken.xml', 'large.xml', 'no.sarif', 'page.xml', '**/*.never'],
+  ]
+  const result = await ran(t, { gate: { run, report }, run: STORY }, { 'old.xml': JUNIT })
+  assert.equal(result.ok, true)
+  assert.equal(result.tests, undefined)
+  const said = remarks(result).map((one) => one.replace(/ \(.*/, ''))
+  assert.deepEqual(said, [
+    'old.xml: the gate wrote nothing new, and what stood there is not read',
+    'none.xml: there is no such file',
+    'pipe.xml: no file that can be read',
+    'linked/*.xml: there is no such file',
+    'linked/x.xml: there is no such file',
+    'link.xml: no file that can be read',
+    'large.xml: too large to be read',
+    '**/*.never: there is no such file',
+    'odd.sarif: cannot be read: it is damaged',
+    'broken.xml: cannot be read: it is damaged',
+    'no.sarif: cannot be read: it is damaged',
+    'page.xml: cannot be read: neither JUnit XML nor SARIF',
+  ])
+})
+
+test('a report is not found through a folder that is a link out of the tree', async (t) => {
+  const outside = await mkdtemp(join(tmpdir(), 'ralph-outside-'))
+  t.after(() => rm(outside, { recursive: true }))
+  await writeFile(join(outside, 'junit.xml'), JUNIT)
+  await symlink(outside, join(outside, 'self'))
+  const run = `ln -s ${outside} out; touch ${outside}/junit.xml`
+  for (const path of ['out/junit.xml', 'out/*.xml', '**/junit.xml']) {
+    const result = await ran(t, { gate: { run, report: [path] } })
+    assert.deepEqual([result.tests, remarks(result)], [undefined, [`${path}: there is no such file`]], path)
+  }
+})
+
+test('a file is read by one handle: below the tree, up to its bound, and nothing else', async (t) => {
+  const top = await mkdtemp(join(tmpdir(), 'ralph-opened-'))
+  const outside = await mkdtemp(join(tmpdir(), 'ralph-outside-'))
+  t.after(() => Promise.all([top, outside].map((folder) => rm(folder, { recursive: true }))))
+  await mkdir(join(top, 'in'))
+  await writeFile(join(top, 'in/a.xml'), '12345')
+  await writeFile(join(outside, 'a.xml'), '12345')
+  await symlink(outside, join(top, 'out'))
+  await symlink('in/a.xml', join(top, 'link.xml'))
+  execFileSync('mkfifo', [join(top, 'pipe.xml')])
+  const read = async (path: string, most = 5) => (await readBelow(top, join(top, path), most))?.toString()
+  assert.deepEqual(
+    [await read('in/a.xml'), await read('in/a.xml', 4), await read('in')],
+    ['12345', 'too-large', undefined],
+  )
+  for (const path of ['out/a.xml', '../a.xml', 'link.xml', 'pipe.xml', 'in/none', 'in/a.xml/x'])
+    assert.equal(await read(path), undefined, path)
+  await symlink(top, join(outside, 'tree'))
+  assert.equal(
+    (await readBelow(join(outside, 'tree'), join(outside, 'tree/in/a.xml'), 9))?.toString(),
+    '12345',
+  )
+})
+
+test('a place whose line is none goes into no state', async (t) => {
+  const line = '<testcase file="src/a.js" line="1e999"><failure message="x"/></testcase>'
+  const run = `${inFile('junit.xml', `<testsuite>${line}</testsuite>`)}exit 1`
+  const result = await ran(t, { gate: { run, report: ['junit.xml'] }, run: STORY })
+  assert.deepEqual(JSON.parse(JSON.stringify(result)).annotations[0].line, 1)
+})
+
+const LCOV = 'SF:src/a.js\nDA:1,1\nDA:2,0\nDA:3,0\nDA:9,0\nend_of_record'
+
+test('lines of the change that no test ran are told, with their places', async (t) => {
+  const coverage = { file: 'lcov.info', threshold: null }
+  const result = await ran(t, { gate: { run: inFile('lcov.info', LCOV), coverage }, run: STORY })
+  assert.equal(result.ok, true)
+  assert.deepEqual(remarks(result), ['tests ran 33 % of 3 changed lines; none ran src/a.js:2-3'])
+  assert.deepEqual(result.annotations, [
+    { path: 'src/a.js', line: 2, message: 'No test ran lines 2 to 3.', level: 'notice' },
+  ])
+})
+
+test('under the threshold the gate is red, and says which lines; at it, it is green', async (t) => {
+  const made = (threshold: number, of: GateRun['of'] = 'story') =>
+    ran(t, {
+      gate: { run: inFile('lcov.info', LCOV), coverage: { file: 'lcov.info', threshold }, retries: 1 },
+      run: { ...STORY, of },
+    })
+  const red = await made(34)
+  assert.deepEqual(
+    [red.ok, red.ended, red.flaky],
+    [false, 'covered 33 % of 3 changed lines, 34 % asked', undefined],
+  )
+  assert.match(red.output, /No test ran:\n {2}src\/a\.js:2-3\n/)
+  assert.equal((await made(33)).ok, true)
+  assert.equal((await made(100, 'join')).ok, true, 'what people pushed is theirs')
+})
+
+test('with a threshold nothing ran of a changed file that the report does not name', async (t) => {
+  const changed = new Map([
+    ['src/a.js', [1]],
+    ['src/b.js', [1, 2, 7]],
+    ['src/b.d.ts', [1]],
+    ['test/b.js', [1]],
+    ['src/b.spec.js', [1]],
+    ['README.md', [1]],
+  ])
+  const code = {
+    files: async () => [...changed.keys()],
+    changedLines: async () => changed,
+    changedPaths: async () => [],
+  }
+  const made = (threshold: number | null) =>
+    ran(t, {
+      gate: { run: inFile('lcov.info', `${LCOV}\nSF:src/c.ts`), coverage: { file: 'lcov.info', threshold } },
+      run: STORY,
+      options: { code },
+    })
+  const red = await made(26)
+  assert.deepEqual([red.ok, red.ended], [false, 'covered 25 % of 4 changed lines, 26 % asked'])
+  assert.match(red.output, /No test ran:\n {2}src\/b\.js:1-7\n/)
+  assert.deepEqual(remarks(red), [
+    'tests ran 25 % of 4 changed lines; none ran src/b.js:1-7',
+    'lcov.info says nothing of src/b.js: no test ran what it does not name',
+  ])
+  assert.equal((await made(25)).ok, true)
+  const told = await made(null)
+  assert.deepEqual([told.ok, remarks(told)], [true, ['lcov.info says nothing of src/b.js']])
+})
+
+test('where nothing says what ran, a threshold is not reached; on the base nothing is asked', async (t) => {
+  const made = (threshold: number | null, run: Partial<GateRun> = STORY, script = 'true') =>
+    ran(t, { gate: { run: script, coverage: { file: 'lcov.info', threshold } }, run }, { 'lcov.info': LCOV })
+  const red = await made(80)
+  assert.deepEqual([red.ok, red.ended], [false, 'nothing says what tests ran of the change, 80 % asked'])
+  assert.match(red.output, /wrote nothing new/)
+  assert.deepEqual((await made(null)).ok, true)
+  assert.equal((await made(80, { of: 'baseline', from: 'new', commit: 'new' })).ok, true)
+  assert.match((await made(80, STORY, 'echo what > lcov.info')).output, /neither lcov nor Cobertura/)
+})
+
+test('fewer tests than before, none any more, more that are skipped, and files without one are findings of a green gate', async (t) => {
+  const baseline = { test: { ms: 100, tests: { passed: 40, failed: 0, skipped: 0 } } }
+  const made = async (said: string, before: GateRun['baseline'] = baseline) =>
+    (await ran(t, { gate: { run: `echo '${said}'` }, run: { baseline: before } })).findings ?? []
+  const passed = (line: string) => made(`test result: ok. ${line}; 0 measured`)
+  assert.deepEqual(await passed('40 passed; 0 failed; 0 ignored'), [])
+  assert.deepEqual(await passed('35 passed; 0 failed; 5 ignored'), [
+    'ran 35 tests, and 40 before: 5 fewer; 5 are skipped',
+  ])
+  assert.deepEqual(await made('all fine'), ['says nothing of tests any more, and ran 40 before'])
+  assert.deepEqual(await made('all fine', {}), [])
+  assert.deepEqual(await passed('41 passed; 0 failed; 2 ignored'), ['2 tests are skipped, and 0 before'])
+  assert.deepEqual(await made('✔ /repo/test/sum.test.js (12.5ms)\nℹ pass 40'), [
+    '1 file of tests ended without a test',
+  ])
+  const slow = await ran(t, { gate: { run: 'sleep 0.2' }, run: { baseline: { test: { ms: 1 } } } })
+  assert.deepEqual(remarks(slow), [], 'a tenth of a second is no matter, however many times as long')
+  const red = await ran(t, { gate: { run: 'exit 1' }, run: { baseline } })
+  assert.deepEqual([remarks(red), red.findings], [[], undefined], 'a red one came to nothing')
+})
+
+test('a gate that became slow is a remark, but for the whole, where caches of build tools are empty', async () => {
+  const slow = async (of: GateRun['of']) => {
+    const took = { ok: true, ended: 'exit 0', ms: 60_000, output: '' }
+    const code = { files: async () => [], changedLines: async () => new Map(), changedPaths: async () => [] }
+    const run = gateRun({ of, baseline: { test: { ms: 2000 } } })
+    const options = { top: '/', cwd: '/', code, redact: (text: string) => text }
+    return (await withEvidence(GATE, took, null, run, options)).remarks ?? []
+  }
+  assert.deepEqual(await slow('story'), ['took 60 s, and 2.0 s on the base: 30 times as long'])
+  assert.deepEqual(await slow('whole'), [])
+})
+
+test('a gate that ends with 0 is red where its own counts say that tests failed, but for those that failed before', async (t) => {
+  const said = (failed: number) => `echo 'Tests: ${failed} failed, 3 passed, ${failed + 3} total'`
+  const made = (failed: number, run: Partial<GateRun> = STORY) => ran(t, { gate: { run: said(failed) }, run })
+  const red = await made(1)
+  assert.deepEqual([red.ok, red.ended], [false, 'exit 0, but 1 test failed by its own count'])
+  const before = { ...STORY, baseline: { test: { ms: 100, tests: { passed: 4, failed: 2, skipped: 0 } } } }
+  assert.equal((await made(2, before)).ok, true, 'so it was before the change')
+  assert.deepEqual((await made(3, before)).ended, 'exit 0, but 3 tests failed by its own count, and 2 before')
+  assert.equal((await made(1, { of: 'baseline' })).ok, true, 'a base is taken as it is')
+  const written = inFile('r.xml', JUNIT)
+  const report = await ran(t, { gate: { run: written, report: ['r.xml'] }, run: STORY })
+  assert.deepEqual([report.ok, report.ended], [false, 'exit 0, but 1 test failed by its own count'])
+})

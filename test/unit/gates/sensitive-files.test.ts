@@ -1,0 +1,80 @@
+// Files that act elsewhere than in the code: told by default, refused by one word.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Change, foldPath, type GuardRules, judgeChanges } from '../../../src/gates/guard.ts'
+import { elsewhereOf, elsewhereRemarks } from '../../../src/gates/sensitive-files.ts'
+import { createRedactor } from '../../../src/isolation/redact.ts'
+
+const ACTS: [RegExp, string[]][] = [
+  [
+    /what gates run/,
+    ['.npmrc', 'web/.NPMRC', '.npmrc.', '.yarnrc.yml', '.yarnrc', '.pnp.cjs', '.pnp.loader.mjs'],
+  ],
+  [/what gates run/, ['.pnpmfile.cjs', '.yarn/plugins/x.cjs', '.cargo/config.toml', 'bunfig.toml']],
+  [/versions of tools/, ['.nvmrc', '.node-version', '.tool-versions', '.python-version', 'rust-toolchain']],
+  [/versions of tools/, ['rust-toolchain.toml', 'mise.toml', '.mise.local.toml', '.config/mise.toml']],
+  [/reviewers are shown/, ['.gitattributes', 'src/.gitattributes']],
+  [/other services/, ['.circleci/config.yml', '.circleci', '.gitlab-ci.yml', 'Jenkinsfile', 'netlify.toml']],
+  [/other services/, ['azure-pipelines.yml', '.travis.yml', 'bitbucket-pipelines.yml', 'appveyor.yml']],
+  [/other services/, ['.buildkite/pipeline.yml', '.drone.yml', '.woodpecker/a.yml', '.woodpecker.yml']],
+  [/other services/, ['vercel.json', 'fly.toml', 'render.yaml', 'Procfile', 'app.yaml']],
+  [/open the folder/, ['.devcontainer/devcontainer.json', '.devcontainer.json', '.vscode/tasks.json']],
+  [/open the folder/, ['.vscode/settings.json', '.idea/workspace.xml', 'a/.envrc', '.gitpod.yml']],
+  [
+    /bots/,
+    ['renovate.json', 'renovate.json5', '.github/dependabot.yml', '.github/renovate.json', '.mergify.yml'],
+  ],
+  [/hooks of git/, ['.husky/pre-commit', 'lefthook.yml', '.lefthook.toml', '.pre-commit-config.yaml']],
+  [/containers that/, ['Dockerfile', 'api/Dockerfile.dev', 'docker-compose.yml', 'compose.yaml']],
+]
+
+test('each of them acts on something, however it is spelled', () => {
+  for (const [expected, paths] of ACTS)
+    for (const path of paths) assert.match(elsewhereOf(foldPath(path))?.actsOn ?? 'nothing', expected, path)
+})
+
+test('files of the project itself act nowhere else', () => {
+  const own = ['src/app.ts', 'package.json', 'README.md', 'src/jenkins.ts', 'docs/npmrc.md', 'lib/app.yaml']
+  const close = ['.gitignore', '.github/workflows/ci.yml', 'test/fixtures/travis.txt', 'idea/x', 'elsewhere']
+  for (const path of [...own, ...close]) assert.equal(elsewhereOf(foldPath(path)), null, path)
+})
+
+const rules = (protectedPaths: string[]): GuardRules => ({
+  ...{ protectedPaths, configFile: null, agentSettings: [] },
+  secrets: createRedactor([]),
+})
+const changed = (path: string, status: Change['status'] = 'M'): Change => ({
+  ...{ path, status, oldMode: '100644', newMode: status === 'D' ? '000000' : '100644', size: 1 },
+  content: Buffer.from('x'),
+})
+
+test('`protected-paths: elsewhere` refuses them, gone ones too, but for containers; other patterns stay', () => {
+  const paths = ACTS.flatMap(([, some]) => some).filter((path) => !path.endsWith('.'))
+  const containers = new Set(ACTS.at(-1)?.[1])
+  for (const path of paths) {
+    const both = [changed(path), changed(path, 'D')]
+    const refused = judgeChanges(both, rules(['elsewhere', 'keys/'])).map(({ reason }) =>
+      reason.includes('`protected-paths: elsewhere`'),
+    )
+    assert.deepEqual(refused, containers.has(path) ? [] : [true, true], path)
+    assert.deepEqual(judgeChanges(both, rules([])), [], path)
+  }
+  const [key] = judgeChanges([changed('keys/a'), changed('elsewhere')], rules(['elsewhere', 'keys/']))
+  assert.equal(key?.path, 'keys/a')
+  assert.equal(judgeChanges([changed('elsewhere')], rules(['elsewhere'])).length, 0)
+  assert.equal(judgeChanges([changed('elsewhere')], rules(['/elsewhere'])).length, 1)
+  assert.match(judgeChanges([changed('.envrc')], rules(['elsewhere']))[0]?.reason ?? '', /machines of people/)
+})
+
+test('any number of them is one bounded line for each kind', () => {
+  const files = Array.from({ length: 41 }, (_, at) => ({
+    path: `.circleci/${at}${'x'.repeat(500)}`,
+    actsOn: 'CI',
+  }))
+  const remarks = elsewhereRemarks([...files, { path: '.npmrc', actsOn: 'gates' }])
+  assert.equal(remarks.length, 2)
+  assert.match(remarks[0] ?? '', /^acts on CI: \.circleci\/0x+, .* and 36 more$|36 more$/)
+  assert.ok((remarks[0] ?? '').length < 700)
+  assert.equal(remarks[1], 'acts on gates: .npmrc')
+})

@@ -1,0 +1,127 @@
+// Checks and statuses as they are posted: what is said of those that are ended from outside, and which permission is missing.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { Checks, type ReportAs } from '../../../src/github/post-checks.ts'
+import { lastWordOf, MOVED_ON } from '../../../src/report/check-runs.ts'
+import { type GitHub, startGitHub } from '../../standin/github.ts'
+import { rollupCheck, storyCheck } from '../report/rendered.ts'
+import { limits, midRun, NOW } from '../report/samples.ts'
+import { connected } from './connected.ts'
+
+const facts = { repositoryUrl: 'https://github.com/acme/shop', runUrl: null, limits, now: NOW, notes: [] }
+const open = ['US-003', 'US-005'].map((id) => storyCheck(midRun(), id, facts))
+const first = <T>(all: readonly T[]): T => all[0] ?? assert.fail('there is none')
+const rollup = rollupCheck(midRun(), facts)
+
+async function place(how: ReportAs, permissions: Parameters<GitHub['mintJobToken']>[0]) {
+  const github = await startGitHub({ people: { alice: 'admin' } })
+  const sha = await github.commit('ralph/auth', { 'a.txt': 'a' }, 'start', 'alice')
+  const warnings: string[] = []
+  const warn = (message: string) => warnings.push(message)
+  const seen = connected(github, github.mintJobToken(permissions), warn)
+  return {
+    github,
+    sha,
+    warnings,
+    checks: new Checks(seen, how, 'auth'),
+    nextJob: async () => new Checks(seen, how, 'auth'),
+    async [Symbol.asyncDispose]() {
+      await github[Symbol.asyncDispose]()
+    },
+  }
+}
+
+test('checks of a commit that is no head any more are ended, and satisfy nobody who requires them', async () => {
+  await using there = await place('checks', { checks: 'write' })
+  const { github, checks, sha } = there
+  await checks.post(sha, [rollup, ...open])
+  await checks.closeAll(sha, () => MOVED_ON)
+  const all = github.checksOf(sha)
+  assert.equal(all.length, 3)
+  for (const { name, conclusion, title, summary } of all) {
+    assert.deepEqual([conclusion, title], ['cancelled', 'The branch has moved on'], name)
+    assert.match(summary ?? '', /newest commit/)
+  }
+  assert.deepEqual(github.violations, [])
+})
+
+test('the checks of a job that was killed say so, and not that the branch has moved on', async () => {
+  await using there = await place('checks', { checks: 'write' })
+  const { github, checks, sha } = there
+  await checks.post(sha, [rollup, ...open])
+  await checks.closeAll(sha, (name) => lastWordOf(midRun(), name))
+  const all = github.checksOf(sha)
+  assert.equal(all.length, 3)
+  for (const { name, conclusion, title, summary } of all) {
+    assert.equal(conclusion, 'cancelled', name)
+    assert.match(summary ?? '', /`\/ralph run`/)
+    assert.doesNotMatch(`${title} ${summary}`, /moved on/)
+  }
+})
+
+test('statuses that are pending on a commit that is no head any more are ended, too', async () => {
+  for (const [how, permissions] of [
+    ['statuses', { statuses: 'write' }],
+    // Checks may be read, but not written: statuses were posted in their place.
+    ['checks', { statuses: 'write', checks: 'read' }],
+  ] as const) {
+    await using there = await place(how, permissions)
+    const { github, checks, sha } = there
+    await checks.post(sha, [rollup, ...open])
+    github.world.statuses.push({ ...first(github.statusesOf(sha)), context: 'ci / build', state: 'pending' })
+    await (await there.nextJob()).closeAll(sha, () => MOVED_ON)
+    const newest = new Map(github.statusesOf(sha).map((one) => [one.context, one]))
+    assert.equal(newest.size, 4)
+    for (const [name, { state, description }] of newest) {
+      if (name === 'ci / build') assert.equal(state, 'pending')
+      else assert.deepEqual([state, description], ['error', MOVED_ON.title], name)
+    }
+  }
+})
+
+test('a check and a status never have the same name: both would have to pass', async () => {
+  await using there = await place('checks', { checks: 'write', statuses: 'write' })
+  const { github, checks, sha } = there
+  await checks.post(sha, [rollup, ...open])
+  github.fault({ method: 'POST', path: /\/check-runs$/ }, { status: 403 }, { times: 100 })
+  github.fault({ method: 'PATCH', path: /\/check-runs\// }, { status: 403 }, { times: 100 })
+  await (await there.nextJob()).post(sha, [rollup, ...open])
+  const names = github.checksOf(sha).map(({ name }) => name)
+  const contexts = github.statusesOf(sha).map(({ context }) => context)
+  assert.equal(contexts.length, 3)
+  assert.deepEqual(
+    contexts.filter((context) => names.includes(context)),
+    [],
+  )
+})
+
+test('a status that an older version left pending under the name of a check is ended under that name', async () => {
+  await using there = await place('statuses', { statuses: 'write' })
+  const { github, checks, sha } = there
+  await checks.post(sha, [rollup])
+  const old = { ...first(github.statusesOf(sha)), context: 'ralph / US-003', state: 'pending' }
+  github.world.statuses.push(old)
+  await (await there.nextJob()).closeAll(sha, () => MOVED_ON)
+  const newest = new Map(github.statusesOf(sha).map(({ context, state }) => [context, state]))
+  assert.deepEqual([...newest].sort(), [
+    ['ralph (status)', 'error'],
+    ['ralph / US-003', 'error'],
+  ])
+})
+
+test('what is refused names the permission that is missing', async () => {
+  for (const [how, wanted] of [
+    ['statuses', ['statuses may not be posted: the job needs permissions: statuses: write']],
+    [
+      'checks',
+      [
+        'checks are refused (permissions: checks: write is missing): statuses are tried instead',
+        'neither checks nor statuses may be posted: the job needs permissions: checks: write',
+      ],
+    ],
+  ] as const) {
+    await using there = await place(how, { contents: 'write' })
+    await there.checks.post(there.sha, [rollup])
+    assert.deepEqual(there.warnings, wanted)
+  }
+})

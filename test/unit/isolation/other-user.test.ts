@@ -1,0 +1,537 @@
+// `isolation: other-user` with real users, real processes and a real checkout.
+import '../../fakes/disk.ts'
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { chmod, link, lstat, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { laterScript } from '../../../src/isolation/other-user/probe.ts'
+import { endOtherUser, type OtherUser, openOtherUser } from '../../../src/isolation/other-user.ts'
+import { UserError } from '../../../src/system/errors.ts'
+import { type RunResult, runUntrusted } from '../../../src/system/process.ts'
+import { lacks } from '../../machine/needs.ts'
+import { HEADLESS, PYTHON } from '../system/headless.ts'
+
+const options = { skip: lacks('root', 'util-linux'), timeout: 30_000 }
+const withPython = { ...options, skip: lacks('root', 'util-linux', 'python') }
+const narrow = { ...options, skip: lacks('root', 'util-linux', 'namespaces') }
+
+type Place = AsyncDisposable & {
+  user: OtherUser
+  tree: string
+  temp: string
+  /** As the user, with a model key in the environment. */
+  bash(script: string, more?: Partial<Parameters<typeof runUntrusted>[0]>): Promise<RunResult>
+}
+
+type Layout = { folder: string; tree: string; temp: string }
+
+const hasNft = lacks('nft') === false
+
+function networkRules(): string {
+  return hasNft ? execFileSync('nft', ['list', 'tables'], { encoding: 'utf8' }) : ''
+}
+
+async function layOut(): Promise<Layout> {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-other-'))
+  const [tree, temp] = [join(folder, 'tree'), join(folder, 'temp')]
+  await chmod(folder, 0o755)
+  await mkdir(temp, { mode: 0o755 })
+  await writeFile(join(temp, 'key'), 'a key')
+  execFileSync('git', ['init', '-q', tree])
+  await mkdir(join(tree, 'src'))
+  await writeFile(join(tree, 'src', 'a.txt'), 'a\n')
+  await writeFile(join(tree, 'top.txt'), 'top\n')
+  return { folder, tree, temp }
+}
+
+function openIn({ folder, tree, temp }: Layout, more: Record<string, string> = {}): Promise<OtherUser> {
+  const env = { PATH: process.env.PATH, HOME: '/root', RUNNER_TEMP: temp, ...more }
+  return openOtherUser({ env, workTree: tree, gitDir: join(tree, '.git'), key: folder, say: () => {} })
+}
+
+async function openPlace(): Promise<Place> {
+  const layout = await layOut()
+  const user = await openIn(layout)
+  return {
+    ...layout,
+    user,
+    bash: (script, more) =>
+      runUntrusted({
+        file: 'bash',
+        args: ['-c', script],
+        cwd: layout.tree,
+        env: { PATH: process.env.PATH ?? '', KEY: 'the-model-key', SHLVL: '1' },
+        timeoutMs: 20_000,
+        captureBytes: 64 * 1024,
+        as: user,
+        ...more,
+      }),
+    async [Symbol.asyncDispose]() {
+      await user.close()
+      await rm(layout.folder, { recursive: true, force: true })
+    },
+  }
+}
+
+test('it is another user without rights, and keys come to it alone', options, async () => {
+  await using place = await openPlace()
+  const seen = await place.bash(
+    [
+      'id -un; [ "$(id -G)" = "$(id -g)" ] && id -u; echo "key $KEY"; echo "home $HOME"; cat',
+      'grep -E "NoNewPrivs|CapEff|CapBnd" /proc/self/status',
+      `cat /proc/${process.pid}/environ /proc/${process.pid}/mem ${join(place.temp, 'key')} 2>&1`,
+      'cat /proc/*/cmdline 2>/dev/null | tr "\\0" " " | grep -c "the-model-[k]ey"',
+      'git status --short',
+    ].join('\n'),
+    { stdin: 'the prompt\n' },
+  )
+  const lines = seen.output.split('\n')
+  assert.deepEqual(lines.slice(0, 5), [
+    place.user.name,
+    String(place.user.uid),
+    'key the-model-key',
+    `home ${place.user.home}`,
+    'the prompt',
+  ])
+  assert.match(seen.output, /NoNewPrivs:\s*1/)
+  assert.match(seen.output, /CapEff:\s*0+\n/)
+  assert.equal(seen.output.match(/Permission denied|No such file/g)?.length, 3, seen.output)
+  assert.match(seen.output, /^0$/m, 'a key stands in a command line')
+  assert.match(seen.output, /^\?\? top\.txt$/m, 'git works for it')
+})
+
+test("a session's home is its own and goes with it; that of the gates stays", options, async () => {
+  await using place = await openPlace()
+  await place.bash('echo kept >~/kept')
+  for (let sessions = 0; sessions < 2; sessions++) {
+    await using home = await place.user.openHome()
+    const script =
+      'pwd -P; ls -A; stat -c "%a %U" .; mkdir -p .claude shut/in; echo x >.claude/CLAUDE.md; chmod 0 shut'
+    const seen = await place.bash(`cd && ${script}`, {
+      env: { PATH: process.env.PATH ?? '', HOME: home.path },
+    })
+    assert.equal(seen.output, `${home.path}\n700 ${place.user.name}\n`)
+  }
+  const left = await place.bash('ls -A ~')
+  assert.equal(left.output, 'kept\n')
+})
+
+test('it writes the tree and not .git; afterwards everything is ours', options, async () => {
+  await using place = await openPlace()
+  const made = await place.bash(
+    [
+      'set -e',
+      'echo more >>src/a.txt; echo new >src/b.txt; mv top.txt moved.txt; mkdir -m 0700 deep; echo x >deep/x',
+      'chmod 0000 src/b.txt; ln -s /etc/hostname link; cp /bin/true setuid; chmod 6755 setuid',
+      'if mv .git .git2 || rm -rf .git || touch .git/x || git config a.b c || git init -q .; then exit 9; fi 2>/dev/null',
+    ].join('\n'),
+  )
+  assert.deepEqual(made.exit, { kind: 'exit', code: 0 }, made.output)
+  for (const path of ['src/a.txt', 'src/b.txt', 'moved.txt', 'deep', 'deep/x', 'link', 'setuid']) {
+    const found = await lstat(join(place.tree, path))
+    if (found.isDirectory()) assert.equal(found.uid, 0, path)
+    assert.equal(found.mode & 0o6000 & (found.isDirectory() ? 0 : 0o6000), 0, path)
+  }
+  assert.equal((await stat('/etc/hostname')).uid, 0)
+  assert.equal(await readFile(join(place.tree, 'src', 'b.txt'), 'utf8'), 'new\n')
+  // What it made once it may change again.
+  const again = await place.bash('echo y >deep/x && echo z >src/b.txt && rm moved.txt && echo w >>src/a.txt')
+  assert.deepEqual(again.exit, { kind: 'exit', code: 0 }, again.output)
+  assert.match(
+    execFileSync('git', ['-C', place.tree, 'rev-parse', '--git-dir'], { encoding: 'utf8' }),
+    /\.git/,
+  )
+})
+
+test(
+  'what is in the tree is its own to change, whoever made it, and what stays untouched looks untouched to git',
+  options,
+  async () => {
+    await using place = await openPlace()
+    const own =
+      'set -e; chmod +x src/a.txt; touch -d 2020-01-01 src/a.txt; cp -p src/a.txt src/copy; chmod 644 src/a.txt'
+    const again =
+      'set -e; mkdir -p build; cp -p src/a.txt build/; chmod 755 build/a.txt; chmod 700 build/a.txt'
+    for (const script of [own, again, again]) {
+      const done = await place.bash(script)
+      assert.deepEqual(done.exit, { kind: 'exit', code: 0 }, done.output)
+    }
+    const times = async () => (await lstat(join(place.tree, 'src', 'a.txt'))).ctimeMs
+    const before = await times()
+    await place.bash('cat src/a.txt')
+    assert.equal(await times(), before, 'git would read it anew')
+    await place.user.close()
+    const left = { '.': 0o755, src: 0o755, 'src/a.txt': 0o644, build: 0o755, 'build/a.txt': 0o700 }
+    for (const [path, expected] of Object.entries(left)) {
+      const { uid, gid, mode } = await lstat(join(place.tree, path))
+      assert.deepEqual([uid, gid, mode & 0o7777], [0, 0, expected], path)
+    }
+  },
+)
+
+test(
+  'in the open group it is the same user, whose files are ours afterwards; nobody else comes into that group',
+  options,
+  async () => {
+    await using place = await openPlace()
+    const { user, tree } = place
+    const open: OtherUser = {
+      ...user,
+      command: (file, args, cwd) => user.command(file, args, cwd, { isOpen: true }),
+    }
+    const made = await place.bash(
+      'id -u; id -g; id -gn; mkdir made; echo x >made/x; echo y >>src/a.txt; cp /usr/bin/id taken; chmod 2755 taken',
+      { as: open },
+    )
+    const [uid, gid, group] = made.output.split('\n')
+    assert.deepEqual([uid, gid, group], [String(user.uid), String(user.openGid), `${user.name}-open`])
+    const script = [
+      'echo z >>made/x; ./taken -g; find / -xdev -perm -2000 -exec id -g ";" -quit 2>/dev/null',
+      `sg ${group} "id -g" </dev/null; newgrp ${group} </dev/null; setpriv --regid=${gid} --keep-groups id -g`,
+      `unshare --user --map-root-user id -g; unshare --user --map-group=${gid} touch made/mapped; chgrp ${gid} src/a.txt`,
+      'id -G',
+    ].join('\n')
+    const tried = await place.bash(`exec 2>&1; ${script}`)
+    assert.doesNotMatch(tried.output, new RegExp(`^${gid}$`, 'm'))
+    assert.notEqual((await lstat(join(tree, 'made', 'mapped')).catch(() => null))?.gid, Number(gid))
+    assert.equal(await readFile(join(tree, 'made', 'x'), 'utf8'), 'x\nz\n')
+    await user.close()
+    for (const path of ['made', 'made/x', 'src/a.txt', 'taken']) {
+      const { uid, gid } = await lstat(join(tree, path))
+      assert.deepEqual([uid, gid], [0, 0], path)
+    }
+    assert.doesNotMatch(readFileSync('/etc/group', 'utf8'), new RegExp(`^${group}:`, 'm'))
+  },
+)
+
+test('what is granted twice is revoked with the second one', options, async () => {
+  await using place = await openPlace()
+  const owner = async () => (await stat(join(place.tree, 'src'))).uid
+  await place.user.grant()
+  await place.bash('echo b >src/b.txt')
+  assert.equal(await owner(), place.user.uid)
+  await place.bash('echo c >src/c.txt')
+  await place.user.revoke()
+  assert.equal(await owner(), 0)
+})
+
+test(
+  'what was granted can be read by us again, whatever its mode, and a cache with a second name is not granted',
+  options,
+  async () => {
+    const layout = await layOut()
+    const cached = join(layout.folder, 'cached')
+    await writeFile(cached, 'a cache\n')
+    await link(cached, join(layout.tree, 'src', 'cached'))
+    const user = await openIn(layout)
+    const session = (script: string) =>
+      runUntrusted({
+        file: 'bash',
+        args: ['-c', script],
+        cwd: layout.tree,
+        env: { PATH: '/usr/bin:/bin', SHLVL: '1' },
+        timeoutMs: 20_000,
+        captureBytes: 1000,
+        as: user,
+      })
+    await session(
+      'mkdir -p shut/in; echo x >shut/in/x; chmod 0 shut/in/x shut/in shut; chmod 0604 src/a.txt; echo x >src/cached',
+    )
+    for (const path of ['shut', 'shut/in', 'shut/in/x', 'src/a.txt']) {
+      const { mode, uid, gid } = await stat(join(layout.tree, path))
+      assert.deepEqual([uid, gid, mode & 0o600], [0, 0, 0o600], path)
+    }
+    assert.equal(await readFile(cached, 'utf8'), 'a cache\n')
+    await user.close()
+    await rm(layout.folder, { recursive: true })
+  },
+)
+
+test(
+  'nobody survives: a session of its own, a wiped environment, a fork bomb, a deaf one',
+  options,
+  async () => {
+    await using place = await openPlace()
+    const script = [
+      'setsid env -i sleep 600 >/dev/null 2>&1 &',
+      '(trap "" TERM; while :; do sleep 1; done) >/dev/null 2>&1 &',
+      'b() { sleep 600 | sleep 600 & }; for i in $(seq 40); do b; done',
+      'echo started',
+    ].join('\n')
+    const { output } = await place.bash(script)
+    assert.match(output, /started/)
+    assert.equal(place.user.lives(), false)
+    // Ended by us in the middle.
+    const stop = new AbortController()
+    const cut = await place.bash('trap "" TERM; echo ready; while :; do sleep 1; done', {
+      signal: stop.signal,
+      onLine: () => stop.abort(),
+    })
+    assert.deepEqual(cut.exit, { kind: 'aborted' })
+    assert.equal(place.user.lives(), false)
+  },
+)
+
+test('who forks and goes at once, stops or kills whoever comes, is ended', options, async () => {
+  await using place = await openPlace()
+  const baton =
+    'baton() { ( sleep 0.002; baton ) & }; setsid bash -c "$(declare -f baton); baton" >/dev/null 2>&1 &'
+  const stopper =
+    'setsid bash -c "trap : TERM; while :; do kill -STOP -1; kill -KILL -1; done" >/dev/null 2>&1 &'
+  for (const script of [baton, stopper]) {
+    const { output } = await place.bash(`${script}\necho started`)
+    // The stopper may be quicker than the word, and its shell's shell says so.
+    assert.match(output, /started|Killed|^$/)
+    assert.equal(place.user.lives(), false, script)
+  }
+})
+
+test('who ends their first thread and kills whoever comes is ended', withPython, async () => {
+  await using place = await openPlace()
+  const uid = String(place.user.uid)
+  // Outside of any namespace, as in a container.
+  const child = spawn(
+    'setpriv',
+    ['--reuid', uid, '--regid', uid, '--clear-groups', PYTHON, '-c', HEADLESS, 'deaf'],
+    {
+      stdio: 'ignore',
+    },
+  )
+  while (!/\) Z /.test(readFileSync(`/proc/${child.pid}/stat`, 'latin1'))) await delay(5)
+  assert.equal(place.user.lives(), true)
+  assert.equal(await place.user.end(), 1)
+  await delay(20)
+  assert.notEqual(child.signalCode, null)
+})
+
+test(
+  'all but the tree, the home and temporary folders is read-only, and its processes are the only ones',
+  narrow,
+  async () => {
+    await using place = await openPlace()
+    assert.ok(place.user.isNarrow)
+    const opened = await mkdtemp('/opt/ralph-')
+    await chmod(opened, 0o777)
+    try {
+      const seen = await place.bash(
+        `touch ${opened}/x 2>&1; touch /tmp/ralph-x $HOME/x x && rm /tmp/ralph-x x; ls -d /proc/[0-9]* | wc -l`,
+      )
+      assert.match(seen.output, /Read-only file system/)
+      assert.doesNotMatch(seen.output, /Permission denied/)
+      assert.ok(Number(seen.output.trim().split('\n').at(-1)) < 10, seen.output)
+    } finally {
+      await rm(opened, { recursive: true })
+    }
+  },
+)
+
+test('who asks others for names is not there for it to ask', narrow, async (t) => {
+  const socket = '/run/nslcd/socket'
+  if (existsSync(socket)) return t.skip('this machine has such a service')
+  await mkdir('/run/nslcd', { recursive: true })
+  const service = createServer((client) => client.end('asked')).listen(socket)
+  await once(service, 'listening')
+  try {
+    await chmod(socket, 0o666)
+    await using place = await openPlace()
+    assert.ok(place.user.isNarrow)
+    // By a program that every user may run, wherever the checkout lies.
+    const ask = `use Socket; socket(S, AF_UNIX, SOCK_STREAM, 0) or die; connect(S, pack_sockaddr_un("${socket}")) or print($!), exit; print <S>`
+    const script = `perl -e '${ask}'`
+    assert.equal((await place.bash(script)).output, 'Connection refused')
+    assert.equal((await place.bash(script, { as: null })).output, 'asked')
+  } finally {
+    service.close()
+    await rm('/run/nslcd', { recursive: true })
+  }
+})
+
+test('what is mounted elsewhere is read-only, too, and nothing stays in shared memory', narrow, async () => {
+  const [mounted, later] = [await mkdtemp('/opt/ralph mount-'), await mkdtemp('/opt/ralph-later-')]
+  const mount = (folder: string) => execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=1777', 'tmpfs', folder])
+  mount(mounted)
+  await using place = await openPlace()
+  mount(later)
+  try {
+    assert.ok(place.user.isNarrow)
+    const seen = await place.bash(
+      `touch '${mounted}/x' 2>&1; touch ${later}/x 2>/dev/null || echo refused; echo kept >/dev/shm/ralph-x && cat /dev/shm/ralph-x`,
+    )
+    assert.match(seen.output, /Read-only file system/)
+    assert.match(seen.output, /^refused$/m)
+    assert.match(seen.output, /^kept$/m)
+    assert.doesNotMatch((await place.bash('ls /dev/shm')).output, /ralph-x/)
+    execFileSync('touch', [join(mounted, 'ours')])
+    assert.equal(existsSync('/dev/shm/ralph-x'), false)
+    const temporary = await place.bash('echo x >/dev/null && t=$(mktemp) && rm "$t" && touch ~/x x && rm x')
+    assert.deepEqual(temporary.exit, { kind: 'exit', code: 0 }, temporary.output)
+  } finally {
+    for (const folder of [mounted, later]) {
+      execFileSync('umount', [folder])
+      await rm(folder, { recursive: true })
+    }
+  }
+})
+
+test(
+  "the home is fresh, the runner's folder is closed for so long, and nothing stays behind",
+  options,
+  async () => {
+    const layout = await layOut()
+    await chmod(layout.tree, 0o700)
+    const first = await openIn(layout)
+    assert.equal((await stat(layout.temp)).mode & 0o777, 0o700)
+    execFileSync('install', ['-o', first.name, '/dev/null', join(first.home, '.bashrc')])
+    if (hasNft) execFileSync('nft', ['add', 'table', 'inet', `ralph_${first.uid}`])
+    const again = await openIn(layout) // a job after one that was lost
+    assert.doesNotMatch(networkRules(), new RegExp(`ralph_${first.uid}\\b`))
+    assert.equal(again.uid, first.uid)
+    await assert.rejects(lstat(join(first.home, '.bashrc')), /ENOENT/)
+    await first.close()
+    assert.equal((await stat(layout.temp)).mode & 0o777, 0o755, 'as it found it')
+    assert.equal((await stat(layout.tree)).mode & 0o7777, 0o700)
+    assert.doesNotMatch(readFileSync('/etc/passwd', 'utf8'), new RegExp(`^${first.name}:`, 'm'))
+    await rm(layout.folder, { recursive: true })
+  },
+)
+
+test('what is installed in our home for all is read there, unless its place is said', options, async () => {
+  const layout = await layOut()
+  const home = join(layout.folder, 'home')
+  await mkdir(join(home, '.rustup', 'toolchains'), { recursive: true })
+  await mkdir(join(home, '.cache', 'ms-playwright'), { recursive: true, mode: 0o755 })
+  await chmod(join(home, '.cache', 'ms-playwright'), 0o700)
+  const user = await openIn(layout, { HOME: home })
+  const { RUSTUP_HOME, PLAYWRIGHT_BROWSERS_PATH, CARGO_HOME } = user.env({ CARGO_HOME: join(home, '.cargo') })
+  assert.equal(RUSTUP_HOME, join(home, '.rustup'))
+  assert.equal(PLAYWRIGHT_BROWSERS_PATH, undefined, 'which it cannot read')
+  assert.equal(CARGO_HOME, undefined, 'where it writes')
+  assert.equal(user.env({ RUSTUP_HOME: '/opt/rustup' }).RUSTUP_HOME, '/opt/rustup')
+  await user.close()
+  await rm(layout.folder, { recursive: true })
+})
+
+test('a job that was killed: what still runs is ended, and the tree is taken back', options, async () => {
+  await using place = await openPlace()
+  await place.user.grant()
+  const { file, args } = place.user.command('bash', ['-c', 'echo x >left; sleep 600 & echo started; wait'])
+  const child = spawn(file, args, { cwd: place.tree, stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.end(place.user.preamble({ PATH: process.env.PATH ?? '' }))
+  await new Promise((resolve) => child.stdout.once('data', resolve))
+  const { temp, tree } = place
+  const folder = join(tree, '..')
+  const before = JSON.stringify([...JSON.parse(place.user.before), ['/etc', 0o777]])
+  const rest = { env: { RUNNER_TEMP: temp }, workTree: tree, gitDir: join(tree, '.git'), key: folder }
+  const ended = await endOtherUser({ ...rest, say: () => {}, before })
+  assert.ok(ended >= 2, String(ended))
+  assert.equal((await lstat(join(tree, 'left'))).uid, 0)
+  assert.equal((await stat(temp)).mode & 0o777, 0o755, 'as it was found')
+  assert.equal((await stat('/etc')).mode & 0o777, 0o755)
+  for (const odd of ['', 'true', '{}', '[1]', `[["${temp}", -1], ["${temp}", "7"]]`]) {
+    await chmod(temp, 0o700)
+    await endOtherUser({ ...rest, say: () => {}, before: odd })
+    assert.equal((await stat(temp)).mode & 0o777, 0o700, odd)
+  }
+})
+
+test(
+  'actions that everybody may write are closed while it works, and then as they were',
+  options,
+  async () => {
+    const layout = await layOut()
+    const [actions, more] = [
+      join(layout.folder, '_actions'),
+      { RUNNER_WORKSPACE: join(layout.folder, 'work') },
+    ]
+    const post = join(actions, 'owner', 'name', 'v1', 'post.js')
+    await mkdir(join(post, '..'), { recursive: true })
+    await writeFile(post, '')
+    const mode = async () => (await stat(actions)).mode & 0o7777
+    const closed = await openIn(layout, more)
+    assert.equal(await mode(), 0o755, 'what nobody else writes stays as it is')
+    await closed.close()
+    await chmod(post, 0o666)
+    for (const killed of [false, true]) {
+      const user = await openIn(layout, more)
+      assert.equal(await mode(), 0o750)
+      if (!killed) await user.close()
+      else
+        await endOtherUser({
+          env: { PATH: process.env.PATH, RUNNER_TEMP: layout.temp, ...more },
+          workTree: layout.tree,
+          gitDir: join(layout.tree, '.git'),
+          key: layout.folder,
+          say: () => {},
+          before: user.before,
+        })
+      assert.equal(await mode(), 0o755)
+    }
+    await rm(layout.folder, { recursive: true })
+  },
+)
+
+test('every folder above what runs after us is looked at, up to the root', () => {
+  const script = laterScript({})
+  for (const folder of ['/', dirname(process.execPath)])
+    assert.ok(
+      script.includes(`[ -w ${folder} ] && [ ! -k ${folder} ] && echo later ${folder}`),
+      script.join('\n'),
+    )
+})
+
+test('what cannot be had is a clear error, and nothing is left behind', options, async (t) => {
+  const refused = async (layout: Layout, expected: RegExp, more?: Record<string, string>) => {
+    await assert.rejects(openIn(layout, more), (error) => {
+      assert.ok(error instanceof UserError)
+      assert.match(error.message, expected)
+      return true
+    })
+    const name = `ralph-${createHash('sha256').update(layout.folder).digest('hex').slice(0, 8)}`
+    assert.doesNotMatch(readFileSync('/etc/passwd', 'utf8'), new RegExp(`^${name}:`, 'm'))
+  }
+  await t.test('a folder around the actions that everybody may write', async () => {
+    const layout = await layOut()
+    await mkdir(join(layout.folder, '_actions'))
+    await chmod(layout.folder, 0o777)
+    await refused(layout, /can change .*, which is run after the agent with tokens/, {
+      RUNNER_WORKSPACE: join(layout.folder, 'work'),
+    })
+    await rm(layout.folder, { recursive: true })
+  })
+  await t.test('a way that others cannot pass', async () => {
+    const layout = await layOut()
+    await chmod(layout.folder, 0o700)
+    await refused(layout, /cannot enter[\s\S]*fix: run `chmod o\+x/)
+    await rm(layout.folder, { recursive: true })
+  })
+  await t.test('but on a machine that is thrown away it is opened', async () => {
+    const layout = await layOut()
+    await chmod(layout.folder, 0o700)
+    const user = await openIn(layout, { RUNNER_ENVIRONMENT: 'github-hosted' })
+    assert.equal((await stat(layout.folder)).mode & 0o777, 0o701)
+    await user.close()
+    await rm(layout.folder, { recursive: true })
+  })
+  await t.test('a folder of the PATH in the checkout, there already or not, by a link or not', async () => {
+    const layout = await layOut()
+    await symlink(join(layout.tree, 'src'), join(layout.folder, 'bin'))
+    for (const folder of [join(layout.tree, '.venv', 'bin'), join(layout.folder, 'bin')]) {
+      const PATH = `${folder}:${process.env.PATH}`
+      await refused(layout, /lies in the checkout, which the agent writes: take it off the PATH/, { PATH })
+    }
+    await rm(layout.folder, { recursive: true })
+  })
+  await t.test('a .git that everybody writes', async () => {
+    const layout = await layOut()
+    await chmod(join(layout.tree, '.git'), 0o777)
+    await refused(layout, /can change \.git/)
+    await rm(layout.folder, { recursive: true })
+  })
+})

@@ -1,0 +1,363 @@
+// What documents may have that cannot be: every mistake at once, each with its place, and nothing read by halves.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { documentsAmong, readDocuments } from '../../../src/plan/documents.ts'
+import { hostileStrings } from '../../fixtures/hostile-strings.ts'
+import { anyText, runs } from '../runs.ts'
+import { documentsOf, mistakesOf, sample } from './samples.ts'
+
+const headed = (...stories: string[]) => stories.map((one) => `### ${one}\n\n- [ ] a`).join('\n\n')
+
+test('two documents that contradict each other: both places, at once', () => {
+  const mistakes = mistakesOf(
+    { path: 'docs/prd.md', text: headed('US-1: Sign in', 'US-2: Sign out') },
+    { path: 'docs/epics.md', text: `# E\n\n${headed('US-1: Log in')}\n\n### US-2: Sign Out\n\n- [ ] b` },
+  )
+  const fix = 'say the same in both, or name the one to read: ralph plan --from FILE'
+  assert.deepEqual(mistakes, [
+    {
+      path: 'docs/epics.md: line 3 (title)',
+      found: '"Log in"',
+      expected: 'the title it has in docs/prd.md: line 1, "Sign in"',
+      fix,
+    },
+    {
+      path: 'docs/epics.md: line 7 (acceptanceCriteria)',
+      found: '"b"',
+      expected: 'the acceptance criteria it has in docs/prd.md: line 5',
+      fix,
+    },
+  ])
+})
+
+test('two documents that disagree about what is done: told, with what it was read as', () => {
+  const list = (box: string) => ({ path: 'docs/TODO.md', text: `- [${box}] US-1: Sign in` })
+  const made = (passes: boolean) => ({
+    path: 'prd.json',
+    text: JSON.stringify({
+      userStories: [{ id: 'US-1', title: 'Sign in', acceptanceCriteria: ['b'], passes }],
+    }),
+  })
+  const told = (...files: Parameters<typeof documentsOf>) =>
+    documentsOf(...files).notes.filter((note) => note.includes('read as'))
+  assert.deepEqual(told(list('x'), made(false)).slice(-1), [
+    'US-1 is open in prd.json: userStories[0] and done in docs/TODO.md: line 1: read as open.',
+  ])
+  assert.deepEqual(told(list(' '), made(true)).slice(-1), [
+    'US-1 is done in prd.json: userStories[0] and open in docs/TODO.md: line 1: read as done.',
+  ])
+  assert.equal(
+    told(list('x'), made(true)).some((note) => /is (?:done|open) in /.test(note)),
+    false,
+  )
+  const plan = { path: 'docs/prd.md', text: headed('US-1: Sign in') }
+  assert.equal(
+    told(plan, made(true)).some((note) => /is (?:done|open) in /.test(note)),
+    false,
+  )
+})
+
+test('two trackers that disagree: done is what both say, whichever stands first; both are named', () => {
+  const tracker = (folder: string, standing: string) => ({
+    path: `${folder}/sprint-status.yaml`,
+    text: `development_status:\n  epic-1: in-progress\n  1-1-open-the-door: ${standing}\n`,
+  })
+  const [here, there] = ['_bmad-output/implementation-artifacts', 'docs/sprint-artifacts'] as const
+  for (const [one, other] of [
+    ['done', 'ready-for-dev'],
+    ['ready-for-dev', 'done'],
+  ] as const) {
+    const { prd, notes } = documentsOf(tracker(here, one), tracker(there, other))
+    assert.deepEqual(
+      prd.userStories.map(({ passes }) => passes),
+      [false],
+    )
+    const [open, done] = one === 'done' ? [there, here] : [here, there]
+    assert.ok(
+      notes.includes(
+        `1.1 is open in ${open}/sprint-status.yaml: line 3 and done in ${done}/sprint-status.yaml: line 3: read as open, since both are trackers and only one says done.`,
+      ),
+      notes.join('\n'),
+    )
+  }
+})
+
+test("a story's own file has its title: what epics call it otherwise is a note", () => {
+  const epics = { path: 'docs/epics.md', text: headed('Story 1.1: Sign in', 'Story 1.2: Sign out') }
+  const file = (title: string) => ({
+    path: 'docs/stories/1.2.md',
+    text: `# Story 1.2: ${title}\n\n## Acceptance Criteria\n\n1. other`,
+  })
+  assert.deepEqual(documentsOf(epics, file('Sign out everywhere')).prd.userStories[1]?.acceptanceCriteria, [
+    'other',
+  ])
+  const { prd, notes } = documentsOf(epics, file('Print a bill'))
+  assert.equal(prd.userStories[1]?.title, 'Print a bill')
+  const expected =
+    'another title than in the document of the story: docs/epics.md: line 5 calls 1.2 "Sign out".'
+  assert.ok(notes.includes(expected), notes.join('\n'))
+})
+
+test('a prd.json is made from a plan: it has the last word on criteria, and only another title is a contradiction', () => {
+  const plan = { path: 'tasks/prd-a.md', text: headed('US-1: Sign in') }
+  const made = (title: string) => ({
+    path: 'prd.json',
+    text: JSON.stringify({ userStories: [{ id: 'US-1', title, acceptanceCriteria: ['b'] }] }),
+  })
+  assert.deepEqual(documentsOf(plan, made('Sign in')).prd.userStories[0]?.acceptanceCriteria, ['b'])
+  assert.equal(mistakesOf(plan, made('Print a bill'))[0]?.path, 'tasks/prd-a.md: line 1 (title)')
+})
+
+test('a cycle over two documents, an unknown dependency, an id twice, a title that is missing', () => {
+  const mistakes = mistakesOf(
+    { path: 'a.md', text: '## US-1: a\nDepends on: US-2\n\n## US-3\n\n- [ ] x\n\n## US-4: d\n\n## US-4: e' },
+    { path: 'b.md', text: '## US-2: b\nDepends on: US-1, US-9' },
+  )
+  assert.deepEqual(
+    mistakes.map(({ path, found }) => [path, found]),
+    [
+      ['a.md: line 4 (title)', '""'],
+      ['a.md: line 10 (id)', '"US-4"'],
+      ['b.md: line 1 (dependsOn)[1]', '"US-9"'],
+      ['b.md: line 1 (dependsOn)[0]', '"US-1 -> US-2 -> US-1"'],
+    ],
+  )
+})
+
+test('a story without criteria: in a document its words stand for them, and it is said where; in a prd.json it is a mistake', () => {
+  const { prd, notes } = documentsOf({
+    path: 'docs/prd.md',
+    text: '# P\n\n## US-1: Sign in\n\nAs a customer.',
+  })
+  assert.deepEqual(prd.userStories[0]?.acceptanceCriteria, ['As a customer.'])
+  assert.match(notes.join('\n'), /1 story had no acceptance criteria: .* \(docs\/prd\.md: line 3\)/)
+  const text = JSON.stringify({ project: 'p', userStories: [{ id: 'US-1', title: 'a' }] })
+  assert.deepEqual(
+    mistakesOf({ path: 'prd.json', text }).map(({ path }) => path),
+    ['prd.json: userStories[0].acceptanceCriteria'],
+  )
+})
+
+test('2,000 stories in one file are read; one more is refused', () => {
+  const text = Array.from(
+    { length: 2_000 },
+    (_, index) => `### US-${index}: Story ${index}\n\nWords.\n\n- [ ] a\n- [ ] b\n`,
+  ).join('\n')
+  const { prd, sources } = documentsOf({ path: 'prd.md', text })
+  assert.equal(prd.userStories.length, 2_000)
+  assert.equal(sources.at(-1)?.line, 1 + 1_999 * 7)
+  const json = JSON.stringify({ userStories: prd.userStories }, null, 2)
+  assert.equal(documentsOf({ path: 'prd.json', text: json }).prd.userStories.length, 2_000)
+  const more = JSON.stringify({ userStories: [...prd.userStories, { ...prd.userStories[0], id: 'US-x' }] })
+  assert.deepEqual(mistakesOf({ path: 'prd.json', text: more })[0], {
+    path: 'prd.json',
+    found: '2001 stories in all',
+    expected: 'at most 2000 for one feature',
+    fix: 'plan a part of them: one epic, one file',
+  })
+})
+
+test('a document of 5 MB, and one that is nested without end: refused before it is parsed', () => {
+  const [large] = mistakesOf(
+    { path: 'a.md', text: 'x' },
+    { path: 'docs/b.md', text: 'a\n'.repeat(2_500_000) },
+  )
+  assert.deepEqual(large, {
+    path: 'docs/b.md',
+    found: '5.0 MB of documents',
+    expected: 'less than 5 MB in all',
+    fix: 'name the files that hold the stories: ralph plan --from FILE',
+  })
+  const [leaning] = mistakesOf({ path: 'a.md', text: `- [ ] a\n${'b\n'.repeat(301)}` })
+  assert.equal(leaning?.found, 'more than 300 lines below a list item without an indent')
+  const [long] = mistakesOf({ path: 'a.md', text: 'word '.repeat(210_000) })
+  assert.deepEqual([long?.found, long?.expected], ['1.1 MB', 'at most 1 MB of Markdown in a file'])
+  for (const text of [
+    `${'- '.repeat(30_000)}a`,
+    `${'>'.repeat(30_000)}a`,
+    `${' '.repeat(400)}- a\n`.repeat(9),
+    `${'1. '.repeat(99)}a`,
+  ])
+    assert.deepEqual(
+      mistakesOf({ path: 'a.md', text: `# a\n\n${text}` }).map(({ path, found }) => [path, found]),
+      [['a.md: line 3', 'lists or quotations nested more than 50 deep']],
+    )
+})
+
+test('nothing to read', () => {
+  assert.deepEqual(mistakesOf()[0]?.found, 'no document')
+  assert.deepEqual(documentsAmong([]), [])
+  const { prd, prose } = documentsOf({ path: 'prd.md', text: ' \n' })
+  assert.deepEqual([prd.userStories, prose], [[], []])
+})
+
+test('broken YAML, TOML and JSON name the line, all at once', () => {
+  const mistakes = mistakesOf(
+    { path: 'tasks.yaml', text: 'tasks:\n  - title: "a\n' },
+    { path: 'docs/sprint-status.yaml', text: 'a: 1\ndevelopment_status: [' },
+    { path: '.ralph-tui/config.toml', text: 'agent = "a"\nmax = = 2' },
+    { path: 'prd.json', text: '{"userStories": [,]}' },
+  )
+  assert.deepEqual(
+    mistakes.map(({ path }) => path.replace(/ column.*/, '')),
+    [
+      'tasks.yaml: line 3',
+      'docs/sprint-status.yaml: line 2',
+      '.ralph-tui/config.toml: line 2',
+      'prd.json: line 1',
+    ],
+  )
+})
+
+test('hostile text is data: it becomes the words of a story, and no mistake shows what hides', () => {
+  for (const { text } of hostileStrings) {
+    const result = readDocuments([
+      { path: 'fix_plan.md', text: `- [ ] ${text}` },
+      { path: 'tasks.yaml', text: `tasks:\n  - title: ${JSON.stringify(text)}\n` },
+      { path: 'docs/brief.md', text: `# Brief\n\n<!-- hidden -->\n\n${text}` },
+    ])
+    if (!result.ok) {
+      for (const mistake of result.mistakes)
+        assert.doesNotMatch(Object.values(mistake).join(''), /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
+      continue
+    }
+    const { prd, context } = result.documents
+    for (const { passes, lastResult } of prd.userStories) assert.equal(passes, lastResult?.imported === true)
+    assert.doesNotMatch(context, /<!-- hidden/)
+  }
+})
+
+const paths = fc.constantFrom(
+  ...[
+    'prd.md',
+    'prd.json',
+    'docs/prd.md',
+    'docs/epics.md',
+    'docs/stories/1.2.md',
+    'docs/sprint-status.yaml',
+    'fix_plan.md',
+  ],
+  ...[
+    'x_PROGRESS.md',
+    'tasks.yaml',
+    'issues.json',
+    'issue.txt',
+    '.ralphrc',
+    'ralph.yml',
+    '.ralphy/config.yaml',
+  ],
+  ...[
+    '.ralph-tui/config.toml',
+    '.ralph/configs/default.json',
+    'learnings.md',
+    'progress.txt',
+    'docs/architecture.md',
+    'x',
+  ],
+)
+const line = fc.constantFrom(
+  ...[
+    '# Story 1.2: a',
+    '## US-1: x',
+    '### Story 1.2',
+    '## Epic 1',
+    '#### Acceptance Criteria',
+    '**Acceptance Criteria:** a',
+  ],
+  ...[
+    '- [ ] a',
+    '  - [x] b',
+    '\t- c',
+    '- d',
+    '1. e',
+    'Priority: high',
+    'Depends on: US-1, 1.2',
+    'Status: done',
+    '## Status',
+  ],
+  ...[
+    '```',
+    '<!--',
+    '-->',
+    '',
+    '---',
+    '> q',
+    'development_status:',
+    '  1-2-a: done',
+    'tasks:',
+    '  - title: a',
+    '{',
+    '}',
+    '[',
+    ']',
+  ],
+  ...[
+    '"number": 1,',
+    'A="b"',
+    'steps = [',
+    '&a',
+    '*a',
+    '\u0000',
+    '\ufeff',
+    '<!-- ralph: prd.json as a page -->',
+    'title:\tx',
+    '--',
+  ],
+)
+const hostileText = fc.array(fc.oneof(line, anyText()), { maxLength: 20 }).map((lines) => lines.join('\n'))
+
+test('whatever stands in them, documents are read or refused with mistakes; reading twice gives the same', () => {
+  const files = fc.array(fc.record({ path: paths, text: hostileText }), { minLength: 1, maxLength: 4 })
+  fc.assert(
+    fc.property(files, (some) => {
+      const result = readDocuments(some)
+      assert.deepEqual(readDocuments(some), result)
+      if (!result.ok) {
+        assert.ok(result.mistakes.length > 0)
+        for (const said of result.mistakes.flatMap((mistake) => Object.values(mistake)))
+          assert.ok(said.length > 0)
+        return
+      }
+      const { prd, sources, notes } = result.documents
+      const ids = prd.userStories.map(({ id }) => id)
+      assert.equal(new Set(ids).size, ids.length)
+      for (const story of prd.userStories) {
+        assert.ok(story.acceptanceCriteria.length > 0)
+        assert.equal(story.passes, story.lastResult?.imported === true)
+        assert.ok(sources.some(({ storyId }) => storyId === story.id))
+      }
+      assert.ok(notes.every((note) => note !== ''))
+    }),
+    runs(100),
+  )
+})
+
+test('the same file by two paths is read once', () => {
+  const text = sample('fix_plan.md')
+  const once = documentsOf({ path: 'a.md', text }).prd
+  const twice = documentsOf({ path: 'a.md', text }, { path: 'b.md', text }).prd
+  assert.deepEqual(twice, once)
+})
+
+test('a story without an id is that of another document with its title; two of one title stay two', () => {
+  const plan = { path: 'fix_plan.md', text: '- [ ] Sign in\n- [ ] Test it\n- [ ] Test it' }
+  const again = { path: 'TODO.md', text: '- [ ] Test it\n- [x] Test it' }
+  const { prd, sources } = documentsOf({ path: 'prd.md', text: headed('US-9: Sign in') }, plan, again)
+  assert.deepEqual(
+    prd.userStories.map(({ id, title, passes }) => [id, title, passes]),
+    [
+      ['US-9', 'Sign in', false],
+      ['US-002', 'Test it', false],
+      ['US-003', 'Test it', false],
+    ],
+  )
+  assert.equal(sources.filter(({ storyId }) => storyId === 'US-9').length, 2)
+})
+
+test('an issue whose body costs a parser minutes is read as it is', () => {
+  const body = `- [ ] a\n${'b\n'.repeat(9_000)}`
+  const text = JSON.stringify([{ number: 1, title: 'a', body, state: 'OPEN' }])
+  const [issue] = documentsOf({ path: 'issues.json', text }).prd.userStories
+  assert.match(issue?.description ?? '', /^- \[ \] a\nb\n/)
+})

@@ -1,0 +1,29 @@
+// The size guide: a story fits one session.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sizeRemarks } from '../../../src/plan/documents.ts'
+import { story } from '../engine/prd/samples.ts'
+
+const many = (count: number) => Array.from({ length: count }, (_, index) => `criterion ${index}`)
+
+test('too many criteria, words or points, a whole thing in the title: each with its reason', () => {
+  const stories = [
+    story({ id: 'a', title: 'Add a filter to the task list', acceptanceCriteria: many(8) }),
+    story({ id: 'b', title: 'x', acceptanceCriteria: many(9) }),
+    story({ id: 'c', title: 'x', description: 'word '.repeat(2_100) }),
+    story({ id: 'd', title: 'Build the entire admin dashboard' }),
+    story({ id: 'e', title: 'x', extra: { points: 13 } }),
+    story({ id: 'f', title: 'x', acceptanceCriteria: many(20), passes: true }),
+    story({ id: 'g', title: 'x', acceptanceCriteria: many(20), skipped: true }),
+    story({ id: 'h', title: 'Show the complete address' }),
+  ]
+  assert.deepEqual(
+    sizeRemarks(stories).map(({ storyId, remark }) => [storyId, remark]),
+    [
+      ['b', '9 acceptance criteria, and 8 are many: too much for one session; split it'],
+      ['c', '2101 words, and 2000 are many: too much for one session; split it'],
+      ['d', '"entire admin dashboard" is a feature, not a story: too much for one session; split it'],
+      ['e', '13 points, and 8 are many: too much for one session; split it'],
+    ],
+  )
+})

@@ -1,0 +1,271 @@
+// Documents at an outcome: whose marks are set, and whose are left because nobody can be sure.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { LastResult, Prd, Story } from '../../../src/engine/model/feature.ts'
+import { planFile } from '../../../src/engine/prd/plan-file.ts'
+import { candidatesAmong, readDocuments, writeBack } from '../../../src/plan/documents.ts'
+import type { DocumentFile } from '../../../src/plan/types.ts'
+import { story } from '../engine/prd/samples.ts'
+import { assertGrowth } from '../growth.ts'
+
+const RESULT: LastResult = { completedAt: null, commit: 'c0ffee1234567890', summary: '' }
+
+/** What `ralph plan` makes of the files. */
+function planned(files: readonly DocumentFile[], branch: string | null = null): Prd {
+  const read = readDocuments(files, { branch })
+  assert.ok(read.ok, JSON.stringify(read))
+  return read.documents.prd
+}
+
+/** Those of the given titles have passed. */
+function passed(prd: Prd, ...titles: string[]): Prd {
+  for (const title of titles)
+    assert.ok(
+      prd.userStories.some((one) => one.title === title),
+      title,
+    )
+  const userStories = prd.userStories.map((one) =>
+    titles.includes(one.title) ? { ...one, passes: true, lastResult: RESULT } : one,
+  )
+  return { ...prd, userStories }
+}
+
+const LIST = '- [ ] One\n- [ ] Two\n- [x] Three\n'
+const list: DocumentFile = { path: 'fix_plan.md', text: LIST, isFound: true }
+const changed = (files: readonly DocumentFile[], prd: Prd) => Object.fromEntries(writeBack(files, prd).texts)
+
+test('a story that passed is ticked; one that is open, imported or skipped is not', () => {
+  const prd = planned([list])
+  assert.deepEqual(changed([list], passed(prd, 'Two')), { 'fix_plan.md': LIST.replace('[ ] Two', '[x] Two') })
+  assert.deepEqual(changed([list], prd), {})
+  // People took the tick away: what was imported is their word.
+  const unticked = { ...list, text: LIST.replace('[x]', '[ ]') }
+  assert.deepEqual(changed([unticked], prd), {})
+  const skipped = prd.userStories.map(
+    (one): Story => ({ ...one, passes: true, skipped: true, lastResult: RESULT }),
+  )
+  assert.deepEqual(changed([list], { ...prd, userStories: skipped }), {})
+})
+
+test('a story that no document was read for marks none, whatever its title', () => {
+  const own = story({ id: 'US-001', title: 'One', passes: true, lastResult: RESULT })
+  assert.deepEqual(writeBack([list], { userStories: [own] }), { texts: new Map(), unmarked: [] })
+})
+
+test('a story that was split is ticked with the last of its parts', () => {
+  const prd = planned([list])
+  const [one, ...others] = prd.userStories as [Story, ...Story[]]
+  const whole: Story = { ...one, skipped: true, extra: { ...one.extra, splitInto: ['A', 'B'] } }
+  const part = (id: string, more: Partial<Story>) => story({ id, title: id, ...more })
+  const done = { passes: true, lastResult: RESULT }
+  const first = [whole, part('A', done), part('B', {}), ...others]
+  assert.deepEqual(changed([list], { ...prd, userStories: first }), {})
+  const all = [
+    whole,
+    part('A', done),
+    part('B', { skipped: true, extra: { splitInto: ['C'] } }),
+    part('C', done),
+  ]
+  assert.deepEqual(changed([list], { ...prd, userStories: [...all, ...others] }), {
+    'fix_plan.md': LIST.replace('[ ] One', '[x] One'),
+  })
+  const round = [{ ...whole, extra: { ...whole.extra, splitInto: ['US-001'] } }]
+  assert.deepEqual(changed([list], { ...prd, userStories: round }), {})
+})
+
+test('a box that people moved is found; one that they renamed is left, and named', () => {
+  const prd = passed(planned([list]), 'Two')
+  const moved = { ...list, text: 'New words.\n\n- [ ] Zero\n- [ ] Two\n- [ ] One\n' }
+  assert.deepEqual(changed([moved], prd), { 'fix_plan.md': moved.text.replace('[ ] Two', '[x] Two') })
+  const renamed = { ...list, text: LIST.replace('Two', 'Another') }
+  assert.deepEqual(writeBack([renamed], prd), { texts: new Map(), unmarked: ['US-002'] })
+})
+
+test('titles that stand twice are told apart by their place, and by nothing where one came or went', () => {
+  const twice = { ...list, text: '- [ ] Tests\n- [ ] One\n- [ ] Tests\n' }
+  const prd = planned([twice])
+  const last = prd.userStories.map((one, index) =>
+    index === 2 ? { ...one, passes: true, lastResult: RESULT } : one,
+  )
+  const state = { ...prd, userStories: last }
+  assert.deepEqual(changed([twice], state), { 'fix_plan.md': '- [ ] Tests\n- [ ] One\n- [x] Tests\n' })
+  const more = { ...twice, text: `- [ ] Tests\n${twice.text}` }
+  assert.deepEqual(writeBack([more], state), { texts: new Map(), unmarked: ['US-003'] })
+})
+
+test('prd.json: the ids of the state, not those that an agent gave to other stories', () => {
+  const entry = (id: string, title: string) => ({ id, title, acceptanceCriteria: ['x'], passes: false })
+  const file = (stories: object[]): DocumentFile => ({
+    path: 'scripts/ralph/prd.json',
+    text: `${JSON.stringify({ userStories: stories }, null, 2)}\n`,
+    isFound: true,
+  })
+  const before = file([entry('US-001', 'One'), entry('US-002', 'Two')])
+  const prd = passed(planned([before]), 'One')
+  const swapped = file([entry('US-001', 'Two'), entry('US-002', 'One')])
+  const [[, text] = ['', '']] = [...writeBack([swapped], prd).texts]
+  assert.deepEqual(
+    JSON.parse(text).userStories.map(({ title, passes }: Story) => [title, passes]),
+    [
+      ['Two', false],
+      ['One', true],
+    ],
+  )
+  const broken = { ...before, text: '{"userStories": [' }
+  assert.deepEqual(writeBack([broken], prd), { texts: new Map(), unmarked: ['US-001'] })
+})
+
+const task = (id: number, title: string) => ({
+  id,
+  title,
+  description: '',
+  testStrategy: 'x',
+  status: 'pending',
+})
+const tasks = (tags: object, more: Partial<DocumentFile> = {}): DocumentFile => ({
+  path: '.taskmaster/tasks/tasks.json',
+  text: JSON.stringify(tags, null, 2),
+  ...more,
+})
+
+test('Task Master: the tag that the plan was made from, also where another one is current now', () => {
+  const tags = { master: { tasks: [task(1, 'Old')] }, auth: { tasks: [task(1, 'Sign in'), task(2, 'Old')] } }
+  const prd = passed(planned([tasks(tags, { part: 'auth' })]), 'Sign in')
+  const state = { path: '.taskmaster/state.json', text: '{"currentTag": "master"}' }
+  const [text = ''] = [...writeBack([tasks(tags), state], prd).texts.values()]
+  const { master, auth } = JSON.parse(text)
+  assert.deepEqual([master.tasks[0].status, auth.tasks[0].status], ['pending', 'done'])
+})
+
+test('Task Master: of two tags that are copies the current one; where none is, nothing is marked', () => {
+  const same = { tasks: [task(1, 'Sign in')] }
+  const file = tasks({ master: same, copy: same })
+  const prd = passed(planned([{ ...file, part: 'copy' }]), 'Sign in')
+  const state = { path: '.taskmaster/state.json', text: '{"currentTag": "copy"}' }
+  const [text = ''] = [...writeBack([file, state], prd).texts.values()]
+  assert.deepEqual(JSON.parse(text).copy.tasks[0].status, 'done')
+  assert.deepEqual(JSON.parse(text).master.tasks[0].status, 'pending')
+  assert.deepEqual(writeBack([file], prd), { texts: new Map(), unmarked: ['1'] })
+  assert.equal(writeBack([{ ...file, part: 'copy' }], prd).texts.size, 1)
+})
+
+const spec = (name: string, story1: string): DocumentFile => ({
+  path: `specs/${name}/tasks.md`,
+  text: `## Phase 1: Setup\n\n- [ ] T001 Set up\n\n## Phase 2: User Story 1 - ${story1} (Priority: P1)\n\n- [ ] T002 [US1] Build\n`,
+  isFound: true,
+})
+
+test('Spec Kit: two features side by side, of which one was planned', () => {
+  const files = [spec('001-sign-in', 'Sign in'), spec('002-export', 'Export')]
+  const prd = passed(planned(files, '002-export'), 'Setup', 'Export')
+  assert.deepEqual(changed(files, prd), {
+    'specs/002-export/tasks.md': (files[1]?.text ?? '').replaceAll('[ ]', '[X]'),
+  })
+})
+
+test('Spec Kit: a task that was put before others, which have other numbers then, is not ticked for them', () => {
+  const tasks = (...lines: string[]) =>
+    `## Phase 1: User Story 1 - Sign in (Priority: P1)\n\n${lines.map((line) => `- [ ] ${line}\n`).join('')}`
+  const path = 'specs/001-sign-in/tasks.md'
+  const before = { path, text: tasks('T001 [US1] Build', 'T002 [P] [US1] Add the model'), isFound: true }
+  const after = tasks('T001 [US1] Build', 'T002 [US1] Ask the lawyers', 'T003 [P] [US1] Add the model')
+  const prd = passed(planned([before], '001-sign-in'), 'Sign in')
+  assert.deepEqual(changed([{ ...before, text: after }], prd), {
+    [path]: after.replace('[ ] T001', '[X] T001').replace('[ ] T003', '[X] T003'),
+  })
+})
+
+test('candidates: what the plan was made from, else what is found; never what Ralph keeps itself', () => {
+  const paths = [
+    '.ralph/2026-01-01-x/prd.json',
+    '.ralph/archive/a/prd.json',
+    '.ralph/fix_plan.md',
+    'docs/prd.md',
+    'notes/a.md',
+  ]
+  const prd = planned([list])
+  const among = (one: Prd) => candidatesAmong(paths, one, '.ralph/2026-01-01-x')
+  assert.deepEqual(
+    among(prd).map(({ path }) => path),
+    ['.ralph/fix_plan.md', 'docs/prd.md'],
+  )
+  const from = {
+    ...prd,
+    extra: { plannedFrom: { 'notes/a.md': 'ab', 'docs/prd.md': 'cd', 'gone.md': 'ef' } },
+  }
+  assert.deepEqual(among(from), [
+    { path: 'docs/prd.md', isFound: true },
+    { path: 'notes/a.md', isNamed: true },
+  ])
+})
+
+test('candidates: of a file with several plans the part that was named', () => {
+  const path = '.taskmaster/tasks/tasks.json'
+  const prd = { ...planned([list]), extra: { plannedFrom: { [`${path}#auth`]: 'ab', 'a#b.md': 'cd' } } }
+  assert.deepEqual(candidatesAmong([path, 'a#b.md'], prd, '.ralph/x'), [
+    { path, isFound: true, part: 'auth' },
+    { path: 'a#b.md', isNamed: true },
+  ])
+  assert.equal(planFile(prd), path)
+})
+
+test('thousands of boxes, all passed: time grows with them; more than a plan may have are left', () => {
+  const boxes = (size: number): DocumentFile => ({
+    path: 'docs/long_PROGRESS.md',
+    text: `## Status\nIN_PROGRESS\n\n${Array.from({ length: size }, (_, at) => `- [ ] Task ${at}\n`).join('')}`,
+    isFound: true,
+  })
+  const done = (file: DocumentFile): Prd => {
+    const prd = planned([file])
+    const userStories = prd.userStories.map((one) => ({ ...one, passes: true, lastResult: RESULT }))
+    return { ...prd, userStories }
+  }
+  const [small, large] = [boxes(400), boxes(1_600)]
+  const prds = new Map([small, large].map((file) => [file, done(file)]))
+  const work = (size: number) => {
+    const file = size === 400 ? small : large
+    return writeBack([file], prds.get(file) ?? { userStories: [] })
+  }
+  assert.equal(
+    work(1_600).texts.get(large.path),
+    large.text.replaceAll('[ ]', '[x]').replace('IN_PROGRESS', 'RALPH_DONE'),
+  )
+  assertGrowth(work, 400)
+  const evil = { ...small, text: '- [ ] Task 1\n'.repeat(50_000) }
+  const start = process.cpuUsage()
+  assert.equal(writeBack([evil], prds.get(small) ?? { userStories: [] }).texts.size, 0)
+  assert.ok(process.cpuUsage(start).user < 20_000_000)
+})
+
+test('Spec Kit: where two features hold as many of the stories, neither is marked', () => {
+  const one = spec('001-sign-in', 'Sign in')
+  const prd = passed(planned([one]), 'Setup', 'Sign in')
+  const copy = { ...one, path: 'specs/002-copy/tasks.md' }
+  assert.deepEqual(writeBack([one, copy], prd), { texts: new Map(), unmarked: ['SETUP', 'US1'] })
+})
+
+test('a loose list beside a plan is not ticked, also where it has the title of a story', () => {
+  const openspec: DocumentFile = {
+    path: 'openspec/changes/add-one/tasks.md',
+    text: '## 1. A\n\n- [ ] 1.1 One\n',
+    isFound: true,
+  }
+  const files = [openspec, list]
+  const prd = passed(planned(files), 'One')
+  assert.deepEqual(changed(files, prd), { [openspec.path]: openspec.text.replace('[ ]', '[x]') })
+})
+
+test("candidates: the feature's own folder and the archive are none, also where the plan was made from them", () => {
+  const paths = ['.ralph/2026-01-01-x/prd.md', '.ralph/archive/a/prd.json']
+  const extra = { plannedFrom: Object.fromEntries(paths.map((path) => [path, 'ab'])) }
+  assert.deepEqual(candidatesAmong(paths, { ...planned([list]), extra }, '.ralph/2026-01-01-x'), [])
+})
+
+test('a status by which people have said meanwhile that it is done stays in their words', () => {
+  const file = tasks({ tasks: [task(1, 'Sign in')] })
+  const prd = passed(planned([file]), 'Sign in')
+  const completed = { ...file, text: file.text.replace('pending', 'completed') }
+  assert.deepEqual(writeBack([completed], prd), { texts: new Map(), unmarked: [] })
+  const failed = { ...file, text: file.text.replace('pending', 'review') }
+  assert.equal(writeBack([failed], prd).texts.get(file.path), file.text.replace('pending', 'done'))
+})

@@ -1,0 +1,136 @@
+// What `ralph doctor` asks GitHub, on the stand-in: every request is one that GitHub knows.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { connect } from '../../../../src/github/client.ts'
+import { placeOfRemote } from '../../../../src/github/repository-address.ts'
+import { githubItself, pullRequests, release } from '../../../../src/setup/checks/check-github.ts'
+import type { Check } from '../../../../src/setup/checks/check-table.ts'
+import { diagnose } from '../../../../src/setup/checks/diagnose.ts'
+import type { Result, Subject } from '../../../../src/setup/checks/subject.ts'
+import { type GitHub, startGitHub } from '../../../standin/github.ts'
+import { ciOf, starter, subjectOf } from './subject.ts'
+
+const YML = await starter()
+
+async function place(options: Parameters<typeof startGitHub>[0] = {}) {
+  const github = await startGitHub({
+    people: { alice: 'admin' },
+    files: { '.github/workflows/ralph.yml': YML },
+    tokens: { admin: { login: 'alice', type: 'User', permissions: { contents: 'read', actions: 'read' } } },
+    ...options,
+  })
+  const job = github.mintJobToken({ contents: 'read', actions: 'read' })
+  const as = (token: string, inputs: Record<string, string> = {}): Subject => {
+    const at = {
+      owner: github.owner,
+      repo: github.repo,
+      server: github.url,
+      api: github.url,
+      defaultBranch: 'main',
+    }
+    return subjectOf({ github: connect(at, token, () => {}), feature: 'auth' }, ciOf(YML, inputs))
+  }
+  return {
+    github,
+    admin: as('admin'),
+    job: as(job),
+    unknown: as('ghp_none'),
+    with: (inputs: Record<string, string>) => as('admin', inputs),
+  }
+}
+
+async function said(results: Promise<Result | Result[]>, github: GitHub): Promise<string[]> {
+  const found = [await results].flat()
+  assert.deepEqual(github.violations, [])
+  for (const { state, fix } of found) assert.equal(state === 'ok', fix === '')
+  return found.map(({ state, found: text, fix }) => `${state}: ${text} -> ${fix}`)
+}
+
+test('the setting that lets Actions open pull requests: an admin is told, a job where to look', async () => {
+  const { github, admin, job, with: given } = await place()
+  await using _ = github
+  assert.match((await said(pullRequests(admin), github))[0] ?? '', /^ok: Actions may open them/)
+  assert.match(
+    (await said(pullRequests(job), github))[0] ?? '',
+    /^unknown: .* -> .*acme\/shop\/settings\/actions$/,
+  )
+  github.settings.actionsMayOpenPullRequests = false
+  assert.match(
+    (await said(pullRequests(admin), github))[0] ?? '',
+    /^warning: Actions may not.*-> tick .*settings\/actions/,
+  )
+  for (const inputs of [{ 'pull-request': 'none' }, { 'publish-token': 'x' }])
+    assert.match((await said(pullRequests(given(inputs)), github))[0] ?? '', /^ok: /)
+})
+
+test('a newer release is told, and nothing else is said of releases', async () => {
+  const { github, job } = await place()
+  await using _ = github
+  assert.match((await said(release(job), github))[0] ?? '', /^unknown: /)
+  github.settings.releases = { 'ralph/action': 'v1.0.0' }
+  assert.match((await said(release(job), github))[0] ?? '', /^ok: 1\.0\.0 is the newest/)
+  github.settings.releases = { 'ralph/action': 'v1.2.0' }
+  assert.match(
+    (await said(release(job), github))[0] ?? '',
+    /^warning: 1\.0\.0, and v1\.2\.0 is there -> ralph upgrade: /,
+  )
+  assert.deepEqual(await release(subjectOf()), [])
+})
+
+test('without a token GitHub is not asked, and how to give one is said once', async () => {
+  const without = subjectOf({}, ciOf(YML))
+  for (const look of [pullRequests, release]) assert.deepEqual(await look(without), [])
+  const [found, ...others] = [githubItself(without)].flat()
+  assert.deepEqual([found?.state, others], ['unknown', []])
+  assert.match(found?.fix ?? '', /GH_TOKEN/)
+  assert.deepEqual(githubItself(subjectOf()), [], 'without a workflow there is nothing to ask')
+})
+
+test('a token that GitHub does not know keeps nothing from being looked at', async () => {
+  const { github, unknown } = await place()
+  await using _ = github
+  const checks: Check[] = [
+    { name: 'pull requests', seen: 'remote', look: pullRequests },
+    { name: 'the same again', seen: 'remote', look: pullRequests },
+  ]
+  const found = await diagnose(unknown, checks)
+  assert.deepEqual(
+    found.map(({ state, found: text }) => [state, text]),
+    checks.map(() => ['unknown', 'GitHub does not know this token']),
+  )
+})
+
+test('what GitHub answers without a word is told by its number', async () => {
+  const { github, admin } = await place()
+  await using _ = github
+  github.fault({ path: /\/actions\/permissions/ }, { status: 422, body: '' })
+  const [found] = await diagnose(admin, [{ name: 'pull requests', seen: 'remote', look: pullRequests }])
+  assert.deepEqual([found?.state, found?.found], ['unknown', 'GitHub answered 422'])
+})
+
+test('a token goes to no server but its own', () => {
+  const servers = { 'https://github.com': 'https://api.github.com' }
+  for (const remote of [
+    'https://github.com/acme/shop.git',
+    'https://github.com/acme/shop',
+    'https://user@github.com/acme/shop/',
+    'git@github.com:acme/shop.git',
+    'ssh://git@github.com/acme/shop.git',
+    'ssh://git@github.com:22/acme/shop',
+  ]) {
+    const { owner, repo, api } = placeOfRemote(remote, servers) ?? {}
+    assert.deepEqual([owner, repo, api], ['acme', 'shop', 'https://api.github.com'], remote)
+  }
+  for (const remote of [
+    'https://github.com.evil.example/acme/shop',
+    'https://evil.example/github.com/acme/shop',
+    'git@evil.example:acme/shop.git',
+    'https://github.com@evil.example/acme/shop',
+    'https://github.com/acme',
+    'https://github.com/acme/shop/more',
+    '/srv/git/shop.git',
+    '../shop',
+    '',
+  ])
+    assert.equal(placeOfRemote(remote, servers), null, remote)
+})

@@ -1,0 +1,355 @@
+// Each check of `ralph doctor`: what it takes for fine, what it warns of, what it calls a fault, and what mends it.
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { isNewer } from '../../../../src/engine/model/version.ts'
+import { readSettings } from '../../../../src/settings/read-settings.ts'
+import { agents, keys } from '../../../../src/setup/checks/check-agent.ts'
+import { limits } from '../../../../src/setup/checks/check-limits.ts'
+import { configuration } from '../../../../src/setup/checks/check-repository.ts'
+import { CHECKS, type Check } from '../../../../src/setup/checks/check-table.ts'
+import { diagnose } from '../../../../src/setup/checks/diagnose.ts'
+import { browser, gitResult, isolation } from '../../../../src/setup/checks/machine.ts'
+import { NotSeen, type Result } from '../../../../src/setup/checks/subject.ts'
+import { trust } from '../../../../src/setup/checks/trust.ts'
+import { permissions, workflow } from '../../../../src/setup/checks/workflow.ts'
+import { readWorkflow } from '../../../../src/setup/checks/workflow-file.ts'
+import { UserError } from '../../../../src/system/errors.ts'
+import { ACTION, ciOf, starter, subjectOf } from './subject.ts'
+
+const YML = await starter()
+const UNPINNED = YML.replace(/@[0-9a-f]{40}(?= # v1\n {8}with)/, '@<sha>')
+const SEPARATE = await starter('ralph-separate.yml')
+const WAVE = await starter('ralph-parallel.yml')
+
+const settings = (flags: Record<string, string>, surface: 'cli' | 'action' = 'cli') =>
+  readSettings(surface === 'cli' ? { flags, env: {}, surface } : { inputs: flags, env: {}, surface }).settings
+const withBrowser = (executablePath: string) => {
+  const text = `browser: { baseUrl: "http://localhost:3000", executablePath: ${executablePath} }`
+  return readSettings({ file: { path: 'ralph.config.yml', text }, env: {}, surface: 'cli' }).settings
+}
+const inCi = (text: string, inputs: Record<string, string> = {}) => subjectOf({}, ciOf(text, inputs))
+
+type Case = [what: string, look: () => Result | Result[] | Promise<Result | Result[]>, ...expected: RegExp[]]
+
+/** `state: found -> fix` of each finding. */
+const TRUSTED = /^ok: would pass: answers made for the tests alone/
+const LESS = {
+  ...{ gates: 'test: npm test', prepare: 'npm ci', 'weakened-tests': 'warn', 'clean-room': 'off' },
+  isolation: 'same-user',
+}
+
+const CASES: Case[] = [
+  ['git', () => gitResult('git version 2.39.5 (Apple Git-154)\n'), /^ok: 2\.39\.5/],
+  ['git', () => gitResult('git version 3.0\n'), /^ok: 3\.0/],
+  ['git', () => gitResult('git version 2.34.1\n'), /^fault: 2\.34\.1 -> install a newer git/],
+  ['git', () => gitResult(null), /^fault: git is not on the PATH -> install git/],
+  ['configuration', () => configuration(subjectOf()), /^ok: fine/],
+  [
+    'configuration',
+    () => configuration(subjectOf({ notes: ['services: not part of this version'] })),
+    /^warning: services.* -> /,
+  ],
+  [
+    'configuration',
+    () =>
+      configuration(
+        subjectOf({ mistakes: [{ path: 'a.yml: x', found: '1', expected: 'a text', fix: 'quote it' }] }),
+      ),
+    /^fault: a\.yml: x: 1 -> quote it/,
+  ],
+  ['trust', () => trust(subjectOf({ settings: settings({ gates: 'test: npm test' }, 'action') })), TRUSTED],
+  ['trust without gates', () => trust(subjectOf()), /^warning: whatever an agent calls done -> write gates/],
+  [
+    'trust with less than the defaults',
+    () => trust(subjectOf({ settings: settings(LESS, 'action') })),
+    /^warning: would pass: tests that are deleted.*ignored file.*outside of the checkout.* -> weakened-tests: judge, clean-room: on, isolation: other-user/,
+  ],
+  ['isolation', () => isolation(subjectOf()), /^ok: same-user/],
+  [
+    'isolation in a job',
+    () => isolation(subjectOf({ settings: settings({ isolation: 'same-user' }, 'action') })),
+    /^warning: isolation: same-user.* -> leave isolation out/,
+  ],
+  [
+    'isolation that cannot be had',
+    () =>
+      isolation(
+        subjectOf({
+          settings: settings({ isolation: 'separate-job' }),
+        }),
+      ),
+    /^warning: separate-job.* -> give --isolation other-user/,
+  ],
+  ['browser where none is asked for', () => browser(subjectOf())],
+  ['browser', () => browser(subjectOf({ settings: withBrowser('/bin/false') })), /^ok: \/bin\/false/],
+  ['workflow', () => workflow(inCi(YML)), /^ok: \.github\/workflows\/ralph\.yml on main/],
+  ['workflow of four jobs', () => workflow(inCi(SEPARATE)), /^ok: /],
+  ['workflow of a wave', () => workflow(inCi(WAVE)), /^ok: /],
+  [
+    'workflow without the version',
+    () => workflow(subjectOf({ settings: settings({}, 'action') }, ciOf(UNPINNED))),
+    /^fault: .*job work uses ralph\/action@<sha> -> .*git ls-remote/,
+  ],
+  [
+    'workflow without the version, on a laptop',
+    () => workflow(inCi(UNPINNED)),
+    /^fault: .*job work uses ralph\/action@<sha> -> run `ralph init` again .*git ls-remote/,
+  ],
+  [
+    'workflow without generation',
+    () => workflow(inCi(YML.replace(/ {6}generation:\n(?: {8}.*\n)+/, ''))),
+    /^fault: .* does not declare the input generation -> add .*generation/,
+  ],
+  [
+    'workflow without a dispatch',
+    () => workflow(inCi(YML.replace(/ {2}workflow_dispatch:\n(?: {4,}.*\n)+/, ''))),
+    /^fault: .* is not started by workflow_dispatch -> write on:/,
+  ],
+  [
+    'workflow without a checkout',
+    () => workflow(inCi(YML.replace(/ {6}- uses: actions\/checkout.*\n {8}with:\n {10}.*\n/, ''))),
+    /^fault: .*job work checks nothing out -> .*actions\/checkout/,
+  ],
+  ...['lfs: true', 'filter: blob:none', 'sparse-checkout: src'].map(
+    (line): Case => [
+      `workflow with ${line}`,
+      () => workflow(inCi(YML.replace('persist-credentials: false', line))),
+      new RegExp(`^fault: .*checks out with ${line} -> leave .* out`),
+    ],
+  ),
+  [
+    'workflow without a key',
+    () => workflow(inCi(YML.replace(/ {8}env:\n {10}ANTHROPIC.*\n/, ''))),
+    /^warning: .*job work gives claude no key -> add .*secrets\.ANTHROPIC_API_KEY/,
+  ],
+  [
+    'workflow with an input that nobody knows',
+    () => workflow(inCi(YML.replace('max-iterations: 50', 'max-iteration: 50'))),
+    /^fault: .*max-iteration.* -> /,
+  ],
+  ['permissions', () => permissions(inCi(YML)), /^ok: /],
+  ['permissions of four jobs', () => permissions(inCi(SEPARATE)), /^ok: /],
+  ['permissions of a wave', () => permissions(inCi(WAVE)), /^ok: /],
+  [
+    'permissions of a worker that may not push the state',
+    () => permissions(inCi(WAVE.replace('contents: write # the state', 'contents: read'))),
+    /job work lacks contents: write/,
+  ],
+  [
+    'permissions',
+    () => permissions(inCi(YML.replace(/ {4}permissions:\n(?: {6}.*\n)+/, '    permissions: write-all\n'))),
+    /^ok: /,
+  ],
+  [
+    'permissions that lack one',
+    () => permissions(inCi(YML.replace(/ {6}actions: write # the next job\n/, ''))),
+    /^fault: .*job work lacks actions: write -> .*actions: write/,
+  ],
+  [
+    'permissions for statuses',
+    () => permissions(inCi(YML, { 'report-as': 'statuses' })),
+    /^fault: .*job work lacks statuses: write -> /,
+  ],
+  [
+    'permissions for issues',
+    () => permissions(inCi(YML.replace(/^ {6}issues: write.*\n/gm, ''))),
+    /^fault: .*lacks issues: write -> .*issues: write/,
+    /^fault: .*lacks issues: write/,
+  ],
+  [
+    'permissions that nobody wrote',
+    () =>
+      permissions(inCi(YML.replace('permissions: {}\n', '').replace(/ {4}permissions:\n(?: {6}.*\n)+/g, ''))),
+    /^warning: .*job work says none.* -> write into the job/,
+    /^warning: .*job comment says none/,
+  ],
+  ['limits', () => limits(inCi(YML)), /^ok: they fit/],
+  ['limits of four jobs', () => limits(inCi(SEPARATE)), /^ok: they fit/],
+  ['limits of a wave', () => limits(inCi(WAVE)), /^ok: they fit/],
+  [
+    'a job that is ended before its deadline',
+    () => limits(inCi(YML.replace('timeout-minutes: 310', 'timeout-minutes: 60'))),
+    /^fault: job work is ended after 1h 00m, and job-deadline is 5h 00m -> write timeout-minutes: 310, or job-deadline: 50m/,
+  ],
+  [
+    'a job that is ended soon after its deadline',
+    () => limits(inCi(YML.replace('timeout-minutes: 310', 'timeout-minutes: 305'))),
+    /^warning: .*5h 05m.* -> write timeout-minutes: 310/,
+  ],
+  [
+    'a job that is ended before its gates',
+    () => limits(inCi(SEPARATE, { gates: 'e2e: { run: x, timeout: 2h }' })),
+    /^warning: job gate is ended after 50m 00s, and its work may take 2h 00m -> write timeout-minutes: 130/,
+  ],
+  [
+    'more iterations than fit a job',
+    () => limits(inCi(YML, { 'iterations-per-job': '20' })),
+    /^warning: 20 iterations of 30m 00s are 10h 00m.* -> write iterations-per-job: 10/,
+  ],
+  [
+    'an iteration longer than its job',
+    () =>
+      limits(
+        inCi(YML, {
+          'iterations-per-job': '1',
+          'iteration-timeout': '4h',
+          gates: 'a: { run: x, timeout: 2h }',
+        }),
+      ),
+    /^warning: an iteration may take 6h 00m.* -> shorten/,
+  ],
+  [
+    'jobs that do not hold all iterations',
+    () => limits(inCi(YML, { 'max-jobs': '3' })),
+    /^warning: max-jobs 3 of 5 iterations.* -> leave max-jobs out \(35\)/,
+  ],
+  [
+    'no end at all',
+    () => limits(subjectOf({ settings: settings({ maxIterations: '0' }) })),
+    /^warning: max-iterations is 0.* -> set max-iterations or max-cost-usd/,
+  ],
+  [
+    'key',
+    () =>
+      keys(
+        subjectOf({ settings: settings({ agent: 'amp' }), env: { AMP_API_KEY: 'secret', HOME: '/none' } }),
+      ),
+    /^ok: AMP_API_KEY is set/,
+  ],
+  [
+    'key on a laptop, where a keychain may have it',
+    () => keys(subjectOf({ settings: settings({ agent: 'amp' }), env: { HOME: '/none' } })),
+    /^warning: no key.*keychain.* -> log in with amp, or set AMP_API_KEY/,
+  ],
+  [
+    'key in a job',
+    () =>
+      keys(
+        subjectOf({
+          settings: settings({ agent: 'amp' }, 'action'),
+          env: { HOME: '/none', CI: 'true', RUNNER_ENVIRONMENT: 'github-hosted' },
+        }),
+      ),
+    /^fault: no key.* -> add a valid one to the repository's secrets.*AMP_API_KEY/,
+  ],
+  [
+    'custom agent',
+    () => agents(subjectOf({ settings: settings({ agent: 'custom', agentCommand: 'sh "$HOME/agent.sh"' }) })),
+    /^ok: custom: sh/,
+  ],
+  ...['no-such-agent --fast', './no-such-agent.sh "$@"', 'A=1 B=/x no-such-agent'].map(
+    (agentCommand): Case => [
+      `custom agent that is not there: ${agentCommand}`,
+      () => agents(subjectOf({ settings: settings({ agent: 'custom', agentCommand }) })),
+      /^fault: custom: .*: (?:\.\/)?no-such-agent(?:\.sh)? is not there -> install it/,
+    ],
+  ),
+  ...['cd / && exec agent', '"$HOME/agent"', 'A=1 sh -c x', '{ agent; }', '/bin/sh'].map(
+    (agentCommand): Case => [
+      `custom agent that may be there: ${agentCommand}`,
+      () => agents(subjectOf({ settings: settings({ agent: 'custom', agentCommand }) })),
+      /^ok: custom: /,
+    ],
+  ),
+  [
+    'key of a custom agent',
+    () => keys(subjectOf({ settings: settings({ agent: 'custom', agentCommand: 'x' }) })),
+  ],
+]
+
+for (const [what, look, ...expected] of CASES) {
+  test(`${what}: ${expected.map(String).join(' and ') || 'nothing to say'}`, async () => {
+    const found = [await look()].flat()
+    const said = found.map(
+      ({ state, found: text, fix }) => `${state}: ${text}${fix === '' ? '' : ` -> ${fix}`}`,
+    )
+    assert.equal(found.length, expected.length, said.join('\n'))
+    for (const [at, pattern] of expected.entries()) assert.match(said[at] ?? '', pattern)
+    for (const { state, expected: wanted, fix } of found)
+      assert.equal(state === 'ok', wanted === '' && fix === '', said.join('\n'))
+  })
+}
+
+test('all checks are run, whatever one of them meets', async () => {
+  const checks: Check[] = [
+    { name: 'breaks', seen: 'machine', look: () => Promise.reject(new Error('a bug')) },
+    {
+      name: 'refuses',
+      seen: 'machine',
+      look: () => {
+        throw new UserError({ path: 'p', found: 'f', expected: 'e', fix: 'x' })
+      },
+    },
+    { name: 'cannot', seen: 'machine', look: () => Promise.reject(new NotSeen('not seen', 'look there')) },
+    {
+      name: 'is well',
+      seen: 'machine',
+      look: () => ({ state: 'ok', found: 'yes', expected: '', fix: '' }),
+      alone: true,
+    },
+  ]
+  const found = await diagnose(subjectOf(), checks)
+  assert.deepEqual(
+    found.map(({ name, state, fix }) => [name, state, fix]),
+    [
+      ['breaks', 'unknown', 'look at it by hand'],
+      ['refuses', 'fault', 'x'],
+      ['cannot', 'unknown', 'look there'],
+      ['is well', 'ok', ''],
+    ],
+  )
+})
+
+test('a person who interrupts: what has begun is put in order, and nothing else begins', async () => {
+  const stop = new AbortController()
+  const checks: Check[] = [
+    {
+      name: 'works',
+      seen: 'machine',
+      alone: true,
+      look: async ({ signal }) => {
+        stop.abort()
+        assert.ok(signal.aborted)
+        return { state: 'ok', found: 'ended', expected: '', fix: '' }
+      },
+    },
+    { name: 'never', seen: 'machine', alone: true, look: () => assert.fail('it was begun') },
+  ]
+  assert.deepEqual(
+    (await diagnose(subjectOf({ signal: stop.signal }), checks)).map(({ found }) => found),
+    ['ended', 'not looked at: interrupted'],
+  )
+})
+
+test('names of checks are told apart', () => {
+  assert.equal(new Set(CHECKS.map(({ name }) => name)).size, CHECKS.length)
+})
+
+test('a release is newer by its numbers', () => {
+  for (const newer of ['v1.0.1', '1.1.0', 'v2.0.0']) assert.ok(isNewer(newer, '1.0.0'), newer)
+  for (const not of ['v1.0.0', 'v0.9.9', 'v2', 'nightly', '']) assert.ok(!isNewer(not, '1.0.0'), not)
+})
+
+test('a file that does not start Ralph, or is no workflow, is none', () => {
+  for (const text of ['', '[]', 'jobs: 4', 'jobs: { a: { steps: [{ uses: ralph/actions@v1 }] } }', ': : :'])
+    assert.equal(readWorkflow('x.yml', text, ACTION), null, text)
+})
+
+test('a login on the machine counts', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'ralph-doctor-'))
+  try {
+    const look = () => keys(subjectOf({ env: { HOME: home }, directory: home }))
+    assert.equal((await look())[0]?.state, 'warning')
+    await mkdir(join(home, '.claude'))
+    await writeFile(join(home, '.claude', '.credentials.json'), '{}')
+    assert.deepEqual(
+      (await look()).map(({ state, found }) => [state, found]),
+      [['ok', 'claude has a login here']],
+    )
+  } finally {
+    await rm(home, { recursive: true, force: true })
+  }
+})

@@ -1,0 +1,171 @@
+// The workflows that `ralph init` writes are those of examples/, with the answers in them and nothing else.
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { parse } from 'yaml'
+import { PLAN_LABEL } from '../../../../src/action/github-event.ts'
+import { agentNames } from '../../../../src/agents/registry.ts'
+import { askedByIssue } from '../../../../src/app/plan-request.ts'
+import { writtenSettings } from '../../../../src/settings/read-settings.ts'
+import { readWorkflow } from '../../../../src/setup/checks/workflow-file.ts'
+import { type Found, settle } from '../../../../src/setup/init/answers.ts'
+import { detect } from '../../../../src/setup/init/detect.ts'
+import { fillWorkflow, keysOf } from '../../../../src/setup/init/init-files.ts'
+import { ROOT } from '../../../e2e/site.ts'
+import { actionlint } from '../../../machine/actionlint.ts'
+
+const example = (name: string) => readFile(join(ROOT, 'examples', name), 'utf8')
+const NAMES = ['ralph.yml', 'ralph-separate.yml', 'ralph-parallel.yml', 'ralph-resume.yml']
+const withoutHead = (text: string) => text.replace(/^(?:#.*\n)+/, '')
+const inputsIn = (text: string): Record<string, string> =>
+  Object.assign({}, ...(readWorkflow('x.yml', text, 'ralph/action')?.jobs ?? []).map(({ inputs }) => inputs))
+const PIN = 'c'.repeat(40)
+const NOTHING: Found = {
+  project: detect({ paths: [], text: () => '' }),
+  isEmpty: false,
+  agent: { name: 'claude', version: null },
+  here: [],
+  olderGates: {},
+  olderSettings: {},
+  olderNotes: [],
+  budgetUsd: null,
+  baseBranch: null,
+}
+
+test("with the example's own answers, each workflow is the example to the byte", async () => {
+  for (const name of NAMES) {
+    const text = await example(name)
+    const person = writtenSettings({ inputs: inputsIn(text), env: {} })
+    const { inputs } = settle({ person, config: {} }, NOTHING)
+    const filled = fillWorkflow(text, { inputs, keys: ['ANTHROPIC_API_KEY'], setups: [], pin: null })
+    assert.equal(withoutHead(filled), withoutHead(text))
+    const pinned = fillWorkflow(text, { inputs, keys: ['ANTHROPIC_API_KEY'], setups: [], pin: PIN })
+    assert.ok(!pinned.includes('<sha>'))
+    assert.equal(pinned.replaceAll(`@${PIN}`, '@<sha>'), filled)
+  }
+})
+
+test('independent gates are proposed side by side, with the others alone; not beside gates that a person wrote', () => {
+  const scripts = { lint: 'eslint .', test: 'jest', build: 'tsc' }
+  const text = JSON.stringify({ scripts })
+  const project = detect({ paths: ['package.json'], text: (path) => (path === 'package.json' ? text : '') })
+  const found = { ...NOTHING, project }
+  const proposed = settle({ person: {}, config: {} }, found)
+  const build = { run: 'npm run build', alone: true }
+  for (const { gates, gatesParallel } of [proposed.inputs, proposed.config])
+    assert.deepEqual([gates, gatesParallel], [{ lint: 'npm run lint', test: 'npm test', build }, 2])
+  const chosen = { gates: { lint: 'npm run lint', test: 'npm test' } }
+  assert.equal(settle({ person: chosen, config: {} }, found).inputs.gatesParallel, 2)
+  const without = [
+    { person: { gate: ['e2e=npm run e2e'] }, config: {} },
+    { person: { gates: { test: 'npm test', build } }, config: {} },
+    { person: {}, config: { gates: { lint: 'npm run lint', test: 'npm test' } } },
+  ]
+  for (const given of without) assert.equal(settle(given, found).inputs.gatesParallel, undefined)
+})
+
+test('the cost limit is what earlier runs say, else 20; a person, and an agent that says no cost, have the last word', () => {
+  const limit = (person: Record<string, unknown>, budgetUsd: number | null) =>
+    settle({ person, config: {} }, { ...NOTHING, budgetUsd }).inputs.maxCostUsd
+  assert.equal(limit({}, 35), 35)
+  assert.equal(limit({}, null), 20)
+  assert.equal(limit({ maxCostUsd: '7' }, 35), 7)
+  assert.equal(limit({ agent: 'codex' }, 35), undefined)
+})
+
+test('with every agent, any command and tools to set up, actionlint finds nothing but the queue; permissions stay', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-workflows-'))
+  try {
+    for (const name of NAMES) {
+      const text = await example(name)
+      const { permissions, jobs } = parse(text)
+      for (const agent of agentNames) {
+        const inputs = {
+          agent,
+          prepare: 'a: b # c',
+          gates: {
+            test: 'it\'s "quoted" # && more: than',
+            long: { run: 'one\ntwo', when: ['ui', 'e2e'], timeout: '20m' },
+          },
+          maxIterations: 5,
+          networkAllow: ['npm', '*.example.com'],
+        }
+        const filled = fillWorkflow(text, {
+          inputs,
+          keys: keysOf(agent, () => false),
+          setups: ['npm install --global pnpm@9.1.0'],
+          pin: PIN,
+        })
+        await writeFile(join(folder, `${agent}-${name}`), filled)
+        const written = parse(filled)
+        assert.deepEqual(written.permissions, permissions)
+        for (const [job, { permissions: own }] of Object.entries<{ permissions: unknown }>(jobs))
+          assert.deepEqual(written.jobs[job].permissions, own)
+        if (name === 'ralph.yml')
+          assert.deepEqual(writtenSettings({ inputs: inputsIn(filled), env: {} }), {
+            ...inputs,
+            maxIterations: '5',
+            networkAllow: 'npm\n*.example.com',
+          })
+      }
+    }
+    const said = await actionlint(ROOT, `${folder}/*.yml`)
+    const findings = said.split('\n').filter((line) => /\.yml:\d+:\d+/.test(line))
+    assert.equal(findings.filter((line) => /"queue"/.test(line)).length, 3 * agentNames.length, said)
+    assert.deepEqual(
+      findings.filter((line) => !/"queue"/.test(line)),
+      [],
+    )
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+})
+
+test('a step for the tools stands before agent and gates alone, never where a token can write without them', async () => {
+  const filled = fillWorkflow(await example('ralph-separate.yml'), {
+    inputs: {},
+    keys: ['K'],
+    setups: ['pipx install uv'],
+    pin: null,
+  })
+  const { jobs } = parse(filled)
+  type Step = { run?: string; with?: { command?: string } }
+  for (const [name, { steps }] of Object.entries<{ steps: Step[] }>(jobs)) {
+    const at = steps.findIndex(({ run }) => run === 'pipx install uv')
+    assert.equal(at >= 0, ['work', 'gate'].includes(name), name)
+    if (at >= 0) assert.equal(steps[at + 1]?.with?.command, name)
+  }
+})
+
+test('the issue form is read as GitHub renders it: its label starts a plan, its first field names the feature', async () => {
+  const { labels, body } = parse(await example('ISSUE_TEMPLATE/ralph.yml'))
+  assert.deepEqual(labels, [PLAN_LABEL])
+  type Field = {
+    type: string
+    id: string
+    attributes: { label: string }
+    validations?: { required?: boolean }
+  }
+  const fields: Field[] = body
+  assert.equal(new Set(fields.map(({ id }) => id)).size, fields.length)
+  const answers: Record<string, string> = {
+    feature: 'auth',
+    goal: 'People sign in with a passkey.',
+    gates: 'e2e: x',
+    limits: '9 dollars',
+  }
+  const rendered = fields
+    .map(({ id, attributes: { label } }) => `### ${label}\n\n${answers[id] ?? '_No response_'}`)
+    .join('\n\n')
+  const issue = { number: 7, title: 'Plan: passkeys', body: rendered, comments: [] }
+  const { feature, plan } = askedByIssue(issue, { known: null, today: '2026-01-31', gates: ['test'] })
+  assert.equal(feature.name, 'auth')
+  assert.match(plan.brief, /People sign in with a passkey/)
+  assert.match(plan.questions.join(), /gate e2e.*9 dollars/)
+  assert.deepEqual(
+    fields.filter(({ validations }) => validations?.required).map(({ id }) => id),
+    ['feature', 'goal'],
+  )
+})
