@@ -9,6 +9,11 @@ const PAUSES_S = [0.25, 1, 3, 8, 16, 32]
 export const REFUSED =
   /(returned error:|HTTP) 40[34]|permission to .* denied|write access to repository not granted|repository .*not found/i
 
+/** Another push was about to move the ref: that one is through soon, and then a lease says what is to be said. */
+const LOCKED = /^!.*\[remote rejected\] \((?:cannot lock ref|failed to update ref)/m
+/** A ref `a` where `a/b` is to be stays there. */
+const IN_THE_WAY = /exists; cannot create/
+
 export type Pushed = { kind: 'pushed' } | { kind: 'rejected' | 'unknown-token'; answer: string }
 
 export async function push(git: Git, remote: Remote, moves: readonly RefMove[]): Promise<Pushed> {
@@ -29,7 +34,9 @@ export async function push(git: Git, remote: Remote, moves: readonly RefMove[]):
     const isAsItWas = ({ ref, from }: RefMove) => (now.get(ref) ?? null) === from
     // A server that died between the refs has moved some: the rest is pushed alone.
     if (left.length < moves.length && left.every(isAsItWas)) return push(git, remote, left)
-    if (!moves.every(isAsItWas) || /^!/m.test(result.stdout)) return { kind: 'rejected', answer }
+    const isLocked = LOCKED.test(result.stdout) && !IN_THE_WAY.test(answer)
+    const isRefused = /^!/m.test(result.stdout) && !isLocked
+    if (!moves.every(isAsItWas) || isRefused) return { kind: 'rejected', answer }
   }
   return { kind: 'rejected', answer }
 }
@@ -104,7 +111,7 @@ export function refusal(answer: string, what: string): string {
   return `${what} was not accepted: ${telling ?? lines[0] ?? 'no reason was given'}`
 }
 
-/** Before the given try; the first is 0. */
+/** Before the given try; the first is 0. Up to a quarter more: those who met do not meet again. */
 function pause(tries: number): Promise<void> {
-  return delay((PAUSES_S[tries - 1] ?? 0) * 1000)
+  return delay((PAUSES_S[tries - 1] ?? 0) * 1000 * (1 + Math.random() / 4))
 }
