@@ -12,7 +12,7 @@ import { object } from '../engine/model/json.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { gateEnv } from '../isolation/untrusted-env.ts'
 import type { Mistake } from '../system/errors.ts'
-import { leave } from '../system/leave.ts'
+import { exitAfterFlush } from '../system/exit-after-flush.ts'
 import { readEvent } from './github-event.ts'
 import type { act } from './start-job.ts'
 
@@ -98,5 +98,5 @@ export async function bootstrap(loadJob: () => Promise<{ act: typeof act }>): Pr
   if (nothing === null) await (await loadJob()).act(visible, mistake)
   else process.stdout.write(`::notice::${nothing}\n`)
   // Sockets that octokit keeps alive must not keep the job.
-  await leave()
+  await exitAfterFlush()
 }

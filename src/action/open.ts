@@ -20,7 +20,7 @@ import { Live } from '../report/terminal/live-lines.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import type { Opened, Start } from '../setup/checks/subject.ts'
 import { UserError } from '../system/errors.ts'
-import { redactFiles, removeNow } from '../system/files.ts'
+import { redactFiles, removeSync } from '../system/files.ts'
 import {
   type ActionContext,
   actionSettings,
@@ -236,7 +236,7 @@ export function refuseFeatureName({ event }: Pick<ActionContext, 'event'>): void
 
 /** What is uploaded after a job is this job's: a runner of one's own keeps the folder. */
 export function clearUploads({ clone }: Workspace): void {
-  for (const name of UPLOADS) removeNow(join(clone.gitDir, 'ralph', name))
+  for (const name of UPLOADS) removeSync(join(clone.gitDir, 'ralph', name))
 }
 
 /** The settings with what a person chose at kick-off: the same in all jobs of a run. */

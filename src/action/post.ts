@@ -1,7 +1,7 @@
 // The post step: mends what main could not finish (cancelled, killed, timed out). It never fails the job.
 import * as core from '@actions/core'
 import { messageOf } from '../system/errors.ts'
-import { leave } from '../system/leave.ts'
+import { exitAfterFlush } from '../system/exit-after-flush.ts'
 import type * as Cleanup from './cleanup.ts'
 
 type LoadCleanup = () => Promise<Pick<typeof Cleanup, 'endChecks' | 'mend'>>
@@ -27,5 +27,5 @@ export async function post(loadCleanup: LoadCleanup): Promise<void> {
     await upload(artifact, core.getState('finished') === 'true')
   }
   process.exitCode = 0
-  await leave()
+  await exitAfterFlush()
 }

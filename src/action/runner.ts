@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import * as core from '@actions/core'
 import { humanMs } from '../report/figures.ts'
 import type { Outputs } from '../report/outputs.ts'
-import { removeNow, replaceFile } from '../system/files.ts'
-import { muted, withoutControls } from '../system/workflow-commands.ts'
+import { removeSync, replaceFile } from '../system/files.ts'
+import { sanitizeLine, withoutControls } from '../system/workflow-commands.ts'
 
 /** The job's log: every line is made harmless, so that nothing untrusted can speak to the runner. */
 export type Log = {
@@ -21,13 +21,13 @@ export function createLog(write: (text: string) => void, redact: (text: string) 
       .replace(/\n$/, '')
       .split('\n')
       // A control sequence in the middle of a key would hide it from the redactor, and be gone afterwards.
-      .map((line) => muted(redact(withoutControls(line))))
+      .map((line) => sanitizeLine(redact(withoutControls(line))))
     write(`${lines.join('\n')}\n`)
   }
   return {
     screen: { write: emit, isTTY: false },
     group(title, lines) {
-      write(`::group::${muted(title)}\n`)
+      write(`::group::${sanitizeLine(title)}\n`)
       emit(lines.join('\n'))
       write('::endgroup::\n')
     },
@@ -95,7 +95,7 @@ export function reclaimFiles(): void {
       truncateSync(file)
       continue
     }
-    removeNow(file)
+    removeSync(file)
     writeFileSync(file, '', { flag: 'wx' })
   }
   for (const [name, value] of remembered) core.saveState(name, value)

@@ -15,7 +15,7 @@ import { inPlain } from '../report/sentence.ts'
 import { errorSummary } from '../report/summaries.ts'
 import { hostEnvironment } from '../settings/environment.ts'
 import { diskMistake } from '../system/disk-error.ts'
-import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
+import { formatMistake, type Mistake, messageOf, UserError } from '../system/errors.ts'
 import { type ActionContext, actionContext } from './action-context.ts'
 import { createLog, giveOutputs, type Log, type Looked, remember } from './runner.ts'
 
@@ -143,7 +143,7 @@ async function bad(error: unknown): Promise<void> {
   // What a person has to mend is not tried again by itself.
   if (mistakes.length > 0) remember({ stopped: 'true' })
   const { redact } = redactorFor(secretsIn(hostEnvironment()))
-  core.setFailed(redact(mistakes.length > 0 ? mistakes.map(sayMistake).join('\n') : messageOf(error)))
+  core.setFailed(redact(mistakes.length > 0 ? mistakes.map(formatMistake).join('\n') : messageOf(error)))
   giveOutputs(outputsOf(null, 'error', null))
   const clean = mistakes.map((mistake) => mapTexts(mistake, redact))
   await core.summary.addRaw(redact(errorSummary(clean, redact(messageOf(error)))), true).write()

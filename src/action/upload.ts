@@ -8,7 +8,7 @@ import { openClone } from '../git/git.ts'
 import { runtimeOf, uploadArtifact } from '../github/artifact.ts'
 import { secretsIn } from '../isolation/untrusted-env.ts'
 import { messageOf } from '../system/errors.ts'
-import { readRegular, redactFiles } from '../system/files.ts'
+import { readRegularFile, redactFiles } from '../system/files.ts'
 import { actionContext } from './action-context.ts'
 import { UPLOADS } from './runner.ts'
 
@@ -56,7 +56,7 @@ export async function packed(top: string) {
   for (const folder of UPLOADS) found.push(...(await filesBelow(top, folder, 2)))
   for (const path of found.slice(0, MOST_FILES)) {
     if (size >= MOST_BYTES - LONGEST_FILE || read >= MOST_READ) break
-    const bytes = await readRegular(join(top, path))
+    const bytes = await readRegularFile(join(top, path))
     if (bytes === null) continue
     const kept = bytes.subarray(Math.max(0, bytes.length - LONGEST_FILE))
     const isPacked = extname(path) === '.webp'

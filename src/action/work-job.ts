@@ -31,8 +31,8 @@ import type { Settings } from '../settings/read-settings.ts'
 import { templatesOf } from '../setup/checks/check-repository.ts'
 import { refuseBlocked } from '../setup/checks/check-table.ts'
 import { messageOf, UserError } from '../system/errors.ts'
-import { clearWay, replaceFile } from '../system/files.ts'
-import { partOf } from '../system/process.ts'
+import { clearPathTo, replaceFile } from '../system/files.ts'
+import { markOfPart } from '../system/process.ts'
 import { type ActionContext, actionSettings, nonEmpty, settleWorkflow, tokenOf } from './action-context.ts'
 import type { RunEvent } from './github-event.ts'
 import {
@@ -263,7 +263,7 @@ async function workOn(start: State, parts: Parts, how: How): Promise<Worked> {
   })
   // Workers may share a machine: what one leaves running is ended with it, and the others are left alone.
   const mark = start.lease?.mark ?? ''
-  const own = wave?.kind === 'worker' ? partOf(mark, `worker${wave.name}`) : mark
+  const own = wave?.kind === 'worker' ? markOfPart(mark, `worker${wave.name}`) : mark
   const { live, options } = portsIn({ ...parts, settings }, limits, own)
   remember({ artifact: artifactName(start.feature, context.run, nameOf(how)) })
   await using ports = await createPorts({
@@ -316,7 +316,7 @@ async function writeReport(
     const read = (blob: string) => store.readScreenshot(blob)
     const pictures = await pictureUris(html.picturesWanted(view), read, html.MOST_PICTURES)
     const path = join(clone.gitDir, 'ralph', 'report', `${state.feature}.html`)
-    await clearWay(clone.gitDir, path)
+    await clearPathTo(clone.gitDir, path)
     await replaceFile(path, html.renderReport(view, pictures))
     return path
   } catch (error) {

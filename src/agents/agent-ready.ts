@@ -3,7 +3,7 @@
 import { access, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { OtherUser } from '../isolation/other-user.ts'
-import { exitWords, runUntrusted } from '../system/process.ts'
+import { describeExit, runUntrusted } from '../system/process.ts'
 import { findProgram } from '../system/program.ts'
 import type { AgentVendor, KeyCheck, Login } from './agent.ts'
 import { oneLine } from './session-end.ts'
@@ -43,7 +43,7 @@ export async function available(
     const reason = `${program} is there, but did not say its version within ${timeoutMs / 1000} seconds`
     return { ok: false, isSlow: true, reason, fix: 'run again when the machine is less busy' }
   }
-  const reason = `${program} --version ${exitWords(run.exit)}${output === '' ? '' : `: ${output}`}`
+  const reason = `${program} --version ${describeExit(run.exit)}${output === '' ? '' : `: ${output}`}`
   return { ok: false, isSlow: false, ...unready(vendor, reason) }
 }
 

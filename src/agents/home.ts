@@ -9,7 +9,7 @@ import { type Json, jsonObject, object } from '../engine/model/json.ts'
 import type { OtherUser } from '../isolation/other-user.ts'
 import { openScratch, temporary } from '../isolation/scratch.ts'
 import type { Environment } from '../isolation/untrusted-env.ts'
-import { readRegular, replaceFile } from '../system/files.ts'
+import { readRegularFile, replaceFile } from '../system/files.ts'
 import { removeFolder } from '../system/orphans.ts'
 import type { HomeShare } from './agent.ts'
 
@@ -134,7 +134,7 @@ async function read(home: string, { shares, env }: HomesOptions): Promise<Shared
       if (place === null) continue
       for (const from of await filesAt(place)) {
         const path = join(file, relative(place, from))
-        const bytes = partOf(await readRegular(from), only[file])
+        const bytes = partOf(await readRegularFile(from), only[file])
         if (bytes !== null) found.set(path, { path, from, bytes, isRenewed: renews.includes(path) })
       }
     }
@@ -198,7 +198,7 @@ function quoted(text: string): string {
  */
 async function keepRenewed(home: string, one: Shared): Promise<void> {
   if (!one.isRenewed) return
-  const now = await readRegular(join(home, one.path))
+  const now = await readRegularFile(join(home, one.path))
   if (now === null || now.equals(one.bytes)) return
   const [before, after] = [jsonObject(one.bytes.toString('utf8')), jsonObject(now.toString('utf8'))]
   if (before === null || after === null || !hasSameShape(before, after)) return

@@ -6,7 +6,7 @@ import { appendFile, mkdtemp, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { CacheEntry, FileCache } from '../engine/model/ports.ts'
 import { messageOf } from '../system/errors.ts'
-import { readRegularNow } from '../system/files.ts'
+import { readRegularFileSync } from '../system/files.ts'
 import { runUntrusted } from '../system/process.ts'
 
 /** For all of it: an installation takes no longer. */
@@ -58,7 +58,7 @@ export async function keep(folder: string, entry: CacheEntry, keeper: Keeper): P
 
 /** The version that the package in a folder says it has; null where it says none. */
 export function versionIn(folder: string, name: string): string | null {
-  const bytes = readRegularNow(join(folder, 'node_modules', name, 'package.json'), MOST_PACKAGE_BYTES)
+  const bytes = readRegularFileSync(join(folder, 'node_modules', name, 'package.json'), MOST_PACKAGE_BYTES)
   const version: unknown = JSON.parse(bytes?.toString('utf8') ?? '{}').version
   return typeof version === 'string' ? version : null
 }

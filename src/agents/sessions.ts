@@ -15,7 +15,7 @@ import { findTemplate, missingPrompt } from '../engine/prompts/template-files.ts
 import type { Mode } from '../engine/prompts/variables.ts'
 import { agentEnv, type Environment } from '../isolation/untrusted-env.ts'
 import { UserError } from '../system/errors.ts'
-import { clearWay } from '../system/files.ts'
+import { clearPathTo } from '../system/files.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
 import { noUsage, type SessionResult, variablesOf } from './agent.ts'
 import { costByPrices, settled } from './cost.ts'
@@ -84,7 +84,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
     const promptFile = join(options.directory, 'prompt.md')
     const transcripts = join(options.directory, 'transcripts', options.run ?? '')
     const transcriptPath = join(transcripts, `${told.transcript}.log`)
-    for (const path of [promptFile, transcriptPath]) await clearWay(dirname(options.directory), path)
+    for (const path of [promptFile, transcriptPath]) await clearPathTo(dirname(options.directory), path)
     await writeFile(promptFile, prompt)
     await using home = await options.homes.open()
     const model = step?.model ?? told.model ?? options.models[asked.mode]

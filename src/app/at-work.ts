@@ -3,14 +3,14 @@ import { hostname } from 'node:os'
 import { expired, sayHolder } from '../engine/lease.ts'
 import type { Lease, State } from '../engine/model/state.ts'
 import { UserError } from '../system/errors.ts'
-import { processLives } from '../system/process-table.ts'
+import { isProcessAlive } from '../system/process-table.ts'
 import type { ClaimRequest } from './claim-feature.ts'
 import type { Workspace } from './workspace.ts'
 
 /** Whether the holder is at work: a process on this machine can be asked; of one elsewhere only its time is known. */
 export async function isAlive(lease: Lease | null): Promise<boolean> {
   if (lease === null) return false
-  return lease.host === hostname() ? processLives(lease.pid, lease.startTime) : !expired(lease, Date.now())
+  return lease.host === hostname() ? isProcessAlive(lease.pid, lease.startTime) : !expired(lease, Date.now())
 }
 
 export class AtWork extends UserError {}

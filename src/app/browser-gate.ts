@@ -10,7 +10,7 @@ import { findChrome } from '../gates/browser/find.ts'
 import type { AfterGates } from '../gates/gates.ts'
 import { type Environment, gateEnv } from '../isolation/untrusted-env.ts'
 import type { Settings } from '../settings/read-settings.ts'
-import { clearWay } from '../system/files.ts'
+import { clearPathTo } from '../system/files.ts'
 import type { Workspace } from './workspace.ts'
 
 export type BrowserOptions = {
@@ -90,7 +90,7 @@ export function browserCheck(options: BrowserOptions): AfterGates | null {
       keep: async (picture, page) => {
         const { clone, git, objects } = workspace
         const file = join(screenshotFolder(workspace, options.run ?? ''), fileName(run.what, page))
-        await clearWay(clone.gitDir, file)
+        await clearPathTo(clone.gitDir, file)
         await writeFile(file, picture)
         return writeScreenshot(git, objects, picture)
       },

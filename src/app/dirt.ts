@@ -2,7 +2,7 @@ import { featureOfFolder } from '../branch/find-features.ts'
 import type { Repository } from '../branch/repository.ts'
 import type { State } from '../engine/model/state.ts'
 import { UserError } from '../system/errors.ts'
-import { shownPath } from '../system/path-text.ts'
+import { displayPath } from '../system/path-text.ts'
 
 /** Refuses dirt outside `allowed`; gives the paths that may be taken up. Throws UserError with the list. */
 export async function checkDirt(
@@ -38,7 +38,7 @@ const MANY = 100
 /** The first of them, and how many there are beside. */
 export function someOf(names: readonly string[]): string {
   return (
-    names.slice(0, 5).map(shownPath).join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '')
+    names.slice(0, 5).map(displayPath).join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '')
   )
 }
 

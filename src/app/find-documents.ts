@@ -9,7 +9,7 @@ import type { CatFile } from '../git/cat-file.ts'
 import { filesOf } from '../git/tree-walk.ts'
 import type { DocumentFile, TakenAs } from '../plan/types.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
-import { readRegular } from '../system/files.ts'
+import { readRegularFile } from '../system/files.ts'
 import { nearest } from '../system/nearest.ts'
 import { fromLatin1 } from '../system/path-text.ts'
 
@@ -119,7 +119,7 @@ async function onDisk(workTree: string): Promise<Tree> {
     list,
     isFile: async (path) => (await stat(path))?.isFile() ?? false,
     size: async (path) => (await stat(path))?.size ?? 0,
-    text: async (path) => (await readRegular(join(top, path)))?.toString('utf8') ?? '',
+    text: async (path) => (await readRegularFile(join(top, path)))?.toString('utf8') ?? '',
   }
 }
 

@@ -8,8 +8,8 @@ import { leftClones, removeClone } from '../git/clean-clone.ts'
 import { detachHead } from '../git/clone.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { type Mistake, messageOf, UserError } from '../system/errors.ts'
-import { readRegular } from '../system/files.ts'
-import { partOf } from '../system/process.ts'
+import { readRegularFile } from '../system/files.ts'
+import { markOfPart } from '../system/process.ts'
 import { roomsOf } from './clean-room.ts'
 import { createPorts, type PortOptions } from './loop-ports.ts'
 import { openWorkspace } from './workspace.ts'
@@ -26,7 +26,7 @@ export function laneOpener(options: PortOptions): NonNullable<Ports['openLane']>
     ready ??= removeLeft(clone.commonDir, place, prefix)
     await ready
     // What one leaves running is ended with it, and the others are left alone.
-    const mark = partOf(options.mark, `lane${++count}`)
+    const mark = markOfPart(options.mark, `lane${++count}`)
     return openLane({ ...options, mark, worker: String(count) }, { place, prefix }, state.green)
   }
 }
@@ -131,7 +131,7 @@ async function removeLeft(commonDir: string, place: string, prefix: string): Pro
   for (const folder of await leftClones(place, prefix)) await removeClone(folder)
   const linked = join(commonDir, 'worktrees')
   for (const name of await readdir(linked).catch(() => [])) {
-    const at = (await readRegular(join(linked, name, 'gitdir')))?.toString('utf8') ?? ''
+    const at = (await readRegularFile(join(linked, name, 'gitdir')))?.toString('utf8') ?? ''
     if (at.startsWith(join(place, prefix))) await removeClone(join(linked, name))
   }
 }

@@ -12,7 +12,7 @@ import { runUsage } from '../engine/model/usage-totals.ts'
 import { lostUsage, reservedUsage, spendLost } from '../engine/record-session.ts'
 import type { Git } from '../git/git.ts'
 import { placeFile } from '../git/own-index.ts'
-import { readRegularNow } from '../system/files.ts'
+import { readRegularFileSync } from '../system/files.ts'
 
 /** Larger than any note of ours. */
 const MOST_BYTES = 10_000
@@ -108,7 +108,7 @@ function read<T extends { nonce: string; usage: Usage }>(
   { nonce, folder }: State,
   schema: z.ZodMiniType<T>,
 ): T | null {
-  const bytes = readRegularNow(noteOf(git, kind, folder), MOST_BYTES)
+  const bytes = readRegularFileSync(noteOf(git, kind, folder), MOST_BYTES)
   const found = bytes === null ? null : schema.safeParse(jsonObject(bytes.toString('utf8')))
   if (found?.success !== true || found.data.nonce !== nonce) return null
   return Object.values(found.data.usage).every((amount) => amount >= 0) ? found.data : null

@@ -20,7 +20,7 @@ import type { CatFile } from '../git/cat-file.ts'
 import { pathsIn } from '../git/tree-walk.ts'
 import type { DocumentFile } from '../plan/types.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
-import { readRegularNow } from '../system/files.ts'
+import { readRegularFileSync } from '../system/files.ts'
 import { nearest } from '../system/nearest.ts'
 import { parseStories } from './find-documents.ts'
 
@@ -80,7 +80,7 @@ async function textBeside(
     const size = (await objects.info(entry.oid))?.size ?? MOST_LEARNED + 1
     return size > MOST_LEARNED ? null : objects.text(`${commit}:${path}`)
   }
-  return readRegularNow(join(workTree, path), MOST_LEARNED)?.toString('utf8') ?? null
+  return readRegularFileSync(join(workTree, path), MOST_LEARNED)?.toString('utf8') ?? null
 }
 
 /** With what an earlier Ralph learned, where it keeps that: beside its prd.json. */

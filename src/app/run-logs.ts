@@ -3,7 +3,7 @@
 import { lstat, mkdir, readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../system/errors.ts'
-import { clearWay } from '../system/files.ts'
+import { clearPathTo } from '../system/files.ts'
 
 /** Folders below `.git/ralph` that are kept by run. */
 const KINDS = ['transcripts', 'logs', 'screenshots']
@@ -58,7 +58,7 @@ export async function openRunLogs(
 
 async function makeNext(top: string, feature: string): Promise<RunFolder> {
   const [first = ''] = KINDS
-  await clearWay(join(top, '..'), join(top, first, 'run'))
+  await clearPathTo(join(top, '..'), join(top, first, 'run'))
   const last = Math.max(0, ...(await runsIn(top)).map(({ number }) => number))
   for (let number = last + 1; ; number++) {
     const name = `${number}-${feature}`

@@ -6,7 +6,7 @@ import { isModelKey } from '../agents/registry.ts'
 import { CAPTURE_BYTES, cleaned, formatExit, INTO_ONE_PIPE, SHELL } from '../gates/captured-output.ts'
 import { execute, plainEnv } from '../git/git-process.ts'
 import { type Environment, gateEnv, secretsIn } from '../isolation/untrusted-env.ts'
-import { tellingLines } from '../system/excerpt.ts'
+import { importantLines } from '../system/excerpt.ts'
 import { runUntrusted } from '../system/process.ts'
 import { redactorFor } from './redactor.ts'
 
@@ -68,7 +68,7 @@ export async function openTrial(options: TrialOptions): Promise<TryOut> {
       const missing = exit.kind === 'exit' && exit.code !== 0 ? missingProgram(text, exit.code) : null
       const over = exit.kind !== 'exit' ? 'unknown' : exit.code === 0 ? 'green' : 'red'
       const state = missing === null ? over : 'missing'
-      const [line = ''] = state === 'green' || missing ? [] : tellingLines(text, 1)
+      const [line = ''] = state === 'green' || missing ? [] : importantLines(text, 1)
       const ended = missing ? `needs ${missing}, which is not on this machine` : formatExit(exit, timeoutMs)
       return { name, run: command, state, ended, ms, line }
     },

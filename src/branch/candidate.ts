@@ -12,7 +12,7 @@ import { newlyIgnored } from '../git/hidden-changes.ts'
 import { objectId } from '../git/objects.ts'
 import type { WorkTree } from '../git/work-tree.ts'
 import { prdFile, progressFile, storyMessage } from '../report/feature-files.ts'
-import { shownPath } from '../system/path-text.ts'
+import { displayPath } from '../system/path-text.ts'
 import type { Commits } from './commits.ts'
 
 export type CandidateTools = {
@@ -37,7 +37,7 @@ export async function inspect(
 ): Promise<Inspected> {
   const { tree, commits, redact } = tools
   const { git, objects, index } = tree
-  const wordOf = (path: string) => shownPath(redact(path))
+  const wordOf = (path: string) => displayPath(redact(path))
   const { changed: inside, removed } = await tree.submodules.changed()
   inside.push(...(await tree.removeForeign()))
   if (inside.length > 0) return refused(submoduleFailure(inside.map(wordOf)))
@@ -178,7 +178,7 @@ export async function saveWork(tools: CandidateTools, state: State, storyId: str
   return {
     base,
     tree: await tree.index.tree(state.green),
-    dropped: dropped.map((path) => shownPath(redact(path))),
+    dropped: dropped.map((path) => displayPath(redact(path))),
   }
 }
 

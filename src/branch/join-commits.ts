@@ -10,7 +10,7 @@ import type { Git } from '../git/git.ts'
 import { changesBetween } from '../git/tree-walk.ts'
 import { pageFile, recordMessage } from '../report/feature-files.ts'
 import { DamagedClone } from '../system/errors.ts'
-import { shownPath } from '../system/path-text.ts'
+import { displayPath } from '../system/path-text.ts'
 import type { Commits } from './commits.ts'
 import { storyCommits } from './story-commits.ts'
 
@@ -86,7 +86,7 @@ async function theirsFirst(
   people: People | null,
   paths: readonly string[],
 ): Promise<Joined> {
-  const summary = `people committed what conflicts with it, in ${paths.slice(0, 5).map(shownPath).join(', ')}`
+  const summary = `people committed what conflicts with it, in ${paths.slice(0, 5).map(displayPath).join(', ')}`
   const failure: Failure = { kind: 'conflict', summary, detail: '' }
   const range = `${state.published ?? state.base.sha}..${state.green}`
   const takenBack: TakenBack[] = []

@@ -4,7 +4,7 @@ import type { Candidate, Failure } from '../engine/model/attempt.ts'
 import { ownFiles } from '../engine/model/paths.ts'
 import type { State } from '../engine/model/state.ts'
 import { storyMessage } from '../report/feature-files.ts'
-import { shownPath } from '../system/path-text.ts'
+import { displayPath } from '../system/path-text.ts'
 import { type CandidateTools, ownTexts } from './candidate.ts'
 
 /** So many characters of each side's patch are shown to the next session. */
@@ -71,7 +71,7 @@ async function conflictOf(
   conflicts: readonly string[],
 ): Promise<Failure> {
   const paths = conflicts.slice(0, MOST_PATHS)
-  const shown = paths.map((path) => shownPath(redact(path)))
+  const shown = paths.map((path) => displayPath(redact(path)))
   const patchOf = async (to: string) => {
     const patch = redact(await git.patchOf(base, to, paths))
     return patch.length > PATCH_LENGTH ? `${patch.slice(0, PATCH_LENGTH)}\n[cut]` : patch

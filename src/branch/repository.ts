@@ -18,7 +18,7 @@ import type { Submodules } from '../git/submodules.ts'
 import { changesBetween, foldersIn, pathsIn } from '../git/tree-walk.ts'
 import { WorkTree } from '../git/work-tree.ts'
 import { UserError } from '../system/errors.ts'
-import { quotedPath, shownPath } from '../system/path-text.ts'
+import { displayPath, quotedPath } from '../system/path-text.ts'
 import { type CandidateTools, inspect, saveWork } from './candidate.ts'
 import { type CommitOptions, Commits } from './commits.ts'
 import { join } from './join-commits.ts'
@@ -282,7 +282,7 @@ async function withKept(
   ]
   const merged = await git.mergeTree(ours, work)
   if (merged.conflicts.length === 0) return { tree: merged.tree, conflict: null }
-  const paths = merged.conflicts.slice(0, 5).map(shownPath).join(', ')
+  const paths = merged.conflicts.slice(0, 5).map(displayPath).join(', ')
   return { tree: null, conflict: `it does not fit the newest code any more (${paths})` }
 }
 

@@ -6,7 +6,7 @@ import { screenshotBlobs } from '../engine/screenshots.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import type { Git } from '../git/git.ts'
 import type { NewEntry } from '../git/objects.ts'
-import { clearWay } from '../system/files.ts'
+import { clearPathTo } from '../system/files.ts'
 
 /** The id of a picture that is in the clone's objects now. */
 export async function writeScreenshot(git: Git, objects: CatFile, picture: Buffer): Promise<string> {
@@ -37,7 +37,7 @@ export async function showScreenshot(git: Git, objects: CatFile, path: string, b
   const picture = await readScreenshot(objects, blob)
   if (picture === null) return
   const file = join(git.clone.workTree, path)
-  await clearWay(git.clone.workTree, file)
+  await clearPathTo(git.clone.workTree, file)
   await writeFile(file, picture)
 }
 

@@ -6,7 +6,7 @@ import { type CatFile, TREE } from '../git/cat-file.ts'
 import type { Git } from '../git/git.ts'
 import { RALPH } from '../git/git-process.ts'
 import { commitBytes, type NewEntry, treeBytes } from '../git/objects.ts'
-import { stampOf } from '../system/files.ts'
+import { fileStamp } from '../system/files.ts'
 import { screenshotEntries } from './screenshot-blobs.ts'
 
 /** The object of a list that has not changed since, and what its file was then: nobody has written to it. */
@@ -36,7 +36,7 @@ export async function commitState(
   const { text, beside: lists } = stateFiles(state)
   const files = [...lists].map(([name, file]) => {
     const known = written.get(file)
-    const isThere = known?.stamp != null && known.stamp === stampOf(writer.fileOf(known.oid))
+    const isThere = known?.stamp != null && known.stamp === fileStamp(writer.fileOf(known.oid))
     return { name, file, isThere, oid: isThere ? known.oid : writer.add('blob', Buffer.from(file.text)) }
   })
   const own = files.map(({ name, oid }) => ({ name, mode: '100644', oid }))
@@ -56,6 +56,6 @@ export async function commitState(
   const made = writer.add('commit', commitBytes(root, parents, RALPH, new Date(), message))
   await objects.prove(await writer.flush())
   for (const { file, isThere, oid } of files)
-    if (!isThere) written.set(file, { oid, stamp: stampOf(writer.fileOf(oid)) })
+    if (!isThere) written.set(file, { oid, stamp: fileStamp(writer.fileOf(oid)) })
   return made
 }

@@ -14,7 +14,7 @@ import { readRef, refsBelow } from '../git/refs.ts'
 import { ask, type FirstLook, push, REFUSED, refusal, remoteRefs } from '../git/remote.ts'
 import { moveOwnRef } from '../git/update-refs.ts'
 import { UserError } from '../system/errors.ts'
-import { clearWay } from '../system/files.ts'
+import { clearPathTo } from '../system/files.ts'
 import { readScreenshot } from './screenshot-blobs.ts'
 import { commitState } from './state-commit.ts'
 
@@ -253,7 +253,7 @@ class GitStore implements Store {
     const { shared } = this.#git
     const move = () => moveOwnRef(this.#git, ref, from, to)
     return move().catch(async () => {
-      await clearWay(join(shared, 'refs'), join(shared, ref))
+      await clearPathTo(join(shared, 'refs'), join(shared, ref))
       return move()
     })
   }
@@ -275,7 +275,7 @@ class GitStore implements Store {
   async #revertRef(ref: string, before: string | null): Promise<void> {
     const { shared } = this.#git
     const file = join(shared, ref)
-    await clearWay(join(shared, 'refs'), file)
+    await clearPathTo(join(shared, 'refs'), file)
     // git replaces nothing that is no ref.
     if (readRef(shared, ref) === null) await rm(file, { force: true })
     await this.#git.setRef(ref, before)

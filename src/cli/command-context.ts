@@ -11,9 +11,9 @@ import { EXIT_CODES, type Outputs, outputsOf } from '../report/outputs.ts'
 import { hostEnvironment } from '../settings/environment.ts'
 import type { Settings, SettingsResult } from '../settings/read-settings.ts'
 import { diskMistake } from '../system/disk-error.ts'
-import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
+import { formatMistake, type Mistake, messageOf, UserError } from '../system/errors.ts'
 import { MARK_NAME } from '../system/orphans.ts'
-import { muted, mutedJson } from '../system/workflow-commands.ts'
+import { sanitizeJson, sanitizeLine } from '../system/workflow-commands.ts'
 
 export type Flags = Readonly<Record<string, string | boolean | readonly string[] | undefined>>
 
@@ -92,7 +92,7 @@ export function topOf(directory: string): { top: string; isRepository: boolean }
 
 /** Writes lines that a terminal and a job log only show: in another CI, or in a step of a workflow, this is its output. */
 export function tell(stream: { write(text: string): unknown }, text: string): void {
-  stream.write(`${text.split('\n').map(muted).join('\n')}\n`)
+  stream.write(`${text.split('\n').map(sanitizeLine).join('\n')}\n`)
 }
 
 /** Throws UserError where an agent or a gate has typed the command. */
@@ -149,7 +149,8 @@ export function onSignals(
 /** Runs a command and tells its result; every error has an exit code and, with `--json`, its one line. */
 export async function answer(context: Context, act: () => Promise<Answer>): Promise<number> {
   const { code, outputs, more } = await act().catch((error: unknown) => refusal(context, error))
-  if (context.json) process.stdout.write(`${mutedJson(mapTexts({ ...outputs, ...more }, context.redact))}\n`)
+  if (context.json)
+    process.stdout.write(`${sanitizeJson(mapTexts({ ...outputs, ...more }, context.redact))}\n`)
   return code
 }
 
@@ -161,7 +162,7 @@ export function refusal(
   state: State | null = null,
 ): Answer {
   const errors = error instanceof UserError ? error.mistakes : [unexpected(context, error)]
-  for (const mistake of errors) tell(process.stderr, `error: ${context.redact(sayMistake(mistake))}`)
+  for (const mistake of errors) tell(process.stderr, `error: ${context.redact(formatMistake(mistake))}`)
   const outputs = outputsOf(state, 'error', null)
   outputs.feature ??= context.feature
   return { code: EXIT_CODES.error, outputs, more: { errors, ...beside } }

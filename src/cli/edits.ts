@@ -13,7 +13,7 @@ import { parsePrd } from '../engine/prd/parse.ts'
 import { isNoted } from '../engine/story-notes.ts'
 import { recordMessage } from '../report/feature-files.ts'
 import { UserError } from '../system/errors.ts'
-import { readRegular } from '../system/files.ts'
+import { readRegularFile } from '../system/files.ts'
 import { commitLookedAt, throwAway } from './looked-at.ts'
 
 /** With what people have changed in prd.json, where they had it from the commit `head`. */
@@ -89,7 +89,7 @@ async function ownDocuments({ clone, repository }: Workspace, state: State): Pro
   const prd = { ...state.prd, run: { ...state.prd.run, outcome: 'complete' as const } }
   const own: string[] = []
   for (const [path, text] of await repository.documentsAt({ ...state, prd })) {
-    const here = await readRegular(join(clone.workTree, path))
+    const here = await readRegularFile(join(clone.workTree, path))
     if (here?.toString('utf8') === text) own.push(path)
   }
   return own

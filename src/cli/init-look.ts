@@ -15,7 +15,7 @@ import type { Found, Given, Settled, Written } from '../setup/init/answers.ts'
 import { detect, type Tree } from '../setup/init/detect.ts'
 import { CONFIG, inputTexts, yamlOf } from '../setup/init/init-files.ts'
 import type { Mistake } from '../system/errors.ts'
-import { readRegularNow } from '../system/files.ts'
+import { readRegularFileSync } from '../system/files.ts'
 import { findProgram } from '../system/program.ts'
 import type { Context } from './command-context.ts'
 
@@ -45,7 +45,7 @@ export function openTree(top: string): Tree {
   const texts = new Map<string, string>()
   const text = (path: string): string => {
     const known =
-      texts.get(path) ?? readRegularNow(join(top, path))?.toString('utf8').slice(0, LONGEST_TEXT) ?? ''
+      texts.get(path) ?? readRegularFileSync(join(top, path))?.toString('utf8').slice(0, LONGEST_TEXT) ?? ''
     texts.set(path, known)
     return known
   }
@@ -180,7 +180,7 @@ export function textAt(top: string, path: string): string | null {
   } catch {
     return null // a file stands in the place of a folder above it
   }
-  return readRegularNow(join(top, path))?.toString('utf8') ?? ''
+  return readRegularFileSync(join(top, path))?.toString('utf8') ?? ''
 }
 
 const REPOSITORY = 'https://github.com/ralph/action'

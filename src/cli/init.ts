@@ -21,7 +21,7 @@ import {
   WORKFLOW,
 } from '../setup/init/init-files.ts'
 import { UserError } from '../system/errors.ts'
-import { isFolderNow } from '../system/files.ts'
+import { isFolderSync } from '../system/files.ts'
 import { findProgram } from '../system/program.ts'
 import {
   type Answer,
@@ -184,7 +184,7 @@ async function templates(): Promise<Templates> {
 function placeOf({ directory, env }: Context): { top: string; isRepository: boolean } {
   const expected = "a project's folder"
   const fix = 'go to one, or name it with -C'
-  if (!isFolderNow(directory)) throw new UserError({ path: directory, found: 'no folder', expected, fix })
+  if (!isFolderSync(directory)) throw new UserError({ path: directory, found: 'no folder', expected, fix })
   const place = topOf(directory)
   if (!place.isRepository && [homedir(), '/'].includes(directory))
     throw new UserError({ path: directory, found: 'your home folder', expected, fix })

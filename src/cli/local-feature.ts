@@ -12,7 +12,7 @@ import { isWaitingPlan } from '../engine/planning/proposed-plan.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { DETACHED } from '../setup/checks/check-repository.ts'
 import { UserError } from '../system/errors.ts'
-import { readRegular } from '../system/files.ts'
+import { readRegularFile } from '../system/files.ts'
 import { endOrphansOfRun } from '../system/process.ts'
 import { type Context, settingsOf } from './command-context.ts'
 import { withEdits } from './edits.ts'
@@ -81,7 +81,7 @@ export async function openLocal(
       const { repository } = workspace
       const mayHoldEdits = state.published === null || clone.branch === state.branch
       const now = mayHoldEdits
-        ? ((await readRegular(join(clone.workTree, path)))?.toString('utf8') ?? null)
+        ? ((await readRegularFile(join(clone.workTree, path)))?.toString('utf8') ?? null)
         : null
       const isEdited =
         mayHoldEdits && clone.head !== null && now !== (await repository.read(clone.head, path))

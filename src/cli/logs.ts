@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type RunFolder, runOf } from '../app/run-logs.ts'
 import type { Workspace } from '../app/workspace.ts'
 import type { Settings } from '../settings/read-settings.ts'
-import { hearOf } from '../system/watch.ts'
+import { watchFolders } from '../system/watch.ts'
 
 /** `kind`: of a session, or of what ran before and after it. `run`: null for what is of no run, such as a plan. */
 export type Log = {
@@ -56,7 +56,7 @@ async function namesIn(folder: string): Promise<string[]> {
 
 /** Hears of every state that is saved on this machine, and of what its sessions say. */
 export const hearRuns = ({ clone, git }: Workspace, { stateNamespace }: Settings) =>
-  hearOf([join(git.shared, stateNamespace), join(clone.gitDir, 'ralph', 'transcripts')])
+  watchFolders([join(git.shared, stateNamespace), join(clone.gitDir, 'ralph', 'transcripts')])
 
 /** The number of the newest run that left something; null where what is there is of no run. */
 export function newestRun(logs: readonly Log[]): number | null {

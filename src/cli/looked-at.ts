@@ -9,7 +9,7 @@ import type { State } from '../engine/model/state.ts'
 import type { Step } from '../engine/model/step.ts'
 import type { Git } from '../git/git.ts'
 import { placeFile } from '../git/own-index.ts'
-import { clearWay, readRegularNow, removeNow } from '../system/files.ts'
+import { clearPathTo, readRegularFileSync, removeSync } from '../system/files.ts'
 import { fsPath } from '../system/path-text.ts'
 
 /** Mark of the lease, HEAD as long as nobody but Ralph moves it, and the commit. */
@@ -22,7 +22,7 @@ export function lookNotes(git: Git): Observer {
       if (commit === null || lease === null) return
       placeFile(git, `${lease.mark} ${published === null ? base.sha : green} ${commit}`, noteOf(git))
     },
-    event: async () => removeNow(noteOf(git)),
+    event: async () => removeSync(noteOf(git)),
   }
 }
 
@@ -39,7 +39,7 @@ export async function commitLookedAt(
   { git, clone, objects }: Workspace,
   { lease, branch, published }: State,
 ): Promise<string | null> {
-  const text = readRegularNow(noteOf(git), 1000)?.toString('utf8') ?? ''
+  const text = readRegularFileSync(noteOf(git), 1000)?.toString('utf8') ?? ''
   const [, mark, head, commit = ''] = NOTE.exec(text) ?? []
   const isThere = mark === lease?.mark && head === clone.head
   if (!isThere || (published !== null && clone.branch !== branch)) return null
@@ -60,7 +60,7 @@ export async function throwAway(
     warn(`${what}, and are taken away. Were they yours? ${mend}`)
     await repository.checkOut(commit, null)
   }
-  removeNow(noteOf(git))
+  removeSync(noteOf(git))
 }
 
 /** How they can be had again; null where they could be put nowhere, and stay. */
@@ -76,7 +76,7 @@ async function putAside(
   let moved = 0
   for (const path of paths) {
     const to = join(folder, path)
-    await clearWay(clone.gitDir, to)
+    await clearPathTo(clone.gitDir, to)
     await rename(fsPath(join(clone.workTree, path)), fsPath(to)).then(
       () => (moved += 1),
       () => {},

@@ -6,7 +6,7 @@ import { VERSION } from '../engine/model/version.ts'
 import type { FlagRow } from '../settings/describe.ts'
 import { hostEnvironment } from '../settings/environment.ts'
 import { UserError } from '../system/errors.ts'
-import { leave } from '../system/leave.ts'
+import { exitAfterFlush } from '../system/exit-after-flush.ts'
 import { nearest } from '../system/nearest.ts'
 import { answer, contextOf, type Flags, refuseTwoFeatures, tell } from './command-context.ts'
 import { CLI_COMMANDS, type CliCommand, HELP_GROUPS, isTold } from './command-flags.ts'
@@ -50,7 +50,7 @@ export async function main(loadShared: LoadShared): Promise<void> {
     process.exitCode = await failed(program, error)
   }
   // Whatever a command left open must not hold the terminal: everything is on disk by now.
-  await leave()
+  await exitAfterFlush()
 }
 
 /** `ralph` itself: its help, and what of commander's own behaviour is turned off. */

@@ -32,7 +32,7 @@ export async function notify(context: Context): Promise<Answer> {
   const message = testNotice(settings.feature ?? 'test', now, deliveryId)
   const told = await Promise.all(
     wanted.map(async (receiver) => {
-      const { ok, said } = await receiver.deliver(message, new AbortController().signal)
+      const { ok, detail: said } = await receiver.deliver(message, new AbortController().signal)
       const answer = terminalText(redact(said), 300)
       say(`${ok ? '✔' : '✘'} ${receiver.kind}: ${answer}`)
       return { kind: receiver.kind, ok, answer }

@@ -10,7 +10,7 @@ import { markPlanned } from '../plan/merge-plan.ts'
 import { terminalText } from '../report/escape.ts'
 import { many } from '../report/figures.ts'
 import { UserError } from '../system/errors.ts'
-import { readRegular } from '../system/files.ts'
+import { readRegularFile } from '../system/files.ts'
 import { askName, askSentence } from './init-questions.ts'
 import type { Desk, Standing, Wanted } from './plan.ts'
 import { withAnswers } from './plan-ask.ts'
@@ -229,7 +229,7 @@ async function filesAt(desk: Desk, paths: readonly string[], as: Wanted['as']): 
     if (answer !== undefined) others.push(answer)
     else if (path !== null) inside.push(path)
     else {
-      const bytes = await readRegular(resolve(context.directory, typed))
+      const bytes = await readRegularFile(resolve(context.directory, typed))
       const fix = 'name a file, or a folder of this repository'
       if (bytes === null) throw new UserError({ path: '--from', found: typed, expected: 'a document', fix })
       const kind = as.get(typed)

@@ -21,7 +21,7 @@ import { outputsOf } from '../report/outputs.ts'
 import { jobSummary } from '../report/sticky-comment.ts'
 import { type View, viewOf } from '../report/view.ts'
 import { type Mistake, messageOf, UserError } from '../system/errors.ts'
-import { clearWay, replaceFile } from '../system/files.ts'
+import { clearPathTo, replaceFile } from '../system/files.ts'
 import type { Answer, Context } from './command-context.ts'
 import { seenNow } from './feature-status.ts'
 import { type LocalRun, openFeature } from './local-feature.ts'
@@ -84,7 +84,7 @@ async function written(
 ): Promise<string> {
   const own = join(workspace.clone.gitDir, 'ralph', 'report', name)
   const path = typeof flags.output === 'string' ? resolve(directory, flags.output) : own
-  if (path === own) await clearWay(workspace.clone.gitDir, path)
+  if (path === own) await clearPathTo(workspace.clone.gitDir, path)
   else await mkdir(dirname(path), { recursive: true })
   await replaceFile(path, text)
   return path

@@ -9,7 +9,7 @@ import { outputsOf } from '../report/outputs.ts'
 import { lookOf } from '../report/terminal/terminal-line.ts'
 import type { Change } from '../setup/init/init-files.ts'
 import { actionPins, type Pin, type Pinned, packagePins } from '../setup/init/release-pins.ts'
-import { type Mistake, messageOf, sayMistake, UserError } from '../system/errors.ts'
+import { formatMistake, type Mistake, messageOf, UserError } from '../system/errors.ts'
 import { isFolder, namesIn } from '../system/files.ts'
 import { type Answer, type Context, interrupted, refuseFromInside, tell, topOf } from './command-context.ts'
 import { tokenFor } from './github-token.ts'
@@ -131,7 +131,7 @@ function unreachable(api: string, error: unknown): string {
 }
 
 function unanswered({ redact }: Context, mistake: Mistake, pins: readonly unknown[]): Answer {
-  tell(process.stderr, `error: ${redact(sayMistake(mistake))}\nNothing was changed.`)
+  tell(process.stderr, `error: ${redact(formatMistake(mistake))}\nNothing was changed.`)
   return {
     code: 1,
     outputs: outputsOf(null, null, null),

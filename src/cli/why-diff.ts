@@ -9,7 +9,7 @@ import { inPlain } from '../report/sentence.ts'
 import { diffColours, lookOf, paint } from '../report/terminal/terminal-line.ts'
 import { type Why, whyOf } from '../report/why.ts'
 import { excerpt } from '../system/excerpt.ts'
-import { muted } from '../system/workflow-commands.ts'
+import { sanitizeLine } from '../system/workflow-commands.ts'
 import { type Answer, answerOf, type Context } from './command-context.ts'
 import { type LocalRun, openFeature } from './local-feature.ts'
 import { understoodOf } from './steer.ts'
@@ -73,7 +73,7 @@ export async function diff(context: Context): Promise<Answer> {
   const text = redactor.redact(found.patch)
   context.say(found.what)
   const lines = text.trim() === '' || context.json ? [] : plainLines(text.trimEnd()).split('\n')
-  for (const line of lines) out.write(`${paint(muted(line), diffColours(line), look)}\n`)
+  for (const line of lines) out.write(`${paint(sanitizeLine(line), diffColours(line), look)}\n`)
   const { commits, what } = found
   return answerOf(state, { story: id, what, commits, diff: text.slice(0, IN_JSON) })
 }

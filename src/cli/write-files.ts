@@ -3,7 +3,7 @@ import { lstatSync, type Stats } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Mistake, UserError } from '../system/errors.ts'
-import { readRegular, replaceFile } from '../system/files.ts'
+import { readRegularFile, replaceFile } from '../system/files.ts'
 
 /** Path in the work tree to its text, in the order in which they are written. */
 export type Files = Readonly<Record<string, string>>
@@ -49,7 +49,7 @@ export async function textOf(workTree: string, path: string): Promise<string | n
   const found = lstatSync(join(workTree, path), { throwIfNoEntry: false })
   if (found === undefined) return null
   if (!found.isFile()) throw new UserError(inTheWay(path, found, 'a file, or nothing'))
-  return (await readRegular(join(workTree, path)))?.toString('utf8') ?? null
+  return (await readRegularFile(join(workTree, path)))?.toString('utf8') ?? null
 }
 
 /** What stands in the place of a folder above one of the files: a link leads to somebody else's files. */

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import { CANCELLED } from '../engine/model/gate.ts'
 import type { Redactor } from '../isolation/redact.ts'
 import { cleanLines } from '../system/excerpt.ts'
-import { clearWay } from '../system/files.ts'
-import { cutAgain } from '../system/output.ts'
+import { clearPathTo } from '../system/files.ts'
+import { shortenCaptured } from '../system/output.ts'
 import type { Exit } from '../system/process.ts'
 
 /** What is looked through for it, and kept on this machine: half from the start and half from the end. */
@@ -26,7 +26,7 @@ export const UNTIL_HEARD = `exec >&- 2>&-; { sleep 0.25; kill -KILL "$passes"; }
 
 /** As it may leave this process. */
 export function cleaned(output: string, redactor: Redactor): string {
-  return cutAgain(cleanLines(output, redactor.redact), LOG_BYTES)
+  return shortenCaptured(cleanLines(output, redactor.redact), LOG_BYTES)
 }
 
 /** Where logs are kept: a folder below `top`, which is ours. */
@@ -40,7 +40,7 @@ export async function writeLog(
 ): Promise<void> {
   if (logs === null) return
   const file = join(logs.top, logs.folder, `${words.filter(Boolean).join('-')}.log`)
-  await clearWay(dirname(logs.top), file)
+  await clearPathTo(dirname(logs.top), file)
   await writeFile(file, text)
 }
 

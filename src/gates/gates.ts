@@ -6,7 +6,7 @@ import { type OtherUser, shared } from '../isolation/other-user.ts'
 import type { Redactor } from '../isolation/redact.ts'
 import { openScratch, type Scratch } from '../isolation/scratch.ts'
 import { excerpt } from '../system/excerpt.ts'
-import { type Exit, partOf, runUntrusted } from '../system/process.ts'
+import { type Exit, markOfPart, runUntrusted } from '../system/process.ts'
 import {
   CAPTURE_BYTES,
   cleaned,
@@ -176,7 +176,7 @@ export function createGates(options: GatesOptions): GatesPort {
         goesOn: beside.isUp,
         perform: async (gate, slot, either) => {
           const alone = { as: beside.user, env: inside }
-          const own = mark === undefined ? {} : { mark: partOf(mark, `gate${slot}`) }
+          const own = mark === undefined ? {} : { mark: markOfPart(mark, `gate${slot}`) }
           const where = parallel === 1 ? alone : { ...alone, ...own, as: shared(beside.user) }
           changes.begins(gate.name)
           return gateOf(gate, run, either, where).finally(() => changes.ends(gate.name))

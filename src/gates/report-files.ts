@@ -4,7 +4,7 @@ import { type FileHandle, lstat, open, readdir, readlink, realpath } from 'node:
 import { join, relative, sep } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import ignore from 'ignore'
-import { insideTree, isFolder } from '../system/files.ts'
+import { isFolder, resolveInTree } from '../system/files.ts'
 
 /** A larger one is not read, bytes; nor are more, or more together. */
 const MOST_BYTES = 5 * 1024 * 1024
@@ -60,7 +60,7 @@ async function matching(where: Where, pattern: string): Promise<string[]> {
 
 /** Where that is, with folders alone above it; null where nothing is. */
 async function placeOf({ top, cwd }: Where, path: string): Promise<string | null> {
-  const place = await insideTree(top, relative(top, join(cwd, path)))
+  const place = await resolveInTree(top, relative(top, join(cwd, path)))
   return place === null || (await lstat(place).catch(() => null)) === null ? null : place
 }
 

@@ -6,7 +6,7 @@ import { connect, isIP } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Ready, readyWords, TAKEN } from '../engine/model/service.ts'
 import { messageOf } from '../system/errors.ts'
-import { holderOf } from '../system/process-table.ts'
+import { findPortHolder } from '../system/process-table.ts'
 import { shellWord } from '../system/shell-word.ts'
 
 /** Looks once, for at most so long: null where it is ready, else why it is not, in words. */
@@ -67,7 +67,7 @@ const NEVER = new AbortController().signal
 
 /** What is in the way. */
 export function takenWords({ where, port }: { where: string; port: number }): string {
-  const holder = holderOf(port)
+  const holder = findPortHolder(port)
   return `${where} ${TAKEN}${holder === null ? '' : `: ${holder}`}`
 }
 

@@ -8,8 +8,8 @@ import { type OtherUser, shared } from '../isolation/other-user.ts'
 import type { Redactor } from '../isolation/redact.ts'
 import type { Scratch } from '../isolation/scratch.ts'
 import { excerpt, utf8Bytes } from '../system/excerpt.ts'
-import { partOf, runUntrusted } from '../system/process.ts'
-import { within } from '../system/within.ts'
+import { markOfPart, runUntrusted } from '../system/process.ts'
+import { resolvesWithin } from '../system/within.ts'
 import { cleaned, formatExit, type LogFolder, SHELL, writeLog } from './captured-output.ts'
 import { type Running, startService } from './running.ts'
 import { fromInside, type Look, lookFor, takenBy, takenWords, untilReady } from './service-ready.ts'
@@ -117,7 +117,7 @@ export function createServices(options: ServicesOptions) {
     if (inTheWay !== null) return `${CANNOT_START}${inTheWay}`
     options.onStart(`service ${service.name}`)
     count += 1
-    const how = { cwd, env: envOf(service), mark: partOf(options.mark, count), as: shared(as) }
+    const how = { cwd, env: envOf(service), mark: markOfPart(options.mark, count), as: shared(as) }
     const [told, ended] = [new AbortController(), new AbortController()]
     const one = startService(service, service.start, how, (line) => {
       if (ready.kind === 'log' && !told.signal.aborted && hasParts(line, ready.parts)) told.abort()
@@ -158,7 +158,8 @@ export function createServices(options: ServicesOptions) {
       const look = lookAt(service)
       const why = one?.ended == null && isAsked ? ((await look?.(STILL_MS, signal)) ?? null) : null
       // It may be on its way out.
-      if (one !== null && isAsked && (why !== null || look === null)) await within(LEAVING_MS, one.over)
+      if (one !== null && isAsked && (why !== null || look === null))
+        await resolvesWithin(LEAVING_MS, one.over)
       if (one?.ended != null) return [{ service, one, why: `ended (${one.ended}) while gate ${during} ran` }]
       return why === null ? [] : [{ service, one, why: `answers no more: ${why}` }]
     })

@@ -3,7 +3,7 @@
 import { lstatSync, rmdirSync } from 'node:fs'
 import { cp, mkdir, rename } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
-import { clearWay, isFolderNow, namesIn, openUp, removeNow } from '../system/files.ts'
+import { clearPathTo, isFolderSync, namesIn, openClosedFolders, removeSync } from '../system/files.ts'
 import { fsPath } from '../system/path-text.ts'
 
 export class Aside {
@@ -19,14 +19,14 @@ export class Aside {
   async take(from: string | null, name: string): Promise<void> {
     if (from === null || !exists(from)) return
     const to = join(this.#folder, name.replace(/\/$/, ''))
-    await clearWay(this.#own, to)
-    removeNow(to)
+    await clearPathTo(this.#own, to)
+    removeSync(to)
     await moved(from, to)
   }
 
   /** Names in it, of files and folders. */
   async names(): Promise<string[]> {
-    return isFolderNow(this.#folder) ? namesIn(this.#folder) : []
+    return isFolderSync(this.#folder) ? namesIn(this.#folder) : []
   }
 
   isEmpty(): boolean {
@@ -45,7 +45,7 @@ export class Aside {
   }
 
   remove(): void {
-    removeNow(this.#folder)
+    removeSync(this.#folder)
     try {
       rmdirSync(fsPath(dirname(this.#folder)))
     } catch {
@@ -59,12 +59,12 @@ type Merging = { isOver: boolean; isWhole(from: string): boolean }
 async function merge(from: string, to: string, how: Merging): Promise<void> {
   const isTaken = exists(to)
   if (!exists(from) || (isTaken && how.isWhole(from))) return
-  if (isFolderNow(from) && isFolderNow(to)) {
+  if (isFolderSync(from) && isFolderSync(to)) {
     for (const name of await namesIn(from)) await merge(join(from, name), join(to, name), how)
     return
   }
   if (isTaken && !how.isOver) return
-  removeNow(to)
+  removeSync(to)
   await mkdir(fsPath(dirname(to)), { recursive: true })
   await moved(from, to)
 }
@@ -77,10 +77,10 @@ export function exists(path: string): boolean {
 async function moved(from: string, to: string): Promise<void> {
   const places = [fsPath(from), fsPath(to)] as const
   await rename(...places).catch(async () => {
-    await openUp(from)
+    await openClosedFolders(from)
     await rename(...places).catch(async () => {
       await cp(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
-      removeNow(from)
+      removeSync(from)
     })
   })
 }

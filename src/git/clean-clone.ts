@@ -2,7 +2,7 @@
 // objects does not reach it; what no commit holds is not there.
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readRegular, removeNow } from '../system/files.ts'
+import { readRegularFile, removeSync } from '../system/files.ts'
 import type { Git } from './git.ts'
 import { execute, fields, LIST_IGNORED, NO_CONFIG } from './git-process.ts'
 
@@ -30,7 +30,7 @@ export class CleanClone {
     const format = `--object-format=${clone.#format}`
     await clone.#run(['init', '-q', '--bare', '--template=', format, store], git.own)
     await clone.#take(commit, null)
-    const shallow = await readRegular(join(git.shared, 'shallow'))
+    const shallow = await readRegularFile(join(git.shared, 'shallow'))
     if (shallow !== null) await writeFile(join(store, 'shallow'), shallow)
     return clone
   }
@@ -41,7 +41,7 @@ export class CleanClone {
     const name = await this.#git.packBetween(commit, base, join(packs, 'pack'))
     const pack = join(packs, `pack-${name}`)
     // git wrote the index by the names that objects claim; this one is made of what is in them.
-    for (const kind of ['idx', 'rev']) removeNow(`${pack}.${kind}`)
+    for (const kind of ['idx', 'rev']) removeSync(`${pack}.${kind}`)
     await this.#run(['index-pack', '-o', `${pack}.idx`, `${pack}.pack`], this.#store)
   }
 
@@ -61,7 +61,7 @@ export class CleanClone {
     const first = ['--template=', `--object-format=${this.#format}`, `--initial-branch=${branch}`]
     await this.#run(['init', '-q', ...first, tree], tree)
     await writeFile(join(inside, 'objects', 'info', 'alternates'), `${join(this.#store, 'objects')}\n`)
-    const shallow = await readRegular(join(this.#store, 'shallow'))
+    const shallow = await readRegularFile(join(this.#store, 'shallow'))
     if (shallow !== null) await writeFile(join(inside, 'shallow'), shallow)
     await this.#ensure(commit)
     await this.#run(['update-ref', `refs/heads/${branch}`, commit], tree)

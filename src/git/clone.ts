@@ -4,7 +4,13 @@ import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { addMoves, type MovedRef } from '../engine/model/moved-refs.ts'
 import { UserError } from '../system/errors.ts'
-import { isFolderNow, readRegular, removeNow, removeOdd, replaceFile } from '../system/files.ts'
+import {
+  isFolderSync,
+  readRegularFile,
+  removeSpecialFiles,
+  removeSync,
+  replaceFile,
+} from '../system/files.ts'
 import type { Git } from './git.ts'
 import { SYMBOLIC } from './refs.ts'
 import { moveHead, type RefUpdate, updateCloneRefs } from './update-refs.ts'
@@ -45,16 +51,16 @@ export async function takeSnapshot(git: Git, whole: boolean, namespace = 'refs/r
   const { commonDir, gitDir, workTree } = git.clone
   const files = new Map<string, Buffer | null>()
   // A linked work tree has a file there, which says where its repository is.
-  const link = await readRegular(join(workTree, '.git'))
+  const link = await readRegularFile(join(workTree, '.git'))
   if (link !== null) files.set(join(workTree, '.git'), link)
   // First of all: until they are gone, git looks elsewhere.
-  for (const name of OWN_FILES) files.set(join(gitDir, name), await readRegular(join(gitDir, name)))
-  for (const name of FILES) files.set(join(commonDir, name), await readRegular(join(commonDir, name)))
+  for (const name of OWN_FILES) files.set(join(gitDir, name), await readRegularFile(join(gitDir, name)))
+  for (const name of FILES) files.set(join(commonDir, name), await readRegularFile(join(commonDir, name)))
   // Where others work in the clone, too, they may pack refs.
-  if (whole) files.set(join(commonDir, 'packed-refs'), await readRegular(join(commonDir, 'packed-refs')))
+  if (whole) files.set(join(commonDir, 'packed-refs'), await readRegularFile(join(commonDir, 'packed-refs')))
   const hooks = new Map<string, Buffer>()
   for (const name of await readdir(join(commonDir, 'hooks')).catch(() => [])) {
-    const bytes = await readRegular(join(commonDir, 'hooks', name))
+    const bytes = await readRegularFile(join(commonDir, 'hooks', name))
     if (bytes !== null) hooks.set(name, bytes)
   }
   const head = await readFile(join(git.clone.gitDir, 'HEAD'))
@@ -100,8 +106,8 @@ async function restore(git: Git, snapshot: Snapshot): Promise<MovedRef[]> {
   const head = join(git.clone.gitDir, 'HEAD')
   try {
     await putFilesBack(git, snapshot)
-    if (!isFolderNow(join(git.clone.commonDir, 'objects'))) throw new Error('there are no objects')
-    const now = await readRegular(head)
+    if (!isFolderSync(join(git.clone.commonDir, 'objects'))) throw new Error('there are no objects')
+    const now = await readRegularFile(head)
     if (now === null || !now.equals(snapshot.head)) await replaceFile(head, snapshot.head)
     return await putRefsBack(git, snapshot, now)
   } catch (error) {
@@ -129,20 +135,20 @@ function repositoryGone({ clone }: Git, { whole }: Snapshot): UserError {
 async function putFilesBack(git: Git, snapshot: Snapshot): Promise<void> {
   const { commonDir, gitDir } = git.clone
   // Without them it would be no repository; where there are no objects it is none.
-  if (isFolderNow(join(commonDir, 'objects')))
+  if (isFolderSync(join(commonDir, 'objects')))
     for (const folder of [gitDir, join(commonDir, 'refs')])
-      if (!isFolderNow(folder)) await mkdir(folder, { recursive: true })
+      if (!isFolderSync(folder)) await mkdir(folder, { recursive: true })
   // On a laptop people may have links there: only those in the way of our own refs go.
-  removeOdd(join(commonDir, 'refs'), true, snapshot.whole)
-  removeOdd(join(commonDir, 'ralph/git'), true)
+  removeSpecialFiles(join(commonDir, 'refs'), true, snapshot.whole)
+  removeSpecialFiles(join(commonDir, 'ralph/git'), true)
   // What lies deeper there is ours to write, and grows with every attempt.
-  removeOdd(join(commonDir, 'ralph'), false)
+  removeSpecialFiles(join(commonDir, 'ralph'), false)
   for (const name of ['packed-refs', 'index']) removeOddFile(join(commonDir, name))
   // On a laptop a lock may be that of a git which is at work.
   if (snapshot.whole) for (const folder of [commonDir, git.shared]) await removeLocks(folder)
   for (const [file, bytes] of snapshot.files) {
-    const now = await readRegular(file)
-    if (bytes === null) removeNow(file)
+    const now = await readRegularFile(file)
+    if (bytes === null) removeSync(file)
     else if (now === null || !now.equals(bytes)) {
       await mkdir(dirname(file), { recursive: true })
       await replaceFile(file, bytes)
@@ -151,8 +157,8 @@ async function putFilesBack(git: Git, snapshot: Snapshot): Promise<void> {
   const hooks = join(commonDir, 'hooks')
   for (const name of await readdir(hooks).catch(() => [])) {
     const wanted = snapshot.hooks.get(name)
-    const now = await readRegular(join(hooks, name))
-    if (wanted === undefined) removeNow(join(hooks, name))
+    const now = await readRegularFile(join(hooks, name))
+    if (wanted === undefined) removeSync(join(hooks, name))
     else if (now === null || !now.equals(wanted)) await replaceFile(join(hooks, name), wanted)
   }
   await git.writeConfig()
@@ -172,7 +178,7 @@ async function putRefsBack(git: Git, snapshot: Snapshot, head: Buffer | null): P
   const updates: RefUpdate[] = away
     .filter(([, at]) => !at.startsWith(SYMBOLIC))
     .map(([ref, to]) => ({ ref, to }))
-  removeNow(join(git.clone.gitDir, 'index.lock'))
+  removeSync(join(git.clone.gitDir, 'index.lock'))
   await updateCloneRefs(git, [...updates, ...fresh.map((ref) => ({ ref, to: null }))])
   for (const [ref, at] of away)
     if (at.startsWith(SYMBOLIC)) await git.onClone(['symbolic-ref', ref, at.slice(SYMBOLIC.length)])
@@ -214,7 +220,7 @@ export async function detachHead(git: Git, snapshot: Snapshot, commit: string): 
 
 /** The clone's index becomes ours: what we checked out is clean for it, too. */
 export function shareIndex({ clone: { gitDir }, index }: Git): void {
-  removeNow(join(gitDir, 'index.lock'))
+  removeSync(join(gitDir, 'index.lock'))
   index?.share(join(gitDir, 'index'))
 }
 
@@ -222,12 +228,12 @@ async function removeLocks(folder: string): Promise<void> {
   const refs = await readdir(join(folder, 'refs'), { recursive: true }).catch(() => [])
   const locks = refs.filter((name) => name.endsWith('.lock')).map((name) => join('refs', name))
   for (const name of ['HEAD.lock', 'config.lock', 'packed-refs.lock', 'shallow.lock', ...locks])
-    removeNow(join(folder, name))
+    removeSync(join(folder, name))
 }
 
 /** Whatever stands there and is no file: git would open it and wait. */
 function removeOddFile(file: string): void {
-  if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false) removeNow(file)
+  if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false) removeSync(file)
 }
 
 /** Refs of the clone go to ids, wherever they were; from now on they are Ralph's. */

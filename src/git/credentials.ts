@@ -2,7 +2,7 @@
 import { chmod, lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join, resolve, sep } from 'node:path'
-import { readRegular, replaceFile } from '../system/files.ts'
+import { readRegularFile, replaceFile } from '../system/files.ts'
 import { type Environment, runPlain } from './git-process.ts'
 
 export type SetAside = {
@@ -55,7 +55,7 @@ export async function setCredentialsAside(directory: string, env: Environment): 
   }
   const kept: { file: string; place: string | null; bytes: Buffer; mode: number }[] = []
   for (const [file, kind] of found) {
-    const bytes = await readRegular(file)
+    const bytes = await readRegularFile(file)
     if (bytes === null) continue
     kept.push({ file, place: await placeOf(file), bytes, mode: (await lstat(file)).mode & 0o777 })
     if (kind === 'key') await replaceFile(file, '')

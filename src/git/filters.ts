@@ -3,7 +3,7 @@
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { UserError } from '../system/errors.ts'
-import { fsPath, shownPath } from '../system/path-text.ts'
+import { displayPath, fsPath } from '../system/path-text.ts'
 import type { CatFile } from './cat-file.ts'
 import type { Git } from './git.ts'
 
@@ -24,7 +24,7 @@ export async function refuseFiltered(git: Git, objects: CatFile): Promise<void> 
       ]
       if (file?.isFile() !== true || blob === null || file.size === blob.size) continue
       throw new UserError({
-        path: shownPath(path),
+        path: displayPath(path),
         found: `a file that the filter ${name} has rewritten`,
         expected: 'files as they are committed: Ralph runs no filters of the repository',
         fix: 'check out without it (actions/checkout: lfs: false; here: git lfs uninstall --local, then git checkout .)',

@@ -2,7 +2,7 @@
 
 import { lstat, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isFolder, namesIn, removeNow } from '../system/files.ts'
+import { isFolder, namesIn, removeSync } from '../system/files.ts'
 import { fromLatin1, fsPath } from '../system/path-text.ts'
 
 /** By path. */
@@ -23,10 +23,10 @@ export async function findForeignRepositories(places: Places): Promise<string[]>
 export async function removeForeignRepositories(places: Places): Promise<string[]> {
   const { top } = places
   const found = await find(places)
-  for (const { path, folder } of found) if (folder === null) removeNow(join(top, path))
+  for (const { path, folder } of found) if (folder === null) removeSync(join(top, path))
   for (const folder of new Set(found.map((one) => one.folder))) {
     if (folder === null) continue
-    removeNow(join(top, folder))
+    removeSync(join(top, folder))
     await mkdir(fsPath(join(top, folder)))
   }
   return found.map(({ path }) => path)

@@ -3,7 +3,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openUp, readRegular, removeNow } from '../system/files.ts'
+import { openClosedFolders, readRegularFile, removeSync } from '../system/files.ts'
 import { pathBytes } from '../system/path-text.ts'
 import {
   type Environment,
@@ -173,7 +173,7 @@ export class Git {
   /** Removes the lock files that a killed git of ours left. */
   unlock(): void {
     for (const name of ['index.lock', 'HEAD.lock', 'config.lock', 'shallow.lock'])
-      removeNow(join(this.own, name))
+      removeSync(join(this.own, name))
   }
 
   // The work tree and our index
@@ -237,7 +237,7 @@ export class Git {
     const remove = () => this.run(['clean', '-ffdq', '--', '.'])
     await remove().catch(async () => {
       // Folders that are closed, or deeper than git bears.
-      await openUp(this.clone.workTree)
+      await openClosedFolders(this.clone.workTree)
       await remove()
     })
   }
@@ -331,7 +331,7 @@ export class Git {
   /** Where a symbolic ref of the clone leads, or null. */
   async symbolicRef(ref: string): Promise<string | null> {
     if (this.hasRefFiles) {
-      const text = (await readRegular(join(this.clone.commonDir, ref)))?.toString('utf8') ?? ''
+      const text = (await readRegularFile(join(this.clone.commonDir, ref)))?.toString('utf8') ?? ''
       return /^ref: (\S+)\n$/.exec(text)?.[1] ?? null
     }
     const { code, stdout } = await this.onClone(['symbolic-ref', '-q', ref], { accept: [1, 128] })

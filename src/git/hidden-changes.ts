@@ -4,7 +4,7 @@ import { lstat, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Change } from '../engine/model/change.ts'
-import { entriesOf, insideTree, removeNow } from '../system/files.ts'
+import { entriesOf, removeSync, resolveInTree } from '../system/files.ts'
 import { fsPath } from '../system/path-text.ts'
 import { type CatFile, GITLINK } from './cat-file.ts'
 import type { Known } from './foreign-repositories.ts'
@@ -36,7 +36,7 @@ export async function nestedGits(
   const found: string[] = []
   const seen = new Map<string, Promise<boolean>>()
   const look = async (folder: string): Promise<void> => {
-    const place = await insideTree(git.clone.workTree, `${folder}/.git`, seen)
+    const place = await resolveInTree(git.clone.workTree, `${folder}/.git`, seen)
     if (place !== null && (await lstat(fsPath(place)).catch(() => null)) !== null)
       found.push(`${folder}/.git`)
   }
@@ -76,9 +76,9 @@ export function isAmong(listed: readonly string[], path: string): boolean {
 export async function removeIgnored(git: Git, before: readonly string[]): Promise<void> {
   for (const path of await git.ignored()) {
     if (isAmong(before, path)) continue
-    const there = await insideTree(git.clone.workTree, path)
+    const there = await resolveInTree(git.clone.workTree, path)
     if (there === null) continue
-    removeNow(there)
+    removeSync(there)
   }
 }
 

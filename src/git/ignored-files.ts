@@ -3,7 +3,7 @@
 import { chmodSync, lstatSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import type { IgnoredWork } from '../engine/model/ports.ts'
-import { insideTree, isTooLong, namesInNow } from '../system/files.ts'
+import { isTooLong, namesInSync, resolveInTree } from '../system/files.ts'
 import { fsPath } from '../system/path-text.ts'
 import { Aside } from './aside.ts'
 
@@ -108,7 +108,7 @@ export class IgnoredFiles {
   }
 
   async #take(name: Place, paths: readonly string[]): Promise<void> {
-    for (const path of paths) await this.#asides[name].take(await insideTree(this.#top, path), path)
+    for (const path of paths) await this.#asides[name].take(await resolveInTree(this.#top, path), path)
   }
 
   /** What came in its place stays. */
@@ -159,11 +159,11 @@ function stampOf(path: string): Stats | undefined {
 /** A folder that a session closed may be opened again by the code that gates run, so it is opened here. */
 function namesOf(folder: string): string[] {
   try {
-    return namesInNow(folder)
+    return namesInSync(folder)
   } catch {
     try {
       chmodSync(fsPath(folder), 0o700)
-      return namesInNow(folder)
+      return namesInSync(folder)
     } catch {
       return []
     }

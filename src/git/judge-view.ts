@@ -3,7 +3,7 @@
 import { lstatSync } from 'node:fs'
 import { symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { insideTree } from '../system/files.ts'
+import { resolveInTree } from '../system/files.ts'
 import { fsPath } from '../system/path-text.ts'
 import { Aside } from './aside.ts'
 import { isAmong, removeIgnored } from './hidden-changes.ts'
@@ -48,7 +48,7 @@ export class JudgeView {
     const ignored = await git.ignored()
     const isNew = (path: string) => this.#before !== null && !isAmong(this.#before.ignored, path)
     const goes = ignored.filter((path) => isNew(path) || this.#rules.isDocument(path))
-    for (const path of goes) await this.#inTree.take(await insideTree(this.#tree.top, path), path)
+    for (const path of goes) await this.#inTree.take(await resolveInTree(this.#tree.top, path), path)
     await this.#documentsOf(fork, commit)
     const before = this.#before?.above ?? this.#documentsAbove()
     for (const [path, identity] of this.#documentsAbove())
@@ -77,7 +77,7 @@ export class JudgeView {
       const bytes = status === 'A' ? null : await objects.contents(oldOid)
       if (bytes === null) continue
       if (oldMode !== LINK) await this.#tree.writeOwn(path, bytes)
-      else if ((await insideTree(top, path)) !== null)
+      else if ((await resolveInTree(top, path)) !== null)
         await symlink(bytes, fsPath(join(top, path))).catch(() => {})
     }
   }

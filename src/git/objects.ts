@@ -14,7 +14,7 @@ import {
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflateSync } from 'node:zlib'
-import { isFolderNow, removeNow } from '../system/files.ts'
+import { isFolderSync, removeSync } from '../system/files.ts'
 import type { Permissions } from './sharing.ts'
 
 export type ObjectType = 'blob' | 'tree' | 'commit'
@@ -145,9 +145,9 @@ export class ObjectWriter {
       move()
     } catch (error) {
       // Somebody has put something else there. A link to a folder is followed, as git does: it may hold objects.
-      const isFolder = isFolderNow(folder) || existsSync(`${folder}/.`)
-      if (isFolder && !isFolderNow(file)) throw error
-      removeNow(isFolder ? file : folder)
+      const isFolder = isFolderSync(folder) || existsSync(`${folder}/.`)
+      if (isFolder && !isFolderSync(file)) throw error
+      removeSync(isFolder ? file : folder)
       move()
     }
   }

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { UserError } from '../system/errors.ts'
-import { readRegular, readRegularNow } from '../system/files.ts'
+import { readRegularFile, readRegularFileSync } from '../system/files.ts'
 import { type Environment, execute, plainEnv } from './git-process.ts'
 import { readRef } from './refs.ts'
 
@@ -75,7 +75,7 @@ async function headOf(
   commonDir: string,
   run: (args: string[], accept: number[]) => Promise<{ code: number; stdout: string }>,
 ): Promise<Pick<Clone, 'branch' | 'head'>> {
-  const text = (await readRegular(join(gitDir, 'HEAD')))?.toString('utf8') ?? ''
+  const text = (await readRegularFile(join(gitDir, 'HEAD')))?.toString('utf8') ?? ''
   const name = /^ref: (refs\/heads\/\S+)\n$/.exec(text)?.[1]
   const at = name === undefined ? null : readRef(commonDir, name)
   if (name !== undefined && at !== null) return { branch: name.slice('refs/heads/'.length), head: at }
@@ -96,14 +96,14 @@ export function checkedOutElsewhere(
 ): string | null {
   const own = realpathSync(gitDir)
   const isElsewhere = (admin: string) =>
-    readRegularNow(join(admin, 'HEAD'))?.toString('utf8').trimEnd() === `ref: refs/heads/${branch}` &&
+    readRegularFileSync(join(admin, 'HEAD'))?.toString('utf8').trimEnd() === `ref: refs/heads/${branch}` &&
     realpathSync(admin) !== own
   const isBare = config.get('core.bare') === 'true'
   if (!isBare && isElsewhere(commonDir)) return resolve(commonDir, config.get('core.worktree') ?? '..')
   const linked = join(commonDir, 'worktrees')
   for (const name of existsSync(linked) ? readdirSync(linked) : []) {
     const admin = join(linked, name)
-    const link = readRegularNow(join(admin, 'gitdir'))?.toString('utf8').trimEnd()
+    const link = readRegularFileSync(join(admin, 'gitdir'))?.toString('utf8').trimEnd()
     if (link !== undefined && existsSync(resolve(admin, link)) && isElsewhere(admin))
       return dirname(resolve(admin, link))
   }

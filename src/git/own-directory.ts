@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { lstat, readdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { isFolderNow, readRegularNow, removeNow, replaceFile } from '../system/files.ts'
+import { isFolderSync, readRegularFileSync, removeSync, replaceFile } from '../system/files.ts'
 import type { Clone } from './open-clone.ts'
 import type { Permissions } from './sharing.ts'
 
@@ -49,7 +49,7 @@ export async function writeDirectory(
   ignored: Buffer,
 ): Promise<void> {
   for (const folder of [own, join(shared, 'refs'), join(shared, 'info')]) {
-    if (isFolderNow(folder)) continue
+    if (isFolderSync(folder)) continue
     mkdirSync(folder, { recursive: true })
     permissions.share(dirname(dirname(folder)), dirname(folder), folder)
   }
@@ -57,7 +57,7 @@ export async function writeDirectory(
   const files: [string, string | Buffer][] = [
     [join(shared, 'config'), configOf(clone, rules)],
     [join(own, 'HEAD'), 'ref: refs/heads/ralph-unborn\n'],
-    [join(shared, 'info', 'exclude'), readRegularNow(join(clone.commonDir, 'info', 'exclude')) ?? ''],
+    [join(shared, 'info', 'exclude'), readRegularFileSync(join(clone.commonDir, 'info', 'exclude')) ?? ''],
     [rules, ignored],
     [join(shared, 'info', 'attributes'), ''],
   ]
@@ -67,7 +67,7 @@ export async function writeDirectory(
   // By the file, not by the environment: git looks for refs where the file says.
   if (own === shared) foreign.push(join(own, 'commondir'))
   else files.push([join(own, 'commondir'), `${shared}\n`])
-  for (const file of foreign) removeNow(file)
+  for (const file of foreign) removeSync(file)
   const shallow = new Set([...boundary(clone.commonDir), ...boundary(shared)])
   if (shallow.size > 0) files.push([join(shared, 'shallow'), `${[...shallow].join('\n')}\n`])
   for (const [file, text] of files) await writeOwn(file, text, permissions)
@@ -90,14 +90,14 @@ function quoted(value: string): string {
 }
 
 function boundary(directory: string): string[] {
-  const text = readRegularNow(join(directory, 'shallow'))?.toString('utf8') ?? ''
+  const text = readRegularFileSync(join(directory, 'shallow'))?.toString('utf8') ?? ''
   return text.split('\n').filter(Boolean)
 }
 
 /** Writes a file of ours where it does not stand already. */
 async function writeOwn(file: string, text: string | Buffer, permissions: Permissions): Promise<void> {
   const wanted = Buffer.from(text)
-  if (readRegularNow(file)?.equals(wanted) === true) return
+  if (readRegularFileSync(file)?.equals(wanted) === true) return
   await replaceFile(file, wanted)
   permissions.share(file)
 }

@@ -2,7 +2,7 @@
 import { lstatSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DamagedClone } from '../system/errors.ts'
-import { readRegularNow, removeNow, stampOf } from '../system/files.ts'
+import { fileStamp, readRegularFileSync, removeSync } from '../system/files.ts'
 import { fsPath, toLatin1 } from '../system/path-text.ts'
 import { type CatFile, TREE, type Tree } from './cat-file.ts'
 import type { Git, HeldIndex } from './git.ts'
@@ -47,7 +47,7 @@ export class OwnIndex implements HeldIndex {
 
   async #open(tree: string): Promise<void> {
     this.#idLength = tree.length / 2
-    removeNow(join(this.#git.own, 'index'))
+    removeSync(join(this.#git.own, 'index'))
     await this.fill(tree)
     // Before any agent ran: from now on, whatever was written to since is read.
     await this.#git.refreshIndex()
@@ -76,7 +76,7 @@ export class OwnIndex implements HeldIndex {
     if (this.#held === null) return
     const file = join(this.#git.own, 'index')
     const { bytes } = this.#held
-    if (readRegularNow(file)?.equals(bytes) === true) return
+    if (readRegularFileSync(file)?.equals(bytes) === true) return
     this.#git.unlock()
     placeFile(this.#git, bytes, file)
   }
@@ -85,18 +85,18 @@ export class OwnIndex implements HeldIndex {
   share(file: string): void {
     if (this.#held === null) return
     const { bytes } = this.#held
-    if (this.#shared?.bytes === bytes && this.#shared.stamp === stampOf(file)) return
+    if (this.#shared?.bytes === bytes && this.#shared.stamp === fileStamp(file)) return
     const fresh = `${file}.ralph`
-    removeNow(fresh)
+    removeSync(fresh)
     writeFileSync(fresh, bytes, { flag: 'wx' })
     this.#git.permissions.share(fresh)
     renameSync(fresh, file)
-    this.#shared = { bytes, stamp: stampOf(file) }
+    this.#shared = { bytes, stamp: fileStamp(file) }
   }
 
   /** Takes up what a git of ours has written. `tree` is what it holds then, where that is known. */
   async reload(tree: string | null = null): Promise<void> {
-    const bytes = readRegularNow(join(this.#git.own, 'index'))
+    const bytes = readRegularFileSync(join(this.#git.own, 'index'))
     if (tree !== null) this.#tree = tree
     if (bytes === null || this.#held?.bytes.equals(bytes) === true) return
     // git compares whole seconds, and would miss what is written in the rest of one; some file systems count in two.
@@ -109,7 +109,7 @@ export class OwnIndex implements HeldIndex {
   /** By the clock of the file system, which may be another machine's; milliseconds. */
   #now(): number {
     const file = join(this.#git.own, 'clock')
-    removeNow(file)
+    removeSync(file)
     writeFileSync(file, '', { flag: 'wx' })
     return lstatSync(file).mtimeMs
   }
@@ -127,12 +127,12 @@ export class OwnIndex implements HeldIndex {
 /** Puts a file in its place in one move, whatever stands there; throws where that is another file system. */
 export function placeFile(git: Git, bytes: string | Buffer, file: string): void {
   const fresh = join(git.own, 'fresh')
-  removeNow(fresh)
+  removeSync(fresh)
   writeFileSync(fresh, bytes, { flag: 'wx' })
   try {
     renameSync(fresh, fsPath(file))
   } catch {
-    removeNow(file)
+    removeSync(file)
     renameSync(fresh, fsPath(file))
   }
 }
@@ -146,7 +146,7 @@ export async function treeOfIndex(
 ): Promise<IndexTree> {
   const root = await objects.root(base)
   if (root === null) throw new DamagedClone(`there is no commit ${base} in it`)
-  const file = held ?? IndexFile.of(readRegularNow(join(git.own, 'index')), root.length / 2)
+  const file = held ?? IndexFile.of(readRegularFileSync(join(git.own, 'index')), root.length / 2)
   const top = file.trees()
   const writer = git.writer(root)
   let level: { folder: IndexTree; old: string | null }[] = [{ folder: top, old: root }]

@@ -2,7 +2,7 @@
 // configuration of the clone changes nothing of it.
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { readRegularNow } from '../system/files.ts'
+import { readRegularFileSync } from '../system/files.ts'
 
 const OID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 /** What `git check-ref-format` refuses. */
@@ -52,7 +52,7 @@ export const SYMBOLIC = 'ref: '
 
 /** An object id, or `ref: <name>`. */
 function looseText(folder: string, ref: string): string | null {
-  const text = readRegularNow(join(folder, ref))?.toString('utf8').trim() ?? ''
+  const text = readRegularFileSync(join(folder, ref))?.toString('utf8').trim() ?? ''
   // Whatever follows it: git reads no further.
   const oid = /^\S+/.exec(text)?.[0].toLowerCase() ?? ''
   if (OID.test(oid)) return oid
@@ -62,7 +62,7 @@ function looseText(folder: string, ref: string): string | null {
 
 function packedRefs(folder: string): Map<string, string> {
   const found = new Map<string, string>()
-  for (const line of readRegularNow(join(folder, 'packed-refs'))?.toString('utf8').split('\n') ?? []) {
+  for (const line of readRegularFileSync(join(folder, 'packed-refs'))?.toString('utf8').split('\n') ?? []) {
     const at = line.indexOf(' ')
     const [oid, ref] = [line.slice(0, at), line.slice(at + 1)]
     if (OID.test(oid) && ref.startsWith('refs/') && !BAD_NAME.test(ref)) found.set(ref, oid)

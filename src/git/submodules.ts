@@ -2,7 +2,7 @@
 
 import { lstat, readdir, realpath } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
-import { clearWay, insideTree, isFolder, readRegular, replaceFile } from '../system/files.ts'
+import { clearPathTo, isFolder, readRegularFile, replaceFile, resolveInTree } from '../system/files.ts'
 import { fromLatin1 } from '../system/path-text.ts'
 import { CatFile, GITLINK } from './cat-file.ts'
 import { restoreClone, type Snapshot, shareIndex, takeSnapshot } from './clone.ts'
@@ -65,7 +65,7 @@ export async function findSubmodules(git: Git, head: string, env: Environment): 
       const changed: string[] = []
       const removed: string[] = []
       for (const one of all) {
-        const place = await insideTree(top, one.path)
+        const place = await resolveInTree(top, one.path)
         if (place === null || !(await isFolder(place))) {
           changed.push(`${one.path}: it was removed`)
           continue
@@ -84,7 +84,7 @@ export async function findSubmodules(git: Git, head: string, env: Environment): 
     async reset() {
       for (const one of all) {
         const { git: inside, snapshot } = one
-        await clearWay(top, join(inside.clone.workTree, '.git'))
+        await clearPathTo(top, join(inside.clone.workTree, '.git'))
         await putLink(one)
         await restoreClone(inside, snapshot)
         const { changed, added } = await differences(one)
@@ -112,11 +112,11 @@ async function collect(git: Git, head: string, within: Within) {
   using objects = new CatFile(git)
   for (const file of (await filesOf(objects, head)).filter(({ mode }) => mode === GITLINK)) {
     const path = fromLatin1(file.path)
-    const place = await insideTree(workTree, path)
+    const place = await resolveInTree(workTree, path)
     if (place === null || !(await isFolder(place))) continue
     const shown = above === '' ? path : `${above}/${path}`
     // git does what the configuration of a repository says: only what is in our own `.git` is nobody else's.
-    const link = await readRegular(join(place, '.git'))
+    const link = await readRegularFile(join(place, '.git'))
     if (link === null || !(await isOurs(link, place, top))) {
       const names: string[] = await readdir(place).catch(() => [])
       // Of files alone the work tree's own index tells, but not what is inside a submodule.
@@ -176,5 +176,5 @@ async function differences({ git, objects, index, commit, inner }: Submodule): P
 
 async function putLink({ git, link }: Submodule): Promise<void> {
   const file = join(git.clone.workTree, '.git')
-  if ((await readRegular(file))?.equals(link) !== true) await replaceFile(file, link)
+  if ((await readRegularFile(file))?.equals(link) !== true) await replaceFile(file, link)
 }

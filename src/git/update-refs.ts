@@ -1,7 +1,7 @@
 // Moves refs by `git update-ref --stdin`: locks, reflogs and the permissions of a shared repository are git's to know.
 import { lstatSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { readRegularNow, removeNow, replaceFile } from '../system/files.ts'
+import { readRegularFileSync, removeSync, replaceFile } from '../system/files.ts'
 import type { Git } from './git.ts'
 import { GitError, RALPH } from './git-process.ts'
 import { removeStaleLock } from './own-directory.ts'
@@ -20,7 +20,7 @@ export async function moveOwnRef(git: Git, ref: string, from: string | null, to:
   await freeWay(shared, ref)
   // Whatever stands there and is no file: git would wait at a pipe.
   if (lstatSync(join(shared, ref), { throwIfNoEntry: false })?.isFile() === false)
-    removeNow(join(shared, ref))
+    removeSync(join(shared, ref))
   const moved = await git.run(['update-ref', ...REASON, '--no-deref', '--stdin', '-z'], {
     input: transaction([{ ref, from, to }]),
     env: WHO,
@@ -52,7 +52,7 @@ export async function updateCloneRefs(git: Git, updates: readonly RefUpdate[]): 
 export async function moveHead(git: Git, from: Buffer, branch: string): Promise<void> {
   const { gitDir } = git.clone
   const file = join(gitDir, 'HEAD')
-  const now = readRegularNow(file)
+  const now = readRegularFileSync(file)
   const wanted = `refs/heads/${branch}`
   if (now?.toString('utf8') === `ref: ${wanted}\n`) return
   if (now === null || !now.equals(from)) await replaceFile(file, from)
@@ -82,7 +82,7 @@ async function freeWay(folder: string, ref: string): Promise<void> {
     if (lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink() === true) rmSync(at)
   }
   const lock = join(folder, `${ref}.lock`)
-  if (lstatSync(lock, { throwIfNoEntry: false })?.isFile() === false) removeNow(lock)
+  if (lstatSync(lock, { throwIfNoEntry: false })?.isFile() === false) removeSync(lock)
   await removeStaleLock(lock)
 }
 
@@ -97,6 +97,6 @@ async function freeLog(folder: string, ref: string): Promise<void> {
     if (isLast ? found.isFile() : found.isDirectory()) continue
     // A folder with logs of refs that are there is theirs.
     if (isLast && found.isDirectory() && refsBelow(folder, `${ref}/`).size > 0) continue
-    removeNow(at)
+    removeSync(at)
   }
 }

@@ -5,9 +5,9 @@ import { copyFile, lstat, mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Change } from '../engine/model/change.ts'
 import { DamagedClone } from '../system/errors.ts'
-import { insideTree, isFolderNow, openUp, removeNow } from '../system/files.ts'
+import { isFolderSync, openClosedFolders, removeSync, resolveInTree } from '../system/files.ts'
 import { fromLatin1, fsPath, pathBytes, quotedPath, toLatin1 } from '../system/path-text.ts'
-import { untrustedSoFar } from '../system/process.ts'
+import { untrustedRunCount } from '../system/process.ts'
 import { type CatFile, GITLINK } from './cat-file.ts'
 import { type Places, removeForeignRepositories } from './foreign-repositories.ts'
 import type { Git } from './git.ts'
@@ -65,14 +65,14 @@ export class WorkTree {
 
   /** The tree is a commit's, and nobody else is at work. */
   async rest(commit: string): Promise<void> {
-    const after = untrustedSoFar()
+    const after = untrustedRunCount()
     if (after === null) return
     this.#rest = { tree: await this.treeOf(commit), until: performance.now() + REST_MS, after }
   }
 
   #rests(tree: string | null): boolean {
     if (this.#rest?.tree !== tree) return false
-    return performance.now() < this.#rest.until && untrustedSoFar() === this.#rest.after
+    return performance.now() < this.#rest.until && untrustedRunCount() === this.#rest.after
   }
 
   async treeOf(commit: string): Promise<string> {
@@ -99,7 +99,7 @@ export class WorkTree {
     const [added, untracked] = await Promise.allSettled([git.addAll(), untrackedFolders(git)])
     if (added.status === 'rejected') {
       if (!(added.reason instanceof GitError)) throw added.reason
-      const removed = checkOut ? await openUp(this.top) : []
+      const removed = checkOut ? await openClosedFolders(this.top) : []
       return { unreadable: removed.length > 0 ? tooDeep(removed) : added.reason.stderr.trim() }
     }
     if (untracked.status === 'rejected') throw untracked.reason
@@ -112,7 +112,7 @@ export class WorkTree {
     const left = changes.filter((change) => !untouched.includes(change))
     // git goes on without a closed folder, and the gates may open it again; of a file behind a loop of links it keeps what it knows.
     const closed = added.value
-    const removed = closed !== null && checkOut ? await openUp(this.top) : []
+    const removed = closed !== null && checkOut ? await openClosedFolders(this.top) : []
     if (checkOut) await this.checkOutModified(before, left)
     if (closed !== null) return { unreadable: removed.length > 0 ? tooDeep(removed) : closed }
     return { changes: left, folders }
@@ -137,7 +137,7 @@ export class WorkTree {
       if (!(error instanceof DamagedClone)) throw error
     }
     // git takes whatever stands at an object's path for the object: what is none goes, and git writes it.
-    for (const oid of fresh) await objects.prove([oid]).catch(() => removeNow(git.objectFile(oid)))
+    for (const oid of fresh) await objects.prove([oid]).catch(() => removeSync(git.objectFile(oid)))
     await this.reset(changes)
     await git.addAll()
     await index.reload()
@@ -171,7 +171,7 @@ export class WorkTree {
       await this.git.checkOutFiles(paths)
     }
     await anew().catch(async () => {
-      await openUp(this.top)
+      await openClosedFolders(this.top)
       await anew()
     })
     const { entries } = this.index.held
@@ -231,7 +231,7 @@ export class WorkTree {
     } catch (error) {
       if (!(error instanceof GitError)) throw error
       // A folder that its owner may not write to keeps what is in it.
-      await openUp(this.top)
+      await openClosedFolders(this.top)
       await this.#checkOutTree(tree)
     }
     await this.removeForeign()
@@ -291,8 +291,8 @@ export class WorkTree {
 
   /** Removes what the agent's tree has at a path; nothing where a link above it leads elsewhere. */
   async removeAt(path: string): Promise<void> {
-    const place = await insideTree(this.top, path)
-    if (place !== null) removeNow(place)
+    const place = await resolveInTree(this.top, path)
+    if (place !== null) removeSync(place)
   }
 
   /** Writes one of our files; a link that somebody put in its way is removed, never followed. */
@@ -301,8 +301,8 @@ export class WorkTree {
     let at = this.top
     for (const part of parts.slice(0, -1)) {
       at = join(at, part)
-      if (isFolderNow(at)) continue
-      removeNow(at)
+      if (isFolderSync(at)) continue
+      removeSync(at)
       await mkdir(fsPath(at))
     }
     const file = join(at, parts.at(-1) ?? '')

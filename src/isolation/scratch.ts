@@ -1,7 +1,7 @@
 // A place for one run of programs that are not trusted: temporary folders, and where asked a home, of its own, which go with it.
 import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { newMark, openFolder } from '../system/orphans.ts'
+import { newMark, openRunFolder } from '../system/orphans.ts'
 import type { OtherUser } from './other-user.ts'
 import type { Environment } from './untrusted-env.ts'
 
@@ -41,7 +41,7 @@ export async function openScratch(
       [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
     }
   }
-  const folder = await openFolder(mark)
+  const folder = await openRunFolder(mark)
   const tmp = join(folder.path, 'tmp')
   const home = hasHome ? join(folder.path, 'home') : null
   // A program may start another as a user of its own (a database that refuses root): that one passes through, as in /tmp.

@@ -30,7 +30,7 @@ type NotifierOptions = {
 const PATIENCE_MS = 10_000
 /** A cancelled job has ten seconds for everything. */
 const SHORT_PATIENCE_MS = 2_000
-const LATE = { ok: false, said: 'no answer in time; the job did not wait any longer' }
+const LATE = { ok: false, detail: 'no answer in time; the job did not wait any longer' }
 
 export class Notifier implements Observer {
   readonly #options: NotifierOptions
@@ -96,10 +96,10 @@ export class Notifier implements Observer {
 
   async #deliver(receiver: Receiver, notice: Notice): Promise<void> {
     const { signal } = this.#stop
-    const { ok, said } = signal.aborted ? LATE : await receiver.deliver(notice, signal)
+    const { ok, detail } = signal.aborted ? LATE : await receiver.deliver(notice, signal)
     if (ok || this.#failed.has(receiver)) return
     this.#failed.add(receiver)
-    const why = this.#options.facts.redact(signal.aborted ? LATE.said : said)
+    const why = this.#options.facts.redact(signal.aborted ? LATE.detail : detail)
     this.#options.warn(`notify: ${receiver.kind} was not told: ${terminalText(why, 300)}`)
   }
 }

@@ -5,7 +5,7 @@ import { VERSION } from '../engine/model/version.ts'
 import { type Environment, gateEnv } from '../isolation/untrusted-env.ts'
 import { titleText } from '../report/escape.ts'
 import { inPlain, plainPart } from '../report/sentence.ts'
-import { type Answer, MOST_MS, type Request, send } from '../system/http-post.ts'
+import { POST_TIMEOUT_MS, type PostResult, type Request, sendRequest } from '../system/http-post.ts'
 import { runUntrusted } from '../system/process.ts'
 import {
   factsOf,
@@ -21,7 +21,7 @@ import type { Notice } from './state-changes.ts'
 export type Receiver = {
   kind: Kind
   /** What it answered. Never throws; ends within ten seconds. */
-  deliver(notice: Notice, signal: AbortSignal): Promise<Answer>
+  deliver(notice: Notice, signal: AbortSignal): Promise<PostResult>
 }
 
 type CommandPlace = {
@@ -40,10 +40,10 @@ type ReceiverOptions = CommandPlace & {
 /** Those that the settings name, in the order of `KINDS`. */
 export function receiversOf(settings: NotifySettings, options: ReceiverOptions): Receiver[] {
   const { slack, discord, teams, telegram, webhook, custom } = settings
-  const { timeoutMs = MOST_MS, telegramApi } = options
+  const { timeoutMs = POST_TIMEOUT_MS, telegramApi } = options
   const posted = (kind: Kind, requestOf: (notice: Notice) => Request): Receiver => ({
     kind,
-    deliver: (notice, signal) => send(requestOf(notice), timeoutMs, signal),
+    deliver: (notice, signal) => sendRequest(requestOf(notice), timeoutMs, signal),
   })
   const all: (Receiver | null)[] = [
     slack === null ? null : posted('slack', (notice) => jsonTo(slack, slackBody(notice))),
@@ -176,7 +176,7 @@ async function runCommand(
   { env, cwd, isModelKey }: CommandPlace,
   timeoutMs: number,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<PostResult> {
   const { GITHUB_WORKSPACE: _workspace, ...allowed } = gateEnv(env, { extra: [], isModelKey }).env
   const { exit, output } = await runUntrusted({
     file: 'bash',
@@ -189,10 +189,10 @@ async function runCommand(
     signal,
     captureBytes: 2000,
   })
-  if (exit.kind === 'exit' && exit.code === 0) return { ok: true, said: 'exit 0' }
+  if (exit.kind === 'exit' && exit.code === 0) return { ok: true, detail: 'exit 0' }
   const why = exit.kind === 'exit' ? `exit ${exit.code}` : exit.kind
   const last = 'reason' in exit ? exit.reason : output.trim().split('\n').at(-1)
-  return { ok: false, said: [why, last].filter(Boolean).join(': ') }
+  return { ok: false, detail: [why, last].filter(Boolean).join(': ') }
 }
 
 function variablesOf(notice: Notice): Record<string, string> {

@@ -13,7 +13,7 @@ export class UserError extends Error {
   readonly mistakes: readonly Mistake[]
   constructor(what: Mistake | readonly Mistake[]) {
     const mistakes = 'path' in what ? [what] : what
-    super(mistakes.map(sayMistake).join('\n'))
+    super(mistakes.map(formatMistake).join('\n'))
     this.name = 'UserError'
     this.mistakes = mistakes
   }
@@ -30,7 +30,7 @@ export async function orUserError<T>(act: () => T | Promise<T>): Promise<T | Use
 }
 
 /** One mistake as two plain lines, whatever was found. */
-export function sayMistake(mistake: Mistake): string {
+export function formatMistake(mistake: Mistake): string {
   const [path, found, expected, fix] = [mistake.path, mistake.found, mistake.expected, mistake.fix].map(
     withoutControls,
   )

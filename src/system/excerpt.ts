@@ -2,16 +2,16 @@
 import { withoutControls } from './workflow-commands.ts'
 
 /** Of a longer output only the first and the last half of so many UTF-16 units are looked at. */
-const MOST_LOOKED_AT = 1024 * 1024
+const MAX_INPUT = 1024 * 1024
 /** A longer line is cut before anything is said of it, UTF-16 units. */
-const LONGEST = 1000
+const MAX_LINE = 1000
 const MARK = '[...]'
 /** It passed, was counted, or was on its way: shown only where nothing else is. */
 const NOISE = 0
 /** So much draws what is beside it along. */
-const TELLING = 3
+const IMPORTANT = 3
 /** The last line says how it ended. */
-const LAST = 6
+const LAST_LINE = 6
 /** What is worth less is not missed. */
 const LEAST = 0.3
 
@@ -81,18 +81,18 @@ const KINDS: readonly (readonly [worth: number, pattern: RegExp])[] = [
 const OVERWRITES = /\u001b\[(?:2K|[01]?G)/g
 
 /** The lines as a terminal leaves them, without colours; of what was overwritten only what tells of a failure. */
-export function settledLines(output: string): string[] {
+export function terminalLines(output: string): string[] {
   return output.split('\n').flatMap((line) => {
     const parts = line.replace(OVERWRITES, '\r').split('\r').map(withoutControls)
     const last = parts.findLastIndex((part) => part.trim() !== '')
-    const tells = (part: string) => worthOf(kindOf(part.slice(0, LONGEST).trimEnd())) >= TELLING
+    const tells = (part: string) => worthOf(kindOf(part.slice(0, MAX_LINE).trimEnd())) >= IMPORTANT
     return last < 0 ? [''] : parts.filter((part, at) => at === last || tells(part))
   })
 }
 
 /** Redacted as a terminal leaves it: a control sequence in the middle of a key would hide it. */
 export function cleanLines(output: string, redact: (text: string) => string): string {
-  return redact(settledLines(output).join('\n'))
+  return redact(terminalLines(output).join('\n'))
 }
 
 /**
@@ -100,16 +100,16 @@ export function cleanLines(output: string, redact: (text: string) => string): st
  * Long lines are cut first; `[...]` stands for what was left out.
  */
 export function excerpt(output: string, bound: number): string {
-  const lines = settledLines(looked(output)).map((line) => line.trimEnd())
+  const lines = terminalLines(clipMiddle(output)).map((line) => line.trimEnd())
   const whole = lines.join('\n')
   if (utf8Bytes(whole) <= bound) return whole
   if (bound < MARK.length) return ''
-  const most = Math.min(LONGEST, Math.max(40, Math.floor(bound / 6)))
+  const most = Math.min(MAX_LINE, Math.max(40, Math.floor(bound / 6)))
   const cut = whole
     .trim()
     .split('\n')
     .map((line) => shortened(line, most))
-  return telling(cut, bound, (line) => utf8Bytes(line) + 1, MARK.length + 1)
+  return selectLines(cut, bound, (line) => utf8Bytes(line) + 1, MARK.length + 1)
     .map((shown) => (typeof shown === 'number' ? MARK : shown))
     .join('\n')
 }
@@ -118,14 +118,14 @@ export function excerpt(output: string, bound: number): string {
  * The lines that tell most, in their order, and a number for so many that were left out there: all together cost at most
  * `budget`, where a number costs `gap`.
  */
-export function telling(
+export function selectLines(
   lines: readonly string[],
   budget: number,
   cost: (line: string) => number,
   gap: number,
 ): (string | number)[] {
   const kinds = lines.map(kindOf)
-  const values = valued(lines, kinds)
+  const values = lineValues(lines, kinds)
   const kept = new Array<boolean>(lines.length).fill(false)
   let left = budget - gap
   const keep = (at: number): void => {
@@ -138,7 +138,7 @@ export function telling(
   const best = [...values.keys()].filter((at) => (values[at] as number) >= LEAST)
   for (const at of best.sort((one, other) => (values[other] as number) - (values[one] as number))) keep(at)
   // Nothing speaks of a failure: then the end does, as far as it fits.
-  if (!kinds.some((kind) => worthOf(kind) >= TELLING)) {
+  if (!kinds.some((kind) => worthOf(kind) >= IMPORTANT)) {
     for (let at = lines.length - 1; at >= 0; at -= 1) keep(at)
   }
   const shown: (string | number)[] = []
@@ -152,9 +152,11 @@ export function telling(
 }
 
 /** At most so many lines, those that tell most, in their order and without indentation. */
-export function tellingLines(output: string, most: number): string[] {
+export function importantLines(output: string, most: number): string[] {
   const lines = output.split('\n').filter((line) => line.trim() !== '')
-  return telling(lines, most, () => 1, 0).flatMap((line) => (typeof line === 'string' ? [line.trim()] : []))
+  return selectLines(lines, most, () => 1, 0).flatMap((line) =>
+    typeof line === 'string' ? [line.trim()] : [],
+  )
 }
 
 /** The row of KINDS, or -1. */
@@ -168,34 +170,34 @@ function worthOf(kind: number): number {
 }
 
 /** What each line is worth where it stands: the tenth of a kind less than the first, what is beside a telling one more. */
-function valued(lines: readonly string[], kinds: readonly number[]): number[] {
+function lineValues(lines: readonly string[], kinds: readonly number[]): number[] {
   const values = lines.map(() => 0)
-  for (const [kind, places] of byKind(lines, kinds)) {
+  for (const [kind, places] of placesByKind(lines, kinds)) {
     places.forEach((at, rank) => {
       values[at] = worthOf(kind) / (1 + Math.min(rank, 2 * (places.length - 1 - rank)) / 8)
     })
   }
   const isNoise = (at: number) => worthOf(kinds[at] ?? -1) === NOISE
   const last = lines.findLastIndex((line, at) => line !== '' && !isNoise(at))
-  if (last >= 0) values[last] = Math.max(LAST, values[last] ?? 0)
+  if (last >= 0) values[last] = Math.max(LAST_LINE, values[last] ?? 0)
   for (const [at, heading] of headings(lines).entries())
     if (heading >= 0) values[heading] = Math.max(0.7 * (values[at] ?? 0), values[heading] ?? 0)
-  const [below, above] = [faded(values, 0.8), faded(values.toReversed(), 0.6).reverse()]
+  const [below, above] = [fadingValues(values, 0.8), fadingValues(values.toReversed(), 0.6).reverse()]
   return values.map((value, at) => (isNoise(at) ? 0 : value + (below[at] ?? 0) + (above[at] ?? 0)))
 }
 
 /** What comes to each from those before it, less with every step. */
-function faded(values: readonly number[], share: number): number[] {
+function fadingValues(values: readonly number[], share: number): number[] {
   let carried = 0
   return values.map((value) => {
     const come = carried
-    carried = share * Math.max(value < TELLING ? 0 : value, carried)
+    carried = share * Math.max(value < IMPORTANT ? 0 : value, carried)
     return come
   })
 }
 
 /** Where the lines of each kind stand; of what is said twice the last, which has most beside it. */
-function byKind(lines: readonly string[], kinds: readonly number[]): Map<number, number[]> {
+function placesByKind(lines: readonly string[], kinds: readonly number[]): Map<number, number[]> {
   const found = new Map<number, number[]>()
   const said = new Set<string>()
   for (let at = lines.length - 1; at >= 0; at -= 1) {
@@ -224,9 +226,9 @@ function headings(lines: readonly string[]): number[] {
   })
 }
 
-function looked(output: string): string {
-  if (output.length <= MOST_LOOKED_AT) return output
-  return `${output.slice(0, MOST_LOOKED_AT / 2)}\n${MARK}\n${output.slice(-MOST_LOOKED_AT / 2)}`
+function clipMiddle(output: string): string {
+  if (output.length <= MAX_INPUT) return output
+  return `${output.slice(0, MAX_INPUT / 2)}\n${MARK}\n${output.slice(-MAX_INPUT / 2)}`
 }
 
 /** A long line begins with what it is, and ends with what it came to. */

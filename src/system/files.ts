@@ -16,15 +16,15 @@ import { basename, dirname, join, relative, sep } from 'node:path'
 import { fsPath, pathBytes, pathText } from './path-text.ts'
 
 /** A file's bytes, or null for anything else: a pipe would be read for ever, a link leads elsewhere. */
-export async function readRegular(file: string): Promise<Buffer | null> {
-  return readRegularNow(file)
+export async function readRegularFile(file: string): Promise<Buffer | null> {
+  return readRegularFileSync(file)
 }
 
 /**
  * The same at once: for small files a turn through the thread pool costs ten times what the system takes. Null for one of more
  * than `most` bytes, too.
  */
-export function readRegularNow(file: string, most = Number.POSITIVE_INFINITY): Buffer | null {
+export function readRegularFileSync(file: string, most = Number.POSITIVE_INFINITY): Buffer | null {
   let handle: number | null = null
   try {
     const at = fsPath(file)
@@ -41,7 +41,7 @@ export function readRegularNow(file: string, most = Number.POSITIVE_INFINITY): B
 }
 
 /** Removes whatever stands there, however deep and closed its folders are; most often nothing does. */
-export function removeNow(file: string): void {
+export function removeSync(file: string): void {
   try {
     if (lstatSync(fsPath(file), { throwIfNoEntry: false }) === undefined) return
   } catch {
@@ -92,8 +92,8 @@ function inFolder(folder: Buffer, name: Buffer): Buffer {
  */
 export async function replaceFile(file: string, bytes: Uint8Array | string, mode = 0o666): Promise<void> {
   const fresh = `${file}.ralph-${process.pid}`
-  removeNow(fresh)
-  removeLeftOf(file)
+  removeSync(fresh)
+  removeStaleCopies(file)
   const handle = await open(fresh, 'wx', mode)
   try {
     await handle.writeFile(bytes)
@@ -103,22 +103,22 @@ export async function replaceFile(file: string, bytes: Uint8Array | string, mode
   }
   await rename(fresh, file).catch(async () => {
     // A folder stands in its place.
-    removeNow(file)
+    removeSync(file)
     await rename(fresh, file)
   })
 }
 
 /** Removes what processes that were killed left of a file. */
-function removeLeftOf(file: string): void {
+function removeStaleCopies(file: string): void {
   const stem = `${basename(file)}.ralph-`
-  for (const { name } of entriesNow(dirname(file))) {
+  for (const { name } of entriesSync(dirname(file))) {
     if (!name.startsWith(stem)) continue
     const pid = name.slice(stem.length)
-    if (/^[1-9]\d*$/.test(pid) && isGone(Number(pid))) removeNow(join(dirname(file), name))
+    if (/^[1-9]\d*$/.test(pid) && isProcessGone(Number(pid))) removeSync(join(dirname(file), name))
   }
 }
 
-function isGone(pid: number): boolean {
+function isProcessGone(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return false
@@ -128,7 +128,7 @@ function isGone(pid: number): boolean {
 }
 
 /** Makes the way to a file free: real folders below `root`, and nothing but a regular file at its end. */
-export async function clearWay(root: string, file: string): Promise<void> {
+export async function clearPathTo(root: string, file: string): Promise<void> {
   let at = root
   for (const part of relative(root, dirname(file)).split(sep).filter(Boolean)) {
     at = join(at, part)
@@ -137,14 +137,14 @@ export async function clearWay(root: string, file: string): Promise<void> {
     if (found === null || !found.isDirectory()) await mkdir(fsPath(at), { recursive: true })
   }
   const found = await lstat(fsPath(file)).catch(() => null)
-  if (found !== null && !found.isFile()) removeNow(file)
+  if (found !== null && !found.isFile()) removeSync(file)
 }
 
 /**
  * Where a path of the work tree is; null where something above it is no folder: a link there leads elsewhere, and what
  * it leads to is not ours to look at, or to remove. `seen` spares a caller with many paths the same questions.
  */
-export async function insideTree(
+export async function resolveInTree(
   top: string,
   path: string,
   seen: Map<string, Promise<boolean>> = new Map(),
@@ -177,12 +177,12 @@ export async function namesIn(folder: string): Promise<string[]> {
 }
 
 /** The same at once. */
-export function namesInNow(folder: string): string[] {
+export function namesInSync(folder: string): string[] {
   return readdirSync(fsPath(folder), { encoding: 'buffer' }).map(pathText)
 }
 
 /** At once. */
-export function isFolderNow(path: string): boolean {
+export function isFolderSync(path: string): boolean {
   return lstatSync(fsPath(path), { throwIfNoEntry: false })?.isDirectory() === true
 }
 
@@ -199,7 +199,7 @@ export function isTooLong(path: string): boolean {
  * Gives the owner back what is his: an agent may have closed folders. Links are not followed. What lies deeper than tools
  * bear is removed; gives its paths.
  */
-export async function openUp(top: string): Promise<string[]> {
+export async function openClosedFolders(top: string): Promise<string[]> {
   const removed: string[] = []
   const start = pathBytes(top)
   const left: { folder: Buffer; depth: number }[] = [{ folder: start, depth: 1 }]
@@ -224,16 +224,16 @@ export async function openUp(top: string): Promise<string[]> {
 }
 
 /** Removes pipes, sockets and devices (and links) below a folder: whoever opens one may wait for ever. */
-export function removeOdd(folder: string, recursive: boolean, andLinks = false): void {
-  for (const entry of entriesNow(folder)) {
-    if (entry.isDirectory() && recursive) removeOdd(join(folder, entry.name), true, andLinks)
+export function removeSpecialFiles(folder: string, recursive: boolean, andLinks = false): void {
+  for (const entry of entriesSync(folder)) {
+    if (entry.isDirectory() && recursive) removeSpecialFiles(join(folder, entry.name), true, andLinks)
     if (entry.isFile() || entry.isDirectory() || (entry.isSymbolicLink() && !andLinks)) continue
-    removeNow(join(folder, entry.name))
+    removeSync(join(folder, entry.name))
   }
 }
 
 /** None of a folder that is closed, or gone meanwhile. */
-function entriesNow(folder: string) {
+function entriesSync(folder: string) {
   try {
     return lstatSync(folder).isDirectory() ? readdirSync(folder, { withFileTypes: true }) : []
   } catch {
@@ -251,7 +251,7 @@ export async function redactFiles(folder: string, redact: (text: string) => stri
     if (entry.isDirectory()) continue
     const file = join(entry.parentPath, entry.name)
     const found = await lstat(file).catch(() => null)
-    const bytes = found !== null && found.size <= TEXT_LIMIT ? await readRegular(file) : null
+    const bytes = found !== null && found.size <= TEXT_LIMIT ? await readRegularFile(file) : null
     if (bytes === null) {
       await rm(file, { force: true })
       continue
@@ -263,7 +263,7 @@ export async function redactFiles(folder: string, redact: (text: string) => stri
 }
 
 /** By what a file is told from every other, and from what it was before somebody wrote to it; null where there is none. */
-export function stampOf(file: string): string | null {
+export function fileStamp(file: string): string | null {
   const found = lstatSync(file, { throwIfNoEntry: false, bigint: true })
   return found === undefined ? null : `${found.ino} ${found.size} ${found.ctimeNs} ${found.mtimeNs}`
 }

@@ -5,14 +5,18 @@ import { messageOf } from './errors.ts'
 export type Request = { url: string; headers: Readonly<Record<string, string>>; body: string }
 
 /** `said`: what it answered, or why there is no answer. Not trusted, and it may hold what was sent. */
-export type Answer = { ok: boolean; said: string }
+export type PostResult = { ok: boolean; detail: string }
 
 /** For a message and its answer, milliseconds. */
-export const MOST_MS = 10_000
-const MOST_ANSWER = 300
+export const POST_TIMEOUT_MS = 10_000
+const MAX_RESPONSE_LENGTH = 300
 
 /** Never throws. */
-export async function send(request: Request, timeoutMs: number, signal: AbortSignal): Promise<Answer> {
+export async function sendRequest(
+  request: Request,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<PostResult> {
   const { url, headers, body } = request
   const late = AbortSignal.timeout(timeoutMs)
   try {
@@ -21,21 +25,22 @@ export async function send(request: Request, timeoutMs: number, signal: AbortSig
     const ended = AbortSignal.any([signal, late])
     const post = () => fetch(url, { ...how, signal: ended })
     let response = await post()
-    const patience = Number(response.headers.get('retry-after') ?? Number.NaN) * 1000
+    const retryAfterMs = Number(response.headers.get('retry-after') ?? Number.NaN) * 1000
     // A 429 was not taken: once more where the service says when, and that is in time.
-    if (response.status === 429 && patience < timeoutMs) {
+    if (response.status === 429 && retryAfterMs < timeoutMs) {
       await response.body?.cancel()
-      await delay(patience, undefined, { signal: ended })
+      await delay(retryAfterMs, undefined, { signal: ended })
       response = await post()
     }
     const { status, ok } = response
     const text = await beginningOf(response)
     const isRedirect = status >= 300 && status < 400
     const said = [`HTTP ${status}`, isRedirect ? 'a redirect, which is not followed' : ok ? '' : text]
-    return { ok, said: said.filter(Boolean).join(': ') }
+    return { ok, detail: said.filter(Boolean).join(': ') }
   } catch (error) {
-    if (late.aborted && !signal.aborted) return { ok: false, said: `no answer within ${timeoutMs / 1000} s` }
-    return { ok: false, said: messageOf(error instanceof Error ? (error.cause ?? error) : error) }
+    if (late.aborted && !signal.aborted)
+      return { ok: false, detail: `no answer within ${timeoutMs / 1000} s` }
+    return { ok: false, detail: messageOf(error instanceof Error ? (error.cause ?? error) : error) }
   }
 }
 
@@ -46,7 +51,7 @@ async function beginningOf({ body }: Response): Promise<string> {
   let text = ''
   for await (const chunk of body) {
     text += decoder.decode(chunk, { stream: true })
-    if (text.length >= MOST_ANSWER) break
+    if (text.length >= MAX_RESPONSE_LENGTH) break
   }
-  return text.slice(0, MOST_ANSWER)
+  return text.slice(0, MAX_RESPONSE_LENGTH)
 }

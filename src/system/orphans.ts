@@ -6,7 +6,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { openUp } from './files.ts'
+import { openClosedFolders } from './files.ts'
 import { identityOf, isDead, processIds, ps, statOf, threadsLeft } from './process-table.ts'
 
 /** Every process we start carries this variable; whoever still has it when the program is over is a survivor. */
@@ -22,12 +22,12 @@ export function newMark(): string {
   return randomBytes(16).toString('hex')
 }
 
-/** What stands behind a mark in an environment: its end, or that of one for a part of the run (`partOf`). */
-const ONE = ['\0']
-const WHOLE = ['\0', '-']
+/** What stands behind a mark in an environment: its end, or that of one for a part of the run (`markOfPart`). */
+const MARK_ENDS = ['\0']
+const RUN_MARK_ENDS = ['\0', '-']
 
 /** The mark of what outlives the programs of a run that have the run's own, or that runs beside them. */
-export function partOf(
+export function markOfPart(
   mark: string,
   part: number | `lane${number}` | `gate${number}` | `worker${string}`,
 ): string {
@@ -36,14 +36,14 @@ export function partOf(
 
 /** For a run that is over, however it ended: its mark, and those of its parts. Its folders go, too. */
 export async function endOrphansOfRun(mark: string): Promise<number> {
-  const ended = await endOrphans(mark, 0, WHOLE)
+  const ended = await endOrphans(mark, 0, RUN_MARK_ENDS)
   for (const name of await readdir(tmpdir()).catch(() => []))
     if (name.startsWith(folderOf(mark))) await removeFolder(join(tmpdir(), name))
   return ended
 }
 
 /** A new folder for temporary files of a run, which whoever ends what is left of the run finds by the mark. */
-export async function openFolder(mark: string): Promise<{ path: string } & AsyncDisposable> {
+export async function openRunFolder(mark: string): Promise<{ path: string } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), folderOf(mark)))
   return { path, [Symbol.asyncDispose]: () => removeFolder(path) }
 }
@@ -52,7 +52,7 @@ export async function openFolder(mark: string): Promise<{ path: string } & Async
 export async function removeFolder(path: string): Promise<void> {
   const anew = () => rm(path, { recursive: true, force: true, maxRetries: 3 })
   await anew().catch(async () => {
-    await openUp(path)
+    await openClosedFolders(path)
     await anew().catch(() => {})
   })
 }
@@ -69,10 +69,11 @@ function folderOf(mark: string): string {
  * after boot, as in /proc/<pid>/stat) is when the first of them was started, if that is known: then they are ours, and
  * who is older than we are is none of them.
  */
-export async function endOrphans(mark: string, since = 0, ends = ONE): Promise<number> {
-  const look = process.platform === 'linux' ? hunter(mark, since, ends) : () => endByPs(mark, ends)
+export async function endOrphans(mark: string, since = 0, ends = MARK_ENDS): Promise<number> {
+  const look =
+    process.platform === 'linux' ? createOrphanSearch(mark, since, ends) : () => endByPs(mark, ends)
   const found = new Set<number>()
-  const isOver = patience()
+  const isOver = createStopCondition()
   for (;;) {
     const seen = await look()
     for (const pid of seen.ended) found.add(pid)
@@ -82,15 +83,15 @@ export async function endOrphans(mark: string, since = 0, ends = ONE): Promise<n
 }
 
 /** The same for the moment in which we exit ourselves: synchronous, on Linux only. */
-export function endOrphansNow(mark: string, since: number): void {
+export function endOrphansSync(mark: string, since: number): void {
   if (process.platform !== 'linux') return
-  const look = hunter(mark, since)
-  const isOver = patience()
+  const look = createOrphanSearch(mark, since)
+  const isOver = createStopCondition()
   while (!isOver(look()));
 }
 
 /** Tells, look by look, whether there is to be no other. */
-function patience(): (look: Look) => boolean {
+function createStopCondition(): (look: SearchResult) => boolean {
   const began = performance.now()
   let lastSeen = began
   return ({ ended, unsure }) => {
@@ -102,7 +103,7 @@ function patience(): (look: Look) => boolean {
 }
 
 /** When a process was started, in clock ticks after boot; 0 where that cannot be told. */
-export function startOf(pid: number): number {
+export function startTicksOf(pid: number): number {
   return statOf(pid)?.startedAt ?? 0
 }
 
@@ -110,7 +111,7 @@ export function startOf(pid: number): number {
  * Whether anybody of the group still runs. In a container nobody may reap orphans (`container:` jobs run `tail` as
  * pid 1): they stay for ever, dead, and still answer to `kill`.
  */
-export function groupLives(group: number): boolean {
+export function isGroupAlive(group: number): boolean {
   if (!signalGroup(group, 0)) return false
   if (process.platform !== 'linux') return true
   return processIds().some((pid) => {
@@ -134,7 +135,7 @@ function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
 }
 
 /** Processes with this mark, which were told to end; `unsure` when one came or went meanwhile: look once more. */
-type Look = { ended: number[]; unsure: boolean }
+type SearchResult = { ended: number[]; unsure: boolean }
 
 /** Processes without any mark: most of a machine's, and there before. */
 const unmarked = new Map<number, string>()
@@ -143,13 +144,13 @@ const unmarked = new Map<number, string>()
  * Each call looks once. A chain of processes that live for milliseconds has to be met in the middle: the newest come
  * first, are ended where they are found and with their group at once, and nobody is asked twice for the mark.
  */
-function hunter(mark: string, since: number, ends = ONE): () => Look {
+function createOrphanSearch(mark: string, since: number, ends = MARK_ENDS): () => SearchResult {
   const wanted = ends.map((end) => Buffer.from(`${MARK_NAME}=${mark}${end}`))
   const others = new Set([process.pid])
   const { group: ourGroup, startedAt = 0 } = statOf(process.pid) ?? {}
   const oldest = since > 0 ? startedAt : 0
   return () => {
-    const look: Look = { ended: [], unsure: false }
+    const look: SearchResult = { ended: [], unsure: false }
     for (const pid of processIds().sort((a, b) => b - a)) {
       if (others.has(pid)) continue
       const identity = identityOf(pid)
@@ -210,7 +211,7 @@ function mayComeBack(pid: number, since: number): boolean {
 }
 
 /** macOS and others: best effort, `ps` shows the environment of our own programs only, and not of Apple's. */
-async function endByPs(mark: string, ends: readonly string[]): Promise<Look> {
+async function endByPs(mark: string, ends: readonly string[]): Promise<SearchResult> {
   if (process.platform === 'win32') return { ended: [], unsure: false }
   const listing = await ps(['-axww', '-E', '-o', 'pid=,command=']).catch(() => '')
   const ended = listing

@@ -5,7 +5,7 @@ import { StringDecoder } from 'node:string_decoder'
 export const LINE_LIMIT = 1024 * 1024
 
 /** After so many lines of a stream, those of a portion come together, unless a `{` stands in it, which may begin an event. */
-const MOST_LINES = 50_000
+const MAX_SEPARATE_LINES = 50_000
 
 /**
  * Takes bytes in any portions and hands out whole lines; `push` returns the text that the portion decoded to. Lines are
@@ -35,7 +35,7 @@ export function lineSplitter(onLine: (line: string) => void, limit = LINE_LIMIT)
   }
   const take = (text: string): string => {
     let start = 0
-    if (count >= MOST_LINES && !text.includes('{') && !pending.includes('{')) {
+    if (count >= MAX_SEPARATE_LINES && !text.includes('{') && !pending.includes('{')) {
       start = text.lastIndexOf('\n') + 1
       if (start > 0) keep(text.slice(0, start - 1))
       if (start > 0) deliver()
@@ -59,7 +59,7 @@ export function lineSplitter(onLine: (line: string) => void, limit = LINE_LIMIT)
 }
 
 /** What `capture` kept, cut further; what both left out is counted together. */
-export function cutAgain(text: string, limitBytes: number): string {
+export function shortenCaptured(text: string, limitBytes: number): string {
   const kept = capture(limitBytes)
   kept.push(text)
   const cut = kept.text()

@@ -40,7 +40,7 @@ export function fsPath(path: string): string | Buffer {
 }
 
 /** A path for people: what is not UTF-8 as `\xe9`. It is no path any more. */
-export function shownPath(path: string): string {
+export function displayPath(path: string): string {
   return path.replace(/[\udc80-\udcff]/gu, hexOf)
 }
 

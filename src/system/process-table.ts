@@ -20,7 +20,7 @@ export async function processStart(pid: number): Promise<string | null> {
 }
 
 /** Whether the process with this pid still is the one that started then. */
-export async function processLives(pid: number, startTime: string): Promise<boolean> {
+export async function isProcessAlive(pid: number, startTime: string): Promise<boolean> {
   return (await processStart(pid)) === startTime
 }
 
@@ -83,14 +83,14 @@ export function ownerOf(pid: number): number | null {
   return Number(/^Uid:\s*(\d+)/m.exec(shortText(`/proc/${pid}/status`) ?? '')?.[1] ?? -1)
 }
 
-const READ = Buffer.alloc(4096)
+const READ_BUFFER = Buffer.alloc(4096)
 
 /** What the kernel says in one reading; there are as many of these as there are processes. */
 function shortText(file: string): string | null {
   let handle: number | null = null
   try {
     handle = openSync(file, 'r')
-    return READ.toString('latin1', 0, readSync(handle, READ))
+    return READ_BUFFER.toString('latin1', 0, readSync(handle, READ_BUFFER))
   } catch {
     return null
   } finally {
@@ -98,18 +98,18 @@ function shortText(file: string): string | null {
   }
 }
 
-const LISTENS = '0A'
+const TCP_LISTEN = '0A'
 /** The longest command line that is told. */
-const MOST = 120
+const MAX_COMMAND_LENGTH = 120
 
 /** Who listens at a port: its command line and its number; null where that cannot be told: another user's, or gone. */
-export function holderOf(port: number): string | null {
+export function findPortHolder(port: number): string | null {
   if (process.platform !== 'linux') return null
   const sockets = new Set([...socketsAt(port, 'tcp'), ...socketsAt(port, 'tcp6')])
   const pid = sockets.size === 0 ? undefined : processIds().find((one) => holds(one, sockets))
   if (pid === undefined) return null
   const line = attempted(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'), '').replaceAll('\0', ' ')
-  return `${line.trim().slice(0, MOST)} (process ${pid})`
+  return `${line.trim().slice(0, MAX_COMMAND_LENGTH)} (process ${pid})`
 }
 
 /** Lines as in proc_net(5): the local address in hexadecimal, the state, and the socket's number. */
@@ -118,7 +118,7 @@ function socketsAt(port: number, family: string): string[] {
   return attempted(() => readFileSync(`/proc/net/${family}`, 'latin1'), '')
     .split('\n')
     .map((line) => line.trim().split(/\s+/))
-    .filter(([, local, , state]) => local?.endsWith(end) === true && state === LISTENS)
+    .filter(([, local, , state]) => local?.endsWith(end) === true && state === TCP_LISTEN)
     .map((fields) => `socket:[${fields[9]}]`)
 }
 

@@ -7,21 +7,21 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from './errors.ts'
 import {
   endOrphans,
-  endOrphansNow,
   endOrphansOfRun,
-  groupLives,
+  endOrphansSync,
+  isGroupAlive,
   MARK_NAME,
+  markOfPart,
   newMark,
-  openFolder,
-  partOf,
+  openRunFolder,
   signalGroup,
-  startOf,
+  startTicksOf,
 } from './orphans.ts'
 import { capture, lineSplitter } from './output.ts'
 import { type ProgramUser, STARTER_ENV, type UserProcesses } from './program-user.ts'
-import { within } from './within.ts'
+import { resolvesWithin } from './within.ts'
 
-export { endOrphans, endOrphansOfRun, MARK_NAME, newMark, openFolder, partOf }
+export { endOrphans, endOrphansOfRun, MARK_NAME, markOfPart, newMark, openRunFolder }
 
 /** How a program ended. `timeout` is the wall clock, `idle` no output for too long, `aborted` our own cancellation. */
 export type Exit =
@@ -33,7 +33,7 @@ export type Exit =
   | { kind: 'not-started'; reason: string }
 
 /** What a program did at its end, in words behind its name. */
-export function exitWords(exit: Exit): string {
+export function describeExit(exit: Exit): string {
   switch (exit.kind) {
     case 'exit':
       return `ended with exit code ${exit.code}`
@@ -91,20 +91,20 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
  * processes of another user cannot be ended: nothing may go on beside them.
  */
 export async function runUntrusted(request: RunRequest): Promise<RunResult> {
-  begun += 1
+  startedRuns += 1
   try {
     return await run(request)
   } finally {
-    over += 1
+    endedRuns += 1
   }
 }
 
-let begun = 0
-let over = 0
+let startedRuns = 0
+let endedRuns = 0
 
 /** How many of them were started so far; null while one is at work: who gets the same number twice was alone in between. */
-export function untrustedSoFar(): number | null {
-  return begun === over ? begun : null
+export function untrustedRunCount(): number | null {
+  return startedRuns === endedRuns ? startedRuns : null
 }
 
 async function run(request: RunRequest): Promise<RunResult> {
@@ -121,16 +121,16 @@ async function run(request: RunRequest): Promise<RunResult> {
     return ended({ kind: 'not-started', reason: child.reason })
   }
 
-  const life = { pid: child.pid, mark, since: startOf(child.pid), as }
+  const life = { pid: child.pid, mark, since: startTicksOf(child.pid), as }
   const own = as?.isShared === true ? as.under(child.pid) : as
-  if (living.size === 0) process.on('exit', endLiving)
-  living.add(life)
+  if (runningPrograms.size === 0) process.on('exit', endRunningPrograms)
+  runningPrograms.add(life)
   let isOver = false
   try {
     const exit = await Promise.race([child.exited, child.interrupted])
     if (exit.kind === 'exit' || exit.kind === 'signal') {
       // Before the survivors are ended: `cmd > >(tee log)` writes its last lines after the shell has gone.
-      await within(STREAM_GRACE_MS, child.drained)
+      await resolvesWithin(STREAM_GRACE_MS, child.drained)
     } else {
       await endGroup(child, own)
     }
@@ -138,13 +138,13 @@ async function run(request: RunRequest): Promise<RunResult> {
     await endOrphans(mark, life.since)
     await own?.end()
     isOver = true
-    await within(STREAM_GRACE_MS, child.drained)
+    await resolvesWithin(STREAM_GRACE_MS, child.drained)
     const { output, surprise } = child.close()
     if (surprise !== undefined) throw surprise.error
     return ended(exit, output)
   } finally {
-    living.delete(life)
-    if (living.size === 0) process.off('exit', endLiving)
+    runningPrograms.delete(life)
+    if (runningPrograms.size === 0) process.off('exit', endRunningPrograms)
     // Root's work goes by path: while one of them lives, it could lead elsewhere.
     if (isOver) await as?.revoke()
     else child.close()
@@ -152,14 +152,14 @@ async function run(request: RunRequest): Promise<RunResult> {
 }
 
 /** What runs now. */
-const living = new Set<{ pid: number; mark: string; since: number; as: ProgramUser | null }>()
+const runningPrograms = new Set<{ pid: number; mark: string; since: number; as: ProgramUser | null }>()
 
 /** A `process.exit` or an uncaught error of ours leaves nothing behind; must be synchronous. */
-function endLiving(): void {
-  for (const { pid, mark, since, as } of living) {
+function endRunningPrograms(): void {
+  for (const { pid, mark, since, as } of runningPrograms) {
     as?.signal('SIGKILL')
     signalGroup(pid, 'SIGKILL')
-    endOrphansNow(mark, since)
+    endOrphansSync(mark, since)
   }
 }
 
@@ -185,7 +185,7 @@ function started(child: ChildProcess, pid: number, request: RunRequest, mark: st
       resolve(exit)
     })
   })
-  const watch = watchFor(request)
+  const watch = watchLimits(request)
   const kept = capture(request.captureBytes)
   let surprise: { error: unknown } | undefined
   const keep = (said: () => string): void => {
@@ -252,19 +252,19 @@ async function start(request: RunRequest, mark: string): Promise<Started | { rea
       return started(child, child.pid, request, mark)
     }
     const error = await new Promise<unknown>((resolve) => child.once('error', resolve))
-    return { reason: whyNot(request, error) }
+    return { reason: startFailure(request, error) }
   } catch (error) {
-    return { reason: whyNot(request, error) } // E2BIG, a NUL byte in an argument: thrown at once
+    return { reason: startFailure(request, error) } // E2BIG, a NUL byte in an argument: thrown at once
   }
 }
 
 /** ENOENT names the program even when it is the working directory that is missing. */
-function whyNot(request: RunRequest, error: unknown): string {
+function startFailure(request: RunRequest, error: unknown): string {
   return existsSync(request.cwd) ? messageOf(error) : `the working directory ${request.cwd} does not exist`
 }
 
 /** What may cut a program short; `sawOutput` is to be told of every chunk, `stop` lets go of it all. */
-function watchFor({ timeoutMs, idleTimeoutMs, signal }: RunRequest) {
+function watchLimits({ timeoutMs, idleTimeoutMs, signal }: RunRequest) {
   let interrupt: (exit: Exit) => void = () => {}
   const interrupted = new Promise<Exit>((resolve) => {
     interrupt = resolve
@@ -304,10 +304,10 @@ async function endGroup(child: Started, as: Pick<UserProcesses, 'signal' | 'live
   as?.signal('SIGTERM')
   signalGroup(child.pid, 'SIGTERM')
   const deadline = performance.now() + GRACE_MS
-  await within(GRACE_MS, child.exited)
-  while (performance.now() < deadline && (as?.lives() ?? groupLives(child.pid))) await delay(20)
+  await resolvesWithin(GRACE_MS, child.exited)
+  while (performance.now() < deadline && (as?.lives() ?? isGroupAlive(child.pid))) await delay(20)
   signalGroup(child.pid, 'SIGKILL')
-  await within(STREAM_GRACE_MS, child.exited)
+  await resolvesWithin(STREAM_GRACE_MS, child.exited)
 }
 
 function atEnd(stream: Readable): Promise<void> {

@@ -12,7 +12,7 @@ const DEAF_MS = 5000
  * Hears when something in one of the folders, or in a folder there, is made, replaced, removed or written to; where one is
  * missing, when it comes. From now on: what changes while its hearer looks is told next time.
  */
-export function hearOf(folders: readonly string[]) {
+export function watchFolders(folders: readonly string[]) {
   let watchers: FSWatcher[] = []
   let change = new AbortController()
   let isDeaf = false

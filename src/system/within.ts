@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** Whether `wanted` came in time; rejects when it does. */
-export async function within(ms: number, wanted: Promise<unknown>): Promise<boolean> {
+export async function resolvesWithin(ms: number, wanted: Promise<unknown>): Promise<boolean> {
   const stop = new AbortController()
   const late = delay(ms, false, { signal: stop.signal }).catch(() => false)
   return Promise.race([wanted.then(() => true), late]).finally(() => stop.abort())

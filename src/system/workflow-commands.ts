@@ -26,7 +26,7 @@ const LEGACY_COMMAND = new RegExp(String.raw`#(?=${IGNORED}#${IGNORED}\[)`, 'gu'
  * and control characters go, and what would be a command gets a blank in its mark (`: :error::`, `# #[group]`).
  * Anything else stays as it is; muting twice changes nothing more.
  */
-export function muted(line: string): string {
+export function sanitizeLine(line: string): string {
   const plain = withoutControls(line)
   const checked = plain.includes('#') ? plain.replace(LEGACY_COMMAND, '# ') : plain
   return checked.includes(':') ? checked.replace(COMMAND, '$1: ') : checked
@@ -45,7 +45,7 @@ export function withoutControls(line: string): string {
  * The value as one line of JSON that neither the runner nor a terminal obeys: what cannot be seen and the mark of a
  * command are written with escapes, so that a reader of JSON gets the same value.
  */
-export function mutedJson(value: unknown): string {
+export function sanitizeJson(value: unknown): string {
   return JSON.stringify(value)
     .replace(UNSEEN, unicodeEscapes)
     .replace(/#(?=#\[)/g, unicodeEscapes)

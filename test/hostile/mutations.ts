@@ -57,8 +57,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'output is not muted',
     stories: 'SPEAK,RED',
     file: 'src/system/workflow-commands.ts',
-    from: 'export function muted(line: string): string {\n',
-    to: "export function muted(line: string): string {\n  if (line !== '') return line\n",
+    from: 'export function sanitizeLine(line: string): string {\n',
+    to: "export function sanitizeLine(line: string): string {\n  if (line !== '') return line\n",
     // The terminal's own renderer would do it as well.
     also: [['src/report/escape.ts', ".replaceAll('##[', '## [').replace(/^::/, ': :')", '']],
   },
@@ -87,7 +87,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'hooks stay',
     stories: 'PLANT',
     file: 'src/git/clone.ts',
-    from: 'if (wanted === undefined) removeNow(join(hooks, name))',
+    from: 'if (wanted === undefined) removeSync(join(hooks, name))',
     to: 'if (wanted === undefined) continue',
   },
   {
@@ -122,8 +122,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'our index is believed',
     stories: 'HIDE',
     file: 'src/git/own-index.ts',
-    from: 'if (readRegularNow(file)?.equals(bytes) === true) return',
-    to: 'if (readRegularNow(file) !== null) return',
+    from: 'if (readRegularFileSync(file)?.equals(bytes) === true) return',
+    to: 'if (readRegularFileSync(file) !== null) return',
     also: [
       [
         'src/git/work-tree.ts',
@@ -192,7 +192,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'links in the way are followed',
     stories: 'STATE,RED,SAY',
     file: 'src/system/files.ts',
-    from: '  if (found !== null && !found.isFile()) removeNow(file)\n',
+    from: '  if (found !== null && !found.isFile()) removeSync(file)\n',
     to: '',
   },
   {

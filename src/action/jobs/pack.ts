@@ -4,7 +4,7 @@ import { lstat, mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { CatFile } from '../../git/cat-file.ts'
 import type { Git } from '../../git/git.ts'
-import { removeNow } from '../../system/files.ts'
+import { removeSync } from '../../system/files.ts'
 
 /** A pack is read into memory. */
 const MOST_BYTES = 256 * 1024 * 1024
@@ -17,7 +17,7 @@ export function packFile(git: Git): string {
 /** Writes what `commit` has and `base` has not. Gives the file's digest. */
 export async function writePack(git: Git, commit: string, base: string): Promise<string> {
   const file = packFile(git)
-  removeNow(dirname(file))
+  removeSync(dirname(file))
   await mkdir(dirname(file), { recursive: true })
   const start = join(dirname(file), 'pack')
   const name = await git.packBetween(commit, base, start)

@@ -1,6 +1,6 @@
 // What a run of the gates is asked for, and how it is done on a commit that is checked out.
 
-import { shownPath } from '../../system/path-text.ts'
+import { displayPath } from '../../system/path-text.ts'
 import type { GateResult } from '../model/gate.ts'
 import type {
   CleanRoom,
@@ -84,7 +84,7 @@ function listed(paths: readonly string[]): string {
   const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : ''
   return `${paths
     .slice(0, MOST_NAMED)
-    .map((path) => shownPath(path))
+    .map((path) => displayPath(path))
     .join(', ')}${more}`
 }
 

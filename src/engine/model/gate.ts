@@ -1,6 +1,6 @@
 // Gates, what they said, and where in the code they said it.
 import * as z from 'zod/mini'
-import { tellingLines } from '../../system/excerpt.ts'
+import { importantLines } from '../../system/excerpt.ts'
 import { oneLine } from './text.ts'
 
 /** A gate runs by `bash -c`. `when` null: for every story; else only for stories with one of these tags, exactly. */
@@ -131,7 +131,7 @@ export function gateFindings(gates: readonly GateResult[]): string[] {
   return [
     ...red.map(
       ({ name, ended, output }) =>
-        `gate ${name}: red (${ended}): ${oneLine(tellingLines(output, 3).join('; '), 160)}`,
+        `gate ${name}: red (${ended}): ${oneLine(importantLines(output, 3).join('; '), 160)}`,
     ),
     ...gates.flatMap(({ name, findings = [] }) => findings.map((one) => `gate ${name}: ${one}`)),
   ]

@@ -1,6 +1,6 @@
 // Plans: what a session's proposal holds, what a person approves, and how a story is split. Pure.
 
-import { sayMistake } from '../../system/errors.ts'
+import { formatMistake } from '../../system/errors.ts'
 import type { Prd, Story } from '../model/feature.ts'
 import { string } from '../model/json.ts'
 import type { Plan, PlanTask, Proposal } from '../model/plan-state.ts'
@@ -32,7 +32,7 @@ export function readProposal(words: string, task: PlanTask): Proposal {
   )
   const parsed = parsePrd(JSON.stringify({ userStories: fresh }), 'plan')
   if (!parsed.ok)
-    return none(parsed.mistakes.slice(0, 5).map(sayMistake).join('; ').slice(0, LONGEST.message))
+    return none(parsed.mistakes.slice(0, 5).map(formatMistake).join('; ').slice(0, LONGEST.message))
   const proposed = {
     kind: 'proposed' as const,
     project: oneLine(string(project) ?? '', 200),

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Connection } from 'puppeteer-core/internal/cdp/Connection.js'
 import type { ConnectionTransport } from 'puppeteer-core/internal/common/ConnectionTransport.js'
 import type { OtherUser } from '../../isolation/other-user.ts'
-import { exitWords, newMark, openFolder, type RunResult, runUntrusted } from '../../system/process.ts'
+import { describeExit, newMark, openRunFolder, type RunResult, runUntrusted } from '../../system/process.ts'
 
 export type ChromeOptions = {
   executable: string
@@ -81,7 +81,7 @@ export async function openChrome(options: ChromeOptions): Promise<Chrome> {
 
 async function start(options: ChromeOptions, more: readonly string[]): Promise<Chrome> {
   const { as, env, signal, timeoutMs, hosts } = options
-  const profile = await (as === null ? openFolder(options.mark ?? newMark()) : as.openHome())
+  const profile = await (as === null ? openRunFolder(options.mark ?? newMark()) : as.openHome())
   const stop = new AbortController()
   const ended = AbortSignal.any([signal, stop.signal])
   let talk: (streams: [Writable, Readable]) => void = () => {}
@@ -144,9 +144,10 @@ async function aborted(signal: AbortSignal): Promise<string> {
 function whyGone({ exit, output }: RunResult): string {
   // It looks for a desktop, and goes on without one.
   const said = output.split('\n').filter((line) => line.trim() !== '' && !/dbus|to the bus/i.test(line))
-  return [`the browser ${exitWords(exit)}`, ...said.slice(-3).map((line) => `  ${line.slice(0, 300)}`)].join(
-    '\n',
-  )
+  return [
+    `the browser ${describeExit(exit)}`,
+    ...said.slice(-3).map((line) => `  ${line.slice(0, 300)}`),
+  ].join('\n')
 }
 
 /** A larger one is dropped: no answer that we ask for is. */

@@ -1,7 +1,7 @@
 // Looks at one page in one size: opens it in a context of its own (no cookies, no storage of another), hears what goes wrong,
 // and takes its picture.
 import { type CDPSession, CDPSessionEvent } from 'puppeteer-core/internal/api/CDPSession.js'
-import { within } from '../../system/within.ts'
+import { resolvesWithin } from '../../system/within.ts'
 import type { Chrome } from './chrome.ts'
 import { Faults, netError, Requests, shortened } from './requests.ts'
 
@@ -96,7 +96,7 @@ class Page {
     const opened = session
       .send('Page.navigate', { url }, { timeout: 2 * timeoutMs })
       .catch((error: Error) => ({ errorText: error.message }))
-    const isAnswered = await within(timeoutMs, opened)
+    const isAnswered = await resolvesWithin(timeoutMs, opened)
     const why = isAnswered ? (await opened).errorText : `no answer within ${timeoutMs / 1000} s`
     if (why !== undefined) {
       // What leads elsewhere, or crashed, is told already.
@@ -104,8 +104,8 @@ class Page {
       return false
     }
     const left = Math.max(0, timeoutMs - (performance.now() - began))
-    if (await within(left, Promise.race([this.#load, this.#over]))) {
-      if (!(await within(SETTLE_MS, Promise.race([this.#idle, this.#over]))))
+    if (await resolvesWithin(left, Promise.race([this.#load, this.#over]))) {
+      if (!(await resolvesWithin(SETTLE_MS, Promise.race([this.#idle, this.#over]))))
         this.remarks.add(
           'not settled',
           `it still asked for something ${SETTLE_MS / 1000} s after it had loaded`,

@@ -4,7 +4,7 @@ import type { Change, Examination } from '../../engine/model/change.ts'
 import type { Redactor } from '../../isolation/redact.ts'
 import { messageOf } from '../../system/errors.ts'
 import { isTooLong } from '../../system/files.ts'
-import { shownPath } from '../../system/path-text.ts'
+import { displayPath } from '../../system/path-text.ts'
 import {
   foldPath,
   formatRefusals,
@@ -56,7 +56,7 @@ export function createExamine(options: ExamineOptions) {
     if (first !== undefined) {
       const more = refusals.length > 1 ? ` (and ${refusals.length - 1} more)` : ''
       return failure(
-        `the guard refused ${shownPath(first.shown)}: ${first.reason}${more}`,
+        `the guard refused ${displayPath(first.shown)}: ${first.reason}${more}`,
         formatRefusals(refusals),
       )
     }
@@ -190,7 +190,7 @@ async function watch(
     !isTooLong(path) && options.isAgentDocument(path) ? [`${path}: ${SPEAKS}`] : [],
   )
   const remarks = [...elsewhere(changes), ...few(fewer, [...spoken, ...pins])]
-  return remarks.map((text) => options.redactor.redact(shownPath(text)))
+  return remarks.map((text) => options.redactor.redact(displayPath(text)))
 }
 
 /** Of files that act elsewhere than in the code, whatever is in them. */

@@ -7,7 +7,7 @@ import type { Step } from '../../engine/model/step.ts'
 import { mapTexts } from '../../engine/model/text.ts'
 import { VERSION } from '../../engine/model/version.ts'
 import { terminalText } from '../../report/escape.ts'
-import { send } from '../../system/http-post.ts'
+import { sendRequest } from '../../system/http-post.ts'
 import { metricsBody, type Source, tracesBody } from './otlp.ts'
 import { jobSpan, metricsOf, type SpanFacts, spansOf } from './spans.ts'
 import type { TelemetryConfig } from './telemetry-config.ts'
@@ -73,9 +73,11 @@ export class Telemetry implements Observer {
     const headers = { ...config.headers, 'content-type': 'application/json' }
     for (const [signal, body] of bodies) {
       const url = `${config.endpoint}/v1/${signal}`
-      const { ok, said } = await send({ url, headers, body: JSON.stringify(body) }, patienceMs, late)
+      const { ok, detail } = await sendRequest({ url, headers, body: JSON.stringify(body) }, patienceMs, late)
       if (ok) continue
-      warn(`telemetry was not taken: ${terminalText(redact(late.aborted ? 'no answer in time' : said), 300)}`)
+      warn(
+        `telemetry was not taken: ${terminalText(redact(late.aborted ? 'no answer in time' : detail), 300)}`,
+      )
       return
     }
   }

@@ -1,6 +1,6 @@
 // How a line of a log is shown on a terminal or in a job's log. Its texts may be hostile.
 import { plainLines } from '../../engine/model/text.ts'
-import { telling } from '../../system/excerpt.ts'
+import { selectLines } from '../../system/excerpt.ts'
 import { terminalText } from '../escape.ts'
 import { many } from '../figures.ts'
 import type { Line, Tagged } from '../log/log-line.ts'
@@ -84,7 +84,7 @@ function quoted(output: string, look: Look): string[] {
     .split('\n')
     .map((text) => text.replaceAll('\t', '  ').trimEnd())
     .filter((text) => text !== '')
-  const rows = all.length < OUTPUT_ROWS ? all : telling(all, OUTPUT_ROWS, () => 1, 1)
+  const rows = all.length < OUTPUT_ROWS ? all : selectLines(all, OUTPUT_ROWS, () => 1, 1)
   const mark = look.plain ? '  | ' : '  │ '
   const room = look.plain ? 500 : Math.max(20, look.width) - 4
   return rows.map((row, at) => {

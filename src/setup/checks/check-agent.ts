@@ -6,7 +6,7 @@ import { agentNames, findAgent } from '../../agents/registry.ts'
 import { askVersion, chosenAgents, homesOf, keyMend, wishesOf } from '../../app/agents.ts'
 import { oneLine } from '../../engine/model/text.ts'
 import { agentEnv } from '../../isolation/untrusted-env.ts'
-import { isFolderNow } from '../../system/files.ts'
+import { isFolderSync } from '../../system/files.ts'
 import { runUntrusted } from '../../system/process.ts'
 import { findProgram } from '../../system/program.ts'
 import { checkoutOf, fault, fine, type Result, type Subject, unknown, warning } from './subject.ts'
@@ -60,7 +60,7 @@ async function custom(vendor: AgentVendor, subject: Subject): Promise<Result> {
   const bash = findProgram(vendor.program, env.PATH ?? '')
   if (bash === null) return fault(`${vendor.program} is not on the PATH`, 'bash', vendor.install)
   // Another user's PATH and files are not ours to judge.
-  if (word === undefined || settings.isolation === 'other-user' || !isFolderNow(cwd)) return fine(found)
+  if (word === undefined || settings.isolation === 'other-user' || !isFolderSync(cwd)) return fine(found)
   const args = ['--norc', '-c', 'command -v -- "$1"', 'agent-command', word]
   const limits = { timeoutMs: 10_000, captureBytes: 4096 }
   const { exit } = await runUntrusted({ file: bash, args, env, cwd, signal, ...limits })

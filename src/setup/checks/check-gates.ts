@@ -6,7 +6,7 @@ import type { Gate, GateResult } from '../../engine/model/gate.ts'
 import { isFor } from '../../engine/model/service.ts'
 import { humanMs } from '../../report/figures.ts'
 import type { Settings } from '../../settings/read-settings.ts'
-import { tellingLines } from '../../system/excerpt.ts'
+import { importantLines } from '../../system/excerpt.ts'
 import {
   type Checkout,
   checkoutOf,
@@ -121,7 +121,7 @@ async function runAll(
 const NOT_RUN = unknown('not run: a service that it needs is not there', 'mend the service first')
 
 function redResult(name: string, { ended, ms, output }: GateResult, where: string): Result {
-  const [first = ''] = tellingLines(output, 1)
+  const [first = ''] = importantLines(output, 1)
   const found = `${ended} ${where} after ${humanMs(ms)}${first === '' ? '' : `: ${first}`}`
   const log = `.git/ralph/logs/doctor-${name.replace(/^gate /, '').replace(' ', '-')}.log`
   const fix = `mend it before a run; its output is in ${log}. A project that does not exist yet: baseline: off`

@@ -17,7 +17,7 @@ import { checkedOutElsewhere } from '../../git/open-clone.ts'
 import { many } from '../../report/figures.ts'
 import { configFileNames, type Settings } from '../../settings/read-settings.ts'
 import type { Mistake } from '../../system/errors.ts'
-import { readRegular } from '../../system/files.ts'
+import { readRegularFile } from '../../system/files.ts'
 import { shellWord } from '../../system/shell-word.ts'
 import {
   checkoutOf,
@@ -202,7 +202,7 @@ export async function otherConfig(
   for (const path of settings.configFile === null ? configFileNames : [settings.configFile]) {
     const there = await objects.text(`${head}:${path}`)
     const file = resolve(clone.workTree, path)
-    const here = (await readRegular(file))?.toString('utf8') ?? null
+    const here = (await readRegularFile(file))?.toString('utf8') ?? null
     const isLink = here === null && existsSync(file)
     if (there === null && here === null && !isLink) continue
     // A base without one is passed over for nothing, and what a link leads to is in no commit. Line ends are the checkout's.

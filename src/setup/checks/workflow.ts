@@ -6,7 +6,7 @@ import { findAgent } from '../../agents/registry.ts'
 import type { Workspace } from '../../app/workspace.ts'
 import { ACTION } from '../../engine/model/version.ts'
 import type { Settings } from '../../settings/read-settings.ts'
-import { readRegularNow } from '../../system/files.ts'
+import { readRegularFileSync } from '../../system/files.ts'
 import {
   type Checkout,
   checkoutOf,
@@ -68,7 +68,7 @@ async function unpinnedHere({ action }: Subject, { clone }: Workspace): Promise<
   const folder = join(clone.workTree, WORKFLOWS)
   const names = (await readdir(folder).catch(() => [])).filter((name) => isWorkflow(WORKFLOWS + name))
   const files = names.map((name) =>
-    readWorkflow(WORKFLOWS + name, readRegularNow(join(folder, name))?.toString('utf8') ?? '', action),
+    readWorkflow(WORKFLOWS + name, readRegularFileSync(join(folder, name))?.toString('utf8') ?? '', action),
   )
   return files.flatMap((file) => (file === null ? [] : unpinnedFaults(file)))
 }

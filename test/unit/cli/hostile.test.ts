@@ -5,8 +5,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { sayMistake } from '../../../src/system/errors.ts'
-import { mutedJson } from '../../../src/system/workflow-commands.ts'
+import { formatMistake } from '../../../src/system/errors.ts'
+import { sanitizeJson } from '../../../src/system/workflow-commands.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { heard } from '../heard.ts'
 import { COMPILED, MAIN } from './place.ts'
@@ -210,9 +210,9 @@ test('a feature’s name that no branch can have is refused as a mistake, and ke
 
 test('a mistake and a line of JSON with any text in it', () => {
   for (const { name, text } of hostileStrings) {
-    const said = sayMistake({ path: text, found: text, expected: text, fix: text })
+    const said = formatMistake({ path: text, found: text, expected: text, fix: text })
     assert.equal(said.split('\n').length, 2, name)
-    const line = mutedJson({ text, [text]: [text] })
+    const line = sanitizeJson({ text, [text]: [text] })
     assertLines(line, name)
     assert.deepEqual(JSON.parse(line), JSON.parse(JSON.stringify({ text, [text]: [text] })), name)
     assert.doesNotMatch(line, /[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u, name)

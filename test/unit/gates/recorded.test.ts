@@ -6,7 +6,7 @@ import { annotationsFrom } from '../../../src/gates/annotations.ts'
 import { testCounts } from '../../../src/gates/counts.ts'
 import { readCoverage, readReports } from '../../../src/gates/reports.ts'
 import { resolver } from '../../../src/gates/resolver.ts'
-import { settledLines } from '../../../src/system/excerpt.ts'
+import { terminalLines } from '../../../src/system/excerpt.ts'
 
 const FIXTURES = new URL('../../fixtures/', import.meta.url)
 const resolve = resolver(
@@ -98,7 +98,7 @@ const OUTPUTS: Record<string, [tests: string | null, ...places: [place: string, 
 
 for (const [name, [tests, ...places]] of Object.entries(OUTPUTS))
   test(`output of ${name}`, () => {
-    const output = settledLines(text(`${PLACES.has(name) ? 'places' : 'gates'}/${name}.txt`)).join('\n')
+    const output = terminalLines(text(`${PLACES.has(name) ? 'places' : 'gates'}/${name}.txt`)).join('\n')
     const counted = testCounts(output)
     assert.equal(counted && `${counted.passed} ${counted.failed} ${counted.skipped}`, tests)
     const found = annotationsFrom(output, resolve)

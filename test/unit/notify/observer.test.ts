@@ -35,7 +35,7 @@ test('messages go to each receiver in their order; a slow one holds up neither t
     deliver: async ({ iterations: count }: Notice) => {
       await until
       told.push(`${kind} ${count}`)
-      return { ok: true, said: '' }
+      return { ok: true, detail: '' }
     },
   })
   const receivers = [receiver('slack', held), receiver('custom', Promise.resolve())]
@@ -58,10 +58,10 @@ test('at its end a job waits for seconds at most; a failure is told once', async
       kind: 'slack',
       deliver: (_notice, stop) =>
         new Promise((resolve) =>
-          stop.addEventListener('abort', () => resolve({ ok: false, said: 'stopped' })),
+          stop.addEventListener('abort', () => resolve({ ok: false, detail: 'stopped' })),
         ),
     },
-    { kind: 'teams', deliver: async () => ({ ok: false, said: '::error::HTTP 500 \u001b[31mred' }) },
+    { kind: 'teams', deliver: async () => ({ ok: false, detail: '::error::HTTP 500 \u001b[31mred' }) },
   ]
   const warn = (text: string) => void warnings.push(text)
   const notifier = new Notifier({ receivers, facts, signal, warn, patienceMs: 50 })

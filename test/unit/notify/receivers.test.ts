@@ -188,14 +188,14 @@ test('a command gets the message on stdin and as $1, what it is about in variabl
   const slow = await deliver({ custom: 'sleep 30 & sleep 30' }, notice(), { timeoutMs: 300 })
   assert.deepEqual(slow, { ok: false, said: 'timeout' })
   const nowhere = await deliver({ custom: 'true' }, notice(), { cwd: '/tmp/not-there' })
-  assert.match(nowhere.said, /^not-started: the working directory \/tmp\/not-there does not exist/)
+  assert.match(nowhere.detail, /^not-started: the working directory \/tmp\/not-there does not exist/)
 })
 
 test('what a service may answer: 302, 500, nothing, 429, an answer without end', async () => {
   await using server = await Loopback.open()
   const to = { slack: server.url() }
   server.reply = (response) => response.writeHead(302, { location: server.url('/elsewhere') }).end()
-  assert.equal((await deliver(to)).said, 'HTTP 302: a redirect, which is not followed')
+  assert.equal((await deliver(to)).detail, 'HTTP 302: a redirect, which is not followed')
   assert.equal(server.heard.length, 1, 'not followed')
 
   server.reply = (response) => response.writeHead(500).end('no_service')
@@ -209,12 +209,12 @@ test('what a service may answer: 302, 500, nothing, 429, an answer without end',
 
   server.heard.length = 0
   server.reply = (response) => response.writeHead(429, { 'retry-after': '0' }).end()
-  assert.equal((await deliver(to)).said, 'HTTP 429')
+  assert.equal((await deliver(to)).detail, 'HTTP 429')
   assert.equal(server.heard.length, 2, 'once more, where it says when')
 
   server.heard.length = 0
   server.reply = (response) => response.writeHead(429, { 'retry-after': '60' }).end()
-  assert.equal((await deliver(to)).said, 'HTTP 429')
+  assert.equal((await deliver(to)).detail, 'HTTP 429')
   assert.equal(server.heard.length, 1, 'not so late')
 
   server.reply = (response) => {
@@ -257,7 +257,7 @@ test('hostile texts in every field mention nobody, link nowhere and break nothin
       stories: { total: 1, passed: 0, skipped: 0, blocked: [text] },
     })
     for (const receiver of receivers) {
-      const { ok, said } = await receiver.deliver(message, never)
+      const { ok, detail: said } = await receiver.deliver(message, never)
       assert.ok(ok, `${receiver.kind}: ${said}`)
       if (receiver.kind !== 'webhook') harmless(receiver.kind, server.heard.at(-1), text)
     }

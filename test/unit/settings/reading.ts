@@ -1,14 +1,14 @@
 // Shorthands for the tests of settings: read, and take what is right or what is wrong.
 import assert from 'node:assert/strict'
 import { readSettings, type Settings, type Sources } from '../../../src/settings/read-settings.ts'
-import { type Mistake, sayMistake } from '../../../src/system/errors.ts'
+import { formatMistake, type Mistake } from '../../../src/system/errors.ts'
 
 export type Partly = Partial<Sources>
 
 /** The settings and notes; fails when anything is wrong. */
 export function right(sources: Partly): { settings: Settings; notes: string[] } {
   const result = readSettings({ env: {}, surface: 'action', ...sources })
-  if (!result.ok) assert.fail(result.mistakes.map(sayMistake).join('\n'))
+  if (!result.ok) assert.fail(result.mistakes.map(formatMistake).join('\n'))
   return result
 }
 
@@ -22,7 +22,7 @@ export function wrong(sources: Partly): Mistake[] {
 /** The only mistake. */
 export function onlyWrong(sources: Partly): Mistake {
   const mistakes = wrong(sources)
-  assert.equal(mistakes.length, 1, mistakes.map(sayMistake).join('\n'))
+  assert.equal(mistakes.length, 1, mistakes.map(formatMistake).join('\n'))
   return mistakes[0] ?? assert.fail()
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import test from 'node:test'
 import fc from 'fast-check'
-import { excerpt, settledLines, telling, tellingLines } from '../../../src/system/excerpt.ts'
+import { excerpt, importantLines, selectLines, terminalLines } from '../../../src/system/excerpt.ts'
 import { assertGrowth } from '../growth.ts'
 import { anyText } from '../runs.ts'
 
@@ -310,7 +310,7 @@ test('every recording is judged', () => {
 for (const [name, { shows, leavesOut = [] }] of Object.entries(SAMPLES)) {
   test(`shows what an agent needs of ${name}`, () => {
     const output = recorded(name)
-    const printed = [output, ...settledLines(output)]
+    const printed = [output, ...terminalLines(output)]
     const shown = excerpt(output, BOUND)
     assert.ok(Buffer.byteLength(shown) <= BOUND)
     for (const text of shows) assert.ok(shown.includes(text), `${text} is missing in:\n${shown}`)
@@ -366,28 +366,30 @@ test('none of something tells nothing, whoever counts', () => {
 
 test('of an overwritten line the last text stands, and what told of a failure', () => {
   const bar = (at: number) => `\rloading ${at}%`
-  assert.deepEqual(settledLines(`${bar(1)}${bar(2)}\rError: no answer${bar(3)}\r\nnext\r\n`), [
+  assert.deepEqual(terminalLines(`${bar(1)}${bar(2)}\rError: no answer${bar(3)}\r\nnext\r\n`), [
     'Error: no answer',
     'loading 3%',
     'next',
     '',
   ])
-  assert.deepEqual(settledLines('one\u001b[2K\u001b[1Gtwo\u001b[2K\u001b[Gthree'), ['three'])
-  assert.deepEqual(settledLines('\u001b[01m\u001b[Kcart.c:1:2:\u001b[m\u001b[K wrong'), ['cart.c:1:2: wrong'])
+  assert.deepEqual(terminalLines('one\u001b[2K\u001b[1Gtwo\u001b[2K\u001b[Gthree'), ['three'])
+  assert.deepEqual(terminalLines('\u001b[01m\u001b[Kcart.c:1:2:\u001b[m\u001b[K wrong'), [
+    'cart.c:1:2: wrong',
+  ])
 })
 
 test('counts lines as well as bytes, and says how many were left out where', () => {
   const lines = ['ok 1', 'ok 2', 'not ok 3', 'ok 4', 'ok 5', 'ok 6', '# fail 1']
   assert.deepEqual(
-    telling(lines, 5, () => 1, 1),
+    selectLines(lines, 5, () => 1, 1),
     [2, 'not ok 3', 3, '# fail 1'],
   )
 })
 
 test('eight rows of a test file that could not be loaded say why', () => {
   const output = readFileSync(new URL('node-syntax.txt', FIXTURES), 'utf8')
-  const lines = settledLines(output).filter((line) => line.trim() !== '')
-  const rows = telling(lines, 8, () => 1, 1)
+  const lines = terminalLines(output).filter((line) => line.trim() !== '')
+  const rows = selectLines(lines, 8, () => 1, 1)
   assert.ok(rows.includes("SyntaxError: Identifier 'sub' has already been declared"), rows.join('\n'))
   assert.ok(!rows.includes("  'test failed'"), rows.join('\n'))
 })
@@ -410,7 +412,7 @@ test('eight rows of a Python file that cannot be read say where', () => {
     'Ran 1 test in 0.000s',
     'FAILED (errors=1)',
   ]
-  const rows = telling(traceback, 8, () => 1, 1)
+  const rows = selectLines(traceback, 8, () => 1, 1)
   for (const line of [traceback[8], traceback[11]]) assert.ok(rows.includes(line ?? ''), rows.join('\n'))
 })
 
@@ -503,9 +505,9 @@ test('ten megabytes are bounded like everything', () => {
 
 test('a few lines are those that say most, in their order', () => {
   const output = '> npm test\n\n  not ok 3 - the tax\n    expected 5, got -1\nok 4 - x\n'
-  assert.deepEqual(tellingLines(output, 1), ['not ok 3 - the tax'])
-  assert.deepEqual(tellingLines(output, 2), ['not ok 3 - the tax', 'expected 5, got -1'])
-  assert.deepEqual(tellingLines('\n \n', 3), [])
+  assert.deepEqual(importantLines(output, 1), ['not ok 3 - the tax'])
+  assert.deepEqual(importantLines(output, 2), ['not ok 3 - the tax', 'expected 5, got -1'])
+  assert.deepEqual(importantLines('\n \n', 3), [])
 })
 
 test('a cut in a line leaves no half of a pair and no joiner without its neighbour', () => {

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { removeNow, removeOdd, replaceFile } from '../../../src/system/files.ts'
+import { removeSpecialFiles, removeSync, replaceFile } from '../../../src/system/files.ts'
 
 test('pipes go at any depth; a folder that is none, or has a file above it, throws nothing', () => {
   const folder = mkdtempSync(join(tmpdir(), 'odd-'))
@@ -24,12 +24,12 @@ test('pipes go at any depth; a folder that is none, or has a file above it, thro
     writeFileSync(join(folder, 'refs', 'heads', 'main'), 'x')
     execFileSync('mkfifo', [join(folder, 'refs', 'heads', 'pipe'), join(folder, 'refs', 'top')])
     chmodSync(join(folder, 'refs', 'heads', 'closed'), 0)
-    removeOdd(join(folder, 'refs'), true)
+    removeSpecialFiles(join(folder, 'refs'), true)
     const left = ['main', 'pipe'].map((name) => existsSync(join(folder, 'refs', 'heads', name)))
     assert.deepEqual([...left, existsSync(join(folder, 'refs', 'top'))], [true, false, false])
-    removeOdd(join(folder, 'refs', 'heads', 'main'), true)
-    removeOdd(join(folder, 'nothing'), true)
-    removeNow(join(folder, 'refs', 'heads', 'main', 'below'))
+    removeSpecialFiles(join(folder, 'refs', 'heads', 'main'), true)
+    removeSpecialFiles(join(folder, 'nothing'), true)
+    removeSync(join(folder, 'refs', 'heads', 'main', 'below'))
     assert.equal(existsSync(join(folder, 'refs', 'heads', 'main')), true)
   } finally {
     // Closed to its owner, too, who is not root.

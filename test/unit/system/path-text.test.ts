@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
+  displayPath,
   fromLatin1,
   fsPath,
   pathBytes,
   pathText,
   quotedPath,
-  shownPath,
   toLatin1,
 } from '../../../src/system/path-text.ts'
 import { runs } from '../runs.ts'
@@ -32,7 +32,7 @@ test('the bytes of a path come back as they were, and what is UTF-8 is what it s
       assert.equal(toLatin1(fromLatin1(path.toString('latin1'))), path.toString('latin1'))
       const plain = path.toString('utf8')
       if (Buffer.from(plain).equals(path))
-        assert.deepEqual([text, fsPath(text), shownPath(text)], [plain, plain, plain])
+        assert.deepEqual([text, fsPath(text), displayPath(text)], [plain, plain, plain])
       else assert.deepEqual(fsPath(text), path)
     }),
     runs(300),
@@ -50,8 +50,8 @@ test('long ones, too', () => {
 
 test('people see what is not UTF-8 as an escape', () => {
   const path = pathText(Buffer.from('caf\xe9.txt', 'latin1'))
-  assert.equal(shownPath(path), 'caf\\xe9.txt')
+  assert.equal(displayPath(path), 'caf\\xe9.txt')
   assert.equal(quotedPath(path), '"caf\\xe9.txt"')
   assert.equal(quotedPath('a "b"\n\\x', 6), '"a \\"b\\"\\n..."')
-  assert.equal(shownPath('café 😀'), 'café 😀')
+  assert.equal(displayPath('café 😀'), 'café 😀')
 })

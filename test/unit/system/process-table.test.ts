@@ -3,13 +3,13 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { processLives, processStart, ps } from '../../../src/system/process-table.ts'
+import { isProcessAlive, processStart, ps } from '../../../src/system/process-table.ts'
 
 test('a process is known by its start', async () => {
   const start = await processStart(process.pid)
   assert.ok(start)
-  assert.equal(await processLives(process.pid, start), true)
-  assert.equal(await processLives(process.pid, `${start}0`), false)
+  assert.equal(await isProcessAlive(process.pid, start), true)
+  assert.equal(await isProcessAlive(process.pid, `${start}0`), false)
   assert.equal(await processStart(2 ** 30), null)
 })
 

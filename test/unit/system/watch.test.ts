@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { hearOf } from '../../../src/system/watch.ts'
+import { watchFolders } from '../../../src/system/watch.ts'
 
 const DAY_MS = 24 * 3_600_000
 
@@ -13,7 +13,7 @@ test('what is made, written to and removed is heard, in a folder that comes, and
   using top = mkdtempDisposableSync(join(tmpdir(), 'watch-'))
   const folder = join(top.path, 'a', 'transcripts')
   const run = join(folder, '1-auth')
-  using hearing = hearOf([folder])
+  using hearing = watchFolders([folder])
   for (const change of [
     () => mkdirSync(join(top.path, 'a')),
     () => mkdirSync(folder),
@@ -32,7 +32,7 @@ test('what is made, written to and removed is heard, in a folder that comes, and
 
 test('while nothing changes it waits for its whole time, or until it is aborted', async (t) => {
   using top = mkdtempDisposableSync(join(tmpdir(), 'watch-'))
-  using hearing = hearOf([top.path])
+  using hearing = watchFolders([top.path])
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let told = 0
   const waiting = hearing.next(DAY_MS).then(() => told++)
@@ -49,7 +49,7 @@ test('while nothing changes it waits for its whole time, or until it is aborted'
 })
 
 test('where the system refuses, it is looked now and then', async (t) => {
-  using hearing = hearOf([join(tmpdir(), 'x'.repeat(300))])
+  using hearing = watchFolders([join(tmpdir(), 'x'.repeat(300))])
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const waiting = hearing.next(DAY_MS)
   t.mock.timers.tick(5000)

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { createLog } from '../../../src/action/runner.ts'
-import { muted } from '../../../src/system/workflow-commands.ts'
+import { sanitizeLine } from '../../../src/system/workflow-commands.ts'
 import { anyText, runs } from '../runs.ts'
 
 const REGISTERED = new Set(
@@ -77,7 +77,7 @@ test('the reader of this test finds the commands when nothing is muted', () => {
 
 test('no hostile line is a command after muting, and none has a control character', () => {
   for (const line of HOSTILE) {
-    const out = muted(line)
+    const out = sanitizeLine(line)
     assert.deepEqual(commandsIn(out), [], JSON.stringify(out))
     // biome-ignore lint/suspicious/noControlCharactersInRegex: that there are none is the point
     assert.doesNotMatch(out, /[\0-\x08\x0a-\x1f\x7f-\x9f]/)
@@ -94,14 +94,14 @@ test('ordinary lines stay as they are', () => {
     '\ttab',
     ': one colon',
   ]
-  for (const line of lines) assert.equal(muted(line), line)
+  for (const line of lines) assert.equal(sanitizeLine(line), line)
 })
 
 test('what is left of a muted line can be read', () => {
-  assert.equal(muted('::error file=a::broken'), ': :error file=a::broken')
-  assert.equal(muted('see ##[group]Tests'), 'see # #[group]Tests')
-  assert.equal(muted('\x1b[31mred\x1b[0m \x1b[1;4mbold\x1b[m'), 'red bold')
-  assert.equal(muted('10%\r20%\r\n30%'), '10% 20% 30%')
+  assert.equal(sanitizeLine('::error file=a::broken'), ': :error file=a::broken')
+  assert.equal(sanitizeLine('see ##[group]Tests'), 'see # #[group]Tests')
+  assert.equal(sanitizeLine('\x1b[31mred\x1b[0m \x1b[1;4mbold\x1b[m'), 'red bold')
+  assert.equal(sanitizeLine('10%\r20%\r\n30%'), '10% 20% 30%')
 })
 
 const fragment = fc.oneof(
@@ -144,9 +144,9 @@ const hostileText = fc.array(fragment, { maxLength: 14 }).map((parts) => parts.j
 test('for any text the runner finds no command in it, and muting twice changes nothing more', () => {
   fc.assert(
     fc.property(hostileText, (text) => {
-      const out = muted(text)
+      const out = sanitizeLine(text)
       assert.deepEqual(commandsIn(out), [])
-      assert.equal(muted(out), out)
+      assert.equal(sanitizeLine(out), out)
       assert.ok(!/[\r\n]/.test(out))
     }),
     runs(300),
@@ -173,7 +173,7 @@ test('the log gives out whole lines, whatever stands before the text, and never 
 test('it takes linear time', () => {
   const start = process.cpuUsage()
   for (const unit of ['x', '\r', '::', '##[', '\x1b[', '\x1b]', '#\u200d', ':\u200d', 'a\r\n', '\x1b[0;'])
-    muted(unit.repeat(1_000_000 / unit.length))
+    sanitizeLine(unit.repeat(1_000_000 / unit.length))
   const { user, system } = process.cpuUsage(start)
   const took = (user + system) / 1000
   assert.ok(took < 20_000, `${took} ms`)
