@@ -19,7 +19,7 @@ import {
 } from './captured-output.ts'
 import { type Code, type Ran, type Shown, stampsBefore, withEvidence } from './gate-evidence.ts'
 import { type ReuseFacts, reuseKeys } from './reuse-key.ts'
-import { readChange, selectGates } from './select-gates.ts'
+import { isAskedFor, readChange, selectGates } from './select-gates.ts'
 import type { Beside, Services } from './services.ts'
 import { sideBySide } from './side-by-side.ts'
 import { besideWords, TreeChanges } from './tree-changes.ts'
@@ -168,7 +168,8 @@ export function createGates(options: GatesOptions): GatesPort {
     const { parallel, mark, after } = options
     const among = await readChange(run, options)
     const inside = { ...env(options.env), ...among.env }
-    const blocks = ({ ok, advisory }: GateResult) => !ok && (!advisory || run.asItWas === true)
+    const blocks = ({ name, ok, advisory }: GateResult) =>
+      !ok && (!advisory || run.asItWas === true) && isAskedFor(run, name)
     const files = parallel > 1 && run.commit !== '' ? await options.code.files(run.commit) : []
     const besideEachOther = (gates: readonly Gate[], changes: TreeChanges) =>
       sideBySide(gates, parallel, signal, {
@@ -210,7 +211,7 @@ export function createGates(options: GatesOptions): GatesPort {
       results.push(...(await runAll(behind)))
       if (parallel > 1) await beside.user?.end()
     }
-    return results
+    return run.asItWas === true ? results.filter(({ name }) => isAskedFor(run, name)) : results
   }
 
   return {

@@ -1,6 +1,6 @@
 // Which gates a run of them is for, and what they are told of the change.
 import ignore from 'ignore'
-import type { Gate } from '../engine/model/gate.ts'
+import { asItWasName, BROWSER_GATE, type Gate } from '../engine/model/gate.ts'
 import type { GateRun } from '../engine/model/ports.ts'
 import { isFor } from '../engine/model/service.ts'
 import type { Code } from './gate-evidence.ts'
@@ -36,18 +36,50 @@ export async function readChange(
   return { touches: hasPaths ? touches : null, env: told }
 }
 
-/** Those for the stories' tags and the change. Where none of them would block, all that `paths` leave out run, too. */
+/**
+ * The gates for the stories' tags and the change. What `paths` leave out runs, too, where a gate needs it, and where no other gate
+ * would block. A run of some gates (`only`) has those that they need with them, for these make the files that they use.
+ */
 export function selectGates(
   gates: readonly Gate[],
   run: GateRun,
   touches: ChangeSeen['touches'],
 ): readonly Gate[] {
   const { only, tags, also = [] } = run
-  if (only !== undefined) return gates.filter(({ name }) => only.includes(name))
+  if (only !== undefined) {
+    // The pages are looked at behind the gates.
+    const pages = only.includes(BROWSER_GATE) ? gates.filter(({ behindPages }) => behindPages !== true) : []
+    const meant = gates.filter((gate) => only.includes(gate.name) || pages.includes(gate))
+    return withNeeded(meant, gates, (gate) => gate.needs ?? writtenBefore(gate, gates))
+  }
   const meant = gates.filter(({ name, when }) => isFor(when, tags) || also.includes(name))
   if (touches === null) return meant
   const touched = meant.filter(
     ({ name, paths }) => paths === undefined || also.includes(name) || touches(paths),
   )
-  return touched.some(({ advisory }) => !advisory) ? touched : meant
+  if (!touched.some(({ advisory }) => !advisory)) return meant
+  return withNeeded(touched, meant, ({ needs = [] }) => needs)
+}
+
+/** Whether a gate's result was asked for: others run beside `only` for the files that they make, and neither count nor block. */
+export function isAskedFor({ only }: Pick<GateRun, 'only'>, name: string): boolean {
+  return only === undefined || only.some((one) => name === one || name === asItWasName(one))
+}
+
+/** In their order, with all that they need, and all that these need in turn. */
+function withNeeded(
+  some: readonly Gate[],
+  all: readonly Gate[],
+  needsOf: (gate: Gate) => readonly string[],
+): Gate[] {
+  const found = new Set(some)
+  for (const gate of found) for (const one of all) if (needsOf(gate).includes(one.name)) found.add(one)
+  return all.filter((gate) => found.has(gate))
+}
+
+/** A gate without `needs` may use files of every gate that is over before it begins: those `behindPages` come last. */
+function writtenBefore(gate: Gate, gates: readonly Gate[]): string[] {
+  const isLate = ({ behindPages }: Gate) => behindPages === true
+  const inOrder = [...gates.filter((one) => !isLate(one)), ...gates.filter(isLate)]
+  return inOrder.slice(0, inOrder.indexOf(gate)).map(({ name }) => name)
 }

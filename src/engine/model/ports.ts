@@ -103,7 +103,7 @@ export type GateRun = {
   pages?: readonly Screenshot[]
   /** Gates that run whatever their tags: each was red on the whole, and the story has to make it green. */
   also?: readonly string[]
-  /** Only these gates. */
+  /** Only these gates; those whose files they need run with them, and never end the run. */
   only?: readonly string[]
   /** What is green counts for the final verification, too: gates are told of the change what they would be told there, from this commit. */
   fork?: string

@@ -208,6 +208,53 @@ test('a gate with paths runs where the change touches one, and where nothing els
   )
 })
 
+test('a gate that runs brings those that it needs: past `paths`, and where only some gates run', () => {
+  const gates = [
+    named('generate', { paths: ['schema/'] }),
+    named('build', { paths: ['src/'], needs: ['generate'] }),
+    named('lint', { needs: [] }),
+    named('test', { paths: ['test/'], needs: ['build'] }),
+    named('e2e'),
+    named('late', { behindPages: true, needs: ['lint'] }),
+    named('pages', { behindPages: true }),
+  ]
+  const names = (more: object, touches: Parameters<typeof selectGates>[2] = null) =>
+    selectGates(gates, gateRun(more), touches).map(({ name }) => name)
+  const touching = (path: string) => (patterns: readonly string[]) => patterns.includes(path)
+  assert.deepEqual(
+    names({ of: 'story' }, touching('test/')),
+    gates.map(({ name }) => name),
+  )
+  assert.deepEqual(names({ of: 'story' }, touching('schema/')), ['generate', 'lint', 'e2e', 'late', 'pages'])
+  assert.deepEqual(names({ only: ['lint'] }), ['lint'])
+  assert.deepEqual(names({ only: ['test'] }), ['generate', 'build', 'test'])
+  assert.deepEqual(names({ only: ['e2e'] }), ['generate', 'build', 'lint', 'test', 'e2e'], 'it names none')
+  assert.deepEqual(names({ only: ['late'] }), ['lint', 'late'])
+  assert.deepEqual(
+    names({ only: ['pages'] }),
+    gates.map(({ name }) => name),
+  )
+  assert.deepEqual(names({ only: ['browser'] }), ['generate', 'build', 'lint', 'test', 'e2e'])
+  assert.deepEqual(names({ only: [] }), [])
+})
+
+test('whatever runs has all that it needs, and a gate without `needs` all that were written before it', () => {
+  const property = fc.property(arbitraryGates, fc.subarray(NAMES), (gates, only) => {
+    const chosen = selectGates(gates, gateRun({ only }), null)
+    const names = chosen.map(({ name }) => name)
+    for (const name of only)
+      assert.equal(
+        names.includes(name),
+        gates.some((gate) => gate.name === name),
+      )
+    for (const gate of chosen) {
+      const before = gates.slice(0, gates.indexOf(gate)).map((one) => one.name)
+      for (const need of gate.needs ?? before) assert.ok(names.includes(need), `${gate.name} needs ${need}`)
+    }
+  })
+  fc.assert(property, runs(200))
+})
+
 test('gates know the base of the change and its files', async () => {
   const code = { ...NO_CODE.code, changedPaths: async () => ['src/a.ts', 'web/b.ts'] }
   const shows = named('shows', { run: 'echo "$RALPH_BASE"; echo "$RALPH_CHANGED_FILES"' })

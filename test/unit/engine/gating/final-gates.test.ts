@@ -1,0 +1,159 @@
+// Gates that use what other gates made, where the final verification runs only some of them: real gates, in a room that begins empty.
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { brokenBefore, gatesAsItWas, gatesOnWhole } from '../../../../src/engine/gating/final-gates.ts'
+import { runOf } from '../../../../src/engine/gating/gate-run.ts'
+import { withKeys } from '../../../../src/engine/gating/reuse.ts'
+import type { Gate } from '../../../../src/engine/model/gate.ts'
+import type { CleanRoom, Ports } from '../../../../src/engine/model/ports.ts'
+import { emptyRecord, redGate } from '../../../../src/engine/state-updates.ts'
+import { createGates } from '../../../../src/gates/gates.ts'
+import { createRedactor } from '../../../../src/isolation/redact.ts'
+import { NO_CODE } from '../../gates/gate-run.ts'
+import { gate, limitsWith, MINUTE, NOW, stateOf, stories } from '../samples.ts'
+
+const named = (name: string, run: string, more: Partial<Gate> = {}): Gate => ({
+  ...{ name, run, timeoutMs: 20_000, when: null, advisory: false },
+  ...more,
+})
+const BUILD = named('build', 'mkdir out && cp code out/code')
+const TEST = named('test', 'grep -q good out/code')
+
+/** What is in the file `code` at each commit. */
+const COMMITS = { base: 'good', one: 'bad', head: 'bad', green: 'good' }
+
+/** The story of the commit `one` broke what gates look at. `reused`: gates that were green in a clean room before. */
+async function verified(gates: Gate[], commit: keyof typeof COMMITS, reused: readonly string[] = []) {
+  const { ports, ran, state, room, dispose } = await scene(gates, commit, reused)
+  try {
+    const context = { state, limits: limitsWith(), ports, now: NOW + MINUTE }
+    const ask = async () => assert.fail('nobody is asked')
+    const whole = await gatesOnWhole(state.prd.userStories, context, ask)
+    return { ...whole, ran, context, room }
+  } finally {
+    await dispose()
+  }
+}
+
+async function scene(gates: Gate[], commit: keyof typeof COMMITS, reused: readonly string[] = []) {
+  const top = await mkdtemp(join(tmpdir(), 'ralph-final-'))
+  const ran: string[] = []
+  const checkOut = async (at: string) => {
+    await rm(top, { recursive: true })
+    await mkdir(top)
+    await writeFile(join(top, 'code'), COMMITS[at as keyof typeof COMMITS])
+  }
+  const port = createGates({
+    ...NO_CODE,
+    ...{ gates, prepare: null, lockfileChanged: async () => false, top, cwd: top },
+    ...{ env: { PATH: process.env.PATH ?? '' }, redactor: createRedactor([]), logs: null },
+    onStart: (name) => ran.push(name),
+    onEnd: () => {},
+  })
+  const room: CleanRoom = {
+    checkOut,
+    restore: async () => true,
+    ignored: {
+      prepared: async () => {},
+      forGatesAgain: async () => rm(join(top, 'out'), { recursive: true }),
+    },
+    gates: port,
+    [Symbol.asyncDispose]: async () => {},
+  }
+  const keys = Object.fromEntries(gates.map(({ name }) => [name, reused.includes(name) ? `key ${name}` : '']))
+  const repository = {
+    checkOut,
+    restore: async () => true,
+    ignored: { prepared: async () => {} },
+    history: async () => [
+      { commit: 'one', storyId: 'US-001', paths: [] },
+      { commit, storyId: 'US-002', paths: [] },
+    ],
+    asItWas: async () => ({ commit: 'green', paths: ['code'] }),
+  }
+  const ports = {
+    repository,
+    gates: { ...port, keys: async () => keys },
+    openCleanRoom: async () => room,
+    signal: new AbortController().signal,
+  } as unknown as Ports
+  const green = withKeys(
+    reused.map((name) => gate(true, { name })),
+    keys,
+    NOW,
+  )
+  const state = stateOf(stories('US-001', 'US-002'), {
+    ...{ green: commit, baseline: 'green' },
+    records: { 'US-001': { ...emptyRecord(), gates: green } },
+  })
+  return { ports, ran, state, room, dispose: () => rm(top, { recursive: true }) }
+}
+
+test('a gate that runs again has the files of a gate that it needs, whose result would have counted', async () => {
+  for (const test of [{ ...TEST, needs: ['build'] }, TEST]) {
+    const { gates, verdict, ran } = await verified([BUILD, test], 'green', ['build'])
+    assert.equal(redGate(gates), undefined)
+    assert.equal(verdict, null)
+    assert.deepEqual(ran, ['build', 'test'])
+    assert.deepEqual(
+      gates.map(({ name, asAt }) => [name, asAt]),
+      [
+        ['build', undefined],
+        ['test', undefined],
+      ],
+    )
+  }
+})
+
+test('a gate that names all that it needs leaves the results of the others to count', async () => {
+  const { gates, ran } = await verified([BUILD, named('lint', 'true', { needs: [] })], 'green', ['build'])
+  assert.deepEqual(ran, ['lint'])
+  assert.deepEqual(
+    gates.map(({ name, asAt }) => [name, asAt]),
+    [
+      ['lint', undefined],
+      ['build', 'US-001, 1 min ago'],
+    ],
+  )
+})
+
+test('the story that broke a gate is found, where the gate uses what another made', async () => {
+  for (const test of [{ ...TEST, needs: ['build'] }, TEST]) {
+    const { verdict } = await verified([BUILD, test], 'head')
+    assert.deepEqual(verdict?.kind === 'reset' && verdict.stories, ['US-001'])
+    const { ports, state, dispose } = await scene([BUILD, test], 'head')
+    const context = { state, limits: limitsWith(), ports, now: NOW }
+    const red = gate(false, { name: 'test' })
+    const broke = await brokenBefore(red, runOf(state, { of: 'join' }), [red], context)
+    assert.equal(broke?.storyId, 'US-001')
+    await dispose()
+  }
+})
+
+test('a gate before the red one that was red on a commit, too, does not hide which story broke it', async () => {
+  const before = named('lint', 'grep -q good code || [ -e fixed ]')
+  const { ports, state, room, dispose } = await scene([before, BUILD, TEST], 'head')
+  await room.checkOut('one')
+  const run = runOf(state, { of: 'whole', commit: 'one', only: ['test'] })
+  const results = await room.gates.run(run, ports.signal)
+  assert.equal(results.find(({ name }) => name === 'test')?.ended, 'exit 1')
+  await dispose()
+})
+
+test('with the tests as they were, a gate has what it needs, and what was never green before says nothing', async () => {
+  const { ports, state, room, ran, dispose } = await scene([BUILD, { ...TEST, needs: ['build'] }], 'green')
+  await room.checkOut('green')
+  const run = runOf(state, { of: 'whole', baseline: { test: { ms: 1 } } })
+  await room.gates.run(run, ports.signal)
+  const first = [gate(true, { name: 'build' }), gate(true, { name: 'test' })]
+  const { results } = await gatesAsItWas(run, first, {}, ports, room)
+  assert.deepEqual(
+    results.map(({ name, ok }) => [name, ok]),
+    [['test (tests as they were)', true]],
+  )
+  assert.deepEqual(ran.slice(2), ['build (tests as they were)', 'test (tests as they were)'])
+  await dispose()
+})
