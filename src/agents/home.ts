@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, isAbsolute, join, relative } from 'node:path'
 import { type Json, jsonObject, object } from '../engine/model/json.ts'
 import type { OtherUser } from '../isolation/other-user.ts'
-import { openScratch, temporary } from '../isolation/scratch.ts'
+import { openScratch, temporaryVariables } from '../isolation/scratch.ts'
 import type { Environment } from '../isolation/untrusted-env.ts'
 import { readRegularFile, replaceFile } from '../system/files.ts'
 import { removeFolder } from '../system/orphans.ts'
@@ -110,7 +110,7 @@ export async function openHomes(options: HomesOptions): Promise<Homes> {
       await mkdir(tmp)
       return {
         as: null,
-        env: (given) => ({ ...within(given, path, tools), ...temporary(tmp) }),
+        env: (given) => ({ ...within(given, path, tools), ...temporaryVariables(tmp) }),
         async [Symbol.asyncDispose]() {
           for (const one of shared) await keepRenewed(path, one)
           await removeFolder(path)

@@ -9,7 +9,7 @@ import type { CleanRoom, GatesPort } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
 import { CleanClone, leftClones, removeClone } from '../git/clean-clone.ts'
 import { IgnoredFiles } from '../git/ignored-files.ts'
-import { inTree, type OtherUser } from '../isolation/other-user.ts'
+import { type OtherUser, userInTree } from '../isolation/other-user.ts'
 import type { Environment } from '../isolation/untrusted-env.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import type { Workspace } from './workspace.ts'
@@ -65,7 +65,7 @@ export async function openCleanRoom(options: CleanRoomOptions, state: State): Pr
   const { clone, git } = workspace
   const place = as?.rooms ?? roomsOf(env)
   const prefix = `clean-${createHash('sha256').update(clone.gitDir).digest('hex').slice(0, 8)}-`
-  const user = (tree: string) => (as === null ? null : inTree(as, tree))
+  const user = (tree: string) => (as === null ? null : userInTree(as, tree))
   for (const left of await leftClones(place, prefix)) await removeRoom(left, user(left))
   const folder = await mkdir(place, { recursive: true })
     .then(() => mkdtemp(join(place, prefix)))

@@ -2,7 +2,7 @@
 import { asItWasName, type Gate, type GateResult } from '../engine/model/gate.ts'
 import { OUTPUT_BYTES } from '../engine/model/gate-output.ts'
 import type { GateRun, GatesPort } from '../engine/model/ports.ts'
-import { type OtherUser, shared } from '../isolation/other-user.ts'
+import { type OtherUser, sharedUser } from '../isolation/other-user.ts'
 import type { Redactor } from '../isolation/redact.ts'
 import { openScratch, type Scratch } from '../isolation/scratch.ts'
 import { excerpt } from '../system/excerpt.ts'
@@ -178,7 +178,7 @@ export function createGates(options: GatesOptions): GatesPort {
         perform: async (gate, slot, either) => {
           const alone = { as: beside.user, env: inside }
           const own = mark === undefined ? {} : { mark: markOfPart(mark, `gate${slot}`) }
-          const where = parallel === 1 ? alone : { ...alone, ...own, as: shared(beside.user) }
+          const where = parallel === 1 ? alone : { ...alone, ...own, as: sharedUser(beside.user) }
           changes.begins(gate.name)
           return gateOf(gate, run, either, where).finally(() => changes.ends(gate.name))
         },

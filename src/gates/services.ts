@@ -4,7 +4,7 @@ import { type GateResult, isRed } from '../engine/model/gate.ts'
 import { OUTPUT_BYTES } from '../engine/model/gate-output.ts'
 import type { GateRun } from '../engine/model/ports.ts'
 import { CANNOT_START, isFor, NOT_READY, readyWords, type Service, TAKEN } from '../engine/model/service.ts'
-import { type OtherUser, shared } from '../isolation/other-user.ts'
+import { type OtherUser, sharedUser } from '../isolation/other-user.ts'
 import type { Redactor } from '../isolation/redact.ts'
 import type { Scratch } from '../isolation/scratch.ts'
 import { excerpt, utf8Bytes } from '../system/excerpt.ts'
@@ -69,7 +69,7 @@ export function createServices(options: ServicesOptions) {
       env: envOf(service),
       timeoutMs: ms,
       signal,
-      as: shared(as),
+      as: sharedUser(as),
     })
     if (exit.kind === 'exit' && exit.code === 0) return null
     const said = output.trim().split('\n').at(-1)?.slice(0, 200) ?? ''
@@ -117,7 +117,7 @@ export function createServices(options: ServicesOptions) {
     if (inTheWay !== null) return `${CANNOT_START}${inTheWay}`
     options.onStart(`service ${service.name}`)
     count += 1
-    const how = { cwd, env: envOf(service), mark: markOfPart(options.mark, count), as: shared(as) }
+    const how = { cwd, env: envOf(service), mark: markOfPart(options.mark, count), as: sharedUser(as) }
     const [told, ended] = [new AbortController(), new AbortController()]
     const one = startService(service, service.start, how, (line) => {
       if (ready.kind === 'log' && !told.signal.aborted && hasParts(line, ready.parts)) told.abort()
@@ -254,7 +254,7 @@ export function createServices(options: ServicesOptions) {
         const ones = [...running.values()]
         results = await act({
           isUp: () => ones.every(({ ended }) => ended === null),
-          user: shared(as),
+          user: sharedUser(as),
         })
         if (!signal.aborted) fell = await fallen(run, results, signal)
         // Before they are ended, which many of them have something to say of.

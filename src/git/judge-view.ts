@@ -95,7 +95,7 @@ export class JudgeView {
     }
   }
 
-  /** `isOurs`: what came in its place meanwhile is the judge's; behind a killed run it is the person's, and stays. */
+  /** `hasPlaceholder`: what came in its place meanwhile is the judge's; behind a killed run it is the person's, and stays. */
   async #putBack(isOurs: boolean): Promise<void> {
     await this.#inTree.putBack('', this.#tree.top, isOurs)
     for (const name of await this.#above.names())

@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { messageOf, UserError } from '../system/errors.ts'
-import { MOST_CONNECTIONS } from './forward.ts'
+import { MAX_CONNECTIONS } from './forward.ts'
 
 /** Whose network it is, but for programs in a group, and how something is done as root. */
-export type Whose = {
+export type RestrictedUser = {
   uid: number
   openGid: number
   root(...command: string[]): { file: string; args: string[] }
@@ -29,18 +29,18 @@ export type ClosedNetwork = AsyncDisposable & {
 const ENV = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' }
 
 /** Throws UserError where neither can be had: never a silent step down. */
-export async function closeNetwork(whose: Whose): Promise<ClosedNetwork> {
-  const why: string[] = []
-  for (const way of [ownerRules, namespace]) {
+export async function closeNetwork(whose: RestrictedUser): Promise<ClosedNetwork> {
+  const failures: string[] = []
+  for (const method of [ownerRules, namespace]) {
     try {
-      return await way(whose)
+      return await method(whose)
     } catch (error) {
-      why.push(messageOf(error))
+      failures.push(messageOf(error))
     }
   }
   throw new UserError({
     path: 'network',
-    found: `neither owner rules (${why[0]}) nor a network namespace (${why[1]})`,
+    found: `neither owner rules (${failures[0]}) nor a network namespace (${failures[1]})`,
     expected: 'a kernel that lets root close the network of a user',
     fix: 'install nftables or iproute2 (in a container with --cap-add=NET_ADMIN), or write network: open',
   })
@@ -63,16 +63,16 @@ const RULES = (uid: number, openGid: number) => `table inet ralph_${uid} {
   }
 }`
 
-async function ownerRules({ uid, openGid, root }: Whose): Promise<ClosedNetwork> {
+async function ownerRules({ uid, openGid, root }: RestrictedUser): Promise<ClosedNetwork> {
   // Of a job that was killed, too.
   const none = `add table inet ralph_${uid}; delete table inet ralph_${uid}`
-  const off = () => run(root('nft', none))
+  const removeRules = () => run(root('nft', none))
   await run(root('nft', `${none}; ${RULES(uid, openGid)}`))
-  return { enter: [], reach: async (port) => port, sharesLoopback: true, [Symbol.asyncDispose]: off }
+  return { enter: [], reach: async (port) => port, sharesLoopback: true, [Symbol.asyncDispose]: removeRules }
 }
 
 /** A namespace has a loopback of its own, and what listens on ours is reached through a socket file. */
-async function namespace({ uid, root }: Whose): Promise<ClosedNetwork> {
+async function namespace({ uid, root }: RestrictedUser): Promise<ClosedNetwork> {
   const name = `ralph-${uid}`
   const remove = () => run(root('ip', 'netns', 'delete', name))
   await remove().catch(() => {}) // of a job that was killed
@@ -103,7 +103,7 @@ async function namespace({ uid, root }: Whose): Promise<ClosedNetwork> {
 }
 
 /** Inside: listens on the namespace's loopback, hands on to the socket file, ends with its standard input. */
-const INSIDE = `const net = require('node:net')
+const BRIDGE_PROGRAM = `const net = require('node:net')
 const server = net.createServer((one) => {
   const other = net.connect(process.argv[1])
   one.pipe(other).pipe(one)
@@ -116,7 +116,7 @@ process.stdin.on('end', () => process.exit()).resume()`
 async function openBridge(
   file: string,
   port: number,
-  root: Whose['root'],
+  root: RestrictedUser['root'],
   enter: readonly string[],
 ): Promise<AsyncDisposable & { port: number }> {
   const sockets = new Set<Socket>()
@@ -128,11 +128,19 @@ async function openBridge(
       one.on('error', () => other.destroy()).on('close', () => sockets.delete(one) && other.destroy())
     }
   })
-  server.maxConnections = MOST_CONNECTIONS
+  server.maxConnections = MAX_CONNECTIONS
   server.listen(file)
   await once(server, 'listening')
   const us = [`--reuid=${process.getuid?.() ?? 0}`, `--regid=${process.getgid?.() ?? 0}`, '--clear-groups']
-  const { file: program, args } = root(...enter, 'setpriv', ...us, process.execPath, '-e', INSIDE, file)
+  const { file: program, args } = root(
+    ...enter,
+    'setpriv',
+    ...us,
+    process.execPath,
+    '-e',
+    BRIDGE_PROGRAM,
+    file,
+  )
   const child = spawn(program, args, { env: ENV, stdio: ['pipe', 'pipe', 'ignore'] })
   const lines = createInterface(child.stdout)
   const first = await Promise.race([once(lines, 'line'), once(child, 'error'), once(child, 'exit')])

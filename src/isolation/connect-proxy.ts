@@ -3,10 +3,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { connect, isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { isAllowed } from '../engine/model/network.ts'
-import { forward, listen, withoutHops } from './forward.ts'
+import { forward, listenOnLoopback, withoutHopByHopHeaders } from './forward.ts'
 
-const MOST_REFUSED = 100
-const LONGEST_NAME = 100
+const MAX_REFUSED = 100
+const MAX_NAME = 100
 
 /** Listens on a free port of loopback until it is disposed. */
 export async function openConnectProxy(allowed: readonly string[]) {
@@ -15,22 +15,23 @@ export async function openConnectProxy(allowed: readonly string[]) {
   const lets = (host: string, port: number): boolean => {
     // An address says nothing of whose it is.
     if (isIP(host) === 0 && isAllowed(allowed, host, port)) return true
-    const name = `${host.slice(0, LONGEST_NAME)}:${port}`
-    if (refused.has(name) || refused.size < MOST_REFUSED) refused.set(name, (refused.get(name) ?? 0) + 1)
+    const name = `${host.slice(0, MAX_NAME)}:${port}`
+    if (refused.has(name) || refused.size < MAX_REFUSED) refused.set(name, (refused.get(name) ?? 0) + 1)
     return false
   }
-  const hold = (socket: Duplex): void => {
+  const track = (socket: Duplex): void => {
     open.add(socket)
     socket.on('close', () => open.delete(socket)).on('error', () => socket.destroy())
   }
 
-  const server = createServer((request, response) => plain(request, response, lets))
+  const server = createServer((request, response) => proxyPlainHttp(request, response, lets))
   server.on('connect', (request: IncomingMessage, client: Duplex, head: Buffer) => {
-    hold(client)
+    track(client)
     const [, host = '', port = ''] = /^\[?([^\]]*?)\]?:(\d{1,5})$/.exec(request.url ?? '') ?? []
-    if (!lets(host, Number(port))) return void client.end(`HTTP/1.1 403 Forbidden\r\n\r\n${sorry(host)}`)
+    if (!lets(host, Number(port)))
+      return void client.end(`HTTP/1.1 403 Forbidden\r\n\r\n${refusalText(host)}`)
     const target = connect({ host, port: Number(port) })
-    hold(target)
+    track(target)
     target.once('connect', () => {
       client.write('HTTP/1.1 200 Connection Established\r\n\r\n')
       target.write(head)
@@ -39,7 +40,7 @@ export async function openConnectProxy(allowed: readonly string[]) {
     target.once('close', () => client.destroy())
     client.once('close', () => target.destroy())
   })
-  const listening = await listen(server)
+  const listening = await listenOnLoopback(server)
   return {
     port: listening.port,
     /** `host:port` that was asked for and refused, and how often; the first hundred of them. */
@@ -52,22 +53,22 @@ export async function openConnectProxy(allowed: readonly string[]) {
 }
 
 /** Without TLS, as apt asks: the whole address stands in the request. */
-function plain(
+function proxyPlainHttp(
   request: IncomingMessage,
   response: ServerResponse,
-  lets: (host: string, port: number) => boolean,
+  permits: (host: string, port: number) => boolean,
 ): void {
   const url = request.url ?? ''
   const target = URL.canParse(url) ? new URL(url) : null
-  if (target?.protocol !== 'http:' || !lets(target.hostname, Number(target.port || 80))) {
-    response.writeHead(403).end(sorry(target?.hostname ?? ''))
+  if (target?.protocol !== 'http:' || !permits(target.hostname, Number(target.port || 80))) {
+    response.writeHead(403).end(refusalText(target?.hostname ?? ''))
     return
   }
-  forward(request, response, target, { ...withoutHops(request.headers), host: target.host }).catch(() =>
-    response.destroy(),
+  forward(request, response, target, { ...withoutHopByHopHeaders(request.headers), host: target.host }).catch(
+    () => response.destroy(),
   )
 }
 
-function sorry(host: string): string {
-  return `Ralph's network setting does not let ${host.slice(0, LONGEST_NAME)} through (network-allow).\n`
+function refusalText(host: string): string {
+  return `Ralph's network setting does not let ${host.slice(0, MAX_NAME)} through (network-allow).\n`
 }

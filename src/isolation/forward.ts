@@ -12,25 +12,25 @@ import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
 /** Of one connection, not of the message (RFC 9110, 7.6.1): Node throws where some of them do not fit the connection. */
-const HOPS = new Set([
+const HOP_BY_HOP_HEADERS = new Set([
   ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te'],
   ...['trailer', 'transfer-encoding', 'upgrade', 'expect'],
 ])
 
-export function withoutHops(headers: IncomingHttpHeaders): Record<string, string | string[]> {
+export function withoutHopByHopHeaders(headers: IncomingHttpHeaders): Record<string, string | string[]> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined || HOPS.has(name) ? [] : [[name, value]],
+      value === undefined || HOP_BY_HOP_HEADERS.has(name) ? [] : [[name, value]],
     ),
   )
 }
 
 /** Whoever opens more would take the files that the run needs: each may be two of them. */
-export const MOST_CONNECTIONS = 256
+export const MAX_CONNECTIONS = 256
 
 /** Listens on a free port of loopback until it is disposed. */
-export async function listen(server: Server): Promise<AsyncDisposable & { port: number }> {
-  server.maxConnections = MOST_CONNECTIONS
+export async function listenOnLoopback(server: Server): Promise<AsyncDisposable & { port: number }> {
+  server.maxConnections = MAX_CONNECTIONS
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
@@ -45,7 +45,7 @@ export async function listen(server: Server): Promise<AsyncDisposable & { port: 
 }
 
 /** What becomes of an answer: its headers, and the streams that its body goes through. */
-export type Through = { headers: IncomingHttpHeaders; streams: readonly Duplex[] }
+export type PassedResponse = { headers: IncomingHttpHeaders; streams: readonly Duplex[] }
 
 /** Rejects where no answer came, or not the whole of it. `through` gets the answer before the first of its bytes is read. */
 export async function forward(
@@ -53,27 +53,27 @@ export async function forward(
   response: ServerResponse,
   target: URL,
   headers: Readonly<Record<string, string | string[]>>,
-  through: (answer: IncomingMessage) => Through = ({ headers }) => ({ headers, streams: [] }),
+  through: (answer: IncomingMessage) => PassedResponse = ({ headers }) => ({ headers, streams: [] }),
 ): Promise<void> {
-  const leave = new AbortController()
-  response.on('close', () => leave.abort())
+  const abort = new AbortController()
+  response.on('close', () => abort.abort())
   const send = target.protocol === 'https:' ? httpsRequest : httpRequest
   // Node frames no body of a GET by itself: as it is, it would be a request of its own, to whatever host it names.
   const framed = request.headers['transfer-encoding'] === undefined ? {} : { 'transfer-encoding': 'chunked' }
   const outgoing = send(target, {
     method: request.method,
     headers: { ...headers, ...framed },
-    signal: leave.signal,
+    signal: abort.signal,
   })
-  const answered = new Promise<IncomingMessage>((resolve, reject) => {
+  const responseArrived = new Promise<IncomingMessage>((resolve, reject) => {
     // It may fail behind its answer, too: unheard that would end us.
     outgoing.once('response', resolve).on('error', reject)
   })
   // A server may refuse before it has read all; where the asker has gone, the request is destroyed and no answer comes.
   pipeline(request, outgoing).catch((error: Error) => outgoing.destroy(error))
-  const answer = await answered
+  const answer = await responseArrived
   const passed = through(answer)
-  response.writeHead(answer.statusCode ?? 502, withoutHops(passed.headers))
+  response.writeHead(answer.statusCode ?? 502, withoutHopByHopHeaders(passed.headers))
   // A stream's first word is as long in coming as the rest: nothing waits for more.
   response.flushHeaders()
   await pipeline([answer, ...passed.streams, response])

@@ -16,34 +16,35 @@ function formsOf(key: string): Buffer[] {
 }
 
 /** A server may end its page within a key, at a length that the asker has a say in: half of one is as good as cut out whole. */
-const leastOf = ({ length }: Buffer) => Math.min(length, Math.max(SHORTEST_BEGINNING, Math.ceil(length / 2)))
+const minimumMatch = ({ length }: Buffer) =>
+  Math.min(length, Math.max(SHORTEST_BEGINNING, Math.ceil(length / 2)))
 
 /** As long as what it stands for: lengths that were announced stay true. */
-const IN_ITS_PLACE = '*'
+const MASK = '*'
 
 /**
  * Passes bytes on as they come, with other ones in the place of the key. Of a chunk only the end waits that may be the
  * beginning of a key. `hear` gets the bytes as they came.
  */
-export function keyCutter(key: string, hear: (chunk: Buffer) => void = () => {}): Transform {
+export function keyCutter(key: string, onChunk: (chunk: Buffer) => void = () => {}): Transform {
   const forms = formsOf(key)
-  let held: Buffer = Buffer.alloc(0)
+  let pending: Buffer = Buffer.alloc(0)
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      hear(chunk)
-      const whole = cut(held.length === 0 ? chunk : Buffer.concat([held, chunk]), forms, 'more follows')
-      const waits = Math.max(0, ...forms.map((form) => beginning(whole, form)))
-      held = whole.subarray(whole.length - waits)
-      done(null, whole.subarray(0, whole.length - waits))
+      onChunk(chunk)
+      const whole = cut(pending.length === 0 ? chunk : Buffer.concat([pending, chunk]), forms, 'more follows')
+      const keptBytes = Math.max(0, ...forms.map((form) => partialMatch(whole, form)))
+      pending = whole.subarray(whole.length - keptBytes)
+      done(null, whole.subarray(0, whole.length - keptBytes))
     },
     flush(done) {
-      done(null, cut(held, forms))
+      done(null, cut(pending, forms))
     },
   })
 }
 
 /** How many bytes at the end of `whole` are the beginning of `form`, and not all of it. */
-function beginning(whole: Buffer, form: Buffer): number {
+function partialMatch(whole: Buffer, form: Buffer): number {
   for (let length = Math.min(form.length - 1, whole.length); length > 0; length -= 1)
     if (whole.subarray(whole.length - length).equals(form.subarray(0, length))) return length
   return 0
@@ -53,13 +54,13 @@ function beginning(whole: Buffer, form: Buffer): number {
 function cut(bytes: Buffer, forms: readonly Buffer[], end: 'more follows' | 'over' = 'over'): Buffer {
   let found = bytes
   for (const form of forms) {
-    for (const start of [form, form.subarray(0, leastOf(form))])
+    for (const start of [form, form.subarray(0, minimumMatch(form))])
       for (let at = found.indexOf(start); at >= 0; at = found.indexOf(start, at + 1)) {
         const length = sameLength(found, at, form)
         if (end === 'more follows' && length < form.length && at + length === found.length) break
         // Others hold the bytes that came.
         if (found === bytes) found = Buffer.from(bytes)
-        found.fill(IN_ITS_PLACE, at, at + length)
+        found.fill(MASK, at, at + length)
       }
   }
   return found
@@ -91,16 +92,16 @@ const DECODERS: Readonly<Record<string, () => Duplex>> = {
 }
 
 /** The answer as if it had come plain, for a server may pack it although it was asked not to. Throws for what cannot be read. */
-export function readable({ headers, statusCode }: IncomingMessage, isHead: boolean) {
+export function decodeResponse({ headers, statusCode }: IncomingMessage, isHead: boolean) {
   const { 'content-encoding': encoding = '', 'content-length': _length, ...others } = headers
   const names = encoding
     .toLowerCase()
     .split(',')
     .map((name) => name.trim())
-  const packed = names.filter((name) => name !== '' && name !== 'identity').reverse()
+  const encodings = names.filter((name) => name !== '' && name !== 'identity').reverse()
   const hasBody = !isHead && statusCode !== 204 && statusCode !== 304
-  if (packed.length === 0 || !hasBody) return { headers, decoders: [] }
-  const decoders = packed.map((name) => {
+  if (encodings.length === 0 || !hasBody) return { headers, decoders: [] }
+  const decoders = encodings.map((name) => {
     const decoder = DECODERS[name]
     if (decoder === undefined) throw new Error('the answer is in an encoding that cannot be read')
     return decoder()

@@ -1,9 +1,9 @@
 // The model's key stays with us: a proxy on loopback, owned by our user, puts it into the agent's requests and counts them.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
-import { forward, listen, withoutHops } from './forward.ts'
-import { keyCutter, readable, withoutKey } from './key-cutter.ts'
-import { createUsageMeter, type Used } from './usage-meter.ts'
+import { forward, listenOnLoopback, withoutHopByHopHeaders } from './forward.ts'
+import { decodeResponse, keyCutter, withoutKey } from './key-cutter.ts'
+import { createUsageMeter, type ModelUsage } from './usage-meter.ts'
 
 export type ModelProxyOptions = {
   /** The vendor's server, with the path that stands before every other: the one place that the proxy speaks to. */
@@ -22,13 +22,13 @@ export type ModelProxy = AsyncDisposable & {
   /** What the agent takes for its key: worth nothing anywhere else, and nothing when the proxy is gone. */
   key: string
   /** What the vendor said that all requests so far used, also of a session that died before it could say so. */
-  used(): Used
+  used(): ModelUsage
 }
 
 /** Where vendors look for a key: https://docs.anthropic.com/en/api/overview, https://ai.google.dev/api, https://platform.openai.com/docs/api-reference. */
 const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']
 /** An agent may go on asking a server that is not there. */
-const MOST_WARNINGS = 20
+const MAX_WARNINGS = 20
 /** Not TRACE: a server would answer with what it was sent, the key in it. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
@@ -38,10 +38,10 @@ export async function openModelProxy(options: ModelProxyOptions): Promise<ModelP
   const meter = createUsageMeter()
   let warned = 0
   const server = createServer((request, response) => {
-    ask(request, response, { ...options, placeholder: key, meter }).catch((error: unknown) => {
+    proxyRequest(request, response, { ...options, placeholder: key, meter }).catch((error: unknown) => {
       // The agent has gone: nothing failed.
       if (response.destroyed) return
-      if (++warned <= MOST_WARNINGS)
+      if (++warned <= MAX_WARNINGS)
         options.warn(`a request to the model failed: ${error instanceof Error ? error.message : 'unknown'}`)
       if (response.headersSent) response.destroy()
       else refuse(response, 502, 'the model could not be reached')
@@ -54,33 +54,37 @@ export async function openModelProxy(options: ModelProxyOptions): Promise<ModelP
   })
   // A model may think for minutes before its first word.
   server.requestTimeout = 0
-  return { ...(await listen(server)), key, used: meter.used }
+  return { ...(await listenOnLoopback(server)), key, used: meter.used }
 }
 
-type Way = ModelProxyOptions & { placeholder: string; meter: ReturnType<typeof createUsageMeter> }
+type RequestContext = ModelProxyOptions & { placeholder: string; meter: ReturnType<typeof createUsageMeter> }
 
 /** Hands a request on with the key in its headers. What comes back never holds the key: a vendor may repeat what it was sent. */
-async function ask(request: IncomingMessage, response: ServerResponse, way: Way): Promise<void> {
+async function proxyRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  context: RequestContext,
+): Promise<void> {
   if (!METHODS.includes(request.method ?? '')) return refuse(response, 405, 'this method is not passed on')
-  const target = targetOf(request.url ?? '', way)
-  const headers = headersFor(request.headers, way)
+  const target = targetOf(request.url ?? '', context)
+  const headers = headersFor(request.headers, context)
   if (target === null || headers === null) {
     // Whoever else finds the port has no business here.
     return refuse(response, 401, 'this is not the key that Ralph gave the agent')
   }
-  if (way.isOpen?.() === false) return refuse(response, 403, 'no session of the agent is at work')
+  if (context.isOpen?.() === false) return refuse(response, 403, 'no session of the agent is at work')
   await forward(request, response, target, headers, (answer) => {
-    const { headers, decoders } = readable(answer, request.method === 'HEAD')
-    const count = way.meter.response(String(headers['content-type'] ?? ''))
-    const cutter = keyCutter(way.key, count.chunk)
+    const { headers, decoders } = decodeResponse(answer, request.method === 'HEAD')
+    const count = context.meter.response(String(headers['content-type'] ?? ''))
+    const cutter = keyCutter(context.key, count.chunk)
     // Where the agent has gone, or was ended, what came is counted.
     cutter.once('close', count.end)
-    return { headers: withoutKey(headers, way.key), streams: [...decoders, cutter] }
+    return { headers: withoutKey(headers, context.key), streams: [...decoders, cutter] }
   })
 }
 
 /** The vendor's address for a path of ours, without a key; null where the path would lead elsewhere. */
-function targetOf(path: string, { upstream, placeholder }: Way): URL | null {
+function targetOf(path: string, { upstream, placeholder }: RequestContext): URL | null {
   if (!path.startsWith('/') || path.startsWith('//') || path.includes('\\')) return null
   const base = upstream.pathname.replace(/\/$/, '')
   const target = new URL(base + path, upstream.origin)
@@ -97,24 +101,24 @@ const NOT_PASSED_ON = ['cookie', 'host', 'accept-encoding', 'range', 'if-range']
 
 /** The headers with the key in the place of ours; null where ours is not in them. */
 function headersFor(
-  given: IncomingHttpHeaders,
-  { placeholder, key, upstream }: Way,
+  received: IncomingHttpHeaders,
+  { placeholder, key, upstream }: RequestContext,
 ): Record<string, string | string[]> | null {
-  let isOurs = false
+  let hasPlaceholder = false
   // What is counted must be readable.
   const headers: Record<string, string | string[]> = { host: upstream.host, 'accept-encoding': 'identity' }
-  for (const [name, value] of Object.entries(withoutHops(given))) {
+  for (const [name, value] of Object.entries(withoutHopByHopHeaders(received))) {
     if (NOT_PASSED_ON.includes(name)) continue
     if (!KEY_HEADERS.includes(name)) {
       headers[name] = value
       continue
     }
-    const [scheme, word] = /^(Bearer )?(.*)$/is.exec(String(value))?.slice(1) ?? []
-    if (!isSame(word ?? '', placeholder)) continue
-    isOurs = true
+    const [scheme, token] = /^(Bearer )?(.*)$/is.exec(String(value))?.slice(1) ?? []
+    if (!isSame(token ?? '', placeholder)) continue
+    hasPlaceholder = true
     headers[name] = `${scheme ?? ''}${key}`
   }
-  return isOurs ? headers : null
+  return hasPlaceholder ? headers : null
 }
 
 function isSame(one: string, other: string): boolean {

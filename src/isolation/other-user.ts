@@ -31,7 +31,7 @@ import { placesOf, sweep } from './other-user/temporary-places.ts'
 export { canBeRoot } from './other-user/root.ts'
 
 /** The unprivileged user and what is done on its behalf. Between `grant` and `revoke` the work tree is its to write. */
-export type OtherUser = Awaited<ReturnType<typeof tried>> & {
+export type OtherUser = Awaited<ReturnType<typeof verifiedUser>> & {
   /** Programs of this user run beside each other: the end of one is not that of the others. */
   readonly isShared?: true
   /** What it listens at is not on our loopback. */
@@ -46,7 +46,7 @@ export type OtherUser = Awaited<ReturnType<typeof tried>> & {
  * `enter` stands before the program, as root; `isOpen`: in the group that keeps the network; `scratch`: with the temporary
  * folders of this place.
  */
-type How = { enter?: readonly string[]; isOpen?: boolean; scratch?: string | null }
+type StartOptions = { enter?: readonly string[]; isOpen?: boolean; scratch?: string | null }
 
 type Env = Readonly<Record<string, string>>
 
@@ -59,10 +59,10 @@ export type OtherUserOptions = ProbeOptions & {
 }
 
 /** A folder and the mode that it had. */
-type Mode = [path: string, mode: number]
+type SavedMode = [path: string, mode: number]
 
 /** Places where tools write; those in our own home would be refused to the other user. */
-const WRITTEN =
+const WRITABLE_PLACES =
   /^(XDG_.*|NPM_CONFIG_CACHE|YARN_CACHE_FOLDER|PIP_CACHE_DIR|UV_CACHE_DIR|GOCACHE|GOMODCACHE|GOPATH|CARGO_HOME|GRADLE_USER_HOME|COREPACK_HOME|DOTNET_CLI_HOME|NUGET_PACKAGES|COMPOSER_HOME|DENO_DIR|TMPDIR|TEMP|TMP)$/i
 
 /**
@@ -78,7 +78,7 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
   const left = accountOf(nameFor(options.key))
   if (left !== null) await openNetwork(root, left)
   const account = await makeAccount(root, nameFor(options.key))
-  const modes: Mode[] = []
+  const modes: SavedMode[] = []
   let view: View | null = null
   const close = async () => {
     await endAndRestore(options, root, account, modes).finally(() => view?.shell.close())
@@ -89,10 +89,10 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
     if (actions !== null) modes.push(actions)
     await processesOf(root, account, false).end() // what an earlier job left
     await makeHome(root, account)
-    await openTheWay(options, root, modes)
-    await openTop(options, root, account, modes)
+    await openPathToTree(options, root, modes)
+    await openWorkTree(options, root, account, modes)
     view = await openView(root, options.workTree, account.top)
-    const user = await tried(options, root, account, view, await makeRooms(root, account))
+    const user = await verifiedUser(options, root, account, view, await makeRooms(root, account))
     return { ...user, close, before: JSON.stringify(modes) }
   } catch (error) {
     await close().catch(() => {})
@@ -101,7 +101,7 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
 }
 
 /** The user, when everything that is promised of it is so. */
-async function tried(
+async function verifiedUser(
   options: OtherUserOptions,
   root: Root,
   account: Account,
@@ -114,7 +114,7 @@ async function tried(
   const places = await placesOf(root, account, view, workTree)
   const others = processesOfOthers(account)
   const asRoot = (...command: string[]) => view.shell.run(...command)
-  const command = (file: string, args: readonly string[], cwd = workTree, how: How = {}) =>
+  const command = (file: string, args: readonly string[], cwd = workTree, how: StartOptions = {}) =>
     view.inside(cwd, [...become(account, how.isOpen), ...launched(file, args)], how.enter, how.scratch)
   const ask = (script: string) => {
     const [bash = '', ...args] = [...BASH, script]
@@ -141,10 +141,10 @@ async function tried(
     asRoot,
     /** The environment without what points into our own home, and with the user's own. */
     env: (env: Env): Record<string, string> => ({ ...installed, ...ownEnv(env, options, account) }),
-    ...granting(workTree, asRoot, uid),
+    ...countedGrants(workTree, asRoot, uid),
     /** The same for a tree in `rooms` in the place of the work tree. */
     granted(tree: string) {
-      const { grant: give, revoke: take } = granting(tree, asRoot, uid)
+      const { grant: give, revoke: take } = countedGrants(tree, asRoot, uid)
       return {
         async grant() {
           await asRoot('chgrp', String(gid), tree)
@@ -169,7 +169,7 @@ async function tried(
 }
 
 /** As many times as a tree is granted it has to be revoked: sessions in a row may have it together. */
-function granting(tree: string, asRoot: (...command: string[]) => Promise<void>, uid: number) {
+function countedGrants(tree: string, asRoot: (...command: string[]) => Promise<void>, uid: number) {
   let grants = 0
   return {
     async grant() {
@@ -182,19 +182,19 @@ function granting(tree: string, asRoot: (...command: string[]) => Promise<void>,
 }
 
 /** The user with a tree in its `rooms` in the place of the work tree. */
-export function inTree(user: OtherUser, tree: string): OtherUser {
+export function userInTree(user: OtherUser, tree: string): OtherUser {
   return { ...user, ...user.granted(tree) }
 }
 
 /** The user for programs that run beside each other, until `end` of the user itself. */
-export function shared(user: OtherUser | null): OtherUser | null {
+export function sharedUser(user: OtherUser | null): OtherUser | null {
   return user === null ? null : { ...user, isShared: true }
 }
 
 function ownEnv(env: Env, options: OtherUserOptions, { name, home, top }: Account): Record<string, string> {
   const ours = [options.env.HOME ?? '/nowhere', options.env.RUNNER_TEMP]
   const others = Object.entries(env).filter(
-    ([variable, value]) => !(WRITTEN.test(variable) && isWithin(value, ours)),
+    ([variable, value]) => !(WRITABLE_PLACES.test(variable) && isWithin(value, ours)),
   )
   return {
     ...Object.fromEntries(others),
@@ -212,7 +212,7 @@ function ownEnv(env: Env, options: OtherUserOptions, { name, home, top }: Accoun
 export async function endOtherUser(options: OtherUserOptions): Promise<number> {
   if (process.platform !== 'linux') return 0
   const account = accountOf(nameFor(options.key))
-  const modes = modesIn(options)
+  const modes = parseModes(options)
   if (account === null && modes.length === 0) return 0
   const root = await rootCommand()
   if (account !== null)
@@ -226,7 +226,7 @@ async function endAndRestore(
   { workTree }: OtherUserOptions,
   root: Root,
   account: Account,
-  modes: readonly Mode[],
+  modes: readonly SavedMode[],
 ): Promise<number> {
   const ended = await processesOf(root, account, false).end()
   const faults: unknown[] = []
@@ -249,14 +249,14 @@ async function openNetwork(root: Root, { uid }: Account): Promise<void> {
   await run(root('ip', 'netns', 'delete', `ralph-${uid}`)).catch(() => {})
 }
 
-async function restoreModes(root: Root, modes: readonly Mode[]): Promise<void> {
+async function restoreModes(root: Root, modes: readonly SavedMode[]): Promise<void> {
   for (const [path, mode] of modes) await run(root('chmod', mode.toString(8), path))
 }
 
 /** Of folders that we change alone, whatever was remembered. */
-function modesIn({ env, workTree, before = '[]' }: OtherUserOptions): Mode[] {
+function parseModes({ env, workTree, before = '[]' }: OtherUserOptions): SavedMode[] {
   const ours = [env.RUNNER_TEMP, actionsFolder(env), workTree, ...above(workTree)]
-  const isMode = (one: unknown): one is Mode =>
+  const isMode = (one: unknown): one is SavedMode =>
     Array.isArray(one) && ours.includes(one[0]) && Number.isInteger(one[1]) && one[1] >= 0 && one[1] <= 0o7777
   try {
     const known: unknown = JSON.parse(before)
@@ -267,7 +267,7 @@ function modesIn({ env, workTree, before = '[]' }: OtherUserOptions): Mode[] {
 }
 
 /** Where it is not ours, the probe says so. */
-async function closeTemp({ env }: OtherUserOptions, modes: Mode[]): Promise<void> {
+async function closeTemp({ env }: OtherUserOptions, modes: SavedMode[]): Promise<void> {
   const temp = env.RUNNER_TEMP
   const found = temp === undefined ? null : await stat(temp).catch(() => null)
   if (temp === undefined || found === null) return
@@ -276,11 +276,11 @@ async function closeTemp({ env }: OtherUserOptions, modes: Mode[]): Promise<void
 }
 
 /** In a folder with the sticky bit only its owner takes entries away: `.git` stays. */
-async function openTop(
+async function openWorkTree(
   { workTree }: OtherUserOptions,
   root: Root,
   { gid }: Account,
-  modes: Mode[],
+  modes: SavedMode[],
 ): Promise<void> {
   modes.push([workTree, (await stat(workTree)).mode & 0o6777])
   await run(root('chgrp', String(gid), workTree))
@@ -291,10 +291,10 @@ async function openTop(
  * On a machine that is thrown away the way to the checkout is opened; elsewhere that is for its owner to decide. Adds the
  * modes that the folders had.
  */
-async function openTheWay(
+async function openPathToTree(
   { env, workTree, say }: OtherUserOptions,
   root: Root,
-  modes: Mode[],
+  modes: SavedMode[],
 ): Promise<void> {
   for (const at of above(workTree)) {
     const mode = (await stat(at)).mode & 0o7777

@@ -36,14 +36,14 @@ export function createRedactor(values: string[], shapes: readonly KeyShape[] = [
   const secretsIn = wholeFinder(matcher, starts)
   return {
     /** The text with every secret replaced by `***`. Linear in the text. */
-    redact: (text: string): string => hidden(text, secretsIn(text)),
+    redact: (text: string): string => maskSecrets(text, secretsIn(text)),
     /** For what comes line by line: lines never become fewer. */
     lines: () => lineRedactor(matcher, starts),
     /** Whether there is a secret in it. Bytes are read as UTF-8, and as UTF-16 when they have zero bytes. */
-    finds: (content: string | Uint8Array) => readings(content).some((text) => secretsIn(text).length > 0),
+    finds: (content: string | Uint8Array) => decodings(content).some((text) => secretsIn(text).length > 0),
     /** The secrets in it, at most 1,000. */
     findings: (content: string | Uint8Array): Finding[] =>
-      readings(content)
+      decodings(content)
         .flatMap((text) => withLines(text, secretsIn(text)))
         .slice(0, MAX_FINDINGS),
   }
@@ -55,10 +55,10 @@ function createFinder(matcher: Matcher, starts: KeyStarts) {
   let base = 0
   let keys = new KeyFinder(starts, '')
   const views = new Views(matcher, ({ length, start, from, to }) => {
-    if (length > 0) add(found, { what: KNOWN, from: Math.max(0, from - base), to: to - base })
+    if (length > 0) addSecret(found, { what: KNOWN, from: Math.max(0, from - base), to: to - base })
     const at = to - base - (starts[start - 1]?.text.length ?? 0)
     const key = start > 0 && at >= 0 ? keys.keyAt(start, at) : null
-    if (key !== null) add(found, key)
+    if (key !== null) addSecret(found, key)
   })
   return {
     views,
@@ -77,7 +77,7 @@ function wholeFinder(matcher: Matcher, starts: KeyStarts): (text: string) => Sec
   const finder = createFinder(matcher, starts)
   return (text) => {
     finder.views.reset()
-    return joined(finder.find(text, 0), privateKeyFinder()(text))
+    return mergeSecrets(finder.find(text, 0), privateKeyFinder()(text))
   }
 }
 
@@ -89,22 +89,24 @@ function lineRedactor(matcher: Matcher, starts: KeyStarts): (text: string) => st
   return (text) => {
     const found = finder.find(`${text}\n`, base)
     for (const from of finder.views.beginnings(BEGINNING))
-      add(found, { what: KNOWN, from: Math.max(0, from - base), to: text.length })
+      addSecret(found, { what: KNOWN, from: Math.max(0, from - base), to: text.length })
     base += text.length + 1
-    return hidden(text, joined(found, privateKeys(text)), (secret) => secret.replace(/[^\n]+/g, REDACTED))
+    return maskSecrets(text, mergeSecrets(found, privateKeys(text)), (secret) =>
+      secret.replace(/[^\n]+/g, REDACTED),
+    )
   }
 }
 
 /** All of them in their order, none of which overlaps another. */
-function joined(found: readonly Secret[], privateKeys: readonly Omit<Secret, 'what'>[]): Secret[] {
+function mergeSecrets(found: readonly Secret[], privateKeys: readonly Omit<Secret, 'what'>[]): Secret[] {
   const all = [...found, ...privateKeys.map((key) => ({ what: PRIVATE_KEY, ...key }))]
   const secrets: Secret[] = []
-  for (const secret of all.sort((a, b) => a.from - b.from)) add(secrets, secret)
+  for (const secret of all.sort((a, b) => a.from - b.from)) addSecret(secrets, secret)
   return secrets
 }
 
 /** Secrets that overlap become one; they come by their ends, or by their beginnings. */
-function add(secrets: Secret[], secret: Secret): void {
+function addSecret(secrets: Secret[], secret: Secret): void {
   let { what, from, to } = secret
   for (let last = secrets.at(-1); last !== undefined && from < last.to; last = secrets.at(-1)) {
     secrets.pop()
@@ -115,7 +117,7 @@ function add(secrets: Secret[], secret: Secret): void {
   secrets.push({ what, from, to })
 }
 
-function hidden(text: string, secrets: readonly Secret[], mask = (_secret: string) => REDACTED): string {
+function maskSecrets(text: string, secrets: readonly Secret[], mask = (_secret: string) => REDACTED): string {
   let shown = ''
   let done = 0
   for (const { from, to } of secrets) {
@@ -128,7 +130,7 @@ function hidden(text: string, secrets: readonly Secret[], mask = (_secret: strin
 }
 
 /** The ways to read the content: as it is, and without zero bytes where there are some (UTF-16, padding). */
-function readings(content: string | Uint8Array): string[] {
+function decodings(content: string | Uint8Array): string[] {
   const text =
     typeof content === 'string' ? content : new TextDecoder('utf-8', { ignoreBOM: true }).decode(content)
   return text.includes('\0') ? [text, text.replaceAll('\0', '')] : [text]

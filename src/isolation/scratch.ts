@@ -36,8 +36,8 @@ export async function openScratch(
     const place = await as.openScratch({ home: hasHome })
     const { tmp, home } = place
     return {
-      ...{ tmp, home, as: within(as, place) },
-      env: (given) => inPlace(given, tmp, home),
+      ...{ tmp, home, as: userInPlace(as, place) },
+      env: (given) => envInPlace(given, tmp, home),
       [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
     }
   }
@@ -50,7 +50,7 @@ export async function openScratch(
   if (home !== null) await mkdir(home, { mode: 0o700 })
   return {
     ...{ tmp, home, as: null },
-    env: (given) => inPlace(given, tmp, home),
+    env: (given) => envInPlace(given, tmp, home),
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   }
 }
@@ -58,22 +58,22 @@ export async function openScratch(
 /** Variables by which tools are led to a folder for temporary files. */
 type Temporary = Record<'TMPDIR' | 'TEMP' | 'TMP', string>
 
-export function temporary(tmp: string): Temporary {
+export function temporaryVariables(tmp: string): Temporary {
   return { TMPDIR: tmp, TEMP: tmp, TMP: tmp }
 }
 
-function inPlace<E extends Environment>(env: E, tmp: string, home: string | null): E & Temporary {
-  return { ...env, ...temporary(tmp), ...(home === null ? {} : { HOME: home }) }
+function envInPlace<E extends Environment>(env: E, tmp: string, home: string | null): E & Temporary {
+  return { ...env, ...temporaryVariables(tmp), ...(home === null ? {} : { HOME: home }) }
 }
 
 /** The user, whose programs are started in the place. */
-function within(
+function userInPlace(
   user: OtherUser,
   { tmp, home, scratch }: Awaited<ReturnType<OtherUser['openScratch']>>,
 ): OtherUser {
   return {
     ...user,
     command: (file, args, cwd, how) => user.command(file, args, cwd, { ...how, scratch }),
-    env: (env) => ({ ...user.env(home === null ? env : { HOME: home, ...env }), ...temporary(tmp) }),
+    env: (env) => ({ ...user.env(home === null ? env : { HOME: home, ...env }), ...temporaryVariables(tmp) }),
   }
 }

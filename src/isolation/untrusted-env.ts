@@ -4,7 +4,7 @@
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** `env` is the whole environment to start with, sorted by name; `refused` the names asked for and not given. */
-export type Allowed = { env: Record<string, string>; refused: string[] }
+export type FilteredEnv = { env: Record<string, string>; refused: string[] }
 
 /**
  * Names that agent and gates get without asking. Left out on purpose:
@@ -73,7 +73,7 @@ export function isForbidden(name: string): boolean {
 export function agentEnv(
   full: Environment,
   wishes: { extra: readonly string[]; vendor: readonly string[]; set: Readonly<Record<string, string>> },
-): Allowed {
+): FilteredEnv {
   return allow(full, [...wishes.vendor, ...wishes.extra], wishes.set, isForbidden)
 }
 
@@ -85,7 +85,7 @@ export function gateEnv(
     set?: Readonly<Record<string, string>>
     isModelKey: (name: string) => boolean
   },
-): Allowed {
+): FilteredEnv {
   return allow(full, wishes.extra, wishes.set ?? {}, (name) => isForbidden(name) || wishes.isModelKey(name))
 }
 
@@ -94,25 +94,25 @@ function allow(
   wanted: readonly string[],
   set: Readonly<Record<string, string>>,
   forbidden: (name: string) => boolean,
-): Allowed {
+): FilteredEnv {
   const tokens = jobTokens(full)
   const leaks = (value: string): boolean => tokens.some((token) => value.includes(token))
   const entries = new Map<string, string>()
   const refused = new Set<string>()
   // Without it a `bash -c` whose stdin is a socket (Node's pipes are) takes itself for a remote shell: ~/.bashrc runs.
   entries.set('SHLVL', '1')
-  const give = (name: string, value: string | undefined, asked: boolean): void => {
+  const add = (name: string, value: string | undefined, isRequested: boolean): void => {
     if (forbidden(name) || (value !== undefined && leaks(value))) {
-      if (asked) refused.add(name)
+      if (isRequested) refused.add(name)
     } else if (value !== undefined) {
       entries.set(name, value)
     }
   }
-  for (const name of Object.keys(full)) if (isAllowed(name)) give(name, full[name], false)
-  for (const name of wanted) give(name, Object.hasOwn(full, name) ? full[name] : undefined, true)
+  for (const name of Object.keys(full)) if (isAllowed(name)) add(name, full[name], false)
+  for (const name of wanted) add(name, Object.hasOwn(full, name) ? full[name] : undefined, true)
   for (const [name, value] of Object.entries(set)) {
     if (name.startsWith('GIT_') && !leaks(value)) entries.set(name, value)
-    else give(name, value, true)
+    else add(name, value, true)
   }
   const sorted = [...entries].sort(([a], [b]) => (a < b ? -1 : 1))
   return { env: Object.fromEntries(sorted), refused: [...refused].sort() }
@@ -152,8 +152,8 @@ export function secretsIn(full: Environment): string[] {
 function inHeaders(name: string, value: string): string[] {
   if (!/HEADER/i.test(name)) return []
   return value.split('\n').flatMap((line) => {
-    const said = line.slice(line.indexOf(':') + 1).trim()
-    return [said, said.replace(/^(?:Bearer|Basic|token)\s+/i, '')]
+    const secret = line.slice(line.indexOf(':') + 1).trim()
+    return [secret, secret.replace(/^(?:Bearer|Basic|token)\s+/i, '')]
   })
 }
 

@@ -1,18 +1,18 @@
 // Reads what a request used out of a vendor's answer: an event stream or one JSON object, of four wire formats. Pure.
 import { amount, jsonObject, object } from '../engine/model/json.ts'
 
-export type Used = { requests: number; inputTokens: number; outputTokens: number; cachedTokens: number }
-type Tokens = Omit<Used, 'requests'>
+export type ModelUsage = { requests: number; inputTokens: number; outputTokens: number; cachedTokens: number }
+type Tokens = Omit<ModelUsage, 'requests'>
 
 /** A line of a stream, or a body, that is longer holds files, not usage. */
-const LONGEST = 1024 * 1024
+const MAX_TEXT = 1024 * 1024
 
 /** Sums up over responses; each is told its chunks, and its end however it comes. */
 export function createUsageMeter(): {
-  used(): Used
+  used(): ModelUsage
   response(contentType: string): { chunk(bytes: Uint8Array): void; end(): void }
 } {
-  const total: Used = { requests: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0 }
+  const total: ModelUsage = { requests: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0 }
   return {
     used: () => ({ ...total }),
     response(contentType) {
@@ -23,7 +23,7 @@ export function createUsageMeter(): {
       let isTooLong = false
       let tokens: Tokens = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 }
       const read = (text: string) => {
-        tokens = most(tokens, tokensIn(text))
+        tokens = maximum(tokens, tokensIn(text))
       }
       return {
         chunk(bytes) {
@@ -36,7 +36,7 @@ export function createUsageMeter(): {
               isTooLong = false
             }
           }
-          if (rest.length > LONGEST) [rest, isTooLong] = ['', true]
+          if (rest.length > MAX_TEXT) [rest, isTooLong] = ['', true]
         },
         end() {
           if (!isTooLong) read(isStream ? rest.replace(/^data:/, '') : rest)
@@ -50,7 +50,7 @@ export function createUsageMeter(): {
 }
 
 /** Within one response every figure is what was used so far, or that figure again. */
-function most(one: Tokens, other: Tokens): Tokens {
+function maximum(one: Tokens, other: Tokens): Tokens {
   return {
     inputTokens: Math.max(one.inputTokens, other.inputTokens),
     outputTokens: Math.max(one.outputTokens, other.outputTokens),

@@ -29,7 +29,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'the allow-list gives everything',
     stories: 'LOOK',
     file: 'src/isolation/untrusted-env.ts',
-    from: 'for (const name of Object.keys(full)) if (isAllowed(name)) give(name, full[name], false)',
+    from: 'for (const name of Object.keys(full)) if (isAllowed(name)) add(name, full[name], false)',
     to: "for (const [name, value] of Object.entries(full)) entries.set(name, value ?? '')",
   },
   {
@@ -206,7 +206,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'texts are not redacted',
     stories: 'ECHO,ECHOGATE',
     file: 'src/isolation/redact.ts',
-    from: 'redact: (text: string): string => hidden(text, secretsIn(text)),',
+    from: 'redact: (text: string): string => maskSecrets(text, secretsIn(text)),',
     to: 'redact: (text: string): string => text,',
   },
   {
@@ -339,8 +339,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "the model's proxy takes every key",
     file: 'src/isolation/model-proxy.ts',
-    from: 'return isOurs ? headers : null',
-    to: 'return isOurs ? headers : headers',
+    from: 'return hasPlaceholder ? headers : null',
+    to: 'return hasPlaceholder ? headers : headers',
     batch: 6,
     level: 'other-user',
   },
@@ -386,8 +386,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'half a key is none',
     file: 'src/isolation/key-cutter.ts',
-    from: 'for (const start of [form, form.subarray(0, leastOf(form))])',
-    to: 'for (const start of [form, form.subarray(0, Math.max(form.length, leastOf(form)))])',
+    from: 'for (const start of [form, form.subarray(0, minimumMatch(form))])',
+    to: 'for (const start of [form, form.subarray(0, Math.max(form.length, minimumMatch(form)))])',
     batch: 6,
     level: 'other-user',
   },
@@ -471,12 +471,12 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'sessions and gates share the folder of TMPDIR',
     file: 'src/agents/home.ts',
-    from: '({ ...within(given, path, tools), ...temporary(tmp) })',
+    from: '({ ...within(given, path, tools), ...temporaryVariables(tmp) })',
     to: 'within(given, path, tools)',
     also: [
       [
         'src/isolation/scratch.ts',
-        '{ ...env, ...temporary(tmp), ',
+        '{ ...env, ...temporaryVariables(tmp), ',
         '{ ...env, ...temporary(env.TMPDIR ?? "/tmp"), ',
       ],
     ],

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect, createServer as createRawServer } from 'node:net'
 import test from 'node:test'
 import { openConnectProxy } from '../../../src/isolation/connect-proxy.ts'
-import { MOST_CONNECTIONS } from '../../../src/isolation/forward.ts'
+import { MAX_CONNECTIONS } from '../../../src/isolation/forward.ts'
 import { openModelProxy } from '../../../src/isolation/model-proxy.ts'
 
 /** Requests, each as it goes over the wire; `KEY` and `HOST` are what would be let through. */
@@ -130,11 +130,11 @@ test('who opens thousands of connections leaves the run its files', async () => 
   })
   await using wayOut = await openConnectProxy([])
   for (const { port } of [model, wayOut]) {
-    const sockets = Array.from({ length: 2 * MOST_CONNECTIONS }, () => connect(port, '127.0.0.1'))
+    const sockets = Array.from({ length: 2 * MAX_CONNECTIONS }, () => connect(port, '127.0.0.1'))
     let closed = 0
     await new Promise<void>((resolve) => {
       for (const socket of sockets)
-        socket.on('error', () => {}).on('close', () => ++closed === MOST_CONNECTIONS && resolve())
+        socket.on('error', () => {}).on('close', () => ++closed === MAX_CONNECTIONS && resolve())
     })
     for (const socket of sockets) socket.destroy()
   }
