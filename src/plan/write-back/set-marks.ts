@@ -10,18 +10,22 @@ type Edit = { from: number; to: number; words: string }
 /** A mark, whose it is, and the id of the commit for those that name it. */
 export type WantedMark = { mark: Mark; storyId: string; commit: string | null }
 
-/** The text with the marks in it; `unset`: those that have no place there, or one that holds more than a plain word. */
+/**
+ * The text with the marks in it; `unset`: those that have no place there, or one that holds more than a plain word. A box on a line of
+ * `open` does not count as ticked, whoever ticked it.
+ */
 export function setMarks(
   text: string,
   wanted: readonly WantedMark[],
   isFrontMatter: boolean,
+  open: ReadonlySet<number> = new Set(),
 ): { text: string; unset: WantedMark[] } {
   const once = onceEach(wanted)
   const first = once.filter(({ mark }) => !('whenAll' in mark))
   const ticked = apply(text, first, isFrontMatter)
   // Those that follow others come after them; no edit moves a line.
   const lines = linesOf(ticked.text)
-  const isTicked = (line: number) => tickedBox.test(lines[line - 1]?.text ?? '')
+  const isTicked = (line: number) => !open.has(line) && tickedBox.test(lines[line - 1]?.text ?? '')
   const following = once.filter(({ mark }) => 'whenAll' in mark && mark.whenAll?.every(isTicked))
   const all = apply(ticked.text, following, isFrontMatter)
   return { text: all.text, unset: [...ticked.unset, ...all.unset] }

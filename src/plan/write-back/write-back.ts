@@ -16,23 +16,35 @@ export function writeBack(files: readonly DocumentFile[], prd: Pick<Prd, 'userSt
   const wanted = new Map<string, WantedMark[]>()
   for (const one of placed) if (done.has(one.story)) collect(one, wanted)
   const texts = new Map<string, string>()
+  const open = openLines(placed, done)
   const unmarked = new Set(lost.filter((story) => done.has(story)).map(({ id }) => id))
   for (const { path, text } of files) {
     const marks = wanted.get(path)
     if (marks === undefined) continue
-    const { text: after, unset } = setMarks(text, marks, /\.(?:md|markdown)$/i.test(path))
+    const isMarkdown = /\.(?:md|markdown)$/i.test(path)
+    const { text: after, unset } = setMarks(text, marks, isMarkdown, open.get(path))
     for (const { storyId } of unset) unmarked.add(storyId)
     if (after !== text) texts.set(path, after)
   }
   return { texts, unmarked: [...unmarked] }
 }
 
+/** By path the lines of stories that have not passed: an agent may have ticked their boxes. */
+function openLines(placed: readonly Placed[], done: ReadonlySet<Story>): Map<string, Set<number>> {
+  const open = new Map<string, Set<number>>()
+  for (const { story, read } of placed) {
+    if (done.has(story) || story.passes) continue
+    for (const { path, line } of read) open.set(path, (open.get(path) ?? new Set()).add(line))
+  }
+  return open
+}
+
 function collect({ story, read }: Placed, wanted: Map<string, WantedMark[]>): void {
   const words = plannedWords(story)
   for (const { path, marks, raw } of read) {
-    // A box is looked at by itself: of a group the last one may be open.
+    // A box is looked at by itself: of a group the last one may be open. What follows other boxes is, too: an agent may have ticked them all.
     const open = marks.filter((mark) => {
-      if (mark.kind !== 'box') return raw.passes !== true
+      if (mark.kind !== 'box') return raw.passes !== true || 'whenAll' in mark
       return mark.task === undefined || words.includes(` ${sameWords(mark.task)} `)
     })
     const about = { storyId: story.id, commit: story.lastResult?.commit ?? null }

@@ -209,6 +209,28 @@ test('candidates: of a file with several plans the part that was named', () => {
   assert.equal(planFile(prd), path)
 })
 
+test('a progress file whose boxes an agent ticked is done once every story has passed, and not before', () => {
+  const text = '## Status\nIN_PROGRESS\n\n- [ ] One\n- [ ] Two\n'
+  const file: DocumentFile = { path: 'docs/auth_PROGRESS.md', text, isFound: true }
+  const ticked = { ...file, text: text.replaceAll('[ ]', '[x]') }
+  const one = passed(planned([file]), 'One')
+  assert.deepEqual(writeBack([ticked], one), { texts: new Map(), unmarked: [] })
+  const both = passed(one, 'Two')
+  assert.deepEqual(writeBack([ticked], both), {
+    texts: new Map([[file.path, ticked.text.replace('IN_PROGRESS', 'RALPH_DONE')]]),
+    unmarked: [],
+  })
+})
+
+test('Kiro: a group whose open task an agent ticked is not ticked', () => {
+  const text = '- [ ] 1. Accounts\n- [ ] 1.1 Sign in\n- [ ] 1.2 Sign out\n'
+  const file: DocumentFile = { path: '.kiro/specs/accounts/tasks.md', text, isFound: true }
+  const ticked = { ...file, text: text.replace('[ ] 1.2', '[x] 1.2') }
+  const prd = passed(planned([file]), 'Sign in')
+  assert.deepEqual(changed([ticked], prd), { [file.path]: ticked.text.replace('[ ] 1.1', '[x] 1.1') })
+  assert.deepEqual(changed([ticked], passed(prd, 'Sign out')), { [file.path]: text.replaceAll('[ ]', '[x]') })
+})
+
 test('thousands of boxes, all passed: time grows with them; more than a plan may have are left', () => {
   const boxes = (size: number): DocumentFile => ({
     path: 'docs/long_PROGRESS.md',
