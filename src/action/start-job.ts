@@ -32,7 +32,7 @@ const LOOKS: ReadonlyMap<string, () => Promise<Look>> = new Map([
 
 async function main(): Promise<void> {
   const stop = new AbortController()
-  // The runner signals this process alone, then waits 7.5 s and 2.5 s (facts 2.1): the children are ours to end.
+  // The runner signals this process alone, then waits 7.5 s and 2.5 s: the children are ours to end.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       if (!stop.signal.aborted) remember({ stopped: 'true' })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Workspace } from '../app/workspace.ts'
 import type { Observer } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
-import type { Step } from '../engine/model/step.ts'
+import { type AttemptStep, STEPS, type Step } from '../engine/model/step.ts'
 import type { Git } from '../git/git.ts'
 import { placeFile } from '../git/own-index.ts'
 import { clearPathTo, readRegularFileSync, removeSync } from '../system/files.ts'
@@ -30,8 +30,13 @@ function lookedAt(step: Step, green: string): string | null {
   // Steps of an attempt that has a work tree of its own look at that one.
   if ('attempt' in step && step.attempt.inLane === true)
     return step.kind === 'accept' ? step.attempt.candidate.commit : null
-  if (step.kind === 'gates' || step.kind === 'judge') return step.attempt.candidate.commit
-  return step.kind === 'baseline' || step.kind === 'verify' || step.kind === 'plan' ? green : null
+  const { looksAt } = STEPS[step.kind]
+  if (looksAt === 'green') return green
+  return looksAt === 'candidate' && 'attempt' in step ? candidateOf(step.attempt) : null
+}
+
+function candidateOf(attempt: AttemptStep['attempt']): string | null {
+  return 'candidate' in attempt ? attempt.candidate.commit : null
 }
 
 /** The commit that a holder which is gone looked at when it was killed; null where there is none, or people went on from there. */

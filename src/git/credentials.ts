@@ -15,7 +15,7 @@ export type SetAside = {
 }
 
 const HEADER = /^http\.(?:.*\.)?extraheader$/
-/** checkout with `ssh-key`: `ssh -i "<RUNNER_TEMP>/<uuid>" -o …` (facts/github-actions.md 7) */
+/** checkout with `ssh-key`: `ssh -i "<RUNNER_TEMP>/<uuid>" -o …` */
 const KEY_FILE = /(?:^|\s)-i\s+(?:"([^"]+)"|(\S+))/
 
 /**

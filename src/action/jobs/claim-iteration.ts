@@ -3,7 +3,7 @@ import type { Workspace } from '../../app/workspace.ts'
 import type { HandedOver } from '../../engine/loop.ts'
 import type { AgentPort, GatesPort } from '../../engine/model/ports.ts'
 import type { State } from '../../engine/model/state.ts'
-import type { Part } from '../../engine/model/step.ts'
+import { type Part, stepsOf } from '../../engine/model/step.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { UserError } from '../../system/errors.ts'
 import { unavailable } from './handed-over-ports.ts'
@@ -38,7 +38,7 @@ export function claimOutputs({ step, state }: HandedOver, base: string): Record<
   const { folder, feature, branch } = state
   return {
     handover: writeHandover({ folder, nonce: state.lease?.nonce ?? '', base }),
-    next: ['agent', 'verify', 'plan'].includes(step.kind) ? 'work' : 'gate',
+    next: stepsOf('work')(step) ? 'work' : 'gate',
     feature,
     branch,
     ...(state.job.wave === undefined ? {} : { workers: workersOf(state.job.wave) }),

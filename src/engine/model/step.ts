@@ -42,6 +42,11 @@ type Row = {
   by: 'work' | 'gate' | null
   /** Its event stands although the job was cancelled: it puts things in order, was heard, or says what was spent. */
   settles: boolean
+  /**
+   * The commit that gates, a judge or a planner have in the checkout for it, or null. A run that is killed there leaves what they
+   * wrote, and nothing of it may count as somebody's work (cli/looked-at.ts).
+   */
+  looksAt: 'candidate' | 'green' | null
 }
 
 const HOLDERS = ['claim', 'land'] as const
@@ -49,30 +54,30 @@ const FROM_GATE = ['gate', 'land'] as const
 const FROM_WORK = ['work', 'gate', 'land'] as const
 
 export const STEPS = {
-  sync: { parts: HOLDERS, by: null, settles: true },
-  join: { parts: FROM_GATE, by: 'gate', settles: false },
-  restore: { parts: HOLDERS, by: null, settles: true },
-  prepare: { parts: HOLDERS, by: null, settles: false },
-  baseline: { parts: FROM_GATE, by: 'gate', settles: false },
-  open: { parts: HOLDERS, by: null, settles: false },
-  reserve: { parts: HOLDERS, by: null, settles: false },
-  agent: { parts: FROM_WORK, by: 'work', settles: true },
-  guard: { parts: FROM_WORK, by: null, settles: false },
-  rebase: { parts: HOLDERS, by: null, settles: false },
-  gates: { parts: FROM_GATE, by: 'gate', settles: false },
-  judge: { parts: FROM_GATE, by: 'work', settles: false },
-  accept: { parts: HOLDERS, by: null, settles: true },
-  reject: { parts: HOLDERS, by: null, settles: true },
-  return: { parts: HOLDERS, by: null, settles: true },
-  wait: { parts: HOLDERS, by: null, settles: false },
-  verify: { parts: FROM_WORK, by: 'gate', settles: false },
-  plan: { parts: ['work', 'land'], by: 'work', settles: false },
-  push: { parts: HOLDERS, by: null, settles: false },
-  conclude: { parts: HOLDERS, by: null, settles: true },
-  publish: { parts: HOLDERS, by: null, settles: true },
-  dispatch: { parts: HOLDERS, by: null, settles: true },
-  report: { parts: HOLDERS, by: null, settles: true },
-  stop: { parts: HOLDERS, by: null, settles: true },
+  sync: { parts: HOLDERS, by: null, settles: true, looksAt: null },
+  join: { parts: FROM_GATE, by: 'gate', settles: false, looksAt: null },
+  restore: { parts: HOLDERS, by: null, settles: true, looksAt: null },
+  prepare: { parts: HOLDERS, by: null, settles: false, looksAt: null },
+  baseline: { parts: FROM_GATE, by: 'gate', settles: false, looksAt: 'green' },
+  open: { parts: HOLDERS, by: null, settles: false, looksAt: null },
+  reserve: { parts: HOLDERS, by: null, settles: false, looksAt: null },
+  agent: { parts: FROM_WORK, by: 'work', settles: true, looksAt: null },
+  guard: { parts: FROM_WORK, by: null, settles: false, looksAt: null },
+  rebase: { parts: HOLDERS, by: null, settles: false, looksAt: null },
+  gates: { parts: FROM_GATE, by: 'gate', settles: false, looksAt: 'candidate' },
+  judge: { parts: FROM_GATE, by: 'work', settles: false, looksAt: 'candidate' },
+  accept: { parts: HOLDERS, by: null, settles: true, looksAt: null },
+  reject: { parts: HOLDERS, by: null, settles: true, looksAt: null },
+  return: { parts: HOLDERS, by: null, settles: true, looksAt: null },
+  wait: { parts: HOLDERS, by: null, settles: false, looksAt: null },
+  verify: { parts: FROM_WORK, by: 'gate', settles: false, looksAt: 'green' },
+  plan: { parts: ['work', 'land'], by: 'work', settles: false, looksAt: 'green' },
+  push: { parts: HOLDERS, by: null, settles: false, looksAt: null },
+  conclude: { parts: HOLDERS, by: null, settles: true, looksAt: null },
+  publish: { parts: HOLDERS, by: null, settles: true, looksAt: null },
+  dispatch: { parts: HOLDERS, by: null, settles: true, looksAt: null },
+  report: { parts: HOLDERS, by: null, settles: true, looksAt: null },
+  stop: { parts: HOLDERS, by: null, settles: true, looksAt: null },
 } satisfies Record<Step['kind'], Row>
 
 /** Tells the steps of this part of a job; null is the job that does it all. */

@@ -87,7 +87,7 @@ function readDraft(draft: Draft, mistakes: Mistake[], lineOf: (index: number) =>
     }
   }
   const { root } = draft
-  // What seed 1's generator wrote into the file: a proposal, never run from there.
+  // What the generator of the Ralph for BMAD wrote into the file: a proposal, never run from there.
   const gates = isRaw(root.config) ? commands(root.config.qualityGates) : {}
   const isTold = draft.notes.some((note) => note.includes('read as user stories'))
   const notes = [...(isTold ? [] : [`${many(stories.length, 'story')} read.`]), ...draft.notes]

@@ -1,6 +1,7 @@
 // The map of the rooms: one table holds the imports and makes the picture.
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { test } from 'node:test'
 
 type Table = Readonly<Record<string, readonly string[]>>
@@ -46,4 +47,34 @@ test('base names of files in src are unique, so that a name says where to look',
     names.filter((name, index) => names.indexOf(name) !== index),
     [],
   )
+})
+
+test('every file, folder and exported name in docs/architecture.md and the pages beside it exists', () => {
+  const paths = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  const known = new Set(
+    paths.flatMap((path) => [
+      path,
+      path.replace(/\.ts$/, ''),
+      `${path}/`,
+      `${basename(path)}/`,
+      basename(path, '.ts'),
+    ]),
+  )
+  const declared = /^(?:export )?(?:async )?(?:function|const|type|class|let) (\w+)/gm
+  for (const path of paths.filter((path) => path.endsWith('.ts')))
+    for (const [, name = ''] of readFileSync(`src/${path}`, 'utf8').matchAll(declared)) known.add(name)
+  for (const page of ['architecture', 'gate-output', 'life-of-a-cost']) {
+    const text = readFileSync(`docs/${page}.md`, 'utf8').replace(/```.*?```/gs, '')
+    const cells = text.split('\n').filter((line) => line.startsWith('|'))
+    const named = cells.flatMap((line) =>
+      [...line.matchAll(/`([\w-]+(?:[./][\w./-]*)?)`/g)].map(([, name = '']) => name),
+    )
+    // The other pages name fields of data, too.
+    const isField = (name: string) => page !== 'architecture' && !name.includes('/')
+    const isSetting = (name: string) => name.includes('.') && !/\.(?:ts|mjs|md)$/.test(name)
+    const unknown = named.filter(
+      (name) => !known.has(name) && !isSetting(name) && !isField(name) && !existsSync(name),
+    )
+    assert.deepEqual([...new Set(unknown)], [], page)
+  }
 })
