@@ -3,9 +3,9 @@ import { basename } from 'node:path'
 import * as core from '@actions/core'
 import { context as runner } from '@actions/github'
 import { takeGitProgram } from '../git/git-process.ts'
-import { type GitHub, statusOf } from '../github/client.ts'
+import { type GitHub, httpStatusOf } from '../github/client.ts'
 import { findWorkflow } from '../github/dispatch.ts'
-import { gitAuth, type Place, runUrl } from '../github/repository-address.ts'
+import { gitAuth, type RepositoryAddress, runUrl } from '../github/repository-address.ts'
 import { actionInputs, hostEnvironment } from '../settings/environment.ts'
 import { resolveSettings, type Settings, type SettingsResult } from '../settings/read-settings.ts'
 import { messageOf, UserError } from '../system/errors.ts'
@@ -13,7 +13,7 @@ import { defaultBranchOf, type RunEvent, readEvent } from './github-event.ts'
 
 export type ActionContext = {
   env: Record<string, string>
-  place: Place
+  place: RepositoryAddress
   run: { id: number; attempt: number; url: string }
   /** The job's name in the workflow file. */
   job: string
@@ -32,7 +32,7 @@ export async function actionContext(): Promise<ActionContext> {
   // In the post step an agent may have put a git of its own on the PATH: the one that main found is used.
   takeGitProgram(core.getState('git'), env.PATH)
   const { payload, runId: id, ref } = runner
-  const place: Place = {
+  const place: RepositoryAddress = {
     ...runner.repo,
     server: runner.serverUrl.replace(/\/+$/, ''),
     api: runner.apiUrl.replace(/\/+$/, ''),
@@ -153,7 +153,7 @@ export async function namesByApi(
       const { data } = await api.rest.repos.getContent({ ...at, path, ref })
       return 'content' in data ? Buffer.from(data.content, 'base64').toString('utf8') : null
     } catch (error) {
-      if (statusOf(error) === 404) return null
+      if (httpStatusOf(error) === 404) return null
       throw error
     }
   }
@@ -192,6 +192,9 @@ export function tokenOf(context: ActionContext): string {
 }
 
 /** The git remote of the repository, authenticated by the token, in the environment only. */
-export function remoteOf(place: Place, token: string): { url: string; env: Record<string, string> } {
+export function remoteOf(
+  place: RepositoryAddress,
+  token: string,
+): { url: string; env: Record<string, string> } {
   return { url: `${place.server}/${place.owner}/${place.repo}.git`, env: gitAuth(place, token) }
 }

@@ -7,23 +7,23 @@ import { parseSlash } from '../engine/commands/command-table.ts'
 import { expired } from '../engine/lease.ts'
 import type { State } from '../engine/model/state.ts'
 import { mapTexts } from '../engine/model/text.ts'
-import { connect, type GitHub, saidByGitHub } from '../github/client.ts'
+import { connect, type GitHub, githubMessage } from '../github/client.ts'
 import { Conversation, isPerson, pressedComment } from '../github/conversation.ts'
-import { dispatchRun, runOf } from '../github/dispatch.ts'
+import { dispatchRun, findWorkflowRun } from '../github/dispatch.ts'
 import { compareUrl, repositoryUrl } from '../github/repository-address.ts'
 import { secretsIn } from '../isolation/untrusted-env.ts'
-import { checkOf } from '../report/check-runs.ts'
+import { parseExternalId } from '../report/check-runs.ts'
 import { marker } from '../report/parts.ts'
 import {
   type ChangesView,
   diffReply,
-  elsewhereReply,
   helpReply,
-  limitedReply,
   noRunReply,
-  nothingReply,
+  rateLimitReply,
   statusReply,
+  unchangedReply,
   whyReply,
+  wrongPullReply,
 } from '../report/replies.ts'
 import { whyOf } from '../report/why.ts'
 import { type ActionContext, namesByApi, settleWorkflow, tokenOf } from './action-context.ts'
@@ -65,7 +65,7 @@ export async function answerComment(context: ActionContext, event: Said<'comment
   const own = state?.github.pull ?? issue
   if (own !== issue) {
     await conversation.react(comment.id, 'confused')
-    await conversation.reply(issue, comment.id, elsewhereReply(own))
+    await conversation.reply(issue, comment.id, wrongPullReply(own))
     return `the commands of this run are read in #${own}`
   }
   return onPull(place, event, state)
@@ -92,7 +92,7 @@ async function onPull(
     case 'mistake':
       if (state !== null && isHeld(state)) return 'the working job answers'
       await conversation.react(comment.id, 'confused')
-      await conversation.reply(issue, comment.id, nothingReply(parsed.problem, parsed.fix))
+      await conversation.reply(issue, comment.id, unchangedReply(parsed.problem, parsed.fix))
       return parsed.problem
     case 'status':
       if (state === null) return replied(noRunReply(), 'answered with how it stands')
@@ -112,13 +112,13 @@ async function onPull(
       if (lives && state.lease?.runId != null) {
         await api.rest.actions
           .cancelWorkflowRun({ ...at, run_id: state.lease.runId })
-          .catch((error: unknown) => core.warning(saidByGitHub(error)))
+          .catch((error: unknown) => core.warning(githubMessage(error)))
       }
       // A job that is being stopped moves the generation on, or is killed before: only a kick-off fits both.
       const generation = lives ? null : state.generation
       const { line, until } = await started(place, { feature: state.feature, generation })
       const isOver = ['pause', 'stop'].includes(parsed.command.kind)
-      if (until !== null) await conversation.reply(issue, comment.id, limitedReply(until, isOver))
+      if (until !== null) await conversation.reply(issue, comment.id, rateLimitReply(until, isOver))
       return line
     }
   }
@@ -150,7 +150,7 @@ async function commitsOf(github: GitHub, state: State, story: string): Promise<C
       return storiesIn(message, nonce).includes(story) ? [{ sha, subject, compareUrl: url(sha, parent) }] : []
     })
   } catch (error) {
-    warn(`the commits could not be listed: ${saidByGitHub(error)}`)
+    warn(`the commits could not be listed: ${githubMessage(error)}`)
     const sha = records[story]?.commit ?? null
     return sha === null ? [] : [{ sha, subject: '', compareUrl: url(sha, `${sha}^`) }]
   }
@@ -168,7 +168,7 @@ async function onIssue(place: Place, { comment, issue }: Said<'comment'>): Promi
   }
   await conversation.react(comment.id, parsed.kind === 'help' ? 'rocket' : 'confused')
   const problem = 'an issue can only be planned; everything else is heard on the pull request of the run'
-  const body = parsed.kind === 'help' ? helpReply() : nothingReply(problem, '/ralph plan')
+  const body = parsed.kind === 'help' ? helpReply() : unchangedReply(problem, '/ralph plan')
   await conversation.reply(issue, comment.id, body)
   return parsed.kind === 'help' ? 'answered with the list of commands' : problem
 }
@@ -204,7 +204,7 @@ async function planIssue(place: Place, issue: number): Promise<string> {
  */
 export async function answerButton(context: ActionContext, event: Said<'button'>): Promise<string> {
   const { identifier, externalId, sender } = event
-  const asked = checkOf(externalId)
+  const asked = parseExternalId(externalId)
   if (asked === null || (identifier !== 'retry' && identifier !== 'skip'))
     return "the button is none of Ralph's"
   if (sender.type !== 'User') return 'buttons count from people only'
@@ -245,5 +245,5 @@ export async function holderLives(github: GitHub, state: State): Promise<boolean
   if (!isHeld(state)) return false
   const id = state.lease?.runId ?? null
   // On somebody's machine: only the lease's own time is known.
-  return id === null || (await runOf(github, id))?.status !== 'completed'
+  return id === null || (await findWorkflowRun(github, id))?.status !== 'completed'
 }

@@ -8,8 +8,8 @@ import { gitProgram } from '../git/git-process.ts'
 import { connect } from '../github/client.ts'
 import { secretsIn } from '../isolation/untrusted-env.ts'
 import { outputsOf } from '../report/outputs.ts'
-import { findingsSummary, isHealthy, verdictOf } from '../report/summaries.ts'
-import { findingLines } from '../report/terminal/doctor-lines.ts'
+import { doctorVerdict, findingsSummary, isHealthy } from '../report/summaries.ts'
+import { doctorLines } from '../report/terminal/doctor-lines.ts'
 import { featuresAt } from '../setup/checks/check-stories.ts'
 import { examine } from '../setup/checks/diagnose.ts'
 import type { Subject } from '../setup/checks/subject.ts'
@@ -32,7 +32,7 @@ export async function doctor(given: ActionContext, log: Log, signal: AbortSignal
       const folder = context.env.RUNNER_TEMP ?? context.workspace
       const reportPath = await giveSummary(folder, 'ralph-doctor', findingsSummary(findings))
       giveOutputs({ ...outputsOf(null, null, reportPath), feature: settings.feature })
-      for (const line of findingLines(findings, PLAIN)) log.screen.write(`${line}\n`)
+      for (const line of doctorLines(findings, PLAIN)) log.screen.write(`${line}\n`)
       return { isFine: isHealthy(findings), line: lineOf(findings) }
     } finally {
       if ('workspace' in checkout) checkout.workspace[Symbol.dispose]()
@@ -44,7 +44,7 @@ const PLAIN = { width: 80, colour: false, plain: true }
 
 /** The verdict, and each fault with its mend: an annotation has to say it without the summary. */
 function lineOf(findings: readonly Finding[]): string {
-  const { title, text } = verdictOf(findings)
+  const { title, text } = doctorVerdict(findings)
   const faults = findings.filter(({ state }) => state === 'fault')
   const lines = faults.map(({ name, found, fix }) => `${name}: ${found}\n  fix: ${fix}`)
   return [`${title.toLowerCase()}: ${text}`, ...lines].join('\n')

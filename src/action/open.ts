@@ -15,7 +15,7 @@ import { gitProgram } from '../git/git-process.ts'
 import { FirstLook } from '../git/remote.ts'
 import { openCache } from '../github/cache-service.ts'
 import { issueQuery } from '../github/read-issues.ts'
-import { refusedWords } from '../report/figures.ts'
+import { describeRefusedHosts } from '../report/figures.ts'
 import { Live } from '../report/terminal/live-lines.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import type { Opened, Start } from '../setup/checks/subject.ts'
@@ -186,7 +186,7 @@ function isolationWords({ network }: Settings): string {
 }
 
 export function refusedBy(as: Isolation | null): string | null {
-  return as === null ? null : refusedWords(as.refused())
+  return as === null ? null : describeRefusedHosts(as.refused())
 }
 
 /** What agent and gates of a job are started with, and the log that shows them. */

@@ -15,7 +15,7 @@ import { parseSlash } from '../engine/commands/command-table.ts'
 import type { State } from '../engine/model/state.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { openQuestions } from '../engine/planning/plan-questions.ts'
-import { type GitHub, saidByGitHub } from '../github/client.ts'
+import { type GitHub, githubMessage } from '../github/client.ts'
 import { Conversation } from '../github/conversation.ts'
 import { type IssueQuery, issueQuery, readIssues } from '../github/read-issues.ts'
 import { marker } from '../report/parts.ts'
@@ -157,7 +157,7 @@ export type FoundIssue = Awaited<ReturnType<typeof findIssue>>
 export async function findIssue({ api, at }: GitHub, number: number) {
   const found = await api.rest.issues.get({ ...at, issue_number: number }).catch((error: unknown) => {
     const fix = 'name an issue of this repository; the job needs the permission issues: write'
-    throw mistake(`#${number}: ${saidByGitHub(error)}`, 'an issue', fix)
+    throw mistake(`#${number}: ${githubMessage(error)}`, 'an issue', fix)
   })
   const { title, body, state, user, comments, pull_request: pull } = found.data
   if (pull !== undefined) {
@@ -231,5 +231,5 @@ export async function tellUnplanned(
   const start = marker('unplanned', String(issue))
   await new Conversation(github)
     .stickAlone(issue, start, redact(`${start}\n${text}`))
-    .catch((problem: unknown) => github.warn(`the issue could not be answered: ${saidByGitHub(problem)}`))
+    .catch((problem: unknown) => github.warn(`the issue could not be answered: ${githubMessage(problem)}`))
 }

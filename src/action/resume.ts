@@ -4,7 +4,7 @@ import * as core from '@actions/core'
 import { mayHaveOpenChecks, whyLost } from '../engine/lease.ts'
 import type { State } from '../engine/model/state.ts'
 import { connect, type GitHub } from '../github/client.ts'
-import { dispatchRun, runOf } from '../github/dispatch.ts'
+import { dispatchRun, findWorkflowRun } from '../github/dispatch.ts'
 import { Checks } from '../github/post-checks.ts'
 import { type ActionContext, namesByApi, noWorkflow, tokenOf } from './action-context.ts'
 import { peekStates } from './peek.ts'
@@ -27,7 +27,7 @@ export async function resumeLost(context: ActionContext): Promise<string> {
   let waiting: number[] | null = null
   for (const state of states.values()) {
     const id = state.lease?.runId ?? state.control.mendedRun
-    const holder = id === null ? null : await runOf(github, id)
+    const holder = id === null ? null : await findWorkflowRun(github, id)
     const why = whyLost(state, holder, Date.now())
     if (why === null) {
       if (mayHaveOpenChecks(state, holder, Date.now())) resting.push(state)

@@ -2,7 +2,7 @@
 import { lstatSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as core from '@actions/core'
-import { humanMs } from '../report/figures.ts'
+import { formatDuration } from '../report/figures.ts'
 import type { Outputs } from '../report/outputs.ts'
 import { removeSync, replaceFile } from '../system/files.ts'
 import { sanitizeLine, withoutControls } from '../system/workflow-commands.ts'
@@ -43,7 +43,7 @@ export async function timed<T>(
   const since = performance.now()
   screen.write(`[ralph] ${what} ...`)
   const done = await act()
-  screen.write(`[ralph] ${what}: done (${humanMs(performance.now() - since)})`)
+  screen.write(`[ralph] ${what}: done (${formatDuration(performance.now() - since)})`)
   return done
 }
 

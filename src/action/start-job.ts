@@ -6,12 +6,12 @@ import { errorOf } from '../engine/model/job.ts'
 import { LeaseLost } from '../engine/model/ports.ts'
 import { mapTexts } from '../engine/model/text.ts'
 import { isUnknownToken } from '../git/git-process.ts'
-import { statusOf } from '../github/client.ts'
+import { httpStatusOf } from '../github/client.ts'
 import { secretsIn } from '../isolation/untrusted-env.ts'
-import { heldBack } from '../report/headline.ts'
-import { nextMove } from '../report/next-action.ts'
+import { nextJobHeldUntil } from '../report/headline.ts'
+import { nextAction } from '../report/next-action.ts'
 import { outputsOf } from '../report/outputs.ts'
-import { inPlain } from '../report/sentence.ts'
+import { toPlainText } from '../report/sentence.ts'
 import { errorSummary } from '../report/summaries.ts'
 import { hostEnvironment } from '../settings/environment.ts'
 import { diskMistake } from '../system/disk-error.ts'
@@ -101,8 +101,8 @@ async function main(): Promise<void> {
   const error = errorOf(state)
   if (FAILING.has(conclusion.outcome))
     core.setFailed(redactor.redact(error === null ? line : `${line}\n${error.fix}`))
-  else if (heldBack(state) !== null) {
-    const next = inPlain(nextMove(state, { kind: 'ended', conclusion }, 'comment'))
+  else if (nextJobHeldUntil(state) !== null) {
+    const next = toPlainText(nextAction(state, { kind: 'ended', conclusion }, 'comment'))
     core.warning(redactor.redact(`${line}\n${next}`))
   } else log.screen.write(`${line}\n`)
   // The runner calls a job that it cancelled cancelled; a signal from anybody else must not end green.
@@ -126,7 +126,7 @@ function mistakesOf(error: unknown): readonly Mistake[] {
   if (error instanceof UserError) return error.mistakes
   const disk = diskMistake(error, process.cwd())
   if (disk !== null) return [disk]
-  if (!isUnknownToken(error) && statusOf(error) !== 401) return []
+  if (!isUnknownToken(error) && httpStatusOf(error) !== 401) return []
   const found = 'a token that GitHub does not know (any more)'
   const fix =
     'leave the input out (the job token is its default), or give one that is valid: not expired, not revoked, of this server'

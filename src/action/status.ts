@@ -9,7 +9,7 @@ import { connect } from '../github/client.ts'
 import { repositoryUrl } from '../github/repository-address.ts'
 import { secretsIn } from '../isolation/untrusted-env.ts'
 import { outputsOf } from '../report/outputs.ts'
-import { seenOutside } from '../report/replies.ts'
+import { outsideSituation } from '../report/replies.ts'
 import { jobSummary } from '../report/sticky-comment.ts'
 import { plainBanner } from '../report/terminal/panels.ts'
 import { type Note, viewOf } from '../report/view.ts'
@@ -34,7 +34,7 @@ export async function status(context: ActionContext, log: Log): Promise<Looked> 
   const text = 'A job works on it now.'
   const note: Note = url === null ? text : { text, link: { name: 'Its page', url } }
   const facts = { repositoryUrl: repositoryUrl(place), runUrl: null, limits: null, now: Date.now() }
-  const view = viewOf(state, { ...facts, notes: lives ? [note] : [] }, seenOutside(state, lives))
+  const view = viewOf(state, { ...facts, notes: lives ? [note] : [] }, outsideSituation(state, lives))
   const folder = env.RUNNER_TEMP ?? context.workspace
   const reportPath = await giveSummary(folder, `ralph-${found.feature}`, redact(jobSummary(view)))
   giveOutputs(outputsOf(state, state.prd.run.outcome, reportPath))

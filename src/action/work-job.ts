@@ -20,7 +20,7 @@ import { withTimeOf } from '../engine/parallel/shared-state.ts'
 import { moveClone } from '../git/clone.ts'
 import { connect, type GitHub } from '../github/client.ts'
 import { Conversation } from '../github/conversation.ts'
-import { createDispatch, runOf } from '../github/dispatch.ts'
+import { createDispatch, findWorkflowRun } from '../github/dispatch.ts'
 import { Checks } from '../github/post-checks.ts'
 import { findPull } from '../github/pull.ts'
 import { GitHubReporter } from '../github/reporter.ts'
@@ -314,7 +314,7 @@ async function writeReport(
     const html = await import(/* webpackChunkName: "report" */ '../report/html/report-page.ts')
     const view = viewWith(await foundPlaces(git, mapTexts(state, redactor.redact)).catch(() => ({})))
     const read = (blob: string) => store.readScreenshot(blob)
-    const pictures = await pictureUris(html.picturesWanted(view), read, html.MOST_PICTURES)
+    const pictures = await pictureUris(html.wantedPictures(view), read, html.MOST_PICTURES)
     const path = join(clone.gitDir, 'ralph', 'report', `${state.feature}.html`)
     await clearPathTo(clone.gitDir, path)
     await replaceFile(path, html.renderReport(view, pictures))
@@ -330,5 +330,5 @@ async function runLives(github: GitHub, { run }: ActionContext, lease: Lease): P
   if (lease.runId === null) return true
   // A re-run from the UI has the same run id: an earlier attempt of our own run is over.
   if (lease.runId === run.id && lease.runAttempt !== run.attempt) return false
-  return (await runOf(github, lease.runId))?.status !== 'completed'
+  return (await findWorkflowRun(github, lease.runId))?.status !== 'completed'
 }

@@ -8,7 +8,7 @@ import { parsePrd } from '../engine/prd/parse.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import type { Git } from '../git/git.ts'
 import { changesBetween } from '../git/tree-walk.ts'
-import { pageFile, recordMessage } from '../report/feature-files.ts'
+import { prdMarkdown, recordMessage } from '../report/feature-files.ts'
 import { DamagedClone } from '../system/errors.ts'
 import { displayPath } from '../system/path-text.ts'
 import type { Commits } from './commits.ts'
@@ -75,7 +75,7 @@ async function peopleAt({ objects, warn }: JoinTools, state: State, theirs: stri
   const seen = known?.ok === true ? known.prd.userStories.map((story) => story.id) : [...ids]
   const page = await objects.text(`${theirs}:${files.page}`)
   const isNew = page !== null && page !== (await objects.text(`${before}:${files.page}`))
-  return { prd: parsed.prd, seen, page: isNew && page !== pageFile(parsed.prd) }
+  return { prd: parsed.prd, seen, page: isNew && page !== prdMarkdown(parsed.prd) }
 }
 
 /** People's commits stand, and what ours conflict with in them is to be done again upon them. */

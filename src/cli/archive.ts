@@ -11,7 +11,7 @@ import { parsePrd } from '../engine/prd/parse.ts'
 import { remaining } from '../engine/prd/select.ts'
 import { serializePrd } from '../engine/prd/serialize.ts'
 import { learningsPage } from '../report/agents-md.ts'
-import { many } from '../report/figures.ts'
+import { pluralize } from '../report/figures.ts'
 import { UserError } from '../system/errors.ts'
 import { replaceFile } from '../system/files.ts'
 import { type Answer, answerOf, type Context } from './command-context.ts'
@@ -108,6 +108,6 @@ async function moveDone({ workspace }: LocalRun, { folder }: State, before: Prd)
   await writeAll(clone.workTree, { [to]: doneFile(before, done), [`${folder}/prd.json`]: serializePrd(prd) })
   return {
     moved: to,
-    what: `${many(done.length, 'story', 'stories')} that ${done.length === 1 ? 'is' : 'are'} done left prd.json`,
+    what: `${pluralize(done.length, 'story', 'stories')} that ${done.length === 1 ? 'is' : 'are'} done left prd.json`,
   }
 }

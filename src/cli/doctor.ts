@@ -12,7 +12,7 @@ import { connect, type GitHub } from '../github/client.ts'
 import { secretsIn } from '../isolation/untrusted-env.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
 import { isHealthy } from '../report/summaries.ts'
-import { beginning, findingRow, verdictLines } from '../report/terminal/doctor-lines.ts'
+import { doctorRow, formatCurrentCheck, verdictLines } from '../report/terminal/doctor-lines.ts'
 import { lookOf } from '../report/terminal/terminal-line.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { featuresAt } from '../setup/checks/check-stories.ts'
@@ -80,18 +80,18 @@ async function examined(
     const text = lines.join('\n')
     // Colours are of a terminal, where nobody reads commands from lines.
     if (look.plain) context.say(text)
-    else out.write(`${beginning(null, look)}${text}\n`)
+    else out.write(`${formatCurrentCheck(null, look)}${text}\n`)
   }
   const shown: Finding[] = []
   let current: string | null = null
   const begins = (what: string) => {
     current = what
-    out.write(beginning(what, look))
+    out.write(formatCurrentCheck(what, look))
   }
   const finds = (finding: Finding) => {
     shown.push(finding)
-    show(findingRow(finding, look))
-    out.write(beginning(current, look))
+    show(doctorRow(finding, look))
+    out.write(formatCurrentCheck(current, look))
   }
   const place = { env, directory, signal, feature, anew: false, github, action: ACTION, begins, finds }
   const findings = await examine({ ...found, ...place }, { say: () => {}, mark: newMark() }, redact)

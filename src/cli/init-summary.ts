@@ -1,7 +1,7 @@
 // The last screen of `ralph init`: in at most twelve lines what was found and made, what is missing, and the next commands.
 
 import { terminalText } from '../report/escape.ts'
-import { many } from '../report/figures.ts'
+import { pluralize } from '../report/figures.ts'
 import { type Look, paint } from '../report/terminal/terminal-line.ts'
 import { fit } from '../report/terminal/width.ts'
 import type { Settled } from '../setup/init/answers.ts'
@@ -33,7 +33,10 @@ export function summaryLines({ written, settled, tried, missing, next }: Summary
   const rows: [label: string, lines: readonly string[]][] = [
     ['Found', [`${kind}; agent ${inputs.agent}`]],
     ['Gates', [gateWords(inputs.gates, tried)]],
-    ['Files', [written.length === 0 ? 'all there, none written' : `${many(written.length, 'file')} written`]],
+    [
+      'Files',
+      [written.length === 0 ? 'all there, none written' : `${pluralize(written.length, 'file')} written`],
+    ],
     ['Missing', missing.length === 0 ? ['nothing'] : [...named, ...rest]],
     ['Next', next],
   ]

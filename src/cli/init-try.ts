@@ -1,8 +1,8 @@
 // Tries what `ralph init` proposes, once, in a copy of the project: what is red there is left out, and named.
 import { openTrial, type Trial } from '../app/trial.ts'
 import { terminalText } from '../report/escape.ts'
-import { humanMs } from '../report/figures.ts'
-import { beginning } from '../report/terminal/doctor-lines.ts'
+import { formatDuration } from '../report/figures.ts'
+import { formatCurrentCheck } from '../report/terminal/doctor-lines.ts'
 import { type Look, lookOf, paint } from '../report/terminal/terminal-line.ts'
 import type { Found } from '../setup/init/answers.ts'
 import { messageOf } from '../system/errors.ts'
@@ -117,11 +117,11 @@ const COLOURS = { green: 'green', red: 'red', missing: 'yellow', unknown: 'yello
 function screenOf(context: Context) {
   const look: Look = lookOf(context.out, context.env.NO_COLOR !== undefined)
   return {
-    begins: (name: string) => context.out.write(beginning(name, look)),
+    begins: (name: string) => context.out.write(formatCurrentCheck(name, look)),
     ends({ name, run, state, ended, ms, line }: Trial) {
-      context.out.write(beginning(null, look))
+      context.out.write(formatCurrentCheck(null, look))
       const why = state === 'green' ? '' : ` ${ended}${line === '' ? '' : `: ${line}`}`
-      const words = terminalText(`${name}: ${run} (${humanMs(ms)})${why}`, 400)
+      const words = terminalText(`${name}: ${run} (${formatDuration(ms)})${why}`, 400)
       context.say(`  ${paint(state.padEnd(7), [COLOURS[state]], look)}  ${words}`)
     },
   }

@@ -4,7 +4,7 @@ import { TranscriptReader } from '../agents/readable.ts'
 import { isAlive } from '../app/at-work.ts'
 import type { Usage } from '../engine/model/agent-event.ts'
 import type { State } from '../engine/model/state.ts'
-import { many, tokens, usd } from '../report/figures.ts'
+import { formatTokens, formatUsd, pluralize } from '../report/figures.ts'
 import { UserError } from '../system/errors.ts'
 import { type Answer, answerOf, type Context } from './command-context.ts'
 import { type LocalRun, openFeature } from './local-feature.ts'
@@ -99,11 +99,11 @@ class Reading {
 
 /** `12 turns, 310k tokens (290k of them cached), $0.42`: by the agent's own word. */
 function usedWords({ turns, inputTokens, outputTokens, cachedTokens, costUsd }: Usage): string {
-  const cached = cachedTokens > 0 ? ` (${tokens(cachedTokens)} of them cached)` : ''
+  const cached = cachedTokens > 0 ? ` (${formatTokens(cachedTokens)} of them cached)` : ''
   return [
-    turns === null ? '' : many(turns, 'turn'),
-    `${tokens(inputTokens + outputTokens)} tokens${cached}`,
-    costUsd === null ? 'what it cost was not told' : usd(costUsd),
+    turns === null ? '' : pluralize(turns, 'turn'),
+    `${formatTokens(inputTokens + outputTokens)} tokens${cached}`,
+    costUsd === null ? 'what it cost was not told' : formatUsd(costUsd),
   ]
     .filter((part) => part !== '')
     .join(', ')

@@ -18,15 +18,15 @@ import { TRY_AGAIN } from '../engine/story-notes.ts'
 import { sizeRemarks } from '../plan/size.ts'
 import { terminalText } from '../report/escape.ts'
 import type { EarlierRun } from '../report/expected-cost.ts'
-import { many, utc } from '../report/figures.ts'
+import { formatUtc, pluralize } from '../report/figures.ts'
 import { findingLines } from '../report/findings.ts'
-import { STANDINGS } from '../report/outcomes.ts'
-import { outputsOf, partInJson } from '../report/outputs.ts'
-import { rungWords } from '../report/rungs.ts'
-import { inPlain } from '../report/sentence.ts'
+import { STORY_STATUSES } from '../report/outcomes.ts'
+import { outputsOf, scopeInJson } from '../report/outputs.ts'
+import { describeRung } from '../report/rungs.ts'
+import { toPlainText } from '../report/sentence.ts'
 import { plainBanner } from '../report/terminal/panels.ts'
 import { lookOf } from '../report/terminal/terminal-line.ts'
-import { aboutOf, type PlanView, plansOf, unsplitWords, type View, viewOf } from '../report/view.ts'
+import { describeUnsplit, type PlanView, plansOf, storyTexts, type View, viewOf } from '../report/view.ts'
 import { describeGates, describeServices, describeSteps, type Settings } from '../settings/read-settings.ts'
 import { otherConfig, templatesOf } from '../setup/checks/check-repository.ts'
 import { UserError } from '../system/errors.ts'
@@ -52,12 +52,12 @@ export async function status(context: Context): Promise<Answer> {
     // Notes in prd.json name no surface's command.
     const notes = state.prd.userStories[at]?.notes.replaceAll(TRY_AGAIN, 'ralph retry') ?? ''
     const note = notes === '' ? '' : `  (${terminalText(notes, 120)})`
-    say(`  ${STANDINGS[standing].box} ${id}  ${terminalText(title)}${note}`)
+    say(`  ${STORY_STATUSES[standing].box} ${id}  ${terminalText(title)}${note}`)
   }
   for (const [id, { phase }] of Object.entries(state.splits ?? {}))
     if (phase === 'wanted') say(`${id} is to be split: the next run lets a session propose its parts`)
   for (const { id, unsplit } of view.stories)
-    if (unsplit !== '') say(unsplitWords(id, terminalText(unsplit), 'cli'))
+    if (unsplit !== '') say(describeUnsplit(id, terminalText(unsplit), 'cli'))
   for (const finding of findingLines(view.findings)) say(`! ${terminalText(finding)}`)
   // People may have edited a plan since it was proposed: what they read here is what they approve.
   const plans = plansOf(shownPlan(state, Date.now()))
@@ -84,13 +84,13 @@ export async function status(context: Context): Promise<Answer> {
       startedAt,
     })),
     ...inJson(situation),
-    ...partInJson(state),
+    ...scopeInJson(state),
   }
   return { code: fine ? 0 : 1, outputs: outputsOf(state, outcome, null), more }
 }
 
 function rungLines({ rungs, unpaid }: View): string[] {
-  const lines = [...rungs.map((rung) => `Rung ${rungWords(rung)}`), ...unpaid.map((words) => `! ${words}`)]
+  const lines = [...rungs.map((rung) => `Rung ${describeRung(rung)}`), ...unpaid.map((words) => `! ${words}`)]
   return lines.map((line) => terminalText(line, 300))
 }
 
@@ -100,7 +100,7 @@ function outlookLines({ outlook }: View): string[] {
 
 /** How it stands, and what a person can do. */
 function standingLines({ headline, next }: View): string[] {
-  return [terminalText(headline.text), `Next: ${inPlain(next)}`]
+  return [terminalText(headline.text), `Next: ${toPlainText(next)}`]
 }
 
 /** The feature as a run finds it that would do this next. */
@@ -120,7 +120,7 @@ function planInJson({ storyId, phase, digest, questions, stories, context }: Pla
     context,
     parts: stories.map((story) => {
       const { id, title, dependsOn, acceptanceCriteria } = story
-      return { id, title, description: aboutOf(story).join('\n\n'), dependsOn, acceptanceCriteria }
+      return { id, title, description: storyTexts(story).join('\n\n'), dependsOn, acceptanceCriteria }
     }),
   }
 }
@@ -146,7 +146,7 @@ export async function next(context: Context): Promise<Answer> {
   const more = {
     next: story === undefined ? null : { id: story.id, title: story.title, attempt: story.retries + 1 },
     reason: conclusion?.reason ?? null,
-    ...partInJson(asked),
+    ...scopeInJson(asked),
   }
   const isFine = conclusion === null || conclusion.outcome === 'complete'
   return { code: isFine ? 0 : 1, outputs: outputsOf(state, conclusion?.outcome ?? null, null), more }
@@ -176,7 +176,7 @@ export async function validate(context: Context): Promise<Answer> {
   if (read.settings.steps !== null) say(`steps: ${terminalText(describeSteps(read.settings), 1000)}`)
   if (read.settings.services.length > 0) say(`services: ${describeServices(read.settings)}`)
   say(`gates: ${describeGates(read.settings)}`)
-  say(`${prdPathOf(state)}: ${many(state.prd.userStories.length, 'story', 'stories')}, fine`)
+  say(`${prdPathOf(state)}: ${pluralize(state.prd.userStories.length, 'story', 'stories')}, fine`)
   return answerOf(state, { warnings })
 }
 
@@ -211,7 +211,7 @@ export async function dryRun(
   for (const line of [...cost, ...outlookLines(view), ...nextLines(step, asked, view)]) say(line)
   if (local.settings.steps !== null) say(`Steps: ${describeSteps(local.settings)}`)
   const { forecast, expected } = view
-  const more = { next: stepInJson(step), forecast, expectedCost: expected, ...partInJson(asked) }
+  const more = { next: stepInJson(step), forecast, expectedCost: expected, ...scopeInJson(asked) }
   return { code: 0, outputs: outputsOf(state, null, null), more }
 }
 
@@ -241,7 +241,7 @@ function formatStep(step: Step, state: State): string {
       return imported === 0 ? 'the final verification' : `the final verification (${imported} ${seen})`
     }
     case 'wait':
-      return `wait until ${utc(step.until)}: ${terminalText(step.reason)}`
+      return `wait until ${formatUtc(step.until)}: ${terminalText(step.reason)}`
     case 'plan':
       return step.split === null
         ? 'a session plans the stories'

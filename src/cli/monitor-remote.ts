@@ -10,10 +10,10 @@ import { ACTION } from '../engine/model/version.ts'
 import { ownSituation, type Situation, situationOf } from '../engine/situation.ts'
 import { readState } from '../engine/stored-state.ts'
 import { readRef } from '../git/refs.ts'
-import { connect, saidByGitHub, statusOf } from '../github/client.ts'
-import { type Place, repositoryUrl } from '../github/repository-address.ts'
-import { nextLookMs, StateRefs } from '../github/state-refs.ts'
-import { many } from '../report/figures.ts'
+import { connect, githubMessage, httpStatusOf } from '../github/client.ts'
+import { type RepositoryAddress, repositoryUrl } from '../github/repository-address.ts'
+import { nextPollMs, StateRefs } from '../github/state-refs.ts'
+import { pluralize } from '../report/figures.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { ciAt } from '../setup/checks/workflow-file.ts'
 import { messageOf, UserError } from '../system/errors.ts'
@@ -57,7 +57,7 @@ export async function openRemote(
 /** As the workflow at the default branch says, as far as this clone knows it; else null. */
 async function limitsInCi(
   workspace: Workspace,
-  { defaultBranch }: Place,
+  { defaultBranch }: RepositoryAddress,
   env: Record<string, string>,
 ): Promise<Limits | null> {
   const there = readRef(workspace.clone.commonDir, `refs/remotes/origin/${defaultBranch}`)
@@ -70,7 +70,7 @@ type Where = {
   workspace: Workspace
   settings: Settings
   wanted: readonly string[]
-  place: Place
+  place: RepositoryAddress
   token: string
   /** Null where they are not known. */
   limits: Limits | null
@@ -120,7 +120,7 @@ function remoteSource({ workspace, settings, wanted, place, token, limits }: Whe
     return own.kind === 'working' ? { kind: 'ready', step: null } : own
   }
 
-  const waitMs = () => nextLookMs(failed, Date.now())
+  const waitMs = () => nextPollMs(failed, Date.now())
 
   return {
     changed: (signal) => delay(waitMs(), undefined, { signal }).catch(() => {}),
@@ -150,7 +150,7 @@ function remoteSource({ workspace, settings, wanted, place, token, limits }: Whe
     },
     note() {
       const seen = seenAt === 0 ? '' : `, seen ${new Date(seenAt).toISOString().slice(11, 19)} UTC`
-      const older = more === 0 ? '' : `; ${many(more, 'older feature')} not shown`
+      const older = more === 0 ? '' : `; ${pluralize(more, 'older feature')} not shown`
       const every = `asked every ${Math.round(waitMs() / 1000)} s`
       return `${repositoryUrl(place)}, ${every}${seen}${older}${wrong === '' ? '' : `: ${wrong}`}`
     },
@@ -160,16 +160,16 @@ function remoteSource({ workspace, settings, wanted, place, token, limits }: Whe
   }
 }
 
-function noRun(place: Place): UserError {
+function noRun(place: RepositoryAddress): UserError {
   const found = `no run in ${repositoryUrl(place)}`
   const fix = 'press Run workflow there, or start one here with `ralph run`'
   return new UserError({ path: 'feature', found, expected: 'a feature that a job has begun on', fix })
 }
 
-function toldOf(error: unknown, place: Place): unknown {
-  const status = statusOf(error)
+function toldOf(error: unknown, place: RepositoryAddress): unknown {
+  const status = httpStatusOf(error)
   if (status === null) return error
-  const found = `GitHub answers ${status}: ${saidByGitHub(error)}`
+  const found = `GitHub answers ${status}: ${githubMessage(error)}`
   if (![401, 403, 404].includes(status)) {
     const path = repositoryUrl(place)
     return new UserError({ path, found, expected: 'the state refs', fix: 'try again in a while' })

@@ -10,7 +10,7 @@ import type { Limits } from '../engine/model/limit-types.ts'
 import type { State } from '../engine/model/state.ts'
 import { mapTexts } from '../engine/model/text.ts'
 import { type Situation, situationOf } from '../engine/situation.ts'
-import type { Watched } from '../report/live-view.ts'
+import type { WatchedRun } from '../report/live-view.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
@@ -19,7 +19,7 @@ import { ALIVE_MS, GrowingFile, hearRuns, type Log, logsIn, newestSession } from
 
 export type Source = Disposable & {
   /** How every feature stands now, in an order that stays. Throws UserError where nothing can be shown. */
-  look(): Promise<readonly Watched[]>
+  look(): Promise<readonly WatchedRun[]>
   /** Resolves when it is worth to look again, or when it is aborted. */
   changed(signal: AbortSignal): Promise<void>
   /** How it is followed, and what went wrong with that. */
@@ -101,7 +101,7 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
     return lines
   }
 
-  async function watchedOf(saved: State, isOneOfFew: boolean): Promise<Watched> {
+  async function watchedOf(saved: State, isOneOfFew: boolean): Promise<WatchedRun> {
     const { state, situation } = await seenNow(workspace, saved, limits, standing)
     const isAtWork = situation.kind === 'working'
     const session = isAtWork || isOneOfFew ? newestSession(await logsIn(top, state.feature, 'newest')) : null
@@ -151,7 +151,7 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
 }
 
 /** After how long it can stand otherwise without a word, milliseconds: a holder dies, a wait is over. */
-function newsMs({ situation }: Watched): number {
+function newsMs({ situation }: WatchedRun): number {
   if (situation.kind === 'working') return ALIVE_MS
   const until = situation.kind === 'ended' ? situation.conclusion.until : null
   return until === null || until <= Date.now() ? DAY_MS : until - Date.now()

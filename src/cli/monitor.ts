@@ -1,6 +1,6 @@
 // `ralph monitor`: how runs stand, live. One frame of plain lines where there is no terminal. Changes nothing.
 import { openWorkspace } from '../app/workspace.ts'
-import { type LiveView, liveJson, liveViewOf, type Watched } from '../report/live-view.ts'
+import { type LiveView, liveJson, liveViewOf, type WatchedRun } from '../report/live-view.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { frameLines, plainFrame } from '../report/terminal/dashboard.ts'
 import { FullScreen, type Key } from '../report/terminal/full-screen.ts'
@@ -81,7 +81,7 @@ export async function openSource(context: Context, settings: Settings): Promise<
 export async function follow(
   source: Source,
   signal: AbortSignal,
-  seen: (watched: readonly Watched[] | null, wrong: string) => void,
+  seen: (watched: readonly WatchedRun[] | null, wrong: string) => void,
 ): Promise<void> {
   for (;;) {
     await source.changed(signal)

@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import * as z from 'zod/mini'
-import { KINDS, type Kind } from '../notify/notice.ts'
+import { RECEIVER_KINDS, type ReceiverKind } from '../notify/notice.ts'
 import { outputsOf } from '../report/outputs.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { notify as schema } from '../settings/structures.ts'
@@ -98,11 +98,11 @@ export async function initNotify(context: Context): Promise<Answer> {
   const before = await ownFile(env)
   const kinds = await ask.several(
     'Whom should a run tell?',
-    KINDS.map((kind) => ({ value: kind, label: LABELS[kind] })),
-    KINDS.filter((kind) => before[OWN[kind].names[0]] !== undefined),
+    RECEIVER_KINDS.map((kind) => ({ value: kind, label: LABELS[kind] })),
+    RECEIVER_KINDS.filter((kind) => before[OWN[kind].names[0]] !== undefined),
   )
   const values: Record<string, string | null> = {}
-  for (const kind of KINDS)
+  for (const kind of RECEIVER_KINDS)
     for (const name of OWN[kind].names) {
       // Who is not chosen any more is told no more.
       if (!kinds.includes(kind)) {
@@ -119,7 +119,7 @@ export async function initNotify(context: Context): Promise<Answer> {
   return { code: 0, outputs: outputsOf(null, null, null) }
 }
 
-const LABELS: Readonly<Record<Kind, string>> = {
+const LABELS: Readonly<Record<ReceiverKind, string>> = {
   slack: 'Slack, by an incoming webhook',
   discord: "Discord, by a channel's webhook",
   teams: 'Microsoft Teams, by a Workflows webhook',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { isModelKey } from '../agents/registry.ts'
 import { redactorFor } from '../app/redactor.ts'
 import { secretsIn } from '../isolation/untrusted-env.ts'
-import { KINDS, notifySecrets } from '../notify/notice.ts'
+import { notifySecrets, RECEIVER_KINDS } from '../notify/notice.ts'
 import { deliveryId } from '../notify/observer.ts'
 import { type Receiver, receiversOf } from '../notify/receivers.ts'
 import { testNotice } from '../notify/state-changes.ts'
@@ -45,10 +45,10 @@ export async function notify(context: Context): Promise<Answer> {
 function wantedOf(receivers: readonly Receiver[], named: Context['flags'][string]): readonly Receiver[] {
   const path = '--test'
   const isNamed = typeof named === 'string'
-  if (isNamed && !KINDS.some((kind) => kind === named)) {
-    const close = nearest(named, KINDS)
+  if (isNamed && !RECEIVER_KINDS.some((kind) => kind === named)) {
+    const close = nearest(named, RECEIVER_KINDS)
     const fix = close === null ? 'name one of these' : `did you mean ${close}?`
-    throw new UserError({ path, found: terminalText(named, 80), expected: KINDS.join(', '), fix })
+    throw new UserError({ path, found: terminalText(named, 80), expected: RECEIVER_KINDS.join(', '), fix })
   }
   const wanted = isNamed ? receivers.filter(({ kind }) => kind === named) : receivers
   if (wanted.length > 0) return wanted

@@ -1,7 +1,7 @@
 // Where a clone comes from, and where a run starts: its base, the default branch, and its place at GitHub.
 import type { Workspace } from '../app/workspace.ts'
 import { readRef } from '../git/refs.ts'
-import { placeOfRemote } from '../github/repository-address.ts'
+import { parseRemoteAddress } from '../github/repository-address.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { UserError } from '../system/errors.ts'
 import type { Context } from './command-context.ts'
@@ -32,7 +32,11 @@ export function remoteOf({ config }: Workspace['clone'], env: Context['env']) {
   const server = env.GITHUB_SERVER_URL?.replace(/\/+$/, '') || 'https://github.com'
   const api = env.GITHUB_API_URL?.replace(/\/+$/, '') || 'https://api.github.com'
   const remote = config.get('remote.origin.url')
-  return { server, remote, place: remote === undefined ? null : placeOfRemote(remote, { [server]: api }) }
+  return {
+    server,
+    remote,
+    place: remote === undefined ? null : parseRemoteAddress(remote, { [server]: api }),
+  }
 }
 
 /** The default branch, as the remote had it when it was fetched last; without a remote, as it is here. */

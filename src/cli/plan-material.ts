@@ -8,7 +8,7 @@ import { plannedFiles, plannedFrom, withPlannedFrom } from '../engine/prd/plan-f
 import { type DocumentFile, type Documents, mergePlanned, readDocuments } from '../plan/documents.ts'
 import { markPlanned } from '../plan/merge-plan.ts'
 import { terminalText } from '../report/escape.ts'
-import { many } from '../report/figures.ts'
+import { pluralize } from '../report/figures.ts'
 import { UserError } from '../system/errors.ts'
 import { readRegularFile } from '../system/files.ts'
 import { askName, askSentence } from './init-questions.ts'
@@ -173,9 +173,11 @@ async function proseOf(
   const fresh = documents?.prose.filter(({ path, text }) => known[path] !== digestOf(text)) ?? []
   const old = (documents?.prose.length ?? 0) - fresh.length
   if (old > 0)
-    say([`${many(old, 'document')} of prose planned from before and unchanged: no session reads it again.`])
+    say([
+      `${pluralize(old, 'document')} of prose planned from before and unchanged: no session reads it again.`,
+    ])
   if (fresh.length === 0 || documents?.prd.userStories.length === 0) return fresh
-  const question = `Shall a session plan from the prose, too (${many(fresh.length, 'document')})?`
+  const question = `Shall a session plan from the prose, too (${pluralize(fresh.length, 'document')})?`
   // Notes that only lie in a named folder are no order for a session beside the stories.
   if (ask === null) return fresh.filter(({ isNamed }) => isNamed === true)
   return (await ask.yes(question, false)) ? fresh : []

@@ -8,7 +8,7 @@ import { parsePrd } from '../engine/prd/parse.ts'
 import { serializePrd } from '../engine/prd/serialize.ts'
 import { renderPrdMarkdown, sizeRemarks } from '../plan/documents.ts'
 import { terminalText } from '../report/escape.ts'
-import { many } from '../report/figures.ts'
+import { pluralize } from '../report/figures.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import type { Desk, Standing } from './plan.ts'
 import { type Draft, draftMistakes, fromPage, isReadBack, relisted, replaced } from './plan-draft.ts'
@@ -71,7 +71,7 @@ export function show(
   { prd, questions, context }: Draft,
 ): number {
   const stories = storyLines(prd, sizeRemarks(prd.userStories), width)
-  say(['', `${many(prd.userStories.length, 'story', 'stories')}:`, ...stories])
+  say(['', `${pluralize(prd.userStories.length, 'story', 'stories')}:`, ...stories])
   if (questions.length > 0) {
     const asked = questions.flatMap((one) => hanging(`? ${terminalText(one)}`, '  ', width))
     const refine = `"${REFINE}"`

@@ -10,7 +10,7 @@ import type { SessionEntry } from '../engine/model/usage.ts'
 import { runUsage } from '../engine/model/usage-totals.ts'
 import { spend } from '../engine/record-session.ts'
 import { terminalText } from '../report/escape.ts'
-import { costLabel, humanMs, tokenWords, utc } from '../report/figures.ts'
+import { costLabel, describeTokens, formatDuration, formatUtc } from '../report/figures.ts'
 import { Live } from '../report/terminal/live-lines.ts'
 import { refuseBlocked } from '../setup/checks/check-table.ts'
 import { UserError } from '../system/errors.ts'
@@ -53,7 +53,11 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
     const { usage, proposal } = answer
     const spending = { at: Date.now(), kind: 'plan', storyId: null, usage } as const
     sessions = spend({ ...state, sessions }, spending, limits).sessions
-    const figures = [humanMs(Date.now() - began), tokenWords(usage, ' tokens'), `cost ${costLabel(usage)}`]
+    const figures = [
+      formatDuration(Date.now() - began),
+      describeTokens(usage, ' tokens'),
+      `cost ${costLabel(usage)}`,
+    ]
     live.say(`Session: ${figures.join(', ')}`)
     return proposal
   }
@@ -139,7 +143,7 @@ function noPlan(agent: string, proposal: Exclude<Proposal, Proposed>): UserError
     return new UserError({ path: 'ralph plan', found, expected: 'stories', fix })
   }
   const isLimit = proposal.kind === 'limit'
-  const until = isLimit && proposal.notBefore !== null ? `after ${utc(proposal.notBefore)}` : 'later'
+  const until = isLimit && proposal.notBefore !== null ? `after ${formatUtc(proposal.notBefore)}` : 'later'
   const again = isLimit ? `run again ${until}` : 'see ralph doctor'
   const found = `${agent}: ${message}`
   const fix = `${again}, or name another --agent`

@@ -4,9 +4,9 @@ import { typedOn } from '../engine/commands/command-table.ts'
 import type { Prd, Story } from '../engine/model/feature.ts'
 import type { Source, Taken } from '../plan/types.ts'
 import { terminalText } from '../report/escape.ts'
-import { many } from '../report/figures.ts'
+import { pluralize } from '../report/figures.ts'
 import { fit, wrap } from '../report/terminal/width.ts'
-import { aboutOf, LONGEST_PLANNED, type PlanView, placeOf } from '../report/view.ts'
+import { describePlacement, LONGEST_PLANNED, type PlanView, storyTexts } from '../report/view.ts'
 
 /** So many rows are shown; the files hold the rest. */
 const MOST_ROWS = 60
@@ -22,7 +22,7 @@ export function sourceLines(sources: readonly Source[], width: number): string[]
     const { path, format } = found[0] ?? { path: '', format: '' }
     const line = Math.min(...found.map((one) => one.line))
     const ids = found.map(({ storyId }) => storyId)
-    const stories = `${many(ids.length, 'story', 'stories')}: ${span(ids)}`
+    const stories = `${pluralize(ids.length, 'story', 'stories')}: ${span(ids)}`
     return hanging(`${terminalText(path)}:${line}  ${terminalText(format)}  ${stories}`, '  ', width)
   })
 }
@@ -33,7 +33,7 @@ const MOST_TAKEN = 12
 /** A row for each document: what it was taken as, and boxes in it that are no work. */
 export function takenLines(taken: readonly Taken[], width: number): string[] {
   const rows = taken.slice(0, MOST_TAKEN).flatMap(({ path, what, boxes }) => {
-    const words = boxes === 0 ? what : `${what}, ${many(boxes, 'box', 'boxes')} in it taken for no work`
+    const words = boxes === 0 ? what : `${what}, ${pluralize(boxes, 'box', 'boxes')} in it taken for no work`
     return hanging(`${terminalText(path)}  ${terminalText(words)}`, '  ', width)
   })
   const more = taken.length - MOST_TAKEN
@@ -49,7 +49,7 @@ export function storyLines(prd: Prd, remarks: PlanView['remarks'], width: number
     const done =
       story.lastResult?.imported === true ? 'done before: imported, seen by no gate' : 'passed its gates'
     const facts = [
-      many(story.acceptanceCriteria.length, 'criterion', 'criteria'),
+      pluralize(story.acceptanceCriteria.length, 'criterion', 'criteria'),
       ...(story.dependsOn.length > 0 ? [`after ${span(story.dependsOn)}`] : []),
       ...(story.passes ? [done] : []),
     ]
@@ -69,13 +69,13 @@ export function waitingLines(plan: PlanView, width: number): string[] {
   const { storyId, digest, stories, questions, remarks, context } = plan
   const title =
     storyId === null
-      ? `The plan waits to be approved: ${many(stories.length, 'story', 'stories')}`
-      : `${terminalText(storyId, 64)} is proposed in ${many(stories.length, 'part')}`
+      ? `The plan waits to be approved: ${pluralize(stories.length, 'story', 'stories')}`
+      : `${terminalText(storyId, 64)} is proposed in ${pluralize(stories.length, 'part')}`
   const shown = firstRows(stories).flatMap((story) => {
     const { id, title: of, acceptanceCriteria } = story
     return [
       ...hanging(`${terminalText(id, 64)}  ${terminalText(of, 1000)}`, '  ', width),
-      ...[...aboutOf(story), placeOf(story)].flatMap((one) =>
+      ...[...storyTexts(story), describePlacement(story)].flatMap((one) =>
         hanging(terminalText(one, LONGEST_PLANNED), '    ', width),
       ),
       ...acceptanceCriteria.flatMap((one) =>

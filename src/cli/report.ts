@@ -14,9 +14,9 @@ import type { State } from '../engine/model/state.ts'
 import { mapTexts } from '../engine/model/text.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
 import { repositoryUrl } from '../github/repository-address.ts'
-import { aggregate, type FeatureRun, type RunWithRows, runOf } from '../report/aggregate.ts'
+import { aggregate, type FeatureRun, featureRun, type RunWithRows } from '../report/aggregate.ts'
 import { renderAll } from '../report/html/all.ts'
-import { MOST_PICTURES, picturesWanted, renderReport } from '../report/html/report-page.ts'
+import { MOST_PICTURES, renderReport, wantedPictures } from '../report/html/report-page.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { jobSummary } from '../report/sticky-comment.ts'
 import { type View, viewOf } from '../report/view.ts'
@@ -72,7 +72,7 @@ async function localView({ env }: Context, { settings, workspace }: LocalRun, gi
 
 async function reportPage({ workspace: { store } }: LocalRun, view: View): Promise<string> {
   const read = (blob: string) => store.readScreenshot(blob)
-  return renderReport(view, await pictureUris(picturesWanted(view), read, MOST_PICTURES))
+  return renderReport(view, await pictureUris(wantedPictures(view), read, MOST_PICTURES))
 }
 
 /** The path of the file: the one that was asked for, or `name` in Ralph's own folder. */
@@ -112,7 +112,7 @@ async function reportAll(context: Context, local: LocalRun): Promise<Answer> {
   const unread: Mistake[] = []
   const states = await statesOf(local, unread)
   const begun = [...states].map(([folder, state]) =>
-    runOf(state, { feature: state.feature, folder, isArchived: false }),
+    featureRun(state, { feature: state.feature, folder, isArchived: false }),
   )
   const all = aggregate([...begun, ...(await withoutState(local, states, unread))])
   const newest = all.runs.filter((run) => !run.isArchived && states.has(run.folder)).slice(0, MOST_PAGES)
@@ -174,14 +174,14 @@ async function withoutState(
   for (const { name, folder, path, prd } of features) {
     const short = (folder ?? dirname(path)).replace(/^\.ralph\//, '')
     if (states.has(short) || isTold(prd)) continue
-    runs.push(runOf({ prd }, { feature: name, folder: short, isArchived: false }))
+    runs.push(featureRun({ prd }, { feature: name, folder: short, isArchived: false }))
   }
   for (const folder of (await readdir(join(clone.workTree, ARCHIVE)).catch(() => [])).sort()) {
     const text = await readFile(join(clone.workTree, ARCHIVE, folder, 'prd.json'), 'utf8').catch(() => null)
     const parsed = text === null ? null : parsePrd(text, `${ARCHIVE}/${folder}/prd.json`)
     if (parsed?.ok === false) unread.push(...parsed.mistakes)
     if (parsed?.ok !== true || isTold(parsed.prd)) continue
-    runs.push(runOf(parsed, { feature: featureOfFolder(folder) ?? folder, folder, isArchived: true }))
+    runs.push(featureRun(parsed, { feature: featureOfFolder(folder) ?? folder, folder, isArchived: true }))
   }
   return runs
 }

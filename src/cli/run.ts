@@ -17,8 +17,8 @@ import type { Ports } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
 import { lanes } from '../engine/parallel/lanes.ts'
 import { checkedOutElsewhere } from '../git/open-clone.ts'
-import { refusedWords } from '../report/figures.ts'
-import { EXIT_CODES, outputsOf, partInJson } from '../report/outputs.ts'
+import { describeRefusedHosts } from '../report/figures.ts'
+import { EXIT_CODES, outputsOf, scopeInJson } from '../report/outputs.ts'
 import { Live } from '../report/terminal/live-lines.ts'
 import type { Settings, SettingsResult } from '../settings/read-settings.ts'
 import { otherConfig, templatesOf } from '../setup/checks/check-repository.ts'
@@ -89,7 +89,7 @@ async function worked(context: Context, read: SettingsResult): Promise<Answer> {
   if (merged !== null && context.flags.force !== true) {
     await refuseAtWork(found)
     live.end(found, merged, [['Report', 'ralph report']])
-    return { code: 0, outputs: outputsOf(found, 'complete', null), more: partInJson(found) }
+    return { code: 0, outputs: outputsOf(found, 'complete', null), more: scopeInJson(found) }
   }
   const elsewhere = checkedOutElsewhere(local.workspace.clone, found.branch)
   if (elsewhere !== null) {
@@ -97,7 +97,7 @@ async function worked(context: Context, read: SettingsResult): Promise<Answer> {
     await refuseAtWork(found)
     await refuseBlocked(start, ['work tree'])
     context.say(`${found.feature} is complete; ${found.branch} is checked out in ${elsewhere}`)
-    return { code: 0, outputs: outputsOf(found, 'complete', null), more: partInJson(found) }
+    return { code: 0, outputs: outputsOf(found, 'complete', null), more: scopeInJson(found) }
   }
   await refuseOther(local, found.branch)
   const now = Date.now()
@@ -150,7 +150,7 @@ async function worked(context: Context, read: SettingsResult): Promise<Answer> {
       expected: 'a run that can start',
       fix: error?.fix ?? '',
     }
-    const more = { movedRefs, ...partInJson(state), ...(error === null ? {} : { errors: [mistake] }) }
+    const more = { movedRefs, ...scopeInJson(state), ...(error === null ? {} : { errors: [mistake] }) }
     return { code: EXIT_CODES[conclusion.outcome], outputs: outputsOf(state, conclusion.outcome, null), more }
   })
   return answer ?? interrupted()
@@ -194,7 +194,7 @@ export async function withPorts<T>(
     })
     return ports === null ? null : await act({ ...ports, openLane: laneOpener(options) })
   } finally {
-    const refused = as === null ? null : refusedWords(as.refused())
+    const refused = as === null ? null : describeRefusedHosts(as.refused())
     if (refused !== null) live.warn(workspace.redactor.redact(refused))
     await as?.close()
     release()

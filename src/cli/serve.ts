@@ -6,13 +6,13 @@ import type { AddressInfo } from 'node:net'
 import { pictureUris } from '../app/report-pictures.ts'
 import { indexPage, indexPart, liveBody, liveHead, livePart } from '../report/html/live-page.ts'
 import {
+  contentSecurityPolicy,
   type Live,
   MOST_PICTURES,
-  picturesWanted,
-  policyOf,
   renderReport,
+  wantedPictures,
 } from '../report/html/report-page.ts'
-import { type LiveView, liveViewOf, type Watched } from '../report/live-view.ts'
+import { type LiveView, liveViewOf, type WatchedRun } from '../report/live-view.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { type Answer, type Context, onSignals, settingsOf } from './command-context.ts'
@@ -62,18 +62,18 @@ async function listening(server: Server, port: number): Promise<void> {
 }
 
 /** A page that follows, what it was sent last, and what its report was made from. */
-type Follower = { feature: string | null; response: ServerResponse; live: string; seen: Watched | null }
+type Follower = { feature: string | null; response: ServerResponse; live: string; seen: WatchedRun | null }
 
 class Site {
   /** Other users of this machine reach the port, too: only who knows this part of the address is answered. */
   readonly #token = randomBytes(24).toString('base64url')
   readonly #source: Source
   readonly #followers = new Set<Follower>()
-  #watched: readonly Watched[]
+  #watched: readonly WatchedRun[]
   #hosts: readonly string[] = []
   #wrong = ''
 
-  constructor(source: Source, first: readonly Watched[]) {
+  constructor(source: Source, first: readonly WatchedRun[]) {
     this.#source = source
     this.#watched = first
   }
@@ -86,7 +86,7 @@ class Site {
   }
 
   /** What a further look has brought; null where it failed. */
-  seen(watched: readonly Watched[] | null, wrong: string): void {
+  seen(watched: readonly WatchedRun[] | null, wrong: string): void {
     this.#watched = watched ?? this.#watched
     this.#wrong = wrong
     for (const follower of this.#followers) this.#tell(follower)
@@ -130,18 +130,18 @@ class Site {
     const watched = this.#watched.find(({ state }) => state.feature === feature)
     const text =
       watched === undefined ? indexPage(this.#views(), live, this.#note()) : await this.#report(watched, live)
-    const policy = `${policyOf(live)}; frame-ancestors 'none'`
+    const policy = `${contentSecurityPolicy(live)}; frame-ancestors 'none'`
     const type = 'text/html; charset=utf-8'
     const headers = { ...HEADERS, 'content-type': type, 'content-security-policy': policy }
     response.writeHead(200, headers).end(text)
   }
 
   /** The live part with the report below it. */
-  async #report(watched: Watched, live: Omit<Live, 'body'>): Promise<string> {
+  async #report(watched: WatchedRun, live: Omit<Live, 'body'>): Promise<string> {
     const view = liveViewOf(watched, Date.now())
     const body = liveBody(livePart(view), this.#note())
     const read = (blob: string) => this.#source.picture(blob)
-    const pictures = await pictureUris(picturesWanted(view), read, MOST_PICTURES)
+    const pictures = await pictureUris(wantedPictures(view), read, MOST_PICTURES)
     return renderReport(view, pictures, { ...live, body })
   }
 

@@ -9,7 +9,7 @@ import type { Lease, State } from '../engine/model/state.ts'
 import { whyNot } from '../engine/planning/plan-events.ts'
 import { outcomeIn, situationOf } from '../engine/situation.ts'
 import { outputsOf } from '../report/outputs.ts'
-import { inPlain } from '../report/sentence.ts'
+import { toPlainText } from '../report/sentence.ts'
 import { viewOf } from '../report/view.ts'
 import { UserError } from '../system/errors.ts'
 import { type Answer, answerOf, type Context, refuseFromInside } from './command-context.ts'
@@ -67,7 +67,7 @@ export async function steer(context: Context): Promise<Answer> {
     const limits = limitsOf(local.settings)
     const situation = situationOf(steered, limits, Date.now(), false)
     const { next } = viewOf(steered, { limits, now: Date.now(), surface: 'cli' }, situation)
-    say(`Next: ${inPlain(next)}`)
+    say(`Next: ${toPlainText(next)}`)
     return { code: 0, outputs: outputsOf(steered, outcomeIn(situation), null) }
   }
 }

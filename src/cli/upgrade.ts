@@ -1,10 +1,10 @@
 // `ralph upgrade`: which release is newer and what it changes; moves the pin in the workflows, and of the package in package.json.
 import { join } from 'node:path'
 import { ACTION, isNewer, PACKAGE, VERSION } from '../engine/model/version.ts'
-import { connect, limitedUntil, saidByGitHub, statusOf } from '../github/client.ts'
+import { connect, githubMessage, httpStatusOf, rateLimitedUntil } from '../github/client.ts'
 import { type Release, releasesOf } from '../github/releases.ts'
 import { terminalText } from '../report/escape.ts'
-import { many } from '../report/figures.ts'
+import { pluralize } from '../report/figures.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { lookOf } from '../report/terminal/terminal-line.ts'
 import type { Change } from '../setup/init/init-files.ts'
@@ -112,11 +112,11 @@ async function releasesOrMistake({ env, warn }: Context): Promise<Releases | { m
     const expected = 'a release vX.Y.Z'
     return { mistake: { path, found: `none at ${page}`, expected, fix: 'wait for the first one' } }
   } catch (error) {
-    const status = statusOf(error)
+    const status = httpStatusOf(error)
     const found =
-      status === null || status >= 500 ? unreachable(api, error) : `${status}: ${saidByGitHub(error)}`
+      status === null || status >= 500 ? unreachable(api, error) : `${status}: ${githubMessage(error)}`
     const fix =
-      limitedUntil(error, Date.now()) !== null || token === null
+      rateLimitedUntil(error, Date.now()) !== null || token === null
         ? 'see that there is a network; with a token, by GH_TOKEN or `gh auth login`, GitHub answers more often'
         : 'see that there is a network, and that the token (GH_TOKEN, or of `gh auth login`) is valid'
     return {
@@ -196,7 +196,7 @@ async function isAgreed(context: Context, count: number): Promise<boolean | null
   const ask = context.json ? null : asking(context)
   if (ask === null) return false
   try {
-    return await ask.yes(`Write ${count === 1 ? 'this file' : `these ${many(count, 'file')}`}?`, true)
+    return await ask.yes(`Write ${count === 1 ? 'this file' : `these ${pluralize(count, 'file')}`}?`, true)
   } catch (error) {
     if (error instanceof Cancelled) return null
     throw error

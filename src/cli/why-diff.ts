@@ -4,8 +4,8 @@ import { OUTPUT_BYTES } from '../engine/model/gate-output.ts'
 import type { State } from '../engine/model/state.ts'
 import { plainLines } from '../engine/model/text.ts'
 import { terminalText } from '../report/escape.ts'
-import { costIfAny, humanMs } from '../report/figures.ts'
-import { inPlain } from '../report/sentence.ts'
+import { costOrEmpty, formatDuration } from '../report/figures.ts'
+import { toPlainText } from '../report/sentence.ts'
 import { diffColours, lookOf, paint } from '../report/terminal/terminal-line.ts'
 import { type Why, whyOf } from '../report/why.ts'
 import { excerpt } from '../system/excerpt.ts'
@@ -30,32 +30,32 @@ export async function why(context: Context): Promise<Answer> {
   const inJson = {
     story: story.id,
     standing: story.standing,
-    failure: last === null ? null : inPlain(last),
+    failure: last === null ? null : toPlainText(last),
     attempts,
     seen,
     said,
-    help: help.map(inPlain),
+    help: help.map(toPlainText),
   }
   return answerOf(state, { why: inJson })
 }
 
 function whyLines({ story, stands, last, attempts, seen, said, help }: Why): string[] {
   const tried = attempts.map(({ attempt, result, summary, ms, ...cost }) => {
-    const figures = [costIfAny(cost), ms > 0 ? humanMs(ms) : ''].filter(Boolean).join(', ')
+    const figures = [costOrEmpty(cost), ms > 0 ? formatDuration(ms) : ''].filter(Boolean).join(', ')
     return `  attempt ${attempt}: ${result}${figures === '' ? '' : ` (${figures})`}: ${terminalText(summary, 300)}`
   })
   const output = seen === null ? [] : plainLines(excerpt(seen.output, OUTPUT_BYTES.terminal)).split('\n')
   return [
     `${terminalText(story.id)}  ${terminalText(story.title)}`,
     `How it stands: ${stands}.`,
-    ...(last === null ? [] : [inPlain(last)]),
+    ...(last === null ? [] : [toPlainText(last)]),
     ...(tried.length === 0 ? [] : ['', 'Tried:', ...tried]),
     ...(seen === null ? [] : ['', seen.of === '' ? 'Seen:' : `Gate ${terminalText(seen.of, 60)}:`]),
     ...output.map((line) => `  ${line}`),
     ...(said.length === 0
       ? []
       : ['', 'Said by people:', ...said.map((one) => `  - ${terminalText(one, 500)}`)]),
-    ...(help.length === 0 ? [] : ['', 'What would help:', ...help.map((one) => `  - ${inPlain(one)}`)]),
+    ...(help.length === 0 ? [] : ['', 'What would help:', ...help.map((one) => `  - ${toPlainText(one)}`)]),
     ...(story.attempts + story.givenBack === 0
       ? []
       : ['', `All that was said: ralph log ${terminalText(story.id)}`]),

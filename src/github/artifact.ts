@@ -51,7 +51,7 @@ export async function uploadArtifact(
 ): Promise<string> {
   const ids = { workflow_run_backend_id: runtime.run, workflow_job_run_backend_id: runtime.job, name }
   const call = async (method: string, body: object): Promise<unknown> => {
-    const answer = await ask(new URL(`${SERVICE}/${method}`, runtime.url), method, {
+    const answer = await fetchOk(new URL(`${SERVICE}/${method}`, runtime.url), method, {
       method: 'POST',
       headers: { authorization: `Bearer ${runtime.token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ ...ids, ...body }),
@@ -61,7 +61,7 @@ export async function uploadArtifact(
   }
   const created = Created.parse(await call('CreateArtifact', { version: 7, mime_type: 'application/zip' }))
   // One Put Blob: the storage takes 5,000 MiB so. Its address is signed, and no message may hold it.
-  await ask(new URL(created.signed_upload_url), 'the upload', {
+  await fetchOk(new URL(created.signed_upload_url), 'the upload', {
     method: 'PUT',
     headers: {
       'content-type': 'application/octet-stream',
@@ -76,7 +76,7 @@ export async function uploadArtifact(
 }
 
 /** Throws where the answer is no success; the error names neither address nor token. */
-export async function ask(url: URL, what: string, request: RequestInit): Promise<Response> {
+export async function fetchOk(url: URL, what: string, request: RequestInit): Promise<Response> {
   const answer = await fetch(url, { ...request, redirect: 'error' })
   if (answer.ok) return answer
   const said = (await answer.text().catch(() => '')).slice(0, 200)

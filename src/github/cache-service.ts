@@ -4,7 +4,7 @@ import { openAsBlob } from 'node:fs'
 import { open } from 'node:fs/promises'
 import * as z from 'zod/mini'
 import type { FileCache } from '../engine/model/ports.ts'
-import { ask, hasResults } from './artifact.ts'
+import { fetchOk, hasResults } from './artifact.ts'
 
 const SERVICE = '/twirp/github.actions.results.api.v1.CacheService'
 /** Of an entry: more is not taken, whoever wrote it. */
@@ -26,7 +26,7 @@ export function openCache(env: Readonly<Record<string, string | undefined>>): Fi
   if (token === '' || version === '' || !URL.canParse(base) || !hasResults(server)) return null
   if (mode === 'none') return null
   const call = async (method: string, body: object, signal: AbortSignal): Promise<unknown> => {
-    const answer = await ask(new URL(`${SERVICE}/${method}`, base), method, {
+    const answer = await fetchOk(new URL(`${SERVICE}/${method}`, base), method, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
@@ -49,7 +49,12 @@ export function openCache(env: Readonly<Record<string, string | undefined>>): Fi
       const body = await openAsBlob(file)
       // One Put Blob: the storage takes 5,000 MiB so. Its address is signed, and no message may hold it.
       const headers = { 'content-type': 'application/octet-stream', 'x-ms-blob-type': 'BlockBlob' }
-      await ask(new URL(created.signed_upload_url), 'the upload', { method: 'PUT', headers, body, signal })
+      await fetchOk(new URL(created.signed_upload_url), 'the upload', {
+        method: 'PUT',
+        headers,
+        body,
+        signal,
+      })
       const whole = { ...entry, size_bytes: String(body.size) }
       Finalized.parse(await call('FinalizeCacheEntryUpload', whole, signal))
     },
@@ -57,7 +62,7 @@ export function openCache(env: Readonly<Record<string, string | undefined>>): Fi
 }
 
 async function download(url: URL, file: string, signal: AbortSignal): Promise<void> {
-  const answer = await ask(url, 'the download', { signal })
+  const answer = await fetchOk(url, 'the download', { signal })
   await using handle = await open(file, 'wx', 0o600)
   let size = 0
   for await (const chunk of answer.body ?? []) {

@@ -6,7 +6,7 @@ import { retry } from '@octokit/plugin-retry'
 import { throttling } from '@octokit/plugin-throttling'
 import { RequestError } from '@octokit/request-error'
 import Bottleneck from 'bottleneck/light.js'
-import type { Place } from './repository-address.ts'
+import type { RepositoryAddress } from './repository-address.ts'
 
 const Plugged = Octokit.plugin(retry, throttling)
 
@@ -15,7 +15,7 @@ export type Api = InstanceType<typeof Plugged>
 /** A repository on GitHub, as one token sees it. */
 export type GitHub = {
   api: Api
-  place: Place
+  place: RepositoryAddress
   /** The parameters that every request to the repository takes. */
   at: { owner: string; repo: string }
   warn(message: string): void
@@ -30,7 +30,7 @@ const WRITE_PAUSE_MS = 50
 
 /** `token`: null where anybody may ask, 60 times an hour. */
 export function connect(
-  place: Place,
+  place: RepositoryAddress,
   token: string | null,
   warn: (message: string) => void,
   tryMs = TRY_MS,
@@ -100,7 +100,7 @@ function waitSeconds(headers: Readonly<Record<string, unknown>>, now: number): n
 }
 
 /** Until when GitHub's rate limit refuses us, epoch milliseconds; null for any other error. */
-export function limitedUntil(error: unknown, now: number): number | null {
+export function rateLimitedUntil(error: unknown, now: number): number | null {
   if (!(error instanceof RequestError) || (error.status !== 403 && error.status !== 429)) return null
   const headers = error.response?.headers ?? {}
   const isLimit =
@@ -112,7 +112,7 @@ export function limitedUntil(error: unknown, now: number): number | null {
 }
 
 /** For requests that create something: octokit does not repeat them. */
-export const ONCE = { request: { retries: 0 } } as const
+export const NO_RETRIES = { request: { retries: 0 } } as const
 
 /** Creates something, by a request with ONCE: after an unknown answer it is looked up before it is asked for once more. */
 export async function createOnce<T>(create: () => Promise<T>, find: () => Promise<T | null>): Promise<T> {
@@ -120,7 +120,7 @@ export async function createOnce<T>(create: () => Promise<T>, find: () => Promis
     try {
       return await create()
     } catch (error) {
-      if (!isUnknown(error)) throw error
+      if (!isOutcomeUnknown(error)) throw error
       const there = await find()
       if (there !== null) return there
       if (isLast) throw error
@@ -129,23 +129,23 @@ export async function createOnce<T>(create: () => Promise<T>, find: () => Promis
 }
 
 /** The HTTP status of a refused request; null for anything else. */
-export function statusOf(error: unknown): number | null {
+export function httpStatusOf(error: unknown): number | null {
   return error instanceof RequestError ? error.status : null
 }
 
 /** No answer, or one that leaves open whether the request took effect. */
-export function isUnknown(error: unknown): boolean {
-  const status = statusOf(error)
+export function isOutcomeUnknown(error: unknown): boolean {
+  const status = httpStatusOf(error)
   return status === null || status >= 500
 }
 
 /** GitHub says that this token may not; a rate limit has the same status. */
 export function isForbidden(error: unknown): boolean {
-  return statusOf(error) === 403 && limitedUntil(error, Date.now()) === null
+  return httpStatusOf(error) === 403 && rateLimitedUntil(error, Date.now()) === null
 }
 
 /** What GitHub said, in one line. */
-export function saidByGitHub(error: unknown): string {
+export function githubMessage(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   return text
     .replace(/\s+/g, ' ')

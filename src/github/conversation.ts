@@ -5,8 +5,8 @@ import type { Command } from '../engine/model/event.ts'
 import type { QueuePort } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
 import { whyNot } from '../engine/planning/plan-events.ts'
-import { nothingReply } from '../report/replies.ts'
-import { createOnce, type GitHub, ONCE, saidByGitHub, statusOf } from './client.ts'
+import { unchangedReply } from '../report/replies.ts'
+import { createOnce, type GitHub, githubMessage, httpStatusOf, NO_RETRIES } from './client.ts'
 
 /** A comment as we need it. */
 export type Comment = {
@@ -66,7 +66,7 @@ export class Conversation implements QueuePort {
     try {
       if (known !== null) return await this.#update(known, body)
     } catch (error) {
-      if (statusOf(error) !== 404) throw error
+      if (httpStatusOf(error) !== 404) throw error
     }
     const there = await this.#own(pull, marker)
     return there === null ? this.#post(pull, marker, body) : this.#update(there, body)
@@ -89,7 +89,7 @@ export class Conversation implements QueuePort {
   async react(comment: number, content: 'eyes' | 'rocket' | 'confused'): Promise<void> {
     await this.#github.api.rest.reactions
       .createForIssueComment({ ...this.#github.at, comment_id: comment, content })
-      .catch((error: unknown) => this.#github.warn(`the reaction could not be set: ${saidByGitHub(error)}`))
+      .catch((error: unknown) => this.#github.warn(`the reaction could not be set: ${githubMessage(error)}`))
   }
 
   /** Answers a comment, once: the run that it started answers where nobody works, and the next job reads it all the same. */
@@ -101,7 +101,7 @@ export class Conversation implements QueuePort {
   /** A comment of its own. */
   async say(pull: number, body: string): Promise<void> {
     const { api, at } = this.#github
-    await api.rest.issues.createComment({ ...at, issue_number: pull, body, ...ONCE })
+    await api.rest.issues.createComment({ ...at, issue_number: pull, body, ...NO_RETRIES })
   }
 
   /** Write permission, looked up; anything but a clear yes is a no. Throws where GitHub gives no answer. */
@@ -113,7 +113,7 @@ export class Conversation implements QueuePort {
       .then(({ data }) => data.permission === 'admin' || data.permission === 'write')
       .catch((error: unknown) => {
         // Nobody of this repository. Anything else is no answer: a command must not be lost because GitHub was away.
-        if (statusOf(error) === 404) return false
+        if (httpStatusOf(error) === 404) return false
         throw error
       })
     this.#permissions.set(login, may)
@@ -139,7 +139,7 @@ export class Conversation implements QueuePort {
     } catch (error) {
       // What was not understood is asked for again.
       this.#etag = null
-      this.#github.warn(`comments could not be read: ${saidByGitHub(error)}`)
+      this.#github.warn(`comments could not be read: ${githubMessage(error)}`)
     }
     return false
   }
@@ -187,7 +187,7 @@ export class Conversation implements QueuePort {
       this.#etag = page === 1 && data.length < 100 ? (headers.etag ?? null) : null
       return data
     } catch (error) {
-      if (statusOf(error) === 304) return null
+      if (httpStatusOf(error) === 304) return null
       throw error
     }
   }
@@ -209,13 +209,13 @@ export class Conversation implements QueuePort {
         return refused // answered by the run that the comment itself started
       case 'mistake':
         await this.react(comment.id, 'confused')
-        await this.#answer(pull, comment.id, nothingReply(parsed.problem, parsed.fix))
+        await this.#answer(pull, comment.id, unchangedReply(parsed.problem, parsed.fix))
         return refused
       case 'command': {
         const command = { ...parsed.command, id: comment.id, by: comment.login, at: comment.at }
         const why = whyNot(state, command)
         await this.react(comment.id, why === null ? 'rocket' : 'confused')
-        if (why !== null) await this.#answer(pull, comment.id, nothingReply(why))
+        if (why !== null) await this.#answer(pull, comment.id, unchangedReply(why))
         return command
       }
     }
@@ -224,7 +224,7 @@ export class Conversation implements QueuePort {
   /** An answer that GitHub does not take must not hold up the comments behind. */
   async #answer(pull: number, comment: number, body: string): Promise<void> {
     await this.reply(pull, comment, body).catch((error: unknown) =>
-      this.#github.warn(`a comment could not be answered: ${saidByGitHub(error)}`),
+      this.#github.warn(`a comment could not be answered: ${githubMessage(error)}`),
     )
   }
 
@@ -257,7 +257,7 @@ export class Conversation implements QueuePort {
     return createOnce(
       async () => {
         const comment = { ...this.#github.at, issue_number: pull, body }
-        const made = await this.#github.api.rest.issues.createComment({ ...comment, ...ONCE })
+        const made = await this.#github.api.rest.issues.createComment({ ...comment, ...NO_RETRIES })
         return Number(made.data.id)
       },
       () => this.#own(pull, marker),

@@ -1,7 +1,7 @@
 // Starts the next job: a workflow_dispatch on the default branch, with feature and generation. Implements DispatchPort.
 import type { HolderRun } from '../engine/lease.ts'
 import type { Dispatched, DispatchPort } from '../engine/model/ports.ts'
-import { type GitHub, limitedUntil, saidByGitHub, statusOf } from './client.ts'
+import { type GitHub, githubMessage, httpStatusOf, rateLimitedUntil } from './client.ts'
 
 /** Dispatches `workflow` (a file name); without a generation it counts as a kick-off. Throws with the mend. */
 export async function dispatchRun(
@@ -26,17 +26,17 @@ export async function dispatchRun(
       })
     return { kind: 'dispatched', runId: runId(answer.data) }
   } catch (error) {
-    const until = limitedUntil(error, Date.now())
+    const until = rateLimitedUntil(error, Date.now())
     if (until !== null) return { kind: 'limited', until }
-    throw new Error(mend(statusOf(error), workflow, saidByGitHub(error)))
+    throw new Error(mend(httpStatusOf(error), workflow, githubMessage(error)))
   }
 }
 
 function isUnknownKey(error: unknown): boolean {
-  const status = statusOf(error)
+  const status = httpStatusOf(error)
   return (
     (status === 400 || status === 422) &&
-    /return_run_details|Invalid (request|input)|not a permitted key/i.test(saidByGitHub(error))
+    /return_run_details|Invalid (request|input)|not a permitted key/i.test(githubMessage(error))
   )
 }
 
@@ -86,13 +86,13 @@ function mend(status: number | null, workflow: string, said: string): string {
 }
 
 /** A run of a workflow; null where GitHub does not say. People delete runs: one that is gone has completed. */
-export async function runOf({ api, at, warn }: GitHub, id: number): Promise<HolderRun> {
+export async function findWorkflowRun({ api, at, warn }: GitHub, id: number): Promise<HolderRun> {
   try {
     const { data } = await api.rest.actions.getWorkflowRun({ ...at, run_id: id })
     return { status: data.status ?? '', conclusion: data.conclusion, at: Date.parse(data.updated_at) }
   } catch (error) {
-    if (statusOf(error) === 404) return { status: 'completed', conclusion: null, at: Date.now() }
-    warn(`run ${id} could not be looked up: ${saidByGitHub(error)}`)
+    if (httpStatusOf(error) === 404) return { status: 'completed', conclusion: null, at: Date.now() }
+    warn(`run ${id} could not be looked up: ${githubMessage(error)}`)
     return null
   }
 }

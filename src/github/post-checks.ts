@@ -3,13 +3,13 @@ import type { Annotation } from '../engine/model/gate.ts'
 import type { State } from '../engine/model/state.ts'
 import {
   type Check,
+  type ClosingReport,
   checkOfStatus,
+  closingReportOf,
   commitStatusOf,
-  type LastWord,
-  lastWordOf,
   MOVED_ON,
 } from '../report/check-runs.ts'
-import { createOnce, type GitHub, isForbidden, ONCE, saidByGitHub, statusOf } from './client.ts'
+import { createOnce, type GitHub, githubMessage, httpStatusOf, isForbidden, NO_RETRIES } from './client.ts'
 
 export type ReportAs = 'checks' | 'statuses' | 'none'
 
@@ -56,7 +56,11 @@ export class Checks {
   }
 
   /** Ends all of ours that are open on a commit, those named in `but` left out. Throws what left one open. */
-  async closeAll(sha: string, word: (name: string) => LastWord, but: readonly string[] = []): Promise<void> {
+  async closeAll(
+    sha: string,
+    word: (name: string) => ClosingReport,
+    but: readonly string[] = [],
+  ): Promise<void> {
     try {
       await this.#byMode(
         () => this.#closeChecks(sha, word, but),
@@ -64,7 +68,7 @@ export class Checks {
       )
     } catch (error) {
       // People rewrote the branch, and GitHub has thrown the commit away.
-      if (statusOf(error) !== 422 || !/no commit found/i.test(saidByGitHub(error))) throw error
+      if (httpStatusOf(error) !== 422 || !/no commit found/i.test(githubMessage(error))) throw error
     }
   }
 
@@ -83,16 +87,16 @@ export class Checks {
     const { head: known, unclosed = [] } = state.github
     const head = known ?? state.published
     const others = unclosed.filter((sha) => sha !== head)
-    if (head !== null && !(await this.#isClosed(head, (name) => lastWordOf(state, name)))) return others
+    if (head !== null && !(await this.#isClosed(head, (name) => closingReportOf(state, name)))) return others
     return this.closeSuperseded(others)
   }
 
-  async #isClosed(sha: string, word: (name: string) => LastWord): Promise<boolean> {
+  async #isClosed(sha: string, word: (name: string) => ClosingReport): Promise<boolean> {
     try {
       await this.closeAll(sha, word)
       return true
     } catch (error) {
-      const why = saidByGitHub(error)
+      const why = githubMessage(error)
       this.#github.warn(
         `the checks on ${sha.slice(0, 7)} could not be closed, the next job tries again: ${why}`,
       )
@@ -178,7 +182,7 @@ export class Checks {
       await this.#github.api.rest.checks.update({ ...this.#github.at, check_run_id: before.id, ...content })
       return before.id
     } catch (error) {
-      if (statusOf(error) === 404) return null
+      if (httpStatusOf(error) === 404) return null
       throw error
     }
   }
@@ -187,7 +191,11 @@ export class Checks {
     const wanted = { name, head_sha: sha, external_id: `ralph:${this.#key}:${name}`, ...content }
     return createOnce(
       async () => {
-        const made = await this.#github.api.rest.checks.create({ ...this.#github.at, ...wanted, ...ONCE })
+        const made = await this.#github.api.rest.checks.create({
+          ...this.#github.at,
+          ...wanted,
+          ...NO_RETRIES,
+        })
         this.#app = made.data.app?.slug ?? null
         return Number(made.data.id)
       },
@@ -202,7 +210,11 @@ export class Checks {
     await this.#github.api.rest.repos.createCommitStatus({ ...this.#github.at, sha, ...status })
   }
 
-  async #closeChecks(sha: string, word: (name: string) => LastWord, but: readonly string[]): Promise<void> {
+  async #closeChecks(
+    sha: string,
+    word: (name: string) => ClosingReport,
+    but: readonly string[],
+  ): Promise<void> {
     const all = await this.#listed(sha)
     const open = [...all].filter(([name, { isOpen }]) => isOpen && !but.includes(name))
     await each(open, async ([name, one]) => {
@@ -212,7 +224,7 @@ export class Checks {
         await this.#github.api.rest.checks.update({ ...this.#github.at, check_run_id: one.id, ...done })
       } catch (error) {
         // Another App's: seen, and not ours to end. That is no missing permission, and is remembered.
-        throw isForbidden(error) ? new Error(saidByGitHub(error)) : error
+        throw isForbidden(error) ? new Error(githubMessage(error)) : error
       }
       this.#works = true
       one.isOpen = false
@@ -225,7 +237,11 @@ export class Checks {
   }
 
   /** Statuses bear no mark of ours but their names. */
-  async #closeStatuses(sha: string, word: (name: string) => LastWord, but: readonly string[]): Promise<void> {
+  async #closeStatuses(
+    sha: string,
+    word: (name: string) => ClosingReport,
+    but: readonly string[],
+  ): Promise<void> {
     const listed = await this.#github.api.paginate(this.#github.api.rest.repos.listCommitStatusesForRef, {
       ...this.#github.at,
       ref: sha,

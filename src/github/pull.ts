@@ -3,9 +3,16 @@ import { createHash } from 'node:crypto'
 import { LABELS, type Label } from '../report/outcomes.ts'
 import { marker } from '../report/parts.ts'
 import { MOST_CHARACTERS } from '../report/sticky-comment.ts'
-import { type GitHub, isForbidden, isUnknown, ONCE, saidByGitHub, statusOf } from './client.ts'
+import {
+  type GitHub,
+  githubMessage,
+  httpStatusOf,
+  isForbidden,
+  isOutcomeUnknown,
+  NO_RETRIES,
+} from './client.ts'
 
-export type Pull = Worded & {
+export type Pull = PullText & {
   number: number
   url: string
   nodeId: string
@@ -57,21 +64,21 @@ function pullOf(found: {
 export async function openPull(github: GitHub, wanted: PullRequest, isLast = false): Promise<Opened> {
   const { branch: head, ...rest } = wanted
   try {
-    const { data } = await github.api.rest.pulls.create({ ...github.at, head, ...rest, ...ONCE })
+    const { data } = await github.api.rest.pulls.create({ ...github.at, head, ...rest, ...NO_RETRIES })
     return { kind: 'open', pull: pullOf(data) }
   } catch (error) {
     // The answer may be lost although it was opened; and a repository may know no drafts. GitHub takes no second one, so
     // where it cannot be looked up either, asking again does no harm.
     const there = await findPull(github, head).catch((lost: unknown) => {
-      github.warn(`the pull requests could not be looked up: ${saidByGitHub(lost)}`)
+      github.warn(`the pull requests could not be looked up: ${githubMessage(lost)}`)
       return null
     })
     if (there !== null) return { kind: 'open', pull: there }
-    if (statusOf(error) === 422 && wanted.draft && /draft/i.test(saidByGitHub(error))) {
+    if (httpStatusOf(error) === 422 && wanted.draft && /draft/i.test(githubMessage(error))) {
       return openPull(github, { ...wanted, draft: false }, isLast)
     }
-    if (isUnknown(error) && !isLast) return openPull(github, wanted, true)
-    return { kind: 'refused', reason: saidByGitHub(error), forbidden: isForbidden(error) }
+    if (isOutcomeUnknown(error) && !isLast) return openPull(github, wanted, true)
+    return { kind: 'refused', reason: githubMessage(error), forbidden: isForbidden(error) }
   }
 }
 
@@ -84,7 +91,7 @@ export async function makeReady({ api }: GitHub, pull: Pull): Promise<void> {
 export async function updatePull(
   { api, at }: GitHub,
   number: number,
-  change: Partial<Worded>,
+  change: Partial<PullText>,
 ): Promise<void> {
   await api.rest.pulls.update({ ...at, pull_number: number, ...change })
 }
@@ -99,7 +106,7 @@ export async function setLabels({ api, at }: GitHub, pull: Pull, wanted: readonl
     for (const name of wrong)
       await api.rest.issues.removeLabel({ ...issue, name }).catch((error: unknown) => {
         // A person was quicker.
-        if (statusOf(error) !== 404) throw error
+        if (httpStatusOf(error) !== 404) throw error
       })
     pull.labels = [...pull.labels.filter((name) => !wrong.some((one) => one === name)), ...missing]
     return true
@@ -113,10 +120,10 @@ export async function setLabels({ api, at }: GitHub, pull: Pull, wanted: readonl
 // that people wrote is ever rewritten, also after a job that died or a state that was lost.
 
 /** What stands on GitHub. */
-export type Worded = { title: string; body: string }
+export type PullText = { title: string; body: string }
 
 /** What Ralph has to say: the text in at most `room` characters, beginning with the marker of the feature. */
-export type Own = { feature: string; title: string; text(room: number): string }
+export type OwnText = { feature: string; title: string; text(room: number): string }
 
 /** Fewer characters than this say too little to be worth a part. */
 const LEAST = 3000
@@ -124,7 +131,7 @@ const LEAST = 3000
 const FRAME = 150
 
 /** Title and text of a pull request that Ralph opens. */
-export function whole({ feature, title, text }: Own): Worded {
+export function newPullText({ feature, title, text }: OwnText): PullText {
   return { title, body: sealed(feature, title, text(MOST_CHARACTERS - FRAME)) }
 }
 
@@ -133,7 +140,7 @@ export function whole({ feature, title, text }: Own): Worded {
  * text Ralph's part alone; that is put at the end where there is none, or where people wrote into it. `full` when there is
  * no room for it.
  */
-export function updated(now: Worded, own: Own): Partial<Worded> | 'full' {
+export function updatedPullText(now: PullText, own: OwnText): Partial<PullText> | 'full' {
   const part = ownPart(now.body, own.feature)
   const isOurs = part !== null && part.title === digest(now.title)
   const before = part === null ? now.body : now.body.slice(0, part.from)

@@ -1,7 +1,7 @@
 // The issues of a milestone or a label, with what they wait for and their parts, as a plan is made of them.
 import { oneLine } from '../engine/model/text.ts'
 import { UserError } from '../system/errors.ts'
-import { type GitHub, saidByGitHub } from './client.ts'
+import { type GitHub, githubMessage } from './client.ts'
 
 /** `milestone`: its number or its title. Without any of them: the open issues. */
 export type IssueQuery = { milestone: string | null; label: string | null }
@@ -98,7 +98,7 @@ function refused(error: unknown): never {
   const fix = 'the token needs to read issues: permissions: issues: read, or `gh auth login`'
   throw new UserError({
     path: '--from',
-    found: saidByGitHub(error),
+    found: githubMessage(error),
     expected: "the repository's issues",
     fix,
   })

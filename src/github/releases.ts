@@ -1,6 +1,6 @@
 // The releases of a repository, with the commit that each tag names.
 import { isNewer } from '../engine/model/version.ts'
-import { type GitHub, ONCE } from './client.ts'
+import { type GitHub, NO_RETRIES } from './client.ts'
 
 export type Release = {
   /** `v1.2.3`. */
@@ -13,7 +13,7 @@ export type Release = {
 
 /** Those that are called `vX.Y.Z`, the newest first; of more than a hundred the last ones. A failed request is not repeated. */
 export async function releasesOf({ api, at }: GitHub): Promise<Release[]> {
-  const page = { ...at, per_page: 100, ...ONCE }
+  const page = { ...at, per_page: 100, ...NO_RETRIES }
   const { data: releases } = await api.rest.repos.listReleases(page)
   const { data: tags } = await api.rest.repos.listTags(page)
   const commits = new Map(tags.map(({ name, commit }) => [name, commit.sha]))

@@ -6,7 +6,7 @@ import type { Observer, PullRequestPort } from '../engine/model/ports.ts'
 import type { Conclusion, GithubIds, State } from '../engine/model/state.ts'
 import { mapTexts } from '../engine/model/text.ts'
 import { ownSituation } from '../engine/situation.ts'
-import { type Check, lastWordOf, rollupCheck, storyCheck } from '../report/check-runs.ts'
+import { type Check, closingReportOf, rollupCheck, storyCheck } from '../report/check-runs.ts'
 import type { EarlierRun } from '../report/expected-cost.ts'
 import { labelsOf } from '../report/outcomes.ts'
 import { marker } from '../report/parts.ts'
@@ -14,20 +14,20 @@ import { pullRequestBody, pullRequestTitle } from '../report/pull-request-text.t
 import { issueReply } from '../report/replies.ts'
 import { stickyComment } from '../report/sticky-comment.ts'
 import { type Facts, type Note, type View, viewOf } from '../report/view.ts'
-import { type GitHub, saidByGitHub } from './client.ts'
+import { type GitHub, githubMessage } from './client.ts'
 import type { Conversation } from './conversation.ts'
 import type { Checks } from './post-checks.ts'
 import {
   findPull,
   makeReady,
-  type Own,
+  newPullText,
+  type OwnText,
   openPull,
   type Pull,
   type Refused,
   setLabels,
-  updated,
+  updatedPullText,
   updatePull,
-  whole,
 } from './pull.ts'
 import { compareUrl, pullUrl, repositoryUrl } from './repository-address.ts'
 
@@ -119,7 +119,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     if (pull === null) return false
     const found = await api.rest.pulls
       .get({ ...at, pull_number: pull })
-      .catch((error: unknown) => warn(`the pull request could not be looked up: ${saidByGitHub(error)}`))
+      .catch((error: unknown) => warn(`the pull request could not be looked up: ${githubMessage(error)}`))
     return found?.data.merged === true
   }
 
@@ -163,7 +163,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     try {
       return await act()
     } catch (error) {
-      this.#options.github.warn(`${what}: ${saidByGitHub(error)}`)
+      this.#options.github.warn(`${what}: ${githubMessage(error)}`)
       return otherwise
     }
   }
@@ -216,7 +216,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
       await checks.post(sha, posted)
       // When the chain has ended, none of an earlier job is left open either.
       const names = posted.map(({ name }) => name)
-      if (!isOpen) await checks.closeAll(sha, (name) => lastWordOf(state, name), names)
+      if (!isOpen) await checks.closeAll(sha, (name) => closingReportOf(state, name), names)
       return true
     })
   }
@@ -243,7 +243,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
       return github
     }
     if (this.#pull === null) {
-      const wanted = { ...whole(this.#own(state)), branch, base: state.base.branch }
+      const wanted = { ...newPullText(this.#own(state)), branch, base: state.base.branch }
       const opened = await openPull(publisher, { ...wanted, draft: pullRequest === 'draft' })
       if (opened.kind === 'refused') {
         this.#refused(state, opened)
@@ -270,7 +270,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     this.#noPull = { text, link: { name, url } }
   }
 
-  #own(state: State): Own {
+  #own(state: State): OwnText {
     const { redact } = this.#options
     const view = this.view(state)
     return {
@@ -288,7 +288,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
       const pull = await findPull(github, state.branch)
       this.#pull = pull
       if (pull === null) return
-      const change = updated(pull, this.#own(state))
+      const change = updatedPullText(pull, this.#own(state))
       if (change === 'full') github.warn("the pull request's text has no room for Ralph's part")
       else if (Object.keys(change).length > 0) await updatePull(publisher, pull.number, change)
     })

@@ -1,6 +1,6 @@
 // Where on GitHub we are: repository, URLs, and the pages that people are sent to. Pure.
 
-export type Place = {
+export type RepositoryAddress = {
   owner: string
   repo: string
   /** `https://github.com`, without a slash at the end. */
@@ -10,10 +10,10 @@ export type Place = {
 }
 
 /** The repository that a clone's remote names, where `servers` (web address to API) know its host; else null. */
-export function placeOfRemote(
+export function parseRemoteAddress(
   remote: string,
   servers: Readonly<Record<string, string>>,
-): Omit<Place, 'defaultBranch'> | null {
+): Omit<RepositoryAddress, 'defaultBranch'> | null {
   // `git@host:owner/repo.git`, `ssh://git@host/owner/repo`, `https://host/owner/repo.git`
   const ssh = /^(?:ssh:\/\/)?(?:[^@/\s]+@)([^:/\s]+)(?::\d+)?[:/](.+)$/.exec(remote)
   const web = /^https?:\/\/(?:[^@/\s]+@)?([^/\s]+)\/(.+)$/.exec(remote)
@@ -24,26 +24,26 @@ export function placeOfRemote(
   return { owner, repo, server, api: servers[server] ?? '' }
 }
 
-export function repositoryUrl(place: Place): string {
+export function repositoryUrl(place: RepositoryAddress): string {
   return `${place.server}/${place.owner}/${place.repo}`
 }
 
-export function runUrl(place: Place, runId: number): string {
+export function runUrl(place: RepositoryAddress, runId: number): string {
   return `${repositoryUrl(place)}/actions/runs/${runId}`
 }
 
-export function pullUrl(place: Place, number: number): string {
+export function pullUrl(place: RepositoryAddress, number: number): string {
   return `${repositoryUrl(place)}/pull/${number}`
 }
 
 /** The page on which a person opens the pull request where Actions may not. */
-export function compareUrl(place: Place, base: string, branch: string): string {
+export function compareUrl(place: RepositoryAddress, base: string, branch: string): string {
   const safe = (name: string) => name.split('/').map(encodeURIComponent).join('/')
   return `${repositoryUrl(place)}/compare/${safe(base)}...${safe(branch)}?expand=1`
 }
 
 /** git's environment for a token: in the environment of git only, with any persisted header reset. */
-export function gitAuth(place: Place, token: string): Record<string, string> {
+export function gitAuth(place: RepositoryAddress, token: string): Record<string, string> {
   const key = `http.${place.server}/.extraheader`
   const basic = Buffer.from(`x-access-token:${token}`).toString('base64')
   return {

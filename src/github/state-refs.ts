@@ -1,9 +1,9 @@
 // The states of runs elsewhere, read over the API: asked by time, for nobody tells, and conditionally, so that an answer that
 // nothing has changed costs nothing of the rate limit (GitHub's REST documentation, "Use conditional requests").
-import { type GitHub, limitedUntil, statusOf } from './client.ts'
+import { type GitHub, httpStatusOf, rateLimitedUntil } from './client.ts'
 
 /** Between two looks, milliseconds. */
-export const LOOK_MS = 30_000
+export const POLL_MS = 30_000
 
 export class StateRefs {
   readonly #github: GitHub
@@ -29,7 +29,7 @@ export class StateRefs {
       const start = `refs/${this.#prefix}`.length
       return new Map(data.map(({ ref, object }) => [ref.slice(start), object.sha]))
     } catch (error) {
-      if (statusOf(error) === 304) return null
+      if (httpStatusOf(error) === 304) return null
       throw error
     }
   }
@@ -57,6 +57,6 @@ export class StateRefs {
 }
 
 /** How long to wait for the next look, milliseconds; `error`: of the last one. */
-export function nextLookMs(error: unknown, now: number): number {
-  return Math.max(LOOK_MS, (limitedUntil(error, now) ?? now) - now)
+export function nextPollMs(error: unknown, now: number): number {
+  return Math.max(POLL_MS, (rateLimitedUntil(error, now) ?? now) - now)
 }

@@ -1,16 +1,16 @@
 // What people are told of a run, as data: a receiver renders it in its own way. Plain text in it is not escaped yet.
 
 import { titleText } from '../report/escape.ts'
-import { usd } from '../report/figures.ts'
-import { plainPart, type Sentence } from '../report/sentence.ts'
+import { formatUsd } from '../report/figures.ts'
+import { partText, type Sentence } from '../report/sentence.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import type { Notice } from './state-changes.ts'
 
 export type NotifySettings = Settings['notify']
 
 /** Where messages go. */
-export const KINDS = ['slack', 'discord', 'teams', 'telegram', 'webhook', 'custom'] as const
-export type Kind = (typeof KINDS)[number]
+export const RECEIVER_KINDS = ['slack', 'discord', 'teams', 'telegram', 'webhook', 'custom'] as const
+export type ReceiverKind = (typeof RECEIVER_KINDS)[number]
 
 /** The one link of a message: only addresses of ours are links. */
 export function linkOf({ pullRequestUrl, runUrl }: Notice): { name: string; url: string } | null {
@@ -21,7 +21,7 @@ export function linkOf({ pullRequestUrl, runUrl }: Notice): { name: string; url:
 /** `acme/shop · auth · 5 iterations · $0.42`. */
 export function factsOf({ repository, project, feature, iterations, costUsd }: Notice): string {
   const count = `${iterations} ${iterations === 1 ? 'iteration' : 'iterations'}`
-  const facts = [repository ?? project, feature, count, costUsd === null ? '' : usd(costUsd)]
+  const facts = [repository ?? project, feature, count, costUsd === null ? '' : formatUsd(costUsd)]
   return titleText(facts.filter(Boolean).join(' · '), 300)
 }
 
@@ -32,15 +32,15 @@ export function headlineOf({ sign, headline }: Notice): string {
 const MOST_HEADLINE = 500
 
 /** The sentence as a service shows it: `text` escapes what others wrote, `code` frames what can be typed. */
-export function sentenceIn(
+export function renderSentence(
   sentence: Sentence,
   { text, code }: { text(plain: string): string; code(plain: string): string },
 ): string {
   return sentence
     .map((part) => {
       if (typeof part === 'string') return text(part)
-      if ('code' in part) return code(plainPart(part).replaceAll('`', "'"))
-      return text(titleText(plainPart(part)))
+      if ('code' in part) return code(partText(part).replaceAll('`', "'"))
+      return text(titleText(partText(part)))
     })
     .join('')
 }
@@ -49,7 +49,7 @@ export function sentenceIn(
 export function plainMessage(notice: Notice): string {
   const same = (plain: string) => plain
   const link = linkOf(notice)
-  const next = titleText(sentenceIn(notice.next, { text: same, code: same }), 1000)
+  const next = titleText(renderSentence(notice.next, { text: same, code: same }), 1000)
   return [headlineOf(notice), next, factsOf(notice), link?.url ?? ''].filter(Boolean).join('\n')
 }
 

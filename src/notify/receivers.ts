@@ -4,22 +4,22 @@ import { oneLine } from '../engine/model/text.ts'
 import { VERSION } from '../engine/model/version.ts'
 import { type Environment, gateEnv } from '../isolation/untrusted-env.ts'
 import { titleText } from '../report/escape.ts'
-import { inPlain, plainPart } from '../report/sentence.ts'
+import { partText, toPlainText } from '../report/sentence.ts'
 import { POST_TIMEOUT_MS, type PostResult, type Request, sendRequest } from '../system/http-post.ts'
 import { runUntrusted } from '../system/process.ts'
 import {
   factsOf,
   headlineOf,
-  type Kind,
   linkOf,
   type NotifySettings,
   plainMessage,
-  sentenceIn,
+  type ReceiverKind,
+  renderSentence,
 } from './notice.ts'
 import type { Notice } from './state-changes.ts'
 
 export type Receiver = {
-  kind: Kind
+  kind: ReceiverKind
   /** What it answered. Never throws; ends within ten seconds. */
   deliver(notice: Notice, signal: AbortSignal): Promise<PostResult>
 }
@@ -41,7 +41,7 @@ type ReceiverOptions = CommandPlace & {
 export function receiversOf(settings: NotifySettings, options: ReceiverOptions): Receiver[] {
   const { slack, discord, teams, telegram, webhook, custom } = settings
   const { timeoutMs = POST_TIMEOUT_MS, telegramApi } = options
-  const posted = (kind: Kind, requestOf: (notice: Notice) => Request): Receiver => ({
+  const posted = (kind: ReceiverKind, requestOf: (notice: Notice) => Request): Receiver => ({
     kind,
     deliver: (notice, signal) => sendRequest(requestOf(notice), timeoutMs, signal),
   })
@@ -71,7 +71,7 @@ function slackBody(notice: Notice) {
   // Controls (`<!channel>`, `<@U1>`, `<url|text>`) begin with what is escaped: docs.slack.dev/messaging/formatting-message-text
   const escaped = (text: string) =>
     text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-  const next = sentenceIn(notice.next, { text: escaped, code: (code) => `\`${escaped(code)}\`` })
+  const next = renderSentence(notice.next, { text: escaped, code: (code) => `\`${escaped(code)}\`` })
   const there = link === null ? '' : ` · <${escaped(link.url).replaceAll('|', '%7C')}|${link.name}>`
   // Verbatim: no address or name in it becomes a link.
   const mrkdwn = (text: string) => ({ type: 'mrkdwn', text, verbatim: true })
@@ -92,7 +92,7 @@ function slackBody(notice: Notice) {
 function discordBody(notice: Notice) {
   const link = linkOf(notice)
   const escaped = (text: string) => text.replace(/[\\*_~`|>#\-[\]()]/g, '\\$&')
-  const next = sentenceIn(notice.next, { text: escaped, code: (code) => `\`${code}\`` })
+  const next = renderSentence(notice.next, { text: escaped, code: (code) => `\`${code}\`` })
   return {
     // Nobody, whatever the text says.
     allowed_mentions: { parse: [] },
@@ -118,7 +118,7 @@ function teamsBody(notice: Notice) {
     type: 'RichTextBlock',
     inlines: [{ type: 'TextRun', text, ...look }],
   })
-  const next = titleText(notice.next.map(plainPart).join(''), 1000)
+  const next = titleText(notice.next.map(partText).join(''), 1000)
   const content = {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
     type: 'AdaptiveCard',
@@ -155,7 +155,7 @@ function webhookRequest(
   { url, secret }: NonNullable<NotifySettings['webhook']>,
   { sign: _sign, next, at, delivery, ...facts }: Notice,
 ): Request {
-  const body = { ...facts, deliveryId: delivery, at: new Date(at).toISOString(), next: inPlain(next) }
+  const body = { ...facts, deliveryId: delivery, at: new Date(at).toISOString(), next: toPlainText(next) }
   const request = jsonTo(url, body)
   const headers: Record<string, string> = {
     ...request.headers,

@@ -13,9 +13,9 @@ import { tokensOf } from '../engine/model/usage.ts'
 import { runUsage } from '../engine/model/usage-totals.ts'
 import { counts } from '../engine/prd/select.ts'
 import { decision } from '../engine/situation.ts'
-import { hasCost, humanMs, tokens, usd, utc } from '../report/figures.ts'
-import { blockedIds, goesOn, outcomeNow, restsUntil, tally } from '../report/headline.ts'
-import { type Sentence, says } from '../report/sentence.ts'
+import { formatDuration, formatTokens, formatUsd, formatUtc, hasCost } from '../report/figures.ts'
+import { blockedIds, outcomeNow, resumesAt, tally, willContinue } from '../report/headline.ts'
+import { type Sentence, sentence } from '../report/sentence.ts'
 import { viewOf } from '../report/view.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 
@@ -39,7 +39,7 @@ export type NoticeEvent = 'start' | 'progress' | 'blocked' | 'waiting' | 'budget
 export type Notice = ReturnType<typeof noticeOf>
 
 /** A message as it is known before its texts are made. `key`: what is told once; how the run stands is told where it says nothing else. */
-type News = { event: NoticeEvent; key: string; sign?: string; headline?: string; next?: Sentence }
+type PendingNotice = { event: NoticeEvent; key: string; sign?: string; headline?: string; next?: Sentence }
 
 /** Whether what happened is in the state that the next job finds. */
 export function isDurable(event: Event): boolean {
@@ -48,20 +48,20 @@ export function isDurable(event: Event): boolean {
 
 /** Of what is durable now and was not `before`. */
 export function noticesOf(before: State, after: State, at: number, facts: NoticeFacts): Notice[] {
-  if (newsOf(before, after, facts).length === 0) return []
+  if (pendingNotices(before, after, facts).length === 0) return []
   const clean = mapTexts(after, facts.redact)
-  const news = newsOf(mapTexts(before, facts.redact), clean, facts)
+  const news = pendingNotices(mapTexts(before, facts.redact), clean, facts)
   return news.map((one) => noticeOf(one, clean, at, facts))
 }
 
 /** How the job ended, when all of it is done; nothing where the chain goes on by itself, or stands as it stood. */
 export function noticesOfEnd(start: State, after: State, at: number, facts: NoticeFacts): Notice[] {
   const outcome = outcomeNow(after)
-  if (outcome === null || (outcome === 'continued' && goesOn(after))) return []
+  if (outcome === null || (outcome === 'continued' && willContinue(after))) return []
   const { run } = start.prd
   const isOwn = outcome === 'error' || outcome === 'interrupted'
   if (!isOwn && run.outcome === outcome && runUsage(start).calls === runUsage(after).calls) return []
-  const event = restsUntil(after) === null ? 'outcome' : 'waiting'
+  const event = resumesAt(after) === null ? 'outcome' : 'waiting'
   const clean = mapTexts(after, facts.redact)
   return [noticeOf({ event, key: outcome }, clean, at, facts)]
 }
@@ -80,8 +80,8 @@ export function noticesOfWait(
     begun.kind === 'wait' ? begun.until : begun.kind === 'conclude' ? begun.conclusion.until : null
   if (until === step.until) return []
   const clean = mapTexts(state, facts.redact)
-  const headline = `Waiting until ${utc(step.until)}: ${facts.redact(step.reason)} · ${tally(clean)}`
-  const news: News = { event: 'waiting', key: String(step.until), sign: '⏳', headline }
+  const headline = `Waiting until ${formatUtc(step.until)}: ${facts.redact(step.reason)} · ${tally(clean)}`
+  const news: PendingNotice = { event: 'waiting', key: String(step.until), sign: '⏳', headline }
   return [noticeOf(news, clean, at, facts)]
 }
 
@@ -99,7 +99,7 @@ export function testNotice(feature: string, at: number, id: NoticeFacts['id']): 
     outcome: null,
     sign: '🔔',
     headline: 'A test: Ralph reaches you here',
-    next: says`Nothing to do.`,
+    next: sentence`Nothing to do.`,
     stories: { total: 0, passed: 0, skipped: 0, blocked: [] },
     iterations: 0,
     jobs: 0,
@@ -120,11 +120,11 @@ export function errorNotice(
   const [first] = error instanceof UserError ? error.mistakes : []
   const why = redact(first === undefined ? messageOf(error) : `${first.path}: ${first.found}`)
   const said = { event: 'outcome', outcome: 'error', sign: '❌', headline: `Error: ${oneLine(why)}` } as const
-  const next = says`${{ text: redact(first?.fix ?? 'See its log.') }}`
+  const next = sentence`${{ text: redact(first?.fix ?? 'See its log.') }}`
   return { ...testNotice(feature, at, id), ...about, ...said, next, delivery: id(`error/${at}`) }
 }
 
-function newsOf(before: State, after: State, facts: NoticeFacts): News[] {
+function pendingNotices(before: State, after: State, facts: NoticeFacts): PendingNotice[] {
   return [
     ...started(before, after),
     ...spentShares(before, after, facts),
@@ -138,19 +138,19 @@ function isBegun({ timeline, attempts }: State): boolean {
 }
 
 /** Once a run: whoever goes on with one knows it. */
-function started(before: State, after: State): News[] {
+function started(before: State, after: State): PendingNotice[] {
   if (isBegun(before) || !isBegun(after)) return []
   return [{ event: 'start', key: '', sign: '🚀', headline: `Started on ${after.branch} · ${tally(after)}` }]
 }
 
-function progressed(before: State, after: State, { every }: NoticeFacts): News[] {
+function progressed(before: State, after: State, { every }: NoticeFacts): PendingNotice[] {
   const { iterations } = after.prd.run
   const due = Math.floor(iterations / every)
   if (due <= Math.floor(before.prd.run.iterations / every)) return []
   return [{ event: 'progress', key: String(due) }]
 }
 
-function blocked(before: State, after: State, { surface }: NoticeFacts): News[] {
+function blocked(before: State, after: State, { surface }: NoticeFacts): PendingNotice[] {
   const were = new Set(before.prd.userStories.filter((story) => story.blocked).map(({ id }) => id))
   return after.prd.userStories
     .filter((story) => story.blocked && !were.has(story.id))
@@ -163,7 +163,7 @@ function blocked(before: State, after: State, { surface }: NoticeFacts): News[] 
         key: `${id}/${record?.attempts ?? 0}`,
         sign: '⛔',
         headline: `${oneLine(id, 64)} is blocked (${oneLine(title, 120)}): ${why}`,
-        next: says`Work goes on where it can.${retry}`,
+        next: sentence`Work goes on where it can.${retry}`,
       }
     })
 }
@@ -171,23 +171,23 @@ function blocked(before: State, after: State, { surface }: NoticeFacts): News[] 
 /** What a command does, where the reader can type it: comments are heard on the pull request alone. */
 function commanded({ github }: State, surface: Surface, command: string, does: string): Sentence {
   if (surface === 'comment' && github.pull === null) return []
-  return says` ${{ code: typedOn(surface, command) }} ${{ text: does }}.`
+  return sentence` ${{ code: typedOn(surface, command) }} ${{ text: does }}.`
 }
 
 /** Percent of a limit. */
 const SHARES = [100, 80, 50]
 
 /** Each share of each limit once: what is used only grows, and a limit that was raised is another. */
-function spentShares(before: State, after: State, { limits, surface }: NoticeFacts): News[] {
+function spentShares(before: State, after: State, { limits, surface }: NoticeFacts): PendingNotice[] {
   const was = runUsage(before)
   const is = runUsage(after)
   const { maxCostUsd, maxTokens, maxAgentTimeMs } = limits
   const cost = maxCostUsd === null ? null : maxCostUsd + after.control.granted.costUsd
-  const raise = says`Work ends where it is used up.${commanded(after, surface, 'limit cost +5', 'raises it by $5')}`
+  const raise = sentence`Work ends where it is used up.${commanded(after, surface, 'limit cost +5', 'raises it by $5')}`
   return [
-    ...share('cost', was.costUsd, is.costUsd, cost, usd).map((news) => ({ ...news, next: raise })),
-    ...share('token', tokensOf(was), tokensOf(is), maxTokens, tokens),
-    ...share('agent-time', was.agentSeconds * 1000, is.agentSeconds * 1000, maxAgentTimeMs, humanMs),
+    ...share('cost', was.costUsd, is.costUsd, cost, formatUsd).map((news) => ({ ...news, next: raise })),
+    ...share('token', tokensOf(was), tokensOf(is), maxTokens, formatTokens),
+    ...share('agent-time', was.agentSeconds * 1000, is.agentSeconds * 1000, maxAgentTimeMs, formatDuration),
   ]
 }
 
@@ -197,7 +197,7 @@ function share(
   after: number,
   limit: number | null,
   words: (amount: number) => string,
-): News[] {
+): PendingNotice[] {
   if (limit === null || limit <= 0) return []
   const passed = SHARES.find((percent) => after * 100 >= limit * percent)
   if (passed === undefined || before * 100 >= limit * passed) return []
@@ -206,7 +206,7 @@ function share(
 }
 
 /** Of a state whose texts are redacted: once they are cut and joined a secret would not be found any more. */
-function noticeOf({ event, key, ...told }: News, state: State, at: number, facts: NoticeFacts) {
+function noticeOf({ event, key, ...told }: PendingNotice, state: State, at: number, facts: NoticeFacts) {
   const { id, runUrl, repository } = facts
   const view = viewOf(state, { ...facts, now: at })
   const { sign = view.headline.sign, headline = view.headline.text, next = view.next } = told

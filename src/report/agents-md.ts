@@ -17,7 +17,7 @@ const LONGEST_ITEM = 300
 const SHORTEST_ITEM = 12
 
 /** The learnings that are worth a line to every later session, as the section has them, the newest last. */
-export function worthKeeping(learnings: readonly string[]): string[] {
+export function usefulLearnings(learnings: readonly string[]): string[] {
   const items = learnings.map((learning) => asItem(learning, LONGEST_ITEM))
   return withLearnings(
     [],
@@ -27,7 +27,7 @@ export function worthKeeping(learnings: readonly string[]): string[] {
 
 /** What a run learned, for its folder in the archive; null where it learned nothing. */
 export function learningsPage(run: string, learnings: readonly string[]): string | null {
-  const items = worthKeeping(learnings)
+  const items = usefulLearnings(learnings)
   return items.length === 0
     ? null
     : [`# Learnings of ${oneLine(run)}`, '', ...items.map((item) => `- ${item}`), ''].join('\n')
@@ -38,7 +38,7 @@ export function withAgentsSection(text: string | null, learnings: readonly strin
   const end = text?.includes('\r\n') === true ? '\r\n' : '\n'
   const { before, items, after } = apart(text ?? '')
   const known = new Set([...before.split('\n'), ...items, ...after.split('\n')].map(sameLearning))
-  const fresh = worthKeeping(learnings).filter((item) => !known.has(sameLearning(item)))
+  const fresh = usefulLearnings(learnings).filter((item) => !known.has(sameLearning(item)))
   if (fresh.length === 0) return null
   const section = sectionOf(fitting([...items, ...fresh]))
   return [blankBehind(before, end), ...section.map((line) => line + end), blankBefore(after, end)].join('')

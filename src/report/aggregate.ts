@@ -5,15 +5,15 @@ import type { State } from '../engine/model/state.ts'
 import { emptyUsage, type SessionEntry, sumOfUsage, tokensOf, type Usage } from '../engine/model/usage.ts'
 import { type LedgerRow, ledgerOf, runUsage } from '../engine/model/usage-totals.ts'
 import { counts } from '../engine/prd/select.ts'
-import { rungsOf, sumOfRungs, unpaidWords } from './rungs.ts'
+import { describeUnpaidRungs, rungsOf, sumOfRungs } from './rungs.ts'
 
-export type RunWithRows = ReturnType<typeof runOf>
+export type RunWithRows = ReturnType<typeof featureRun>
 export type Aggregate = ReturnType<typeof aggregate>
 export type FeatureRun = Aggregate['runs'][number]
 export type Total = Aggregate['total']
 
 /** A run of a feature. `folder` is without `.ralph/`; without `sessions` its prd.json alone is left, and the sum in it. */
-export function runOf(
+export function featureRun(
   {
     prd,
     sessions,
@@ -58,7 +58,7 @@ export function aggregate(runs: readonly RunWithRows[]) {
     byVersion: by(({ version }) => version),
     /** Of model ladders, and which of their rungs do not pay. */
     rungs,
-    unpaid: unpaidWords(rungs),
+    unpaid: describeUnpaidRungs(rungs),
   }
 }
 

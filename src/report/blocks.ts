@@ -1,7 +1,7 @@
 // Markdown from data: the few blocks that every report on GitHub is made of. What they take is markdown already.
 import { link } from './escape.ts'
-import { many, shortCommit } from './figures.ts'
-import { type Columns, inMarkdown } from './sentence.ts'
+import { pluralize, shortCommit } from './figures.ts'
+import { type Columns, toMarkdown } from './sentence.ts'
 
 /** Empty without items. */
 export function table<T>(columns: Columns<T>, items: readonly T[]): string {
@@ -11,7 +11,7 @@ export function table<T>(columns: Columns<T>, items: readonly T[]): string {
   const rows = items.map((item) =>
     columns.map(([, kind, cell]) => {
       const shown = cell(item)
-      const text = inMarkdown([typeof shown === 'number' ? String(shown) : shown])
+      const text = toMarkdown([typeof shown === 'number' ? String(shown) : shown])
       return kind === 'text' ? text : text.replaceAll(' ', '&nbsp;')
     }),
   )
@@ -29,7 +29,7 @@ export function section(title: string, body: string): string {
 }
 
 /** Empty without a body. */
-export function folded(title: string, body: string, open = false): string {
+export function collapsible(title: string, body: string, open = false): string {
   if (body === '') return ''
   return `<details${open ? ' open' : ''}><summary>${title}</summary>\n\n${body}\n\n</details>`
 }
@@ -41,20 +41,20 @@ export function commitLink(commit: string | null, repository: string): string {
 }
 
 /** The blocks one below the other; those that are empty are left out. */
-export function stacked(blocks: readonly string[]): string {
+export function joinBlocks(blocks: readonly string[]): string {
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
 }
 
 /** Whole lines from the start, in at most `room` characters, with a last line that says when some are missing. */
-export function firstPart(text: string, room: number): string {
+export function truncateLines(text: string, room: number): string {
   if (text.length <= room) return text
   const end = text.lastIndexOf('\n', Math.max(0, room - 40))
   const shown = end <= 0 ? '' : text.slice(0, end)
-  return `${shown}\n\n… and ${many(text.slice(shown.length).trim().split('\n').length, 'line')} more`
+  return `${shown}\n\n… and ${pluralize(text.slice(shown.length).trim().split('\n').length, 'line')} more`
 }
 
 /** What `render` makes with as much room as fits into `most` by the measure; it gets less until it fits. */
-export function fitted(
+export function fitToLimit(
   render: (room: number) => string,
   most: number,
   measure: (text: string) => number,
@@ -70,6 +70,6 @@ export function fitted(
   return render(0).slice(0, Math.floor(most / 4))
 }
 
-export function characters(text: string): number {
+export function characterCount(text: string): number {
   return text.length
 }

@@ -3,9 +3,9 @@ import type { Annotation } from '../engine/model/gate.ts'
 import type { State } from '../engine/model/state.ts'
 import { cut, oneLine, plainLines } from '../engine/model/text.ts'
 import { utf8Bytes } from '../system/excerpt.ts'
-import { commitLink, firstPart, fitted, list, section, stacked } from './blocks.ts'
+import { commitLink, fitToLimit, joinBlocks, list, section, truncateLines } from './blocks.ts'
 import { code, link, markdownText, titleText } from './escape.ts'
-import { costIfAny, dotted, humanMs, many } from './figures.ts'
+import { costOrEmpty, formatDuration, joinWithDots, pluralize } from './figures.ts'
 import { findingsBlock } from './findings.ts'
 import { outcomeNow, tally } from './headline.ts'
 import { type CheckConclusion, OUTCOMES } from './outcomes.ts'
@@ -15,9 +15,9 @@ import {
   nextBlock,
   progressBar,
   sentenceList,
-  spending,
-  standingLine,
-  storyId,
+  spendingBlock,
+  statusLine,
+  storyIdMarkdown,
   storyTable,
 } from './parts.ts'
 import type { StoryView } from './stories.ts'
@@ -65,24 +65,24 @@ export function rollupCheck(view: View): Check {
   ]
   const text = (room: number) => [
     storyTable(view, Math.floor(room * 0.75)),
-    spending(view),
+    spendingBlock(view),
     lastFailure(view, Math.floor(room * 0.15)),
   ]
-  return check('ralph', conclusion, standingLine(view), summary, text)
+  return check('ralph', conclusion, statusLine(view), summary, text)
 }
 
 /** How a check ends that no report will end any more. */
-export type LastWord = Pick<Check, 'title' | 'summary'> & { conclusion: CheckConclusion }
+export type ClosingReport = Pick<Check, 'title' | 'summary'> & { conclusion: CheckConclusion }
 
 /** On a commit that is the head no longer. As `cancelled`: `neutral` would satisfy who requires it, were it the head again. */
-export const MOVED_ON: LastWord = {
+export const MOVED_ON: ClosingReport = {
   conclusion: 'cancelled',
   title: 'The branch has moved on',
   summary: 'Look at the newest commit of the branch.',
 }
 
 /** On the head, where the job was ended before its report, or GitHub did not take that. No words of an agent are in it. */
-export function lastWordOf(state: State, name: string): LastWord {
+export function closingReportOf(state: State, name: string): ClosingReport {
   const outcome = outcomeNow(state)
   if (outcome === null || outcome === 'continued') {
     return {
@@ -101,7 +101,7 @@ export function lastWordOf(state: State, name: string): LastWord {
 const STORY = 'ralph / '
 
 /** The feature and the story that a check of ours is of, by its external id; null for any other. */
-export function checkOf(externalId: string): { feature: string; storyId: string } | null {
+export function parseExternalId(externalId: string): { feature: string; storyId: string } | null {
   const [, feature = '', storyId = ''] = /^ralph:([^:]+):ralph \/ (.+)$/s.exec(externalId) ?? []
   return feature === '' ? null : { feature, storyId }
 }
@@ -130,7 +130,7 @@ function stand(view: View, { id, standing, how, aside, attempts, retries, failur
     case 'skipped':
       return { conclusion: 'skipped', word: 'Skipped by a person' }
     case 'blocked': {
-      const tries = retries === 0 ? '' : ` after ${many(retries, 'attempt')}`
+      const tries = retries === 0 ? '' : ` after ${pluralize(retries, 'attempt')}`
       return { conclusion: 'failure', word: `Blocked${tries}`, detail: `/ralph retry ${id} -- <hint>` }
     }
     case 'working':
@@ -151,15 +151,15 @@ function stand(view: View, { id, standing, how, aside, attempts, retries, failur
 function storySummary(view: View, story: StoryView, word: string): string[] {
   const { id, title, standing, why, usage, ms, commit } = story
   const isSettled = standing === 'passed' || standing === 'skipped'
-  const figures = dotted(
+  const figures = joinWithDots(
     markdownText(word, 100),
-    costIfAny(usage),
-    ms > 0 ? humanMs(ms) : '',
+    costOrEmpty(usage),
+    ms > 0 ? formatDuration(ms) : '',
     commitLink(commit, view.links.repository),
   )
   const [retry, skip] = [code(`/ralph retry ${id} -- <hint>`), code(`/ralph skip ${id}`)]
   return [
-    `${storyId(id)} ${markdownText(title, 300)}`,
+    `${storyIdMarkdown(id)} ${markdownText(title, 300)}`,
     figures,
     standing === 'passed' ? list(story.remarks.slice(0, 5).map((one) => `⚠️ ${markdownText(one, 160)}`)) : '',
     isSettled || why === '' ? '' : `**Why:** ${markdownText(why)}`,
@@ -174,8 +174,8 @@ function storyText(story: StoryView, room: number): string[] {
   const criteria = story.criteria.slice(0, 40).map((criterion) => markdownText(criterion, 300))
   return [
     failureBlock(story, Math.floor(room * 0.6)),
-    section('Look at this when you review', firstPart(list(remarks), Math.floor(room * 0.15))),
-    section('Acceptance criteria', firstPart(list(criteria), Math.floor(room * 0.2))),
+    section('Look at this when you review', truncateLines(list(remarks), Math.floor(room * 0.15))),
+    section('Acceptance criteria', truncateLines(list(criteria), Math.floor(room * 0.2))),
   ]
 }
 
@@ -192,8 +192,8 @@ function check(
     name,
     conclusion,
     title: titleText(title, MOST_TITLE),
-    summary: stacked(summary),
-    text: fitted((room) => stacked(text(room)), MOST_BYTES, utf8Bytes),
+    summary: joinBlocks(summary),
+    text: fitToLimit((room) => joinBlocks(text(room)), MOST_BYTES, utf8Bytes),
     annotations: annotations
       .map((one) => ({ ...one, message: cut(plainLines(one.message), 4000) }))
       .filter(isFit)

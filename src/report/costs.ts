@@ -2,7 +2,7 @@
 import { grouped } from '../engine/model/each-once.ts'
 import { tokensOf, type Usage } from '../engine/model/usage.ts'
 import { costBeside, type Iteration, iterationTotals } from '../engine/model/usage-totals.ts'
-import { many, tokens, usd } from './figures.ts'
+import { formatTokens, formatUsd, pluralize } from './figures.ts'
 import type { StoryView } from './stories.ts'
 
 export type Costs = ReturnType<typeof costsOf>
@@ -51,5 +51,8 @@ function rejectedOf(timeline: readonly Iteration[]): { cost: string; count: stri
   const lost = timeline.filter(({ result }) => result === 'rejected')
   if (lost.length === 0) return null
   const { costUsd, tokens: used } = iterationTotals(lost)
-  return { cost: costUsd > 0 ? usd(costUsd) : `${tokens(used)} tokens`, count: many(lost.length, 'attempt') }
+  return {
+    cost: costUsd > 0 ? formatUsd(costUsd) : `${formatTokens(used)} tokens`,
+    count: pluralize(lost.length, 'attempt'),
+  }
 }

@@ -1,6 +1,6 @@
 // What stories will probably cost before the first of them has passed: by this repository's earlier runs, else as a range by size. Pure.
 import type { Prd, Story } from '../engine/model/feature.ts'
-import { many, usd } from './figures.ts'
+import { formatUsd, pluralize } from './figures.ts'
 
 /** A run of a feature that is over or at work: what it cost, for how many stories that passed in it. */
 export type EarlierRun = { stories: number; costUsd: number }
@@ -54,11 +54,11 @@ export function expectedCost(
   return { low, likely, high, stories: count, runs: earlier.length }
 }
 
-export function expectedWords({ low, likely, high, stories, runs }: ExpectedCost): string {
-  const what = many(stories, 'story', 'stories')
+export function describeExpectedCost({ low, likely, high, stories, runs }: ExpectedCost): string {
+  const what = pluralize(stories, 'story', 'stories')
   if (likely === null)
-    return `roughly ${usd(low)} to ${usd(high)} for ${what}, by the number of their criteria: no earlier run of this repository says more`
-  return `about ${usd(likely)} (${usd(low)} to ${usd(high)}) for ${what}, going by ${many(runs, 'earlier run')} of this repository`
+    return `roughly ${formatUsd(low)} to ${formatUsd(high)} for ${what}, by the number of their criteria: no earlier run of this repository says more`
+  return `about ${formatUsd(likely)} (${formatUsd(low)} to ${formatUsd(high)}) for ${what}, going by ${pluralize(runs, 'earlier run')} of this repository`
 }
 
 const STEP_USD = 5

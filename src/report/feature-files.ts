@@ -42,7 +42,7 @@ function redactedFields<T extends object>(value: T, redact: Change): T {
 }
 
 /** prd.md as these stories make it. */
-export function pageFile(prd: Prd): string {
+export function prdMarkdown(prd: Prd): string {
   return renderPrdMarkdown(prd)
 }
 
@@ -53,7 +53,7 @@ export function planFiles(state: State, redact: Change): Map<string, string> {
   const files = ownFiles(state)
   const context: [string, string][] =
     plan.context === '' ? [] : [[files.context, `${redact(plan.context).trim()}\n`]]
-  return new Map([[files.page, pageFile(redactedFields(prd, redact))], ...context])
+  return new Map([[files.page, prdMarkdown(redactedFields(prd, redact))], ...context])
 }
 
 /** The stories that leave the list, as they were when they did. */

@@ -3,7 +3,7 @@ import type { TestCounts } from '../engine/model/gate.ts'
 import type { Usage } from '../engine/model/usage.ts'
 
 /** `0.4s`, `38s`, `2m 04s`, `1h 05m` for milliseconds; tenths below ten seconds. */
-export function humanMs(ms: number): string {
+export function formatDuration(ms: number): string {
   const given = Number.isFinite(ms) ? Math.max(0, ms) : 0
   if (given > 0 && given < 9_950)
     return `${Math.max(0.1, given / 1000)
@@ -17,15 +17,15 @@ export function humanMs(ms: number): string {
 }
 
 /** `$0.42` for dollars; what is less than a cent and not nothing is `<$0.01`. */
-export function usd(dollars: number): string {
+export function formatUsd(dollars: number): string {
   const given = Number.isFinite(dollars) ? Math.max(0, dollars) : 0
   if (given > 0 && given < 0.005) return '<$0.01'
   return `$${given.toFixed(2).replace(/\B(?=(\d{3})+\.)/g, ',')}`
 }
 
 /** The dollars of this usage, with a word on how far Ralph computed them itself. */
-export function costWords(usage: Pick<Usage, 'costUsd' | 'estimatedCostUsd'>): string {
-  return usd(usage.costUsd) + estimatedPart(usage.costUsd, usage.estimatedCostUsd)
+export function describeCost(usage: Pick<Usage, 'costUsd' | 'estimatedCostUsd'>): string {
+  return formatUsd(usage.costUsd) + estimateSuffix(usage.costUsd, usage.estimatedCostUsd)
 }
 
 export const NO_COST = 'not reported'
@@ -36,8 +36,8 @@ export function hasCost({ costUsd, calls }: Pick<Usage, 'costUsd' | 'calls'>): b
 }
 
 /** What it cost, and nothing where that is nothing or not known. */
-export function costIfAny(usage: Pick<Usage, 'costUsd' | 'estimatedCostUsd'>): string {
-  return usage.costUsd > 0 ? costWords(usage) : ''
+export function costOrEmpty(usage: Pick<Usage, 'costUsd' | 'estimatedCostUsd'>): string {
+  return usage.costUsd > 0 ? describeCost(usage) : ''
 }
 
 /** What it cost, of how much where there is a limit; where no agent has said it, that. */
@@ -45,11 +45,11 @@ export function costLabel(
   usage: Pick<Usage, 'costUsd' | 'estimatedCostUsd' | 'calls'>,
   mostUsd: number | null = null,
 ): string {
-  return hasCost(usage) ? ofMost(costWords(usage), mostUsd, usd) : NO_COST
+  return hasCost(usage) ? withLimit(describeCost(usage), mostUsd, formatUsd) : NO_COST
 }
 
 /** `attempt 2 of 3`. A story may have had more already: in the file that it came from, or before the limit was lowered. */
-export function attemptOfMost(number: number, most: number | null): string {
+export function attemptLabel(number: number, most: number | null): string {
   return most === null || number > most ? `attempt ${number}` : `attempt ${number} of ${most}`
 }
 
@@ -59,50 +59,50 @@ export function shortCommit(id: string | null): string {
 }
 
 /** `4 of 50`, or `4` without a limit. */
-export function ofMost(shown: string, most: number | null, words: (most: number) => string): string {
+export function withLimit(shown: string, most: number | null, words: (most: number) => string): string {
   return most === null ? shown : `${shown} of ${words(most)}`
 }
 
 /** The tokens of this usage, likewise: `48k partly estimated`. */
-export function tokenWords(
+export function describeTokens(
   usage: Pick<Usage, 'inputTokens' | 'outputTokens' | 'estimatedTokens'>,
   word = '',
 ): string {
   const used = usage.inputTokens + usage.outputTokens
-  return tokens(used) + word + estimatedPart(used, usage.estimatedTokens)
+  return formatTokens(used) + word + estimateSuffix(used, usage.estimatedTokens)
 }
 
 /** `whole` with a word behind it on how far Ralph computed it itself. */
-export function estimatedPart(whole: number, estimated = 0): string {
+export function estimateSuffix(whole: number, estimated = 0): string {
   if (estimated <= 0) return ''
   // A tenth of a cent may be lost by adding up.
   return whole - estimated < 0.001 ? ' estimated' : ' partly estimated'
 }
 
 /** `950`, `48k`, `1.2M` for a count of tokens. */
-export function tokens(count: number): string {
+export function formatTokens(count: number): string {
   if (count < 1000) return String(Math.round(count))
   if (count < 999_500) return `${Math.round(count / 1000)}k`
   return `${(count / 1_000_000).toFixed(1)}M`
 }
 
 /** The text as a sentence begins. */
-export function capital(text: string): string {
+export function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 /** `2 attempts`, `1 attempt, 2 given back`. */
-export function attemptWords({ attempts, givenBack }: { attempts: number; givenBack: number }): string {
-  return `${many(attempts, 'attempt')}${givenBack === 0 ? '' : `, ${givenBack} given back`}`
+export function describeAttempts({ attempts, givenBack }: { attempts: number; givenBack: number }): string {
+  return `${pluralize(attempts, 'attempt')}${givenBack === 0 ? '' : `, ${givenBack} given back`}`
 }
 
 /** `1 job`, `2 jobs`. */
-export function many(count: number, word: string, words = `${word}s`): string {
+export function pluralize(count: number, word: string, words = `${word}s`): string {
   return `${count} ${count === 1 ? word : words}`
 }
 
 /** A bar of `width` cells. It is full only when all is done, and empty only when nothing is. */
-export function bar(done: number, total: number, width: number): string {
+export function textBar(done: number, total: number, width: number): string {
   const share = total > 0 ? Math.min(1, Math.max(0, done / total)) : 0
   let cells = Math.round(share * width)
   if (share > 0 && cells === 0) cells = 1
@@ -111,7 +111,7 @@ export function bar(done: number, total: number, width: number): string {
 }
 
 /** `2026-01-10 14:05 UTC` for epoch milliseconds. */
-export function utc(at: number): string {
+export function formatUtc(at: number): string {
   return Number.isFinite(at) && Math.abs(at) < 8.64e15
     ? `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
     : '-'
@@ -122,7 +122,7 @@ function two(number: number): string {
 }
 
 /** `38 passed, 2 failed, 1 skipped`; nothing where none are known. */
-export function testWords(tests: TestCounts | undefined): string {
+export function describeTests(tests: TestCounts | undefined): string {
   if (tests === undefined) return ''
   const { passed, failed, skipped } = tests
   const more = [failed > 0 ? `${failed} failed` : '', skipped > 0 ? `${skipped} skipped` : '']
@@ -133,7 +133,7 @@ export function testWords(tests: TestCounts | undefined): string {
 const MOST_HOSTS = 10
 
 /** These by how often, in one plain line; null where nothing was refused. Port 443 goes without saying. */
-export function refusedWords(refused: ReadonlyMap<string, number>): string | null {
+export function describeRefusedHosts(refused: ReadonlyMap<string, number>): string | null {
   if (refused.size === 0) return null
   const named = [...refused]
     .sort(([, one], [, other]) => other - one)
@@ -144,12 +144,12 @@ export function refusedWords(refused: ReadonlyMap<string, number>): string | nul
 }
 
 /** Those that are not empty, with dots between. */
-export function dotted(...parts: readonly string[]): string {
+export function joinWithDots(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join(' · ')
 }
 
 /** `14:05` left to a time, as minutes and seconds; with hours where there are some. */
-export function leftWords(until: number, now: number): string {
+export function formatCountdown(until: number, now: number): string {
   const seconds = Math.max(0, Math.ceil((until - now) / 1000))
   const two = (count: number) => String(Math.floor(count) % 60).padStart(2, '0')
   const hours = Math.floor(seconds / 3600)
@@ -157,7 +157,7 @@ export function leftWords(until: number, now: number): string {
 }
 
 /** The first of the names, and how many more there are: `a, b and 3 more`. */
-export function firstNames(names: readonly string[], most = 10): string {
+export function listNames(names: readonly string[], most = 10): string {
   const more = names.length - most
   return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }

@@ -3,10 +3,10 @@
 import { gateFindings } from '../engine/model/gate.ts'
 import type { State } from '../engine/model/state.ts'
 import { oneLine } from '../engine/model/text.ts'
-import { list, stacked } from './blocks.ts'
+import { joinBlocks, list } from './blocks.ts'
 import { link } from './escape.ts'
-import { many } from './figures.ts'
-import { inMarkdown, type Sentence, says } from './sentence.ts'
+import { pluralize } from './figures.ts'
+import { type Sentence, sentence, toMarkdown } from './sentence.ts'
 
 /** Of a story, or of the whole (null). `text` is hostile. */
 export type ReviewFinding = { storyId: string | null; text: string }
@@ -60,8 +60,8 @@ function flakyGates({ records }: State): string[] {
 /** One line each, to be rendered for its surface. */
 export function findingSentences({ shown }: Findings): Sentence[] {
   return shown.map(({ storyId, text }) => {
-    const words = says`${{ text, most: LONGEST }}`
-    return storyId === null ? says`⚠️ ${words}` : says`⚠️ ${{ story: storyId }} ${words}`
+    const words = sentence`${{ text, most: LONGEST }}`
+    return storyId === null ? sentence`⚠️ ${words}` : sentence`⚠️ ${{ story: storyId }} ${words}`
   })
 }
 
@@ -71,15 +71,15 @@ export function findingsBlock(findings: Findings, details: string | null): strin
   if (total === 0) return ''
   const where = 'the check of each story has the details'
   const pointer = details === null ? where : link(where, details)
-  const lines = findingSentences(findings).map(inMarkdown)
-  return stacked([
-    `**${countWords(total)}** to look at before you merge (${pointer})`,
+  const lines = findingSentences(findings).map(toMarkdown)
+  return joinBlocks([
+    `**${formatFindingCount(total)}** to look at before you merge (${pointer})`,
     list(more === 0 ? lines : [...lines, `and ${more} more`]),
   ]).trim()
 }
 
-export function countWords(total: number): string {
-  return many(total, 'finding')
+export function formatFindingCount(total: number): string {
+  return pluralize(total, 'finding')
 }
 
 /** For terminals, where each is put out by whoever prints it. */

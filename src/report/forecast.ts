@@ -5,7 +5,7 @@ import type { State } from '../engine/model/state.ts'
 import { sumOfUsage } from '../engine/model/usage.ts'
 import { iterationsOf, runUsage, storyUsage } from '../engine/model/usage-totals.ts'
 import { remaining } from '../engine/prd/select.ts'
-import { estimatedPart, humanMs, many, usd } from './figures.ts'
+import { estimateSuffix, formatDuration, formatUsd, pluralize } from './figures.ts'
 import { outcomeNow } from './headline.ts'
 
 /** For all open stories together: half of what came before lay between `low` and `high`. */
@@ -45,42 +45,42 @@ export function forecastOf(state: State) {
     /** Dollars; null where no agent says what it costs. */
     costUsd: past.some(({ usage }) => usage.costUsd > 0) ? all(({ usage }) => usage.costUsd) : null,
     /** How far Ralph computed the costs itself: ` estimated`, ` partly estimated`, or empty. */
-    estimated: estimatedPart(spent.costUsd, spent.estimatedCostUsd),
+    estimated: estimateSuffix(spent.costUsd, spent.estimatedCostUsd),
     /** Of agents and gates, milliseconds: what jobs wait for is not in it. */
     ms: all(({ ms }) => ms),
   }
 }
 
 /** In one line for people, plain: about what, for which stories, and how far it may be off; null as the forecast is. */
-export function forecastWords(forecast: Forecast | null): string | null {
+export function describeForecast(forecast: Forecast | null): string | null {
   if (forecast === null) return null
   const { stories, blocked, from, iterations, costUsd, estimated, ms } = forecast
   const parts = [
-    costUsd === null ? '' : ranged(costUsd, usd) + estimated,
+    costUsd === null ? '' : ranged(costUsd, formatUsd) + estimated,
     ranged(ms, roughly),
     ranged(iterations, String, 'iteration'),
   ].filter((part) => part !== '')
-  const aside = blocked === 0 ? '' : `, ${many(blocked, 'blocked one', 'blocked ones')} not counted`
+  const aside = blocked === 0 ? '' : `, ${pluralize(blocked, 'blocked one', 'blocked ones')} not counted`
   const basis = from === 1 ? 'the one that passed' : `the ${from} that passed`
-  return `about ${parts.join(', ')} for the ${many(stories, 'story', 'stories')} left${aside}, going by ${basis}`
+  return `about ${parts.join(', ')} for the ${pluralize(stories, 'story', 'stories')} left${aside}, going by ${basis}`
 }
 
 /** `about $1, 3 min, 6 iterations left`: what is likely; before the first pass what it takes at most. The ranges are in the report. */
-export function outlookWords(forecast: Forecast | null, worst: Worst | null): string | null {
+export function describeOutlook(forecast: Forecast | null, worst: WorstCase | null): string | null {
   if (forecast !== null) {
     const { costUsd, ms, iterations } = forecast
     const cost = costUsd === null ? [] : [dollars(costUsd.likely)]
-    return `about ${[...cost, minutes(ms.likely), many(iterations.likely, 'iteration')].join(', ')} left`
+    return `about ${[...cost, minutes(ms.likely), pluralize(iterations.likely, 'iteration')].join(', ')} left`
   }
   if (worst === null) return null
   const { iterations, dearestUsd, leftUsd } = worst
   const cost = dearestUsd === 0 ? [] : [dollars(Math.min(iterations * dearestUsd, leftUsd ?? Infinity))]
-  return `at most ${[...cost, many(iterations, 'iteration')].join(', ')} left`
+  return `at most ${[...cost, pluralize(iterations, 'iteration')].join(', ')} left`
 }
 
 /** Cents only where there are no dollars. */
 function dollars(amount: number): string {
-  return amount < 1 ? usd(amount) : usd(Math.round(amount)).replace('.00', '')
+  return amount < 1 ? formatUsd(amount) : formatUsd(Math.round(amount)).replace('.00', '')
 }
 
 function minutes(ms: number): string {
@@ -91,13 +91,15 @@ function minutes(ms: number): string {
 /** `$1.10 ($0.80 to $1.90)`; without the bounds where they read alike. */
 function ranged({ low, likely, high }: Range, words: (value: number) => string, unit = ''): string {
   const [from, about, to] = [words(low), words(likely), words(high)]
-  const counted = unit === '' ? about : many(likely, unit)
+  const counted = unit === '' ? about : pluralize(likely, unit)
   return from === to ? counted : `${counted} (${from} to ${to})`
 }
 
 /** Seconds are noise in what is only likely. */
 function roughly(ms: number): string {
-  return ms < 120_000 ? humanMs(ms) : humanMs(Math.round(ms / 60_000) * 60_000).replace(' 00s', '')
+  return ms < 120_000
+    ? formatDuration(ms)
+    : formatDuration(Math.round(ms / 60_000) * 60_000).replace(' 00s', '')
 }
 
 function openStories({ prd, control }: State) {
@@ -118,7 +120,7 @@ function rangeOf(each: readonly number[], count: number): Range {
 }
 
 /** What the rest of a run may take at most. `leftUsd`: what the limit of cost still allows; null without one. */
-export type Worst = {
+export type WorstCase = {
   iterations: number
   dearestUsd: number
   limitUsd: number | null
@@ -126,7 +128,7 @@ export type Worst = {
 }
 
 /** Null where nothing can be said. */
-export function worstCase(state: State, limits: Limits): Worst | null {
+export function worstCase(state: State, limits: Limits): WorstCase | null {
   const open = openStories(state)
   const outcome = outcomeNow(state)
   if (open.length === 0 || outcome === 'complete' || outcome === 'stuck') return null
@@ -139,11 +141,11 @@ export function worstCase(state: State, limits: Limits): Worst | null {
 }
 
 /** In one line for people, with where it comes from. */
-export function worstWords({ iterations, dearestUsd, limitUsd, leftUsd }: Worst): string {
+export function describeWorstCase({ iterations, dearestUsd, limitUsd, leftUsd }: WorstCase): string {
   const atMost = iterations * dearestUsd
   if (dearestUsd === 0)
-    return `${many(iterations, 'more iteration')}${limitUsd === null ? ', and no cost limit is set' : `; the limit is ${usd(limitUsd)}`}`
+    return `${pluralize(iterations, 'more iteration')}${limitUsd === null ? ', and no cost limit is set' : `; the limit is ${formatUsd(limitUsd)}`}`
   if (limitUsd !== null && leftUsd !== null && atMost > leftUsd)
-    return `${usd(leftUsd)} more, then the cost limit of ${usd(limitUsd)} ends the run`
-  return `${usd(atMost)} more: ${many(iterations, 'iteration')} at ${usd(dearestUsd)}, the dearest so far`
+    return `${formatUsd(leftUsd)} more, then the cost limit of ${formatUsd(limitUsd)} ends the run`
+  return `${formatUsd(atMost)} more: ${pluralize(iterations, 'iteration')} at ${formatUsd(dearestUsd)}, the dearest so far`
 }

@@ -6,15 +6,15 @@ import type { Limits } from '../engine/model/limit-types.ts'
 import type { State } from '../engine/model/state.ts'
 import { runUsage } from '../engine/model/usage-totals.ts'
 import { counts } from '../engine/prd/select.ts'
-import { costLabel, humanMs, ofMost, tokens, tokenWords } from './figures.ts'
-import { inWork, tally } from './headline.ts'
+import { costLabel, describeTokens, formatDuration, formatTokens, withLimit } from './figures.ts'
+import { attemptInWork, tally } from './headline.ts'
 
 /** Made anew at every step, so it looks at each story no more than it must. */
 export type Header = ReturnType<typeof headerOf>
 
 export function headerOf(state: State, limits: Limits | null) {
   const { run, userStories } = state.prd
-  const attempt = inWork(state)
+  const attempt = attemptInWork(state)
   const left = limits === null ? Number.POSITIVE_INFINITY : iterationsLeft(state, limits)
   const maxCostUsd = limits?.maxCostUsd ?? null
   return {
@@ -47,7 +47,7 @@ export function headerOf(state: State, limits: Limits | null) {
 function cachedFigure({ cachedTokens, inputTokens }: Header['usage']): [name: string, value: string][] {
   if (cachedTokens === 0 || inputTokens === 0) return []
   const share = Math.round((100 * Math.min(cachedTokens, inputTokens)) / inputTokens)
-  return [['Cached', `${tokens(cachedTokens)}, ${share} % of what was read`]]
+  return [['Cached', `${formatTokens(cachedTokens)}, ${share} % of what was read`]]
 }
 
 /** What was used, of how much where there is a limit; whoever goes on from a command line is allowed jobs anew each time. */
@@ -57,10 +57,10 @@ export function figuresOf(
 ): [name: string, value: string][] {
   return [
     ['Cost', costLabel(usage, most.costUsd)],
-    ['Tokens', ofMost(tokenWords(usage), most.tokens, tokens)],
+    ['Tokens', withLimit(describeTokens(usage), most.tokens, formatTokens)],
     ...cachedFigure(usage),
-    ['Agent time', ofMost(humanMs(usage.agentSeconds * 1000), most.agentMs, humanMs)],
-    ['Iterations', ofMost(String(iterations), most.iterations, String)],
-    ['Jobs', ofMost(String(jobs), surface === 'cli' ? null : most.jobs, String)],
+    ['Agent time', withLimit(formatDuration(usage.agentSeconds * 1000), most.agentMs, formatDuration)],
+    ['Iterations', withLimit(String(iterations), most.iterations, String)],
+    ['Jobs', withLimit(String(jobs), surface === 'cli' ? null : most.jobs, String)],
   ]
 }

@@ -10,7 +10,7 @@ import { oneLine } from '../engine/model/text.ts'
 import { othersWords, scopeWords } from '../engine/prd/scope.ts'
 import { counts, remaining } from '../engine/prd/select.ts'
 import { ownSituation, type Situation } from '../engine/situation.ts'
-import { dotted, many, utc } from './figures.ts'
+import { formatUtc, joinWithDots, pluralize } from './figures.ts'
 
 /** The outcome of the job, or null while it is at work. */
 export function outcomeNow(state: State): Outcome | null {
@@ -18,12 +18,12 @@ export function outcomeNow(state: State): Outcome | null {
 }
 
 /** What a session works on now. */
-export function inWork(state: State): Attempt | null {
+export function attemptInWork(state: State): Attempt | null {
   return outcomeNow(state) === null ? openAttempt(state) : null
 }
 
 /** Whether a session, or what comes behind it, is about this story now. */
-export function isInWork(state: State, id: string): boolean {
+export function isStoryInWork(state: State, id: string): boolean {
   return outcomeNow(state) === null && state.attempts[id] !== undefined
 }
 
@@ -35,17 +35,17 @@ export function blockedIds(state: State): string[] {
 }
 
 /** Whether the next job was started, or promised. */
-export function goesOn(state: State): boolean {
-  return heldBack(state) === null && (isDispatched(state.job) || state.control.continuePending)
+export function willContinue(state: State): boolean {
+  return nextJobHeldUntil(state) === null && (isDispatched(state.job) || state.control.continuePending)
 }
 
 /** Until when a rate limit refuses the next job, which this one did not start any more; epoch milliseconds, or null. */
-export function heldBack({ job }: State): number | null {
+export function nextJobHeldUntil({ job }: State): number | null {
   return job.ending?.next.kind === 'held' ? job.ending.next.until : null
 }
 
 /** When a run that has paused goes on by itself, epoch milliseconds; null where it waits for a person. */
-export function restsUntil({ job, control }: State): number | null {
+export function resumesAt({ job, control }: State): number | null {
   const conclusion = job.ending?.conclusion
   return conclusion?.outcome === 'paused' && control.paused === null ? conclusion.until : null
 }
@@ -62,7 +62,7 @@ export function tally({ prd, control: { scope } }: Pick<State, 'prd' | 'control'
 }
 
 /** The state in this situation: an attempt that a dead process has left is nobody's work. */
-export function standingIn(state: State, situation: Situation): State {
+export function stateInSituation(state: State, situation: Situation): State {
   const attempts = situation.kind === 'working' ? state.attempts : {}
   return concludedAs({ ...state, attempts }, situation.kind === 'ended' ? situation.conclusion : null)
 }
@@ -70,50 +70,54 @@ export function standingIn(state: State, situation: Situation): State {
 /** A run without gates says so first. */
 export function headline(state: State, situation = ownSituation(state)): { sign: string; text: string } {
   const isReady = situation.kind === 'ready'
-  const { sign, text } = isReady ? ready(state, situation.step) : stand(standingIn(state, situation))
+  const { sign, text } = isReady ? ready(state, situation.step) : stand(stateInSituation(state, situation))
   if (!isUngated(state.job)) return { sign, text }
   return { sign: sign === '✅' ? '⚠️' : sign, text: `No gates, no command checks the work · ${text}` }
 }
 
 function ready(state: State, step: Step | null): { sign: string; text: string } {
   const begun = state.nonce === '' ? 'not begun' : ''
-  return { sign: '⏯️', text: dotted(tally(state), begun, comes(step)) }
+  return { sign: '⏯️', text: joinWithDots(tally(state), begun, comes(step)) }
 }
 
 function stand(state: State): { sign: string; text: string } {
   const outcome = outcomeNow(state)
   const reason = oneLine(state.job.ending?.conclusion.reason ?? '', 240)
   const stories = tally(state)
-  const rests = restsUntil(state)
+  const rests = resumesAt(state)
   switch (outcome) {
     case null:
-      return { sign: '🔁', text: dotted(stories, ...doing(state)) }
+      return { sign: '🔁', text: joinWithDots(stories, ...doing(state)) }
     case 'continued':
-      return { sign: '🔁', text: dotted(stories, howItGoesOn(state)) }
+      return { sign: '🔁', text: joinWithDots(stories, howItGoesOn(state)) }
     case 'complete':
       return { sign: '✅', text: `Complete: ${stories}${otherPasses(state)}` }
     case 'stuck':
       return {
         sign: '🛑',
-        text: dotted(`Stuck: ${areBlocked(state) || reason || 'no story can be worked on'}`, stories),
+        text: joinWithDots(`Stuck: ${areBlocked(state) || reason || 'no story can be worked on'}`, stories),
       }
     case 'max-iterations':
     case 'budget':
-      return { sign: '🛑', text: dotted(`Stopped: ${reason || `the ${outcome} limit is reached`}`, stories) }
+      return {
+        sign: '🛑',
+        text: joinWithDots(`Stopped: ${reason || `the ${outcome} limit is reached`}`, stories),
+      }
     case 'paused':
       if (state.plan?.phase === 'proposed' && state.control.paused === null) {
-        const count = many(state.prd.userStories.length, 'story', 'stories')
-        return { sign: '📋', text: dotted('The plan waits to be approved', count) }
+        const count = pluralize(state.prd.userStories.length, 'story', 'stories')
+        return { sign: '📋', text: joinWithDots('The plan waits to be approved', count) }
       }
-      if (rests !== null) return { sign: '⏳', text: dotted(`Waiting until ${utc(rests)}`, stories) }
+      if (rests !== null)
+        return { sign: '⏳', text: joinWithDots(`Waiting until ${formatUtc(rests)}`, stories) }
       return {
         sign: '⏸️',
-        text: dotted(`Paused${reason === '' || reason === 'paused' ? '' : `: ${reason}`}`, stories),
+        text: joinWithDots(`Paused${reason === '' || reason === 'paused' ? '' : `: ${reason}`}`, stories),
       }
     case 'error':
       return { sign: '❌', text: `Error: ${reason || 'see the log'}` }
     case 'interrupted':
-      return { sign: '⏹️', text: dotted('Cancelled, nothing is lost', stories) }
+      return { sign: '⏹️', text: joinWithDots('Cancelled, nothing is lost', stories) }
   }
 }
 
@@ -135,7 +139,7 @@ function comes(step: Step | null): string {
     case 'verify':
       return 'the final verification is next'
     case 'wait':
-      return `waiting until ${utc(step.until)}`
+      return `waiting until ${formatUtc(step.until)}`
     default:
       return ''
   }
@@ -158,13 +162,13 @@ function doing(state: State): string[] {
 /** Why the verifications so far have ended nothing: each costs a session, and a person can mend that before the last. */
 function withoutVerdict({ verification: { sessions, message } }: State): string {
   if (sessions === 0) return ''
-  return ` (${many(sessions, 'session')} without a verdict: ${oneLine(message, 300)})`
+  return ` (${pluralize(sessions, 'session')} without a verdict: ${oneLine(message, 300)})`
 }
 
 function howItGoesOn(state: State): string {
-  const held = heldBack(state)
-  if (held !== null) return `GitHub's rate limit refuses the next job until ${utc(held)}`
-  return goesOn(state) ? 'the next job goes on' : 'the batch is over'
+  const held = nextJobHeldUntil(state)
+  if (held !== null) return `GitHub's rate limit refuses the next job until ${formatUtc(held)}`
+  return willContinue(state) ? 'the next job goes on' : 'the batch is over'
 }
 
 function areBlocked(state: State): string {

@@ -3,11 +3,11 @@ import type { Surface } from '../engine/commands/command-table.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import type { State } from '../engine/model/state.ts'
 import type { Situation } from '../engine/situation.ts'
-import { inPlain } from './sentence.ts'
+import { toPlainText } from './sentence.ts'
 import { type View, viewOf } from './view.ts'
 
 /** What was seen of a feature. */
-export type Watched = {
+export type WatchedRun = {
   state: State
   situation: Situation
   /** Null where they are not known, as of a run elsewhere. */
@@ -22,10 +22,13 @@ export type Watched = {
   surface: Surface
 }
 
-export type LiveView = View & Pick<Watched, 'lines' | 'place' | 'url'>
+export type LiveView = View & Pick<WatchedRun, 'lines' | 'place' | 'url'>
 
 /** `now` in epoch milliseconds. */
-export function liveViewOf({ state, situation, lines, place, ...watched }: Watched, now: number): LiveView {
+export function liveViewOf(
+  { state, situation, lines, place, ...watched }: WatchedRun,
+  now: number,
+): LiveView {
   const { url } = watched
   return { ...viewOf(state, { ...watched, runUrl: url, now }, situation), lines, place, url }
 }
@@ -44,8 +47,8 @@ export function liveJson(view: LiveView) {
     ...{ usage, pullUrl, most, now, place, url, status, isCalling },
     sign: headline.sign,
     headline: headline.text,
-    next: inPlain(view.next),
-    needs: view.needs === null ? null : inPlain(view.needs),
+    next: toPlainText(view.next),
+    needs: view.needs === null ? null : toPlainText(view.needs),
     ...{ outlook, figures, calls, circuit, current, workers, exits },
     // What a gate printed stands with the gate.
     stories: view.ranked.slice(0, MOST_STORIES).map(({ seen: _seen, ...story }) => story),

@@ -6,9 +6,18 @@ import { openAttempt } from '../engine/model/job.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import type { State } from '../engine/model/state.ts'
 import { remaining } from '../engine/prd/select.ts'
-import { attemptOfMost, humanMs, leftWords, many, ofMost, tokens, usd, utc } from './figures.ts'
+import {
+  attemptLabel,
+  formatCountdown,
+  formatDuration,
+  formatTokens,
+  formatUsd,
+  formatUtc,
+  pluralize,
+  withLimit,
+} from './figures.ts'
 import type { Header } from './header.ts'
-import { lastFailed, type StoryView } from './stories.ts'
+import { lastFailedStory, type StoryView } from './stories.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -16,7 +25,7 @@ const HOUR_MS = 3_600_000
 export function callsOf(state: State, limits: Limits | null, now: number) {
   const recent = state.control.calls.filter((at) => at > now - HOUR_MS)
   const most = limits?.callsPerHour ?? null
-  const count = ofMost(String(recent.length), most, String)
+  const count = withLimit(String(recent.length), most, String)
   const held = limits === null ? null : callAllowedAt(state, limits, now)
   // Without a limit it is nothing that anybody waits for.
   const less = most === null || recent[0] === undefined ? null : recent[0] + HOUR_MS
@@ -26,12 +35,12 @@ export function callsOf(state: State, limits: Limits | null, now: number) {
 }
 
 /** In one line, as it is at this moment. */
-export function callsWords({ text, until }: ReturnType<typeof callsOf>, now: number): string {
-  return until === null ? text : text + leftWords(until, now)
+export function describeCalls({ text, until }: ReturnType<typeof callsOf>, now: number): string {
+  return until === null ? text : text + formatCountdown(until, now)
 }
 
 /** The breaker that is the most open. When its cool-down is over, the next attempt is a trial. */
-export function circuitOf({ records, prd }: State, now: number) {
+export function breakerStatus({ records, prd }: State, now: number) {
   const tripped = prd.userStories.flatMap(({ id, passes }) => {
     const breaker = records[id]?.breaker
     if (passes || breaker === undefined || breaker.position === 'closed') return []
@@ -44,7 +53,7 @@ export function circuitOf({ records, prd }: State, now: number) {
   const why = history.at(-1)?.why ?? ''
   if (position === 'half-open')
     return { position, text: `trying again: ${id}${why === '' ? '' : ` (${why})`}` }
-  const rests = `${id} rests${until === null ? '' : ` until ${utc(until)}`}`
+  const rests = `${id} rests${until === null ? '' : ` until ${formatUtc(until)}`}`
   return { position, text: `stopped: ${rests}${why === '' ? '' : ` (${why})`}` }
 }
 
@@ -73,7 +82,7 @@ export function workersOf(state: State, stories: readonly StoryView[], limits: L
         worker: attempt.worker ?? null,
         attempt: attempt.number,
         mostAttempts: most,
-        which: attemptOfMost(attempt.number, most),
+        which: attemptLabel(attempt.number, most),
         doing: isLeft ? 'its candidate waits for those before it' : PHASES[attempt.phase],
         startedAt: attempt.startedAt,
         ms: Math.max(0, now - attempt.startedAt),
@@ -84,24 +93,29 @@ export function workersOf(state: State, stories: readonly StoryView[], limits: L
 }
 
 /** As a live view marks how near it is. */
-export const LEVELS: Readonly<Record<Exit['level'], string>> = { good: '✔', far: '○', near: '◐', met: '●' }
+export const LEVELS: Readonly<Record<StopCondition['level'], string>> = {
+  good: '✔',
+  far: '○',
+  near: '◐',
+  met: '●',
+}
 
 /** `far`: nothing to fear; `near`: soon; `met`: it ends the run, or has. */
-export type Exit = { name: string; text: string; level: 'far' | 'near' | 'met' | 'good' }
+export type StopCondition = { name: string; text: string; level: 'far' | 'near' | 'met' | 'good' }
 
-export function exitsOf(
+export function stopConditions(
   state: State,
   { most, counts, usage, iterations }: Header,
   limits: Limits | null,
-): Exit[] {
+): StopCondition[] {
   const left = remaining(state.prd, state.control.scope)
   const blocked = left.filter((story) => story.blocked).length
   const told = blocked > 0 ? `, ${blocked} blocked` : ''
   const limited: [name: string, used: number, most: number | null, words: (value: number) => string][] = [
     ['Iterations', iterations, most.iterations, String],
-    ['Cost', usage.costUsd, most.costUsd, usd],
-    ['Tokens', usage.inputTokens + usage.outputTokens, most.tokens, tokens],
-    ['Agent time', usage.agentSeconds * 1000, most.agentMs, humanMs],
+    ['Cost', usage.costUsd, most.costUsd, formatUsd],
+    ['Tokens', usage.inputTokens + usage.outputTokens, most.tokens, formatTokens],
+    ['Agent time', usage.agentSeconds * 1000, most.agentMs, formatDuration],
   ]
   return [
     {
@@ -119,7 +133,7 @@ export function exitsOf(
   ]
 }
 
-function verificationExit({ verification }: State, limits: Limits | null, isDue: boolean): Exit {
+function verificationExit({ verification }: State, limits: Limits | null, isDue: boolean): StopCondition {
   const { approved, asked, sessions } = verification
   const isOff = limits?.finalVerification === false && !asked
   const text = approved
@@ -127,7 +141,7 @@ function verificationExit({ verification }: State, limits: Limits | null, isDue:
     : isOff
       ? 'off'
       : sessions > 0
-        ? `${many(sessions, 'session')} without a verdict`
+        ? `${pluralize(sessions, 'session')} without a verdict`
         : isDue
           ? 'next'
           : 'when all stories pass'
@@ -135,16 +149,16 @@ function verificationExit({ verification }: State, limits: Limits | null, isDue:
 }
 
 /** The last tenth is near. */
-function levelOf(used: number, most: number): Exit['level'] {
+function levelOf(used: number, most: number): StopCondition['level'] {
   return used >= most ? 'met' : used >= most * 0.9 ? 'near' : 'far'
 }
 
 /** Of the story in work, else of the one that failed last. */
-function breakerExits(state: State, limits: Limits | null): Exit[] {
-  const id = openAttempt(state)?.storyId ?? lastFailed(state) ?? ''
+function breakerExits(state: State, limits: Limits | null): StopCondition[] {
+  const id = openAttempt(state)?.storyId ?? lastFailedStory(state) ?? ''
   const breaker = state.records[id]?.breaker
   if (breaker === undefined || limits === null) return []
-  const of = (name: string, count: number, limit: number): Exit => ({
+  const of = (name: string, count: number, limit: number): StopCondition => ({
     name,
     text: `${count} of ${limit} in a row (${id})`,
     level: count > 0 && count >= limit - 1 ? 'near' : 'far',

@@ -12,15 +12,15 @@ import { openQuestions } from '../engine/planning/plan-questions.ts'
 import { unmetOutside } from '../engine/prd/scope.ts'
 import { counts, remaining } from '../engine/prd/select.ts'
 import type { Ended, Situation } from '../engine/situation.ts'
-import { capital } from './figures.ts'
-import { blockedIds, goesOn, heldBack } from './headline.ts'
-import { type Sentence, says } from './sentence.ts'
+import { capitalize } from './figures.ts'
+import { blockedIds, nextJobHeldUntil, willContinue } from './headline.ts'
+import { type Sentence, sentence } from './sentence.ts'
 
 /** Who reads, and can type: `limits` tell which one was reached, where there are several. */
 type Reader = { state: State; surface: Surface; limits: Limits | null }
 
 /** Commands stand in it as they can be typed on the surface. */
-export function nextMove(
+export function nextAction(
   state: State,
   situation: Situation,
   surface: Surface,
@@ -53,46 +53,48 @@ function run(reader: Reader) {
 }
 
 /** A command that gives the run something to do: a comment starts the next job, on a command line a person does. */
-function asking(reader: Reader, sentence: Sentence): Sentence {
-  if (reader.surface === 'cli') return says`${sentence}, then go on with ${run(reader)}.`
-  return hasNoThread(reader) ? says`${openOne(reader)} and comment there. ${sentence}.` : says`${sentence}.`
+function askToContinue(reader: Reader, request: Sentence): Sentence {
+  if (reader.surface === 'cli') return sentence`${request}, then go on with ${run(reader)}.`
+  return hasNoThread(reader)
+    ? sentence`${openOne(reader)} and comment there. ${request}.`
+    : sentence`${request}.`
 }
 
 function openOne({ state }: Reader): Sentence {
-  return says`Open a pull request from ${{ code: state.branch, most: 200 }}`
+  return sentence`Open a pull request from ${{ code: state.branch, most: 200 }}`
 }
 
 function whileWorking(reader: Reader, holder: string | null): Sentence {
-  const who = holder === null ? says`` : says` (${{ text: holder }})`
-  const begin = says`Nothing to do: Ralph is at work${who}.`
+  const who = holder === null ? sentence`` : sentence` (${{ text: holder }})`
+  const begin = sentence`Nothing to do: Ralph is at work${who}.`
   return hasNoThread(reader)
     ? begin
-    : says`${begin} ${typed(reader, 'pause')} holds it after this iteration, ${typed(reader, 'stop')} at once.`
+    : sentence`${begin} ${typed(reader, 'pause')} holds it after this iteration, ${typed(reader, 'stop')} at once.`
 }
 
 function whenReady(reader: Reader, step: Step | null): Sentence {
   const begun = reader.state.nonce !== ''
-  const go = begun ? says`Go on with ${run(reader)}` : says`Start with ${run(reader)}`
+  const go = begun ? sentence`Go on with ${run(reader)}` : sentence`Start with ${run(reader)}`
   switch (step?.kind) {
     case 'reserve':
-      return says`${go}: ${{ code: step.storyId, most: 64 }} is next.`
+      return sentence`${go}: ${{ code: step.storyId, most: 64 }} is next.`
     case 'verify':
-      return says`${go}: the final verification is next.`
+      return sentence`${go}: the final verification is next.`
     case 'wait':
       return whileWaiting(reader, step.until)
     default:
-      return says`${go}.`
+      return sentence`${go}.`
   }
 }
 
 function whenEnded(reader: Reader, { conclusion, since }: Ended): Sentence {
   const { state } = reader
-  const goOn = says`Go on with ${run(reader)}.`
+  const goOn = sentence`Go on with ${run(reader)}.`
   switch (conclusion.outcome) {
     case 'continued':
-      if (goesOn(state)) return says`Nothing to do: the next job was started.`
-      if (heldBack(state) === null) return goOn
-      return says`Where the hourly ${RESUME_LOST} workflow is set up it starts the next job; else go on then with ${run(reader)}.`
+      if (willContinue(state)) return sentence`Nothing to do: the next job was started.`
+      if (nextJobHeldUntil(state) === null) return goOn
+      return sentence`Where the hourly ${RESUME_LOST} workflow is set up it starts the next job; else go on then with ${run(reader)}.`
     case 'complete':
       return whenComplete(reader, since)
     case 'stuck':
@@ -123,34 +125,34 @@ function whileWaiting(reader: Reader, until: number): Sentence {
   const isVendors = Object.values(state.control.agentLimits).includes(until)
   const resting = state.prd.userStories.find(({ id }) => state.records[id]?.breaker.until === until)
   const atOnce = isVendors
-    ? says`; ${run(reader)} tries again at once`
+    ? sentence`; ${run(reader)} tries again at once`
     : resting === undefined || hasNoThread(reader)
-      ? says``
-      : says`; ${typed(reader, `retry ${resting.id} -- <hint>`)} has it tried at once`
+      ? sentence``
+      : sentence`; ${typed(reader, `retry ${resting.id} -- <hint>`)} has it tried at once`
   if (surface === 'comment')
-    return says`Nothing to do: work goes on by itself where the hourly ${RESUME_LOST} workflow is set up${atOnce}.`
+    return sentence`Nothing to do: work goes on by itself where the hourly ${RESUME_LOST} workflow is set up${atOnce}.`
   return isVendors
-    ? says`${run(reader)} tries again at once, and waits where the limit still holds.`
-    : says`${run(reader)} waits until then and goes on${atOnce}.`
+    ? sentence`${run(reader)} tries again at once, and waits where the limit still holds.`
+    : sentence`${run(reader)} waits until then and goes on${atOnce}.`
 }
 
 function whenComplete(reader: Reader, since: Ended['since']): Sentence {
   const { state, surface } = reader
   const { pull, pullUrl } = state.github
   const isPart = remaining(state.prd).length > 0
-  const rest = isPart ? says` Or go on with the other stories: ${run(reader)}.` : says``
-  if (since === 'archived') return says`Nothing to do: it is merged, and in the archive.`
-  if (since === 'merged' && isPart) return says`It is merged.${rest}`
-  if (since === 'merged' && surface === 'comment') return says`Nothing to do: it is merged.`
+  const rest = isPart ? sentence` Or go on with the other stories: ${run(reader)}.` : sentence``
+  if (since === 'archived') return sentence`Nothing to do: it is merged, and in the archive.`
+  if (since === 'merged' && isPart) return sentence`It is merged.${rest}`
+  if (since === 'merged' && surface === 'comment') return sentence`Nothing to do: it is merged.`
   if (since === 'merged')
-    return says`It is merged: ${typed(reader, `archive ${state.feature}`)} puts it away.`
+    return sentence`It is merged: ${typed(reader, `archive ${state.feature}`)} puts it away.`
   if (surface === 'comment')
     return pull === null
-      ? says`${openOne(reader)}, review it like any other, and merge it.${rest}`
-      : says`Review this pull request like any other, and merge it.${rest}`
-  if (pullUrl !== null) return says`Review and merge ${{ code: pullUrl, most: 2000 }}${rest}`
+      ? sentence`${openOne(reader)}, review it like any other, and merge it.${rest}`
+      : sentence`Review this pull request like any other, and merge it.${rest}`
+  if (pullUrl !== null) return sentence`Review and merge ${{ code: pullUrl, most: 2000 }}${rest}`
   const diff = { code: `git diff ${state.base.branch}...${state.branch}`, most: 300 }
-  return says`Review it with ${diff}, then merge the branch.${rest}`
+  return sentence`Review it with ${diff}, then merge the branch.${rest}`
 }
 
 /** The plan that waits for a person: '' for the feature, the story for a split; null where none does. */
@@ -167,14 +169,15 @@ function whenProposed(reader: Reader): Sentence {
   const prd = { code: `${state.folder}/prd.json`, most: 300 }
   if (id !== '') {
     const whole = typed(reader, `retry ${id}`)
-    return asking(
+    return askToContinue(
       reader,
-      says`Read the parts of ${{ code: id, most: 64 }}, then ${approve}; ${whole} works on it as it is`,
+      sentence`Read the parts of ${{ code: id, most: 64 }}, then ${approve}; ${whole} works on it as it is`,
     )
   }
   const anew = typed(reader, 'plan -- <what to change>')
-  const change = surface === 'cli' ? says`edit ${prd}` : says`edit ${prd} on the branch, or say ${anew}`
-  return asking(reader, says`Read the plan; ${approve} begins the work. To change it, ${change}`)
+  const change =
+    surface === 'cli' ? sentence`edit ${prd}` : sentence`edit ${prd} on the branch, or say ${anew}`
+  return askToContinue(reader, sentence`Read the plan; ${approve} begins the work. To change it, ${change}`)
 }
 
 function whenStuck(reader: Reader): Sentence {
@@ -184,26 +187,26 @@ function whenStuck(reader: Reader): Sentence {
     const { prd, control } = reader.state
     const [outside] = control.scope === null ? [] : unmetOutside(prd, control.scope)
     if (outside !== undefined)
-      return asking(reader, says`Have it done, too, with ${typed(reader, `retry ${outside.id}`)}`)
-    if (reader.surface === 'cli') return says`Have it judged again with ${typed(reader, 'run')}.`
-    return asking(reader, says`Have it judged again with ${typed(reader, 'verify')}`)
+      return askToContinue(reader, sentence`Have it done, too, with ${typed(reader, `retry ${outside.id}`)}`)
+    if (reader.surface === 'cli') return sentence`Have it judged again with ${typed(reader, 'run')}.`
+    return askToContinue(reader, sentence`Have it judged again with ${typed(reader, 'verify')}`)
   }
-  const all = others.length === 0 ? says`` : says` (all of them: ${typed(reader, 'retry all')})`
+  const all = others.length === 0 ? sentence`` : sentence` (all of them: ${typed(reader, 'retry all')})`
   const retry = typed(reader, `retry ${first} -- <hint>`)
   const skip = typed(reader, `skip ${first}`)
-  return asking(reader, says`Say what is missing: ${retry}${all}, or leave it out: ${skip}`)
+  return askToContinue(reader, sentence`Say what is missing: ${retry}${all}, or leave it out: ${skip}`)
 }
 
 function whenAsked({ state, surface }: Reader): Sentence {
   const issue = { code: `#${state.plan?.issue ?? ''}` }
-  if (surface === 'cli') return says`Answer the questions in issue ${issue} on GitHub.`
-  return says`Answer the questions in issue ${issue}: comment ${{ code: '/ralph plan -- 1A, 2C' }} there.`
+  if (surface === 'cli') return sentence`Answer the questions in issue ${issue} on GitHub.`
+  return sentence`Answer the questions in issue ${issue}: comment ${{ code: '/ralph plan -- 1A, 2C' }} there.`
 }
 
 function whenNotPlanned(reader: Reader): Sentence {
   const { issue } = reader.state.plan ?? { issue: null }
-  if (issue === null) return says`Say more in the documents, then plan again.`
-  return says`Say more in issue ${{ code: `#${issue}` }}, then comment ${{ code: '/ralph plan' }} there.`
+  if (issue === null) return sentence`Say more in the documents, then plan again.`
+  return sentence`Say more in issue ${{ code: `#${issue}` }}, then comment ${{ code: '/ralph plan' }} there.`
 }
 
 function whenAtLimit(reader: Reader): Sentence {
@@ -214,8 +217,8 @@ function whenAtLimit(reader: Reader): Sentence {
     return allowMore(reader, `limit iterations +${more}`)
   }
   return hasNoThread(reader)
-    ? says`Raise ${{ code: 'max-jobs' }}, then go on with ${run(reader)}.`
-    : says`Go on with ${run(reader)}: jobs are counted anew from there.`
+    ? sentence`Raise ${{ code: 'max-jobs' }}, then go on with ${run(reader)}.`
+    : sentence`Go on with ${run(reader)}: jobs are counted anew from there.`
 }
 
 function whenSpent(reader: Reader): Sentence {
@@ -223,9 +226,9 @@ function whenSpent(reader: Reader): Sentence {
   const none = { maxCostUsd: null, maxTokens: null, maxAgentTimeMs: null }
   const isSpent = (key: keyof typeof none) =>
     limits !== null && spent(state, { ...limits, ...none, [key]: limits[key] }) !== null
-  if (isSpent('maxTokens')) return says`Raise ${{ code: 'max-tokens' }}, then go on with ${run(reader)}.`
+  if (isSpent('maxTokens')) return sentence`Raise ${{ code: 'max-tokens' }}, then go on with ${run(reader)}.`
   if (isSpent('maxAgentTimeMs'))
-    return says`Raise ${{ code: 'max-agent-time' }}, then go on with ${run(reader)}.`
+    return sentence`Raise ${{ code: 'max-agent-time' }}, then go on with ${run(reader)}.`
   // What lies beyond the limit, and what the stories that are left will cost at the price of those that passed, in whole dollars.
   const over = limits === null ? 0 : -(budgetLeft(state, limits).costUsd ?? 0)
   const each = runUsage(state).costUsd / Math.max(1, counts(state.prd).passed)
@@ -235,17 +238,22 @@ function whenSpent(reader: Reader): Sentence {
 }
 
 function allowMore(reader: Reader, command: string): Sentence {
-  return asking(reader, says`What was done so far is kept. Allow more with ${typed(reader, command)}`)
+  return askToContinue(
+    reader,
+    sentence`What was done so far is kept. Allow more with ${typed(reader, command)}`,
+  )
 }
 
 function whenWrong(reader: Reader): Sentence {
   const line = errorOf(reader.state)?.fix.split('\n', 1)[0]?.trim() ?? ''
   const fix = line.replace(/(?:; its output)?[.:]$/, '')
   if (fix === '') return mendAndGoOn(reader)
-  const mend = { text: capital(fix) }
-  return /\b(?:run|go on)\b/.test(fix) ? says`${mend}.` : says`${mend}; then go on with ${run(reader)}.`
+  const mend = { text: capitalize(fix) }
+  return /\b(?:run|go on)\b/.test(fix)
+    ? sentence`${mend}.`
+    : sentence`${mend}; then go on with ${run(reader)}.`
 }
 
 function mendAndGoOn(reader: Reader): Sentence {
-  return says`Mend what the reason names, then go on with ${run(reader)}.`
+  return sentence`Mend what the reason names, then go on with ${run(reader)}.`
 }

@@ -35,7 +35,7 @@ export const OUTCOMES: Readonly<Record<Outcome, OutcomeRow>> = {
   interrupted: { check: 'cancelled', alert: 'IMPORTANT', title: 'INTERRUPTED', mark: '■', colour: 'yellow' },
 }
 
-export type Status = {
+export type RunStatus = {
   title: string
   mark: string
   colour: Colour
@@ -45,20 +45,20 @@ export type Status = {
 }
 
 /** How a run stands in two words. `rests`: it has paused, and goes on by itself. */
-export function statusOf(situation: Situation, rests: boolean): Status {
+export function runStatusOf(situation: Situation, rests: boolean): RunStatus {
   const outcome = situation.kind === 'ended' ? situation.conclusion.outcome : null
   const words = wordsOf(situation, rests)
   return { ...words, outcome, tone: TONES[words.colour] ?? 'wait' }
 }
 
-function wordsOf(situation: Situation, rests: boolean): Pick<Status, 'title' | 'mark' | 'colour'> {
+function wordsOf(situation: Situation, rests: boolean): Pick<RunStatus, 'title' | 'mark' | 'colour'> {
   if (situation.kind === 'working') return { title: 'AT WORK', mark: '▶', colour: 'cyan' }
   if (situation.kind === 'ready') return { title: 'READY', mark: '○', colour: 'blue' }
   if (rests) return { title: 'WAITING', mark: '‖', colour: 'blue' }
   return OUTCOMES[situation.conclusion.outcome]
 }
 
-const TONES: Readonly<Partial<Record<Colour, Status['tone']>>> = {
+const TONES: Readonly<Partial<Record<Colour, RunStatus['tone']>>> = {
   green: 'good',
   red: 'bad',
   cyan: 'run',
@@ -69,7 +69,7 @@ const TONES: Readonly<Partial<Record<Colour, Status['tone']>>> = {
  * How a story stands. `rejected`: has failed and is tried again; `waiting`: for a story that it depends on; `outside`: not in
  * the part of the feature that was asked for.
  */
-export type Standing =
+export type StoryStatus =
   | 'passed'
   | 'skipped'
   | 'working'
@@ -79,7 +79,7 @@ export type Standing =
   | 'open'
   | 'outside'
 
-type StandingRow = {
+type StoryStatusRow = {
   sign: string
   /** In the progress bar; in the order of this table. */
   cell: string
@@ -91,7 +91,7 @@ type StandingRow = {
   ink: string
 }
 
-export const STANDINGS: Readonly<Record<Standing, StandingRow>> = {
+export const STORY_STATUSES: Readonly<Record<StoryStatus, StoryStatusRow>> = {
   passed: { sign: '✅', cell: '🟩', word: 'passed', box: '[x]', fill: '#1a7f37', ink: '#ffffff' },
   skipped: { sign: '⏩', cell: '⬛', word: 'skipped', box: '[-]', fill: '#eaeef2', ink: '#57606a' },
   working: { sign: '🔨', cell: '🟦', word: 'in work', box: '[>]', fill: '#0969da', ink: '#ffffff' },

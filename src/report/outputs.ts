@@ -21,7 +21,7 @@ export const EXIT_CODES: Readonly<Record<Outcome, number>> = {
 export type Outputs = ReturnType<typeof outputsOf>
 
 /** Of a part of the feature: what part, and how far that is. The outputs themselves are of the whole. */
-export function partInJson({ prd, control: { scope } }: State): Record<string, unknown> {
+export function scopeInJson({ prd, control: { scope } }: State): Record<string, unknown> {
   if (scope === null) return {}
   const { total, passed } = counts(prd, scope)
   const { stories, epic } = scope

@@ -2,13 +2,22 @@
 import { type GateResult, isAdvice } from '../engine/model/gate.ts'
 import { oneLine } from '../engine/model/text.ts'
 import type { Iteration } from '../engine/model/usage-totals.ts'
-import { commitLink, firstPart, folded, list, stacked, table } from './blocks.ts'
+import { collapsible, commitLink, joinBlocks, list, table, truncateLines } from './blocks.ts'
 import { code, codeBlock, link, markdownText } from './escape.ts'
-import { costIfAny, dotted, humanMs, many, testWords, tokens, usd, utc } from './figures.ts'
-import { RESULTS, STANDINGS } from './outcomes.ts'
-import { rungWords } from './rungs.ts'
-import { type Columns, inMarkdown, type Sentence } from './sentence.ts'
-import { type StoryView, shownBy } from './stories.ts'
+import {
+  costOrEmpty,
+  describeTests,
+  formatDuration,
+  formatTokens,
+  formatUsd,
+  formatUtc,
+  joinWithDots,
+  pluralize,
+} from './figures.ts'
+import { RESULTS, STORY_STATUSES } from './outcomes.ts'
+import { describeRung } from './rungs.ts'
+import { type Columns, type Sentence, toMarkdown } from './sentence.ts'
+import { evidenceParts, type StoryView } from './stories.ts'
 import type { View } from './view.ts'
 
 /** The title of a check has 255 characters, and what puts a mention out of action is one, too. */
@@ -26,13 +35,13 @@ export function marker(kind: 'sticky' | 'pull' | 'status' | 'issue' | 'unplanned
 }
 
 /** Where the run stands: the first line of the comment and the title of the check, which say the same. Not escaped. */
-export function standingLine({ headline: { text } }: View): string {
+export function statusLine({ headline: { text } }: View): string {
   return oneLine(text, LONGEST_LINE)
 }
 
 /** The same as a heading of the given level. */
 export function heading(view: View, level: number): string {
-  return `${'#'.repeat(level)} ${view.headline.sign} ${markdownText(standingLine(view))}`
+  return `${'#'.repeat(level)} ${view.headline.sign} ${markdownText(statusLine(view))}`
 }
 
 /** A bar of coloured cells with the figures behind it. */
@@ -41,61 +50,61 @@ export function progressBar({ bar, stories, counts: { passed, total } }: View): 
   const longest = Math.min(total, LONGEST_BAR)
   // Every kind keeps a cell, however few its stories are.
   const cells = bar.map(([standing, count]) =>
-    STANDINGS[standing].cell.repeat(Math.max(1, Math.round((count * longest) / stories.length))),
+    STORY_STATUSES[standing].cell.repeat(Math.max(1, Math.round((count * longest) / stories.length))),
   )
   return `${cells.join('')} **${passed}/${total}**`
 }
 
 /** What to do next; in a frame where a person is waited for. */
 export function nextBlock({ next, alert }: View): string {
-  const sentence = `**Next:** ${inMarkdown(next)}`
+  const sentence = `**Next:** ${toMarkdown(next)}`
   return alert === null ? sentence : `> [!${alert}]\n> ${sentence}`
 }
 
 export function sentenceList(sentences: readonly Sentence[]): string {
-  return list(sentences.map(inMarkdown))
+  return list(sentences.map(toMarkdown))
 }
 
-export function storyId(id: string): string {
-  return inMarkdown([{ story: id }])
+export function storyIdMarkdown(id: string): string {
+  return toMarkdown([{ story: id }])
 }
 
 /** Cost, tokens, time, iterations, jobs, and what is left. */
-export function spending(view: View): string {
+export function spendingBlock(view: View): string {
   const columns = view.figures.map(([name, value]) => [name, 'text', () => value] as const)
   const { outlook, costs, rungs, unpaid, expectedCost } = view
   const beside = costs.besideStoriesUsd
-  return stacked([
+  return joinBlocks([
     table(columns, [view]),
-    beside < 0.005 ? '' : `**Beside the stories**, such as the final verification: ${usd(beside)}.`,
-    list([...rungs.map(rungWords), ...unpaid].map((words) => markdownText(words, 300))),
+    beside < 0.005 ? '' : `**Beside the stories**, such as the final verification: ${formatUsd(beside)}.`,
+    list([...rungs.map(describeRung), ...unpaid].map((words) => markdownText(words, 300))),
     expectedCost === null ? '' : `**Probable cost:** ${expectedCost}.`,
     outlook === null ? '' : `**Outlook:** ${outlook}.`,
   ]).trim()
 }
 
 const STORIES: Columns<StoryView & { repository: string }> = [
-  ['', 'text', ({ standing }) => STANDINGS[standing].sign],
+  ['', 'text', ({ standing }) => STORY_STATUSES[standing].sign],
   ['Story', 'text', nameCell],
   ['Attempts', 'figure', ({ attempts }) => (attempts === 0 ? '' : attempts)],
-  ['Cost', 'figure', ({ usage }) => costIfAny(usage)],
+  ['Cost', 'figure', ({ usage }) => costOrEmpty(usage)],
   ['Time', 'figure', timeCell],
   ['Commit', 'text', ({ commit, repository }) => commitLink(commit, repository)],
 ]
 
 function nameCell({ id, title, aside }: StoryView): string {
-  const name = `${storyId(id)} ${markdownText(title, 120)}`
+  const name = `${storyIdMarkdown(id)} ${markdownText(title, 120)}`
   return aside === '' ? name : `${name}<br><sub>${markdownText(aside, 180)}</sub>`
 }
 
 function timeCell({ ms }: { ms: number }): string {
-  return ms === 0 ? '' : humanMs(ms)
+  return ms === 0 ? '' : formatDuration(ms)
 }
 
 /** The stories: up to 25 in a table, more of them folded below those that matter now, in at most `room` characters. */
 export function storyTable({ stories, ranked, links: { repository } }: View, room: number): string {
   const tableOf = (some: readonly StoryView[], most: number) =>
-    firstPart(
+    truncateLines(
       table(
         STORIES,
         some.map((story) => ({ ...story, repository })),
@@ -106,7 +115,7 @@ export function storyTable({ stories, ranked, links: { repository } }: View, roo
   const news = ranked.filter(({ standing }) => standing === 'passed').slice(0, MOST_NEWS)
   const now = tableOf([...new Set([...ranked.slice(0, MOST_URGENT), ...news])], room / 2)
   const all = tableOf(stories, room - now.length - 300)
-  return `${now}\n\n${folded(`All ${stories.length} stories`, all)}`
+  return `${now}\n\n${collapsible(`All ${stories.length} stories`, all)}`
 }
 
 /** The gates of an attempt; HTML shows them in the same columns. */
@@ -120,7 +129,7 @@ export const GATES: Columns<GateResult> = [
 function gateCell(gate: GateResult): { text: string; most: number } {
   const { ok, ended, tests, flaky } = gate
   const advisory = isAdvice(gate)
-  const counted = testWords(tests)
+  const counted = describeTests(tests)
   const how = [oneLine(ended, 80), counted].filter((part) => part !== '').join(': ')
   const text = ok
     ? `✅ ${counted || 'passed'}${flaky ? ' ⚠️ flaky' : ''}`
@@ -131,14 +140,14 @@ function gateCell(gate: GateResult): { text: string; most: number } {
 /** What the last attempt looked like: its gates, and the output of the one that failed, bounded. */
 export function failureBlock({ gates, seen }: StoryView, maxChars: number): string {
   const output = seen === null ? '' : codeBlock(seen.output, maxChars)
-  return stacked([table(GATES, gates.slice(0, 50)), output]).trim()
+  return joinBlocks([table(GATES, gates.slice(0, 50)), output]).trim()
 }
 
 /** The newest failure that no later attempt has mended, folded; empty when there is none. */
 export function lastFailure({ failed }: View, maxChars: number): string {
   if (failed === null) return ''
   const title = `Last failure: ${markdownText(failed.id, 64)}, ${markdownText(failed.failure?.summary ?? '', 200)}`
-  return folded(title, failureBlock(failed, maxChars))
+  return collapsible(title, failureBlock(failed, maxChars))
 }
 
 /** The attempts of one story; HTML shows them in the same columns. */
@@ -146,11 +155,11 @@ export const ATTEMPTS: Columns<Iteration> = [
   ['Attempt', 'figure', ({ attempt }) => attempt],
   ['Result', 'word', ({ result }) => `${RESULTS[result].sign} ${RESULTS[result].word}`],
   ['Why', 'text', ({ summary }) => ({ text: summary, most: 200 })],
-  ['Cost', 'figure', costIfAny],
-  ['Tokens', 'figure', ({ tokens: used }) => (used > 0 ? tokens(used) : '')],
+  ['Cost', 'figure', costOrEmpty],
+  ['Tokens', 'figure', ({ tokens: used }) => (used > 0 ? formatTokens(used) : '')],
   ['Time', 'figure', timeCell],
   ['Job', 'figure', ({ job }) => job],
-  ['When (UTC)', 'word', ({ at }) => utc(at).replace(' UTC', '')],
+  ['When (UTC)', 'word', ({ at }) => formatUtc(at).replace(' UTC', '')],
 ]
 
 /** The iterations in their order, the newest last. */
@@ -164,16 +173,16 @@ export const ITERATIONS: Columns<Iteration> = [
 export function evidenceBlock({ stories, links }: View, room: number): string {
   const proven = stories.filter(({ evidence }) => evidence.length > 0)
   const count = proven.reduce((sum, story) => sum + story.criteria.length, 0)
-  const lists = stacked(proven.map((story) => evidenceOf(story, links.blob))).trim()
-  return folded(`What shows ${many(count, 'criterion', 'criteria')}`, firstPart(lists, room))
+  const lists = joinBlocks(proven.map((story) => evidenceOf(story, links.blob))).trim()
+  return collapsible(`What shows ${pluralize(count, 'criterion', 'criteria')}`, truncateLines(lists, room))
 }
 
 function evidenceOf(story: StoryView, blob: string): string {
   const items = story.criteria.flatMap((text, at) => {
-    const shown = shownBy(story, at + 1, blob).map((part) => inMarkdown([part]))
+    const shown = evidenceParts(story, at + 1, blob).map((part) => toMarkdown([part]))
     return shown.length === 0 ? [] : [`${markdownText(text, 160)} → ${shown.join(', ')}`]
   })
-  return `${storyId(story.id)} ${markdownText(story.title, 120)}\n${list(items)}`
+  return `${storyIdMarkdown(story.id)} ${markdownText(story.title, 120)}\n${list(items)}`
 }
 
 /** When this was written and where to look further, in small letters. */
@@ -182,5 +191,5 @@ export function footer({ now, links, folder, outcome }: View): string {
   // They are uploaded when the job ends.
   const kept = links.run === null || outcome === null ? '' : link('report and logs', `${links.run}#artifacts`)
   const changes = links.compare === null ? '' : link('the changes', links.compare)
-  return `<sub>${dotted(`Updated ${utc(now)}`, run, kept, changes, `state in ${code(folder, 200)}`)}</sub>`
+  return `<sub>${joinWithDots(`Updated ${formatUtc(now)}`, run, kept, changes, `state in ${code(folder, 200)}`)}</sub>`
 }

@@ -1,9 +1,9 @@
 // The pull request of a feature: its title and its text. What is live stands in the sticky comment, not here.
-import { characters, firstPart, fitted, list, section, stacked } from './blocks.ts'
+import { characterCount, fitToLimit, joinBlocks, list, section, truncateLines } from './blocks.ts'
 import { code, link, markdownText, pathOf, subjectText, titleText } from './escape.ts'
-import { firstNames, many } from './figures.ts'
+import { listNames, pluralize } from './figures.ts'
 import { findingsBlock } from './findings.ts'
-import { evidenceBlock, marker, storyId } from './parts.ts'
+import { evidenceBlock, marker, storyIdMarkdown } from './parts.ts'
 import { MOST_CHARACTERS } from './sticky-comment.ts'
 import type { StoryView } from './stories.ts'
 import type { View } from './view.ts'
@@ -17,39 +17,39 @@ const UNGATED_INTRODUCTION =
 /** `auth: Customers sign in to the shop`: the feature and the first sentence about it. It does not change with progress. A merge makes it a commit's. */
 export function pullRequestTitle({ feature, description, stories }: View): string {
   const first = /^.*?(?=[.!?](?:\s|$)|\n|$)/su.exec(description.trim())?.[0] ?? ''
-  const about = titleText(first, 120) || many(stories.length, 'user story', 'user stories')
+  const about = titleText(first, 120) || pluralize(stories.length, 'user story', 'user stories')
   return subjectText(`${feature}: ${about}`, 200)
 }
 
 /** What the pull request is, its stories as a check list, how to steer, and what was verified. At most `most` characters. */
 export function pullRequestBody(view: View, most = MOST_CHARACTERS): string {
   const render = (room: number) =>
-    stacked([
+    joinBlocks([
       `${marker('pull', view.feature)}\n${beginning(view)}`,
       markdownText(view.description, Math.min(1500, Math.floor(room / 5))),
       view.issue === null ? '' : `Closes #${view.issue}`,
-      section('Stories', firstPart(view.stories.map(checkLine).join('\n'), Math.floor(room * 0.7))),
+      section('Stories', truncateLines(view.stories.map(checkLine).join('\n'), Math.floor(room * 0.7))),
       view.expectedCost === null ? '' : `Probable cost: ${view.expectedCost}.`,
       section('What was verified', list(verified(view))),
       evidenceBlock(view, Math.floor(room / 4)),
-      section('Your documents', firstPart(markedDocuments(view), Math.floor(room / 10))),
-      section('Noted in AGENTS.md for later sessions', firstPart(learned(view), Math.floor(room / 5))),
+      section('Your documents', truncateLines(markedDocuments(view), Math.floor(room / 10))),
+      section('Noted in AGENTS.md for later sessions', truncateLines(learned(view), Math.floor(room / 5))),
       section('How to steer', steering(view)),
     ])
-  return fitted(render, most, characters)
+  return fitToLimit(render, most, characterCount)
 }
 
 /** What to look at comes before what this is, but that nothing was checked comes before all else. */
 function beginning({ findings, links, isUngated }: View): string {
   const found = findingsBlock(findings, links.checks)
-  return stacked(isUngated ? [UNGATED_INTRODUCTION, found] : [found, INTRODUCTION]).trim()
+  return joinBlocks(isUngated ? [UNGATED_INTRODUCTION, found] : [found, INTRODUCTION]).trim()
 }
 
 function checkLine({ id, title, standing, aside, remarks }: StoryView): string {
   const isDone = standing === 'passed' || standing === 'skipped'
   const told = isDone ? [aside, remarks.length > 0 ? 'look closer: its check has remarks' : ''] : []
   const words = told.filter((one) => one !== '').join('; ')
-  return `- [${standing === 'passed' ? 'x' : ' '}] ${storyId(id)} ${markdownText(title, 120)}${words === '' ? '' : ` (${markdownText(words, 180)})`}`
+  return `- [${standing === 'passed' ? 'x' : ' '}] ${storyIdMarkdown(id)} ${markdownText(title, 120)}${words === '' ? '' : ` (${markdownText(words, 180)})`}`
 }
 
 /** Said as it is: what exit codes proved, what a session judged, and what nobody looked at. */
@@ -79,7 +79,7 @@ function judgedSentence({ stories }: View): string[] {
   if (count === 0) return []
   const [was, them] = count === 1 ? ['was', 'it'] : ['were', 'them']
   return [
-    `${many(count, 'story', 'stories')} ${was} taken by a judge's word: nothing was changed for ${them}.`,
+    `${pluralize(count, 'story', 'stories')} ${was} taken by a judge's word: nothing was changed for ${them}.`,
   ]
 }
 
@@ -102,7 +102,7 @@ function finalSentence({ verification, isUngated, stories, takenGates }: View): 
 /** They are in no story's commit, so a reviewer is shown where to look. */
 function markedDocuments({ documents }: View): string {
   if (documents.length === 0) return ''
-  const paths = firstNames(documents.map((path) => code(path, 200)))
+  const paths = listNames(documents.map((path) => code(path, 200)))
   return `Brought up to date with what passed: ${paths}. ${code('write-back: off')} leaves them as they are.`
 }
 

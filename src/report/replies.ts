@@ -8,13 +8,13 @@ import type { Lease, State } from '../engine/model/state.ts'
 import { openQuestions, questionLines, sampleAnswer } from '../engine/planning/plan-questions.ts'
 import { ownSituation, type Situation } from '../engine/situation.ts'
 import type { Mistake } from '../system/errors.ts'
-import { folded, list, section, stacked, table } from './blocks.ts'
+import { collapsible, joinBlocks, list, section, table } from './blocks.ts'
 import { code, codeBlock, link, markdownText } from './escape.ts'
-import { capital, costIfAny, many, utc } from './figures.ts'
+import { capitalize, costOrEmpty, formatUtc, pluralize } from './figures.ts'
 import { outcomeNow } from './headline.ts'
-import { STANDINGS } from './outcomes.ts'
-import { ATTEMPTS, heading, marker, progressBar, sentenceList, storyId } from './parts.ts'
-import { type Columns, inMarkdown } from './sentence.ts'
+import { STORY_STATUSES } from './outcomes.ts'
+import { ATTEMPTS, heading, marker, progressBar, sentenceList, storyIdMarkdown } from './parts.ts'
+import { type Columns, toMarkdown } from './sentence.ts'
 import { type Facts, type View, viewOf } from './view.ts'
 import type { Why } from './why.ts'
 
@@ -38,20 +38,20 @@ export function helpReply(): string {
  * `holder` the page of the job that works now, `true` where it has none; null where none works.
  */
 export function statusReply(state: State, facts: Facts, holder: string | true | null): string {
-  const view = viewOf(state, facts, seenOutside(state, holder !== null))
+  const view = viewOf(state, facts, outsideSituation(state, holder !== null))
   const { summary } = view.links
   const { outlook } = view
   const rest = summary === null ? '' : ` Everything else stands in the ${link('summary', summary)}.`
-  return stacked([
+  return joinBlocks([
     `${marker('status', view.feature)}\n${heading(view, 4)}`,
     progressBar(view),
     holder === null
       ? 'No job works on it now.'
       : `${holder === true ? 'A job' : link('A job', holder)} works on it now.`,
     outlook === null ? '' : `**Outlook:** ${outlook}.`,
-    `**Next:** ${inMarkdown(view.next)}`,
+    `**Next:** ${toMarkdown(view.next)}`,
     sentenceList(view.blocked),
-    `<sub>As of ${utc(view.now)}.${rest}</sub>`,
+    `<sub>As of ${formatUtc(view.now)}.${rest}</sub>`,
   ])
 }
 
@@ -60,16 +60,16 @@ export function whyReply(why: Why | null): string {
   if (why === null) return 'No attempt of a story has failed.\n'
   const { story, stands, last, attempts, seen, said, help } = why
   const title = seen?.of ? `What the gate ${markdownText(seen.of, 60)} said` : 'What was seen'
-  const cost = costIfAny(story.usage)
+  const cost = costOrEmpty(story.usage)
   const spent = cost === '' ? '' : `, ${cost} in all`
-  return stacked([
-    `#### ${STANDINGS[story.standing].sign} ${storyId(story.id)} ${markdownText(story.title, 120)}`,
-    `How it stands: ${stands}.${last === null ? '' : ` **Last:** ${inMarkdown(last)}`}`,
+  return joinBlocks([
+    `#### ${STORY_STATUSES[story.standing].sign} ${storyIdMarkdown(story.id)} ${markdownText(story.title, 120)}`,
+    `How it stands: ${stands}.${last === null ? '' : ` **Last:** ${toMarkdown(last)}`}`,
     section('Said by people', list(said.map((one) => markdownText(one, 500)))),
-    section('What would help', list(help.map(inMarkdown))),
-    seen === null ? '' : folded(title, codeBlock(seen.output, OUTPUT_BYTES.reply), true),
-    folded(
-      `What was tried: ${many(attempts.length, 'attempt')}${spent}`,
+    section('What would help', list(help.map(toMarkdown))),
+    seen === null ? '' : collapsible(title, codeBlock(seen.output, OUTPUT_BYTES.reply), true),
+    collapsible(
+      `What was tried: ${pluralize(attempts.length, 'attempt')}${spent}`,
       table(ATTEMPTS, attempts.slice(-MOST_TRIED)),
     ),
   ])
@@ -95,23 +95,23 @@ export function diffReply({ storyId: id, commits, compareUrl, isKept }: ChangesV
       `${link(`\`${sha.slice(0, 7)}\``, url)} ${markdownText(subject, 120)}`,
   )
   if (isKept)
-    return `What the rejected attempts of ${storyId(id)} left is on no branch. The next attempt goes on with it, ${code(`/ralph retry ${id} --fresh`)} throws it away.\n`
-  if (all.length === 0) return `Nothing was changed for ${storyId(id)} yet.\n`
-  return stacked([`What was changed for ${storyId(id)}:`, list(all)])
+    return `What the rejected attempts of ${storyIdMarkdown(id)} left is on no branch. The next attempt goes on with it, ${code(`/ralph retry ${id} --fresh`)} throws it away.\n`
+  if (all.length === 0) return `Nothing was changed for ${storyIdMarkdown(id)} yet.\n`
+  return joinBlocks([`What was changed for ${storyIdMarkdown(id)}:`, list(all)])
 }
 
 /** As somebody sees it who does not work on it; `isHeld`: somebody does. */
-export function seenOutside(state: State, isHeld: boolean): Situation {
+export function outsideSituation(state: State, isHeld: boolean): Situation {
   // A job that is gone has left no outcome; what became of one that was promised is not in the state either.
   const isLost = !isHeld && [null, 'continued'].includes(outcomeNow(state))
   return isLost ? { kind: 'ready', step: null } : ownSituation(state)
 }
 
 /** The reply to a command that is kept, while GitHub lets no job start that would hear it; `until` in epoch milliseconds. */
-export function limitedReply(until: number, holds: boolean): string {
+export function rateLimitReply(until: number, holds: boolean): string {
   // `run` would end the pause that was asked for.
   const how = holds ? '' : `; comment ${code('/ralph run')} then, or press *Run workflow*`
-  return `⏳ GitHub's rate limit lets no job start until ${utc(until)}. The next job does this first${how}.\n`
+  return `⏳ GitHub's rate limit lets no job start until ${formatUtc(until)}. The next job does this first${how}.\n`
 }
 
 /** The reply to `/ralph status` before a run of the feature. */
@@ -120,15 +120,15 @@ export function noRunReply(): string {
 }
 
 /** The reply to a command on another pull request from the run's branch: nobody reads the queue there. */
-export function elsewhereReply(pull: number): string {
+export function wrongPullReply(pull: number): string {
   return `😕 The commands of this run are read in #${pull}. Nothing was changed.\n`
 }
 
 /** The reply to a command that changes nothing: why as things stand, or what is wrong with it and what to write instead. */
-export function nothingReply(why: string, instead = ''): string {
+export function unchangedReply(why: string, instead = ''): string {
   const text = markdownText(why, 300)
   const how = instead === '' ? '' : ` Try ${code(instead)}.`
-  return `😕 ${capital(text)}.${how} Nothing was changed.\n`
+  return `😕 ${capitalize(text)}.${how} Nothing was changed.\n`
 }
 
 /** The reply to `/ralph plan` on an issue whose feature somebody works on. */
@@ -163,7 +163,7 @@ export function issueReply({ feature, branch, pullUrl, plans, stories }: View): 
       : plan?.phase === 'wanted' && plan.message !== ''
         ? `❓ No plan came of this issue: ${markdownText(plan.message, 400)}\n\nEdit the issue, then comment ${code('/ralph plan')} here.`
         : plan?.phase === 'proposed'
-          ? `📋 ${many(stories.length, 'story is', 'stories are')} proposed in ${where}. Read them there; comment ${code('/ralph approve-plan')} there to begin.`
+          ? `📋 ${pluralize(stories.length, 'story is', 'stories are')} proposed in ${where}. Read them there; comment ${code('/ralph approve-plan')} there to begin.`
           : `🔁 The stories of this issue are worked on in ${where}.`
   return `${marker('issue', feature)}\n${text}\n`
 }

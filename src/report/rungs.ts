@@ -3,7 +3,7 @@ import { grouped } from '../engine/model/each-once.ts'
 import type { TimelineEntry } from '../engine/model/state.ts'
 import type { SessionEntry } from '../engine/model/usage.ts'
 import { attemptKinds, attemptUsage } from '../engine/model/usage-totals.ts'
-import { many, usd } from './figures.ts'
+import { formatUsd, pluralize } from './figures.ts'
 
 /** Attempts that a gate or a judge decided. `costUsd`: of their sessions, without those of a judge. */
 export type Rung = { model: string; attempts: number; passed: number; costUsd: number }
@@ -33,11 +33,11 @@ export function sumOfRungs(all: readonly Rung[]): Rung[] {
       passed: sum(some, ({ passed }) => passed),
       costUsd: sum(some, ({ costUsd }) => costUsd),
     }))
-    .sort((one, other) => priceOf(one) - priceOf(other))
+    .sort((one, other) => costPerAttempt(one) - costPerAttempt(other))
 }
 
 /** Dollars an attempt. */
-export function priceOf({ attempts, costUsd }: Rung): number {
+export function costPerAttempt({ attempts, costUsd }: Rung): number {
   return costUsd / attempts
 }
 
@@ -48,23 +48,23 @@ const LEAST_ATTEMPTS = 5
  * For people, a line for each rung that costs more than it saves: where an attempt costs a greater part of the next rung's than the
  * part of attempts that pass, to begin with the next one is cheaper.
  */
-export function unpaidWords(rungs: readonly Rung[]): string[] {
+export function describeUnpaidRungs(rungs: readonly Rung[]): string[] {
   return rungs.flatMap((rung, at) => {
     const next = rungs[at + 1]
-    if (next === undefined || rung.attempts < LEAST_ATTEMPTS || priceOf(rung) === 0) return []
-    const ratio = priceOf(rung) / priceOf(next)
+    if (next === undefined || rung.attempts < LEAST_ATTEMPTS || costPerAttempt(rung) === 0) return []
+    const ratio = costPerAttempt(rung) / costPerAttempt(next)
     const passRate = rung.passed / rung.attempts
     if (ratio <= passRate) return []
-    const price = `an attempt costs ${percent(ratio)} of one with ${next.model} (${usd(priceOf(rung))} to ${usd(priceOf(next))})`
-    const passes = `${percent(passRate)} of ${many(rung.attempts, 'attempt')} passed`
+    const price = `an attempt costs ${percent(ratio)} of one with ${next.model} (${formatUsd(costPerAttempt(rung))} to ${formatUsd(costPerAttempt(next))})`
+    const passes = `${percent(passRate)} of ${pluralize(rung.attempts, 'attempt')} passed`
     return [`the rung ${rung.model} does not pay: ${price}, and ${passes}`]
   })
 }
 
 /** `haiku: 6 of 10 attempts passed, $0.12 each`. */
-export function rungWords(rung: Rung): string {
-  const cost = rung.costUsd === 0 ? '' : `, ${usd(priceOf(rung))} each`
-  return `${rung.model}: ${rung.passed} of ${many(rung.attempts, 'attempt')} passed${cost}`
+export function describeRung(rung: Rung): string {
+  const cost = rung.costUsd === 0 ? '' : `, ${formatUsd(costPerAttempt(rung))} each`
+  return `${rung.model}: ${rung.passed} of ${pluralize(rung.attempts, 'attempt')} passed${cost}`
 }
 
 export function percent(share: number): string {

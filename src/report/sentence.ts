@@ -16,14 +16,14 @@ export type Part =
 export type Sentence = readonly Part[]
 
 /** ``says`Go on with ${command}.` ``: a bare string cannot be put in, since nobody could tell whose it is. */
-export function says(
+export function sentence(
   words: TemplateStringsArray,
   ...parts: readonly (Exclude<Part, string> | Sentence)[]
 ): Sentence {
   return words.flatMap((word, at): Part[] => [word, parts[at] ?? []].flat())
 }
 
-export function inMarkdown(sentence: Sentence): string {
+export function toMarkdown(sentence: Sentence): string {
   return sentence
     .map((part) => {
       if (typeof part === 'string') return part
@@ -38,12 +38,12 @@ export function inMarkdown(sentence: Sentence): string {
 export const LONGEST_ID = 64
 
 /** One line for terminals and logs. */
-export function inPlain(sentence: Sentence): string {
-  return terminalText(sentence.map(plainPart).join(''), 1000)
+export function toPlainText(sentence: Sentence): string {
+  return terminalText(sentence.map(partText).join(''), 1000)
 }
 
 /** One line, not escaped for any place. */
-export function plainPart(part: Part): string {
+export function partText(part: Part): string {
   if (typeof part === 'string') return part
   if ('code' in part) return oneLine(part.code, part.most)
   if ('text' in part) return oneLine(part.text, part.most)

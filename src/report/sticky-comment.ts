@@ -2,11 +2,11 @@
 import { typedOn } from '../engine/commands/command-table.ts'
 import type { Story } from '../engine/model/feature.ts'
 import { utf8Bytes } from '../system/excerpt.ts'
-import { characters, fitted, folded, list, section, stacked, table } from './blocks.ts'
+import { characterCount, collapsible, fitToLimit, joinBlocks, list, section, table } from './blocks.ts'
 import { code, codeBlock, markdownText, mermaidText } from './escape.ts'
-import { many } from './figures.ts'
+import { pluralize } from './figures.ts'
 import { findingsBlock } from './findings.ts'
-import { STANDINGS } from './outcomes.ts'
+import { STORY_STATUSES } from './outcomes.ts'
 import {
   evidenceBlock,
   footer,
@@ -17,13 +17,13 @@ import {
   nextBlock,
   progressBar,
   sentenceList,
-  spending,
-  storyId,
+  spendingBlock,
+  storyIdMarkdown,
   storyTable,
 } from './parts.ts'
 import { commandTable } from './replies.ts'
 import { dependenciesOf, type StoryView } from './stories.ts'
-import { aboutOf, LONGEST_PLANNED, type PlanView, placeOf, type View } from './view.ts'
+import { describePlacement, LONGEST_PLANNED, type PlanView, storyTexts, type View } from './view.ts'
 
 /** UTF-16 units that a comment or a pull request's text may have (GitHub takes 65,536). */
 export const MOST_CHARACTERS = 65_000
@@ -35,42 +35,42 @@ export function stickyComment(view: View): string {
   const render = (room: number) => {
     // Where it gets narrow, the graph and the output go before the stories do.
     const isRich = room >= 30_000
-    return stacked([
+    return joinBlocks([
       `${marker('sticky', view.feature)}\n${heading(view, 3)}`,
       ...beginning(view),
       planBlock(view, Math.floor(room * 0.4)),
       storyTable(view, Math.floor(room * 0.5)),
       isRich ? graphBlock(view) : '',
-      spending(view),
+      spendingBlock(view),
       isRich ? lastFailure(view, 8000) : '',
-      folded('What you can type', commandTable()),
+      collapsible('What you can type', commandTable()),
       footer(view),
     ])
   }
-  return fitted(render, MOST_CHARACTERS, characters)
+  return fitToLimit(render, MOST_CHARACTERS, characterCount)
 }
 
 /** The summary of a job's page: the same, and every iteration. At most 900,000 bytes. */
 export function jobSummary(view: View): string {
   const render = (room: number) =>
-    stacked([
+    joinBlocks([
       heading(view, 2),
       ...beginning(view),
       planBlock(view, Math.floor(room / 3)),
       storyTable(view, Math.floor(room / 3)),
       graphBlock(view),
-      spending(view),
+      spendingBlock(view),
       evidenceBlock(view, Math.floor(room / 4)),
       section('Iterations', table(ITERATIONS, view.timeline)),
       lastFailure(view, 30_000),
       footer(view),
     ])
-  return fitted(render, MOST_SUMMARY_BYTES, utf8Bytes)
+  return fitToLimit(render, MOST_SUMMARY_BYTES, utf8Bytes)
 }
 
 /** What a person who looks in has to see. */
 function beginning(view: View): string[] {
-  const seen = view.error === null ? '' : folded('What was seen', codeBlock(view.error, 6000))
+  const seen = view.error === null ? '' : collapsible('What was seen', codeBlock(view.error, 6000))
   const found = findingsBlock(view.findings, view.links.checks)
   return [
     found,
@@ -95,18 +95,20 @@ function onePlan(plan: PlanView, room: number): string {
   const asked = list(questions.map((one) => markdownText(one, 300)))
   const answer = code(typedOn('comment', `${split === null ? 'plan' : `split ${split}`} -- <answers>`))
   // A story that is too large costs a session or two before it is blocked: told while it is cheap to mend.
-  const sizes = remarks.slice(0, 10).map((one) => `${storyId(one.storyId)} ${markdownText(one.remark, 300)}`)
+  const sizes = remarks
+    .slice(0, 10)
+    .map((one) => `${storyIdMarkdown(one.storyId)} ${markdownText(one.remark, 300)}`)
   const large = list(sizes)
   const background =
-    context === '' ? '' : folded('context.md, which every session gets', codeBlock(context, room / 2))
+    context === '' ? '' : collapsible('context.md, which every session gets', codeBlock(context, room / 2))
   const blocks = [
     asked === '' ? '' : `What it could not know, and assumed (${answer} answers):\n\n${asked}`,
     large === '' ? '' : `May be too large for one session:\n\n${large}`,
-    folded('Read it', plannedStories(stories, room - background.length), true),
+    collapsible('Read it', plannedStories(stories, room - background.length), true),
     background,
     `<sub>An approval is for these words (${code(digest)}): after an edit it is asked for again.</sub>`,
   ]
-  return section(title, stacked(blocks).trim())
+  return section(title, joinBlocks(blocks).trim())
 }
 
 function plannedStories(stories: readonly Story[], room: number): string {
@@ -114,22 +116,24 @@ function plannedStories(stories: readonly Story[], room: number): string {
   let left = room
   for (const story of stories) {
     const { id, title, acceptanceCriteria } = story
-    const lines = [...aboutOf(story), placeOf(story), ...acceptanceCriteria].map(
+    const lines = [...storyTexts(story), describePlacement(story), ...acceptanceCriteria].map(
       (one) => `  - ${markdownText(one, LONGEST_PLANNED)}`,
     )
-    const item = [`${storyId(id)} ${markdownText(title, 1000)}`, ...lines].join('\n')
+    const item = [`${storyIdMarkdown(id)} ${markdownText(title, 1000)}`, ...lines].join('\n')
     left -= item.length
     if (left < 0) break
     items.push(item)
   }
   const more = stories.length - items.length
-  return list(more > 0 ? [...items, `… and ${many(more, 'more story', 'more stories')} in prd.json`] : items)
+  return list(
+    more > 0 ? [...items, `… and ${pluralize(more, 'more story', 'more stories')} in prd.json`] : items,
+  )
 }
 
 /** It stands open where it can be taken in at a glance, as long as something is still to come. */
 function graphBlock({ stories, outcome }: View): string {
   const isOpen = stories.length <= 12 && outcome !== 'complete'
-  return folded('What depends on what', dependencyGraph(stories) ?? '', isOpen)
+  return collapsible('What depends on what', dependencyGraph(stories) ?? '', isOpen)
 }
 
 const MOST_STORIES = 60
@@ -142,14 +146,14 @@ export function dependencyGraph(stories: readonly StoryView[]): string | null {
   const { edges, drawn } = dependenciesOf(stories)
   if (edges.length === 0 || edges.length > MOST_EDGES) return null
   const nodes = drawn.map(({ at, story: { id, title, standing } }) => {
-    const label = `${STANDINGS[standing].sign} ${mermaidText(id, 64)}<br/>${mermaidText(title, 48)}`
+    const label = `${STORY_STATUSES[standing].sign} ${mermaidText(id, 64)}<br/>${mermaidText(title, 48)}`
     // Words of people never are ids: `end` would end the graph.
     return `  s${at}["${label}"]:::${standing}`
   })
   const arrows = edges.map(({ from, to }) => `  s${from} --> s${to}`)
   const used = new Set(drawn.map(({ story }) => story.standing))
   const classes = [...used].sort().map((standing) => {
-    const { fill, ink } = STANDINGS[standing]
+    const { fill, ink } = STORY_STATUSES[standing]
     return `  classDef ${standing} fill:${fill},stroke:${ink},color:${ink}`
   })
   return ['```mermaid', 'graph LR', ...nodes, ...arrows, ...classes, '```'].join('\n')

@@ -9,10 +9,10 @@ import type { State } from '../engine/model/state.ts'
 import { storyUsage } from '../engine/model/usage-totals.ts'
 import { askedIn } from '../engine/prd/select.ts'
 import { pathOf } from './escape.ts'
-import { many } from './figures.ts'
-import { isInWork } from './headline.ts'
-import { STANDINGS, type Standing } from './outcomes.ts'
-import { type Part, type Sentence, says } from './sentence.ts'
+import { pluralize } from './figures.ts'
+import { isStoryInWork } from './headline.ts'
+import { STORY_STATUSES, type StoryStatus } from './outcomes.ts'
+import { type Part, type Sentence, sentence } from './sentence.ts'
 
 export type StoryView = ReturnType<typeof storyOf>
 
@@ -28,7 +28,7 @@ function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsk
   const record = state.records[story.id]
   const { id, title, dependsOn, retries, lastResult } = story
   const waitsFor = dependsOn.filter((one) => !settled.has(one))
-  const own = standingOf(story, isInWork(state, id), waitsFor.length > 0)
+  const own = standingOf(story, isStoryInWork(state, id), waitsFor.length > 0)
   const standing = isAsked || own === 'passed' || own === 'skipped' ? own : 'outside'
   const how = howPassed(story)
   const isDone = story.passes || story.skipped
@@ -84,7 +84,7 @@ const SPLITS = {
 }
 
 /** That smaller stories are to take its place, behind what else is said. */
-function splitWords({ splits = {} }: State, id: string, standing: Standing): string {
+function splitWords({ splits = {} }: State, id: string, standing: StoryStatus): string {
   const phase = splits[id]?.phase
   if (phase !== 'wanted' && phase !== 'proposed') return ''
   return standing === 'open' ? SPLITS[phase] : `; ${SPLITS[phase]}`
@@ -96,7 +96,7 @@ function hadPassed({ timeline }: State, id: string): boolean {
   return timeline.some(({ storyId, result }) => storyId === id && result === 'passed')
 }
 
-function standingOf(story: Story, isWorkedOn: boolean, waits: boolean): Standing {
+function standingOf(story: Story, isWorkedOn: boolean, waits: boolean): StoryStatus {
   if (story.passes) return 'passed'
   if (story.skipped) return 'skipped'
   if (story.blocked) return 'blocked'
@@ -122,9 +122,9 @@ const HOW = {
   unchanged: UNCHANGED,
 }
 
-function asideOf(standing: Standing, how: How, why: string, waitsFor: readonly string[]): string {
+function asideOf(standing: StoryStatus, how: How, why: string, waitsFor: readonly string[]): string {
   const more = waitsFor.length > 3 ? ` and ${waitsFor.length - 3} more` : ''
-  const asides: Readonly<Record<Standing, string>> = {
+  const asides: Readonly<Record<StoryStatus, string>> = {
     passed: HOW[how ?? 'gates'],
     skipped: 'skipped by a person',
     blocked: `blocked: ${why}`,
@@ -140,7 +140,7 @@ function asideOf(standing: Standing, how: How, why: string, waitsFor: readonly s
 const MOST_BLOCKED = 5
 
 /** The blocked stories with the reason and what to type. */
-export function blockedOf(
+export function blockedSentences(
   stories: readonly StoryView[],
   surface: Surface,
   outcome: Outcome | null,
@@ -148,31 +148,34 @@ export function blockedOf(
   const blocked = stories.filter(({ standing }) => standing === 'blocked')
   const command = (line: string) => ({ code: typedOn(surface, line) })
   const items = blocked.slice(0, MOST_BLOCKED).map(({ id, retries, why }) => {
-    const after = retries === 0 ? '' : ` after ${many(retries, 'attempt')}`
-    const reason = why === '' ? says`` : says`: ${{ text: why, most: 200 }}`
-    const how = outcome === 'stuck' ? says`` : says` → ${command(`retry ${id} -- <hint>`)}`
-    return says`⛔ ${{ story: id }} is blocked${[after]}${reason}${how}`
+    const after = retries === 0 ? '' : ` after ${pluralize(retries, 'attempt')}`
+    const reason = why === '' ? sentence`` : sentence`: ${{ text: why, most: 200 }}`
+    const how = outcome === 'stuck' ? sentence`` : sentence` → ${command(`retry ${id} -- <hint>`)}`
+    return sentence`⛔ ${{ story: id }} is blocked${[after]}${reason}${how}`
   })
   const left = blocked.length - MOST_BLOCKED
   if (left <= 0) return items
-  return [...items, [`${many(left, 'more blocked story', 'more blocked stories')}: `, command('retry all')]]
+  return [
+    ...items,
+    [`${pluralize(left, 'more blocked story', 'more blocked stories')}: `, command('retry all')],
+  ]
 }
 
 /** How many stories stand how, in the order of a bar. */
-export function barOf(stories: readonly StoryView[]): [Standing, number][] {
-  const standings = Object.keys(STANDINGS) as Standing[]
+export function countByStatus(stories: readonly StoryView[]): [StoryStatus, number][] {
+  const standings = Object.keys(STORY_STATUSES) as StoryStatus[]
   return standings
-    .map((one): [Standing, number] => [one, stories.filter(({ standing }) => standing === one).length])
+    .map((one): [StoryStatus, number] => [one, stories.filter(({ standing }) => standing === one).length])
     .filter(([, count]) => count > 0)
 }
 
 /** `3 passed, 1 in work`. */
-export function standingWords(bar: readonly (readonly [Standing, number])[]): string {
-  return bar.map(([standing, count]) => `${count} ${STANDINGS[standing].word}`).join(', ')
+export function formatStatusCounts(bar: readonly (readonly [StoryStatus, number])[]): string {
+  return bar.map(([standing, count]) => `${count} ${STORY_STATUSES[standing].word}`).join(', ')
 }
 
 /** The first are what a person has to look at. */
-const URGENT: readonly Standing[] = [
+const URGENT: readonly StoryStatus[] = [
   'working',
   'blocked',
   'rejected',
@@ -184,13 +187,13 @@ const URGENT: readonly Standing[] = [
 ]
 
 /** What needs a person first; of those that passed the newest first, of the others their order. */
-export function byUrgency(stories: readonly StoryView[]): StoryView[] {
+export function sortByUrgency(stories: readonly StoryView[]): StoryView[] {
   const rank = ({ standing }: StoryView) => URGENT.indexOf(standing)
   return stories.toSorted((one, other) => rank(one) - rank(other) || other.passedIn - one.passedIn)
 }
 
 /** The story whose failure is the newest that no later attempt has mended. */
-export function lastFailed({ timeline, records }: State): string | undefined {
+export function lastFailedStory({ timeline, records }: State): string | undefined {
   const failed = timeline.findLast(
     ({ storyId, result }) =>
       (result === 'rejected' || result === 'reset') && (records[storyId]?.failure ?? null) !== null,
@@ -215,7 +218,7 @@ export function dependenciesOf(stories: readonly StoryView[]) {
 }
 
 /** What shows that a criterion is met: the place in the code where there is one, else what the judge named. `blob`: where files are seen. */
-export function shownBy({ evidence }: StoryView, criterion: number, blob: string): Part[] {
+export function evidenceParts({ evidence }: StoryView, criterion: number, blob: string): Part[] {
   return evidence
     .filter((one) => one.criterion === criterion)
     .slice(0, 5)

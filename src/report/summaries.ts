@@ -7,9 +7,9 @@ import type { Usage } from '../engine/model/usage.ts'
 import { scopeWords } from '../engine/prd/scope.ts'
 import { counts, remaining } from '../engine/prd/select.ts'
 import type { Mistake } from '../system/errors.ts'
-import { folded, list, stacked, table } from './blocks.ts'
+import { collapsible, joinBlocks, list, table } from './blocks.ts'
 import { code, codeBlock, markdownText, terminalText } from './escape.ts'
-import { many, usd } from './figures.ts'
+import { formatUsd, pluralize } from './figures.ts'
 import type { Colour } from './outcomes.ts'
 import { GATES } from './parts.ts'
 import { mistakeList } from './replies.ts'
@@ -27,19 +27,19 @@ type VerificationView = {
 export function verificationLines(state: State, { red, verdict, usage }: VerificationView): string[] {
   const { prd, control, feature } = state
   const open = red === null ? remaining(prd, control.scope).length : 0
-  const cost = usage.costUsd > 0 ? ` (${usd(usage.costUsd)})` : ''
+  const cost = usage.costUsd > 0 ? ` (${formatUsd(usage.costUsd)})` : ''
   return [
     terminalText(
       red === null ? verdictWords(state, verdict) : `NOT VERIFIED: gate ${red} fails, so nothing was judged`,
     ),
-    ...(open === 0 ? [] : [`${many(open, 'story is', 'stories are')} left to be worked on`]),
+    ...(open === 0 ? [] : [`${pluralize(open, 'story is', 'stories are')} left to be worked on`]),
     `Nothing was changed: ${feature} stands as before, and this session${cost} is not charged to the run.`,
   ]
 }
 
 function verdictWords({ prd, control: { scope } }: State, verdict: Verdict): string {
   const part = scope === null ? '' : ` ${scopeWords(scope)}`
-  const stories = many(counts(prd, scope).passed, 'story', 'stories')
+  const stories = pluralize(counts(prd, scope).passed, 'story', 'stories')
   switch (verdict.kind) {
     case 'verified':
       return `VERIFIED: every criterion of ${stories}${part} is met`
@@ -56,14 +56,14 @@ const LONGEST_OUTPUT = 30_000
 export function verificationSummary(state: State, commit: string, view: VerificationView): string {
   const red = view.gates.find(({ name }) => name === view.red)
   const [result = '', ...rest] = verificationLines(state, view)
-  return stacked([
+  return joinBlocks([
     `## ${view.isFine ? '✅' : '❌'} ${markdownText(state.feature)} at ${code(commit.slice(0, 7))}`,
     `**${markdownText(result, 2000)}**`,
     table(GATES, view.gates),
     list(remarksOf(view.gates).map((remark) => `⚠️ ${markdownText(remark, 400)}`)),
     red === undefined
       ? ''
-      : folded(`Output of ${markdownText(red.name)}`, codeBlock(red.output, LONGEST_OUTPUT), true),
+      : collapsible(`Output of ${markdownText(red.name)}`, codeBlock(red.output, LONGEST_OUTPUT), true),
     ...rest.map((line) => markdownText(line, 1000)),
   ])
 }
@@ -83,12 +83,12 @@ export function isHealthy(findings: readonly Finding[]): boolean {
 }
 
 /** Of a look at an installation: `title` is the answer, `text` how it came to it. */
-export function verdictOf(findings: readonly Finding[]): { title: string; text: string } {
+export function doctorVerdict(findings: readonly Finding[]): { title: string; text: string } {
   const of = (state: FindingState) => findings.filter((one) => one.state === state).length
   const [faults, warnings, unknown] = [of('fault'), of('warning'), of('unknown')]
   const counted = [
-    faults > 0 ? many(faults, 'fault') : '',
-    warnings > 0 ? many(warnings, 'warning') : '',
+    faults > 0 ? pluralize(faults, 'fault') : '',
+    warnings > 0 ? pluralize(warnings, 'warning') : '',
     unknown > 0 ? `${unknown} not known` : '',
     `${of('ok')} fine`,
   ]
@@ -107,19 +107,19 @@ const FINE: Columns<Finding> = MENDS.slice(0, 3)
 
 /** The summary of `command: doctor`. */
 export function findingsSummary(findings: readonly Finding[]): string {
-  const { title, text } = verdictOf(findings)
+  const { title, text } = doctorVerdict(findings)
   const sign = FINDING_STATES[isHealthy(findings) ? 'ok' : 'fault'].sign
   const inState = (state: FindingState) => findings.filter((one) => one.state === state)
   const fine = inState('ok')
-  return stacked([
+  return joinBlocks([
     `## ${sign} ralph doctor: ${title.toLowerCase()} (${text})`,
     table(MENDS, [...inState('fault'), ...inState('warning'), ...inState('unknown')]),
-    folded(`${fine.length} fine`, table(FINE, fine)),
+    collapsible(`${fine.length} fine`, table(FINE, fine)),
   ])
 }
 
 /** The summary of a job that could not begin: each mistake with its mend, or what went wrong. */
 export function errorSummary(mistakes: readonly Mistake[], message: string): string {
   const items = mistakeList(mistakes.slice(0, 50))
-  return stacked(['## ❌ Error: Ralph could not work', items || codeBlock(message, 6000)])
+  return joinBlocks(['## ❌ Error: Ralph could not work', items || codeBlock(message, 6000)])
 }

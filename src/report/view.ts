@@ -16,20 +16,34 @@ import { head } from '../engine/prompts/prompt-text.ts'
 import { VARIABLES } from '../engine/prompts/variables.ts'
 import { ownSituation, type Situation } from '../engine/situation.ts'
 import { sizeRemarks } from '../plan/size.ts'
-import { worthKeeping } from './agents-md.ts'
+import { usefulLearnings } from './agents-md.ts'
 import { costsOf } from './costs.ts'
 import { pathOf } from './escape.ts'
-import { type EarlierRun, type ExpectedCost, expectedCost, expectedWords } from './expected-cost.ts'
+import { describeExpectedCost, type EarlierRun, type ExpectedCost, expectedCost } from './expected-cost.ts'
 import { findingsOf } from './findings.ts'
-import { type Forecast, forecastOf, forecastWords, outlookWords, worstCase, worstWords } from './forecast.ts'
+import {
+  describeForecast,
+  describeOutlook,
+  describeWorstCase,
+  type Forecast,
+  forecastOf,
+  worstCase,
+} from './forecast.ts'
 import { figuresOf, headerOf } from './header.ts'
-import { headline, heldBack, outcomeNow, restsUntil, standingIn } from './headline.ts'
-import { callsOf, circuitOf, exitsOf, workersOf } from './monitor-view.ts'
-import { nextMove } from './next-action.ts'
-import { OUTCOMES, statusOf } from './outcomes.ts'
-import { rungsOf, unpaidWords } from './rungs.ts'
-import { type Sentence, says } from './sentence.ts'
-import { barOf, blockedOf, byUrgency, lastFailed, type StoryView, storiesOf } from './stories.ts'
+import { headline, nextJobHeldUntil, outcomeNow, resumesAt, stateInSituation } from './headline.ts'
+import { breakerStatus, callsOf, stopConditions, workersOf } from './monitor-view.ts'
+import { nextAction } from './next-action.ts'
+import { OUTCOMES, runStatusOf } from './outcomes.ts'
+import { describeUnpaidRungs, rungsOf } from './rungs.ts'
+import { type Sentence, sentence } from './sentence.ts'
+import {
+  blockedSentences,
+  countByStatus,
+  lastFailedStory,
+  type StoryView,
+  sortByUrgency,
+  storiesOf,
+} from './stories.ts'
 
 /** What reports need beside the state. */
 export type Facts = {
@@ -61,10 +75,10 @@ export type View = ReturnType<typeof viewOf>
 
 /** The texts of the state must be redacted: a secret that is cut or escaped is not found any more. */
 export function viewOf(given: State, facts: Facts, situation: Situation = ownSituation(given)) {
-  const state = standingIn(given, situation)
+  const state = stateInSituation(given, situation)
   const { limits, now, surface = 'comment' } = facts
   const outcome = outcomeNow(state)
-  const rests = restsUntil(state)
+  const rests = resumesAt(state)
   const stories = storiesOf(state)
   const timeline = iterationsOf(state).slice(-MOST_TIMELINE)
   const header = headerOf(state, limits)
@@ -74,9 +88,10 @@ export function viewOf(given: State, facts: Facts, situation: Situation = ownSit
   const worst = limits === null ? null : worstCase(state, limits)
   const expected = expectedOf(state, forecast, facts.earlier)
   const isAtWork = situation.kind === 'working'
-  const isGoingOn = (limits?.redispatch === true || isDispatched(state.job)) && heldBack(state) === null
+  const isGoingOn =
+    (limits?.redispatch === true || isDispatched(state.job)) && nextJobHeldUntil(state) === null
   const chainGoesOn = outcome === null ? isAtWork : outcome === 'continued' && isGoingOn
-  const blocked = blockedOf(stories, surface, outcome)
+  const blocked = blockedSentences(stories, surface, outcome)
   return {
     ...header,
     description: state.prd.description,
@@ -84,7 +99,7 @@ export function viewOf(given: State, facts: Facts, situation: Situation = ownSit
     folder: state.folder,
     isUngated: isUngated(state.job),
     isAtWork,
-    status: statusOf(situation, rests !== null),
+    status: runStatusOf(situation, rests !== null),
     /** Of the job; null while it is at work. */
     outcome,
     /** Why it ended so; often empty. */
@@ -100,36 +115,36 @@ export function viewOf(given: State, facts: Facts, situation: Situation = ownSit
     restsUntil: rests,
     headline: headline(state, situation),
     surface,
-    next: nextMove(state, situation, surface, limits),
+    next: nextAction(state, situation, surface, limits),
     /** What a person can do although work goes on: of the first story that is blocked. */
     needs: isAtWork ? (blocked[0] ?? null) : null,
     /** What the rest will probably take; the same and what it takes at most as words, and both in short. */
     forecast,
-    probably: forecastWords(forecast),
+    probably: describeForecast(forecast),
     /** Before the first story has passed: what all of them will probably cost, and the same as words. */
     expected,
-    expectedCost: expected === null ? null : expectedWords(expected),
-    atWorst: worst === null ? null : worstWords(worst),
-    outlook: outlookWords(forecast, worst),
+    expectedCost: expected === null ? null : describeExpectedCost(expected),
+    atWorst: worst === null ? null : describeWorstCase(worst),
+    outlook: describeOutlook(forecast, worst),
     figures: figuresOf(header, surface),
     costs: costsOf(stories, timeline, header.usage),
     /** Of a model ladder: how each rung did, and which of them does not pay. */
     rungs,
-    unpaid: unpaidWords(rungs),
+    unpaid: describeUnpaidRungs(rungs),
     calls: callsOf(state, limits, now),
-    circuit: circuitOf(state, now),
+    circuit: breakerStatus(state, now),
     workers,
     current: workers[0] ?? null,
-    exits: exitsOf(state, header, limits),
+    exits: stopConditions(state, header, limits),
     stories,
     /** What needs a person first. */
-    ranked: byUrgency(stories),
+    ranked: sortByUrgency(stories),
     /** What a reader should look at before believing any of it. */
     findings: findingsOf(state),
-    bar: barOf(stories),
+    bar: countByStatus(stories),
     blocked,
     plans: plansOf(state),
-    failed: stories.find(({ id }) => id === lastFailed(state)) ?? null,
+    failed: stories.find(({ id }) => id === lastFailedStory(state)) ?? null,
     error: longError(state),
     verification: verificationOf(state, limits),
     /** Gates that did not run again for it, and as at when they count. */
@@ -140,7 +155,7 @@ export function viewOf(given: State, facts: Facts, situation: Situation = ownSit
       .map(noted),
     /** What stands in AGENTS.md of this run. */
     learnings:
-      outcome === 'complete' && facts.agentsSection === true ? worthKeeping(state.prd.run.learnings) : [],
+      outcome === 'complete' && facts.agentsSection === true ? usefulLearnings(state.prd.run.learnings) : [],
     /** Paths of people's documents in which this run has marked what passed. */
     documents: (state.documents ?? []).filter((path) => path.toLowerCase() !== 'agents.md'),
     links: linksOf(state, facts),
@@ -181,9 +196,9 @@ const MOST_NOTES = 10
 const LONGEST_NOTE = 700
 
 function noted(note: Note): Sentence {
-  if (typeof note === 'string') return says`ℹ️ ${{ text: note, most: LONGEST_NOTE }}`
+  if (typeof note === 'string') return sentence`ℹ️ ${{ text: note, most: LONGEST_NOTE }}`
   const { name, url } = note.link
-  return says`ℹ️ ${{ text: note.text, most: LONGEST_NOTE }} ${{ link: name, url }}`
+  return sentence`ℹ️ ${{ text: note.text, most: LONGEST_NOTE }} ${{ link: name, url }}`
 }
 
 /** Who edits the page of a plan would wait for stories that no run sees. */
@@ -199,11 +214,11 @@ function pageNotes(state: State): string[] {
 function splitNotes(stories: readonly StoryView[], surface: Surface): string[] {
   return stories
     .filter(({ unsplit }) => unsplit !== '')
-    .map(({ id, unsplit }) => unsplitWords(id, unsplit, surface))
+    .map(({ id, unsplit }) => describeUnsplit(id, unsplit, surface))
 }
 
 /** Why a story stays whole, and what a person types to have it cut all the same. */
-export function unsplitWords(id: string, why: string, surface: Surface): string {
+export function describeUnsplit(id: string, why: string, surface: Surface): string {
   const again = typedOn(surface, `split ${id} -- <how>`)
   return `${id} could not be split: ${why}. To ask again, say where to cut: ${again}`
 }
@@ -237,7 +252,7 @@ function contextGiven(plan: Plan): string {
 }
 
 /** Where a story stands among the others, and what it asks for by its tags, as sessions are given it; one line. */
-export function placeOf({ priority, dependsOn, tags, epicId }: Story): string {
+export function describePlacement({ priority, dependsOn, tags, epicId }: Story): string {
   const facts = [
     `priority ${priority}`,
     ...(dependsOn.length === 0 ? [] : [`after ${dependsOn.join(', ')}`]),
@@ -248,7 +263,7 @@ export function placeOf({ priority, dependsOn, tags, epicId }: Story): string {
 }
 
 /** What a session is told of a story beside its criteria. */
-export function aboutOf({ description, notes }: Story): string[] {
+export function storyTexts({ description, notes }: Story): string[] {
   return [description, notes].filter((text) => text.trim() !== '')
 }
 

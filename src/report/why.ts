@@ -7,22 +7,22 @@ import type { State } from '../engine/model/state.ts'
 import { iterationsOf } from '../engine/model/usage-totals.ts'
 import { isTooLarge } from '../engine/planning/plan-events.ts'
 import { sizeRemarks } from '../plan/size.ts'
-import { attemptWords, utc } from './figures.ts'
-import { STANDINGS } from './outcomes.ts'
-import { type Sentence, says } from './sentence.ts'
-import { lastFailed, type StoryView, storiesOf } from './stories.ts'
+import { describeAttempts, formatUtc } from './figures.ts'
+import { STORY_STATUSES } from './outcomes.ts'
+import { type Sentence, sentence } from './sentence.ts'
+import { lastFailedStory, type StoryView, storiesOf } from './stories.ts'
 
 export type Why = NonNullable<ReturnType<typeof whyOf>>
 
 /** `id` null: the story that failed last and is not mended. Null where there is none of it. */
 export function whyOf(state: State, id: string | null, surface: Surface) {
-  const wanted = id ?? lastFailed(state)
+  const wanted = id ?? lastFailedStory(state)
   const story = storiesOf(state).find((one) => one.id === wanted)
   if (story === undefined) return null
   return {
     story,
     /** `blocked, 3 attempts`. */
-    stands: `${STANDINGS[story.standing].word}, ${attemptWords(story)}`,
+    stands: `${STORY_STATUSES[story.standing].word}, ${describeAttempts(story)}`,
     /** What went wrong last; null where nothing did. */
     last: lastOf(story),
     /** The newest last. */
@@ -69,24 +69,24 @@ function helpOf(state: State, story: StoryView, surface: Surface): Sentence[] {
   switch (standing) {
     case 'passed':
     case 'skipped':
-      return [says`${typed(`redo ${id} -- <why>`)} has it worked on again.`]
+      return [sentence`${typed(`redo ${id} -- <why>`)} has it worked on again.`]
     case 'outside':
-      return [says`${typed(`retry ${id}`)} has it done in this run, too.`]
+      return [sentence`${typed(`retry ${id}`)} has it done in this run, too.`]
     case 'waiting':
-      return waitsFor.slice(0, 1).map((first) => says`${typed(`why ${first}`)} tells what it waits for.`)
+      return waitsFor.slice(0, 1).map((first) => sentence`${typed(`why ${first}`)} tells what it waits for.`)
   }
   const isBlocked = standing === 'blocked'
   const help: (Sentence | false)[] = [
     failure !== null && byKind(state, story, failure),
     resting(state, id),
     attempts > 0 && isBlocked
-      ? says`${typed(`retry ${id} -- <hint>`)} tries it again with what you say is missing.`
-      : attempts > 0 && says`${typed(`note ${id} -- <hint>`)} tells the next attempt what is missing.`,
+      ? sentence`${typed(`retry ${id} -- <hint>`)} tries it again with what you say is missing.`
+      : attempts > 0 && sentence`${typed(`note ${id} -- <hint>`)} tells the next attempt what is missing.`,
     isBlocked &&
       state.kept[id] !== undefined &&
-      says`${typed(`retry ${id} --fresh`)} throws away what its attempts left, and begins anew.`,
-    isLarge(state, story) && says`${typed(`split ${id}`)} has smaller stories proposed in its place.`,
-    isBlocked && says`${typed(`skip ${id}`)} leaves it out.`,
+      sentence`${typed(`retry ${id} --fresh`)} throws away what its attempts left, and begins anew.`,
+    isLarge(state, story) && sentence`${typed(`split ${id}`)} has smaller stories proposed in its place.`,
+    isBlocked && sentence`${typed(`skip ${id}`)} leaves it out.`,
   ]
   return help.filter((one) => one !== false)
 }
@@ -96,20 +96,20 @@ function byKind({ folder }: State, { id, gates }: StoryView, failure: Failure): 
     case 'guard':
       // Of what the guard refuses, only this is a setting.
       return failure.detail.includes('protected-paths')
-        ? says`Say in a hint where it may work; what ${{ code: 'protected-paths' }} holds is changed by people.`
-        : says`Say in a hint where it may work: what was refused is changed by people.`
+        ? sentence`Say in a hint where it may work; what ${{ code: 'protected-paths' }} holds is changed by people.`
+        : sentence`Say in a hint where it may work: what was refused is changed by people.`
     case 'gates':
       return (
         isWeaker(gates) &&
-        says`Say in a hint what the tests are to expect; ${{ code: 'weakened-tests: judge' }} has a judge decide it by the criteria.`
+        sentence`Say in a hint what the tests are to expect; ${{ code: 'weakened-tests: judge' }} has a judge decide it by the criteria.`
       )
     case 'judge':
     case 'empty-diff':
-      return says`Look at its criteria in ${{ code: `${folder}/prd.json`, most: 200 }}: they may be met already, or say what nobody sees in the code.`
+      return sentence`Look at its criteria in ${{ code: `${folder}/prd.json`, most: 200 }}: they may be met already, or say what nobody sees in the code.`
     case 'session':
       return (
         isTooLarge(failure) &&
-        says`A longer ${{ code: 'iteration-timeout' }} gives ${{ text: id }} more time.`
+        sentence`A longer ${{ code: 'iteration-timeout' }} gives ${{ text: id }} more time.`
       )
     default:
       return false
@@ -126,7 +126,7 @@ function resting({ records }: State, id: string): Sentence | false {
   const breaker = records[id]?.breaker
   if (breaker?.position !== 'open' || breaker.until === null) return false
   const why = { text: breaker.history.at(-1)?.why ?? 'its attempts came to nothing' }
-  return says`It rests until ${{ text: utc(breaker.until) }} (${why}).`
+  return sentence`It rests until ${{ text: formatUtc(breaker.until) }} (${why}).`
 }
 
 /** So many rejected attempts are a sign that it is no small story. */

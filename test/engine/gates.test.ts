@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { describe } from 'node:test'
 import { findingSentences } from '../../src/report/findings.ts'
-import { inPlain } from '../../src/report/sentence.ts'
+import { toPlainText } from '../../src/report/sentence.ts'
 import { viewOf } from '../../src/report/view.ts'
 import { freePort } from '../fakes/clone.ts'
 import { BRANCH, Chain, goodTurn, story } from './chain.ts'
@@ -33,7 +33,7 @@ test('a flaky gate is green at its second try, on the tree that is committed, an
   await using chain = await chainOf(`run: ${JSON.stringify(redAt(2))}\nretries: 1`)
   assert.equal((await chain.go()).outcome, 'complete')
   const { findings, stories } = await viewed(chain)
-  assert.deepEqual(findingSentences(findings).map(inPlain), [
+  assert.deepEqual(findingSentences(findings).map(toPlainText), [
     '⚠️ gate test is flaky: red and green on one tree, for US-001',
   ])
   assert.deepEqual(stories[0]?.remarks, [
@@ -52,7 +52,7 @@ test('green for the story, and red at the final verification of the same commit:
   )
   await chain.go()
   const { findings } = await viewed(chain)
-  assert.deepEqual(findingSentences(findings).map(inPlain), [
+  assert.deepEqual(findingSentences(findings).map(toPlainText), [
     '⚠️ final verification: gate test: green for US-001 and red (exit 1) at the final verification of the same commit',
   ])
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { serializePrd } from '../../src/engine/prd/serialize.ts'
 import { renderPrdMarkdown } from '../../src/plan/render-prd-md.ts'
-import { inPlain } from '../../src/report/sentence.ts'
+import { toPlainText } from '../../src/report/sentence.ts'
 import { viewOf } from '../../src/report/view.ts'
 import { BRANCH, Chain, type ChainOptions, goodTurn, PRD, type Script, STATE_REF, story } from './chain.ts'
 
@@ -298,7 +298,7 @@ test('people edit prd.md in the place of prd.json: told once, with where the sto
   }
   // That this judge names no evidence is told as well.
   const told = async (chain: Chain) =>
-    viewOf(await chain.state(), facts).notes.filter((note) => !/named no evidence/.test(inPlain(note)))
+    viewOf(await chain.state(), facts).notes.filter((note) => !/named no evidence/.test(toPlainText(note)))
   const inputs = { 'iterations-per-job': '1' }
   const words = /^\.ralph\/2026-01-31-sample\/prd\.md was edited: no run reads it\. .* edit it there$/
   await using chain = await meanwhile(

@@ -1,10 +1,10 @@
 // All features in one page: a table of runs, and what they used by model and version.
 import type { Aggregate, FeatureRun, Total } from '../aggregate.ts'
-import { costLabel, humanMs, many, tokens, tokenWords, utc } from '../figures.ts'
+import { costLabel, describeTokens, formatDuration, formatTokens, formatUtc, pluralize } from '../figures.ts'
 import { OUTCOMES } from '../outcomes.ts'
 import type { Columns } from '../sentence.ts'
 import { rungTable } from './costs-section.ts'
-import { html, icon, type Markup, nothing, section, table, words } from './markup.ts'
+import { html, icon, inlineText, type Markup, nothing, section, table } from './markup.ts'
 import { page } from './report-page.ts'
 
 const MOST_RUNS = 2000
@@ -21,10 +21,10 @@ export function renderAll(
   const { runs, total, byModel, byVersion } = all
   const columns = runColumns(hrefs)
   const left = runs.length - MOST_RUNS
-  const more = left > 0 ? html`<p class="aside">… and ${many(left, 'older run')}.</p>` : nothing
-  const broken = unread.map((why) => html`<li>${icon('⚠')} ${words(why, 600)}</li>`)
+  const more = left > 0 ? html`<p class="aside">… and ${pluralize(left, 'older run')}.</p>` : nothing
+  const broken = unread.map((why) => html`<li>${icon('⚠')} ${inlineText(why, 600)}</li>`)
   const open = runs.filter(({ outcome, isArchived }) => !isArchived && outcome !== 'complete').length
-  const title = `${many(runs.length, 'run')}, ${open} unfinished`
+  const title = `${pluralize(runs.length, 'run')}, ${open} unfinished`
   const body = html`<header class="top ${open === 0 ? 'good' : 'run'}">
 <p class="eyebrow">All features</p><h1>${title}</h1>
 ${broken.length === 0 ? nothing : html`<ul class="needs">${broken}</ul>`}
@@ -32,7 +32,7 @@ ${broken.length === 0 ? nothing : html`<ul class="needs">${broken}</ul>`}
 </header>
 ${section('runs', 'Runs', html`${table(columns, runs.slice(0, MOST_RUNS))}${more}`)}
 ${totals('Agents and models', byModel)}${rungTable(all)}${totals('Versions of Ralph', byVersion)}
-<footer>As of ${utc(now)}. This file holds no script and fetches nothing.</footer>`
+<footer>As of ${formatUtc(now)}. This file holds no script and fetches nothing.</footer>`
   return page(`Ralph: ${title}`, body)
 }
 
@@ -47,28 +47,28 @@ function runColumns(hrefs: ReadonlyMap<string, string>): Columns<FeatureRun, Mar
     ['Stories', 'figure', ({ stories: { passed, total } }) => `${passed} of ${total}`],
     ['Jobs', 'figure', ({ jobs }) => jobs],
     ['Cost', 'figure', ({ usage }) => costLabel(usage)],
-    ['Tokens', 'figure', ({ usage }) => tokenWords(usage)],
-    ['Agent time', 'figure', ({ usage }) => humanMs(usage.agentSeconds * 1000)],
+    ['Tokens', 'figure', ({ usage }) => describeTokens(usage)],
+    ['Agent time', 'figure', ({ usage }) => formatDuration(usage.agentSeconds * 1000)],
     [
       'Begun (UTC)',
       'text',
-      ({ startedAt }) => (startedAt === null ? '' : utc(Date.parse(startedAt)).replace(' UTC', '')),
+      ({ startedAt }) => (startedAt === null ? '' : formatUtc(Date.parse(startedAt)).replace(' UTC', '')),
     ],
   ]
 }
 
 /** A page beside this one has a plain name of ours. */
 function nameOf({ feature, folder, isArchived }: FeatureRun, href: string | undefined): Markup {
-  const name = html`<b>${words(feature, 80)}</b>`
+  const name = html`<b>${inlineText(feature, 80)}</b>`
   const linked =
     href !== undefined && /^[\w.-]+\.html$/.test(href) ? html`<a href="${href}">${name}</a>` : name
-  return html`${linked} <small>${words(folder, 120)}${isArchived ? ', archived' : ''}</small>`
+  return html`${linked} <small>${inlineText(folder, 120)}${isArchived ? ', archived' : ''}</small>`
 }
 
 const FIGURES: readonly (readonly [name: string, of: (total: Total) => string | number])[] = [
   ['Cost', (total) => costLabel(total)],
-  ['Tokens', ({ tokens: used }) => tokens(used)],
-  ['Agent time', ({ agentSeconds }) => humanMs(agentSeconds * 1000)],
+  ['Tokens', ({ tokens: used }) => formatTokens(used)],
+  ['Agent time', ({ agentSeconds }) => formatDuration(agentSeconds * 1000)],
   ['Sessions', ({ calls }) => calls],
 ]
 

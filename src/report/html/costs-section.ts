@@ -1,40 +1,49 @@
 // What it cost: by story, by job, by attempt.
 import type { Costs } from '../costs.ts'
-import { costIfAny, costLabel, humanMs, many, tokens, tokenWords, usd, utc } from '../figures.ts'
+import {
+  costLabel,
+  costOrEmpty,
+  describeTokens,
+  formatDuration,
+  formatTokens,
+  formatUsd,
+  formatUtc,
+  pluralize,
+} from '../figures.ts'
 import { ITERATIONS } from '../parts.ts'
-import { percent, priceOf, type Rung } from '../rungs.ts'
+import { costPerAttempt, percent, type Rung } from '../rungs.ts'
 import type { Columns } from '../sentence.ts'
 import { MOST_TIMELINE, type View } from '../view.ts'
-import { folded, html, icon, type Markup, nothing, table, words } from './markup.ts'
+import { collapsible, html, icon, inlineText, type Markup, nothing, table } from './markup.ts'
 
 export function costTables({ timeline, usage, probably, atWorst, costs, rungs, unpaid }: View): Markup {
   if (usage.calls === 0 && timeline.length === 0) return nothing
   const likely = probably === null ? nothing : html`<p><b>Probably:</b> ${probably}.</p>`
   const ahead = atWorst === null ? nothing : html`<p><b>At worst:</b> ${atWorst}.</p>`
   const others = `${timeline.length < MOST_TIMELINE ? '' : 'attempts before them, '}verification and plans`
-  return html`${likely}${ahead}${rungTable({ rungs, unpaid })}<h3>By story</h3>${byStory(costs)}<h3>By job</h3>${table(JOBS, costs.byJob)}${beside(`these attempts, for ${others}`, costs.besideAttemptsUsd)}${folded(`By attempt (${timeline.length})`, table(ITERATIONS, timeline))}`
+  return html`${likely}${ahead}${rungTable({ rungs, unpaid })}<h3>By story</h3>${byStory(costs)}<h3>By job</h3>${table(JOBS, costs.byJob)}${beside(`these attempts, for ${others}`, costs.besideAttemptsUsd)}${collapsible(`By attempt (${timeline.length})`, table(ITERATIONS, timeline))}`
 }
 
 const RUNGS: Columns<Rung> = [
   ['Model', 'text', ({ model: text }) => ({ text, most: 120 })],
   ['Passed', 'figure', ({ passed, attempts }) => `${passed} of ${attempts}`],
   ['Rate', 'figure', ({ passed, attempts }) => percent(passed / attempts)],
-  ['An attempt', 'figure', (rung) => (rung.costUsd === 0 ? '' : usd(priceOf(rung)))],
-  ['Cost', 'figure', costIfAny],
+  ['An attempt', 'figure', (rung) => (rung.costUsd === 0 ? '' : formatUsd(costPerAttempt(rung)))],
+  ['Cost', 'figure', costOrEmpty],
 ]
 
 /** Of a model ladder; nothing without one. */
 export function rungTable({ rungs, unpaid }: Pick<View, 'rungs' | 'unpaid'>): Markup {
   if (rungs.length === 0) return nothing
-  const remarks = unpaid.map((text) => html`<p>${icon('⚠')} ${words(text, 400)}.</p>`)
+  const remarks = unpaid.map((text) => html`<p>${icon('⚠')} ${inlineText(text, 400)}.</p>`)
   return html`<h3>By rung</h3>${table(RUNGS, rungs)}${remarks}`
 }
 
 const STORIES: Columns<Costs['byStory'][number], Markup> = [
-  ['Story', 'text', ({ story, at }) => html`<a href="#s${at}">${words(story.id, 64)}</a>`],
+  ['Story', 'text', ({ story, at }) => html`<a href="#s${at}">${inlineText(story.id, 64)}</a>`],
   ['Cost', 'figure', ({ story: { usage } }) => costLabel(usage)],
-  ['Tokens', 'figure', ({ story: { usage } }) => tokenWords(usage)],
-  ['Time', 'figure', ({ story: { ms } }) => humanMs(ms)],
+  ['Tokens', 'figure', ({ story: { usage } }) => describeTokens(usage)],
+  ['Time', 'figure', ({ story: { ms } }) => formatDuration(ms)],
   ['Attempts', 'figure', ({ story: { attempts } }) => attempts],
 ]
 const MOST_ROWS = 25
@@ -45,21 +54,21 @@ function byStory({ byStory: paid, besideStoriesUsd }: Costs): Markup {
   const left = paid.length - MOST_ROWS
   const more =
     left > 0
-      ? html`<p class="aside">The ${MOST_ROWS} dearest; ${many(left, 'more story', 'more stories')}.</p>`
+      ? html`<p class="aside">The ${MOST_ROWS} dearest; ${pluralize(left, 'more story', 'more stories')}.</p>`
       : nothing
   return html`${table(STORIES, paid.slice(0, MOST_ROWS))}${more}${beside('the stories, for verification and plans', besideStoriesUsd)}`
 }
 
 function beside(what: string, costUsd: number): Markup {
-  return costUsd < LEAST_USD ? nothing : html`<p class="aside">Beside ${what}: ${usd(costUsd)}.</p>`
+  return costUsd < LEAST_USD ? nothing : html`<p class="aside">Beside ${what}: ${formatUsd(costUsd)}.</p>`
 }
 
 const JOBS: Columns<Costs['byJob'][number]> = [
   ['Job', 'figure', ({ job }) => job],
-  ['Ended (UTC)', 'text', ({ endedAt }) => utc(endedAt).replace(' UTC', '')],
+  ['Ended (UTC)', 'text', ({ endedAt }) => formatUtc(endedAt).replace(' UTC', '')],
   ['Passed', 'figure', ({ passed }) => passed],
   ['Rejected', 'figure', ({ rejected }) => rejected],
-  ['Cost', 'figure', costIfAny],
-  ['Tokens', 'figure', ({ tokens: used }) => tokens(used)],
-  ['Time', 'figure', ({ ms }) => humanMs(ms)],
+  ['Cost', 'figure', costOrEmpty],
+  ['Tokens', 'figure', ({ tokens: used }) => formatTokens(used)],
+  ['Time', 'figure', ({ ms }) => formatDuration(ms)],
 ]

@@ -1,11 +1,11 @@
 // The parts of a page that follow a run: what happens now, above the report; and the list of all that are followed.
 
-import { capital, humanMs, leftWords } from '../figures.ts'
+import { capitalize, formatCountdown, formatDuration } from '../figures.ts'
 import type { LiveView } from '../live-view.ts'
 import { LEVELS } from '../monitor-view.ts'
-import { inPlain } from '../sentence.ts'
-import { standingWords } from '../stories.ts'
-import { html, link, Markup, nothing, section, words } from './markup.ts'
+import { toPlainText } from '../sentence.ts'
+import { formatStatusCounts } from '../stories.ts'
+import { html, inlineText, link, Markup, nothing, section } from './markup.ts'
 import { type Live, page } from './report-page.ts'
 
 /** What stands between the head of the report and its stories. */
@@ -20,16 +20,16 @@ export function livePart(one: LiveView): Markup {
   const left =
     calls.until === null
       ? nothing
-      : html`<span data-until="${calls.until}">${leftWords(calls.until, now)}</span>`
+      : html`<span data-until="${calls.until}">${formatCountdown(calls.until, now)}</span>`
   const rows = one.exits.map(
     ({ name, text: how, level }) =>
-      html`<li class="${level}"><b>${LEVELS[level]} ${name}</b> ${words(how, 200)}</li>`,
+      html`<li class="${level}"><b>${LEVELS[level]} ${name}</b> ${inlineText(how, 200)}</li>`,
   )
   return html`<div class="now">
 ${section('now', `Now${what}`, nowPart(one))}
 <section><h2>Limits</h2><p><b>Calls in the last hour</b> ${bar}${calls.text}${left}</p>
-<p class="circuit ${circuit.position}"><b>Health</b> ${words(circuit.text, 300)}</p>
-${one.outlook === null ? nothing : html`<p><b>Outlook</b> ${words(one.outlook, 500)}</p>`}</section>
+<p class="circuit ${circuit.position}"><b>Health</b> ${inlineText(circuit.text, 300)}</p>
+${one.outlook === null ? nothing : html`<p><b>Outlook</b> ${inlineText(one.outlook, 500)}</p>`}</section>
 <section><h2>Ends when</h2><ul class="exits">${rows}</ul></section>
 </div>`
 }
@@ -41,10 +41,11 @@ function nowPart({ workers, lines, isAtWork, now, url }: LiveView): Markup {
     return html`<p>${isAtWork ? 'Between two stories.' : 'Nobody works on it.'}</p>${where}${said}`
   const isOne = workers.length === 1
   const rows = workers.map((one) => {
-    const before = one.before === '' ? nothing : html`<p class="why">Before: ${words(one.before, 300)}</p>`
+    const before =
+      one.before === '' ? nothing : html`<p class="why">Before: ${inlineText(one.before, 300)}</p>`
     const name = isOne ? nothing : html`${one.id} `
-    return html`<p>${name}<b>${words(one.title, 300)}</b></p>
-<p>${capital(one.which)}, ${one.doing}, for ${humanMs(now - one.startedAt)}</p>
+    return html`<p>${name}<b>${inlineText(one.title, 300)}</b></p>
+<p>${capitalize(one.which)}, ${one.doing}, for ${formatDuration(now - one.startedAt)}</p>
 ${before}`
   })
   return html`${rows}${where}${said}`
@@ -55,10 +56,10 @@ export function indexPart(views: readonly LiveView[]): Markup {
   const cards = views.map((one) => {
     const { status, bar, counts } = one
     return html`<a class="card top ${status.tone}" href="f/${encodeURIComponent(one.feature)}/">
-<b>${status.mark} ${status.title}</b> <span>${words(one.feature, 80)}</span>
+<b>${status.mark} ${status.title}</b> <span>${inlineText(one.feature, 80)}</span>
 <progress max="${Math.max(1, counts.total)}" value="${counts.passed}"></progress>
-<small>${words(one.headline.text, 300)}</small><small>${standingWords(bar)}</small>
-${one.isCalling ? html`<em>${words(inPlain(one.next), 300)}</em>` : nothing}</a>`
+<small>${inlineText(one.headline.text, 300)}</small><small>${formatStatusCounts(bar)}</small>
+${one.isCalling ? html`<em>${inlineText(toPlainText(one.next), 300)}</em>` : nothing}</a>`
   })
   return html`<div class="cards">${cards}</div>`
 }
@@ -70,7 +71,7 @@ export function indexPage(views: readonly LiveView[], live: Omit<Live, 'body'>, 
 /** What stands around the live part of a page. */
 export function liveBody(part: Markup, note: string): Markup {
   return html`<div id="live">${part}</div>
-<p class="aside"><span id="note">${words(note, 400)}</span> <b id="lost" hidden>No answer from ralph serve: was it ended?</b></p>
+<p class="aside"><span id="note">${inlineText(note, 400)}</span> <b id="lost" hidden>No answer from ralph serve: was it ended?</b></p>
 `
 }
 

@@ -49,7 +49,7 @@ function escaped(text: string): string {
 }
 
 /** One line of people's or agents' words, which cannot turn what stands beside it around. */
-export function words(text: string, max = 300): Markup {
+export function inlineText(text: string, max = 300): Markup {
   // Cleaning costs by the character: of a long text only what could be shown is looked at.
   return html`<bdi>${withIcons(oneLine(text.slice(0, 3 * max), max))}</bdi>`
 }
@@ -95,18 +95,18 @@ export function section(id: string, title: string, body: Markup | null): Markup 
 /** Stands in the tag of a `details`. */
 export const OPEN = html` open`
 
-export function folded(summary: Value, body: Value, isOpen = false): Markup {
+export function collapsible(summary: Value, body: Value, isOpen = false): Markup {
   return html`<details${isOpen ? OPEN : nothing}><summary>${summary}</summary>${body}</details>`
 }
 
 /** A sentence with its commands as they can be copied. */
-export function inHtml(sentence: Sentence): Markup {
+export function toHtml(sentence: Sentence): Markup {
   const parts = sentence.map((part): Value => {
     if (typeof part === 'string') return withIcons(part)
     if ('code' in part) return html`<code class="type">${oneLine(part.code, part.most)}</code>`
-    if ('text' in part) return words(part.text, part.most ?? 1000)
-    if ('link' in part) return link(words(part.link, 100), part.url)
-    return 'button' in part ? html`<i>${part.button}</i>` : html`<b>${words(part.story, LONGEST_ID)}</b>`
+    if ('text' in part) return inlineText(part.text, part.most ?? 1000)
+    if ('link' in part) return link(inlineText(part.link, 100), part.url)
+    return 'button' in part ? html`<i>${part.button}</i>` : html`<b>${inlineText(part.story, LONGEST_ID)}</b>`
   })
   return html`${parts}`
 }
@@ -120,7 +120,7 @@ export function table<T>(columns: Columns<T, Markup>, items: readonly T[]): Mark
     const cells = columns.map(([, , cell], at) => {
       const shown = cell(item)
       const isMade = shown instanceof Markup || typeof shown === 'number'
-      return html`<td class="${classes[at] ?? ''}">${isMade ? shown : inHtml([shown])}</td>`
+      return html`<td class="${classes[at] ?? ''}">${isMade ? shown : toHtml([shown])}</td>`
     })
     return html`<tr>${cells}</tr>`
   })

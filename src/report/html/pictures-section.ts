@@ -2,8 +2,8 @@
 import { grouped } from '../../engine/model/each-once.ts'
 import { oneLine } from '../../engine/model/text.ts'
 import type { Iteration } from '../../engine/model/usage-totals.ts'
-import { humanMs, many } from '../figures.ts'
-import { RESULTS, STANDINGS } from '../outcomes.ts'
+import { formatDuration, pluralize } from '../figures.ts'
+import { RESULTS, STORY_STATUSES } from '../outcomes.ts'
 import { dependenciesOf, type Edge, type StoryView } from '../stories.ts'
 import type { View } from '../view.ts'
 import { html, icon, type Markup, nothing } from './markup.ts'
@@ -43,7 +43,7 @@ ${attempts.map((one) => attemptShape(one, top + 15, percent))}${attempts.map((on
     all.length > lanes.length
       ? html`<p class="aside">The ${lanes.length} stories that were worked on last; ${all.length - lanes.length} more before them.</p>`
       : nothing
-  return html`<svg class="timeline" role="img" aria-label="${many(worked.length, 'iteration')} in order of time" width="100%" height="${height}">${lines}${drawn}</svg>
+  return html`<svg class="timeline" role="img" aria-label="${pluralize(worked.length, 'iteration')} in order of time" width="100%" height="${height}">${lines}${drawn}</svg>
 <p class="legend"><i class="agent"></i> agent <i class="gates"></i> gates <i class="rest"></i> the rest <b class="good">✔</b> passed <b class="bad">✘</b> rejected <b>↺</b> reset <b>↩</b> given back, counts as no attempt</p>${more}`
 }
 
@@ -56,7 +56,7 @@ function placedIn(entries: readonly Iteration[]): { placed: Placed[]; marks: Mar
     const gap = Math.max(0, entry.at - entry.ms - before)
     at += Math.min(gap, LONGEST_GAP_MS)
     const begins = entry.job === job ? [] : [`job ${entry.job}`]
-    const waited = gap > 5 * LONGEST_GAP_MS ? [`after ${humanMs(gap)}`] : []
+    const waited = gap > 5 * LONGEST_GAP_MS ? [`after ${formatDuration(gap)}`] : []
     const label = [...begins, ...waited].join(' ')
     if (label !== '') marks.push({ at, label })
     placed.push({ entry, from: at, to: at + entry.ms })
@@ -78,7 +78,7 @@ function attemptShape({ entry, from, to }: Placed, top: number, percent: (at: nu
   const { agentMs = 0, gatesMs = 0, ms } = entry
   const agent = Math.min(agentMs, ms)
   const gates = Math.min(gatesMs, ms - agent)
-  const times = `${humanMs(ms)}, agent ${humanMs(agent)}, gates ${humanMs(gates)}`
+  const times = `${formatDuration(ms)}, agent ${formatDuration(agent)}, gates ${formatDuration(gates)}`
   const told = `${oneLine(entry.storyId, 40)}, attempt ${entry.attempt}: ${oneLine(entry.summary, 160)} (${times})`
   const bar = (name: string, at: number, length: number) =>
     length > 0
@@ -103,7 +103,7 @@ export function dependencyPicture(stories: readonly StoryView[]): Markup {
   const { edges, drawn } = dependenciesOf(stories)
   if (edges.length === 0) return nothing
   if (drawn.length > MOST_STORIES || edges.length > MOST_EDGES)
-    return html`<p class="aside">${many(drawn.length, 'story', 'stories')} with ${edges.length} dependencies: too many to draw. Each story names its own.</p>`
+    return html`<p class="aside">${pluralize(drawn.length, 'story', 'stories')} with ${edges.length} dependencies: too many to draw. Each story names its own.</p>`
   const columns = columnsOf(edges)
   const rows = new Map<number, number>()
   const spots = new Map(
@@ -124,7 +124,7 @@ export function dependencyPicture(stories: readonly StoryView[]): Markup {
   })
   const nodes = drawn.map(({ at, story }) => {
     const { x, y } = spotOf(at)
-    const { sign, word } = STANDINGS[story.standing]
+    const { sign, word } = STORY_STATUSES[story.standing]
     return html`<a href="#s${at}"><g class="s-${story.standing}"><title>${oneLine(story.id, 64)}: ${oneLine(story.title, 120)} (${word})</title><rect x="${x}" y="${y}" width="${WIDE}" height="${HIGH}" rx="4"/>${icon(sign, { x: x + 8, y: y + 7 })}<text x="${x + 25}" y="${y + 17}">${oneLine(story.id, 11)}</text></g></a>`
   })
   return html`<div class="wide"><svg class="graph" role="img" aria-label="what depends on what" width="${width}" height="${height}">${lines}${nodes}</svg></div>`

@@ -2,27 +2,27 @@
 import { oneLine } from '../../engine/model/text.ts'
 import { VERSION } from '../../engine/model/version.ts'
 import { utf8Bytes } from '../../system/excerpt.ts'
-import { utc } from '../figures.ts'
-import { countWords, findingSentences } from '../findings.ts'
-import { STANDINGS } from '../outcomes.ts'
+import { formatUtc } from '../figures.ts'
+import { findingSentences, formatFindingCount } from '../findings.ts'
+import { STORY_STATUSES } from '../outcomes.ts'
 import type { View } from '../view.ts'
 import { costTables } from './costs-section.ts'
 import {
-  folded,
+  collapsible,
   html,
   icon,
-  inHtml,
+  inlineText,
   link,
   type Markup,
   nothing,
   section,
+  toHtml,
   type Value,
-  words,
 } from './markup.ts'
 import { dependencyPicture, timelinePicture } from './pictures-section.ts'
 import { type Pictures, storyList } from './stories-section.ts'
 
-export { MOST_PICTURES, picturesWanted } from './stories-section.ts'
+export { MOST_PICTURES, wantedPictures } from './stories-section.ts'
 
 import { STYLE, STYLE_HASH } from './style.ts'
 
@@ -60,7 +60,7 @@ ${live === null ? footer(view) : nothing}`
 }
 
 /** What a page of ours may do: nothing, but for what a live one brings itself, and asks its own server. */
-export function policyOf(live: Pick<Live, 'nonce'> | null): string {
+export function contentSecurityPolicy(live: Pick<Live, 'nonce'> | null): string {
   const own = live === null ? '' : ` 'nonce-${live.nonce}'`
   const asks = live === null ? '' : `; script-src${own}; connect-src 'self'`
   return `default-src 'none'; img-src data:; style-src '${STYLE_HASH}'${own}${asks}; base-uri 'none'; form-action 'none'`
@@ -68,7 +68,7 @@ export function policyOf(live: Pick<Live, 'nonce'> | null): string {
 
 /** Any page of ours: but for a live one's own, no script runs in it, and nothing is fetched. */
 export function page(title: string, body: Markup, live: Pick<Live, 'nonce' | 'head'> | null = null): string {
-  const policy = policyOf(live)
+  const policy = contentSecurityPolicy(live)
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -95,12 +95,12 @@ function top(view: View): Markup {
   ]
   const nav = pages.map(([name, url]) => (url === null ? nothing : link(name, url)))
   const seen =
-    error === null ? nothing : folded('What was seen', html`<pre>${error.slice(0, 20_000)}</pre>`, true)
+    error === null ? nothing : collapsible('What was seen', html`<pre>${error.slice(0, 20_000)}</pre>`, true)
   return html`<header class="top ${view.status.tone}">
-<p class="eyebrow"><b>${words(feature, 80)}</b>${project === '' ? nothing : html` · ${words(project, 80)}`} · <code>${oneLine(view.branch, 200)}</code></p>
-<h1>${icon(headline.sign)} ${words(headline.text, 400)}</h1>
+<p class="eyebrow"><b>${inlineText(feature, 80)}</b>${project === '' ? nothing : html` · ${inlineText(project, 80)}`} · <code>${oneLine(view.branch, 200)}</code></p>
+<h1>${icon(headline.sign)} ${inlineText(headline.text, 400)}</h1>
 ${findings(view)}${progress(view)}
-<p class="next"><b>Next:</b> ${inHtml(view.next)}</p>
+<p class="next"><b>Next:</b> ${toHtml(view.next)}</p>
 ${needs(view)}${seen}${figureList(view)}
 </header>
 <nav>${nav}<a href="#stories">Stories</a><a href="#timeline">Iterations</a><a href="#costs">Cost</a></nav>
@@ -109,8 +109,8 @@ ${view.description.trim() === '' ? nothing : html`<p class="prose">${view.descri
 }
 
 function standsWords({ chainGoesOn, asOf, now }: View): string {
-  const stale = now - asOf > 60_000 ? `, looked at ${utc(now)}` : ''
-  const when = `As of ${utc(asOf)}${stale}.`
+  const stale = now - asOf > 60_000 ? `, looked at ${formatUtc(now)}` : ''
+  const when = `As of ${formatUtc(asOf)}${stale}.`
   return chainGoesOn ? `This run is still in work. ${when}` : when
 }
 
@@ -120,7 +120,7 @@ function progress({ bar, stories, counts: { passed, total } }: View): Markup {
   const parts = bar.map(([standing, count]) => {
     const [x, width] = [(at / stories.length) * 100, (count / stories.length) * 100]
     at += count
-    return html`<rect class="s-${standing}" x="${x}%" width="${width}%" height="14"><title>${count} ${STANDINGS[standing].word}</title></rect>`
+    return html`<rect class="s-${standing}" x="${x}%" width="${width}%" height="14"><title>${count} ${STORY_STATUSES[standing].word}</title></rect>`
   })
   return html`<svg class="progress" role="img" aria-label="${passed} of ${total === 1 ? '1 story passes' : `${total} stories pass`}" width="100%" height="14">${parts}</svg>`
 }
@@ -128,12 +128,12 @@ function progress({ bar, stories, counts: { passed, total } }: View): Markup {
 function findings({ findings: found }: View): Markup {
   if (found.total === 0) return nothing
   const more = found.more === 0 ? nothing : html`<li>and ${found.more} more</li>`
-  const items = findingSentences(found).map((one) => html`<li>${inHtml(one)}</li>`)
-  return html`<div class="findings"><b>${countWords(found.total)}</b> to look at before you merge (<a href="#stories">with each story below</a>)<ul>${items}${more}</ul></div>`
+  const items = findingSentences(found).map((one) => html`<li>${toHtml(one)}</li>`)
+  return html`<div class="findings"><b>${formatFindingCount(found.total)}</b> to look at before you merge (<a href="#stories">with each story below</a>)<ul>${items}${more}</ul></div>`
 }
 
 function needs({ blocked, notes }: View): Markup {
-  const items = [...blocked, ...notes].map((one) => html`<li>${inHtml(one)}</li>`)
+  const items = [...blocked, ...notes].map((one) => html`<li>${toHtml(one)}</li>`)
   return items.length === 0 ? nothing : html`<ul class="needs">${items}</ul>`
 }
 
@@ -154,11 +154,11 @@ function refusals({ timeline }: View): Markup {
   if (refused.length === 0) return nothing
   const items = refused.map(
     ({ storyId, attempt, summary }) =>
-      html`<li><b>${words(storyId, 64)}</b>, attempt ${attempt}: ${words(summary, 400)}</li>`,
+      html`<li><b>${inlineText(storyId, 64)}</b>, attempt ${attempt}: ${inlineText(summary, 400)}</li>`,
   )
   return section('refused', 'What the agent was refused', html`<ul>${items}</ul>`)
 }
 
 function footer({ now }: View): Markup {
-  return html`<footer>Made by Ralph ${VERSION} at ${utc(now)}. This file holds no script and fetches nothing.</footer>`
+  return html`<footer>Made by Ralph ${VERSION} at ${formatUtc(now)}. This file holds no script and fetches nothing.</footer>`
 }

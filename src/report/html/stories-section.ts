@@ -3,12 +3,23 @@ import { typedOn } from '../../engine/commands/command-table.ts'
 import type { Screenshot } from '../../engine/model/gate.ts'
 import { cut, oneLine } from '../../engine/model/text.ts'
 import { excerpt, utf8Bytes } from '../../system/excerpt.ts'
-import { attemptWords, costIfAny, humanMs, many } from '../figures.ts'
-import { STANDINGS } from '../outcomes.ts'
+import { costOrEmpty, describeAttempts, formatDuration, pluralize } from '../figures.ts'
+import { STORY_STATUSES } from '../outcomes.ts'
 import { GATES } from '../parts.ts'
-import { type StoryView, shownBy } from '../stories.ts'
+import { evidenceParts, type StoryView } from '../stories.ts'
 import type { View } from '../view.ts'
-import { commit, folded, html, icon, inHtml, type Markup, nothing, OPEN, table, words } from './markup.ts'
+import {
+  collapsible,
+  commit,
+  html,
+  icon,
+  inlineText,
+  type Markup,
+  nothing,
+  OPEN,
+  table,
+  toHtml,
+} from './markup.ts'
 
 /** UTF-16 units of a text and of an output: fewer, the more stories there are. */
 type Room = { text: number; output: number }
@@ -48,20 +59,20 @@ export function storyList(view: View, pictures: Pictures, bytes: number): Markup
   const lines = stories.flatMap((story, at) => (full.has(story) ? [] : [storyLine(story, at)]))
   if (lines.length === 0) return html`${inOrder}`
   const more = lines.length - MOST_LINES
-  const last = more > 0 ? html`<li>… and ${many(more, 'more story', 'more stories')}</li>` : nothing
+  const last = more > 0 ? html`<li>… and ${pluralize(more, 'more story', 'more stories')}</li>` : nothing
   const rest = html`<ul class="lines">${lines.slice(0, MOST_LINES)}${last}</ul>`
-  return html`<p class="aside">${full.size} of ${stories.length} stories in full: what needs a person, what is in work, what comes next.</p>${inOrder}${folded(`The other ${lines.length} stories`, rest)}`
+  return html`<p class="aside">${full.size} of ${stories.length} stories in full: what needs a person, what is in work, what comes next.</p>${inOrder}${collapsible(`The other ${lines.length} stories`, rest)}`
 }
 
 /** Blobs of pictures, each once, those that a person looks for first at the front: how a page is now before how it was. */
-export function picturesWanted({ ranked }: View): string[] {
+export function wantedPictures({ ranked }: View): string[] {
   const all = ranked.flatMap(({ gates }) => gates.flatMap(({ screenshots = [] }) => screenshots))
   const before = all.flatMap((one) => (one.before === null ? [] : [one.before]))
   return [...new Set([...all.map(({ blob }) => blob), ...before])]
 }
 
 function storyLine({ id, title, standing, aside }: StoryView, at: number): Markup {
-  return html`<li id="s${at}">${icon(STANDINGS[standing].sign)} <b>${words(id, 64)}</b> ${words(title, 120)}${aside === '' ? nothing : html` <small>${words(aside, 120)}</small>`}</li>`
+  return html`<li id="s${at}">${icon(STORY_STATUSES[standing].sign)} <b>${inlineText(id, 64)}</b> ${inlineText(title, 120)}${aside === '' ? nothing : html` <small>${inlineText(aside, 120)}</small>`}</li>`
 }
 
 type Around = {
@@ -74,16 +85,16 @@ type Around = {
 
 function fullStory(story: StoryView, { view, room, places, pictures, isOpen }: Around): Markup {
   const { id, title, standing, aside, attempts, givenBack, usage, ms, description, dependsOn } = story
-  const { sign, word } = STANDINGS[standing]
+  const { sign, word } = STORY_STATUSES[standing]
   const figures = [
-    attempts + givenBack > 0 ? attemptWords(story) : '',
-    costIfAny(usage),
-    ms > 0 ? humanMs(ms) : '',
+    attempts + givenBack > 0 ? describeAttempts(story) : '',
+    costOrEmpty(usage),
+    ms > 0 ? formatDuration(ms) : '',
   ].filter(Boolean)
-  const summary = html`<summary><span class="sign" title="${word}">${icon(sign)}</span><b class="id">${words(id, 64)}</b> <span class="name">${words(title)}</span> <span class="figures">${figures.join(' · ')} ${commit(story.commit, view.links.repository)}</span>${aside === '' ? nothing : html`<small>${words(aside)}</small>`}</summary>`
+  const summary = html`<summary><span class="sign" title="${word}">${icon(sign)}</span><b class="id">${inlineText(id, 64)}</b> <span class="name">${inlineText(title)}</span> <span class="figures">${figures.join(' · ')} ${commit(story.commit, view.links.repository)}</span>${aside === '' ? nothing : html`<small>${inlineText(aside)}</small>`}</summary>`
   const waits = dependsOn
     .slice(0, 50)
-    .map((one) => html`<a href="#s${places.get(one) ?? ''}">${words(one, 64)}</a> `)
+    .map((one) => html`<a href="#s${places.get(one) ?? ''}">${inlineText(one, 64)}</a> `)
   const body = [
     description.trim() === '' ? nothing : html`<p class="prose">${cut(description, room.text)}</p>`,
     listed('Acceptance criteria', criteria(story, view, room), 50),
@@ -93,7 +104,7 @@ function fullStory(story: StoryView, { view, room, places, pictures, isOpen }: A
     listed('Places in the code', placesOf(story, view), 30),
     listed(
       'What a reviewer should see',
-      story.remarks.map((one) => words(one, 400)),
+      story.remarks.map((one) => inlineText(one, 400)),
       50,
     ),
     pictureList(story, pictures),
@@ -110,8 +121,8 @@ function listed(title: string, items: readonly Markup[], most: number): Markup {
 
 function criteria(story: StoryView, { links }: View, room: Room): Markup[] {
   return story.criteria.map((text, at) => {
-    const shown = shownBy(story, at + 1, links.blob)
-    return html`${words(text, Math.min(room.text, 500))}${shown.map((one) => html`<span class="shown">${icon('✔')} ${inHtml([one])}</span>`)}`
+    const shown = evidenceParts(story, at + 1, links.blob)
+    return html`${inlineText(text, Math.min(room.text, 500))}${shown.map((one) => html`<span class="shown">${icon('✔')} ${toHtml([one])}</span>`)}`
   })
 }
 
@@ -120,7 +131,7 @@ function failure({ id, failure: found, standing }: StoryView, { surface }: View,
   // The output of gates stands with them.
   const detail = excerpt(found.detail.trim(), room.output)
   const how = html`<p>Try again with a hint: <code class="type">${typedOn(surface, `retry ${oneLine(id, 64)} -- <hint>`)}</code></p>`
-  return html`<h4>Why its last attempt was rejected</h4><p class="why">${words(found.summary, 600)}</p>${detail === '' ? nothing : html`<pre>${detail}</pre>`}${standing === 'blocked' ? how : nothing}`
+  return html`<h4>Why its last attempt was rejected</h4><p class="why">${inlineText(found.summary, 600)}</p>${detail === '' ? nothing : html`<pre>${detail}</pre>`}${standing === 'blocked' ? how : nothing}`
 }
 
 const MOST_GATES = 40
@@ -131,7 +142,11 @@ function gateTable({ gates }: StoryView, room: Room, isOpen: boolean): Markup {
   const outputs = shown.map(({ name, ok, output, advisory }) => {
     const text = excerpt(output.trim(), ok ? Math.floor(room.output / 4) : room.output)
     if (text === '' || room.output < 100) return nothing
-    return folded(html`Output of ${words(name, 80)}`, html`<pre>${text}</pre>`, isOpen && !ok && !advisory)
+    return collapsible(
+      html`Output of ${inlineText(name, 80)}`,
+      html`<pre>${text}</pre>`,
+      isOpen && !ok && !advisory,
+    )
   })
   return html`<h4>Gates of its last attempt</h4>${table(GATES, shown)}${outputs}`
 }
@@ -140,7 +155,7 @@ function placesOf({ id, gates }: StoryView, { annotations }: View): Markup[] {
   const all = [...(annotations[id] ?? []), ...gates.flatMap((gate) => gate.annotations ?? [])]
   const each = new Map(all.map((one) => [`${one.path}:${one.line}:${one.message}`, one]))
   return [...each.values()].map(
-    ({ path, line, message }) => html`<code>${oneLine(path, 200)}:${line}</code> ${words(message, 400)}`,
+    ({ path, line, message }) => html`<code>${oneLine(path, 200)}:${line}</code> ${inlineText(message, 400)}`,
   )
 }
 
@@ -160,5 +175,5 @@ function picture({ url, viewport, blob, before }: Screenshot, shown: Pictures): 
   }
   const old = image(before === blob ? null : before, 'before')
   const now = image(blob, old === nothing ? 'now' : 'after')
-  return html`<figure><figcaption>${words(url, 200)} <small>${words(viewport, 40)}</small></figcaption>${old}${now}</figure>`
+  return html`<figure><figcaption>${inlineText(url, 200)} <small>${inlineText(viewport, 40)}</small></figcaption>${old}${now}</figure>`
 }

@@ -1,17 +1,17 @@
 // What a log says of an agent at work, a line for each step.
 import type { AgentEvent } from '../../engine/model/agent-event.ts'
 import { oneLine } from '../../engine/model/text.ts'
-import { utc } from '../figures.ts'
+import { formatUtc } from '../figures.ts'
 import { type Line, type LineFacts, line } from './log-line.ts'
 
 /** What the agent says or does while it works: `[claude] Edit src/login.ts`. The transcript has all of it. */
 export function agentLines(event: AgentEvent, { agent }: LineFacts): Line[] {
-  const text = agentWords(event)
+  const text = describeAgentEvent(event)
   if (event.kind === 'step') return [line('step', text)]
   return text === '' ? [] : [line(agent, text, 'dim')]
 }
 
-export function agentWords(event: AgentEvent): string {
+export function describeAgentEvent(event: AgentEvent): string {
   switch (event.kind) {
     case 'text':
       // Each is looked up; how many there are is told with the verdict.
@@ -25,7 +25,7 @@ export function agentWords(event: AgentEvent): string {
     case 'limit':
       return event.resetsAt === null
         ? 'a usage or rate limit is reached'
-        : `the usage limit is reached, until ${utc(event.resetsAt)}`
+        : `the usage limit is reached, until ${formatUtc(event.resetsAt)}`
     case 'retry': {
       const after = event.status === null ? 'a failed request' : `HTTP ${event.status}`
       return `asks its server again after ${after} (attempt ${event.attempt})`

@@ -10,14 +10,14 @@ import { ownFiles } from '../../engine/model/paths.ts'
 import type { State, TimelineEntry } from '../../engine/model/state.ts'
 import type { Usage } from '../../engine/model/usage.ts'
 import {
-  attemptOfMost,
-  costIfAny,
-  firstNames,
-  humanMs,
-  many,
+  attemptLabel,
+  costOrEmpty,
+  describeTokens,
+  formatDuration,
+  formatUtc,
+  listNames,
+  pluralize,
   shortCommit,
-  tokenWords,
-  utc,
 } from '../figures.ts'
 import { tally } from '../headline.ts'
 import { type Line, type LineFacts, line, warningLine } from './log-line.ts'
@@ -71,7 +71,9 @@ export function eventLines(
     case 'dispatched':
       return [line('ralph', `started the next job${event.runId === null ? '' : ` (run ${event.runId})`}`)]
     case 'dispatch-limited':
-      return [line('ralph', `GitHub's rate limit refuses the next job until ${utc(event.until)}`, 'yellow')]
+      return [
+        line('ralph', `GitHub's rate limit refuses the next job until ${formatUtc(event.until)}`, 'yellow'),
+      ]
     case 'dispatch-failed':
       return [line('ralph', `the next job could not be started: ${event.summary}`, 'red')]
     case 'interrupted':
@@ -97,19 +99,23 @@ function pageLines({ people }: Extract<Event, { kind: 'joined' }>, state: State)
 }
 
 function documentLines(paths: readonly string[]): Line[] {
-  return paths.length === 0 ? [] : [line('git', `brought up to date: ${firstNames(paths)}`)]
+  return paths.length === 0 ? [] : [line('git', `brought up to date: ${listNames(paths)}`)]
 }
 
 function planLine({ split, proposal, usage }: Extract<Event, { kind: 'planned' }>): Line {
   const end = spentPart(usage)
   const none = split === null ? 'no plan' : `${split} is not split`
   if (proposal.kind === 'asked') {
-    const asked = many(proposal.questions.length, 'question')
+    const asked = pluralize(proposal.questions.length, 'question')
     return line('plan', `${asked} before the plan${end}`, 'green')
   }
   if (proposal.kind !== 'proposed') return line('plan', `${none}: ${proposal.message}${end}`, 'yellow')
   const of = split === null ? '' : ` in the place of ${split}`
-  return line('plan', `${many(proposal.stories.length, 'story', 'stories')} proposed${of}${end}`, 'green')
+  return line(
+    'plan',
+    `${pluralize(proposal.stories.length, 'story', 'stories')} proposed${of}${end}`,
+    'green',
+  )
 }
 
 /** With the iteration that has just ended, and its story. */
@@ -121,13 +127,13 @@ function ofLast(state: State, lines: (entry: TimelineEntry, story: Story, state:
 
 function acceptedLines(entry: TimelineEntry, story: Story, state: State): Line[] {
   const how = passedUnchanged(story) ? `, ${UNCHANGED}` : ''
-  const text = `${story.id} passes after ${humanMs(entry.ms)}${how}, ${tally(state)}`
+  const text = `${story.id} passes after ${formatDuration(entry.ms)}${how}, ${tally(state)}`
   return [{ ...line('ralph', text, 'green', 'bold'), mark: '✔' }]
 }
 
 function rejectedLines(entry: TimelineEntry, story: Story, state: State, facts: LineFacts): Line[] {
   const failure = state.records[story.id]?.failure ?? null
-  const text = `${story.id} rejected (${attemptOfMost(entry.attempt, facts.limits.maxAttempts)}): ${entry.summary}`
+  const text = `${story.id} rejected (${attemptLabel(entry.attempt, facts.limits.maxAttempts)}): ${entry.summary}`
   // The output of gates was shown with the gates.
   const output = failure === null || failure.kind === 'gates' ? '' : failure.detail
   const rejected = { ...line('ralph', text, 'red'), mark: '✘', output }
@@ -156,9 +162,9 @@ function sessionLine({ status, message, usage }: Session, { agent }: LineFacts):
 
 function spentPart(usage: Usage): string {
   const parts = [
-    usage.agentSeconds > 0 ? humanMs(usage.agentSeconds * 1000) : '',
-    costIfAny(usage),
-    usage.inputTokens + usage.outputTokens > 0 ? tokenWords(usage, ' tokens') : '',
+    usage.agentSeconds > 0 ? formatDuration(usage.agentSeconds * 1000) : '',
+    costOrEmpty(usage),
+    usage.inputTokens + usage.outputTokens > 0 ? describeTokens(usage, ' tokens') : '',
   ].filter((part) => part !== '')
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`
 }
@@ -182,5 +188,5 @@ function verdictLine(tag: string, verdict: Verdict, usage: Usage): Line {
 function shownWords(evidence: readonly StoryEvidence[] = []): string {
   return evidence.length === 0
     ? 'without naming evidence'
-    : `with ${many(evidence.length, 'place that shows', 'places that show')} it`
+    : `with ${pluralize(evidence.length, 'place that shows', 'places that show')} it`
 }

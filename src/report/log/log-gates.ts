@@ -1,14 +1,16 @@
 // What a log says of a gate that has ended.
 import { CANCELLED, type GateResult, isAdvice } from '../../engine/model/gate.ts'
-import { humanMs, testWords } from '../figures.ts'
+import { describeTests, formatDuration } from '../figures.ts'
 import { type Line, line } from './log-line.ts'
 
 /** `[test] PASSED (14s, 40 passed)`, with the output of one that failed, and what else is to be known of it. */
 export function gateLines(gate: GateResult): Line[] {
   const { name, ok, ended, ms, output, tests, flaky, findings = [], remarks = [] } = gate
   // What it counted and printed until then would read like a verdict.
-  if (!ok && ended === CANCELLED) return [line(name, `${CANCELLED} (${humanMs(ms)})`, 'yellow')]
-  const figures = [ok ? '' : ended, humanMs(ms), testWords(tests)].filter((part) => part !== '').join(', ')
+  if (!ok && ended === CANCELLED) return [line(name, `${CANCELLED} (${formatDuration(ms)})`, 'yellow')]
+  const figures = [ok ? '' : ended, formatDuration(ms), describeTests(tests)]
+    .filter((part) => part !== '')
+    .join(', ')
   const notes = [...findings, ...remarks].map((one) => line(name, `note: ${one}`, 'yellow'))
   if (ok)
     return [line(name, `PASSED${flaky ? ', FLAKY' : ''} (${figures})`, flaky ? 'yellow' : 'green'), ...notes]

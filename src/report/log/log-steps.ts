@@ -2,7 +2,7 @@
 import { isUngated, openAttempt } from '../../engine/model/job.ts'
 import type { State } from '../../engine/model/state.ts'
 import type { Step } from '../../engine/model/step.ts'
-import { attemptOfMost, humanMs, utc } from '../figures.ts'
+import { attemptLabel, formatDuration, formatUtc } from '../figures.ts'
 import { type Line, type LineFacts, line } from './log-line.ts'
 
 /** Before a step is performed; nothing for most. */
@@ -48,7 +48,7 @@ function iterationLines(state: State, facts: LineFacts): Line[] {
   if (attempt === null) return []
   const { storyId, iteration, number, model } = attempt
   const title = prd.userStories.find(({ id }) => id === storyId)?.title ?? ''
-  const end = number > 1 ? ` (${attemptOfMost(number, facts.limits.maxAttempts)})` : ''
+  const end = number > 1 ? ` (${attemptLabel(number, facts.limits.maxAttempts)})` : ''
   return [
     { heading: `Iteration ${iteration}: ${storyId} - ${title}`, end },
     line(facts.agent, `working on ${storyId}${model === undefined ? '' : ` with ${model}`}`, 'dim'),
@@ -63,9 +63,9 @@ export function startLines(name: string): Line[] {
 
 /** `until` is epoch milliseconds. */
 export function waitLine(until: number, reason: string): Line {
-  return line('ralph', `waiting until ${utc(until)}: ${reason}`, 'yellow')
+  return line('ralph', `waiting until ${formatUtc(until)}: ${reason}`, 'yellow')
 }
 
 export function waitedLine(ms: number): Line {
-  return line('ralph', `waited ${humanMs(ms)}`, 'dim')
+  return line('ralph', `waited ${formatDuration(ms)}`, 'dim')
 }

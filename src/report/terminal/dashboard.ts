@@ -1,12 +1,12 @@
 // One frame of the live dashboard: lines that fit a terminal of this size, the selected feature below a list of all; and the
 // same as plain lines, where there is no terminal.
 import { terminalText } from '../escape.ts'
-import { bar, humanMs, many, usd } from '../figures.ts'
+import { formatDuration, formatUsd, pluralize, textBar } from '../figures.ts'
 import type { LiveView } from '../live-view.ts'
-import { callsWords, type Exit, LEVELS } from '../monitor-view.ts'
-import { type Colour, RESULTS, STANDINGS, type Standing } from '../outcomes.ts'
-import { inPlain } from '../sentence.ts'
-import { standingWords } from '../stories.ts'
+import { describeCalls, LEVELS, type StopCondition } from '../monitor-view.ts'
+import { type Colour, RESULTS, STORY_STATUSES, type StoryStatus } from '../outcomes.ts'
+import { toPlainText } from '../sentence.ts'
+import { formatStatusCounts } from '../stories.ts'
 import { boxed } from './panels.ts'
 import { type Look, paint } from './terminal-line.ts'
 import { fit, pad, textWidth, wrap } from './width.ts'
@@ -30,13 +30,13 @@ const NARROW = 60
 const MOST_STORIES = 200
 const MOST_ITERATIONS = 12
 
-const COLOURS: Readonly<Partial<Record<Standing, readonly Colour[]>>> = {
+const COLOURS: Readonly<Partial<Record<StoryStatus, readonly Colour[]>>> = {
   passed: ['green'],
   working: ['cyan'],
   rejected: ['yellow'],
   blocked: ['red'],
 }
-const LEVEL_COLOURS: Readonly<Record<Exit['level'], readonly Colour[]>> = {
+const LEVEL_COLOURS: Readonly<Record<StopCondition['level'], readonly Colour[]>> = {
   good: ['green'],
   far: [],
   near: ['yellow'],
@@ -71,7 +71,7 @@ function listOf(views: readonly LiveView[], selected: number, look: Size): strin
   const rows = views.slice(from, from + most).map((one, at) => {
     const isChosen = from + at === selected
     const { status, counts } = one
-    const done = `${bar(counts.passed, counts.total, 8)} ${counts.passed}/${counts.total}`
+    const done = `${textBar(counts.passed, counts.total, 8)} ${counts.passed}/${counts.total}`
     const name = pad(terminalText(one.feature, 100), Math.min(24, Math.floor(look.width / 3)))
     const left = `${isChosen ? '›' : ' '} ${name} `
     const mark = `${status.mark} ${status.title.padEnd(8)}`
@@ -100,8 +100,8 @@ function headOf(one: LiveView, look: Size): string[] {
   const shown = [
     first,
     ...rows(one.headline.text, ['bold']),
-    ...rows(`Next: ${inPlain(one.next)}`, one.isCalling ? ['bold', 'yellow'] : []),
-    ...(one.needs === null ? [] : rows(inPlain(one.needs), ['yellow'])),
+    ...rows(`Next: ${toPlainText(one.next)}`, one.isCalling ? ['bold', 'yellow'] : []),
+    ...(one.needs === null ? [] : rows(toPlainText(one.needs), ['yellow'])),
   ]
   return isLow ? shown.map((row) => ` ${row}`) : boxed(shown, inner, [colour], look).split('\n')
 }
@@ -133,15 +133,18 @@ function figureLines(one: LiveView, look: Size): string[] {
   const row = (name: string, text: string, colours: readonly Colour[] = []) =>
     ` ${paint(name.padEnd(column), ['dim'], look)}${paint(fit(terminalText(text, 400), width - column - 2), colours, look)}`
   const { passed, total } = one.counts
-  const others = standingWords(one.bar.filter(([standing]) => standing !== 'passed'))
+  const others = formatStatusCounts(one.bar.filter(([standing]) => standing !== 'passed'))
   const { used, most } = one.calls
-  const calls = most === null || width < NARROW ? '' : `${bar(used, most, cells)} `
+  const calls = most === null || width < NARROW ? '' : `${textBar(used, most, cells)} `
   const figures = one.figures.map(([name, value]) => `${name} ${terminalText(value, 60)}`).join(' · ')
   return [
-    row('Stories', [`${bar(passed, total, cells)} ${passed}/${total}`, others].filter(Boolean).join(' · ')),
+    row(
+      'Stories',
+      [`${textBar(passed, total, cells)} ${passed}/${total}`, others].filter(Boolean).join(' · '),
+    ),
     row('Health', one.circuit.text, HEALTH[one.circuit.position]),
     ...(one.outlook === null ? [] : [row('Outlook', one.outlook)]),
-    row('Calls/h', `${calls}${callsWords(one.calls, one.now)}`, one.calls.isHeld ? ['yellow'] : []),
+    row('Calls/h', `${calls}${describeCalls(one.calls, one.now)}`, one.calls.isHeld ? ['yellow'] : []),
     ...wrap(figures, width - 2).map((line) => ` ${line}`),
   ]
 }
@@ -152,7 +155,7 @@ function nowOf({ workers, status, now }: LiveView, look: Size): Section {
   const line = (text: string, ...colours: readonly Colour[]) =>
     ` ${paint(fit(terminalText(text), look.width - 2), colours, look)}`
   const factsOf = (one: typeof first) =>
-    `${one.which} · ${one.doing} · ${humanMs(Math.max(0, now - one.startedAt))}`
+    `${one.which} · ${one.doing} · ${formatDuration(Math.max(0, now - one.startedAt))}`
   if (others.length > 0) {
     // Their titles stand above.
     const lines = workers.map((one) => line(`${one.id} · ${factsOf(one)}`, status.colour))
@@ -186,8 +189,8 @@ function iterations({ timeline }: LiveView, look: Size): Section {
   const newest = timeline.slice(-MOST_ITERATIONS).reverse()
   const lines = newest.map(({ iteration, storyId, result, ms, costUsd, summary }) => {
     const { mark, colour } = RESULTS[result]
-    const cost = costUsd > 0 ? ` ${usd(costUsd)}` : ''
-    const facts = `#${iteration} ${fit(terminalText(storyId, 64), 16)} ${humanMs(ms)}${cost}`
+    const cost = costUsd > 0 ? ` ${formatUsd(costUsd)}` : ''
+    const facts = `#${iteration} ${fit(terminalText(storyId, 64), 16)} ${formatDuration(ms)}${cost}`
     return ` ${paint(mark, [colour], look)} ${fit(terminalText(`${facts}  ${result === 'passed' ? '' : summary}`.trimEnd(), 300), look.width - 4)}`
   })
   return { title: 'Last iterations', lines }
@@ -195,7 +198,7 @@ function iterations({ timeline }: LiveView, look: Size): Section {
 
 function stories({ ranked, counts }: LiveView, look: Size): Section {
   const lines = ranked.slice(0, MOST_STORIES).map(({ id, title, standing, aside }) => {
-    const { box } = STANDINGS[standing]
+    const { box } = STORY_STATUSES[standing]
     const text = `${terminalText(id, 64)}  ${terminalText(title, 200)}${aside === '' ? '' : `  (${terminalText(aside, 200)})`}`
     return ` ${paint(fit(`${box} ${text}`, look.width - 2), COLOURS[standing] ?? [], look)}`
   })
@@ -244,16 +247,16 @@ function plainOf(one: LiveView): string[] {
   const { status, workers, counts } = one
   const rows: (readonly [name: string, value: string | null])[] = [
     ['Status', `${status.title}, ${one.headline.text}`],
-    ['Next', inPlain(one.next)],
-    ['Needs', one.needs === null ? null : inPlain(one.needs)],
-    ['Stories', standingWords(one.bar)],
+    ['Next', toPlainText(one.next)],
+    ['Needs', one.needs === null ? null : toPlainText(one.needs)],
+    ['Stories', formatStatusCounts(one.bar)],
     ...one.figures,
     ['Health', one.circuit.text],
     ['Outlook', one.outlook],
-    ['Calls in the last hour', callsWords(one.calls, one.now)],
+    ['Calls in the last hour', describeCalls(one.calls, one.now)],
     ...workers.map(
       ({ id, title, which, doing, ms }) =>
-        ['Now', `${id} ${title}: ${which}, ${doing}, ${humanMs(ms)}`] as const,
+        ['Now', `${id} ${title}: ${which}, ${doing}, ${formatDuration(ms)}`] as const,
     ),
     ...one.exits.map(({ name, text }) => [`Ends when: ${name}`, text] as const),
     ...one.timeline
@@ -265,7 +268,7 @@ function plainOf(one: LiveView): string[] {
       ),
     ...one.lines.slice(-5).map((line) => ['Says', line] as const),
   ]
-  const more = counts.total > MOST_STORIES ? ` (of ${many(counts.total, 'story', 'stories')})` : ''
+  const more = counts.total > MOST_STORIES ? ` (of ${pluralize(counts.total, 'story', 'stories')})` : ''
   return [
     `=== ${terminalText(one.branch, 200)}${more} ===`,
     ...rows.flatMap(([name, value]) => (value === null ? [] : [terminalText(`${name}: ${value}`, 600)])),

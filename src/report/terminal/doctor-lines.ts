@@ -2,7 +2,7 @@
 import type { Finding, FindingState } from '../../engine/model/finding.ts'
 import { terminalText } from '../escape.ts'
 import type { Colour } from '../outcomes.ts'
-import { FINDING_STATES, isHealthy, verdictOf } from '../summaries.ts'
+import { doctorVerdict, FINDING_STATES, isHealthy } from '../summaries.ts'
 import { type Look, paint } from './terminal-line.ts'
 import { fit, pad, textWidth, wrap } from './width.ts'
 
@@ -11,12 +11,12 @@ const ORDER: readonly FindingState[] = ['ok', 'unknown', 'warning', 'fault']
 const LONGEST_NAME = 18
 
 /** What is looked at now, on a line that the next word takes away; null takes it away. Nothing in a pipe. */
-export function beginning(what: string | null, look: Look): string {
+export function formatCurrentCheck(what: string | null, look: Look): string {
   if (look.plain) return ''
   return `\r\u001b[K${what === null ? '' : paint(fit(terminalText(` … ${what}`), look.width - 1), ['dim'], look)}`
 }
 
-export function findingLines(findings: readonly Finding[], look: Look): string[] {
+export function doctorLines(findings: readonly Finding[], look: Look): string[] {
   return [...findingRows(findings, look), ...verdict(findings, look)]
 }
 
@@ -29,7 +29,7 @@ function findingRows(findings: readonly Finding[], look: Look): string[] {
 }
 
 /** One finding, shown as soon as it is known. */
-export function findingRow(finding: Finding, look: Look): string[] {
+export function doctorRow(finding: Finding, look: Look): string[] {
   if (look.plain) return [plainLine(finding)]
   return rowsOf(finding, Math.min(LONGEST_NAME, Math.floor(look.width / 4)), look)
 }
@@ -44,7 +44,7 @@ export function verdictLines(shown: readonly Finding[], look: Look): string[] {
 }
 
 function verdict(findings: readonly Finding[], look: Look): string[] {
-  const { title, text } = verdictOf(findings)
+  const { title, text } = doctorVerdict(findings)
   if (look.plain) return [`${title}: ${text}`]
   const { mark, colour } = FINDING_STATES[isHealthy(findings) ? 'ok' : 'fault']
   const head = paint(`${mark} ${title}`, ['bold', colour], look)

@@ -8,7 +8,7 @@ import type { State } from '../../engine/model/state.ts'
 import type { Step } from '../../engine/model/step.ts'
 import { mapTexts } from '../../engine/model/text.ts'
 import type { Ended } from '../../engine/situation.ts'
-import { humanMs } from '../figures.ts'
+import { formatDuration } from '../figures.ts'
 import { type Header, headerOf } from '../header.ts'
 import { agentLines } from '../log/log-agent.ts'
 import { eventLines } from '../log/log-events.ts'
@@ -16,8 +16,8 @@ import { gateLines } from '../log/log-gates.ts'
 import { type Line, type LineFacts, warningLine } from '../log/log-line.ts'
 import { startLines, stepLines, waitedLine, waitLine } from '../log/log-steps.ts'
 import { viewOf } from '../view.ts'
-import { banner, countdown, type Field, lastBox, plainBanner } from './panels.ts'
-import { type Look, lookOf, type Screen, shown } from './terminal-line.ts'
+import { banner, countdown, type Field, plainBanner, resultBox } from './panels.ts'
+import { formatLines, type Look, lookOf, type Screen } from './terminal-line.ts'
 
 /** Steps that take long enough for a clock below the header. */
 const LONG: ReadonlySet<Step['kind']> = new Set(['agent', 'gates', 'verify', 'wait'])
@@ -83,7 +83,7 @@ export class Live implements Observer {
     if (event.kind === 'step') this.#speaks = event.agent
     // What agents and gates say is redacted where it is read.
     const lines = agentLines(event, { ...this.#facts, agent: this.#speaks ?? this.#facts.agent })
-    this.#write(shown(ofStory(lines, story), this.#look))
+    this.#write(formatLines(ofStory(lines, story), this.#look))
   }
 
   /** A gate, or `prepare`, begins: it need not, where dependencies are as they were. */
@@ -91,7 +91,7 @@ export class Live implements Observer {
 
   /** A gate has ended: said at once, not when all have. */
   gate = (result: GateResult, story?: string): void =>
-    this.#write(shown(ofStory(gateLines(result), story), this.#look))
+    this.#write(formatLines(ofStory(gateLines(result), story), this.#look))
 
   say(text: string): void {
     this.#write(text.split('\n'))
@@ -102,7 +102,7 @@ export class Live implements Observer {
     this.close()
     const [seen, situation, fields] = mapTexts([state, ended, places] as const, this.#redact)
     const view = viewOf(seen, { ...this.#facts, now: this.#now() }, situation)
-    this.say(lastBox(view, fields, this.#look))
+    this.say(resultBox(view, fields, this.#look))
   }
 
   /** Takes the live header off the screen. */
@@ -122,7 +122,7 @@ export class Live implements Observer {
   }
 
   #print(lines: readonly Line[]): void {
-    this.#write(shown(mapTexts(lines, this.#redact), this.#look))
+    this.#write(formatLines(mapTexts(lines, this.#redact), this.#look))
   }
 
   /** Lines go above the header; the header is drawn again below them. */
@@ -148,7 +148,7 @@ export class Live implements Observer {
 
   #clock(): string {
     if (this.#since === 0) return ''
-    if (this.#wait === null) return `\n  ${humanMs(this.#now() - this.#since)}`
+    if (this.#wait === null) return `\n  ${formatDuration(this.#now() - this.#since)}`
     const { until } = this.#wait
     return `\n${countdown(until, this.#now(), this.#facts.surface, this.#look)}`
   }

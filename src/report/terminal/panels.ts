@@ -1,11 +1,21 @@
 // The boxes of a terminal: the live header over the lines, and the last word of a run. In a pipe the same in plain lines.
 import type { Surface } from '../../engine/commands/command-table.ts'
 import { terminalText } from '../escape.ts'
-import { bar, costLabel, firstNames, hasCost, humanMs, leftWords, many, tokenWords, utc } from '../figures.ts'
+import {
+  costLabel,
+  describeTokens,
+  formatCountdown,
+  formatDuration,
+  formatUtc,
+  hasCost,
+  listNames,
+  pluralize,
+  textBar,
+} from '../figures.ts'
 import { findingLines } from '../findings.ts'
 import type { Header } from '../header.ts'
 import { type Colour, OUTCOMES } from '../outcomes.ts'
-import { inPlain } from '../sentence.ts'
+import { toPlainText } from '../sentence.ts'
 import type { View } from '../view.ts'
 import { type Look, paint } from './terminal-line.ts'
 import { fit, pad, textWidth, wrap } from './width.ts'
@@ -27,7 +37,7 @@ export function banner(header: Header, look: Look): string {
   ]
   const cells = inner >= 40 ? 10 : 5
   const rest = ` ${passed}/${total} ${terminalText(header.titleInWork || header.inWork?.storyId || '')}`
-  const done = paint(bar(passed, total, cells), ['green'], look)
+  const done = paint(textBar(passed, total, cells), ['green'], look)
   const live = `[${done}]${pad(rest.trimEnd(), inner - cells - 2)}`
   return boxed([...fieldRows(fields, inner, look), live], inner, ['cyan'], look)
 }
@@ -56,26 +66,26 @@ function costOf({ usage, most }: Header): string {
 }
 
 function agentTime({ usage }: Header): string {
-  return humanMs(usage.agentSeconds * 1000)
+  return formatDuration(usage.agentSeconds * 1000)
 }
 
 /**
  * The last thing that is said: outcome, stories, cost, time, where to look and what to do next. `places` are names and
  * addresses to look at (`Report`, `/path/report.html`), in order.
  */
-export function lastBox(view: View, places: readonly Field[], look: Look): string {
+export function resultBox(view: View, places: readonly Field[], look: Look): string {
   const { outcome, usage, pullUrl, documents } = view
   const more = [...findingLines(view.findings).map((finding) => ['Mind', finding] as const), ...places]
   const fields: Field[] = [
     ['Stories', view.tally],
-    ['Iterations', `${view.iterations} in ${many(Math.max(1, view.jobs), 'job')}`],
-    ['Cost', `${costOf(view)}, ${tokenWords(usage, ' tokens')}`],
+    ['Iterations', `${view.iterations} in ${pluralize(Math.max(1, view.jobs), 'job')}`],
+    ['Cost', `${costOf(view)}, ${describeTokens(usage, ' tokens')}`],
     ['Agent time', agentTime(view)],
     ['Branch', view.branch],
     ...(pullUrl === null ? [] : [['Look at', pullUrl] as const]),
-    ...(documents.length === 0 ? [] : [['Marked', firstNames(documents)] as const]),
+    ...(documents.length === 0 ? [] : [['Marked', listNames(documents)] as const]),
     ...more.map(([name, value]) => [terminalText(name, 10), value] as const),
-    ['Next', inPlain(view.next)],
+    ['Next', toPlainText(view.next)],
   ]
   const { title, mark, colour } = outcome === null ? view.status : OUTCOMES[outcome]
   const why = terminalText(view.reason)
@@ -111,7 +121,10 @@ function hanging([label, colours]: Painted, [text, own]: Painted, inner: number,
 /** Below the live header while it waits: `  1:05:09 left, until 14:05 UTC`. */
 export function countdown(until: number, now: number, surface: Surface, look: Look): string {
   const out = surface === 'cli' ? '; Ctrl+C saves and ends' : ''
-  return fit(`  ${leftWords(until, now)} left, until ${utc(until)}${out}`, Math.max(20, look.width))
+  return fit(
+    `  ${formatCountdown(until, now)} left, until ${formatUtc(until)}${out}`,
+    Math.max(20, look.width),
+  )
 }
 
 function innerWidth(width: number): number {

@@ -2,7 +2,7 @@
 import { plainLines } from '../../engine/model/text.ts'
 import { selectLines } from '../../system/excerpt.ts'
 import { terminalText } from '../escape.ts'
-import { many } from '../figures.ts'
+import { pluralize } from '../figures.ts'
 import type { Line, Tagged } from '../log/log-line.ts'
 import type { Colour } from '../outcomes.ts'
 import { fit, textWidth, wrap } from './width.ts'
@@ -50,7 +50,7 @@ export function diffColours(line: string): readonly Colour[] {
   return line.startsWith('-') ? ['red'] : []
 }
 
-export function shown(lines: readonly Line[], look: Look): string[] {
+export function formatLines(lines: readonly Line[], look: Look): string[] {
   return lines.flatMap((line) => ('heading' in line ? headed(line, look) : tagged(line, look)))
 }
 
@@ -90,7 +90,7 @@ function quoted(output: string, look: Look): string[] {
   return rows.map((row, at) => {
     if (typeof row === 'number') {
       const where = at === 0 ? ' before' : at === rows.length - 1 ? ' more' : ''
-      return paint(`${mark}... ${many(row, 'line')}${where}`, ['dim'], look)
+      return paint(`${mark}... ${pluralize(row, 'line')}${where}`, ['dim'], look)
     }
     const indent = /^ */.exec(row)?.[0].slice(0, 16) ?? ''
     const text = indent + terminalText(row, LONGEST)

@@ -4,7 +4,7 @@ import { isAbsolute, resolve } from 'node:path'
 import { findAgent } from '../../agents/registry.ts'
 import { askAgent, WORD } from '../../app/ask-agent.ts'
 import { oneLine } from '../../engine/model/text.ts'
-import { humanMs, NO_COST, usd } from '../../report/figures.ts'
+import { formatDuration, formatUsd, NO_COST } from '../../report/figures.ts'
 import { checkoutOf, fault, fine, NotSeen, type Result, type Subject, unknown, warning } from './subject.ts'
 
 const EXPECTED = `the answer ${WORD}`
@@ -17,7 +17,7 @@ export async function answers(subject: Subject): Promise<Result[]> {
   const isolation = await subject.isolation()
   const said = await askAgent(vendor, { settings, env, workspace, isolation, mark, signal })
   const { status, message, ms, answered, costUsd } = said
-  const spent = `${humanMs(ms)}, cost ${costUsd === null ? NO_COST : usd(costUsd)}`
+  const spent = `${formatDuration(ms)}, cost ${costUsd === null ? NO_COST : formatUsd(costUsd)}`
   if (status === 'aborted') throw new NotSeen('not asked to the end: interrupted', 'run it again')
   if (status === 'finished') {
     const words = `${vendor.name} answered "${oneLine(answered, 80)}" (${spent})`

@@ -4,7 +4,7 @@ import { gatesPort } from '../../app/loop-ports.ts'
 import { withOwnPort } from '../../app/own-port.ts'
 import type { Gate, GateResult } from '../../engine/model/gate.ts'
 import { isFor } from '../../engine/model/service.ts'
-import { humanMs } from '../../report/figures.ts'
+import { formatDuration } from '../../report/figures.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { importantLines } from '../../system/excerpt.ts'
 import {
@@ -74,7 +74,7 @@ async function runAll(
   const ended = new Map<string, Result>()
   const gated = (gate: Gate, result: GateResult): Result => {
     const name = `gate ${gate.name}`
-    if (result.ok) return { name, ...fine(`green ${where} in ${humanMs(result.ms)}`) }
+    if (result.ok) return { name, ...fine(`green ${where} in ${formatDuration(result.ms)}`) }
     const isAllowed = gate.advisory || settings.baseline === 'off'
     return { ...red(name, result), ...(isAllowed ? { state: 'warning' } : {}) }
   }
@@ -99,7 +99,7 @@ async function runAll(
     isPrepared = true
     if (prepared?.ok === false) return [red('prepare', prepared)]
     const found: Result[] =
-      prepared === null ? [] : [{ name: 'prepare', ...fine(`done in ${humanMs(prepared.ms)}`) }]
+      prepared === null ? [] : [{ name: 'prepare', ...fine(`done in ${formatDuration(prepared.ms)}`) }]
     for (const one of found) subject.known?.(one)
     const ran = await port.run({ ...RUN, commit, from: commit }, signal)
     for (const gate of settings.gates) {
@@ -122,7 +122,7 @@ const NOT_RUN = unknown('not run: a service that it needs is not there', 'mend t
 
 function redResult(name: string, { ended, ms, output }: GateResult, where: string): Result {
   const [first = ''] = importantLines(output, 1)
-  const found = `${ended} ${where} after ${humanMs(ms)}${first === '' ? '' : `: ${first}`}`
+  const found = `${ended} ${where} after ${formatDuration(ms)}${first === '' ? '' : `: ${first}`}`
   const log = `.git/ralph/logs/doctor-${name.replace(/^gate /, '').replace(' ', '-')}.log`
   const fix = `mend it before a run; its output is in ${log}. A project that does not exist yet: baseline: off`
   return fault(found, 'exit 0', fix)

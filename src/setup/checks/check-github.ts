@@ -1,7 +1,7 @@
 // What GitHub itself says: who may open pull requests, and what release is the newest.
 
 import { ACTION, isNewer, VERSION } from '../../engine/model/version.ts'
-import { isForbidden, statusOf } from '../../github/client.ts'
+import { httpStatusOf, isForbidden } from '../../github/client.ts'
 import { repositoryUrl } from '../../github/repository-address.ts'
 import { checkoutOf, fine, type Result, type Subject, unknown, warning } from './subject.ts'
 
@@ -35,7 +35,7 @@ export async function pullRequests(subject: Subject): Promise<Result[]> {
     return [warning(found, 'the setting that lets Actions open pull requests', fix)]
   } catch (error) {
     // What a token may not see, it is told as 403 or as 404.
-    if (!(isForbidden(error) || statusOf(error) === 404)) throw error
+    if (!(isForbidden(error) || httpStatusOf(error) === 404)) throw error
     const found = 'whether Actions may open them is for admins to see'
     return [unknown(found, `look whether ${BOX} is ticked at ${page}`)]
   }

@@ -1,6 +1,6 @@
 // Limits that do not fit each other: each is fine by itself, and together they end a run where nobody meant it to end.
 import { limitsOf } from '../../app/loop-limits.ts'
-import { humanMs } from '../../report/figures.ts'
+import { formatDuration } from '../../report/figures.ts'
 import { maxJobs, type Settings } from '../../settings/read-settings.ts'
 import { fault, fine, type Result, type Subject, warning } from './subject.ts'
 import type { RalphJob, Role } from './workflow-file.ts'
@@ -27,11 +27,11 @@ function jobConflicts(settings: Settings, jobs: readonly RalphJob[]): Result[] {
   const found: Result[] = []
   // At separate-job, agent and gates have a job each.
   for (const { id, role, timeoutMs } of jobs) {
-    const ended = `job ${id} is ended after ${humanMs(timeoutMs)}`
+    const ended = `job ${id} is ended after ${formatDuration(timeoutMs)}`
     const most = role === 'work' ? session : role === 'gate' ? gatesMs : 0
     if (most >= timeoutMs) {
       const fix = `write timeout-minutes: ${minutes(most + AFTER_MS)}, or shorten what it does`
-      const words = `${ended}, and its work may take ${humanMs(most)}`
+      const words = `${ended}, and its work may take ${formatDuration(most)}`
       found.push(warning(words, 'a job that is not ended before its work', fix))
     }
     // GitHub cancels a job at its time-out, which looks as if a person had done it: such a chain is not taken up again.
@@ -40,18 +40,18 @@ function jobConflicts(settings: Settings, jobs: readonly RalphJob[]): Result[] {
       const lower = shorter > 0 ? `, or job-deadline: ${shorter}m` : ''
       const fix = `write timeout-minutes: ${minutes(deadline + AFTER_MS)}${lower}`
       const grade = deadline >= timeoutMs ? fault : warning
-      const words = `${ended}, and job-deadline is ${humanMs(deadline)}`
+      const words = `${ended}, and job-deadline is ${formatDuration(deadline)}`
       found.push(grade(words, 'a job-deadline 10 minutes under timeout-minutes', fix))
     }
   }
   if (jobs.every(({ role }) => !WHOLE.has(role))) return found
   if (session + gatesMs > deadline) {
-    const words = `an iteration may take ${humanMs(session + gatesMs)} with its gates, and job-deadline is ${humanMs(deadline)}`
+    const words = `an iteration may take ${formatDuration(session + gatesMs)} with its gates, and job-deadline is ${formatDuration(deadline)}`
     const fix = "shorten iteration-timeout or the gates' timeouts, or raise job-deadline"
     found.push(warning(words, 'an iteration that fits its job', fix))
   }
   if (count * session > deadline) {
-    const words = `${count} iterations of ${humanMs(session)} are ${humanMs(count * session)}, and job-deadline is ${humanMs(deadline)}`
+    const words = `${count} iterations of ${formatDuration(session)} are ${formatDuration(count * session)}, and job-deadline is ${formatDuration(deadline)}`
     const fit = Math.max(1, Math.floor(deadline / session))
     const fix = `write iterations-per-job: ${fit}, or shorten iteration-timeout`
     found.push(warning(words, 'iterations that fit a job', fix))

@@ -14,7 +14,7 @@ import { stepOfRun } from '../../engine/situation.ts'
 import { refuseFiltered } from '../../git/filters.ts'
 import { execute, plainEnv } from '../../git/git-process.ts'
 import { checkedOutElsewhere } from '../../git/open-clone.ts'
-import { many } from '../../report/figures.ts'
+import { pluralize } from '../../report/figures.ts'
 import { configFileNames, type Settings } from '../../settings/read-settings.ts'
 import type { Mistake } from '../../system/errors.ts'
 import { readRegularFile } from '../../system/files.ts'
@@ -73,7 +73,7 @@ export async function checkout(subject: Subject): Promise<Result[]> {
   const submodules = (await objects.text(`${clone.head}:.gitmodules`))?.match(/^\s*\[submodule /gm) ?? null
   const remarks = [
     ...(isShallow ? ['shallow'] : []),
-    ...(submodules === null ? [] : [many(submodules.length, 'submodule')]),
+    ...(submodules === null ? [] : [pluralize(submodules.length, 'submodule')]),
   ]
   const where = `${clone.branch ?? 'a detached HEAD'} at ${clone.head?.slice(0, 7)}`
   const found = remarks.length === 0 ? where : `${where} (${remarks.join(', ')})`
@@ -174,7 +174,7 @@ export async function workTree(subject: Subject): Promise<Result[]> {
   const elsewhere = await checkedOutThere(subject)
   if (elsewhere.length > 0) return faultsOf(elsewhere)
   const edits = await checkDirt(repository, commit, (path) => path.startsWith('.ralph/'))
-  const but = `, but for ${many(edits.length, 'file')} below .ralph/: a run takes them up`
+  const but = `, but for ${pluralize(edits.length, 'file')} below .ralph/: a run takes them up`
   return [fine(`clean${edits.length > 0 ? but : ''}`)]
 }
 

@@ -7,7 +7,7 @@ import { unaskedTags } from '../../app/tags.ts'
 import { featureOfFolder } from '../../branch/find-features.ts'
 import type { State } from '../../engine/model/state.ts'
 import { counts } from '../../engine/prd/select.ts'
-import { many } from '../../report/figures.ts'
+import { pluralize } from '../../report/figures.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { type Mistake, orUserError, UserError } from '../../system/errors.ts'
 import {
@@ -96,5 +96,5 @@ function remarksOn({ feature, prd }: State, settings: Settings): Result[] {
   const unasked = unaskedTags(settings, prd.userStories).map((text) =>
     warning(`${feature}: ${text}`, 'a story with that tag', fix),
   )
-  return [fine(`${feature}: ${many(total, 'story', 'stories')}, ${left}`), ...unasked]
+  return [fine(`${feature}: ${pluralize(total, 'story', 'stories')}, ${left}`), ...unasked]
 }

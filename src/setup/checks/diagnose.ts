@@ -3,7 +3,7 @@ import { type Isolation, openIsolation } from '../../app/isolation.ts'
 import type { Finding } from '../../engine/model/finding.ts'
 import { mapTexts } from '../../engine/model/text.ts'
 import { ACTION } from '../../engine/model/version.ts'
-import { statusOf } from '../../github/client.ts'
+import { httpStatusOf } from '../../github/client.ts'
 import { messageOf, UserError } from '../../system/errors.ts'
 import { CHECKS, type Check } from './check-table.ts'
 import {
@@ -102,7 +102,7 @@ const INTERRUPTED = unknown('not looked at: interrupted', 'run `ralph doctor` ag
 /** What keeps a run from beginning is a fault with its mend; what cannot be looked at is told as that. */
 function failed(error: unknown): Result[] {
   if (error instanceof UserError) return faultsOf(error.mistakes)
-  const status = statusOf(error)
+  const status = httpStatusOf(error)
   if (status === 401) return [unknown('GitHub does not know this token', 'give a valid one')]
   const fix = error instanceof NotSeen ? error.fix : 'look at it by hand'
   // An answer without a body has no message.

@@ -1,7 +1,7 @@
 // Whether a rule of the branch requires a check of Ralph's, and whether every pull request can get it: GitHub's own words on both.
 import { parse } from 'yaml'
 import { pathsIn } from '../../git/tree-walk.ts'
-import { type GitHub, isForbidden, statusOf } from '../../github/client.ts'
+import { type GitHub, httpStatusOf, isForbidden } from '../../github/client.ts'
 import { repositoryUrl } from '../../github/repository-address.ts'
 import { checkOfStatus } from '../../report/check-runs.ts'
 import { isMap } from '../../settings/values.ts'
@@ -54,7 +54,7 @@ async function rulesOf({ api, at }: GitHub, branch: string): Promise<Rules | nul
       hasQueue: rules.some(({ type }) => type === 'merge_queue'),
     }
   } catch (error) {
-    if (isForbidden(error) || statusOf(error) === 404) return null
+    if (isForbidden(error) || httpStatusOf(error) === 404) return null
     throw error
   }
 }

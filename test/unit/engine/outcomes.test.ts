@@ -12,9 +12,9 @@ import { runUsage } from '../../../src/engine/model/usage-totals.ts'
 import { outcomeOf } from '../../../src/engine/next-step.ts'
 import { reduce } from '../../../src/engine/reduce.ts'
 import { ownSituation } from '../../../src/engine/situation.ts'
-import { heldBack, tally } from '../../../src/report/headline.ts'
-import { nextMove } from '../../../src/report/next-action.ts'
-import { inPlain } from '../../../src/report/sentence.ts'
+import { nextJobHeldUntil, tally } from '../../../src/report/headline.ts'
+import { nextAction } from '../../../src/report/next-action.ts'
+import { toPlainText } from '../../../src/report/sentence.ts'
 import {
   anotherJob,
   gate,
@@ -164,7 +164,7 @@ describe('stuck', () => {
     const ran = runJob(withScope(start, { stories: ['US-002'], epic: null, job: 1 }), limitsWith())
     assert.equal(ran.outcome, 'stuck')
     assert.equal(ran.conclusion.reason, 'it waits for US-001, which was not asked for')
-    const move = inPlain(nextMove(ran.state, ownSituation(ran.state), 'cli'))
+    const move = toPlainText(nextAction(ran.state, ownSituation(ran.state), 'cli'))
     assert.equal(move, 'Have it done, too, with ralph retry US-001, then go on with ralph run.')
   })
 
@@ -446,7 +446,7 @@ describe('continued', () => {
         ['continued', { kind: 'started', runId: 7 }],
       )
       assert.ok(ran.now >= NOW + 80 * MINUTE)
-      assert.equal(heldBack(ran.state), null)
+      assert.equal(nextJobHeldUntil(ran.state), null)
     })
 
     test('one that lasts longer than the job is left to whoever looks for lost chains: no error', () => {
@@ -454,7 +454,7 @@ describe('continued', () => {
       assert.deepEqual(ran.steps.slice(-2), ['dispatch', 'report'])
       assert.deepEqual([ran.outcome, ran.state.job.ending?.next.kind], ['continued', 'held'])
       assert.match(ran.conclusion.reason, /rate limit refuses the next job until 2026-01-10T20:/)
-      assert.ok((heldBack(ran.state) ?? 0) > NOW + 6 * HOUR)
+      assert.ok((nextJobHeldUntil(ran.state) ?? 0) > NOW + 6 * HOUR)
       assert.equal(ran.state.control.continuePending, true)
     })
 
@@ -463,7 +463,7 @@ describe('continued', () => {
       const asked = ran.steps.filter((step) => step === 'dispatch').length
       assert.ok(asked > 250 && asked <= 300, `${asked}`)
       assert.equal(ran.outcome, 'continued')
-      assert.notEqual(heldBack(ran.state), null)
+      assert.notEqual(nextJobHeldUntil(ran.state), null)
     })
 
     test('a person who cancels the wait ends the chain', () => {
@@ -479,7 +479,7 @@ describe('continued', () => {
         step.kind === 'wait' ? { kind: 'out-of-time', spent: null } : limited(9, HOUR)(step, state, now)
       const ran = runJob(start(), limits, late)
       assert.deepEqual([ran.outcome, ran.steps.at(-1)], ['continued', 'report'])
-      assert.notEqual(heldBack(ran.state), null)
+      assert.notEqual(nextJobHeldUntil(ran.state), null)
     })
   })
 

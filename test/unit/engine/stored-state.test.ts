@@ -19,7 +19,7 @@ import { wantedPlan } from '../../../src/engine/planning/proposed-plan.ts'
 import { ownSituation } from '../../../src/engine/situation.ts'
 import { emptyRecord } from '../../../src/engine/state-updates.ts'
 import { readState, STATE_FILE, stateFiles, stateFrom } from '../../../src/engine/stored-state.ts'
-import { aggregate, runOf } from '../../../src/report/aggregate.ts'
+import { aggregate, featureRun } from '../../../src/report/aggregate.ts'
 import { UserError } from '../../../src/system/errors.ts'
 import { runs } from '../runs.ts'
 import {
@@ -121,7 +121,7 @@ describe('a state of version 2, which held sums of usage', () => {
   }
   const totalsOf = (state: State) => {
     const where = { feature: 'a', folder: 'f', isArchived: false }
-    const { total, byModel, byVersion } = aggregate([runOf(state, where)])
+    const { total, byModel, byVersion } = aggregate([featureRun(state, where)])
     return {
       run: runUsage(state),
       stories: Object.fromEntries(Object.keys(state.records).map((id) => [id, storyUsage(state, id)])),

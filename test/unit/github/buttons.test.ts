@@ -4,7 +4,7 @@ import test from 'node:test'
 import { readEvent } from '../../../src/action/github-event.ts'
 import { Conversation, pressedComment } from '../../../src/github/conversation.ts'
 import { Checks } from '../../../src/github/post-checks.ts'
-import { checkOf } from '../../../src/report/check-runs.ts'
+import { parseExternalId } from '../../../src/report/check-runs.ts'
 import { startGitHub } from '../../standin/github.ts'
 import { rollupCheck, storyCheck } from '../report/rendered.ts'
 import { limits, NOW, stuck } from '../report/samples.ts'
@@ -65,9 +65,9 @@ test('a click is read field by field, and only from a check of ours', () => {
   })
   assert.equal(readEvent('check_run', { ...payload, action: 'rerequested' }).kind, 'foreign')
   assert.equal(Object(readEvent('check_run', { action: 'requested_action', check_run: 'x' })).externalId, '')
-  assert.deepEqual(checkOf('ralph:auth:ralph / US-003'), { feature: 'auth', storyId: 'US-003' })
+  assert.deepEqual(parseExternalId('ralph:auth:ralph / US-003'), { feature: 'auth', storyId: 'US-003' })
   for (const other of ['', 'ralph:auth:ralph', 'ci:auth:ralph / US-003', 'ralph::ralph / US-003'])
-    assert.equal(checkOf(other), null, other)
+    assert.equal(parseExternalId(other), null, other)
 })
 
 test("a button's comment is a command of who pressed it; from anybody else, or edited, it is none", async () => {

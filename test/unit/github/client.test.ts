@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { RequestError } from '@octokit/request-error'
-import { isForbidden, limitedUntil, ONCE } from '../../../src/github/client.ts'
+import { isForbidden, NO_RETRIES, rateLimitedUntil } from '../../../src/github/client.ts'
 import { startGitHub } from '../../standin/github.ts'
 import { connected } from './connected.ts'
 
@@ -41,7 +41,7 @@ for (const [name, status, headers, message] of [
     const token = github.mintJobToken({ contents: 'write', issues: 'write' })
     const { api } = connected(github, token, (text) => said.push(text))
     const fault = github.fault({ kind: 'rest' }, { status, headers, body: { message } })
-    await api.rest.issues.create({ ...call, title: 'once', ...ONCE })
+    await api.rest.issues.create({ ...call, title: 'once', ...NO_RETRIES })
     assert.equal(fault.hits, 1)
     assert.equal(
       said.filter((text) => /rate limit was reached at POST .*asking again in \d s/.test(text)).length,
@@ -73,7 +73,7 @@ test('a refusal is told apart from a rate limit, and how long that is to be wait
     [refused(403, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(now / 1000 - 5) }), 0],
   ] as const) {
     const until = seconds === null ? null : now + seconds * 1000
-    assert.equal(limitedUntil(error, now), until, `${error.message} ${seconds}`)
+    assert.equal(rateLimitedUntil(error, now), until, `${error.message} ${seconds}`)
     assert.equal(isForbidden(error), 'status' in error && error.status === 403 && seconds === null)
   }
 })

@@ -4,7 +4,7 @@ import test from 'node:test'
 import { parseSlash } from '../../../src/engine/commands/command-table.ts'
 import type { State } from '../../../src/engine/model/state.ts'
 import { Conversation } from '../../../src/github/conversation.ts'
-import { nothingReply } from '../../../src/report/replies.ts'
+import { unchangedReply } from '../../../src/report/replies.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { type GitHub, type Level, startGitHub } from '../../standin/github.ts'
 import { heard } from '../heard.ts'
@@ -204,7 +204,7 @@ test('the permission is looked up when a comment is handled: one that was taken 
 test('whatever a comment holds, an answer of ours says nothing of its own', async () => {
   const answer = (text: string, ids = ['US-001']) => {
     const parsed = parseSlash(`/ralph retry ${text}`, ids)
-    return parsed.kind === 'mistake' ? nothingReply(parsed.problem, parsed.fix) : ''
+    return parsed.kind === 'mistake' ? unchangedReply(parsed.problem, parsed.fix) : ''
   }
   for (const { name, text } of hostileStrings) {
     assertHarmless(answer(text), null, [], name)

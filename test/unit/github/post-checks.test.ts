@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Checks, type ReportAs } from '../../../src/github/post-checks.ts'
-import { lastWordOf, MOVED_ON } from '../../../src/report/check-runs.ts'
+import { closingReportOf, MOVED_ON } from '../../../src/report/check-runs.ts'
 import { type GitHub, startGitHub } from '../../standin/github.ts'
 import { rollupCheck, storyCheck } from '../report/rendered.ts'
 import { limits, midRun, NOW } from '../report/samples.ts'
@@ -49,7 +49,7 @@ test('the checks of a job that was killed say so, and not that the branch has mo
   await using there = await place('checks', { checks: 'write' })
   const { github, checks, sha } = there
   await checks.post(sha, [rollup, ...open])
-  await checks.closeAll(sha, (name) => lastWordOf(midRun(), name))
+  await checks.closeAll(sha, (name) => closingReportOf(midRun(), name))
   const all = github.checksOf(sha)
   assert.equal(all.length, 3)
   for (const { name, conclusion, title, summary } of all) {

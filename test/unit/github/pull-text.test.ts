@@ -1,29 +1,29 @@
 // Whose words a pull request has: Ralph rewrites its own part alone, and only as long as it is as Ralph wrote it.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type Own, updated, type Worded, whole } from '../../../src/github/pull.ts'
+import { newPullText, type OwnText, type PullText, updatedPullText } from '../../../src/github/pull.ts'
 import { pullRequestBody, pullRequestTitle } from '../report/rendered.ts'
 import { complete, large, limits, midRun, NOW } from '../report/samples.ts'
 
 const facts = { repositoryUrl: 'https://github.com/acme/shop', runUrl: null, limits, now: NOW, notes: [] }
 
-function own(state = complete()): Own {
+function own(state = complete()): OwnText {
   const text = (room: number) => pullRequestBody(state, facts, room)
   return { feature: 'auth', title: pullRequestTitle(state), text }
 }
-const opened = whole(own(midRun()))
-const done = whole(own())
+const opened = newPullText(own(midRun()))
+const done = newPullText(own())
 const SEAL = /<!-- \/ralph.*-->/
 
-function after(now: Worded, later = own()): Worded {
-  const change = updated(now, later)
+function after(now: PullText, later = own()): PullText {
+  const change = updatedPullText(now, later)
   assert.notEqual(change, 'full')
   return { ...now, ...(change === 'full' ? {} : change) }
 }
 
 test('what nobody edited is rewritten as a whole', () => {
   assert.deepEqual(after(opened), done)
-  assert.deepEqual(updated(done, own()), {})
+  assert.deepEqual(updatedPullText(done, own()), {})
   const renamed = { ...own(), title: 'auth: said otherwise' }
   assert.equal(after(opened, renamed).title, 'auth: said otherwise')
 })
@@ -36,7 +36,7 @@ test("line ends as GitHub's editor sends them, and a box that was clicked, are n
 
 test('only the boxes have changed: that is an update', () => {
   const text = (box: string) => ({ ...own(), text: () => `<!-- ralph:pull:auth -->\n- [${box}] one\n` })
-  assert.match(after(whole(text(' ')), text('x')).body, /- \[x\] one/)
+  assert.match(after(newPullText(text(' ')), text('x')).body, /- \[x\] one/)
 })
 
 test('a title that a person changed stays for good', () => {
@@ -92,7 +92,7 @@ test("near GitHub's limit Ralph's part gets shorter, or stays away", () => {
     )
   }
   for (const length of [64_900, 65_536, 200_000])
-    assert.equal(updated({ title: 'Mine', body: 'm'.repeat(length) }, own()), 'full')
+    assert.equal(updatedPullText({ title: 'Mine', body: 'm'.repeat(length) }, own()), 'full')
 })
 
 test('a flood of markers takes no time', { timeout: 5000 }, () => {
@@ -101,5 +101,5 @@ test('a flood of markers takes no time', { timeout: 5000 }, () => {
     '<!-- /ralph:pull:auth title=0 text=0 -->',
     '<!-- /ralph:pull:',
   ])
-    updated({ title: 'Mine', body: marker.repeat(Math.floor(60_000 / marker.length)) }, own())
+    updatedPullText({ title: 'Mine', body: marker.repeat(Math.floor(60_000 / marker.length)) }, own())
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RequestError } from '@octokit/request-error'
 import { readState, STATE_FILE, stateFiles } from '../../../src/engine/stored-state.ts'
-import { LOOK_MS, nextLookMs, StateRefs } from '../../../src/github/state-refs.ts'
+import { nextPollMs, POLL_MS, StateRefs } from '../../../src/github/state-refs.ts'
 import { startGitHub } from '../../standin/github.ts'
 import { midRun } from '../report/samples.ts'
 import { connected } from './connected.ts'
@@ -43,11 +43,11 @@ test('a state of many megabytes comes whole', async () => {
 })
 
 test('looks are never closer than 30 s, and wait for a rate limit', () => {
-  assert.equal(nextLookMs(null, 0), LOOK_MS)
-  assert.equal(nextLookMs(new Error('no way'), 0), LOOK_MS)
+  assert.equal(nextPollMs(null, 0), POLL_MS)
+  assert.equal(nextPollMs(new Error('no way'), 0), POLL_MS)
   const response = { status: 429, url: '', headers: { 'retry-after': '120' }, data: null }
   const request = { method: 'GET' as const, url: '', headers: {} }
-  assert.equal(nextLookMs(new RequestError('slow down', 429, { request, response }), 0), 120_000)
+  assert.equal(nextPollMs(new RequestError('slow down', 429, { request, response }), 0), 120_000)
 })
 
 function usedBy({ world }: { world: { used: ReadonlyMap<string, number> } }): number {

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { type NotifySettings, notifySecrets } from '../../../src/notify/notice.ts'
 import { receiversOf } from '../../../src/notify/receivers.ts'
 import type { Notice } from '../../../src/notify/state-changes.ts'
-import { says } from '../../../src/report/sentence.ts'
+import { sentence } from '../../../src/report/sentence.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { type Heard, Loopback } from './loopback.ts'
 import { NOBODY, notice } from './samples.ts'
@@ -253,7 +253,7 @@ test('hostile texts in every field mention nobody, link nowhere and break nothin
       project: text,
       feature: text,
       branch: text,
-      next: says`Say ${{ code: text }} to ${{ text }}.`,
+      next: sentence`Say ${{ code: text }} to ${{ text }}.`,
       stories: { total: 1, passed: 0, skipped: 0, blocked: [text] },
     })
     for (const receiver of receivers) {

@@ -2,7 +2,7 @@
 
 import type { NotifySettings } from '../../../src/notify/notice.ts'
 import type { Notice } from '../../../src/notify/state-changes.ts'
-import { says } from '../../../src/report/sentence.ts'
+import { sentence } from '../../../src/report/sentence.ts'
 
 export const NOBODY: NotifySettings = {
   slack: null,
@@ -27,7 +27,7 @@ export function notice(changes: Partial<Notice> = {}): Notice {
     outcome: 'stuck',
     sign: '🛑',
     headline: 'Stuck: US-002 is blocked · 1 of 2 stories pass',
-    next: says`Say ${{ code: '/ralph retry US-002 -- <hint>' }}.`,
+    next: sentence`Say ${{ code: '/ralph retry US-002 -- <hint>' }}.`,
     stories: { total: 2, passed: 1, skipped: 0, blocked: ['US-002'] },
     iterations: 7,
     jobs: 2,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { withAgentsSection, worthKeeping } from '../../../src/report/agents-md.ts'
+import { usefulLearnings, withAgentsSection } from '../../../src/report/agents-md.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { runs } from '../runs.ts'
 
@@ -55,7 +55,7 @@ describe('what is written', () => {
 
   test('what people say already is not said again, nor what says nothing', () => {
     assert.equal(withAgentsSection(`- ${MAIL}\n`, [MAIL, 'ok', '---', '']), null)
-    assert.deepEqual(worthKeeping(['done', MAIL, MAIL.toLowerCase()]), [MAIL.toLowerCase()])
+    assert.deepEqual(usefulLearnings(['done', MAIL, MAIL.toLowerCase()]), [MAIL.toLowerCase()])
   })
 
   test('at most 4 KB: the oldest go', () => {

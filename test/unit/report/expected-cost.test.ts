@@ -3,7 +3,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { newStory } from '../../../src/engine/prd/schema.ts'
-import { earlierRuns, expectedCost, expectedWords, proposedLimit } from '../../../src/report/expected-cost.ts'
+import {
+  describeExpectedCost,
+  earlierRuns,
+  expectedCost,
+  proposedLimit,
+} from '../../../src/report/expected-cost.ts'
 import { pullRequestBody } from '../../../src/report/pull-request-text.ts'
 import { viewOf } from '../../../src/report/view.ts'
 import { runs } from '../runs.ts'
@@ -21,7 +26,7 @@ test('by earlier runs of the repository: a story costs what it did on average, b
   const expected = expectedCost([story(3), story(9)], earlier)
   assert.deepEqual(expected, { low: 1, likely: 2, high: 4, stories: 2, runs: 2 })
   assert.equal(
-    expected === null ? '' : expectedWords(expected),
+    expected === null ? '' : describeExpectedCost(expected),
     'about $2.00 ($1.00 to $4.00) for 2 stories, going by 2 earlier runs of this repository',
   )
   const one = expectedCost([story(3)], [{ stories: 4, costUsd: 4 }])
@@ -32,7 +37,7 @@ test('without one a range by size, and it says that nothing else is known', () =
   const expected = expectedCost([story(2), story(7)], [])
   assert.deepEqual(expected, { low: 1.75, likely: null, high: 7.5, stories: 2, runs: 0 })
   assert.match(
-    expected === null ? '' : expectedWords(expected),
+    expected === null ? '' : describeExpectedCost(expected),
     /^roughly \$1\.75 to \$7\.50 for 2 stories, .* no earlier run/,
   )
   assert.equal(expectedCost([], []), null)

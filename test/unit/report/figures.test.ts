@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { State } from '../../../src/engine/model/state.ts'
-import { bar, costWords, humanMs, tokens, tokenWords, usd, utc } from '../../../src/report/figures.ts'
+import {
+  describeCost,
+  describeTokens,
+  formatDuration,
+  formatTokens,
+  formatUsd,
+  formatUtc,
+  textBar,
+} from '../../../src/report/figures.ts'
 import { headline, tally } from '../../../src/report/headline.ts'
 import { storiesOf } from '../../../src/report/stories.ts'
 import { complete, concluded, justStarted, midRun, NOW, pass, stuck, working } from './samples.ts'
@@ -29,18 +37,21 @@ test('humanMs', () => {
     [Number.NaN, '0s'],
     [Number.POSITIVE_INFINITY, '0s'],
   ] as const) {
-    assert.equal(humanMs(ms), shown, String(ms))
+    assert.equal(formatDuration(ms), shown, String(ms))
   }
 })
 
 test('what Ralph computed itself is marked', () => {
-  assert.equal(costWords({ costUsd: 1.5 }), '$1.50')
-  assert.equal(costWords({ costUsd: 1.5, estimatedCostUsd: 1.5 }), '$1.50 estimated')
-  assert.equal(costWords({ costUsd: 0.1 + 0.2, estimatedCostUsd: 0.3 }), '$0.30 estimated')
-  assert.equal(costWords({ costUsd: 1.5, estimatedCostUsd: 0.5 }), '$1.50 partly estimated')
-  assert.equal(tokenWords({ inputTokens: 900, outputTokens: 50 }, ' tokens'), '950 tokens')
-  assert.equal(tokenWords({ inputTokens: 900, outputTokens: 50, estimatedTokens: 950 }), '950 estimated')
-  assert.equal(tokenWords({ inputTokens: 900, outputTokens: 50, estimatedTokens: 9 }), '950 partly estimated')
+  assert.equal(describeCost({ costUsd: 1.5 }), '$1.50')
+  assert.equal(describeCost({ costUsd: 1.5, estimatedCostUsd: 1.5 }), '$1.50 estimated')
+  assert.equal(describeCost({ costUsd: 0.1 + 0.2, estimatedCostUsd: 0.3 }), '$0.30 estimated')
+  assert.equal(describeCost({ costUsd: 1.5, estimatedCostUsd: 0.5 }), '$1.50 partly estimated')
+  assert.equal(describeTokens({ inputTokens: 900, outputTokens: 50 }, ' tokens'), '950 tokens')
+  assert.equal(describeTokens({ inputTokens: 900, outputTokens: 50, estimatedTokens: 950 }), '950 estimated')
+  assert.equal(
+    describeTokens({ inputTokens: 900, outputTokens: 50, estimatedTokens: 9 }),
+    '950 partly estimated',
+  )
 })
 
 test('usd', () => {
@@ -55,12 +66,12 @@ test('usd', () => {
     [-1, '$0.00'],
     [Number.NaN, '$0.00'],
   ] as const) {
-    assert.equal(usd(dollars), shown, String(dollars))
+    assert.equal(formatUsd(dollars), shown, String(dollars))
   }
 })
 
 test('tokens and utc', () => {
-  assert.deepEqual([0, 999, 1000, 48_200, 999_499, 999_500, 1_234_567].map(tokens), [
+  assert.deepEqual([0, 999, 1000, 48_200, 999_499, 999_500, 1_234_567].map(formatTokens), [
     '0',
     '999',
     '1k',
@@ -69,19 +80,19 @@ test('tokens and utc', () => {
     '1.0M',
     '1.2M',
   ])
-  assert.equal(utc(NOW), '2026-01-10 14:05 UTC')
-  assert.equal(utc(Number.POSITIVE_INFINITY), '-')
+  assert.equal(formatUtc(NOW), '2026-01-10 14:05 UTC')
+  assert.equal(formatUtc(Number.POSITIVE_INFINITY), '-')
 })
 
 test('a bar is full only when all is done, and empty only when nothing is', () => {
-  assert.equal(bar(4, 6, 10), '███████░░░')
-  assert.equal(bar(0, 6, 10), '░'.repeat(10))
-  assert.equal(bar(6, 6, 10), '█'.repeat(10))
-  assert.equal(bar(1, 1000, 10), '█░░░░░░░░░')
-  assert.equal(bar(999, 1000, 10), '█████████░')
-  assert.equal(bar(0, 0, 4), '░░░░')
-  assert.equal(bar(9, 6, 4), '████')
-  for (let done = 0; done <= 37; done += 1) assert.equal([...bar(done, 37, 10)].length, 10)
+  assert.equal(textBar(4, 6, 10), '███████░░░')
+  assert.equal(textBar(0, 6, 10), '░'.repeat(10))
+  assert.equal(textBar(6, 6, 10), '█'.repeat(10))
+  assert.equal(textBar(1, 1000, 10), '█░░░░░░░░░')
+  assert.equal(textBar(999, 1000, 10), '█████████░')
+  assert.equal(textBar(0, 0, 4), '░░░░')
+  assert.equal(textBar(9, 6, 4), '████')
+  for (let done = 0; done <= 37; done += 1) assert.equal([...textBar(done, 37, 10)].length, 10)
 })
 
 const standings = (state: State) => new Map(storiesOf(state).map(({ id, standing }) => [id, standing]))

@@ -6,17 +6,17 @@ import type { Limits } from '../../../src/engine/model/limit-types.ts'
 import type { State } from '../../../src/engine/model/state.ts'
 import { newStory } from '../../../src/engine/prd/schema.ts'
 import {
+  describeForecast,
+  describeOutlook,
+  describeWorstCase,
   type Forecast,
   forecastOf,
-  forecastWords,
-  outlookWords,
   worstCase,
-  worstWords,
 } from '../../../src/report/forecast.ts'
 import { runs } from '../runs.ts'
 import { complete, justStarted, limits, midRun, pass, reject, stuck } from './samples.ts'
 
-const words = (state: State) => forecastWords(forecastOf(state))
+const words = (state: State) => describeForecast(forecastOf(state))
 
 test('the rest is told from the stories that passed, with a range', () => {
   assert.equal(
@@ -103,7 +103,7 @@ function checked(fewer: Forecast, more: Forecast, key: 'iterations' | 'costUsd' 
 test('the worst case never exceeds what limits allow', () => {
   const worst = (state: State, bounds: Limits) => {
     const found = worstCase(state, bounds)
-    return found === null ? null : worstWords(found)
+    return found === null ? null : describeWorstCase(found)
   }
   assert.equal(worst(midRun(), limits), '$6.16 more: 8 iterations at $0.77, the dearest so far')
   assert.equal(
@@ -123,7 +123,7 @@ test('the worst case never exceeds what limits allow', () => {
 
 test('the outlook is one short line; before the first pass it is what the rest takes at most', () => {
   const outlook = (state: State, bounds: Limits | null) =>
-    outlookWords(forecastOf(state), bounds === null ? null : worstCase(state, bounds))
+    describeOutlook(forecastOf(state), bounds === null ? null : worstCase(state, bounds))
   assert.equal(outlook(midRun(), limits), 'about $1, 8 min, 3 iterations left')
   assert.equal(outlook(midRun(), null), 'about $1, 8 min, 3 iterations left')
   assert.equal(outlook(justStarted(), limits), 'at most 18 iterations left')

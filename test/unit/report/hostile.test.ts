@@ -14,10 +14,10 @@ import { gateLines } from '../../../src/report/log/log-gates.ts'
 import { warningLine } from '../../../src/report/log/log-line.ts'
 import { stepLines, waitLine } from '../../../src/report/log/log-steps.ts'
 import { marker } from '../../../src/report/parts.ts'
-import { helpReply, nothingReply, statusReply } from '../../../src/report/replies.ts'
+import { helpReply, statusReply, unchangedReply } from '../../../src/report/replies.ts'
 import { MOST_CHARACTERS } from '../../../src/report/sticky-comment.ts'
-import { banner, lastBox, plainBanner } from '../../../src/report/terminal/panels.ts'
-import { type Look, shown } from '../../../src/report/terminal/terminal-line.ts'
+import { banner, plainBanner, resultBox } from '../../../src/report/terminal/panels.ts'
+import { formatLines, type Look } from '../../../src/report/terminal/terminal-line.ts'
 import { textWidth } from '../../../src/report/terminal/width.ts'
 import { viewOf } from '../../../src/report/view.ts'
 import { built, reservedIn } from '../engine/samples.ts'
@@ -117,7 +117,7 @@ test('title and replies', () => {
       'a squash merge makes it the subject of a commit',
     )
     assert.ok(title.length <= 200 && title.startsWith('auth: ') && title.length > 'auth: '.length, title)
-    assertHarmless(nothingReply(text, text), null, [], text)
+    assertHarmless(unchangedReply(text, text), null, [], text)
     assert.match(marker('sticky', text), /^<!-- ralph:sticky:[\w.+-]* -->$/)
     assert.match(marker('pull', text), /^<!-- ralph:pull:[\w.+-]* -->$/)
   }
@@ -225,8 +225,8 @@ function everythingSaid(text: string, look: Look): string[] {
     waitLine(NOW, text),
   ]
   return [
-    ...shown(lines, look),
+    ...formatLines(lines, look),
     look.plain ? plainBanner(header) : banner(header, look),
-    lastBox(box, [[text, text]], look),
+    resultBox(box, [[text, text]], look),
   ]
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
-import { aggregate, runOf } from '../../../src/report/aggregate.ts'
+import { aggregate, featureRun } from '../../../src/report/aggregate.ts'
 import { renderAll } from '../../../src/report/html/all.ts'
 import { renderReport } from '../../../src/report/html/report-page.ts'
 import { viewOf } from '../../../src/report/view.ts'
@@ -59,7 +59,7 @@ test('in chromium: the look at a page sees what an open one does', { skip }, asy
 test('in chromium: no script runs and no request leaves, whatever the fields hold', { skip }, async () => {
   for (const [at, { name, text }] of every(9, hostileStrings).entries()) {
     assertOurs(await look(pageOf(text, at % 2 === 0)), name)
-    const run = runOf(poisoned(rich(), text), { feature: text, folder: text, isArchived: true })
+    const run = featureRun(poisoned(rich(), text), { feature: text, folder: text, isArchived: true })
     const ledger = [
       {
         version: text,

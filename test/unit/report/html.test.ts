@@ -5,12 +5,12 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { emptyUsage } from '../../../src/engine/model/usage.ts'
 import { newStory } from '../../../src/engine/prd/schema.ts'
-import { aggregate, runOf } from '../../../src/report/aggregate.ts'
+import { aggregate, featureRun } from '../../../src/report/aggregate.ts'
 import { costsOf } from '../../../src/report/costs.ts'
 import { renderAll } from '../../../src/report/html/all.ts'
 import { html, link, type Value } from '../../../src/report/html/markup.ts'
 import { timelinePicture } from '../../../src/report/html/pictures-section.ts'
-import { MOST_BYTES, picturesWanted, renderReport } from '../../../src/report/html/report-page.ts'
+import { MOST_BYTES, renderReport, wantedPictures } from '../../../src/report/html/report-page.ts'
 import { RESULTS } from '../../../src/report/outcomes.ts'
 import { type Facts, viewOf } from '../../../src/report/view.ts'
 import { entryWith } from '../engine/samples.ts'
@@ -107,7 +107,7 @@ test('nothing done yet: no empty tables, no picture of nothing', () => {
 
 test('pictures stand before and after; those that are not there are left out', () => {
   const view = viewOf(rich(), facts)
-  assert.deepEqual(picturesWanted(view), ['b'.repeat(40), 'c'.repeat(40)])
+  assert.deepEqual(wantedPictures(view), ['b'.repeat(40), 'c'.repeat(40)])
   const both = renderReport(
     view,
     new Map([
@@ -146,7 +146,7 @@ test('what was used beside the stories is told, so that the figures add up', () 
 test('money in JSON has no noise of adding up', () => {
   const { prd } = complete()
   const usage = { ...emptyUsage(), calls: 1, costUsd: 0.1 + 0.02 + 1e-17, estimatedCostUsd: 0.1 + 0.2 }
-  const run = runOf(
+  const run = featureRun(
     { prd: { ...prd, run: { ...prd.run, usage } } },
     { feature: 'a', folder: 'a', isArchived: false },
   )
@@ -275,8 +275,8 @@ test('all features: totals by model and version; what no ledger tells is said to
   const archived = complete().prd
   const usage = { ...emptyUsage(), calls: 3, costUsd: 4 }
   const runs = [
-    runOf({ ...stuck(), sessions }, { feature: 'auth', folder: '2026-01-10-auth', isArchived: false }),
-    runOf(
+    featureRun({ ...stuck(), sessions }, { feature: 'auth', folder: '2026-01-10-auth', isArchived: false }),
+    featureRun(
       { prd: { ...archived, run: { ...archived.run, usage } } },
       { feature: 'pay', folder: '2026-01-02-pay', isArchived: true },
     ),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { indexPage, indexPart, liveBody, liveHead, livePart } from '../../../src/report/html/live-page.ts'
 import { nothing } from '../../../src/report/html/markup.ts'
-import { policyOf, renderReport } from '../../../src/report/html/report-page.ts'
+import { contentSecurityPolicy, renderReport } from '../../../src/report/html/report-page.ts'
 import { liveViewOf } from '../../../src/report/live-view.ts'
 import { viewOf } from '../../../src/report/view.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
@@ -43,6 +43,6 @@ test('a page of a file lets nothing in; a live one its own script, by a nonce', 
   assert.ok(page.includes('script-src &#39;nonce-bm9uY2U=&#39;; connect-src &#39;self&#39;'))
   assert.equal(page.match(/<script/g)?.length, 1)
   assert.doesNotMatch(renderReport(view), /<script|script-src/)
-  assert.match(policyOf(null), /^default-src 'none'; img-src data:; style-src 'sha256-/)
+  assert.match(contentSecurityPolicy(null), /^default-src 'none'; img-src data:; style-src 'sha256-/)
   assert.equal(indexPage([], live, '').match(/<script/g)?.length, 1)
 })

@@ -1,20 +1,20 @@
 // What was refused, in one line of bounded length.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { refusedWords } from '../../../src/report/figures.ts'
+import { describeRefusedHosts } from '../../../src/report/figures.ts'
 
 test('hosts and counts, the most frequent first', () => {
   const refused = new Map([
     ['a.example:443', 1],
     ['b.example:8080', 3],
   ])
-  assert.equal(refusedWords(refused), 'The network refused: b.example:8080 (3), a.example (1)')
-  assert.equal(refusedWords(new Map()), null)
+  assert.equal(describeRefusedHosts(refused), 'The network refused: b.example:8080 (3), a.example (1)')
+  assert.equal(describeRefusedHosts(new Map()), null)
 })
 
 test('a hundred hosts of a hundred letters', () => {
   const refused = new Map(Array.from({ length: 100 }, (_, at) => [`${at}${'x'.repeat(100)}:443`, at + 1]))
-  const words = refusedWords(refused) ?? ''
+  const words = describeRefusedHosts(refused) ?? ''
   assert.match(words, / and 90 more$/)
   assert.ok(words.length < 750, String(words.length))
 })

@@ -9,8 +9,8 @@ import type { Conclusion, Lease, State } from '../../../src/engine/model/state.t
 import { wantedPlan } from '../../../src/engine/planning/proposed-plan.ts'
 import { ownSituation, situationOf } from '../../../src/engine/situation.ts'
 import { headline } from '../../../src/report/headline.ts'
-import { nextMove } from '../../../src/report/next-action.ts'
-import { inMarkdown, inPlain } from '../../../src/report/sentence.ts'
+import { nextAction } from '../../../src/report/next-action.ts'
+import { toMarkdown, toPlainText } from '../../../src/report/sentence.ts'
 import { complete, concluded, justStarted, large, limits, midRun, NOW, pass, stuck } from './samples.ts'
 
 type Row = {
@@ -316,17 +316,17 @@ for (const [name, { state, under, lives, stands, comment, cli }] of Object.entri
     const bounds = { ...limits, ...under }
     const situation = situationOf(state, bounds, NOW, lives === true)
     assert.equal(headline(state, situation).text, stands)
-    assert.equal(inMarkdown(nextMove(state, situation, 'comment', bounds)), comment)
-    assert.equal(inPlain(nextMove(state, situation, 'cli', bounds)), cli)
+    assert.equal(toMarkdown(nextAction(state, situation, 'comment', bounds)), comment)
+    assert.equal(toPlainText(nextAction(state, situation, 'cli', bounds)), cli)
     for (const surface of ['comment', 'cli'] as const)
-      assertTyped(inMarkdown(nextMove(state, situation, surface, bounds)), state, surface)
+      assertTyped(toMarkdown(nextAction(state, situation, surface, bounds)), state, surface)
   })
 }
 
 test('many blocked stories are named by one command', () => {
   const userStories = isStuck.prd.userStories.map((story) => ({ ...story, passes: false, blocked: true }))
   const all = { ...isStuck, prd: { ...isStuck.prd, userStories } }
-  assert.match(inMarkdown(nextMove(all, ownSituation(all), 'comment')), /`\/ralph retry all`/)
+  assert.match(toMarkdown(nextAction(all, ownSituation(all), 'comment')), /`\/ralph retry all`/)
 })
 
 test('every outcome of every sample has a next move of one line, in commands that its surface has', () => {
@@ -353,7 +353,7 @@ test('every outcome of every sample has a next move of one line, in commands tha
         const conclusions = outcomes.map((outcome): Conclusion => ({ outcome, reason: 'x', until: null }))
         const ended = conclusions.map((conclusion) => ({ kind: 'ended' as const, conclusion }))
         for (const situation of [...ended, { kind: 'ready' as const, step: null }, ownSituation(state)]) {
-          const said = inMarkdown(nextMove(state, situation, surface))
+          const said = toMarkdown(nextAction(state, situation, surface))
           assert.match(said, /^(?:[A-Z]|`ralph run` )[^\n]{10,}$/)
           assertTyped(said, state, surface)
         }

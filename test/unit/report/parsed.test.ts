@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { lexer, type Token, type Tokens, walkTokens } from 'marked'
 import { link } from '../../../src/report/escape.ts'
 import { marker } from '../../../src/report/parts.ts'
-import { helpReply, nothingReply } from '../../../src/report/replies.ts'
+import { helpReply, unchangedReply } from '../../../src/report/replies.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { every } from '../runs.ts'
 import { facts, poisoned, poisonedIds, REPOSITORY, states } from './poison.ts'
@@ -187,9 +187,9 @@ test('an address is a link of one line, or no link', () => {
 })
 
 test('replies', () => {
-  const expected = blocks(read(nothingReply('x', 'x'), null, 'x'))
+  const expected = blocks(read(unchangedReply('x', 'x'), null, 'x'))
   for (const { name, text } of hostileStrings) {
-    assert.deepEqual(blocks(read(nothingReply(text, text), null, name)), expected)
+    assert.deepEqual(blocks(read(unchangedReply(text, text), null, name)), expected)
   }
   read(helpReply(), null, 'help')
 })

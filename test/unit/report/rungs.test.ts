@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type Rung, rungsOf, rungWords, sumOfRungs, unpaidWords } from '../../../src/report/rungs.ts'
+import {
+  describeRung,
+  describeUnpaidRungs,
+  type Rung,
+  rungsOf,
+  sumOfRungs,
+} from '../../../src/report/rungs.ts'
 import { runs } from '../runs.ts'
 import { complete } from './samples.ts'
 
@@ -30,19 +36,19 @@ test('attempts that were decided count to their model, with what their sessions 
     ],
   })
   assert.deepEqual(found, [rung('small', 1, 1, 0.25)])
-  assert.equal(rungWords(rung('small', 6, 10, 1.2)), 'small: 6 of 10 attempts passed, $0.12 each')
+  assert.equal(describeRung(rung('small', 6, 10, 1.2)), 'small: 6 of 10 attempts passed, $0.12 each')
 })
 
 test('a rung whose price ratio is above its pass rate is told with the figures, where enough attempts show it', () => {
   const strong = rung('strong', 9, 10, 10)
-  const told = unpaidWords([rung('small', 3, 10, 6), strong])
+  const told = describeUnpaidRungs([rung('small', 3, 10, 6), strong])
   assert.deepEqual(told, [
     'the rung small does not pay: an attempt costs 60 % of one with strong ($0.60 to $1.00), and 30 % of 10 attempts passed',
   ])
-  assert.deepEqual(unpaidWords([rung('small', 7, 10, 6), strong]), [])
-  assert.deepEqual(unpaidWords([rung('small', 0, 4, 3), strong]), [], 'four attempts show nothing')
-  assert.deepEqual(unpaidWords([rung('small', 0, 9, 0), strong]), [], 'nobody says what it costs')
-  assert.deepEqual(unpaidWords([strong]), [])
+  assert.deepEqual(describeUnpaidRungs([rung('small', 7, 10, 6), strong]), [])
+  assert.deepEqual(describeUnpaidRungs([rung('small', 0, 4, 3), strong]), [], 'four attempts show nothing')
+  assert.deepEqual(describeUnpaidRungs([rung('small', 0, 9, 0), strong]), [], 'nobody says what it costs')
+  assert.deepEqual(describeUnpaidRungs([strong]), [])
 })
 
 test('what is told is what the arithmetic says: to begin below costs more than to begin above', () => {
@@ -63,7 +69,7 @@ test('what is told is what the arithmetic says: to begin below costs more than t
       const next = above.costUsd / above.attempts
       const begunBelow = price + (1 - below.passed / below.attempts) * next
       if (Math.abs(begunBelow - next) < 1e-9) return
-      assert.equal(unpaidWords(rungs).length, begunBelow > next ? 1 : 0)
+      assert.equal(describeUnpaidRungs(rungs).length, begunBelow > next ? 1 : 0)
     },
   )
   fc.assert(property, runs(300))

@@ -6,10 +6,10 @@ import { commandsOn } from '../../../src/engine/commands/command-table.ts'
 import type { Outcome } from '../../../src/engine/model/feature.ts'
 import type { State } from '../../../src/engine/model/state.ts'
 import { newStory } from '../../../src/engine/prd/schema.ts'
-import { fitted } from '../../../src/report/blocks.ts'
+import { fitToLimit } from '../../../src/report/blocks.ts'
 import { link } from '../../../src/report/escape.ts'
 import { marker } from '../../../src/report/parts.ts'
-import { helpReply, nothingReply } from '../../../src/report/replies.ts'
+import { helpReply, unchangedReply } from '../../../src/report/replies.ts'
 import { MOST_CHARACTERS, MOST_SUMMARY_BYTES } from '../../../src/report/sticky-comment.ts'
 import type { Facts } from '../../../src/report/view.ts'
 import { utf8Bytes } from '../../../src/system/excerpt.ts'
@@ -225,7 +225,7 @@ test('no text of any size is over the limit of its place', () => {
 
 test('fitted gives less room until it fits', () => {
   assert.equal(
-    fitted(
+    fitToLimit(
       (room) => 'x'.repeat(room * 3),
       100,
       (text) => text.length,
@@ -233,7 +233,7 @@ test('fitted gives less room until it fits', () => {
     true,
   )
   assert.equal(
-    fitted(
+    fitToLimit(
       (room) => 'x'.repeat(room),
       100,
       (text) => text.length,
@@ -399,7 +399,7 @@ test('replies', () => {
   for (const { example, meaning } of commandsOn('comment'))
     assert.ok(help.includes(`| \`${example}\` | ${meaning} |`), example)
   assert.equal(
-    nothingReply('there is no command rety', '/ralph retry'),
+    unchangedReply('there is no command rety', '/ralph retry'),
     '😕 There is no command rety. Try `/ralph retry`. Nothing was changed.\n',
   )
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findingLines, findingSentences, findingsOf } from '../../../src/report/findings.ts'
 import { renderReport } from '../../../src/report/html/report-page.ts'
-import { inMarkdown, inPlain, says } from '../../../src/report/sentence.ts'
+import { sentence, toMarkdown, toPlainText } from '../../../src/report/sentence.ts'
 import { viewOf } from '../../../src/report/view.ts'
 import { facts, poisoned } from './poison.ts'
 import { complete, justStarted, large, midRun, record, stuck } from './samples.ts'
@@ -59,13 +59,13 @@ test('nothing in it is escaped: that is for who renders it', () => {
 
 test('a sentence keeps apart what is ours, a command, and what others wrote', () => {
   for (const text of corpus()) {
-    const sentence = says`Mend it: ${{ text }}, then ${{ code: `ralph retry ${text}`, most: 80 }} or ${{ button: 'Run workflow' }}.`
-    const markdown = inMarkdown(sentence)
+    const mixed = sentence`Mend it: ${{ text }}, then ${{ code: `ralph retry ${text}`, most: 80 }} or ${{ button: 'Run workflow' }}.`
+    const markdown = toMarkdown(mixed)
     assert.match(markdown, /^Mend it: [^\n]*, then `[^`\n]*` or \*Run workflow\*\.$/, JSON.stringify(text))
-    assert.doesNotMatch(inPlain(sentence), /\n|^::|##\[/, JSON.stringify(text))
+    assert.doesNotMatch(toPlainText(mixed), /\n|^::|##\[/, JSON.stringify(text))
   }
-  const inner = says`after ${{ code: 'ralph run' }}`
-  assert.equal(inPlain(says`It goes on ${inner}.`), 'It goes on after ralph run.')
+  const inner = sentence`after ${{ code: 'ralph run' }}`
+  assert.equal(toPlainText(sentence`It goes on ${inner}.`), 'It goes on after ralph run.')
 })
 
 test('what nobody should believe unseen: remarks of the guard, and a judge that named no evidence', () => {
@@ -89,7 +89,7 @@ test('what nobody should believe unseen: remarks of the guard, and a judge that 
   for (const words of ['package.json (gate test)', blind.slice(0, 24), 'b']) {
     assert.ok(
       findingSentences(view.findings)
-        .map(inPlain)
+        .map(toPlainText)
         .some((one) => one.includes(words)),
       words,
     )

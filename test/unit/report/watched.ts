@@ -2,10 +2,10 @@
 
 import type { State } from '../../../src/engine/model/state.ts'
 import { ownSituation } from '../../../src/engine/situation.ts'
-import type { Watched } from '../../../src/report/live-view.ts'
+import type { WatchedRun } from '../../../src/report/live-view.ts'
 import { limits } from './samples.ts'
 
-export function watched(state: State, changes: Partial<Watched> = {}): Watched {
+export function watched(state: State, changes: Partial<WatchedRun> = {}): WatchedRun {
   return {
     state,
     situation: ownSituation(state),

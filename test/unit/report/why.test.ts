@@ -10,7 +10,7 @@ import { reduce } from '../../../src/engine/reduce.ts'
 import { renderReport } from '../../../src/report/html/report-page.ts'
 import { eventLines } from '../../../src/report/log/log-events.ts'
 import { diffReply, whyReply } from '../../../src/report/replies.ts'
-import { inPlain } from '../../../src/report/sentence.ts'
+import { toPlainText } from '../../../src/report/sentence.ts'
 import { viewOf } from '../../../src/report/view.ts'
 import { whyOf } from '../../../src/report/why.ts'
 import { facts, poisoned, poisonedIds, REPOSITORY, states } from './poison.ts'
@@ -30,7 +30,7 @@ import { assertHarmless, corpus } from './structure.ts'
 
 const lines = { limits, agent: 'claude', surface: 'cli' as const }
 const helpOf = (state: State, id: string | null = 'US-003') =>
-  whyOf(state, id, 'cli')?.help.map(inPlain) ?? []
+  whyOf(state, id, 'cli')?.help.map(toPlainText) ?? []
 
 /** The story blocked, rejected for this once more. */
 function blockedBy(failure: Partial<Failure>, changes: Partial<State> = {}): State {
@@ -44,7 +44,7 @@ test('a blocked story: what went wrong, each attempt, the gate, and what a perso
   const why = whyOf(stuck(), 'US-003', 'comment')
   assert.ok(why !== null)
   assert.equal(why.stands, 'blocked, 3 attempts')
-  assert.equal(inPlain(why.last ?? []), 'What the agent made was not accepted: gate test failed (exit 1)')
+  assert.equal(toPlainText(why.last ?? []), 'What the agent made was not accepted: gate test failed (exit 1)')
   assert.deepEqual(
     why.attempts.map(({ attempt, result }) => [attempt, result]),
     [
@@ -54,7 +54,7 @@ test('a blocked story: what went wrong, each attempt, the gate, and what a perso
     ],
   )
   assert.equal(why.seen?.of, 'test')
-  assert.deepEqual(why.help.map(inPlain), [
+  assert.deepEqual(why.help.map(toPlainText), [
     '/ralph retry US-003 -- <hint> tries it again with what you say is missing.',
     '/ralph split US-003 has smaller stories proposed in its place.',
     '/ralph skip US-003 leaves it out.',
@@ -70,12 +70,12 @@ test('a split that came to nothing is told, with what to type', () => {
   const state = reduce(blocked, event, limits)
   const how = 'ralph split US-003 -- <how>'
   const told = `US-003 could not be split: no block of JSON in the answer. To ask again, say where to cut: /${how}`
-  assert.ok(viewOf(state, facts('x')).notes.some((note) => inPlain(note) === `ℹ️ ${told}`))
+  assert.ok(viewOf(state, facts('x')).notes.some((note) => toPlainText(note) === `ℹ️ ${told}`))
   // Asked again, or done: it is not said any more.
   const again = { kind: 'split' as const, id: 9, by: 'ann', story: 'US-003', guidance: 'the form first' }
   const prd = { ...state.prd, userStories: state.prd.userStories.map((one) => ({ ...one, passes: true })) }
   for (const later of [applyCommand(state, again), { ...state, prd }])
-    assert.doesNotMatch(viewOf(later, facts('x')).notes.map(inPlain).join('\n'), /could not be split/)
+    assert.doesNotMatch(viewOf(later, facts('x')).notes.map(toPlainText).join('\n'), /could not be split/)
 })
 
 test('without a story the one that failed last is meant, and none where none failed', () => {

@@ -12,8 +12,8 @@ import { agentLines } from '../../../../src/report/log/log-agent.ts'
 import { eventLines } from '../../../../src/report/log/log-events.ts'
 import { gateLines } from '../../../../src/report/log/log-gates.ts'
 import { stepLines, waitLine } from '../../../../src/report/log/log-steps.ts'
-import { banner, lastBox, plainBanner } from '../../../../src/report/terminal/panels.ts'
-import { type Look, shown } from '../../../../src/report/terminal/terminal-line.ts'
+import { banner, plainBanner, resultBox } from '../../../../src/report/terminal/panels.ts'
+import { formatLines, type Look } from '../../../../src/report/terminal/terminal-line.ts'
 import { textWidth } from '../../../../src/report/terminal/width.ts'
 import { viewOf } from '../../../../src/report/view.ts'
 import { built, reservedIn } from '../../engine/samples.ts'
@@ -38,9 +38,9 @@ const pipe: Look = { width: Number.POSITIVE_INFINITY, colour: false, plain: true
 const terminal: Look = { width: 80, colour: false, plain: false }
 const facts = { limits, agent: 'claude', surface: 'cli' as const }
 const said = (event: object, state: State, look = pipe) =>
-  shown(eventLines({ at: NOW, ...event } as Event, state, facts), look)
-const begun = (step: Step, state: State) => shown(stepLines(step, state, facts), pipe)
-const gates = (results: readonly GateResult[], look = pipe) => shown(results.flatMap(gateLines), look)
+  formatLines(eventLines({ at: NOW, ...event } as Event, state, facts), look)
+const begun = (step: Step, state: State) => formatLines(stepLines(step, state, facts), pipe)
+const gates = (results: readonly GateResult[], look = pipe) => formatLines(results.flatMap(gateLines), look)
 const head = (state: State, look: Look) => banner(headerOf(state, limits), look)
 const last = (
   state: State,
@@ -49,7 +49,7 @@ const last = (
   look: Look,
 ) => {
   const view = viewOf(state, { limits, now: NOW, surface: 'cli' }, { kind: 'ended', conclusion })
-  return lastBox(view, places, look)
+  return resultBox(view, places, look)
 }
 
 test('the banner, letter by letter', () => {
@@ -167,7 +167,7 @@ test('an iteration that passes', () => {
   }
   const lines = [
     ...begun({ kind: 'agent', attempt }, state),
-    ...shown(agentLines({ kind: 'tool', name: 'Edit', target: 'src/login.ts' }, facts), pipe),
+    ...formatLines(agentLines({ kind: 'tool', name: 'Edit', target: 'src/login.ts' }, facts), pipe),
     ...said({ kind: 'worked', session }, state),
     ...said({ kind: 'guarded', candidate: built('x', false, ['2 tests were skipped']) }, state),
     ...gates([passedGate('typecheck', 2100), passedGate('test', 14_000)]),
@@ -219,7 +219,7 @@ test('a gate that was ended with its run has not failed: neither its counts nor 
 
 test('a later job of a run opens nothing: branch and pull request are there', () => {
   const opened = { kind: 'opened', green: '', github: midRun().github, at: NOW } as Event
-  const line = (before: State) => shown(eventLines(opened, midRun(), facts, before), pipe)[0] ?? ''
+  const line = (before: State) => formatLines(eventLines(opened, midRun(), facts, before), pipe)[0] ?? ''
   assert.match(line({ ...justStarted(), published: null }), /^\[git\] opened ralph\/auth, pull request http/)
   assert.match(line(midRun()), /^\[git\] goes on with ralph\/auth, pull request http/)
   const anew = { ...midRun(), control: { ...midRun().control, anew: true as const } }
@@ -275,7 +275,7 @@ test('what else can happen', () => {
     ['[ralph] prepare failed (exit 1)', '  | see its output:', '  | no lockfile'],
   )
   assert.equal(
-    shown([waitLine(NOW, 'the limit of 5 calls an hour')], pipe).join(),
+    formatLines([waitLine(NOW, 'the limit of 5 calls an hour')], pipe).join(),
     '[ralph] waiting until 2026-01-10 14:05 UTC: the limit of 5 calls an hour',
   )
   assert.deepEqual(gates([{ ...failedGate('lint', ''), advisory: true }]), [
@@ -283,7 +283,7 @@ test('what else can happen', () => {
   ])
   const inComments = { ...facts, surface: 'comment' as const }
   assert.equal(
-    shown(
+    formatLines(
       eventLines({ at: NOW, kind: 'rejected', storyId: 'US-001', kept: null }, stuckNow(), inComments),
       pipe,
     ).at(-1),

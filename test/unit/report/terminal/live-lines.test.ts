@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { agentWords } from '../../../../src/report/log/log-agent.ts'
+import { describeAgentEvent } from '../../../../src/report/log/log-agent.ts'
 import { Live } from '../../../../src/report/terminal/live-lines.ts'
 import { hostileStrings } from '../../../fixtures/hostile-strings.ts'
 import { reservedIn } from '../../engine/samples.ts'
@@ -10,17 +10,17 @@ import { poisoned } from '../poison.ts'
 import { complete, justStarted, limits, midRun } from '../samples.ts'
 
 test('a tool and its file, words on one line, nothing for numbers', () => {
-  assert.equal(agentWords({ kind: 'tool', name: 'Write', target: 'src/a.ts' }), 'Write src/a.ts')
-  assert.equal(agentWords({ kind: 'tool', name: 'TodoRead', target: null }), 'TodoRead')
-  assert.equal(agentWords({ kind: 'text', text: ' First\n\n  then. ' }), 'First then.')
-  assert.equal(agentWords({ kind: 'text', text: ' \n ' }), '')
+  assert.equal(describeAgentEvent({ kind: 'tool', name: 'Write', target: 'src/a.ts' }), 'Write src/a.ts')
+  assert.equal(describeAgentEvent({ kind: 'tool', name: 'TodoRead', target: null }), 'TodoRead')
+  assert.equal(describeAgentEvent({ kind: 'text', text: ' First\n\n  then. ' }), 'First then.')
+  assert.equal(describeAgentEvent({ kind: 'text', text: ' \n ' }), '')
   const usage = { calls: 1, inputTokens: 1, outputTokens: 1, cachedTokens: 0, agentSeconds: 1 }
-  assert.equal(agentWords({ kind: 'usage', usage: { ...usage, costUsd: null, turns: 1 } }), '')
+  assert.equal(describeAgentEvent({ kind: 'usage', usage: { ...usage, costUsd: null, turns: 1 } }), '')
 })
 
 test('a wall of text is cut, never in the middle of a character', () => {
   for (const text of ['x'.repeat(5000), '🎉'.repeat(5000), `x${'🎉'.repeat(5000)}`]) {
-    const line = agentWords({ kind: 'text', text })
+    const line = describeAgentEvent({ kind: 'text', text })
     assert.ok(line.length <= 300 && line.endsWith('…'))
     assert.doesNotMatch(line, /[\uD800-\uDBFF](?![\uDC00-\uDFFF])/)
   }
@@ -29,16 +29,16 @@ test('a wall of text is cut, never in the middle of a character', () => {
 test('limits and repeated requests say what the vendor said', () => {
   const at = Date.UTC(2026, 10, 21, 11, 17)
   assert.equal(
-    agentWords({ kind: 'limit', resetsAt: at }),
+    describeAgentEvent({ kind: 'limit', resetsAt: at }),
     'the usage limit is reached, until 2026-11-21 11:17 UTC',
   )
-  assert.equal(agentWords({ kind: 'limit', resetsAt: null }), 'a usage or rate limit is reached')
+  assert.equal(describeAgentEvent({ kind: 'limit', resetsAt: null }), 'a usage or rate limit is reached')
   assert.equal(
-    agentWords({ kind: 'retry', status: 429, attempt: 2 }),
+    describeAgentEvent({ kind: 'retry', status: 429, attempt: 2 }),
     'asks its server again after HTTP 429 (attempt 2)',
   )
   assert.equal(
-    agentWords({ kind: 'retry', status: null, attempt: 1 }),
+    describeAgentEvent({ kind: 'retry', status: null, attempt: 1 }),
     'asks its server again after a failed request (attempt 1)',
   )
 })

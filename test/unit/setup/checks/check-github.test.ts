@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { connect } from '../../../../src/github/client.ts'
-import { placeOfRemote } from '../../../../src/github/repository-address.ts'
+import { parseRemoteAddress } from '../../../../src/github/repository-address.ts'
 import { githubItself, pullRequests, release } from '../../../../src/setup/checks/check-github.ts'
 import type { Check } from '../../../../src/setup/checks/check-table.ts'
 import { diagnose } from '../../../../src/setup/checks/diagnose.ts'
@@ -118,7 +118,7 @@ test('a token goes to no server but its own', () => {
     'ssh://git@github.com/acme/shop.git',
     'ssh://git@github.com:22/acme/shop',
   ]) {
-    const { owner, repo, api } = placeOfRemote(remote, servers) ?? {}
+    const { owner, repo, api } = parseRemoteAddress(remote, servers) ?? {}
     assert.deepEqual([owner, repo, api], ['acme', 'shop', 'https://api.github.com'], remote)
   }
   for (const remote of [
@@ -132,5 +132,5 @@ test('a token goes to no server but its own', () => {
     '../shop',
     '',
   ])
-    assert.equal(placeOfRemote(remote, servers), null, remote)
+    assert.equal(parseRemoteAddress(remote, servers), null, remote)
 })

@@ -5,12 +5,12 @@ import type { Verdict } from '../../../../src/engine/model/event.ts'
 import type { Finding } from '../../../../src/engine/model/finding.ts'
 import { emptyUsage } from '../../../../src/engine/model/usage.ts'
 import {
+  doctorVerdict,
   findingsSummary,
-  verdictOf,
   verificationLines,
   verificationSummary,
 } from '../../../../src/report/summaries.ts'
-import { beginning, findingLines } from '../../../../src/report/terminal/doctor-lines.ts'
+import { doctorLines, formatCurrentCheck } from '../../../../src/report/terminal/doctor-lines.ts'
 import { textWidth } from '../../../../src/report/terminal/width.ts'
 import { midRun } from '../../report/samples.ts'
 import { assertHarmless, assertVisible, corpus } from '../../report/structure.ts'
@@ -30,16 +30,19 @@ const FINDINGS: Finding[] = [
 const wide = { width: 80, colour: false, plain: false }
 
 test('the verdict stands last, next to the prompt, and what needs a person right above it', () => {
-  const lines = findingLines(FINDINGS, wide)
+  const lines = doctorLines(FINDINGS, wide)
   assert.equal(lines.at(-1), ' ✘ NOT READY  1 fault, 1 warning, 1 not known, 1 fine')
   const at = (word: string) => lines.findIndex((line) => line.includes(word))
   assert.ok(at('node') < at('github') && at('github') < at('key') && at('key') < at('agent'))
   assert.ok(lines.some((line) => line.trim() === '-> install it'))
-  assert.deepEqual(verdictOf(FINDINGS.slice(1)), { title: 'READY', text: '1 warning, 1 not known, 1 fine' })
+  assert.deepEqual(doctorVerdict(FINDINGS.slice(1)), {
+    title: 'READY',
+    text: '1 warning, 1 not known, 1 fine',
+  })
 })
 
 test('in a pipe: a finding a line, with its state first', () => {
-  const lines = findingLines(FINDINGS, { ...wide, plain: true })
+  const lines = doctorLines(FINDINGS, { ...wide, plain: true })
   assert.deepEqual(lines, [
     'ok       node: v24.1.0',
     'unknown  github: not asked; fix: give a token',
@@ -47,7 +50,7 @@ test('in a pipe: a finding a line, with its state first', () => {
     'fault    agent: claude is not on the PATH; expected the program; fix: install it',
     'NOT READY: 1 fault, 1 warning, 1 not known, 1 fine',
   ])
-  assert.equal(beginning('gate test', { ...wide, plain: true }), '')
+  assert.equal(formatCurrentCheck('gate test', { ...wide, plain: true }), '')
 })
 
 test('at every width all of it is there, and no line is too long', () => {
@@ -57,7 +60,7 @@ test('at every width all of it is there, and no line is too long', () => {
     { name: 'gate a-gate-with-a-long-name', state: 'fault', found: long, expected: long, fix: long },
   ]
   for (const width of [40, 59, 60, 80, 100]) {
-    const lines = findingLines(findings, { ...wide, width })
+    const lines = doctorLines(findings, { ...wide, width })
     for (const line of lines) assert.ok(textWidth(line) <= width, `${width}: ${line}`)
     assert.equal(lines.join(' ').match(/\bseven\b/g)?.length, 15, String(width))
   }
@@ -71,7 +74,7 @@ test('hostile texts do nothing, in summaries and on a terminal', () => {
       ...{ name: text, state: one, found: text, expected: text, fix: text },
     }))
     for (const look of [wide, { ...wide, width: 40 }, { ...wide, plain: true }]) {
-      for (const line of findingLines(findings, look)) {
+      for (const line of doctorLines(findings, look)) {
         assertVisible(line, what)
         assert.ok(!line.trim().startsWith('::') && !line.includes('##['), line)
       }
