@@ -4,7 +4,7 @@ import { redactorFor } from '../app/redactor.ts'
 import { featureOfFolder } from '../branch/find-features.ts'
 import { storiesIn } from '../branch/story-commits.ts'
 import { parseSlash } from '../engine/commands/command-table.ts'
-import { expired } from '../engine/lease.ts'
+import { isExpired } from '../engine/lease.ts'
 import type { State } from '../engine/model/state.ts'
 import { mapTexts } from '../engine/model/text.ts'
 import { connect, type GitHub, githubMessage } from '../github/client.ts'
@@ -237,7 +237,7 @@ async function started({ context, github }: Place, what: { feature: string; gene
 
 /** Whether somebody holds the feature, as far as the state's own time tells. */
 function isHeld({ lease }: State): boolean {
-  return lease !== null && !expired(lease, Date.now())
+  return lease !== null && !isExpired(lease, Date.now())
 }
 
 /** Whether the run that holds the feature still goes on. */

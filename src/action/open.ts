@@ -9,7 +9,7 @@ import { openWorkspace, type Workspace } from '../app/workspace.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import { branchNameFault } from '../engine/model/safe-names.ts'
 import type { State } from '../engine/model/state.ts'
-import { shown } from '../engine/model/text.ts'
+import { describeValue } from '../engine/model/text.ts'
 import { setCredentialsAside } from '../git/credentials.ts'
 import { gitProgram } from '../git/git-process.ts'
 import { FirstLook } from '../git/remote.ts'
@@ -228,7 +228,7 @@ export function refuseFeatureName({ event }: Pick<ActionContext, 'event'>): void
   if (fault === null) return
   throw new UserError({
     path: 'input feature',
-    found: shown(event.feature),
+    found: describeValue(event.feature),
     expected: `a feature's name with ${fault}`,
     fix: 'write a name such as auth (of stories that are there: what stands behind the date of their folder), an issue, such as #12, or issues:milestone=3',
   })

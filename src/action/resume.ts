@@ -1,7 +1,7 @@
 // `resume-lost`, on a schedule: starts chains again whose job was lost, and ends checks that one left open. Idempotent: a
 // dispatch carries the generation.
 import * as core from '@actions/core'
-import { mayHaveOpenChecks, whyLost } from '../engine/lease.ts'
+import { lostChainReason, mayHaveOpenChecks } from '../engine/lease.ts'
 import type { State } from '../engine/model/state.ts'
 import { connect, type GitHub } from '../github/client.ts'
 import { dispatchRun, findWorkflowRun } from '../github/dispatch.ts'
@@ -28,7 +28,7 @@ export async function resumeLost(context: ActionContext): Promise<string> {
   for (const state of states.values()) {
     const id = state.lease?.runId ?? state.control.mendedRun
     const holder = id === null ? null : await findWorkflowRun(github, id)
-    const why = whyLost(state, holder, Date.now())
+    const why = lostChainReason(state, holder, Date.now())
     if (why === null) {
       if (mayHaveOpenChecks(state, holder, Date.now())) resting.push(state)
       continue

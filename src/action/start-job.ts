@@ -2,7 +2,7 @@
 
 import * as core from '@actions/core'
 import { redactorFor } from '../app/redactor.ts'
-import { errorOf } from '../engine/model/job.ts'
+import { haltError } from '../engine/model/job.ts'
 import { LeaseLost } from '../engine/model/ports.ts'
 import { mapTexts } from '../engine/model/text.ts'
 import { isUnknownToken } from '../git/git-process.ts'
@@ -98,7 +98,7 @@ async function main(): Promise<void> {
   // The runner writes `Error:` before it.
   const line =
     conclusion.outcome === 'error' ? conclusion.reason : `${conclusion.outcome}: ${conclusion.reason}`
-  const error = errorOf(state)
+  const error = haltError(state)
   if (FAILING.has(conclusion.outcome))
     core.setFailed(redactor.redact(error === null ? line : `${line}\n${error.fix}`))
   else if (nextJobHeldUntil(state) !== null) {

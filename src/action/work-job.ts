@@ -10,12 +10,12 @@ import { createPorts } from '../app/loop-ports.ts'
 import { issueIn } from '../app/plan-request.ts'
 import { pictureUris } from '../app/report-pictures.ts'
 import type { Workspace } from '../app/workspace.ts'
-import { expired } from '../engine/lease.ts'
+import { isExpired } from '../engine/lease.ts'
 import { loop } from '../engine/loop.ts'
 import { newJob, openAttempt } from '../engine/model/job.ts'
 import type { Conclusion, Lease, State } from '../engine/model/state.ts'
 import { stepsOf } from '../engine/model/step.ts'
-import { mapTexts, shown } from '../engine/model/text.ts'
+import { describeValue, mapTexts } from '../engine/model/text.ts'
 import { withTimeOf } from '../engine/parallel/shared-state.ts'
 import { moveClone } from '../git/clone.ts'
 import { connect, type GitHub } from '../github/client.ts'
@@ -153,7 +153,7 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
       workTree: null,
       generation: event.generation,
       lease: await leaseFor(settings, now, context.run),
-      alive: async (lease) => !expired(lease, Date.now()) && (await runLives(github, context, lease)),
+      alive: async (lease) => !isExpired(lease, Date.now()) && (await runLives(github, context, lease)),
       job: newJob(now, now + settings.jobDeadlineMs, gatedTagsOf(settings)),
       chosen: pick(event.inputs, CHOICES),
       wanted,
@@ -225,7 +225,7 @@ function workerName(found = ''): string {
   if (/^\w{1,20}$/.test(found)) return found
   throw new UserError({
     path: 'env RALPH_WORKER',
-    found: shown(found),
+    found: describeValue(found),
     expected: 'one of the output `workers` of the claim job',
     fix: `copy ${PARALLEL_EXAMPLE}`,
   })

@@ -1,6 +1,6 @@
 // Who is at work on a feature, or in a checkout, now: a run has both to itself.
 import { hostname } from 'node:os'
-import { expired, sayHolder } from '../engine/lease.ts'
+import { formatHolder, isExpired } from '../engine/lease.ts'
 import type { Lease, State } from '../engine/model/state.ts'
 import { UserError } from '../system/errors.ts'
 import { isProcessAlive } from '../system/process-table.ts'
@@ -10,7 +10,9 @@ import type { Workspace } from './workspace.ts'
 /** Whether the holder is at work: a process on this machine can be asked; of one elsewhere only its time is known. */
 export async function isAlive(lease: Lease | null): Promise<boolean> {
   if (lease === null) return false
-  return lease.host === hostname() ? isProcessAlive(lease.pid, lease.startTime) : !expired(lease, Date.now())
+  return lease.host === hostname()
+    ? isProcessAlive(lease.pid, lease.startTime)
+    : !isExpired(lease, Date.now())
 }
 
 export class AtWork extends UserError {}
@@ -23,7 +25,7 @@ export function atWork(found: string): AtWork {
 
 /** Throws UserError where somebody works on the feature now. */
 export async function refuseAtWork({ lease, feature }: State): Promise<void> {
-  if (lease !== null && (await isAlive(lease))) throw atWork(`${sayHolder(lease)} works on ${feature}`)
+  if (lease !== null && (await isAlive(lease))) throw atWork(`${formatHolder(lease)} works on ${feature}`)
 }
 
 /** Throws UserError where a run of another feature has this checkout: its branch is the one that is checked out. */
@@ -36,7 +38,7 @@ export async function refuseOther(
     const { state: other } = (await store.load(folder).catch(() => null)) ?? {}
     const isHere = other?.branch === clone.branch && (await isAlive(other.lease))
     if (!isHere || other.lease === null) continue
-    const found = `${sayHolder(other.lease)} works on ${other.feature} here`
+    const found = `${formatHolder(other.lease)} works on ${other.feature} here`
     const fix = 'wait until it has ended, or run in another work tree (`git worktree add`)'
     throw new AtWork({ path: 'work tree', found, expected: 'one that no run is at work in', fix })
   }

@@ -6,7 +6,7 @@ import type { Found, Store } from '../branch/store.ts'
 import { begunAnew } from '../engine/archive-stories.ts'
 import { takeOver } from '../engine/attempt-events.ts'
 import { withScope } from '../engine/commands/apply-commands.ts'
-import { sayHolder } from '../engine/lease.ts'
+import { formatHolder } from '../engine/lease.ts'
 import { triedAgain } from '../engine/limits.ts'
 import type { Prd } from '../engine/model/feature.ts'
 import { emptyControl, newJob } from '../engine/model/job.ts'
@@ -17,7 +17,7 @@ import { mergePeople } from '../engine/prd/merge-edits.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
 import { issuesSource } from '../engine/prd/plan-file.ts'
 import { asImported } from '../engine/prd/schema.ts'
-import { scopeOf, type Wanted } from '../engine/prd/scope.ts'
+import { resolveScope, type ScopeRequest } from '../engine/prd/scope.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { UserError } from '../system/errors.ts'
 import { branchToTake, refuseShared } from './feature-branch.ts'
@@ -32,7 +32,7 @@ export class Held extends Error {
   readonly lease: Lease
   constructor(lease: Lease, feature: string) {
     super(
-      `${sayHolder(lease)} works on ${feature}; its lease holds until ${new Date(lease.expiresAt).toISOString()}`,
+      `${formatHolder(lease)} works on ${feature}; its lease holds until ${new Date(lease.expiresAt).toISOString()}`,
     )
     this.name = 'Held'
     this.lease = lease
@@ -70,7 +70,7 @@ export type ClaimRequest = {
   job: Job
   chosen: Readonly<Record<string, string>>
   /** The part of the feature that a kick-off asks for; a job that goes on keeps that of its chain. */
-  wanted: Wanted
+  wanted: ScopeRequest
   /** What the run before came to is archived, and every story is worked on again. */
   anew?: boolean
   today: string
@@ -201,8 +201,8 @@ async function editedAtBase(state: State, file: Feature, repository: Repository)
 }
 
 /** The state with the part of the feature that its next job is asked for. Throws UserError where it could never be completed. */
-export function withWanted(state: State, wanted: Wanted): State {
-  const { scope, mistakes } = scopeOf(state.prd, wanted, state.prd.run.jobs + 1)
+export function withWanted(state: State, wanted: ScopeRequest): State {
+  const { scope, mistakes } = resolveScope(state.prd, wanted, state.prd.run.jobs + 1)
   if (mistakes.length > 0) throw new UserError(mistakes)
   return withScope(state, scope)
 }

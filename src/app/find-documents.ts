@@ -3,7 +3,7 @@
 import { lstat, readdir, realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import type { Prd } from '../engine/model/feature.ts'
-import { shown } from '../engine/model/text.ts'
+import { describeValue } from '../engine/model/text.ts'
 import { looksLikeJson, parsePrd } from '../engine/prd/parse.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import { filesOf } from '../git/tree-walk.ts'
@@ -146,7 +146,7 @@ async function filesFor(
     const inside = path === '' ? known(all) : isFile ? all : all.filter(isText)
     const others = path === '' || isFile ? [] : all.filter((each) => !isText(each))
     if (inside.length === 0) mistakes.push(missing(one, others, await tree.list('')))
-    else if (others.length > 0) note(`${shown(one)}: not read: ${kindsOf(others)}; ${READ}`)
+    else if (others.length > 0) note(`${describeValue(one)}: not read: ${kindsOf(others)}; ${READ}`)
     const how = path === '' ? { isFound: true } : { ...(isFile ? { isNamed: true } : {}), ...part }
     for (const found of inside) if (isFile || !paths.has(found)) paths.set(found, how)
   }
@@ -173,7 +173,7 @@ function kindsOf(paths: readonly string[]): string {
   const counts = new Map<string, number>()
   for (const path of paths) {
     const kind = /[^/]\.([^./]{1,12})$/.exec(path)?.[1]?.toLowerCase()
-    const name = kind === undefined ? 'files without a kind' : `.${shown(kind).slice(1, -1)}`
+    const name = kind === undefined ? 'files without a kind' : `.${describeValue(kind).slice(1, -1)}`
     counts.set(name, (counts.get(name) ?? 0) + 1)
   }
   const all = [...counts]
@@ -187,12 +187,12 @@ const MOST_KINDS = 8
 /** `others`: what the folder holds and nothing reads. */
 function missing(path: string, others: readonly string[], all: readonly string[]): Mistake {
   if (others.length > 0) {
-    const found = `${shown(path)}, which holds ${kindsOf(others)}`
+    const found = `${describeValue(path)}, which holds ${kindsOf(others)}`
     return { path: '--from', found, expected: `documents: ${READ} read`, fix: 'save them as one of these' }
   }
   const near = nearest(path, all)
   const fix = near === null ? 'name a file, or a folder with documents' : `did you mean ${near}?`
-  return { path: '--from', found: shown(path), expected: 'documents of this repository', fix }
+  return { path: '--from', found: describeValue(path), expected: 'documents of this repository', fix }
 }
 
 function tooLarge(path: string): Mistake {

@@ -6,8 +6,13 @@ import type { Interview, Plan, Question } from '../engine/model/plan-state.ts'
 import type { State } from '../engine/model/state.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { MOST_BRIEF } from '../engine/planning/plan-events.ts'
-import { answeredQuestions, openQuestions, sampleAnswer, UNASKED } from '../engine/planning/plan-questions.ts'
-import { planDigest, wantedPlan } from '../engine/planning/proposed-plan.ts'
+import {
+  answeredQuestions,
+  NEW_INTERVIEW,
+  openQuestions,
+  sampleAnswer,
+} from '../engine/planning/plan-questions.ts'
+import { newPlan, planDigest } from '../engine/planning/proposed-plan.ts'
 import { withPlannedFrom } from '../engine/prd/plan-file.ts'
 import { emptyPrd } from '../engine/prd/schema.ts'
 import type { DocumentFile } from '../plan/types.ts'
@@ -56,8 +61,8 @@ export function askedByIssue(
   const said = comments.map((comment) => `A comment:\n${comment.trim()}`)
   const brief = [`# ${title.trim()}`, body.trim(), ...said].join('\n\n').slice(0, MOST_BRIEF)
   const prd = { ...emptyPrd(), description: oneLine(title, 300) }
-  const interview = asks ? { interview: UNASKED } : {}
-  const plan = { ...wantedPlan(brief, number), ...interview, questions: settingsIn(body, gates) }
+  const interview = asks ? { interview: NEW_INTERVIEW } : {}
+  const plan = { ...newPlan(brief, number), ...interview, questions: settingsIn(body, gates) }
   return { feature: featureOf(name, prd, today), plan }
 }
 
@@ -78,9 +83,9 @@ export async function askedByDocuments(
   const feature = featureOf(name, prd, today)
   if (prd.userStories.length === 0) {
     const brief = prose.map(({ path, text }) => `# ${path}\n${text.trim()}`).join('\n\n')
-    return { feature, plan: wantedPlan(brief.slice(0, MOST_BRIEF)), notes }
+    return { feature, plan: newPlan(brief.slice(0, MOST_BRIEF)), notes }
   }
-  const plan: Plan = { ...wantedPlan(''), phase: 'proposed', context }
+  const plan: Plan = { ...newPlan(''), phase: 'proposed', context }
   return { feature, plan: { ...plan, digest: planDigest({ plan, prd, records: {} }) }, notes }
 }
 

@@ -14,7 +14,7 @@ import {
 import type { Found, Store } from '../branch/store.ts'
 import type { Prd } from '../engine/model/feature.ts'
 import { branchNameFault } from '../engine/model/safe-names.ts'
-import { shown } from '../engine/model/text.ts'
+import { describeValue } from '../engine/model/text.ts'
 import { remaining } from '../engine/prd/select.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import { pathsIn } from '../git/tree-walk.ts'
@@ -50,7 +50,7 @@ export async function findFeatures(objects: CatFile, place: Place, branchPrefix:
     const fault = branchNameFault(name)
     if (fault !== null) {
       const fix = 'rename the folder, such as .ralph/2026-01-31-auth'
-      mistakes.push({ path, found: shown(name), expected: `a feature's name with ${fault}`, fix })
+      mistakes.push({ path, found: describeValue(name), expected: `a feature's name with ${fault}`, fix })
     } else if (!parsed.ok) mistakes.push(...parsed.mistakes)
     else {
       const { prd, notes } =

@@ -5,7 +5,7 @@ import type { Attempt, AttemptIn, Failure } from '../engine/model/attempt.ts'
 import type { Change, Examination } from '../engine/model/change.ts'
 import { ownFiles } from '../engine/model/paths.ts'
 import type { Inspection } from '../engine/model/ports.ts'
-import type { Kept, State } from '../engine/model/state.ts'
+import type { SavedWork, State } from '../engine/model/state.ts'
 import { oneLine } from '../engine/model/text.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import { newlyIgnored } from '../git/hidden-changes.ts'
@@ -159,7 +159,11 @@ async function storeBytes(
 }
 
 /** The work as it stands beside `.ralph/`, for a later attempt, after the guard's filter. */
-export async function saveWork(tools: CandidateTools, state: State, storyId: string): Promise<Kept | null> {
+export async function saveWork(
+  tools: CandidateTools,
+  state: State,
+  storyId: string,
+): Promise<SavedWork | null> {
   const { tree, redact } = tools
   await tree.submodules.reset()
   await tree.removeForeign()

@@ -1,7 +1,7 @@
 // Brings people's commits on the branch together with Ralph's.
 
 import type { Failure } from '../engine/model/attempt.ts'
-import type { Joined, People, TakenBack } from '../engine/model/event.ts'
+import type { JoinedBranch, PeopleEdits, RevertedStory } from '../engine/model/event.ts'
 import { ownFiles } from '../engine/model/paths.ts'
 import type { State } from '../engine/model/state.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
@@ -27,7 +27,7 @@ export async function join(
   tools: JoinTools,
   state: State,
   theirs: string,
-): Promise<Joined | { refused: string }> {
+): Promise<JoinedBranch | { refused: string }> {
   const { git, objects, commits } = tools
   const { green, published } = state
   const people = await peopleAt(tools, state, theirs)
@@ -58,7 +58,11 @@ export async function join(
 }
 
 /** prd.json as it stands on people's branch; a broken one is told, and left alone. */
-async function peopleAt({ objects, warn }: JoinTools, state: State, theirs: string): Promise<People | null> {
+async function peopleAt(
+  { objects, warn }: JoinTools,
+  state: State,
+  theirs: string,
+): Promise<PeopleEdits | null> {
   const files = ownFiles(state)
   const { prd: path } = files
   const before = state.published ?? state.green
@@ -83,13 +87,13 @@ async function theirsFirst(
   tools: JoinTools,
   state: State,
   theirs: string,
-  people: People | null,
+  people: PeopleEdits | null,
   paths: readonly string[],
-): Promise<Joined> {
+): Promise<JoinedBranch> {
   const summary = `people committed what conflicts with it, in ${paths.slice(0, 5).map(displayPath).join(', ')}`
   const failure: Failure = { kind: 'conflict', summary, detail: '' }
   const range = `${state.published ?? state.base.sha}..${state.green}`
-  const takenBack: TakenBack[] = []
+  const takenBack: RevertedStory[] = []
   for (const { storyId, commit } of await storyCommits(tools.git, range, state.nonce)) {
     const [base, tree] = [await tools.objects.root(`${commit}^`), await tools.objects.root(commit)]
     if (base === null || tree === null) throw new DamagedClone(`there is no commit ${commit}`)
@@ -103,8 +107,8 @@ async function asItIs(
   tools: JoinTools,
   state: State,
   theirs: string,
-  people: People | null,
-): Promise<Joined> {
+  people: PeopleEdits | null,
+): Promise<JoinedBranch> {
   const range = (await tools.git.isAncestor(state.base.sha, theirs)) ? `${state.base.sha}..${theirs}` : theirs
   const there = new Set((await storyCommits(tools.git, range, state.nonce)).map(({ storyId }) => storyId))
   const failure: Failure = {

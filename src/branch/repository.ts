@@ -2,9 +2,9 @@
 
 import { basename } from 'node:path'
 import type { Change } from '../engine/model/change.ts'
-import { byWeight, sayMoved, undoMove } from '../engine/model/moved-refs.ts'
+import { existingRefsFirst, formatMovedRef, undoCommand } from '../engine/model/moved-refs.ts'
 import type { RepositoryPort } from '../engine/model/ports.ts'
-import type { Kept, State } from '../engine/model/state.ts'
+import type { SavedWork, State } from '../engine/model/state.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import { changedLinesBetween } from '../git/changed-lines.ts'
 import { restoreClone, type Snapshot } from '../git/clone.ts'
@@ -86,7 +86,7 @@ export type Repository = RepositoryPort & {
   /** From now on the tree is Ralph's own: of what is ignored, `renew` leaves only what is there now. */
   rememberIgnored(): Promise<void>
   /** Why a story's kept work could not be put on top of `commit`, or null; the work tree is left alone. */
-  conflict(commit: string, kept: Kept): Promise<string | null>
+  conflict(commit: string, kept: SavedWork): Promise<string | null>
   /** What the commit that ends the run with this state's outcome writes into people's documents. */
   documentsAt(state: State): Promise<[path: string, text: string][]>
   /** The given paths as they stand in the work tree, committed on top of `commit`. */
@@ -241,9 +241,9 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
 /** Before anything of ours runs in the clone. What people may have done themselves is only told. */
 async function restoreAndTell(git: Git, snapshot: Snapshot, warn: (message: string) => void): Promise<void> {
-  const moved = byWeight(await restoreClone(git, snapshot))
+  const moved = existingRefsFirst(await restoreClone(git, snapshot))
   for (const one of moved.slice(0, TOLD_REFS))
-    warn(`${sayMoved(one)} while agents or gates ran. Was it not you? ${undoMove(one)}`)
+    warn(`${formatMovedRef(one)} while agents or gates ran. Was it not you? ${undoCommand(one)}`)
   if (moved.length > TOLD_REFS) warn(`${moved.length - TOLD_REFS} more refs moved while agents or gates ran`)
 }
 
@@ -252,7 +252,7 @@ async function checkOut(
   commits: Commits,
   options: RepositoryOptions,
   commit: string,
-  kept: Kept | null,
+  kept: SavedWork | null,
 ): Promise<{ conflict: string | null }> {
   await tree.git.writeConfig()
   const isFirst = tree.nestedBefore === null
@@ -269,7 +269,7 @@ async function withKept(
   tree: WorkTree,
   commits: Commits,
   commit: string,
-  kept: Kept,
+  kept: SavedWork,
 ): Promise<{ tree: string; conflict: null } | { tree: null; conflict: string }> {
   const { git, objects } = tree
   const green = await tree.treeOf(commit)

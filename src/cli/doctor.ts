@@ -5,7 +5,7 @@ import { redactorFor } from '../app/redactor.ts'
 import { chooseFeature } from '../app/resolve-feature.ts'
 import { openWorkspace, type Workspace } from '../app/workspace.ts'
 import { featureOfFolder } from '../branch/find-features.ts'
-import { sayHolder } from '../engine/lease.ts'
+import { formatHolder } from '../engine/lease.ts'
 import type { Finding } from '../engine/model/finding.ts'
 import { ACTION } from '../engine/model/version.ts'
 import { connect, type GitHub } from '../github/client.ts'
@@ -121,7 +121,7 @@ async function opened(context: Context, settings: Settings): Promise<Checkout | 
 async function workIn({ store }: Workspace): Promise<string | null> {
   for (const folder of (await store.list()).keys()) {
     const { lease = null, feature } = (await store.load(folder).catch(() => null))?.state ?? {}
-    if (lease !== null && (await isAlive(lease))) return `${sayHolder(lease)} works on ${feature}`
+    if (lease !== null && (await isAlive(lease))) return `${formatHolder(lease)} works on ${feature}`
   }
   return null
 }

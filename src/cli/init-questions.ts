@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { agentNames, findAgent } from '../agents/registry.ts'
 import type { Prd, Scope } from '../engine/model/feature.ts'
-import { scopeOf } from '../engine/prd/scope.ts'
+import { resolveScope } from '../engine/prd/scope.ts'
 import { terminalText } from '../report/escape.ts'
 import { configFileNames, readSettings, type Settings } from '../settings/read-settings.ts'
 import { settingRows } from '../settings/settings-table.ts'
@@ -185,7 +185,7 @@ export async function chosenScope(
 ): Promise<Scope | null> {
   // What they wait for comes along: here only the names can be wrong.
   const alone = prd.userStories.map((story) => ({ ...story, dependsOn: [] }))
-  const { scope, mistakes } = scopeOf({ ...prd, userStories: alone }, { stories, epic }, 0)
+  const { scope, mistakes } = resolveScope({ ...prd, userStories: alone }, { stories, epic }, 0)
   if (mistakes.length > 0) throw new UserError(mistakes)
   return scope ?? (ask === null ? null : askScope(ask, prd))
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findAgent } from '../agents/registry.ts'
 import type { Trial } from '../app/trial.ts'
-import { plainLines } from '../engine/model/text.ts'
+import { sanitizeText } from '../engine/model/text.ts'
 import { execute, NO_CONFIG, plainEnv } from '../git/git-process.ts'
 import { terminalText } from '../report/escape.ts'
 import { diffColours, type Look, paint } from '../report/terminal/terminal-line.ts'
@@ -32,7 +32,7 @@ export async function diffLines(
     await mkdir(join(folder, 'a'), { recursive: true })
     const how = { directory: folder, env: { ...plainEnv(env), ...NO_CONFIG }, accept: [1] }
     const { stdout } = await execute([...DIFF, 'a', 'b'], how)
-    const lines = plainLines(stdout).trimEnd().split('\n')
+    const lines = sanitizeText(stdout).trimEnd().split('\n')
     return lines.filter((line) => !NOISE.test(line)).map((line) => paint(line, diffColours(line), look))
   } finally {
     await rm(folder, { recursive: true, force: true })

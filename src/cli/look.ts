@@ -6,7 +6,7 @@ import { limitsOf, UNGATED_WARNING } from '../app/loop-limits.ts'
 import { fixedPorts } from '../app/own-port.ts'
 import { unaskedTags } from '../app/tags.ts'
 import { begunAnew } from '../engine/archive-stories.ts'
-import { sayHolder } from '../engine/lease.ts'
+import { formatHolder } from '../engine/lease.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import type { State } from '../engine/model/state.ts'
 import type { Step } from '../engine/model/step.ts'
@@ -127,7 +127,8 @@ function planInJson({ storyId, phase, digest, questions, stories, context }: Pla
 
 /** Who works, or what comes next, where that is so. */
 function inJson(situation: Situation): Record<string, unknown> {
-  if (situation.kind === 'working' && situation.lease !== null) return { holder: sayHolder(situation.lease) }
+  if (situation.kind === 'working' && situation.lease !== null)
+    return { holder: formatHolder(situation.lease) }
   return situation.kind === 'ready' && situation.step !== null ? { next: stepInJson(situation.step) } : {}
 }
 

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { limitsOf } from '../app/loop-limits.ts'
 import type { Workspace } from '../app/workspace.ts'
-import { expired } from '../engine/lease.ts'
+import { isExpired } from '../engine/lease.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import type { State } from '../engine/model/state.ts'
 import { mapTexts } from '../engine/model/text.ts'
@@ -114,7 +114,7 @@ function remoteSource({ workspace, settings, wanted, place, token, limits }: Whe
 
   function situationIn(state: State): Situation {
     const now = Date.now()
-    if (state.lease !== null && !expired(state.lease, now)) return { kind: 'working', lease: state.lease }
+    if (state.lease !== null && !isExpired(state.lease, now)) return { kind: 'working', lease: state.lease }
     if (limits !== null) return situationOf(state, limits, now, false)
     const own = ownSituation(state)
     return own.kind === 'working' ? { kind: 'ready', step: null } : own

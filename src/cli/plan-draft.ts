@@ -4,8 +4,8 @@ import { splitInto } from '../engine/attempt-outcome.ts'
 import type { Prd, Scope, Story } from '../engine/model/feature.ts'
 import { branchNameFault } from '../engine/model/safe-names.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
-import { unmetOutside } from '../engine/prd/scope.ts'
-import { askedIn } from '../engine/prd/select.ts'
+import { unmetOutOfScope } from '../engine/prd/scope.ts'
+import { inScope } from '../engine/prd/select.ts'
 import { serializePrd } from '../engine/prd/serialize.ts'
 import { readDocuments, renderPrdMarkdown } from '../plan/documents.ts'
 import { sameWords } from '../plan/story-words.ts'
@@ -107,8 +107,8 @@ function freeId(taken: Set<string>): string {
 /** The stories that were asked for, with what they wait for; `along`: those that came along for that. */
 export function scoped(prd: Prd, scope: Scope | null): { prd: Prd; along: string[] } {
   if (scope === null) return { prd, along: [] }
-  const asked = askedIn(scope)
-  const along = new Set(unmetOutside(prd, scope).map(({ id }) => id))
+  const asked = inScope(scope)
+  const along = new Set(unmetOutOfScope(prd, scope).map(({ id }) => id))
   const userStories = prd.userStories.filter((story) => asked(story) || along.has(story.id))
   const there = new Set(userStories.map(({ id }) => id))
   // What is left out and was waited for has passed already.

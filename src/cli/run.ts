@@ -10,9 +10,9 @@ import { createPorts, type PortOptions } from '../app/loop-ports.ts'
 import { tellError } from '../app/observers.ts'
 import { openRunLogs } from '../app/run-logs.ts'
 import { loop } from '../engine/loop.ts'
-import { errorOf, newJob } from '../engine/model/job.ts'
+import { haltError, newJob } from '../engine/model/job.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
-import { byWeight, type MovedRef, sayMoved, undoMove } from '../engine/model/moved-refs.ts'
+import { existingRefsFirst, formatMovedRef, type MovedRef, undoCommand } from '../engine/model/moved-refs.ts'
 import type { Ports } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
 import { lanes } from '../engine/parallel/lanes.ts'
@@ -141,9 +141,9 @@ async function worked(context: Context, read: SettingsResult): Promise<Answer> {
       places.push(['Pictures', screenshotFolder({ clone }, logs.name ?? '')])
     places.push(['Report', 'ralph report'])
     live.end(state, await withMerge(local.workspace, state, { kind: 'ended', conclusion }), places)
-    const movedRefs = byWeight(local.workspace.snapshot.people.moved)
+    const movedRefs = existingRefsFirst(local.workspace.snapshot.people.moved)
     for (const line of movedRefLines(movedRefs)) live.warn(line)
-    const error = errorOf(state)
+    const error = haltError(state)
     const mistake = {
       path: 'run',
       found: error?.summary ?? '',
@@ -211,7 +211,7 @@ function movedRefLines(moved: readonly MovedRef[]): string[] {
   const more = moved.length - TOLD_REFS
   return [
     `refs of yours moved while agents or gates ran. Ralph cannot know whether you moved them, and left them:`,
-    ...moved.slice(0, TOLD_REFS).map((one) => `${sayMoved(one)}. To put it back: ${undoMove(one)}`),
+    ...moved.slice(0, TOLD_REFS).map((one) => `${formatMovedRef(one)}. To put it back: ${undoCommand(one)}`),
     ...(more > 0 ? [`and ${more} more, all of which --json names`] : []),
   ]
 }

@@ -6,7 +6,7 @@ import { limitsOf } from '../app/loop-limits.ts'
 import { applyCommand } from '../engine/commands/apply-commands.ts'
 import { type Given, understand } from '../engine/commands/command-table.ts'
 import type { Lease, State } from '../engine/model/state.ts'
-import { whyNot } from '../engine/planning/plan-events.ts'
+import { ineffectiveReason } from '../engine/planning/plan-events.ts'
 import { outcomeIn, situationOf } from '../engine/situation.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { toPlainText } from '../report/sentence.ts'
@@ -27,7 +27,7 @@ export async function steer(context: Context): Promise<Answer> {
   const understood = understoodOf(context, given, state)
   if (understood.kind !== 'command') throw new Error(`${name} asks nothing of a run`)
   const command = { ...understood.command, id: 0, by: 'you' }
-  const why = whyNot(state, command)
+  const why = ineffectiveReason(state, command)
   if (why !== null) {
     const fix = 'see ralph status'
     throw new UserError({ path: `ralph ${name}`, found: why, expected: 'something that it changes', fix })

@@ -2,7 +2,7 @@
 import { storyCommits } from '../branch/story-commits.ts'
 import { OUTPUT_BYTES } from '../engine/model/gate-output.ts'
 import type { State } from '../engine/model/state.ts'
-import { plainLines } from '../engine/model/text.ts'
+import { sanitizeText } from '../engine/model/text.ts'
 import { terminalText } from '../report/escape.ts'
 import { costOrEmpty, formatDuration } from '../report/figures.ts'
 import { toPlainText } from '../report/sentence.ts'
@@ -44,7 +44,7 @@ function whyLines({ story, stands, last, attempts, seen, said, help }: Why): str
     const figures = [costOrEmpty(cost), ms > 0 ? formatDuration(ms) : ''].filter(Boolean).join(', ')
     return `  attempt ${attempt}: ${result}${figures === '' ? '' : ` (${figures})`}: ${terminalText(summary, 300)}`
   })
-  const output = seen === null ? [] : plainLines(excerpt(seen.output, OUTPUT_BYTES.terminal)).split('\n')
+  const output = seen === null ? [] : sanitizeText(excerpt(seen.output, OUTPUT_BYTES.terminal)).split('\n')
   return [
     `${terminalText(story.id)}  ${terminalText(story.title)}`,
     `How it stands: ${stands}.`,
@@ -72,7 +72,7 @@ export async function diff(context: Context): Promise<Answer> {
   const look = lookOf(out, context.env.NO_COLOR !== undefined)
   const text = redactor.redact(found.patch)
   context.say(found.what)
-  const lines = text.trim() === '' || context.json ? [] : plainLines(text.trimEnd()).split('\n')
+  const lines = text.trim() === '' || context.json ? [] : sanitizeText(text.trimEnd()).split('\n')
   for (const line of lines) out.write(`${paint(sanitizeLine(line), diffColours(line), look)}\n`)
   const { commits, what } = found
   return answerOf(state, { story: id, what, commits, diff: text.slice(0, IN_JSON) })

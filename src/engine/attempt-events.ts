@@ -1,6 +1,6 @@
 // An attempt, from its reservation until it is ready to be accepted, rejected or given back. Pure.
 
-import { tried } from './breaker.ts'
+import { startTrial } from './breaker.ts'
 import { withFirstRuns, withoutPort } from './gating/gate-memory.ts'
 import { agentFor, called, estimate, withLimit } from './limits.ts'
 import { type Attempt, type AttemptIn, type Failure, hasCandidate, type Session } from './model/attempt.ts'
@@ -49,7 +49,7 @@ export function reserve(state: State, event: EventOf<'reserved'>, limits: Limits
   const started = withRecord(state, storyId, (record) => ({
     ...record,
     attempts: record.attempts + 1,
-    breaker: tried(record.breaker, at),
+    breaker: startTrial(record.breaker, at),
   }))
   const which = agentFor(state, limits, at, story.retries)
   const model = which === 'first' ? rungFor(state, limits, story) : null

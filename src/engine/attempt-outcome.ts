@@ -2,17 +2,17 @@
 // be worked again. Pure.
 
 import { isJudged } from './attempt-events.ts'
-import { closedBreaker, doneWords, struck } from './breaker.ts'
+import { closedBreaker, describeFalseDone, recordFailure } from './breaker.ts'
 import { withTests } from './gating/gate-memory.ts'
 import type { Attempt, Candidate } from './model/attempt.ts'
-import type { EventOf, TakenBack } from './model/event.ts'
+import type { EventOf, RevertedStory } from './model/event.ts'
 import type { LastResult, Story } from './model/feature.ts'
 import { failureOutput } from './model/gate-output.ts'
 import { isGated } from './model/job.ts'
 import type { Limits } from './model/limit-types.ts'
-import type { Kept, State, TimelineEntry } from './model/state.ts'
-import { climbed, ladderOf } from './model-ladder.ts'
-import { sizedUp } from './planning/plan-events.ts'
+import type { SavedWork, State, TimelineEntry } from './model/state.ts'
+import { climb, ladderOf } from './model-ladder.ts'
+import { suggestSplit } from './planning/plan-events.ts'
 import {
   charge,
   entryOf,
@@ -44,8 +44,8 @@ export function rejected(state: State, { storyId, kept, at }: EventOf<'rejected'
   const charged = charge(saved, attempt, 'rejected', failure.summary, at)
   const compared = { ...failure, output, testsOnly: attempt.testsOnly === true }
   const { breaker: known = closedBreaker() } = state.records[storyId] ?? {}
-  const breaker = struck(known, attempt.session, compared, kept, limits.breaker, at)
-  const next = [failure.summary, doneWords(breaker)].filter(Boolean).join('; ')
+  const breaker = recordFailure(known, attempt.session, compared, kept, limits.breaker, at)
+  const next = [failure.summary, describeFalseDone(breaker)].filter(Boolean).join('; ')
   const written = logged(charged, entryOf(state, attempt, 'FAILED', next, at, agentSummary(attempt, {})))
   const noted = withRecord(written, storyId, (record) => ({
     ...record,
@@ -58,9 +58,9 @@ export function rejected(state: State, { storyId, kept, at }: EventOf<'rejected'
     interruptions: gates.length > 0 ? 0 : record.interruptions,
     breaker,
     // Whoever stood in for the first agent says nothing of its models.
-    ...(attempt.model === undefined ? {} : climbed(record.rung, failure, laddered(state, storyId, limits))),
+    ...(attempt.model === undefined ? {} : climb(record.rung, failure, laddered(state, storyId, limits))),
   }))
-  return withRest(sizedUp(noted, storyId, failure), storyId)
+  return withRest(suggestSplit(noted, storyId, failure), storyId)
 }
 
 function laddered({ prd }: State, storyId: string, limits: Limits): readonly string[] {
@@ -99,7 +99,7 @@ export function returned(state: State, { storyId, kept, at }: EventOf<'returned'
 }
 
 /** What is kept for a story now: an attempt that left nothing takes back what an earlier one had left. */
-function withKept(all: State['kept'], attempt: Attempt, kept: Kept | null): State['kept'] {
+function withKept(all: State['kept'], attempt: Attempt, kept: SavedWork | null): State['kept'] {
   const { storyId, unwanted } = attempt
   if (kept === null || unwanted) return without(all, storyId)
   const setUp = sessionOf(attempt)?.setUp
@@ -110,7 +110,7 @@ function withKept(all: State['kept'], attempt: Attempt, kept: Kept | null): Stat
 export function revert(
   state: State,
   id: string,
-  { failure, gates = [] }: Pick<TakenBack, 'failure' | 'gates'>,
+  { failure, gates = [] }: Pick<RevertedStory, 'failure' | 'gates'>,
   at: number,
   limits: Limits,
 ): State {
@@ -142,7 +142,7 @@ export function revert(
     return {
       ...record,
       ...seen,
-      ...climbed(record.rung, failure, ladderOf(limits, story)),
+      ...climb(record.rung, failure, ladderOf(limits, story)),
       failure,
       commit: null,
     }

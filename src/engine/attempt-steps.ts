@@ -7,23 +7,23 @@ import type { Attempt, AttemptIn, Failure, Session } from './model/attempt.ts'
 import type { Event } from './model/event.ts'
 import type { Limits } from './model/limit-types.ts'
 import type { Inspection, Ports, SessionBounds } from './model/ports.ts'
-import type { Kept, State } from './model/state.ts'
+import type { SavedWork, State } from './model/state.ts'
 import { addUsage } from './model/usage.ts'
 import { spend } from './record-session.ts'
 import { redGate, redService } from './state-updates.ts'
 
-export type Happening = Event extends infer E ? (E extends { at: number } ? Omit<E, 'at'> : never) : never
+export type StepResult = Event extends infer E ? (E extends { at: number } ? Omit<E, 'at'> : never) : never
 
 /** What a step is done with: the signal aborts with the job's time, too. `now` is when it began, epoch milliseconds. */
-export type Context = { state: State; limits: Limits; ports: Ports; now: number }
+export type StepContext = { state: State; limits: Limits; ports: Ports; now: number }
 
 /** A story's session, behind the one that sets the project up, where there is to be one. */
-export async function work(attempt: AttemptIn<'reserved'>, context: Context): Promise<Happening> {
+export async function work(attempt: AttemptIn<'reserved'>, context: StepContext): Promise<StepResult> {
   const { state, ports } = context
   const { storyId, base } = attempt
   const { conflict } = await ports.repository.checkOut(base, state.kept[storyId] ?? null)
   const begin = (from: State, now: number) =>
-    ports.agent.work(state, attempt, { ...boundsOf(from, context.limits, now), conflict }, ports.signal)
+    ports.agent.work(state, attempt, { ...sessionBounds(from, context.limits, now), conflict }, ports.signal)
   if (!isSetUp(state, storyId, conflict))
     return { kind: 'worked', storyId, session: await behindSetUp(attempt, context, begin) }
   const session = await begin(state, context.now)
@@ -39,14 +39,14 @@ function isSetUp({ control, kept }: State, storyId: string, conflict: string | n
 /** Both sessions as one of the attempt: guard and gates see their work together. `setUp` is the tree between them. */
 async function behindSetUp(
   attempt: AttemptIn<'reserved'>,
-  { state, limits, ports, now }: Context,
+  { state, limits, ports, now }: StepContext,
   begin: (from: State, now: number) => Promise<Session>,
 ): Promise<Session> {
   const { storyId } = attempt
-  const first = await ports.agent.setUp(state, attempt, boundsOf(state, limits, now), ports.signal)
+  const first = await ports.agent.setUp(state, attempt, sessionBounds(state, limits, now), ports.signal)
   if (first === null) return begin(state, now)
   const others = [{ agent: null, model: null, kind: 'set-up' as const, usage: first.usage }]
-  if (!wentWell(first)) {
+  if (!hasSucceeded(first)) {
     const { hints, message } = first
     const stuck = hints.stuck === null ? null : `set-up: ${hints.stuck}`
     return { ...first, others, message: `set-up: ${message}`, hints: { ...hints, stuck } }
@@ -64,12 +64,12 @@ async function behindSetUp(
 }
 
 /** Whether a session leaves something to go on with. */
-export function wentWell({ status, hints }: Session): boolean {
+export function hasSucceeded({ status, hints }: Session): boolean {
   return status === 'finished' && hints.stuck === null && !hints.notDone
 }
 
 /** What the session left, as the guard lets it through: the candidate for the gates. */
-export async function guard(attempt: AttemptIn<'worked'>, context: Context): Promise<Happening> {
+export async function guard(attempt: AttemptIn<'worked'>, context: StepContext): Promise<StepResult> {
   const { storyId, session } = attempt
   const seen = await inspected(attempt, context)
   if (seen.kind === 'refused') return { kind: 'refused', storyId, failure: seen.failure }
@@ -96,7 +96,10 @@ function unanswered(storyId: string, { records }: State): Failure | null {
 }
 
 /** Whether the code is what a gate was red on at the attempt before. One that was given back since may have left other work. */
-async function isAsItWasRed({ storyId }: AttemptIn<'worked'>, { state, ports }: Context): Promise<boolean> {
+async function isAsItWasRed(
+  { storyId }: AttemptIn<'worked'>,
+  { state, ports }: StepContext,
+): Promise<boolean> {
   const record = state.records[storyId]
   if (record?.failure?.kind !== 'gates' || redService(record.gates) !== undefined) return false
   if (redGate(record.gates) === undefined && !record.gates.some(({ flaky }) => flaky === true)) return false
@@ -104,7 +107,7 @@ async function isAsItWasRed({ storyId }: AttemptIn<'worked'>, { state, ports }: 
 }
 
 /** A set-up alone is no work on the story: a session that added nothing to it has changed nothing. */
-async function isSetUpAlone({ storyId, session }: AttemptIn<'worked'>, { state, ports }: Context) {
+async function isSetUpAlone({ storyId, session }: AttemptIn<'worked'>, { state, ports }: StepContext) {
   const { setUp = '' } = session
   return setUp !== '' && (await workAsItStands(storyId, state, ports))?.tree === setUp
 }
@@ -113,7 +116,10 @@ async function isSetUpAlone({ storyId, session }: AttemptIn<'worked'>, { state, 
  * What the session left is hostile: an error while somebody looks at it is its doing, and refuses the attempt. Where the
  * clone is damaged, or the tree cannot even be restored, no story can be judged here, and the run ends.
  */
-async function inspected(attempt: AttemptIn<'worked'>, { state, ports, now }: Context): Promise<Inspection> {
+async function inspected(
+  attempt: AttemptIn<'worked'>,
+  { state, ports, now }: StepContext,
+): Promise<Inspection> {
   try {
     return await ports.repository.inspect(state, attempt, now)
   } catch (error) {
@@ -128,7 +134,7 @@ async function inspected(attempt: AttemptIn<'worked'>, { state, ports, now }: Co
 }
 
 /** Leaves a clean tree at the green commit and keeps the work for the story's next attempt. */
-export async function putAway(attempt: Attempt, { state, ports }: Context) {
+export async function stashAttempt(attempt: Attempt, { state, ports }: StepContext) {
   const { storyId } = attempt
   // Its work tree went with the process that had it.
   const isGone = attempt.inLane === true && attempt.phase === 'returned' && attempt.reason === 'lost'
@@ -141,14 +147,14 @@ export async function putAway(attempt: Attempt, { state, ports }: Context) {
 }
 
 /** The story's work after the guard's filter; null for none. What cannot be looked at cannot be kept. */
-function workAsItStands(storyId: string, state: State, { repository }: Ports): Promise<Kept | null> {
+function workAsItStands(storyId: string, state: State, { repository }: Ports): Promise<SavedWork | null> {
   return repository.keep(state, storyId).catch((error: unknown) => {
     if (error instanceof DamagedClone) throw error
     return null
   })
 }
 
-export function boundsOf(state: State, limits: Limits, now: number): SessionBounds {
+export function sessionBounds(state: State, limits: Limits, now: number): SessionBounds {
   return {
     timeoutMs: sessionMs(state, limits, now),
     budget: budgetLeft(state, limits),

@@ -4,7 +4,7 @@ import { excerpt } from '../system/excerpt.ts'
 import type { Failure, Session } from './model/attempt.ts'
 import { OUTPUT_BYTES } from './model/gate-output.ts'
 import type { BreakerLimits as Thresholds } from './model/limit-types.ts'
-import type { Breaker, Kept, StoryRecord } from './model/state.ts'
+import type { Breaker, SavedWork, StoryRecord } from './model/state.ts'
 
 const HISTORY = 10
 
@@ -32,18 +32,18 @@ export function openUntil(record: StoryRecord | undefined, now: number): number 
 }
 
 /** An attempt begins: after the cool-down it is a trial, and its failure opens the breaker again. */
-export function tried(breaker: Breaker, at: number): Breaker {
+export function startTrial(breaker: Breaker, at: number): Breaker {
   return breaker.position === 'open'
     ? moved({ ...breaker, until: null }, 'half-open', 'the cool-down is over', at)
     : breaker
 }
 
 /** An attempt was rejected: what it left is compared with what the one before had left. */
-export function struck(
+export function recordFailure(
   breaker: Breaker,
   session: Session,
   failure: Compared,
-  kept: Kept | null,
+  kept: SavedWork | null,
   limits: Thresholds,
   at: number,
 ): Breaker {
@@ -80,7 +80,7 @@ function isDone({ hints }: Session): boolean {
 }
 
 /** How often in a row the agent was sure of what gates or guard refused; empty where that was once at most. */
-export function doneWords({ doneInRow = 0 }: Breaker): string {
+export function describeFalseDone({ doneInRow = 0 }: Breaker): string {
   return doneInRow < 2 ? '' : `the agent has said ${doneInRow} times in a row that it is done, and it is not`
 }
 

@@ -3,14 +3,14 @@
 import { passedUnchanged, passedUngated, splitInto } from './attempt-outcome.ts'
 import { isUngated } from './model/job.ts'
 import type { State } from './model/state.ts'
-import { othersWords, scopeWords } from './prd/scope.ts'
-import { askedIn, counts } from './prd/select.ts'
+import { describeOutOfScope, describeScope } from './prd/scope.ts'
+import { counts, inScope } from './prd/select.ts'
 
 type Passes = Record<'gates' | 'judge' | 'imported' | 'ungated', number>
 
 /** Of the stories that were asked for and passed, how many did so in which way. */
-export function passesOf({ prd, control: { scope } }: Pick<State, 'prd' | 'control'>): Passes {
-  const asked = askedIn(scope)
+export function countPasses({ prd, control: { scope } }: Pick<State, 'prd' | 'control'>): Passes {
+  const asked = inScope(scope)
   const passes = { gates: 0, judge: 0, imported: 0, ungated: 0 }
   for (const story of prd.userStories) {
     if (!story.passes || story.skipped || !asked(story)) continue
@@ -23,14 +23,14 @@ export function passesOf({ prd, control: { scope } }: Pick<State, 'prd' | 'contr
 }
 
 /** Why a run is complete. Nothing claims a gate that did not run, nor a story that nobody asked for. */
-export function howComplete(state: State): string {
+export function describeCompletion(state: State): string {
   const { prd, job, control } = state
   const { scope } = control
-  const part = scope === null ? '' : ` ${scopeWords(scope)}`
-  const others = othersWords(prd, scope)
+  const part = scope === null ? '' : ` ${describeScope(scope)}`
+  const others = describeOutOfScope(prd, scope)
   const rest = others === '' ? '' : `; ${others}`
   if (isUngated(job)) return `every story${part} passed, without gates${rest}`
-  const { gates, judge, imported, ungated } = passesOf(state)
+  const { gates, judge, imported, ungated } = countPasses(state)
   const byGates =
     gates === 0
       ? `no story${part} passed by a gate`
@@ -43,7 +43,7 @@ export function howComplete(state: State): string {
   const passed =
     otherwise.length === 0 ? `every story${part} passed its gates` : [byGates, ...otherwise].join(', ')
   const { skipped } = counts(prd, scope)
-  const asked = askedIn(scope)
+  const asked = inScope(scope)
   const whole = prd.userStories.filter((one) => asked(one) && splitInto(one).length > 0).length
   const asides = [
     skipped === whole ? '' : `; ${skipped - whole} skipped by a person`,

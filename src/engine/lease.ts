@@ -4,7 +4,7 @@ import { MAX_IDLE_JOBS } from './limits.ts'
 import type { Lease, State } from './model/state.ts'
 
 /** A lease is over when its time has passed; before that only the platform or the process table can say. */
-export function expired(lease: Lease, now: number): boolean {
+export function isExpired(lease: Lease, now: number): boolean {
   return lease.expiresAt <= now
 }
 
@@ -14,7 +14,7 @@ export function leaseMs(iterationTimeoutMs: number, gatesMs: number): number {
 }
 
 /** The holder in words: `run 123 (https://…)` or `process 42 on host`. */
-export function sayHolder(lease: Lease): string {
+export function formatHolder(lease: Lease): string {
   if (lease.runId !== null)
     return lease.url === null ? `run ${lease.runId}` : `run ${lease.runId} (${lease.url})`
   return `process ${lease.pid} on ${lease.host}`
@@ -24,12 +24,12 @@ export function sayHolder(lease: Lease): string {
 export type HolderRun = { status: string; conclusion: string | null; at: number } | null
 
 /** Why the chain is to be resumed, in words, or null: it works, it has ended, or a person wants it to rest. */
-export function whyLost(state: State, holder: HolderRun, now: number): string | null {
+export function lostChainReason(state: State, holder: HolderRun, now: number): string | null {
   const { control, lease, prd } = state
   if (control.paused !== null || control.idleJobs >= MAX_IDLE_JOBS) return null
   if (control.notBefore !== null && control.notBefore > now) return null
   if (lease !== null) {
-    const isOver = holder === null ? expired(lease, now) : holder.status === 'completed'
+    const isOver = holder === null ? isExpired(lease, now) : holder.status === 'completed'
     return isOver && !stopped(holder, state) ? 'the job that worked on it was lost' : null
   }
   if (control.mendedRun !== null && (holder?.status !== 'completed' || stopped(holder, state))) return null

@@ -21,7 +21,7 @@ export function rungFor({ records }: Pick<State, 'records'>, limits: Limits, sto
 }
 
 /** How far up a story is after a failure: a red gate, and the agent's word that it is stuck, are answered by a stronger model. */
-export function climbed(
+export function climb(
   rung: number | undefined,
   { kind }: Pick<Failure, 'kind'>,
   ladder: readonly string[],

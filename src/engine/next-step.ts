@@ -2,7 +2,7 @@
 
 import { isJudged } from './attempt-events.ts'
 import { openUntil } from './breaker.ts'
-import { howComplete } from './how-passed.ts'
+import { describeCompletion } from './how-passed.ts'
 import {
   agentsRestUntil,
   batchOver,
@@ -21,9 +21,9 @@ import type { Limits } from './model/limit-types.ts'
 import type { Conclusion, Ending, Job, State } from './model/state.ts'
 import type { Step } from './model/step.ts'
 import { openQuestions } from './planning/plan-questions.ts'
-import { isSplitting, planDigest, wantedPlanOf } from './planning/proposed-plan.ts'
-import { unmetOutside } from './prd/scope.ts'
-import { askedIn, pickStory, remaining } from './prd/select.ts'
+import { isSplitting, nextPlanTarget, planDigest } from './planning/proposed-plan.ts'
+import { unmetOutOfScope } from './prd/scope.ts'
+import { inScope, pickStory, remaining } from './prd/select.ts'
 import { touchSame } from './prd/touches.ts'
 
 /**
@@ -48,7 +48,7 @@ export function nextStep(state: State, limits: Limits, now: number, beside: read
 
   const verdict = outcomeOf(state, limits, now)
   if (verdict !== null) return { kind: 'conclude', conclusion: verdict }
-  const wanted = wantedPlanOf(state)
+  const wanted = nextPlanTarget(state)
   const isDone = wanted === null && remaining(state.prd, state.control.scope).length === 0
   if (job.wave?.isOver === true && !isDone) return landed(state)
   if (!ready.prepared) return { kind: 'prepare' }
@@ -129,7 +129,7 @@ function conclude(outcome: Outcome, reason: string): Step {
 export function outcomeOf(state: State, limits: Limits, now: number): Conclusion | null {
   const { control, prd, verification } = state
   const open = remaining(prd, control.scope)
-  const wanted = wantedPlanOf(state) !== null
+  const wanted = nextPlanTarget(state) !== null
   const done = open.length === 0 && !wanted
   const { branch } = state.job
   if (branch.kind === 'refused')
@@ -139,7 +139,7 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   const isApproved = plan === null && state.plan?.phase !== 'proposed'
   const finished = done && isApproved && (verification.approved || !verifies)
   if (branch.kind === 'gone') return afterTheBranch(state, branch.how, finished)
-  if (finished) return end('complete', howComplete(state))
+  if (finished) return end('complete', describeCompletion(state))
   if (control.paused !== null) return end('paused', control.paused.reason)
   if (plan !== null) return plan
   const isBlocked = limits.stopOnBlocked && open.some((story) => story.blocked)
@@ -169,7 +169,7 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
 
 /** Stories of the part that was asked for which nobody is about to split. */
 function workable(state: State): (story: Story) => boolean {
-  const asked = askedIn(state.control.scope)
+  const asked = inScope(state.control.scope)
   return (story) => asked(story) && !isSplitting(state, story.id)
 }
 
@@ -197,14 +197,14 @@ function planOutcome(state: State, limits: Limits): Conclusion | null {
 function whyStuck({ prd, control }: State, open: readonly Story[]): string {
   const blocked = open.filter((story) => story.blocked).map((story) => story.id)
   if (blocked.length > 0 || control.scope === null) return `blocked: ${blocked.join(', ')}`
-  const outside = unmetOutside(prd, control.scope).map(({ id }) => id)
+  const outside = unmetOutOfScope(prd, control.scope).map(({ id }) => id)
   return `it waits for ${outside.join(', ')}, which was not asked for`
 }
 
 /** The branch is not there any more: what was complete stays complete, anything else waits for a person. */
 function afterTheBranch(state: State, how: 'merged' | 'deleted', finished: boolean): Conclusion {
   if (finished && state.prd.run.outcome === 'complete')
-    return end('complete', `${howComplete(state)}; the branch was ${how}`)
+    return end('complete', `${describeCompletion(state)}; the branch was ${how}`)
   const { branch, green } = state
   const what = how === 'merged' ? 'merged and deleted' : 'deleted'
   return end('paused', `${branch} was ${what} by people: say run to make it again (it was at ${green})`)
@@ -241,7 +241,7 @@ function resting(state: State, now: number): number | null {
     if (until !== null) times.push(until)
     return until === null
   }
-  const asked = askedIn(state.control.scope)
+  const asked = inScope(state.control.scope)
   const picked = pickStory(state.prd, (story) => asked(story) && isFree(story))
   return picked !== null || times.length === 0 ? null : Math.min(...times)
 }

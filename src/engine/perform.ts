@@ -2,7 +2,14 @@
 
 import { excerpt } from '../system/excerpt.ts'
 import { archivedRun, withoutPending } from './archive-stories.ts'
-import { boundsOf, type Context, guard, type Happening, putAway, work } from './attempt-steps.ts'
+import {
+  guard,
+  type StepContext,
+  type StepResult,
+  sessionBounds,
+  stashAttempt,
+  work,
+} from './attempt-steps.ts'
 import { brokenBefore, gatesAsItWas, redInAClone } from './gating/final-gates.ts'
 import { takenPort } from './gating/gate-memory.ts'
 import { gatesOn, runOf, withoutSessionFiles } from './gating/gate-run.ts'
@@ -11,14 +18,14 @@ import { roomOfLast, withKeys } from './gating/reuse.ts'
 import { released } from './job-end.ts'
 import { endOfWork, goesOnByItself } from './limits.ts'
 import type { AttemptIn } from './model/attempt.ts'
-import type { Event, Spent, TakenBack } from './model/event.ts'
+import type { Event, RevertedStory, SpentUsage } from './model/event.ts'
 import { OUTPUT_BYTES } from './model/gate-output.ts'
 import type { Limits } from './model/limit-types.ts'
 import { attemptName, ownFiles } from './model/paths.ts'
 import type { GateRun, Ports, StorePort } from './model/ports.ts'
 import type { Conclusion, State } from './model/state.ts'
 import { STEPS, type Step } from './model/step.ts'
-import { isToAsk } from './planning/plan-questions.ts'
+import { mustAskQuestions } from './planning/plan-questions.ts'
 import { isWaitingPlan } from './planning/proposed-plan.ts'
 import { redGate, redWords, withDocuments } from './state-updates.ts'
 
@@ -47,7 +54,7 @@ export async function perform(
 }
 
 /** What a judge used counts, also where its word comes too late. */
-function spentOn(happened: Happening | null): Spent | null {
+function spentOn(happened: StepResult | null): SpentUsage | null {
   switch (happened?.kind) {
     case 'judged':
       return { storyId: happened.storyId, kind: 'judge', usage: happened.usage }
@@ -74,10 +81,10 @@ function settles({ job }: State, { kind }: Step): boolean {
 
 type Steps = { readonly [K in Step['kind']]: Extract<Step, { kind: K }> }
 type Acts = {
-  readonly [K in Exclude<Step['kind'], 'stop'>]: (step: Steps[K], context: Context) => Promise<Happening>
+  readonly [K in Exclude<Step['kind'], 'stop'>]: (step: Steps[K], context: StepContext) => Promise<StepResult>
 }
 
-function act<K extends keyof Acts>(kind: K, step: Steps[K], context: Context): Promise<Happening> {
+function act<K extends keyof Acts>(kind: K, step: Steps[K], context: StepContext): Promise<StepResult> {
   return ACTS[kind](step, context)
 }
 
@@ -98,8 +105,8 @@ const ACTS: Acts = {
   gates: ({ attempt }, context) => gate(attempt, context),
   judge: ({ attempt }, context) => judge(attempt, context),
   accept: ({ attempt }, context) => accept(attempt, context),
-  reject: async ({ attempt }, context) => ({ kind: 'rejected', ...(await putAway(attempt, context)) }),
-  return: async ({ attempt }, context) => ({ kind: 'returned', ...(await putAway(attempt, context)) }),
+  reject: async ({ attempt }, context) => ({ kind: 'rejected', ...(await stashAttempt(attempt, context)) }),
+  return: async ({ attempt }, context) => ({ kind: 'returned', ...(await stashAttempt(attempt, context)) }),
   wait: ({ until }, context) => wait(until, context),
   verify: (_, context) => verify(context),
   plan: ({ split }, context) => plan(split, context),
@@ -117,7 +124,7 @@ function baselineOf(state: State): GateRun {
   return runOf(state, { of: 'baseline', tags: [], stories: state.prd.userStories })
 }
 
-async function baseline(context: Context): Promise<Happening> {
+async function baseline(context: StepContext): Promise<StepResult> {
   const { state, ports } = context
   await ports.repository.checkOut(state.green, null)
   const run = baselineOf(state)
@@ -126,7 +133,7 @@ async function baseline(context: Context): Promise<Happening> {
   return red ?? { kind: 'baselined', gates }
 }
 
-async function prepare({ state, ports }: Context): Promise<Happening> {
+async function prepare({ state, ports }: StepContext): Promise<StepResult> {
   const result = await ports.gates.prepare(state.green, ports.signal)
   if (result !== null) await ports.repository.ignored.prepared()
   if (result === null || result.ok) return { kind: 'prepared' }
@@ -137,8 +144,8 @@ async function prepare({ state, ports }: Context): Promise<Happening> {
 /** Each work tree is prepared before its first session, and when a lockfile changed. */
 async function preparedLane(
   { base, inLane, storyId }: AttemptIn<'reserved'>,
-  context: Context,
-): Promise<Happening | null> {
+  context: StepContext,
+): Promise<StepResult | null> {
   if (inLane === undefined) return null
   await context.ports.repository.checkOut(base, null)
   const done = await prepare(context)
@@ -149,8 +156,8 @@ async function preparedLane(
 /** `state` is the run as it stands when the commit has landed that the candidate is built on now. */
 async function rebase(
   attempt: Extract<Step, { kind: 'rebase' }>['attempt'],
-  { state, ports }: Context,
-): Promise<Happening> {
+  { state, ports }: StepContext,
+): Promise<StepResult> {
   const { storyId } = attempt
   const built = await ports.repository.rebase(state, attempt)
   if ('conflict' in built) return { kind: 'conflicted', storyId, failure: built.conflict }
@@ -158,7 +165,7 @@ async function rebase(
   return { kind: 'rebased', storyId, base: state.green, candidate: built.candidate }
 }
 
-async function gate(attempt: AttemptIn<'guarded'>, context: Context): Promise<Happening> {
+async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promise<StepResult> {
   const { state, limits, ports } = context
   const { storyId } = attempt
   const { commit } = attempt.candidate
@@ -186,8 +193,8 @@ async function gate(attempt: AttemptIn<'guarded'>, context: Context): Promise<Ha
 
 async function judge(
   { storyId, candidate, gates, base, paths = [] }: AttemptIn<'gated'>,
-  context: Context,
-): Promise<Happening> {
+  context: StepContext,
+): Promise<StepResult> {
   const about = { stories: [storyId], gates }
   const { verdict, usage } = candidate.empty
     ? await askJudge({ ...about, isUnchanged: true }, candidate.commit, context)
@@ -198,18 +205,18 @@ async function judge(
 /** Steps of people behind the commit are heard before it counts, and write nothing into it. */
 async function accept(
   attempt: AttemptIn<'gated' | 'judged'>,
-  { state, limits, ports, now }: Context,
-): Promise<Happening> {
+  { state, limits, ports, now }: StepContext,
+): Promise<StepResult> {
   const { storyId, candidate, inLane } = attempt
   const { agent, repository, signal } = ports
   // The checkout is the green commit's, and no session works in it.
   if (inLane === true) await repository.checkOut(candidate.commit, null)
-  const { timeoutMs } = boundsOf(state, limits, now)
+  const { timeoutMs } = sessionBounds(state, limits, now)
   const after = await agent.afterwards?.(state, attempt, timeoutMs, signal)
   return { kind: 'accepted', storyId, commit: candidate.commit, ...(after === undefined ? {} : { after }) }
 }
 
-async function open({ state, ports }: Context): Promise<Happening> {
+async function open({ state, ports }: StepContext): Promise<StepResult> {
   const { repository } = ports
   const begins = state.published === null || state.control.anew
   const first = begins ? await repository.record(state, `chore(ralph): start ${state.feature}`) : null
@@ -234,8 +241,8 @@ async function planContext(
 async function moveBranch(
   state: State,
   { store, pullRequest }: Ports,
-  moved: (github: State['github']) => Happening,
-): Promise<Happening> {
+  moved: (github: State['github']) => StepResult,
+): Promise<StepResult> {
   const { green } = state
   const github = await pullRequest.beforePublish(state, green)
   const result = await store.publish(onHead({ ...state, github }), true)
@@ -243,7 +250,7 @@ async function moveBranch(
   return moved(await pullRequest.opened(onHead({ ...state, github, published: green })))
 }
 
-async function dispatch({ state, ports }: Context): Promise<Happening> {
+async function dispatch({ state, ports }: StepContext): Promise<StepResult> {
   try {
     const answer = await ports.dispatch.dispatch(state)
     return answer.kind === 'limited' ? { ...answer, kind: 'dispatch-limited' } : answer
@@ -252,7 +259,7 @@ async function dispatch({ state, ports }: Context): Promise<Happening> {
   }
 }
 
-async function sync({ state, ports }: Context): Promise<Happening> {
+async function sync({ state, ports }: StepContext): Promise<StepResult> {
   const commands = await ports.queue.read(state)
   const theirs = await ports.store.theirs(state)
   const context = await planContext(state, state.green, ports)
@@ -261,7 +268,7 @@ async function sync({ state, ports }: Context): Promise<Happening> {
   return { kind: 'synced', commands, theirs: how, ...context }
 }
 
-async function join(theirs: string, context: Context): Promise<Happening> {
+async function join(theirs: string, context: StepContext): Promise<StepResult> {
   const { state, ports } = context
   const { repository } = ports
   const joined = await repository.join(state, theirs)
@@ -275,7 +282,7 @@ async function join(theirs: string, context: Context): Promise<Happening> {
     const what = `join-${theirs.slice(0, 7)}`
     const commit = joined.green
     const run = runOf(state, { of: 'join', tags: asked, stories: passed, what, commit })
-    const broke: { ours: TakenBack | null } = { ours: null }
+    const broke: { ours: RevertedStory | null } = { ours: null }
     const results = await withoutSessionFiles(ports, async () => {
       const found = await gatesOn(run, ports)
       const red = takenPort(found) === null ? redGate(found) : undefined
@@ -295,18 +302,18 @@ async function join(theirs: string, context: Context): Promise<Happening> {
 }
 
 /** The session may read what it likes; nothing of what it writes stays. */
-async function plan(split: string | null, { state, limits, ports, now }: Context): Promise<Happening> {
+async function plan(split: string | null, { state, limits, ports, now }: StepContext): Promise<StepResult> {
   const { repository, agent, signal } = ports
   const { brief = '', message = '' } = (split === null ? state.plan : state.splits?.[split]) ?? {}
   await repository.checkOut(state.green, null)
-  const asks = split === null && isToAsk(state.plan?.interview) ? { asks: true as const } : {}
+  const asks = split === null && mustAskQuestions(state.plan?.interview) ? { asks: true as const } : {}
   const task = { brief, message, split, stories: state.prd.userStories, ...asks }
-  const planned = await agent.plan(state, task, boundsOf(state, limits, now), signal)
+  const planned = await agent.plan(state, task, sessionBounds(state, limits, now), signal)
   await repository.restore(state.green)
   return { kind: 'planned', split, ...planned }
 }
 
-async function verify(context: Context): Promise<Happening> {
+async function verify(context: StepContext): Promise<StepResult> {
   const { state, ports } = context
   const { repository, gates } = ports
   if (gatedBefore(state) !== null) {
@@ -324,7 +331,7 @@ async function verify(context: Context): Promise<Happening> {
   return { kind: 'verified', ...(await verifyWhole(context)) }
 }
 
-async function publish(conclusion: Conclusion, { state, limits, ports }: Context): Promise<Happening> {
+async function publish(conclusion: Conclusion, { state, limits, ports }: StepContext): Promise<StepResult> {
   const { repository, store, queue } = ports
   const { branch } = state.job
   // The first push of the branch belongs to `open`: until then a run that ends has made nothing.
@@ -357,13 +364,13 @@ function onHead(state: State): State {
 
 function turnedDown(
   result: Exclude<Awaited<ReturnType<StorePort['publish']>>, { kind: 'published' }>,
-): Happening {
+): StepResult {
   if (result.kind === 'diverged') return { kind: 'diverged', theirs: result.theirs }
   return { kind: result.kind === 'expired' ? 'push-expired' : 'push-refused', summary: result.reason }
 }
 
 /** By the wall clock: the timers of a laptop that sleeps stand still. Ends early to renew the lease, or to hear people. */
-async function wait(until: number, { state, ports }: Context): Promise<Happening> {
+async function wait(until: number, { state, ports }: StepContext): Promise<StepResult> {
   const { clock, queue, signal } = ports
   const end = Math.min(until, clock.now() + RENEWAL_MS)
   for (let left = end - clock.now(); left > 0 && !signal.aborted; left = end - clock.now()) {

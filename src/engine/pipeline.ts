@@ -1,6 +1,6 @@
 // The steps of a pipeline in their order: bounded tries, the iteration's time, circuits, and what ends them. Pure but for its tools.
 
-import { wentWell } from './attempt-steps.ts'
+import { hasSucceeded } from './attempt-steps.ts'
 import type { Failure, Session } from './model/attempt.ts'
 import type { Circuits, PipelineStep, SessionStep } from './model/pipeline-step.ts'
 import type { Clock, SessionBounds } from './model/ports.ts'
@@ -60,7 +60,8 @@ async function take(at: number, way: Way): Promise<Ended | null> {
   const { steps, deadline, clock, signal, say } = way
   const step = steps[at]
   if (signal.aborted || step === undefined) return CANCELLED
-  const isWorkedOn = way.sessions.some(wentWell) || steps.slice(at + 1).some(({ type }) => type === 'agent')
+  const isWorkedOn =
+    way.sessions.some(hasSucceeded) || steps.slice(at + 1).some(({ type }) => type === 'agent')
   const rest = step.circuit === null ? null : (way.circuits[step.name]?.until ?? null)
   if (rest !== null && rest > clock.now()) {
     say(`${step.name} is left out: it rests until ${new Date(rest).toISOString()}`)
@@ -109,12 +110,12 @@ async function take(at: number, way: Way): Promise<Ended | null> {
 function heard(ran: PipelineStep, session: Session, mayFail: boolean, way: Way): Tried | Ended | null {
   const { status, message, resetsAt, hints, usage } = session
   const isFirst = way.sessions.length === 0
-  const isDone = way.sessions.some(wentWell)
+  const isDone = way.sessions.some(hasSucceeded)
   const step = { ...ran, continueOnError: mayFail }
   way.sessions.push(session)
   if (ran.type === 'agent' && (ran.agent !== null || ran.model !== null))
     way.others.push({ agent: ran.agent, model: ran.model, usage })
-  if (wentWell(session)) {
+  if (hasSucceeded(session)) {
     way.failed = null
     return { kind: 'ok' }
   }

@@ -2,7 +2,7 @@
 
 import { agentFor } from './limits.ts'
 import type { Attempt, Session } from './model/attempt.ts'
-import { grouped } from './model/each-once.ts'
+import { groupBy } from './model/each-once.ts'
 import type { Limits } from './model/limit-types.ts'
 import type { State } from './model/state.ts'
 import {
@@ -110,7 +110,7 @@ function compacted({ timeline, attempts }: State, sessions: SessionEntry[]): Ses
   if (sessions.filter(({ largest }) => largest === undefined).length <= MOST_SESSIONS) return sessions
   const isNamed = isOfAttempts([...timeline, ...Object.values(attempts)])
   const old = sessions.filter((entry) => !isNamed(entry))
-  const sums = [...grouped(old, groupKey).values()].map(sumOf)
+  const sums = [...groupBy(old, groupKey).values()].map(sumOf)
   const [first] = sums
   if (first !== undefined) sums[0] = { ...first, largest: largestOf(old) }
   return [...sums, ...sessions.filter(isNamed)]

@@ -4,7 +4,7 @@ import { closedBreaker } from './breaker.ts'
 import type { Attempt } from './model/attempt.ts'
 import type { Prd, Story } from './model/feature.ts'
 import { type GateResult, isRed, isService } from './model/gate.ts'
-import type { Afterwards } from './model/pipeline-step.ts'
+import type { AfterSteps } from './model/pipeline-step.ts'
 import type { Job, State, StoryRecord, TimelineEntry, Verification } from './model/state.ts'
 import { notesWith, progressEntry, withoutDone } from './story-notes.ts'
 
@@ -92,7 +92,7 @@ export function unverified(state: State): State {
 }
 
 /** What the steps of a pipeline left: why the run ends here, and their circuits. */
-export function withSteps(state: State, { pause, circuits }: Afterwards): State {
+export function withSteps(state: State, { pause, circuits }: AfterSteps): State {
   const { circuits: before, ...rest } = state.control
   const after = circuits ?? before ?? {}
   const paused = pause === undefined ? rest.paused : { reason: pause, by: 'ralph' }

@@ -1,10 +1,10 @@
 // The state as git holds it, in one file or in several: written, and read again, also as version 1 wrote it. Pure.
 import * as z from 'zod/mini'
 import { UserError } from '../system/errors.ts'
-import { eachOnce, partsOnce } from './model/each-once.ts'
+import { memoizeChunks, memoizeEach } from './model/each-once.ts'
 import { emptyControl, newEnding, newJob } from './model/job.ts'
 import { Conclusion, type Job, State, type StoryRecord } from './model/state.ts'
-import { shown } from './model/text.ts'
+import { describeValue } from './model/text.ts'
 import { isWaitingPlan } from './planning/proposed-plan.ts'
 import { OldUsage, withSessions } from './stored-usage.ts'
 
@@ -77,9 +77,9 @@ function withField(text: string, name: string, value: string): string {
 }
 
 const fileOf = (list: readonly object[]): StateFile => ({ text: `[${list.map(textOf).join(',\n')}]` })
-const storyFiles = partsOnce(MOST_IN_A_FILE, fileOf)
-const sessionFiles = partsOnce(MOST_IN_A_FILE, fileOf)
-const recordTexts = eachOnce((record: StoryRecord) => textOf(record))
+const storyFiles = memoizeChunks(MOST_IN_A_FILE, fileOf)
+const sessionFiles = memoizeChunks(MOST_IN_A_FILE, fileOf)
+const recordTexts = memoizeEach((record: StoryRecord) => textOf(record))
 
 /** The state of a commit, whose files `read` gives; null where it holds none. Throws as `stateFrom`. */
 export async function readState(
@@ -186,7 +186,7 @@ function broken(path: string, issues: readonly z.core.$ZodIssue[]): UserError {
   const [issue] = issues
   const at = issue?.path.map(String).join('.') ?? ''
   const expected = issue?.code === 'invalid_type' ? issue.expected : 'what Ralph writes there'
-  return damaged(at === '' ? path : `${path}: ${at}`, shown(issue?.input), expected)
+  return damaged(at === '' ? path : `${path}: ${at}`, describeValue(issue?.input), expected)
 }
 
 function damaged(path: string, found: string, expected: string): UserError {

@@ -2,7 +2,7 @@
 import { lstatSync } from 'node:fs'
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { addMoves, type MovedRef } from '../engine/model/moved-refs.ts'
+import { type MovedRef, mergeMoves } from '../engine/model/moved-refs.ts'
 import { UserError } from '../system/errors.ts'
 import {
   isFolderSync,
@@ -187,7 +187,7 @@ async function putRefsBack(git: Git, snapshot: Snapshot, head: Buffer | null): P
   const moved = [...new Set([...others.keys(), ...now.keys()])]
     .map((ref) => ({ ref, from: others.get(ref) ?? null, to: now.get(ref) ?? null }))
     .filter(({ ref, from, to }) => from !== to && !refs.has(ref) && !ref.startsWith(states))
-  people.moved = addMoves(people.moved, moved)
+  people.moved = mergeMoves(people.moved, moved)
   return moved
 }
 

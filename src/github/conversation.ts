@@ -4,7 +4,7 @@ import { parseSlash } from '../engine/commands/command-table.ts'
 import type { Command } from '../engine/model/event.ts'
 import type { QueuePort } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
-import { whyNot } from '../engine/planning/plan-events.ts'
+import { ineffectiveReason } from '../engine/planning/plan-events.ts'
 import { unchangedReply } from '../report/replies.ts'
 import { createOnce, type GitHub, githubMessage, httpStatusOf, NO_RETRIES } from './client.ts'
 
@@ -213,7 +213,7 @@ export class Conversation implements QueuePort {
         return refused
       case 'command': {
         const command = { ...parsed.command, id: comment.id, by: comment.login, at: comment.at }
-        const why = whyNot(state, command)
+        const why = ineffectiveReason(state, command)
         await this.react(comment.id, why === null ? 'rocket' : 'confused')
         if (why !== null) await this.#answer(pull, comment.id, unchangedReply(why))
         return command

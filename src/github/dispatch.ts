@@ -1,6 +1,6 @@
 // Starts the next job: a workflow_dispatch on the default branch, with feature and generation. Implements DispatchPort.
 import type { HolderRun } from '../engine/lease.ts'
-import type { Dispatched, DispatchPort } from '../engine/model/ports.ts'
+import type { DispatchPort, DispatchResult } from '../engine/model/ports.ts'
 import { type GitHub, githubMessage, httpStatusOf, rateLimitedUntil } from './client.ts'
 
 /** Dispatches `workflow` (a file name); without a generation it counts as a kick-off. Throws with the mend. */
@@ -8,7 +8,7 @@ export async function dispatchRun(
   { api, at, place }: GitHub,
   workflow: string,
   inputs: { feature: string; generation: number | null },
-): Promise<Dispatched> {
+): Promise<DispatchResult> {
   const request = {
     ...at,
     workflow_id: workflow,

@@ -1,5 +1,5 @@
 // context.md: what of the documents belongs into every prompt, bounded.
-import { plainLines } from '../engine/model/text.ts'
+import { sanitizeText } from '../engine/model/text.ts'
 import type { DocumentReading } from './formats.ts'
 
 /** Every prompt carries it: so much of each part, whatever the documents say. */
@@ -24,5 +24,5 @@ export function contextOf(readings: readonly DocumentReading[]): string {
     const title = `${about.charAt(0).toUpperCase()}${about.slice(1)}`
     return told.length === 0 ? [] : [`## ${title}\n\n${told.join('\n\n')}`]
   })
-  return parts.length === 0 ? '' : `${plainLines(parts.join('\n\n'))}\n`
+  return parts.length === 0 ? '' : `${sanitizeText(parts.join('\n\n'))}\n`
 }

@@ -1,5 +1,5 @@
 // Several documents that tell of the same story: it is read once, and what they say of it that cannot both be so is a mistake.
-import { shown } from '../engine/model/text.ts'
+import { describeValue } from '../engine/model/text.ts'
 import { isGiven, type Raw } from '../engine/prd/migrate.ts'
 import type { Mistake } from '../system/errors.ts'
 import { sameWords } from './story-words.ts'
@@ -107,16 +107,18 @@ function contradictions(best: ReadStory, other: ReadStory, otherTitles: string[]
   const isSame = isSameRank ? sameWords(title) === sameWords(otherTitle) : areAlike(title, otherTitle)
   const isOther = title !== '' && otherTitle !== '' && !isSame
   if (isOther && isOnlyMentioned(best, other))
-    otherTitles.push(`${other.place()} calls ${String(best.raw.id ?? best.place())} ${shown(otherTitle)}`)
+    otherTitles.push(
+      `${other.place()} calls ${String(best.raw.id ?? best.place())} ${describeValue(otherTitle)}`,
+    )
   else if (isOther) {
-    const expected = `the title it has in ${best.place()}, ${shown(title)}`
-    mistakes.push({ path: other.place('title'), found: shown(otherTitle), expected, fix })
+    const expected = `the title it has in ${best.place()}, ${describeValue(title)}`
+    mistakes.push({ path: other.place('title'), found: describeValue(otherTitle), expected, fix })
   }
   const criteria = criteriaOf(best).map(sameWords)
   const odd = criteriaOf(other).find((one) => !criteria.includes(sameWords(one)))
   if (isSameRank && criteria.length > 0 && odd !== undefined) {
     const expected = `the acceptance criteria it has in ${best.place()}`
-    mistakes.push({ path: other.place('acceptanceCriteria'), found: shown(odd), expected, fix })
+    mistakes.push({ path: other.place('acceptanceCriteria'), found: describeValue(odd), expected, fix })
   }
   return mistakes
 }

@@ -1,7 +1,7 @@
 // A document, parsed once however many readers look at it; hostile ones are refused before.
 import { parse as parseToml, TomlError } from 'smol-toml'
 import { isNode, LineCounter, parseDocument } from 'yaml'
-import { shown } from '../engine/model/text.ts'
+import { describeValue } from '../engine/model/text.ts'
 import { isRaw, type Raw } from '../engine/prd/migrate.ts'
 import { looksLikeJson } from '../engine/prd/parse.ts'
 import { type Mistake, messageOf } from '../system/errors.ts'
@@ -107,7 +107,12 @@ function yaml({ path, text }: { path: string; text: string }): DataRead {
     // The parser may find one mistake at two columns of a line.
     const all = document.errors.slice(0, 20).map(({ message, pos }): Mistake => {
       const { line } = lines.linePos(pos[0])
-      return { path: place(path, line), found: shown(message), expected: 'YAML', fix: 'mend the YAML there' }
+      return {
+        path: place(path, line),
+        found: describeValue(message),
+        expected: 'YAML',
+        fix: 'mend the YAML there',
+      }
     })
     const mistakes = all.filter(
       ({ path: at, found }, index) =>
@@ -123,7 +128,10 @@ function yaml({ path, text }: { path: string; text: string }): DataRead {
   } catch (error) {
     // An alias that leads nowhere, too many of them, or thousands of brackets in each other.
     const fix = 'write it without aliases'
-    return { data: null, mistakes: [{ path, found: shown(messageOf(error)), expected: 'plain YAML', fix }] }
+    return {
+      data: null,
+      mistakes: [{ path, found: describeValue(messageOf(error)), expected: 'plain YAML', fix }],
+    }
   }
 }
 
@@ -132,7 +140,7 @@ function toml({ path, text }: Opened): DataRead {
     return { data: { value: parseToml(text), lineOf: () => 1 }, mistakes: [] }
   } catch (error) {
     const place = error instanceof TomlError ? `${path}: line ${error.line}` : path
-    const found = shown(messageOf(error).split('\n', 1)[0])
+    const found = describeValue(messageOf(error).split('\n', 1)[0])
     return { data: null, mistakes: [{ path: place, found, expected: 'TOML', fix: 'mend the TOML there' }] }
   }
 }

@@ -1,6 +1,6 @@
 // prd.json as a page for people (prd.md). It shows everything that it holds, and reads back to the same stories.
 import type { Prd, Story } from '../engine/model/feature.ts'
-import { oneLine, plainLines } from '../engine/model/text.ts'
+import { oneLine, sanitizeText } from '../engine/model/text.ts'
 
 /** By this line the page is known as ours: it is read to the letter. */
 export const PAGE_MARK = '<!-- ralph: prd.json as a page -->'
@@ -9,7 +9,7 @@ export const PAGE_MARK = '<!-- ralph: prd.json as a page -->'
 export function renderPrdMarkdown(prd: Prd): string {
   const parts = [
     `# ${inertText(oneLine(prd.project, 500)) || 'Stories'}`,
-    inertText(plainLines(prd.description).trim()),
+    inertText(sanitizeText(prd.description).trim()),
     '## Stories',
     ...prd.userStories.map(storyPart),
     PAGE_MARK,
@@ -23,7 +23,7 @@ function storyPart({ id, title, description, acceptanceCriteria, dependsOn, pass
   )
   const parts = [
     `### ${id}: ${inertText(oneLine(title, 500))}`,
-    inertText(plainLines(description).trim()),
+    inertText(sanitizeText(description).trim()),
     dependsOn.length === 0 ? '' : `**Depends on:** ${dependsOn.join(', ')}`,
     `**Acceptance Criteria:**\n\n${criteria.join('\n')}`,
   ]

@@ -1,5 +1,5 @@
 // A template that nobody filled in: its stories are the words of whoever made the tool.
-import { shown } from '../engine/model/text.ts'
+import { describeValue } from '../engine/model/text.ts'
 import type { Mistake } from '../system/errors.ts'
 import { type Opened, place } from './open-document.ts'
 import type { ToldStory } from './types.ts'
@@ -40,7 +40,7 @@ export function templateMistakes(path: string, stories: readonly ToldStory[]): M
   return [
     {
       path: place(path, first.line),
-      found: `a template that nobody filled in: ${shown(first.raw.title)}`.slice(0, 80),
+      found: `a template that nobody filled in: ${describeValue(first.raw.title)}`.slice(0, 80),
       expected: 'a story',
       fix,
     },

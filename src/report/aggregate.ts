@@ -1,5 +1,5 @@
 // All features of a repository in one look: where each stands, and what was used by model and version. Pure.
-import { grouped } from '../engine/model/each-once.ts'
+import { groupBy } from '../engine/model/each-once.ts'
 import type { Prd } from '../engine/model/feature.ts'
 import type { State } from '../engine/model/state.ts'
 import { emptyUsage, type SessionEntry, sumOfUsage, tokensOf, type Usage } from '../engine/model/usage.ts'
@@ -44,7 +44,7 @@ const UNKNOWN_OWNER = { version: '', agent: null, model: null }
 export function aggregate(runs: readonly RunWithRows[]) {
   const entries = runs.flatMap(({ rows }) => rows)
   const by = (keyOf: (entry: LedgerRow) => string) =>
-    [...grouped(entries, (entry) => (entry.agent === null ? UNKNOWN : keyOf(entry)))]
+    [...groupBy(entries, (entry) => (entry.agent === null ? UNKNOWN : keyOf(entry)))]
       .map(([name, some]) => totalOf(name, some))
       .filter(({ calls, tokens, costUsd }) => calls > 0 || tokens > 0 || costUsd > 0)
       .sort((one, other) => other.costUsd - one.costUsd || other.tokens - one.tokens)

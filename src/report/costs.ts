@@ -1,5 +1,5 @@
 // What a run cost: by story, by job, and how much of it went into attempts that were rejected. Pure.
-import { grouped } from '../engine/model/each-once.ts'
+import { groupBy } from '../engine/model/each-once.ts'
 import { tokensOf, type Usage } from '../engine/model/usage.ts'
 import { costBeside, type Iteration, iterationTotals } from '../engine/model/usage-totals.ts'
 import { formatTokens, formatUsd, pluralize } from './figures.ts'
@@ -14,7 +14,7 @@ export function costsOf(
   usage: Pick<Usage, 'costUsd'>,
 ) {
   const ofStories = stories.map((story) => story.usage)
-  const jobs = [...grouped(timeline, ({ job }) => job)].map(([job, entries]) => {
+  const jobs = [...groupBy(timeline, ({ job }) => job)].map(([job, entries]) => {
     const countOf = (wanted: Iteration['result']) => entries.filter(({ result }) => result === wanted).length
     return {
       job,

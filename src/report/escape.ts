@@ -1,5 +1,5 @@
 // Hostile text made fit for markdown, mermaid and terminals. Everything people or agents wrote passes through here.
-import { cut, fenced, oneLine, plainLines } from '../engine/model/text.ts'
+import { cut, fenced, oneLine, sanitizeText } from '../engine/model/text.ts'
 import { excerpt } from '../system/excerpt.ts'
 
 /** Zero width: parts what GitHub would act on (`@name`, `#1`, `http://`, `:tada:`) and is not seen. */
@@ -68,7 +68,7 @@ export function code(text: string, max = 120): string {
 
 /** A fenced block of at most `maxBytes` (UTF-8) as a whole; of a longer text what tells most. */
 export function codeBlock(text: string, maxBytes: number): string {
-  const clean = unmarked(plainLines(text))
+  const clean = unmarked(sanitizeText(text))
     .replace(/`{33,}/g, '`'.repeat(32))
     .replace(/^\n+|\n+$/g, '')
   return fenced(excerpt(clean, Math.max(0, maxBytes - FENCES)), 'text')

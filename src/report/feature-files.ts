@@ -1,6 +1,6 @@
 // What Ralph writes into the feature's folder: prd.json and progress.txt, rendered from the state. Pure.
 
-import { eachOnce } from '../engine/model/each-once.ts'
+import { memoizeEach } from '../engine/model/each-once.ts'
 import type { Prd, Story } from '../engine/model/feature.ts'
 import { ownFiles } from '../engine/model/paths.ts'
 import type { State } from '../engine/model/state.ts'
@@ -30,7 +30,7 @@ export function prdFile(state: State, redact: Change): string {
 const known = new WeakMap<Change, (stories: readonly Story[]) => Story[]>()
 
 function redactedStories(stories: readonly Story[], redact: Change): Story[] {
-  const each = known.get(redact) ?? eachOnce((story: Story) => redactedFields(story, redact))
+  const each = known.get(redact) ?? memoizeEach((story: Story) => redactedFields(story, redact))
   known.set(redact, each)
   return each(stories)
 }

@@ -1,13 +1,13 @@
 // How a run stands, in one line of plain text (not escaped).
 
-import { passesOf } from '../engine/how-passed.ts'
+import { countPasses } from '../engine/how-passed.ts'
 import type { Attempt } from '../engine/model/attempt.ts'
 import type { Outcome } from '../engine/model/feature.ts'
-import { concludedAs, isDispatched, isUngated, openAttempt } from '../engine/model/job.ts'
+import { isDispatched, isUngated, openAttempt, withConclusion } from '../engine/model/job.ts'
 import type { State } from '../engine/model/state.ts'
 import type { Step } from '../engine/model/step.ts'
 import { oneLine } from '../engine/model/text.ts'
-import { othersWords, scopeWords } from '../engine/prd/scope.ts'
+import { describeOutOfScope, describeScope } from '../engine/prd/scope.ts'
 import { counts, remaining } from '../engine/prd/select.ts'
 import { ownSituation, type Situation } from '../engine/situation.ts'
 import { formatUtc, joinWithDots, pluralize } from './figures.ts'
@@ -54,8 +54,8 @@ export function resumesAt({ job, control }: State): number | null {
 export function tally({ prd, control: { scope } }: Pick<State, 'prd' | 'control'>): string {
   const { passed, skipped, total } = counts(prd, scope)
   if (total === 0) return 'no stories'
-  const part = scope === null ? '' : ` ${scopeWords(scope)}`
-  const others = othersWords(prd, scope)
+  const part = scope === null ? '' : ` ${describeScope(scope)}`
+  const others = describeOutOfScope(prd, scope)
   const stories = `${total} ${total === 1 ? 'story' : 'stories'}${part}`
   const pass = `${passed} of ${stories} ${total === 1 ? 'passes' : 'pass'}`
   return `${pass}${skipped === 0 ? '' : `, ${skipped} skipped`}${others === '' ? '' : `; ${others}`}`
@@ -64,7 +64,7 @@ export function tally({ prd, control: { scope } }: Pick<State, 'prd' | 'control'
 /** The state in this situation: an attempt that a dead process has left is nobody's work. */
 export function stateInSituation(state: State, situation: Situation): State {
   const attempts = situation.kind === 'working' ? state.attempts : {}
-  return concludedAs({ ...state, attempts }, situation.kind === 'ended' ? situation.conclusion : null)
+  return withConclusion({ ...state, attempts }, situation.kind === 'ended' ? situation.conclusion : null)
 }
 
 /** A run without gates says so first. */
@@ -123,7 +123,7 @@ function stand(state: State): { sign: string; text: string } {
 
 /** Those that passed otherwise than by their gates. */
 function otherPasses(state: State): string {
-  const { judge, imported, ungated } = passesOf(state)
+  const { judge, imported, ungated } = countPasses(state)
   const ways = [
     judge === 0 ? '' : `, ${judge} by a judge's word`,
     imported === 0 ? '' : `, ${imported} from before the run`,

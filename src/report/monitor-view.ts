@@ -1,5 +1,5 @@
 // What a person who looks in on a run wants to know first: the calls, the breaker, the story in work, and what ends the run. Pure.
-import { doneWords } from '../engine/breaker.ts'
+import { describeFalseDone } from '../engine/breaker.ts'
 import { callAllowedAt } from '../engine/limits.ts'
 import type { Attempt } from '../engine/model/attempt.ts'
 import { openAttempt } from '../engine/model/job.ts'
@@ -169,7 +169,7 @@ function breakerExits(state: State, limits: Limits | null): StopCondition[] {
     ...((breaker.testsOnly ?? 0) > 0
       ? [of('Tests alone', breaker.testsOnly ?? 0, limits.breaker.noProgress)]
       : []),
-    ...(doneWords(breaker) === ''
+    ...(describeFalseDone(breaker) === ''
       ? []
       : [
           {

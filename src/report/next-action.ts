@@ -1,15 +1,15 @@
 // What a person can do next, in one sentence: derived from how the feature stands, in commands of the reader's surface.
 
 import { type Surface, typedOn } from '../engine/commands/command-table.ts'
-import { sayHolder } from '../engine/lease.ts'
+import { formatHolder } from '../engine/lease.ts'
 import { budgetLeft, iterationsLeft, spent } from '../engine/limits.ts'
-import { errorOf } from '../engine/model/job.ts'
+import { haltError } from '../engine/model/job.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import type { State } from '../engine/model/state.ts'
 import type { Step } from '../engine/model/step.ts'
 import { runUsage } from '../engine/model/usage-totals.ts'
 import { openQuestions } from '../engine/planning/plan-questions.ts'
-import { unmetOutside } from '../engine/prd/scope.ts'
+import { unmetOutOfScope } from '../engine/prd/scope.ts'
 import { counts, remaining } from '../engine/prd/select.ts'
 import type { Ended, Situation } from '../engine/situation.ts'
 import { capitalize } from './figures.ts'
@@ -29,7 +29,7 @@ export function nextAction(
   const reader = { state, surface, limits }
   switch (situation.kind) {
     case 'working':
-      return whileWorking(reader, situation.lease === null ? null : sayHolder(situation.lease))
+      return whileWorking(reader, situation.lease === null ? null : formatHolder(situation.lease))
     case 'ready':
       return whenReady(reader, situation.step)
     case 'ended':
@@ -185,7 +185,7 @@ function whenStuck(reader: Reader): Sentence {
   const [first, ...others] = blockedIds(reader.state)
   if (first === undefined) {
     const { prd, control } = reader.state
-    const [outside] = control.scope === null ? [] : unmetOutside(prd, control.scope)
+    const [outside] = control.scope === null ? [] : unmetOutOfScope(prd, control.scope)
     if (outside !== undefined)
       return askToContinue(reader, sentence`Have it done, too, with ${typed(reader, `retry ${outside.id}`)}`)
     if (reader.surface === 'cli') return sentence`Have it judged again with ${typed(reader, 'run')}.`
@@ -245,7 +245,7 @@ function allowMore(reader: Reader, command: string): Sentence {
 }
 
 function whenWrong(reader: Reader): Sentence {
-  const line = errorOf(reader.state)?.fix.split('\n', 1)[0]?.trim() ?? ''
+  const line = haltError(reader.state)?.fix.split('\n', 1)[0]?.trim() ?? ''
   const fix = line.replace(/(?:; its output)?[.:]$/, '')
   if (fix === '') return mendAndGoOn(reader)
   const mend = { text: capitalize(fix) }

@@ -3,7 +3,7 @@
 import type { Outcome } from '../engine/model/feature.ts'
 import type { State } from '../engine/model/state.ts'
 import { runUsage } from '../engine/model/usage-totals.ts'
-import { notAskedFor } from '../engine/prd/scope.ts'
+import { countOutOfScope } from '../engine/prd/scope.ts'
 import { counts } from '../engine/prd/select.ts'
 
 export const EXIT_CODES: Readonly<Record<Outcome, number>> = {
@@ -25,7 +25,7 @@ export function scopeInJson({ prd, control: { scope } }: State): Record<string, 
   if (scope === null) return {}
   const { total, passed } = counts(prd, scope)
   const { stories, epic } = scope
-  return { scope: { stories, epic, total, passed, notAskedFor: notAskedFor(prd, scope) } }
+  return { scope: { stories, epic, total, passed, notAskedFor: countOutOfScope(prd, scope) } }
 }
 
 export function outputsOf(state: State | null, outcome: Outcome | null, reportPath: string | null) {

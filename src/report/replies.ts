@@ -1,7 +1,7 @@
 // What people can type after `/ralph`, and the short replies to it.
 
 import { commandsOn } from '../engine/commands/command-table.ts'
-import { sayHolder } from '../engine/lease.ts'
+import { formatHolder } from '../engine/lease.ts'
 import { OUTPUT_BYTES } from '../engine/model/gate-output.ts'
 import type { Question } from '../engine/model/plan-state.ts'
 import type { Lease, State } from '../engine/model/state.ts'
@@ -133,7 +133,7 @@ export function unchangedReply(why: string, instead = ''): string {
 
 /** The reply to `/ralph plan` on an issue whose feature somebody works on. */
 export function busyReply(lease: Lease): string {
-  const job = lease.url === null ? markdownText(sayHolder(lease), 200) : link('A job', lease.url)
+  const job = lease.url === null ? markdownText(formatHolder(lease), 200) : link('A job', lease.url)
   return `⏳ ${job} works on this now, and nothing was planned anew. Comment ${code('/ralph plan')} here when it has ended.\n`
 }
 

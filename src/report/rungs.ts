@@ -1,5 +1,5 @@
 // What each rung of a model ladder cost and passed, and whether it pays. Pure; docs/cost.md has the arithmetic.
-import { grouped } from '../engine/model/each-once.ts'
+import { groupBy } from '../engine/model/each-once.ts'
 import type { TimelineEntry } from '../engine/model/state.ts'
 import type { SessionEntry } from '../engine/model/usage.ts'
 import { attemptKinds, attemptUsage } from '../engine/model/usage-totals.ts'
@@ -26,7 +26,7 @@ export function rungsOf(state: {
 export function sumOfRungs(all: readonly Rung[]): Rung[] {
   const sum = (some: readonly Rung[], of: (one: Rung) => number) =>
     some.reduce((total, one) => total + of(one), 0)
-  return [...grouped(all, ({ model }) => model)]
+  return [...groupBy(all, ({ model }) => model)]
     .map(([model, some]) => ({
       model,
       attempts: sum(some, ({ attempts }) => attempts),

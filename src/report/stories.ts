@@ -7,7 +7,7 @@ import { remarksOf } from '../engine/model/gate.ts'
 import { failureOutput } from '../engine/model/gate-output.ts'
 import type { State } from '../engine/model/state.ts'
 import { storyUsage } from '../engine/model/usage-totals.ts'
-import { askedIn } from '../engine/prd/select.ts'
+import { inScope } from '../engine/prd/select.ts'
 import { pathOf } from './escape.ts'
 import { pluralize } from './figures.ts'
 import { isStoryInWork } from './headline.ts'
@@ -20,7 +20,7 @@ export type StoryView = ReturnType<typeof storyOf>
 export function storiesOf(state: State): StoryView[] {
   const stories = state.prd.userStories
   const settled = new Set(stories.filter((story) => story.passes || story.skipped).map(({ id }) => id))
-  const asked = askedIn(state.control.scope)
+  const asked = inScope(state.control.scope)
   return stories.map((story) => storyOf(state, story, settled, asked(story)))
 }
 

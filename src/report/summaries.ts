@@ -4,7 +4,7 @@ import type { Finding, FindingState } from '../engine/model/finding.ts'
 import { type GateResult, remarksOf } from '../engine/model/gate.ts'
 import type { State } from '../engine/model/state.ts'
 import type { Usage } from '../engine/model/usage.ts'
-import { scopeWords } from '../engine/prd/scope.ts'
+import { describeScope } from '../engine/prd/scope.ts'
 import { counts, remaining } from '../engine/prd/select.ts'
 import type { Mistake } from '../system/errors.ts'
 import { collapsible, joinBlocks, list, table } from './blocks.ts'
@@ -38,7 +38,7 @@ export function verificationLines(state: State, { red, verdict, usage }: Verific
 }
 
 function verdictWords({ prd, control: { scope } }: State, verdict: Verdict): string {
-  const part = scope === null ? '' : ` ${scopeWords(scope)}`
+  const part = scope === null ? '' : ` ${describeScope(scope)}`
   const stories = pluralize(counts(prd, scope).passed, 'story', 'stories')
   switch (verdict.kind) {
     case 'verified':

@@ -3,12 +3,12 @@
 import { type Surface, typedOn } from '../engine/commands/command-table.ts'
 import type { Story } from '../engine/model/feature.ts'
 import type { Annotation } from '../engine/model/gate.ts'
-import { errorOf, isDispatched, isUngated } from '../engine/model/job.ts'
+import { haltError, isDispatched, isUngated } from '../engine/model/job.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import { ownFiles } from '../engine/model/paths.ts'
 import type { Plan } from '../engine/model/plan-state.ts'
 import type { State } from '../engine/model/state.ts'
-import { plainLines } from '../engine/model/text.ts'
+import { sanitizeText } from '../engine/model/text.ts'
 import { iterationsOf } from '../engine/model/usage-totals.ts'
 import { contextOf } from '../engine/planning/proposed-plan.ts'
 import { counts, remaining } from '../engine/prd/select.ts'
@@ -174,7 +174,7 @@ function expectedOf(state: State, forecast: Forecast | null, earlier: Facts['ear
 
 /** What ended the job with an error, where that is more than a line. */
 function longError(state: State): string | null {
-  const fix = outcomeNow(state) === 'error' ? (errorOf(state)?.fix.trim() ?? '') : ''
+  const fix = outcomeNow(state) === 'error' ? (haltError(state)?.fix.trim() ?? '') : ''
   return fix.includes('\n') ? fix : null
 }
 
@@ -248,7 +248,7 @@ export const LONGEST_PLANNED = 4000
 
 /** What a prompt holds of context.md. */
 function contextGiven(plan: Plan): string {
-  return head(plainLines(contextOf(plan)), VARIABLES.context.bytes).trim()
+  return head(sanitizeText(contextOf(plan)), VARIABLES.context.bytes).trim()
 }
 
 /** Where a story stands among the others, and what it asks for by its tags, as sessions are given it; one line. */

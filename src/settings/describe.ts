@@ -1,6 +1,6 @@
 // The settings for people: gates, services and steps in a line, the flags of the CLI.
 
-import { sayPipeline } from '../engine/model/pipeline-step.ts'
+import { formatPipeline } from '../engine/model/pipeline-step.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { standardTimeoutMs } from './gate-settings.ts'
 import { isEverywhere, type SettingRow } from './setting.ts'
@@ -9,7 +9,7 @@ import { durationText } from './show.ts'
 
 /** The pipeline in a line; empty for the session alone. Its command lines may hold a secret. */
 export function describeSteps({ steps, agent }: Settings): string {
-  return steps === null ? '' : oneLine(sayPipeline(steps, agent), 1000)
+  return steps === null ? '' : oneLine(formatPipeline(steps, agent), 1000)
 }
 
 /** The names of the gates with what is special about them; their command lines may hold a secret. */

@@ -1,5 +1,5 @@
 // How values from users are shown in mistakes: short, on one line, without characters that act.
-import { shown as shownText } from '../engine/model/text.ts'
+import { describeValue as shownText } from '../engine/model/text.ts'
 
 /** A value as it is named in a mistake's `found`; lists and maps are only named, never printed. */
 export function shown(value: unknown): string {

@@ -21,7 +21,7 @@ import type { AgentPort, QueuePort } from '../../src/engine/model/ports.ts'
 import type { Conclusion, State } from '../../src/engine/model/state.ts'
 import { emptyUsage } from '../../src/engine/model/usage.ts'
 import { readProposal } from '../../src/engine/planning/proposed-plan.ts'
-import type { Wanted } from '../../src/engine/prd/scope.ts'
+import type { ScopeRequest } from '../../src/engine/prd/scope.ts'
 import { readSettings, type Settings } from '../../src/settings/read-settings.ts'
 import { UserError } from '../../src/system/errors.ts'
 import { Bare, type Files, git, type Person } from '../standin/bare.ts'
@@ -57,7 +57,7 @@ export type Asked = {
 }
 
 /** What a person asks for; `anew`: `ralph run --force`. */
-export type KickOff = Wanted & { anew: boolean }
+export type KickOff = ScopeRequest & { anew: boolean }
 
 export type ChainOptions = {
   stories: readonly Record<string, unknown>[]

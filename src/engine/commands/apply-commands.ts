@@ -6,10 +6,10 @@ import { triedAgain } from '../limits.ts'
 import type { Command } from '../model/event.ts'
 import type { Scope, Story } from '../model/feature.ts'
 import type { State, StoryRecord } from '../model/state.ts'
-import { approve, askPlan, askSplit, withoutSplit } from '../planning/plan-events.ts'
+import { approve, requestPlan, requestSplit, withoutSplit } from '../planning/plan-events.ts'
 import { newStory } from '../prd/schema.ts'
-import { alsoAsked } from '../prd/scope.ts'
-import { askedIn } from '../prd/select.ts'
+import { extendScope } from '../prd/scope.ts'
+import { inScope } from '../prd/select.ts'
 import { emptyRecord, notApproved, withNote } from '../state-updates.ts'
 import { isNoted } from '../story-notes.ts'
 
@@ -84,11 +84,11 @@ function effect(state: State, command: Command): State {
       return goOn({ ...state, control: { ...state.control, granted: more } })
     }
     case 'split':
-      return goOn(askSplit(state, command.story, command.guidance))
+      return goOn(requestSplit(state, command.story, command.guidance))
     case 'archive':
       return askArchive(state)
     case 'plan':
-      return goOn(askPlan(state, command.guidance))
+      return goOn(requestPlan(state, command.guidance))
     case 'approve':
       return goOn(approve(state, command))
     case 'refused':
@@ -105,12 +105,12 @@ function withRest(state: State): State {
 
 /** A story that a person names is asked for, too. */
 function asking(state: State, ids: readonly string[]): State {
-  return withScope(state, alsoAsked(state.control.scope, ids))
+  return withScope(state, extendScope(state.control.scope, ids))
 }
 
 /** The state with another part of the feature asked for; what nobody has judged takes the approval back. */
 export function withScope(state: State, scope: Scope | null): State {
-  const [before, after] = [askedIn(state.control.scope), askedIn(scope)]
+  const [before, after] = [inScope(state.control.scope), inScope(scope)]
   const isWider = state.prd.userStories.some((story) => after(story) && !before(story))
   const verification = isWider ? notApproved(state) : state.verification
   return { ...state, verification, control: { ...state.control, scope } }
@@ -171,7 +171,7 @@ function withoutWork(state: State, ids: readonly string[]): State {
 
 function chosen(state: State, ids: string[] | 'all', all: (story: Story) => boolean): string[] {
   if (ids !== 'all') return ids
-  const asked = askedIn(state.control.scope)
+  const asked = inScope(state.control.scope)
   return state.prd.userStories.filter((story) => asked(story) && all(story)).map((story) => story.id)
 }
 

@@ -1,7 +1,7 @@
 // Every command that people can type, once: its name, arguments, meaning and surfaces. Parser, help, replies and CLI read it. Pure.
 
 import { nearest } from '../../system/nearest.ts'
-import { oneLine, plainLines } from '../model/text.ts'
+import { oneLine, sanitizeText } from '../model/text.ts'
 import {
   type Asked,
   aboutStory,
@@ -283,7 +283,7 @@ export function understand(
   const row = TABLE.get(word) ?? [...TABLE.values()].find(({ also }) => also === word)
   if (row?.[surface] !== undefined && row.read !== undefined) {
     // What no reader of the comment sees comes into no state and no prompt.
-    const below = given.below.map(plainLines)
+    const below = given.below.map(sanitizeText)
     return row.read({ words: given.words, text: oneLine(given.text, LONGEST_TEXT), below, surface, storyIds })
   }
   return mistake(surface, `there is no command ${readable(word)}`, nearest(word, names) ?? 'help')

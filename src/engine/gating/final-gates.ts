@@ -1,7 +1,7 @@
 // The gates of the final verification: in a clean room, with the tests as they were, and which story a red one belongs to.
 
-import type { Context, Happening } from '../attempt-steps.ts'
-import type { TakenBack, Verdict } from '../model/event.ts'
+import type { StepContext, StepResult } from '../attempt-steps.ts'
+import type { RevertedStory, Verdict } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
 import { asItWasName, type GateResult, gateFindings } from '../model/gate.ts'
 import type { CleanRoom, Expectation, GateRun, Ports, RepositoryPort } from '../model/ports.ts'
@@ -21,12 +21,12 @@ export type AskExpectation = (
   change: Pick<Expectation, 'from' | 'to' | 'paths'>,
 ) => Promise<{ verdict: Verdict; usage: Usage }>
 
-type Whole = Context & { passed: readonly Story[]; run: GateRun; room: CleanRoom; ask: AskExpectation }
+type Whole = StepContext & { passed: readonly Story[]; run: GateRun; room: CleanRoom; ask: AskExpectation }
 type History = Awaited<ReturnType<Ports['repository']['history']>>
 
 export async function gatesOnWhole(
   passed: readonly Story[],
-  context: Context,
+  context: StepContext,
   ask: AskExpectation,
 ): Promise<Gated> {
   const { state, limits, ports } = context
@@ -165,7 +165,7 @@ function resetBy(storyId: string | null, reason: string, gate: GateResult | unde
 }
 
 /** The clean room; where there is none, the work tree, as clean as it can be made. */
-async function roomOf({ state, ports }: Context): Promise<CleanRoom> {
+async function roomOf({ state, ports }: StepContext): Promise<CleanRoom> {
   if (ports.openCleanRoom !== null) return ports.openCleanRoom(state)
   const { repository, gates } = ports
   await repository.ignored.forGates(gates.canPrepare)
@@ -192,8 +192,8 @@ export async function brokenBefore(
   red: GateResult,
   run: GateRun,
   gates: readonly GateResult[],
-  { state, ports }: Context,
-): Promise<TakenBack | null> {
+  { state, ports }: StepContext,
+): Promise<RevertedStory | null> {
   if (ports.gates.isHandedOver === true) return null
   const { repository } = ports
   const isRed = async (commit: string) => {
@@ -220,7 +220,7 @@ export async function brokenBefore(
  * Where installed packages are ignored and nothing prepares them, a clean clone has none: that is found before the first session is
  * paid for. Null where gates are green there, or it need not be asked.
  */
-export async function redInAClone(run: GateRun, context: Context): Promise<Failed | null> {
+export async function redInAClone(run: GateRun, context: StepContext): Promise<Failed | null> {
   const { state, limits, ports } = context
   const { gates, repository, openCleanRoom, signal } = ports
   const installed = repository.ignored.shared().filter((path) => INSTALLED.test(path))
@@ -235,7 +235,7 @@ export async function redInAClone(run: GateRun, context: Context): Promise<Faile
   return { kind: 'failed', summary: `${redWords(red, results)} ${where}`, fix: NOT_IN_A_CLONE }
 }
 
-type Failed = Extract<Happening, { kind: 'failed' }>
+type Failed = Extract<StepResult, { kind: 'failed' }>
 
 /** Folders in which package managers install what a project needs. */
 const INSTALLED = /(?:^|\/)(?:node_modules|bower_components|\.?venv|vendor|Pods|deps)\/$/

@@ -8,7 +8,7 @@ import type { EventOf } from '../model/event.ts'
 import type { StoryEvidence } from '../model/feature.ts'
 import type { Limits } from '../model/limit-types.ts'
 import type { State } from '../model/state.ts'
-import { askedIn } from '../prd/select.ts'
+import { inScope } from '../prd/select.ts'
 import { spend } from '../record-session.ts'
 import { redGate, unverified, withRecord } from '../state-updates.ts'
 import { verificationRemarks, withoutPort } from './gate-memory.ts'
@@ -46,7 +46,7 @@ export function verified(state: State, event: Verified, limits: Limits): State {
 }
 
 function approvalOf({ prd, control }: State, evidence: readonly StoryEvidence[] = []): string {
-  const asked = askedIn(control.scope)
+  const asked = inScope(control.scope)
   const criteria = prd.userStories.flatMap((story) =>
     story.passes && asked(story) ? story.acceptanceCriteria : [],
   )
@@ -85,7 +85,7 @@ function resetStories(
   { gates, at }: Verified,
   limits: Limits,
 ): State {
-  const asked = askedIn(state.control.scope)
+  const asked = inScope(state.control.scope)
   const ids = state.prd.userStories
     .filter((story) => story.passes && asked(story) && named.includes(story.id))
     .map(({ id }) => id)

@@ -1,6 +1,6 @@
 // What a fresh session judges, since gates cannot see it: the finished work, a story without a change, a change of what gates expect.
 
-import { boundsOf, type Context } from '../attempt-steps.ts'
+import { type StepContext, sessionBounds } from '../attempt-steps.ts'
 import type { Verdict } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
 import { type GateResult, gateFindings } from '../model/gate.ts'
@@ -8,14 +8,14 @@ import type { Limits } from '../model/limit-types.ts'
 import type { Expectation, JudgeTask, Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
-import { askedIn } from '../prd/select.ts'
+import { inScope } from '../prd/select.ts'
 import { pictureName, picturePath, shownPictures } from '../screenshots.ts'
 import { type EvidenceFacts, proven } from './criterion-evidence.ts'
 import { gatesOnWhole } from './final-gates.ts'
 
 /** Every gate on the green commit in a clean room, then a fresh session that judges what passed. */
 export async function verifyWhole(
-  context: Context,
+  context: StepContext,
 ): Promise<{ gates: GateResult[]; verdict: Verdict; usage: Usage }> {
   const { state } = context
   const passed = passedOf(state)
@@ -43,7 +43,7 @@ export function gatedBefore({ verification: { gated }, green }: State): GateResu
 export function askExpectation(
   about: Pick<JudgeTask, 'stories' | 'gates'>,
   { from, to, paths }: Pick<Expectation, 'from' | 'to' | 'paths'>,
-  context: Context,
+  context: StepContext,
 ) {
   const expectation = { from, to, paths, findings: gateFindings(about.gates) }
   return askJudge({ ...about, expectation }, to, context)
@@ -51,12 +51,12 @@ export function askExpectation(
 
 /** What a verification is about: of a part of the feature, the stories of that part. */
 function passedOf({ prd, control }: State): Story[] {
-  const asked = askedIn(control.scope)
+  const asked = inScope(control.scope)
   return prd.userStories.filter((story) => story.passes && asked(story))
 }
 
 /** The word of a fresh session on `commit`, which is checked out; nobody but the fork point speaks to it meanwhile. */
-export async function askJudge(about: JudgeTask, commit: string, { state, limits, ports, now }: Context) {
+export async function askJudge(about: JudgeTask, commit: string, { state, limits, ports, now }: StepContext) {
   const { agent, repository, signal } = ports
   const pictures = shownPictures(state, about)
   const task = { ...about, pictures }
@@ -65,7 +65,7 @@ export async function askJudge(about: JudgeTask, commit: string, { state, limits
   const stories = state.prd.userStories.filter(({ id }) => named.has(id))
   const view = await repository.openForJudge(state.base.sha, commit, shown)
   try {
-    const said = await agent.judge(state, task, boundsOf(state, limits, now), signal)
+    const said = await agent.judge(state, task, sessionBounds(state, limits, now), signal)
     if (about.expectation !== undefined) return said
     return { ...said, verdict: await proven(said.verdict, stories, factsOf(task, commit, limits, ports)) }
   } finally {

@@ -2,7 +2,7 @@
 // docs/adr/0017-a-green-gate-counts-once.md says what is trusted, and why.
 
 import { messageOf } from '../../system/errors.ts'
-import type { Context } from '../attempt-steps.ts'
+import type { StepContext } from '../attempt-steps.ts'
 import type { AttemptIn } from '../model/attempt.ts'
 import type { GateResult } from '../model/gate.ts'
 import type { Limits } from '../model/limit-types.ts'
@@ -26,7 +26,7 @@ export function isLastStory(
 /** A clean room for the gates of the last story, where their results count for the final verification, too. */
 export async function roomOfLast(
   attempt: AttemptIn<'guarded'>,
-  { state, limits, ports }: Context,
+  { state, limits, ports }: StepContext,
 ): Promise<CleanRoom | null> {
   const { openCleanRoom, gates } = ports
   const { commit } = attempt.candidate

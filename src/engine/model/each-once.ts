@@ -1,7 +1,7 @@
 // Of thousands of stories an iteration changes one: what was made of the others is made once.
 
 /** Maps a list whose entries mostly are the very objects of the list before, at the same place. */
-export function eachOnce<T extends object, R>(make: (part: T) => R): (parts: readonly T[]) => R[] {
+export function memoizeEach<T extends object, R>(make: (part: T) => R): (parts: readonly T[]) => R[] {
   let before: readonly T[] = []
   let made: R[] = []
   return (parts) => {
@@ -13,7 +13,7 @@ export function eachOnce<T extends object, R>(make: (part: T) => R): (parts: rea
 }
 
 /** The same for some of them at a time, as many as `size`. */
-export function partsOnce<T extends object, R>(size: number, make: (part: readonly T[]) => R) {
+export function memoizeChunks<T extends object, R>(size: number, make: (part: readonly T[]) => R) {
   let before: readonly (readonly T[])[] = []
   let made: R[] = []
   return (all: readonly T[]): R[] => {
@@ -30,7 +30,7 @@ function isSameList<T>(one: readonly T[], other: readonly T[]): boolean {
 }
 
 /** The items by what they have in common, in the order in which each group first comes (`Map.groupBy` for Node 20). */
-export function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+export function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>()
   for (const item of items) {
     const key = keyOf(item)

@@ -3,9 +3,9 @@
 import type { Candidate, Failure, Session } from './attempt.ts'
 import type { Prd, StoryEvidence } from './feature.ts'
 import type { GateResult } from './gate.ts'
-import type { Afterwards } from './pipeline-step.ts'
+import type { AfterSteps } from './pipeline-step.ts'
 import type { Proposal } from './plan-state.ts'
-import type { Conclusion, GithubIds, Kept } from './state.ts'
+import type { Conclusion, GithubIds, SavedWork } from './state.ts'
 import type { SessionKind, Usage } from './usage.ts'
 
 /** What people can ask of a run, by comment or by CLI; `id` is the comment's, `by` the login, `at` when it was said, epoch milliseconds. */
@@ -31,7 +31,7 @@ export type Command = { id: number; by: string; at?: number } & (
 )
 
 /** prd.json as people left it on the branch, and the ids in the one that they edited. */
-export type People = {
+export type PeopleEdits = {
   prd: Prd
   seen: string[]
   /** They edited prd.md, which nothing reads, to say otherwise than their prd.json. */
@@ -39,9 +39,9 @@ export type People = {
 }
 
 /** A story that had passed and whose code is not in the branch that people left; `kept` is its work, to be built on. */
-export type TakenBack = {
+export type RevertedStory = {
   storyId: string
-  kept: Kept | null
+  kept: SavedWork | null
   /** Its `gate` is the one that the story broke, and has to make green. */
   failure: Failure
   /** Where it names one of them: their places and pictures are looked for at the story. */
@@ -49,17 +49,17 @@ export type TakenBack = {
 }
 
 /** The branch of people and ours in one. `code`: it is not what our gates have seen. */
-export type Joined = {
+export type JoinedBranch = {
   green: string
-  people: People | null
+  people: PeopleEdits | null
   code: boolean
-  takenBack: TakenBack[]
+  takenBack: RevertedStory[]
   /** Entries of progress.txt that the new head does not hold. */
   entries: string[]
 }
 
 /** What a judge or a planner used whose word came too late; `storyId` null: on the whole. */
-export type Spent = { storyId: string | null; kind: SessionKind; usage: Usage }
+export type SpentUsage = { storyId: string | null; kind: SessionKind; usage: Usage }
 
 /** What happened; `at` is epoch milliseconds. `reduce` is the only place that turns it into state. */
 export type Event = {
@@ -72,7 +72,7 @@ export type Event = {
       /** context.md on the branch, where a plan waits: an approval is for it, too. */
       context?: string
     }
-  | ({ kind: 'joined'; theirs: string } & Omit<Joined, 'code'>)
+  | ({ kind: 'joined'; theirs: string } & Omit<JoinedBranch, 'code'>)
   | { kind: 'restored' }
   | { kind: 'join-failed'; summary: string }
   | { kind: 'prepared' }
@@ -84,7 +84,7 @@ export type Event = {
   /** A worker takes an attempt that none has in work, or (null) leaves its own for any to go on with. */
   | { kind: 'assigned'; storyId: string; worker: string | null }
   /** A worker has to end in the middle of an attempt. */
-  | { kind: 'abandoned'; storyId: string; why: string; spent: Spent | null }
+  | { kind: 'abandoned'; storyId: string; why: string; spent: SpentUsage | null }
   | { kind: 'worked'; storyId: string; session: Session }
   | { kind: 'guarded'; storyId: string; candidate: Candidate }
   | { kind: 'refused'; storyId: string; failure: Failure }
@@ -95,9 +95,9 @@ export type Event = {
   /** `paths`: files that stood as they were when gates ran once more. */
   | { kind: 'gated'; storyId: string; commit: string; gates: GateResult[]; paths?: string[] }
   | { kind: 'judged'; storyId: string; verdict: Verdict; usage: Usage }
-  | { kind: 'accepted'; storyId: string; commit: string; after?: Afterwards }
-  | { kind: 'rejected'; storyId: string; kept: Kept | null }
-  | { kind: 'returned'; storyId: string; kept: Kept | null }
+  | { kind: 'accepted'; storyId: string; commit: string; after?: AfterSteps }
+  | { kind: 'rejected'; storyId: string; kept: SavedWork | null }
+  | { kind: 'returned'; storyId: string; kept: SavedWork | null }
   | { kind: 'verified'; gates: GateResult[]; verdict: Verdict; usage: Usage }
   | { kind: 'planned'; split: string | null; proposal: Proposal; usage: Usage }
   | { kind: 'concluded'; conclusion: Conclusion }
@@ -117,10 +117,10 @@ export type Event = {
   | { kind: 'dispatch-limited'; until: number }
   | { kind: 'reported'; github: GithubIds }
   | { kind: 'waited' }
-  | { kind: 'interrupted'; spent: Spent | null }
+  | { kind: 'interrupted'; spent: SpentUsage | null }
   | { kind: 'push-refused'; summary: string }
   | { kind: 'push-expired'; summary: string }
-  | { kind: 'out-of-time'; spent: Spent | null }
+  | { kind: 'out-of-time'; spent: SpentUsage | null }
   /** `storyId`: the attempt that cannot begin; it is given back. */
   | { kind: 'failed'; summary: string; fix: string; storyId?: string }
 )

@@ -48,7 +48,7 @@ export function openAttempt({ attempts }: Pick<State, 'attempts'>): Attempt | nu
 }
 
 /** What ended the job before its outcome was decided, in words, or null. */
-export function errorOf({ job }: Pick<State, 'job'>): { summary: string; fix: string } | null {
+export function haltError({ job }: Pick<State, 'job'>): { summary: string; fix: string } | null {
   return job.halted?.kind === 'error' ? job.halted : null
 }
 
@@ -58,7 +58,7 @@ export function newEnding(conclusion: Conclusion, at: number): Ending {
 }
 
 /** The state as it would stand with this conclusion, or while the job is at work. */
-export function concludedAs(state: State, conclusion: Conclusion | null): State {
+export function withConclusion(state: State, conclusion: Conclusion | null): State {
   const before = state.job.ending ?? (conclusion === null ? null : newEnding(conclusion, 0))
   const ending = before === null || conclusion === null ? null : { ...before, conclusion }
   return { ...state, job: { ...state.job, ending } }

@@ -1,7 +1,7 @@
 // Where a text stops being JSON, as JSON.parse has it, and what a person most likely meant.
 
 import { messageOf } from '../../system/errors.ts'
-import { shown } from './text.ts'
+import { describeValue } from './text.ts'
 
 /** The first fault; line and column count from 1, as editors do. */
 export type JsonFault = { line: number; column: number; found: string; expected: string; fix: string }
@@ -35,7 +35,7 @@ export function jsonFault(text: string, thrown: unknown): JsonFault {
     return { ...place, found: 'a text that never ends', expected: 'double quotes', fix }
   }
   const [, named, expected, fix] = slips.find(([pattern]) => pattern.test(rest)) ?? []
-  const found = named ?? shown(rest.split('\n', 1)[0])
+  const found = named ?? describeValue(rest.split('\n', 1)[0])
   if (expected !== undefined && fix !== undefined) return { ...place, found, expected, fix }
   const wanted = /^Expected (.+?)(?: in JSON|$)/.exec(message)?.[1] ?? 'JSON'
   return { ...place, found, expected: wanted, fix: 'mend the JSON there' }

@@ -5,19 +5,19 @@ import { shellWord } from '../../system/shell-word.ts'
 export type MovedRef = { ref: string; from: string | null; to: string | null }
 
 /** What moved in all: the first place of each ref and its last, without those that are where they were. */
-export function addMoves(before: readonly MovedRef[], fresh: readonly MovedRef[]): MovedRef[] {
+export function mergeMoves(before: readonly MovedRef[], fresh: readonly MovedRef[]): MovedRef[] {
   const all = new Map(before.map((moved) => [moved.ref, moved]))
   for (const moved of fresh) all.set(moved.ref, { ...moved, from: (all.get(moved.ref) ?? moved).from })
   return [...all.values()].filter(({ from, to }) => from !== to)
 }
 
 /** What was somebody's first, what is new last: a flood of new refs must not hide a branch that moved. */
-export function byWeight(moved: readonly MovedRef[]): MovedRef[] {
+export function existingRefsFirst(moved: readonly MovedRef[]): MovedRef[] {
   return [...moved.filter(({ from }) => from !== null), ...moved.filter(({ from }) => from === null)]
 }
 
 /** `refs/heads/main moved (1234567 to 89abcde)`. */
-export function sayMoved({ ref, from, to }: MovedRef): string {
+export function formatMovedRef({ ref, from, to }: MovedRef): string {
   if (from === null) return `${ref} is new (at ${short(to)})`
   return to === null
     ? `${ref} was deleted (it was at ${short(from)})`
@@ -25,7 +25,7 @@ export function sayMoved({ ref, from, to }: MovedRef): string {
 }
 
 /** The command that puts it back, as long as nobody has moved it again. */
-export function undoMove({ ref, from, to }: MovedRef): string {
+export function undoCommand({ ref, from, to }: MovedRef): string {
   const name = shellWord(ref)
   const target = symbolic(from)
   if (target !== null) return `git symbolic-ref ${name} ${shellWord(target)}`

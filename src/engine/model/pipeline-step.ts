@@ -56,7 +56,7 @@ export type Pipeline = {
 export type SessionStep = Pick<AgentStep, 'name' | 'model' | 'args' | 'prompt'> & { log: string }
 
 /** What the steps behind the commit came to. `pause`: why the run ends. */
-export type Afterwards = { pause?: string; circuits?: Circuits }
+export type AfterSteps = { pause?: string; circuits?: Circuits }
 
 export function agentsIn(pipeline: Pipeline | null): string[] {
   const named = agentSteps(pipeline).flatMap(({ agent }) => (agent === null ? [] : [agent]))
@@ -67,7 +67,7 @@ export function agentSteps(pipeline: Pipeline | null): AgentStep[] {
   return (pipeline?.before ?? []).filter((step) => step.type === 'agent')
 }
 
-export function sayPipeline({ name, before, after }: Pipeline, agent: string): string {
+export function formatPipeline({ name, before, after }: Pipeline, agent: string): string {
   const said = (step: PipelineStep) =>
     `${step.name} (${step.type === 'agent' ? [step.agent ?? agent, step.model].filter(Boolean).join(', ') : step.type})`
   const ours = 'git-commit (guard, gates, commit)'

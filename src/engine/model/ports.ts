@@ -1,12 +1,12 @@
 // What the loop needs from the world. Adapters implement these; the loop knows nothing else.
 
 import type { AttemptIn, AttemptWithCandidate, Candidate, Failure, Reservation, Session } from './attempt.ts'
-import type { Command, Event, Joined, Verdict } from './event.ts'
+import type { Command, Event, JoinedBranch, Verdict } from './event.ts'
 import type { Story } from './feature.ts'
 import type { GateBaseline, GateResult, Screenshot } from './gate.ts'
-import type { Afterwards, SessionStep } from './pipeline-step.ts'
+import type { AfterSteps, SessionStep } from './pipeline-step.ts'
 import type { PlanTask, Proposal } from './plan-state.ts'
-import type { Conclusion, Kept, State } from './state.ts'
+import type { Conclusion, SavedWork, State } from './state.ts'
 import type { Step } from './step.ts'
 import type { Usage } from './usage.ts'
 
@@ -83,7 +83,7 @@ export type AgentPort = {
     attempt: AttemptIn<'gated' | 'judged'>,
     timeoutMs: number,
     signal: AbortSignal,
-  ): Promise<Afterwards>
+  ): Promise<AfterSteps>
 }
 
 export type GateRun = {
@@ -171,7 +171,7 @@ export type IgnoredWork = {
 export type RepositoryPort = {
   readonly ignored: IgnoredPort
   /** Makes the work tree exactly `commit` (with the story's kept work on top, where it applies); ignored files stay. */
-  checkOut(commit: string, kept: Kept | null): Promise<{ conflict: string | null }>
+  checkOut(commit: string, kept: SavedWork | null): Promise<{ conflict: string | null }>
   /** The same for `commit` alone, without ignored files that came since the job began, where the tree is Ralph's own. */
   renew(commit: string): Promise<void>
   /** Checks what the agent left, restores what is Ralph's, and builds the candidate commit. */
@@ -196,7 +196,7 @@ export type RepositoryPort = {
     pictures: readonly { path: string; blob: string }[],
   ): Promise<{ close(): Promise<void> }>
   /** The story's work as it stands beside `.ralph/`, after the guard's filter; what was kept before where it cannot be read. */
-  keep(state: State, storyId: string): Promise<Kept | null>
+  keep(state: State, storyId: string): Promise<SavedWork | null>
   /**
    * A commit on top of `state.green` that holds prd.json and progress.txt as the state says, or null if nothing changed. `documents`:
    * the paths of people's documents that it brings up to date.
@@ -206,7 +206,7 @@ export type RepositoryPort = {
    * Brings `theirs` and our green commit together; where they conflict, theirs stays and our stories are taken back.
    * `refused`: people rewrote the branch, and nobody said that it is to be taken as it is (`job.takesBranch`).
    */
-  join(state: State, theirs: string): Promise<Joined | { refused: string }>
+  join(state: State, theirs: string): Promise<JoinedBranch | { refused: string }>
   /**
    * A commit like `to`, but that the files which its gates' tests and settings are made of stand as they were at `from`; null
    * where the change between them touches none. `but`: paths whose change was asked for. `only`: no others. `red`: the tree on
@@ -266,11 +266,11 @@ export type QueuePort = {
 }
 
 /** `runId` is null where it is not known; `until`: when a rate limit lets it be tried again, epoch milliseconds. */
-export type Dispatched = { kind: 'dispatched'; runId: number | null } | { kind: 'limited'; until: number }
+export type DispatchResult = { kind: 'dispatched'; runId: number | null } | { kind: 'limited'; until: number }
 
 export type DispatchPort = {
   /** Starts the next job. Throws when it was refused. */
-  dispatch(state: State): Promise<Dispatched>
+  dispatch(state: State): Promise<DispatchResult>
 }
 
 /** Watches a run, such as a terminal or a notifier. What goes wrong in one is a warning, and changes nothing. */

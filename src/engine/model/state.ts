@@ -12,8 +12,8 @@ export type Conclusion = z.infer<typeof Conclusion>
 export const Conclusion = z.object({ outcome: Outcome, reason: z.string(), until: z.nullable(z.number()) })
 
 /** The work of a story's rejected attempts: a tree, and the green commit it grew from. */
-export type Kept = z.infer<typeof Kept>
-export const Kept = z.object({
+export type SavedWork = z.infer<typeof SavedWork>
+export const SavedWork = z.object({
   base: z.string(),
   tree: z.string(),
   dropped: z.array(z.string()),
@@ -264,7 +264,7 @@ export const State = z.object({
   /** How pages looked there. */
   basePages: z.exactOptional(z.array(Screenshot)),
   attempts: z.record(z.string(), Attempt),
-  kept: z.record(z.string(), Kept),
+  kept: z.record(z.string(), SavedWork),
   records: z.record(z.string(), StoryRecord),
   control: Control,
   verification: Verification,

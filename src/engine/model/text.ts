@@ -39,13 +39,13 @@ const KINDS = [
   ['half of a character', /\p{Cs}/u],
 ] as const
 
-export type Unseen = { kind: string; count: number; at: number }
+export type InvisibleCharacters = { kind: string; count: number; at: number }
 
 /** What nobody sees of the text, by kind: how many, and at which character the first stands, counted from 1. */
-export function unseenIn(text: string): Unseen[] {
+export function findInvisible(text: string): InvisibleCharacters[] {
   // Most texts have nothing of it, and this is far quicker.
   if (!/[^\n\r\t -~]/.test(text)) return []
-  const found = new Map<string, Unseen>()
+  const found = new Map<string, InvisibleCharacters>()
   for (const { 1: unseen, index } of text.matchAll(UNSEEN)) {
     if (unseen === undefined || /[\n\r\t]/.test(unseen)) continue
     const kind = KINDS.find(([, pattern]) => pattern.test(unseen))?.[0] ?? 'invisible character'
@@ -69,7 +69,7 @@ export function visibleJson(json: string): string {
 const HEAPED = /(\p{M}{5})\p{M}+/gu
 
 /** The text without escape sequences, controls and invisible marks; line feeds and tabs stay, other line ends are line feeds. */
-export function plainLines(text: string): string {
+export function sanitizeText(text: string): string {
   return text
     .replace(ESCAPES, '')
     .replace(/\r\n?|[\u0085\u2028\u2029]/g, '\n')
@@ -87,7 +87,7 @@ export function plainLines(text: string): string {
 export function oneLine(text: string, max = 300): string {
   // Cut first: a hostile megabyte must not be cleaned before it is thrown away.
   const head = text.length > max * 16 ? text.slice(0, max * 16) : text
-  const line = plainLines(head.replace(/[\u2028\u2029\v\f\u0085]/g, ' '))
+  const line = sanitizeText(head.replace(/[\u2028\u2029\v\f\u0085]/g, ' '))
     .replace(/\s+/g, ' ')
     .trim()
   return cut(line, max)
@@ -112,7 +112,7 @@ export function fenced(text: string, language = ''): string {
 const LONGEST_SHOWN = 80
 
 /** A found value in at most 80 characters: strings quoted with everything invisible escaped, lists and objects by kind. */
-export function shown(value: unknown): string {
+export function describeValue(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (typeof value === 'string') return cut(quoted(value), LONGEST_SHOWN)
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${value.length}`

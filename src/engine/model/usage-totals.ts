@@ -1,5 +1,5 @@
 // Every total of what sessions used, as a sum over the list of them in the state. Nothing else adds usage up. Pure.
-import { grouped } from './each-once.ts'
+import { groupBy } from './each-once.ts'
 import type { State, TimelineEntry } from './state.ts'
 import {
   emptyUsage,
@@ -37,7 +37,7 @@ export function attemptKinds(
 }
 
 export function usageByKind({ sessions }: Sessions): ReadonlyMap<SessionKind, Usage> {
-  const kinds = grouped(sessions, ({ kind }) => kind)
+  const kinds = groupBy(sessions, ({ kind }) => kind)
   return new Map([...kinds].map(([kind, entries]) => [kind, sumOfUsage(entries)]))
 }
 
@@ -83,7 +83,7 @@ export function costBeside(all: Pick<Usage, 'costUsd'>, some: readonly Pick<Usag
 export type LedgerRow = ReturnType<typeof ledgerOf>[number]
 
 export function ledgerOf(sessions: List) {
-  const rows = grouped(sessions, ({ version, agent, model }) => JSON.stringify([version, agent, model]))
+  const rows = groupBy(sessions, ({ version, agent, model }) => JSON.stringify([version, agent, model]))
   return [...rows.values()].map((entries) => {
     const { version = '', agent = null, model = null } = entries[0] ?? {}
     return { version, agent, model, ...sumOfUsage(entries) }
@@ -99,7 +99,7 @@ export function largestSession({ sessions }: Sessions): Largest | null {
 /** The largest of these, and of those that they are sums of. What is reserved is for an attempt, so its sessions count as one. */
 export function largestOf(sessions: List): Largest {
   const single = sessions.filter(({ largest }) => largest === undefined)
-  const works = grouped([...single.entries()], ([at, { storyId, attempt, kind }]) =>
+  const works = groupBy([...single.entries()], ([at, { storyId, attempt, kind }]) =>
     attempt === null || kind === 'judge' ? at : attemptKey(storyId, attempt),
   )
   const known = [...works.values()]
@@ -140,9 +140,9 @@ function madeOnce<T>(make: (sessions: List) => T): (sessions: List) => T {
 
 const totalOf = madeOnce(sumOfUsage)
 const largestIn = madeOnce(largestOf)
-const byStory = madeOnce((sessions) => grouped(sessions, ({ storyId }) => storyId))
+const byStory = madeOnce((sessions) => groupBy(sessions, ({ storyId }) => storyId))
 const byAttempt = madeOnce((sessions) =>
-  grouped(
+  groupBy(
     sessions.filter(({ attempt }) => attempt !== null),
     ({ storyId, attempt }) => attemptKey(storyId, attempt),
   ),

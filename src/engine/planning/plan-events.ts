@@ -9,19 +9,12 @@ import type { Limits } from '../model/limit-types.ts'
 import type { Plan, Question } from '../model/plan-state.ts'
 import type { State } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
-import { alsoAsked } from '../prd/scope.ts'
-import { askedIn } from '../prd/select.ts'
+import { extendScope } from '../prd/scope.ts'
+import { inScope } from '../prd/select.ts'
 import { spend } from '../record-session.ts'
 import { mapStory, unverified, withNote, without, withRecord } from '../state-updates.ts'
-import { isToAsk } from './plan-questions.ts'
-import {
-  isWaitingPlan,
-  planDigest,
-  splitFault,
-  storiesDigest,
-  wantedPlan,
-  withParts,
-} from './proposed-plan.ts'
+import { mustAskQuestions } from './plan-questions.ts'
+import { isWaitingPlan, newPlan, planDigest, splitFault, storiesDigest, withParts } from './proposed-plan.ts'
 
 type Planned = EventOf<'planned'>
 type Proposed = Extract<Planned['proposal'], { kind: 'proposed' }>
@@ -39,7 +32,7 @@ export function planned(state: State, event: Planned, limits: Limits): State {
       return withQuestions(paid, proposal.questions, at)
     case 'none':
       // Without questions it is planned as if nobody had wanted any.
-      if (split === null && isToAsk(state.plan?.interview)) return withQuestions(paid, [], at)
+      if (split === null && mustAskQuestions(state.plan?.interview)) return withQuestions(paid, [], at)
       return split === null
         ? notPlanned(paid, proposal.message, limits)
         : withoutParts(paid, split, proposal.message, limits)
@@ -137,7 +130,9 @@ function splitUp(state: State, id: string): State {
   const { [id]: _work, ...kept } = state.kept
   const prd = withParts(state.prd, id, parts)
   const { scope } = state.control
-  const control = askedIn(scope)(whole) ? { ...state.control, scope: alsoAsked(scope, names) } : state.control
+  const control = inScope(scope)(whole)
+    ? { ...state.control, scope: extendScope(scope, names) }
+    : state.control
   const done = { ...withoutSplit(state, id), kept, prd, control }
   return unverified(withNote(done, id, `split into ${names.join(', ')}`))
 }
@@ -150,14 +145,14 @@ function staleSplit({ prd, archive }: State, whole: Story, parts: readonly Story
 }
 
 /** `ralph split`: a session is to propose smaller stories. */
-export function askSplit(state: State, id: string, guidance: string): State {
+export function requestSplit(state: State, id: string, guidance: string): State {
   const story = state.prd.userStories.find((one) => one.id === id)
   if (story === undefined || story.passes || story.skipped) return state
-  return { ...state, splits: { ...state.splits, [id]: wantedPlan(guidance) } }
+  return { ...state, splits: { ...state.splits, [id]: newPlan(guidance) } }
 }
 
 /** `ralph plan`: made anew, with what a person says of the last proposal; a plan that has begun stays. */
-export function askPlan(state: State, guidance: string): State {
+export function requestPlan(state: State, guidance: string): State {
   return withPlan(state, (plan) => {
     if (plan.phase === 'begun') return plan
     const said = guidance === '' ? '' : `\n\nOf the last proposal a maintainer says: ${guidance}`
@@ -196,7 +191,7 @@ function isMeant({ shownAt, ...plan }: Plan, digest: string | null, at: number |
 }
 
 /** Why a word of people's changes nothing, for who said it; null where it does, or where that is plain. */
-export function whyNot(state: State, command: Command): string | null {
+export function ineffectiveReason(state: State, command: Command): string | null {
   const { plan, splits = {}, prd } = state
   if (command.kind === 'split') {
     const story = prd.userStories.find(({ id }) => id === command.story)
@@ -275,7 +270,7 @@ export function isTooLarge({ kind, summary }: Failure): boolean {
 }
 
 /** A story that is blocked for its size the second time is proposed to be split. */
-export function sizedUp(state: State, id: string, failure: Failure): State {
+export function suggestSplit(state: State, id: string, failure: Failure): State {
   const story: Story | undefined = state.prd.userStories.find((one) => one.id === id)
   if (story?.blocked !== true || !isTooLarge(failure)) return state
   const record = state.records[id]
@@ -284,5 +279,5 @@ export function sizedUp(state: State, id: string, failure: Failure): State {
   const counted = { ...state, records: { ...state.records, [id]: { ...record, tooLarge: times } } }
   if (times !== 2) return counted
   const prd = mapStory(counted.prd, id, (one) => ({ ...one, blocked: false }))
-  return askSplit({ ...counted, prd }, id, '')
+  return requestSplit({ ...counted, prd }, id, '')
 }

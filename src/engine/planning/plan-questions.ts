@@ -113,9 +113,9 @@ export function openQuestions(interview: Interview | undefined): readonly Questi
 }
 
 /** Whether a session is to ask questions first. */
-export function isToAsk(interview: Interview | undefined): boolean {
+export function mustAskQuestions(interview: Interview | undefined): boolean {
   return interview !== undefined && interview.questions.length === 0 && interview.answers === null
 }
 
 /** People are to be asked before a session plans. */
-export const UNASKED: Interview = { questions: [], askedAt: null, answers: null }
+export const NEW_INTERVIEW: Interview = { questions: [], askedAt: null, answers: null }

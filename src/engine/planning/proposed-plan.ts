@@ -5,7 +5,7 @@ import type { Prd, Story } from '../model/feature.ts'
 import { string } from '../model/json.ts'
 import type { Plan, PlanTask, Proposal } from '../model/plan-state.ts'
 import type { State } from '../model/state.ts'
-import { mapTexts, oneLine, plainLines } from '../model/text.ts'
+import { mapTexts, oneLine, sanitizeText } from '../model/text.ts'
 import { parsePrd } from '../prd/parse.ts'
 import { newStory } from '../prd/schema.ts'
 import { peopleNotes } from '../story-notes.ts'
@@ -36,9 +36,9 @@ export function readProposal(words: string, task: PlanTask): Proposal {
   const proposed = {
     kind: 'proposed' as const,
     project: oneLine(string(project) ?? '', 200),
-    description: plainLines(string(description) ?? '').slice(0, LONGEST.description),
-    context: plainLines(string(context) ?? '').slice(0, LONGEST.context),
-    stories: mapTexts(parsed.prd.userStories, plainLines),
+    description: sanitizeText(string(description) ?? '').slice(0, LONGEST.description),
+    context: sanitizeText(string(context) ?? '').slice(0, LONGEST.context),
+    stories: mapTexts(parsed.prd.userStories, sanitizeText),
     questions: asked(questions),
   }
   const whole = task.split === null ? null : task.stories.find(({ id }) => id === task.split)
@@ -161,7 +161,7 @@ function fnv(text: string): string {
   return (hash >>> 0).toString(16).padStart(8, '0')
 }
 
-export function wantedPlan(brief: string, issue: number | null = null): Plan {
+export function newPlan(brief: string, issue: number | null = null): Plan {
   return {
     phase: 'wanted',
     brief,
@@ -177,7 +177,7 @@ export function wantedPlan(brief: string, issue: number | null = null): Plan {
 }
 
 /** The split or the plan of the whole that a session is to make next: the id of the story, '' for the feature, or null. */
-export function wantedPlanOf({ plan, splits = {} }: State): string | null {
+export function nextPlanTarget({ plan, splits = {} }: State): string | null {
   if (plan?.phase === 'wanted') return ''
   return Object.entries(splits).find(([, { phase }]) => phase === 'wanted')?.[0] ?? null
 }

@@ -1,7 +1,7 @@
 // What stories say about each other: ids used once, dependencies that exist, no cycles.
 
 import type { Mistake } from '../../system/errors.ts'
-import { shown } from '../model/text.ts'
+import { describeValue } from '../model/text.ts'
 import { nearestId } from './known-ids.ts'
 
 /** A story as others see it; '' stands for an id that could not be read. */
@@ -22,7 +22,7 @@ export function graphMistakes(stories: readonly Edges[], path: Path, gone: Reado
     if (first === undefined) continue
     const expected = `an id used once (it is also that of ${path(first)})`
     const fix = 'give one of them another id'
-    mistakes.push({ path: path(index, 'id'), found: shown(id), expected, fix })
+    mistakes.push({ path: path(index, 'id'), found: describeValue(id), expected, fix })
   }
   return mistakes.concat(unknownDependencies(stories, indexOf, path, gone), cycles(stories, indexOf, path))
 }
@@ -45,9 +45,16 @@ function unknownDependencies(
       if (id === '' || indexOf.has(id) || gone.has(id)) continue
       const near = mistakes.length < mostSuggestions ? nearestId(id, [...indexOf.keys()]) : null
       const fix =
-        near === null || near === story.id ? 'remove it, or add that story' : `did you mean ${shown(near)}?`
+        near === null || near === story.id
+          ? 'remove it, or add that story'
+          : `did you mean ${describeValue(near)}?`
       const place = `${path(index, 'dependsOn')}[${edge}]`
-      mistakes.push({ path: place, found: shown(id), expected: 'the id of a story in this file', fix })
+      mistakes.push({
+        path: place,
+        found: describeValue(id),
+        expected: 'the id of a story in this file',
+        fix,
+      })
     }
   }
   return mistakes
@@ -89,9 +96,10 @@ function cycles(stories: readonly Edges[], indexOf: ReadonlyMap<string, number>,
 function circleMistake(path: string, circle: readonly string[]): Mistake {
   const first = circle[0] ?? ''
   const expected = 'no cycle: a story cannot wait for itself'
-  if (circle.length === 1) return { path, found: `${shown(first)} itself`, expected, fix: 'remove it' }
+  if (circle.length === 1)
+    return { path, found: `${describeValue(first)} itself`, expected, fix: 'remove it' }
   const named =
     circle.length <= 5 ? circle : [...circle.slice(0, 3), `(${circle.length - 4} more)`, ...circle.slice(-1)]
-  const found = shown([...named, first].join(' -> '))
+  const found = describeValue([...named, first].join(' -> '))
   return { path, found, expected, fix: 'remove one of these dependencies' }
 }

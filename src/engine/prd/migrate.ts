@@ -2,7 +2,7 @@
 
 import type { Mistake } from '../../system/errors.ts'
 import { nearest } from '../../system/nearest.ts'
-import { shown } from '../model/text.ts'
+import { describeValue } from '../model/text.ts'
 
 /** A JSON object whose fields nobody has checked yet. */
 export type Raw = { [key: string]: unknown }
@@ -90,12 +90,12 @@ function versionOf(raw: Raw, source: string, mistakes: Mistake[]): number | null
   const path = `${source}: schemaVersion`
   if (typeof version !== 'number' || !Number.isInteger(version) || version < 1) {
     const fix = `write ${newest}, or leave it out`
-    mistakes.push({ path, found: shown(version), expected: `${newest}`, fix })
+    mistakes.push({ path, found: describeValue(version), expected: `${newest}`, fix })
     return newest
   }
   if (version <= newest) return version
   const fix = `this Ralph reads up to ${newest}: upgrade Ralph`
-  mistakes.push({ path, found: shown(version), expected: `at most ${newest}`, fix })
+  mistakes.push({ path, found: describeValue(version), expected: `at most ${newest}`, fix })
   return null
 }
 
@@ -103,9 +103,14 @@ function noStories(raw: Raw, path: string, found: unknown): Mistake {
   const lists = Object.keys(raw).filter((key) => Array.isArray(raw[key]))
   const fix =
     !isGiven(found) && lists.length === 1
-      ? `rename ${shown(lists[0])} to "userStories"`
+      ? `rename ${describeValue(lists[0])} to "userStories"`
       : 'add a story: {"id": "US-001", "title": "...", "acceptanceCriteria": ["..."]}'
-  return { path, found: shown(found ?? undefined), expected: 'a list with at least one user story', fix }
+  return {
+    path,
+    found: describeValue(found ?? undefined),
+    expected: 'a list with at least one user story',
+    fix,
+  }
 }
 
 /** How this object itself calls the field, so that a mistake is found where it was made. */
@@ -126,7 +131,7 @@ function withFlags(task: Raw, path: string, mistakes: Mistake[]): Raw {
     return { ...story, passes: story.passes ?? status === 'done' }
   const near = typeof status === 'string' ? nearest(status, statuses) : null
   const fix = near === null ? 'write "todo", or "done" when it passes already' : `write "${near}"`
-  mistakes.push({ path, found: shown(status), expected: statuses.join(', '), fix })
+  mistakes.push({ path, found: describeValue(status), expected: statuses.join(', '), fix })
   return story
 }
 
@@ -188,7 +193,7 @@ function remarks(root: Raw, stories: readonly Raw[], version: number): string[] 
   say(isOlder, `The file was brought to schema version ${newest}.`)
   say(
     names.length > 0,
-    `config.qualityGates (${names.slice(0, 10).map(shown).join(', ')}) is a proposal only: gates inside prd.json are never run; put them into the workflow.`,
+    `config.qualityGates (${names.slice(0, 10).map(describeValue).join(', ')}) is a proposal only: gates inside prd.json are never run; put them into the workflow.`,
   )
   say(
     isGiven(config.maxIterations) || isGiven(config.stuckThreshold),

@@ -4,11 +4,11 @@ import type { Mistake } from '../../system/errors.ts'
 import { nearest } from '../../system/nearest.ts'
 import type { Prd, Story } from '../model/feature.ts'
 import { jsonFault } from '../model/json-fault.ts'
-import { shown, unseenIn } from '../model/text.ts'
+import { describeValue, findInvisible } from '../model/text.ts'
 import { graphMistakes } from './graph.ts'
 import { type Draft, isGiven, isRaw, many, migrate, type Raw } from './migrate.ts'
 import { markImported, prdSchema, prdShape, storyShape } from './schema.ts'
-import { interfaceWords, UI_TAG } from './user-interface.ts'
+import { findInterfaceWords, UI_TAG } from './user-interface.ts'
 
 const deepest = 64
 
@@ -43,7 +43,7 @@ export function draftOf(value: unknown, source: string): { draft: Draft | null; 
     const fix = Array.isArray(value)
       ? 'put the list into {"userStories": [...]}'
       : 'write {"userStories": [...]}'
-    return refused({ path: source, found: shown(value), expected: 'an object', fix })
+    return refused({ path: source, found: describeValue(value), expected: 'an object', fix })
   }
   if (isDeeper(value, deepest)) {
     const found = `brackets nested more than ${deepest} deep`
@@ -111,7 +111,7 @@ function withInterface(prd: Prd, { list }: Draft, notes: string[]): Prd {
   const userStories = prd.userStories.map((story, index) => {
     const raw = list[index]
     if (story.passes || (isRaw(raw) && isGiven(raw.tags))) return story
-    const words = interfaceWords(story)
+    const words = findInterfaceWords(story)
     if (words === null) return story
     found.push(`${story.id}: tag ${UI_TAG}, from '${words}'`)
     return { ...story, tags: [UI_TAG] }
@@ -147,7 +147,7 @@ function check(value: unknown, draft: Draft): Checked {
 function mistakeOf({ code, path, message, input }: z.core.$ZodIssue, draft: Draft): Mistake {
   const [expected = '', fix = '', inWords] = message.split('\n')
   const isLong = code === 'too_big' && typeof input === 'string'
-  const found = isLong ? `${input.length} characters` : (inWords ?? shown(input ?? undefined))
+  const found = isLong ? `${input.length} characters` : (inWords ?? describeValue(input ?? undefined))
   return { path: placeOf(path, draft), found, expected, fix }
 }
 
@@ -181,7 +181,7 @@ function slipsOf(raw: Raw, shape: object): string[] {
   return unknown.flatMap((key) => {
     const meant = nearest(key, Object.keys(shape), LETTERS_PER_SLIP)
     if (meant === null || isGiven(raw[meant])) return []
-    return [`${shown(key)} is kept but not read: did you mean ${shown(meant)}?`]
+    return [`${describeValue(key)} is kept but not read: did you mean ${describeValue(meant)}?`]
   })
 }
 
@@ -191,7 +191,7 @@ const MOST_HIDDEN = 20
 function hiddenIn({ project, description, userStories }: Prd): string[] {
   const texts = [...textsOf({ project, description }), ...userStories.flatMap(storyTexts)]
   const found = texts.flatMap(([place, text]) =>
-    unseenIn(text).map(
+    findInvisible(text).map(
       ({ kind, count, at }) => `${place}: ${many(count, kind)}, the first at character ${at}`,
     ),
   )

@@ -2,12 +2,12 @@
 
 import type { Mistake } from '../../system/errors.ts'
 import type { Prd, Scope, Story } from '../model/feature.ts'
-import { oneLine, shown } from '../model/text.ts'
+import { describeValue, oneLine } from '../model/text.ts'
 import { nearestId } from './known-ids.ts'
-import { askedIn, remaining } from './select.ts'
+import { inScope, remaining } from './select.ts'
 
 /** What a person asked for, as it was written. */
-export type Wanted = { stories: readonly string[]; epic: string | null }
+export type ScopeRequest = { stories: readonly string[]; epic: string | null }
 
 /** So many ids are named before the rest is counted. */
 const NAMED = 5
@@ -16,9 +16,9 @@ const NAMED = 5
  * The part that is meant; `scope` null is the whole feature. Ids are taken in any case. A story that waits for one which has
  * not passed, and was not asked for, could never be worked on: that is a mistake, said before anything begins.
  */
-export function scopeOf(
+export function resolveScope(
   prd: Prd,
-  { stories, epic }: Wanted,
+  { stories, epic }: ScopeRequest,
   job: number,
 ): { scope: Scope | null; mistakes: Mistake[] } {
   if (stories.length === 0 && epic === null) return { scope: null, mistakes: [] }
@@ -44,12 +44,12 @@ function known(
   const near = nearestId(word, all)
   const listed = all.length === 0 ? `leave ${path} out: no story has an epicId` : `use ${some(all)}`
   const fix = near === null ? listed : `did you mean ${oneLine(near, 64)}?`
-  mistakes.push({ path, found: shown(word), expected: `${what} of this feature`, fix })
+  mistakes.push({ path, found: describeValue(word), expected: `${what} of this feature`, fix })
   return []
 }
 
 function unmet(prd: Prd, scope: Scope): Mistake[] {
-  const outside = unmetOutside(prd, scope)
+  const outside = unmetOutOfScope(prd, scope)
   if (outside.length === 0) return []
   const missing = outside.map(({ id }) => id)
   const waiting = remaining(prd, scope).filter(({ dependsOn }) =>
@@ -68,8 +68,8 @@ function unmet(prd: Prd, scope: Scope): Mistake[] {
 }
 
 /** The stories that were not asked for and must pass before all of those that were can, in their order. */
-export function unmetOutside(prd: Prd, scope: Scope): Story[] {
-  const asked = askedIn(scope)
+export function unmetOutOfScope(prd: Prd, scope: Scope): Story[] {
+  const asked = inScope(scope)
   const byId = new Map(prd.userStories.map((story) => [story.id, story]))
   const seen = new Set<string>()
   const next = remaining(prd, scope)
@@ -85,27 +85,27 @@ export function unmetOutside(prd: Prd, scope: Scope): Story[] {
 }
 
 /** How many stories of the feature are outside of the part. */
-export function notAskedFor({ userStories }: Prd, scope: Scope | null): number {
-  const asked = askedIn(scope)
+export function countOutOfScope({ userStories }: Prd, scope: Scope | null): number {
+  const asked = inScope(scope)
   return userStories.filter((story) => !asked(story)).length
 }
 
 /** `5 others were not asked for`, or empty. */
-export function othersWords(prd: Prd, scope: Scope | null): string {
-  const others = notAskedFor(prd, scope)
+export function describeOutOfScope(prd: Prd, scope: Scope | null): string {
+  const others = countOutOfScope(prd, scope)
   if (others === 0) return ''
   return others === 1 ? '1 other was not asked for' : `${others} others were not asked for`
 }
 
 /** `of epic 2`, `asked for (US-001 and US-002)`: behind the word for stories. Plain text, not escaped. */
-export function scopeWords({ stories, epic }: Scope): string {
+export function describeScope({ stories, epic }: Scope): string {
   const named = some(stories)
   if (epic === null) return `asked for (${named})`
   return `of epic ${oneLine(epic, 64)}${named === '' ? '' : ` and ${named}`}`
 }
 
 /** The part with these stories in it, which a person named while it was worked on. */
-export function alsoAsked(scope: Scope | null, ids: readonly string[]): Scope | null {
+export function extendScope(scope: Scope | null, ids: readonly string[]): Scope | null {
   return scope === null ? null : { ...scope, stories: [...new Set([...scope.stories, ...ids])] }
 }
 

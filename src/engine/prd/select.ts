@@ -2,7 +2,7 @@
 import type { Prd, Scope, Story } from '../model/feature.ts'
 
 /** Which stories were asked for: `null` is the whole feature. */
-export function askedIn(scope: Scope | null): (story: Story) => boolean {
+export function inScope(scope: Scope | null): (story: Story) => boolean {
   if (scope === null) return () => true
   const named = new Set(scope.stories)
   return ({ id, epicId }) => named.has(id) || (scope.epic !== null && epicId === scope.epic)
@@ -28,14 +28,14 @@ export function pickStory(prd: Prd, workable: (story: Story) => boolean = () => 
 
 /** The stories that stand between the run and its completion: neither passed nor skipped, so blocked ones too. */
 export function remaining({ userStories }: Prd, scope: Scope | null = null): Story[] {
-  const asked = askedIn(scope)
+  const asked = inScope(scope)
   return userStories.filter((story) => !story.passes && !story.skipped && asked(story))
 }
 
 /** Every story counted once: `total` is the sum of the others; `open` are those still to be worked on. */
 export function counts({ userStories }: Prd, scope: Scope | null = null): Counts {
   const sum: Counts = { total: 0, passed: 0, blocked: 0, skipped: 0, open: 0 }
-  const asked = askedIn(scope)
+  const asked = inScope(scope)
   for (const story of userStories) {
     if (!asked(story)) continue
     sum[standing(story)] += 1
@@ -55,7 +55,7 @@ function standing(story: Story): 'passed' | 'skipped' | 'blocked' | 'open' {
 
 /** Stories that had passed before Ralph took the feature over: no gate of the run has seen them. */
 export function importedCount({ userStories }: Prd, scope: Scope | null = null): number {
-  const asked = askedIn(scope)
+  const asked = inScope(scope)
   return userStories.filter(
     (story) => !story.skipped && story.passes && story.lastResult?.imported === true && asked(story),
   ).length

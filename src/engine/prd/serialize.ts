@@ -1,6 +1,6 @@
 // A Prd as the text of prd.json, always in the same order, so that a diff shows only what changed.
 
-import { partsOnce } from '../model/each-once.ts'
+import { memoizeChunks } from '../model/each-once.ts'
 import type { Prd, RunRecord, Story } from '../model/feature.ts'
 import { visibleJson } from '../model/text.ts'
 import { type Extra, emptyUsage } from '../model/usage.ts'
@@ -18,7 +18,7 @@ export function serializePrd(prd: Prd): string {
 }
 
 /** Of thousands: a few long texts are put together in far less time than many short ones. */
-const storyTexts = partsOnce(100, (stories: readonly Story[]) => stories.map(storyText).join(',\n    '))
+const storyTexts = memoizeChunks(100, (stories: readonly Story[]) => stories.map(storyText).join(',\n    '))
 
 function storyText(story: Story): string {
   const { lastResult } = story

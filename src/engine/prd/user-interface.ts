@@ -49,7 +49,7 @@ const ELSEWHERE =
   /\b(?:gpio|hardware|device|firmware|keypad|slack|discord|telegram|terminal|tui|ncurses|curses|tkinter|cli)\b/i
 
 /** The words by which a story asks for a page in a browser; null where none do. */
-export function interfaceWords({
+export function findInterfaceWords({
   title,
   description,
   acceptanceCriteria,

@@ -1,14 +1,14 @@
 // The prompts: what their templates name, bounded. Pure.
 
 import { utf8Bytes } from '../../system/excerpt.ts'
-import { doneWords } from '../breaker.ts'
+import { describeFalseDone } from '../breaker.ts'
 import type { Story } from '../model/feature.ts'
 import { failureOutput } from '../model/gate-output.ts'
 import { ownFiles } from '../model/paths.ts'
 import type { PlanTask } from '../model/plan-state.ts'
 import type { JudgeTask } from '../model/ports.ts'
 import type { State, StoryRecord } from '../model/state.ts'
-import { fenced, mapTexts, oneLine, plainLines } from '../model/text.ts'
+import { fenced, mapTexts, oneLine, sanitizeText } from '../model/text.ts'
 import { epicName } from '../prd/epics.ts'
 import { planFile } from '../prd/plan-file.ts'
 import { remaining } from '../prd/select.ts'
@@ -74,7 +74,7 @@ const ANSWERS: Partial<Record<Mode, string>> = { plan: '"stories"', verify: '<ra
 /** The template of a session: a person's, in the place of the built-in one or before it. */
 function templateOf(mode: Mode, own: string | null): string {
   if (own === null) return TEMPLATES[mode]
-  const text = plainLines(own)
+  const text = sanitizeText(own)
   const named = namedIn(text, mode)
   if (!ESSENTIALS[mode].some((name) => named.has(name))) return `${text.trimEnd()}\n\n${TEMPLATES[mode]}`
   const answer = ANSWERS[mode]
@@ -87,7 +87,7 @@ function templateOf(mode: Mode, own: string | null): string {
 /** The prompt for one story's session, piece by piece. */
 export function runParts(template: string | null, run: State, wanted: Story, given: PromptFacts): Part[] {
   const { state, facts } = asSeen(run, [wanted.id], given)
-  const story = mapTexts(wanted, plainLines)
+  const story = mapTexts(wanted, sanitizeText)
   const record = state.records[story.id]
   const failure = record?.failure ?? null
   const output = failureOutput(failure, record?.gates ?? [])?.output ?? ''
@@ -130,14 +130,14 @@ export function verifyParts(
   const values: Values<'verify'> = {
     ...common(state, facts, run),
     stories: state.prd.userStories.map((story) => storyText(story, numbered)).join('\n\n'),
-    gateResults: gateResultsText(mapTexts(task.gates, plainLines), VARIABLES.gateResults.bytes),
+    gateResults: gateResultsText(mapTexts(task.gates, sanitizeText), VARIABLES.gateResults.bytes),
     screenshots: picturesShown(task),
     failureSummary: run.verification.sessions === 0 ? '' : oneLine(run.verification.message, 1000),
     answer: task.isUnchanged === true ? `${VERDICT}\n${UNCHANGED}` : VERDICT,
   }
   const { expectation } = task
   if (expectation === undefined) return fill(templateOf('verify', template), 'verify', values)
-  const { findings, paths, from, to } = mapTexts(expectation, plainLines)
+  const { findings, paths, from, to } = mapTexts(expectation, sanitizeText)
   const changed = paths.length === 0 ? [] : ['', 'Files that it touches:', bullets(paths.slice(0, 50))]
   const found = [bullets(findings), ...changed, '', String(values.gateResults)].join('\n')
   const about = { base: from, commit: to, gateResults: head(found, VARIABLES.gateResults.bytes) }
@@ -147,7 +147,7 @@ export function verifyParts(
 /** The prompt for a session that proposes stories, or the parts of one, piece by piece. */
 export function planParts(template: string | null, run: State, task: PlanTask, given: PromptFacts): Part[] {
   const { state, facts } = asSeen(run, [], given)
-  const { stories, split, brief, message, asks } = mapTexts(task, plainLines)
+  const { stories, split, brief, message, asks } = mapTexts(task, sanitizeText)
   const whole = stories.filter(({ id }) => id === split)
   const others = stories.filter(({ id }) => id !== split)
   const values: Values<'plan'> = {
@@ -199,7 +199,7 @@ function asSeen(
   const userStories = run.prd.userStories.filter(({ id }) => isNamed(id))
   // Of thousands of stories the others are not looked at.
   const named = { ...run, records, timeline: [], progress: [], prd: { ...run.prd, userStories } }
-  return { state: mapTexts(named, plainLines), facts: mapTexts(facts, plainLines) }
+  return { state: mapTexts(named, sanitizeText), facts: mapTexts(facts, sanitizeText) }
 }
 
 /** What every mode can name. `run` holds every story, as nobody has cleaned it. */
@@ -254,7 +254,7 @@ function ofSessions({ prd, recent }: State) {
 
 /** Why the last attempt was rejected, and that the same was called done before. */
 function withDone(summary: string, record: StoryRecord | undefined): string {
-  const words = record === undefined ? '' : doneWords(record.breaker)
+  const words = record === undefined ? '' : describeFalseDone(record.breaker)
   return words === '' ? summary : `${summary}; ${words}`
 }
 

@@ -4,7 +4,7 @@
 
 import type { Mistake } from '../../system/errors.ts'
 import { nearest } from '../../system/nearest.ts'
-import { shown } from '../model/text.ts'
+import { describeValue } from '../model/text.ts'
 import { type Mode, type VariableName, variableOf, writtenIn } from './variables.ts'
 
 /** A piece of a prompt: `template` for what the template itself says, else the variable's name. */
@@ -84,7 +84,7 @@ export function checkTemplate(path: string, template: string, mode: Mode): Mista
   const mistakes: Mistake[] = []
   const open: Token[] = []
   for (const token of tokensOf(template, mode)) {
-    const at = { path: `${path}:${token.line}`, found: shown(token.raw) }
+    const at = { path: `${path}:${token.line}`, found: describeValue(token.raw) }
     const isUnknown = token.kind === 'unknown' && token.raw.startsWith('{{')
     if (isUnknown || (token.kind === 'open' && token.name === null))
       mistakes.push({ ...at, ...unknown(token.raw, mode) })
@@ -99,7 +99,7 @@ export function checkTemplate(path: string, template: string, mode: Mode): Mista
   for (const { raw, line } of open)
     mistakes.push({
       path: `${path}:${line}`,
-      found: `${shown(raw)} without an end`,
+      found: `${describeValue(raw)} without an end`,
       expected: 'a closed block',
       fix: 'write {{/if}} where it ends',
     })

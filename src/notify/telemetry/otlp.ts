@@ -1,5 +1,5 @@
 // OTLP/HTTP in JSON, as OpenTelemetry's own SDK writes it: https://opentelemetry.io/docs/specs/otlp/#otlphttp. Pure.
-import { grouped } from '../../engine/model/each-once.ts'
+import { groupBy } from '../../engine/model/each-once.ts'
 
 /** What is null is left out. */
 export type Attributes = Readonly<Record<string, string | number | boolean | null>>
@@ -46,7 +46,7 @@ export function metricsBody(
   const times = { startTimeUnixNano: nanos(startMs), timeUnixNano: nanos(endMs) }
   const written = metrics.map(({ name, description, unit, bounds, points }) => {
     // What is of the same attributes is one series.
-    const series = [...grouped(points, ({ attributes }) => JSON.stringify(attributes)).values()]
+    const series = [...groupBy(points, ({ attributes }) => JSON.stringify(attributes)).values()]
     const dataPoints = series.map((same) => {
       const attributes = attributesIn(same[0]?.attributes ?? {})
       const values = same.map(({ value }) => value)

@@ -1,5 +1,5 @@
 // Lists of stories as data: prd.json in every known version, and tasks.yaml and the like in its shape.
-import { mapTexts, shown } from '../../engine/model/text.ts'
+import { describeValue, mapTexts } from '../../engine/model/text.ts'
 import { type Draft, isRaw, many, type Raw } from '../../engine/prd/migrate.ts'
 import { draftOf, draftPrd, looksLikeJson } from '../../engine/prd/parse.ts'
 import type { Mistake } from '../../system/errors.ts'
@@ -80,7 +80,12 @@ function readDraft(draft: Draft, mistakes: Mistake[], lineOf: (index: number) =>
     const storyPlace = (key?: string) => draft.storyPath(index, key)
     if (!isRaw(raw)) {
       const fix = 'write {"id": "US-001", "title": "...", "acceptanceCriteria": ["..."]}'
-      mistakes.push({ path: storyPlace(), found: shown(raw ?? undefined), expected: 'a user story', fix })
+      mistakes.push({
+        path: storyPlace(),
+        found: describeValue(raw ?? undefined),
+        expected: 'a user story',
+        fix,
+      })
     } else {
       const mayLackCriteria = draft.mayLackCriteria(index)
       stories.push({ line: lineOf(index), place: storyPlace, raw, mayLackCriteria })

@@ -1,5 +1,5 @@
 // Configurations of other Ralphs: their commands are a proposal for gates, their limits one for `ralph init`. Nothing takes effect.
-import { shown } from '../../engine/model/text.ts'
+import { describeValue } from '../../engine/model/text.ts'
 import type { Opened } from '../open-document.ts'
 import type { Format, Reading } from '../types.ts'
 import { commands } from './lists.ts'
@@ -18,7 +18,7 @@ function read(document: Opened): Partial<Reading> {
   if (other === null) return {}
   const { tool, fields, lines, unread } = other
   if (!isShellFile(tool) && document.data.data === null) return { mistakes: document.data.mistakes }
-  const bare = (text: string) => shown(text).replace(/^"|"$/g, '')
+  const bare = (text: string) => describeValue(text).replace(/^"|"$/g, '')
   const notes = [
     lines.length === 0
       ? 'nothing in it means something here.'
@@ -28,7 +28,8 @@ function read(document: Opened): Partial<Reading> {
   if (name !== undefined) notes.push(`\`pipeline: ${name}\` runs its steps (docs/steps.md).`)
   const gates = tool.gates === undefined ? {} : commands(fields[tool.gates])
   const names = Object.keys(gates)
-  if (names.length > 0) notes.push(`its commands (${names.map(shown).join(', ')}) are a proposal for gates.`)
+  if (names.length > 0)
+    notes.push(`its commands (${names.map(describeValue).join(', ')}) are a proposal for gates.`)
   if (unread.length > 0)
     notes.push(`not read, with what stands in its place: ${unread.map(bare).join('; ')}.`)
   const project = tool.project === undefined ? null : at(fields, tool.project)

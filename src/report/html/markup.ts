@@ -1,5 +1,5 @@
 // HTML by construction: whatever stands in a template is text, unless a template made it. Nothing of a state can be markup.
-import { oneLine, plainLines } from '../../engine/model/text.ts'
+import { oneLine, sanitizeText } from '../../engine/model/text.ts'
 import { shortCommit } from '../figures.ts'
 import { type Columns, LONGEST_ID, type Sentence } from '../sentence.ts'
 import { iconOf, SIGNS } from './icons.ts'
@@ -44,7 +44,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** Fit for text and for quoted attributes; what nobody would see is taken out. */
 function escaped(text: string): string {
-  const plain = /[^\n\t -~]/.test(text) ? plainLines(text) : text
+  const plain = /[^\n\t -~]/.test(text) ? sanitizeText(text) : text
   return plain.replace(/[&<>"'`]/g, (mark) => ENTITIES[mark] ?? '')
 }
 

@@ -1,5 +1,5 @@
 // The two pictures of a report: the iterations in time, and what depends on what.
-import { grouped } from '../../engine/model/each-once.ts'
+import { groupBy } from '../../engine/model/each-once.ts'
 import { oneLine } from '../../engine/model/text.ts'
 import type { Iteration } from '../../engine/model/usage-totals.ts'
 import { formatDuration, pluralize } from '../figures.ts'
@@ -23,7 +23,7 @@ export function timelinePicture({ timeline, stories }: View): Markup {
   const worked = timeline.filter(({ ms }) => ms > 0)
   if (worked.length === 0) return nothing
   const { placed, marks, length } = placedIn(worked)
-  const all = [...grouped(placed, ({ entry }) => entry.storyId)]
+  const all = [...groupBy(placed, ({ entry }) => entry.storyId)]
   const lanes = all.slice(-MOST_LANES)
   const titles = new Map(stories.map(({ id, title }) => [id, title]))
   const percent = (at: number) => `${Math.round((at / length) * 10_000) / 100}%`

@@ -1,5 +1,5 @@
 // How a line of a log is shown on a terminal or in a job's log. Its texts may be hostile.
-import { plainLines } from '../../engine/model/text.ts'
+import { sanitizeText } from '../../engine/model/text.ts'
 import { selectLines } from '../../system/excerpt.ts'
 import { terminalText } from '../escape.ts'
 import { pluralize } from '../figures.ts'
@@ -80,7 +80,7 @@ function fitted(text: string, room: number): string {
 
 /** The telling lines of somebody's output, behind a bar, so that none begins a line of its own. */
 function quoted(output: string, look: Look): string[] {
-  const all = plainLines(output)
+  const all = sanitizeText(output)
     .split('\n')
     .map((text) => text.replaceAll('\t', '  ').trimEnd())
     .filter((text) => text !== '')

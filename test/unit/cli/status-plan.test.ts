@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { waitingLines } from '../../../src/cli/plan-view.ts'
-import { wantedPlan } from '../../../src/engine/planning/proposed-plan.ts'
+import { newPlan } from '../../../src/engine/planning/proposed-plan.ts'
 import { newStory } from '../../../src/engine/prd/schema.ts'
 import { textWidth } from '../../../src/report/terminal/width.ts'
 import { type PlanView, plansOf } from '../../../src/report/view.ts'
@@ -100,7 +100,7 @@ test('what an agent proposes is shown in whole, in lines that fit, and obeyed by
         acceptanceCriteria: [text],
       })
       const plan: PlanView = {
-        ...wantedPlan(''),
+        ...newPlan(''),
         storyId: null,
         phase: 'proposed',
         digest: '1a2b3c4d',
@@ -122,7 +122,7 @@ test('what an agent proposes is shown in whole, in lines that fit, and obeyed by
 })
 
 test('all words that an approval is for are on the terminal, and in the comment', () => {
-  const plan = { ...wantedPlan(''), phase: 'proposed' as const, digest: '1a2b3c4d', shownAt: 5 }
+  const plan = { ...newPlan(''), phase: 'proposed' as const, digest: '1a2b3c4d', shownAt: 5 }
   const long = `${'a criterion with many words, '.repeat(40)}and a last one`
   const stories = [
     newStory({

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { askArchive, begunAnew, doneArchived, withoutArchived } from '../../../src/engine/archive-stories.ts'
 import { applyCommand } from '../../../src/engine/commands/apply-commands.ts'
 import type { Story } from '../../../src/engine/model/feature.ts'
-import { wantedPlan } from '../../../src/engine/planning/proposed-plan.ts'
+import { newPlan } from '../../../src/engine/planning/proposed-plan.ts'
 import { mergePeople } from '../../../src/engine/prd/merge-edits.ts'
 import { newStory } from '../../../src/engine/prd/schema.ts'
 import { stateOf, stories } from './samples.ts'
@@ -61,7 +61,7 @@ describe('anew', () => {
         done(part),
         { ...skipped, skipped: true, extra: { splitInto: [] } },
       ],
-      { splits: { 'US-002': wantedPlan('') } },
+      { splits: { 'US-002': newPlan('') } },
     )
     const { prd, splits } = begunAnew(state, 'n')
     assert.deepEqual(
@@ -77,10 +77,10 @@ describe('anew', () => {
 
   test('a plan that nobody has approved still waits, one that was worked on is over', () => {
     for (const phase of ['wanted', 'proposed', 'approved'] as const) {
-      const plan = { ...wantedPlan('a shop'), phase, digest: 'd' }
+      const plan = { ...newPlan('a shop'), phase, digest: 'd' }
       assert.deepEqual(begunAnew(stateOf([], { plan }), 'n').plan, plan)
     }
-    const begun = { ...wantedPlan(''), phase: 'begun' as const }
+    const begun = { ...newPlan(''), phase: 'begun' as const }
     assert.equal('plan' in begunAnew(stateOf(stories('US-001'), { plan: begun }), 'n'), false)
   })
 })

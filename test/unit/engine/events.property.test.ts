@@ -5,9 +5,9 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import type { Command, Event, Verdict } from '../../../src/engine/model/event.ts'
 import { openAttempt } from '../../../src/engine/model/job.ts'
-import type { Afterwards } from '../../../src/engine/model/pipeline-step.ts'
+import type { AfterSteps } from '../../../src/engine/model/pipeline-step.ts'
 import { idFault } from '../../../src/engine/model/safe-names.ts'
-import type { GithubIds, Kept, State } from '../../../src/engine/model/state.ts'
+import type { GithubIds, SavedWork, State } from '../../../src/engine/model/state.ts'
 import { storyUsage } from '../../../src/engine/model/usage-totals.ts'
 import { nextStep } from '../../../src/engine/next-step.ts'
 import { remaining } from '../../../src/engine/prd/select.ts'
@@ -24,7 +24,7 @@ const gates = fc.array(
   fc.record({ ok: fc.boolean(), advisory: fc.boolean() }).map(({ ok, advisory }) => gate(ok, { advisory })),
   { maxLength: 2 },
 )
-const kept = fc.constantFrom<Kept | null>(null, { base: 'one', tree: 'tree', dropped: [] })
+const kept = fc.constantFrom<SavedWork | null>(null, { base: 'one', tree: 'tree', dropped: [] })
 const verdict: fc.Arbitrary<Verdict> = fc.oneof(
   fc.constant<Verdict>({ kind: 'verified' }),
   fc.record({
@@ -57,7 +57,7 @@ const aSession = fc
     resetsAt: fc.option(at),
     hints,
     learnings: fc.array(fc.constantFrom('a', 'b'), { maxLength: 2 }),
-    steps: fc.constantFrom<Afterwards>(
+    steps: fc.constantFrom<AfterSteps>(
       {},
       {},
       { pause: 'a step' },

@@ -10,7 +10,7 @@ import { applyCommand } from '../../../src/engine/commands/apply-commands.ts'
 import { parseSlash } from '../../../src/engine/commands/command-table.ts'
 import { ownFiles } from '../../../src/engine/model/paths.ts'
 import type { State } from '../../../src/engine/model/state.ts'
-import { plainLines } from '../../../src/engine/model/text.ts'
+import { sanitizeText } from '../../../src/engine/model/text.ts'
 import { parsePrd } from '../../../src/engine/prd/parse.ts'
 import { markImported } from '../../../src/engine/prd/schema.ts'
 import { runParts, verifyParts } from '../../../src/engine/prompts/build-prompt.ts'
@@ -173,7 +173,7 @@ test('no text in a prompt can pass for another part of it', () => {
   for (const { name, text } of hostileStrings) {
     const [ran, judged] = prompts(text)
     // Where nothing is left of a text, its part is left out.
-    const empty = plainLines(text).trim() === ''
+    const empty = sanitizeText(text).trim() === ''
     const missing: string[] = bare(run ?? []).filter((line) => !bare(parts(ran)).includes(line))
     const added: string[] = bare(parts(ran)).filter((line) => !bare(run ?? []).includes(line))
     assert.deepEqual(added, [], name)

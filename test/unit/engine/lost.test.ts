@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { released } from '../../../src/engine/job-end.ts'
-import { mayHaveOpenChecks, whyLost } from '../../../src/engine/lease.ts'
-import { concludedAs, emptyControl, newJob } from '../../../src/engine/model/job.ts'
+import { lostChainReason, mayHaveOpenChecks } from '../../../src/engine/lease.ts'
+import { emptyControl, newJob, withConclusion } from '../../../src/engine/model/job.ts'
 import type { Lease, State } from '../../../src/engine/model/state.ts'
 import { emptyRun } from '../../../src/engine/prd/schema.ts'
 import { limitsWith } from './samples.ts'
@@ -71,47 +71,51 @@ const held = state({ lease })
 const ran = (conclusion: string, at = NOW) => ({ status: 'completed', conclusion, at })
 
 test('a holder that works is left in peace', () => {
-  assert.equal(whyLost(held, { status: 'in_progress', conclusion: null, at: NOW }, NOW), null)
-  assert.equal(whyLost(held, null, NOW), null)
+  assert.equal(lostChainReason(held, { status: 'in_progress', conclusion: null, at: NOW }, NOW), null)
+  assert.equal(lostChainReason(held, null, NOW), null)
 })
 
 test('a holder whose run failed or vanished is resumed', () => {
-  assert.match(whyLost(held, ran('failure'), NOW) ?? '', /was lost/)
-  assert.match(whyLost(held, null, NOW + 120_000) ?? '', /was lost/)
+  assert.match(lostChainReason(held, ran('failure'), NOW) ?? '', /was lost/)
+  assert.match(lostChainReason(held, null, NOW + 120_000) ?? '', /was lost/)
 })
 
 test('a job that a person cancelled before our deadline is not resumed; one that the platform ended behind it is', () => {
-  assert.equal(whyLost(held, ran('cancelled'), NOW), null)
-  assert.equal(whyLost(held, ran('cancelled'), NOW + 4_000_000), null, 'also when it is looked at late')
-  assert.match(whyLost(held, ran('cancelled', NOW + 4_000_000), NOW + 4_000_000) ?? '', /was lost/)
+  assert.equal(lostChainReason(held, ran('cancelled'), NOW), null)
+  assert.equal(
+    lostChainReason(held, ran('cancelled'), NOW + 4_000_000),
+    null,
+    'also when it is looked at late',
+  )
+  assert.match(lostChainReason(held, ran('cancelled', NOW + 4_000_000), NOW + 4_000_000) ?? '', /was lost/)
 })
 
 test('a job that has promised the next one and still waits to start it is left in peace', () => {
   const limits = limitsWith({ iterationsPerJob: 1 })
   const conclusion = { outcome: 'continued' as const, reason: 'the batch is done', until: null }
-  const left = released(concludedAs(held, conclusion), limits)
-  assert.equal(whyLost(left, { status: 'in_progress', conclusion: null, at: NOW }, NOW), null)
-  assert.match(whyLost(left, ran('success'), NOW) ?? '', /promised/)
-  assert.equal(whyLost(left, ran('cancelled'), NOW), null, 'a person cancelled the wait')
+  const left = released(withConclusion(held, conclusion), limits)
+  assert.equal(lostChainReason(left, { status: 'in_progress', conclusion: null, at: NOW }, NOW), null)
+  assert.match(lostChainReason(left, ran('success'), NOW) ?? '', /promised/)
+  assert.equal(lostChainReason(left, ran('cancelled'), NOW), null, 'a person cancelled the wait')
 })
 
 test('a job whose post step gave the lease back is resumed, unless a person had cancelled it', () => {
   const mended = state({ control: { ...emptyControl(), continuePending: true, mendedRun: 7 } })
-  assert.match(whyLost(mended, ran('failure'), NOW) ?? '', /promised/)
-  assert.equal(whyLost(mended, ran('cancelled'), NOW), null)
-  assert.equal(whyLost(mended, { status: 'in_progress', conclusion: null, at: NOW }, NOW), null)
-  assert.equal(whyLost(mended, null, NOW), null, 'what could not be asked is asked the next time')
+  assert.match(lostChainReason(mended, ran('failure'), NOW) ?? '', /promised/)
+  assert.equal(lostChainReason(mended, ran('cancelled'), NOW), null)
+  assert.equal(lostChainReason(mended, { status: 'in_progress', conclusion: null, at: NOW }, NOW), null)
+  assert.equal(lostChainReason(mended, null, NOW), null, 'what could not be asked is asked the next time')
 })
 
 test('a chain whose jobs get nothing done is not started again by itself', () => {
   const control = { ...emptyControl(), continuePending: true, idleJobs: 3 }
-  assert.equal(whyLost(state({ control }), null, NOW), null)
-  assert.equal(whyLost(state({ control, lease }), ran('failure'), NOW), null)
+  assert.equal(lostChainReason(state({ control }), null, NOW), null)
+  assert.equal(lostChainReason(state({ control, lease }), ran('failure'), NOW), null)
 })
 
 test('a promised job that never started is resumed', () => {
   assert.match(
-    whyLost(state({ control: { ...emptyControl(), continuePending: true } }), null, NOW) ?? '',
+    lostChainReason(state({ control: { ...emptyControl(), continuePending: true } }), null, NOW) ?? '',
     /promised/,
   )
 })
@@ -119,15 +123,15 @@ test('a promised job that never started is resumed', () => {
 test('a pause and a wait are respected; a wait that is over is not', () => {
   const paused = { reason: 'paused by alice', by: 'alice' }
   const control = { ...emptyControl(), continuePending: true }
-  assert.equal(whyLost(state({ control: { ...control, paused } }), null, NOW), null)
-  assert.equal(whyLost(state({ control: { ...control, notBefore: NOW + 1 } }), null, NOW), null)
+  assert.equal(lostChainReason(state({ control: { ...control, paused } }), null, NOW), null)
+  assert.equal(lostChainReason(state({ control: { ...control, notBefore: NOW + 1 } }), null, NOW), null)
   const run = { ...emptyRun(), outcome: 'paused' as const }
   const waited = state({ control: { ...emptyControl(), notBefore: NOW - 1 } })
-  assert.match(whyLost({ ...waited, prd: { ...waited.prd, run } }, null, NOW) ?? '', /over/)
+  assert.match(lostChainReason({ ...waited, prd: { ...waited.prd, run } }, null, NOW) ?? '', /over/)
 })
 
 test('a chain that ended, or was interrupted and saved, rests', () => {
-  assert.equal(whyLost(state({}), null, NOW), null)
+  assert.equal(lostChainReason(state({}), null, NOW), null)
 })
 
 test('checks that a job left open are looked for during 14 days, which GitHub takes them for open', () => {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Failure } from '../../../src/engine/model/attempt.ts'
 import type { Limits } from '../../../src/engine/model/limit-types.ts'
-import { climbed, ladderOf } from '../../../src/engine/model-ladder.ts'
+import { climb, ladderOf } from '../../../src/engine/model-ladder.ts'
 import { runs } from '../runs.ts'
 import { gate, limitsWith, NOW, runJob, type Script, session, stateOf, stories, used } from './samples.ts'
 
@@ -83,7 +83,7 @@ test('whatever fails, a story goes up one rung at the most, never down, and neve
     (failures, count) => {
       const ladder = Array.from({ length: count }, (_, at) => `m${at}`)
       const top = failures.reduce((rung, kind) => {
-        const next = climbed(rung, { kind }, ladder).rung ?? rung
+        const next = climb(rung, { kind }, ladder).rung ?? rung
         assert.ok(next - rung === 0 || (next - rung === 1 && (kind === 'gates' || kind === 'stuck')))
         return next
       }, 0)

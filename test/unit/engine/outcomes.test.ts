@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { withScope } from '../../../src/engine/commands/apply-commands.ts'
 import { released } from '../../../src/engine/job-end.ts'
 import type { Command } from '../../../src/engine/model/event.ts'
-import { errorOf } from '../../../src/engine/model/job.ts'
+import { haltError } from '../../../src/engine/model/job.ts'
 import type { State } from '../../../src/engine/model/state.ts'
 import { emptyUsage } from '../../../src/engine/model/usage.ts'
 import { runUsage } from '../../../src/engine/model/usage-totals.ts'
@@ -512,7 +512,7 @@ describe('error', () => {
     ) => {
       const red: Script = (step) => (step.kind === 'baseline' ? { kind: 'baselined', gates } : null)
       const ran = runJob(stateOf(stories('US-001')), limitsWith({ baseline: true }), red)
-      return [ran.conclusion.reason, errorOf(ran.state)?.fix.split('\n', 1)[0]]
+      return [ran.conclusion.reason, haltError(ran.state)?.fix.split('\n', 1)[0]]
     }
     const taken = 'cannot start: http://localhost:1 answers already: node (process 1) x'
     assert.deepEqual(ended(`${taken} (process 42)`), [
@@ -550,7 +550,7 @@ describe('error', () => {
           : null
     const ran = runJob(stateOf(stories('US-001')), limitsWith(), taken)
     assert.deepEqual([ran.outcome, ran.conclusion.reason], ['error', `service web ${ended}`])
-    assert.equal(errorOf(ran.state)?.fix, 'end process 42, or give service web another port')
+    assert.equal(haltError(ran.state)?.fix, 'end process 42, or give service web another port')
     assert.deepEqual([ran.state.prd.run.iterations, ran.state.prd.userStories[0]?.retries], [0, 0])
     assert.ok(ran.steps.includes('return US-001'), ran.steps.join())
     const whole = runJob(

@@ -12,7 +12,7 @@ import type { Step } from '../../../src/engine/model/step.ts'
 import { emptyUsage, type SessionEntry, type Usage } from '../../../src/engine/model/usage.ts'
 import { VERSION } from '../../../src/engine/model/version.ts'
 import { nextStep } from '../../../src/engine/next-step.ts'
-import { isToAsk } from '../../../src/engine/planning/plan-questions.ts'
+import { mustAskQuestions } from '../../../src/engine/planning/plan-questions.ts'
 import { emptyRun, newStory } from '../../../src/engine/prd/schema.ts'
 import { reduce } from '../../../src/engine/reduce.ts'
 
@@ -240,7 +240,7 @@ export function goesWell(step: Step, state: State, count: number): Happening {
     case 'verify':
       return { kind: 'verified', gates: [gate(true)], verdict: { kind: 'verified' }, usage: used(1) }
     case 'plan': {
-      if (step.split === null && isToAsk(state.plan?.interview)) {
+      if (step.split === null && mustAskQuestions(state.plan?.interview)) {
         const questions = count % 2 === 0 ? [] : [{ text: 'Which?', options: ['one', 'two'] }]
         return { kind: 'planned', split: null, proposal: { kind: 'asked', questions }, usage: used(1) }
       }

@@ -14,8 +14,8 @@ import type { State } from '../../../src/engine/model/state.ts'
 import { addUsage, emptyUsage } from '../../../src/engine/model/usage.ts'
 import { iterationsOf, runUsage, storyUsage } from '../../../src/engine/model/usage-totals.ts'
 import { outcomeOf } from '../../../src/engine/next-step.ts'
-import { whyNot } from '../../../src/engine/planning/plan-events.ts'
-import { wantedPlan } from '../../../src/engine/planning/proposed-plan.ts'
+import { ineffectiveReason } from '../../../src/engine/planning/plan-events.ts'
+import { newPlan } from '../../../src/engine/planning/proposed-plan.ts'
 import { ownSituation } from '../../../src/engine/situation.ts'
 import { emptyRecord } from '../../../src/engine/state-updates.ts'
 import { readState, STATE_FILE, stateFiles, stateFrom } from '../../../src/engine/stored-state.ts'
@@ -341,7 +341,7 @@ describe('more stories than an iteration is to write', () => {
 
 describe('a plan that waits', () => {
   const plan: Plan = {
-    ...wantedPlan(''),
+    ...newPlan(''),
     phase: 'approved',
     digest: '1a2b3c4d',
     shownAt: 5,
@@ -381,7 +381,7 @@ describe('a plan that waits', () => {
         ['paused', 'the plan waits to be approved again: an approval now covers context.md, too'],
       )
       const typed = { kind: 'approve' as const, story: null, digest: '1a2b3c4d', id: 1, by: 'a', at: NOW }
-      assert.match(whyNot(read, typed) ?? '', /covers context\.md/)
+      assert.match(ineffectiveReason(read, typed) ?? '', /covers context\.md/)
       assert.equal(applyCommand(read, typed).plan?.phase, 'proposed')
     }
   })

@@ -11,7 +11,7 @@ import { addUsage, emptyUsage, type Usage } from '../../../src/engine/model/usag
 import { runUsage } from '../../../src/engine/model/usage-totals.ts'
 import { nextStep } from '../../../src/engine/next-step.ts'
 import { planDigest } from '../../../src/engine/planning/proposed-plan.ts'
-import { askedIn } from '../../../src/engine/prd/select.ts'
+import { inScope } from '../../../src/engine/prd/select.ts'
 import { reduce } from '../../../src/engine/reduce.ts'
 
 /** What the events alone say of the attempt in work. */
@@ -325,7 +325,7 @@ function proof(before: State, event: Event, evidence: Evidence): Partial<Evidenc
 function ready(state: State, now: number): Story[] {
   const settled = (id: string) =>
     state.prd.userStories.some((story) => story.id === id && (story.passes || story.skipped))
-  const asked = askedIn(state.control.scope)
+  const asked = inScope(state.control.scope)
   return state.prd.userStories.filter(
     (story) =>
       asked(story) &&
@@ -340,7 +340,7 @@ function ready(state: State, now: number): Story[] {
 
 function isDone(state: State): boolean {
   const isWanted = [state.plan, ...Object.values(state.splits ?? {})].some((plan) => plan?.phase === 'wanted')
-  const asked = state.prd.userStories.filter(askedIn(state.control.scope))
+  const asked = state.prd.userStories.filter(inScope(state.control.scope))
   return !isWanted && asked.every((story) => story.passes || story.skipped)
 }
 
@@ -395,7 +395,7 @@ function mayReserve(state: State, storyId: string, limits: Limits, now: number):
     assert.ok(recent.length < limits.callsPerHour, 'calls an hour never exceed their limit')
   }
   if (limits.stopOnBlocked) {
-    const asked = state.prd.userStories.filter(askedIn(state.control.scope))
+    const asked = state.prd.userStories.filter(inScope(state.control.scope))
     assert.ok(!asked.some((story) => story.blocked && !story.skipped))
   }
 }

@@ -14,11 +14,11 @@ import type { Limits } from '../../../src/engine/model/limit-types.ts'
 import type { Conclusion, State } from '../../../src/engine/model/state.ts'
 import { STEPS, type Step } from '../../../src/engine/model/step.ts'
 import { nextStep } from '../../../src/engine/next-step.ts'
-import { UNASKED } from '../../../src/engine/planning/plan-questions.ts'
-import { wantedPlan } from '../../../src/engine/planning/proposed-plan.ts'
+import { NEW_INTERVIEW } from '../../../src/engine/planning/plan-questions.ts'
+import { newPlan } from '../../../src/engine/planning/proposed-plan.ts'
 import { newStory } from '../../../src/engine/prd/schema.ts'
-import { scopeOf, unmetOutside, type Wanted } from '../../../src/engine/prd/scope.ts'
-import { askedIn } from '../../../src/engine/prd/select.ts'
+import { resolveScope, type ScopeRequest, unmetOutOfScope } from '../../../src/engine/prd/scope.ts'
+import { inScope } from '../../../src/engine/prd/select.ts'
 import { reduce } from '../../../src/engine/reduce.ts'
 import type { CatFile } from '../../../src/git/cat-file.ts'
 import type { Git } from '../../../src/git/git.ts'
@@ -264,7 +264,7 @@ export class World {
 
   /** As the driver answers: a red gate resets the story that passed last; where none passed there is none to judge. */
   #verified(state: State): Happening {
-    const asked = askedIn(state.control.scope)
+    const asked = inScope(state.control.scope)
     const passed = state.prd.userStories.filter((one) => one.passes && asked(one)).map(({ id }) => id)
     if (this.tape.chance(20)) {
       const reason = 'gate test fails on the whole'
@@ -507,9 +507,9 @@ export async function claimNext(
 }
 
 /** A person asks for the same part again, where it can still be completed by itself; else for the whole. */
-function askedAgain({ prd, control: { scope } }: State): Wanted {
+function askedAgain({ prd, control: { scope } }: State): ScopeRequest {
   const whole = { stories: [], epic: null }
-  return scope !== null && scopeOf(prd, scope, 0).mistakes.length === 0 ? scope : whole
+  return scope !== null && resolveScope(prd, scope, 0).mistakes.length === 0 ? scope : whole
 }
 
 export type Chain = { jobs: number; conclusion: Conclusion | null; saved: State; longest: number }
@@ -623,13 +623,12 @@ export const arbitraryStart: fc.Arbitrary<State> = fc
   .record({
     userStories: arbitraryStories,
     opened: fc.boolean(),
-    planned: fc.constantFrom(null, null, null, {}, { interview: UNASKED }),
+    planned: fc.constantFrom(null, null, null, {}, { interview: NEW_INTERVIEW }),
     baseline: fc.constantFrom('pending', 'green'),
     part: fc.option(fc.array(fc.constantFrom(...ids), { minLength: 1 })),
   })
   .map(({ userStories, opened, baseline, planned, part }) => {
-    if (planned !== null)
-      return stateOf([], { plan: { ...wantedPlan('people want to sign in'), ...planned } })
+    if (planned !== null) return stateOf([], { plan: { ...newPlan('people want to sign in'), ...planned } })
     const state = partOf(stateOf(userStories), part)
     const prd = { ...state.prd, run: { ...state.prd.run, jobs: 0 } }
     return opened
@@ -648,7 +647,7 @@ function partOf(state: State, part: readonly string[] | null): State {
   const named = state.prd.userStories.map(({ id }) => id).filter((id) => part?.includes(id))
   if (named.length === 0) return state
   const scope = { stories: named, epic: null, job: 0 }
-  const stories = [...named, ...unmetOutside(state.prd, scope).map(({ id }) => id)]
+  const stories = [...named, ...unmetOutOfScope(state.prd, scope).map(({ id }) => id)]
   return { ...state, control: { ...state.control, scope: { ...scope, stories } } }
 }
 

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { marked } from 'marked'
 import type { Prd } from '../../../src/engine/model/feature.ts'
-import { oneLine, plainLines } from '../../../src/engine/model/text.ts'
+import { oneLine, sanitizeText } from '../../../src/engine/model/text.ts'
 import { readDocuments, renderPrdMarkdown } from '../../../src/plan/documents.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { feature, story } from '../engine/prd/samples.ts'
@@ -13,11 +13,11 @@ import { documentsOf } from './samples.ts'
 
 const words = ({ userStories, project, description }: Prd) => ({
   project: oneLine(project, 500),
-  description: plainLines(description).trim(),
+  description: sanitizeText(description).trim(),
   stories: userStories.map(({ id, title, description: told, acceptanceCriteria, dependsOn }) => ({
     id,
     title: oneLine(title, 500),
-    description: plainLines(told).trim(),
+    description: sanitizeText(told).trim(),
     acceptanceCriteria: acceptanceCriteria.map((one) => oneLine(one, 60_000)),
     dependsOn,
   })),

@@ -1,7 +1,7 @@
 // Hostile text comes out as text: never as markup, a mention, a marker, a graph or a terminal sequence.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cut, oneLine, plainLines, unseenIn } from '../../../src/engine/model/text.ts'
+import { cut, findInvisible, oneLine, sanitizeText } from '../../../src/engine/model/text.ts'
 import {
   code,
   codeBlock,
@@ -101,7 +101,7 @@ test('writing keeps what it needs', () => {
 
 test('what is not seen is counted by kind, with the place of the first', () => {
   const text = 'a😀\u{e0041}\u{e0042}\u202eb\u200bc\u200dd1\ufe0f2\u001b[0m\ud800\u00ad\r\n\t'
-  assert.deepEqual(unseenIn(text), [
+  assert.deepEqual(findInvisible(text), [
     { kind: 'tag character', count: 2, at: 3 },
     { kind: 'bidirectional control', count: 1, at: 5 },
     { kind: 'zero-width character', count: 2, at: 7 },
@@ -110,8 +110,8 @@ test('what is not seen is counted by kind, with the place of the first', () => {
     { kind: 'half of a character', count: 1, at: 18 },
     { kind: 'invisible character', count: 1, at: 19 },
   ])
-  for (const seen of ['', 'plain\r\n', '👨‍👩‍👧', 'می‌خواهم', 'שלום']) assert.deepEqual(unseenIn(seen), [])
-  assert.equal(plainLines('a\u{e0041}\u200cb\u2028c'), 'ab\nc')
+  for (const seen of ['', 'plain\r\n', '👨‍👩‍👧', 'می‌خواهم', 'שלום']) assert.deepEqual(findInvisible(seen), [])
+  assert.equal(sanitizeText('a\u{e0041}\u200cb\u2028c'), 'ab\nc')
 })
 
 test('cut never halves a pair and counts its ellipsis', () => {
@@ -178,7 +178,7 @@ test('terminalText is a line that neither a terminal nor a runner obeys', () => 
 })
 
 test('every end of a line is one', () => {
-  assert.equal(plainLines('a\rb\r\nc\nd'), 'a\nb\nc\nd')
+  assert.equal(sanitizeText('a\rb\r\nc\nd'), 'a\nb\nc\nd')
   assert.equal(oneLine('a\u2028b\u2029c\vd\fe\u0085f\rg\nh'), 'a b c d e f g h')
 })
 
@@ -190,7 +190,7 @@ test('a megabyte costs no time', () => {
     codeBlock(text, 5000)
     terminalText(text)
     mermaidText(text)
-    plainLines(text)
+    sanitizeText(text)
   }
   const { user } = process.cpuUsage(before)
   assert.ok(user < 4_000_000, `${user / 1000} ms`)

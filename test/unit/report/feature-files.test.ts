@@ -9,7 +9,7 @@ import {
   passedUngated,
   passStory,
 } from '../../../src/engine/attempt-outcome.ts'
-import { expired, leaseMs, sayHolder } from '../../../src/engine/lease.ts'
+import { formatHolder, isExpired, leaseMs } from '../../../src/engine/lease.ts'
 import type { Attempt } from '../../../src/engine/model/attempt.ts'
 import type { Event } from '../../../src/engine/model/event.ts'
 import { openAttempt } from '../../../src/engine/model/job.ts'
@@ -257,11 +257,11 @@ describe('the lease', () => {
   }
   test('holds for an iteration, its gates and ten minutes, and is over when that has passed', () => {
     assert.equal(leaseMs(30 * MINUTE, 15 * MINUTE), 55 * MINUTE)
-    assert.deepEqual([expired(lease, NOW - 1), expired(lease, NOW)], [false, true])
+    assert.deepEqual([isExpired(lease, NOW - 1), isExpired(lease, NOW)], [false, true])
   })
   test('its holder in words', () => {
-    assert.equal(sayHolder(lease), 'process 42 on laptop')
-    assert.equal(sayHolder({ ...lease, runId: 7 }), 'run 7')
-    assert.equal(sayHolder({ ...lease, runId: 7, url: 'https://x/7' }), 'run 7 (https://x/7)')
+    assert.equal(formatHolder(lease), 'process 42 on laptop')
+    assert.equal(formatHolder({ ...lease, runId: 7 }), 'run 7')
+    assert.equal(formatHolder({ ...lease, runId: 7, url: 'https://x/7' }), 'run 7 (https://x/7)')
   })
 })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { UNCHANGED, UNGATED } from '../../../src/engine/attempt-outcome.ts'
-import { howComplete } from '../../../src/engine/how-passed.ts'
+import { describeCompletion } from '../../../src/engine/how-passed.ts'
 import type { State } from '../../../src/engine/model/state.ts'
 import { findingLines, findingsOf } from '../../../src/report/findings.ts'
 import { headline } from '../../../src/report/headline.ts'
@@ -117,14 +117,17 @@ test('a flaky gate and what the final verification remarked are findings; what d
 })
 
 test('"every story passed its gates" stands only where that is so', () => {
-  assert.equal(howComplete(complete()), 'every story passed its gates')
+  assert.equal(describeCompletion(complete()), 'every story passed its gates')
   const total = complete().prd.userStories.length
   const one = passedAs(['US-002'], UNCHANGED)
-  assert.equal(howComplete(one), `${total - 1} stories passed their gates, 1 was taken by a judge's word`)
+  assert.equal(
+    describeCompletion(one),
+    `${total - 1} stories passed their gates, 1 was taken by a judge's word`,
+  )
   assert.equal(headline(one).text, `Complete: ${total} of ${total} stories pass, 1 by a judge's word`)
   const mixed = passedAs(['US-001'], UNGATED, passedAs(['US-003'], null, one))
   assert.equal(
-    howComplete(mixed),
+    describeCompletion(mixed),
     `${total - 3} stories passed their gates, 1 was taken by a judge's word, 1 had passed before (seen by no gate of this run), 1 passed without a gate`,
   )
   assert.equal(
@@ -133,7 +136,7 @@ test('"every story passed its gates" stands only where that is so', () => {
   )
   const ids = complete().prd.userStories.map(({ id }) => id)
   assert.equal(
-    howComplete(passedAs(ids, UNCHANGED)),
+    describeCompletion(passedAs(ids, UNCHANGED)),
     `no story passed by a gate, ${total} were taken by a judge's word`,
   )
   assert.match(

@@ -1,7 +1,7 @@
 // The one reply on an issue that asked for a plan.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { wantedPlan } from '../../../src/engine/planning/proposed-plan.ts'
+import { newPlan } from '../../../src/engine/planning/proposed-plan.ts'
 import { issueReply } from '../../../src/report/replies.ts'
 import { viewOf } from '../../../src/report/view.ts'
 import { justStarted, limits, NOW } from './samples.ts'
@@ -12,7 +12,7 @@ const facts = { repositoryUrl: 'https://github.com/acme/shop', runUrl: null, lim
 function replyFor(stories: number): string {
   const state = justStarted()
   const prd = { ...state.prd, userStories: state.prd.userStories.slice(0, stories) }
-  const plan = { ...wantedPlan('a wish', 1), phase: 'proposed' as const }
+  const plan = { ...newPlan('a wish', 1), phase: 'proposed' as const }
   return issueReply(viewOf({ ...state, prd, plan }, facts))
 }
 

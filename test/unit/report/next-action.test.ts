@@ -6,7 +6,7 @@ import { parseSlash, type Surface, understand } from '../../../src/engine/comman
 import type { Command } from '../../../src/engine/model/event.ts'
 import type { Outcome } from '../../../src/engine/model/feature.ts'
 import type { Conclusion, Lease, State } from '../../../src/engine/model/state.ts'
-import { wantedPlan } from '../../../src/engine/planning/proposed-plan.ts'
+import { newPlan } from '../../../src/engine/planning/proposed-plan.ts'
 import { ownSituation, situationOf } from '../../../src/engine/situation.ts'
 import { headline } from '../../../src/report/headline.ts'
 import { nextAction } from '../../../src/report/next-action.ts'
@@ -116,7 +116,7 @@ const TABLE: Record<string, Row> = {
   'questions before a plan': {
     state: between(midRun(), 'paused', 'the questions before the plan wait for answers', {
       plan: {
-        ...wantedPlan('sign in', 12),
+        ...newPlan('sign in', 12),
         interview: { questions: [QUESTION], askedAt: NOW, answers: null },
       },
     }),

@@ -5,7 +5,7 @@ import { applyCommand } from '../../../src/engine/commands/apply-commands.ts'
 import type { Failure } from '../../../src/engine/model/attempt.ts'
 import type { State } from '../../../src/engine/model/state.ts'
 import { emptyUsage } from '../../../src/engine/model/usage.ts'
-import { wantedPlan } from '../../../src/engine/planning/proposed-plan.ts'
+import { newPlan } from '../../../src/engine/planning/proposed-plan.ts'
 import { reduce } from '../../../src/engine/reduce.ts'
 import { renderReport } from '../../../src/report/html/report-page.ts'
 import { eventLines } from '../../../src/report/log/log-events.ts'
@@ -63,7 +63,7 @@ test('a blocked story: what went wrong, each attempt, the gate, and what a perso
 
 test('a split that came to nothing is told, with what to type', () => {
   const failure: Failure = { kind: 'session', summary: 'took longer than 30m', detail: '' }
-  const blocked = blockedBy(failure, { splits: { 'US-003': { ...wantedPlan(''), sessions: 2 } } })
+  const blocked = blockedBy(failure, { splits: { 'US-003': { ...newPlan(''), sessions: 2 } } })
   const proposal = { kind: 'none' as const, message: 'no block of JSON in the answer' }
   const event = { kind: 'planned' as const, at: NOW, split: 'US-003', proposal, usage: emptyUsage() }
   assert.match(JSON.stringify(eventLines(event, blocked, lines)[0]), /US-003 is not split: no block of JSON/)

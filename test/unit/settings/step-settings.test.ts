@@ -2,7 +2,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: `${NAME}` is what the settings replace.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { sayPipeline } from '../../../src/engine/model/pipeline-step.ts'
+import { formatPipeline } from '../../../src/engine/model/pipeline-step.ts'
 import { resolveSettings } from '../../../src/settings/read-settings.ts'
 import { json, onlyWrong, paths, right, wrong, yml } from './reading.ts'
 
@@ -103,7 +103,7 @@ describe('what is written', () => {
     ).settings
     assert.ok(steps !== null)
     assert.equal(
-      sayPipeline(steps, 'claude'),
+      formatPipeline(steps, 'claude'),
       'default: a (claude) > b (codex, gpt) > git-commit (guard, gates, commit) > d (noop)',
     )
   })

@@ -5,10 +5,10 @@ import fc from 'fast-check'
 import type { Story } from '../../../../src/engine/model/feature.ts'
 import type { Plan, PlanTask } from '../../../../src/engine/model/plan-state.ts'
 import {
+  newPlan,
   planDigest,
   readProposal,
   storiesDigest,
-  wantedPlan,
   withParts,
 } from '../../../../src/engine/planning/proposed-plan.ts'
 import { newStory, prdSchema } from '../../../../src/engine/prd/schema.ts'
@@ -108,7 +108,7 @@ test('a split puts every criterion into exactly one part, in a row that begins a
 })
 
 describe('an approval is for all words that a session gets', () => {
-  const plan: Plan = { ...wantedPlan(''), phase: 'proposed', context: 'Mind the cache.' }
+  const plan: Plan = { ...newPlan(''), phase: 'proposed', context: 'Mind the cache.' }
   const prd = prdSchema.parse({ project: 'p', description: 'd', userStories: [first, whole] })
   const records = {}
   const before = planDigest({ plan, prd, records })

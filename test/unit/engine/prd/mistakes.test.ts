@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { jsonFault } from '../../../../src/engine/model/json-fault.ts'
 import { branchNameFault, idFault } from '../../../../src/engine/model/safe-names.ts'
-import { shown } from '../../../../src/engine/model/text.ts'
+import { describeValue } from '../../../../src/engine/model/text.ts'
 import { parsePrd } from '../../../../src/engine/prd/parse.ts'
 import { assertGrowth } from '../../growth.ts'
 import { runs } from '../../runs.ts'
@@ -380,9 +380,9 @@ test('branch names', () => {
 })
 
 test('found values are short and show what is hidden', () => {
-  assert.equal(shown('a\u001b[31m\u202e\u0085"'), '"a\\u001b[31m\\u{202e}\\u{85}\\""')
-  assert.ok(shown('x'.repeat(200_000)).length <= 80)
-  assert.ok(shown('\u0000'.repeat(1_000)).length <= 80)
-  assert.doesNotMatch(shown('😀'.repeat(100)), /\p{Cs}/u)
-  assert.equal(shown(undefined), 'nothing')
+  assert.equal(describeValue('a\u001b[31m\u202e\u0085"'), '"a\\u001b[31m\\u{202e}\\u{85}\\""')
+  assert.ok(describeValue('x'.repeat(200_000)).length <= 80)
+  assert.ok(describeValue('\u0000'.repeat(1_000)).length <= 80)
+  assert.doesNotMatch(describeValue('😀'.repeat(100)), /\p{Cs}/u)
+  assert.equal(describeValue(undefined), 'nothing')
 })

@@ -3,7 +3,12 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Prd, Story } from '../../../../src/engine/model/feature.ts'
 import { emptyRun, newStory } from '../../../../src/engine/prd/schema.ts'
-import { notAskedFor, scopeOf, scopeWords, unmetOutside } from '../../../../src/engine/prd/scope.ts'
+import {
+  countOutOfScope,
+  describeScope,
+  resolveScope,
+  unmetOutOfScope,
+} from '../../../../src/engine/prd/scope.ts'
 import { counts, pickStory, remaining } from '../../../../src/engine/prd/select.ts'
 
 function feature(...stories: (Partial<Story> & { id: string })[]): Prd {
@@ -19,12 +24,12 @@ const prd = feature(
   { id: 'US-004', epicId: 'Billing', dependsOn: ['US-003'] },
   { id: 'US-005' },
 )
-const asked = (stories: string[], epic: string | null = null) => scopeOf(prd, { stories, epic }, 3)
+const asked = (stories: string[], epic: string | null = null) => resolveScope(prd, { stories, epic }, 3)
 
 describe('what is meant', () => {
   test('nothing asked for is the whole feature', () => {
     assert.deepEqual(asked([]), { scope: null, mistakes: [] })
-    assert.equal(notAskedFor(prd, null), 0)
+    assert.equal(countOutOfScope(prd, null), 0)
   })
 
   test('ids of stories and of an epic in any case, together and once', () => {
@@ -36,8 +41,8 @@ describe('what is meant', () => {
     const { scope, mistakes } = asked(['US-002', 'US-005'], 'billing')
     assert.deepEqual(mistakes, [])
     assert.equal(scope?.epic, 'Billing')
-    assert.equal(scopeWords(scope), 'of epic Billing and US-002 and US-005')
-    assert.equal(notAskedFor(prd, scope), 1)
+    assert.equal(describeScope(scope), 'of epic Billing and US-002 and US-005')
+    assert.equal(countOutOfScope(prd, scope), 1)
   })
 
   test('selection, what is left and the counts are of the part', () => {
@@ -67,7 +72,7 @@ describe('what keeps it from beginning', () => {
   })
 
   test('an epic where no story has one', () => {
-    const { mistakes } = scopeOf(feature({ id: 'US-001' }), { stories: [], epic: 'a' }, 1)
+    const { mistakes } = resolveScope(feature({ id: 'US-001' }), { stories: [], epic: 'a' }, 1)
     assert.equal(mistakes[0]?.fix, 'leave epic out: no story has an epicId')
   })
 
@@ -87,10 +92,10 @@ describe('what keeps it from beginning', () => {
 
   test('a skipped one is fine, and a cycle ends', () => {
     const skipped = feature({ id: 'A', skipped: true }, { id: 'B', dependsOn: ['A'] })
-    assert.deepEqual(scopeOf(skipped, { stories: ['B'], epic: null }, 1).mistakes, [])
+    assert.deepEqual(resolveScope(skipped, { stories: ['B'], epic: null }, 1).mistakes, [])
     const circle = feature({ id: 'A', dependsOn: ['B'] }, { id: 'B', dependsOn: ['A'] })
     assert.deepEqual(
-      unmetOutside(circle, { stories: ['A'], epic: null, job: 1 }).map(({ id }) => id),
+      unmetOutOfScope(circle, { stories: ['A'], epic: null, job: 1 }).map(({ id }) => id),
       ['B'],
     )
   })

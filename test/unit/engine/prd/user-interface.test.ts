@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { parsePrd } from '../../../../src/engine/prd/parse.ts'
-import { interfaceWords } from '../../../../src/engine/prd/user-interface.ts'
+import { findInterfaceWords } from '../../../../src/engine/prd/user-interface.ts'
 import { anyText } from '../../runs.ts'
 
 const wordsOf = (criterion: string) =>
-  interfaceWords({ title: 'A story', description: '', acceptanceCriteria: [criterion] })
+  findInterfaceWords({ title: 'A story', description: '', acceptanceCriteria: [criterion] })
 
 describe('asks for a page', () => {
   for (const [sentence, words] of [
