@@ -2,7 +2,7 @@
 import { basename } from 'node:path'
 import * as core from '@actions/core'
 import { context as runner } from '@actions/github'
-import { takeGitProgram } from '../git/git-process.ts'
+import { rememberGitProgram } from '../git/git-process.ts'
 import { type GitHub, httpStatusOf } from '../github/client.ts'
 import { findWorkflow } from '../github/dispatch.ts'
 import { gitAuth, type RepositoryAddress, runUrl } from '../github/repository-address.ts'
@@ -30,7 +30,7 @@ export type ActionContext = {
 export async function actionContext(): Promise<ActionContext> {
   const env = hostEnvironment()
   // In the post step an agent may have put a git of its own on the PATH: the one that main found is used.
-  takeGitProgram(core.getState('git'), env.PATH)
+  rememberGitProgram(core.getState('git'), env.PATH)
   const { payload, runId: id, ref } = runner
   const place: RepositoryAddress = {
     ...runner.repo,

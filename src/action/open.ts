@@ -10,9 +10,9 @@ import type { Limits } from '../engine/model/limit-types.ts'
 import { branchNameFault } from '../engine/model/safe-names.ts'
 import type { State } from '../engine/model/state.ts'
 import { describeValue } from '../engine/model/text.ts'
-import { setCredentialsAside } from '../git/credentials.ts'
+import { hideCredentials } from '../git/credentials.ts'
 import { gitProgram } from '../git/git-process.ts'
-import { FirstLook } from '../git/remote.ts'
+import { InitialRefs } from '../git/remote.ts'
 import { openCache } from '../github/cache-service.ts'
 import { issueQuery } from '../github/read-issues.ts'
 import { describeRefusedHosts } from '../report/figures.ts'
@@ -45,7 +45,7 @@ export async function withCredentialsAside<T>(
   context: ActionContext,
   act: (secrets: readonly string[]) => Promise<T>,
 ): Promise<T> {
-  const credentials = await setCredentialsAside(context.workspace, context.env)
+  const credentials = await hideCredentials(context.workspace, context.env)
   for (const file of credentials.remaining)
     core.warning(`${file} holds a credential that the agent can read: remove it before this step`)
   try {
@@ -62,7 +62,7 @@ export function openFor(
   settings: Settings,
   token: string,
   secrets: readonly string[] = [],
-  look?: FirstLook,
+  look?: InitialRefs,
 ): Promise<Workspace> {
   return openWorkspace({
     settings,
@@ -96,9 +96,12 @@ export async function trusted(context: ActionContext, token: string, at: string 
 }
 
 /** For the base, the states and the features' branches, as far as the inputs name them. */
-function firstLook({ inputs, place }: ActionContext, { branchPrefix, stateNamespace }: Settings): FirstLook {
+function firstLook(
+  { inputs, place }: ActionContext,
+  { branchPrefix, stateNamespace }: Settings,
+): InitialRefs {
   const base = inputs['base-branch']?.trim() || place.defaultBranch
-  return new FirstLook([`refs/heads/${base}`, `${stateNamespace}/*`, `refs/heads/${branchPrefix}*`])
+  return new InitialRefs([`refs/heads/${base}`, `${stateNamespace}/*`, `refs/heads/${branchPrefix}*`])
 }
 
 function noBase(context: ActionContext, branch: string): UserError {

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { State } from '../engine/model/state.ts'
 import { readState } from '../engine/stored-state.ts'
-import { GitError, runPlain } from '../git/git-process.ts'
+import { GitError, runGitIn } from '../git/git-process.ts'
 import { type ActionContext, remoteOf, tokenOf } from './action-context.ts'
 
 /** Every feature's state by folder name. Fetches one commit a feature, into a folder that is removed again. */
 export async function peekStates(context: ActionContext, namespace: string): Promise<Map<string, State>> {
   const remote = remoteOf(context.place, tokenOf(context))
   const directory = await mkdtemp(join(context.env.RUNNER_TEMP ?? tmpdir(), 'ralph-peek-'))
-  const git = (...args: string[]) => runPlain(args, directory, context.env, remote.env)
+  const git = (...args: string[]) => runGitIn(args, directory, context.env, remote.env)
   try {
     await git('init', '-q', '--bare', '.')
     const refs = `+${namespace}/*:refs/peek/*`

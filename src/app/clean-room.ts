@@ -7,7 +7,7 @@ import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { CleanRoom, GatesPort } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
-import { CleanClone, leftClones, removeClone } from '../git/clean-clone.ts'
+import { CleanClone, findLeftoverClones, removeClone } from '../git/clean-clone.ts'
 import { IgnoredFiles } from '../git/ignored-files.ts'
 import { type OtherUser, userInTree } from '../isolation/other-user.ts'
 import type { Environment } from '../isolation/untrusted-env.ts'
@@ -66,7 +66,7 @@ export async function openCleanRoom(options: CleanRoomOptions, state: State): Pr
   const place = as?.rooms ?? roomsOf(env)
   const prefix = `clean-${createHash('sha256').update(clone.gitDir).digest('hex').slice(0, 8)}-`
   const user = (tree: string) => (as === null ? null : userInTree(as, tree))
-  for (const left of await leftClones(place, prefix)) await removeRoom(left, user(left))
+  for (const left of await findLeftoverClones(place, prefix)) await removeRoom(left, user(left))
   const folder = await mkdir(place, { recursive: true })
     .then(() => mkdtemp(join(place, prefix)))
     .catch((error: unknown) => refuseRoom(place, error))

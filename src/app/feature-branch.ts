@@ -57,7 +57,7 @@ async function madeByRun(
   const nonce = prd?.run.control.nonce
   if (prd?.branchName !== branch || typeof nonce !== 'string' || !/^[0-9a-f-]{36}$/.test(nonce)) return false
   await store.fetch([head, base.sha], 'whole')
-  return git.isSaid(`Ralph-Run: ${nonce}`, `${base.sha}..${head}`)
+  return git.hasMessage(`Ralph-Run: ${nonce}`, `${base.sha}..${head}`)
 }
 
 function foreignBranch(branch: string, file: Feature, { branchPrefix }: Request): UserError {

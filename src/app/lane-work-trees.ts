@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Lane, Ports } from '../engine/model/ports.ts'
 import { fixedPort, OWN_PORT_NAME } from '../engine/model/service.ts'
-import { leftClones, removeClone } from '../git/clean-clone.ts'
+import { findLeftoverClones, removeClone } from '../git/clean-clone.ts'
 import { detachHead } from '../git/clone.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { type Mistake, messageOf, UserError } from '../system/errors.ts'
@@ -63,7 +63,7 @@ async function openLane(
   // Some projects' tests look at the name of their folder.
   const top = join(folder, basename(clone.workTree))
   await git
-    .onClone(['worktree', 'add', '--quiet', '--detach', '--no-checkout', top, commit])
+    .runOnClone(['worktree', 'add', '--quiet', '--detach', '--no-checkout', top, commit])
     .catch((error) => {
       throw noRoom(place, error)
     })
@@ -128,7 +128,7 @@ async function newFolder(place: string, prefix: string): Promise<string> {
 
 /** With what git knows of them. */
 async function removeLeft(commonDir: string, place: string, prefix: string): Promise<void> {
-  for (const folder of await leftClones(place, prefix)) await removeClone(folder)
+  for (const folder of await findLeftoverClones(place, prefix)) await removeClone(folder)
   const linked = join(commonDir, 'worktrees')
   for (const name of await readdir(linked).catch(() => [])) {
     const at = (await readRegularFile(join(linked, name, 'gitdir')))?.toString('utf8') ?? ''

@@ -18,7 +18,7 @@ import type { AgentPort, Clock, GatesPort, RepositoryPort } from '../engine/mode
 import type { State } from '../engine/model/state.ts'
 import * as pure from '../engine/pipeline.ts'
 import { redGate, redWords, withRecord } from '../engine/state-updates.ts'
-import { RALPH } from '../git/git-process.ts'
+import { RALPH_IDENTITY } from '../git/git-process.ts'
 import type { GatesPortOptions, PortOptions } from './loop-ports.ts'
 
 export type StepTools = {
@@ -59,7 +59,7 @@ export async function withSteps(
     ...ports,
     agents,
     repository,
-    commit: (tree, parent) => writeCommit({ git, objects }, RALPH, tree, [parent], 'steps'),
+    commit: (tree, parent) => writeCommit({ git, objects }, RALPH_IDENTITY, tree, [parent], 'steps'),
     async command({ name, run }, what, timeoutMs, signal) {
       // As a gate runs: its user, its environment, its bounds, its log.
       const gate = { name: `step-${pure.fileWord(name)}`, run, timeoutMs, when: null, advisory: false }

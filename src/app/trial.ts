@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isModelKey } from '../agents/registry.ts'
 import { CAPTURE_BYTES, cleaned, formatExit, INTO_ONE_PIPE, SHELL } from '../gates/captured-output.ts'
-import { execute, plainEnv } from '../git/git-process.ts'
+import { execute, gitEnv } from '../git/git-process.ts'
 import { type Environment, gateEnv, secretsIn } from '../isolation/untrusted-env.ts'
 import { importantLines } from '../system/excerpt.ts'
 import { runUntrusted } from '../system/process.ts'
@@ -77,12 +77,12 @@ export async function openTrial(options: TrialOptions): Promise<TryOut> {
 }
 
 async function copyProject({ top, isRepository, env }: TrialOptions, copy: string): Promise<void> {
-  const git = (...args: string[]) => execute(args, { directory: top, env: plainEnv(env), accept: [1, 128] })
+  const git = (...args: string[]) => execute(args, { directory: top, env: gitEnv(env), accept: [1, 128] })
   const hasCommit = isRepository && (await git('rev-parse', '--verify', '--quiet', 'HEAD')).code === 0
   const start = hasCommit
     ? ['clone', '--quiet', '--shared', '--no-checkout', top, copy]
     : ['init', '--quiet', copy]
-  const options = { directory: top, env: plainEnv(env) }
+  const options = { directory: top, env: gitEnv(env) }
   await execute(start, options)
   const own = [
     `--git-dir=${join(copy, '.git')}`,

@@ -8,7 +8,7 @@ import { CatFile } from '../git/cat-file.ts'
 import { type Snapshot, takeSnapshot, takeSnapshotBeside } from '../git/clone.ts'
 import { type Clone, Git, openClone, type Remote } from '../git/git.ts'
 import type { Identity } from '../git/objects.ts'
-import type { FirstLook } from '../git/remote.ts'
+import type { InitialRefs } from '../git/remote.ts'
 import { findSubmodules, NO_SUBMODULES } from '../git/submodules.ts'
 import type { Redactor } from '../isolation/redact.ts'
 import { type Environment, secretsIn } from '../isolation/untrusted-env.ts'
@@ -43,7 +43,7 @@ export type WorkspaceOptions = {
   publishRemote?: Remote | null
   identity: Identity | null
   /** What a job asks the remote at its start, at once; left out: each question by itself. */
-  look?: FirstLook
+  look?: InitialRefs
   /** Beside those that settings and environment hold. */
   secrets?: readonly string[]
   /** The snapshot of the run that this work tree belongs to, beside its own. */

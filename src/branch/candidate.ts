@@ -67,7 +67,7 @@ export async function inspect(
   const commit = await commits.commit(made, [state.green], text)
   // The gates must run on the candidate's bytes: what was reset in the index is restored in the work tree too.
   if (foreign.length > 0) await tree.toTree(made)
-  await tree.asStored(made, theirs)
+  await tree.checkOutStored(made, theirs)
   const remarks = [...seen.remarks, ...removedRemark(removed.map(wordOf))]
   const beside = attempt.inLane === undefined ? {} : { entries: state.progress.length }
   const testsOnly = seen.testsOnly === true ? { testsOnly: true as const } : {}
@@ -153,7 +153,7 @@ async function storeBytes(
     lines.push(`100644 ${writer.add('blob', bytes)}\t${path}`)
   }
   if (lines.length === 0) return
-  await objects.prove(await writer.flush())
+  await objects.verify(await writer.flush())
   await git.updateIndex(lines)
   await index.reload()
 }

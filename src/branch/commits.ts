@@ -66,7 +66,7 @@ export class Commits {
       edits.set(toLatin1(to), { mode: TREE, oid })
     }
     const tree = await editTree(this.#objects, writer, base, edits)
-    await this.#objects.prove(await writer.flush())
+    await this.#objects.verify(await writer.flush())
     return tree
   }
 
@@ -83,7 +83,7 @@ export class Commits {
       edits.set(toLatin1(path), isText ? { mode: entry.mode, oid } : entry)
     }
     const tree = await editTree(this.#objects, writer, base, edits)
-    await this.#objects.prove(await writer.flush())
+    await this.#objects.verify(await writer.flush())
     return tree
   }
 
@@ -149,7 +149,7 @@ export async function writeCommit(
 ): Promise<string> {
   const writer = git.writer(tree)
   const oid = writer.add('commit', commitBytes(tree, parents, who, new Date(), message))
-  await objects.prove(await writer.flush())
+  await objects.verify(await writer.flush())
   return oid
 }
 

@@ -10,7 +10,7 @@ import { changedLinesBetween } from '../git/changed-lines.ts'
 import { restoreClone, type Snapshot } from '../git/clone.ts'
 import { findForeignRepositories } from '../git/foreign-repositories.ts'
 import type { Git } from '../git/git.ts'
-import { leftovers, nestedGits, removeIgnored, untrackedFolders } from '../git/hidden-changes.ts'
+import { findUncommitted, nestedGits, removeIgnored, untrackedFolders } from '../git/hidden-changes.ts'
 import { IgnoredFiles } from '../git/ignored-files.ts'
 import { type DocumentRules, JudgeView } from '../git/judge-view.ts'
 import { parseRaw } from '../git/raw-diff.ts'
@@ -107,7 +107,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
   /** On the clone as it was: our git is not run while what an agent's or a gate's code wrote there may steer it. */
   async function after<T>(commit: string, act: () => Promise<T>): Promise<T> {
-    tree.disturb()
+    tree.invalidate()
     await restoreAndTell(git, snapshot, warn)
     return tree.during(commit, act)
   }
@@ -122,7 +122,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
         await ignored.remember()
         return done
       })
-      if (kept === null) await tree.rest(commit)
+      if (kept === null) await tree.noteClean(commit)
       return checkedOut
     },
 
@@ -156,8 +156,8 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       }),
 
     async restore(commit) {
-      const changed = await after(commit, () => tree.settle(commit))
-      await tree.rest(commit)
+      const changed = await after(commit, () => tree.restoreIfChanged(commit))
+      await tree.noteClean(commit)
       return changed
     },
 
@@ -181,7 +181,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
     async dirt(commit) {
       const found = await tree.during(commit, () => dirt(tree, options, commit))
-      if (found.length === 0) await tree.rest(commit)
+      if (found.length === 0) await tree.noteClean(commit)
       return found
     },
 
@@ -259,7 +259,7 @@ async function checkOut(
   const foreign = isFirst ? await refuseForeign(tree) : []
   if (isFirst) tree.nestedBefore = await lookForNested(tree, options, commit, foreign)
   const work = kept === null ? null : await withKept(tree, commits, commit, kept)
-  if (work?.tree == null) await tree.settle(commit)
+  if (work?.tree == null) await tree.restoreIfChanged(commit)
   else await tree.toTree(work.tree)
   return { conflict: work?.conflict ?? null }
 }
@@ -306,7 +306,7 @@ async function spareRepositories(
   { redact, warn }: RepositoryOptions,
   foreign: readonly string[],
 ): Promise<string[]> {
-  const { repositories, others } = await leftovers(git)
+  const { repositories, others } = await findUncommitted(git)
   others.push(...foreign)
   await git.ignore(repositories)
   if (others.length === 0) return repositories

@@ -12,7 +12,7 @@ import { clearPathTo } from '../system/files.ts'
 export async function writeScreenshot(git: Git, objects: CatFile, picture: Buffer): Promise<string> {
   const writer = git.writer(git.clone.head ?? '')
   const blob = writer.add('blob', picture)
-  await objects.prove(await writer.flush())
+  await objects.verify(await writer.flush())
   return blob
 }
 

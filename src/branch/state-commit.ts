@@ -4,7 +4,7 @@ import type { State } from '../engine/model/state.ts'
 import { STATE_FOLDER, type StateFile, stateFiles } from '../engine/stored-state.ts'
 import { type CatFile, TREE } from '../git/cat-file.ts'
 import type { Git } from '../git/git.ts'
-import { RALPH } from '../git/git-process.ts'
+import { RALPH_IDENTITY } from '../git/git-process.ts'
 import { commitBytes, type NewEntry, treeBytes } from '../git/objects.ts'
 import { fileStamp } from '../system/files.ts'
 import { screenshotEntries } from './screenshot-blobs.ts'
@@ -53,8 +53,8 @@ export async function commitState(
   const ids = Object.keys(state.attempts)
   const about = ids.length === 0 ? 'checkpoint' : `${ids.join(', ')} in work`
   const message = `ralph: iteration ${state.prd.run.iterations}, ${about}\n`
-  const made = writer.add('commit', commitBytes(root, parents, RALPH, new Date(), message))
-  await objects.prove(await writer.flush())
+  const made = writer.add('commit', commitBytes(root, parents, RALPH_IDENTITY, new Date(), message))
+  await objects.verify(await writer.flush())
   for (const { file, isThere, oid } of files)
     if (!isThere) written.set(file, { oid, stamp: fileStamp(writer.fileOf(oid)) })
   return made

@@ -9,9 +9,16 @@ import { readState, STATE_FILE } from '../engine/stored-state.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import { mirrorRefs, moveClone, type Snapshot, shareShallow } from '../git/clone.ts'
 import type { Git, Remote } from '../git/git.ts'
-import { UNKNOWN_TOKEN } from '../git/git-process.ts'
+import { UNKNOWN_TOKEN_MESSAGE } from '../git/git-process.ts'
 import { readRef, refsBelow } from '../git/refs.ts'
-import { ask, type FirstLook, push, REFUSED, refusal, remoteRefs } from '../git/remote.ts'
+import {
+  describeRefusal,
+  type InitialRefs,
+  push,
+  queryRemote,
+  REMOTE_REFUSAL,
+  remoteRefs,
+} from '../git/remote.ts'
 import { moveOwnRef } from '../git/update-refs.ts'
 import { UserError } from '../system/errors.ts'
 import { clearPathTo } from '../system/files.ts'
@@ -27,7 +34,7 @@ export type StoreOptions = {
   publishRemote: Remote | null
   snapshot: Snapshot
   /** What a job asks the remote at its start, at once; left out: each question by itself. */
-  look?: FirstLook | null
+  look?: InitialRefs | null
   /** How long a lease holds from each push on, milliseconds. */
   leaseMs: number
 }
@@ -115,7 +122,7 @@ class GitStore implements Store {
     const { remote } = this.#options
     if (remote !== null) return (await this.#refs(remote, ref)).get(ref) ?? null
     if (this.#git.hasRefFiles) return readRef(this.#git.clone.commonDir, ref)
-    const found = await this.#git.onClone(['rev-parse', '--verify', '-q', ref], { accept: [1, 128] })
+    const found = await this.#git.runOnClone(['rev-parse', '--verify', '-q', ref], { accept: [1, 128] })
     return found.code === 0 ? found.stdout.trim() : null
   }
 
@@ -127,7 +134,7 @@ class GitStore implements Store {
     const isCut = await this.#git.isShallow()
     if (missing.length === 0 && (history === 'tip' || !isCut)) return
     const depth = !isCut ? [] : history === 'tip' ? ['--depth=1'] : ['--unshallow']
-    await ask('fetch', () => this.#git.fetch(remote, wanted, depth))
+    await queryRemote('fetch', () => this.#git.fetch(remote, wanted, depth))
     await shareShallow(this.#git, snapshot)
   }
 
@@ -156,14 +163,14 @@ class GitStore implements Store {
     }
     await this.#revertRef(ref, before)
     if (result.kind === 'unknown-token' && publishRemote !== null) {
-      const reason = `the publish token is not known any more: ${refusal(result.answer, branch)}`
+      const reason = `the publish token is not known any more: ${describeRefusal(result.answer, branch)}`
       return { kind: 'expired', reason }
     }
     const now = await remoteRefs(this.#git, remote, [branch, ref])
     if ((now.get(ref) ?? null) !== before) throw await this.#whyRejected(state, before, result.answer)
     const head = now.get(branch) ?? null
     if (head === null || head === state.published)
-      return { kind: 'refused', reason: refusal(result.answer, state.branch) }
+      return { kind: 'refused', reason: describeRefusal(result.answer, state.branch) }
     await this.fetch([head], 'whole')
     return { kind: 'diverged', theirs: head }
   }
@@ -174,7 +181,7 @@ class GitStore implements Store {
     const move = { ref: `refs/heads/${state.branch}`, from: null, to: state.green }
     const result = await push(this.#git, publishRemote ?? remote, [move])
     if (result.kind === 'pushed') return { kind: 'published' }
-    return { kind: 'refused', reason: refusal(result.answer, state.branch) }
+    return { kind: 'refused', reason: describeRefusal(result.answer, state.branch) }
   }
 
   async theirs(state: State): ReturnType<StorePort['theirs']> {
@@ -295,11 +302,11 @@ class GitStore implements Store {
     const ref = this.#refOf(state)
     const now = remote === null ? null : await remoteRefs(this.#git, remote, [ref]).catch(() => null)
     if (now !== null && (now.get(ref) ?? null) !== before) return new LeaseLost(`${ref} moved`)
-    if (!REFUSED.test(answer) && !UNKNOWN_TOKEN.test(answer))
-      return new Error(`the state could not be pushed to ${ref}: ${refusal(answer, ref)}`)
+    if (!REMOTE_REFUSAL.test(answer) && !UNKNOWN_TOKEN_MESSAGE.test(answer))
+      return new Error(`the state could not be pushed to ${ref}: ${describeRefusal(answer, ref)}`)
     return new UserError({
       path: 'input token',
-      found: refusal(answer, ref),
+      found: describeRefusal(answer, ref),
       expected: 'a token that may push',
       fix: 'give the job permissions: contents: write (and do not protect refs/ralph/*)',
     })

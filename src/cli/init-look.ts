@@ -8,7 +8,7 @@ import { agentNames, defaultAgent, findAgent } from '../agents/registry.ts'
 import type { Trial } from '../app/trial.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
 import { remaining } from '../engine/prd/select.ts'
-import { execute, plainEnv } from '../git/git-process.ts'
+import { execute, gitEnv } from '../git/git-process.ts'
 import { earlierRuns, proposedLimit } from '../report/expected-cost.ts'
 import { configFileNames, readSettings, writtenSettings } from '../settings/read-settings.ts'
 import type { Found, Given, Settled, Written } from '../setup/init/answers.ts'
@@ -163,7 +163,7 @@ async function agentsHere(env: Environment): Promise<Pick<Found, 'agent' | 'here
 /** Null where `origin/HEAD`, `main` or `master` says it already, which a run finds by itself. */
 async function baseOf(top: string, env: Environment): Promise<string | null> {
   const ask = async (...args: string[]) => {
-    const answer = await execute(args, { directory: top, env: plainEnv(env), accept: [1, 128] })
+    const answer = await execute(args, { directory: top, env: gitEnv(env), accept: [1, 128] })
     return answer.code === 0 ? answer.stdout.trim() : ''
   }
   if ((await ask('symbolic-ref', '--quiet', 'refs/remotes/origin/HEAD')) !== '') return null
@@ -190,7 +190,7 @@ export async function releasedCommit(directory: string, env: Environment): Promi
   const args = ['ls-remote', REPOSITORY, 'refs/tags/v1', 'refs/tags/v1^{}']
   const { code, stdout } = await execute(args, {
     directory,
-    env: plainEnv(env),
+    env: gitEnv(env),
     accept: [124, 128],
     timeoutMs: 5000,
   })

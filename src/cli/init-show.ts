@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { findAgent } from '../agents/registry.ts'
 import type { Trial } from '../app/trial.ts'
 import { sanitizeText } from '../engine/model/text.ts'
-import { execute, NO_CONFIG, plainEnv } from '../git/git-process.ts'
+import { execute, gitEnv, NO_CONFIG } from '../git/git-process.ts'
 import { terminalText } from '../report/escape.ts'
 import { diffColours, type Look, paint } from '../report/terminal/terminal-line.ts'
 import { wrap } from '../report/terminal/width.ts'
@@ -30,7 +30,7 @@ export async function diffLines(
         before === null ? { [`b/${path}`]: text } : { [`b/${path}`]: text, [`a/${path}`]: before },
       )
     await mkdir(join(folder, 'a'), { recursive: true })
-    const how = { directory: folder, env: { ...plainEnv(env), ...NO_CONFIG }, accept: [1] }
+    const how = { directory: folder, env: { ...gitEnv(env), ...NO_CONFIG }, accept: [1] }
     const { stdout } = await execute([...DIFF, 'a', 'b'], how)
     const lines = sanitizeText(stdout).trimEnd().split('\n')
     return lines.filter((line) => !NOISE.test(line)).map((line) => paint(line, diffColours(line), look))

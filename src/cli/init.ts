@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { defaultAgent, findAgent } from '../agents/registry.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { PACKAGE } from '../engine/model/version.ts'
-import { execute, plainEnv } from '../git/git-process.ts'
+import { execute, gitEnv } from '../git/git-process.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { lookOf } from '../report/terminal/terminal-line.ts'
 import { actionlintFile, actionlintNote } from '../setup/init/actionlint.ts'
@@ -203,14 +203,14 @@ function pinOf({ pin }: Context['flags']): string | null {
 
 /** The paths that a .gitignore hides: `git add` takes them only by force. */
 async function ignoredAmong(top: string, paths: readonly string[], env: Context['env']): Promise<string[]> {
-  const options = { directory: top, env: plainEnv(env), accept: [1, 128], input: paths.join('\0') }
+  const options = { directory: top, env: gitEnv(env), accept: [1, 128], input: paths.join('\0') }
   const { stdout } = await execute(['check-ignore', '-z', '--stdin'], options)
   return stdout.split('\0').filter(Boolean)
 }
 
 /** On the branch that the person's own git begins with, else `main`. */
 async function makeRepository(top: string, env: Readonly<Record<string, string>>): Promise<void> {
-  const options = { directory: top, env: plainEnv(env) }
+  const options = { directory: top, env: gitEnv(env) }
   const { stdout } = await execute(['config', '--get', 'init.defaultBranch'], { ...options, accept: [1] })
   await execute(['init', '--quiet', '--initial-branch', stdout.trim() || 'main'], options)
 }

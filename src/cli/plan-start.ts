@@ -1,7 +1,7 @@
 // A plan whose run begins at once: whether it can, and what goes before it.
 
 import { oneLine } from '../engine/model/text.ts'
-import { execute, plainEnv } from '../git/git-process.ts'
+import { execute, gitEnv } from '../git/git-process.ts'
 import { CONFIG } from '../setup/init/init-files.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import type { Context } from './command-context.ts'
@@ -24,7 +24,7 @@ export async function startHint({ clone, local }: Desk, { config }: Chosen): Pro
 
 /** By the person's own git, with their hooks: a run begins on a clean tree. */
 export async function commitConfig(directory: string, env: Context['env']): Promise<void> {
-  const options = { directory, env: plainEnv(env) }
+  const options = { directory, env: gitEnv(env) }
   try {
     await execute(['add', '--', CONFIG], options)
     await execute(

@@ -5,7 +5,7 @@ import { DamagedClone } from '../system/errors.ts'
 import { toLatin1 } from '../system/path-text.ts'
 import type { Git } from './git.ts'
 import { gitProgram } from './git-process.ts'
-import { ObjectProof } from './objects.ts'
+import { ObjectVerifier } from './objects.ts'
 
 export type ObjectInfo = { oid: string; type: string; size: number }
 
@@ -35,7 +35,7 @@ export class CatFile {
   #child: ChildProcessWithoutNullStreams | null = null
   #chunks: Buffer[] = []
   #wake: (() => void) | null = null
-  #said = ''
+  #stderr = ''
   #queue: Promise<unknown> = Promise.resolve()
   /** By their ids: what was checked stays true. */
   readonly #trees = new Map<string, Tree>()
@@ -52,11 +52,11 @@ export class CatFile {
   async info(name: string): Promise<ObjectInfo | null> {
     const found = await this.#find(name)
     if (found === null) return null
-    const info = await this.#inOrder(async () => {
-      this.#ask([`info ${found}`])
+    const info = await this.#queued(async () => {
+      this.#request([`info ${found}`])
       return parseHeader(await this.#line())
     })
-    return name.endsWith('^{tree}') ? info : there(info, found)
+    return name.endsWith('^{tree}') ? info : requireObject(info, found)
   }
 
   /** The bytes of an object; null and rejection as `info`. Rejects, too, when they are not those that its id is the hash of. */
@@ -64,7 +64,7 @@ export class CatFile {
     const found = await this.#find(name)
     if (found === null) return null
     const [object = null] = await this.#objects([found])
-    return there(object, found).content
+    return requireObject(object, found).content
   }
 
   /** The id of a commit's tree (or of a tree, itself), or null where there is no such object. */
@@ -98,7 +98,7 @@ export class CatFile {
       const read = await this.#objects(some.filter((_, index) => known[index] === undefined))
       for (const [index, oid] of some.entries()) {
         const tree = known[index] ?? parseTree(oid, read.shift() ?? null)
-        if (how === 'again') this.#keep(oid, tree)
+        if (how === 'again') this.#rememberTree(oid, tree)
         all.push(tree)
       }
     }
@@ -106,22 +106,23 @@ export class CatFile {
   }
 
   /** Rejects where an object that was just written reads otherwise: git looks into packs first. Trees are read next: they stay. */
-  async prove(oids: readonly string[]): Promise<void> {
+  async verify(oids: readonly string[]): Promise<void> {
     const read = await this.#objects(oids, 'looked at')
     for (const [index, oid] of oids.entries()) {
-      const found = there(read[index] ?? null, oid)
-      if (found.type === 'tree' && found.content.length === found.size) this.#keep(oid, parseTree(oid, found))
+      const found = requireObject(read[index] ?? null, oid)
+      if (found.type === 'tree' && found.content.length === found.size)
+        this.#rememberTree(oid, parseTree(oid, found))
     }
   }
 
-  #keep(oid: string, tree: Tree): void {
+  #rememberTree(oid: string, tree: Tree): void {
     if (this.#trees.size >= TREES) this.#trees.clear()
     this.#trees.set(oid, tree)
   }
 
   /** What comes is read as a git reads it that starts now: one that runs goes on with the packs that it has seen. */
-  lookAnew(): Promise<void> {
-    return this.#inOrder(async () => this[Symbol.dispose]())
+  restart(): Promise<void> {
+    return this.#queued(async () => this[Symbol.dispose]())
   }
 
   async text(name: string): Promise<string | null> {
@@ -155,8 +156,8 @@ export class CatFile {
 
   /** All asked at once: nobody waits for each answer. What is only looked at comes without its content, but for small trees. */
   #objects(names: readonly string[], how: 'read' | 'looked at' = 'read'): Promise<(Content | null)[]> {
-    return this.#inOrder(async () => {
-      this.#ask(names.map((name) => `contents ${name}`))
+    return this.#queued(async () => {
+      this.#request(names.map((name) => `contents ${name}`))
       const all: (Content | null)[] = []
       for (const _ of names) all.push(await this.#answer(how))
       return all
@@ -166,7 +167,7 @@ export class CatFile {
   async #answer(how: 'read' | 'looked at'): Promise<Content | null> {
     const header = parseHeader(await this.#line())
     if (header === null) return null
-    const proof = new ObjectProof(header.oid, header.type, header.size)
+    const proof = new ObjectVerifier(header.oid, header.type, header.size)
     const isKept = how === 'read' || (header.type === 'tree' && header.size <= SMALL_TREE)
     const pieces: Buffer[] = []
     for (let left = header.size; left > 0; ) {
@@ -182,13 +183,13 @@ export class CatFile {
     return { ...header, content: more.length === 0 ? content : Buffer.concat(pieces) }
   }
 
-  #inOrder<T>(act: () => Promise<T>): Promise<T> {
+  #queued<T>(act: () => Promise<T>): Promise<T> {
     const next = this.#queue.then(act, act)
     this.#queue = next.catch(() => {})
     return next
   }
 
-  #ask(requests: readonly string[]): void {
+  #request(requests: readonly string[]): void {
     if (requests.length === 0) return
     if (requests.some((one) => one.includes('\n'))) throw new Error('an object name has no line breaks')
     if (this.#child === null) this.#start()
@@ -208,19 +209,19 @@ export class CatFile {
       this.#chunks.push(chunk)
       this.#wake?.()
     })
-    this.#said = ''
+    this.#stderr = ''
     child.on('close', () => {
       if (this.#child === child) this.#child = null
       this.#wake?.()
     })
     child.stdin.on('error', () => {})
     child.on('error', (error) => {
-      this.#said = error.message
+      this.#stderr = error.message
       if (this.#child === child) this.#child = null
       this.#wake?.()
     })
     child.stderr.on('data', (chunk: Buffer) => {
-      this.#said = `${this.#said}${chunk.toString('utf8')}`.slice(-1000)
+      this.#stderr = `${this.#stderr}${chunk.toString('utf8')}`.slice(-1000)
     })
     child.unref()
     this.#child = child
@@ -251,7 +252,7 @@ export class CatFile {
 
   #more(): Promise<void> {
     if (this.#child === null)
-      return Promise.reject(new DamagedClone(`git cat-file ended: ${this.#said.trim()}`))
+      return Promise.reject(new DamagedClone(`git cat-file ended: ${this.#stderr.trim()}`))
     // While we wait the process must hold us: it may end without a word, and nobody would be left to hear of it.
     const child = this.#child
     child.ref()
@@ -265,7 +266,7 @@ export class CatFile {
   }
 }
 
-function there<T>(found: T | null, oid: string): T {
+function requireObject<T>(found: T | null, oid: string): T {
   if (found === null) throw new DamagedClone(`there is no object ${oid}`)
   return found
 }
@@ -283,7 +284,7 @@ function parseTree(oid: string, found: Content | null): Tree {
   for (let at = 0; at < content.length; ) {
     const [blank, end] = [content.indexOf(0x20, at), content.indexOf(0, at)]
     const after = end + 1 + oid.length / 2
-    const mode = plainMode(Number.parseInt(content.toString('latin1', at, blank), 8))
+    const mode = normalizeMode(Number.parseInt(content.toString('latin1', at, blank), 8))
     tree.set(content.toString('latin1', blank + 1, end), {
       mode,
       oid: content.toString('hex', end + 1, after),
@@ -293,7 +294,7 @@ function parseTree(oid: string, found: Content | null): Tree {
   return tree
 }
 
-function plainMode(mode: number): string {
+function normalizeMode(mode: number): string {
   const type = mode & 0o170000
   if (type === 0o040000) return TREE
   if (type === 0o100000) return mode & 0o100 ? '100755' : '100644'

@@ -3,8 +3,8 @@ import type { CatFile } from './cat-file.ts'
 import { changesBetween } from './tree-walk.ts'
 
 /** Larger files are not looked at, bytes; nor are more together. */
-const MOST_BYTES = 1024 * 1024
-const MOST_TOGETHER = 64 * MOST_BYTES
+const MAX_BYTES = 1024 * 1024
+const MAX_TOTAL_BYTES = 64 * MAX_BYTES
 
 export async function changedLinesBetween(
   objects: CatFile,
@@ -12,15 +12,15 @@ export async function changedLinesBetween(
   to: string,
 ): Promise<Map<string, number[]>> {
   const found = new Map<string, number[]>()
-  let left = MOST_TOGETHER
+  let left = MAX_TOTAL_BYTES
   for (const { path, status, oldOid, newOid, newMode } of await changesBetween(objects, from, to)) {
     if (status === 'D' || !newMode.startsWith('100')) continue
     const size = (await objects.info(newOid))?.size ?? 0
     left -= size
-    if (size > MOST_BYTES || left < 0) continue
+    if (size > MAX_BYTES || left < 0) continue
     const now = (await objects.contents(newOid))?.toString('utf8') ?? ''
     if (now.includes('\0')) continue
-    const isKnown = status === 'M' && ((await objects.info(oldOid))?.size ?? 0) <= MOST_BYTES
+    const isKnown = status === 'M' && ((await objects.info(oldOid))?.size ?? 0) <= MAX_BYTES
     const before = isKnown ? ((await objects.contents(oldOid))?.toString('utf8') ?? '') : ''
     found.set(path, writtenLines(before, now))
   }
@@ -28,7 +28,7 @@ export async function changedLinesBetween(
 }
 
 /** So many steps are tried to find what stayed (Myers); a change of more is new as a whole. */
-const MOST_STEPS = 1000
+const MAX_STEPS = 1000
 
 /** The numbers of those lines of `now` that were not in `before`, as a shortest edit script has them. */
 export function writtenLines(before: string, now: string): number[] {
@@ -41,16 +41,16 @@ export function writtenLines(before: string, now: string): number[] {
     old[old.length - 1 - end] === young[young.length - 1 - end]
   )
     end += 1
-  const stayed = stayedOf(old.slice(start, old.length - end), young.slice(start, young.length - end))
+  const stayed = unchangedLines(old.slice(start, old.length - end), young.slice(start, young.length - end))
   const written: number[] = []
   for (let at = start; at < young.length - end; at += 1) if (!stayed.has(at - start)) written.push(at + 1)
   return written
 }
 
 /** Which of `young` stand in `old`, by the greedy algorithm of E. Myers, "An O(ND) Difference Algorithm". */
-function stayedOf(old: readonly string[], young: readonly string[]): Set<number> {
+function unchangedLines(old: readonly string[], young: readonly string[]): Set<number> {
   const stayed = new Set<number>()
-  const most = Math.min(old.length + young.length, MOST_STEPS)
+  const most = Math.min(old.length + young.length, MAX_STEPS)
   const trace: Int32Array[] = []
   const furthest = new Int32Array(2 * most + 3)
   const isDown = (at: Int32Array, k: number, step: number) =>

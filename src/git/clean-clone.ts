@@ -4,7 +4,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readRegularFile, removeSync } from '../system/files.ts'
 import type { Git } from './git.ts'
-import { execute, fields, LIST_IGNORED, NO_CONFIG } from './git-process.ts'
+import { execute, LIST_IGNORED, NO_CONFIG, nulFields } from './git-process.ts'
 
 /** What a clone shows beside the commit: names of branches, as a checkout of the feature has them. */
 export type ClonedRefs = { branch: string; base: { branch: string; sha: string } }
@@ -74,7 +74,7 @@ export class CleanClone {
   /** The commits of its submodules, by path. */
   async submodules(commit: string): Promise<Map<string, string>> {
     await this.#ensure(commit)
-    const listed = fields(await this.#run(['ls-tree', '-r', '-z', commit], this.#store))
+    const listed = nulFields(await this.#run(['ls-tree', '-r', '-z', commit], this.#store))
     const found = listed.map((line) => /^160000 commit (\w+)\t(.*)$/s.exec(line) ?? [])
     return new Map(found.map(([, oid = '', path = '']) => [path, oid]))
   }
@@ -94,7 +94,7 @@ export class CleanClone {
   /** Ignored files in the tree, as `Git.ignored` has them, by the rules of the tracked files. */
   async ignored(tree: string): Promise<string[]> {
     const env = { GIT_DIR: this.#store, GIT_WORK_TREE: tree }
-    return fields(await this.#run(['-c', 'core.bare=false', ...LIST_IGNORED], tree, [], env))
+    return nulFields(await this.#run(['-c', 'core.bare=false', ...LIST_IGNORED], tree, [], env))
   }
 
   #run(args: readonly string[], directory: string, accept: readonly number[] = [], env = {}) {
@@ -114,7 +114,7 @@ export class CleanClone {
 }
 
 /** The folders in `place` whose name begins so: of runs that were killed. */
-export async function leftClones(place: string, prefix: string): Promise<string[]> {
+export async function findLeftoverClones(place: string, prefix: string): Promise<string[]> {
   const names = await readdir(place).catch(() => [])
   return names.filter((name) => name.startsWith(prefix)).map((name) => join(place, name))
 }

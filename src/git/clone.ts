@@ -12,7 +12,7 @@ import {
   replaceFile,
 } from '../system/files.ts'
 import type { Git } from './git.ts'
-import { SYMBOLIC } from './refs.ts'
+import { SYMBOLIC_PREFIX } from './refs.ts'
 import { moveHead, type RefUpdate, updateCloneRefs } from './update-refs.ts'
 
 /**
@@ -28,7 +28,7 @@ export type Snapshot = {
   /** People's refs, as they were when we last looked, and which have moved since; empty where all are in `refs`. */
   people: { refs: Map<string, string>; moved: MovedRef[] }
   /** Whoever moves refs, or puts them back, does so alone: work trees of one run have the same. */
-  inTurn: <T>(act: () => Promise<T>) => Promise<T>
+  exclusively: <T>(act: () => Promise<T>) => Promise<T>
   /** The states of runs, which move with every run in the clone, begin so. */
   states: string
   /** Where HEAD led when the clone was last put back: an object id, or null. */
@@ -45,7 +45,7 @@ const FILES = [
   'objects/info/alternates',
 ]
 /** Of a linked work tree; in the clone itself they would put another directory in its place. */
-const OWN_FILES = ['commondir', 'gitdir', 'config.worktree']
+const LINKED_TREE_FILES = ['commondir', 'gitdir', 'config.worktree']
 
 export async function takeSnapshot(git: Git, whole: boolean, namespace = 'refs/ralph'): Promise<Snapshot> {
   const { commonDir, gitDir, workTree } = git.clone
@@ -54,7 +54,8 @@ export async function takeSnapshot(git: Git, whole: boolean, namespace = 'refs/r
   const link = await readRegularFile(join(workTree, '.git'))
   if (link !== null) files.set(join(workTree, '.git'), link)
   // First of all: until they are gone, git looks elsewhere.
-  for (const name of OWN_FILES) files.set(join(gitDir, name), await readRegularFile(join(gitDir, name)))
+  for (const name of LINKED_TREE_FILES)
+    files.set(join(gitDir, name), await readRegularFile(join(gitDir, name)))
   for (const name of FILES) files.set(join(commonDir, name), await readRegularFile(join(commonDir, name)))
   // Where others work in the clone, too, they may pack refs.
   if (whole) files.set(join(commonDir, 'packed-refs'), await readRegularFile(join(commonDir, 'packed-refs')))
@@ -68,10 +69,10 @@ export async function takeSnapshot(git: Git, whole: boolean, namespace = 'refs/r
   const none = new Map<string, string>()
   const [own, others] = whole ? [refs, none] : [none, refs]
   const people = { refs: others, moved: [] }
-  return { whole, head, files, hooks, refs: own, people, inTurn: turns(), states: `${namespace}/` }
+  return { whole, head, files, hooks, refs: own, people, exclusively: createQueue(), states: `${namespace}/` }
 }
 
-function turns(): Snapshot['inTurn'] {
+function createQueue(): Snapshot['exclusively'] {
   let last: Promise<unknown> = Promise.resolve()
   return (act) => {
     const next = last.then(act, act)
@@ -82,8 +83,8 @@ function turns(): Snapshot['inTurn'] {
 
 /** Of a work tree that `of`'s run has beside its own: the refs are one for both. */
 export async function takeSnapshotBeside(git: Git, of: Snapshot): Promise<Snapshot> {
-  const { refs, people, inTurn, states } = of
-  return { ...(await takeSnapshot(git, false)), refs, people, inTurn, states }
+  const { refs, people, exclusively: inTurn, states } = of
+  return { ...(await takeSnapshot(git, false)), refs, people, exclusively: inTurn, states }
 }
 
 /** A fetch of ours may have cut the history elsewhere: the clone must know the same borders, or it calls itself broken. */
@@ -99,7 +100,7 @@ export async function shareShallow(git: Git, snapshot: Snapshot): Promise<void> 
  * looked. Cheap when nothing was done. Throws UserError where the repository itself is gone.
  */
 export function restoreClone(git: Git, snapshot: Snapshot): Promise<MovedRef[]> {
-  return snapshot.inTurn(() => restore(git, snapshot))
+  return snapshot.exclusively(() => restore(git, snapshot))
 }
 
 async function restore(git: Git, snapshot: Snapshot): Promise<MovedRef[]> {
@@ -117,7 +118,9 @@ async function restore(git: Git, snapshot: Snapshot): Promise<MovedRef[]> {
 
 /** Whether the clone still holds what it held when the run began, and what the run has made. */
 async function hasCommits(git: Git, snapshot: Snapshot): Promise<boolean> {
-  const wanted = [git.clone.head ?? '', ...snapshot.refs.values()].filter((at) => !at.startsWith(SYMBOLIC))
+  const wanted = [git.clone.head ?? '', ...snapshot.refs.values()].filter(
+    (at) => !at.startsWith(SYMBOLIC_PREFIX),
+  )
   return git.cloneHas(wanted)
 }
 
@@ -172,16 +175,17 @@ async function putRefsBack(git: Git, snapshot: Snapshot, head: Buffer | null): P
   const { whole, refs, people, states } = snapshot
   const { refs: others } = people
   const now = await git.cloneRefs()
-  snapshot.foundHead = headIn(head, now)
+  snapshot.foundHead = headCommit(head, now)
   const away = [...refs].filter(([ref, at]) => now.get(ref) !== at)
   const fresh = whole ? [...now.keys()].filter((ref) => !refs.has(ref)) : []
   const updates: RefUpdate[] = away
-    .filter(([, at]) => !at.startsWith(SYMBOLIC))
+    .filter(([, at]) => !at.startsWith(SYMBOLIC_PREFIX))
     .map(([ref, to]) => ({ ref, to }))
   removeSync(join(git.clone.gitDir, 'index.lock'))
   await updateCloneRefs(git, [...updates, ...fresh.map((ref) => ({ ref, to: null }))])
   for (const [ref, at] of away)
-    if (at.startsWith(SYMBOLIC)) await git.onClone(['symbolic-ref', ref, at.slice(SYMBOLIC.length)])
+    if (at.startsWith(SYMBOLIC_PREFIX))
+      await git.runOnClone(['symbolic-ref', ref, at.slice(SYMBOLIC_PREFIX.length)])
   if (whole) return []
   people.refs = now
   const moved = [...new Set([...others.keys(), ...now.keys()])]
@@ -191,9 +195,9 @@ async function putRefsBack(git: Git, snapshot: Snapshot, head: Buffer | null): P
   return moved
 }
 
-function headIn(head: Buffer | null, refs: ReadonlyMap<string, string>): string | null {
+function headCommit(head: Buffer | null, refs: ReadonlyMap<string, string>): string | null {
   const text = head?.toString('utf8').trim() ?? ''
-  const at = text.startsWith(SYMBOLIC) ? (refs.get(text.slice(SYMBOLIC.length)) ?? '') : text
+  const at = text.startsWith(SYMBOLIC_PREFIX) ? (refs.get(text.slice(SYMBOLIC_PREFIX.length)) ?? '') : text
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(at) ? at : null
 }
 
@@ -242,7 +246,7 @@ export async function mirrorRefs(
   snapshot: Snapshot,
   wanted: readonly [string, string][],
 ): Promise<void> {
-  await snapshot.inTurn(async () => {
+  await snapshot.exclusively(async () => {
     // `prepare` may have run since: git would go wherever it wrote. Refs are not touched but for the move itself.
     await putFilesBack(git, snapshot)
     const moved = wanted.filter(([ref, to]) => snapshot.refs.get(ref) !== to)

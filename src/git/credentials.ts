@@ -3,9 +3,9 @@ import { chmod, lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join, resolve, sep } from 'node:path'
 import { readRegularFile, replaceFile } from '../system/files.ts'
-import { type Environment, runPlain } from './git-process.ts'
+import { type Environment, runGitIn } from './git-process.ts'
 
-export type SetAside = {
+export type HiddenCredentials = {
   /** What stood there, to be redacted. */
   secrets: string[]
   /** Where credentials remain that are not ours to move. */
@@ -23,10 +23,10 @@ const KEY_FILE = /(?:^|\s)-i\s+(?:"([^"]+)"|(\S+))/
  * of submodules and of further checkouts inside) and below RUNNER_TEMP (v6 and later, of whatever checkout, and SSH keys).
  * A folder that is no repository has none.
  */
-export async function setCredentialsAside(directory: string, env: Environment): Promise<SetAside> {
+export async function hideCredentials(directory: string, env: Environment): Promise<HiddenCredentials> {
   const gitDir = join(directory, '.git')
   const temp = env.RUNNER_TEMP
-  const configs = [...(await configsOf(gitDir)), ...(await others(directory, temp))]
+  const configs = [...(await configsOf(gitDir)), ...(await otherCheckoutConfigs(directory, temp))]
   const isOurs = (file: string) =>
     configs.includes(file) ||
     [gitDir, temp].some((folder) => folder !== undefined && file.startsWith(resolve(folder) + sep))
@@ -53,11 +53,11 @@ export async function setCredentialsAside(directory: string, env: Environment): 
         found.set(resolve(directory, identity), 'key')
     }
   }
-  const kept: { file: string; place: string | null; bytes: Buffer; mode: number }[] = []
+  const kept: { file: string; folder: string | null; bytes: Buffer; mode: number }[] = []
   for (const [file, kind] of found) {
     const bytes = await readRegularFile(file)
     if (bytes === null) continue
-    kept.push({ file, place: await placeOf(file), bytes, mode: (await lstat(file)).mode & 0o777 })
+    kept.push({ file, folder: await folderIdentity(file), bytes, mode: (await lstat(file)).mode & 0o777 })
     if (kind === 'key') await replaceFile(file, '')
     else for (const key of await headersIn(file, directory, env)) await unset(file, key, directory, env)
   }
@@ -66,8 +66,8 @@ export async function setCredentialsAside(directory: string, env: Environment): 
     remaining: [...remaining].map((file) => file.replace(homedir(), '~')),
     async restore() {
       const left: string[] = []
-      for (const { file, place, bytes, mode } of kept) {
-        if ((await placeOf(file)) !== place) {
+      for (const { file, folder: place, bytes, mode } of kept) {
+        if ((await folderIdentity(file)) !== place) {
           left.push(file)
           continue
         }
@@ -80,14 +80,14 @@ export async function setCredentialsAside(directory: string, env: Environment): 
 }
 
 /** The folder of a file, wherever its path leads; null where there is none. */
-async function placeOf(file: string): Promise<string | null> {
+async function folderIdentity(file: string): Promise<string | null> {
   const folder = dirname(file)
   const [path, found] = [await realpath(folder).catch(() => null), await stat(folder).catch(() => null)]
   return path === null || found === null ? null : `${path} ${found.dev} ${found.ino}`
 }
 
 /** Of further checkouts: what v6 and later keep in RUNNER_TEMP, and `.git/config` up to two folders below. */
-async function others(directory: string, temp: string | undefined): Promise<string[]> {
+async function otherCheckoutConfigs(directory: string, temp: string | undefined): Promise<string[]> {
   const names = temp === undefined ? [] : await readdir(temp).catch(() => [])
   const found = names
     .filter((name) => /^git-credentials-.*\.config$/.test(name))
@@ -117,7 +117,7 @@ async function settingsOf(config: string, directory: string, env: Environment) {
   const own = config === join(directory, '.git', 'config')
   const scope = own ? [] : ['--file', config]
   const args = ['-c', 'safe.directory=*', 'config', '--list', '-z', '--show-origin', '--includes', ...scope]
-  const listed = await runPlain(
+  const listed = await runGitIn(
     args,
     directory,
     env,
@@ -144,12 +144,12 @@ function globalConfig(env: Environment): string {
 
 async function headersIn(file: string, directory: string, env: Environment): Promise<string[]> {
   const args = ['config', '--file', file, '-z', '--name-only', '--list']
-  const names = await runPlain(args, directory, env, {})
+  const names = await runGitIn(args, directory, env, {})
   return [...new Set(names.split('\0').filter((name) => HEADER.test(name)))]
 }
 
 async function unset(file: string, key: string, directory: string, env: Environment): Promise<void> {
-  await runPlain(['config', '--file', file, '--unset-all', key], directory, env, {})
+  await runGitIn(['config', '--file', file, '--unset-all', key], directory, env, {})
 }
 
 /** The password in `https://user:password@host`, or the user where it stands alone. */

@@ -16,7 +16,7 @@ export async function refuseFiltered(git: Git, objects: CatFile): Promise<void> 
     if (name !== undefined) names.add(name)
   }
   for (const name of names) {
-    const listed = await git.onClone(['ls-files', '-z', '--', `:(attr:filter=${name})`], { accept: [128] })
+    const listed = await git.runOnClone(['ls-files', '-z', '--', `:(attr:filter=${name})`], { accept: [128] })
     for (const path of listed.stdout.split('\0').filter(Boolean)) {
       const [file, blob] = [
         await lstat(fsPath(join(workTree, path))).catch(() => null),

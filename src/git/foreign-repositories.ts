@@ -6,23 +6,23 @@ import { isFolder, namesIn, removeSync } from '../system/files.ts'
 import { fromLatin1, fsPath } from '../system/path-text.ts'
 
 /** By path. */
-export type Known = Pick<ReadonlySet<string>, 'has'>
+export type PathSet = Pick<ReadonlySet<string>, 'has'>
 
 /** A work tree, the submodules of its index (`gitlinks`), and those that are checked out (`known`). */
-export type Places = { top: string; gitlinks: ReadonlySet<string>; known: Known }
+export type SubmodulePlaces = { top: string; gitlinks: ReadonlySet<string>; known: PathSet }
 
 /** `folder` is that of the submodule; null for a link above it, at which git gives up. */
 type ForeignRepository = { path: string; folder: string | null }
 
 /** What is there, but for the files of those that are checked out. */
-export async function findForeignRepositories(places: Places): Promise<string[]> {
-  return (await find(places)).map(({ path }) => path)
+export async function findForeignRepositories(places: SubmodulePlaces): Promise<string[]> {
+  return (await collectForeign(places)).map(({ path }) => path)
 }
 
 /** Removes it. To be called before every `git add`: it would run what a repository there names. */
-export async function removeForeignRepositories(places: Places): Promise<string[]> {
+export async function removeForeignRepositories(places: SubmodulePlaces): Promise<string[]> {
   const { top } = places
-  const found = await find(places)
+  const found = await collectForeign(places)
   for (const { path, folder } of found) if (folder === null) removeSync(join(top, path))
   for (const folder of new Set(found.map((one) => one.folder))) {
     if (folder === null) continue
@@ -32,11 +32,11 @@ export async function removeForeignRepositories(places: Places): Promise<string[
   return found.map(({ path }) => path)
 }
 
-async function find({ top, gitlinks, known }: Places): Promise<ForeignRepository[]> {
+async function collectForeign({ top, gitlinks, known }: SubmodulePlaces): Promise<ForeignRepository[]> {
   const found = new Map<string, ForeignRepository>()
   for (const name of gitlinks) {
     const path = fromLatin1(name)
-    const link = await linkIn(top, path)
+    const link = await firstLinkIn(top, path)
     if (link !== null) found.set(link, { path: link, folder: null })
     if (link !== null || known.has(path) || !(await isFolder(join(top, path)))) continue
     for (const inside of await namesIn(join(top, path)).catch(() => ['']))
@@ -46,7 +46,7 @@ async function find({ top, gitlinks, known }: Places): Promise<ForeignRepository
 }
 
 /** The first part of a path that is a link. */
-async function linkIn(top: string, path: string): Promise<string | null> {
+async function firstLinkIn(top: string, path: string): Promise<string | null> {
   const parts = path.split('/')
   for (const at of parts.map((_, index) => parts.slice(0, index + 1).join('/')))
     if ((await lstat(fsPath(join(top, at))).catch(() => null))?.isSymbolicLink() === true) return at

@@ -17,7 +17,7 @@ export function gitProgram(path = ''): string {
 }
 
 /** That file from an earlier process: what is first on the PATH by now may be an agent's. Empty: not known. */
-export function takeGitProgram(file: string, path = ''): void {
+export function rememberGitProgram(file: string, path = ''): void {
   if (file !== '') programs.set(path, file)
 }
 
@@ -33,19 +33,19 @@ export class GitError extends Error {
 }
 
 /** How git's end shows that the remote does not know the token. */
-export const UNKNOWN_TOKEN =
+export const UNKNOWN_TOKEN_MESSAGE =
   /(returned error:|HTTP) 401|could not read username|authentication failed|invalid username or/i
 
 /** Whether a git of ours ended because the remote does not know the token. */
 export function isUnknownToken(error: unknown): boolean {
-  return error instanceof GitError && UNKNOWN_TOKEN.test(error.stderr)
+  return error instanceof GitError && UNKNOWN_TOKEN_MESSAGE.test(error.stderr)
 }
 
 /** Ignored files, and folders (ending in `/`) that hold nothing else. */
 export const LIST_IGNORED = 'ls-files -z --others --ignored --exclude-standard --directory'.split(' ')
 
 /** Who commits, and moves refs. */
-export const RALPH = { name: 'Ralph', email: 'ralph@localhost' }
+export const RALPH_IDENTITY = { name: 'Ralph', email: 'ralph@localhost' }
 
 export type RunOptions = {
   input?: string | Uint8Array
@@ -60,7 +60,7 @@ export type RunOptions = {
 
 export type GitResult = { code: number; stdout: string; stderr: string }
 
-const PASSED_ON = [
+const INHERITED_VARIABLES = [
   'PATH',
   'HOME',
   'USER',
@@ -73,11 +73,11 @@ const PASSED_ON = [
 ]
 
 /** Environment of every git process: nothing of the runner's, no prompts, plain English. */
-export function plainEnv(env: Environment): Record<string, string> {
+export function gitEnv(env: Environment): Record<string, string> {
   const plain: Record<string, string> = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' }
   for (const [name, value] of Object.entries(env)) {
     const isNetwork = /^(https?|all|no)_proxy$|^SSL_CERT_|^GIT_SSL_/i.test(name)
-    if (value !== undefined && (isNetwork || PASSED_ON.includes(name))) plain[name] = value
+    if (value !== undefined && (isNetwork || INHERITED_VARIABLES.includes(name))) plain[name] = value
   }
   return plain
 }
@@ -86,21 +86,21 @@ export function plainEnv(env: Environment): Record<string, string> {
 export const NO_CONFIG = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }
 
 /** Runs git in a folder that is nobody's clone, with a remote's authentication. Gives its output. */
-export async function runPlain(
+export async function runGitIn(
   args: readonly string[],
   directory: string,
   env: Environment,
   extra: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const { stdout } = await execute(args, { directory, env: { ...plainEnv(env), ...NO_CONFIG, ...extra } })
+  const { stdout } = await execute(args, { directory, env: { ...gitEnv(env), ...NO_CONFIG, ...extra } })
   return stdout
 }
 
 /** A git of ours that takes longer waits for something that never comes, milliseconds. */
-const LOCAL_MS = 15 * 60_000
+const LOCAL_TIMEOUT_MS = 15 * 60_000
 
 /** An agent may make millions of files for git to list; bytes. */
-const MOST_OUTPUT = 256 * 1024 * 1024
+const MAX_OUTPUT_BYTES = 256 * 1024 * 1024
 
 type Execution = RunOptions & { directory: string; env: Readonly<Record<string, string>> }
 
@@ -119,7 +119,7 @@ export function execute(args: readonly string[], options: Execution): Promise<Gi
     let bytes = 0
     const take = (into: Buffer[]) => (chunk: Buffer) => {
       bytes += chunk.length
-      if (bytes <= MOST_OUTPUT) into.push(chunk)
+      if (bytes <= MAX_OUTPUT_BYTES) into.push(chunk)
       else end('more output than can be held')
     }
     child.stdout.on('data', take(out))
@@ -134,7 +134,7 @@ export function execute(args: readonly string[], options: Execution): Promise<Gi
         // It has ended just now.
       }
     }
-    const timer = setTimeout(() => end('no end in time'), options.timeoutMs ?? LOCAL_MS)
+    const timer = setTimeout(() => end('no end in time'), options.timeoutMs ?? LOCAL_TIMEOUT_MS)
     child.on('error', (error) => {
       clearTimeout(timer)
       fail(new GitError(args, 127, error.message))
@@ -162,7 +162,7 @@ function textOf(args: readonly string[], out: Buffer): string {
 }
 
 /** What git prints with `-z`. */
-export function fields({ stdout }: GitResult): string[] {
+export function nulFields({ stdout }: GitResult): string[] {
   return stdout.split('\0').filter(Boolean)
 }
 
@@ -170,7 +170,7 @@ export function fields({ stdout }: GitResult): string[] {
  * What git could not look at, in its own words; null where there was nothing. It goes on all the same: without a closed folder, and
  * with what its index has of a file, which it names without any word before it.
  */
-export function unseen({ stderr }: GitResult): string | null {
+export function unreadableMessage({ stderr }: GitResult): string | null {
   const closed = /^warning: (could not open directory .*)$/m.exec(stderr)
   const lost = /^(?!warning: |hint: )(.*: (?:Too many levels of symbolic links|Permission denied))$/m.exec(
     stderr,

@@ -8,20 +8,20 @@ import { pathBytes } from '../system/path-text.ts'
 import {
   type Environment,
   execute,
-  fields,
   GitError,
   type GitResult,
+  gitEnv,
   LIST_IGNORED,
   NO_CONFIG,
-  plainEnv,
+  nulFields,
   type RunOptions,
-  unseen,
+  unreadableMessage,
 } from './git-process.ts'
 import { ObjectWriter } from './objects.ts'
 import { type Clone, NO_FETCH } from './open-clone.ts'
-import { REFS, removeStaleLocks, UNBELIEVED, writeDirectory } from './own-directory.ts'
+import { REF_SETTINGS, removeStaleLocks, UNTRUSTED_GIT_CACHES, writeDirectory } from './own-directory.ts'
 import { PATCH_ENV, patchArguments } from './patch.ts'
-import { readRefs, SYMBOLIC } from './refs.ts'
+import { readRefs, SYMBOLIC_PREFIX } from './refs.ts'
 import { Permissions } from './sharing.ts'
 
 export { type Clone, openClone } from './open-clone.ts'
@@ -33,8 +33,8 @@ export type Remote = { url: string; env: Readonly<Record<string, string>> }
 export type Listing = { paths: string[]; closed: string | null }
 
 /** Ralph's index, where it is held in memory. */
-export type HeldIndex = {
-  show(): void
+export type MemoryIndex = {
+  writeForGit(): void
   /** Makes another file what is held. */
   share(file: string): void
 }
@@ -42,16 +42,16 @@ export type HeldIndex = {
 export type RefMove = { ref: string; from: string | null; to: string }
 
 /** A way to a remote that takes longer is tried anew, milliseconds. */
-const REMOTE_MS = 10 * 60_000
+const REMOTE_TIMEOUT_MS = 10 * 60_000
 /** So many objects of ours are left beside the packs: a long run must not slow down the clone. */
-const MOST_LOOSE = 2000
+const MAX_LOOSE_OBJECTS = 2000
 /** These commands read no index. */
 const NO_INDEX =
   /^(?:-c|check-ignore|fetch|index-pack|log|ls-remote|merge-base|merge-tree|pack-objects|push|rev-list|rev-parse|update-ref)$/
 /** These write one. */
 const WRITES_INDEX = /^(?:add|checkout-index|read-tree|update-index)$/
 /** How git ends when the way to a remote fails, or takes too long. */
-const FAILED = [1, 124, 128]
+const FAILED_EXIT_CODES = [1, 124, 128]
 
 /**
  * Its directory is `.git/ralph/git`; the objects are shared with the clone. Each linked work tree has an index of its
@@ -64,7 +64,7 @@ export class Git {
   /** Of what we write into the clone without git. */
   readonly permissions: Permissions
   /** What the file of that name is made before git reads it. */
-  index: HeldIndex | null = null
+  index: MemoryIndex | null = null
   readonly #env: Record<string, string>
   readonly #plain: Record<string, string>
   /** The person's own ignore rules as they were when the job began. */
@@ -79,7 +79,7 @@ export class Git {
     this.own = join(clone.gitDir, 'ralph', 'git')
     this.shared = join(clone.commonDir, 'ralph', 'git')
     this.permissions = new Permissions(clone.config.get('core.sharedrepository'))
-    this.#plain = plainEnv(env)
+    this.#plain = gitEnv(env)
     this.#env = {
       ...this.#plain,
       ...NO_CONFIG,
@@ -125,7 +125,7 @@ export class Git {
   async run(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
     const { directory = this.clone.workTree, env } = options
     const [command = ''] = args
-    if (!NO_INDEX.test(command) && this.#writing === 0) this.index?.show()
+    if (!NO_INDEX.test(command) && this.#writing === 0) this.index?.writeForGit()
     const ran = execute(args, { ...options, directory, env: { ...this.#env, ...env } })
     if (!WRITES_INDEX.test(command)) return ran
     this.#writing += 1
@@ -135,13 +135,13 @@ export class Git {
   }
 
   /** Runs git on the user's clone, for its refs only; hooks and configuration of the clone cannot run anything. */
-  onClone(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
+  runOnClone(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
     const env = { ...this.#plain, ...NO_FETCH, GIT_DIR: this.clone.gitDir, ...NO_CONFIG, ...options.env }
     const hard = [
       'hooksPath=/dev/null',
       'fsmonitor=false',
-      ...REFS,
-      ...UNBELIEVED.map((name) => `${name}=false`),
+      ...REF_SETTINGS,
+      ...UNTRUSTED_GIT_CACHES.map((name) => `${name}=false`),
     ]
     const settings = hard.flatMap((setting) => ['-c', `core.${setting}`])
     return execute([...settings, ...args], { ...options, directory: this.clone.workTree, env })
@@ -180,7 +180,7 @@ export class Git {
 
   /** Gives why a file or a folder could not be looked at, or null. */
   async addAll(): Promise<string | null> {
-    return unseen(await this.run(['add', '-A', '--', '.']))
+    return unreadableMessage(await this.run(['add', '-A', '--', '.']))
   }
 
   /** What is neither tracked nor ignored. `folders`: one that holds nothing else stands for its files, and ends in `/`. */
@@ -191,12 +191,12 @@ export class Git {
     const folders = how === 'files' ? [] : ['--directory']
     if (how === 'filled folders') folders.push('--no-empty-directory')
     const result = await this.run(['ls-files', '-z', '--others', ...folders, '--exclude-standard'], { env })
-    return { paths: fields(result), closed: unseen(result) }
+    return { paths: nulFields(result), closed: unreadableMessage(result) }
   }
 
   /** Ignored files, and folders (ending in `/`) that hold nothing else. */
   async ignored(): Promise<string[]> {
-    return fields(await this.run(LIST_IGNORED))
+    return nulFields(await this.run(LIST_IGNORED))
   }
 
   /** Those that are ignored, of paths below `directory` or the work tree. */
@@ -208,11 +208,11 @@ export class Git {
       input: paths.map((path) => `./${path}\0`).join(''),
       accept: [1],
     })
-    return new Set(fields(checked).map((path) => path.slice('./'.length)))
+    return new Set(nulFields(checked).map((path) => path.slice('./'.length)))
   }
 
   /** Whether anything in the work tree differs from our index. */
-  async isTouched(): Promise<boolean> {
+  async hasChanges(): Promise<boolean> {
     const args = ['ls-files', '-z', '--modified', '--deleted', '--others', '--exclude-standard']
     return (await this.run(args)).stdout !== ''
   }
@@ -251,7 +251,7 @@ export class Git {
   /** Paths in which our index differs from a tree; `filter` as of `git diff`. */
   async indexDiff(tree: string, filter = ''): Promise<string[]> {
     const args = ['diff-index', '--cached', '--name-only', '-z', '--no-renames', `--diff-filter=${filter}`]
-    return fields(await this.run([...args.filter((arg) => arg !== '--diff-filter='), tree, '--']))
+    return nulFields(await this.run([...args.filter((arg) => arg !== '--diff-filter='), tree, '--']))
   }
 
   /** How the tracked files differ from a commit, as `git diff --raw -z` says it. */
@@ -262,8 +262,8 @@ export class Git {
 
   // History
 
-  async isAncestor(old: string, young: string): Promise<boolean> {
-    return (await this.run(['merge-base', '--is-ancestor', old, young], { accept: [1] })).code === 0
+  async isAncestor(ancestor: string, descendant: string): Promise<boolean> {
+    return (await this.run(['merge-base', '--is-ancestor', ancestor, descendant], { accept: [1] })).code === 0
   }
 
   /** The tree of both, with marks where they conflict. */
@@ -280,7 +280,7 @@ export class Git {
     how: 'all' | 'first parents' = 'all',
   ): Promise<{ commit: string; message: string }[]> {
     const only = how === 'all' ? [] : ['--first-parent']
-    const entries = fields(await this.run(['log', '-z', '--format=%H%n%B', ...only, range, '--']))
+    const entries = nulFields(await this.run(['log', '-z', '--format=%H%n%B', ...only, range, '--']))
     return entries.map((entry) => {
       const end = entry.indexOf('\n')
       return { commit: entry.slice(0, end), message: entry.slice(end + 1) }
@@ -288,7 +288,7 @@ export class Git {
   }
 
   /** Whether a message of the range holds a text. */
-  async isSaid(text: string, range: string): Promise<boolean> {
+  async hasMessage(text: string, range: string): Promise<boolean> {
     const args = ['rev-list', '-n', '1', '--fixed-strings', `--grep=${text}`, range, '--']
     return (await this.run(args)).stdout.trim() !== ''
   }
@@ -318,12 +318,16 @@ export class Git {
       const refs = [...readRefs(this.clone.commonDir)]
       return new Map(refs.filter(([ref]) => ref.startsWith(prefix)))
     }
-    const listed = await this.onClone(['for-each-ref', '--format=%(objectname) %(refname) %(symref)', prefix])
+    const listed = await this.runOnClone([
+      'for-each-ref',
+      '--format=%(objectname) %(refname) %(symref)',
+      prefix,
+    ])
     const lines = listed.stdout.split('\n').filter(Boolean)
     return new Map(
       lines.map((line): [string, string] => {
         const [oid = '', ref = '', target = ''] = line.split(' ')
-        return [ref, target === '' ? oid : `${SYMBOLIC}${target}`]
+        return [ref, target === '' ? oid : `${SYMBOLIC_PREFIX}${target}`]
       }),
     )
   }
@@ -334,14 +338,14 @@ export class Git {
       const text = (await readRegularFile(join(this.clone.commonDir, ref)))?.toString('utf8') ?? ''
       return /^ref: (\S+)\n$/.exec(text)?.[1] ?? null
     }
-    const { code, stdout } = await this.onClone(['symbolic-ref', '-q', ref], { accept: [1, 128] })
+    const { code, stdout } = await this.runOnClone(['symbolic-ref', '-q', ref], { accept: [1, 128] })
     return code === 0 ? stdout.trim() : null
   }
 
   /** Whether the clone has all of these objects. */
   async cloneHas(oids: readonly string[]): Promise<boolean> {
     const input = oids.map((oid) => `${oid}\n`).join('')
-    const found = await this.onClone(['cat-file', '--batch-check'], { input }).catch(() => null)
+    const found = await this.runOnClone(['cat-file', '--batch-check'], { input }).catch(() => null)
     return found !== null && !/ missing$/m.test(found.stdout)
   }
 
@@ -371,7 +375,7 @@ export class Git {
   async #onRemote(remote: Remote, args: readonly string[]): Promise<GitResult> {
     // What a gate or a hook of `prepare` wrote there must not lead the authentication elsewhere.
     await this.writeConfig()
-    return this.run(args, { timeoutMs: REMOTE_MS, accept: FAILED, env: remote.env })
+    return this.run(args, { timeoutMs: REMOTE_TIMEOUT_MS, accept: FAILED_EXIT_CODES, env: remote.env })
   }
 
   // Packs
@@ -380,7 +384,7 @@ export class Git {
    * Packs what our refs reach and nobody has packed, where we have written so many objects. Nothing else is removed:
    * what only people's refs reach, or nobody's, is theirs.
    */
-  async packLoose(most = MOST_LOOSE): Promise<void> {
+  async packLoose(most = MAX_LOOSE_OBJECTS): Promise<void> {
     if (this.#loose < most) return
     this.#loose = 0
     // The loose ones go: first the pack must be on the disk.

@@ -7,7 +7,7 @@ import type { Change } from '../engine/model/change.ts'
 import { entriesOf, removeSync, resolveInTree } from '../system/files.ts'
 import { fsPath } from '../system/path-text.ts'
 import { type CatFile, GITLINK } from './cat-file.ts'
-import type { Known } from './foreign-repositories.ts'
+import type { PathSet } from './foreign-repositories.ts'
 import type { Git } from './git.ts'
 import { objectId } from './objects.ts'
 import { pathsIn } from './tree-walk.ts'
@@ -26,7 +26,7 @@ export async function nestedGits(
   git: Git,
   { tracked, untracked }: Folders,
   changes: readonly Change[],
-  submodules: Known,
+  submodules: PathSet,
 ): Promise<string[]> {
   const folders = new Set(tracked)
   for (const { path, newMode } of changes) {
@@ -52,7 +52,7 @@ export async function nestedGits(
 }
 
 /** What nobody has committed of what was checked out: the repositories in it, and all that is none, as git lists it. */
-export async function leftovers(git: Git): Promise<{ repositories: string[]; others: string[] }> {
+export async function findUncommitted(git: Git): Promise<{ repositories: string[]; others: string[] }> {
   // The clone's own index: ours may be that of another branch.
   const index = { GIT_INDEX_FILE: join(git.clone.gitDir, 'index') }
   const { paths: names } = await git.untracked('filled folders', index)
@@ -67,7 +67,7 @@ export async function leftovers(git: Git): Promise<{ repositories: string[]; oth
 }
 
 /** Whether a path, or what holds it or stands in it, was listed by `git.ignored`. */
-export function isAmong(listed: readonly string[], path: string): boolean {
+export function isListed(listed: readonly string[], path: string): boolean {
   const holds = (folder: string, inside: string) => folder.endsWith('/') && inside.startsWith(folder)
   return listed.some((one) => one === path || holds(one, path) || holds(path, one))
 }
@@ -75,7 +75,7 @@ export function isAmong(listed: readonly string[], path: string): boolean {
 /** Removes what is ignored but for `before`, which `git.ignored` gave. */
 export async function removeIgnored(git: Git, before: readonly string[]): Promise<void> {
   for (const path of await git.ignored()) {
-    if (isAmong(before, path)) continue
+    if (isListed(before, path)) continue
     const there = await resolveInTree(git.clone.workTree, path)
     if (there === null) continue
     removeSync(there)
@@ -92,12 +92,12 @@ export async function newlyIgnored(
   green: string,
   changes: readonly Change[],
 ): Promise<string[]> {
-  if (!changes.some(({ path }) => isRules(path))) return []
+  if (!changes.some(({ path }) => isIgnoreFile(path))) return []
   const paths = (await git.ignored()).filter((path) => !isToolOutput(path))
   if (paths.length === 0) return []
   const before = await mkdtemp(join(tmpdir(), 'ralph-rules-'))
   try {
-    for (const path of (await pathsIn(objects, green)).filter(isRules)) {
+    for (const path of (await pathsIn(objects, green)).filter(isIgnoreFile)) {
       await mkdir(fsPath(join(before, dirname(path))), { recursive: true })
       await writeFile(fsPath(join(before, path)), (await objects.contents(`${green}:${path}`)) ?? '')
     }
@@ -108,7 +108,7 @@ export async function newlyIgnored(
   }
 }
 
-function isRules(path: string): boolean {
+function isIgnoreFile(path: string): boolean {
   return /(?:^|\/)\.gitignore$/i.test(path)
 }
 
@@ -125,12 +125,12 @@ export function isToolOutput(path: string): boolean {
 }
 
 /** The paths of attributes: they say what git stores and checks out, of other files too. */
-export function attributesIn(paths: readonly string[]): string[] {
+export function attributeFilesIn(paths: readonly string[]): string[] {
   return paths.filter((path) => /(?:^|\/)\.gitattributes$/i.test(path))
 }
 
 /** The files of the diff whose bytes on the disk are not those that git stores (line ends). */
-export async function storedOtherwise(git: Git, changes: readonly Change[]): Promise<string[]> {
+export async function storedDifferently(git: Git, changes: readonly Change[]): Promise<string[]> {
   const found: string[] = []
   for (const { path, newMode, newOid } of changes) {
     if (newMode !== '100644' && newMode !== '100755') continue

@@ -5,21 +5,21 @@ import { join } from 'node:path'
 import type { IgnoredWork } from '../engine/model/ports.ts'
 import { isTooLong, namesInSync, resolveInTree } from '../system/files.ts'
 import { fsPath } from '../system/path-text.ts'
-import { Aside } from './aside.ts'
+import { FileStash } from './file-stash.ts'
 
 /** By path, as git has it; null for a folder. */
 type Stamps = ReadonlyMap<string, Stats | null>
-type Place = 'session' | 'gates' | 'changed'
-type Seen = { stamps: Stamps; entries: readonly string[] }
+type StashName = 'session' | 'gates' | 'changed'
+type IgnoredListing = { stamps: Stamps; entries: readonly string[] }
 
 export class IgnoredFiles {
   readonly #top: string
   readonly #list: () => Promise<string[]>
   readonly #mostPaths: number
-  readonly #asides: Record<Place, Aside>
+  readonly #stashes: Record<StashName, FileStash>
   #isRemembered = false
   /** What is for all; null where nobody looked, or there is too much of it. */
-  #shared: Seen | null = null
+  #shared: IgnoredListing | null = null
   readonly #madeByGates = new Set<string>()
 
   /**
@@ -31,11 +31,11 @@ export class IgnoredFiles {
     this.#top = top
     this.#mostPaths = mostPaths
     this.#list = list
-    const aside = (name: Place) => new Aside(own, name)
-    this.#asides = { session: aside('session'), gates: aside('gates'), changed: aside('changed') }
+    const stash = (name: StashName) => new FileStash(own, name)
+    this.#stashes = { session: stash('session'), gates: stash('gates'), changed: stash('changed') }
   }
 
-  /** Before anything runs. What a killed run had put aside comes back first. */
+  /** Before anything runs. What a killed run had set aside comes back first. */
   async remember(): Promise<void> {
     if (this.#isRemembered) return
     this.#isRemembered = true
@@ -90,7 +90,7 @@ export class IgnoredFiles {
     if (seen !== null) await this.#takeMadeByGates(seen)
   }
 
-  async #takeMadeByGates({ stamps }: Seen): Promise<void> {
+  async #takeMadeByGates({ stamps }: IgnoredListing): Promise<void> {
     const { made } = compare(this.#shared?.stamps ?? stamps, stamps)
     for (const path of made) this.#madeByGates.add(path)
     await this.#take('gates', made)
@@ -107,31 +107,31 @@ export class IgnoredFiles {
     this.#madeByGates.clear()
   }
 
-  async #take(name: Place, paths: readonly string[]): Promise<void> {
-    for (const path of paths) await this.#asides[name].take(await resolveInTree(this.#top, path), path)
+  async #take(name: StashName, paths: readonly string[]): Promise<void> {
+    for (const path of paths) await this.#stashes[name].take(await resolveInTree(this.#top, path), path)
   }
 
   /** What came in its place stays. */
-  async #putBack(name: Place): Promise<void> {
-    const aside = this.#asides[name]
-    await aside.putBack('', this.#top, false)
-    aside.remove()
+  async #putBack(name: StashName): Promise<void> {
+    const stash = this.#stashes[name]
+    await stash.putBack('', this.#top, false)
+    stash.remove()
   }
 
   /** What `prepare` made in its place stays alone: nothing of a session comes into it. */
   async #putBackChanged(): Promise<void> {
-    const { changed } = this.#asides
+    const { changed } = this.#stashes
     if (changed.isEmpty()) return
     const made = new Set((await this.#list()).map(withoutSlash))
     await changed.putBack('', this.#top, false, (path) => made.has(path))
     changed.remove()
   }
 
-  async #look(): Promise<Seen | null> {
+  async #look(): Promise<IgnoredListing | null> {
     const entries = await this.#list()
     const stamps = new Map<string, Stats | null>()
     for (const entry of entries) {
-      lookAt(this.#top, withoutSlash(entry), stamps, this.#mostPaths)
+      addStamps(this.#top, withoutSlash(entry), stamps, this.#mostPaths)
       if (stamps.size > this.#mostPaths) return null
     }
     return { stamps, entries }
@@ -139,16 +139,16 @@ export class IgnoredFiles {
 }
 
 /** Adds what is at the path and below it, folders before what is in them, until there are more than `most`. */
-function lookAt(top: string, path: string, stamps: Map<string, Stats | null>, most: number): void {
+function addStamps(top: string, path: string, stamps: Map<string, Stats | null>, most: number): void {
   // What lies so deep came with a folder above it that is new.
-  const stamp = isTooLong(path) || stamps.size > most ? undefined : stampOf(join(top, path))
+  const stamp = isTooLong(path) || stamps.size > most ? undefined : statsOf(join(top, path))
   if (stamp === undefined) return
   stamps.set(path, stamp.isDirectory() ? null : stamp)
   if (stamp.isDirectory())
-    for (const name of namesOf(join(top, path))) lookAt(top, `${path}/${name}`, stamps, most)
+    for (const name of namesOf(join(top, path))) addStamps(top, `${path}/${name}`, stamps, most)
 }
 
-function stampOf(path: string): Stats | undefined {
+function statsOf(path: string): Stats | undefined {
   try {
     return lstatSync(fsPath(path), { throwIfNoEntry: false })
   } catch {

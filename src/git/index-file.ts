@@ -49,7 +49,8 @@ export class IndexFile {
 
   /** Throws where git would not have written it for us: cut off, out of order, of another version, in the middle of a merge. */
   static of(bytes: Buffer | null, idLength: number): IndexFile {
-    if (bytes?.toString('latin1', 0, 4) !== 'DIRC' || ![2, 3].includes(bytes.readUInt32BE(4))) throw notOurs()
+    if (bytes?.toString('latin1', 0, 4) !== 'DIRC' || ![2, 3].includes(bytes.readUInt32BE(4)))
+      throw invalidIndex()
     // Cutting pieces out of one text costs a fraction of decoding each of a hundred thousand.
     const text = bytes.toString('latin1')
     const entries = new Map<string, IndexEntry>()
@@ -59,9 +60,9 @@ export class IndexFile {
       const bits = bytes.readUInt16BE(flags)
       const name = flags + (bits & 0x4000 ? 4 : 2)
       const end = text.indexOf('\0', name)
-      if (end < 0 || (bits & 0x3000) !== 0) throw notOurs()
+      if (end < 0 || (bits & 0x3000) !== 0) throw invalidIndex()
       const path = text.slice(name, end)
-      if (path <= last) throw notOurs()
+      if (path <= last) throw invalidIndex()
       const mode = modeOf(bytes.readUInt32BE(start + MODE))
       entries.set(path, new IndexEntry(mode, text.slice(start + STAT, flags), start))
       last = path
@@ -84,7 +85,7 @@ export class IndexFile {
   }
 
   /** The same, but git remembers nothing of these files: it reads or writes them again. */
-  forgetting(which: (entry: IndexEntry, path: string) => boolean): IndexFile {
+  withoutStats(which: (entry: IndexEntry, path: string) => boolean): IndexFile {
     const forgotten: number[] = []
     for (const [path, entry] of this.entries) if (which(entry, path)) forgotten.push(entry.start)
     if (forgotten.length === 0) return this
@@ -102,7 +103,7 @@ export class IndexFile {
   }
 
   /** What git has looked at or written since the index was `old`, or remembers nothing of. */
-  *notedSince(old: IndexFile | null): Generator<[path: string, entry: IndexEntry], void> {
+  *changedSince(old: IndexFile | null): Generator<[path: string, entry: IndexEntry], void> {
     for (const [path, entry] of this.entries) {
       const before = old?.entries.get(path)
       const end = entry.start + STAT + this.#idLength
@@ -155,6 +156,6 @@ function modeOf(bits: number): string {
   return mode
 }
 
-function notOurs(): Error {
+function invalidIndex(): Error {
   return new Error('the index of Ralph is gone, or of a version that git does not write for us')
 }

@@ -5,8 +5,8 @@ import { symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { resolveInTree } from '../system/files.ts'
 import { fsPath } from '../system/path-text.ts'
-import { Aside } from './aside.ts'
-import { isAmong, removeIgnored } from './hidden-changes.ts'
+import { FileStash } from './file-stash.ts'
+import { isListed, removeIgnored } from './hidden-changes.ts'
 import { changesBetween, pathsIn } from './tree-walk.ts'
 import type { WorkTree } from './work-tree.ts'
 
@@ -22,8 +22,8 @@ const LINK = '120000'
 export class JudgeView {
   readonly #tree: WorkTree
   readonly #rules: DocumentRules
-  readonly #inTree: Aside
-  readonly #above: Aside
+  readonly #inTree: FileStash
+  readonly #above: FileStash
   /** As it was before any agent ran; null where nobody looked. */
   #before: { ignored: readonly string[]; above: ReadonlyMap<string, string> } | null = null
 
@@ -31,8 +31,8 @@ export class JudgeView {
     this.#tree = tree
     this.#rules = rules
     const { gitDir } = tree.git.clone
-    this.#inTree = new Aside(gitDir, 'tree')
-    this.#above = new Aside(gitDir, 'above')
+    this.#inTree = new FileStash(gitDir, 'tree')
+    this.#above = new FileStash(gitDir, 'above')
   }
 
   /** Before any agent runs: what is there now is the person's. */
@@ -46,14 +46,14 @@ export class JudgeView {
   async open(fork: string, commit: string): Promise<readonly string[]> {
     const { git } = this.#tree
     const ignored = await git.ignored()
-    const isNew = (path: string) => this.#before !== null && !isAmong(this.#before.ignored, path)
-    const goes = ignored.filter((path) => isNew(path) || this.#rules.isDocument(path))
-    for (const path of goes) await this.#inTree.take(await resolveInTree(this.#tree.top, path), path)
+    const isNew = (path: string) => this.#before !== null && !isListed(this.#before.ignored, path)
+    const hidden = ignored.filter((path) => isNew(path) || this.#rules.isDocument(path))
+    for (const path of hidden) await this.#inTree.take(await resolveInTree(this.#tree.top, path), path)
     await this.#documentsOf(fork, commit)
     const before = this.#before?.above ?? this.#documentsAbove()
     for (const [path, identity] of this.#documentsAbove())
       if (before.get(path) !== identity) await this.#above.take(path, encodeURIComponent(path))
-    return ignored.filter((path) => !goes.includes(path))
+    return ignored.filter((path) => !hidden.includes(path))
   }
 
   /** When the commit is restored: what the judge left is gone, and what was put aside comes back. */
@@ -96,10 +96,10 @@ export class JudgeView {
   }
 
   /** `hasPlaceholder`: what came in its place meanwhile is the judge's; behind a killed run it is the person's, and stays. */
-  async #putBack(isOurs: boolean): Promise<void> {
-    await this.#inTree.putBack('', this.#tree.top, isOurs)
+  async #putBack(overwrites: boolean): Promise<void> {
+    await this.#inTree.putBack('', this.#tree.top, overwrites)
     for (const name of await this.#above.names())
-      await this.#above.putBack(name, decodeURIComponent(name), isOurs)
+      await this.#above.putBack(name, decodeURIComponent(name), overwrites)
     this.#inTree.remove()
     this.#above.remove()
   }

@@ -21,24 +21,24 @@ export type ObjectType = 'blob' | 'tree' | 'commit'
 
 /** What git calls an object of these bytes; ids are as long as `length`. */
 export function objectId(type: string, content: Buffer, length: number): string {
-  const isSame = last?.content === content || last?.content.equals(content) === true
-  if (isSame && last?.type === type && last.oid.length === length) return last.oid
+  const isSame = lastLarge?.content === content || lastLarge?.content.equals(content) === true
+  if (isSame && lastLarge?.type === type && lastLarge.oid.length === length) return lastLarge.oid
   const oid = objectHash(type, content.length, length).update(content).digest('hex')
-  if (content.length > LARGE) last = { type, content, oid }
+  if (content.length > LARGE) lastLarge = { type, content, oid }
   return oid
 }
 
 /** From here on bytes are compared in far less time than they are hashed. */
 const LARGE = 256 * 1024
 /** The last large one, which is looked at again and again while a story is worked on: prd.json. */
-let last: { type: string; content: Buffer; oid: string } | null = null
+let lastLarge: { type: string; content: Buffer; oid: string } | null = null
 
 function objectHash(type: string, size: number, length: number) {
   return createHash(length === 64 ? 'sha256' : 'sha1').update(`${type} ${size}\0`)
 }
 
 /** Whether bytes that come in pieces are those of an object. */
-export class ObjectProof {
+export class ObjectVerifier {
   readonly #oid: string
   readonly #known: Buffer | null
   readonly #hash
@@ -48,7 +48,9 @@ export class ObjectProof {
   constructor(oid: string, type: string, size: number) {
     this.#oid = oid
     this.#known =
-      last?.oid === oid && last.type === type && last.content.length === size ? last.content : null
+      lastLarge?.oid === oid && lastLarge.type === type && lastLarge.content.length === size
+        ? lastLarge.content
+        : null
     this.#hash = this.#known === null ? objectHash(type, size, oid.length) : null
   }
 
@@ -66,7 +68,7 @@ export class ObjectProof {
   }
 }
 
-type Waiting = { type: ObjectType; content: Buffer }
+type PendingObject = { type: ObjectType; content: Buffer }
 
 /** Objects of a clone that are not on the disk yet. */
 export class ObjectWriter {
@@ -74,7 +76,7 @@ export class ObjectWriter {
   readonly #idLength: number
   readonly #onWritten: (count: number) => void
   readonly #permissions: Permissions
-  readonly #waiting = new Map<string, Waiting>()
+  readonly #waiting = new Map<string, PendingObject>()
 
   /** `folder` is the clone's `objects`; ids are as long as `idLength`. */
   constructor(
@@ -105,12 +107,13 @@ export class ObjectWriter {
   async flush(): Promise<string[]> {
     const all = [...this.#waiting]
     this.#waiting.clear()
-    for (let at = 0; at < all.length; at += AT_ONCE) await this.#write(all.slice(at, at + AT_ONCE))
+    for (let at = 0; at < all.length; at += MAX_OPEN_FILES)
+      await this.#write(all.slice(at, at + MAX_OPEN_FILES))
     this.#onWritten(all.length)
     return all.map(([oid]) => oid)
   }
 
-  async #write(some: readonly [string, Waiting][]): Promise<void> {
+  async #write(some: readonly [string, PendingObject][]): Promise<void> {
     // A name of its own each time: another run in this clone may be writing the same object. `git gc` knows its begin.
     const fresh = some.map(() => join(this.#folder, `tmp_obj_${randomBytes(16).toString('hex')}`))
     const open: number[] = []
@@ -157,16 +160,16 @@ export class ObjectWriter {
 function withHeader(type: string, content: Buffer): Buffer {
   const header = Buffer.from(`${type} ${content.length}\0`)
   const size = header.length + content.length
-  if (place.length < size) place = Buffer.allocUnsafe(size + (size >> 3))
-  header.copy(place)
-  content.copy(place, header.length)
-  return place.subarray(0, size)
+  if (deflateBuffer.length < size) deflateBuffer = Buffer.allocUnsafe(size + (size >> 3))
+  header.copy(deflateBuffer)
+  content.copy(deflateBuffer, header.length)
+  return deflateBuffer.subarray(0, size)
 }
 
-let place = Buffer.alloc(0)
+let deflateBuffer = Buffer.alloc(0)
 
 /** Files that are open at the same time. */
-const AT_ONCE = 100
+const MAX_OPEN_FILES = 100
 const sync = promisify(fdatasync)
 
 /** Who made a commit. */
@@ -184,7 +187,7 @@ export function commitBytes(
   const pad = (count: number) => String(count).padStart(2, '0')
   const size = Math.abs(offset)
   const zone = `${offset < 0 ? '-' : '+'}${pad(Math.floor(size / 60))}${pad(size % 60)}`
-  const signed = `${plain(who.name)} <${plain(who.email)}> ${Math.floor(at.getTime() / 1000)} ${zone}`
+  const signed = `${cleanIdentity(who.name)} <${cleanIdentity(who.email)}> ${Math.floor(at.getTime() / 1000)} ${zone}`
   const lines = [
     `tree ${tree}`,
     ...parents.map((oid) => `parent ${oid}`),
@@ -195,7 +198,7 @@ export function commitBytes(
 }
 
 /** Without what would end a field of the header, or git would take off its ends. */
-function plain(text: string): string {
+function cleanIdentity(text: string): string {
   return text.replace(/[\0\n<>]/g, '').replace(/^[\0-\x20.,:;"\\']+|[\0-\x20.,:;"\\']+$/g, '') || 'Ralph'
 }
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { UserError } from '../system/errors.ts'
 import { readRegularFile, readRegularFileSync } from '../system/files.ts'
-import { type Environment, execute, plainEnv } from './git-process.ts'
+import { type Environment, execute, gitEnv } from './git-process.ts'
 import { readRef } from './refs.ts'
 
 /** What was found of the user's clone when the job began, before any agent ran. */
@@ -22,15 +22,15 @@ export type Clone = {
 export const NO_FETCH = { GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' }
 
 /** Settings of a clone that lacks objects. */
-const PROMISED = /^(?:extensions\.partialclone|remote\..+\.promisor)$/s
+const PARTIAL_CLONE_KEYS = /^(?:extensions\.partialclone|remote\..+\.promisor)$/s
 
 /** Throws UserError where it is no repository that Ralph can work in. */
 export async function openClone(directory: string, env: Environment): Promise<Clone> {
-  if (!existsSync(directory)) throw notHere(directory, 'no such folder', 'check the path')
+  if (!existsSync(directory)) throw unusableClone(directory, 'no such folder', 'check the path')
   const run = (args: string[], accept: number[] = []) =>
     execute(['-c', 'safe.directory=*', ...args], {
       directory,
-      env: { ...plainEnv(env), ...NO_FETCH },
+      env: { ...gitEnv(env), ...NO_FETCH },
       accept,
     })
   const [found, listed] = await Promise.all([
@@ -43,10 +43,11 @@ export async function openClone(directory: string, env: Environment): Promise<Cl
   if (found.code !== 0) {
     const fix =
       'run `git init`, commit once, and run again (in a workflow: put actions/checkout before this step)'
-    throw notHere(directory, 'no git repository', fix)
+    throw unusableClone(directory, 'no git repository', fix)
   }
   const [bare = '', gitDir = '', common = '', workTree = ''] = found.stdout.split('\n')
-  if (bare === 'true' || workTree === '') throw notHere(directory, 'a bare repository', 'run in a checkout')
+  if (bare === 'true' || workTree === '')
+    throw unusableClone(directory, 'a bare repository', 'run in a checkout')
   const config = new Map<string, string>()
   for (const entry of listed.stdout.split('\0')) {
     const at = entry.indexOf('\n')
@@ -60,12 +61,12 @@ export async function openClone(directory: string, env: Environment): Promise<Cl
 function refuseIncomplete(directory: string, config: ReadonlyMap<string, string>): void {
   if (config.get('core.sparsecheckout') === 'true') {
     const fix = 'run `git sparse-checkout disable`: gates need the whole tree'
-    throw notHere(directory, 'a sparse checkout', fix)
+    throw unusableClone(directory, 'a sparse checkout', fix)
   }
-  if ([...config].some(([key, value]) => PROMISED.test(key) && value !== 'false')) {
+  if ([...config].some(([key, value]) => PARTIAL_CLONE_KEYS.test(key) && value !== 'false')) {
     const fix =
       'leave `filter` out of actions/checkout (here: `git fetch --refetch`, then `git config --unset` remote.<name>.promisor and remote.<name>.partialclonefilter): Ralph fetches nothing file by file'
-    throw notHere(directory, 'a partial clone', fix)
+    throw unusableClone(directory, 'a partial clone', fix)
   }
 }
 
@@ -110,6 +111,6 @@ export function checkedOutElsewhere(
   return null
 }
 
-function notHere(directory: string, found: string, fix: string): UserError {
+function unusableClone(directory: string, found: string, fix: string): UserError {
   return new UserError({ path: directory, found, expected: 'a checkout with at least one commit', fix })
 }

@@ -9,16 +9,16 @@ import type { Permissions } from './sharing.ts'
 /** A lock that is older belongs to a program that is gone, milliseconds. */
 const STALE_MS = 10_000
 /** What has a name is on the disk; a git of ours waits longer for the lock of a ref than one may be old. */
-export const REFS = ['fsync=loose-object,reference', `filesRefLockTimeout=${STALE_MS + 2000}`]
+export const REF_SETTINGS = ['fsync=loose-object,reference', `filesRefLockTimeout=${STALE_MS + 2000}`]
 
 /** Settings of the clone that change what `git add` and `git checkout` do with bytes and names. */
-const ADOPTED =
+const ADOPTED_SETTINGS =
   /^(core\.(autocrlf|eol|safecrlf|ignorecase|filemode|symlinks|sharedrepository|precomposeunicode|protecthfs|protectntfs|longpaths|bigfilethreshold)|user\.(name|email)|extensions\.objectformat)$/
 
 /** Files beside the objects that say what commits and packs hold: whoever writes into .git could say otherwise. */
-export const UNBELIEVED = ['commitGraph', 'multiPackIndex']
+export const UNTRUSTED_GIT_CACHES = ['commitGraph', 'multiPackIndex']
 
-const FIXED = `[gc]
+const FIXED_CONFIG = `[gc]
 	auto = 0
 [maintenance]
 	auto = false
@@ -68,28 +68,28 @@ export async function writeDirectory(
   if (own === shared) foreign.push(join(own, 'commondir'))
   else files.push([join(own, 'commondir'), `${shared}\n`])
   for (const file of foreign) removeSync(file)
-  const shallow = new Set([...boundary(clone.commonDir), ...boundary(shared)])
+  const shallow = new Set([...shallowCommits(clone.commonDir), ...shallowCommits(shared)])
   if (shallow.size > 0) files.push([join(shared, 'shallow'), `${[...shallow].join('\n')}\n`])
   for (const [file, text] of files) await writeOwn(file, text, permissions)
 }
 
 function configOf({ config }: Clone, ignored: string): string {
   const core = ['repositoryformatversion = 1', 'bare = false', 'hooksPath = /dev/null', 'fsmonitor = false']
-  core.push(`excludesFile = ${quoted(ignored)}`, ...REFS, 'attributesFile = /dev/null')
-  core.push(...UNBELIEVED.map((name) => `${name} = false`))
-  const adopted = [...config].filter(([key]) => ADOPTED.test(key))
+  core.push(`excludesFile = ${quoted(ignored)}`, ...REF_SETTINGS, 'attributesFile = /dev/null')
+  core.push(...UNTRUSTED_GIT_CACHES.map((name) => `${name} = false`))
+  const adopted = [...config].filter(([key]) => ADOPTED_SETTINGS.test(key))
   const lines = adopted.map(([key, value]) => {
     const [group = '', name = ''] = key.split('.')
     return `[${group}]\n\t${name} = ${quoted(value)}\n`
   })
-  return `[core]\n${core.map((line) => `\t${line}\n`).join('')}${FIXED}${lines.join('')}`
+  return `[core]\n${core.map((line) => `\t${line}\n`).join('')}${FIXED_CONFIG}${lines.join('')}`
 }
 
 function quoted(value: string): string {
   return `"${value.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n')}"`
 }
 
-function boundary(directory: string): string[] {
+function shallowCommits(directory: string): string[] {
   const text = readRegularFileSync(join(directory, 'shallow'))?.toString('utf8') ?? ''
   return text.split('\n').filter(Boolean)
 }

@@ -5,11 +5,11 @@ import { DamagedClone } from '../system/errors.ts'
 import { fileStamp, readRegularFileSync, removeSync } from '../system/files.ts'
 import { fsPath, toLatin1 } from '../system/path-text.ts'
 import { type CatFile, TREE, type Tree } from './cat-file.ts'
-import type { Git, HeldIndex } from './git.ts'
+import type { Git, MemoryIndex } from './git.ts'
 import { IndexFile, type IndexTree } from './index-file.ts'
-import { holdSame } from './tree-walk.ts'
+import { haveSameFiles } from './tree-walk.ts'
 
-export class OwnIndex implements HeldIndex {
+export class OwnIndex implements MemoryIndex {
   readonly #git: Git
   readonly #objects: CatFile
   #held: IndexFile | null = null
@@ -24,14 +24,14 @@ export class OwnIndex implements HeldIndex {
     git.index = this
   }
 
-  get held(): IndexFile {
+  get file(): IndexFile {
     if (this.#held === null) throw new Error('the index of Ralph is not open')
     return this.#held
   }
 
   /** The tree that it holds; what `base` does not have of it is written. */
   async tree(base: string): Promise<string> {
-    this.#tree ??= (await treeOfIndex(this.#git, this.#objects, base, this.held)).oid
+    this.#tree ??= (await treeOfIndex(this.#git, this.#objects, base, this.file)).oid
     return this.#tree
   }
 
@@ -62,17 +62,17 @@ export class OwnIndex implements HeldIndex {
     this.#git.unlock()
     await this.#git.readTree(root, 'index')
     await this.reload(root)
-    await this.prove(root)
+    await this.verify(root)
   }
 
   /** Rejects where it does not hold what the tree's name says: git reads whatever stands in the place of a tree. */
-  async prove(tree: string): Promise<void> {
-    if (!(await indexHolds(this.#git, this.#objects, tree, this.held)))
+  async verify(tree: string): Promise<void> {
+    if (!(await indexHolds(this.#git, this.#objects, tree, this.file)))
       throw new DamagedClone(`a checkout of ${tree} gives other files`)
   }
 
   /** Before a git of ours reads it: whatever somebody wrote to the file, what we hold counts. */
-  show(): void {
+  writeForGit(): void {
     if (this.#held === null) return
     const file = join(this.#git.own, 'index')
     const { bytes } = this.#held
@@ -102,7 +102,7 @@ export class OwnIndex implements HeldIndex {
     // git compares whole seconds, and would miss what is written in the rest of one; some file systems count in two.
     const young = Math.floor(this.#now() / 1000) - 1
     const file = IndexFile.of(bytes, this.#idLength)
-    this.#held = file.forgetting((entry) => file.changedAt(entry) >= young)
+    this.#held = file.withoutStats((entry) => file.changedAt(entry) >= young)
     this.#tree = tree
   }
 
@@ -117,7 +117,7 @@ export class OwnIndex implements HeldIndex {
   /** Of files in these folders (which end in `/`, or are empty for the top) git remembers nothing: it writes them anew. */
   forget(folders: readonly string[]): void {
     const starts = folders.map((folder) => toLatin1(folder).toLowerCase())
-    this.#held = this.held.forgetting((_, path) => {
+    this.#held = this.file.withoutStats((_, path) => {
       const name = path.toLowerCase()
       return starts.some((start) => name.startsWith(start))
     })
@@ -160,7 +160,7 @@ export async function treeOfIndex(
     )
   }
   // Read back: git looks into packs first.
-  await objects.prove(await writer.flush())
+  await objects.verify(await writer.flush())
   return top
 }
 
@@ -172,7 +172,7 @@ export async function indexHolds(
   held: IndexFile | null = null,
 ): Promise<boolean> {
   const { oid } = await treeOfIndex(git, objects, base, held)
-  return holdSame(objects, (await objects.root(base)) ?? base, oid)
+  return haveSameFiles(objects, (await objects.root(base)) ?? base, oid)
 }
 
 /** The id that a folder had in the tree above it, or null. */

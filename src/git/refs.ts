@@ -10,7 +10,7 @@ const BAD_NAME = /[\0-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\.|\.lock(?:\/|$)|[./]$|\/\//
 
 /** The object id of a ref in a git directory, or null; of a symbolic one that of its target. */
 export function readRef(folder: string, ref: string): string | null {
-  return resolved(folder, ref, packedRefs(folder))
+  return resolveRef(folder, ref, packedRefs(folder))
 }
 
 /** Every ref below `refs/`: its object id, or `ref: <name>`. Broken ones are left out, as `git for-each-ref` does. */
@@ -22,7 +22,7 @@ export function readRefs(folder: string): Map<string, string> {
     for (const entry of entriesIn(join(folder, at))) {
       const name = `${at}/${entry.name}`
       if (entry.isDirectory()) left.push(name)
-      else if (!BAD_NAME.test(name) && resolved(folder, name, packed) !== null)
+      else if (!BAD_NAME.test(name) && resolveRef(folder, name, packed) !== null)
         found.set(name, looseText(folder, name) ?? packed.get(name) ?? '')
     }
   }
@@ -33,22 +33,22 @@ export function readRefs(folder: string): Map<string, string> {
 export function refsBelow(folder: string, prefix: string): Map<string, string> {
   const packed = packedRefs(folder)
   const names = [...readRefs(folder).keys()].filter((ref) => ref.startsWith(prefix))
-  return new Map(names.map((ref) => [ref, resolved(folder, ref, packed) ?? '']))
+  return new Map(names.map((ref) => [ref, resolveRef(folder, ref, packed) ?? '']))
 }
 
-function resolved(
+function resolveRef(
   folder: string,
   ref: string,
   packed: ReadonlyMap<string, string>,
   depth = 5,
 ): string | null {
   const text = looseText(folder, ref) ?? packed.get(ref) ?? null
-  if (text?.startsWith(SYMBOLIC) !== true) return text
-  return depth === 0 ? null : resolved(folder, text.slice(SYMBOLIC.length), packed, depth - 1)
+  if (text?.startsWith(SYMBOLIC_PREFIX) !== true) return text
+  return depth === 0 ? null : resolveRef(folder, text.slice(SYMBOLIC_PREFIX.length), packed, depth - 1)
 }
 
 /** Before the name of the ref that a symbolic one points to. */
-export const SYMBOLIC = 'ref: '
+export const SYMBOLIC_PREFIX = 'ref: '
 
 /** An object id, or `ref: <name>`. */
 function looseText(folder: string, ref: string): string | null {
@@ -57,7 +57,7 @@ function looseText(folder: string, ref: string): string | null {
   const oid = /^\S+/.exec(text)?.[0].toLowerCase() ?? ''
   if (OID.test(oid)) return oid
   const target = /^ref:\s*(refs\/\S+)$/.exec(text)?.[1]
-  return target === undefined || BAD_NAME.test(target) ? null : `${SYMBOLIC}${target}`
+  return target === undefined || BAD_NAME.test(target) ? null : `${SYMBOLIC_PREFIX}${target}`
 }
 
 function packedRefs(folder: string): Map<string, string> {

@@ -6,17 +6,17 @@ import { chmodSync, lstatSync } from 'node:fs'
 type Sharing = { bits: number; isExact: boolean } | null
 
 const GROUP = { bits: 0o660, isExact: false }
-const EVERYBODY = { bits: 0o664, isExact: false }
+const ALL_USERS = { bits: 0o664, isExact: false }
 const NAMES = new Map<string, Sharing>([
   ['group', GROUP],
   ['true', GROUP],
   ['yes', GROUP],
   ['on', GROUP],
   ['1', GROUP],
-  ['all', EVERYBODY],
-  ['world', EVERYBODY],
-  ['everybody', EVERYBODY],
-  ['2', EVERYBODY],
+  ['all', ALL_USERS],
+  ['world', ALL_USERS],
+  ['everybody', ALL_USERS],
+  ['2', ALL_USERS],
 ])
 
 export class Permissions {

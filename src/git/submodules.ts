@@ -101,11 +101,11 @@ export async function findSubmodules(git: Git, head: string, env: Environment): 
   }
 }
 
-type Within = { above: string; top: Clone; env: Environment; foreign: string[] }
+type SearchScope = { above: string; top: Clone; env: Environment; foreign: string[] }
 
-async function collect(git: Git, head: string, within: Within) {
+async function collect(git: Git, head: string, scope: SearchScope) {
   const { workTree } = git.clone
-  const { above, top, env, foreign } = within
+  const { above, top, env, foreign } = scope
   const all: Submodule[] = []
   const repositories = new Map<string, Git>()
   if ((await lstat(join(workTree, '.gitmodules')).catch(() => null)) === null) return { all, repositories }
@@ -117,7 +117,7 @@ async function collect(git: Git, head: string, within: Within) {
     const shown = above === '' ? path : `${above}/${path}`
     // git does what the configuration of a repository says: only what is in our own `.git` is nobody else's.
     const link = await readRegularFile(join(place, '.git'))
-    if (link === null || !(await isOurs(link, place, top))) {
+    if (link === null || !(await isInModules(link, place, top))) {
       const names: string[] = await readdir(place).catch(() => [])
       // Of files alone the work tree's own index tells, but not what is inside a submodule.
       if (names.includes('.git') || (above !== '' && names.length > 0)) foreign.push(shown)
@@ -128,7 +128,7 @@ async function collect(git: Git, head: string, within: Within) {
     if (clone?.head == null || (await realpath(clone.workTree)) !== (await realpath(place))) continue
     const inside = await Git.open(clone, env)
     const snapshot = await takeSnapshot(inside, true)
-    const deeper = await collect(inside, clone.head, { ...within, above: shown })
+    const deeper = await collect(inside, clone.head, { ...scope, above: shown })
     const own = new CatFile(inside)
     const index = new OwnIndex(inside, own)
     const rest = { snapshot, commit: clone.head, link, inner: new Set(deeper.repositories.keys()) }
@@ -140,7 +140,7 @@ async function collect(git: Git, head: string, within: Within) {
 }
 
 /** Whether a `.git` file leads to where the clone keeps its submodules. */
-async function isOurs(link: Buffer, place: string, { gitDir, commonDir }: Clone): Promise<boolean> {
+async function isInModules(link: Buffer, place: string, { gitDir, commonDir }: Clone): Promise<boolean> {
   const named = /^gitdir: (.+?)\n?$/.exec(link.toString('utf8'))?.[1]
   const found = named === undefined ? null : await realpath(resolve(place, named)).catch(() => null)
   if (found === null) return false
@@ -156,12 +156,12 @@ async function checkOutAnew({ git, index, commit }: Submodule): Promise<void> {
   })
 }
 
-type Differing = { changed: string[]; added: string[] }
+type Differences = { changed: string[]; added: string[] }
 
-async function differences({ git, objects, index, commit, inner }: Submodule): Promise<Differing> {
+async function differences({ git, objects, index, commit, inner }: Submodule): Promise<Differences> {
   git.unlock()
   const found = await index.during(commit, async () => {
-    const { gitlinks } = index.held
+    const { gitlinks } = index.file
     const foreign = await removeForeignRepositories({ top: git.clone.workTree, gitlinks, known: inner })
     await git.addAll()
     await index.reload()

@@ -16,10 +16,10 @@ export async function editTree(
 ): Promise<string> {
   const all = [...edits].map(([path, entry]) => ({ parts: path.split('/'), entry }))
   if (all.length === 0) return base
-  return (await edited(objects, writer, base, all)) ?? writer.add('tree', Buffer.alloc(0))
+  return (await editFolder(objects, writer, base, all)) ?? writer.add('tree', Buffer.alloc(0))
 }
 
-async function edited(
+async function editFolder(
   objects: CatFile,
   writer: ObjectWriter,
   base: string | null,
@@ -37,7 +37,7 @@ async function edited(
   }
   for (const [name, some] of below) {
     const there = entries.get(name)
-    const oid = await edited(objects, writer, there?.mode === TREE ? there.oid : null, some)
+    const oid = await editFolder(objects, writer, there?.mode === TREE ? there.oid : null, some)
     if (oid !== null) entries.set(name, { mode: TREE, oid })
     else if (there?.mode === TREE) entries.delete(name)
   }

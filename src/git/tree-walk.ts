@@ -103,7 +103,7 @@ async function walkTree(
  * Whether two trees hold the same files. Their ids may differ all the same: git reads modes that old versions and
  * importers wrote, and writes its own.
  */
-export async function holdSame(objects: CatFile, one: string, other: string): Promise<boolean> {
+export async function haveSameFiles(objects: CatFile, one: string, other: string): Promise<boolean> {
   return one === other || (await changesBetween(objects, one, other)).length === 0
 }
 

@@ -3,7 +3,7 @@ import { lstatSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readRegularFileSync, removeSync, replaceFile } from '../system/files.ts'
 import type { Git } from './git.ts'
-import { GitError, RALPH } from './git-process.ts'
+import { GitError, RALPH_IDENTITY } from './git-process.ts'
 import { removeStaleLock } from './own-directory.ts'
 import { readRef, refsBelow } from './refs.ts'
 
@@ -12,18 +12,18 @@ export type RefUpdate = { ref: string; from?: string | null; to: string | null }
 
 /** In a reflog they stand beside each entry. */
 const REASON = ['-m', 'ralph']
-const WHO = { GIT_COMMITTER_NAME: RALPH.name, GIT_COMMITTER_EMAIL: RALPH.email }
+const COMMITTER = { GIT_COMMITTER_NAME: RALPH_IDENTITY.name, GIT_COMMITTER_EMAIL: RALPH_IDENTITY.email }
 
 /** Moves a ref of our own directory. False where it is elsewhere than `from`. */
 export async function moveOwnRef(git: Git, ref: string, from: string | null, to: string): Promise<boolean> {
   const { shared } = git
-  await freeWay(shared, ref)
+  await clearRefPath(shared, ref)
   // Whatever stands there and is no file: git would wait at a pipe.
   if (lstatSync(join(shared, ref), { throwIfNoEntry: false })?.isFile() === false)
     removeSync(join(shared, ref))
   const moved = await git.run(['update-ref', ...REASON, '--no-deref', '--stdin', '-z'], {
     input: transaction([{ ref, from, to }]),
-    env: WHO,
+    env: COMMITTER,
     accept: [1, 128],
   })
   if (moved.code === 0) return true
@@ -37,12 +37,12 @@ export async function updateCloneRefs(git: Git, updates: readonly RefUpdate[]): 
   const { commonDir, gitDir } = git.clone
   const update = async () => {
     for (const { ref } of updates) {
-      if (git.hasRefFiles) await freeWay(commonDir, ref)
-      await freeLog(commonDir, ref)
+      if (git.hasRefFiles) await clearRefPath(commonDir, ref)
+      await clearReflogPath(commonDir, ref)
     }
-    await freeLog(gitDir, 'HEAD')
+    await clearReflogPath(gitDir, 'HEAD')
     const args = ['update-ref', ...REASON, '--no-deref', '--stdin', '-z']
-    await git.onClone(args, { input: transaction(updates), env: WHO })
+    await git.runOnClone(args, { input: transaction(updates), env: COMMITTER })
   }
   // A lock that nobody took back while git waited belongs to a program that is gone.
   await update().catch(update)
@@ -57,10 +57,10 @@ export async function moveHead(git: Git, from: Buffer, branch: string): Promise<
   if (now?.toString('utf8') === `ref: ${wanted}\n`) return
   if (now === null || !now.equals(from)) await replaceFile(file, from)
   await removeStaleLock(`${file}.lock`)
-  await freeLog(gitDir, 'HEAD')
+  await clearReflogPath(gitDir, 'HEAD')
   const old = from.toString('utf8').trim()
   const reason = `checkout: moving from ${old.replace(/^ref: refs\/heads\//, '')} to ${branch}`
-  await git.onClone(['symbolic-ref', '-m', reason, 'HEAD', wanted], { env: WHO })
+  await git.runOnClone(['symbolic-ref', '-m', reason, 'HEAD', wanted], { env: COMMITTER })
 }
 
 /** As `git update-ref --stdin -z` reads it: no name can end its command. */
@@ -75,7 +75,7 @@ function transaction(updates: readonly RefUpdate[]): string {
 }
 
 /** git would write through a link in the place of a folder, and wait for a lock that a killed program left. */
-async function freeWay(folder: string, ref: string): Promise<void> {
+async function clearRefPath(folder: string, ref: string): Promise<void> {
   const parts = ref.split('/').slice(0, -1)
   for (let depth = 2; depth <= parts.length; depth++) {
     const at = join(folder, ...parts.slice(0, depth))
@@ -87,7 +87,7 @@ async function freeWay(folder: string, ref: string): Promise<void> {
 }
 
 /** git would follow a link in the place of a reflog, and wait at a pipe. */
-async function freeLog(folder: string, ref: string): Promise<void> {
+async function clearReflogPath(folder: string, ref: string): Promise<void> {
   const parts = ['logs', ...ref.split('/')]
   for (const [depth] of parts.entries()) {
     const at = join(folder, ...parts.slice(0, depth + 1))

@@ -9,14 +9,14 @@ import { isFolderSync, openClosedFolders, removeSync, resolveInTree } from '../s
 import { fromLatin1, fsPath, pathBytes, quotedPath, toLatin1 } from '../system/path-text.ts'
 import { untrustedRunCount } from '../system/process.ts'
 import { type CatFile, GITLINK } from './cat-file.ts'
-import { type Places, removeForeignRepositories } from './foreign-repositories.ts'
+import { removeForeignRepositories, type SubmodulePlaces } from './foreign-repositories.ts'
 import type { Git } from './git.ts'
 import { GitError } from './git-process.ts'
 import {
-  attributesIn,
+  attributeFilesIn,
   type Folders,
   nestedGits,
-  storedOtherwise,
+  storedDifferently,
   untrackedFolders,
 } from './hidden-changes.ts'
 import type { IndexFile } from './index-file.ts'
@@ -29,7 +29,7 @@ import { changesBetween } from './tree-walk.ts'
 export type Staged = { changes: Change[]; folders: Folders }
 
 /** So long nobody looks again at a tree that was just put in order, milliseconds: between two iterations only we work. */
-const REST_MS = 1000
+const CLEAN_MS = 1000
 
 export class WorkTree {
   readonly git: Git
@@ -40,7 +40,7 @@ export class WorkTree {
   /** `.git` entries below the top that were there before any agent ran; null until somebody looked. */
   nestedBefore: ReadonlySet<string> | null = null
   /** The tree that was put in order a moment ago, and which program that is not trusted was the last one then. */
-  #rest: { tree: string; until: number; after: number } | null = null
+  #clean: { tree: string; until: number; after: number } | null = null
 
   constructor(git: Git, objects: CatFile, submodules: Submodules) {
     this.git = git
@@ -54,25 +54,25 @@ export class WorkTree {
   during<T>(tree: string, act: () => Promise<T>): Promise<T> {
     this.git.unlock()
     return this.index.during(tree, act).finally(() => {
-      this.#rest = null
+      this.#clean = null
     })
   }
 
   /** Nothing is known of the tree: what ran since the last time may have written anything, however short it was. */
-  disturb(): void {
-    this.#rest = null
+  invalidate(): void {
+    this.#clean = null
   }
 
   /** The tree is a commit's, and nobody else is at work. */
-  async rest(commit: string): Promise<void> {
+  async noteClean(commit: string): Promise<void> {
     const after = untrustedRunCount()
     if (after === null) return
-    this.#rest = { tree: await this.treeOf(commit), until: performance.now() + REST_MS, after }
+    this.#clean = { tree: await this.treeOf(commit), until: performance.now() + CLEAN_MS, after }
   }
 
-  #rests(tree: string | null): boolean {
-    if (this.#rest?.tree !== tree) return false
-    return performance.now() < this.#rest.until && untrustedRunCount() === this.#rest.after
+  #isKnownClean(tree: string | null): boolean {
+    if (this.#clean?.tree !== tree) return false
+    return performance.now() < this.#clean.until && untrustedRunCount() === this.#clean.after
   }
 
   async treeOf(commit: string): Promise<string> {
@@ -94,18 +94,18 @@ export class WorkTree {
     git.unlock()
     // What an earlier look took in or out says nothing: what git ignores depends on what the index holds.
     await index.fill(against)
-    const before = index.held
+    const before = index.file
     // By the index as it is or as it becomes: both show what git stores nothing of.
     const [added, untracked] = await Promise.allSettled([git.addAll(), untrackedFolders(git)])
     if (added.status === 'rejected') {
       if (!(added.reason instanceof GitError)) throw added.reason
       const removed = checkOut ? await openClosedFolders(this.top) : []
-      return { unreadable: removed.length > 0 ? tooDeep(removed) : added.reason.stderr.trim() }
+      return { unreadable: removed.length > 0 ? formatTooDeep(removed) : added.reason.stderr.trim() }
     }
     if (untracked.status === 'rejected') throw untracked.reason
     await index.reload()
     const changes = await this.#storedChanges(against)
-    const folders = { tracked: [...index.held.folders].map(fromLatin1), untracked: untracked.value }
+    const folders = { tracked: [...index.file.folders].map(fromLatin1), untracked: untracked.value }
     const untouched: Change[] = []
     for (const change of changes) if (await this.isUntouched(change)) untouched.push(change)
     await this.reset(untouched)
@@ -114,7 +114,7 @@ export class WorkTree {
     const closed = added.value
     const removed = closed !== null && checkOut ? await openClosedFolders(this.top) : []
     if (checkOut) await this.checkOutModified(before, left)
-    if (closed !== null) return { unreadable: removed.length > 0 ? tooDeep(removed) : closed }
+    if (closed !== null) return { unreadable: removed.length > 0 ? formatTooDeep(removed) : closed }
     return { changes: left, folders }
   }
 
@@ -122,7 +122,7 @@ export class WorkTree {
   async #storedChanges(against: string): Promise<Change[]> {
     const { git, objects, index } = this
     const changes = await changesBetween(objects, against, await index.tree(against))
-    await objects.prove(
+    await objects.verify(
       changes.flatMap(({ status, oldMode, oldOid }) =>
         status === 'A' || oldMode === GITLINK ? [] : [oldOid],
       ),
@@ -131,13 +131,13 @@ export class WorkTree {
       status === 'D' || newMode === GITLINK ? [] : [newOid],
     )
     try {
-      await objects.prove(fresh)
+      await objects.verify(fresh)
       return changes
     } catch (error) {
       if (!(error instanceof DamagedClone)) throw error
     }
     // git takes whatever stands at an object's path for the object: what is none goes, and git writes it.
-    for (const oid of fresh) await objects.prove([oid]).catch(() => removeSync(git.objectFile(oid)))
+    for (const oid of fresh) await objects.verify([oid]).catch(() => removeSync(git.objectFile(oid)))
     await this.reset(changes)
     await git.addAll()
     await index.reload()
@@ -152,7 +152,7 @@ export class WorkTree {
   async checkOutModified(before: IndexFile | null, changes: readonly Change[]): Promise<void> {
     const known = new Set(changes.map(({ path }) => toLatin1(path)))
     const modified: Buffer[] = []
-    for (const [path, { mode, oid }] of this.index.held.notedSince(before)) {
+    for (const [path, { mode, oid }] of this.index.file.changedSince(before)) {
       if (known.has(path) || !mode.startsWith('100')) continue
       const name = Buffer.from(path, 'latin1')
       const file = Buffer.concat([Buffer.from(`${this.top}/`), name])
@@ -174,7 +174,7 @@ export class WorkTree {
       await openClosedFolders(this.top)
       await anew()
     })
-    const { entries } = this.index.held
+    const { entries } = this.index.file
     await this.#proveWritten(paths.flatMap((path) => entries.get(path.toString('latin1'))?.oid ?? []))
     await this.index.reload(this.index.knownTree)
   }
@@ -182,8 +182,8 @@ export class WorkTree {
   /** git writes whatever stands in the place of a file's object, or in a pack that came meanwhile. */
   async #proveWritten(oids: readonly string[]): Promise<void> {
     if (oids.length === 0) return
-    await this.objects.lookAnew()
-    await this.objects.prove(oids)
+    await this.objects.restart()
+    await this.objects.verify(oids)
   }
 
   /** git would store these bytes otherwise than they were stored (line ends), and nobody has changed them. */
@@ -208,11 +208,11 @@ export class WorkTree {
   }
 
   /** Whether the work tree is a commit's; where it is not it is made so. True when it had changed. */
-  async settle(commit: string): Promise<boolean> {
+  async restoreIfChanged(commit: string): Promise<boolean> {
     const wanted = await this.treeOf(commit)
-    if (this.#rests(wanted)) return false
+    if (this.#isKnownClean(wanted)) return false
     await this.removeForeign()
-    if (!(await this.git.isTouched()) && (await this.index.tree(commit)) === wanted) {
+    if (!(await this.git.hasChanges()) && (await this.index.tree(commit)) === wanted) {
       await this.submodules.reset()
       return false
     }
@@ -223,7 +223,7 @@ export class WorkTree {
   /** What is checked out is what the tree's name says: git checks out whatever stands in its place. */
   async toTree(tree: string): Promise<void> {
     const { index } = this
-    const before = index.held
+    const before = index.file
     this.git.unlock()
     await this.removeForeign()
     try {
@@ -236,15 +236,15 @@ export class WorkTree {
     }
     await this.removeForeign()
     await this.submodules.reset()
-    await index.prove(tree)
-    const written = [...index.held.notedSince(before)].filter(([, { mode }]) => mode !== GITLINK)
+    await index.verify(tree)
+    const written = [...index.file.changedSince(before)].filter(([, { mode }]) => mode !== GITLINK)
     await this.#proveWritten(written.map(([, { oid }]) => oid))
   }
 
   async #checkOutTree(tree: string): Promise<void> {
     const { git, index } = this
     const names = await git.indexDiff(tree)
-    const changed = attributesIn(names)
+    const changed = attributeFilesIn(names)
     // Attributes that nobody committed, or that go now, would count at the checkout, too.
     for (const path of [...changed, ...this.#looseAttributes(names)]) await this.removeAt(path)
     // Files that stay would stay as other attributes had them: what these hold for is written anew.
@@ -256,25 +256,25 @@ export class WorkTree {
 
   /** Attributes that our index does not hold, ignored or not, in the folders that it or one of these paths has. */
   #looseAttributes(names: readonly string[]): string[] {
-    const { entries, folders } = this.index.held
+    const { entries, folders } = this.index.file
     const all = new Set(['', ...[...folders].map((folder) => `${fromLatin1(folder)}/`)])
     for (const name of names)
       for (let at = name.lastIndexOf('/'); at > 0; at = name.lastIndexOf('/', at - 1))
         all.add(name.slice(0, at + 1))
     return [...all]
       .map((folder) => `${folder}.gitattributes`)
-      .filter((path) => !entries.has(toLatin1(path)) && isThere(join(this.top, path)))
+      .filter((path) => !entries.has(toLatin1(path)) && exists(join(this.top, path)))
   }
 
   /** Makes the work tree what somebody gets who checks the tree out: git may store other bytes than an agent wrote. */
-  async asStored(tree: string, changes: readonly Change[]): Promise<void> {
-    const attributes = attributesIn(changes.map(({ path }) => path))
+  async checkOutStored(tree: string, changes: readonly Change[]): Promise<void> {
+    const attributes = attributeFilesIn(changes.map(({ path }) => path))
     if (attributes.length > 0) {
       this.index.forget(foldersOf(attributes))
       await this.toTree(tree)
       return
     }
-    const other = await storedOtherwise(this.git, changes)
+    const other = await storedDifferently(this.git, changes)
     await this.#checkOutAnew(other.map(pathBytes))
   }
 
@@ -315,12 +315,12 @@ export class WorkTree {
   }
 
   /** The submodules of our index, and those that are checked out. */
-  get places(): Places {
-    return { top: this.top, gitlinks: this.index.held.gitlinks, known: this.submodules.repositories }
+  get places(): SubmodulePlaces {
+    return { top: this.top, gitlinks: this.index.file.gitlinks, known: this.submodules.repositories }
   }
 }
 
-function isThere(path: string): boolean {
+function exists(path: string): boolean {
   try {
     return lstatSync(fsPath(path), { throwIfNoEntry: false }) !== undefined
   } catch {
@@ -334,7 +334,7 @@ function foldersOf(paths: readonly string[]): string[] {
   return paths.map((path) => path.slice(0, path.lastIndexOf('/') + 1))
 }
 
-function tooDeep(paths: readonly string[]): string {
+function formatTooDeep(paths: readonly string[]): string {
   const more = paths.length > 1 ? ` and ${paths.length - 1} more` : ''
   return `deeper than tools bear, and removed: ${quotedPath(paths[0] ?? '', 160)}${more}`
 }

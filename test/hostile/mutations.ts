@@ -284,8 +284,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'ignored files stay for the judge',
     stories: 'EMPTY',
     file: 'src/git/judge-view.ts',
-    from: 'const goes = ignored.filter(',
-    to: 'const goes = ignored.slice(ignored.length).filter(',
+    from: 'const hidden = ignored.filter(',
+    to: 'const hidden = ignored.slice(ignored.length).filter(',
     batch: 5,
   },
   {

@@ -9,13 +9,13 @@ import type { AgentPort, GatesPort, Ports } from '../../engine/model/ports.ts'
 import type { State } from '../../engine/model/state.ts'
 import { stepsOf } from '../../engine/model/step.ts'
 import { sessionOf } from '../../engine/state-updates.ts'
-import { RALPH } from '../../git/git-process.ts'
+import { RALPH_IDENTITY } from '../../git/git-process.ts'
 import { UserError } from '../../system/errors.ts'
 import { withPictures } from './hand-over-pictures.ts'
 import { type FromGate, type FromWork, fitGates, fitWork, plannedOf, writeHandover } from './handover.ts'
 import { codeOf, writePack } from './pack.ts'
 
-/** What a job of an iteration is given. `settle` is for the end of the last program that is not trusted. */
+/** What a job of an iteration is given. `restoreIfChanged` is for the end of the last program that is not trusted. */
 export type Run = {
   state: State
   limits: Limits
@@ -51,7 +51,9 @@ export async function runWork({ state, limits, ports, workspace, nonce, settle }
       ? { ...whole, status: 'failed' as const, message: failure.summary }
       : whole
   const commit =
-    saved === null ? null : await writeCommit({ git, objects }, RALPH, saved.tree, [state.green], 'work')
+    saved === null
+      ? null
+      : await writeCommit({ git, objects }, RALPH_IDENTITY, saved.tree, [state.green], 'work')
   const sha256 = commit === null ? null : await writePack(git, commit, state.green)
   return {
     handover: writeHandover(fitWork({ nonce, ...recorded, session, commit, sha256, mistake: null })),

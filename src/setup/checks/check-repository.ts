@@ -12,7 +12,7 @@ import type { State } from '../../engine/model/state.ts'
 import { checkTemplates } from '../../engine/prompts/template-files.ts'
 import { stepOfRun } from '../../engine/situation.ts'
 import { refuseFiltered } from '../../git/filters.ts'
-import { execute, plainEnv } from '../../git/git-process.ts'
+import { execute, gitEnv } from '../../git/git-process.ts'
 import { checkedOutElsewhere } from '../../git/open-clone.ts'
 import { pluralize } from '../../report/figures.ts'
 import { configFileNames, type Settings } from '../../settings/read-settings.ts'
@@ -86,7 +86,7 @@ export async function checkout(subject: Subject): Promise<Result[]> {
 export async function owner({ checkout, settings, env }: Subject): Promise<Result[]> {
   if (!('workspace' in checkout) || settings.surface === 'action') return []
   const { workTree: top } = checkout.workspace.clone
-  const options = { directory: top, env: plainEnv(env), accept: [128] }
+  const options = { directory: top, env: gitEnv(env), accept: [128] }
   const { stderr } = await execute(['rev-parse', '--git-dir'], options)
   const mine = process.getuid?.() ?? 0
   const chown = `sudo chown -R "$(id -un)" ${shellWord(top)}`

@@ -2,7 +2,7 @@
 import { SAME_USER_WARNING } from '../../app/isolation.ts'
 import { laneMistakes } from '../../app/lane-work-trees.ts'
 import { findChrome } from '../../gates/browser/find.ts'
-import { runPlain } from '../../git/git-process.ts'
+import { runGitIn } from '../../git/git-process.ts'
 import { canBeRoot } from '../../isolation/other-user.ts'
 import type { Mistake } from '../../system/errors.ts'
 import { fault, faultsOf, fine, type Result, type Start, type Subject, warning } from './subject.ts'
@@ -11,7 +11,7 @@ import { fault, faultsOf, fine, type Result, type Start, type Subject, warning }
 const LEAST_GIT = [2, 38] as const
 
 export async function gitVersion({ directory, env }: Subject): Promise<Result> {
-  return gitResult(await runPlain(['--version'], directory, env, {}).catch(() => null))
+  return gitResult(await runGitIn(['--version'], directory, env, {}).catch(() => null))
 }
 
 export function gitResult(said: string | null): Result {

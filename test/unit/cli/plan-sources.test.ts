@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { answerTo, isAnswer } from '../../../src/cli/plan-sources.ts'
 import { openClone } from '../../../src/git/git.ts'
-import { plainEnv } from '../../../src/git/git-process.ts'
+import { gitEnv } from '../../../src/git/git-process.ts'
 import { place } from '../git/place.ts'
 
 test('beads: what bd prints; a bd that fails, and one that is missing', async () => {
   using repository = await place('sha1', 'true')
-  const clone = await openClone(repository.top, plainEnv({ PATH: process.env.PATH ?? '' }))
+  const clone = await openClone(repository.top, gitEnv({ PATH: process.env.PATH ?? '' }))
   const folder = mkdtempSync(join(tmpdir(), 'ralph-bd-'))
   try {
     const ask = (env: Record<string, string>) =>

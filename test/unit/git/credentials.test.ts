@@ -5,7 +5,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setCredentialsAside } from '../../../src/git/credentials.ts'
+import { hideCredentials } from '../../../src/git/credentials.ts'
 
 const TOKEN = 'ghs_abcdefghijklmnopqrstuvwxyz0123456789'
 const ENCODED = Buffer.from(`x-access-token:${TOKEN}`).toString('base64')
@@ -52,7 +52,7 @@ test('checkout v6 and later: a file in RUNNER_TEMP, included for this repository
   const before = await readFile(file, 'utf8')
   assert.match(place.visible(), /AUTHORIZATION/)
 
-  const aside = await setCredentialsAside(place.tree, place.env)
+  const aside = await hideCredentials(place.tree, place.env)
   assert.equal(place.visible(), '')
   assert.doesNotMatch(await readFile(file, 'utf8'), /AUTHORIZATION/i)
   assert.deepEqual(aside.secrets.sort(), [ENCODED, TOKEN].sort())
@@ -70,7 +70,7 @@ test('checkout before v6: in .git/config, also of submodules', async () => {
   const config = join(place.tree, '.git', 'config')
   const before = [await readFile(config, 'utf8'), await readFile(join(inner, 'config'), 'utf8')]
 
-  const aside = await setCredentialsAside(place.tree, place.env)
+  const aside = await hideCredentials(place.tree, place.env)
   for (const file of [config, join(inner, 'config')])
     assert.doesNotMatch(await readFile(file, 'utf8'), /AUTHORIZATION/i)
   assert.equal(place.git('config', 'core.autocrlf').trim(), 'input', 'the rest stays')
@@ -83,7 +83,7 @@ test('checkout with ssh-key: the file that core.sshCommand names', async () => {
   const key = join(place.temp, 'c0ffee')
   await writeFile(key, 'a private key\n', { mode: 0o600 })
   place.git('config', 'core.sshCommand', `"/usr/bin/ssh" -i "${key}" -o StrictHostKeyChecking=yes`)
-  const aside = await setCredentialsAside(place.tree, place.env)
+  const aside = await hideCredentials(place.tree, place.env)
   assert.equal(await readFile(key, 'utf8'), '')
   await aside.restore()
   assert.equal(await readFile(key, 'utf8'), 'a private key\n')
@@ -94,7 +94,7 @@ test('a header in the home is named, and left to its owner; no repository has no
   await using place = await openPlace()
   const global = join(place.env.HOME ?? '', '.gitconfig')
   place.git('config', '--file', global, KEY, HEADER)
-  const aside = await setCredentialsAside(place.tree, place.env)
+  const aside = await hideCredentials(place.tree, place.env)
   assert.equal(aside.remaining.length, 1)
   assert.match(aside.remaining[0] ?? '', /\.gitconfig$/)
   assert.ok(aside.secrets.includes(TOKEN))
@@ -105,12 +105,12 @@ test('a header in the home is named, and left to its owner; no repository has no
     'https://github.example/',
   )
   place.git('config', 'http.extraheader', HEADER)
-  const more = await setCredentialsAside(place.tree, place.env)
+  const more = await hideCredentials(place.tree, place.env)
   assert.ok(more.secrets.includes('ghp_secretsecretsecret'))
   assert.equal(more.remaining.length, 2)
   assert.doesNotMatch(await readFile(join(place.tree, '.git', 'config'), 'utf8'), /AUTHORIZATION/)
   await more.restore()
-  const none = await setCredentialsAside(place.temp, { ...place.env, HOME: place.temp })
+  const none = await hideCredentials(place.temp, { ...place.env, HOME: place.temp })
   assert.deepEqual([none.secrets.length, none.remaining.length], [0, 0])
 })
 
@@ -124,7 +124,7 @@ test('further checkouts: their files in RUNNER_TEMP, and their own configuration
   place.git('config', '--file', join(inside, '.git', 'config'), KEY, HEADER)
   const files = [temp, join(inside, '.git', 'config')]
   const before = await Promise.all(files.map((file) => readFile(file, 'utf8')))
-  const aside = await setCredentialsAside(place.tree, place.env)
+  const aside = await hideCredentials(place.tree, place.env)
   for (const file of files) assert.doesNotMatch(await readFile(file, 'utf8'), /AUTHORIZATION/i)
   assert.deepEqual([aside.secrets.sort(), aside.remaining], [[ENCODED, TOKEN].sort(), []])
   assert.deepEqual(await aside.restore(), [])
@@ -140,7 +140,7 @@ for (const [what, replace] of [
     await using place = await openPlace()
     const file = join(place.temp, 'git-credentials-1.config')
     place.git('config', '--file', file, KEY, HEADER)
-    const aside = await setCredentialsAside(place.tree, place.env)
+    const aside = await hideCredentials(place.tree, place.env)
     execFileSync('bash', ['-c', replace, 'bash', place.temp, join(place.tree, 'given')])
     assert.deepEqual(await aside.restore(), [file])
     const look = `grep -ril AUTHORIZATION "$@" || true`

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Git, Remote } from '../../../src/git/git.ts'
-import { FirstLook } from '../../../src/git/remote.ts'
+import { InitialRefs } from '../../../src/git/remote.ts'
 
 const remote: Remote = { url: 'https://git.test/it', env: {} }
 const PATTERNS = ['refs/heads/main', 'refs/ralph/*', 'refs/heads/ralph/*']
@@ -15,7 +15,7 @@ function open(refs: Record<string, string>) {
     const stdout = Object.entries(refs).map(([ref, at]) => `${at}\t${ref}\n`)
     return { code: 0, stdout: stdout.join(''), stderr: '' }
   }
-  const look = new FirstLook(PATTERNS)
+  const look = new InitialRefs(PATTERNS)
   const get = async (pattern: string) =>
     Object.fromEntries(await look.refs({ lsRemote } as unknown as Git, remote, pattern))
   return { asked, look, get }

@@ -226,7 +226,7 @@ test('a forged commit graph makes nobody an ancestor', async () => {
   const ask = ['merge-base', '--is-ancestor', theirs, joined.green]
   assert.equal((await at.git.run(ask, { accept: [1] })).code, 0)
   assert.notEqual(joined.green, green)
-  const asked = await at.git.onClone(['merge-base', '--is-ancestor', theirs, green], { accept: [1] })
+  const asked = await at.git.runOnClone(['merge-base', '--is-ancestor', theirs, green], { accept: [1] })
   assert.equal(asked.code, 1)
 })
 

@@ -215,7 +215,7 @@ test("the clone's index is ours again, whatever was written to it", async () => 
   ]) {
     at.shell(script)
     shareIndex(at.git)
-    assert.ok(readFileSync(file).equals(ours.index.held.bytes))
+    assert.ok(readFileSync(file).equals(ours.index.file.bytes))
     assert.equal(at.shell('git status --porcelain'), '')
   }
 })
@@ -236,7 +236,7 @@ test('what is written at once, of the same size, with its times put back, is see
       const { atime, mtime } = lstatSync(file)
       writeFileSync(file, text)
       utimesSync(file, atime, mtime)
-      assert.ok(await at.git.isTouched())
+      assert.ok(await at.git.hasChanges())
       assert.equal(await look(at, ours), byGit(at))
     }
 })
@@ -316,26 +316,26 @@ test('of forgotten files git remembers nothing, of others everything, and the in
     await at.our(['update-index', '--refresh'])
     const written = IndexFile.of(readFileSync(join(at.git.own, 'index')), format === 'sha1' ? 20 : 32)
     const now = Math.floor(lstatSync(join(at.top, 'a.js')).ctimeMs / 1000)
-    const some = written.forgetting((_, path) => path === 'a.js')
+    const some = written.withoutStats((_, path) => path === 'a.js')
     assert.deepEqual(
-      [...some.notedSince(some)].map(([path]) => path),
+      [...some.changedSince(some)].map(([path]) => path),
       ['a.js'],
     )
-    const forgotten = written.forgetting((entry) => written.changedAt(entry) >= now - 60)
+    const forgotten = written.withoutStats((entry) => written.changedAt(entry) >= now - 60)
     assert.equal(
-      written.forgetting((entry) => written.changedAt(entry) >= now + 60),
+      written.withoutStats((entry) => written.changedAt(entry) >= now + 60),
       written,
     )
-    assert.equal([...forgotten.notedSince(forgotten)].length, 5)
-    assert.equal([...written.notedSince(written)].length, 0)
-    assert.deepEqual([...written.notedSince(null)].length, 5)
+    assert.equal([...forgotten.changedSince(forgotten)].length, 5)
+    assert.equal([...written.changedSince(written)].length, 0)
+    assert.deepEqual([...written.changedSince(null)].length, 5)
     writeFileSync(join(at.folder, 'forgotten'), forgotten.bytes)
     const index = { GIT_INDEX_FILE: join(at.folder, 'forgotten') }
     assert.equal(at.shell('git ls-files -m; git diff-index --cached HEAD', index), '')
     // Refreshed, they are what they were.
     at.shell('git update-index --refresh', index)
     const again = IndexFile.of(readFileSync(join(at.folder, 'forgotten')), format === 'sha1' ? 20 : 32)
-    assert.equal([...again.notedSince(written)].length, 0)
+    assert.equal([...again.changedSince(written)].length, 0)
   }
 })
 
@@ -356,13 +356,13 @@ test('while a git of ours writes our index, another that begins takes nothing of
   using at = await place('sha1', `${FILES} ${COMMIT}`)
   const { index } = open(at)
   await index.during(headOf(at), async () => {
-    const { bytes } = index.held
+    const { bytes } = index.file
     writeFileSync(join(at.top, 'a.js'), 'more than before\n')
     const added = at.git.addAll()
     while (readFileSync(join(at.git.own, 'index')).equals(bytes));
     await at.git.untracked('folders')
     await added
     await index.reload()
-    assert.equal(index.held.entries.get('a.js')?.oid, at.shell('git hash-object a.js').trim())
+    assert.equal(index.file.entries.get('a.js')?.oid, at.shell('git hash-object a.js').trim())
   })
 })

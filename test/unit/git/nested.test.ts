@@ -174,7 +174,7 @@ test('where `prepare` leads the clone to another configuration, the branch is mo
   assert.throws(() => at.shell(`env -u GIT_ALLOW_PROTOCOL git cat-file -p ${made}`))
   assert.ok(at.ran())
   await rm(join(at.folder, 'ran'))
-  const reads = await at.git.onClone(['cat-file', '-p', made], { accept: [128] })
+  const reads = await at.git.runOnClone(['cat-file', '-p', made], { accept: [128] })
   assert.equal(reads.code, 128)
   await moveClone(at.git, at.snapshot, 'ralph/x', made, [])
   assert.equal(at.shell('git rev-parse ralph/x').trim(), made)

@@ -170,7 +170,7 @@ test('a large object that was just at hand is read back as it is, and never take
   const content = Buffer.alloc(700_000, 'a line of a large file\n')
   const writer = at.git.writer(at.base)
   const oid = writer.add('blob', content)
-  await at.objects.prove(await writer.flush())
+  await at.objects.verify(await writer.flush())
   assert.ok((await at.objects.contents(oid))?.equals(content))
   assert.equal(at.shell(`git hash-object --stdin`, {}, content.toString()).trim(), oid)
   for (const place of [0, 300_000, content.length - 1]) {
@@ -180,7 +180,7 @@ test('a large object that was just at hand is read back as it is, and never take
     assert.equal(objectId('blob', content, 40), oid)
     chmodSync(at.file(oid), 0o644)
     writeFileSync(at.file(oid), deflateSync(Buffer.concat([Buffer.from(`blob ${other.length}\0`), other])))
-    await at.objects.lookAnew()
+    await at.objects.restart()
     await assert.rejects(at.objects.contents(oid), /holds other bytes/, `byte ${place}`)
   }
   // Another kind of the same bytes is another object.

@@ -23,7 +23,7 @@ const ABOVE = `.git/objects/${BLOB.slice(0, 2)}`
 async function write({ git, objects, base }: Place): Promise<void> {
   const writer = git.writer(base)
   assert.equal(writer.add('blob', TEXT), BLOB)
-  await objects.prove(await writer.flush())
+  await objects.verify(await writer.flush())
 }
 
 const PLACED: [string, string][] = [
@@ -89,9 +89,9 @@ test('so is one for a tree that was written before', async () => {
   const { oid, bytes } = await index()
   const writer = at.git.writer(at.base)
   writer.add('tree', bytes)
-  await at.objects.prove(await writer.flush())
+  await at.objects.verify(await writer.flush())
   placePack(at, oid, 'tree')
-  await at.objects.lookAnew()
+  await at.objects.restart()
   await assert.rejects(index(), /the clone is damaged: the object [0-9a-f]{40} holds other bytes/)
 })
 
@@ -105,7 +105,7 @@ test('two runs that write the same objects at once lose none', async () => {
       return writer.flush()
     }),
   )
-  for (const some of oids) await at.objects.prove(some)
+  for (const some of oids) await at.objects.verify(some)
   assert.equal(oids[0]?.length, all.length)
   assert.deepEqual(
     readdirSync(join(at.top, '.git/objects')).filter((name) => name.startsWith('tmp_')),

@@ -1,7 +1,7 @@
 // What people read of a push that the remote refused.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { refusal } from '../../../src/git/remote.ts'
+import { describeRefusal } from '../../../src/git/remote.ts'
 
 const protectedBranch = (address: string) =>
   [
@@ -17,7 +17,7 @@ test('the reason is named, whatever stands in the address of the remote', () => 
     // Standard output comes first in what git answered, with the address and without the reason.
     const porcelain = `To ${address}\n!\tHEAD:refs/heads/ralph/shop\t[remote rejected] (protected branch hook declined)\nDone\n`
     for (const told of [answer, porcelain + answer]) {
-      const reason = refusal(told, 'ralph/shop')
+      const reason = describeRefusal(told, 'ralph/shop')
       assert.match(reason, /^ralph\/shop was not accepted: /)
       assert.match(reason, /protected branch/i)
       assert.doesNotMatch(reason, /To http/)
@@ -27,7 +27,7 @@ test('the reason is named, whatever stands in the address of the remote', () => 
 
 test('without a reason it says so', () => {
   assert.equal(
-    refusal('To https://github.com/acme/shop.git\n', 'ralph/shop'),
+    describeRefusal('To https://github.com/acme/shop.git\n', 'ralph/shop'),
     'ralph/shop was not accepted: no reason was given',
   )
 })

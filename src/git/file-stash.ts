@@ -6,7 +6,7 @@ import { dirname, join, relative } from 'node:path'
 import { clearPathTo, isFolderSync, namesIn, openClosedFolders, removeSync } from '../system/files.ts'
 import { fsPath } from '../system/path-text.ts'
 
-export class Aside {
+export class FileStash {
   readonly #own: string
   readonly #folder: string
 
@@ -21,7 +21,7 @@ export class Aside {
     const to = join(this.#folder, name.replace(/\/$/, ''))
     await clearPathTo(this.#own, to)
     removeSync(to)
-    await moved(from, to)
+    await move(from, to)
   }
 
   /** Names in it, of files and folders. */
@@ -34,13 +34,18 @@ export class Aside {
   }
 
   /**
-   * Puts what is at `name` back to `to`, folders together with what came there; `isOver`: in the place of files that did. Where
-   * something came to a path that `isWhole`, it stays alone.
+   * Puts what is at `name` back to `to`, folders together with what came there; `overwrites`: in the place of files that did. Where
+   * something came to a path that `keepsExisting`, it stays alone.
    */
-  putBack(name: string, to: string, isOver: boolean, isWhole = (_path: string) => false): Promise<void> {
+  putBack(
+    name: string,
+    to: string,
+    overwrites: boolean,
+    keepsExisting = (_path: string) => false,
+  ): Promise<void> {
     return merge(join(this.#folder, name), to, {
-      isOver,
-      isWhole: (from) => isWhole(relative(this.#folder, from)),
+      isOver: overwrites,
+      isWhole: (from) => keepsExisting(relative(this.#folder, from)),
     })
   }
 
@@ -54,9 +59,9 @@ export class Aside {
   }
 }
 
-type Merging = { isOver: boolean; isWhole(from: string): boolean }
+type MergeOptions = { isOver: boolean; isWhole(from: string): boolean }
 
-async function merge(from: string, to: string, how: Merging): Promise<void> {
+async function merge(from: string, to: string, how: MergeOptions): Promise<void> {
   const isTaken = exists(to)
   if (!exists(from) || (isTaken && how.isWhole(from))) return
   if (isFolderSync(from) && isFolderSync(to)) {
@@ -66,7 +71,7 @@ async function merge(from: string, to: string, how: Merging): Promise<void> {
   if (isTaken && !how.isOver) return
   removeSync(to)
   await mkdir(fsPath(dirname(to)), { recursive: true })
-  await moved(from, to)
+  await move(from, to)
 }
 
 export function exists(path: string): boolean {
@@ -74,7 +79,7 @@ export function exists(path: string): boolean {
 }
 
 /** A folder that is closed is opened; another file system gets a copy. */
-async function moved(from: string, to: string): Promise<void> {
+async function move(from: string, to: string): Promise<void> {
   const places = [fsPath(from), fsPath(to)] as const
   await rename(...places).catch(async () => {
     await openClosedFolders(from)
