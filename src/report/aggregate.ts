@@ -5,7 +5,7 @@ import type { State } from '../engine/model/state.ts'
 import { emptyUsage, type SessionEntry, sumOfUsage, tokensOf, type Usage } from '../engine/model/usage.ts'
 import { type LedgerRow, ledgerOf, runUsage } from '../engine/model/usage-totals.ts'
 import { counts } from '../engine/prd/select.ts'
-import { describeUnpaidRungs, rungsOf, sumOfRungs } from './rungs.ts'
+import { rungsOf, sumOfRungs } from './rungs.ts'
 
 export type RunWithRows = ReturnType<typeof featureRun>
 export type Aggregate = ReturnType<typeof aggregate>
@@ -56,9 +56,8 @@ export function aggregate(runs: readonly RunWithRows[]) {
     total: totalOf('all', entries),
     byModel: by(({ agent, model }) => (model === null ? String(agent) : `${agent} ${model}`)),
     byVersion: by(({ version }) => version),
-    /** Of model ladders, and which of their rungs do not pay. */
+    /** Of model ladders. Which of them pay is left out: in what order earlier runs climbed them is not known. */
     rungs,
-    unpaid: describeUnpaidRungs(rungs),
   }
 }
 

@@ -1,26 +1,34 @@
 // What each rung of a model ladder cost and passed, and whether it pays. Pure; docs/cost.md has the arithmetic.
 import { groupBy } from '../engine/model/each-once.ts'
-import type { TimelineEntry } from '../engine/model/state.ts'
+import type { Limits } from '../engine/model/limit-types.ts'
+import type { State, TimelineEntry } from '../engine/model/state.ts'
 import type { SessionEntry } from '../engine/model/usage.ts'
 import { attemptKinds, attemptUsage } from '../engine/model/usage-totals.ts'
+import { ladderOf } from '../engine/model-ladder.ts'
 import { formatUsd, pluralize } from './figures.ts'
 
 /** Attempts that a gate or a judge decided. `costUsd`: of their sessions, without those of a judge. */
 export type Rung = { model: string; attempts: number; passed: number; costUsd: number }
 
+/** What the models of a ladder are to answer for. Others fail before a gate or a judge sees their work, or by chance. */
+const DECIDED: readonly TimelineEntry['kind'][] = ['gates', 'judge', 'stuck']
+
+type Attempts = { timeline: readonly TimelineEntry[]; sessions: readonly SessionEntry[] }
+
 /** Of the last 200 iterations, the cheapest attempts first. */
-export function rungsOf(state: {
-  timeline: readonly TimelineEntry[]
-  sessions: readonly SessionEntry[]
-}): Rung[] {
-  const rungs = state.timeline.flatMap(({ model, result, storyId, startedAt }): Rung[] => {
-    const isDecided = result === 'passed' || result === 'rejected'
+export function rungsOf(state: Attempts): Rung[] {
+  return sumOfRungs(decidedAttempts(state))
+}
+
+function decidedAttempts(state: Attempts): (Rung & { storyId: string })[] {
+  return state.timeline.flatMap(({ model, result, kind, storyId, startedAt }) => {
+    const isDecided = result === 'passed' || (result === 'rejected' && DECIDED.includes(kind))
     if (model === undefined || startedAt === undefined || !isDecided) return []
     const { costUsd } = attemptUsage(state, storyId, startedAt)
     const judged = attemptKinds(state, storyId, startedAt).get('judge')?.costUsd ?? 0
-    return [{ model, attempts: 1, passed: result === 'passed' ? 1 : 0, costUsd: costUsd - judged }]
+    const passed = result === 'passed' ? 1 : 0
+    return [{ storyId, model, attempts: 1, passed, costUsd: costUsd - judged }]
   })
-  return sumOfRungs(rungs)
 }
 
 export function sumOfRungs(all: readonly Rung[]): Rung[] {
@@ -41,17 +49,37 @@ export function costPerAttempt({ attempts, costUsd }: Rung): number {
   return costUsd / attempts
 }
 
-/** Fewer say nothing of how often a model passes. */
+/** Fewer say nothing of how often a model passes, or of what it costs. */
 const LEAST_ATTEMPTS = 5
 
 /**
  * For people, a line for each rung that costs more than it saves: where an attempt costs a greater part of the next rung's than the
- * part of attempts that pass, to begin with the next one is cheaper.
+ * part of attempts that pass, to begin with the next one is cheaper. Each ladder is looked at with the stories that climb it.
  */
-export function describeUnpaidRungs(rungs: readonly Rung[]): string[] {
-  return rungs.flatMap((rung, at) => {
-    const next = rungs[at + 1]
-    if (next === undefined || rung.attempts < LEAST_ATTEMPTS || costPerAttempt(rung) === 0) return []
+export function describeUnpaidRungs(
+  state: Attempts & Pick<State, 'prd'>,
+  limits: Pick<Limits, 'ladders'> | null,
+): string[] {
+  if (limits?.ladders === undefined) return []
+  const { userStories } = state.prd
+  const attempts = decidedAttempts(state)
+  const ladders = groupBy(userStories, (story) => JSON.stringify(ladderOf(limits, story)))
+  return [...ladders].flatMap(([ladder, climbers]) => {
+    const ids = new Set(climbers.map(({ id }) => id))
+    return describeUnpaidRungsOf(
+      JSON.parse(ladder),
+      sumOfRungs(attempts.filter(({ storyId }) => ids.has(storyId))),
+    )
+  })
+}
+
+/** `ladder`: its models, the first one first. */
+export function describeUnpaidRungsOf(ladder: readonly string[], rungs: readonly Rung[]): string[] {
+  const known = (model: string | undefined) =>
+    rungs.find((rung) => rung.model === model && rung.attempts >= LEAST_ATTEMPTS && rung.costUsd > 0)
+  return ladder.flatMap((model, at) => {
+    const [rung, next] = [known(model), known(ladder[at + 1])]
+    if (rung === undefined || next === undefined || rung === next) return []
     const ratio = costPerAttempt(rung) / costPerAttempt(next)
     const passRate = rung.passed / rung.attempts
     if (ratio <= passRate) return []

@@ -130,7 +130,7 @@ export function viewOf(given: State, facts: Facts, situation: Situation = ownSit
     costs: costsOf(stories, timeline, header.usage),
     /** Of a model ladder: how each rung did, and which of them does not pay. */
     rungs,
-    unpaid: describeUnpaidRungs(rungs),
+    unpaid: describeUnpaidRungs(state, limits),
     calls: callsOf(state, limits, now),
     circuit: breakerStatus(state, now),
     workers,

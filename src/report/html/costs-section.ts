@@ -33,7 +33,10 @@ const RUNGS: Columns<Rung> = [
 ]
 
 /** Of a model ladder; nothing without one. */
-export function rungTable({ rungs, unpaid }: Pick<View, 'rungs' | 'unpaid'>): Markup {
+export function rungTable({
+  rungs,
+  unpaid = [],
+}: Pick<View, 'rungs'> & Partial<Pick<View, 'unpaid'>>): Markup {
   if (rungs.length === 0) return nothing
   const remarks = unpaid.map((text) => html`<p>${icon('⚠')} ${inlineText(text, 400)}.</p>`)
   return html`<h3>By rung</h3>${table(RUNGS, rungs)}${remarks}`
