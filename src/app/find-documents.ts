@@ -7,7 +7,7 @@ import { describeValue } from '../engine/model/text.ts'
 import { looksLikeJson, parsePrd } from '../engine/prd/parse.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import { filesOf } from '../git/tree-walk.ts'
-import type { DocumentFile, TakenAs } from '../plan/types.ts'
+import type { DocumentFile, RequestedUse } from '../plan/types.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import { readRegularFile } from '../system/files.ts'
 import { nearest } from '../system/nearest.ts'
@@ -30,15 +30,15 @@ const MOST_FILES = 2_000
 export async function readDocumentFiles(
   place: DocumentPlace,
   wanted: readonly string[] | null,
-  as: ReadonlyMap<string, TakenAs> = new Map(),
+  as: ReadonlyMap<string, RequestedUse> = new Map(),
   note: (text: string) => void = () => {},
 ): Promise<DocumentFile[]> {
-  const { documentsAmong } = await import('../plan/documents.ts')
+  const { findDocuments } = await import('../plan/documents.ts')
   const tree =
     'workTree' in place ? await onDisk(place.workTree) : await atCommit(place.objects, place.commit)
-  const found = wanted === null ? documentsAmong(await tree.list('')) : []
-  const named = await filesFor(tree, [...(wanted ?? []), ...as.keys()], documentsAmong, note)
-  const chosen = new Map([...found.map((path): [string, Naming] => [path, { isFound: true }]), ...named])
+  const found = wanted === null ? findDocuments(await tree.list('')) : []
+  const named = await filesFor(tree, [...(wanted ?? []), ...as.keys()], findDocuments, note)
+  const chosen = new Map([...found.map((path): [string, Naming] => [path, { isDiscovered: true }]), ...named])
   if (chosen.size > MOST_FILES) {
     const fix = 'name the files that hold the stories'
     throw new UserError({
@@ -147,7 +147,7 @@ async function filesFor(
     const others = path === '' || isFile ? [] : all.filter((each) => !isText(each))
     if (inside.length === 0) mistakes.push(missing(one, others, await tree.list('')))
     else if (others.length > 0) note(`${describeValue(one)}: not read: ${kindsOf(others)}; ${READ}`)
-    const how = path === '' ? { isFound: true } : { ...(isFile ? { isNamed: true } : {}), ...part }
+    const how = path === '' ? { isDiscovered: true } : { ...(isFile ? { isNamed: true } : {}), ...part }
     for (const found of inside) if (isFile || !paths.has(found)) paths.set(found, how)
   }
   if (mistakes.length > 0) throw new UserError(mistakes)

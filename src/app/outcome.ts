@@ -6,7 +6,7 @@ import type { Prd } from '../engine/model/feature.ts'
 import type { State } from '../engine/model/state.ts'
 import { plannedFiles } from '../engine/prd/plan-file.ts'
 import { updateSprintStatus } from '../plan/sprint-status.ts'
-import { isFromDocument, passedHere } from '../plan/write-back/passed-stories.ts'
+import { isFromDocument, passedByRalph } from '../plan/write-back/passed-stories.ts'
 import { withAgentsSection } from '../report/agents-md.ts'
 import { updateAggregate } from '../report/aggregate-json.ts'
 import type { Settings } from '../settings/read-settings.ts'
@@ -59,14 +59,14 @@ function aggregateJson(state: State): DocumentEdit {
 
 /** What the feature was planned from; nothing where no story of it has passed. */
 function planDocuments(prd: Prd, folder: string): DocumentsEdit[] {
-  const passed = [...passedHere(prd.userStories)]
+  const passed = [...passedByRalph(prd.userStories)]
   if (!passed.some(isFromDocument)) return []
   let how = new Map<string, object>()
   return [
     {
       async among(paths) {
-        const { candidatesAmong } = await import('../plan/documents.ts')
-        const all = candidatesAmong(paths, prd, folder)
+        const { findPlanDocuments } = await import('../plan/documents.ts')
+        const all = findPlanDocuments(paths, prd, folder)
         how = new Map(all.map((one) => [one.path, one]))
         return all.map(({ path }) => path)
       },

@@ -116,11 +116,11 @@ async function olderAnswers(
   tree: Tree,
   env: Environment,
 ): Promise<Pick<Found, 'olderGates' | 'olderSettings' | 'olderNotes'>> {
-  const { documentsAmong, proposedSettings, readDocuments } = await import('../plan/documents.ts')
+  const { findDocuments, proposedSettings, readDocuments } = await import('../plan/documents.ts')
   const gates: Record<string, { run: string; path: string }> = {}
   const settings: Record<string, { value: unknown; path: string }> = {}
   const notes: string[] = []
-  for (const path of documentsAmong(tree.paths).slice(0, MOST_DOCUMENTS)) {
+  for (const path of findDocuments(tree.paths).slice(0, MOST_DOCUMENTS)) {
     const file = { path, text: tree.text(path) }
     const read = readDocuments([file])
     for (const [name, run] of Object.entries(read.ok ? read.documents.gates : {}))

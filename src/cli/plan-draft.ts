@@ -8,7 +8,7 @@ import { unmetOutOfScope } from '../engine/prd/scope.ts'
 import { inScope } from '../engine/prd/select.ts'
 import { serializePrd } from '../engine/prd/serialize.ts'
 import { readDocuments, renderPrdMarkdown } from '../plan/documents.ts'
-import { sameWords } from '../plan/story-words.ts'
+import { normalizeWords } from '../plan/story-words.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import type { Proposed } from './plan-session.ts'
 
@@ -77,17 +77,17 @@ export function added(before: Prd, proposed: Proposal): Prd {
 
 /** What is new of the proposed stories: a title that is there is that story, and a taken id gives way to a free one. */
 function beside(there: readonly Story[], proposed: readonly Story[]): Story[] {
-  const titles = new Map(there.map(({ id, title }) => [sameWords(title), id]))
+  const titles = new Map(there.map(({ id, title }) => [normalizeWords(title), id]))
   const ids = new Set(there.map(({ id }) => id))
   const taken = new Set([...ids, ...proposed.map(({ id }) => id)])
   const renamed = new Map<string, string>()
   for (const { id, title } of proposed) {
-    const known = titles.get(sameWords(title))
+    const known = titles.get(normalizeWords(title))
     if (known !== undefined) renamed.set(id, known)
     else if (ids.has(id)) renamed.set(id, freeId(taken))
   }
   return proposed
-    .filter(({ title }) => !titles.has(sameWords(title)))
+    .filter(({ title }) => !titles.has(normalizeWords(title)))
     .map((story) => ({
       ...story,
       id: renamed.get(story.id) ?? story.id,

@@ -2,7 +2,7 @@
 
 import { typedOn } from '../engine/commands/command-table.ts'
 import type { Prd, Story } from '../engine/model/feature.ts'
-import type { Source, Taken } from '../plan/types.ts'
+import type { DocumentUse, Source } from '../plan/types.ts'
 import { terminalText } from '../report/escape.ts'
 import { pluralize } from '../report/figures.ts'
 import { fit, wrap } from '../report/terminal/width.ts'
@@ -31,7 +31,7 @@ export function sourceLines(sources: readonly Source[], width: number): string[]
 const MOST_TAKEN = 12
 
 /** A row for each document: what it was taken as, and boxes in it that are no work. */
-export function takenLines(taken: readonly Taken[], width: number): string[] {
+export function takenLines(taken: readonly DocumentUse[], width: number): string[] {
   const rows = taken.slice(0, MOST_TAKEN).flatMap(({ path, what, boxes }) => {
     const words = boxes === 0 ? what : `${what}, ${pluralize(boxes, 'box', 'boxes')} in it taken for no work`
     return hanging(`${terminalText(path)}  ${terminalText(words)}`, '  ', width)

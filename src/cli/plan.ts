@@ -9,7 +9,7 @@ import { emptyPrd } from '../engine/prd/schema.ts'
 import { serializePrd } from '../engine/prd/serialize.ts'
 import { openClone } from '../git/git.ts'
 import { renderPrdMarkdown } from '../plan/documents.ts'
-import type { TakenAs } from '../plan/types.ts'
+import type { RequestedUse } from '../plan/types.ts'
 import { terminalText } from '../report/escape.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { lookOf } from '../report/terminal/terminal-line.ts'
@@ -41,7 +41,7 @@ export type Wanted = {
   sentence: string
   from: readonly string[]
   /** Files as they were typed, and what the person says that they are. */
-  as: ReadonlyMap<string, TakenAs>
+  as: ReadonlyMap<string, RequestedUse>
   yes: boolean
 }
 
@@ -191,9 +191,9 @@ function wantedOf(context: Context): Wanted {
 }
 
 /** `--as stories A B --as background C`, in the words that followed each other. */
-function kindsOf(words: readonly string[]): Map<string, TakenAs> {
-  const kinds = new Map<string, TakenAs>()
-  let kind: TakenAs | null = null
+function kindsOf(words: readonly string[]): Map<string, RequestedUse> {
+  const kinds = new Map<string, RequestedUse>()
+  let kind: RequestedUse | null = null
   for (const word of words) {
     if (word === 'stories' || word === 'background') kind = word
     else if (kind !== null) kinds.set(word, kind)

@@ -3,13 +3,13 @@ import { cut } from '../engine/model/text.ts'
 import { many } from '../engine/prd/migrate.ts'
 import type { Mistake } from '../system/errors.ts'
 import type { DocumentReading } from './formats.ts'
-import { sameWords } from './story-words.ts'
-import type { ReadStory, Unit } from './types.ts'
+import { normalizeWords } from './story-words.ts'
+import type { DocumentStory, Unit } from './types.ts'
 
 type Chosen = { readings: DocumentReading[]; mistakes: Mistake[]; notes: string[] }
 
 /** `branch`: the one that is checked out; Spec Kit and others name it by the feature. */
-export function chooseWork(readings: readonly DocumentReading[], branch: string | null): Chosen {
+export function choosePlan(readings: readonly DocumentReading[], branch: string | null): Chosen {
   const twoPlans = trackersOfTwoPlans(readings)
   if (twoPlans !== null) return { readings: [...readings], mistakes: [twoPlans], notes: [] }
   const { unit, mistakes, notes } = unitOf(readings, branch)
@@ -37,7 +37,7 @@ function trackersOfTwoPlans(readings: readonly DocumentReading[]): Mistake | nul
       const titles = new Map(one.reading.stories.map(({ raw }) => [raw.id, String(raw.title)]))
       const shared = other.reading.stories.filter(({ raw }) => titles.has(raw.id))
       const different = shared.filter(
-        ({ raw }) => sameWords(titles.get(raw.id) ?? '') !== sameWords(String(raw.title)),
+        ({ raw }) => normalizeWords(titles.get(raw.id) ?? '') !== normalizeWords(String(raw.title)),
       )
       if (different.length === 0 || different.length * 2 < shared.length) continue
       const found = `two plans side by side: ${one.path} and ${other.path} give the same numbers to other stories`
@@ -52,7 +52,7 @@ function unitOf(
   readings: readonly DocumentReading[],
   branch: string | null,
 ): { unit: string | null; mistakes: Mistake[]; notes: string[] } {
-  const units = new Map<string, { unit: Unit; stories: ReadStory[] }>()
+  const units = new Map<string, { unit: Unit; stories: DocumentStory[] }>()
   for (const { reading } of readings) {
     if (reading.unit === null || reading.stories.length === 0) continue
     const { name } = reading.unit
@@ -65,7 +65,7 @@ function unitOf(
   const [only] = all
   if (only === undefined) return { unit: null, mistakes: [], notes: [] }
   if (all.length === 1) return { unit: only.unit.name, mistakes: [], notes: [] }
-  const isFound = readings.some(({ file, reading }) => reading.unit !== null && file.isFound === true)
+  const isFound = readings.some(({ file, reading }) => reading.unit !== null && file.isDiscovered === true)
   if (!isFound && all.every(({ unit }) => unit.hasOwnIds === true))
     return { unit: null, mistakes: [], notes: [] }
   const wanted = all.find(({ unit }) => branch !== null && isOfBranch(unit.name, branch))

@@ -8,7 +8,7 @@ const MOST_CONTEXT = { overview: 1_800, architecture: 3_200, specification: 2_40
 const LEAST = 200
 
 /** Whole passages, as many as fit; the last is cut at a line. */
-export function contextOf(readings: readonly DocumentReading[]): string {
+export function renderContext(readings: readonly DocumentReading[]): string {
   const parts = (['overview', 'architecture', 'specification', 'sprint'] as const).flatMap((about) => {
     let left = MOST_CONTEXT[about]
     const told = readings.flatMap(({ path, reading }) => {

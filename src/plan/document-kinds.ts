@@ -1,6 +1,6 @@
 // What kind of document a file is, by its name, its place and its front matter: before anything in it is taken for work.
-import type { Opened } from './open-document.ts'
-import { plain } from './story-words.ts'
+import type { OpenDocument } from './open-document.ts'
+import { withoutEmphasis } from './story-words.ts'
 
 /**
  * Documents whose boxes are no work. `isBackground`: their words help the one who works. `beatsPlace`: also where the file stands in a place
@@ -108,18 +108,18 @@ export function isPlanPath(path: string): boolean {
 }
 
 /** Whether the file's place, or a number of a story in its name and its title, make it work. */
-function isPlacedAsWork({ path, name, title }: Opened): boolean {
+function isPlacedAsWork({ path, name, title }: OpenDocument): boolean {
   return (
     places.some(({ at }) => at.test(path)) ||
-    (storyNumber.test(name) && /^(?:user )?story\b/i.test(plain(title)))
+    (storyNumber.test(name) && /^(?:user )?story\b/i.test(withoutEmphasis(title)))
   )
 }
 
-export type Aside = { what: string; isBackground: boolean }
+export type OtherKind = { what: string; isBackground: boolean }
 
 /** The kind of a document that is no task list, whatever boxes are in it; null for all others. */
-export function asideOf(document: Opened): Aside | null {
-  const { path, head, title, isMarkdown, file } = document
+export function findOtherKind(document: OpenDocument): OtherKind | null {
+  const { path, frontFields, title, isMarkdown, file } = document
   const isPlaced = isPlacedAsWork(document)
   const found = kinds.find(({ at, beatsPlace = false }) => at.test(path) && (beatsPlace || !isPlaced))
   // What is archived is read where a person names that very file.
@@ -128,7 +128,7 @@ export function asideOf(document: Opened): Aside | null {
   const isTask = found?.what === 'a prompt' && /^tasks?\b/i.test(title)
   if (found !== undefined && !isWanted && !isTask) return found
   if (!isMarkdown || isPlaced) return null
-  const { workflowType } = head
+  const { workflowType } = frontFields
   if (typeof workflowType === 'string') {
     const [, what = ''] = workflows.find(([type]) => type.test(workflowType)) ?? []
     return what === '' ? null : { what, isBackground: !/report|retro/.test(what) }
@@ -159,6 +159,6 @@ const workName =
   /(?:^|[-_.@/ ])(?:fix_?plan|progress|prd|todos?|tasks?|task-?list|plan|work|stories|backlog|roadmap)(?:[-_. ][^/]*)?\.(?:md|markdown|txt)$/i
 
 /** Whether name or title say that the boxes of the file are work. */
-export function isTaskList({ name, title, file }: Opened): boolean {
+export function isTaskList({ name, title, file }: OpenDocument): boolean {
   return file.isNamed === true || workName.test(`/${name}`) || workTitle.test(title)
 }

@@ -4,13 +4,13 @@ import { isPlanPath } from './document-kinds.ts'
 import { backlogMd } from './formats/backlog-md.ts'
 import { beads } from './formats/beads.ts'
 import {
-  aside,
   background,
-  learned,
-  passagesOf,
-  plannedFrom,
+  findPassages,
+  learnings,
+  nonTaskDocument,
   planOfProgress,
   prose,
+  sourceOfProgress,
 } from './formats/beside.ts'
 import { bmadSpec } from './formats/bmad-spec.ts'
 import { bmadStories } from './formats/bmad-stories.ts'
@@ -29,17 +29,17 @@ import { sprintTracker } from './formats/sprint-tracker.ts'
 import { storyFile } from './formats/story-file.ts'
 import { storyHeading } from './formats/story-headings.ts'
 import { taskMaster } from './formats/task-master.ts'
-import { unread } from './formats/unread.ts'
-import { Opened, place, unparsable } from './open-document.ts'
-import type { Beside, DocumentFile, Format, Reading, ReadStory, ToldStory } from './types.ts'
-import { isRemoved, isTemplate, templateMistakes } from './unfilled-templates.ts'
+import { unsupported } from './formats/unread.ts'
+import { findUnparsable, formatPlace, OpenDocument } from './open-document.ts'
+import type { DocumentFile, DocumentSet, DocumentStory, Format, ParsedStory, Reading } from './types.ts'
+import { isRemovedStory, isUnfilledTemplate, templateMistakes } from './unfilled-templates.ts'
 
 export const formats: readonly Format[] = [
   otherSettings,
   ownPage,
   // The kind of a file comes before the boxes in it.
-  aside,
-  unread,
+  nonTaskDocument,
+  unsupported,
   issues,
   beads,
   taskMaster,
@@ -53,8 +53,8 @@ export const formats: readonly Format[] = [
   specKit,
   openSpec,
   conductor,
-  learned,
-  plannedFrom,
+  learnings,
+  sourceOfProgress,
   bmadSpec,
   storyFile,
   storyHeading,
@@ -74,17 +74,17 @@ export type DocumentReading = {
   file: DocumentFile
   path: string
   format: string
-  reading: Reading<ReadStory>
+  reading: Reading<DocumentStory>
 }
 
 /** What the documents say, each by the first format that reads it. Every file is read by the last. */
-export function readAll(files: readonly DocumentFile[]): DocumentReading[] {
-  const all = files.map((file) => new Opened(file))
+export function readEach(files: readonly DocumentFile[]): DocumentReading[] {
+  const all = files.map((file) => new OpenDocument(file))
   const byPath = new Map(all.map((document) => [document.path, document]))
   // A document that no parser should be given is read by nobody, from beside it neither.
   const faults = new Map(all.map((document) => [document.path, faultsOf(document)]))
-  const isSound = ({ path }: Opened) => faults.get(path)?.length === 0
-  const beside: Beside = {
+  const isSound = ({ path }: OpenDocument) => faults.get(path)?.length === 0
+  const documents: DocumentSet = {
     all: all.filter(isSound),
     at: (path) => {
       const found = byPath.get(path)
@@ -95,31 +95,35 @@ export function readAll(files: readonly DocumentFile[]): DocumentReading[] {
     const mistakes = faults.get(document.path) ?? []
     const { file, path } = document
     if (mistakes.length > 0) return { file, path, format: prose.name, reading: { ...NOTHING, mistakes } }
-    return { file, path, ...readDocument(document, beside) }
+    return { file, path, ...readDocument(document, documents) }
   })
 }
 
-function faultsOf(document: Opened): Reading['mistakes'] {
+function faultsOf(document: OpenDocument): Reading['mistakes'] {
   const { path, isMarkdown, text } = document
-  if (isMarkdown) return unparsable(path, text)
+  if (isMarkdown) return findUnparsable(path, text)
   // A file of a known place that is broken.
-  return document.isYaml && documentsAmong([path]).length > 0 ? document.data.mistakes : []
+  return document.isYaml && findDocuments([path]).length > 0 ? document.data.mistakes : []
 }
 
-function readDocument(document: Opened, beside: Beside): { format: string; reading: Reading<ReadStory> } {
+function readDocument(
+  document: OpenDocument,
+  documents: DocumentSet,
+): { format: string; reading: Reading<DocumentStory> } {
   const { path, file, isMarkdown } = document
-  const known = file.as === 'background' ? background : formats.find((one) => one.reads(document, beside))
+  const known =
+    file.as === 'background' ? background : formats.find((one) => one.matches(document, documents))
   const { read, name: format, rank = 'planned' } = known ?? prose
   const { stories: all = [], ...found } =
-    file.as === 'background' ? asBackground(document) : read(document, beside)
+    file.as === 'background' ? asBackground(document) : read(document, documents)
   const isProseFormat = format !== ownPage.name && rank !== 'made'
   const stories = all
-    .filter((story) => !isRemoved(story))
+    .filter((story) => !isRemovedStory(story))
     .map((story) => (isProseFormat ? withShortTitle(story) : story))
   const gone = all
-    .filter(isRemoved)
+    .filter(isRemovedStory)
     .map(({ line, raw: { id } }) => `${String(id ?? 'a story')} (line ${line})`)
-  if (all.length === 0 && isMarkdown && file.as === undefined && isTemplate(document))
+  if (all.length === 0 && isMarkdown && file.as === undefined && isUnfilledTemplate(document))
     return {
       format,
       reading: { ...NOTHING, what: 'a template that nobody filled in', boxes: found.boxes ?? 0 },
@@ -131,9 +135,9 @@ function readDocument(document: Opened, beside: Beside): { format: string; readi
     notes: [...(found.notes ?? []), ...(gone.length > 0 ? [`left out, removed: ${gone.join(', ')}.`] : [])],
     mistakes: [...(found.mistakes ?? []), ...unfilled],
     stories: stories.map(
-      (story): ReadStory => ({
+      (story): DocumentStory => ({
         ...{ path, format, rank, urgency: 1, isTracked: false, mayLackCriteria: true, marks: [] },
-        place: (key) => place(path, story.line, key),
+        place: (key) => formatPlace(path, story.line, key),
         ...story,
       }),
     ),
@@ -142,12 +146,12 @@ function readDocument(document: Opened, beside: Beside): { format: string; readi
   if (!isMarkdown || (reading.prose === 'none' && stories.length === 0)) return { format, reading }
   return {
     format,
-    reading: { ...reading, context: [...reading.context, ...passagesOf(document, stories.length > 0)] },
+    reading: { ...reading, context: [...reading.context, ...findPassages(document, stories.length > 0)] },
   }
 }
 
 /** Of a box with a whole paragraph the beginning; all of its words stay in the description. */
-function withShortTitle(story: ToldStory): ToldStory {
+function withShortTitle(story: ParsedStory): ParsedStory {
   const { title, description } = story.raw
   if (typeof title !== 'string' || title.length <= LONGEST_TITLE) return story
   const words = typeof description === 'string' && description !== '' ? `\n\n${description}` : ''
@@ -159,14 +163,14 @@ function withShortTitle(story: ToldStory): ToldStory {
 const LONGEST_TITLE = 500
 const SHORT_TITLE = 120
 
-function asBackground({ text }: Opened): Partial<Reading> {
+function asBackground({ text }: OpenDocument): Partial<Reading> {
   return { prose: text.trim() === '' ? 'none' : 'background', what: 'background, as you say' }
 }
 
 /** Of a repository's paths those that are documents known by their name or place (found by itself), best first. */
-export function documentsAmong(paths: readonly string[]): string[] {
+export function findDocuments(paths: readonly string[]): string[] {
   const found = paths.flatMap((path) => {
-    const rank = isPlace(path) ? formats.findIndex((format) => format.found?.test(path)) : -1
+    const rank = isPlace(path) ? formats.findIndex((format) => format.discoveryPath?.test(path)) : -1
     return rank < 0 ? [] : [{ path, rank }]
   })
   const inOrder = found.sort(

@@ -2,18 +2,18 @@
 import { describeValue } from '../engine/model/text.ts'
 import { isGiven, type Raw } from '../engine/prd/migrate.ts'
 import type { Mistake } from '../system/errors.ts'
-import { sameWords } from './story-words.ts'
-import type { Rank, ReadStory } from './types.ts'
+import { normalizeWords } from './story-words.ts'
+import type { DocumentStory, Rank } from './types.ts'
 
 /** A story, and every place where it was read; the first has the last word. */
-export type Joined = { raw: Raw; from: [ReadStory, ...ReadStory[]] }
+export type JoinedStory = { raw: Raw; from: [DocumentStory, ...DocumentStory[]] }
 
-type AllJoined = { stories: Joined[]; mistakes: Mistake[]; notes: string[] }
+type AllJoined = { stories: JoinedStory[]; mistakes: Mistake[]; notes: string[] }
 
 /** The stories of all documents, each once, and every contradiction between two of them. */
-export function joined(stories: readonly ReadStory[]): AllJoined {
-  const groups = new Set<ReadStory[]>()
-  const byKey = new Map<string, Set<ReadStory[]>>()
+export function joinStories(stories: readonly DocumentStory[]): AllJoined {
+  const groups = new Set<DocumentStory[]>()
+  const byKey = new Map<string, Set<DocumentStory[]>>()
   // A story in full says nothing of its place among the others.
   const [inFull, amongOthers] = [stories.filter(isInFull), stories.filter((story) => !isInFull(story))]
   for (const story of [...amongOthers, ...inFull]) {
@@ -41,26 +41,27 @@ function otherTitlesNote(all: readonly string[]): string[] {
 
 const MOST_TITLES = 5
 
-function isInFull({ rank }: ReadStory): boolean {
+function isInFull({ rank }: DocumentStory): boolean {
   return rank === 'detailed'
 }
 
 /** Two stories of different documents are the same where their ids are, or, where one has no id, their titles. */
-function belongs({ path, raw: { id } }: ReadStory, group: readonly ReadStory[]): boolean {
-  const isOther = (one: ReadStory) => isGiven(id) && isGiven(one.raw.id) && String(one.raw.id) !== String(id)
+function belongs({ path, raw: { id } }: DocumentStory, group: readonly DocumentStory[]): boolean {
+  const isOther = (one: DocumentStory) =>
+    isGiven(id) && isGiven(one.raw.id) && String(one.raw.id) !== String(id)
   return group.every((one) => one.path !== path && !isOther(one))
 }
 
-function keysOf({ raw: { id, title } }: ReadStory): string[] {
+function keysOf({ raw: { id, title } }: DocumentStory): string[] {
   return [
     ...(isGiven(id) ? [`id ${String(id)}`] : []),
-    ...(typeof title === 'string' ? [`title ${sameWords(title)}`] : []),
+    ...(typeof title === 'string' ? [`title ${normalizeWords(title)}`] : []),
   ]
 }
 
 const ranks: readonly Rank[] = ['detailed', 'made', 'planned', 'listed']
 
-function one(group: readonly ReadStory[], found: Found): Joined {
+function one(group: readonly DocumentStory[], found: Found): JoinedStory {
   const [best, ...others] = group.toSorted((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank))
   if (best === undefined) throw new Error('a story that no document has')
   let { raw } = best
@@ -84,7 +85,7 @@ function one(group: readonly ReadStory[], found: Found): Joined {
 }
 
 /** A box of a plan that nobody has ticked says nothing. */
-function saysWhether({ rank, raw: { passes } }: ReadStory): boolean {
+function saysWhether({ rank, raw: { passes } }: DocumentStory): boolean {
   return passes === true || (passes === false && rank !== 'planned')
 }
 
@@ -99,12 +100,14 @@ function isSaid(value: unknown): boolean {
 }
 
 /** `otherTitles` takes those that are no contradiction. */
-function contradictions(best: ReadStory, other: ReadStory, otherTitles: string[]): Mistake[] {
+function contradictions(best: DocumentStory, other: DocumentStory, otherTitles: string[]): Mistake[] {
   const fix = 'say the same in both, or name the one to read: ralph plan --from FILE'
   const mistakes: Mistake[] = []
   const isSameRank = best.rank === other.rank
   const [title, otherTitle] = [titleOf(best), titleOf(other)]
-  const isSame = isSameRank ? sameWords(title) === sameWords(otherTitle) : areAlike(title, otherTitle)
+  const isSame = isSameRank
+    ? normalizeWords(title) === normalizeWords(otherTitle)
+    : areAlike(title, otherTitle)
   const isOther = title !== '' && otherTitle !== '' && !isSame
   if (isOther && isOnlyMentioned(best, other))
     otherTitles.push(
@@ -114,8 +117,8 @@ function contradictions(best: ReadStory, other: ReadStory, otherTitles: string[]
     const expected = `the title it has in ${best.place()}, ${describeValue(title)}`
     mistakes.push({ path: other.place('title'), found: describeValue(otherTitle), expected, fix })
   }
-  const criteria = criteriaOf(best).map(sameWords)
-  const odd = criteriaOf(other).find((one) => !criteria.includes(sameWords(one)))
+  const criteria = criteriaOf(best).map(normalizeWords)
+  const odd = criteriaOf(other).find((one) => !criteria.includes(normalizeWords(one)))
   if (isSameRank && criteria.length > 0 && odd !== undefined) {
     const expected = `the acceptance criteria it has in ${best.place()}`
     mistakes.push({ path: other.place('acceptanceCriteria'), found: describeValue(odd), expected, fix })
@@ -124,24 +127,24 @@ function contradictions(best: ReadStory, other: ReadStory, otherTitles: string[]
 }
 
 /** A story's own document has its title; a tracker has a short name of an older one. */
-function isOnlyMentioned(best: ReadStory, other: ReadStory): boolean {
+function isOnlyMentioned(best: DocumentStory, other: DocumentStory): boolean {
   return best.rank !== other.rank && (best.rank === 'detailed' || other.isTracked)
 }
 
-function titleOf({ raw: { title } }: ReadStory): string {
+function titleOf({ raw: { title } }: DocumentStory): string {
   return typeof title === 'string' ? title : ''
 }
 
-function criteriaOf({ raw: { acceptanceCriteria: all } }: ReadStory): string[] {
+function criteriaOf({ raw: { acceptanceCriteria: all } }: DocumentStory): string[] {
   return Array.isArray(all) ? all.filter((one) => typeof one === 'string') : []
 }
 
 /** A title that a person worked out, or a tool made short, still has a word of it. */
 function areAlike(a: string, b: string): boolean {
   const small = /^(?:the|an?|and|or|for|to|of|in|on|with|story)$/
-  const words = new Set(sameWords(a).split(' '))
-  const common = sameWords(b)
+  const words = new Set(normalizeWords(a).split(' '))
+  const common = normalizeWords(b)
     .split(' ')
     .filter((word) => words.has(word))
-  return sameWords(a) === sameWords(b) || common.some((word) => !small.test(word))
+  return normalizeWords(a) === normalizeWords(b) || common.some((word) => !small.test(word))
 }

@@ -5,11 +5,11 @@ import { fromMarkdown } from 'mdast-util-from-markdown'
 
 export type Heading = { kind: 'heading'; line: number; level: number; text: string }
 /** A paragraph; without white space around its lines. */
-export type Words = { kind: 'words'; line: number; lines: string[] }
+export type Paragraph = { kind: 'words'; line: number; lines: string[] }
 type Points = { kind: 'points'; line: number; points: Point[] }
 /** Code, a quotation or a table, to the letter. */
 export type Verbatim = { kind: 'verbatim'; line: number; text: string }
-export type Block = Heading | Words | Points | Verbatim
+export type Block = Heading | Paragraph | Points | Verbatim
 
 /** An item of a list. `done` is null where it has no box; `more` is what follows its first line, `points` the items below it. */
 export type Point = { line: number; text: string; done: boolean | null; more: string[]; points: Point[] }
@@ -23,7 +23,7 @@ const UNREAD = [
 ]
 
 /** The text's blocks, without comments and rules. */
-export function blocksOf(text: string): Block[] {
+export function parseBlocks(text: string): Block[] {
   const root = fromMarkdown(text, { extensions: [{ disable: { null: UNREAD } }] })
   return root.children.flatMap((node) => blocks(node, text))
 }

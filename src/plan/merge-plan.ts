@@ -1,7 +1,7 @@
 // Reading documents again: a story that is there stays that story, new ones are added, nothing is doubled.
 import type { Prd, Story } from '../engine/model/feature.ts'
 import { reopened } from '../engine/prd/merge-edits.ts'
-import { sameWords } from './story-words.ts'
+import { normalizeWords } from './story-words.ts'
 
 /** Of a story's words as its documents had them: by it an edit of people is told from an edit of the documents. */
 export const PLANNED_MARK = 'planned'
@@ -44,7 +44,10 @@ function mergedStory(before: Story, planned: Story): Story {
   if (isEdited || mark === digestOf(planned)) return before
   const { title, description, acceptanceCriteria, tags, dependsOn, epicId } = planned
   const merged = markPlanned({ ...before, title, description, acceptanceCriteria, tags, dependsOn, epicId })
-  const isOther = !isSame(before.acceptanceCriteria.map(sameWords), acceptanceCriteria.map(sameWords))
+  const isOther = !isSame(
+    before.acceptanceCriteria.map(normalizeWords),
+    acceptanceCriteria.map(normalizeWords),
+  )
   return before.passes && !planned.passes && isOther ? reopened(merged) : merged
 }
 
@@ -53,10 +56,10 @@ function mergedStory(before: Story, planned: Story): Story {
  * number from a story before; then the title says which is which.
  */
 function idsOver(before: Prd, planned: Prd): Map<string, string> {
-  const titleOf = new Map(before.userStories.map(({ id, title }) => [id, sameWords(title)]))
+  const titleOf = new Map(before.userStories.map(({ id, title }) => [id, normalizeWords(title)]))
   const byTitle = new Map<string, string[]>()
   for (const [id, title] of titleOf) byTitle.set(title, [...(byTitle.get(title) ?? []), id])
-  const stories = planned.userStories.map(({ id, title }) => ({ id, title: sameWords(title) }))
+  const stories = planned.userStories.map(({ id, title }) => ({ id, title: normalizeWords(title) }))
   const titles = new Set(stories.map(({ title }) => title))
   const ids = new Map<string, string>()
   const given = new Set<string>()

@@ -5,21 +5,21 @@ import { describeValue } from '../engine/model/text.ts'
 import { isRaw, type Raw } from '../engine/prd/migrate.ts'
 import { looksLikeJson } from '../engine/prd/parse.ts'
 import { type Mistake, messageOf } from '../system/errors.ts'
-import { type Block, blocksOf } from './markdown-lists.ts'
+import { type Block, parseBlocks } from './markdown-lists.ts'
 import type { DocumentFile } from './types.ts'
 
 /** `docs/prd.md: line 12 (title)` */
-export function place(path: string, line: number, key?: string): string {
+export function formatPlace(path: string, line: number, key?: string): string {
   return `${path}: line ${line}${key === undefined ? '' : ` (${key})`}`
 }
 
 type Path = readonly (string | number)[]
 
 /** What a YAML, JSON or TOML file holds, or what stands in the way. `lineOf` is 1 where the format keeps no places. */
-export type Data = { value: unknown; lineOf(path: Path): number }
-type DataRead = { data: Data; mistakes: [] } | { data: null; mistakes: Mistake[] }
+export type ParsedData = { value: unknown; lineOf(path: Path): number }
+type DataRead = { data: ParsedData; mistakes: [] } | { data: null; mistakes: Mistake[] }
 
-export class Opened {
+export class OpenDocument {
   readonly path: string
   readonly text: string
   readonly file: DocumentFile
@@ -53,21 +53,24 @@ export class Opened {
 
   /** Of the front matter nothing is a block. */
   get blocks(): readonly Block[] {
-    this.#blocks ??= blocksOf(
-      frontOf(this.text).replace(/[^\n]+/g, '') + this.text.slice(frontOf(this.text).length),
+    this.#blocks ??= parseBlocks(
+      frontMatterOf(this.text).replace(/[^\n]+/g, '') + this.text.slice(frontMatterOf(this.text).length),
     )
     return this.#blocks
   }
 
   /** What stands between two lines of dashes at the top of a Markdown file; no fields where nothing does. */
-  get front(): DataRead {
-    this.#front ??= yaml({ path: this.path, text: frontOf(this.text).replace(/^---|---[ \t]*\n$/g, '') })
+  get frontMatter(): DataRead {
+    this.#front ??= yaml({
+      path: this.path,
+      text: frontMatterOf(this.text).replace(/^---|---[ \t]*\n$/g, ''),
+    })
     return this.#front
   }
 
   /** The fields of the front matter; none where it is no YAML. */
-  get head(): Raw {
-    const value = this.front.data?.value
+  get frontFields(): Raw {
+    const value = this.frontMatter.data?.value
     return isRaw(value) ? value : {}
   }
 
@@ -92,7 +95,7 @@ export class Opened {
 const MOST_FRONT = 400
 
 /** The front matter with both of its lines of dashes; empty where there is none. A rule at the top of a page begins none. */
-export function frontOf(text: string): string {
+export function frontMatterOf(text: string): string {
   const lines = text.split('\n', MOST_FRONT)
   const end = lines.findIndex((line, index) => index > 0 && /^---[ \t]*$/.test(line))
   if (end < 1 || !/^---[ \t]*$/.test(lines[0] ?? '') || !/^[#\w'"[{-]/.test(lines[1] ?? '')) return ''
@@ -108,7 +111,7 @@ function yaml({ path, text }: { path: string; text: string }): DataRead {
     const all = document.errors.slice(0, 20).map(({ message, pos }): Mistake => {
       const { line } = lines.linePos(pos[0])
       return {
-        path: place(path, line),
+        path: formatPlace(path, line),
         found: describeValue(message),
         expected: 'YAML',
         fix: 'mend the YAML there',
@@ -135,7 +138,7 @@ function yaml({ path, text }: { path: string; text: string }): DataRead {
   }
 }
 
-function toml({ path, text }: Opened): DataRead {
+function toml({ path, text }: OpenDocument): DataRead {
   try {
     return { data: { value: parseToml(text), lineOf: () => 1 }, mistakes: [] }
   } catch (error) {
@@ -157,7 +160,7 @@ const opens = /^[ \t]*(?:[-*+>]|\d{1,9}[.)])/
 const ends = /^[ \t]*$|^ {0,3}(?:#{1,6}[ \t]|```|~~~)/
 
 /** Markdown that would cost a parser minutes: nobody wrote it to be read. */
-export function unparsable(path: string, text: string): Mistake[] {
+export function findUnparsable(path: string, text: string): Mistake[] {
   const fix = 'name the files that hold the stories: ralph plan --from FILE'
   if (text.length > MOST_MARKDOWN) {
     const expected = `at most ${MOST_MARKDOWN / 1e6} MB of Markdown in a file`
@@ -173,7 +176,7 @@ export function unparsable(path: string, text: string): Mistake[] {
     const found = isDeep
       ? `lists or quotations nested more than ${DEEPEST} deep`
       : `more than ${MOST_LEANING} lines below a list item without an indent`
-    return [{ path: place(path, index + 1), found, expected: 'a document for people', fix }]
+    return [{ path: formatPlace(path, index + 1), found, expected: 'a document for people', fix }]
   }
   return []
 }

@@ -4,12 +4,12 @@ import { type Draft, isGiven, isRaw, many, type Raw } from '../engine/prd/migrat
 import { readDraft } from '../engine/prd/parse.ts'
 import { asImported, emptyRun } from '../engine/prd/schema.ts'
 import type { Mistake } from '../system/errors.ts'
-import { chooseWork } from './choose-plan.ts'
-import { contextOf } from './context-md.ts'
-import { type DocumentReading, readAll } from './formats.ts'
-import { type Joined, joined } from './join-stories.ts'
+import { choosePlan } from './choose-plan.ts'
+import { renderContext } from './context-md.ts'
+import { type DocumentReading, readEach } from './formats.ts'
+import { type JoinedStory, joinStories } from './join-stories.ts'
 import { markPlanned } from './merge-plan.ts'
-import type { DocumentFile, Documents, Reading, ReadStory, Taken } from './types.ts'
+import type { DocumentFile, DocumentStory, Documents, DocumentUse, Reading } from './types.ts'
 
 /** Bytes are not counted here: UTF-16 units are close enough for a bound. */
 const MOST_TEXT = 5_000_000
@@ -24,7 +24,7 @@ export function readDocuments(
 ): { ok: true; documents: Documents } | { ok: false; mistakes: Mistake[] } {
   const refusal = tooMuch(files)
   if (refusal !== null) return { ok: false, mistakes: [refusal] }
-  const { readings, ...choice } = chooseWork(readAll(files), branch)
+  const { readings, ...choice } = choosePlan(readEach(files), branch)
   const stories = readings.flatMap(({ reading }) => reading.stories)
   const mistakes = [...readings.flatMap(({ reading }) => reading.mistakes), ...choice.mistakes]
   // Several plans side by side may use the same ids: what else is wrong is looked for in the one that is meant.
@@ -33,11 +33,11 @@ export function readDocuments(
   const isMany = readings.some(({ reading }) => reading.stories.length > MOST_STORIES)
   if (isMany || stories.length > MOST_READ)
     return { ok: false, mistakes: [...mistakes, tooMany(stories.length, readings)] }
-  const all = joined(stories)
+  const all = joinStories(stories)
   mistakes.push(...all.mistakes)
   if (all.stories.length > MOST_STORIES) mistakes.push(tooMany(all.stories.length, readings))
   const notes = readings.flatMap(({ path, reading }) => reading.notes.map((note) => `${path}: ${note}`))
-  const isProse = ({ prose }: Reading<ReadStory>) =>
+  const isProse = ({ prose }: Reading<DocumentStory>) =>
     prose === 'only' || (prose === 'background' && stories.length === 0)
   const taken = readings.map((one) => takenAs(one, isProse(one.reading)))
   notes.push(...choice.notes, ...leftOut(taken), ...all.notes)
@@ -50,7 +50,7 @@ export function readDocuments(
     ok: true,
     documents: {
       prd,
-      context: contextOf(readings),
+      context: renderContext(readings),
       sources,
       prose: readings.filter(({ reading }) => isProse(reading)).map(({ file }) => file),
       gates: Object.assign({}, ...readings.map(({ reading }) => reading.gates).reverse()),
@@ -60,7 +60,7 @@ export function readDocuments(
   }
 }
 
-function takenAs({ path, format, reading }: DocumentReading, isProse: boolean): Taken {
+function takenAs({ path, format, reading }: DocumentReading, isProse: boolean): DocumentUse {
   const { stories, prose, what, boxes, root, gates, context } = reading
   const isUsed = Object.keys(root).length > 0 || Object.keys(gates).length > 0 || context.length > 0
   const as =
@@ -69,8 +69,8 @@ function takenAs({ path, format, reading }: DocumentReading, isProse: boolean): 
 }
 
 /** Nothing that was given is dropped in silence. */
-function leftOut(taken: readonly Taken[]): string[] {
-  const kinds = new Map<string, Taken[]>()
+function leftOut(taken: readonly DocumentUse[]): string[] {
+  const kinds = new Map<string, DocumentUse[]>()
   for (const one of taken)
     if (one.as === 'left out') kinds.set(one.what, [...(kinds.get(one.what) ?? []), one])
   return [...kinds].map(([what, all]) => {
@@ -103,7 +103,7 @@ function tooMany(count: number, readings: readonly DocumentReading[]): Mistake {
 /** The checked feature, `notes` with what was changed on the way; null where `mistakes` has any. */
 function featureOf(
   readings: readonly DocumentReading[],
-  stories: readonly Joined[],
+  stories: readonly JoinedStory[],
   mistakes: Mistake[],
   notes: string[],
 ): Prd | null {
@@ -148,8 +148,8 @@ function rootOf(readings: readonly DocumentReading[]): { root: Raw; placeOf: (ke
   return { root, placeOf: (key) => `${from.get(key) ?? 'documents'}: ${key}` }
 }
 
-function draftOf(root: Raw, rootPath: Draft['rootPath'], stories: readonly Joined[]): Draft {
-  const urgencyOf = ({ from }: Joined) => Math.min(...from.map(({ urgency }) => urgency))
+function draftOf(root: Raw, rootPath: Draft['rootPath'], stories: readonly JoinedStory[]): Draft {
+  const urgencyOf = ({ from }: JoinedStory) => Math.min(...from.map(({ urgency }) => urgency))
   const byUrgency = stories.toSorted((a, b) => urgencyOf(a) - urgencyOf(b))
   const rank = new Map(byUrgency.map((story, index) => [story, index + 1]))
   return {

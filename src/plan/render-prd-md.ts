@@ -43,14 +43,14 @@ const AMPERSAND = new RegExp(`&(?=${[...MARKS.keys()].map((one) => one.slice(1))
 
 /**
  * Text of documents and agents on a page of Markdown: lists, emphasis and code stay; nothing hides in a comment, a tag, a
- * definition or a cell, no picture or formula is drawn, no line opens a section. `original` undoes it.
+ * definition or a cell, no picture or formula is drawn, no line opens a section. `undoInert` undoes it.
  */
 function inertText(text: string): string {
   return outsideCode(text, inert, atStart)
 }
 
 /** The text before it was made inert. */
-export function original(text: string): string {
+export function undoInert(text: string): string {
   const back = (part: string) => part.replace(ENTITY, (found) => MARKS.get(found) ?? found)
   return outsideCode(text, back, (line) => line)
 }

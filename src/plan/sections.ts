@@ -70,7 +70,7 @@ const opening = new RegExp(`^${BEFORE}(?:${wordsOf(true)})(?!\\p{L})`, 'iu')
 const checklist = /\bcheck-?list$/i
 
 /** Whether boxes below such a heading are no work. */
-export function isNoWork(heading: string): boolean {
+export function isNonWorkHeading(heading: string): boolean {
   const text = heading.slice(0, 300).replaceAll('*', '').replace(/\s+/g, ' ').trim()
   // A number or a sign for people may stand before the words.
   const bare = text.replace(/^[^\p{L}]+/u, '')

@@ -2,7 +2,7 @@
 import { parseDocument } from 'yaml'
 import type { Prd, Story } from '../engine/model/feature.ts'
 import { isRaw, type Raw } from '../engine/prd/migrate.ts'
-import { pointsOf, type Tracked, trackedIn } from './formats/sprint-tracker.ts'
+import { pointsOf, readTrackedStories, type TrackedStory } from './formats/sprint-tracker.ts'
 import { scalarAt } from './yaml-scalar.ts'
 
 /** From the first to the last; a status is never set to one before it, and a word that is none of these stays. */
@@ -19,7 +19,7 @@ const DONE = LEVELS.length - 1
 
 type Path = readonly (string | number)[]
 /** A story of the file: the level that it had, and the one that it has then. */
-type Moved = Tracked & { before: number; level: number }
+type Moved = TrackedStory & { before: number; level: number }
 
 /** The text with what the stories have come to: comments and order kept, no status lowered; null where nothing changes. */
 export function updateSprintStatus(text: string, prd: Prd): string | null {
@@ -42,7 +42,7 @@ export function updateSprintStatus(text: string, prd: Prd): string | null {
     if (level < 0 || level >= wanted) return level
     return write(at, spelled(wanted)) ? wanted : level
   }
-  const tracked = trackedIn(fields)
+  const tracked = readTrackedStories(fields)
   const spelled = spelling(tracked.map(({ status }) => status))
   const stories = new Map(prd.userStories.map((story) => [story.id, story]))
   const moved = tracked.map((one): Moved => {

@@ -15,7 +15,7 @@ const leadingId =
 const epic = /^\[?(EPIC-\d{1,6}|[Ee]pic[ \t]+\d{1,4})(?![\w-])/
 
 /** An id at the start of a point's text, as in `US-001: title`; null where there is none. */
-export function withId(text: string): { id: string; title: string } | null {
+export function parseLeadingId(text: string): { id: string; title: string } | null {
   const [, id, title] = leadingId.exec(text) ?? []
   return id === undefined || title === undefined ? null : { id, title }
 }
@@ -27,30 +27,30 @@ export function isStoryId(id: string): boolean {
 export type StoryTitle = { id: string; title: string; done: boolean | null }
 
 /** What a heading that names a story says; null for any other heading. */
-export function storyTitle(heading: string): StoryTitle | null {
-  const text = plain(heading)
+export function parseStoryTitle(heading: string): StoryTitle | null {
+  const text = withoutEmphasis(heading)
   const mark = /^\[([ xX])\][ \t]+/.exec(text)
   const bare = text.slice(mark?.[0].length ?? 0)
   const [, id, rest = ''] = named.exec(bare) ?? counted.exec(bare) ?? []
   if (id === undefined || !isStoryId(id)) return null
   const title = rest.replace(/^[ \t]*[:.)\u2013\u2014-]*/, '').trim()
-  return { id: numbered(id), title, done: mark === null ? null : mark[1] !== ' ' }
+  return { id: normalizeId(id), title, done: mark === null ? null : mark[1] !== ' ' }
 }
 
 /** `1-2` and `1.2` are the same story, and so are `SE1.1` and `se1-1`. */
-export function numbered(id: string): string {
+export function normalizeId(id: string): string {
   if (/^[a-z]{1,12}\d{1,4}[.-]\d{1,4}[a-z]?$/i.test(id)) return id.toLowerCase().replace('.', '-')
   return /^\d/.test(id) ? id.replaceAll('-', '.') : id
 }
 
 /** The epic that a heading names, or null. */
-export function epicOf(heading: string): string | null {
-  return epic.exec(plain(heading))?.[1] ?? null
+export function parseEpicId(heading: string): string | null {
+  return epic.exec(withoutEmphasis(heading))?.[1] ?? null
 }
 
 /** What stands behind the id in a heading that names an epic; empty where nothing does. */
 export function epicTitle(heading: string): string {
-  const text = plain(heading)
+  const text = withoutEmphasis(heading)
   const id = epic.exec(text)?.[0] ?? text
   return text
     .slice(id.length)
@@ -59,7 +59,7 @@ export function epicTitle(heading: string): string {
 }
 
 /** Without emphasis. More than a title may have is not looked at. */
-export function plain(text: string): string {
+export function withoutEmphasis(text: string): string {
   return text.slice(0, 2_000).replaceAll('**', '').trim()
 }
 
@@ -72,12 +72,12 @@ export function urgencyOf(text: string): number {
 }
 
 /** Whether a heading or label stands above acceptance criteria. */
-export function isCriteria(text: string): boolean {
-  return isAcceptance(text) || /^(?:criteria|definition of done|done when)\b/i.test(text.trim())
+export function isCriteriaLabel(text: string): boolean {
+  return isAcceptanceLabel(text) || /^(?:criteria|definition of done|done when)\b/i.test(text.trim())
 }
 
 /** Whether it names the acceptance criteria themselves, which only a story has. */
-export function isAcceptance(text: string): boolean {
+export function isAcceptanceLabel(text: string): boolean {
   return /^(?:acceptance(?: criteri(?:a|on))?|akzeptanzkriterien|abnahmekriterien)\b/i.test(text.trim())
 }
 
@@ -85,7 +85,7 @@ export function isAcceptance(text: string): boolean {
  * The ids of stories in words such as `US-001, Story 1.2`. `own` is the id of the story that says them: where ids have
  * letters, a number is a version.
  */
-export function idsIn(words: string, own: string): string[] {
+export function findStoryIds(words: string, own: string): string[] {
   const lettered = words.match(/\b[A-Z][A-Z0-9]{0,15}-\d{1,6}\b/g) ?? []
   const numbers = words.matchAll(
     /(?:^|[,;&]|\band\b|\bstor(?:y|ies)\b)[ \t]*#?(\d{1,4}(?:\.\d{1,4}){1,2})(?![\w.])/gim,
@@ -95,7 +95,7 @@ export function idsIn(words: string, own: string): string[] {
 }
 
 /** `- **Priority:** 2` as name and value; null for a line that is no field. */
-export function fieldOf(line: string): { name: string; value: string } | null {
+export function parseField(line: string): { name: string; value: string } | null {
   const bare = line.slice(0, 200).replaceAll('**', '')
   const [, name] = /^(\p{L}[\p{L} ]{1,30}):[ \t]*(?:.*)$/u.exec(bare) ?? []
   if (name === undefined) return null
@@ -109,8 +109,8 @@ export function fieldOf(line: string): { name: string; value: string } | null {
 }
 
 /** Without case, punctuation and emphasis. */
-export function sameWords(text: string): string {
-  return plain(text)
+export function normalizeWords(text: string): string {
+  return withoutEmphasis(text)
     .toLowerCase()
     .replaceAll('&', ' and ')
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
@@ -123,7 +123,7 @@ export function isDone(status: string): boolean {
 }
 
 /** `user-login` as "User login". */
-export function titleOfSlug(slug: string): string {
+export function slugToTitle(slug: string): string {
   const words = slug.replace(/[-_.]+/g, ' ').trim()
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

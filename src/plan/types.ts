@@ -2,21 +2,21 @@
 import type { Prd } from '../engine/model/feature.ts'
 import type { Raw } from '../engine/prd/migrate.ts'
 import type { Mistake } from '../system/errors.ts'
-import type { Opened } from './open-document.ts'
+import type { OpenDocument } from './open-document.ts'
 
 /** What a person says that a file is, whatever it looks like. */
-export type TakenAs = 'stories' | 'background'
+export type RequestedUse = 'stories' | 'background'
 
 /**
  * A document as it was found; `path` is relative to the repository, with `/`. `isNamed`: a person named this very file, not only
- * a folder of it; `isFound`: nobody named it. `part`: of a file with several plans the one that is wanted, such as a tag of Task Master.
+ * a folder of it; `isDiscovered`: nobody named it. `part`: of a file with several plans the one that is wanted, such as a tag of Task Master.
  */
 export type DocumentFile = {
   path: string
   text: string
   isNamed?: boolean
-  isFound?: boolean
-  as?: TakenAs
+  isDiscovered?: boolean
+  as?: RequestedUse
   part?: string
 }
 
@@ -32,7 +32,7 @@ export type Documents = {
   /** Files that hold words and no stories: for an agent to plan from. */
   prose: DocumentFile[]
   /** What each file was taken as, in the order of the files. */
-  taken: Taken[]
+  taken: DocumentUse[]
   /** What old configurations say of gates (name -> command): a proposal for people, never run from here. */
   gates: Record<string, string>
   /** What a person should know of the reading, each with its place. */
@@ -40,7 +40,7 @@ export type Documents = {
 }
 
 /** What a document was taken as; `what` says what kind of document it is, `boxes` how many of its boxes are no stories. */
-export type Taken = {
+export type DocumentUse = {
   path: string
   as: 'stories' | 'background' | 'left out'
   what: string
@@ -74,7 +74,7 @@ export type Mark =
 export type Rank = 'listed' | 'planned' | 'made' | 'detailed'
 
 /** A story as its format found it. */
-export type ToldStory = {
+export type ParsedStory = {
   line: number
   /** Fields as prd.json calls them, unchecked; an `id` that is missing is given by the place in the list. */
   raw: Raw
@@ -91,7 +91,7 @@ export type ToldStory = {
 }
 
 /** A story as one document has it. */
-export type ReadStory = Required<ToldStory> & { path: string; format: string; rank: Rank }
+export type DocumentStory = Required<ParsedStory> & { path: string; format: string; rank: Rank }
 
 /** A part of context.md. */
 export type Passage = { about: 'overview' | 'architecture' | 'specification' | 'sprint'; text: string }
@@ -105,7 +105,7 @@ export type Unit = {
 }
 
 /** What one document gives. */
-export type Reading<S = ToldStory> = {
+export type Reading<S = ParsedStory> = {
   /** Fields of the feature, as prd.json calls them, unchecked. */
   root: Raw
   stories: S[]
@@ -133,16 +133,16 @@ export type Format = {
   name: string
   rank?: Rank
   /** Where such a file stands in a repository, so that it is found by itself; null: only where it is named. */
-  found: RegExp | null
-  reads(document: Opened, beside: Beside): boolean
-  read(document: Opened, beside: Beside): Partial<Reading>
+  discoveryPath: RegExp | null
+  matches(document: OpenDocument, documents: DocumentSet): boolean
+  read(document: OpenDocument, documents: DocumentSet): Partial<Reading>
 }
 
 /** The documents that are read together: a plan of several files is read by one of them. */
-export type Beside = {
+export type DocumentSet = {
   /** The document of this path, or null. */
-  at(path: string): Opened | null
-  all: readonly Opened[]
+  at(path: string): OpenDocument | null
+  all: readonly OpenDocument[]
 }
 
 // The folders of BMAD (its versions 4 to 6), of the Ralph loops, and the repository itself.

@@ -1,8 +1,8 @@
 // A template that nobody filled in: its stories are the words of whoever made the tool.
 import { describeValue } from '../engine/model/text.ts'
 import type { Mistake } from '../system/errors.ts'
-import { type Opened, place } from './open-document.ts'
-import type { ToldStory } from './types.ts'
+import { formatPlace, type OpenDocument } from './open-document.ts'
+import type { ParsedStory } from './types.ts'
 
 /** A title that is a gap alone, or has one in it that only a tool writes. */
 const gap =
@@ -16,7 +16,7 @@ const gapInWords = /\{\{[ ]?[a-z][\w .|-]{0,60}\}\}|\[[A-Z0-9][^\]\n]{2,80}\](?!
 const LEAST_GAPS = 3
 
 /** Whether a document without a story is a template that nobody filled in: its headings have gaps, and so has what is below. */
-export function isTemplate({ blocks, text }: Opened): boolean {
+export function isUnfilledTemplate({ blocks, text }: OpenDocument): boolean {
   const isGap = blocks.some(
     (block) => block.kind === 'heading' && gapInHeading.test(block.text.slice(0, 500)),
   )
@@ -27,19 +27,20 @@ const removed =
   /^[^\w[(]*[[(](?:removed|deleted|dropped|deprecated|cancell?ed|superseded|obsolete|moved)\b[^\])]*[\])]\W*$/i
 
 /** A story of which only its number is left. */
-export function isRemoved({ raw: { title } }: ToldStory): boolean {
+export function isRemovedStory({ raw: { title } }: ParsedStory): boolean {
   return typeof title === 'string' && removed.test(title.slice(0, 100))
 }
 
 /** One mistake a file, with the first place. */
-export function templateMistakes(path: string, stories: readonly ToldStory[]): Mistake[] {
-  const isGap = ({ raw: { title } }: ToldStory) => typeof title === 'string' && gap.test(title.slice(0, 500))
+export function templateMistakes(path: string, stories: readonly ParsedStory[]): Mistake[] {
+  const isGap = ({ raw: { title } }: ParsedStory) =>
+    typeof title === 'string' && gap.test(title.slice(0, 500))
   const [first] = stories.filter(isGap)
   if (first === undefined) return []
   const fix = `fill it in, or leave it out: ralph plan --as background ${path}`
   return [
     {
-      path: place(path, first.line),
+      path: formatPlace(path, first.line),
       found: `a template that nobody filled in: ${describeValue(first.raw.title)}`.slice(0, 80),
       expected: 'a story',
       fix,

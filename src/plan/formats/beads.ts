@@ -1,6 +1,6 @@
 // beads: the answer of `bd list --json`. Its export is a copy of a database: it is neither read nor written.
 import { isRaw, many, type Raw } from '../../engine/prd/migrate.ts'
-import type { Opened } from '../open-document.ts'
+import type { OpenDocument } from '../open-document.ts'
 import type { Format, Reading } from '../types.ts'
 
 /** Where its answer is read from: no file of the repository has that path. */
@@ -9,8 +9,8 @@ export const BEADS_ANSWER = 'beads'
 export const beads: Format = {
   name: 'beads',
   rank: 'detailed',
-  found: null,
-  reads: ({ path }) => path === BEADS_ANSWER,
+  discoveryPath: null,
+  matches: ({ path }) => path === BEADS_ANSWER,
   read,
 }
 
@@ -19,7 +19,7 @@ const LEFT = /^(?:deferred|pinned|tombstone)$/
 /** What is no piece of work of its own. */
 const NO_WORK = /^(?:epic|gate|message|molecule|event|decision|milestone|agent|role|wisp)$/
 
-function read({ data: { data, mistakes } }: Opened): Partial<Reading> {
+function read({ data: { data, mistakes } }: OpenDocument): Partial<Reading> {
   if (data === null) return { mistakes }
   const all = (Array.isArray(data.value) ? data.value : []).filter(isRaw)
   const isWork = ({ issue_type: type, status }: Raw) =>

@@ -1,16 +1,16 @@
 // Words beside the stories: what earlier runs learned, briefs, requirements, architecture, prompts, specifications, any text.
 // Parts of them go to context.md; an agent plans from them where nobody wrote stories.
 import { many } from '../../engine/prd/migrate.ts'
-import { asideOf } from '../document-kinds.ts'
+import { findOtherKind } from '../document-kinds.ts'
 import { type Block, boxLines, type Point, pointLines } from '../markdown-lists.ts'
-import type { Opened } from '../open-document.ts'
-import { plain } from '../story-words.ts'
-import { type Beside, type Format, type Passage, planAt } from '../types.ts'
+import type { OpenDocument } from '../open-document.ts'
+import { withoutEmphasis } from '../story-words.ts'
+import { type DocumentSet, type Format, type Passage, planAt } from '../types.ts'
 
-export const learned: Format = {
+export const learnings: Format = {
   name: 'learnings',
-  found: planAt('learnings\\.md|progress\\.txt'),
-  reads: ({ name }) => /^(?:learnings\.md|progress\.txt)$/i.test(name),
+  discoveryPath: planAt('learnings\\.md|progress\\.txt'),
+  matches: ({ name }) => /^(?:learnings\.md|progress\.txt)$/i.test(name),
   read({ name, blocks, text }) {
     // A run's diary has hundreds of entries: what it puts under "Codebase Patterns" is what it found worth keeping.
     const isDiary = /\.txt$/i.test(name)
@@ -52,7 +52,7 @@ function lastLearnings(blocks: readonly Block[]): string[] {
       if (/^\[?\d{4}-\d\d-\d\d/.test(block.text)) entries.push([])
     } else if (block.kind === 'points') entries.at(-1)?.push(...block.points)
   }
-  const isLearnings = ({ text }: Point) => /^learnings?\b/i.test(plain(text))
+  const isLearnings = ({ text }: Point) => /^learnings?\b/i.test(withoutEmphasis(text))
   return entries
     .slice(-LAST_ENTRIES)
     .flat()
@@ -67,12 +67,12 @@ const ARCHITECTURE =
 const SPECS = /(?:^|\/)specs\/.+\.md$/i
 
 /** Documents of a kind that is never a task list, whatever boxes stand in them. */
-export const aside: Format = {
+export const nonTaskDocument: Format = {
   name: 'no task list',
-  found: null,
-  reads: (document) => document.file.as !== 'stories' && asideOf(document) !== null,
+  discoveryPath: null,
+  matches: (document) => document.file.as !== 'stories' && findOtherKind(document) !== null,
   read(document) {
-    const { what, isBackground } = asideOf(document) ?? { what: '', isBackground: false }
+    const { what, isBackground } = findOtherKind(document) ?? { what: '', isBackground: false }
     const isEmpty = document.text.trim() === ''
     const isNamed = document.file.isNamed === true
     const boxes = boxCount(document)
@@ -94,16 +94,16 @@ export function planOfProgress(path: string): string | null {
   return base === undefined ? null : `${base}.md`
 }
 
-function isPlanOfProgress({ path, file, isMarkdown }: Opened, beside: Beside): boolean {
-  const isPlan = /\.md$/i.test(path) && beside.at(path.replace(/\.md$/i, '_PROGRESS.md')) !== null
+function isPlanOfProgress({ path, file, isMarkdown }: OpenDocument, documents: DocumentSet): boolean {
+  const isPlan = /\.md$/i.test(path) && documents.at(path.replace(/\.md$/i, '_PROGRESS.md')) !== null
   return isPlan && isMarkdown && file.as !== 'stories'
 }
 
 /** The plan that a progress file beside it was made from: its boxes stand there as tasks. */
-export const plannedFrom: Format = {
+export const sourceOfProgress: Format = {
   name: 'plan of a progress file',
-  found: null,
-  reads: isPlanOfProgress,
+  discoveryPath: null,
+  matches: isPlanOfProgress,
   read: (document) => ({
     prose: document.text.trim() === '' ? 'none' : 'background',
     what: 'the plan of a progress file',
@@ -112,7 +112,7 @@ export const plannedFrom: Format = {
   }),
 }
 
-function overview({ text }: Opened): Passage[] {
+function overview({ text }: OpenDocument): Passage[] {
   const words = text
     .replace(/<!--.*?(?:-->|$)/gs, '')
     .replace(/^#+[ \t]*(.*)$/gm, '**$1**')
@@ -122,13 +122,13 @@ function overview({ text }: Opened): Passage[] {
 
 export const background: Format = {
   name: 'background',
-  found: planAt(
+  discoveryPath: planAt(
     '(?:product-)?brief[^/]*\\.md|prd[^/]*\\.md|requirements\\.md|architecture[^/]*\\.md|@?(?:PROMPT|LOOP_PROMPT|AGENT)\\.md',
     '^docs/(?:prd|architecture)/[^/]+\\.md$',
     '^(?:\\.ralph/)?specs/.+\\.md$',
     '^\\.kiro/steering/[^/]+\\.md$',
   ),
-  reads: ({ isMarkdown, path }) =>
+  matches: ({ isMarkdown, path }) =>
     isMarkdown && (OVERVIEW.test(path) || ARCHITECTURE.test(path) || SPECS.test(path)),
   read(document) {
     if (document.text.trim() === '') return { what: 'empty', notes: ['empty.'] }
@@ -137,7 +137,7 @@ export const background: Format = {
   },
 }
 
-function boxCount({ blocks, isMarkdown }: Opened): number {
+function boxCount({ blocks, isMarkdown }: OpenDocument): number {
   if (!isMarkdown) return 0
   return blocks.reduce(
     (sum, block) => sum + (block.kind === 'points' ? block.points.flatMap(boxLines).length : 0),
@@ -147,8 +147,8 @@ function boxCount({ blocks, isMarkdown }: Opened): number {
 
 export const prose: Format = {
   name: 'prose',
-  found: null,
-  reads: () => true,
+  discoveryPath: null,
+  matches: () => true,
   read: (document) => ({
     prose: !document.isMarkdown ? 'unknown' : document.text.trim() === '' ? 'none' : 'only',
     what: document.isMarkdown
@@ -204,13 +204,15 @@ const places: readonly Place[] = [
 ]
 
 /** What of the document belongs into every prompt, by its name and its headings of the first two levels; nothing of most. */
-export function passagesOf({ path, text: whole, blocks }: Opened, hasStories: boolean): Passage[] {
+export function findPassages({ path, text: whole, blocks }: OpenDocument, hasStories: boolean): Passage[] {
   const place = places.find(({ at }) => at.test(path))
   if (place === undefined) return []
   const { about, parts, isAll } = place
   const lines = whole.split('\n')
   const heads = blocks.flatMap((block) =>
-    block.kind === 'heading' && block.level <= 2 ? [{ line: block.line, text: plain(block.text) }] : [],
+    block.kind === 'heading' && block.level <= 2
+      ? [{ line: block.line, text: withoutEmphasis(block.text) }]
+      : [],
   )
   const starts = [{ line: 0, text: '' }, ...heads]
   const sections = starts.map(({ line, text: head }, index) => {

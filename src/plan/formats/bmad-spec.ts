@@ -1,9 +1,9 @@
 // BMAD's files with one piece of work each: spec-*.md of bmad-build, stories/<id>-*.md beside a stories.yaml, tech-spec-*.md.
 import { isRaw } from '../../engine/prd/migrate.ts'
-import { frontOf, type Opened, place } from '../open-document.ts'
-import { isDone, numbered, plain, titleOfSlug } from '../story-words.ts'
-import { type Beside, type Format, planAt, type Reading } from '../types.ts'
-import { type Box, boxesOf, flat } from './boxes.ts'
+import { formatPlace, frontMatterOf, type OpenDocument } from '../open-document.ts'
+import { isDone, normalizeId, slugToTitle, withoutEmphasis } from '../story-words.ts'
+import { type DocumentSet, type Format, planAt, type Reading } from '../types.ts'
+import { type Box, flattenBoxes, parseBoxes } from './boxes.ts'
 
 const NAME = /^(?:tech-)?spec-.+\.md$/i
 const IN_STORIES = /(?:^|\/)stories\/[^/]+-[^/]+\.md$/i
@@ -11,15 +11,15 @@ const IN_STORIES = /(?:^|\/)stories\/[^/]+-[^/]+\.md$/i
 export const bmadSpec: Format = {
   name: 'spec file',
   rank: 'detailed',
-  found: planAt(
+  discoveryPath: planAt(
     '(?:tech-)?spec-[^/]+\\.md',
     '^(?:_bmad-output|docs|specs)/(?:[^/]+/)*stories/[^/]+-[^/]+\\.md$',
   ),
-  reads: (document) => document.isMarkdown && isSpec(document),
+  matches: (document) => document.isMarkdown && isSpec(document),
   read,
 }
 
-function isSpec({ name, path, head, front, text, blocks }: Opened): boolean {
+function isSpec({ name, path, frontFields, frontMatter, text, blocks }: OpenDocument): boolean {
   const isPlaced = NAME.test(name) || IN_STORIES.test(path)
   if (!isPlaced) return false
   const hasParts = blocks.some(
@@ -29,7 +29,8 @@ function isSpec({ name, path, head, front, text, blocks }: Opened): boolean {
   )
   return (
     hasParts &&
-    (typeof head.status === 'string' || (front.mistakes.length > 0 && /^status:/m.test(frontOf(text))))
+    (typeof frontFields.status === 'string' ||
+      (frontMatter.mistakes.length > 0 && /^status:/m.test(frontMatterOf(text))))
   )
 }
 
@@ -37,11 +38,11 @@ function isSpec({ name, path, head, front, text, blocks }: Opened): boolean {
 const left =
   /^(?:spec change log|review triage log|verification|suggested review order|review notes|code review|auto run result)\b/i
 
-function read(document: Opened, beside: Beside): Partial<Reading> {
-  const { head, front, blocks, path, text } = document
-  if (front.mistakes.length > 0) return { mistakes: front.mistakes }
-  const boxes = flat(boxesOf(blocks)).filter(
-    ({ headings }) => !headings.some((one) => left.test(plain(one.text))),
+function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> {
+  const { frontFields, frontMatter, blocks, path, text } = document
+  if (frontMatter.mistakes.length > 0) return { mistakes: frontMatter.mistakes }
+  const boxes = flattenBoxes(parseBoxes(blocks)).filter(
+    ({ headings }) => !headings.some((one) => left.test(withoutEmphasis(one.text))),
   )
   const isCriterion = (box: Box) => /^\**AC[ -]?\d/i.test(box.text)
   const criteria = [
@@ -51,11 +52,11 @@ function read(document: Opened, beside: Beside): Partial<Reading> {
     ...criteriaIn(document),
   ]
   const title =
-    typeof head.title === 'string' && head.title.trim() !== ''
-      ? head.title
-      : document.title || titleOfSlug(slugOf(document))
-  const id = idOf(document, beside)
-  const status = String(head.status)
+    typeof frontFields.title === 'string' && frontFields.title.trim() !== ''
+      ? frontFields.title
+      : document.title || slugToTitle(slugOf(document))
+  const id = idOf(document, documents)
+  const status = String(frontFields.status)
   const line = 1
   return {
     stories: [
@@ -66,7 +67,7 @@ function read(document: Opened, beside: Beside): Partial<Reading> {
           epicId: /^\d+(?=\.)/.exec(id)?.[0].replace(/^/, 'Epic ') ?? null,
           description: descriptionOf(text),
         },
-        place: (key) => place(path, line, key),
+        place: (key) => formatPlace(path, line, key),
         marks: [
           {
             kind: 'value',
@@ -83,35 +84,35 @@ function read(document: Opened, beside: Beside): Partial<Reading> {
   }
 }
 
-function slugOf({ name }: Opened): string {
+function slugOf({ name }: OpenDocument): string {
   return name.replace(/\.md$/i, '')
 }
 
 /** As the tracker or the list beside it calls the story; else by the name of the file. */
-function idOf(document: Opened, beside: Beside): string {
+function idOf(document: OpenDocument, documents: DocumentSet): string {
   const slug = slugOf(document)
   const list =
-    beside.at(document.folder.replace(/stories\/$/, 'stories.yaml')) ??
-    beside.at(document.folder.replace(/stories\/$/, 'stories.yml'))
+    documents.at(document.folder.replace(/stories\/$/, 'stories.yaml')) ??
+    documents.at(document.folder.replace(/stories\/$/, 'stories.yml'))
   const { data } = list?.data ?? { data: null }
   const entries: unknown[] = Array.isArray(data?.value) ? data.value : []
   const ids = entries.filter(isRaw).map(({ id }) => String(id))
   const listed = ids.filter((id) => slug.startsWith(`${id}-`)).sort((a, b) => b.length - a.length)[0]
   if (listed !== undefined) return listed
   const [, epic, number] = /^(?:spec-)?(\d{1,4})-(\d{1,4}[a-z]?)(?=-)/i.exec(slug) ?? []
-  if (epic !== undefined && number !== undefined) return numbered(`${epic}-${number}`)
+  if (epic !== undefined && number !== undefined) return normalizeId(`${epic}-${number}`)
   return slug.replace(/[^\w.-]/g, '-').slice(0, 60)
 }
 
 /** Points below a label or heading for acceptance criteria. */
-function criteriaIn({ blocks }: Opened): string[] {
+function criteriaIn({ blocks }: OpenDocument): string[] {
   let isBelow = false
   const found: string[] = []
   for (const block of blocks) {
-    if (block.kind === 'heading') isBelow = /^acceptance criteria\b/i.test(plain(block.text))
+    if (block.kind === 'heading') isBelow = /^acceptance criteria\b/i.test(withoutEmphasis(block.text))
     else if (block.kind === 'words')
       isBelow =
-        /\bacceptance criteria\b[^\n]*$/i.test(plain(block.lines.at(-1) ?? '')) ||
+        /\bacceptance criteria\b[^\n]*$/i.test(withoutEmphasis(block.lines.at(-1) ?? '')) ||
         (isBelow && !/^\*\*/.test(block.lines[0] ?? ''))
     else if (block.kind === 'points' && isBelow)
       for (const { text, done, more } of block.points)
@@ -123,7 +124,7 @@ function criteriaIn({ blocks }: Opened): string[] {
 /** The words of the file, without front matter, comments and what later sessions added. */
 function descriptionOf(text: string): string {
   const body = text
-    .slice(frontOf(text).length)
+    .slice(frontMatterOf(text).length)
     .replace(/<!--.*?(?:-->|$)/gs, '')
     .replace(/<\/?frozen-after-approval[^>]*>/g, '')
   const sections = body.split(/^(?=##[ \t])/m)

@@ -1,12 +1,15 @@
 // stories.yaml of BMAD: the stories of a SPEC.md in their order. What each has come to stands in its own file, `stories/<id>-*.md`.
 import { isGiven, isRaw, many } from '../../engine/prd/migrate.ts'
-import type { Opened } from '../open-document.ts'
-import { type Beside, type Format, planAt } from '../types.ts'
+import type { OpenDocument } from '../open-document.ts'
+import { type DocumentSet, type Format, planAt } from '../types.ts'
 
 export const bmadStories: Format = {
   name: 'stories.yaml',
-  found: planAt('stories\\.ya?ml', '^(?:_bmad-output|docs|specs)/(?:[^/]+/)*(?:stories\\.ya?ml|SPEC\\.md)$'),
-  reads: (document, beside) => isList(document) || isSpec(document, beside),
+  discoveryPath: planAt(
+    'stories\\.ya?ml',
+    '^(?:_bmad-output|docs|specs)/(?:[^/]+/)*(?:stories\\.ya?ml|SPEC\\.md)$',
+  ),
+  matches: (document, documents) => isList(document) || isSpec(document, documents),
   read(document) {
     if (!isList(document)) return { prose: 'background', what: 'what its stories are for' }
     const { data } = document.data
@@ -27,10 +30,10 @@ export const bmadStories: Format = {
   },
 }
 
-function isList({ name, isYaml, data }: Opened): boolean {
+function isList({ name, isYaml, data }: OpenDocument): boolean {
   return isYaml && /^stories\.ya?ml$/i.test(name) && Array.isArray(data.data?.value)
 }
 
-function isSpec({ name, folder }: Opened, beside: Beside): boolean {
-  return name === 'SPEC.md' && ['yaml', 'yml'].some((end) => beside.at(`${folder}stories.${end}`) !== null)
+function isSpec({ name, folder }: OpenDocument, documents: DocumentSet): boolean {
+  return name === 'SPEC.md' && ['yaml', 'yml'].some((end) => documents.at(`${folder}stories.${end}`) !== null)
 }

@@ -1,25 +1,25 @@
 // A plan with a box in the heading of each task: `### 2. [ ] Title`. What stands below is the story.
 import { many } from '../../engine/prd/migrate.ts'
 import type { Block, Heading } from '../markdown-lists.ts'
-import { plain, urgencyOf } from '../story-words.ts'
-import { type Format, planAt, type Reading, type ToldStory } from '../types.ts'
+import { urgencyOf, withoutEmphasis } from '../story-words.ts'
+import { type Format, type ParsedStory, planAt, type Reading } from '../types.ts'
 import { storyFields } from './story-section.ts'
 
 const boxed = /^(?:\d{1,4}[.)][ \t]*)?\[([ xX~-])\][ \t]+(\S.*)$/s
 
 export const boxHeadings: Format = {
   name: 'boxes in headings',
-  found: planAt('@?fix_plan\\.md'),
-  reads: ({ isMarkdown, blocks }) => isMarkdown && blocks.some(isBoxed),
+  discoveryPath: planAt('@?fix_plan\\.md'),
+  matches: ({ isMarkdown, blocks }) => isMarkdown && blocks.some(isBoxed),
   read: ({ blocks }) => read(blocks),
 }
 
 function isBoxed(block: Block): boolean {
-  return block.kind === 'heading' && block.level > 1 && boxed.test(plain(block.text))
+  return block.kind === 'heading' && block.level > 1 && boxed.test(withoutEmphasis(block.text))
 }
 
 function read(blocks: readonly Block[]): Partial<Reading> {
-  const stories: ToldStory[] = []
+  const stories: ParsedStory[] = []
   let section = ''
   for (const [index, block] of blocks.entries()) {
     if (block.kind !== 'heading') continue
@@ -36,8 +36,8 @@ function below({ level }: Heading, blocks: readonly Block[]): readonly Block[] {
   return end < 0 ? blocks : blocks.slice(0, end)
 }
 
-function storyOf({ line, text }: Heading, blocks: readonly Block[], urgency: number): ToldStory {
-  const [, mark = ' ', title = text] = boxed.exec(plain(text)) ?? []
+function storyOf({ line, text }: Heading, blocks: readonly Block[], urgency: number): ParsedStory {
+  const [, mark = ' ', title = text] = boxed.exec(withoutEmphasis(text)) ?? []
   return {
     line,
     urgency,

@@ -15,7 +15,7 @@ export type Box = {
 }
 
 /** The outer boxes of the document; those inside of a box are in its `inside`, at any depth of plain points. */
-export function boxesOf(blocks: readonly Block[]): Box[] {
+export function parseBoxes(blocks: readonly Block[]): Box[] {
   const boxes: Box[] = []
   let headings: Heading[] = []
   for (const block of blocks) {
@@ -26,8 +26,8 @@ export function boxesOf(blocks: readonly Block[]): Box[] {
 }
 
 /** Every box, those inside of others behind them. */
-export function flat(boxes: readonly Box[]): Box[] {
-  return boxes.flatMap((box) => [box, ...flat(box.inside)])
+export function flattenBoxes(boxes: readonly Box[]): Box[] {
+  return boxes.flatMap((box) => [box, ...flattenBoxes(box.inside)])
 }
 
 function take(point: Point, headings: readonly Heading[], parent: Box | null, boxes: Box[]): void {

@@ -2,10 +2,10 @@
 import { many } from '../../engine/prd/migrate.ts'
 import { isTaskList } from '../document-kinds.ts'
 import { type Block, boxLines, type Heading, type Point, pointLines } from '../markdown-lists.ts'
-import type { Opened } from '../open-document.ts'
-import { isNoWork } from '../sections.ts'
-import { idsIn, plain, urgencyOf, withId } from '../story-words.ts'
-import { type Format, type Mark, planAt, type Reading, type ToldStory } from '../types.ts'
+import type { OpenDocument } from '../open-document.ts'
+import { isNonWorkHeading } from '../sections.ts'
+import { findStoryIds, parseLeadingId, urgencyOf, withoutEmphasis } from '../story-words.ts'
+import { type Format, type Mark, type ParsedStory, planAt, type Reading } from '../types.ts'
 import { planOfProgress } from './beside.ts'
 
 /** As many boxes as one plan hardly has. */
@@ -14,21 +14,21 @@ const MANY_BOXES = 100
 export const checkList: Format = {
   name: 'check list',
   rank: 'listed',
-  found: planAt('@?fix_plan.md|[^/]*_PROGRESS.md|(?:PRD|TODO|tasks|plan|IMPLEMENTATION_PLAN).md'),
-  reads: (document) =>
+  discoveryPath: planAt('@?fix_plan.md|[^/]*_PROGRESS.md|(?:PRD|TODO|tasks|plan|IMPLEMENTATION_PLAN).md'),
+  matches: (document) =>
     document.isMarkdown && (isTaskList(document) || document.file.as === 'stories') && hasBox(document),
   read,
 }
 
-function hasBox({ blocks }: Opened): boolean {
+function hasBox({ blocks }: OpenDocument): boolean {
   return blocks.some(
     (block) => block.kind === 'points' && block.points.some((point) => boxLines(point).length > 0),
   )
 }
 
 /** What is indented below a box are its criteria (items) and its description (text). A line RALPH_DONE is not believed. */
-function read({ blocks, file, path }: Opened): Partial<Reading> {
-  const stories: ToldStory[] = []
+function read({ blocks, file, path }: OpenDocument): Partial<Reading> {
+  const stories: ParsedStory[] = []
   const learnings: string[] = []
   const left = new Map<string, number[]>()
   let project: string | null = null
@@ -44,8 +44,8 @@ function read({ blocks, file, path }: Opened): Partial<Reading> {
   for (const block of blocks) {
     if (block.kind === 'points') {
       const section = above.at(-1)?.text ?? ''
-      const heading = above.find(({ level, text }) => level > 1 && isNoWork(text))
-      const noWork = file.as === 'stories' || heading === undefined ? null : plain(heading.text)
+      const heading = above.find(({ level, text }) => level > 1 && isNonWorkHeading(text))
+      const noWork = file.as === 'stories' || heading === undefined ? null : withoutEmphasis(heading.text)
       for (const point of block.points) {
         const isBoxed = noWork !== null && boxLines(point).length > 0
         take(point, section, isBoxed ? noWork : null)
@@ -76,7 +76,7 @@ function read({ blocks, file, path }: Opened): Partial<Reading> {
 }
 
 /** The status of a progress file, on a line of its own, follows the last of its boxes. */
-function withStatus(stories: readonly ToldStory[], blocks: readonly Block[]): ToldStory[] {
+function withStatus(stories: readonly ParsedStory[], blocks: readonly Block[]): ParsedStory[] {
   const status = blocks.find((block) => block.kind === 'words' && block.lines[0] === 'IN_PROGRESS')
   if (status === undefined) return [...stories]
   const { line } = status
@@ -87,10 +87,10 @@ function withStatus(stories: readonly ToldStory[], blocks: readonly Block[]): To
 
 const needs = /[([](?:depends on|after|blocked by|requires)[: \t]+([^)\]]{1,200})[)\]]/i
 
-function storyOf({ line, text, more, done, points }: Point, urgency: number): ToldStory {
-  const { id, title } = withId(text) ?? { id: undefined, title: text }
+function storyOf({ line, text, more, done, points }: Point, urgency: number): ParsedStory {
+  const { id, title } = parseLeadingId(text) ?? { id: undefined, title: text }
   const acceptanceCriteria = points.flatMap(pointLines).filter((one) => one !== '')
-  const dependsOn = idsIn(needs.exec(title)?.[1] ?? '', id ?? '')
+  const dependsOn = findStoryIds(needs.exec(title)?.[1] ?? '', id ?? '')
   return {
     line,
     raw: {

@@ -1,25 +1,25 @@
 // Conductor: plan.md of a track. A task is a story, what is indented below it its steps.
 import { oneLine } from '../../engine/model/text.ts'
 import { many } from '../../engine/prd/migrate.ts'
-import { plain } from '../story-words.ts'
-import type { Format, ToldStory } from '../types.ts'
-import { type Box, boxesOf, flat } from './boxes.ts'
+import { withoutEmphasis } from '../story-words.ts'
+import type { Format, ParsedStory } from '../types.ts'
+import { type Box, flattenBoxes, parseBoxes } from './boxes.ts'
 
 const TRACK = /^(?:\.?conductor)\/tracks\/([^/]+)\//
 
 export const conductor: Format = {
   name: 'Conductor',
   rank: 'detailed',
-  found: /^\.?conductor\/(?:tracks\/[^/]+\/(?:plan|spec)|product|tech-stack|product-guidelines)\.md$/,
-  reads: ({ path, isMarkdown }) => isMarkdown && /^\.?conductor\//.test(path),
+  discoveryPath: /^\.?conductor\/(?:tracks\/[^/]+\/(?:plan|spec)|product|tech-stack|product-guidelines)\.md$/,
+  matches: ({ path, isMarkdown }) => isMarkdown && /^\.?conductor\//.test(path),
   read({ path, name, blocks }) {
     const [place, track] = TRACK.exec(path) ?? []
     const unit = place === undefined ? null : { of: 'Conductor track', name: place.replace(/\/$/, '') }
-    const boxes = boxesOf(blocks)
+    const boxes = parseBoxes(blocks)
     if (name !== 'plan.md' || track === undefined || boxes.length === 0) {
       const what =
         name === 'tracks.md' ? 'the register of tracks' : `${name.replace(/\.md$/, '')} of Conductor`
-      return { prose: 'background', what, unit, boxes: flat(boxes).length }
+      return { prose: 'background', what, unit, boxes: flattenBoxes(boxes).length }
     }
     // The last task of a phase asks a person to look.
     const isForPeople = ({ text }: Box) => /\bmanual(?:ly)?\b.*\bverif/i.test(text)
@@ -31,9 +31,9 @@ export const conductor: Format = {
   },
 }
 
-function storyOf({ line, text, done, details, inside, headings }: Box, index: number): ToldStory {
+function storyOf({ line, text, done, details, inside, headings }: Box, index: number): ParsedStory {
   const phase = headings.find(({ level }) => level > 1)
-  const below = flat(inside)
+  const below = flattenBoxes(inside)
   const title = oneLine(text, 2_000)
     .replace(/^task\b(?: \d+)? ?[:.\u2013-] ?/i, '')
     .replace(/ [`([]{0,2}[0-9a-f]{7,40}[`)\]]{0,2}$/, '')
@@ -41,7 +41,7 @@ function storyOf({ line, text, done, details, inside, headings }: Box, index: nu
     line,
     raw: {
       ...{ id: `T${index + 1}`, title, description: details.join('\n'), passes: done },
-      epicId: phase === undefined ? null : plain(phase.text).slice(0, 60),
+      epicId: phase === undefined ? null : withoutEmphasis(phase.text).slice(0, 60),
       acceptanceCriteria: below.map((box) => box.text),
     },
     // As Conductor itself does it; the steps below are the agent's own.

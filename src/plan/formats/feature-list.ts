@@ -1,14 +1,14 @@
 // feature_list.json of long-running agents: what has to work, with the steps that show it. Its order is its priority.
 import { isGiven, isRaw, many, type Raw } from '../../engine/prd/migrate.ts'
-import type { Opened } from '../open-document.ts'
+import type { OpenDocument } from '../open-document.ts'
 import { isDone } from '../story-words.ts'
-import { type Format, planAt, type ToldStory } from '../types.ts'
+import { type Format, type ParsedStory, planAt } from '../types.ts'
 
 export const featureList: Format = {
   name: 'feature list',
   rank: 'detailed',
-  found: planAt('features?(?:[_-]list)?\\.json'),
-  reads: (document) => entriesOf(document).length > 0,
+  discoveryPath: planAt('features?(?:[_-]list)?\\.json'),
+  matches: (document) => entriesOf(document).length > 0,
   read(document) {
     const entries = entriesOf(document)
     const isLeft = ({ entry: { status } }: Entry) =>
@@ -26,7 +26,7 @@ export const featureList: Format = {
 
 type Entry = { entry: Raw; at: readonly (string | number)[] }
 
-function entriesOf({ path, text, data }: Opened): Entry[] {
+function entriesOf({ path, text, data }: OpenDocument): Entry[] {
   if (!/\.json$/i.test(path) || !/"(?:passes|steps|acceptance)"\s*:/.test(text)) return []
   const value = data.data?.value
   const [name, list] = Array.isArray(value) ? [null, value] : listIn(value)
@@ -45,7 +45,11 @@ function listIn(value: unknown): [string | null, unknown[]] {
   return [null, []]
 }
 
-function storyOf({ data: { data } }: Opened, { entry, at }: Entry, known: ReadonlySet<string>): ToldStory {
+function storyOf(
+  { data: { data } }: OpenDocument,
+  { entry, at }: Entry,
+  known: ReadonlySet<string>,
+): ParsedStory {
   const {
     id,
     title,

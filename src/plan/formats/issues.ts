@@ -1,16 +1,16 @@
 // GitHub issues as `gh issue list --json ...` or the API gives them.
 import { cut } from '../../engine/model/text.ts'
 import { isRaw, many, type Raw } from '../../engine/prd/migrate.ts'
-import { type Block, blocksOf, type Point } from '../markdown-lists.ts'
-import { type Data, type Opened, unparsable } from '../open-document.ts'
+import { type Block, type Point, parseBlocks } from '../markdown-lists.ts'
+import { findUnparsable, type OpenDocument, type ParsedData } from '../open-document.ts'
 import { urgencyOf } from '../story-words.ts'
-import { type Format, planAt, type Reading, type ToldStory } from '../types.ts'
+import { type Format, type ParsedStory, planAt, type Reading } from '../types.ts'
 import { storyFields } from './story-section.ts'
 
 export const issues: Format = {
   name: 'GitHub issues',
-  found: planAt('(?:github-)?issues\\.json'),
-  reads: (document) => issuesIn(document).length > 0,
+  discoveryPath: planAt('(?:github-)?issues\\.json'),
+  matches: (document) => issuesIn(document).length > 0,
   read,
 }
 
@@ -32,7 +32,7 @@ type Issue = {
 /** What `gh` or the API answered, beside a file of it. */
 const ANSWER = /^issues(?::|$)/
 
-function issuesIn(document: Opened): Issue[] {
+function issuesIn(document: OpenDocument): Issue[] {
   // A long file that is no list of issues is not parsed for it.
   if (!/\.json$/i.test(document.path) && !ANSWER.test(document.path)) return []
   if (!/"number"\s*:/.test(document.text)) return []
@@ -50,7 +50,7 @@ function issuesIn(document: Opened): Issue[] {
   })
 }
 
-function issueOf(one: Raw, number: number, title: string, data: Data, at: number[]): Issue {
+function issueOf(one: Raw, number: number, title: string, data: ParsedData, at: number[]): Issue {
   const labels = Array.isArray(one.labels) ? one.labels : []
   const names = labels.map((label: unknown) => (isRaw(label) ? label.name : label))
   const reason = String(one.stateReason ?? one.state_reason ?? '')
@@ -77,7 +77,7 @@ function numbersIn(linked: unknown): number[] {
   return list.flatMap((one: unknown) => (isRaw(one) && typeof one.number === 'number' ? [one.number] : []))
 }
 
-function read(document: Opened): Partial<Reading> {
+function read(document: OpenDocument): Partial<Reading> {
   const all = issuesIn(document)
   const dropped = all.filter(({ isDropped }) => isDropped)
   const kept = all.filter(({ isDropped }) => !isDropped)
@@ -114,7 +114,7 @@ function parents(issues: readonly Issue[]): Map<number, number> {
 
 type Among = { known: ReadonlySet<number>; parentOf: ReadonlyMap<number, number> }
 
-function storyOf(path: string, issue: Issue, { known, parentOf }: Among): ToldStory {
+function storyOf(path: string, issue: Issue, { known, parentOf }: Among): ParsedStory {
   const { number, title, body, labels, isClosed, blockedBy, line } = issue
   const needs = [...body.matchAll(/\b(?:depends on|blocked by)((?:[ \t,]|and|#\d+)+)/gi)].flatMap(
     ([, ids = '']) => [...ids.matchAll(/#(\d{1,9})/g)].map(([, id]) => Number(id)),
@@ -137,8 +137,8 @@ function storyOf(path: string, issue: Issue, { known, parentOf }: Among): ToldSt
 
 /** A body that costs a parser minutes is taken as it is. */
 function partsOf(path: string, number: number, body: string) {
-  if (unparsable(path, body).length > 0) return { description: cut(body, 20_000), acceptanceCriteria: [] }
-  const blocks = withoutAttestations(blocksOf(withoutReferences(body)))
+  if (findUnparsable(path, body).length > 0) return { description: cut(body, 20_000), acceptanceCriteria: [] }
+  const blocks = withoutAttestations(parseBlocks(withoutReferences(body)))
   return storyFields(blocks, `GH-${number}`).raw
 }
 

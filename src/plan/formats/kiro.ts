@@ -1,31 +1,31 @@
 // Kiro and cc-sdd: tasks.md of a spec. A numbered task is a story; its criteria are the sentences of requirements.md that it names.
 import { many } from '../../engine/prd/migrate.ts'
-import type { Opened } from '../open-document.ts'
-import { isNoWork } from '../sections.ts'
-import type { Format, ToldStory } from '../types.ts'
-import { type Box, boxesOf, flat } from './boxes.ts'
+import type { OpenDocument } from '../open-document.ts'
+import { isNonWorkHeading } from '../sections.ts'
+import type { Format, ParsedStory } from '../types.ts'
+import { type Box, flattenBoxes, parseBoxes } from './boxes.ts'
 
 const FOLDER = /^(?:\.kiro|\.spec-workflow)\/specs\/[^/]+\/$/
 
 export const kiro: Format = {
   name: 'Kiro',
   rank: 'detailed',
-  found: /^(?:\.kiro|\.spec-workflow)\/specs\/[^/]+\/(?:tasks|requirements|bugfix|design)\.md$/,
-  reads: (document) => FOLDER.test(document.folder) || (document.isMarkdown && isTasks(document)),
-  read(document, beside) {
+  discoveryPath: /^(?:\.kiro|\.spec-workflow)\/specs\/[^/]+\/(?:tasks|requirements|bugfix|design)\.md$/,
+  matches: (document) => FOLDER.test(document.folder) || (document.isMarkdown && isTasks(document)),
+  read(document, documents) {
     const { folder, name, text, blocks } = document
     const unit = { of: 'Kiro spec', name: folder.replace(/\/$/, '') }
     if (!document.isMarkdown) return { what: 'the state of a Kiro spec', unit }
-    const all = flat(boxesOf(blocks))
+    const all = flattenBoxes(parseBoxes(blocks))
     const boxes = all.filter(
-      ({ headings }) => !headings.some((heading) => heading.level > 1 && isNoWork(heading.text)),
+      ({ headings }) => !headings.some((heading) => heading.level > 1 && isNonWorkHeading(heading.text)),
     )
     if (!isTasks(document)) {
       const what = `${name.replace(/\.md$/, '')} of a Kiro spec`
       return { prose: text.trim() === '' ? 'none' : 'background', what, unit, boxes: all.length }
     }
     const sentences = sentencesOf(
-      ['requirements.md', 'bugfix.md'].flatMap((one) => beside.at(folder + one) ?? []),
+      ['requirements.md', 'bugfix.md'].flatMap((one) => documents.at(folder + one) ?? []),
     )
     const notes: string[] = []
     const stories = storiesOf(boxes, sentences, notes)
@@ -36,8 +36,8 @@ export const kiro: Format = {
   },
 }
 
-function isTasks({ folder, name, blocks }: Opened): boolean {
-  return name === 'tasks.md' && boxesOf(blocks).length > 0 && (FOLDER.test(folder) || isLikeKiro(blocks))
+function isTasks({ folder, name, blocks }: OpenDocument): boolean {
+  return name === 'tasks.md' && parseBoxes(blocks).length > 0 && (FOLDER.test(folder) || isLikeKiro(blocks))
 }
 
 // A star behind the number marks an optional task, as one behind the box does.
@@ -47,8 +47,8 @@ const field = /^[_*]{0,3}(requirements?|depends|boundary|validates)[_*]{0,2}:[_*
 const foreignField = /^_([\p{L} ]{1,30})[:\uff1a][ \t]*([\d., \t]+)_$/u
 const foreignDepends = /^(?:depend|d\u00e9pend|abh\u00e4ng|dipend|\u4f9d\u5b58|\u4f9d\u8d56|\uc758\uc874)/iu
 
-function isLikeKiro(blocks: Opened['blocks']): boolean {
-  const boxes = flat(boxesOf(blocks))
+function isLikeKiro(blocks: OpenDocument['blocks']): boolean {
+  const boxes = flattenBoxes(parseBoxes(blocks))
   return (
     boxes.some(({ text }) => NUMBER.test(text)) &&
     boxes.some(({ details }) => details.some((one) => /^_requirements?:/i.test(one)))
@@ -58,7 +58,7 @@ function isLikeKiro(blocks: Opened['blocks']): boolean {
 type Sentences = ReadonlyMap<string, string>
 
 /** `1.2` is the second criterion of the first requirement, in whatever language the headings are. */
-function sentencesOf(documents: readonly Opened[]): Sentences {
+function sentencesOf(documents: readonly OpenDocument[]): Sentences {
   const found = new Map<string, string>()
   for (const { text } of documents) {
     let requirement = ''
@@ -83,7 +83,7 @@ function sentencesOf(documents: readonly Opened[]): Sentences {
 
 type Numbered = Box & { number: string; title: string; fields: Map<string, string>; words: string[] }
 
-function storiesOf(boxes: readonly Box[], sentences: Sentences, notes: string[]): ToldStory[] {
+function storiesOf(boxes: readonly Box[], sentences: Sentences, notes: string[]): ParsedStory[] {
   const all = boxes.map(numbered)
   const optional = all.filter(({ isOptional }) => isOptional)
   const required = all.filter(({ isOptional }) => !isOptional)
@@ -95,7 +95,7 @@ function storiesOf(boxes: readonly Box[], sentences: Sentences, notes: string[])
     all
       .filter(({ number }) => number !== '')
       .flatMap(({ inside }) =>
-        flat(inside)
+        flattenBoxes(inside)
           .filter(({ text }) => !NUMBER.test(text))
           .map(({ line }) => line),
       ),
@@ -121,7 +121,7 @@ function storiesOf(boxes: readonly Box[], sentences: Sentences, notes: string[])
       if (own.length === 0 && sentences.size > 0) unknown.add(name)
       return own.map((key) => sentences.get(key) ?? '')
     })
-    const below = flat(inside).map(({ text }) => text)
+    const below = flattenBoxes(inside).map(({ text }) => text)
     const needs = fields.get('depends')?.match(/\d{1,3}(?:\.\d{1,3}){0,2}/g) ?? []
     const group = /^\d+(?=\.)/.exec(number)?.[0]
     const groupBox = group === undefined ? undefined : required.find((one) => one.number === group)

@@ -3,15 +3,15 @@ import { describeValue, mapTexts } from '../../engine/model/text.ts'
 import { type Draft, isRaw, many, type Raw } from '../../engine/prd/migrate.ts'
 import { draftOf, draftPrd, looksLikeJson } from '../../engine/prd/parse.ts'
 import type { Mistake } from '../../system/errors.ts'
-import { type Opened, place } from '../open-document.ts'
-import { type Format, type Mark, planAt, type Reading, type ToldStory } from '../types.ts'
+import { formatPlace, type OpenDocument } from '../open-document.ts'
+import { type Format, type Mark, type ParsedStory, planAt, type Reading } from '../types.ts'
 
 export const prdJson: Format = {
   name: 'prd.json',
   rank: 'made',
-  found: planAt('prd\\.json'),
+  discoveryPath: planAt('prd\\.json'),
   // A folder of documents may hold any JSON.
-  reads: ({ text, name }) =>
+  matches: ({ text, name }) =>
     looksLikeJson(text) && (/prd[^/]*$/i.test(name) || /"(?:userStories|tasks)"\s*:/.test(text)),
   read(document) {
     const { draft, mistakes } = draftPrd(document.text, document.path)
@@ -26,13 +26,13 @@ export const prdJson: Format = {
 
 export const taskList: Format = {
   name: 'task list',
-  found: planAt('(?:tasks|prd)\\.ya?ml'),
-  reads: (document) => document.isYaml && listName(document) !== undefined,
+  discoveryPath: planAt('(?:tasks|prd)\\.ya?ml'),
+  matches: (document) => document.isYaml && listName(document) !== undefined,
   read(document) {
     const { path, fields } = document
     const { draft, mistakes } = draftOf(fields, path)
     if (draft === null) return { mistakes }
-    const storyPath = (index: number, key?: string) => place(path, lineOf(document, index), key)
+    const storyPath = (index: number, key?: string) => formatPlace(path, lineOf(document, index), key)
     // A block of text ends with a line break.
     const list = draft.list.map((task) => mapTexts(task, (text) => text.trim()))
     return withMarks(
@@ -42,16 +42,16 @@ export const taskList: Format = {
   },
 }
 
-function lineOf(document: Opened, index: number): number {
+function lineOf(document: OpenDocument, index: number): number {
   return document.data.data?.lineOf([listName(document) ?? '', index]) ?? 1
 }
 
 /** Of JSON the line of its list: a parser that keeps places takes four times as long. */
-function listLine({ text }: Opened): number {
+function listLine({ text }: OpenDocument): number {
   return text.slice(0, Math.max(0, text.search(/"(?:userStories|tasks)"\s*:/))).split('\n').length
 }
 
-function listName({ fields }: Opened): string | undefined {
+function listName({ fields }: OpenDocument): string | undefined {
   return ['userStories', 'tasks'].find((name) => Array.isArray(fields[name]))
 }
 
@@ -60,7 +60,7 @@ function withMarks({ stories = [], ...reading }: Partial<Reading>, root: Raw): P
   const name = ['userStories', 'tasks'].find((one) => Array.isArray(root[one])) ?? ''
   const list: unknown[] = Array.isArray(root[name]) ? root[name] : []
   // What is no story is a mistake, and then nothing is marked at all.
-  const marked = stories.map((story, index): ToldStory => {
+  const marked = stories.map((story, index): ParsedStory => {
     const mark = doneField(list[index])
     return mark === null ? story : { ...story, marks: [{ ...mark, at: [name, index, ...mark.at] }] }
   })
@@ -75,7 +75,7 @@ function doneField(entry: unknown): Extract<Mark, { kind: 'value' }> | null {
 }
 
 function readDraft(draft: Draft, mistakes: Mistake[], lineOf: (index: number) => number): Partial<Reading> {
-  const stories: ToldStory[] = []
+  const stories: ParsedStory[] = []
   for (const [index, raw] of draft.list.entries()) {
     const storyPlace = (key?: string) => draft.storyPath(index, key)
     if (!isRaw(raw)) {
@@ -93,14 +93,14 @@ function readDraft(draft: Draft, mistakes: Mistake[], lineOf: (index: number) =>
   }
   const { root } = draft
   // What the generator of the Ralph for BMAD wrote into the file: a proposal, never run from there.
-  const gates = isRaw(root.config) ? commands(root.config.qualityGates) : {}
+  const gates = isRaw(root.config) ? readCommands(root.config.qualityGates) : {}
   const isTold = draft.notes.some((note) => note.includes('read as user stories'))
   const notes = [...(isTold ? [] : [`${many(stories.length, 'story')} read.`]), ...draft.notes]
   return { root, stories, notes, mistakes, gates }
 }
 
 /** Of a map by name, the entries that are commands. */
-export function commands(from: unknown): Record<string, string> {
+export function readCommands(from: unknown): Record<string, string> {
   const entries: [string, unknown][] = Object.entries(isRaw(from) ? (from satisfies Raw) : {})
   return Object.fromEntries(
     entries.flatMap(([name, command]): [string, string][] =>

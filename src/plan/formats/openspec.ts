@@ -1,31 +1,32 @@
 // OpenSpec: a change is a feature, a box of its tasks.md a story. Requirements and scenarios are what all of them must keep.
 import { many } from '../../engine/prd/migrate.ts'
-import type { Opened } from '../open-document.ts'
-import { plain } from '../story-words.ts'
-import type { Beside, Format, Passage, ToldStory } from '../types.ts'
-import { type Box, boxesOf, flat } from './boxes.ts'
+import type { OpenDocument } from '../open-document.ts'
+import { withoutEmphasis } from '../story-words.ts'
+import type { DocumentSet, Format, ParsedStory, Passage } from '../types.ts'
+import { type Box, flattenBoxes, parseBoxes } from './boxes.ts'
 
 const CHANGE = /^openspec\/changes\/([^/]+)\//
 
 export const openSpec: Format = {
   name: 'OpenSpec',
   rank: 'detailed',
-  found: /^openspec\/(?:changes\/[^/]+\/(?:(?:tasks|proposal|design)\.md|specs\/.+\.md)|project\.md)$/,
-  reads: ({ path, isMarkdown }) => isMarkdown && path.startsWith('openspec/'),
-  read({ path, folder, name, blocks }, beside) {
+  discoveryPath:
+    /^openspec\/(?:changes\/[^/]+\/(?:(?:tasks|proposal|design)\.md|specs\/.+\.md)|project\.md)$/,
+  matches: ({ path, isMarkdown }) => isMarkdown && path.startsWith('openspec/'),
+  read({ path, folder, name, blocks }, documents) {
     const [place, change] = CHANGE.exec(path) ?? []
     const unit =
       place === undefined ? null : { of: 'OpenSpec change', name: place.replace(/\/$/, ''), hasOwnIds: true }
-    const boxes = boxesOf(blocks)
+    const boxes = parseBoxes(blocks)
     if (name !== 'tasks.md' || change === undefined || boxes.length === 0) {
       const kind = name === 'spec.md' ? 'requirements' : name.replace(/\.md$/, '')
-      return { prose: 'background', what: `${kind} of OpenSpec`, unit, boxes: flat(boxes).length }
+      return { prose: 'background', what: `${kind} of OpenSpec`, unit, boxes: flattenBoxes(boxes).length }
     }
     const prefix = change.replace(/[^\w.-]/g, '-').slice(0, 48)
     const stories = withOwnIds(boxes.map((box, index) => storyOf(box, prefix, index)))
     const count = many(stories.length, 'task')
     const notes = [`${count} of the change read as user stories; its scenarios go to context.md.`]
-    return { stories, unit, notes, root: { project: change }, context: scenarios(folder, beside) }
+    return { stories, unit, notes, root: { project: change }, context: scenarios(folder, documents) }
   },
 }
 
@@ -33,16 +34,16 @@ function storyOf(
   { line, text, done, details, inside, headings }: Box,
   prefix: string,
   index: number,
-): ToldStory {
+): ParsedStory {
   const [, number, title] = /^(\d{1,3}(?:\.\d{1,3}){0,2}[a-z]?)[.)]?[ \t]+(\S.*)$/s.exec(text) ?? []
   const heading = headings.find(({ level }) => level > 1)
-  const below = flat(inside)
+  const below = flattenBoxes(inside)
   return {
     line,
     raw: {
       id: `${prefix}-${number ?? `n${index + 1}`}`,
       title: title ?? text,
-      epicId: heading === undefined ? null : plain(heading.text).slice(0, 60),
+      epicId: heading === undefined ? null : withoutEmphasis(heading.text).slice(0, 60),
       description: details.join('\n'),
       acceptanceCriteria: below.map((box) => box.text),
       passes: done,
@@ -53,7 +54,7 @@ function storyOf(
 }
 
 /** A number that people used twice is of two tasks. */
-function withOwnIds(stories: readonly ToldStory[]): ToldStory[] {
+function withOwnIds(stories: readonly ParsedStory[]): ParsedStory[] {
   const counts = new Map<string, number>()
   return stories.map((story) => {
     const id = String(story.raw.id)
@@ -64,9 +65,9 @@ function withOwnIds(stories: readonly ToldStory[]): ToldStory[] {
 }
 
 /** The requirements of the change with their scenarios, as they are written. */
-function scenarios(folder: string, beside: Beside): Passage[] {
-  const specs = beside.all.filter(({ path }) => path.startsWith(`${folder}specs/`))
-  return specs.flatMap(({ text }: Opened) => {
+function scenarios(folder: string, documents: DocumentSet): Passage[] {
+  const specs = documents.all.filter(({ path }) => path.startsWith(`${folder}specs/`))
+  return specs.flatMap(({ text }: OpenDocument) => {
     const words = text
       .replace(/<!--.*?(?:-->|$)/gs, '')
       .replace(/^#+[ \t]*(.*)$/gm, '**$1**')

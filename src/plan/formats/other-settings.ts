@@ -1,20 +1,20 @@
 // Configurations of other Ralphs: their commands are a proposal for gates, their limits one for `ralph init`. Nothing takes effect.
 import { describeValue } from '../../engine/model/text.ts'
-import type { Opened } from '../open-document.ts'
+import type { OpenDocument } from '../open-document.ts'
 import type { Format, Reading } from '../types.ts'
-import { commands } from './lists.ts'
-import { at, isShellFile, otherSettingsIn, toolOf } from './other-tools.ts'
+import { readCommands } from './lists.ts'
+import { detectTool, isShellFile, readOtherSettings, valueAt } from './other-tools.ts'
 
 export const otherSettings: Format = {
   name: 'settings',
-  found:
+  discoveryPath:
     /^\.ralphy\/config\.ya?ml$|^\.ralph-tui\/config\.toml$|^ralph\.ya?ml$|^(?:\.ralph\/)?\.ralphrc$|^\.ralph\/configs\/[^/]+\.json$/,
-  reads: (document) => toolOf(document) !== undefined,
+  matches: (document) => detectTool(document) !== undefined,
   read,
 }
 
-function read(document: Opened): Partial<Reading> {
-  const other = otherSettingsIn(document)
+function read(document: OpenDocument): Partial<Reading> {
+  const other = readOtherSettings(document)
   if (other === null) return {}
   const { tool, fields, lines, unread } = other
   if (!isShellFile(tool) && document.data.data === null) return { mistakes: document.data.mistakes }
@@ -26,12 +26,12 @@ function read(document: Opened): Partial<Reading> {
   ]
   const name = /^\.ralph\/configs\/([\w.-]+)\.json$/.exec(document.path)?.[1]
   if (name !== undefined) notes.push(`\`pipeline: ${name}\` runs its steps (docs/steps.md).`)
-  const gates = tool.gates === undefined ? {} : commands(fields[tool.gates])
+  const gates = tool.gates === undefined ? {} : readCommands(fields[tool.gates])
   const names = Object.keys(gates)
   if (names.length > 0)
     notes.push(`its commands (${names.map(describeValue).join(', ')}) are a proposal for gates.`)
   if (unread.length > 0)
     notes.push(`not read, with what stands in its place: ${unread.map(bare).join('; ')}.`)
-  const project = tool.project === undefined ? null : at(fields, tool.project)
+  const project = tool.project === undefined ? null : valueAt(fields, tool.project)
   return { root: { project: typeof project === 'string' ? project : null }, gates, notes }
 }

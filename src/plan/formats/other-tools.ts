@@ -1,6 +1,6 @@
 // Settings of other tools, key by key: what each is called here, or what stands in its place.
 import { isGiven, isRaw, type Raw } from '../../engine/prd/migrate.ts'
-import type { Opened } from '../open-document.ts'
+import type { OpenDocument } from '../open-document.ts'
 
 type Tool = {
   found: RegExp
@@ -160,7 +160,7 @@ export type OtherSettings = {
   unread: string[]
 }
 
-export function toolOf(document: Opened): Tool | undefined {
+export function detectTool(document: OpenDocument): Tool | undefined {
   const tool = tools.find(({ found }) => found.test(document.path))
   return tool?.found === STEPS && !Array.isArray(document.fields.steps) ? undefined : tool
 }
@@ -171,14 +171,14 @@ export function isShellFile({ found }: Tool): boolean {
 }
 
 /** What the file of another tool sets; null for any other file. */
-export function otherSettingsIn(document: Opened): OtherSettings | null {
-  const tool = toolOf(document) ?? (storyList.found.test(document.path) ? storyList : undefined)
+export function readOtherSettings(document: OpenDocument): OtherSettings | null {
+  const tool = detectTool(document) ?? (storyList.found.test(document.path) ? storyList : undefined)
   if (tool === undefined) return null
   const fields = fieldsOf(tool, document)
   const lines: string[] = []
   const settings: Record<string, unknown> = {}
   for (const [path, ours] of Object.entries(tool.ours)) {
-    const value = at(fields, path)
+    const value = valueAt(fields, path)
     if (!isSimple(value)) continue
     lines.push(ours.replace('*', () => [value].flat().join(', ')))
     const [key = '', pattern = ''] = ours.split(': ')
@@ -241,7 +241,7 @@ function leavesOf(fields: Raw, above = '', depth = 0): string[] {
   })
 }
 
-function fieldsOf(tool: Tool, { text, fields }: Opened): Raw {
+function fieldsOf(tool: Tool, { text, fields }: OpenDocument): Raw {
   if (tool.found === RC) return assignments(text)
   if (tool.found !== STEPS) return fields
   const all = Array.isArray(fields.steps) ? fields.steps.filter(isRaw) : []
@@ -262,7 +262,7 @@ function isSimple(value: unknown): boolean {
   return isGiven(value) && value !== '' && typeof value !== 'object'
 }
 
-export function at(fields: Raw, path: string): unknown {
+export function valueAt(fields: Raw, path: string): unknown {
   return path.split('.').reduce<unknown>((value, name) => (isRaw(value) ? value[name] : undefined), fields)
 }
 

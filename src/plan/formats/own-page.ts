@@ -3,22 +3,22 @@
 import { idFault } from '../../engine/model/safe-names.ts'
 import { many, type Raw } from '../../engine/prd/migrate.ts'
 import { type Block, type Heading, pointLines } from '../markdown-lists.ts'
-import type { Opened } from '../open-document.ts'
-import { original, PAGE_MARK } from '../render-prd-md.ts'
-import type { Format, Reading, ToldStory } from '../types.ts'
+import type { OpenDocument } from '../open-document.ts'
+import { PAGE_MARK, undoInert } from '../render-prd-md.ts'
+import type { Format, ParsedStory, Reading } from '../types.ts'
 import { storyFields } from './story-section.ts'
 
 export const ownPage: Format = {
   name: 'prd.md',
-  found: null,
-  reads: ({ isMarkdown, text }) => isMarkdown && text.includes(PAGE_MARK),
+  discoveryPath: null,
+  matches: ({ isMarkdown, text }) => isMarkdown && text.includes(PAGE_MARK),
   read,
 }
 
 /** A heading of the page's own levels, and what stands before the next: its blocks, and the last of its lines. */
 type Part = { heading: Heading; blocks: Block[]; end: number }
 
-function read({ text, blocks }: Opened): Partial<Reading> {
+function read({ text, blocks }: OpenDocument): Partial<Reading> {
   const lines = text.replace(PAGE_MARK, '').split('\n')
   const parts: Part[] = []
   for (const block of blocks) {
@@ -33,18 +33,18 @@ function read({ text, blocks }: Opened): Partial<Reading> {
   const root =
     title === undefined
       ? {}
-      : { project: original(title.heading.text), description: wordsIn(lines, title.heading.line, title.end) }
+      : { project: undoInert(title.heading.text), description: wordsIn(lines, title.heading.line, title.end) }
   return { root, stories, notes: [`${many(stories.length, 'story')} of the page read.`] }
 }
 
 function wordsIn(lines: readonly string[], from: number, to: number): string {
-  return original(lines.slice(from, to).join('\n').trim())
+  return undoInert(lines.slice(from, to).join('\n').trim())
 }
 
 const criteriaLabel = /^\*\*acceptance criteria:?\*\*:?$/i
 const needsLabel = /^\*\*depends on:?\*\*:?(.*)$/i
 
-function storyOf({ heading, blocks, end }: Part, lines: readonly string[]): ToldStory {
+function storyOf({ heading, blocks, end }: Part, lines: readonly string[]): ParsedStory {
   const labels = blocks
     .filter((block) => block.kind === 'words')
     .flatMap((block) => block.lines.map((text, index) => ({ text, line: block.line + index })))
@@ -60,12 +60,12 @@ function storyOf({ heading, blocks, end }: Part, lines: readonly string[]): Told
       ? storyFields(blocks, id ?? '').raw
       : {
           description,
-          acceptanceCriteria: points.map((point) => original(pointLines(point).join(' '))),
+          acceptanceCriteria: points.map((point) => undoInert(pointLines(point).join(' '))),
           dependsOn: needsLabel.exec(needs?.text ?? '')?.[1]?.match(/[^,\s]+/g) ?? [],
         }
   const boxes = points.filter(({ done }) => done !== null)
   const passes = boxes.length > 0 && boxes.every(({ done }) => done === true)
-  return { line: heading.line, raw: { id, title: original(title), ...fields, passes } }
+  return { line: heading.line, raw: { id, title: undoInert(title), ...fields, passes } }
 }
 
 /** `US-001: Sign in`; a person may write a new story without an id. */

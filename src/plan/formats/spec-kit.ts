@@ -2,36 +2,37 @@
 import { oneLine } from '../../engine/model/text.ts'
 import { many } from '../../engine/prd/migrate.ts'
 import type { Block, Heading } from '../markdown-lists.ts'
-import type { Opened } from '../open-document.ts'
-import { isNoWork } from '../sections.ts'
-import { plain } from '../story-words.ts'
-import type { Beside, Format, ToldStory } from '../types.ts'
-import { type Box, boxesOf, flat } from './boxes.ts'
+import type { OpenDocument } from '../open-document.ts'
+import { isNonWorkHeading } from '../sections.ts'
+import { withoutEmphasis } from '../story-words.ts'
+import type { DocumentSet, Format, ParsedStory } from '../types.ts'
+import { type Box, flattenBoxes, parseBoxes } from './boxes.ts'
 
 const FOLDER = /^(?:\.specify\/)?specs\/\d{3,}[^/]*\/$/
 
 export const specKit: Format = {
   name: 'Spec Kit',
   rank: 'detailed',
-  found: /^(?:\.specify\/)?specs\/\d{3,}[^/]*\/(?:tasks|spec|plan|research|data-model|quickstart)\.md$/,
-  reads: (document) => isTasks(document) || FOLDER.test(document.folder),
-  read(document, beside) {
+  discoveryPath:
+    /^(?:\.specify\/)?specs\/\d{3,}[^/]*\/(?:tasks|spec|plan|research|data-model|quickstart)\.md$/,
+  matches: (document) => isTasks(document) || FOLDER.test(document.folder),
+  read(document, documents) {
     const { folder, name, blocks } = document
     const unit = { of: 'Spec Kit feature', name: folder.replace(/\/$/, '') }
-    const stories = storiesIn(document, beside)
+    const stories = storiesIn(document, documents)
     if (stories !== null) {
       const notes = [`${many(stories.length, 'story')} of the feature.`]
       return { stories, unit, notes, root: { project: featureOf(document) } }
     }
     const what = `${name.replace('.md', '')} of a Spec Kit feature`
-    return { prose: 'background', what, unit, boxes: flat(boxesOf(blocks)).length }
+    return { prose: 'background', what, unit, boxes: flattenBoxes(parseBoxes(blocks)).length }
   },
 }
 
 /** Of the tasks joined with the stories of spec.md, or of spec.md alone where nobody has made tasks of it; else null. */
-function storiesIn(document: Opened, beside: Beside): ToldStory[] | null {
-  if (isTasks(document)) return withTasks(document, storiesOfSpec(beside.at(`${document.folder}spec.md`)))
-  if (document.name !== 'spec.md' || tasksBeside(document, beside) !== null) return null
+function storiesIn(document: OpenDocument, documents: DocumentSet): ParsedStory[] | null {
+  if (isTasks(document)) return withTasks(document, storiesOfSpec(documents.at(`${document.folder}spec.md`)))
+  if (document.name !== 'spec.md' || tasksBeside(document, documents) !== null) return null
   const told = storiesOfSpec(document)
   return told.length === 0 ? null : told.map((story) => storyOf(story, []))
 }
@@ -39,20 +40,20 @@ function storiesIn(document: Opened, beside: Beside): ToldStory[] | null {
 const LABELS = /\[(?:P|(?:[A-Z][A-Z0-9]*-)?US-?\d+)\][ \t]*/g
 const TASK = /^(?:\*\*)?(T\d{1,4}[a-z]?)\b(?:\*\*)?[ \t]*/
 
-function isTasks({ folder, name, blocks }: Opened): boolean {
+function isTasks({ folder, name, blocks }: OpenDocument): boolean {
   if (name !== 'tasks.md') return false
-  const boxes = flat(boxesOf(blocks))
+  const boxes = flattenBoxes(parseBoxes(blocks))
   return (
     boxes.length > 0 && (FOLDER.test(folder) || boxes.some(({ text }) => TASK.test(text) && label.test(text)))
   )
 }
 
-function tasksBeside({ folder }: Opened, beside: Beside): Opened | null {
-  const tasks = beside.at(`${folder}tasks.md`)
+function tasksBeside({ folder }: OpenDocument, documents: DocumentSet): OpenDocument | null {
+  const tasks = documents.at(`${folder}tasks.md`)
   return tasks !== null && isTasks(tasks) ? tasks : null
 }
 
-function featureOf({ title }: Opened): string {
+function featureOf({ title }: OpenDocument): string {
   return title.replace(/^(?:tasks|feature specification|implementation plan)[ \t]*[:\u2013-][ \t]*/i, '')
 }
 
@@ -95,12 +96,12 @@ function priorityOf(words: string): number {
   return Number(/\bP(\d{1,2})\b/.exec(words)?.[1] ?? 9)
 }
 
-function storiesOfSpec(spec: Opened | null): Told[] {
+function storiesOfSpec(spec: OpenDocument | null): Told[] {
   const stories: Told[] = []
   let story: { told: Told; level: number } | null = null
   for (const block of spec?.blocks ?? []) {
     if (block.kind === 'heading') {
-      const words = oneLine(plain(block.text), 500)
+      const words = oneLine(withoutEmphasis(block.text), 500)
       const found = namedIn(words, userStory)
       if (found !== null) {
         const { id, rest } = found
@@ -159,7 +160,7 @@ const phases: readonly [RegExp, string][] = [
 /** The group of a task: the user story that it names or stands below, else its phase. */
 function groupOf({ text, headings }: Box): { id: string; title: string; heading: Heading | null } {
   const heading = headings.find(({ level }) => level > 1) ?? null
-  const words = oneLine(plain(heading?.text ?? ''), 500)
+  const words = oneLine(withoutEmphasis(heading?.text ?? ''), 500)
   const inPhase = namedIn(words, userStory) ?? namedIn(words, storyInside)
   const id = namedIn(text, label)?.id ?? inPhase?.id
   if (id !== undefined) return { id, title: inPhase?.id === id ? titleOf(inPhase.rest) : '', heading }
@@ -171,14 +172,14 @@ function groupOf({ text, headings }: Box): { id: string; title: string; heading:
 
 /** Boxes of a list that checks the file itself are none; nor is one without a number among others that have one. */
 function tasksOf(blocks: readonly Block[]): Box[] {
-  const boxes = flat(boxesOf(blocks)).filter(
-    ({ headings }) => !headings.some(({ level, text }) => level > 1 && isNoWork(text)),
+  const boxes = flattenBoxes(parseBoxes(blocks)).filter(
+    ({ headings }) => !headings.some(({ level, text }) => level > 1 && isNonWorkHeading(text)),
   )
   const isNumbered = boxes.some(({ text }) => TASK.test(text))
   return boxes.filter(({ text }) => !isNumbered || TASK.test(text))
 }
 
-function withTasks({ blocks }: Opened, told: readonly Told[]): ToldStory[] {
+function withTasks({ blocks }: OpenDocument, told: readonly Told[]): ParsedStory[] {
   const boxes = tasksOf(blocks)
   const groups = new Map<string, Group>()
   for (const box of boxes) {
@@ -270,7 +271,7 @@ function taskWords({ text }: Box): string {
   return text.replace(TASK, '').replace(LABELS, '')
 }
 
-function storyOf(told: Told, boxes: readonly Box[], dependsOn: readonly string[] = []): ToldStory {
+function storyOf(told: Told, boxes: readonly Box[], dependsOn: readonly string[] = []): ParsedStory {
   const { id, title, line, description, criteria } = told
   const tasks = boxes.map((box) => `- [${box.done ? 'x' : ' '}] ${wholeText(box)}`)
   const texts = boxes.map((box) => wholeText(box).replace(LABELS, ''))
@@ -292,11 +293,11 @@ function storyOf(told: Told, boxes: readonly Box[], dependsOn: readonly string[]
 }
 
 /** Where tasks name no user stories each of them is a story. */
-function taskAlone(box: Box): ToldStory {
+function taskAlone(box: Box): ParsedStory {
   const { line, text, done, details } = box
   const id = idOf(text)
   const title = text.replace(TASK, '').replace(/^\[P\][ \t]*/, '')
-  const epicId = plain(box.headings.find(({ level }) => level > 1)?.text ?? '').slice(0, 60) || null
+  const epicId = withoutEmphasis(box.headings.find(({ level }) => level > 1)?.text ?? '').slice(0, 60) || null
   return {
     line,
     raw: {

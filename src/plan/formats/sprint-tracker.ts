@@ -1,17 +1,17 @@
 // sprint-status.yaml of BMAD: what each story has come to. `development_status` maps short names; `sprints[].stories[]` and
 // `epics[].stories[]` list them.
 import { isGiven, isRaw, many, type Raw } from '../../engine/prd/migrate.ts'
-import { isDone, numbered, titleOfSlug } from '../story-words.ts'
-import { type Format, planAt, type ToldStory } from '../types.ts'
+import { isDone, normalizeId, slugToTitle } from '../story-words.ts'
+import { type Format, type ParsedStory, planAt } from '../types.ts'
 
 export const sprintTracker: Format = {
   name: 'sprint status',
   rank: 'listed',
-  found: planAt('sprint-status[^/]*\\.ya?ml', '^\\.bmad/(?:[^/]+/)?sprint-status[^/]*\\.ya?ml$'),
-  reads: (document) => document.isYaml && isTracker(document.fields),
+  discoveryPath: planAt('sprint-status[^/]*\\.ya?ml', '^\\.bmad/(?:[^/]+/)?sprint-status[^/]*\\.ya?ml$'),
+  matches: (document) => document.isYaml && isTracker(document.fields),
   read({ fields, data: { data, mistakes } }) {
     if (data === null) return { mistakes }
-    const all = trackedIn(fields)
+    const all = readTrackedStories(fields)
     // A story of an epic may stand in a sprint, too.
     const tracked = all.filter(({ id }, index) => all.findIndex((one) => one.id === id) === index)
     const done = tracked.filter(({ status }) => isDone(status)).length
@@ -42,7 +42,7 @@ function epicNames({ epics }: Raw): Record<string, string> | null {
   return named.length === 0 ? null : Object.fromEntries(named)
 }
 
-function storyOf({ id, title, status, more }: Tracked, line: number): ToldStory {
+function storyOf({ id, title, status, more }: TrackedStory, line: number): ParsedStory {
   const dependsOn = more.depends_on ?? more.dependsOn ?? more.dependencies
   const raw = {
     id,
@@ -70,7 +70,7 @@ function sprintOf({ sprints, ...fields }: Raw): string[] {
 }
 
 /** A story of a tracker: where it stands in the file, and where its status does. */
-export type Tracked = {
+export type TrackedStory = {
   id: string
   title: string
   status: string
@@ -81,7 +81,7 @@ export type Tracked = {
 }
 
 /** Every story that the file tracks, in each shape; epics and retrospectives are none. */
-export function trackedIn(fields: Raw): Tracked[] {
+export function readTrackedStories(fields: Raw): TrackedStory[] {
   return [
     ...fromMap(fields.development_status),
     ...fromLists('sprints', fields.sprints),
@@ -100,18 +100,18 @@ const key = /^([a-z]{0,12}\d{1,4}-\d{1,4}[a-z]?)(?:-(.*))?$/i
 const noStory = /(?:^|-)epic-|\bretro(?:spective)?(?:-|$)/i
 
 /** Every line that is no epic and no retrospective. */
-function fromMap(statuses: unknown): Tracked[] {
+function fromMap(statuses: unknown): TrackedStory[] {
   return Object.entries(isRaw(statuses) ? statuses : {}).flatMap(([name, entry]) => {
     const [, numbers = name, slug = numbers === name ? name : ''] = key.exec(name) ?? []
     const status = isRaw(entry) ? entry.status : entry
     if ((!key.test(name) && noStory.test(name)) || !isGiven(status)) return []
     const at = ['development_status', name]
-    const id = numbered(numbers)
+    const id = normalizeId(numbers)
     const statusAt = isRaw(entry) ? [...at, 'status'] : at
     return [
       {
         id,
-        title: titleOfSlug(slug === numbers ? '' : slug) || `Story ${id}`,
+        title: slugToTitle(slug === numbers ? '' : slug) || `Story ${id}`,
         status: String(status),
         at,
         statusAt,
@@ -121,12 +121,12 @@ function fromMap(statuses: unknown): Tracked[] {
   })
 }
 
-function fromLists(name: 'sprints' | 'epics', lists: unknown): Tracked[] {
+function fromLists(name: 'sprints' | 'epics', lists: unknown): TrackedStory[] {
   if (!Array.isArray(lists)) return []
   return lists.flatMap((list: unknown, index) => {
     const stories = isRaw(list) && Array.isArray(list.stories) ? list.stories : []
     const epicId = name === 'epics' && isRaw(list) ? (list.id ?? list.epic_id ?? null) : null
-    return stories.flatMap((story: unknown, number): Tracked[] => {
+    return stories.flatMap((story: unknown, number): TrackedStory[] => {
       if (!isRaw(story)) return []
       const { id: plain, story_id, key: named, title, name: called, status = '', ...fields } = story
       const id = plain ?? story_id ?? named

@@ -1,30 +1,37 @@
 // A story file of BMAD: one story in full, its title on top. What an agent wrote of an earlier run of it is left out.
 import type { Block, Heading } from '../markdown-lists.ts'
-import type { Opened } from '../open-document.ts'
-import { fieldOf, isDone, numbered, plain, storyTitle, titleOfSlug } from '../story-words.ts'
+import type { OpenDocument } from '../open-document.ts'
+import {
+  isDone,
+  normalizeId,
+  parseField,
+  parseStoryTitle,
+  slugToTitle,
+  withoutEmphasis,
+} from '../story-words.ts'
 import type { Format, Mark, Reading } from '../types.ts'
 import { storyFields } from './story-section.ts'
 
 export const storyFile: Format = {
   name: 'story file',
   rank: 'detailed',
-  found:
+  discoveryPath:
     /^(?:docs\/(?:[^/]+\/)?stories|_bmad-output\/(?:implementation-artifacts|stories)|docs\/sprint-artifacts|\.bmad\/(?:[^/]+\/)?stories)\/(?:[^/]+\/)*(?:story-?)?(?:[a-z]*\d+[.-]\d+|[A-Z]+-\d+|epic-?\d+[.-]story-?\d+)[^/]*\.md$/i,
-  reads: (document) => document.isMarkdown && titleOf(document) !== null && hasParts(document.blocks),
+  matches: (document) => document.isMarkdown && titleOf(document) !== null && hasParts(document.blocks),
   read,
 }
 
 /** The first heading names a story: by its words, or the file's name does it. */
-function titleOf({ name, blocks }: Opened): { id: string; title: string; line: number } | null {
+function titleOf({ name, blocks }: OpenDocument): { id: string; title: string; line: number } | null {
   const first = blocks.find((block): block is Heading => block.kind === 'heading')
   if (first === undefined || first.level !== 1) return null
   const { line } = first
-  const named = storyTitle(first.text)
+  const named = parseStoryTitle(first.text)
   const slug = name.replace(/\.md$/i, '').replace(/^(?:story-?)?[\d.-]+/i, '')
-  if (named !== null) return { ...named, title: named.title || titleOfSlug(slug), line }
+  if (named !== null) return { ...named, title: named.title || slugToTitle(slug), line }
   const [, id] =
     /^(?:story-?)?([a-z]{0,12}\d{1,4}[.-]\d{1,4}[a-z]?|[A-Z][A-Z0-9]{0,15}-\d{1,6})(?![\w])/.exec(name) ?? []
-  return id === undefined ? null : { id: numbered(id), title: plain(first.text), line }
+  return id === undefined ? null : { id: normalizeId(id), title: withoutEmphasis(first.text), line }
 }
 
 function hasParts(blocks: readonly Block[]): boolean {
@@ -36,7 +43,7 @@ function hasParts(blocks: readonly Block[]): boolean {
 const left =
   /^(?:status|dev agent record|agent model|debug log|completion notes|file list|change log|qa results|progress tracking|senior developer review|definition of done)/i
 
-function read(document: Opened): Partial<Reading> {
+function read(document: OpenDocument): Partial<Reading> {
   const title = titleOf(document)
   if (title === null) return {}
   const { id, line } = title
@@ -48,7 +55,7 @@ function read(document: Opened): Partial<Reading> {
   for (const block of document.blocks) {
     if (block.kind === 'heading') {
       if (block.level === 1) continue
-      const text = plain(block.text)
+      const text = withoutEmphasis(block.text)
       const named = /^status:(.+)$/is.exec(text)?.[1]
       status = named ?? status
       if (named !== undefined) statusLine = block.line
@@ -58,7 +65,7 @@ function read(document: Opened): Partial<Reading> {
       above.push(block)
       statusLine ??= statusLineIn(block)
     } else if (block.kind === 'words' && /^status/i.test(section.text)) {
-      status ??= block.lines.map((one) => fieldOf(one)?.value ?? one)[0] ?? null
+      status ??= block.lines.map((one) => parseField(one)?.value ?? one)[0] ?? null
       statusLine ??= block.line
     } else if (!left.test(section.text)) told.push(block)
   }
@@ -77,8 +84,8 @@ function read(document: Opened): Partial<Reading> {
 /** The line of a field `Status:` above the sections. */
 function statusLineIn(block: Block): number | null {
   if (block.kind === 'points')
-    return block.points.find(({ text }) => fieldOf(text)?.name === 'status')?.line ?? null
+    return block.points.find(({ text }) => parseField(text)?.name === 'status')?.line ?? null
   if (block.kind !== 'words') return null
-  const index = block.lines.findIndex((one) => fieldOf(one)?.name === 'status')
+  const index = block.lines.findIndex((one) => parseField(one)?.name === 'status')
   return index < 0 ? null : block.line + index
 }

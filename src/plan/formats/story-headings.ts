@@ -2,24 +2,27 @@
 import { many } from '../../engine/prd/migrate.ts'
 import { type Block, boxLines, type Heading } from '../markdown-lists.ts'
 import {
-  epicOf,
   epicTitle,
-  isAcceptance,
-  isCriteria,
+  isAcceptanceLabel,
+  isCriteriaLabel,
   isStoryId,
-  plain,
+  parseEpicId,
+  parseLeadingId,
+  parseStoryTitle,
   type StoryTitle,
-  storyTitle,
   urgencyOf,
-  withId,
+  withoutEmphasis,
 } from '../story-words.ts'
-import { type Format, planAt, type Reading, type ToldStory } from '../types.ts'
+import { type Format, type ParsedStory, planAt, type Reading } from '../types.ts'
 import { storyFields } from './story-section.ts'
 
 export const storyHeading: Format = {
   name: 'headings',
-  found: planAt('(?:epics?|prd|stories|sprint-plan)(?:[-_.][^/]*)?.md', '^docs/(?:prd|epics)/[^/]+.md$'),
-  reads: ({ isMarkdown, blocks }) =>
+  discoveryPath: planAt(
+    '(?:epics?|prd|stories|sprint-plan)(?:[-_.][^/]*)?.md',
+    '^docs/(?:prd|epics)/[^/]+.md$',
+  ),
+  matches: ({ isMarkdown, blocks }) =>
     isMarkdown &&
     blocks.some((block) => block.kind === 'heading' && titled(block) !== null) &&
     !areBoxesStories(blocks),
@@ -28,14 +31,14 @@ export const storyHeading: Format = {
 
 /** What a heading (level 2 to 4) that names a story says. */
 function titled({ level, text }: Heading): StoryTitle | null {
-  return level < 2 || level > 4 ? null : storyTitle(text)
+  return level < 2 || level > 4 ? null : parseStoryTitle(text)
 }
 
 /** Whether the boxes below the headings are the stories, by ids of their own. */
 function areBoxesStories(blocks: readonly Block[]): boolean {
   const points = blocks.flatMap((block) => (block.kind === 'points' ? block.points : []))
   const boxes = points.filter(({ done }) => done !== null)
-  const own = boxes.flatMap(({ text }) => withId(text) ?? []).filter(({ id }) => isStoryId(id))
+  const own = boxes.flatMap(({ text }) => parseLeadingId(text) ?? []).filter(({ id }) => isStoryId(id))
   return own.length > 0 && own.length * 2 >= boxes.length
 }
 
@@ -59,9 +62,9 @@ function read(blocks: readonly Block[]): Partial<Reading> {
       section ??= ''
     } else if (story !== null && !endsStory(block, story)) story.blocks.push(block)
     else if (block.kind === 'heading') {
-      const words = plain(block.text)
+      const words = withoutEmphasis(block.text)
       if (section === null) project = projectOf(words)
-      const id = epicOf(words)
+      const id = parseEpicId(words)
       if (id !== null) {
         epic = { level: block.level, id }
         if (epicTitle(words) !== '') epics[id] ??= epicTitle(words)
@@ -94,8 +97,8 @@ function read(blocks: readonly Block[]): Partial<Reading> {
 /** A heading that is not below the story's own; one for its criteria may stand beside it, one for those of the whole not. */
 function endsStory(block: Block, { heading }: Item): boolean {
   if (block.kind !== 'heading' || block.level > heading.level) return false
-  const words = plain(block.text)
-  return !isAcceptance(words) && !(isCriteria(words) && block.level === heading.level)
+  const words = withoutEmphasis(block.text)
+  return !isAcceptanceLabel(words) && !(isCriteriaLabel(words) && block.level === heading.level)
 }
 
 /** Of a title what it is about, without the kind of document. */
@@ -111,7 +114,7 @@ function isAbout(section: string, project: string): boolean {
   return /^(?:introduction|overview|summary|description)\b/i.test(section) || section.endsWith(project)
 }
 
-function storyOf({ heading, title, blocks, urgency, epicId }: Item): ToldStory {
+function storyOf({ heading, title, blocks, urgency, epicId }: Item): ParsedStory {
   const { id } = title
   const story = storyFields(blocks, id)
   const passes = title.done ?? story.isDone ?? story.isTicked

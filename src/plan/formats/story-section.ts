@@ -1,6 +1,14 @@
 // What stands below a story's heading: fields, description, acceptance criteria.
 import { type Block, type Point, pointLines } from '../markdown-lists.ts'
-import { epicOf, fieldOf, idsIn, isCriteria, isDone, plain, urgencyOf } from '../story-words.ts'
+import {
+  findStoryIds,
+  isCriteriaLabel,
+  isDone,
+  parseEpicId,
+  parseField,
+  urgencyOf,
+  withoutEmphasis,
+} from '../story-words.ts'
 
 // BMAD numbers criteria in plain lines: `1: ...`, `AC1: ...`.
 const numberedLine = /^(?:AC[ -]?)?\d{1,3}[.:)][ \t]+/i
@@ -36,7 +44,7 @@ class StorySection {
     this.#id = id
     this.#onlyLabelled = onlyLabelled
     for (const block of blocks) {
-      if (block.kind === 'heading') this.#label(plain(block.text))
+      if (block.kind === 'heading') this.#label(withoutEmphasis(block.text))
       else if (block.kind === 'verbatim') this.#description.push(block.text)
       else if (block.kind === 'words') this.#words(block.lines)
       else this.#points(block.points)
@@ -105,21 +113,21 @@ class StorySection {
 
   /** Whether there are ids of stories in the words. */
   #needs(words: string): boolean {
-    const ids = idsIn(words, this.#id)
+    const ids = findStoryIds(words, this.#id)
     for (const id of ids) this.dependsOn.add(id)
     return ids.length > 0
   }
 
   #label(text: string): void {
-    this.#under = isCriteria(text) ? 'criteria' : dependencies.test(text) ? 'dependencies' : 'words'
+    this.#under = isCriteriaLabel(text) ? 'criteria' : dependencies.test(text) ? 'dependencies' : 'words'
     if (!this.#inCriteria()) this.#description.push(text.replace(/:$/, ''))
   }
 
   /** A line such as `**Priority:** 2`: what of it is still to be read; null for a line that is no field. */
   #field(line: string): string | null {
-    const { name = '', value = '' } = fieldOf(line) ?? {}
-    if (isCriteria(name) || /^(?:description|story|user story)$/.test(name)) {
-      this.#under = isCriteria(name) ? 'criteria' : 'words'
+    const { name = '', value = '' } = parseField(line) ?? {}
+    if (isCriteriaLabel(name) || /^(?:description|story|user story)$/.test(name)) {
+      this.#under = isCriteriaLabel(name) ? 'criteria' : 'words'
       return value
     }
     if (name === 'priority') {
@@ -127,7 +135,8 @@ class StorySection {
       else this.urgency = urgencyOf(value)
     } else if (name === 'tags' || name === 'labels') this.tags = tagsOf(value)
     else if (name === 'status') this.isDone = isDone(value)
-    else if (name === 'epic') this.epicId = epicOf(value) ?? (plain(value).slice(0, 60) || null)
+    else if (name === 'epic')
+      this.epicId = parseEpicId(value) ?? (withoutEmphasis(value).slice(0, 60) || null)
     else if (dependencies.test(name) && value !== '') {
       // What is no story of the plan, such as a version of a library, stays in the description.
       if (this.#needs(value) || /^(?:none|nothing|n\/a|-|\u2013)\.?$/i.test(value)) return ''
@@ -145,7 +154,7 @@ function fieldsOf(line: string): string[] {
     .slice(0, LONGEST_FIELDS)
     .split(/[ \t]*[|\u00b7,;]?[ \t]+(?=\*\*[A-Za-z][A-Za-z ]{1,30}(?::\*\*|\*\*:))/)
   const isAll =
-    line.length <= LONGEST_FIELDS && parts.every((part) => part.startsWith('**') && fieldOf(part) !== null)
+    line.length <= LONGEST_FIELDS && parts.every((part) => part.startsWith('**') && parseField(part) !== null)
   return isAll ? parts : [line]
 }
 

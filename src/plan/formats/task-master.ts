@@ -2,26 +2,27 @@
 import { cut } from '../../engine/model/text.ts'
 import { isGiven, isRaw, many, type Raw } from '../../engine/prd/migrate.ts'
 import type { Mistake } from '../../system/errors.ts'
-import { Opened } from '../open-document.ts'
+import { OpenDocument } from '../open-document.ts'
 import { urgencyOf } from '../story-words.ts'
-import type { Beside, DocumentFile, Format, Reading, ToldStory } from '../types.ts'
+import type { DocumentFile, DocumentSet, Format, ParsedStory, Reading } from '../types.ts'
 
 export const taskMaster: Format = {
   name: 'Task Master',
   rank: 'detailed',
-  found: /^(?:\.taskmaster\/(?:(?:tasks\/tasks|state)\.json|docs\/prd\.(?:txt|md))|tasks\/tasks\.json)$/,
-  reads: (document) => isBeside(document) || tagsOf(document).length > 0,
+  discoveryPath:
+    /^(?:\.taskmaster\/(?:(?:tasks\/tasks|state)\.json|docs\/prd\.(?:txt|md))|tasks\/tasks\.json)$/,
+  matches: (document) => isBeside(document) || tagsOf(document).length > 0,
   read,
 }
 
 type Tag = { name: string; tasks: Raw[]; at: readonly (string | number)[] }
 
 /** What the tool keeps there: its settings, documents that tasks were made of, texts that it makes of the tasks. */
-function isBeside(document: Opened): boolean {
+function isBeside(document: OpenDocument): boolean {
   return /(?:^|\/)\.taskmaster\//.test(document.path) && tagsOf(document).length === 0
 }
 
-function readBeside({ path, text }: Opened): Partial<Reading> {
+function readBeside({ path, text }: OpenDocument): Partial<Reading> {
   if (/\/docs\/[^/]+\.(?:txt|md)$/.test(path) && text.trim() !== '')
     return { prose: 'background', what: 'what Task Master made its tasks of' }
   return {
@@ -31,7 +32,7 @@ function readBeside({ path, text }: Opened): Partial<Reading> {
 }
 
 /** The tags that have tasks; one without a name in a file of before there were any. */
-function tagsOf(document: Opened): Tag[] {
+function tagsOf(document: OpenDocument): Tag[] {
   const { path, text } = document
   if (
     !/\.json$/i.test(path) ||
@@ -50,18 +51,18 @@ function tagsOf(document: Opened): Tag[] {
 }
 
 /** The names of its tags that have tasks; none for any other file. */
-export function tagNames(file: DocumentFile): string[] {
-  return tagsOf(new Opened(file)).map(({ name }) => name)
+export function readTagNames(file: DocumentFile): string[] {
+  return tagsOf(new OpenDocument(file)).map(({ name }) => name)
 }
 
 /** Neither done nor to be done. */
 const LEFT = /^(?:deferred|cancell?ed)$/i
 const DONE = /^(?:done|completed)$/i
 
-function read(document: Opened, beside: Beside): Partial<Reading> {
+function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> {
   if (isBeside(document)) return readBeside(document)
   const tags = tagsOf(document)
-  const tag = chosen(document, tags, beside)
+  const tag = chosen(document, tags, documents)
   if (tag === null) return { mistakes: [severalTags(document, tags)] }
   const left = tag.tasks.filter(({ status }) => LEFT.test(String(status)))
   const tasks = tag.tasks.map((task, index) => ({ task, index })).filter(({ task }) => !left.includes(task))
@@ -80,9 +81,9 @@ function read(document: Opened, beside: Beside): Partial<Reading> {
 }
 
 /** As it was named, else the tag that Task Master is at, else the only one with something left to do. */
-function chosen({ file, folder }: Opened, tags: readonly Tag[], beside: Beside): Tag | null {
+function chosen({ file, folder }: OpenDocument, tags: readonly Tag[], documents: DocumentSet): Tag | null {
   if (file.part !== undefined) return tags.find(({ name }) => name === file.part) ?? null
-  const state = beside.at(folder.replace(/tasks\/$/, 'state.json'))?.fields.currentTag
+  const state = documents.at(folder.replace(/tasks\/$/, 'state.json'))?.fields.currentTag
   const open = tags.filter(({ tasks }) =>
     tasks.some(({ status }) => !DONE.test(String(status)) && !LEFT.test(String(status))),
   )
@@ -91,7 +92,7 @@ function chosen({ file, folder }: Opened, tags: readonly Tag[], beside: Beside):
   return tags.find(({ name }) => name === state) ?? null
 }
 
-function severalTags({ path, file }: Opened, tags: readonly Tag[]): Mistake {
+function severalTags({ path, file }: OpenDocument, tags: readonly Tag[]): Mistake {
   const names = tags.map(({ name, tasks }) => `${name} (${tasks.length})`)
   const found =
     file.part === undefined
@@ -102,11 +103,11 @@ function severalTags({ path, file }: Opened, tags: readonly Tag[]): Mistake {
 }
 
 function storyOf(
-  { data: { data } }: Opened,
+  { data: { data } }: OpenDocument,
   task: Raw,
   at: readonly (string | number)[],
   known: ReadonlySet<string>,
-): ToldStory {
+): ParsedStory {
   const { id, title, description, details, testStrategy, priority, dependencies, status, subtasks } = task
   const text = (value: unknown) => (typeof value === 'string' ? value.trim() : '')
   const subs: Raw[] = Array.isArray(subtasks)

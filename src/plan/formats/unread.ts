@@ -1,7 +1,7 @@
 // Plans of tools that are known and not read: it is said, with what helps. Where one is named a session plans from its words.
-import type { Opened } from '../open-document.ts'
+import type { OpenDocument } from '../open-document.ts'
 import type { Format } from '../types.ts'
-import { boxesOf, flat } from './boxes.ts'
+import { flattenBoxes, parseBoxes } from './boxes.ts'
 
 type Tool = { name: string; at: RegExp; marker: RegExp | null; helps: string; isText: boolean }
 
@@ -87,7 +87,7 @@ const tables: readonly [RegExp, string][] = [
 const TABLE_HELPS =
   'write the wanted rows as a check list ("- [ ] title"), or as issues of GitHub: --from issues:milestone=3'
 
-function toolOf({ path, text }: Opened): { name: string; helps: string; isText: boolean } | null {
+function toolOf({ path, text }: OpenDocument): { name: string; helps: string; isText: boolean } | null {
   const tool = tools.find(({ at }) => at.test(path))
   if (tool !== undefined) return tool
   if (!/\.csv$/i.test(path)) return null
@@ -96,10 +96,10 @@ function toolOf({ path, text }: Opened): { name: string; helps: string; isText: 
   return { name, helps: TABLE_HELPS, isText: false }
 }
 
-export const unread: Format = {
+export const unsupported: Format = {
   name: 'not read',
-  found: new RegExp(tools.flatMap(({ marker }) => marker?.source ?? []).join('|')),
-  reads: (document) => document.file.as !== 'stories' && toolOf(document) !== null,
+  discoveryPath: new RegExp(tools.flatMap(({ marker }) => marker?.source ?? []).join('|')),
+  matches: (document) => document.file.as !== 'stories' && toolOf(document) !== null,
   read(document) {
     const tool = toolOf(document)
     if (tool === null) return {}
@@ -107,7 +107,7 @@ export const unread: Format = {
     return {
       prose: isWanted ? 'only' : 'none',
       what: `${tool.name}, not read as it stands`,
-      boxes: !document.isMarkdown ? 0 : flat(boxesOf(document.blocks)).length,
+      boxes: !document.isMarkdown ? 0 : flattenBoxes(parseBoxes(document.blocks)).length,
       notes: [
         isWanted
           ? `${tool.name} is not read as it stands: a session plans from it.`

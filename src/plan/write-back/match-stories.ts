@@ -1,22 +1,22 @@
 // Documents read again at an outcome: which story of the run stands where in them. In doubt a story is in none.
 import type { Prd, Story } from '../../engine/model/feature.ts'
 import { plannedFiles } from '../../engine/prd/plan-file.ts'
-import { tagNames } from '../formats/task-master.ts'
-import { type DocumentReading, documentsAmong, readAll } from '../formats.ts'
-import { joined } from '../join-stories.ts'
+import { readTagNames } from '../formats/task-master.ts'
+import { type DocumentReading, findDocuments, readEach } from '../formats.ts'
+import { joinStories } from '../join-stories.ts'
 import { MOST_READ, MOST_STORIES } from '../read-documents.ts'
-import { sameWords } from '../story-words.ts'
-import type { DocumentFile, ReadStory } from '../types.ts'
+import { normalizeWords } from '../story-words.ts'
+import type { DocumentFile, DocumentStory } from '../types.ts'
 import { isFromDocument } from './passed-stories.ts'
 
 /** A story of the run, and every place where a document has it. */
-export type Placed = { story: Story; read: readonly ReadStory[] }
+export type LocatedStory = { story: Story; read: readonly DocumentStory[] }
 
 /** The stories with their places; `lost`: those that no document has any more, or more than one place could be. */
-export function placesOf(
+export function locateStories(
   files: readonly DocumentFile[],
   prd: Pick<Prd, 'userStories'>,
-): { placed: Placed[]; lost: Story[] } {
+): { placed: LocatedStory[]; lost: Story[] } {
   const stories = prd.userStories.filter(isFromDocument)
   const readings = ofOnePlan(sound(files, stories), stories)
   const isLoose = ({ reading }: DocumentReading) => reading.isLoose
@@ -29,7 +29,9 @@ export function placesOf(
   const sizes = counting.map(({ reading }) => reading.stories.length)
   const isTooMuch = sizes.some((size) => size > MOST_STORIES) || sizes.reduce((a, b) => a + b, 0) > MOST_READ
   if (isTooMuch) return { placed: [], lost: stories }
-  const groups = joined(counting.flatMap(({ reading }) => reading.stories)).stories.map(({ from }) => from)
+  const groups = joinStories(counting.flatMap(({ reading }) => reading.stories)).stories.map(
+    ({ from }) => from,
+  )
   const found = matched(groups, stories)
   const placed = [...found].map(([story, read]) => ({ story, read }))
   return { placed, lost: stories.filter((story) => !found.has(story)) }
@@ -37,16 +39,16 @@ export function placesOf(
 
 /** What can be read without a mistake. */
 function sound(files: readonly DocumentFile[], stories: readonly Story[]): DocumentReading[] {
-  const all = readAll(files).flatMap((one) => ofFile(one, stories))
+  const all = readEach(files).flatMap((one) => ofFile(one, stories))
   return all.filter(({ reading }) => reading.mistakes.length === 0)
 }
 
 /** Of a file with several plans in it the one that holds most of the stories; of copies the one that planning would take. */
 function ofFile(one: DocumentReading, stories: readonly Story[]): DocumentReading[] {
-  const parts = one.file.part === undefined ? tagNames(one.file) : []
+  const parts = one.file.part === undefined ? readTagNames(one.file) : []
   // Each is a parse of the whole file.
   if (parts.length < 2 || parts.length > MOST_PARTS) return [one]
-  const readings = parts.flatMap((part) => readAll([{ ...one.file, part }]))
+  const readings = parts.flatMap((part) => readEach([{ ...one.file, part }]))
   const most = withMost(readings, (reading) => countIn([reading], stories))
   return most.length > 1 ? [one] : most
 }
@@ -82,10 +84,10 @@ function countIn(readings: readonly DocumentReading[], stories: readonly Story[]
 }
 
 function keyOf(id: unknown, title: unknown): string {
-  return `${String(id)} ${sameWords(String(title))}`
+  return `${String(id)} ${normalizeWords(String(title))}`
 }
 
-type Group = readonly ReadStory[]
+type Group = readonly DocumentStory[]
 
 /**
  * By id and title; else by the title, in the order of the list where as many have it here as there. The id alone says nothing: the
@@ -122,27 +124,27 @@ function matched(groups: readonly Group[], stories: readonly Story[]): Map<Story
 function byTitle<T>(all: readonly T[], titleOf: (one: T) => string): Map<string, T[]> {
   const found = new Map<string, T[]>()
   for (const one of all) {
-    const title = sameWords(titleOf(one))
+    const title = normalizeWords(titleOf(one))
     found.set(title, [...(found.get(title) ?? []), one])
   }
   return found
 }
 
 /** Those of the paths that may hold the stories: what the plan was made from, else what is found by itself. */
-export function candidatesAmong(
+export function findPlanDocuments(
   paths: readonly string[],
   prd: Prd,
   folder: string,
 ): Omit<DocumentFile, 'text'>[] {
   const known = plannedFiles(prd)
-  const found = new Set(documentsAmong(paths))
+  const found = new Set(findDocuments(paths))
   // What Ralph keeps there is written by other means.
   const isOwn = (path: string) => path.startsWith(`${folder}/`) || path.startsWith('.ralph/archive/')
   return paths
     .filter((path) => !isOwn(path) && (known.size > 0 ? known.has(path) : found.has(path)))
     .map((path) => ({
       path,
-      ...(found.has(path) ? { isFound: true } : { isNamed: true }),
+      ...(found.has(path) ? { isDiscovered: true } : { isNamed: true }),
       ...known.get(path),
     }))
 }

@@ -8,7 +8,7 @@ export function isFromDocument({ extra }: Story): boolean {
 }
 
 /** Those that Ralph passed itself, and those that were split and whose parts all are. An imported pass is the document's own word. */
-export function passedHere(stories: readonly Story[]): Set<Story> {
+export function passedByRalph(stories: readonly Story[]): Set<Story> {
   const byId = new Map(stories.map((story) => [story.id, story]))
   const known = new Map<Story, boolean>()
   const isDone = (story: Story | undefined): boolean => {

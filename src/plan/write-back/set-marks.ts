@@ -1,6 +1,6 @@
 // Marks set in the text of a document: a box, a value or the words of a line in their place; every other byte stays.
 import { parseDocument } from 'yaml'
-import { frontOf } from '../open-document.ts'
+import { frontMatterOf } from '../open-document.ts'
 import type { Mark } from '../types.ts'
 import { scalarAt } from '../yaml-scalar.ts'
 
@@ -8,7 +8,7 @@ import { scalarAt } from '../yaml-scalar.ts'
 type Edit = { from: number; to: number; words: string }
 
 /** A mark, whose it is, and the id of the commit for those that name it. */
-export type WantedMark = { mark: Mark; storyId: string; commit: string | null }
+export type MarkRequest = { mark: Mark; storyId: string; commit: string | null }
 
 /**
  * The text with the marks in it; `unset`: those that have no place there, or one that holds more than a plain word. A box on a line of
@@ -16,10 +16,10 @@ export type WantedMark = { mark: Mark; storyId: string; commit: string | null }
  */
 export function setMarks(
   text: string,
-  wanted: readonly WantedMark[],
+  wanted: readonly MarkRequest[],
   isFrontMatter: boolean,
   open: ReadonlySet<number> = new Set(),
-): { text: string; unset: WantedMark[] } {
+): { text: string; unset: MarkRequest[] } {
   const once = onceEach(wanted)
   const first = once.filter(({ mark }) => !('whenAll' in mark))
   const ticked = apply(text, first, isFrontMatter)
@@ -32,10 +32,10 @@ export function setMarks(
 }
 
 /** The stories of a group, or of a file, share a mark. */
-function onceEach(wanted: readonly WantedMark[]): WantedMark[] {
-  const same = new Map<Mark, WantedMark>()
+function onceEach(wanted: readonly MarkRequest[]): MarkRequest[] {
+  const same = new Map<Mark, MarkRequest>()
   for (const one of wanted) if (!same.has(one.mark)) same.set(one.mark, one)
-  const equal = new Map<string, WantedMark>()
+  const equal = new Map<string, MarkRequest>()
   for (const one of same.values()) {
     const key = JSON.stringify(one.mark)
     if (!equal.has(key)) equal.set(key, one)
@@ -43,11 +43,11 @@ function onceEach(wanted: readonly WantedMark[]): WantedMark[] {
   return [...equal.values()]
 }
 
-function apply(text: string, wanted: readonly WantedMark[], isFrontMatter: boolean) {
+function apply(text: string, wanted: readonly MarkRequest[], isFrontMatter: boolean) {
   const lines = linesOf(text)
   const values = wanted.some(({ mark }) => mark.kind === 'value') ? valuesOf(text, isFrontMatter) : null
   const edits: Edit[] = []
-  const unset: WantedMark[] = []
+  const unset: MarkRequest[] = []
   for (const one of wanted) {
     const { mark, commit } = one
     const found =
@@ -70,7 +70,7 @@ function apply(text: string, wanted: readonly WantedMark[], isFrontMatter: boole
 /** A line without its end; `at` is where it begins. */
 type Line = { at: number; text: string }
 
-/** As `Opened` counts them: any of the three line ends, and no byte order mark. */
+/** As `OpenDocument` counts them: any of the three line ends, and no byte order mark. */
 function linesOf(text: string): Line[] {
   const lines: Line[] = []
   let at = text.startsWith('\ufeff') ? 1 : 0
@@ -164,7 +164,7 @@ function dataIn(text: string): { at: number; source: string } {
 /** What stands between the lines of dashes. */
 function frontIn(text: string): { at: number; source: string } {
   const { at, source } = dataIn(text)
-  const count = frontOf(source.replace(/\r\n?/g, '\n')).split('\n').length - 1
+  const count = frontMatterOf(source.replace(/\r\n?/g, '\n')).split('\n').length - 1
   const lines = linesOf(text)
   const [from, to] = [lines[1]?.at ?? at, lines[count - 1]?.at ?? at]
   return count < 2 ? { at, source: '' } : { at: from, source: text.slice(from, to) }

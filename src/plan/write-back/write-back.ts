@@ -1,19 +1,19 @@
 // What an outcome leaves in the documents that a feature was planned from: the marks of the stories that have passed.
 import type { Prd, Story } from '../../engine/model/feature.ts'
-import { sameWords } from '../story-words.ts'
+import { normalizeWords } from '../story-words.ts'
 import type { DocumentFile } from '../types.ts'
-import { type Placed, placesOf } from './match-stories.ts'
-import { passedHere } from './passed-stories.ts'
-import { setMarks, type WantedMark } from './set-marks.ts'
+import { type LocatedStory, locateStories } from './match-stories.ts'
+import { passedByRalph } from './passed-stories.ts'
+import { type MarkRequest, setMarks } from './set-marks.ts'
 
 /** `unmarked`: ids of stories that passed and are marked in no document, for their marks are not where they were. */
 export type WrittenBack = { texts: Map<string, string>; unmarked: string[] }
 
 /** The documents that change, by path. `files` are those of the commit: what people and agents changed meanwhile is in them. */
 export function writeBack(files: readonly DocumentFile[], prd: Pick<Prd, 'userStories'>): WrittenBack {
-  const done = passedHere(prd.userStories)
-  const { placed, lost } = placesOf(files, prd)
-  const wanted = new Map<string, WantedMark[]>()
+  const done = passedByRalph(prd.userStories)
+  const { placed, lost } = locateStories(files, prd)
+  const wanted = new Map<string, MarkRequest[]>()
   for (const one of placed) if (done.has(one.story)) collect(one, wanted)
   const texts = new Map<string, string>()
   const open = openLines(placed, done)
@@ -30,7 +30,7 @@ export function writeBack(files: readonly DocumentFile[], prd: Pick<Prd, 'userSt
 }
 
 /** By path the lines of stories that have not passed: an agent may have ticked their boxes. */
-function openLines(placed: readonly Placed[], done: ReadonlySet<Story>): Map<string, Set<number>> {
+function openLines(placed: readonly LocatedStory[], done: ReadonlySet<Story>): Map<string, Set<number>> {
   const open = new Map<string, Set<number>>()
   for (const { story, read } of placed) {
     if (done.has(story) || story.passes) continue
@@ -39,13 +39,13 @@ function openLines(placed: readonly Placed[], done: ReadonlySet<Story>): Map<str
   return open
 }
 
-function collect({ story, read }: Placed, wanted: Map<string, WantedMark[]>): void {
+function collect({ story, read }: LocatedStory, wanted: Map<string, MarkRequest[]>): void {
   const words = plannedWords(story)
   for (const { path, marks, raw } of read) {
     // A box is looked at by itself: of a group the last one may be open. What follows other boxes is, too: an agent may have ticked them all.
     const open = marks.filter((mark) => {
       if (mark.kind !== 'box') return raw.passes !== true || 'whenAll' in mark
-      return mark.task === undefined || words.includes(` ${sameWords(mark.task)} `)
+      return mark.task === undefined || words.includes(` ${normalizeWords(mark.task)} `)
     })
     const about = { storyId: story.id, commit: story.lastResult?.commit ?? null }
     wanted.set(path, [...(wanted.get(path) ?? []), ...open.map((mark) => ({ mark, ...about }))])
@@ -55,5 +55,5 @@ function collect({ story, read }: Placed, wanted: Map<string, WantedMark[]>): vo
 /** The words of each line of what was planned, between spaces. */
 function plannedWords({ description, acceptanceCriteria }: Story): string {
   const lines = [description, ...acceptanceCriteria].flatMap((text) => text.split('\n'))
-  return lines.map((line) => ` ${sameWords(line)} `).join('\n')
+  return lines.map((line) => ` ${normalizeWords(line)} `).join('\n')
 }

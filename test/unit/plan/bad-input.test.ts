@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { documentsAmong, readDocuments } from '../../../src/plan/documents.ts'
+import { findDocuments, readDocuments } from '../../../src/plan/documents.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 import { anyText, runs } from '../runs.ts'
 import { documentsOf, mistakesOf, sample } from './samples.ts'
@@ -187,7 +187,7 @@ test('a document of 5 MB, and one that is nested without end: refused before it 
 
 test('nothing to read', () => {
   assert.deepEqual(mistakesOf()[0]?.found, 'no document')
-  assert.deepEqual(documentsAmong([]), [])
+  assert.deepEqual(findDocuments([]), [])
   const { prd, prose } = documentsOf({ path: 'prd.md', text: ' \n' })
   assert.deepEqual([prd.userStories, prose], [[], []])
 })

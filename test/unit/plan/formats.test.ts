@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { type Documents, documentsAmong, readDocuments } from '../../../src/plan/documents.ts'
+import { type Documents, findDocuments, readDocuments } from '../../../src/plan/documents.ts'
 import { formats } from '../../../src/plan/formats.ts'
 import { documentsOf, sample } from './samples.ts'
 
@@ -11,7 +11,7 @@ function project(name: string): Documents & { read: string[] } {
   const folder = new URL(`samples/${name}`, import.meta.url)
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
   const paths = entries.map((one) => `${one.parentPath}/${one.name}`.slice(folder.pathname.length + 1))
-  const read = documentsAmong(paths)
+  const read = findDocuments(paths)
   return { ...documentsOf(...read.map((path) => ({ path, text: sample(`${name}/${path}`) }))), read }
 }
 
@@ -247,7 +247,7 @@ test('learnings, order by urgency, and what an issue says beside its criteria', 
 
 test('found by itself: near the top, best first, nothing of Ralph’s own, nothing installed', () => {
   assert.deepEqual(
-    documentsAmong([
+    findDocuments([
       'README.md',
       'src/prd.md',
       'docs/architecture.md',

@@ -1,7 +1,7 @@
 // Plans of the tools that people plan with today, as those tools write them: stories, order, dependencies, criteria, done.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { documentsAmong, readDocuments } from '../../../src/plan/documents.ts'
+import { findDocuments, readDocuments } from '../../../src/plan/documents.ts'
 import { documentsOf, mistakesOf } from './samples.ts'
 
 type Row = [id: string, title: string, passes: boolean, dependsOn: string[], criteria: string[]]
@@ -140,7 +140,7 @@ A member takes a tool home.
 
   test('found by itself with its spec, and never with its checklists', () => {
     const paths = ['spec.md', 'tasks.md', 'plan.md', 'checklists/ux.md'].map((name) => `${folder}/${name}`)
-    assert.deepEqual(documentsAmong(paths).filter((path) => !path.includes('checklists')).length, 3)
+    assert.deepEqual(findDocuments(paths).filter((path) => !path.includes('checklists')).length, 3)
     const all = { [`${folder}/checklists/ux.md`]: '- [ ] CHK001 a' }
     assert.deepEqual(documentsOf(...files(all)).prd.userStories, [])
   })

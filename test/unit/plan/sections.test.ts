@@ -1,7 +1,7 @@
 // Which headings stand above boxes that are no work.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isNoWork } from '../../../src/plan/sections.ts'
+import { isNonWorkHeading } from '../../../src/plan/sections.ts'
 
 const noWork = [
   'Acceptance Criteria',
@@ -23,7 +23,7 @@ const noWork = [
   'Abnahmekriterien',
 ]
 for (const heading of noWork)
-  test(`boxes below "${heading}" are no work`, () => assert.equal(isNoWork(heading), true))
+  test(`boxes below "${heading}" are no work`, () => assert.equal(isNonWorkHeading(heading), true))
 
 const work = [
   'Notes feature',
@@ -39,4 +39,4 @@ const work = [
   'High Priority',
 ]
 for (const heading of work)
-  test(`boxes below "${heading}" are work`, () => assert.equal(isNoWork(heading), false))
+  test(`boxes below "${heading}" are work`, () => assert.equal(isNonWorkHeading(heading), false))

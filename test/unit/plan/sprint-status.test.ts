@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { parseDocument } from 'yaml'
 import type { Story } from '../../../src/engine/model/feature.ts'
-import { documentsAmong, readDocuments, updateSprintStatus } from '../../../src/plan/documents.ts'
+import { findDocuments, readDocuments, updateSprintStatus } from '../../../src/plan/documents.ts'
 import { feature, story } from '../engine/prd/samples.ts'
 import { runs } from '../runs.ts'
 import { sample } from './samples.ts'
@@ -134,7 +134,7 @@ test('epics and their stories: the epic follows, and the totals are counted anew
 
 test('epics and their stories are read when planning, from .bmad, too', () => {
   const path = '.bmad/sprint-status.yaml'
-  assert.deepEqual(documentsAmong([path, 'src/sprint-status.yaml']), [path])
+  assert.deepEqual(findDocuments([path, 'src/sprint-status.yaml']), [path])
   const read = readDocuments([{ path, text: epics }])
   assert.ok(read.ok)
   const { prd, context } = read.documents

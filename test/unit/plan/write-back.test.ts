@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { LastResult, Prd, Story } from '../../../src/engine/model/feature.ts'
 import { planFile } from '../../../src/engine/prd/plan-file.ts'
-import { candidatesAmong, readDocuments, writeBack } from '../../../src/plan/documents.ts'
+import { findPlanDocuments, readDocuments, writeBack } from '../../../src/plan/documents.ts'
 import type { DocumentFile } from '../../../src/plan/types.ts'
 import { story } from '../engine/prd/samples.ts'
 import { assertGrowth } from '../growth.ts'
@@ -31,7 +31,7 @@ function passed(prd: Prd, ...titles: string[]): Prd {
 }
 
 const LIST = '- [ ] One\n- [ ] Two\n- [x] Three\n'
-const list: DocumentFile = { path: 'fix_plan.md', text: LIST, isFound: true }
+const list: DocumentFile = { path: 'fix_plan.md', text: LIST, isDiscovered: true }
 const changed = (files: readonly DocumentFile[], prd: Prd) => Object.fromEntries(writeBack(files, prd).texts)
 
 test('a story that passed is ticked; one that is open, imported or skipped is not', () => {
@@ -98,7 +98,7 @@ test('prd.json: the ids of the state, not those that an agent gave to other stor
   const file = (stories: object[]): DocumentFile => ({
     path: 'scripts/ralph/prd.json',
     text: `${JSON.stringify({ userStories: stories }, null, 2)}\n`,
-    isFound: true,
+    isDiscovered: true,
   })
   const before = file([entry('US-001', 'One'), entry('US-002', 'Two')])
   const prd = passed(planned([before]), 'One')
@@ -152,7 +152,7 @@ test('Task Master: of two tags that are copies the current one; where none is, n
 const spec = (name: string, story1: string): DocumentFile => ({
   path: `specs/${name}/tasks.md`,
   text: `## Phase 1: Setup\n\n- [ ] T001 Set up\n\n## Phase 2: User Story 1 - ${story1} (Priority: P1)\n\n- [ ] T002 [US1] Build\n`,
-  isFound: true,
+  isDiscovered: true,
 })
 
 test('Spec Kit: two features side by side, of which one was planned', () => {
@@ -167,7 +167,7 @@ test('Spec Kit: a task that was put before others, which have other numbers then
   const tasks = (...lines: string[]) =>
     `## Phase 1: User Story 1 - Sign in (Priority: P1)\n\n${lines.map((line) => `- [ ] ${line}\n`).join('')}`
   const path = 'specs/001-sign-in/tasks.md'
-  const before = { path, text: tasks('T001 [US1] Build', 'T002 [P] [US1] Add the model'), isFound: true }
+  const before = { path, text: tasks('T001 [US1] Build', 'T002 [P] [US1] Add the model'), isDiscovered: true }
   const after = tasks('T001 [US1] Build', 'T002 [US1] Ask the lawyers', 'T003 [P] [US1] Add the model')
   const prd = passed(planned([before], '001-sign-in'), 'Sign in')
   assert.deepEqual(changed([{ ...before, text: after }], prd), {
@@ -184,7 +184,7 @@ test('candidates: what the plan was made from, else what is found; never what Ra
     'notes/a.md',
   ]
   const prd = planned([list])
-  const among = (one: Prd) => candidatesAmong(paths, one, '.ralph/2026-01-01-x')
+  const among = (one: Prd) => findPlanDocuments(paths, one, '.ralph/2026-01-01-x')
   assert.deepEqual(
     among(prd).map(({ path }) => path),
     ['.ralph/fix_plan.md', 'docs/prd.md'],
@@ -194,7 +194,7 @@ test('candidates: what the plan was made from, else what is found; never what Ra
     extra: { plannedFrom: { 'notes/a.md': 'ab', 'docs/prd.md': 'cd', 'gone.md': 'ef' } },
   }
   assert.deepEqual(among(from), [
-    { path: 'docs/prd.md', isFound: true },
+    { path: 'docs/prd.md', isDiscovered: true },
     { path: 'notes/a.md', isNamed: true },
   ])
 })
@@ -202,8 +202,8 @@ test('candidates: what the plan was made from, else what is found; never what Ra
 test('candidates: of a file with several plans the part that was named', () => {
   const path = '.taskmaster/tasks/tasks.json'
   const prd = { ...planned([list]), extra: { plannedFrom: { [`${path}#auth`]: 'ab', 'a#b.md': 'cd' } } }
-  assert.deepEqual(candidatesAmong([path, 'a#b.md'], prd, '.ralph/x'), [
-    { path, isFound: true, part: 'auth' },
+  assert.deepEqual(findPlanDocuments([path, 'a#b.md'], prd, '.ralph/x'), [
+    { path, isDiscovered: true, part: 'auth' },
     { path: 'a#b.md', isNamed: true },
   ])
   assert.equal(planFile(prd), path)
@@ -211,7 +211,7 @@ test('candidates: of a file with several plans the part that was named', () => {
 
 test('a progress file whose boxes an agent ticked is done once every story has passed, and not before', () => {
   const text = '## Status\nIN_PROGRESS\n\n- [ ] One\n- [ ] Two\n'
-  const file: DocumentFile = { path: 'docs/auth_PROGRESS.md', text, isFound: true }
+  const file: DocumentFile = { path: 'docs/auth_PROGRESS.md', text, isDiscovered: true }
   const ticked = { ...file, text: text.replaceAll('[ ]', '[x]') }
   const one = passed(planned([file]), 'One')
   assert.deepEqual(writeBack([ticked], one), { texts: new Map(), unmarked: [] })
@@ -224,7 +224,7 @@ test('a progress file whose boxes an agent ticked is done once every story has p
 
 test('Kiro: a group whose open task an agent ticked is not ticked', () => {
   const text = '- [ ] 1. Accounts\n- [ ] 1.1 Sign in\n- [ ] 1.2 Sign out\n'
-  const file: DocumentFile = { path: '.kiro/specs/accounts/tasks.md', text, isFound: true }
+  const file: DocumentFile = { path: '.kiro/specs/accounts/tasks.md', text, isDiscovered: true }
   const ticked = { ...file, text: text.replace('[ ] 1.2', '[x] 1.2') }
   const prd = passed(planned([file]), 'Sign in')
   assert.deepEqual(changed([ticked], prd), { [file.path]: ticked.text.replace('[ ] 1.1', '[x] 1.1') })
@@ -235,7 +235,7 @@ test('thousands of boxes, all passed: time grows with them; more than a plan may
   const boxes = (size: number): DocumentFile => ({
     path: 'docs/long_PROGRESS.md',
     text: `## Status\nIN_PROGRESS\n\n${Array.from({ length: size }, (_, at) => `- [ ] Task ${at}\n`).join('')}`,
-    isFound: true,
+    isDiscovered: true,
   })
   const done = (file: DocumentFile): Prd => {
     const prd = planned([file])
@@ -270,7 +270,7 @@ test('a loose list beside a plan is not ticked, also where it has the title of a
   const openspec: DocumentFile = {
     path: 'openspec/changes/add-one/tasks.md',
     text: '## 1. A\n\n- [ ] 1.1 One\n',
-    isFound: true,
+    isDiscovered: true,
   }
   const files = [openspec, list]
   const prd = passed(planned(files), 'One')
@@ -280,7 +280,7 @@ test('a loose list beside a plan is not ticked, also where it has the title of a
 test("candidates: the feature's own folder and the archive are none, also where the plan was made from them", () => {
   const paths = ['.ralph/2026-01-01-x/prd.md', '.ralph/archive/a/prd.json']
   const extra = { plannedFrom: Object.fromEntries(paths.map((path) => [path, 'ab'])) }
-  assert.deepEqual(candidatesAmong(paths, { ...planned([list]), extra }, '.ralph/2026-01-01-x'), [])
+  assert.deepEqual(findPlanDocuments(paths, { ...planned([list]), extra }, '.ralph/2026-01-01-x'), [])
 })
 
 test('a status by which people have said meanwhile that it is done stays in their words', () => {
