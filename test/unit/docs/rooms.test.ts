@@ -78,3 +78,20 @@ test('every file, folder and exported name in docs/architecture.md and the pages
     assert.deepEqual([...new Set(unknown)], [], page)
   }
 })
+
+test('every room begins with a README.md that names files of it that exist', () => {
+  const rooms = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  for (const { name } of rooms.filter(({ name }) => name !== 'types')) {
+    const text = readFileSync(`src/${name}/README.md`, 'utf8')
+    for (const heading of ['**Promises**', '**Boundaries**', '**Begin with**'])
+      assert.ok(text.includes(heading), name)
+    const files = [...text.matchAll(/`([\w/-]+(?:\.ts|\/))`/g)].map(([, path = '']) => path)
+    assert.ok(files.length > 0, name)
+    const missing = files.filter((path) => !existsSync(`src/${name}/${path}`) && !existsSync(`src/${path}`))
+    assert.deepEqual(
+      missing,
+      ['examples/'].filter((path) => missing.includes(path)),
+      name,
+    )
+  }
+})
