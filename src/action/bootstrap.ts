@@ -8,7 +8,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseSlash } from '../engine/commands/command-table.ts'
-import { object } from '../engine/model/json.ts'
+import { asObject } from '../engine/model/json.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { gateEnv } from '../isolation/untrusted-env.ts'
 import type { Mistake } from '../system/errors.ts'
@@ -66,7 +66,7 @@ function eventFile(): { payload: unknown; mistake: Mistake | null } {
   const { GITHUB_EVENT_PATH: path = '' } = process.env
   try {
     const payload: unknown = JSON.parse(existsSync(path) ? readFileSync(path, 'utf8') : '{}')
-    if (object(payload) !== null) return { payload, mistake: null }
+    if (asObject(payload) !== null) return { payload, mistake: null }
   } catch {}
   // The toolkit reads it again as soon as it is loaded, and throws.
   delete process.env.GITHUB_EVENT_PATH

@@ -1,5 +1,5 @@
 // The event that started this run, as typed data: whatever the file holds, it is read field by field. Pure.
-import { amount, type Json, object, string } from '../engine/model/json.ts'
+import { asAmount, asObject, asString, type Json } from '../engine/model/json.ts'
 
 type Person = { login: string; type: string }
 
@@ -85,15 +85,15 @@ function person(value: unknown): Person {
 }
 
 function record(value: unknown): Json {
-  return object(value) ?? {}
+  return asObject(value) ?? {}
 }
 
 function text(value: unknown): string {
-  return string(value) ?? ''
+  return asString(value) ?? ''
 }
 
 function number(value: unknown): number {
-  return Number.isSafeInteger(value) ? amount(value) : 0
+  return Number.isSafeInteger(value) ? asAmount(value) : 0
 }
 
 function strings(values: Json): Record<string, string> {

@@ -1,7 +1,7 @@
 // Codex CLI: `codex exec --json` (developers.openai.com/codex/noninteractive).
 
 import type { AgentEvent } from '../engine/model/agent-event.ts'
-import { amount, type Json, object, objects, string } from '../engine/model/json.ts'
+import { asAmount, asObject, asObjects, asString, type Json } from '../engine/model/json.ts'
 import type { Exit } from '../system/process.ts'
 import { type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
 import { EventReader, type Handlers, toolTarget } from './event-reader.ts'
@@ -77,32 +77,32 @@ class CodexReader extends EventReader {
     },
     'item.started': ({ item }) => {
       this.retrying = null
-      return toolOf(object(item))
+      return toolOf(asObject(item))
     },
     'item.completed': ({ item }) => {
       this.retrying = null
-      const answer = object(item)
+      const answer = asObject(item)
       // An item of type error is a warning, such as missing model metadata.
       if (answer?.type !== 'agent_message') return
-      this.text = string(answer.text) ?? ''
+      this.text = asString(answer.text) ?? ''
       return [{ kind: 'text', text: this.text }]
     },
     'turn.completed': (event) => {
-      const usage = object(event.usage)
+      const usage = asObject(event.usage)
       this.isComplete = true
       this.retrying = null
-      const cached = amount(usage?.cached_input_tokens)
-      return this.addTurn(amount(usage?.input_tokens), cached, amount(usage?.output_tokens))
+      const cached = asAmount(usage?.cached_input_tokens)
+      return this.addTurn(asAmount(usage?.input_tokens), cached, asAmount(usage?.output_tokens))
     },
     'turn.failed': ({ error }) => {
-      const message = string(object(error)?.message) ?? ''
+      const message = asString(asObject(error)?.message) ?? ''
       this.#refusal = message
       return this.failedWith(this.#ending(message), message)
     },
     /** "Reconnecting... 2/5 (reason)" is a retry; the last `error` only repeats what `turn.failed` says. */
     error: ({ message }) => {
       const [, count, reason] =
-        /^Reconnecting\.\.\. (?:(\d+)\/\d+ |waiting for network )?\((.*)\)$/s.exec(string(message) ?? '') ??
+        /^Reconnecting\.\.\. (?:(\d+)\/\d+ |waiting for network )?\((.*)\)$/s.exec(asString(message) ?? '') ??
         []
       if (reason === undefined) return
       this.#attempt = count === undefined ? this.#attempt + 1 : Number(count)
@@ -131,10 +131,10 @@ class CodexReader extends EventReader {
 
 function toolOf(item: Json | null): AgentEvent[] {
   if (item?.type === 'command_execution') {
-    return [{ kind: 'tool', name: 'command', target: commandOf(string(item.command)) }]
+    return [{ kind: 'tool', name: 'command', target: commandOf(asString(item.command)) }]
   }
   if (item?.type !== 'file_change') return []
-  const paths = objects(item.changes).flatMap((change) => string(change.path) ?? [])
+  const paths = asObjects(item.changes).flatMap((change) => asString(change.path) ?? [])
   return [{ kind: 'tool', name: 'edit', target: paths.join(', ').slice(0, 200) }]
 }
 

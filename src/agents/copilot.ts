@@ -1,6 +1,14 @@
 // GitHub Copilot CLI: `copilot --output-format json` (docs.github.com/copilot/reference/copilot-cli-reference).
 
-import { amount, type Json, jsonObject, number, object, objects, string } from '../engine/model/json.ts'
+import {
+  asAmount,
+  asNumber,
+  asObject,
+  asObjects,
+  asString,
+  type Json,
+  jsonObject,
+} from '../engine/model/json.ts'
 import type { Exit } from '../system/process.ts'
 import { type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
 import { EventReader, type Handlers, textEvent, toolUse } from './event-reader.ts'
@@ -47,15 +55,15 @@ export const copilot: AgentVendor = {
   usageFile: {
     args: (path) => ['--usage-output-file', path],
     read(text) {
-      const models = object(jsonObject(text)?.modelMetrics)
+      const models = asObject(jsonObject(text)?.modelMetrics)
       if (models === null) return null
       const used = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 }
-      for (const model of objects(Object.values(models))) {
-        const usage = object(model.usage)
+      for (const model of asObjects(Object.values(models))) {
+        const usage = asObject(model.usage)
         // What was read from the cache is part of the input.
-        used.inputTokens += amount(usage?.inputTokens)
-        used.outputTokens += amount(usage?.outputTokens)
-        used.cachedTokens += amount(usage?.cacheReadTokens)
+        used.inputTokens += asAmount(usage?.inputTokens)
+        used.outputTokens += asAmount(usage?.outputTokens)
+        used.cachedTokens += asAmount(usage?.cacheReadTokens)
       }
       return used
     },
@@ -91,36 +99,36 @@ class CopilotReader extends EventReader {
       this.retrying = null
       this.#lastFailure = null
       this.#error = null
-      const text = string(data.content) ?? ''
+      const text = asString(data.content) ?? ''
       // A message with tool requests is on the way; the last one without is the answer.
-      this.text = objects(data.toolRequests).length > 0 ? '' : text
+      this.text = asObjects(data.toolRequests).length > 0 ? '' : text
       return textEvent(text)
     },
     'model.call_failure': (event) => {
       const data = dataOf(event)
-      const codes = [...codesOf(data), ...readRefusal(string(data.errorMessage) ?? '').codes]
+      const codes = [...codesOf(data), ...readRefusal(asString(data.errorMessage) ?? '').codes]
       this.#lastFailure = { isTransport: data.failureKind === 'transport', codes }
-      return this.tried(number(data.statusCode), amount(data.retryAttempt) + 1)
+      return this.tried(asNumber(data.statusCode), asAmount(data.retryAttempt) + 1)
     },
     'tool.execution_start': (event) => {
       const data = dataOf(event)
-      this.#tools.set(string(data.toolCallId) ?? '', string(data.toolName) ?? 'tool')
+      this.#tools.set(asString(data.toolCallId) ?? '', asString(data.toolName) ?? 'tool')
       return [toolUse(data.toolName, data.arguments)]
     },
     'tool.execution_complete': (event) => {
       const data = dataOf(event)
-      const id = string(data.toolCallId) ?? ''
-      const isDenied = data.success === false && object(data.error)?.code === 'denied'
+      const id = asString(data.toolCallId) ?? ''
+      const isDenied = data.success === false && asObject(data.error)?.code === 'denied'
       if (isDenied) this.#denied.add(this.#tools.get(id) ?? 'tool')
       this.#tools.delete(id)
-      if (objects(data.fileEdits).length > 0 && data.success === true) this.#worked = true
+      if (asObjects(data.fileEdits).length > 0 && data.success === true) this.#worked = true
     },
     'session.error': (event) => {
       const data = dataOf(event)
-      const message = string(data.message) ?? ''
+      const message = asString(data.message) ?? ''
       const said = readRefusal(message)
       const codes = [...codesOf(data), ...said.codes, ...(this.#lastFailure?.codes ?? [])]
-      this.#error = { http: number(data.statusCode) ?? said.http, codes, message: said.message }
+      this.#error = { http: asNumber(data.statusCode) ?? said.http, codes, message: said.message }
       return [{ kind: 'error', message }]
     },
     result: ({ exitCode }) => {
@@ -147,9 +155,9 @@ class CopilotReader extends EventReader {
 }
 
 function dataOf(event: Json): Json {
-  return object(event.data) ?? {}
+  return asObject(event.data) ?? {}
 }
 
 function codesOf(data: Json): string[] {
-  return [data.errorCode, data.errorType].flatMap((code) => string(code) ?? [])
+  return [data.errorCode, data.errorType].flatMap((code) => asString(code) ?? [])
 }

@@ -1,7 +1,7 @@
 // Any command line of the user's as an agent: prompt on stdin, exit 0 is a finished session.
 
 import type { AgentEvent, Usage } from '../engine/model/agent-event.ts'
-import { jsonObject, number, object } from '../engine/model/json.ts'
+import { asNumber, asObject, jsonObject } from '../engine/model/json.ts'
 import type { Exit } from '../system/process.ts'
 import { type AgentVendor, type Classified, noUsage, type StreamParser } from './agent.ts'
 import { appended } from './event-reader.ts'
@@ -70,12 +70,12 @@ class CustomReader implements StreamParser {
  * else, or one of the numbers is negative or none.
  */
 function usageOf(line: string): Usage | null {
-  const given = object(jsonObject(line)?.usage) ?? {}
+  const given = asObject(jsonObject(line)?.usage) ?? {}
   const known = AMOUNTS.filter((name) => given[name] !== undefined && given[name] !== null)
   if (known.length === 0) return null
   const usage = noUsage()
   for (const name of known) {
-    const value = number(given[name])
+    const value = asNumber(given[name])
     if (value === null || value < 0) return null
     usage[name] = value
   }

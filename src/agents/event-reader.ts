@@ -1,7 +1,7 @@
 // Reads a session's events, one JSON object a line: what all vendors share. A vendor adds what its events mean.
 
 import type { AgentEvent, Usage } from '../engine/model/agent-event.ts'
-import { type Json, jsonObject, object, string } from '../engine/model/json.ts'
+import { asObject, asString, type Json, jsonObject } from '../engine/model/json.ts'
 import type { Exit } from '../system/process.ts'
 import { type Classified, noUsage, type StreamParser, words } from './agent.ts'
 import {
@@ -52,7 +52,7 @@ export abstract class EventReader implements StreamParser {
       if (!this.#hasBegun && this.#refusals.some((one) => one.test(line))) this.#refusal ??= line.trim()
       return stream === 'stderr' ? this.onStderr(line) : []
     }
-    const type = string(event.type)
+    const type = asString(event.type)
     if (type === null) return []
     if (this.isWork(type)) this.#hasBegun = true
     return Object.hasOwn(this.handlers, type) ? (this.handlers[type]?.(event) ?? []) : []
@@ -139,7 +139,7 @@ function jsonEvent(line: string): Json | null {
 }
 
 export function toolUse(name: unknown, input: unknown): AgentEvent {
-  return { kind: 'tool', name: string(name) ?? 'tool', target: toolTarget(input) }
+  return { kind: 'tool', name: asString(name) ?? 'tool', target: toolTarget(input) }
 }
 
 export function textEvent(text: string): AgentEvent[] {
@@ -158,7 +158,7 @@ const TARGETS = words('file_path filePath path notebook_path command pattern que
 
 /** What a tool was used on, for people: the first telling argument, one line of at most 200 characters. */
 export function toolTarget(input: unknown): string | null {
-  const given = object(input) ?? {}
-  const value = TARGETS.map((name) => string(given[name])).find((one) => one !== null && one !== '')
+  const given = asObject(input) ?? {}
+  const value = TARGETS.map((name) => asString(given[name])).find((one) => one !== null && one !== '')
   return value?.replace(/\s+/g, ' ').slice(0, 200) ?? null
 }

@@ -1,7 +1,7 @@
 // Gemini CLI: `gemini --yolo -o stream-json` (geminicli.com/docs/cli/headless).
 
 import type { AgentEvent } from '../engine/model/agent-event.ts'
-import { amount, type Json, object, string } from '../engine/model/json.ts'
+import { asAmount, asObject, asString, type Json } from '../engine/model/json.ts'
 import type { Exit } from '../system/process.ts'
 import { type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
 import { appended, EventReader, type Handlers, textEvent, toolUse } from './event-reader.ts'
@@ -70,7 +70,7 @@ class GeminiReader extends EventReader {
   protected readonly handlers: Handlers = {
     message: (event) => {
       if (event.role !== 'assistant') return
-      const text = string(event.content) ?? ''
+      const text = asString(event.content) ?? ''
       const goesOn = event.delta === true && this.text !== ''
       this.text = event.delta === true ? appended(this.text, text) : text
       return textEvent(text).map((said) => (goesOn ? { ...said, goesOn } : said))
@@ -83,14 +83,14 @@ class GeminiReader extends EventReader {
     tool_result: () => {
       this.text = ''
     },
-    error: ({ message }) => [{ kind: 'error', message: string(message) ?? '' }],
+    error: ({ message }) => [{ kind: 'error', message: asString(message) ?? '' }],
     result: (event) => {
       this.#result = event
       this.isComplete = event.status === 'success'
-      const stats = object(event.stats)
-      this.usage.inputTokens = amount(stats?.input_tokens)
-      this.usage.outputTokens = amount(stats?.output_tokens)
-      this.usage.cachedTokens = amount(stats?.cached)
+      const stats = asObject(event.stats)
+      this.usage.inputTokens = asAmount(stats?.input_tokens)
+      this.usage.outputTokens = asAmount(stats?.output_tokens)
+      this.usage.cachedTokens = asAmount(stats?.cached)
       return this.used()
     },
   }
@@ -116,7 +116,7 @@ class GeminiReader extends EventReader {
 
   protected override failure(exit: Exit): Ending | null {
     const isError = this.#result !== null && !this.isComplete
-    const words = isError ? string(object(this.#result?.error)?.message) : this.stderr.text()
+    const words = isError ? asString(asObject(this.#result?.error)?.message) : this.stderr.text()
     if (exit.kind === 'exit' && exit.code !== 0) {
       const refusal = refusalOf(words ?? '', httpOfCode(exit.code) ?? this.#dumped)
       const [status, ours] = OWN_CODES.get(exit.code) ?? []

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, realpath, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, isAbsolute, join, relative } from 'node:path'
-import { type Json, jsonObject, object } from '../engine/model/json.ts'
+import { asObject, type Json, jsonObject } from '../engine/model/json.ts'
 import type { OtherUser } from '../isolation/other-user.ts'
 import { openScratch, temporaryVariables } from '../isolation/scratch.ts'
 import type { Environment } from '../isolation/untrusted-env.ts'
@@ -215,7 +215,7 @@ function hasSameShape(before: Json, after: Json): boolean {
   if (keys.length !== Object.keys(before).length) return false
   return keys.every((key) => {
     const [old, young] = [before[key], after[key]]
-    const [left, right] = [object(old), object(young)]
+    const [left, right] = [asObject(old), asObject(young)]
     if (left !== null && right !== null) return hasSameShape(left, right)
     const isText = typeof old === 'string' || typeof old === 'number'
     return isText ? typeof old === typeof young : JSON.stringify(old) === JSON.stringify(young)

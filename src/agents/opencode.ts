@@ -1,7 +1,7 @@
 // opencode: `opencode run --format json` (opencode.ai/docs/cli).
 
 import type { AgentEvent } from '../engine/model/agent-event.ts'
-import { amount, type Json, jsonObject, number, object, string } from '../engine/model/json.ts'
+import { asAmount, asNumber, asObject, asString, type Json, jsonObject } from '../engine/model/json.ts'
 import type { Exit } from '../system/process.ts'
 import { type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
 import { appended, EventReader, type Handlers, toolUse } from './event-reader.ts'
@@ -57,7 +57,7 @@ export const opencode: AgentVendor = {
 /** The user's configuration with the permissions that a session without a person needs. */
 function configuration(users: string | undefined): string {
   const given = jsonObject(users ?? '{}') ?? {}
-  const permission = { edit: 'allow', bash: 'allow', ...object(given.permission) }
+  const permission = { edit: 'allow', bash: 'allow', ...asObject(given.permission) }
   return JSON.stringify({ autoupdate: false, share: 'disabled', ...given, permission })
 }
 
@@ -80,25 +80,25 @@ class OpencodeReader extends EventReader {
       this.isOver = false
     },
     text: ({ part }) => {
-      const text = string(object(part)?.text) ?? ''
+      const text = asString(asObject(part)?.text) ?? ''
       this.text = appended(this.text, this.text === '' ? text : `\n${text}`)
       return [{ kind: 'text', text }]
     },
     tool_use: (event) => {
-      const part = object(event.part)
-      const state = object(part?.state)
-      const isRejected = string(state?.error)?.startsWith('The user rejected permission') === true
-      if (state?.status === 'error' && isRejected) this.#rejected = string(part?.tool) ?? 'tool'
+      const part = asObject(event.part)
+      const state = asObject(part?.state)
+      const isRejected = asString(state?.error)?.startsWith('The user rejected permission') === true
+      if (state?.status === 'error' && isRejected) this.#rejected = asString(part?.tool) ?? 'tool'
       return [toolUse(part?.tool, state?.input)]
     },
-    step_finish: ({ part }) => this.#onFinish(object(part)),
+    step_finish: ({ part }) => this.#onFinish(asObject(part)),
     error: (event) => {
-      const error = object(event.error)
-      const data = object(error?.data)
-      const name = string(error?.name)
+      const error = asObject(event.error)
+      const data = asObject(error?.data)
+      const name = asString(error?.name)
       const words = answerOf(data).message || (name ?? '')
       const ending = failed(statusOfError(name, data), words, resetOf(event, data))
-      this.#error = { ...ending, ref: string(data?.ref) }
+      this.#error = { ...ending, ref: asString(data?.ref) }
       this.isOver = true
       return this.failedWith(ending, words)
     },
@@ -110,16 +110,16 @@ class OpencodeReader extends EventReader {
   }
 
   #onFinish(part: Json | null): AgentEvent[] {
-    this.#lastReason = string(part?.reason)
+    this.#lastReason = asString(part?.reason)
     this.isComplete = this.#lastReason === 'stop'
-    const tokens = object(part?.tokens)
-    const cache = object(tokens?.cache)
-    const cached = amount(cache?.read)
-    this.#cost += amount(part?.cost)
+    const tokens = asObject(part?.tokens)
+    const cache = asObject(tokens?.cache)
+    const cached = asAmount(cache?.read)
+    this.#cost += asAmount(part?.cost)
     // A model without a price costs 0 in its books: then the cost is not known.
     if (this.#cost > 0) this.usage.costUsd = this.#cost
-    const input = amount(tokens?.input) + cached + amount(cache?.write)
-    return this.addTurn(input, cached, amount(tokens?.output) + amount(tokens?.reasoning))
+    const input = asAmount(tokens?.input) + cached + asAmount(cache?.write)
+    return this.addTurn(input, cached, asAmount(tokens?.output) + asAmount(tokens?.reasoning))
   }
 
   /**
@@ -167,17 +167,17 @@ function statusOfError(name: string | null, data: Json | null): SessionStatus {
 
 /** The server's answer, as far as it came. */
 function answerOf(data: Json | null): Refusal {
-  const body = readRefusal(string(data?.responseBody) ?? '')
+  const body = readRefusal(asString(data?.responseBody) ?? '')
   return {
-    http: number(data?.statusCode) ?? body.http,
+    http: asNumber(data?.statusCode) ?? body.http,
     codes: body.codes,
-    message: body.message || (string(data?.message) ?? ''),
+    message: body.message || (asString(data?.message) ?? ''),
   }
 }
 
 /** `retry-after` (seconds) of the answer, counted from the event's own time (epoch ms). */
 function resetOf(event: Json, data: Json | null): number | null {
-  const seconds = Number(string(object(data?.responseHeaders)?.['retry-after']) ?? Number.NaN)
-  const at = number(event.timestamp)
+  const seconds = Number(asString(asObject(data?.responseHeaders)?.['retry-after']) ?? Number.NaN)
+  const at = asNumber(event.timestamp)
   return at !== null && Number.isFinite(seconds) && seconds >= 0 ? at + seconds * 1000 : null
 }

@@ -15,7 +15,7 @@ import {
 } from '../engine/prompts/build-prompt.ts'
 import { stepTemplate } from '../engine/prompts/built-in.ts'
 import type { Part } from '../engine/prompts/template.ts'
-import { findTemplate, type Read, type Template } from '../engine/prompts/template-files.ts'
+import { findTemplate, type ReadText, type Template } from '../engine/prompts/template-files.ts'
 
 export type PromptSources = {
   /** `name: command` of each gate, with the stories that it is for: the same for every story, so that vendors can cache it. */
@@ -55,7 +55,7 @@ export async function promptOf(sources: PromptSources, asked: Asked, state: Stat
 }
 
 /** A step of a pipeline may have one of its own; null for the built-in one. */
-async function templateOf(asked: Asked, read: Read): Promise<Template | null | 'missing'> {
+async function templateOf(asked: Asked, read: ReadText): Promise<Template | null | 'missing'> {
   const step = asked.mode === 'run' ? asked.step : undefined
   if (step?.prompt == null) return findTemplate(asked.mode, read)
   const { prompt, name } = step

@@ -1,7 +1,7 @@
 // How a session's end is told apart, for all vendors: exits, what a vendor's server means by a refusal, one line for people.
 
-import { jsonObject, number, object, objects, string } from '../engine/model/json.ts'
-import { cut, oneLine as plainLine } from '../engine/model/text.ts'
+import { asNumber, asObject, asObjects, asString, jsonObject } from '../engine/model/json.ts'
+import { oneLine as plainLine, truncate } from '../engine/model/text.ts'
 import type { Exit } from '../system/process.ts'
 import { type SessionStatus, words } from './agent.ts'
 
@@ -105,7 +105,7 @@ const MESSAGE_LIMIT = 300
 
 /** One printable line of at most 300 characters, with what looks like a key taken out before it is cut. */
 export function oneLine(text: string): string {
-  return cut(withoutKeys(plainLine(text, 8 * MESSAGE_LIMIT)), MESSAGE_LIMIT)
+  return truncate(withoutKeys(plainLine(text, 8 * MESSAGE_LIMIT)), MESSAGE_LIMIT)
 }
 
 /** Vendors quote the key that they refuse, and login links carry one. */
@@ -129,7 +129,7 @@ export type Refusal = {
   message: string
 }
 
-/** What the refusal means; a request that is merely wrong (HTTP 400 without more) is `failed`. */
+/** What the refusal means; a request that is merely wrong (HTTP 400 without more) is `haltWithError`. */
 export function statusOfRefusal({ http, codes, message }: Refusal): SessionStatus {
   const known = codes.map((code) => MEANINGS.get(code.toLowerCase())).find((status) => status !== undefined)
   if (known !== undefined) return known
@@ -147,13 +147,13 @@ export function readRefusal(text: string, depth = 3): Refusal {
   const http = status === undefined ? null : Number(status)
   const body = depth > 0 ? jsonObject(rest ?? '') : null
   if (body === null) return { http, codes: [], message: rest ?? '' }
-  const error = object(body.error) ?? body
-  const said = string(error.message) ?? string(body.error) ?? string(body.detail) ?? ''
+  const error = asObject(body.error) ?? body
+  const said = asString(error.message) ?? asString(body.error) ?? asString(body.detail) ?? ''
   const inner = readRefusal(said, depth - 1)
-  const named = [error.code, error.type, error.status, ...objects(error.details).map((one) => one.reason)]
+  const named = [error.code, error.type, error.status, ...asObjects(error.details).map((one) => one.reason)]
   return {
-    http: inner.http ?? number(error.code) ?? number(body.status) ?? http,
-    codes: [...inner.codes, ...named.flatMap((code) => string(code) ?? [])],
+    http: inner.http ?? asNumber(error.code) ?? asNumber(body.status) ?? http,
+    codes: [...inner.codes, ...named.flatMap((code) => asString(code) ?? [])],
     message: inner.message,
   }
 }

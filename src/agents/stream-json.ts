@@ -1,7 +1,7 @@
 // The stream-json of Claude Code (code.claude.com/docs/en/headless), which amp and cursor print too.
 
 import type { AgentEvent } from '../engine/model/agent-event.ts'
-import { amount, type Json, number, object, objects, string } from '../engine/model/json.ts'
+import { asAmount, asNumber, asObject, asObjects, asString, type Json } from '../engine/model/json.ts'
 import type { Exit } from '../system/process.ts'
 import { EventReader, type Handlers, toolUse } from './event-reader.ts'
 import { type Ending, failed, notAllowed, readRefusal, statusOfRefusal, withWords } from './session-end.ts'
@@ -40,8 +40,8 @@ export class StreamJsonReader extends EventReader {
       const isRetry = event.subtype === 'api_retry'
       if (!isRetry && event.subtype !== 'init') return
       this.isOver = false
-      if (isRetry) return this.tried(number(event.error_status), amount(event.attempt))
-      this.#permissionMode = string(event.permissionMode)
+      if (isRetry) return this.tried(asNumber(event.error_status), asAmount(event.attempt))
+      this.#permissionMode = asString(event.permissionMode)
       return
     },
     user: () => this.#onWork(),
@@ -54,13 +54,13 @@ export class StreamJsonReader extends EventReader {
       this.#onWork()
       this.#lastMessage = ''
       if (event.subtype !== 'started') return
-      const [key, call] = Object.entries(object(event.tool_call) ?? {})[0] ?? []
-      return [toolUse(key?.replace(/ToolCall$/, ''), object(call)?.args)]
+      const [key, call] = Object.entries(asObject(event.tool_call) ?? {})[0] ?? []
+      return [toolUse(key?.replace(/ToolCall$/, ''), asObject(call)?.args)]
     },
     rate_limit_event: (event) => {
-      const info = object(event.rate_limit_info)
+      const info = asObject(event.rate_limit_info)
       if (info?.status !== 'rejected') return
-      const at = amount(info.resetsAt) * 1000
+      const at = asAmount(info.resetsAt) * 1000
       // No date is later.
       this.resetsAt = at === 0 || at > 8.64e15 ? null : at
       return [{ kind: 'limit', resetsAt: this.resetsAt }]
@@ -71,7 +71,7 @@ export class StreamJsonReader extends EventReader {
       this.#result = event
       this.isComplete = true
       this.isOver = true
-      const answer = this.#dialect.finalText === 'result' ? string(event.result) : this.#lastMessage
+      const answer = this.#dialect.finalText === 'result' ? asString(event.result) : this.#lastMessage
       // The text of an error is the program's, not the agent's.
       this.text = event.is_error === true ? '' : (answer ?? '')
       this.#countResult(event)
@@ -85,21 +85,21 @@ export class StreamJsonReader extends EventReader {
   }
 
   #onAssistant(event: Json): AgentEvent[] {
-    const message = object(event.message)
+    const message = asObject(event.message)
     if (message === null) return []
     this.#count(message)
     // A subagent's words are not the agent's.
-    if (string(event.parent_tool_use_id) !== null) return []
-    const error = string(event.error)
+    if (asString(event.parent_tool_use_id) !== null) return []
+    const error = asString(event.error)
     this.#apiError = error
     // Streamed messages arrive without a stop reason; one that has it came whole, because the stream broke off and
     // was asked again. Its text may be a part only (recordings miderror, middrop, midhang).
-    if (this.#dialect.streamed && error === null && string(message.stop_reason) !== null) {
+    if (this.#dialect.streamed && error === null && asString(message.stop_reason) !== null) {
       this.#brokenStream = true
     }
-    const events = objects(message.content).flatMap((part): AgentEvent[] => {
+    const events = asObjects(message.content).flatMap((part): AgentEvent[] => {
       if (part.type === 'tool_use') return [toolUse(part.name, part.input)]
-      const text = part.type === 'text' ? string(part.text) : null
+      const text = part.type === 'text' ? asString(part.text) : null
       if (text === null) return []
       this.#lastMessage = error === null ? text : ''
       return [error === null ? { kind: 'text', text } : { kind: 'error', message: text }]
@@ -108,10 +108,10 @@ export class StreamJsonReader extends EventReader {
   }
 
   #count(message: Json): void {
-    const usage = object(message.usage)
+    const usage = asObject(message.usage)
     if (usage === null || this.#result !== null) return
     const tokens = this.#tokens(usage)
-    const id = string(message.id)
+    const id = asString(message.id)
     const before = id === null ? undefined : this.#counted.get(id)
     if (id !== null) this.#counted.set(id, tokens)
     this.usage.inputTokens += tokens.input - (before?.input ?? 0)
@@ -120,23 +120,23 @@ export class StreamJsonReader extends EventReader {
   }
 
   #tokens(usage: Json): Tokens {
-    const cached = amount(usage.cache_read_input_tokens)
-    const besides = this.#dialect.cacheCounted ? 0 : cached + amount(usage.cache_creation_input_tokens)
-    return { input: amount(usage.input_tokens) + besides, cached, output: amount(usage.output_tokens) }
+    const cached = asAmount(usage.cache_read_input_tokens)
+    const besides = this.#dialect.cacheCounted ? 0 : cached + asAmount(usage.cache_creation_input_tokens)
+    return { input: asAmount(usage.input_tokens) + besides, cached, output: asAmount(usage.output_tokens) }
   }
 
   /** `usage` leaves subagents out; `modelUsage` and the cost are cumulative over results, turns are per result. */
   #countResult(result: Json): void {
-    const models = objects(Object.values(object(result.modelUsage) ?? {}))
-    const total = object(result.usage)
+    const models = asObjects(Object.values(asObject(result.modelUsage) ?? {}))
+    const total = asObject(result.usage)
     if (models.length > 0 || total !== null) {
       const all = models.length > 0 ? models.map(modelTokens) : [this.#tokens(total ?? {})]
       this.usage.inputTokens = all.reduce((sum, tokens) => sum + tokens.input, 0)
       this.usage.cachedTokens = all.reduce((sum, tokens) => sum + tokens.cached, 0)
       this.usage.outputTokens = all.reduce((sum, tokens) => sum + tokens.output, 0)
     }
-    this.usage.turns = (this.usage.turns ?? 0) + amount(result.num_turns)
-    const cost = number(result.total_cost_usd)
+    this.usage.turns = (this.usage.turns ?? 0) + asAmount(result.num_turns)
+    const cost = asNumber(result.total_cost_usd)
     this.usage.costUsd = cost !== null && cost >= 0 ? cost : null
   }
 
@@ -149,18 +149,18 @@ export class StreamJsonReader extends EventReader {
 
   /** Exit codes and `subtype` say too little: both can look well. */
   #failureSaid(result: Json): Ending | null {
-    const subtype = string(result.subtype) ?? 'success'
-    const words = string(result.result) ?? string(result.error) ?? textOf(result.errors)
+    const subtype = asString(result.subtype) ?? 'success'
+    const words = asString(result.result) ?? asString(result.error) ?? textOf(result.errors)
     if (subtype === 'error_max_turns' || subtype === 'error_max_budget_usd') {
       return { status: 'max-turns', message: withWords('the session reached its bound', words) }
     }
     if (result.is_error === true || subtype !== 'success') return this.#refused(result, words)
-    const denials = objects(result.permission_denials)
+    const denials = asObjects(result.permission_denials)
     // With permissions skipped, what is denied is denied by the user's own rules, and the agent goes around it.
     if (denials.length > 0 && this.#permissionMode !== 'bypassPermissions') {
-      return notAllowed(denials.map((denial) => string(denial.tool_name) ?? 'a tool'))
+      return notAllowed(denials.map((denial) => asString(denial.tool_name) ?? 'a tool'))
     }
-    if (number(result.num_turns) === 0) {
+    if (asNumber(result.num_turns) === 0) {
       return { status: 'failed', message: 'the prompt ran as a command of the agent; no model was asked' }
     }
     return null
@@ -173,8 +173,8 @@ export class StreamJsonReader extends EventReader {
     const said = readRefusal(words)
     const named = [this.#apiError, result.api_error, result.api_error_type]
     const status = statusOfRefusal({
-      http: number(result.api_error_status) ?? said.http,
-      codes: [...named.flatMap((code) => string(code) ?? []), ...said.codes],
+      http: asNumber(result.api_error_status) ?? said.http,
+      codes: [...named.flatMap((code) => asString(code) ?? []), ...said.codes],
       message: said.message,
     })
     return failed(status, words, this.resetsAt)
@@ -184,16 +184,16 @@ export class StreamJsonReader extends EventReader {
     const notes = [
       waited ? 'its background tasks were ended' : '',
       this.#brokenStream ? "an answer's stream broke off, so a text may be partial" : '',
-      objects(this.#result?.permission_denials).length > 0 ? 'some tool uses were denied' : '',
+      asObjects(this.#result?.permission_denials).length > 0 ? 'some tool uses were denied' : '',
     ].filter((note) => note !== '')
     return ['the session finished', ...notes].join('; ')
   }
 }
 
 function modelTokens(model: Json): Tokens {
-  const cached = amount(model.cacheReadInputTokens)
-  const input = amount(model.inputTokens) + cached + amount(model.cacheCreationInputTokens)
-  return { input, cached, output: amount(model.outputTokens) }
+  const cached = asAmount(model.cacheReadInputTokens)
+  const input = asAmount(model.inputTokens) + cached + asAmount(model.cacheCreationInputTokens)
+  return { input, cached, output: asAmount(model.outputTokens) }
 }
 
 function textOf(errors: unknown): string {

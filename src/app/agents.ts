@@ -13,11 +13,11 @@ import { agentCaches, installAgent } from '../agents/install.ts'
 import type { PromptSources } from '../agents/prompts.ts'
 import { agentNames, findAgent, homeSharesOf, isModelKey } from '../agents/registry.ts'
 import { createSessions, withFallback } from '../agents/sessions.ts'
-import { agentFor } from '../engine/limits.ts'
+import { chooseAgent } from '../engine/limits.ts'
 import type { Gate } from '../engine/model/gate.ts'
 import { agentsIn } from '../engine/model/pipeline-step.ts'
 import type { AgentPort, FileCache } from '../engine/model/ports.ts'
-import { readyWords } from '../engine/model/service.ts'
+import { describeReady } from '../engine/model/service.ts'
 import type { OtherUser } from '../isolation/other-user.ts'
 import { agentEnv, type Environment, gateEnv } from '../isolation/untrusted-env.ts'
 import type { Settings } from '../settings/read-settings.ts'
@@ -41,7 +41,7 @@ export async function agentsOf(options: PortOptions): Promise<AgentPort> {
   }
   const second = fallbackAgent === null ? null : await agentPort(options, fallback)
   const limits = limitsOf(options.settings)
-  return withFallback(first, second, (state) => agentFor(state, limits, Date.now()))
+  return withFallback(first, second, (state) => chooseAgent(state, limits, Date.now()))
 }
 
 type Choice = {
@@ -155,7 +155,7 @@ export function promptSources(settings: Settings, read: PromptSources['read']): 
   return {
     gates: gatesIn(settings).map(gateWords),
     services: settings.services.map(
-      ({ name, ready, when }) => `${name}: ${readyWords(ready)}${aside(taggedWords(when))}`,
+      ({ name, ready, when }) => `${name}: ${describeReady(ready)}${aside(taggedWords(when))}`,
     ),
     instructions: settings.instructions ?? '',
     read,

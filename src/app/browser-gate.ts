@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { isModelKey } from '../agents/registry.ts'
 import { writeScreenshot } from '../branch/screenshot-blobs.ts'
 import { BROWSER_GATE, type Gate, type GateResult, type Screenshot } from '../engine/model/gate.ts'
-import { isFor, OWN_PORT_NAME, servicesAt, siteOf } from '../engine/model/service.ts'
+import { isFor, OWN_PORT_NAME, resolveSite, servicesAt } from '../engine/model/service.ts'
 import { pictureName } from '../engine/screenshots.ts'
 import { findChrome } from '../gates/browser/find.ts'
 import type { AfterGates } from '../gates/gates.ts'
@@ -58,7 +58,7 @@ export function browserCheck(options: BrowserOptions): AfterGates | null {
   const { settings, env, workspace } = options
   const { browser, services } = settings
   if (browser?.enabled !== true) return null
-  const site = siteOf(browser, servicesAt(services, Number(env[OWN_PORT_NAME])))
+  const site = resolveSite(browser, servicesAt(services, Number(env[OWN_PORT_NAME])))
   if (site === null) return null
   return async (run, signal, as) => {
     const isBase = run.of === 'baseline'

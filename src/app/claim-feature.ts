@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { type Feature, featureOfFolder } from '../branch/find-features.ts'
 import type { Repository } from '../branch/repository.ts'
 import type { Found, Store } from '../branch/store.ts'
-import { begunAnew } from '../engine/archive-stories.ts'
+import { restartRun } from '../engine/archive-stories.ts'
 import { takeOver } from '../engine/attempt-events.ts'
 import { withScope } from '../engine/commands/apply-commands.ts'
 import { formatHolder } from '../engine/lease.ts'
-import { triedAgain } from '../engine/limits.ts'
+import { resetWaits } from '../engine/limits.ts'
 import type { Prd } from '../engine/model/feature.ts'
 import { emptyControl, newJob } from '../engine/model/job.ts'
 import { ownFiles } from '../engine/model/paths.ts'
@@ -208,10 +208,10 @@ export function withWanted(state: State, wanted: ScopeRequest): State {
 }
 
 function taken(before: State, request: ClaimRequest, job: Job): State {
-  const begun = request.anew === true ? begunAnew(before, randomUUID()) : before
+  const begun = request.anew === true ? restartRun(before, randomUUID()) : before
   const state = request.generation === null ? withWanted(begun, request.wanted) : begun
   const { run } = state.prd
-  const control = request.generation === null ? triedAgain(state.control) : state.control
+  const control = request.generation === null ? resetWaits(state.control) : state.control
   return {
     ...state,
     lease: { ...request.lease, nonce: randomUUID() },

@@ -9,7 +9,7 @@ import type { AgentPort, Observer, SessionBounds } from '../engine/model/ports.t
 import type { State } from '../engine/model/state.ts'
 import { addUsage, emptyUsage, Usage } from '../engine/model/usage.ts'
 import { runUsage } from '../engine/model/usage-totals.ts'
-import { lostUsage, reservedUsage, spendLost } from '../engine/record-session.ts'
+import { lostSessionUsage, recordLostSession, reservedUsage } from '../engine/record-session.ts'
 import type { Git } from '../git/git.ts'
 import { placeFile } from '../git/own-index.ts'
 import { readRegularFileSync } from '../system/files.ts'
@@ -69,7 +69,7 @@ export function noted(agent: AgentPort, git: Git): AgentPort {
     const { calls } = runUsage(state)
     write(git, 'judge', folder, { nonce, calls, usage: { ...reservedUsage(bounds), calls: 1 } })
     const onUsed = (seen: Usage) =>
-      write(git, 'judge', folder, { nonce, calls, usage: lostUsage(bounds, seen) })
+      write(git, 'judge', folder, { nonce, calls, usage: lostSessionUsage(bounds, seen) })
     const said = await session({ ...bounds, onUsed })
     write(git, 'judge', folder, { nonce, calls, usage: said.usage })
     return said
@@ -95,7 +95,7 @@ export function withNote(git: Git, state: State): State {
   // One that was counted has raised the count.
   if (judged?.calls !== runUsage(now).calls) return now
   const [storyId = null] = Object.keys(now.attempts)
-  return spendLost(now, storyId, judged.usage, storyId === null ? 'verify' : 'judge')
+  return recordLostSession(now, storyId, judged.usage, storyId === null ? 'verify' : 'judge')
 }
 
 function write(git: Git, kind: string, folder: string, note: object): void {

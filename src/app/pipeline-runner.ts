@@ -2,8 +2,8 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { writeCommit } from '../branch/commits.ts'
-import { takenPort } from '../engine/gating/gate-memory.ts'
-import { gatesOn, runOf, withoutSessionFiles } from '../engine/gating/gate-run.ts'
+import { findPortConflict } from '../engine/gating/gate-memory.ts'
+import { newGateRun, runGatesOn, withoutSessionFiles } from '../engine/gating/gate-run.ts'
 import type { Attempt } from '../engine/model/attempt.ts'
 import type { GateResult } from '../engine/model/gate.ts'
 import { attemptName } from '../engine/model/paths.ts'
@@ -17,7 +17,7 @@ import {
 import type { AgentPort, Clock, GatesPort, RepositoryPort } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
 import * as pure from '../engine/pipeline.ts'
-import { redGate, redWords, withRecord } from '../engine/state-updates.ts'
+import { redGate, redGateReason, withRecord } from '../engine/state-updates.ts'
 import { RALPH_IDENTITY } from '../git/git-process.ts'
 import type { GatesPortOptions, PortOptions } from './loop-ports.ts'
 
@@ -85,7 +85,7 @@ export function withPipeline(pipeline: Pipeline, tools: StepTools): AgentPort {
       const { circuits = {} } = state.control
       const steps = pipeline.before.map((step) => ranAs(step, attempt, tools))
       const way = { steps, state, attempt, tools, signal, isBefore: true }
-      const attemptStep = ({ step, tries, bounds, failed: failure }: pure.Trial) => {
+      const attemptStep = ({ step, tries, bounds, failed: failure }: pure.StepTry) => {
         if (step.type !== 'agent') return act(step, way, bounds.timeoutMs)
         const told =
           failure === null ? state : withRecord(state, attempt.storyId, (record) => ({ ...record, failure }))
@@ -93,7 +93,7 @@ export function withPipeline(pipeline: Pipeline, tools: StepTools): AgentPort {
         return (tools.agents.get(step.agent ?? '') ?? base).work(told, attempt, how, signal)
       }
       const start = { deadline: clock.now() + timeoutMs, circuits, bounds }
-      const walked = await pure.walk(steps, start, { clock, signal, say, attempt: attemptStep })
+      const walked = await pure.runPipelineSteps(steps, start, { clock, signal, say, attempt: attemptStep })
       const session = pure.foldSessions(walked)
       return walked.circuits === circuits ? session : { ...session, circuits: walked.circuits }
     },
@@ -107,14 +107,19 @@ function afterwards({ after: steps }: Pipeline, tools: StepTools): NonNullable<A
   return async (state, attempt, timeoutMs, signal) => {
     const { circuits: before = {} } = state.control
     const way = { steps, state, attempt, tools, signal, isBefore: false }
-    const attemptStep = async ({ step, bounds }: pure.Trial) => {
+    const attemptStep = async ({ step, bounds }: pure.StepTry) => {
       if (step.type === 'agent') throw new Error('no session is begun behind the commit')
       return act(step, way, bounds.timeoutMs)
     }
     const nothing = { costUsd: null, tokens: null }
     const bounds = { budget: nothing, reserved: nothing }
     const start = { deadline: clock.now() + timeoutMs, circuits: before, bounds }
-    const { circuits, ended } = await pure.walk(steps, start, { clock, signal, say, attempt: attemptStep })
+    const { circuits, ended } = await pure.runPipelineSteps(steps, start, {
+      clock,
+      signal,
+      say,
+      attempt: attemptStep,
+    })
     if (await tools.repository.restore(attempt.candidate.commit))
       say('what steps behind git-commit wrote is thrown away')
     if (ended?.status === 'failed') tools.warn(`${ended.message}; ${attempt.storyId} has passed all the same`)
@@ -141,7 +146,11 @@ function ranAs(step: PipelineStep, attempt: Attempt, { agents }: StepTools): Pip
   return { ...step, agent: null, model: null, args: [] }
 }
 
-async function act(step: Exclude<PipelineStep, AgentStep>, way: Way, timeoutMs: number): Promise<pure.Tried> {
+async function act(
+  step: Exclude<PipelineStep, AgentStep>,
+  way: Way,
+  timeoutMs: number,
+): Promise<pure.StepOutcome> {
   const { state, attempt, tools, signal } = way
   switch (step.type) {
     case 'noop':
@@ -160,7 +169,7 @@ async function act(step: Exclude<PipelineStep, AgentStep>, way: Way, timeoutMs: 
 }
 
 /** The gates on the story's work as it stands, which stays as it is. What counts is their run with the commit. */
-async function verify(step: PipelineStep, way: Way, timeoutMs: number): Promise<pure.Tried> {
+async function verify(step: PipelineStep, way: Way, timeoutMs: number): Promise<pure.StepOutcome> {
   const { state, attempt, steps, isBefore } = way
   const { repository, gates, commit: write } = way.tools
   if (!isBefore || steps.at(-1) === step) return { kind: 'ok' }
@@ -176,20 +185,20 @@ async function verify(step: PipelineStep, way: Way, timeoutMs: number): Promise<
   const tags = stories.flatMap((story) => story.tags)
   const what = `${attemptName(state, attempt.storyId)}-${pure.fileWord(step.name)}`
   try {
-    const run = runOf(state, { of: 'story', tags, stories, what, commit })
+    const run = newGateRun(state, { of: 'story', tags, stories, what, commit })
     const place = { repository, gates }
-    const results = await withoutSessionFiles(place, () => gatesOn(run, { ...place, signal }))
-    const taken = takenPort(results)
+    const results = await withoutSessionFiles(place, () => runGatesOn(run, { ...place, signal }))
+    const taken = findPortConflict(results)
     if (taken !== null) return { kind: 'ends-run', reason: `${taken.summary}: ${taken.fix}` }
     const red = redGate(results)
     if (red === undefined) return { kind: 'ok' }
-    return { kind: 'failed', summary: redWords(red, results), detail: red.output }
+    return { kind: 'failed', summary: redGateReason(red, results), detail: red.output }
   } finally {
     await repository.checkOut(state.green, { ...kept, base: state.green })
   }
 }
 
-function triedCommand({ endRunOn, name }: CommandStep, { ok, ended, output }: GateResult): pure.Tried {
+function triedCommand({ endRunOn, name }: CommandStep, { ok, ended, output }: GateResult): pure.StepOutcome {
   const code = /^exit (\d+)$/.exec(ended)?.[1]
   if (code !== undefined && endRunOn.includes(Number(code))) {
     const last = output.trimEnd().split('\n').at(-1)?.trim().slice(0, 200) ?? ''

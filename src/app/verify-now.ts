@@ -9,7 +9,7 @@ import type { Ports } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
 import type { Usage } from '../engine/model/usage.ts'
 import { counts } from '../engine/prd/select.ts'
-import { notApproved, redGate } from '../engine/state-updates.ts'
+import { redGate, unapprovedVerification } from '../engine/state-updates.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { gatedTagsOf } from './loop-limits.ts'
 
@@ -28,7 +28,7 @@ export function lookedAt(state: State, head: string, settings: Settings, now: nu
     sessions: [],
     green: head,
     // Whoever looks wants to see every gate run.
-    verification: { ...notApproved(state), asked: true },
+    verification: { ...unapprovedVerification(state), asked: true },
     attempts: {},
     job: newJob(now, Number.MAX_SAFE_INTEGER, gatedTagsOf(settings)),
   }

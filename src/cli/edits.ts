@@ -10,7 +10,7 @@ import { ownFiles } from '../engine/model/paths.ts'
 import type { State } from '../engine/model/state.ts'
 import { mergePeople } from '../engine/prd/merge-edits.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
-import { isNoted } from '../engine/story-notes.ts'
+import { hasNote } from '../engine/story-notes.ts'
 import { recordMessage } from '../report/feature-files.ts'
 import { UserError } from '../system/errors.ts'
 import { readRegularFile } from '../system/files.ts'
@@ -25,7 +25,7 @@ export async function withEdits(
 ): Promise<State> {
   const seen = await idsSeen(workspace, state, head)
   const people = withoutArchived(prd, state)
-  return { ...state, prd: mergePeople(state.prd, people, seen, (id) => isNoted(state, id)) }
+  return { ...state, prd: mergePeople(state.prd, people, seen, (id) => hasNote(state, id)) }
 }
 
 /** Refuses a dirty tree, takes up what people changed in the feature's own folder; keeps the dirt of an open attempt. */

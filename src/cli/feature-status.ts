@@ -8,7 +8,7 @@ import { takeOver } from '../engine/attempt-events.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import { ownFiles } from '../engine/model/paths.ts'
 import type { State } from '../engine/model/state.ts'
-import { type Situation, situationOf, stepOfRun } from '../engine/situation.ts'
+import { nextStepOfRun, type Situation, situationOf } from '../engine/situation.ts'
 import type { LocalRun } from './local-feature.ts'
 
 /** As who only looks sees a feature; `situate`: how the state itself stands. */
@@ -48,7 +48,7 @@ export async function withMerge<S extends Situation>(
 /** How a complete feature stands that people have merged or put away, and that a run has nothing to do for; else null. */
 export async function mergedAlready({ workspace, settings }: LocalRun, state: State, limits: Limits) {
   const asked = withWanted(state, settings)
-  if (stepOfRun(asked, limits, Date.now()).kind !== 'conclude') return null
+  if (nextStepOfRun(asked, limits, Date.now()).kind !== 'conclude') return null
   const seen = await withMerge(workspace, asked, situationOf(asked, limits, Date.now(), false))
   return seen.kind === 'ended' && seen.since !== undefined ? seen : null
 }

@@ -5,7 +5,7 @@ import { earlierRunsIn } from '../app/earlier-runs.ts'
 import { limitsOf, UNGATED_WARNING } from '../app/loop-limits.ts'
 import { fixedPorts } from '../app/own-port.ts'
 import { unaskedTags } from '../app/tags.ts'
-import { begunAnew } from '../engine/archive-stories.ts'
+import { restartRun } from '../engine/archive-stories.ts'
 import { formatHolder } from '../engine/lease.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import type { State } from '../engine/model/state.ts'
@@ -13,7 +13,7 @@ import type { Step } from '../engine/model/step.ts'
 import { shownPlan } from '../engine/planning/plan-events.ts'
 import { MANY_DONE, withoutDone } from '../engine/prd/done.ts'
 import { importedCount } from '../engine/prd/select.ts'
-import { outcomeIn, type Situation, stepOfRun } from '../engine/situation.ts'
+import { nextStepOfRun, type Situation, situationOutcome } from '../engine/situation.ts'
 import { TRY_AGAIN } from '../engine/story-notes.ts'
 import { sizeRemarks } from '../plan/size.ts'
 import { terminalText } from '../report/escape.ts'
@@ -44,7 +44,7 @@ export async function status(context: Context): Promise<Answer> {
   const { state, situation } = await seenNow(local.workspace, await local.look(), limits)
   const other = await otherConfig(local.workspace, local.settings, state)
   if (other !== null) context.warn(other)
-  const outcome = outcomeIn(situation)
+  const outcome = situationOutcome(situation)
   const { say } = context
   const view = viewOf(state, { limits, now: Date.now(), surface: 'cli' }, situation)
   say(plainBanner(view))
@@ -138,7 +138,7 @@ export async function next(context: Context): Promise<Answer> {
   const { state } = opened
   const asked = withWanted(state, local.settings)
   const limits = limitsOf(local.settings)
-  const step = stepOfRun(asked, limits, Date.now())
+  const step = nextStepOfRun(asked, limits, Date.now())
   const id = step.kind === 'reserve' ? step.storyId : null
   const story = state.prd.userStories.find((one) => one.id === id)
   if (story !== undefined) context.say(`${story.id}  ${terminalText(story.title)}`)
@@ -203,8 +203,8 @@ export async function dryRun(
 ): Promise<Answer> {
   await refuseAtWork(state)
   await editsOf(local.workspace, state)
-  const asked = withWanted(flags.force === true ? begunAnew(state, state.nonce) : state, local.settings)
-  const step = stepOfRun(asked, limits, Date.now())
+  const asked = withWanted(flags.force === true ? restartRun(state, state.nonce) : state, local.settings)
+  const step = nextStepOfRun(asked, limits, Date.now())
   const { objects, clone } = local.workspace
   const earlier = await earlierRunsIn(objects, clone.head ?? state.base.sha, state.folder)
   const view = viewAt(step, asked, limits, earlier)

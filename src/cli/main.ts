@@ -1,7 +1,7 @@
 // `ralph`: the command table on a command line. Each command is imported when it is called.
 import { statSync } from 'node:fs'
 import { Command, CommanderError, Help, Option } from 'commander'
-import { commandsOn, type Listed } from '../engine/commands/command-table.ts'
+import { commandsOn, type ListedCommand } from '../engine/commands/command-table.ts'
 import { VERSION } from '../engine/model/version.ts'
 import type { FlagRow } from '../settings/describe.ts'
 import { hostEnvironment } from '../settings/environment.ts'
@@ -99,7 +99,7 @@ async function parse(program: Command): Promise<void> {
 async function add(
   program: Command,
   name: keyof typeof CLI_COMMANDS,
-  listed: Listed,
+  listed: ListedCommand,
   loadShared: LoadShared,
 ): Promise<void> {
   const { takes, settings, options, exits }: CliCommand = CLI_COMMANDS[name]

@@ -2,13 +2,13 @@
 
 import { freshState } from '../app/claim-feature.ts'
 import { limitsOf } from '../app/loop-limits.ts'
-import { budgetLeft, estimate, sessionMs } from '../engine/limits.ts'
+import { budgetLeft, estimateSession, sessionMs } from '../engine/limits.ts'
 import type { Prd } from '../engine/model/feature.ts'
 import type { PlanTask, Proposal, Question } from '../engine/model/plan-state.ts'
 import type { Ports } from '../engine/model/ports.ts'
 import type { SessionEntry } from '../engine/model/usage.ts'
 import { runUsage } from '../engine/model/usage-totals.ts'
-import { spend } from '../engine/record-session.ts'
+import { recordSession } from '../engine/record-session.ts'
 import { terminalText } from '../report/escape.ts'
 import { costLabel, describeTokens, formatDuration, formatUtc } from '../report/figures.ts'
 import { Live } from '../report/terminal/live-lines.ts'
@@ -44,7 +44,7 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
       live.say(`\nA session of ${settings.agent} looks; what it writes is undone.`)
       const timeoutMs = sessionMs(state, limits, began)
       const budget = budgetLeft({ ...state, sessions }, limits)
-      const bounds = { timeoutMs, budget, reserved: estimate(state, limits) }
+      const bounds = { timeoutMs, budget, reserved: estimateSession(state, limits) }
       return onTreeAsItIs(local, ports, live.warn, (green) =>
         ports.agent.plan({ ...state, green }, task, bounds, ports.signal),
       )
@@ -52,7 +52,7 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
     if (answer === null) throw new Cancelled()
     const { usage, proposal } = answer
     const spending = { at: Date.now(), kind: 'plan', storyId: null, usage } as const
-    sessions = spend({ ...state, sessions }, spending, limits).sessions
+    sessions = recordSession({ ...state, sessions }, spending, limits).sessions
     const figures = [
       formatDuration(Date.now() - began),
       describeTokens(usage, ' tokens'),

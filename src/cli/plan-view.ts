@@ -1,6 +1,6 @@
 // What a plan looks like on a terminal: where it was read, its stories, and how it differs from the one before. Pure.
 
-import { typedOn } from '../engine/commands/command-table.ts'
+import { formatCommandLine } from '../engine/commands/command-table.ts'
 import type { Prd, Story } from '../engine/model/feature.ts'
 import type { DocumentUse, Source } from '../plan/types.ts'
 import { terminalText } from '../report/escape.ts'
@@ -92,7 +92,7 @@ export function waitingLines(plan: PlanView, width: number): string[] {
   const answered =
     storyId === null
       ? 'To answer: /ralph plan -- <answers>, as a comment on its pull request'
-      : `To answer: ${typedOn('cli', `split ${storyId} -- <answers>`)}`
+      : `To answer: ${formatCommandLine('cli', `split ${storyId} -- <answers>`)}`
   const approval = ['approve-plan', storyId, digest].filter((word) => word !== null).join(' ')
   return [
     ...hanging(title, '', width),
@@ -102,7 +102,10 @@ export function waitingLines(plan: PlanView, width: number): string[] {
     ...(asked.length === 0 ? [] : hanging(terminalText(answered), '  ', width)),
     ...section('May be too large for one session:', sizes),
     ...section(`${CONTEXT_TITLE}:`, textLines(context, width)),
-    ...section('Approve these words:', hanging(terminalText(typedOn('cli', approval)), '  ', width)),
+    ...section(
+      'Approve these words:',
+      hanging(terminalText(formatCommandLine('cli', approval)), '  ', width),
+    ),
   ]
 }
 

@@ -6,8 +6,8 @@ import type { Story } from '../engine/model/feature.ts'
 import type { State } from '../engine/model/state.ts'
 import { idList, nearestId } from '../engine/prd/known-ids.ts'
 import { type Part, textOf } from '../engine/prompts/template.ts'
-import { boundOf } from '../engine/prompts/variables.ts'
-import { stepOfRun } from '../engine/situation.ts'
+import { byteLimitOf } from '../engine/prompts/variables.ts'
+import { nextStepOfRun } from '../engine/situation.ts'
 import { UserError } from '../system/errors.ts'
 import { utf8Bytes } from '../system/excerpt.ts'
 import { type Answer, answerOf, type Context, tell } from './command-context.ts'
@@ -50,7 +50,7 @@ function storyOf({ given }: Context, { prd }: State): Story | null {
 
 /** The one that a run would work on next; where it would work on none, the first. */
 function nextStory({ settings }: LocalRun, state: State): Story {
-  const step = stepOfRun(state, limitsOf(settings), Date.now())
+  const step = nextStepOfRun(state, limitsOf(settings), Date.now())
   const id = step.kind === 'reserve' ? step.storyId : null
   const { userStories } = state.prd
   const story = userStories.find((one) => one.id === id) ?? userStories[0]
@@ -65,7 +65,7 @@ type Size = { name: Part['name']; bytes: number; bound: number | null }
 function sizesOf(parts: readonly Part[]): Size[] {
   const sizes = new Map<Part['name'], number>()
   for (const { name, text } of parts) sizes.set(name, (sizes.get(name) ?? 0) + utf8Bytes(text))
-  return [...sizes].map(([name, size]) => ({ name, bytes: size, bound: boundOf(name) }))
+  return [...sizes].map(([name, size]) => ({ name, bytes: size, bound: byteLimitOf(name) }))
 }
 
 /** Not bounded: the story's own words. context.md has a bound of its own. */

@@ -15,7 +15,7 @@ import type { Limits } from '../engine/model/limit-types.ts'
 import { existingRefsFirst, formatMovedRef, type MovedRef, undoCommand } from '../engine/model/moved-refs.ts'
 import type { Ports } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
-import { lanes } from '../engine/parallel/lanes.ts'
+import { runLanes } from '../engine/parallel/lanes.ts'
 import { checkedOutElsewhere } from '../git/open-clone.ts'
 import { describeRefusedHosts } from '../report/figures.ts'
 import { EXIT_CODES, outputsOf, scopeInJson } from '../report/outputs.ts'
@@ -134,7 +134,7 @@ async function worked(context: Context, read: SettingsResult): Promise<Answer> {
     await logs.clean()
     // It is heard behind what was typed before, such as a pause that no run was left to hear.
     await post(clone, claimed.state.feature, '/ralph run')
-    const works = limits.maxParallel > 1 ? lanes : loop
+    const works = limits.maxParallel > 1 ? runLanes : loop
     const { state, conclusion } = await works(claimed.state, limits, ports)
     const places: [string, string][] = [['Logs', join(top, 'logs', logs.name ?? '')]]
     if (settings.browser?.enabled === true)

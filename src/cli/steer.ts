@@ -4,10 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isAlive } from '../app/at-work.ts'
 import { limitsOf } from '../app/loop-limits.ts'
 import { applyCommand } from '../engine/commands/apply-commands.ts'
-import { type Given, understand } from '../engine/commands/command-table.ts'
+import { type CommandInput, parseCommand } from '../engine/commands/command-table.ts'
 import type { Lease, State } from '../engine/model/state.ts'
 import { ineffectiveReason } from '../engine/planning/plan-events.ts'
-import { outcomeIn, situationOf } from '../engine/situation.ts'
+import { situationOf, situationOutcome } from '../engine/situation.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { toPlainText } from '../report/sentence.ts'
 import { viewOf } from '../report/view.ts'
@@ -68,7 +68,7 @@ export async function steer(context: Context): Promise<Answer> {
     const situation = situationOf(steered, limits, Date.now(), false)
     const { next } = viewOf(steered, { limits, now: Date.now(), surface: 'cli' }, situation)
     say(`Next: ${toPlainText(next)}`)
-    return { code: 0, outputs: outputsOf(steered, outcomeIn(situation), null) }
+    return { code: 0, outputs: outputsOf(steered, situationOutcome(situation), null) }
   }
 }
 
@@ -79,9 +79,9 @@ const LATER = new Map<string, string>([
 ])
 
 /** What the words ask of this feature. Throws UserError where they ask nothing that there is. */
-export function understoodOf({ command }: Context, given: Given, { prd }: State) {
+export function understoodOf({ command }: Context, given: CommandInput, { prd }: State) {
   const ids = prd.userStories.map(({ id }) => id)
-  const understood = understand(command, given, ids, 'cli')
+  const understood = parseCommand(command, given, ids, 'cli')
   if (understood.kind !== 'mistake') return understood
   const { problem: found, fix } = understood
   throw new UserError({ path: `ralph ${command}`, found, expected: '', fix })
@@ -113,7 +113,7 @@ async function ended(holder: Lease, say: (text: string) => void): Promise<boolea
 }
 
 /** The words and the text; for a new story also the lines that would stand below a comment. */
-function givenOf({ given: typed, flags }: Context): Given {
+function givenOf({ given: typed, flags }: Context): CommandInput {
   const given = typed ?? { words: [], text: '' }
   const { criterion, description, fresh } = flags
   const criteria = Array.isArray(criterion) ? criterion : []
@@ -128,7 +128,7 @@ function givenOf({ given: typed, flags }: Context): Given {
 }
 
 /** The same as a comment: what waits for a run is read like one. */
-function asComment(name: string, { words, text: said, below }: Given): string {
+function asComment(name: string, { words, text: said, below }: CommandInput): string {
   const first = ['/ralph', name, ...words, ...(said === '' ? [] : ['--', said])].join(' ')
   return [first, ...below].join('\n')
 }

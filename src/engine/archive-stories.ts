@@ -5,12 +5,12 @@ import type { State } from './model/state.ts'
 import { storiesDigest } from './planning/proposed-plan.ts'
 import { withoutDone } from './prd/done.ts'
 import { emptyRun, newStory } from './prd/schema.ts'
-import { notApproved } from './state-updates.ts'
+import { unapprovedVerification } from './state-updates.ts'
 import { peopleNotes } from './story-notes.ts'
 
 const NOTHING = { asked: false, pending: [], ids: [] }
 
-export function askArchive(state: State): State {
+export function requestArchive(state: State): State {
   return { ...state, archive: { ...(state.archive ?? NOTHING), asked: true } }
 }
 
@@ -18,7 +18,7 @@ export function askArchive(state: State): State {
  * The state with what is done out of its list. Not before the job ends: what passed is published with that commit, or nothing
  * of it is. Who reads the branch before has them in the list, so their ids are kept.
  */
-export function doneArchived(state: State): State {
+export function archiveDoneStories(state: State): State {
   const { archive } = state
   if (archive?.asked !== true) return state
   const { prd, done } = withoutDone(state.prd)
@@ -68,7 +68,7 @@ function plain(text: string): string {
  * The state as a run begins: on the branch as it stands, for a push that rewrites it would lose what people have of it. The
  * generation stays, so that a job of the run before goes on with nothing. `control.anew` is kept until the archive is made.
  */
-export function begunAnew(state: State, nonce: string): State {
+export function restartRun(state: State, nonce: string): State {
   const { lastComment, continuePending } = state.control
   const { plan, splits: _splits, archive: _archive, pageEdited: _page, documents: _, ...rest } = state
   return {
@@ -81,7 +81,7 @@ export function begunAnew(state: State, nonce: string): State {
     kept: {},
     records: {},
     control: { ...emptyControl(), lastComment, continuePending, anew: true },
-    verification: { ...notApproved(state), asked: false },
+    verification: { ...unapprovedVerification(state), asked: false },
     progress: [],
     recent: [],
     timeline: [],
@@ -90,7 +90,7 @@ export function begunAnew(state: State, nonce: string): State {
 }
 
 /** The state when the archive is made: what the next commits write follows on it. */
-export function archivedRun(state: State): State {
+export function markRunArchived(state: State): State {
   return state.control.anew ? { ...state, control: { ...state.control, anew: false } } : state
 }
 

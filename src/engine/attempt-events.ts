@@ -1,8 +1,8 @@
 // An attempt, from its reservation until it is ready to be accepted, rejected or given back. Pure.
 
 import { startTrial } from './breaker.ts'
-import { withFirstRuns, withoutPort } from './gating/gate-memory.ts'
-import { agentFor, called, estimate, withLimit } from './limits.ts'
+import { haltOnPortConflict, recordFirstRuns } from './gating/gate-memory.ts'
+import { chooseAgent, countCalls, estimateSession, withAgentLimit } from './limits.ts'
 import { type Attempt, type AttemptIn, type Failure, hasCandidate, type Session } from './model/attempt.ts'
 import type { EventOf } from './model/event.ts'
 import { type GateResult, gateFindings } from './model/gate.ts'
@@ -11,17 +11,17 @@ import type { State } from './model/state.ts'
 import type { Usage } from './model/usage.ts'
 import { rungFor } from './model-ladder.ts'
 import { pickStory } from './prd/select.ts'
-import { lostUsage, reservedUsage, spend, spendLost } from './record-session.ts'
+import { lostSessionUsage, recordLostSession, recordSession, reservedUsage } from './record-session.ts'
 import {
-  counted,
-  failed,
+  haltWithError,
+  incrementCount,
   redGate,
-  redWords,
+  redGateReason,
   sessionOf,
   withAttempt,
+  withPipelineResult,
   withReady,
   withRecord,
-  withSteps,
 } from './state-updates.ts'
 import { withLearnings } from './story-notes.ts'
 
@@ -44,21 +44,25 @@ export function reserve(state: State, event: EventOf<'reserved'>, limits: Limits
   const { storyId, at, worker } = event
   const story = pickStory(state.prd, (candidate) => candidate.id === storyId)
   const open = Object.values(state.attempts)
-  if (story === null || open.length >= mostOpen(state, limits) || state.attempts[storyId] !== undefined)
+  if (
+    story === null ||
+    open.length >= maxOpenAttempts(state, limits) ||
+    state.attempts[storyId] !== undefined
+  )
     return state
   const started = withRecord(state, storyId, (record) => ({
     ...record,
     attempts: record.attempts + 1,
     breaker: startTrial(record.breaker, at),
   }))
-  const which = agentFor(state, limits, at, story.retries)
+  const which = chooseAgent(state, limits, at, story.retries)
   const model = which === 'first' ? rungFor(state, limits, story) : null
   const run = {
     ...state.prd.run,
     currentStoryId: storyId,
     startedAt: state.prd.run.startedAt ?? new Date(at).toISOString(),
   }
-  const begun = counted(called({ ...started, prd: { ...state.prd, run } }, at), 'begun')
+  const begun = incrementCount(countCalls({ ...started, prd: { ...state.prd, run } }, at), 'begun')
   return withAttempt(withReady(begun, { synced: false }), {
     phase: 'reserved',
     storyId,
@@ -68,7 +72,7 @@ export function reserve(state: State, event: EventOf<'reserved'>, limits: Limits
     ...(model === null ? {} : { model }),
     base: state.green,
     startedAt: at,
-    reserved: estimate(state, limits),
+    reserved: estimateSession(state, limits),
     unwanted: false,
     ...(limits.maxParallel > 1 ? { inLane: true as const } : {}),
     ...(worker === undefined ? {} : { worker }),
@@ -76,7 +80,7 @@ export function reserve(state: State, event: EventOf<'reserved'>, limits: Limits
 }
 
 /** Attempts at a time. Workers of a wave leave candidates that wait behind others, and begin the next story. */
-export function mostOpen({ job }: State, { maxParallel }: Limits): number {
+export function maxOpenAttempts({ job }: State, { maxParallel }: Limits): number {
   return job.wave === undefined ? maxParallel : maxParallel + MOST_WAITING
 }
 
@@ -96,7 +100,7 @@ export function abandoned(
   { storyId, why, spent, at }: EventOf<'abandoned'>,
   limits: Limits,
 ): State {
-  const paid = spent === null ? state : spend(state, { ...spent, at, cutShort: true }, limits)
+  const paid = spent === null ? state : recordSession(state, { ...spent, at, cutShort: true }, limits)
   const attempt = paid.attempts[storyId]
   if (attempt === undefined || !hasCandidate(attempt)) return refund(paid, storyId, 'interrupted', why)
   return assigned(paid, { kind: 'assigned', storyId, worker: null, at })
@@ -106,10 +110,14 @@ export function worked(state: State, { storyId, session, at }: EventOf<'worked'>
   const attempt = attemptIn(state, storyId, 'reserved')
   if (attempt === null) return state
   // One was counted when the attempt began; a set-up and the steps of a pipeline are more.
-  const told = withSteps(called(state, at, session.usage.calls - 1), session)
+  const told = withPipelineResult(countCalls(state, at, session.usage.calls - 1), session)
   const { usage, others } = session
   const cutShort = session.status === 'interrupted'
-  const spent = spend(told, { at, kind: 'run', storyId, usage, cutShort, ...(others && { others }) }, limits)
+  const spent = recordSession(
+    told,
+    { at, kind: 'run', storyId, usage, cutShort, ...(others && { others }) },
+    limits,
+  )
   const paid = learn(spent, session.learnings)
   const now: AttemptIn<'worked'> = { ...attempt, phase: 'worked', session }
   const next = withAttempt(paid, now)
@@ -123,7 +131,7 @@ export function worked(state: State, { storyId, session, at }: EventOf<'worked'>
     case 'limit':
     case 'overloaded':
       return refund(
-        withLimit(next, attempt.agent, limits, session.resetsAt, at),
+        withAgentLimit(next, attempt.agent, limits, session.resetsAt, at),
         storyId,
         session.status,
         message,
@@ -132,7 +140,7 @@ export function worked(state: State, { storyId, session, at }: EventOf<'worked'>
       return refund(next, storyId, 'interrupted', message)
     case 'auth':
     case 'not-started':
-      return failed(refund(next, storyId, 'limit', message), message, MEND_AGENT)
+      return haltWithError(refund(next, storyId, 'limit', message), message, MEND_AGENT)
   }
 }
 
@@ -188,14 +196,14 @@ export function gated(state: State, event: EventOf<'gated'>, limits: Limits): St
   const [finding] = gateFindings(gates)
   if (red === undefined && finding !== undefined && limits.weakenedTests === 'fail')
     return fail(state, now, 'gates', finding, weaker(gates))
-  if (red === undefined) return withFirstRuns(withAttempt(state, now), gates)
-  const ended = withoutPort(state, gates)
-  if (ended !== null) return refund(ended, storyId, 'limit', redWords(red, gates))
-  return fail(state, now, 'gates', redWords(red, gates), { gate: red.name })
+  if (red === undefined) return recordFirstRuns(withAttempt(state, now), gates)
+  const ended = haltOnPortConflict(state, gates)
+  if (ended !== null) return refund(ended, storyId, 'limit', redGateReason(red, gates))
+  return fail(state, now, 'gates', redGateReason(red, gates), { gate: red.name })
 }
 
 /** A judge decides where nothing was changed, and where gates no longer say what they said before. */
-export function isJudged({ candidate, gates }: AttemptIn<'gated'>, { weakenedTests }: Limits): boolean {
+export function needsJudge({ candidate, gates }: AttemptIn<'gated'>, { weakenedTests }: Limits): boolean {
   return candidate.empty || (weakenedTests === 'judge' && gateFindings(gates).length > 0)
 }
 
@@ -228,8 +236,8 @@ const FLAKY = 'flaky: red, and green later on the same code. Mend it, or accept 
 export function judged(state: State, event: EventOf<'judged'>, limits: Limits): State {
   const { storyId, verdict, usage, at } = event
   const gated = attemptIn(state, storyId, 'gated')
-  if (gated === null || !isJudged(gated, limits)) return state
-  const paid = spend(called(state, at), { at, kind: 'judge', storyId, usage }, limits)
+  if (gated === null || !needsJudge(gated, limits)) return state
+  const paid = recordSession(countCalls(state, at), { at, kind: 'judge', storyId, usage }, limits)
   if (!gated.candidate.empty && (verdict.kind === 'reset' || verdict.kind === 'none')) {
     const [finding = ''] = gateFindings(gated.gates)
     const why =
@@ -245,7 +253,7 @@ export function judged(state: State, event: EventOf<'judged'>, limits: Limits): 
       return fail(paid, gated, 'judge', `nothing was changed, and the judge disagrees: ${verdict.reason}`)
     case 'limit':
     case 'refused':
-      return refund(unworkable(paid, verdict, limits, event), storyId, 'limit', verdict.message)
+      return refund(recordAgentUnavailable(paid, verdict, limits, event), storyId, 'limit', verdict.message)
     case 'none': {
       const why = `nothing was changed, and nobody confirmed that nothing had to be: ${verdict.message}`
       return fail(paid, gated, 'empty-diff', why)
@@ -254,16 +262,16 @@ export function judged(state: State, event: EventOf<'judged'>, limits: Limits): 
 }
 
 /** A judge, or a planner, that could not work: its vendor's limit (the other agent is next), or what a person has to mend. */
-export function unworkable(
+export function recordAgentUnavailable(
   state: State,
   said: { kind: 'limit'; notBefore: number | null } | { kind: 'refused'; message: string; fix?: string },
   limits: Limits,
   { at, usage }: { at: number; usage: Usage },
 ): State {
-  if (said.kind === 'refused') return failed(state, said.message, said.fix ?? MEND_AGENT)
+  if (said.kind === 'refused') return haltWithError(state, said.message, said.fix ?? MEND_AGENT)
   // Whose session it is was decided when it began.
-  const which = agentFor(state, limits, at - usage.agentSeconds * 1000)
-  return withLimit(state, which, limits, said.notBefore, at)
+  const which = chooseAgent(state, limits, at - usage.agentSeconds * 1000)
+  return withAgentLimit(state, which, limits, said.notBefore, at)
 }
 
 /** Gives the attempt in work back uncharged (cancelled, limited, lost). */
@@ -299,11 +307,11 @@ export function withLostSession(
 ): State {
   const attempt = attemptIn(state, storyId, 'reserved')
   if (attempt?.startedAt !== startedAt) return state
-  const usage = isPartial ? lostUsage(attempt, said) : said
+  const usage = isPartial ? lostSessionUsage(attempt, said) : said
   const hints = { done: false, notDone: false, stuck: null }
   const rest = { message: '', resetsAt: null, hints, learnings: [] }
   const session = { status: 'interrupted' as const, usage, ...rest }
-  return withAttempt(spendLost(state, storyId, usage), { ...attempt, phase: 'worked', session })
+  return withAttempt(recordLostSession(state, storyId, usage), { ...attempt, phase: 'worked', session })
 }
 
 /** The attempts of a job that was lost are given back; what they reserved is charged as an estimate. */
@@ -322,7 +330,7 @@ export function withoutWorkers(state: State): State {
 
 function lost(state: State, attempt: Attempt, message: string): State {
   const { storyId, phase } = attempt
-  const charged = phase === 'reserved' ? spendLost(state, storyId, reservedUsage(attempt)) : state
+  const charged = phase === 'reserved' ? recordLostSession(state, storyId, reservedUsage(attempt)) : state
   return refund(charged, storyId, 'lost', message)
 }
 

@@ -1,9 +1,9 @@
 // What attempts come to: a story passes (only here, only for the candidate that was gated), is charged, blocked, given back, or is to
 // be worked again. Pure.
 
-import { isJudged } from './attempt-events.ts'
+import { needsJudge } from './attempt-events.ts'
 import { closedBreaker, describeFalseDone, recordFailure } from './breaker.ts'
-import { withTests } from './gating/gate-memory.ts'
+import { updateTestCounts } from './gating/gate-memory.ts'
 import type { Attempt, Candidate } from './model/attempt.ts'
 import type { EventOf, RevertedStory } from './model/event.ts'
 import type { LastResult, Story } from './model/feature.ts'
@@ -14,22 +14,22 @@ import type { SavedWork, State, TimelineEntry } from './model/state.ts'
 import { climb, ladderOf } from './model-ladder.ts'
 import { suggestSplit } from './planning/plan-events.ts'
 import {
-  charge,
-  entryOf,
-  logged,
+  appendProgress,
+  appendTimeline,
+  attemptProgressEntry,
+  chargeIteration,
   mapStory,
-  noteTime,
+  recordAttemptTime,
   redGate,
   sessionOf,
-  timed,
-  unverified,
   withNote,
   without,
+  withoutApproval,
   withoutAttempt,
+  withPipelineResult,
   withRecord,
-  withSteps,
 } from './state-updates.ts'
-import { inAgentsWords, peopleNotes, progressEntry, TRY_AGAIN } from './story-notes.ts'
+import { peopleNotes, progressEntry, quoteAgent, TRY_AGAIN } from './story-notes.ts'
 
 export function rejected(state: State, { storyId, kept, at }: EventOf<'rejected'>, limits: Limits): State {
   const attempt = state.attempts[storyId]
@@ -41,12 +41,15 @@ export function rejected(state: State, { storyId, kept, at }: EventOf<'rejected'
   const output = failureOutput(failure, seen)?.output ?? ''
   const retried = withoutAttempt(strike(state, storyId, failure.summary, limits), storyId)
   const saved = { ...retried, kept: withKept(state.kept, attempt, kept) }
-  const charged = charge(saved, attempt, 'rejected', failure.summary, at)
+  const charged = chargeIteration(saved, attempt, 'rejected', failure.summary, at)
   const compared = { ...failure, output, testsOnly: attempt.testsOnly === true }
   const { breaker: known = closedBreaker() } = state.records[storyId] ?? {}
   const breaker = recordFailure(known, attempt.session, compared, kept, limits.breaker, at)
   const next = [failure.summary, describeFalseDone(breaker)].filter(Boolean).join('; ')
-  const written = logged(charged, entryOf(state, attempt, 'FAILED', next, at, agentSummary(attempt, {})))
+  const written = appendProgress(
+    charged,
+    attemptProgressEntry(state, attempt, 'FAILED', next, at, agentSummary(attempt, {})),
+  )
   const noted = withRecord(written, storyId, (record) => ({
     ...record,
     failure,
@@ -85,7 +88,7 @@ export function returned(state: State, { storyId, kept, at }: EventOf<'returned'
   const closed = withoutAttempt({ ...state, prd: { ...state.prd, run } }, storyId)
   const isConflict = attempt.reason === 'conflict'
   // No failed attempt, and still an iteration: a run that only meets conflicts comes to its end.
-  const write = isConflict ? charge : noteTime
+  const write = isConflict ? chargeIteration : recordAttemptTime
   const freed = write(closed, attempt, 'returned', attempt.message, at)
   const noted = withRecord(freed, storyId, (old) => ({ ...old, givenBack: (old.givenBack ?? 0) + 1 }))
   const saved = kept === null ? noted : { ...noted, kept: withKept(state.kept, attempt, kept) }
@@ -136,7 +139,10 @@ export function revert(
     learning: '',
     next: failure.summary,
   })
-  const worse = logged(timed(strike({ ...state, prd }, id, failure.summary, limits), entry), line)
+  const worse = appendProgress(
+    appendTimeline(strike({ ...state, prd }, id, failure.summary, limits), entry),
+    line,
+  )
   const seen = failure.gate === undefined ? {} : { gates: [...gates] }
   return withRecord(worse, id, (record) => {
     return {
@@ -207,8 +213,8 @@ export function accepted(
   const { candidate, gates } = attempt
   // The branch moves forward only, to a tree that its gates saw.
   if (attempt.base !== state.green) return state
-  if (candidate.commit !== commit || (attempt.phase === 'gated' && isJudged(attempt, limits))) return state
-  const done = passStory(withTests(withSteps(state, after), gates), attempt, candidate)
+  if (candidate.commit !== commit || (attempt.phase === 'gated' && needsJudge(attempt, limits))) return state
+  const done = passStory(updateTestCounts(withPipelineResult(state, after), gates), attempt, candidate)
   const passed = mapStory(done.prd, storyId, (story) => ({
     ...story,
     lastResult: story.lastResult === null ? null : { ...story.lastResult, commit },
@@ -216,12 +222,12 @@ export function accepted(
   // The iteration is counted below.
   const prd = { ...passed, run: { ...passed.run, iterations: state.prd.run.iterations } }
   const moved = withoutAttempt({ ...done, prd, kept: without(state.kept, storyId), green: commit }, storyId)
-  const paid = charge(moved, attempt, 'passed', howPassed(state, storyId, candidate.empty), at)
+  const paid = chargeIteration(moved, attempt, 'passed', howPassed(state, storyId, candidate.empty), at)
   const written = {
-    ...logged(paid, passedEntry(state, attempt, candidate)),
+    ...appendProgress(paid, passedEntry(state, attempt, candidate)),
     progress: state.progress.slice(candidate.entries ?? state.progress.length),
   }
-  return unverified(
+  return withoutApproval(
     withRecord(written, storyId, ({ unsplit: _told, owes: _paid, redTree: _red, ...record }) => ({
       ...record,
       failure: null,
@@ -251,7 +257,7 @@ export function passStory(state: State, attempt: Attempt, built: Built): State {
     lastResult: {
       completedAt: new Date(built.builtAt).toISOString(),
       commit: null,
-      summary: words === '' ? how : inAgentsWords(words),
+      summary: words === '' ? how : quoteAgent(words),
       ...(HOW[how] === undefined ? {} : { how: HOW[how] }),
       iteration,
       attempts: number,
@@ -285,11 +291,11 @@ export function passedEntry(state: State, attempt: Attempt, built: Built): strin
   const how = howPassed(state, attempt.storyId, built.empty)
   const next = sessionOf(attempt)?.next
   const done = agentSummary(attempt, built)
-  return entryOf(
+  return attemptProgressEntry(
     state,
     attempt,
     'PASSED',
-    next === undefined ? how : inAgentsWords(next),
+    next === undefined ? how : quoteAgent(next),
     built.builtAt,
     done,
   )

@@ -2,14 +2,14 @@
 // putting that away.
 
 import { DamagedClone, messageOf } from '../system/errors.ts'
-import { budgetLeft, estimate, sessionMs, spent } from './limits.ts'
+import { budgetLeft, estimateSession, exhaustedBudget, sessionMs } from './limits.ts'
 import type { Attempt, AttemptIn, Failure, Session } from './model/attempt.ts'
 import type { Event } from './model/event.ts'
 import type { Limits } from './model/limit-types.ts'
 import type { Inspection, Ports, SessionBounds } from './model/ports.ts'
 import type { SavedWork, State } from './model/state.ts'
 import { addUsage } from './model/usage.ts'
-import { spend } from './record-session.ts'
+import { recordSession } from './record-session.ts'
 import { redGate, redService } from './state-updates.ts'
 
 export type StepResult = Event extends infer E ? (E extends { at: number } ? Omit<E, 'at'> : never) : never
@@ -53,8 +53,8 @@ async function behindSetUp(
   }
   const setUp = (await workAsItStands(storyId, state, ports))?.tree ?? ''
   const done = { at: ports.clock.now(), kind: 'set-up', storyId, usage: first.usage, cutShort: true } as const
-  const left = spend(state, done, limits)
-  const over = spent(left, limits)
+  const left = recordSession(state, done, limits)
+  const over = exhaustedBudget(left, limits)
   if (over !== null)
     return { ...first, others, status: 'interrupted', message: `after the set-up ${over}`, setUp }
   const session = await begin(left, ports.clock.now())
@@ -158,6 +158,6 @@ export function sessionBounds(state: State, limits: Limits, now: number): Sessio
   return {
     timeoutMs: sessionMs(state, limits, now),
     budget: budgetLeft(state, limits),
-    reserved: estimate(state, limits),
+    reserved: estimateSession(state, limits),
   }
 }

@@ -3,8 +3,8 @@
 import { withoutArchived } from './archive-stories.ts'
 import { revert } from './attempt-outcome.ts'
 import { applyCommand } from './commands/apply-commands.ts'
-import { owing } from './gating/judge-verdict.ts'
-import { endOfWork, idle, MAX_IDLE_JOBS } from './limits.ts'
+import { requireGate } from './gating/judge-verdict.ts'
+import { endOfWork, isIdleJob, MAX_IDLE_JOBS } from './limits.ts'
 import type { EventOf } from './model/event.ts'
 import type { Prd } from './model/feature.ts'
 import { newEnding } from './model/job.ts'
@@ -12,8 +12,8 @@ import type { Limits } from './model/limit-types.ts'
 import type { Conclusion, State } from './model/state.ts'
 import { readPlan } from './planning/plan-events.ts'
 import { mergePeople } from './prd/merge-edits.ts'
-import { counted, failed, unverified, withJob, withReady } from './state-updates.ts'
-import { isNoted } from './story-notes.ts'
+import { haltWithError, incrementCount, withJob, withoutApproval, withReady } from './state-updates.ts'
+import { hasNote } from './story-notes.ts'
 
 /** Joins with people's pushes in one job. */
 const MAX_JOINS = 5
@@ -33,7 +33,7 @@ export function synced(before: State, { commands, theirs, context }: EventOf<'sy
 
 function moved(state: State, head: string): State {
   return state.job.counts.joins >= MAX_JOINS
-    ? notJoined(state, 'people keep pushing to the branch')
+    ? refuseBranch(state, 'people keep pushing to the branch')
     : withJob(state, { branch: { kind: 'moved', head } })
 }
 
@@ -44,9 +44,9 @@ export function joined(state: State, event: EventOf<'joined'>, limits: Limits): 
     people === null
       ? state.prd
       : mergePeople(state.prd, withoutArchived(people.prd, state), new Set(people.seen), (id) =>
-          isNoted(state, id),
+          hasNote(state, id),
         )
-  const ours = counted(withReady(unverified(state), { synced: false }), 'joins')
+  const ours = incrementCount(withReady(withoutApproval(state), { synced: false }), 'joins')
   let after: State = {
     ...withJob(ours, { branch: { kind: 'ours' }, takesBranch: false }),
     prd,
@@ -63,7 +63,7 @@ export function joined(state: State, event: EventOf<'joined'>, limits: Limits): 
     const { storyId, kept, failure } = taken
     if (kept !== null) after = { ...after, kept: { ...after.kept, [storyId]: kept } }
     after = revert(after, storyId, taken, event.at, limits)
-    if (failure.gate !== undefined) after = owing(after, storyId, failure.gate)
+    if (failure.gate !== undefined) after = requireGate(after, storyId, failure.gate)
   }
   return after
 }
@@ -74,7 +74,7 @@ function inPlan<T>(all: Record<string, T>, prd: Prd): Record<string, T> {
 }
 
 /** The state is saved, and a person decides; a person's own pause stays theirs. */
-export function notJoined(state: State, reason: string): State {
+export function refuseBranch(state: State, reason: string): State {
   const { paused } = state.control
   const isTheirs = paused !== null && paused.by !== 'ralph'
   const control = isTheirs ? state.control : { ...state.control, paused: { reason, by: 'ralph' } }
@@ -89,8 +89,8 @@ export function restored(state: State): State {
 export function pushRefused(state: State, { summary }: EventOf<'push-refused'>): State {
   // Before the first publish nothing exists yet: that is an error to be mended, not a pause.
   return state.published === null
-    ? failed(state, summary, `let this token push ${state.branch}, then run again`)
-    : notJoined(state, summary)
+    ? haltWithError(state, summary, `let this token push ${state.branch}, then run again`)
+    : refuseBranch(state, summary)
 }
 
 /** The next job has a token that is known again; the state alone is saved until then. */
@@ -99,11 +99,11 @@ export function pushExpired(state: State, { summary, at }: EventOf<'push-expired
   if (before === 'error' || before === 'interrupted' || before === 'paused')
     return withJob(state, { branch: REFUSED })
   const conclusion: Conclusion = { outcome: 'continued', reason: summary, until: null }
-  const isIdle = idle(state, conclusion) && state.control.idleJobs + 1 >= MAX_IDLE_JOBS
+  const isIdle = isIdleJob(state, conclusion) && state.control.idleJobs + 1 >= MAX_IDLE_JOBS
   if (state.published !== null && !isIdle)
     return withJob(state, { branch: REFUSED, ending: newEnding(conclusion, at) })
   const fix = 'give a publish-token that is valid, then run again'
-  return failed(withJob(state, { ending: null }), summary, fix)
+  return haltWithError(withJob(state, { ending: null }), summary, fix)
 }
 
 export function diverged(state: State, { theirs, at }: EventOf<'diverged'>): State {

@@ -1,7 +1,7 @@
 // How a job ends: its outcome, what it leaves for the next one, and how that is started. Pure.
 
-import { doneArchived } from './archive-stories.ts'
-import { goesOnByItself, idle } from './limits.ts'
+import { archiveDoneStories } from './archive-stories.ts'
+import { continuesByItself, isIdleJob } from './limits.ts'
 import type { EventOf } from './model/event.ts'
 import type { Limits } from './model/limit-types.ts'
 import type { Conclusion, Ending, State } from './model/state.ts'
@@ -20,9 +20,10 @@ function withEnding(state: State, change: Partial<Ending>): State {
 export function released(given: State, limits: Limits): State {
   const { ending: ended } = given.job
   const outcome = ended?.conclusion.outcome ?? null
-  const state = ended !== null && !goesOnByItself(ended.conclusion, limits) ? doneArchived(given) : given
+  const state =
+    ended !== null && !continuesByItself(ended.conclusion, limits) ? archiveDoneStories(given) : given
   const goesOn = outcome === 'continued' && limits.redispatch
-  const isIdle = ended !== null && idle(state, ended.conclusion)
+  const isIdle = ended !== null && isIdleJob(state, ended.conclusion)
   const endedAt = ended === null ? null : new Date(ended.at).toISOString()
   return {
     ...state,
@@ -72,11 +73,11 @@ export function dispatchLimited(state: State, { until, at }: EventOf<'dispatch-l
   // One who keeps asking may be shut out for good: docs.github.com, "Best practices for using the REST API".
   const after = Math.max(until, at + LEAST_PAUSE_MS)
   const waiting = withEnding(state, { next: { kind: 'limited', until: after } })
-  return after < state.job.deadline ? waiting : held(waiting)
+  return after < state.job.deadline ? waiting : holdNextJob(waiting)
 }
 
 /** The job ends before a rate limit lets it start the next one: whoever looks for lost chains does that. */
-export function held(state: State): State {
+export function holdNextJob(state: State): State {
   const { ending: ended } = state.job
   if (ended?.next.kind !== 'limited') return state
   const { until } = ended.next
@@ -85,7 +86,7 @@ export function held(state: State): State {
 }
 
 /** A person cancelled the job while it waited to start the next one. */
-export function chainEnded(state: State): State {
+export function cancelNextJob(state: State): State {
   const { ending: ended } = state.job
   if (ended?.next.kind !== 'limited') return state
   const reason = 'cancelled before the next job was started; the state is saved'

@@ -49,7 +49,7 @@ export function jobsAllowed({ control }: State, limits: Limits): number {
 }
 
 /** Which budget is spent, in words, or null. */
-export function spent(state: State, limits: Limits): string | null {
+export function exhaustedBudget(state: State, limits: Limits): string | null {
   const { maxCostUsd, maxTokens, maxAgentTimeMs } = limits
   const { costUsd, tokens } = budgetLeft(state, limits)
   if (costUsd !== null && costUsd <= 0) {
@@ -75,7 +75,7 @@ export function budgetLeft(state: State, limits: Limits): { costUsd: number | nu
  * The batch of this job is over: its iterations are used, or an attempt no longer fits before the deadline. `done`: only
  * the final verification is left, which is no iteration.
  */
-export function batchOver(state: State, limits: Limits, now: number, done: boolean): string | null {
+export function batchEndReason(state: State, limits: Limits, now: number, done: boolean): string | null {
   const { job } = state
   const size = limits.iterationsPerJob * (job.wave?.workers ?? 1)
   if (!done && size > 0 && job.counts.iterations >= size)
@@ -101,18 +101,18 @@ export function isWaitedOut(
 ): boolean {
   if (until - now <= LONGEST_WAIT_MS) return true
   if (!limits.waits || state.control.limited >= MOST_LIMITED) return false
-  return batchOver(state, limits, until, done) === null
+  return batchEndReason(state, limits, until, done) === null
 }
 
 /** Whether a job that ends like this, to be gone on with by itself, charged no iteration. */
-export function idle({ job }: State, { outcome, until }: Conclusion): boolean {
+export function isIdleJob({ job }: State, { outcome, until }: Conclusion): boolean {
   // Gates on the base, on people's commits and on the whole are no iteration, and still something done.
   if (job.landing !== null && job.landing !== 'lost' && job.counts.begun === 0) return false
   return job.counts.iterations === 0 && (outcome === 'continued' || (until !== null && job.counts.begun > 0))
 }
 
 /** Whether the chain goes on by itself after a job that ends like this: by a dispatch, or when its wait is over. */
-export function goesOnByItself({ outcome, until }: Conclusion, limits: Limits): boolean {
+export function continuesByItself({ outcome, until }: Conclusion, limits: Limits): boolean {
   return limits.redispatch && (outcome === 'continued' || until !== null)
 }
 
@@ -126,7 +126,7 @@ export function callAllowedAt(state: State, limits: Limits, now: number): number
 }
 
 /** The state with so many sessions more in the last hour. Other jobs, which hand over what theirs used, may say anything. */
-export function called(state: State, at: number, count = 1): State {
+export function countCalls(state: State, at: number, count = 1): State {
   const recent = state.control.calls.filter((one) => one > at - HOUR_MS)
   const calls = [...recent, ...Array.from({ length: Math.min(count, MOST_CALLS) }, () => at)]
   return count <= 0 ? state : { ...state, control: { ...state.control, calls } }
@@ -136,7 +136,7 @@ export function called(state: State, at: number, count = 1): State {
  * What a session counts as that is lost, or whose vendor does not say: as the largest that is known, before the first as
  * its share of the limit; null is unknown.
  */
-export function estimate(state: State, { maxCostUsd, maxTokens, maxIterations }: Limits): Reservation {
+export function estimateSession(state: State, { maxCostUsd, maxTokens, maxIterations }: Limits): Reservation {
   const { costUsd, tokens } = largestSession(state) ?? { costUsd: 0, tokens: 0 }
   const share = (limit: number | null) => (limit === null ? null : limit / (maxIterations || DEFAULT_SHARES))
   const isShare = costUsd + tokens === 0 ? { isShare: true as const } : {}
@@ -159,7 +159,7 @@ const OWN_TRIES = 2
 type Which = Attempt['agent']
 
 /** Whom the next session is for: the fallback stands in for an agent at its limit, and after two failed attempts. */
-export function agentFor({ control }: State, limits: Limits, now: number, failures = 0): Which {
+export function chooseAgent({ control }: State, limits: Limits, now: number, failures = 0): Which {
   const { agent, fallback } = limits
   if (fallback === null || isLimited(control, fallback, now)) return 'first'
   return failures >= OWN_TRIES || isLimited(control, agent, now) ? 'fallback' : 'first'
@@ -176,7 +176,7 @@ export function agentsRestUntil({ control }: State, limits: Limits, now: number)
  * The state after an agent's session that its vendor's limit or overload ended. It is asked again when the vendor said so,
  * but never before a pause that grows from half a minute to half an hour.
  */
-export function withLimit(
+export function withAgentLimit(
   state: State,
   which: Which,
   limits: Limits,
@@ -192,7 +192,7 @@ export function withLimit(
 }
 
 /** A person asks to go on: every agent is tried once more, and what got nowhere is counted anew. */
-export function triedAgain(control: Control): Control {
+export function resetWaits(control: Control): Control {
   return { ...control, notBefore: null, agentLimits: {}, limited: 0, idleJobs: 0 }
 }
 

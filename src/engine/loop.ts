@@ -12,23 +12,23 @@ import { perform } from './perform.ts'
 import { reduce } from './reduce.ts'
 
 /** The job's outcome, or the step that another job has to do. */
-export type Ended = { conclusion: Conclusion; state: State }
+export type JobEnd = { conclusion: Conclusion; state: State }
 export type HandedOver = { step: Step; state: State }
 
 /** Works until the job's outcome. Throws LeaseLost when somebody else took the feature: then nothing more is moved. */
-export async function loop(start: State, limits: Limits, ports: Ports): Promise<Ended>
+export async function loop(start: State, limits: Limits, ports: Ports): Promise<JobEnd>
 /** The same, as far as the steps are `ours`. */
 export async function loop(
   start: State,
   limits: Limits,
   ports: Ports,
   ours: (step: Step) => boolean,
-): Promise<Ended | HandedOver>
+): Promise<JobEnd | HandedOver>
 export async function loop(start: State, limits: Limits, ports: Ports, ours = (_: Step) => true) {
   try {
     return await turns(start, limits, ports, ours)
   } finally {
-    await settled(ports)
+    await settleObservers(ports)
   }
 }
 
@@ -37,7 +37,7 @@ async function turns(
   limits: Limits,
   ports: Ports,
   ours: (step: Step) => boolean,
-): Promise<Ended | HandedOver> {
+): Promise<JobEnd | HandedOver> {
   let state = start
   /**
    * What is told when the state is durable. The end of an iteration and the next reservation are one checkpoint, where
@@ -60,7 +60,7 @@ async function turns(
     if (step.kind === 'stop') return { conclusion: step.conclusion, state }
     if (!ours(step)) return { step, state }
     const before = state
-    await tell(() => announce(ports, (observer) => observer.step?.(step, before)))
+    await tell(() => notifyObservers(ports, (observer) => observer.step?.(step, before)))
     const event = await perform(step, before, limits, ports).catch(async (error: unknown) => {
       // What a session used is in the count, whatever ended the look at what it left.
       if (openAttempt(before)?.phase === 'worked') news.push(async () => {})
@@ -72,7 +72,7 @@ async function turns(
     })
     const after = reduce(before, event, limits)
     state = after
-    const told = () => announce(ports, (observer) => observer.event?.(event, after))
+    const told = () => notifyObservers(ports, (observer) => observer.event?.(event, after))
     // Once it is published the lease is free, and the state belongs to whoever claims it.
     if (EVENTS[event.kind].durable && after.job.ending?.published !== true) news.push(told)
     else await tell(told)
@@ -80,7 +80,7 @@ async function turns(
 }
 
 /** Whoever watches a run hears of it one after the other, and cannot disturb it. */
-export async function announce(
+export async function notifyObservers(
   { observers, warn }: Pick<Ports, 'observers' | 'warn'>,
   tell: (observer: Observer) => Promise<void> | undefined,
 ): Promise<void> {
@@ -94,6 +94,8 @@ export async function announce(
 }
 
 /** The job is over for all of them at once: who waits for a service does not make the others wait. */
-export async function settled({ observers, warn }: Pick<Ports, 'observers' | 'warn'>): Promise<void> {
-  await Promise.all(observers.map((one) => announce({ observers: [one], warn }, (it) => it.settle?.())))
+export async function settleObservers({ observers, warn }: Pick<Ports, 'observers' | 'warn'>): Promise<void> {
+  await Promise.all(
+    observers.map((one) => notifyObservers({ observers: [one], warn }, (it) => it.settle?.())),
+  )
 }

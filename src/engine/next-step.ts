@@ -1,18 +1,18 @@
 // What to do next: a pure, total decision from state, limits and time. The whole policy of a run stands here.
 
-import { isJudged } from './attempt-events.ts'
+import { needsJudge } from './attempt-events.ts'
 import { openUntil } from './breaker.ts'
 import { describeCompletion } from './how-passed.ts'
 import {
   agentsRestUntil,
-  batchOver,
+  batchEndReason,
   callAllowedAt,
-  idle,
+  exhaustedBudget,
+  isIdleJob,
   isWaitedOut,
   iterationsLeft,
   jobsAllowed,
   MAX_IDLE_JOBS,
-  spent,
 } from './limits.ts'
 import type { Attempt } from './model/attempt.ts'
 import type { Outcome, Story } from './model/feature.ts'
@@ -98,7 +98,7 @@ function carryOn(attempt: Attempt, limits: Limits): Step {
     case 'guarded':
       return { kind: 'gates', attempt }
     case 'gated':
-      return isJudged(attempt, limits) ? { kind: 'judge', attempt } : { kind: 'accept', attempt }
+      return needsJudge(attempt, limits) ? { kind: 'judge', attempt } : { kind: 'accept', attempt }
     case 'judged':
       return { kind: 'accept', attempt }
     case 'failed':
@@ -157,13 +157,13 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   if (prd.run.jobs > jobsAllowed(state, limits)) {
     return end('max-iterations', `the limit of ${limits.maxJobs} jobs is reached`)
   }
-  const budget = spent(state, limits)
+  const budget = exhaustedBudget(state, limits)
   if (budget !== null) return end('budget', budget)
   const pause = waiting(state, limits, now)
   if (pause !== null && !isWaitedOut(state, limits, pause.until, now, done)) {
     return orIdle(state, { outcome: 'paused', reason: pause.sentence, until: pause.until })
   }
-  const over = batchOver(state, limits, now, done)
+  const over = batchEndReason(state, limits, now, done)
   return over === null ? null : orIdle(state, end('continued', over))
 }
 
@@ -212,7 +212,7 @@ function afterTheBranch(state: State, how: 'merged' | 'deleted', finished: boole
 
 /** A chain whose jobs get nothing done is no chain that goes on by itself. */
 function orIdle(state: State, conclusion: Conclusion): Conclusion {
-  if (!idle(state, conclusion) || state.control.idleJobs + 1 < MAX_IDLE_JOBS) return conclusion
+  if (!isIdleJob(state, conclusion) || state.control.idleJobs + 1 < MAX_IDLE_JOBS) return conclusion
   return end('error', `${MAX_IDLE_JOBS} jobs in a row ended without an iteration (${conclusion.reason})`)
 }
 

@@ -1,7 +1,7 @@
 // Turns a step into an event by asking the ports: the only place of the loop where effects happen.
 
 import { excerpt } from '../system/excerpt.ts'
-import { archivedRun, withoutPending } from './archive-stories.ts'
+import { markRunArchived, withoutPending } from './archive-stories.ts'
 import {
   guard,
   type StepContext,
@@ -10,13 +10,13 @@ import {
   stashAttempt,
   work,
 } from './attempt-steps.ts'
-import { brokenBefore, gatesAsItWas, redInAClone } from './gating/final-gates.ts'
-import { takenPort } from './gating/gate-memory.ts'
-import { gatesOn, runOf, withoutSessionFiles } from './gating/gate-run.ts'
-import { askExpectation, askJudge, gatedBefore, verifyWhole } from './gating/judge.ts'
-import { roomOfLast, withKeys } from './gating/reuse.ts'
+import { findBreakingStory, findRedInCleanClone, runGatesAsItWas } from './gating/final-gates.ts'
+import { findPortConflict } from './gating/gate-memory.ts'
+import { newGateRun, runGatesOn, withoutSessionFiles } from './gating/gate-run.ts'
+import { askExpectation, askJudge, gatesBeforeJudge, verifyWhole } from './gating/judge.ts'
+import { openLastStoryRoom, withReuseKeys } from './gating/reuse.ts'
 import { released } from './job-end.ts'
-import { endOfWork, goesOnByItself } from './limits.ts'
+import { continuesByItself, endOfWork } from './limits.ts'
 import type { AttemptIn } from './model/attempt.ts'
 import type { Event, RevertedStory, SpentUsage } from './model/event.ts'
 import { OUTPUT_BYTES } from './model/gate-output.ts'
@@ -27,7 +27,7 @@ import type { Conclusion, State } from './model/state.ts'
 import { STEPS, type Step } from './model/step.ts'
 import { mustAskQuestions } from './planning/plan-questions.ts'
 import { isWaitingPlan } from './planning/proposed-plan.ts'
-import { redGate, redWords, withDocuments } from './state-updates.ts'
+import { redGate, redGateReason, withDocuments } from './state-updates.ts'
 
 /**
  * Performs one step. Cancellation turns into the event `interrupted`, and the end of the job's time into `out-of-time`,
@@ -121,15 +121,15 @@ const ACTS: Acts = {
 
 /** Stories to come. A gate with `when` is for those that ask for it, and for the whole at the end. */
 function baselineOf(state: State): GateRun {
-  return runOf(state, { of: 'baseline', tags: [], stories: state.prd.userStories })
+  return newGateRun(state, { of: 'baseline', tags: [], stories: state.prd.userStories })
 }
 
 async function baseline(context: StepContext): Promise<StepResult> {
   const { state, ports } = context
   await ports.repository.checkOut(state.green, null)
   const run = baselineOf(state)
-  const gates = await withoutSessionFiles(ports, () => gatesOn(run, ports))
-  const red = redGate(gates) === undefined ? await redInAClone(run, context) : null
+  const gates = await withoutSessionFiles(ports, () => runGatesOn(run, ports))
+  const red = redGate(gates) === undefined ? await findRedInCleanClone(run, context) : null
   return red ?? { kind: 'baselined', gates }
 }
 
@@ -173,18 +173,18 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
   const tags = stories.flatMap((story) => story.tags)
   const what = attemptName(state, storyId)
   const { owes: also = [], redTree: red } = state.records[storyId] ?? {}
-  await using room = await roomOfLast(attempt, context)
+  await using room = await openLastStoryRoom(attempt, context)
   const fork = room === null ? {} : { fork: state.base.sha }
-  const run = runOf(state, { of: 'story', tags, stories, what, commit, also, ...fork })
+  const run = newGateRun(state, { of: 'story', tags, stories, what, commit, also, ...fork })
   let held: string[] = []
   const gates = await withoutSessionFiles(ports, async () => {
     const { restore, ignored } = ports.repository
     const place = room ?? { gates: ports.gates, restore, ignored }
-    const found = await gatesOn(run, { gates: place.gates, repository: place, signal: ports.signal })
+    const found = await runGatesOn(run, { gates: place.gates, repository: place, signal: ports.signal })
     const keys = room === null ? {} : ((await ports.gates.keys?.(commit)) ?? {})
-    const results = withKeys(found, keys, ports.clock.now())
+    const results = withReuseKeys(found, keys, ports.clock.now())
     if (limits.weakenedTests === 'off' || redGate(results) !== undefined) return results
-    const again = await gatesAsItWas(run, results, red === undefined ? {} : { red }, ports, place)
+    const again = await runGatesAsItWas(run, results, red === undefined ? {} : { red }, ports, place)
     held = again.paths
     return [...results, ...again.results]
   })
@@ -223,7 +223,7 @@ async function open({ state, ports }: StepContext): Promise<StepResult> {
   const green = first?.commit ?? state.green
   await repository.checkOut(green, null)
   const context = first === null ? {} : await planContext(state, first.commit, ports)
-  const begun = archivedRun({ ...state, green })
+  const begun = markRunArchived({ ...state, green })
   return moveBranch(begun, ports, (github) => ({ kind: 'opened', green, github, ...context }))
 }
 
@@ -281,19 +281,19 @@ async function join(theirs: string, context: StepContext): Promise<StepResult> {
     const asked = passed.flatMap((story) => story.tags)
     const what = `join-${theirs.slice(0, 7)}`
     const commit = joined.green
-    const run = runOf(state, { of: 'join', tags: asked, stories: passed, what, commit })
+    const run = newGateRun(state, { of: 'join', tags: asked, stories: passed, what, commit })
     const broke: { ours: RevertedStory | null } = { ours: null }
     const results = await withoutSessionFiles(ports, async () => {
-      const found = await gatesOn(run, ports)
-      const red = takenPort(found) === null ? redGate(found) : undefined
-      if (red !== undefined) broke.ours = await brokenBefore(red, run, found, context)
+      const found = await runGatesOn(run, ports)
+      const red = findPortConflict(found) === null ? redGate(found) : undefined
+      if (red !== undefined) broke.ours = await findBreakingStory(red, run, found, context)
       return found
     })
-    const taken = takenPort(results)
+    const taken = findPortConflict(results)
     if (taken !== null) return { kind: 'failed', ...taken }
     const red = redGate(results)
     if (red !== undefined && broke.ours === null) {
-      const why = `${redWords(red, results)} on ${theirs.slice(0, 7)}, which people committed`
+      const why = `${redGateReason(red, results)} on ${theirs.slice(0, 7)}, which people committed`
       return { kind: 'join-failed', summary: `${why}: mend the branch, then run again` }
     }
     if (broke.ours !== null) takenBack.push(broke.ours)
@@ -316,7 +316,7 @@ async function plan(split: string | null, { state, limits, ports, now }: StepCon
 async function verify(context: StepContext): Promise<StepResult> {
   const { state, ports } = context
   const { repository, gates } = ports
-  if (gatedBefore(state) !== null) {
+  if (gatesBeforeJudge(state) !== null) {
     await repository.checkOut(state.green, null)
     return { kind: 'verified', ...(await verifyWhole(context)) }
   }
@@ -339,7 +339,7 @@ async function publish(conclusion: Conclusion, { state, limits, ports }: StepCon
   const leaving = released(state, limits)
   // Between the jobs of a chain the state's own ref is enough: the next story's commit carries what is new.
   const recorded =
-    withBranch && !goesOnByItself(conclusion, limits)
+    withBranch && !continuesByItself(conclusion, limits)
       ? await repository.record(leaving, `chore(ralph): ${state.feature} ${conclusion.outcome}`)
       : null
   const { commit: green, documents = [] } = recorded ?? { commit: state.green }

@@ -10,7 +10,7 @@ type Ended = Pick<Session, 'status' | 'message' | 'resetsAt'> &
   Partial<Pick<Session, 'detail' | 'pause' | 'hints'>>
 
 /** What the steps came to. */
-export type Walked = {
+export type PipelineResult = {
   circuits: Circuits
   sessions: Session[]
   /** Of these, those of another agent or model than the run's. */
@@ -20,20 +20,20 @@ export type Walked = {
 }
 
 /** What a step that is no session came to. */
-export type Tried =
+export type StepOutcome =
   | { kind: 'ok' }
   | { kind: 'failed'; summary: string; detail: string }
   /** A condition that people set up: the run ends here. */
   | { kind: 'ends-run'; reason: string }
 
-/** `failed`: the newest failure that ended nothing, for whoever works next. */
-export type Trial = { step: PipelineStep; tries: number; bounds: SessionBounds; failed: Failure | null }
+/** `haltWithError`: the newest failure that ended nothing, for whoever works next. */
+export type StepTry = { step: PipelineStep; tries: number; bounds: SessionBounds; failed: Failure | null }
 
-export type Tools = {
+export type PipelineTools = {
   clock: Clock
   signal: AbortSignal
   /** Tries a step once. */
-  attempt(trial: Trial): Promise<Tried | Session>
+  attempt(trial: StepTry): Promise<StepOutcome | Session>
   /** `agent`: whose words come next, where it is not the run's own. */
   say(text: string, agent?: string | null): void
 }
@@ -44,7 +44,11 @@ type Start = { deadline: number; circuits: Circuits; bounds: Omit<SessionBounds,
 const CANCELLED: Ended = { status: 'interrupted', message: 'cancelled', resetsAt: null }
 
 /** Each step at its turn, at most `maxRetries + 1` times and none beyond the deadline. */
-export async function walk(steps: readonly PipelineStep[], start: Start, tools: Tools): Promise<Walked> {
+export async function runPipelineSteps(
+  steps: readonly PipelineStep[],
+  start: Start,
+  tools: PipelineTools,
+): Promise<PipelineResult> {
   const way: Way = { ...start, ...tools, steps, sessions: [], others: [], failed: null }
   let ended: Ended | null = null
   for (let at = 0; at < steps.length && ended === null; at += 1) ended = await take(at, way)
@@ -53,7 +57,9 @@ export async function walk(steps: readonly PipelineStep[], start: Start, tools: 
   return { circuits, sessions, others, ended }
 }
 
-type Way = Start & Tools & Omit<Walked, 'ended'> & { steps: readonly PipelineStep[]; failed: Failure | null }
+type Way = Start &
+  PipelineTools &
+  Omit<PipelineResult, 'ended'> & { steps: readonly PipelineStep[]; failed: Failure | null }
 
 /** A step at its turn; gives what ends them all. */
 async function take(at: number, way: Way): Promise<Ended | null> {
@@ -107,7 +113,7 @@ async function take(at: number, way: Way): Promise<Ended | null> {
 }
 
 /** A session at its end. One that the vendor, the account or a person ended is not the step's to try again. */
-function heard(ran: PipelineStep, session: Session, mayFail: boolean, way: Way): Tried | Ended | null {
+function heard(ran: PipelineStep, session: Session, mayFail: boolean, way: Way): StepOutcome | Ended | null {
   const { status, message, resetsAt, hints, usage } = session
   const isFirst = way.sessions.length === 0
   const isDone = way.sessions.some(hasSucceeded)
@@ -157,7 +163,7 @@ function failure(message: string): Ended {
 }
 
 /** One session of all that the steps had: what each used counts, and the first that did not go well speaks for all. */
-export function foldSessions({ sessions, others, ended }: Walked): Session {
+export function foldSessions({ sessions, others, ended }: PipelineResult): Session {
   const done = sessions.some(({ hints }) => hints.done)
   const worker = sessions.findLast(({ summary }) => summary !== undefined)
   return {

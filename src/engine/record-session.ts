@@ -1,6 +1,6 @@
 // How a session comes into the list of the state: with whom it was, and what a lost one counts as. Pure.
 
-import { agentFor } from './limits.ts'
+import { chooseAgent } from './limits.ts'
 import type { Attempt, Session } from './model/attempt.ts'
 import { groupBy } from './model/each-once.ts'
 import type { Limits } from './model/limit-types.ts'
@@ -34,7 +34,7 @@ export type Spending = {
 }
 
 /** The state with a session more. */
-export function spend(state: State, spending: Spending, limits: Limits): State {
+export function recordSession(state: State, spending: Spending, limits: Limits): State {
   const { usage, others = [], kind } = spending
   const own = whose(state, spending, limits)
   const entries: SessionEntry[] = []
@@ -50,7 +50,7 @@ export function spend(state: State, spending: Spending, limits: Limits): State {
 }
 
 /** The state with a session of a job that was lost, by what was noted of it or reserved for it: whose it was is not known. */
-export function spendLost(
+export function recordLostSession(
   state: State,
   storyId: string | null,
   usage: Usage,
@@ -67,7 +67,7 @@ type Owner = Pick<SessionEntry, 'agent' | 'model'>
 /** Who judges or plans was decided when it began. */
 function whose(state: State, { kind, storyId, usage, at }: Spending, limits: Limits): Owner {
   const attempt = kind === 'run' && storyId !== null ? state.attempts[storyId] : undefined
-  const which = attempt?.agent ?? agentFor(state, limits, at - usage.agentSeconds * 1000)
+  const which = attempt?.agent ?? chooseAgent(state, limits, at - usage.agentSeconds * 1000)
   if (which === 'fallback' && limits.fallback !== null) return { agent: limits.fallback, model: null }
   if (attempt?.model !== undefined) return { agent: limits.agent, model: attempt.model }
   const mode = kind === 'run' ? 'run' : kind === 'plan' || kind === 'split' ? 'plan' : 'verify'
@@ -147,7 +147,7 @@ export function reservedUsage({ reserved }: Pick<Attempt, 'reserved'>): Usage {
 }
 
 /** The same, where its vendor or the proxy had counted so much of it by then: that comes before a share of the limit. */
-export function lostUsage({ reserved }: Pick<Attempt, 'reserved'>, seen: Usage): Usage {
+export function lostSessionUsage({ reserved }: Pick<Attempt, 'reserved'>, seen: Usage): Usage {
   const guess = reservedUsage({ reserved: reserved.isShare ? { costUsd: null, tokens: null } : reserved })
   const costUsd = Math.max(seen.costUsd, guess.costUsd)
   const isMore = guess.inputTokens > seen.inputTokens + seen.outputTokens

@@ -1,6 +1,6 @@
 // How events change the state. Pure: only what is called from here passes, blocks, charges or counts anything.
 
-import { archivedRun } from './archive-stories.ts'
+import { markRunArchived } from './archive-stories.ts'
 import {
   abandoned,
   assigned,
@@ -16,15 +16,23 @@ import {
   worked,
 } from './attempt-events.ts'
 import { accepted, rejected, returned } from './attempt-outcome.ts'
-import { diverged, joined, notJoined, pushExpired, pushRefused, restored, synced } from './branch-events.ts'
+import {
+  diverged,
+  joined,
+  pushExpired,
+  pushRefused,
+  refuseBranch,
+  restored,
+  synced,
+} from './branch-events.ts'
 import { baselined } from './gating/gate-memory.ts'
 import { verified } from './gating/judge-verdict.ts'
 import {
-  chainEnded,
+  cancelNextJob,
   dispatched,
   dispatchFailed,
   dispatchLimited,
-  held,
+  holdNextJob,
   published,
   reported,
 } from './job-end.ts'
@@ -33,8 +41,8 @@ import { newEnding } from './model/job.ts'
 import type { Limits } from './model/limit-types.ts'
 import type { State } from './model/state.ts'
 import { begunPlan, planned, shownPlan, writtenPlan } from './planning/plan-events.ts'
-import { spend } from './record-session.ts'
-import { failed, withJob, withReady } from './state-updates.ts'
+import { recordSession } from './record-session.ts'
+import { haltWithError, withJob, withReady } from './state-updates.ts'
 
 type Events = { readonly [K in Event['kind']]: Extract<Event, { kind: K }> }
 
@@ -54,7 +62,7 @@ const REDUCERS: { readonly [K in Event['kind']]: (state: State, event: Events[K]
   {
     synced,
     joined,
-    'join-failed': (state, { summary }) => notJoined(state, summary),
+    'join-failed': (state, { summary }) => refuseBranch(state, summary),
     restored,
     'push-refused': pushRefused,
     'push-expired': pushExpired,
@@ -89,13 +97,13 @@ const REDUCERS: { readonly [K in Event['kind']]: (state: State, event: Events[K]
     interrupted: cutShort,
     'out-of-time': cutShort,
     failed: (state, { summary, fix, storyId }) =>
-      failed(storyId === undefined ? state : refund(state, storyId, 'limit', summary), summary, fix),
+      haltWithError(storyId === undefined ? state : refund(state, storyId, 'limit', summary), summary, fix),
   }
 
 function opened(state: State, { green, github, context }: Events['opened']): State {
   const isWritten = state.published === null || state.control.anew
   const progress = isWritten ? [] : state.progress
-  const begun = archivedRun(state)
+  const begun = markRunArchived(state)
   const after = withReady({ ...begun, green, published: green, github, progress }, { opened: true })
   return writtenPlan(after, context)
 }
@@ -105,8 +113,8 @@ function cutShort(
   { kind, spent, at }: Events['interrupted' | 'out-of-time'],
   limits: Limits,
 ): State {
-  if (state.job.ending !== null) return kind === 'interrupted' ? chainEnded(state) : held(state)
-  const paid = spent === null ? state : spend(state, { ...spent, at, cutShort: true }, limits)
+  if (state.job.ending !== null) return kind === 'interrupted' ? cancelNextJob(state) : holdNextJob(state)
+  const paid = spent === null ? state : recordSession(state, { ...spent, at, cutShort: true }, limits)
   if (kind === 'out-of-time') {
     const freed = refundAll(paid, 'interrupted', 'the job deadline came first')
     return freed.job.branch.kind === 'moved' ? withJob(freed, { branch: { kind: 'ours' } }) : freed

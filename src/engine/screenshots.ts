@@ -30,7 +30,7 @@ function picturesOf({ records }: State, storyId: string): Screenshot[] {
  * What a judge of these stories is shown: their pages as the gates saw them, and where those ran elsewhere, or could not hand a
  * picture over, as the last attempts left them.
  */
-export function shownPictures(
+export function picturesForJudge(
   state: State,
   { stories, gates }: { stories: readonly string[]; gates: readonly GateResult[] },
 ): Screenshot[] {

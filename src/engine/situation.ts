@@ -12,11 +12,11 @@ export type Situation =
   /** `lease`: the holder that lives; null where it is the one who asks. */
   | { kind: 'working'; lease: Lease | null }
   /** Nobody works, and this is why. `since`: what people have made of it, where that is known. */
-  | Ended
+  | EndedSituation
   /** Nobody works, and a run would go on with this step; null where nobody asked for it. */
   | { kind: 'ready'; step: Step | null }
 
-export type Ended = { kind: 'ended'; conclusion: Conclusion; since?: 'merged' | 'archived' }
+export type EndedSituation = { kind: 'ended'; conclusion: Conclusion; since?: 'merged' | 'archived' }
 
 /** As the job that holds the feature sees it. */
 export function ownSituation({ job }: State): Situation {
@@ -29,7 +29,7 @@ export function ownSituation({ job }: State): Situation {
 export function situationOf(state: State, limits: Limits, now: number, lives: boolean): Situation {
   const { lease, job, prd } = state
   if (lives && lease !== null) return { kind: 'working', lease }
-  const step = decision(state, limits, now)
+  const step = nextStepOfJob(state, limits, now)
   if (step.kind === 'conclude') {
     // It is complete as soon as a run has said and published it.
     const isToBeSaid = step.conclusion.outcome === 'complete' && prd.run.outcome !== 'complete'
@@ -44,17 +44,17 @@ export function situationOf(state: State, limits: Limits, now: number, lives: bo
 }
 
 /** The outcome as it stands now; null while there is work that nobody was kept from. */
-export function outcomeIn(situation: Situation): Outcome | null {
+export function situationOutcome(situation: Situation): Outcome | null {
   return situation.kind === 'ended' ? situation.conclusion.outcome : null
 }
 
 /** What a person's `ralph run` would do next. */
-export function stepOfRun(state: State, limits: Limits, now: number): Step {
-  return decision(applyCommand(state, { kind: 'run', id: 0, by: 'you' }), limits, now)
+export function nextStepOfRun(state: State, limits: Limits, now: number): Step {
+  return nextStepOfJob(applyCommand(state, { kind: 'run', id: 0, by: 'you' }), limits, now)
 }
 
 /** What the next job does once it is set up, and finds the base green and the branch where it was left. */
-export function decision(state: State, limits: Limits, now: number): Step {
+export function nextStepOfJob(state: State, limits: Limits, now: number): Step {
   const { run } = state.prd
   const job = {
     ...newJob(now, Number.MAX_SAFE_INTEGER, state.job.gatedTags),

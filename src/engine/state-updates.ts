@@ -6,7 +6,7 @@ import type { Prd, Story } from './model/feature.ts'
 import { type GateResult, isRed, isService } from './model/gate.ts'
 import type { AfterSteps } from './model/pipeline-step.ts'
 import type { Job, State, StoryRecord, TimelineEntry, Verification } from './model/state.ts'
-import { notesWith, progressEntry, withoutDone } from './story-notes.ts'
+import { notesWith, progressEntry, withoutDoneLine } from './story-notes.ts'
 
 const TIMELINE = 200
 
@@ -18,13 +18,13 @@ export function withReady(state: State, change: Partial<Job['ready']>): State {
   return withJob(state, { ready: { ...state.job.ready, ...change } })
 }
 
-export function counted(state: State, what: keyof Job['counts']): State {
+export function incrementCount(state: State, what: keyof Job['counts']): State {
   const { counts } = state.job
   return withJob(state, { counts: { ...counts, [what]: counts[what] + 1 } })
 }
 
 /** The job ends with this error, or with the one that it met before. */
-export function failed(state: State, summary: string, fix: string): State {
+export function haltWithError(state: State, summary: string, fix: string): State {
   return state.job.halted?.kind === 'error'
     ? state
     : withJob(state, { halted: { kind: 'error', summary, fix } })
@@ -81,18 +81,18 @@ export function withNote(state: State, storyId: string, note: string): State {
 }
 
 /** The verification as before its first session; that a person asked for it stays. */
-export function notApproved(state: State): Verification {
+export function unapprovedVerification(state: State): Verification {
   const { gated: _gates, taken: _taken, ...verification } = state.verification
   return { ...verification, approved: false, sessions: 0, message: '' }
 }
 
 /** Whatever changes code or stories takes the approval back. */
-export function unverified(state: State): State {
-  return { ...state, verification: notApproved(state) }
+export function withoutApproval(state: State): State {
+  return { ...state, verification: unapprovedVerification(state) }
 }
 
 /** What the steps of a pipeline left: why the run ends here, and their circuits. */
-export function withSteps(state: State, { pause, circuits }: AfterSteps): State {
+export function withPipelineResult(state: State, { pause, circuits }: AfterSteps): State {
   const { circuits: before, ...rest } = state.control
   const after = circuits ?? before ?? {}
   const paused = pause === undefined ? rest.paused : { reason: pause, by: 'ralph' }
@@ -101,7 +101,7 @@ export function withSteps(state: State, { pause, circuits }: AfterSteps): State 
 }
 
 /** An iteration more of the run and of the job. */
-export function charge(
+export function chargeIteration(
   state: State,
   attempt: Attempt,
   result: TimelineEntry['result'],
@@ -110,12 +110,12 @@ export function charge(
 ): State {
   const run = { ...state.prd.run, iterations: state.prd.run.iterations + 1, currentStoryId: null }
   const control = { ...state.control, limited: 0 }
-  const paid = counted({ ...state, control, prd: { ...state.prd, run } }, 'iterations')
-  return noteTime(paid, attempt, result, summary, at)
+  const paid = incrementCount({ ...state, control, prd: { ...state.prd, run } }, 'iterations')
+  return recordAttemptTime(paid, attempt, result, summary, at)
 }
 
 /** The attempt in the timeline, and its time in the story's record. */
-export function noteTime(
+export function recordAttemptTime(
   state: State,
   attempt: Attempt,
   result: TimelineEntry['result'],
@@ -141,14 +141,14 @@ export function noteTime(
     ...(attempt.phase === 'failed' ? { kind: attempt.failure.kind } : {}),
     ...(attempt.model === undefined ? {} : { model: attempt.model }),
   }
-  return withRecord(timed(state, entry), storyId, (record) => ({ ...record, ms: record.ms + ms }))
+  return withRecord(appendTimeline(state, entry), storyId, (record) => ({ ...record, ms: record.ms + ms }))
 }
 
-export function timed(state: State, entry: TimelineEntry): State {
+export function appendTimeline(state: State, entry: TimelineEntry): State {
   return { ...state, timeline: [...state.timeline, entry].slice(-TIMELINE) }
 }
 
-export function entryOf(
+export function attemptProgressEntry(
   state: State,
   attempt: Attempt,
   status: 'PASSED' | 'FAILED',
@@ -170,8 +170,8 @@ export function entryOf(
 }
 
 /** The state with an entry that the next commit writes into progress.txt; prompts have room for less of it. */
-export function logged(state: State, entry: string): State {
-  const recent = [...state.recent, withoutDone(entry)].slice(-3)
+export function appendProgress(state: State, entry: string): State {
+  const recent = [...state.recent, withoutDoneLine(entry)].slice(-3)
   return { ...state, progress: [...state.progress, entry], recent }
 }
 
@@ -193,7 +193,7 @@ export function redService(gates: readonly GateResult[]): GateResult | undefined
 }
 
 /** Why they are red: `service web ended (exit 1) while gate e2e ran`, else `gate e2e failed (exit 1)`. */
-export function redWords(red: GateResult, gates: readonly GateResult[]): string {
+export function redGateReason(red: GateResult, gates: readonly GateResult[]): string {
   const service = redService(gates)
   return service === undefined ? `gate ${red.name} failed (${red.ended})` : `${service.name} ${service.ended}`
 }

@@ -81,7 +81,7 @@ const storyFiles = memoizeChunks(MOST_IN_A_FILE, fileOf)
 const sessionFiles = memoizeChunks(MOST_IN_A_FILE, fileOf)
 const recordTexts = memoizeEach((record: StoryRecord) => textOf(record))
 
-/** The state of a commit, whose files `read` gives; null where it holds none. Throws as `stateFrom`. */
+/** The state of a commit, whose files `read` gives; null where it holds none. Throws as `parseState`. */
 export async function readState(
   read: (file: string) => Promise<string | null>,
   path?: string,
@@ -108,7 +108,7 @@ const OfFiles = z.looseObject({
 })
 
 /** The state in the text of `state.json`; `path` names it for people. Throws UserError where it is none that this version reads. */
-export function stateFrom(text: string, path?: string): State {
+export function parseState(text: string, path?: string): State {
   return checked(parsed(text, path), new Map(), path)
 }
 

@@ -13,7 +13,7 @@ export function peopleNotes(story: Story, record: Noted): string {
   return withoutReopened(theirs).trim()
 }
 
-export function isNoted({ records }: Pick<State, 'records'>, storyId: string): boolean {
+export function hasNote({ records }: Pick<State, 'records'>, storyId: string): boolean {
   return (records[storyId]?.note ?? '') !== ''
 }
 
@@ -26,7 +26,7 @@ export function notesWith(story: Story, record: Noted, note: string): string {
 export const TRY_AGAIN = 'The command retry'
 
 /** An entry for a prompt: when it was ended helps nobody there, and what was learned stands there already. */
-export function inShort(entry: string): string {
+export function shortenEntry(entry: string): string {
   const isShown = (line: string) =>
     line !== '' && line !== '---' && !/^\*\*(?:Completed|Learning):\*\*/.test(line)
   return entry.split('\n').filter(isShown).join('\n')
@@ -62,7 +62,7 @@ export function progressEntry(entry: ProgressEntry): string {
 ## Iteration ${entry.iteration} - ${value(entry.storyId)}: ${value(entry.title)}
 **Status:** ${entry.status}
 **Completed:** ${value(entry.completedAt)}
-${entry.done === undefined || oneLine(entry.done) === '' ? '' : `${DONE} ${inAgentsWords(value(entry.done))}\n`}**Learning:** ${value(entry.learning, 600)}
+${entry.done === undefined || oneLine(entry.done) === '' ? '' : `${DONE} ${quoteAgent(value(entry.done))}\n`}**Learning:** ${value(entry.learning, 600)}
 **Note for next:** ${value(entry.next)}
 
 ---
@@ -72,13 +72,13 @@ ${entry.done === undefined || oneLine(entry.done) === '' ? '' : `${DONE} ${inAge
 const DONE = '**What was done:**'
 
 /** An entry for a prompt: what the code shows is not written there again. */
-export function withoutDone(entry: string): string {
+export function withoutDoneLine(entry: string): string {
   const lines = entry.split('\n')
   return lines.filter((line) => !line.startsWith(DONE)).join('\n')
 }
 
 /** Marks a text as the agent's own: no gate and no person has looked at it. */
-export function inAgentsWords(text: string): string {
+export function quoteAgent(text: string): string {
   return `in the agent's words: ${oneLine(text)}`
 }
 

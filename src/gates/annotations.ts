@@ -1,7 +1,7 @@
 // Finds places in files in what gates print, so that a check can show each message where it belongs.
 
 import type { Annotation } from '../engine/model/gate.ts'
-import { cut } from '../engine/model/text.ts'
+import { truncate } from '../engine/model/text.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
 import type { Resolve } from './resolver.ts'
 
@@ -102,7 +102,7 @@ class Reader {
     const path = this.#resolve(name)
     const number = Number(line)
     if (path === null || !Number.isSafeInteger(number) || number < 1) return false
-    const text = cut(message.trim(), MAX_MESSAGE)
+    const text = truncate(message.trim(), MAX_MESSAGE)
     const key = `${path}\0${number}\0${text}`
     if (!this.#found.has(key)) this.#found.set(key, { path, line: number, message: text, level })
     return true

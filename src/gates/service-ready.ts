@@ -4,7 +4,7 @@ import { request as overHttp } from 'node:http'
 import { request as overTls } from 'node:https'
 import { connect, isIP } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Ready, readyWords, TAKEN } from '../engine/model/service.ts'
+import { describeReady, type Ready, TAKEN } from '../engine/model/service.ts'
 import { messageOf } from '../system/errors.ts'
 import { findPortHolder } from '../system/process-table.ts'
 import { shellWord } from '../system/shell-word.ts'
@@ -60,7 +60,7 @@ export async function takenBy(ready: Ready): Promise<{ where: string; port: numb
   if (ready.kind !== 'url' && ready.kind !== 'port') return null
   const { addresses, port } = placeOf(ready)
   const taken = await anyOf(addresses, (at) => listens(at, port, LOOK_MS, NEVER))
-  return taken === null ? { where: readyWords(ready), port } : null
+  return taken === null ? { where: describeReady(ready), port } : null
 }
 
 const NEVER = new AbortController().signal

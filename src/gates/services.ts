@@ -3,7 +3,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type GateResult, isRed } from '../engine/model/gate.ts'
 import { OUTPUT_BYTES } from '../engine/model/gate-output.ts'
 import type { GateRun } from '../engine/model/ports.ts'
-import { CANNOT_START, isFor, NOT_READY, readyWords, type Service, TAKEN } from '../engine/model/service.ts'
+import {
+  CANNOT_START,
+  describeReady,
+  isFor,
+  NOT_READY,
+  type Service,
+  TAKEN,
+} from '../engine/model/service.ts'
 import { type OtherUser, sharedUser } from '../isolation/other-user.ts'
 import type { Redactor } from '../isolation/redact.ts'
 import type { Scratch } from '../isolation/scratch.ts'
@@ -302,7 +309,7 @@ function withServices(
 function late({ ready, readyTimeoutMs }: Service, why: string | null, hasLeft = false): string | null {
   if (why === null) return null
   const left = hasLeft ? ', and its command has ended with exit 0' : ''
-  return `${NOT_READY} after ${Math.round(readyTimeoutMs / 1000)} s: ${readyWords(ready)}: ${why}${left}`
+  return `${NOT_READY} after ${Math.round(readyTimeoutMs / 1000)} s: ${describeReady(ready)}: ${why}${left}`
 }
 
 function hasParts(line: string, parts: readonly string[]): boolean {

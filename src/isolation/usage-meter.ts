@@ -1,5 +1,5 @@
 // Reads what a request used out of a vendor's answer: an event stream or one JSON object, of four wire formats. Pure.
-import { amount, jsonObject, object } from '../engine/model/json.ts'
+import { asAmount, asObject, jsonObject } from '../engine/model/json.ts'
 
 export type ModelUsage = { requests: number; inputTokens: number; outputTokens: number; cachedTokens: number }
 type Tokens = Omit<ModelUsage, 'requests'>
@@ -60,7 +60,7 @@ function maximum(one: Tokens, other: Tokens): Tokens {
 
 function tokensIn(text: string): Tokens {
   const event = (/"usage(?:Metadata)?"/.test(text) ? jsonObject(text) : null) ?? {}
-  const within = (value: unknown) => object(value) ?? {}
+  const within = (value: unknown) => asObject(value) ?? {}
   const usage = within(
     event.usage ?? within(event.message).usage ?? within(event.response).usage ?? event.usageMetadata,
   )
@@ -77,5 +77,5 @@ function tokensIn(text: string): Tokens {
 }
 
 function count(value: unknown): number {
-  return Number.isSafeInteger(value) ? amount(value) : 0
+  return Number.isSafeInteger(value) ? asAmount(value) : 0
 }

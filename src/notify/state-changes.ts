@@ -2,7 +2,7 @@
 //
 // A message goes out when what it tells is durable, and only where the state before it, durable too, did not say it yet: a
 // job that is killed and begun again finds the later one, and tells nothing a second time.
-import { type Surface, typedOn } from '../engine/commands/command-table.ts'
+import { formatCommandLine, type Surface } from '../engine/commands/command-table.ts'
 import { LONGEST_WAIT_MS } from '../engine/limits.ts'
 import { EVENTS, type Event } from '../engine/model/event.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
@@ -12,7 +12,7 @@ import { mapTexts, oneLine } from '../engine/model/text.ts'
 import { tokensOf } from '../engine/model/usage.ts'
 import { runUsage } from '../engine/model/usage-totals.ts'
 import { counts } from '../engine/prd/select.ts'
-import { decision } from '../engine/situation.ts'
+import { nextStepOfJob } from '../engine/situation.ts'
 import { formatDuration, formatTokens, formatUsd, formatUtc, hasCost } from '../report/figures.ts'
 import { blockedIds, outcomeNow, resumesAt, tally, willContinue } from '../report/headline.ts'
 import { type Sentence, sentence } from '../report/sentence.ts'
@@ -75,7 +75,7 @@ export function noticesOfWait(
   facts: NoticeFacts,
 ): Notice[] {
   if (step.kind !== 'wait' || state.job.ending !== null || step.until - at < LONGEST_WAIT_MS) return []
-  const begun = decision(start, facts.limits, at)
+  const begun = nextStepOfJob(start, facts.limits, at)
   const until =
     begun.kind === 'wait' ? begun.until : begun.kind === 'conclude' ? begun.conclusion.until : null
   if (until === step.until) return []
@@ -171,7 +171,7 @@ function blocked(before: State, after: State, { surface }: NoticeFacts): Pending
 /** What a command does, where the reader can type it: comments are heard on the pull request alone. */
 function commanded({ github }: State, surface: Surface, command: string, does: string): Sentence {
   if (surface === 'comment' && github.pull === null) return []
-  return sentence` ${{ code: typedOn(surface, command) }} ${{ text: does }}.`
+  return sentence` ${{ code: formatCommandLine(surface, command) }} ${{ text: does }}.`
 }
 
 /** Percent of a limit. */

@@ -1,6 +1,6 @@
 // Of what was read, what makes stories: one of several plans that lie side by side, and no loose list of boxes beside a plan.
-import { cut } from '../engine/model/text.ts'
-import { many } from '../engine/prd/migrate.ts'
+import { truncate } from '../engine/model/text.ts'
+import { formatCount } from '../engine/prd/migrate.ts'
 import type { Mistake } from '../system/errors.ts'
 import type { DocumentReading } from './formats.ts'
 import { normalizeWords } from './story-words.ts'
@@ -82,7 +82,7 @@ function unitOf(
   const names = all.map(
     ({ unit, stories }) => `${unit.name} (${stories.filter(({ raw }) => raw.passes !== true).length} open)`,
   )
-  const found = cut(`${many(all.length, 'feature')} side by side: ${names.join(', ')}`, 80)
+  const found = truncate(`${formatCount(all.length, 'feature')} side by side: ${names.join(', ')}`, 80)
   const named = (open.length > 0 ? open : all).slice(0, 5).map(({ unit }) => `--from ${unit.name}`)
   const fix = `name one: ralph plan ${named.join(', or ')}`
   return { unit: null, notes: [], mistakes: [{ path: only.unit.name, found, expected: 'one feature', fix }] }
@@ -107,7 +107,7 @@ function asBackground(one: DocumentReading): DocumentReading {
   const count = reading.stories.length
   const boxes = reading.boxes + count
   const notes = [
-    `left out: ${many(count, 'box')}, for a plan stands beside it. --as stories ${path} takes them, too.`,
+    `left out: ${formatCount(count, 'box')}, for a plan stands beside it. --as stories ${path} takes them, too.`,
   ]
   return {
     ...one,

@@ -1,6 +1,6 @@
 // Documents as a feature: each file by its format, stories of several files joined, all mistakes at once.
 import type { Prd } from '../engine/model/feature.ts'
-import { type Draft, isGiven, isRaw, many, type Raw } from '../engine/prd/migrate.ts'
+import { type Draft, formatCount, isGiven, isRaw, type Raw } from '../engine/prd/migrate.ts'
 import { readDraft } from '../engine/prd/parse.ts'
 import { asImported, emptyRun } from '../engine/prd/schema.ts'
 import type { Mistake } from '../system/errors.ts'
@@ -76,7 +76,8 @@ function leftOut(taken: readonly DocumentUse[]): string[] {
   return [...kinds].map(([what, all]) => {
     const boxes = all.reduce((sum, one) => sum + one.boxes, 0)
     const paths = all.slice(0, 5).map(({ path }) => path)
-    const words = boxes === 0 ? '' : `, with ${many(boxes, 'box')} that ${boxes === 1 ? 'is' : 'are'} no work`
+    const words =
+      boxes === 0 ? '' : `, with ${formatCount(boxes, 'box')} that ${boxes === 1 ? 'is' : 'are'} no work`
     return `left out, ${what}${words}: ${paths.join(', ')}${all.length > 5 ? ` and ${all.length - 5} more` : ''}.`
   })
 }

@@ -1,7 +1,7 @@
 // Check runs: the roll-up `ralph` and one for each story. Who posts them is not known here.
 import type { Annotation } from '../engine/model/gate.ts'
 import type { State } from '../engine/model/state.ts'
-import { cut, oneLine, sanitizeText } from '../engine/model/text.ts'
+import { oneLine, sanitizeText, truncate } from '../engine/model/text.ts'
 import { utf8Bytes } from '../system/excerpt.ts'
 import { commitLink, fitToLimit, joinBlocks, list, section, truncateLines } from './blocks.ts'
 import { code, link, markdownText, titleText } from './escape.ts'
@@ -195,7 +195,7 @@ function check(
     summary: joinBlocks(summary),
     text: fitToLimit((room) => joinBlocks(text(room)), MOST_BYTES, utf8Bytes),
     annotations: annotations
-      .map((one) => ({ ...one, message: cut(sanitizeText(one.message), 4000) }))
+      .map((one) => ({ ...one, message: truncate(sanitizeText(one.message), 4000) }))
       .filter(isFit)
       .slice(0, MOST_ANNOTATIONS),
     actions: name !== 'ralph' && conclusion === 'failure' ? BUTTONS : [],

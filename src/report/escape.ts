@@ -1,5 +1,5 @@
 // Hostile text made fit for markdown, mermaid and terminals. Everything people or agents wrote passes through here.
-import { cut, fenced, oneLine, sanitizeText } from '../engine/model/text.ts'
+import { fenced, oneLine, sanitizeText, truncate } from '../engine/model/text.ts'
 import { excerpt } from '../system/excerpt.ts'
 
 /** Zero width: parts what GitHub would act on (`@name`, `#1`, `http://`, `:tada:`) and is not seen. */
@@ -22,13 +22,13 @@ export function markdownText(text: string, max = 300): string {
 
 /** One line for a place that shows no markdown, such as the title of a pull request or a check. Nobody is notified. */
 export function titleText(text: string, max = 255): string {
-  return cut(quiet(oneLine(text, max)), max)
+  return truncate(quiet(oneLine(text, max)), max)
 }
 
 /** One line for the subject of a commit: as a title, and without the words in brackets that keep CI from running. */
 export function subjectText(text: string, max = 100): string {
   const line = titleText(text, max).replace(/\[(?=[^\]]*\b(?:skip|no)\b)|\*(?=\*\*NO_CI)/gi, `$&${BREAK}`)
-  return cut(line, max)
+  return truncate(line, max)
 }
 
 /** Mentions, references to issues, links and emoji codes, put out of action: GitHub looks for them after markdown was rendered. */

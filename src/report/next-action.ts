@@ -1,8 +1,8 @@
 // What a person can do next, in one sentence: derived from how the feature stands, in commands of the reader's surface.
 
-import { type Surface, typedOn } from '../engine/commands/command-table.ts'
+import { formatCommandLine, type Surface } from '../engine/commands/command-table.ts'
 import { formatHolder } from '../engine/lease.ts'
-import { budgetLeft, iterationsLeft, spent } from '../engine/limits.ts'
+import { budgetLeft, exhaustedBudget, iterationsLeft } from '../engine/limits.ts'
 import { haltError } from '../engine/model/job.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import type { State } from '../engine/model/state.ts'
@@ -11,7 +11,7 @@ import { runUsage } from '../engine/model/usage-totals.ts'
 import { openQuestions } from '../engine/planning/plan-questions.ts'
 import { unmetOutOfScope } from '../engine/prd/scope.ts'
 import { counts, remaining } from '../engine/prd/select.ts'
-import type { Ended, Situation } from '../engine/situation.ts'
+import type { EndedSituation, Situation } from '../engine/situation.ts'
 import { capitalize } from './figures.ts'
 import { blockedIds, nextJobHeldUntil, willContinue } from './headline.ts'
 import { type Sentence, sentence } from './sentence.ts'
@@ -39,7 +39,7 @@ export function nextAction(
 
 /** A command as the reader types it. */
 function typed({ surface }: Reader, command: string) {
-  return { code: typedOn(surface, command) }
+  return { code: formatCommandLine(surface, command) }
 }
 
 /** Comments are heard on the run's pull request only. */
@@ -87,7 +87,7 @@ function whenReady(reader: Reader, step: Step | null): Sentence {
   }
 }
 
-function whenEnded(reader: Reader, { conclusion, since }: Ended): Sentence {
+function whenEnded(reader: Reader, { conclusion, since }: EndedSituation): Sentence {
   const { state } = reader
   const goOn = sentence`Go on with ${run(reader)}.`
   switch (conclusion.outcome) {
@@ -136,7 +136,7 @@ function whileWaiting(reader: Reader, until: number): Sentence {
     : sentence`${run(reader)} waits until then and goes on${atOnce}.`
 }
 
-function whenComplete(reader: Reader, since: Ended['since']): Sentence {
+function whenComplete(reader: Reader, since: EndedSituation['since']): Sentence {
   const { state, surface } = reader
   const { pull, pullUrl } = state.github
   const isPart = remaining(state.prd).length > 0
@@ -225,7 +225,7 @@ function whenSpent(reader: Reader): Sentence {
   const { state, limits } = reader
   const none = { maxCostUsd: null, maxTokens: null, maxAgentTimeMs: null }
   const isSpent = (key: keyof typeof none) =>
-    limits !== null && spent(state, { ...limits, ...none, [key]: limits[key] }) !== null
+    limits !== null && exhaustedBudget(state, { ...limits, ...none, [key]: limits[key] }) !== null
   if (isSpent('maxTokens')) return sentence`Raise ${{ code: 'max-tokens' }}, then go on with ${run(reader)}.`
   if (isSpent('maxAgentTimeMs'))
     return sentence`Raise ${{ code: 'max-agent-time' }}, then go on with ${run(reader)}.`

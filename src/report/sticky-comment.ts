@@ -1,5 +1,5 @@
 // The sticky comment and the job summary: how it stands, what to do next, and the rest for those who ask.
-import { typedOn } from '../engine/commands/command-table.ts'
+import { formatCommandLine } from '../engine/commands/command-table.ts'
 import type { Story } from '../engine/model/feature.ts'
 import { utf8Bytes } from '../system/excerpt.ts'
 import { characterCount, collapsible, fitToLimit, joinBlocks, list, section, table } from './blocks.ts'
@@ -93,7 +93,9 @@ function onePlan(plan: PlanView, room: number): string {
   const { storyId: split, stories, questions, digest, remarks, context } = plan
   const title = split === null ? 'The plan' : `${markdownText(split, 64)} in ${stories.length} parts`
   const asked = list(questions.map((one) => markdownText(one, 300)))
-  const answer = code(typedOn('comment', `${split === null ? 'plan' : `split ${split}`} -- <answers>`))
+  const answer = code(
+    formatCommandLine('comment', `${split === null ? 'plan' : `split ${split}`} -- <answers>`),
+  )
   // A story that is too large costs a session or two before it is blocked: told while it is cheap to mend.
   const sizes = remarks
     .slice(0, 10)

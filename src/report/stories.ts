@@ -1,7 +1,7 @@
 // How every story stands, as plain data, and what follows from it: the bar, the order of urgency, what depends on what.
 
 import { passedUnchanged, passedUngated, splitInto, UNCHANGED, UNGATED } from '../engine/attempt-outcome.ts'
-import { type Surface, typedOn } from '../engine/commands/command-table.ts'
+import { formatCommandLine, type Surface } from '../engine/commands/command-table.ts'
 import type { Outcome, Story } from '../engine/model/feature.ts'
 import { remarksOf } from '../engine/model/gate.ts'
 import { failureOutput } from '../engine/model/gate-output.ts'
@@ -146,7 +146,7 @@ export function blockedSentences(
   outcome: Outcome | null,
 ): Sentence[] {
   const blocked = stories.filter(({ standing }) => standing === 'blocked')
-  const command = (line: string) => ({ code: typedOn(surface, line) })
+  const command = (line: string) => ({ code: formatCommandLine(surface, line) })
   const items = blocked.slice(0, MOST_BLOCKED).map(({ id, retries, why }) => {
     const after = retries === 0 ? '' : ` after ${pluralize(retries, 'attempt')}`
     const reason = why === '' ? sentence`` : sentence`: ${{ text: why, most: 200 }}`

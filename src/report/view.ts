@@ -1,6 +1,6 @@
 // How a run stands, as data: made once from the state. Every surface renders it, and decides nothing. Nothing is escaped in it.
 
-import { type Surface, typedOn } from '../engine/commands/command-table.ts'
+import { formatCommandLine, type Surface } from '../engine/commands/command-table.ts'
 import type { Story } from '../engine/model/feature.ts'
 import type { Annotation } from '../engine/model/gate.ts'
 import { haltError, isDispatched, isUngated } from '../engine/model/job.ts'
@@ -219,7 +219,7 @@ function splitNotes(stories: readonly StoryView[], surface: Surface): string[] {
 
 /** Why a story stays whole, and what a person types to have it cut all the same. */
 export function describeUnsplit(id: string, why: string, surface: Surface): string {
-  const again = typedOn(surface, `split ${id} -- <how>`)
+  const again = formatCommandLine(surface, `split ${id} -- <how>`)
   return `${id} could not be split: ${why}. To ask again, say where to cut: ${again}`
 }
 

@@ -1,6 +1,6 @@
 // Why a story is not done: what went wrong last, what was tried, what the gate said, and what would help. Decided from the state. Pure.
 
-import { type Surface, typedOn } from '../engine/commands/command-table.ts'
+import { formatCommandLine, type Surface } from '../engine/commands/command-table.ts'
 import type { Failure } from '../engine/model/attempt.ts'
 import { gateFindings } from '../engine/model/gate.ts'
 import type { State } from '../engine/model/state.ts'
@@ -65,7 +65,7 @@ function lastOf({ standing, failure, why }: StoryView): Sentence | null {
 function helpOf(state: State, story: StoryView, surface: Surface): Sentence[] {
   const { id, standing, waitsFor, failure } = story
   const attempts = story.attempts + story.givenBack
-  const typed = (line: string) => ({ code: typedOn(surface, line) })
+  const typed = (line: string) => ({ code: formatCommandLine(surface, line) })
   switch (standing) {
     case 'passed':
     case 'skipped':

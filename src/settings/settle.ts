@@ -2,7 +2,7 @@
 import { findAgent } from '../agents/registry.ts'
 import { BROWSER_GATE } from '../engine/model/gate.ts'
 import { agentSteps, agentsIn } from '../engine/model/pipeline-step.ts'
-import { originOf, siteOf } from '../engine/model/service.ts'
+import { originOf, resolveSite } from '../engine/model/service.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { nearest } from '../system/nearest.ts'
 import type { SettingField, Settings } from './settings-table.ts'
@@ -195,7 +195,7 @@ function checkBrowser({ browser, services, gates }: Settings, origins: Origins):
     const fix = 'give the gate another name, such as e2e'
     mistake(origins.gates.at, `a gate ${taken.name}`, 'a name that the browser check does not have', fix)
   }
-  const site = siteOf(browser, services)
+  const site = resolveSite(browser, services)
   if (site === null) {
     const expected = 'a service with a URL in `ready`, or baseUrl'
     mistake(at, 'nothing that says where pages are', expected, 'add baseUrl: http://localhost:3000')

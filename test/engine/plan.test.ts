@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { askedByDocuments, askedByIssues } from '../../src/app/plan-request.ts'
 import { nextStep } from '../../src/engine/next-step.ts'
-import { stateFrom } from '../../src/engine/stored-state.ts'
+import { parseState } from '../../src/engine/stored-state.ts'
 import { plansOf } from '../../src/report/view.ts'
 import { limitsWith, NOW, stateOf } from '../unit/engine/samples.ts'
 import { badTurn, Chain, FOLDER, goodTurn, story, type Turn } from './chain.ts'
@@ -110,7 +110,7 @@ test('context.md is part of what is approved: an edit of it behind the look is s
   const edited = await chain.go('as it stands')
   assert.deepEqual([edited.outcome, worked(chain)], ['paused', []], edited.reason)
   assert.equal(edited.reason, 'the plan was edited after it was looked at: it waits to be approved again')
-  const [view] = plansOf(stateFrom(JSON.stringify(await chain.state())))
+  const [view] = plansOf(parseState(JSON.stringify(await chain.state())))
   assert.match(view?.context ?? '', /example\.org/)
 
   await chain.commit('ralph/sample', { [path]: 'Mind the cache.\n' }, 'as before')

@@ -6,7 +6,7 @@ import type { Verdict } from '../../engine/model/event.ts'
 import { Annotation, GateResult, Screenshot } from '../../engine/model/gate.ts'
 import { OUTPUT_BYTES } from '../../engine/model/gate-output.ts'
 import type { Proposal } from '../../engine/model/plan-state.ts'
-import { cut, oneLine } from '../../engine/model/text.ts'
+import { oneLine, truncate } from '../../engine/model/text.ts'
 import { Usage } from '../../engine/model/usage.ts'
 import { UserError } from '../../system/errors.ts'
 import { excerpt } from '../../system/excerpt.ts'
@@ -184,7 +184,7 @@ export function fitWork(value: FromWork): FromWork {
   if (judged?.verdict.kind !== 'verified' || judged.verdict.evidence === undefined) return value
   const { evidence: all } = judged.verdict
   for (let [most, count] = [300, all.length]; ; ) {
-    const evidence = all.slice(0, count).map((one) => ({ ...one, shown: cut(one.shown, most) }))
+    const evidence = all.slice(0, count).map((one) => ({ ...one, shown: truncate(one.shown, most) }))
     const fitted = { ...value, judged: { ...judged, verdict: { ...judged.verdict, evidence } } }
     if (count === 0 || Buffer.byteLength(writeHandover(fitted)) <= LIMIT_BYTES) return fitted
     if (most > 75) most /= 2

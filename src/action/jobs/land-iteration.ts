@@ -8,7 +8,7 @@ import type { Limits } from '../../engine/model/limit-types.ts'
 import type { Landing, State } from '../../engine/model/state.ts'
 import type { Step } from '../../engine/model/step.ts'
 import { nextStep } from '../../engine/next-step.ts'
-import { spendLost } from '../../engine/record-session.ts'
+import { recordLostSession } from '../../engine/record-session.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { type How, WHOLE } from './claim-iteration.ts'
 import { answered, cleaner, replayed, unavailable } from './handed-over-ports.ts'
@@ -73,11 +73,11 @@ function lost(state: State, { work, cancelled }: Received): State {
   const halted = cancelled ? { kind: 'interrupted' as const } : null
   const job = { ...state.job, landing: 'lost' as const, halted }
   const attempt = openAttempt(state)
-  const judged = work?.judged == null ? state : spendLost(state, null, work.judged.usage, 'verify')
+  const judged = work?.judged == null ? state : recordLostSession(state, null, work.judged.usage, 'verify')
   if (attempt === null) return { ...judged, job }
   const usage = work?.session?.usage
   if (usage === undefined) return { ...takeOver(judged), job }
-  const paid = spendLost(judged, attempt.storyId, usage)
+  const paid = recordLostSession(judged, attempt.storyId, usage)
   const refunded = refundAll(
     paid,
     cancelled ? 'interrupted' : 'lost',

@@ -3,11 +3,11 @@
 import { randomUUID } from 'node:crypto'
 import { limitsOf } from '../../app/loop-limits.ts'
 import { refundAll, withoutWorkers } from '../../engine/attempt-events.ts'
-import { type Ended, type HandedOver, loop, settled } from '../../engine/loop.ts'
+import { type HandedOver, type JobEnd, loop, settleObservers } from '../../engine/loop.ts'
 import type { Limits } from '../../engine/model/limit-types.ts'
 import { LeaseLost, type Ports } from '../../engine/model/ports.ts'
 import type { State } from '../../engine/model/state.ts'
-import { stepBeside } from '../../engine/parallel/next-steps.ts'
+import { nextRunStep } from '../../engine/parallel/next-steps.ts'
 import { withTimeOf } from '../../engine/parallel/shared-state.ts'
 import { workInWave } from '../../engine/parallel/wave.ts'
 import { reduce } from '../../engine/reduce.ts'
@@ -41,7 +41,7 @@ export function refuseNoWave({ maxParallel, isolation }: Settings): void {
 }
 
 /** Everything before the first story; then the state is that of a wave. */
-async function claimWave(start: State, limits: Limits, ports: Ports): Promise<Ended | HandedOver> {
+async function claimWave(start: State, limits: Limits, ports: Ports): Promise<JobEnd | HandedOver> {
   // Workers prepare their machines; here only the gates of the base may need it, and join's gates prepare by themselves.
   const ready = { ...start.job.ready, prepared: !limits.baseline || start.baseline === 'green' }
   const begun = { ...start, job: { ...start.job, ready } }
@@ -58,7 +58,7 @@ async function claimWave(start: State, limits: Limits, ports: Ports): Promise<En
 function readyStories(start: State, limits: Limits, at: number): number {
   let state = start
   for (let count = 0; ; count += 1) {
-    const step = count < limits.maxParallel ? stepBeside(state, limits, at) : null
+    const step = count < limits.maxParallel ? nextRunStep(state, limits, at) : null
     if (step?.kind !== 'reserve') return count
     const begun = reduce(state, { kind: 'reserved', storyId: step.storyId, at }, limits)
     state = { ...begun, job: { ...begun.job, ready: state.job.ready } }
@@ -71,20 +71,22 @@ export async function inItsWave(
   limits: Limits,
   ports: Ports,
   job: WaveJob,
-): Promise<Ended | HandedOver | null> {
+): Promise<JobEnd | HandedOver | null> {
   switch (job.kind) {
     case 'claim':
       return claimWave(start, limits, ports)
     case 'join':
       return join(start, limits, ports, job.isCancelled)
     case 'worker':
-      await workInWave(start, limits, ports, { worker: job.name, begins: true }).finally(() => settled(ports))
+      await workInWave(start, limits, ports, { worker: job.name, begins: true }).finally(() =>
+        settleObservers(ports),
+      )
       return null
   }
 }
 
 /** Ends the wave: lands what stands in the train, gives back what was lost, then goes on as a job that begins nothing. */
-async function join(start: State, limits: Limits, ports: Ports, isCancelled: boolean): Promise<Ended> {
+async function join(start: State, limits: Limits, ports: Ports, isCancelled: boolean): Promise<JobEnd> {
   const free = await fenced(start, ports)
   const left = isCancelled ? free : await workInWave(free, limits, ports, { worker: 'join', begins: false })
   const state = refundAll(left, 'interrupted', isCancelled ? 'cancelled' : 'the wave is over')

@@ -1,8 +1,8 @@
 // What people's commands do to the state. Pure; each is idempotent by its comment id.
 
-import { askArchive } from '../archive-stories.ts'
+import { requestArchive } from '../archive-stories.ts'
 import { closedBreaker } from '../breaker.ts'
-import { triedAgain } from '../limits.ts'
+import { resetWaits } from '../limits.ts'
 import type { Command } from '../model/event.ts'
 import type { Scope, Story } from '../model/feature.ts'
 import type { State, StoryRecord } from '../model/state.ts'
@@ -10,8 +10,8 @@ import { approve, requestPlan, requestSplit, withoutSplit } from '../planning/pl
 import { newStory } from '../prd/schema.ts'
 import { extendScope } from '../prd/scope.ts'
 import { inScope } from '../prd/select.ts'
-import { emptyRecord, notApproved, withNote } from '../state-updates.ts'
-import { isNoted } from '../story-notes.ts'
+import { emptyRecord, unapprovedVerification, withNote } from '../state-updates.ts'
+import { hasNote } from '../story-notes.ts'
 
 const GUIDANCE = 10
 
@@ -74,7 +74,7 @@ function effect(state: State, command: Command): State {
     case 'add':
       return goOn(addStory(state, command.title, command.description, command.criteria))
     case 'verify':
-      return goOn({ ...state, verification: { ...notApproved(state), asked: true } })
+      return goOn({ ...state, verification: { ...unapprovedVerification(state), asked: true } })
     case 'limit': {
       const { granted } = state.control
       const more =
@@ -86,7 +86,7 @@ function effect(state: State, command: Command): State {
     case 'split':
       return goOn(requestSplit(state, command.story, command.guidance))
     case 'archive':
-      return askArchive(state)
+      return requestArchive(state)
     case 'plan':
       return goOn(requestPlan(state, command.guidance))
     case 'approve':
@@ -112,7 +112,7 @@ function asking(state: State, ids: readonly string[]): State {
 export function withScope(state: State, scope: Scope | null): State {
   const [before, after] = [inScope(state.control.scope), inScope(scope)]
   const isWider = state.prd.userStories.some((story) => after(story) && !before(story))
-  const verification = isWider ? notApproved(state) : state.verification
+  const verification = isWider ? unapprovedVerification(state) : state.verification
   return { ...state, verification, control: { ...state.control, scope } }
 }
 
@@ -123,7 +123,7 @@ function goOn(state: State): State {
     ...state,
     verification: { ...state.verification, sessions: 0 },
     control: {
-      ...triedAgain(state.control),
+      ...resetWaits(state.control),
       paused,
       jobsBefore: Math.max(0, state.prd.run.jobs - 1),
     },
@@ -142,7 +142,7 @@ function saidAgain(
 ): State {
   const open = state.prd.userStories.filter(({ id, passes }) => ids.includes(id) && !passes)
   return open
-    .filter(({ id }) => remark !== '' || isNoted(state, id))
+    .filter(({ id }) => remark !== '' || hasNote(state, id))
     .reduce((after, { id }) => withNote(after, id, word(after.records[id] ?? emptyRecord())), state)
 }
 
@@ -198,7 +198,7 @@ function each(
     records,
     prd: { ...state.prd, userStories },
     control: { ...state.control, guidance: notes },
-    verification: changed ? notApproved(state) : state.verification,
+    verification: changed ? unapprovedVerification(state) : state.verification,
   }
 }
 
@@ -216,5 +216,5 @@ function addStory(state: State, title: string, description: string, criteria: st
     acceptanceCriteria: criteria.length > 0 ? criteria : [title],
   })
   const prd = { ...state.prd, userStories: [...state.prd.userStories, story] }
-  return asking({ ...state, prd, verification: notApproved(state) }, [id])
+  return asking({ ...state, prd, verification: unapprovedVerification(state) }, [id])
 }

@@ -3,46 +3,46 @@
 import { nearest } from '../../system/nearest.ts'
 import { oneLine, sanitizeText } from '../model/text.ts'
 import {
-  type Asked,
   aboutStory,
   add,
   approve,
-  type Given,
+  type CommandArguments,
+  type CommandInput,
+  type CommandRequest,
+  formatCommandLine,
   LONGEST_TEXT,
   limit,
   mistake,
+  type ParsedCommand,
   plan,
-  readable,
   retry,
-  type Said,
   type Surface,
+  safeWord,
   storiesAndText,
-  typedOn,
-  type Understood,
 } from './command-words.ts'
 
-export { type Given, type Surface, typedOn } from './command-words.ts'
+export { type CommandInput, formatCommandLine, type Surface } from './command-words.ts'
 
 /** How a command is told on a surface. `meaning` is markdown of ours: code spans and nothing else. */
-export type Told = { args: string; meaning: string; example: string }
+export type CommandHelp = { args: string; meaning: string; example: string }
 
 type Row = {
   also?: string
   /** Whatever a comment can do, the CLI can do. */
-  cli: Told
-  comment?: Told
+  cli: CommandHelp
+  comment?: CommandHelp
   /** What the words behind it ask of a run; left out for what only the CLI does, by itself. */
-  read?: (asked: Asked) => Understood
+  read?: (asked: CommandArguments) => ParsedCommand
 }
 
-const told = (args: string, meaning: string, example = ''): Told => ({ args, meaning, example })
+const told = (args: string, meaning: string, example = ''): CommandHelp => ({ args, meaning, example })
 const both = (args: string, meaning: string, example = '') => ({
   comment: told(args, meaning, example),
   cli: told(args, meaning, example),
 })
 const PAUSES = 'the iteration in work ends, then nothing more until `run`'
 const STOPS = 'the session in work is ended now and counts as no attempt; then as `pause`'
-const asks = (command: Said) => (): Understood => ({ kind: 'command', command })
+const asks = (command: CommandRequest) => (): ParsedCommand => ({ kind: 'command', command })
 
 const ROWS = {
   demo: { cli: told('', 'a complete run on a sample project, with a scripted agent; no network, no key') },
@@ -66,7 +66,7 @@ const ROWS = {
   status: {
     comment: told('', 'how it stands now, in one reply that is brought up to date by the next one'),
     cli: told('[feature]', 'how a feature stands, and what to do next', 'auth'),
-    read: (): Understood => ({ kind: 'status' }),
+    read: (): ParsedCommand => ({ kind: 'status' }),
   },
   why: {
     ...both(
@@ -74,7 +74,7 @@ const ROWS = {
       'why a story is not done: its last failure, what was tried, what the gate said, and what would help',
       'US-002',
     ),
-    read: (asked: Asked) => aboutStory('why', asked),
+    read: (asked: CommandArguments) => aboutStory('why', asked),
   },
   diff: {
     ...both(
@@ -82,7 +82,7 @@ const ROWS = {
       'what was changed for a story: its commits, or what its rejected attempts left',
       'US-002',
     ),
-    read: (asked: Asked) => aboutStory('diff', asked),
+    read: (asked: CommandArguments) => aboutStory('diff', asked),
   },
   plan: {
     also: 'prd',
@@ -170,7 +170,7 @@ const ROWS = {
       'work on a story again although it passed; several ids or `all`; its code stays',
       'US-002 -- it must work offline, too',
     ),
-    read: (asked: Asked) => storiesAndText('redo', asked),
+    read: (asked: CommandArguments) => storiesAndText('redo', asked),
   },
   skip: {
     ...both(
@@ -178,7 +178,7 @@ const ROWS = {
       'leave a story out; what depends on it goes on',
       'US-002 -- not in this release',
     ),
-    read: (asked: Asked) => storiesAndText('skip', asked),
+    read: (asked: CommandArguments) => storiesAndText('skip', asked),
   },
   note: {
     ...both(
@@ -186,7 +186,7 @@ const ROWS = {
       'guidance for the next prompt of a story, nothing else',
       'US-002 -- the mailer is in src/mail',
     ),
-    read: (asked: Asked) => storiesAndText('note', asked),
+    read: (asked: CommandArguments) => storiesAndText('note', asked),
   },
   add: {
     comment: told(
@@ -207,7 +207,7 @@ const ROWS = {
       'a session proposes smaller stories; they replace it when you approve them',
       'US-002 -- the form first, then the mail',
     ),
-    read: (asked: Asked) => storiesAndText('split', asked),
+    read: (asked: CommandArguments) => storiesAndText('split', asked),
   },
   'approve-plan': {
     ...both(
@@ -248,7 +248,7 @@ const ROWS = {
   help: {
     comment: told('', 'this list'),
     cli: told('[command]', 'this list, or what a command takes', 'retry'),
-    read: (): Understood => ({ kind: 'help' }),
+    read: (): ParsedCommand => ({ kind: 'help' }),
   },
 } satisfies Record<string, Row>
 
@@ -256,14 +256,14 @@ export type CommandName = keyof typeof ROWS
 
 const TABLE: ReadonlyMap<string, Row> = new Map(Object.entries(ROWS))
 
-export type Listed = Told & { name: CommandName; also: string | null }
+export type ListedCommand = CommandHelp & { name: CommandName; also: string | null }
 
 /** The commands of a surface in the table's order. The example is a line that can be typed there, with the name. */
-export function commandsOn(surface: Surface): Listed[] {
+export function commandsOn(surface: Surface): ListedCommand[] {
   return [...TABLE].flatMap(([name, { also = null, ...on }]) => {
     const shown = on[surface]
     if (shown === undefined || !isName(name)) return []
-    return [{ ...shown, example: typedOn(surface, `${name} ${shown.example}`.trim()), name, also }]
+    return [{ ...shown, example: formatCommandLine(surface, `${name} ${shown.example}`.trim()), name, also }]
   })
 }
 
@@ -272,12 +272,12 @@ function isName(name: string): name is CommandName {
 }
 
 /** What a command asks. Every fix is a line that can be typed on the same surface. */
-export function understand(
+export function parseCommand(
   name: string,
-  given: Given,
+  given: CommandInput,
   storyIds: readonly string[],
   surface: Surface,
-): Understood {
+): ParsedCommand {
   const word = name.toLowerCase()
   const names = commandsOn(surface).flatMap(({ name: one, also }) => (also === null ? [one] : [one, also]))
   const row = TABLE.get(word) ?? [...TABLE.values()].find(({ also }) => also === word)
@@ -286,25 +286,29 @@ export function understand(
     const below = given.below.map(sanitizeText)
     return row.read({ words: given.words, text: oneLine(given.text, LONGEST_TEXT), below, surface, storyIds })
   }
-  return mistake(surface, `there is no command ${readable(word)}`, nearest(word, names) ?? 'help')
+  return mistake(surface, `there is no command ${safeWord(word)}`, nearest(word, names) ?? 'help')
 }
 
-export type { Said } from './command-words.ts'
+export type { CommandRequest } from './command-words.ts'
 
 /** `none`: not for us, no `/ralph` in the first place. */
-export type Parsed = { kind: 'none' } | Understood
+export type ParsedComment = { kind: 'none' } | ParsedCommand
 
 /** What the comment asks. `storyIds` are the ids that exist, for the nearest one; `surface`: whose words a mistake is told in. */
-export function parseSlash(body: string, storyIds: readonly string[], surface: Surface = 'comment'): Parsed {
+export function parseSlash(
+  body: string,
+  storyIds: readonly string[],
+  surface: Surface = 'comment',
+): ParsedComment {
   const [first = '', ...below] = body.replace(/\r\n?/g, '\n').slice(0, 20_000).split('\n')
   const match = /^\/ralph(?:[ \t]+(.*))?$/s.exec(first.trimEnd())
   if (match === null) return { kind: 'none' }
   const { words, text } = split(match[1] ?? '')
   const [name = 'help', ...rest] = words
-  return understand(name, { words: rest, text, below }, storyIds, surface)
+  return parseCommand(name, { words: rest, text, below }, storyIds, surface)
 }
 
-function split(rest: string): Pick<Given, 'words' | 'text'> {
+function split(rest: string): Pick<CommandInput, 'words' | 'text'> {
   const at = /(?:^|\s)(?:--|\u2014|\u2013)(?:\s|$)/u.exec(rest)
   const before = at === null ? rest : rest.slice(0, at.index)
   const text = at === null ? '' : rest.slice(at.index + at[0].length)

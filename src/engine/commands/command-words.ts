@@ -8,33 +8,33 @@ import { idList, nearestId } from '../prd/known-ids.ts'
 export type Surface = 'comment' | 'cli'
 
 type WithoutSource<C> = C extends { id: number; by: string } ? Omit<C, 'id' | 'by' | 'at'> : never
-export type Said = Exclude<WithoutSource<Command>, { kind: 'refused' }>
+export type CommandRequest = Exclude<WithoutSource<Command>, { kind: 'refused' }>
 
-export type Understood =
+export type ParsedCommand =
   | { kind: 'help' }
   | { kind: 'status' }
   /** Asked of what is known, and answered at once; null: the story that failed last, or all that was changed. */
   | { kind: 'why' | 'diff'; story: string | null }
-  | { kind: 'command'; command: Said }
+  | { kind: 'command'; command: CommandRequest }
   /** Not understood; `problem` and `fix` are one line each and hold no markup of the sender's. */
   | { kind: 'mistake'; problem: string; fix: string }
 
 /** What was typed behind the name. `text`: behind ` -- `; `below`: the lines under it. All of it is hostile. */
-export type Given = { words: readonly string[]; text: string; below: readonly string[] }
+export type CommandInput = { words: readonly string[]; text: string; below: readonly string[] }
 
-export type Asked = Given & { surface: Surface; storyIds: readonly string[] }
+export type CommandArguments = CommandInput & { surface: Surface; storyIds: readonly string[] }
 
 export const LONGEST_TEXT = 2000
 
 /** A command line as it is typed on a surface: `/ralph run`, `ralph run`. */
-export function typedOn(surface: Surface, line: string): string {
+export function formatCommandLine(surface: Surface, line: string): string {
   return `${surface === 'comment' ? '/' : ''}ralph ${line}`
 }
 
 /** With one dash of a keyboard that makes one of two. */
 const FRESH = /^(?:--|[\u2013\u2014])fresh$/i
 
-export function retry(asked: Asked): Understood {
+export function retry(asked: CommandArguments): ParsedCommand {
   const words = asked.words.filter((word) => !FRESH.test(word))
   const understood = storiesAndText('retry', { ...asked, words })
   if (words.length === asked.words.length) return understood
@@ -43,7 +43,10 @@ export function retry(asked: Asked): Understood {
 }
 
 /** `all` and none are the same. */
-export function aboutStory(kind: 'why' | 'diff', { words, storyIds, surface }: Asked): Understood {
+export function aboutStory(
+  kind: 'why' | 'diff',
+  { words, storyIds, surface }: CommandArguments,
+): ParsedCommand {
   const [word = 'all', ...others] = words
   if (others.length > 0)
     return mistake(surface, `${kind} takes one story`, `${kind} ${storyIds[0] ?? ''}`.trim())
@@ -56,12 +59,12 @@ export function aboutStory(kind: 'why' | 'diff', { words, storyIds, surface }: A
 function unknownStory(
   name: string,
   word: string,
-  { storyIds, surface }: Pick<Asked, 'storyIds' | 'surface'>,
+  { storyIds, surface }: Pick<CommandArguments, 'storyIds' | 'surface'>,
 ) {
   const near = nearestId(word, storyIds)
-  const problem = `there is no story ${readable(word)}`
+  const problem = `there is no story ${safeWord(word)}`
   if (near !== null) return mistake(surface, problem, `${name} ${near}`)
-  const there = storyIds.length === 0 ? 'none yet' : idList(storyIds.map(readable))
+  const there = storyIds.length === 0 ? 'none yet' : idList(storyIds.map(safeWord))
   return mistake(surface, `${problem}; there ${storyIds.length === 1 ? 'is' : 'are'} ${there}`, 'status')
 }
 
@@ -71,7 +74,10 @@ function storyIn(storyIds: readonly string[], word: string): string | undefined 
   )
 }
 
-export function storiesAndText(kind: 'retry' | 'redo' | 'skip' | 'note' | 'split', asked: Asked): Understood {
+export function storiesAndText(
+  kind: 'retry' | 'redo' | 'skip' | 'note' | 'split',
+  asked: CommandArguments,
+): ParsedCommand {
   const { words, text: guidance, storyIds, surface } = asked
   const first = storyIds[0] ?? 'US-001'
   if (words.length === 0) return mistake(surface, `${kind} needs a story`, `${kind} ${first}`)
@@ -84,7 +90,7 @@ export function storiesAndText(kind: 'retry' | 'redo' | 'skip' | 'note' | 'split
       // Behind a story, a word that is like none is the text, and its ` -- ` was forgotten.
       const isText = found.length > 0 && nearest(word, storyIds) === null
       if (id === undefined && isText)
-        return mistake(surface, `there is no story ${readable(word)}`, `${kind} ${found[0]} -- the text`)
+        return mistake(surface, `there is no story ${safeWord(word)}`, `${kind} ${found[0]} -- the text`)
       if (id === undefined) return unknownStory(kind, word, asked)
       if (!found.includes(id)) found.push(id)
     }
@@ -101,14 +107,14 @@ export function storiesAndText(kind: 'retry' | 'redo' | 'skip' | 'note' | 'split
 }
 
 /** In a comment, what is said without ` -- ` and on the lines below counts, too: answers are often written a line each. */
-export function plan({ words, text, below, surface }: Asked): Understood {
+export function plan({ words, text, below, surface }: CommandArguments): ParsedCommand {
   const said = surface === 'comment' ? [words.join(' '), text, ...below] : [text]
   const lines = said.map((line) => line.trim()).filter((line) => line !== '')
   const guidance = lines.join('\n').slice(0, LONGEST_TEXT)
   return { kind: 'command', command: { kind: 'plan', guidance } }
 }
 
-export function approve(asked: Asked): Understood {
+export function approve(asked: CommandArguments): ParsedCommand {
   const { words, storyIds, surface } = asked
   const digest = words.find((word) => /^[0-9a-f]{8}$/i.test(word))?.toLowerCase() ?? null
   const [word, ...others] = words.filter((one) => one.toLowerCase() !== digest)
@@ -119,7 +125,7 @@ export function approve(asked: Asked): Understood {
   return { kind: 'command', command: { kind: 'approve', story, digest } }
 }
 
-export function add({ words, text, below, surface }: Asked): Understood {
+export function add({ words, text, below, surface }: CommandArguments): ParsedCommand {
   if (words.length > 0) {
     const problem = text === '' ? 'a new story needs a title' : 'a new story has its title behind --'
     const title = [...words, ...text.split(' ')].map(plainWord).filter(Boolean).join(' ') || 'the title'
@@ -141,7 +147,7 @@ export function add({ words, text, below, surface }: Asked): Understood {
   }
 }
 
-export function limit({ words, surface }: Asked): Understood {
+export function limit({ words, surface }: CommandArguments): ParsedCommand {
   const [what = '', by = '', ...others] = words
   const problem = 'limit takes iterations or cost, and how much more'
   if (what !== 'iterations' && what !== 'cost') return mistake(surface, problem, 'limit iterations +20')
@@ -155,7 +161,7 @@ export function limit({ words, surface }: Asked): Understood {
 }
 
 /** The sender's word without anything that a page would obey. */
-export function readable(word: string): string {
+export function safeWord(word: string): string {
   return plainWord(word) || 'of that name'
 }
 
@@ -163,6 +169,6 @@ function plainWord(word: string): string {
   return word.replace(/[^\p{L}\p{N}_.-]/gu, '').slice(0, 40)
 }
 
-export function mistake(surface: Surface, problem: string, line: string): Understood {
-  return { kind: 'mistake', problem, fix: typedOn(surface, line) }
+export function mistake(surface: Surface, problem: string, line: string): ParsedCommand {
+  return { kind: 'mistake', problem, fix: formatCommandLine(surface, line) }
 }

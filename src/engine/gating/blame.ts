@@ -3,7 +3,7 @@ import type { Verdict } from '../model/event.ts'
 import type { GateResult } from '../model/gate.ts'
 import type { GateRun } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
-import { redWords } from '../state-updates.ts'
+import { redGateReason } from '../state-updates.ts'
 
 /** Runs one gate on a commit, in the place where it was red. */
 export type RunAt = (commit: string, only: readonly string[]) => Promise<readonly GateResult[]>
@@ -25,7 +25,7 @@ export async function blame(
   history: readonly Commit[],
   runAt: RunAt,
 ): Promise<Verdict> {
-  const words = redWords(red, gates)
+  const words = redGateReason(red, gates)
   const reset = (storyId: string | null, reason: string, detail?: string): Verdict =>
     storyId === null
       ? { kind: 'none', message: reason }

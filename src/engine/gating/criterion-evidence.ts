@@ -24,7 +24,7 @@ const MOST_CRITERIA = 400
  * said and cannot be found is the judge's mistake, and another one is asked. One that names nothing for any criterion keeps
  * its word, and every page says so, unless evidence is required.
  */
-export async function proven(
+export async function checkEvidence(
   verdict: Verdict,
   stories: readonly Story[],
   facts: EvidenceFacts,

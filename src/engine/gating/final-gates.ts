@@ -7,10 +7,10 @@ import { asItWasName, type GateResult, gateFindings } from '../model/gate.ts'
 import type { CleanRoom, Expectation, GateRun, Ports, RepositoryPort } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { emptyUsage, type Usage } from '../model/usage.ts'
-import { redGate, redWords } from '../state-updates.ts'
+import { redGate, redGateReason } from '../state-updates.ts'
 import { blame, firstRed, NOT_IN_A_CLONE } from './blame.ts'
-import { gatesOn, runOf } from './gate-run.ts'
-import { openedLater, takenResults } from './reuse.ts'
+import { newGateRun, runGatesOn } from './gate-run.ts'
+import { openLazily, reusableResults } from './reuse.ts'
 
 /** `verdict`: what gates, and a judge of what they no longer say, decide; null where all is well. */
 export type Gated = { gates: GateResult[]; verdict: Verdict | null; usage: Usage }
@@ -24,15 +24,15 @@ export type AskExpectation = (
 type Whole = StepContext & { passed: readonly Story[]; run: GateRun; room: CleanRoom; ask: AskExpectation }
 type History = Awaited<ReturnType<Ports['repository']['history']>>
 
-export async function gatesOnWhole(
+export async function runFinalGates(
   passed: readonly Story[],
   context: StepContext,
   ask: AskExpectation,
 ): Promise<Gated> {
   const { state, limits, ports } = context
   const what = `verify-${state.prd.run.iterations}-${state.verification.sessions + 1}`
-  const run = runOf(state, { of: 'whole', stories: passed, what, from: state.base.sha })
-  await using room = openedLater(() => roomOf(context))
+  const run = newGateRun(state, { of: 'whole', stories: passed, what, from: state.base.sha })
+  await using room = openLazily(() => roomOf(context))
   const whole = { ...context, passed, run, room, ask }
   const gates = await runOrTake(whole)
   const red = redGate(gates)
@@ -48,7 +48,7 @@ export async function gatesOnWhole(
 async function runOrTake(whole: Whole): Promise<GateResult[]> {
   const { state, run, ports, now } = whole
   const keys = ports.openCleanRoom === null ? {} : ((await ports.gates.keys?.(run.commit)) ?? {})
-  const taken = takenResults(state, keys, now)
+  const taken = reusableResults(state, keys, now)
   if (taken.length === 0) return runAt(whole, run.commit)
   const left = Object.keys(keys).filter((name) => !taken.some((one) => one.name === name))
   const ran = left.length === 0 ? [] : await runAt(whole, run.commit, left)
@@ -64,14 +64,15 @@ async function runAt(
 ): Promise<GateResult[]> {
   await room.checkOut(commit)
   const one = only === undefined ? run : { ...run, commit, only, what: `${run.what}-${commit.slice(0, 7)}` }
-  return gatesOn(one, { gates: room.gates, repository: room, signal: ports.signal })
+  return runGatesOn(one, { gates: room.gates, repository: room, signal: ports.signal })
 }
 
 /** The story that a red gate belongs to. Where gates ran in a job that is over, none can be run again. */
 async function broken(red: GateResult, gates: readonly GateResult[], whole: Whole): Promise<Verdict> {
   const { state, passed, run, ports } = whole
   const last = lastPassed(state, passed)
-  if (ports.gates.isHandedOver === true) return resetBy(last, `${redWords(red, gates)} on the whole`, red)
+  if (ports.gates.isHandedOver === true)
+    return resetBy(last, `${redGateReason(red, gates)} on the whole`, red)
   const history = await ports.repository.history(state)
   return blame(red, { state, run, gates, last }, history, (commit, only) => runAt(whole, commit, only))
 }
@@ -84,7 +85,7 @@ async function weakened(green: GateResult[], whole: Whole): Promise<Gated> {
   const but = [...asked, ...history.flatMap(({ paths }) => paths)]
   // A gate that a story made green for the first time says nothing with files as they were before that.
   const atFork = green.filter(({ name }) => run.baseline[name]?.atFork === true)
-  const { results, paths } = await gatesAsItWas(run, atFork, { but }, ports, room)
+  const { results, paths } = await runGatesAsItWas(run, atFork, { but }, ports, room)
   const gates = [...green, ...results]
   const [finding] = gateFindings(gates)
   if (finding === undefined || limits.weakenedTests === 'warn')
@@ -120,7 +121,7 @@ function firstWeaker(red: GateResult, paths: readonly string[], history: History
  * The gates once more on `commit` with the files of tests and the settings of tools as they were at `from`, where the change
  * touches such files. Gates that were not green before say nothing then, and are left out.
  */
-export async function gatesAsItWas(
+export async function runGatesAsItWas(
   run: GateRun,
   first: readonly GateResult[],
   which: Parameters<RepositoryPort['asItWas']>[2],
@@ -188,7 +189,7 @@ async function roomOf({ state, ports }: StepContext): Promise<CleanRoom> {
  * The story of ours that broke a gate which is red where people's commits and ours are joined: one with `when` did not run for it. Null
  * where our own head is green, or red without a story, and where no gate can be run again.
  */
-export async function brokenBefore(
+export async function findBreakingStory(
   red: GateResult,
   run: GateRun,
   gates: readonly GateResult[],
@@ -198,7 +199,7 @@ export async function brokenBefore(
   const { repository } = ports
   const isRed = async (commit: string) => {
     await repository.checkOut(commit, null)
-    const results = await gatesOn({ ...run, commit, only: [red.name] }, ports)
+    const results = await runGatesOn({ ...run, commit, only: [red.name] }, ports)
     return results.some(({ name, ok }) => name === red.name && !ok)
   }
   try {
@@ -208,7 +209,7 @@ export async function brokenBefore(
     if (await isRed(state.base.sha)) return null
     const storyId = await firstRed(history, isRed)
     if (storyId === null) return null
-    const summary = `${redWords(red, gates)} on the whole, and was green before this story`
+    const summary = `${redGateReason(red, gates)} on the whole, and was green before this story`
     const failure = { kind: 'gates' as const, summary, detail: '', gate: red.name }
     return { storyId, kept: null, failure, gates }
   } finally {
@@ -220,7 +221,7 @@ export async function brokenBefore(
  * Where installed packages are ignored and nothing prepares them, a clean clone has none: that is found before the first session is
  * paid for. Null where gates are green there, or it need not be asked.
  */
-export async function redInAClone(run: GateRun, context: StepContext): Promise<Failed | null> {
+export async function findRedInCleanClone(run: GateRun, context: StepContext): Promise<Failed | null> {
   const { state, limits, ports } = context
   const { gates, repository, openCleanRoom, signal } = ports
   const installed = repository.ignored.shared().filter((path) => INSTALLED.test(path))
@@ -228,11 +229,11 @@ export async function redInAClone(run: GateRun, context: StepContext): Promise<F
   if (!isAsked || gates.canPrepare || installed.length === 0) return null
   await using room = await openCleanRoom(state)
   await room.checkOut(run.commit)
-  const results = await gatesOn(run, { gates: room.gates, repository: room, signal })
+  const results = await runGatesOn(run, { gates: room.gates, repository: room, signal })
   const red = redGate(results)
   if (red === undefined) return null
   const where = `in a clean clone, and green in the checkout, which has ${installed.slice(0, 3).join(', ')}`
-  return { kind: 'failed', summary: `${redWords(red, results)} ${where}`, fix: NOT_IN_A_CLONE }
+  return { kind: 'failed', summary: `${redGateReason(red, results)} ${where}`, fix: NOT_IN_A_CLONE }
 }
 
 type Failed = Extract<StepResult, { kind: 'failed' }>

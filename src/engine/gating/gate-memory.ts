@@ -8,14 +8,14 @@ import { OUTPUT_BYTES } from '../model/gate-output.ts'
 import { CANNOT_START, NOT_READY, TAKEN } from '../model/service.ts'
 import type { State } from '../model/state.ts'
 import { picturesIn } from '../screenshots.ts'
-import { failed, redGate, redService } from '../state-updates.ts'
+import { haltWithError, redGate, redService } from '../state-updates.ts'
 
 export function baselined(state: State, { gates }: EventOf<'baselined'>): State {
   const red = redGate(gates)
   const pages = picturesIn(gates)
   const seen = pages.length === 0 ? state : { ...state, basePages: pages }
   if (red === undefined) {
-    const green = withFirstRuns({ ...seen, baseline: 'green', baselineGates: {} }, gates)
+    const green = recordFirstRuns({ ...seen, baseline: 'green', baselineGates: {} }, gates)
     const known = Object.entries(green.baselineGates ?? {})
     const atFork = known.map(([name, one]) => [name, { ...one, atFork: true as const }])
     return { ...green, baselineGates: Object.fromEntries(atFork) }
@@ -25,13 +25,13 @@ export function baselined(state: State, { gates }: EventOf<'baselined'>): State 
   if (service !== undefined) return withoutService(state, service, output)
   // bash(1): a command that was found and cannot be run, and one that was not found.
   if (/^exit 12[67]$/.test(red.ended)) {
-    return failed(
+    return haltWithError(
       state,
       `gate ${red.name} cannot be run (${red.ended}): a program that it calls is missing`,
       `install what gate ${red.name} calls, or mend its command; ${output}`,
     )
   }
-  return failed(
+  return haltWithError(
     state,
     `the base is red: gate ${red.name} fails before Ralph changed anything (${red.ended})`,
     `mend ${state.base.branch} first, ${OR_OFF}; ${output}`,
@@ -44,13 +44,13 @@ const OR_OFF = 'or set baseline: off for a project that does not exist yet'
 function withoutService(state: State, service: GateResult, output: string): State {
   const { name, ended } = service
   const words = `${name} ${ended}`
-  if (ended.startsWith(CANNOT_START)) return failed(state, words, inTheWay(service))
+  if (ended.startsWith(CANNOT_START)) return haltWithError(state, words, inTheWay(service))
   if (ended.startsWith(NOT_READY)) {
     const fix = 'see in its log why, mend its `start` or `ready`, or give it a longer readyTimeout'
-    return failed(state, words, `${fix}; ${output}`)
+    return haltWithError(state, words, `${fix}; ${output}`)
   }
   const mend = `mend its \`start\`, or ${state.base.branch}, as its log says; ${OR_OFF}`
-  return failed(state, `${words}, before Ralph changed anything`, `${mend}; ${output}`)
+  return haltWithError(state, `${words}, before Ralph changed anything`, `${mend}; ${output}`)
 }
 
 function inTheWay({ name, ended }: GateResult): string {
@@ -61,19 +61,19 @@ function inTheWay({ name, ended }: GateResult): string {
 }
 
 /** A port that somebody else took on this machine ends the run, and is no fault of any story; null where none was. */
-export function takenPort(gates: readonly GateResult[]): { summary: string; fix: string } | null {
+export function findPortConflict(gates: readonly GateResult[]): { summary: string; fix: string } | null {
   const service = redService(gates)
   if (!service?.ended.startsWith(CANNOT_START) || !service.ended.includes(TAKEN)) return null
   return { summary: `${service.name} ${service.ended}`, fix: inTheWay(service) }
 }
 
-export function withoutPort(state: State, gates: readonly GateResult[]): State | null {
-  const taken = takenPort(gates)
-  return taken === null ? null : failed(state, taken.summary, taken.fix)
+export function haltOnPortConflict(state: State, gates: readonly GateResult[]): State | null {
+  const taken = findPortConflict(gates)
+  return taken === null ? null : haltWithError(state, taken.summary, taken.fix)
 }
 
 /** The first green run of each gate is what its time is compared with: on the base, or where that was not run for it. */
-export function withFirstRuns(state: State, gates: readonly GateResult[]): State {
+export function recordFirstRuns(state: State, gates: readonly GateResult[]): State {
   const known = state.baselineGates ?? {}
   const green = gates.filter(({ ok, asItWas }) => ok && asItWas !== true)
   const entries = green.flatMap(({ name, ms, tests, alone }) => {
@@ -87,7 +87,7 @@ export function withFirstRuns(state: State, gates: readonly GateResult[]): State
 }
 
 /** Tests are compared with what is green now: a story that adds some must not hide one that takes as many away. */
-export function withTests(state: State, gates: readonly GateResult[]): State {
+export function updateTestCounts(state: State, gates: readonly GateResult[]): State {
   const known = state.baselineGates ?? {}
   const now = gates.flatMap(({ name, ok, tests }) => {
     const before = known[name]

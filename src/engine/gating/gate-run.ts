@@ -14,14 +14,14 @@ import type { State } from '../model/state.ts'
 import { greenPages } from '../screenshots.ts'
 
 /** Gates on the green commit, which the change begins at, where nothing else is said. */
-export function runOf(state: State, run: Partial<GateRun> & Pick<GateRun, 'of'>): GateRun {
+export function newGateRun(state: State, run: Partial<GateRun> & Pick<GateRun, 'of'>): GateRun {
   const { green, baselineGates: baseline = {} } = state
   const pages = greenPages(state, run.of === 'whole' ? 'base' : 'last')
   return { tags: null, stories: [], what: run.of, commit: green, from: green, baseline, pages, ...run }
 }
 
 /** The dependencies of a commit that is checked out, then its gates for these tags, or all (null); what they wrote is thrown away. */
-export async function gatesOn(
+export async function runGatesOn(
   run: GateRun,
   {
     repository,

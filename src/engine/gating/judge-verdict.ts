@@ -1,17 +1,17 @@
 // What the judge of the finished work said. Pure.
 
-import { unworkable } from '../attempt-events.ts'
+import { recordAgentUnavailable } from '../attempt-events.ts'
 import { revert } from '../attempt-outcome.ts'
-import { called } from '../limits.ts'
+import { countCalls } from '../limits.ts'
 import type { Failure } from '../model/attempt.ts'
 import type { EventOf } from '../model/event.ts'
 import type { StoryEvidence } from '../model/feature.ts'
 import type { Limits } from '../model/limit-types.ts'
 import type { State } from '../model/state.ts'
 import { inScope } from '../prd/select.ts'
-import { spend } from '../record-session.ts'
-import { redGate, unverified, withRecord } from '../state-updates.ts'
-import { verificationRemarks, withoutPort } from './gate-memory.ts'
+import { recordSession } from '../record-session.ts'
+import { redGate, withoutApproval, withRecord } from '../state-updates.ts'
+import { haltOnPortConflict, verificationRemarks } from './gate-memory.ts'
 
 type Verified = EventOf<'verified'>
 
@@ -19,9 +19,9 @@ export function verified(state: State, event: Verified, limits: Limits): State {
   const { verdict, usage, gates, at } = event
   const remarks = verificationRemarks(state, gates)
   const told = { ...state, verification: { ...state.verification, remarks } }
-  const asked = called(told, at, Math.min(1, usage.calls))
-  const paid = spend(asked, { at, kind: 'verify', storyId: null, usage }, limits)
-  const ended = withoutPort(paid, gates)
+  const asked = countCalls(told, at, Math.min(1, usage.calls))
+  const paid = recordSession(asked, { at, kind: 'verify', storyId: null, usage }, limits)
+  const ended = haltOnPortConflict(paid, gates)
   if (ended !== null) return ended
   switch (verdict.kind) {
     case 'verified': {
@@ -37,7 +37,7 @@ export function verified(state: State, event: Verified, limits: Limits): State {
     }
     case 'limit':
     case 'refused':
-      return unworkable(paid, verdict, limits, event)
+      return recordAgentUnavailable(paid, verdict, limits, event)
     case 'none':
       return withoutVerdict(paid, verdict.message, gates)
     case 'reset':
@@ -98,12 +98,12 @@ function resetStories(
   const failure: Failure = { kind, summary: reason, detail, ...(seen === undefined ? {} : { gate: seen }) }
   return ids.reduce((after, id) => {
     const reverted = revert(after, id, { failure, gates }, at, limits)
-    return owed === undefined ? reverted : owing(reverted, id, owed)
-  }, unverified(state))
+    return owed === undefined ? reverted : requireGate(reverted, id, owed)
+  }, withoutApproval(state))
 }
 
 /** From now on the gate runs for the story whatever its tags, and an empty change does not pass it. */
-export function owing(state: State, id: string, gate: string): State {
+export function requireGate(state: State, id: string, gate: string): State {
   return withRecord(state, id, (record) => ({
     ...record,
     owes: [...new Set([...(record.owes ?? []), gate])],

@@ -9,9 +9,9 @@ import type { Expectation, JudgeTask, Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
 import { inScope } from '../prd/select.ts'
-import { pictureName, picturePath, shownPictures } from '../screenshots.ts'
-import { type EvidenceFacts, proven } from './criterion-evidence.ts'
-import { gatesOnWhole } from './final-gates.ts'
+import { pictureName, picturePath, picturesForJudge } from '../screenshots.ts'
+import { checkEvidence, type EvidenceFacts } from './criterion-evidence.ts'
+import { runFinalGates } from './final-gates.ts'
 
 /** Every gate on the green commit in a clean room, then a fresh session that judges what passed. */
 export async function verifyWhole(
@@ -19,11 +19,11 @@ export async function verifyWhole(
 ): Promise<{ gates: GateResult[]; verdict: Verdict; usage: Usage }> {
   const { state } = context
   const passed = passedOf(state)
-  const known = gatedBefore(state)
+  const known = gatesBeforeJudge(state)
   const stories = passed.map(({ id }) => id)
   const { gates, verdict, usage } =
     known === null
-      ? await gatesOnWhole(passed, context, (all, change) =>
+      ? await runFinalGates(passed, context, (all, change) =>
           askExpectation({ stories, gates: all }, change, context),
         )
       : { gates: known, verdict: null, usage: emptyUsage() }
@@ -35,7 +35,7 @@ export async function verifyWhole(
 }
 
 /** Gates that were green on this commit when its judge gave no verdict: only the judge is asked again. */
-export function gatedBefore({ verification: { gated }, green }: State): GateResult[] | null {
+export function gatesBeforeJudge({ verification: { gated }, green }: State): GateResult[] | null {
   return gated?.commit === green ? gated.gates : null
 }
 
@@ -58,7 +58,7 @@ function passedOf({ prd, control }: State): Story[] {
 /** The word of a fresh session on `commit`, which is checked out; nobody but the fork point speaks to it meanwhile. */
 export async function askJudge(about: JudgeTask, commit: string, { state, limits, ports, now }: StepContext) {
   const { agent, repository, signal } = ports
-  const pictures = shownPictures(state, about)
+  const pictures = picturesForJudge(state, about)
   const task = { ...about, pictures }
   const shown = pictures.map((one) => ({ path: picturePath(one), blob: one.blob }))
   const named = new Set(about.stories)
@@ -67,7 +67,10 @@ export async function askJudge(about: JudgeTask, commit: string, { state, limits
   try {
     const said = await agent.judge(state, task, sessionBounds(state, limits, now), signal)
     if (about.expectation !== undefined) return said
-    return { ...said, verdict: await proven(said.verdict, stories, factsOf(task, commit, limits, ports)) }
+    return {
+      ...said,
+      verdict: await checkEvidence(said.verdict, stories, factsOf(task, commit, limits, ports)),
+    }
   } finally {
     await repository.restore(commit).finally(view.close)
   }

@@ -24,7 +24,7 @@ export function isLastStory(
 }
 
 /** A clean room for the gates of the last story, where their results count for the final verification, too. */
-export async function roomOfLast(
+export async function openLastStoryRoom(
   attempt: AttemptIn<'guarded'>,
   { state, limits, ports }: StepContext,
 ): Promise<CleanRoom | null> {
@@ -49,7 +49,7 @@ export async function roomOfLast(
 }
 
 /** Green results with what they depend on, as `keys` has it by gate. What a person should know of one is told by its own run. */
-export function withKeys(
+export function withReuseKeys(
   results: readonly GateResult[],
   keys: Readonly<Record<string, string>>,
   at: number,
@@ -63,7 +63,7 @@ export function withKeys(
 }
 
 /** The results that count again, in the order of the gates, each with where it is from. */
-export function takenResults(
+export function reusableResults(
   { records, verification }: Pick<State, 'records' | 'verification'>,
   keys: Readonly<Record<string, string>>,
   now: number,
@@ -91,7 +91,7 @@ function agoWords(ms: number): string {
 }
 
 /** A room that is opened only where something runs in it. */
-export function openedLater(open: () => Promise<CleanRoom>): CleanRoom {
+export function openLazily(open: () => Promise<CleanRoom>): CleanRoom {
   let room: CleanRoom | null = null
   let isPrepared = false
   const opened = (): CleanRoom => {

@@ -7,32 +7,32 @@ export function jsonObject(given: string): Json | null {
   const text = given.trim() // a byte order mark is white space here, and an error to JSON.parse
   if (!text.startsWith('{')) return null
   try {
-    return object(JSON.parse(text))
+    return asObject(JSON.parse(text))
   } catch {
     return null
   }
 }
 
-export function object(value: unknown): Json | null {
+export function asObject(value: unknown): Json | null {
   return isObject(value) ? value : null
 }
 
 /** The objects in a list; anything else is left out. */
-export function objects(value: unknown): Json[] {
+export function asObjects(value: unknown): Json[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }
 
-export function string(value: unknown): string | null {
+export function asString(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }
 
-export function number(value: unknown): number | null {
+export function asNumber(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }
 
 /** A count or an amount: finite and not negative, or 0. */
-export function amount(value: unknown): number {
-  const found = number(value)
+export function asAmount(value: unknown): number {
+  const found = asNumber(value)
   return found !== null && found >= 0 ? found : 0
 }
 

@@ -97,7 +97,7 @@ export function originOf(address: string): string | null {
 export type Site = { base: string; origins: string[] }
 
 /** The project's own addresses: of its services, and those that the configuration names; null where nothing tells one. */
-export function siteOf(
+export function resolveSite(
   { baseUrl, urls }: { baseUrl: string | null; urls: readonly string[] },
   services: readonly Service[],
 ): Site | null {
@@ -112,7 +112,7 @@ export function siteOf(
 export const PATTERN = /[{}[\]*]|\/:[a-z]/i
 
 /** What readiness is asked of, as people call it. */
-export function readyWords(ready: Ready): string {
+export function describeReady(ready: Ready): string {
   switch (ready.kind) {
     case 'url':
       return fixedPort(ready) === undefined ? ready.url.replace(':0', `:$${OWN_PORT_NAME}`) : ready.url

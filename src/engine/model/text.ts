@@ -90,11 +90,11 @@ export function oneLine(text: string, max = 300): string {
   const line = sanitizeText(head.replace(/[\u2028\u2029\v\f\u0085]/g, ' '))
     .replace(/\s+/g, ' ')
     .trim()
-  return cut(line, max)
+  return truncate(line, max)
 }
 
 /** At most `max` UTF-16 units, `…` included; pairs and joined characters are not cut in two. */
-export function cut(text: string, max: number): string {
+export function truncate(text: string, max: number): string {
   if (text.length <= max) return text
   return `${text
     .slice(0, Math.max(0, max - 1))
@@ -114,10 +114,10 @@ const LONGEST_SHOWN = 80
 /** A found value in at most 80 characters: strings quoted with everything invisible escaped, lists and objects by kind. */
 export function describeValue(value: unknown): string {
   if (value === undefined) return 'nothing'
-  if (typeof value === 'string') return cut(quoted(value), LONGEST_SHOWN)
+  if (typeof value === 'string') return truncate(quoted(value), LONGEST_SHOWN)
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${value.length}`
   if (typeof value === 'object' && value !== null) return 'an object'
-  return cut(String(value), LONGEST_SHOWN)
+  return truncate(String(value), LONGEST_SHOWN)
 }
 
 /** As JSON, with what a terminal or a page would obey beyond that: DEL and C1, line separators, zero-width and bidi marks. */

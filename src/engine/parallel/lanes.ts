@@ -1,6 +1,6 @@
 // The loop with several stories in work: one state, one decision after the other, and the steps of attempts side by side.
 
-import { announce, type Ended, settled } from '../loop.ts'
+import { type JobEnd, notifyObservers, settleObservers } from '../loop.ts'
 import type { Attempt } from '../model/attempt.ts'
 import { EVENTS, type Event } from '../model/event.ts'
 import type { Limits } from '../model/limit-types.ts'
@@ -8,21 +8,21 @@ import type { Lane, Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import type { AttemptStep, Step } from '../model/step.ts'
 import { perform } from '../perform.ts'
-import { reservedUsage, spendLost } from '../record-session.ts'
+import { recordLostSession, reservedUsage } from '../record-session.ts'
 import { reduce } from '../reduce.ts'
-import { nextAttemptStep, stepBeside } from './next-steps.ts'
-import { alone, landedBefore } from './train.ts'
+import { nextAttemptStep, nextRunStep } from './next-steps.ts'
+import { landedBefore, withOnlyAttempt } from './train.ts'
 
 type Performed = { step: Step; event: Event }
 
 /** Works until the job's outcome, with at most `limits.maxParallel` stories at the same time. Throws as `loop` does. */
-export async function lanes(start: State, limits: Limits, ports: Ports): Promise<Ended> {
+export async function runLanes(start: State, limits: Limits, ports: Ports): Promise<JobEnd> {
   const run = new Run(start, limits, ports)
   try {
     return await run.turns()
   } finally {
     await run.end()
-    await settled(ports)
+    await settleObservers(ports)
   }
 }
 
@@ -42,14 +42,14 @@ class Run {
     this.#ports = ports
   }
 
-  async turns(): Promise<Ended> {
+  async turns(): Promise<JobEnd> {
     for (;;) {
       const ready = nextAttemptStep(this.#state, this.#limits, (id) => this.#working.has(id))
       if (ready !== null) {
         await this.#begin(ready)
         continue
       }
-      const step = stepBeside(this.#state, this.#limits, this.#ports.clock.now())
+      const step = nextRunStep(this.#state, this.#limits, this.#ports.clock.now())
       if (step?.kind === 'stop') return { conclusion: step.conclusion, state: this.#state }
       // Where there is no room for its work tree nothing is reserved, and nothing charged.
       if (step?.kind === 'reserve' && this.#free.length === 0) this.#free.push(await this.#openLane())
@@ -72,7 +72,7 @@ class Run {
     const lane = this.#laneOf(attempt)
     const signal = AbortSignal.any([this.#ports.signal, this.#stop.signal])
     const ports = lane === null ? this.#ports : { ...this.#ports, ...lane, signal }
-    const performed = this.#performed(step, seenBy(step, this.#state, attempt), ports)
+    const performed = this.#performed(step, stateForStep(step, this.#state, attempt), ports)
     // It may fail while the driver waits for something else, which would end the process: it is heard when its turn comes.
     performed.catch(() => {})
     this.#working.set(storyId, performed)
@@ -97,7 +97,7 @@ class Run {
 
   async #performed(step: Step, state: State, ports: Ports): Promise<Performed> {
     if (step.kind === 'stop') throw new Error('nothing is performed at the stop')
-    await announce(ports, (observer) => observer.step?.(step, state))
+    await notifyObservers(ports, (observer) => observer.step?.(step, state))
     return { step, event: await perform(step, state, this.#limits, ports) }
   }
 
@@ -123,22 +123,22 @@ class Run {
       this.#lanes.delete(storyId)
       this.#free.push(lane)
     }
-    await announce(this.#ports, (observer) => observer.event?.(event, this.#state))
+    await notifyObservers(this.#ports, (observer) => observer.event?.(event, this.#state))
   }
 }
 
 /** What a step sees of the run: its own attempt alone, on the commit that it stands on, or is to stand on. */
-export function seenBy(step: Step, state: State, attempt: Attempt): State {
+export function stateForStep(step: Step, state: State, attempt: Attempt): State {
   if (step.kind === 'rebase')
-    return { ...alone(landedBefore(state, attempt.storyId), attempt), green: step.onto }
-  if (step.kind === 'guard') return alone(landedBefore(state, attempt.storyId), attempt)
-  if (step.kind === 'agent') return alone(withOthersReserved(state, attempt.storyId), attempt)
-  return alone(state, attempt)
+    return { ...withOnlyAttempt(landedBefore(state, attempt.storyId), attempt), green: step.onto }
+  if (step.kind === 'guard') return withOnlyAttempt(landedBefore(state, attempt.storyId), attempt)
+  if (step.kind === 'agent') return withOnlyAttempt(withOthersReserved(state, attempt.storyId), attempt)
+  return withOnlyAttempt(state, attempt)
 }
 
 /** What the other sessions in work are taken to use is no money of this one. */
 function withOthersReserved(state: State, storyId: string): State {
   return Object.values(state.attempts)
     .filter((other) => other.storyId !== storyId && other.phase === 'reserved')
-    .reduce((sum, other) => spendLost(sum, other.storyId, reservedUsage(other)), state)
+    .reduce((sum, other) => recordLostSession(sum, other.storyId, reservedUsage(other)), state)
 }

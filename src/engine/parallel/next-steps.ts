@@ -1,12 +1,12 @@
 // What to do next where stories are worked on side by side: what each attempt needs, and whether another one begins. Pure.
 
-import { isJudged, mostOpen } from '../attempt-events.ts'
+import { maxOpenAttempts, needsJudge } from '../attempt-events.ts'
 import { type Attempt, hasCandidate } from '../model/attempt.ts'
 import type { Limits } from '../model/limit-types.ts'
 import type { State } from '../model/state.ts'
 import type { AttemptStep, Step } from '../model/step.ts'
 import { nextStep } from '../next-step.ts'
-import { reservedUsage, spendLost } from '../record-session.ts'
+import { recordLostSession, reservedUsage } from '../record-session.ts'
 import { baseFor, trainOf } from './train.ts'
 
 /** The next step of an attempt, the first that has one and is not busy. One that waits for those before it to land has none. */
@@ -26,9 +26,9 @@ export function nextAttemptStep(
  * What is next for the run as a whole: another reservation, or a look at what people say. Null while it is something that has
  * to wait until no story is worked on, such as the final verification or the end.
  */
-export function stepBeside(state: State, limits: Limits, now: number): Step | null {
+export function nextRunStep(state: State, limits: Limits, now: number): Step | null {
   const open = Object.values(state.attempts)
-  if (open.length >= mostOpen(state, limits)) return null
+  if (open.length >= maxOpenAttempts(state, limits)) return null
   const beside = state.prd.userStories.filter(({ id }) => state.attempts[id] !== undefined)
   const step = nextStep(asCounted(state, open), limits, now, beside)
   return open.length === 0 || step.kind === 'reserve' || step.kind === 'sync' ? step : null
@@ -60,7 +60,7 @@ export function nextWorkerStep(
     (attempt) => attempt.worker === undefined && stepOf(state, attempt, limits) !== null,
   )
   if (left !== undefined) return { kind: 'take', storyId: left.storyId }
-  const step = begins ? stepBeside(state, limits, now) : null
+  const step = begins ? nextRunStep(state, limits, now) : null
   return step?.kind === 'reserve' || step?.kind === 'sync' ? step : null
 }
 
@@ -82,7 +82,7 @@ function stepOf(state: State, attempt: Attempt, limits: Limits): AttemptStep | n
       const isFirst = attempt.base === state.green
       if (attempt.phase === 'guarded')
         return attempt.redBehind === true && !isFirst ? null : { kind: 'gates', attempt }
-      if (attempt.phase === 'gated' && isJudged(attempt, limits)) return { kind: 'judge', attempt }
+      if (attempt.phase === 'gated' && needsJudge(attempt, limits)) return { kind: 'judge', attempt }
       return isFirst ? { kind: 'accept', attempt } : null
     }
   }
@@ -92,7 +92,7 @@ function stepOf(state: State, attempt: Attempt, limits: Limits): AttemptStep | n
 function asCounted(state: State, open: readonly Attempt[]): State {
   const counted = open.reduce(
     (sum, attempt) =>
-      attempt.phase === 'reserved' ? spendLost(sum, attempt.storyId, reservedUsage(attempt)) : sum,
+      attempt.phase === 'reserved' ? recordLostSession(sum, attempt.storyId, reservedUsage(attempt)) : sum,
     state,
   )
   const { prd, job } = counted

@@ -6,7 +6,7 @@ import type { Limits } from '../model/limit-types.ts'
 import { LeaseLost, type StorePort } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { reduce } from '../reduce.ts'
-import { stepBeside } from './next-steps.ts'
+import { nextRunStep } from './next-steps.ts'
 
 /** Of one save: others come first as often as there are workers, and a few times more. */
 const MOST_TRIES = 300
@@ -67,7 +67,7 @@ export class SharedState {
   }
 
   #isStillNext({ storyId, at }: EventOf<'reserved'>): boolean {
-    const step = stepBeside(this.#state, this.#limits, at)
+    const step = nextRunStep(this.#state, this.#limits, at)
     return step?.kind === 'reserve' && step.storyId === storyId
   }
 }

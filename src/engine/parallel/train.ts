@@ -38,6 +38,6 @@ export function baseFor(state: State, storyId: string): string {
 }
 
 /** The run as an attempt's own steps see it: alone, on the commit that it grew from. */
-export function alone(state: State, attempt: Attempt): State {
+export function withOnlyAttempt(state: State, attempt: Attempt): State {
   return { ...state, green: attempt.base, attempts: { [attempt.storyId]: attempt } }
 }

@@ -1,6 +1,6 @@
 // A worker of a wave: one of several processes, each with one attempt in work, that have one state in common.
 
-import { announce } from '../loop.ts'
+import { notifyObservers } from '../loop.ts'
 import { hasCandidate } from '../model/attempt.ts'
 import { EVENTS, type Event } from '../model/event.ts'
 import type { Limits } from '../model/limit-types.ts'
@@ -8,7 +8,7 @@ import { LeaseLost, type Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { perform } from '../perform.ts'
-import { seenBy } from './lanes.ts'
+import { stateForStep } from './lanes.ts'
 import { nextWorkerStep, type WorkerStep } from './next-steps.ts'
 import { SharedState } from './shared-state.ts'
 
@@ -57,7 +57,7 @@ class Turns {
   async #perform(step: Exclude<WorkerStep, { kind: 'leave' | 'take' }>): Promise<void> {
     const shared = this.#shared
     const before = shared.state
-    const seen = 'attempt' in step ? seenBy(step, before, step.attempt) : before
+    const seen = 'attempt' in step ? stateForStep(step, before, step.attempt) : before
     const isReserved = step.kind === 'reserve'
     if (!isReserved) await this.#announce(step, before)
     const happened = await perform(step, seen, this.#limits, this.#ports).catch(async (error: unknown) => {
@@ -74,11 +74,11 @@ class Turns {
     // Another worker may have been there before.
     if (isReserved && !this.#has(step.storyId)) return
     if (isReserved) await this.#announce(step, before)
-    await announce(this.#ports, (observer) => observer.event?.(event, shared.state))
+    await notifyObservers(this.#ports, (observer) => observer.event?.(event, shared.state))
   }
 
   #announce(step: Step, before: State): Promise<void> {
-    return announce(this.#ports, (observer) => observer.step?.(step, before))
+    return notifyObservers(this.#ports, (observer) => observer.step?.(step, before))
   }
 
   /** Where this worker has to end, the others go on. */

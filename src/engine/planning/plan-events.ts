@@ -1,7 +1,7 @@
 // What came of a plan session, and what people say of its proposal. Pure.
 
-import { unworkable } from '../attempt-events.ts'
-import { called } from '../limits.ts'
+import { recordAgentUnavailable } from '../attempt-events.ts'
+import { countCalls } from '../limits.ts'
 import type { Failure } from '../model/attempt.ts'
 import type { Command, EventOf } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
@@ -11,8 +11,8 @@ import type { State } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
 import { extendScope } from '../prd/scope.ts'
 import { inScope } from '../prd/select.ts'
-import { spend } from '../record-session.ts'
-import { mapStory, unverified, withNote, without, withRecord } from '../state-updates.ts'
+import { recordSession } from '../record-session.ts'
+import { mapStory, withNote, without, withoutApproval, withRecord } from '../state-updates.ts'
 import { mustAskQuestions } from './plan-questions.ts'
 import { isWaitingPlan, newPlan, planDigest, splitFault, storiesDigest, withParts } from './proposed-plan.ts'
 
@@ -21,13 +21,13 @@ type Proposed = Extract<Planned['proposal'], { kind: 'proposed' }>
 
 export function planned(state: State, event: Planned, limits: Limits): State {
   const { split, proposal, usage, at } = event
-  const asked = called(state, at, Math.min(1, usage.calls))
+  const asked = countCalls(state, at, Math.min(1, usage.calls))
   const kind = split === null ? 'plan' : 'split'
-  const paid = spend(asked, { at, kind, storyId: split, usage }, limits)
+  const paid = recordSession(asked, { at, kind, storyId: split, usage }, limits)
   switch (proposal.kind) {
     case 'limit':
     case 'refused':
-      return unworkable(paid, proposal, limits, event)
+      return recordAgentUnavailable(paid, proposal, limits, event)
     case 'asked':
       return withQuestions(paid, proposal.questions, at)
     case 'none':
@@ -72,7 +72,7 @@ function proposed(state: State, proposal: Proposed, limits: Limits): State {
     description: proposal.description || state.prd.description,
   }
   const phase = limits.approvesPlans ? 'approved' : 'proposed'
-  const fresh = withPlan({ ...unverified(state), prd, kept: {}, records: {} }, (plan) => ({
+  const fresh = withPlan({ ...withoutApproval(state), prd, kept: {}, records: {} }, (plan) => ({
     ...plan,
     phase,
     shownAt: null,
@@ -134,7 +134,7 @@ function splitUp(state: State, id: string): State {
     ? { ...state.control, scope: extendScope(scope, names) }
     : state.control
   const done = { ...withoutSplit(state, id), kept, prd, control }
-  return unverified(withNote(done, id, `split into ${names.join(', ')}`))
+  return withoutApproval(withNote(done, id, `split into ${names.join(', ')}`))
 }
 
 /** What people changed since the parts were proposed, and they do not have; null where they still fit. */

@@ -1,5 +1,5 @@
 // Questions before a plan, each with lettered options, and what people answer to them: `1A, 2C`. Pure.
-import { object, string } from '../model/json.ts'
+import { asObject, asString } from '../model/json.ts'
 import type { Interview, Proposal, Question } from '../model/plan-state.ts'
 import { oneLine } from '../model/text.ts'
 import { lastJson } from './last-json.ts'
@@ -18,10 +18,10 @@ export function readQuestions(words: string): Proposal {
 }
 
 function questionIn(value: unknown): Question | null {
-  const { text: asked, options: listed } = object(value) ?? {}
-  const text = oneLine(string(asked) ?? '', LONGEST.question)
+  const { text: asked, options: listed } = asObject(value) ?? {}
+  const text = oneLine(asString(asked) ?? '', LONGEST.question)
   const all = Array.isArray(listed) ? listed : []
-  const options = all.flatMap((one) => oneLine(string(one) ?? '', LONGEST.option) || [])
+  const options = all.flatMap((one) => oneLine(asString(one) ?? '', LONGEST.option) || [])
   return text === '' ? null : { text, options: options.slice(0, LETTERS.length) }
 }
 

@@ -2,7 +2,7 @@
 
 import { formatMistake } from '../../system/errors.ts'
 import type { Prd, Story } from '../model/feature.ts'
-import { string } from '../model/json.ts'
+import { asString } from '../model/json.ts'
 import type { Plan, PlanTask, Proposal } from '../model/plan-state.ts'
 import type { State } from '../model/state.ts'
 import { mapTexts, oneLine, sanitizeText } from '../model/text.ts'
@@ -35,9 +35,9 @@ export function readProposal(words: string, task: PlanTask): Proposal {
     return none(parsed.mistakes.slice(0, 5).map(formatMistake).join('; ').slice(0, LONGEST.message))
   const proposed = {
     kind: 'proposed' as const,
-    project: oneLine(string(project) ?? '', 200),
-    description: sanitizeText(string(description) ?? '').slice(0, LONGEST.description),
-    context: sanitizeText(string(context) ?? '').slice(0, LONGEST.context),
+    project: oneLine(asString(project) ?? '', 200),
+    description: sanitizeText(asString(description) ?? '').slice(0, LONGEST.description),
+    context: sanitizeText(asString(context) ?? '').slice(0, LONGEST.context),
     stories: mapTexts(parsed.prd.userStories, sanitizeText),
     questions: asked(questions),
   }

@@ -177,8 +177,11 @@ function remarks(root: Raw, stories: readonly Raw[], version: number): string[] 
   const notes: string[] = []
   const say = (holds: boolean, text: string) => holds && notes.push(text)
   const isTasks = isGiven(root.tasks) && !isGiven(root.userStories)
-  say(isTasks, `${many(stories.length, 'task')} read as user stories.`)
-  say(failed > 0, `${many(failed, 'failed task')} came in as blocked: "retry" gives a story new attempts.`)
+  say(isTasks, `${formatCount(stories.length, 'task')} read as user stories.`)
+  say(
+    failed > 0,
+    `${formatCount(failed, 'failed task')} came in as blocked: "retry" gives a story new attempts.`,
+  )
   say(
     anyHas('parallel_group'),
     'parallel_group is kept but orders nothing here: say with dependsOn which story needs which.',
@@ -203,7 +206,7 @@ function remarks(root: Raw, stories: readonly Raw[], version: number): string[] 
 }
 
 /** "1 task", "3 tasks", "2 stories", "4 boxes". */
-export function many(count: number, word: string): string {
+export function formatCount(count: number, word: string): string {
   if (count === 1) return `1 ${word}`
   if (word.endsWith('y')) return `${count} ${word.slice(0, -1)}ies`
   return `${count} ${word}${word.endsWith('x') ? 'es' : 's'}`

@@ -6,7 +6,7 @@ import type { Prd, Story } from '../model/feature.ts'
 import { jsonFault } from '../model/json-fault.ts'
 import { describeValue, findInvisible } from '../model/text.ts'
 import { graphMistakes } from './graph.ts'
-import { type Draft, isGiven, isRaw, many, migrate, type Raw } from './migrate.ts'
+import { type Draft, formatCount, isGiven, isRaw, migrate, type Raw } from './migrate.ts'
 import { markImported, prdSchema, prdShape, storyShape } from './schema.ts'
 import { findInterfaceWords, UI_TAG } from './user-interface.ts'
 
@@ -99,7 +99,8 @@ export function readDraft(draft: Draft, earlier: readonly Mistake[], gone: Reado
   if (!draft.imported) return { ok: true, prd, notes }
   const stories = prd.userStories.map(markImported)
   const passed = stories.filter((story, index) => story !== prd.userStories[index]).length
-  if (passed > 0) notes.push(`${many(passed, 'story')} had passed before: still passed, marked as imported.`)
+  if (passed > 0)
+    notes.push(`${formatCount(passed, 'story')} had passed before: still passed, marked as imported.`)
   return { ok: true, prd: { ...prd, userStories: stories }, notes }
 }
 
@@ -118,7 +119,7 @@ function withInterface(prd: Prd, { list }: Draft, notes: string[]): Prd {
   })
   notes.push(...found.slice(0, MOST_TAGGED))
   const more = found.length - MOST_TAGGED
-  if (more > 0) notes.push(`${many(more, 'more story')} with the tag ${UI_TAG}, from their words.`)
+  if (more > 0) notes.push(`${formatCount(more, 'more story')} with the tag ${UI_TAG}, from their words.`)
   return found.length === 0 ? prd : { ...prd, userStories }
 }
 
@@ -173,7 +174,7 @@ function slipsIn({ root, list }: Draft): string[] {
   })
   const found = [...slipsOf(root, prdShape), ...inList]
   const more = found.length - MOST_SLIPS
-  return more > 0 ? [...found.slice(0, MOST_SLIPS), `${many(more, 'more field')} like these.`] : found
+  return more > 0 ? [...found.slice(0, MOST_SLIPS), `${formatCount(more, 'more field')} like these.`] : found
 }
 
 function slipsOf(raw: Raw, shape: object): string[] {
@@ -192,12 +193,12 @@ function hiddenIn({ project, description, userStories }: Prd): string[] {
   const texts = [...textsOf({ project, description }), ...userStories.flatMap(storyTexts)]
   const found = texts.flatMap(([place, text]) =>
     findInvisible(text).map(
-      ({ kind, count, at }) => `${place}: ${many(count, kind)}, the first at character ${at}`,
+      ({ kind, count, at }) => `${place}: ${formatCount(count, kind)}, the first at character ${at}`,
     ),
   )
   const told = found.slice(0, MOST_HIDDEN).map((one) => `${one}: not shown, and in no prompt.`)
   const more = found.length - told.length
-  return more > 0 ? [...told, `${many(more, 'more place')} with characters that are not shown.`] : told
+  return more > 0 ? [...told, `${formatCount(more, 'more place')} with characters that are not shown.`] : told
 }
 
 function storyTexts({
@@ -243,11 +244,11 @@ function completed(draft: Draft, notes: string[]): unknown[] {
     }
     return story
   })
-  if (unnamed > 0) notes.push(`${many(unnamed, 'story')} without an id: numbered as US-...`)
+  if (unnamed > 0) notes.push(`${formatCount(unnamed, 'story')} without an id: numbered as US-...`)
   if (derived.length > 0) {
     const places = derived.slice(0, 10).map((index) => draft.storyPath(index))
     notes.push(
-      `${many(derived.length, 'story')} had no acceptance criteria: the description, or else the title, became the criterion (${places.join(', ')}${derived.length > 10 ? ' ...' : ''}).`,
+      `${formatCount(derived.length, 'story')} had no acceptance criteria: the description, or else the title, became the criterion (${places.join(', ')}${derived.length > 10 ? ' ...' : ''}).`,
     )
   }
   return stories

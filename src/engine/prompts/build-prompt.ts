@@ -13,7 +13,7 @@ import { epicName } from '../prd/epics.ts'
 import { planFile } from '../prd/plan-file.ts'
 import { remaining } from '../prd/select.ts'
 import { pictureName, picturePath } from '../screenshots.ts'
-import { inShort, peopleNotes } from '../story-notes.ts'
+import { peopleNotes, shortenEntry } from '../story-notes.ts'
 import {
   ASK_ANSWER,
   ASK_FIRST,
@@ -41,7 +41,7 @@ import {
   steadyNewest,
   tail,
 } from './prompt-text.ts'
-import { fill, namedIn, type Part } from './template.ts'
+import { fill, type Part, variablesIn } from './template.ts'
 import { type Mode, VARIABLES, type Values, type VariableName } from './variables.ts'
 
 /** Of the stories that stand already; a judge sees its stories whole. */
@@ -75,7 +75,7 @@ const ANSWERS: Partial<Record<Mode, string>> = { plan: '"stories"', verify: '<ra
 function templateOf(mode: Mode, own: string | null): string {
   if (own === null) return TEMPLATES[mode]
   const text = sanitizeText(own)
-  const named = namedIn(text, mode)
+  const named = variablesIn(text, mode)
   if (!ESSENTIALS[mode].some((name) => named.has(name))) return `${text.trimEnd()}\n\n${TEMPLATES[mode]}`
   const answer = ANSWERS[mode]
   const whole =
@@ -248,7 +248,7 @@ function ofSessions({ prd, recent }: State) {
   return {
     doneMarker: '<ralph>DONE</ralph>',
     learnings: steadyNewest(prd.run.learnings, VARIABLES.learnings.bytes),
-    progress: tail(recent.map(inShort).join('\n'), VARIABLES.progress.bytes).trim(),
+    progress: tail(recent.map(shortenEntry).join('\n'), VARIABLES.progress.bytes).trim(),
   }
 }
 

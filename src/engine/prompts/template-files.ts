@@ -22,11 +22,11 @@ const ELSEWHERE: Readonly<Record<Mode, readonly string[]>> = {
 }
 
 /** A file's text at the commit, or in the tree, that a run would start from; null where there is none. */
-export type Read = (path: string) => Promise<string | null>
+export type ReadText = (path: string) => Promise<string | null>
 export type Template = { path: string; text: string }
 
 /** The template of a mode; null where the built-in one is used. */
-export async function findTemplate(mode: Mode, read: Read): Promise<Template | null> {
+export async function findTemplate(mode: Mode, read: ReadText): Promise<Template | null> {
   for (const name of FILES[mode]) {
     const path = `${FOLDER}/${name}`
     const text = await read(path)
@@ -40,7 +40,7 @@ export type TemplateFindings = { mistakes: Mistake[]; notes: string[]; warnings:
 
 /** `steps`: those of a pipeline that may have a prompt of their own. */
 export async function checkTemplates(
-  read: Read,
+  read: ReadText,
   steps: readonly AgentStep[] = [],
 ): Promise<TemplateFindings> {
   const mistakes: Mistake[] = []

@@ -5,7 +5,7 @@
 import type { Mistake } from '../../system/errors.ts'
 import { nearest } from '../../system/nearest.ts'
 import { describeValue } from '../model/text.ts'
-import { type Mode, type VariableName, variableOf, writtenIn } from './variables.ts'
+import { type Mode, spellingsOf, type VariableName, variableOf } from './variables.ts'
 
 /** A piece of a prompt: `template` for what the template itself says, else the variable's name. */
 export type Part = { name: VariableName | 'template'; text: string }
@@ -67,7 +67,7 @@ export function textOf(parts: readonly Part[]): string {
 }
 
 /** The variables that a template names. */
-export function namedIn(template: string, mode: Mode): Set<VariableName> {
+export function variablesIn(template: string, mode: Mode): Set<VariableName> {
   return new Set(tokensOf(template, mode).flatMap((token) => (token.kind === 'value' ? [token.name] : [])))
 }
 
@@ -110,7 +110,7 @@ function unknown(raw: string, mode: Mode): Pick<Mistake, 'expected' | 'fix'> {
   const text = `\\${raw.length > 60 ? '{{...}}' : raw} where the text itself is meant`
   if (BLOCK.test(raw) && !raw.startsWith('{{#if '))
     return { expected: 'a variable, or {{#if ...}}', fix: `write it without a block, or ${text}` }
-  const near = nearest(nameIn(raw), writtenIn(mode, 'braces'))
+  const near = nearest(nameIn(raw), spellingsOf(mode, 'braces'))
   return {
     expected: `a variable of ${mode}.md`,
     fix: near === null ? `name one of docs/prompts.md, or write ${text}` : `write {{${near}}}, or ${text}`,

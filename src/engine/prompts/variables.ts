@@ -112,7 +112,7 @@ export function variableOf(text: string, mode: Mode, spelling: Spelling): Variab
   return WRITTEN[mode]?.[spelling].get(text) ?? null
 }
 
-export function writtenIn(mode: Mode, spelling: Spelling): string[] {
+export function spellingsOf(mode: Mode, spelling: Spelling): string[] {
   return [...(WRITTEN[mode]?.[spelling].keys() ?? [])]
 }
 
@@ -120,6 +120,6 @@ function modesOf(name: VariableName): readonly Mode[] {
   return TABLE.get(name)?.modes ?? MODES
 }
 
-export function boundOf(name: string): number | null {
+export function byteLimitOf(name: string): number | null {
   return TABLE.get(name)?.bytes ?? null
 }

@@ -2,7 +2,7 @@
 // and what gates are made of: scripts that their commands lead to, data that these name, and settings of the tools that they run.
 // Of other code what switches a check off is left out.
 import type { Change } from '../../engine/model/change.ts'
-import { jsonObject, object } from '../../engine/model/json.ts'
+import { asObject, jsonObject } from '../../engine/model/json.ts'
 import { isTooLong } from '../../system/files.ts'
 import type { FileChange } from './changed-tests.ts'
 import { changedGateDefinitions, followed, namedIn } from './gate-definitions.ts'
@@ -116,6 +116,6 @@ function scriptsAsTheyWere(file: FileChange | undefined): string | null {
     if (key in before) made[key] = before[key]
     else delete made[key]
   }
-  const scripts = { ...object(after.scripts), ...object(before.scripts) }
+  const scripts = { ...asObject(after.scripts), ...asObject(before.scripts) }
   return `${JSON.stringify({ ...made, scripts }, null, 2)}\n`
 }

@@ -1,5 +1,5 @@
 // beads: the answer of `bd list --json`. Its export is a copy of a database: it is neither read nor written.
-import { isRaw, many, type Raw } from '../../engine/prd/migrate.ts'
+import { formatCount, isRaw, type Raw } from '../../engine/prd/migrate.ts'
 import type { OpenDocument } from '../open-document.ts'
 import type { Format, Reading } from '../types.ts'
 
@@ -53,7 +53,8 @@ function read({ data: { data, mistakes } }: OpenDocument): Partial<Reading> {
     }
   })
   const left = all.length - kept.length
-  const notes = [`${many(stories.length, 'issue')} of beads read as user stories.`]
-  if (left > 0) notes.push(`left out: ${many(left, 'issue')} that are no work (epics, gates) or put off.`)
+  const notes = [`${formatCount(stories.length, 'issue')} of beads read as user stories.`]
+  if (left > 0)
+    notes.push(`left out: ${formatCount(left, 'issue')} that are no work (epics, gates) or put off.`)
   return { stories, notes }
 }

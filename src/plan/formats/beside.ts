@@ -1,6 +1,6 @@
 // Words beside the stories: what earlier runs learned, briefs, requirements, architecture, prompts, specifications, any text.
 // Parts of them go to context.md; an agent plans from them where nobody wrote stories.
-import { many } from '../../engine/prd/migrate.ts'
+import { formatCount } from '../../engine/prd/migrate.ts'
 import { findOtherKind } from '../document-kinds.ts'
 import { type Block, boxLines, type Point, pointLines } from '../markdown-lists.ts'
 import type { OpenDocument } from '../open-document.ts'
@@ -25,7 +25,7 @@ export const learnings: Format = {
     for (const words of isDiary ? [...lastEntries(text), ...lastLearnings(blocks)] : []) learnings.add(words)
     learnings.delete('')
     const kept = [...learnings].slice(0, 100)
-    return { root: { run: { learnings: kept } }, notes: [`${many(kept.length, 'learning')} read.`] }
+    return { root: { run: { learnings: kept } }, notes: [`${formatCount(kept.length, 'learning')} read.`] }
   },
 }
 
@@ -79,7 +79,7 @@ export const nonTaskDocument: Format = {
     return {
       notes:
         isNamed && boxes > 0
-          ? [`${what}: ${many(boxes, 'box')} left out. --as stories ${document.path} takes them.`]
+          ? [`${what}: ${formatCount(boxes, 'box')} left out. --as stories ${document.path} takes them.`]
           : [],
       prose: (isBackground || isNamed) && !isEmpty ? 'background' : 'none',
       what: isEmpty ? 'empty' : what,

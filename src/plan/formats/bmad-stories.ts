@@ -1,5 +1,5 @@
 // stories.yaml of BMAD: the stories of a SPEC.md in their order. What each has come to stands in its own file, `stories/<id>-*.md`.
-import { isGiven, isRaw, many } from '../../engine/prd/migrate.ts'
+import { formatCount, isGiven, isRaw } from '../../engine/prd/migrate.ts'
 import type { OpenDocument } from '../open-document.ts'
 import { type DocumentSet, type Format, planAt } from '../types.ts'
 
@@ -26,7 +26,7 @@ export const bmadStories: Format = {
       }
       return [{ line: data?.lineOf([index]) ?? 1, raw }]
     })
-    return { stories, notes: [`${many(stories.length, 'story')} listed.`] }
+    return { stories, notes: [`${formatCount(stories.length, 'story')} listed.`] }
   },
 }
 

@@ -1,5 +1,5 @@
 // A plan with a box in the heading of each task: `### 2. [ ] Title`. What stands below is the story.
-import { many } from '../../engine/prd/migrate.ts'
+import { formatCount } from '../../engine/prd/migrate.ts'
 import type { Block, Heading } from '../markdown-lists.ts'
 import { urgencyOf, withoutEmphasis } from '../story-words.ts'
 import { type Format, type ParsedStory, planAt, type Reading } from '../types.ts'
@@ -27,7 +27,7 @@ function read(blocks: readonly Block[]): Partial<Reading> {
       stories.push(storyOf(block, below(block, blocks.slice(index + 1)), urgencyOf(section)))
     else section = block.text
   }
-  return { stories, notes: [`${many(stories.length, 'heading')} with a box read as user stories.`] }
+  return { stories, notes: [`${formatCount(stories.length, 'heading')} with a box read as user stories.`] }
 }
 
 /** Up to the next task, or the next heading of the same level or above. */

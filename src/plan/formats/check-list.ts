@@ -1,5 +1,5 @@
 // Check lists (the progress files of plan/build Ralph, fix plans): each outer box is a story, but for those that are no work.
-import { many } from '../../engine/prd/migrate.ts'
+import { formatCount } from '../../engine/prd/migrate.ts'
 import { isTaskList } from '../document-kinds.ts'
 import { type Block, boxLines, type Heading, type Point, pointLines } from '../markdown-lists.ts'
 import type { OpenDocument } from '../open-document.ts'
@@ -56,14 +56,14 @@ function read({ blocks, file, path }: OpenDocument): Partial<Reading> {
     }
   }
   const count = [...left.values()].flat().length
-  const notes = [`${many(stories.length, 'box')} of the check list read as user stories.`]
+  const notes = [`${formatCount(stories.length, 'box')} of the check list read as user stories.`]
   if (stories.length > MANY_BOXES)
     notes.push(
       `${stories.length} stories are many for one feature: --stories or --epic takes a part of them.`,
     )
   for (const [heading, lines] of left)
     notes.push(
-      `left out: ${many(lines.length, 'box')} below "${heading}" (line ${lines.slice(0, 5).join(', ')}${lines.length > 5 ? ' ...' : ''}).`,
+      `left out: ${formatCount(lines.length, 'box')} below "${heading}" (line ${lines.slice(0, 5).join(', ')}${lines.length > 5 ? ' ...' : ''}).`,
     )
   return {
     root: { project, run: { learnings } },

@@ -1,6 +1,6 @@
 // Conductor: plan.md of a track. A task is a story, what is indented below it its steps.
 import { oneLine } from '../../engine/model/text.ts'
-import { many } from '../../engine/prd/migrate.ts'
+import { formatCount } from '../../engine/prd/migrate.ts'
 import { withoutEmphasis } from '../story-words.ts'
 import type { Format, ParsedStory } from '../types.ts'
 import { type Box, flattenBoxes, parseBoxes } from './boxes.ts'
@@ -25,8 +25,8 @@ export const conductor: Format = {
     const isForPeople = ({ text }: Box) => /\bmanual(?:ly)?\b.*\bverif/i.test(text)
     const stories = boxes.filter((box) => !isForPeople(box)).map(storyOf)
     const left = boxes.length - stories.length
-    const notes = [`${many(stories.length, 'task')} of the track read as user stories.`]
-    if (left > 0) notes.push(`left out: ${many(left, 'task')} for people, who look at a phase.`)
+    const notes = [`${formatCount(stories.length, 'task')} of the track read as user stories.`]
+    if (left > 0) notes.push(`left out: ${formatCount(left, 'task')} for people, who look at a phase.`)
     return { stories, unit, notes, root: { project: track }, boxes: left }
   },
 }

@@ -1,5 +1,5 @@
 // feature_list.json of long-running agents: what has to work, with the steps that show it. Its order is its priority.
-import { isGiven, isRaw, many, type Raw } from '../../engine/prd/migrate.ts'
+import { formatCount, isGiven, isRaw, type Raw } from '../../engine/prd/migrate.ts'
 import type { OpenDocument } from '../open-document.ts'
 import { isDone } from '../story-words.ts'
 import { type Format, type ParsedStory, planAt } from '../types.ts'
@@ -18,8 +18,9 @@ export const featureList: Format = {
     const known = new Set(kept.map(({ entry }) => String(entry.id)))
     const stories = kept.map((one) => storyOf(document, one, known))
     const done = stories.filter(({ raw }) => raw.passes === true).length
-    const notes = [`${many(stories.length, 'feature')} read as user stories, ${done} of them passed.`]
-    if (left.length > 0) notes.push(`left out: ${many(left.length, 'feature')} that nobody is to build.`)
+    const notes = [`${formatCount(stories.length, 'feature')} read as user stories, ${done} of them passed.`]
+    if (left.length > 0)
+      notes.push(`left out: ${formatCount(left.length, 'feature')} that nobody is to build.`)
     return { stories, notes }
   },
 }

@@ -1,6 +1,6 @@
 // GitHub issues as `gh issue list --json ...` or the API gives them.
-import { cut } from '../../engine/model/text.ts'
-import { isRaw, many, type Raw } from '../../engine/prd/migrate.ts'
+import { truncate } from '../../engine/model/text.ts'
+import { formatCount, isRaw, type Raw } from '../../engine/prd/migrate.ts'
 import { type Block, type Point, parseBlocks } from '../markdown-lists.ts'
 import { findUnparsable, type OpenDocument, type ParsedData } from '../open-document.ts'
 import { urgencyOf } from '../story-words.ts'
@@ -88,7 +88,7 @@ function read(document: OpenDocument): Partial<Reading> {
   const stories = work.map((issue) => storyOf(document.path, issue, { known, parentOf }))
   const closed = work.filter(({ isClosed }) => isClosed).length
   const words = closed > 0 ? `, ${closed} of them closed` : ''
-  const notes = [`${many(stories.length, 'issue')} read as user stories${words}.`]
+  const notes = [`${formatCount(stories.length, 'issue')} read as user stories${words}.`]
   const named = (issues: readonly Issue[]) =>
     `${issues
       .slice(0, 20)
@@ -137,7 +137,8 @@ function storyOf(path: string, issue: Issue, { known, parentOf }: Among): Parsed
 
 /** A body that costs a parser minutes is taken as it is. */
 function partsOf(path: string, number: number, body: string) {
-  if (findUnparsable(path, body).length > 0) return { description: cut(body, 20_000), acceptanceCriteria: [] }
+  if (findUnparsable(path, body).length > 0)
+    return { description: truncate(body, 20_000), acceptanceCriteria: [] }
   const blocks = withoutAttestations(parseBlocks(withoutReferences(body)))
   return storyFields(blocks, `GH-${number}`).raw
 }

@@ -1,5 +1,5 @@
 // Kiro and cc-sdd: tasks.md of a spec. A numbered task is a story; its criteria are the sentences of requirements.md that it names.
-import { many } from '../../engine/prd/migrate.ts'
+import { formatCount } from '../../engine/prd/migrate.ts'
 import type { OpenDocument } from '../open-document.ts'
 import { isNonWorkHeading } from '../sections.ts'
 import type { Format, ParsedStory } from '../types.ts'
@@ -29,9 +29,9 @@ export const kiro: Format = {
     )
     const notes: string[] = []
     const stories = storiesOf(boxes, sentences, notes)
-    notes.unshift(`${many(stories.length, 'task')} of the spec read as user stories.`)
+    notes.unshift(`${formatCount(stories.length, 'task')} of the spec read as user stories.`)
     const left = all.length - boxes.length
-    if (left > 0) notes.push(`left out: ${many(left, 'box')} of criteria or checks of the whole.`)
+    if (left > 0) notes.push(`left out: ${formatCount(left, 'box')} of criteria or checks of the whole.`)
     return { stories, unit, notes, boxes: left }
   },
 }
@@ -103,7 +103,7 @@ function storiesOf(boxes: readonly Box[], sentences: Sentences, notes: string[])
   const leaves = required.filter((task) => !isGroup(task) && !steps.has(task.line))
   if (optional.length > 0)
     notes.push(
-      `left out: ${many(optional.length, 'optional task')} (${optional
+      `left out: ${formatCount(optional.length, 'optional task')} (${optional
         .map(({ number, line }) => number || `line ${line}`)
         .slice(0, 10)
         .join(', ')}).`,

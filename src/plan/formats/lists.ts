@@ -1,6 +1,6 @@
 // Lists of stories as data: prd.json in every known version, and tasks.yaml and the like in its shape.
 import { describeValue, mapTexts } from '../../engine/model/text.ts'
-import { type Draft, isRaw, many, type Raw } from '../../engine/prd/migrate.ts'
+import { type Draft, formatCount, isRaw, type Raw } from '../../engine/prd/migrate.ts'
 import { draftOf, draftPrd, looksLikeJson } from '../../engine/prd/parse.ts'
 import type { Mistake } from '../../system/errors.ts'
 import { formatPlace, type OpenDocument } from '../open-document.ts'
@@ -95,7 +95,7 @@ function readDraft(draft: Draft, mistakes: Mistake[], lineOf: (index: number) =>
   // What the generator of the Ralph for BMAD wrote into the file: a proposal, never run from there.
   const gates = isRaw(root.config) ? readCommands(root.config.qualityGates) : {}
   const isTold = draft.notes.some((note) => note.includes('read as user stories'))
-  const notes = [...(isTold ? [] : [`${many(stories.length, 'story')} read.`]), ...draft.notes]
+  const notes = [...(isTold ? [] : [`${formatCount(stories.length, 'story')} read.`]), ...draft.notes]
   return { root, stories, notes, mistakes, gates }
 }
 

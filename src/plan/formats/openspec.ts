@@ -1,5 +1,5 @@
 // OpenSpec: a change is a feature, a box of its tasks.md a story. Requirements and scenarios are what all of them must keep.
-import { many } from '../../engine/prd/migrate.ts'
+import { formatCount } from '../../engine/prd/migrate.ts'
 import type { OpenDocument } from '../open-document.ts'
 import { withoutEmphasis } from '../story-words.ts'
 import type { DocumentSet, Format, ParsedStory, Passage } from '../types.ts'
@@ -24,7 +24,7 @@ export const openSpec: Format = {
     }
     const prefix = change.replace(/[^\w.-]/g, '-').slice(0, 48)
     const stories = withOwnIds(boxes.map((box, index) => storyOf(box, prefix, index)))
-    const count = many(stories.length, 'task')
+    const count = formatCount(stories.length, 'task')
     const notes = [`${count} of the change read as user stories; its scenarios go to context.md.`]
     return { stories, unit, notes, root: { project: change }, context: scenarios(folder, documents) }
   },

@@ -1,7 +1,7 @@
 // prd.md as Ralph writes it and people edit it: what stands there is read to the letter.
 
 import { idFault } from '../../engine/model/safe-names.ts'
-import { many, type Raw } from '../../engine/prd/migrate.ts'
+import { formatCount, type Raw } from '../../engine/prd/migrate.ts'
 import { type Block, type Heading, pointLines } from '../markdown-lists.ts'
 import type { OpenDocument } from '../open-document.ts'
 import { PAGE_MARK, undoInert } from '../render-prd-md.ts'
@@ -34,7 +34,7 @@ function read({ text, blocks }: OpenDocument): Partial<Reading> {
     title === undefined
       ? {}
       : { project: undoInert(title.heading.text), description: wordsIn(lines, title.heading.line, title.end) }
-  return { root, stories, notes: [`${many(stories.length, 'story')} of the page read.`] }
+  return { root, stories, notes: [`${formatCount(stories.length, 'story')} of the page read.`] }
 }
 
 function wordsIn(lines: readonly string[], from: number, to: number): string {

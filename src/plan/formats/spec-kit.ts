@@ -1,6 +1,6 @@
 // Spec Kit: tasks.md and spec.md of one feature. Each user story is a story; what is set up for all of them comes before, polish last.
 import { oneLine } from '../../engine/model/text.ts'
-import { many } from '../../engine/prd/migrate.ts'
+import { formatCount } from '../../engine/prd/migrate.ts'
 import type { Block, Heading } from '../markdown-lists.ts'
 import type { OpenDocument } from '../open-document.ts'
 import { isNonWorkHeading } from '../sections.ts'
@@ -21,7 +21,7 @@ export const specKit: Format = {
     const unit = { of: 'Spec Kit feature', name: folder.replace(/\/$/, '') }
     const stories = storiesIn(document, documents)
     if (stories !== null) {
-      const notes = [`${many(stories.length, 'story')} of the feature.`]
+      const notes = [`${formatCount(stories.length, 'story')} of the feature.`]
       return { stories, unit, notes, root: { project: featureOf(document) } }
     }
     const what = `${name.replace('.md', '')} of a Spec Kit feature`

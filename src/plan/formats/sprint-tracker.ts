@@ -1,6 +1,6 @@
 // sprint-status.yaml of BMAD: what each story has come to. `development_status` maps short names; `sprints[].stories[]` and
 // `epics[].stories[]` list them.
-import { isGiven, isRaw, many, type Raw } from '../../engine/prd/migrate.ts'
+import { formatCount, isGiven, isRaw, type Raw } from '../../engine/prd/migrate.ts'
 import { isDone, normalizeId, slugToTitle } from '../story-words.ts'
 import { type Format, type ParsedStory, planAt } from '../types.ts'
 
@@ -15,7 +15,7 @@ export const sprintTracker: Format = {
     // A story of an epic may stand in a sprint, too.
     const tracked = all.filter(({ id }, index) => all.findIndex((one) => one.id === id) === index)
     const done = tracked.filter(({ status }) => isDone(status)).length
-    const of = many(tracked.length, 'story')
+    const of = formatCount(tracked.length, 'story')
     const text = [...sprintOf(fields), `${done} of ${of} done before this run.`].join(' ')
     return {
       root: { project: fields.project ?? fields.project_name ?? null, epics: epicNames(fields) },

@@ -1,5 +1,5 @@
 // Markdown with a heading for each user story (the prd.md and epics.md of several tools): what stands below is the story.
-import { many } from '../../engine/prd/migrate.ts'
+import { formatCount } from '../../engine/prd/migrate.ts'
 import { type Block, boxLines, type Heading } from '../markdown-lists.ts'
 import {
   epicTitle,
@@ -76,12 +76,12 @@ function read(blocks: readonly Block[]): Partial<Reading> {
     else if (block.kind === 'words' && items.length === 0 && isAbout(section ?? '', project))
       description.push(block.lines.join('\n'))
   }
-  const headings = many(items.length, 'heading')
+  const headings = formatCount(items.length, 'heading')
   const notes = [`${headings} with an id read as user stories, the boxes below them as acceptance criteria.`]
   const stories = items.map(storyOf)
   if (strays.length > 0) {
     const lines = `${strays.slice(0, 10).join(', ')}${strays.length > 10 ? ' ...' : ''}`
-    notes.push(`left out: ${many(strays.length, 'box')} outside of the stories (line ${lines}).`)
+    notes.push(`left out: ${formatCount(strays.length, 'box')} outside of the stories (line ${lines}).`)
   }
   return {
     root: {

@@ -1,6 +1,6 @@
 // Task Master: tasks.json with a list of tasks for each tag. One tag is one plan.
-import { cut } from '../../engine/model/text.ts'
-import { isGiven, isRaw, many, type Raw } from '../../engine/prd/migrate.ts'
+import { truncate } from '../../engine/model/text.ts'
+import { formatCount, isGiven, isRaw, type Raw } from '../../engine/prd/migrate.ts'
 import type { Mistake } from '../../system/errors.ts'
 import { OpenDocument } from '../open-document.ts'
 import { urgencyOf } from '../story-words.ts'
@@ -69,12 +69,14 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
   const known = new Set(tasks.map(({ task }) => String(task.id)))
   const stories = tasks.map(({ task, index }) => storyOf(document, task, [...tag.at, index], known))
   const notes = [
-    `${many(stories.length, 'task')} read as user stories${tag.name === '' ? '' : `, of the tag ${tag.name}`}.`,
+    `${formatCount(stories.length, 'task')} read as user stories${tag.name === '' ? '' : `, of the tag ${tag.name}`}.`,
   ]
   const others = tags.filter((one) => one !== tag).map(({ name }) => name)
   if (others.length > 0) notes.push(`its other tags are left alone: ${others.slice(0, 20).join(', ')}.`)
   if (left.length > 0) {
-    const named = left.slice(0, 20).map(({ id, title }) => `${String(id)} ${cut(String(title ?? ''), 60)}`)
+    const named = left
+      .slice(0, 20)
+      .map(({ id, title }) => `${String(id)} ${truncate(String(title ?? ''), 60)}`)
     notes.push(`left out, for they are deferred or cancelled: ${named.join('; ')}.`)
   }
   return { stories, notes }
@@ -96,10 +98,10 @@ function severalTags({ path, file }: OpenDocument, tags: readonly Tag[]): Mistak
   const names = tags.map(({ name, tasks }) => `${name} (${tasks.length})`)
   const found =
     file.part === undefined
-      ? `${many(tags.length, 'tag')} with tasks: ${names.join(', ')}`
+      ? `${formatCount(tags.length, 'tag')} with tasks: ${names.join(', ')}`
       : `no tag ${file.part}`
   const fix = `ralph plan --from ${path}#${tags[0]?.name ?? 'master'}`
-  return { path, found: cut(found, 80), expected: 'the tag to plan from', fix }
+  return { path, found: truncate(found, 80), expected: 'the tag to plan from', fix }
 }
 
 function storyOf(

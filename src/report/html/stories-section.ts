@@ -1,7 +1,7 @@
 // The stories: criteria with what shows them, the last failure, gates with their output, places in files, pictures of pages.
-import { typedOn } from '../../engine/commands/command-table.ts'
+import { formatCommandLine } from '../../engine/commands/command-table.ts'
 import type { Screenshot } from '../../engine/model/gate.ts'
-import { cut, oneLine } from '../../engine/model/text.ts'
+import { oneLine, truncate } from '../../engine/model/text.ts'
 import { excerpt, utf8Bytes } from '../../system/excerpt.ts'
 import { costOrEmpty, describeAttempts, formatDuration, pluralize } from '../figures.ts'
 import { STORY_STATUSES } from '../outcomes.ts'
@@ -96,7 +96,7 @@ function fullStory(story: StoryView, { view, room, places, pictures, isOpen }: A
     .slice(0, 50)
     .map((one) => html`<a href="#s${places.get(one) ?? ''}">${inlineText(one, 64)}</a> `)
   const body = [
-    description.trim() === '' ? nothing : html`<p class="prose">${cut(description, room.text)}</p>`,
+    description.trim() === '' ? nothing : html`<p class="prose">${truncate(description, room.text)}</p>`,
     listed('Acceptance criteria', criteria(story, view, room), 50),
     waits.length === 0 ? nothing : html`<p>Depends on ${waits}</p>`,
     failure(story, view, room),
@@ -130,7 +130,7 @@ function failure({ id, failure: found, standing }: StoryView, { surface }: View,
   if (found === null) return nothing
   // The output of gates stands with them.
   const detail = excerpt(found.detail.trim(), room.output)
-  const how = html`<p>Try again with a hint: <code class="type">${typedOn(surface, `retry ${oneLine(id, 64)} -- <hint>`)}</code></p>`
+  const how = html`<p>Try again with a hint: <code class="type">${formatCommandLine(surface, `retry ${oneLine(id, 64)} -- <hint>`)}</code></p>`
   return html`<h4>Why its last attempt was rejected</h4><p class="why">${inlineText(found.summary, 600)}</p>${detail === '' ? nothing : html`<pre>${detail}</pre>`}${standing === 'blocked' ? how : nothing}`
 }
 

@@ -1,7 +1,7 @@
 // What a log says of each thing that happened in a run.
 
 import { passedUnchanged, UNCHANGED } from '../../engine/attempt-outcome.ts'
-import { typedOn } from '../../engine/commands/command-table.ts'
+import { formatCommandLine } from '../../engine/commands/command-table.ts'
 import type { Session } from '../../engine/model/attempt.ts'
 import type { Event, Verdict } from '../../engine/model/event.ts'
 import type { Story, StoryEvidence } from '../../engine/model/feature.ts'
@@ -138,7 +138,7 @@ function rejectedLines(entry: TimelineEntry, story: Story, state: State, facts: 
   const output = failure === null || failure.kind === 'gates' ? '' : failure.detail
   const rejected = { ...line('ralph', text, 'red'), mark: '✘', output }
   if (!story.blocked) return [rejected]
-  const command = typedOn(facts.surface, `retry ${story.id} -- <hint>`)
+  const command = formatCommandLine(facts.surface, `retry ${story.id} -- <hint>`)
   const blocked = { ...line('ralph', `${story.id} is blocked: ${command}`, 'red', 'bold'), mark: '■' }
   return [rejected, blocked]
 }

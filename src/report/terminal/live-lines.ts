@@ -7,7 +7,7 @@ import type { Observer } from '../../engine/model/ports.ts'
 import type { State } from '../../engine/model/state.ts'
 import type { Step } from '../../engine/model/step.ts'
 import { mapTexts } from '../../engine/model/text.ts'
-import type { Ended } from '../../engine/situation.ts'
+import type { EndedSituation } from '../../engine/situation.ts'
 import { formatDuration } from '../figures.ts'
 import { type Header, headerOf } from '../header.ts'
 import { agentLines } from '../log/log-agent.ts'
@@ -98,7 +98,7 @@ export class Live implements Observer {
   }
 
   /** The last word on a run. */
-  end(state: State, ended: Ended, places: readonly Field[]): void {
+  end(state: State, ended: EndedSituation, places: readonly Field[]): void {
     this.close()
     const [seen, situation, fields] = mapTexts([state, ended, places] as const, this.#redact)
     const view = viewOf(seen, { ...this.#facts, now: this.#now() }, situation)

@@ -10,7 +10,7 @@ import type { Workspace } from '../../app/workspace.ts'
 import { agentSteps } from '../../engine/model/pipeline-step.ts'
 import type { State } from '../../engine/model/state.ts'
 import { checkTemplates } from '../../engine/prompts/template-files.ts'
-import { stepOfRun } from '../../engine/situation.ts'
+import { nextStepOfRun } from '../../engine/situation.ts'
 import { refuseFiltered } from '../../git/filters.ts'
 import { execute, gitEnv } from '../../git/git-process.ts'
 import { checkedOutElsewhere } from '../../git/open-clone.ts'
@@ -152,7 +152,7 @@ export async function checkedOutThere(start: Start): Promise<readonly Mistake[]>
   for (const state of start.features.states) {
     const other = checkedOutElsewhere(clone, state.branch)
     if (other === null || (await isAlive(state.lease))) continue
-    const step = stepOfRun(withWanted(state, start.settings), limitsOf(start.settings), Date.now())
+    const step = nextStepOfRun(withWanted(state, start.settings), limitsOf(start.settings), Date.now())
     const isComplete = step.kind === 'conclude' && step.conclusion.outcome === 'complete'
     if (isComplete && !start.anew) continue
     found.push({

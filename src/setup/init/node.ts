@@ -1,5 +1,5 @@
 // Node.js: scripts of package.json, by the package manager whose lock file is there.
-import { type Json, jsonObject, object } from '../../engine/model/json.ts'
+import { asObject, type Json, jsonObject } from '../../engine/model/json.ts'
 import { type Ecosystem, type Folder, firstOf, gatesFrom, hasLike } from './project.ts'
 
 /** Command lines of a package manager; `NAME` stands for a script's name. */
@@ -127,7 +127,7 @@ function manage(folder: Folder, name: string, version: string): Manager {
 }
 
 function textsIn(pack: Json): Record<string, string> {
-  const usable = Object.entries(object(pack.scripts) ?? {}).filter(
+  const usable = Object.entries(asObject(pack.scripts) ?? {}).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string' && !UNUSABLE.test(entry[1]),
   )
   return Object.fromEntries(usable)
@@ -188,7 +188,7 @@ function memberScripts(folder: Folder): string[] {
 /** The compiler that the project has installed, where no script runs it. */
 function compiler(folder: Folder, pack: Json, manager: Manager): string | null {
   const isInstalled = ['dependencies', 'devDependencies'].some(
-    (key) => 'typescript' in (object(pack[key]) ?? {}),
+    (key) => 'typescript' in (asObject(pack[key]) ?? {}),
   )
   return isInstalled && folder.has('tsconfig.json') ? `${manager.binary} tsc --noEmit` : null
 }

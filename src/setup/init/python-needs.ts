@@ -1,6 +1,6 @@
 // What the tests and tools of a Python project need, where the project says it: groups, extras, files of requirements, tox, nox.
 import { parse } from 'smol-toml'
-import { type Json, object, string } from '../../engine/model/json.ts'
+import { asObject, asString, type Json } from '../../engine/model/json.ts'
 import type { Folder } from './project.ts'
 import { environmentsOf, type Ini, iniOf, type TestEnvironment } from './stated.ts'
 
@@ -53,14 +53,14 @@ function tomlIn(text: string): Json {
 const NOTHING = { installs: [], extras: [], groups: [], lists: [], commands: [] } as const
 
 function groupsOf(toml: Json): Source[] {
-  const all = object(toml['dependency-groups']) ?? {}
+  const all = asObject(toml['dependency-groups']) ?? {}
   const listed = (name: string, depth = 0): string[] =>
     texts(all[name])
       .map(nameOf)
       .concat(
         depth > 5 || !Array.isArray(all[name])
           ? []
-          : all[name].flatMap((one) => listed(string(object(one)?.['include-group']) ?? '', depth + 1)),
+          : all[name].flatMap((one) => listed(asString(asObject(one)?.['include-group']) ?? '', depth + 1)),
       )
   return Object.keys(all).map((name) => ({
     ...NOTHING,
@@ -72,7 +72,7 @@ function groupsOf(toml: Json): Source[] {
 }
 
 function extrasOf(toml: Json, ini: Ini): Source[] {
-  const inToml = Object.entries(object(object(toml.project)?.['optional-dependencies']) ?? {})
+  const inToml = Object.entries(asObject(asObject(toml.project)?.['optional-dependencies']) ?? {})
   const inIni = Object.entries(ini['options.extras_require'] ?? {}).map(
     ([name, lines]) => [name, lines.split('\n')] as const,
   )

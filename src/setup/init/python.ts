@@ -1,5 +1,5 @@
 // Python: the tools that the project has configured or runs, by uv, poetry or pip.
-import { object } from '../../engine/model/json.ts'
+import { asObject } from '../../engine/model/json.ts'
 import { shellWord } from '../../system/shell-word.ts'
 import { type Ecosystem, type Folder, firstOf, gatesFrom } from './project.ts'
 import { type PythonProject, readProject, type Source, testSource, toolSource } from './python-needs.ts'
@@ -50,7 +50,7 @@ export const python: Ecosystem = {
         test,
       }),
       others: { test: distinct(others.flatMap((one) => one ?? [])).filter((one) => one !== test) },
-      isWorkspace: object(object(object(project.toml.tool)?.uv)?.workspace) !== null,
+      isWorkspace: asObject(asObject(asObject(project.toml.tool)?.uv)?.workspace) !== null,
     }
   },
 }
@@ -83,7 +83,7 @@ function isUsed(
   const { files, sections } = SETTINGS[tool]
   return (
     firstOf(folder, files) !== null ||
-    object(object(toml.tool)?.[tool]) !== null ||
+    asObject(asObject(toml.tool)?.[tool]) !== null ||
     sections.some((name) => ini[name] !== undefined) ||
     sources.some(({ lists }) => lists.includes(tool)) ||
     statedArguments(stated, tool).length > 0 ||
@@ -103,12 +103,12 @@ function hasTestsLike(folder: Folder, pattern: RegExp): boolean {
 
 /** Nothing where the project's settings name what is checked; else its package, which is meant to be typed. */
 function scopeOfMypy(folder: Folder, { toml, ini }: PythonProject): string {
-  const own = { ...object(object(toml.tool)?.mypy), ...ini.mypy }
+  const own = { ...asObject(asObject(toml.tool)?.mypy), ...ini.mypy }
   if (['files', 'packages', 'modules'].some((key) => key in own)) return ''
   const packages = folder.paths
     .filter((path) => /^[A-Za-z]\w*\/__init__\.py$/.test(path))
     .map((path) => path.split('/')[0] ?? '')
-  const named = String(object(toml.project)?.name ?? ini.metadata?.name ?? '').replace(/[-.]/g, '_')
+  const named = String(asObject(toml.project)?.name ?? ini.metadata?.name ?? '').replace(/[-.]/g, '_')
   const [only, ...more] = packages.filter(
     (name) => !/^(?:tests?|testing|docs?|examples?|bench\w*|scripts|tools)$/.test(name),
   )
@@ -183,8 +183,8 @@ const INSTALLED_BY_UV: readonly string[] = ['group', 'extra']
 
 /** All groups where none is known to be that of the tests: else those needed, for others may turn skipped tests into red ones. */
 function uvGroups({ toml }: PythonProject, needed: readonly Source[] | null): string[] {
-  if (needed === null) return object(toml['dependency-groups']) === null ? [] : ['--all-groups']
-  const known = object(object(toml.tool)?.uv)?.['default-groups'] ?? ['dev']
+  if (needed === null) return asObject(toml['dependency-groups']) === null ? [] : ['--all-groups']
+  const known = asObject(asObject(toml.tool)?.uv)?.['default-groups'] ?? ['dev']
   const wanted = groupsOf(needed)
   const isDefault = (name: string) => known === 'all' || (Array.isArray(known) && known.includes(name))
   return wanted.filter((name) => !isDefault(name)).map((name) => `--group ${shellWord(name)}`)
@@ -242,9 +242,9 @@ function distinct(words: readonly string[]): string[] {
 }
 
 function managerOf(folder: Folder, { toml }: PythonProject): keyof typeof MANAGERS {
-  const tool = object(toml.tool)
-  if (folder.has('uv.lock') || object(tool?.uv) !== null) return 'uv'
-  if (folder.has('poetry.lock') || object(tool?.poetry) !== null) return 'poetry'
+  const tool = asObject(toml.tool)
+  if (folder.has('uv.lock') || asObject(tool?.uv) !== null) return 'uv'
+  if (folder.has('poetry.lock') || asObject(tool?.poetry) !== null) return 'poetry'
   return 'pip'
 }
 

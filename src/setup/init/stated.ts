@@ -1,7 +1,7 @@
 // Command lines that a project's own files run: CI, tox, nox, Makefile, Taskfile, justfile. Only plain words are read: what
 // needs a shell to be understood is left.
 import { parse } from 'yaml'
-import { type Json, object, objects, string } from '../../engine/model/json.ts'
+import { asObject, asObjects, asString, type Json } from '../../engine/model/json.ts'
 import type { Folder } from './project.ts'
 
 const WORKFLOW = /^\.github\/workflows\/[^/]+\.ya?ml$/
@@ -21,9 +21,9 @@ export function statedCommands(folder: Folder): string[] {
 function workflowLines(folder: Folder): string[] {
   const files = folder.paths.filter((path) => WORKFLOW.test(path)).slice(0, MOST_WORKFLOWS)
   return files.flatMap((path) => {
-    const jobs = Object.values(object(object(yamlIn(folder.text(path)))?.jobs) ?? {})
-    const steps = jobs.flatMap((job) => objects(object(job)?.steps))
-    return steps.flatMap((step) => linesOf(string(step.run) ?? ''))
+    const jobs = Object.values(asObject(asObject(yamlIn(folder.text(path)))?.jobs) ?? {})
+    const steps = jobs.flatMap((job) => asObjects(asObject(job)?.steps))
+    return steps.flatMap((step) => linesOf(asString(step.run) ?? ''))
   })
 }
 
@@ -173,7 +173,7 @@ function recipesIn(text: string, recipes: Recipes): Omit<Target, 'start'>[] {
 }
 
 function tasksIn(text: string): Target[] {
-  const tasks = object(object(yamlIn(text))?.tasks) ?? {}
+  const tasks = asObject(asObject(yamlIn(text))?.tasks) ?? {}
   return Object.entries(tasks).map(([name, task]) => ({
     name,
     start: `task ${name}`,
@@ -183,9 +183,9 @@ function tasksIn(text: string): Target[] {
 
 function taskLines(task: unknown): string[] {
   if (typeof task === 'string') return linesOf(task)
-  const given: Json = object(task) ?? {}
+  const given: Json = asObject(task) ?? {}
   const list: unknown[] = Array.isArray(task) ? task : Array.isArray(given.cmds) ? given.cmds : [given.cmd]
-  return list.flatMap((one) => linesOf(string(one) ?? string(object(one)?.cmd) ?? ''))
+  return list.flatMap((one) => linesOf(asString(one) ?? asString(asObject(one)?.cmd) ?? ''))
 }
 
 /** The version of a tool that uv.lock has, or pre-commit runs, as `==1.2.3` for pip; '' where neither has one. */
@@ -196,9 +196,9 @@ export function pinOf(folder: Folder, tool: string): string {
 }
 
 function pinnedByPreCommit(folder: Folder, tool: string): string {
-  const repos = objects(object(yamlIn(folder.text('.pre-commit-config.yaml')))?.repos)
-  const named = repos.find(({ hooks }) => objects(hooks).some(({ id }) => isOf(tool, id)))
-  const [, version] = /^v?(\d+(?:\.\d+)+)$/.exec(string(named?.rev) ?? '') ?? []
+  const repos = asObjects(asObject(yamlIn(folder.text('.pre-commit-config.yaml')))?.repos)
+  const named = repos.find(({ hooks }) => asObjects(hooks).some(({ id }) => isOf(tool, id)))
+  const [, version] = /^v?(\d+(?:\.\d+)+)$/.exec(asString(named?.rev) ?? '') ?? []
   return version === undefined ? '' : `==${version}`
 }
 

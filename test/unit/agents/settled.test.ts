@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { noUsage, type SessionResult } from '../../../src/agents/agent.ts'
 import { settled, streamMeter } from '../../../src/agents/cost.ts'
 import { findAgent } from '../../../src/agents/registry.ts'
-import { estimate } from '../../../src/engine/limits.ts'
+import { estimateSession } from '../../../src/engine/limits.ts'
 import type { Reservation } from '../../../src/engine/model/attempt.ts'
 import type { Limits } from '../../../src/engine/model/limit-types.ts'
 import { runUsage } from '../../../src/engine/model/usage-totals.ts'
@@ -149,7 +149,7 @@ for (const [name, lines, changes] of BUDGETS) {
     const limits = limitsWith({ ...changes, maxAttempts: 3 })
     const ran = runJob(stateOf(stories('US-001', 'US-002', 'US-003')), limits, (step, state) => {
       if (step.kind !== 'agent') return null
-      const usage = settled(ended(name, lines, { kind: 'idle' }), {}, null, estimate(state, limits))
+      const usage = settled(ended(name, lines, { kind: 'idle' }), {}, null, estimateSession(state, limits))
       return { kind: 'worked', session: session({ status: 'failed', message: 'it hung', usage }) }
     })
     const { iterations } = ran.state.prd.run

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { CLI_COMMANDS, HELP_GROUPS } from '../../../src/cli/command-flags.ts'
-import { commandsOn, parseSlash, understand } from '../../../src/engine/commands/command-table.ts'
+import { commandsOn, parseCommand, parseSlash } from '../../../src/engine/commands/command-table.ts'
 import { flagTable } from '../../../src/settings/read-settings.ts'
 import { bad, FOLDER, GATE, good, openPlace } from './place.ts'
 
@@ -28,13 +28,13 @@ test('a mistake is told in the words of the surface that it was made on', () => 
   const nothing = { words: [], text: '', below: [] }
   for (const name of ['retry', 'note', 'add', 'limit', 'retyr', 'split']) {
     const [here, there] = (['cli', 'comment'] as const).map((surface) =>
-      understand(name, nothing, IDS, surface),
+      parseCommand(name, nothing, IDS, surface),
     )
     assert.ok(here?.kind === 'mistake' && there?.kind === 'mistake')
     assert.match(here.fix, /^ralph /)
     assert.equal(there.fix, `/${here.fix}`)
   }
-  const unknown = understand('nxet', nothing, IDS, 'comment')
+  const unknown = parseCommand('nxet', nothing, IDS, 'comment')
   assert.ok(unknown.kind === 'mistake' && unknown.fix !== '/ralph next', 'comments have no next')
 })
 

@@ -1,7 +1,12 @@
 // Stories that have left the list, and a run that begins anew: nothing people wrote is lost, and nothing is worked on twice.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { askArchive, begunAnew, doneArchived, withoutArchived } from '../../../src/engine/archive-stories.ts'
+import {
+  archiveDoneStories,
+  requestArchive,
+  restartRun,
+  withoutArchived,
+} from '../../../src/engine/archive-stories.ts'
 import { applyCommand } from '../../../src/engine/commands/apply-commands.ts'
 import type { Story } from '../../../src/engine/model/feature.ts'
 import { newPlan } from '../../../src/engine/planning/proposed-plan.ts'
@@ -15,7 +20,7 @@ const idsOf = (userStories: readonly Story[]) => userStories.map(({ id }) => id)
 describe('US-002 is archived, US-001 is open', () => {
   const [one, two] = stories('US-001', 'US-002')
   if (one === undefined || two === undefined) throw new Error('no stories')
-  const before = doneArchived(askArchive(stateOf([one, done(two)])))
+  const before = archiveDoneStories(requestArchive(stateOf([one, done(two)])))
   const pushed = (state: typeof before, theirs: Story[], seen: string[]) =>
     mergePeople(state.prd, withoutArchived({ ...state.prd, userStories: theirs }, state), new Set(seen))
       .userStories
@@ -63,7 +68,7 @@ describe('anew', () => {
       ],
       { splits: { 'US-002': newPlan('') } },
     )
-    const { prd, splits } = begunAnew(state, 'n')
+    const { prd, splits } = restartRun(state, 'n')
     assert.deepEqual(
       prd.userStories.map((story) => [story.passes, story.skipped]),
       [
@@ -78,9 +83,9 @@ describe('anew', () => {
   test('a plan that nobody has approved still waits, one that was worked on is over', () => {
     for (const phase of ['wanted', 'proposed', 'approved'] as const) {
       const plan = { ...newPlan('a shop'), phase, digest: 'd' }
-      assert.deepEqual(begunAnew(stateOf([], { plan }), 'n').plan, plan)
+      assert.deepEqual(restartRun(stateOf([], { plan }), 'n').plan, plan)
     }
     const begun = { ...newPlan(''), phase: 'begun' as const }
-    assert.equal('plan' in begunAnew(stateOf(stories('US-001'), { plan: begun }), 'n'), false)
+    assert.equal('plan' in restartRun(stateOf(stories('US-001'), { plan: begun }), 'n'), false)
   })
 })

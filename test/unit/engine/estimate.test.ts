@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { takeOver, withLostSession } from '../../../src/engine/attempt-events.ts'
-import { estimate, spent } from '../../../src/engine/limits.ts'
+import { estimateSession, exhaustedBudget } from '../../../src/engine/limits.ts'
 import type { State } from '../../../src/engine/model/state.ts'
 import { emptyUsage, type Usage } from '../../../src/engine/model/usage.ts'
 import { iterationsOf, largestSession, runUsage } from '../../../src/engine/model/usage-totals.ts'
@@ -29,7 +29,7 @@ type Turn = { costUsd: number; killedAt: number | null; isSeen: boolean }
 function chain(turns: readonly Turn[], state = stateOf(stories('US-001'))) {
   let [now, truth, kills, lost] = [state, 0, 0, 0]
   for (const [at, { costUsd, killedAt, isSeen }] of turns.entries()) {
-    if (spent(now, limits) !== null) break
+    if (exhaustedBudget(now, limits) !== null) break
     const begun = reduce(now, { kind: 'reserved', storyId: 'US-001', at: NOW + at }, limits)
     if (killedAt === null) {
       truth += costUsd
@@ -94,15 +94,15 @@ test('what was killed before any session was known raises no later estimate', ()
     { costUsd: 0.03, killedAt: null, isSeen: true },
   ])
   assert.equal(charged, 0.05)
-  assert.deepEqual(estimate(state, dear), { costUsd: 0.03, tokens: 100 })
+  assert.deepEqual(estimateSession(state, dear), { costUsd: 0.03, tokens: 100 })
   const silent = chain([{ costUsd: 0.04, killedAt: 0.5, isSeen: false }]).state
-  assert.deepEqual(estimate(silent, dear), { costUsd: 0.2, tokens: null, isShare: true })
+  assert.deepEqual(estimateSession(silent, dear), { costUsd: 0.2, tokens: null, isShare: true })
   const known = ended(
     reduce(silent, { kind: 'reserved', storyId: 'US-001', at: NOW + 5 }, dear),
     0.03,
     NOW + 5,
   )
-  assert.deepEqual(estimate(known, dear), { costUsd: 0.03, tokens: 100 })
+  assert.deepEqual(estimateSession(known, dear), { costUsd: 0.03, tokens: 100 })
 })
 
 test('a session that was interrupted, or whose use is a guess, tells nothing of how large sessions are', () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { released } from '../../../src/engine/job-end.ts'
-import { agentFor, agentsRestUntil } from '../../../src/engine/limits.ts'
+import { agentsRestUntil, chooseAgent } from '../../../src/engine/limits.ts'
 import type { Session } from '../../../src/engine/model/attempt.ts'
 import type { Event } from '../../../src/engine/model/event.ts'
 import { openAttempt } from '../../../src/engine/model/job.ts'
@@ -282,7 +282,7 @@ test('a judge at its limit is followed by the other agent, then waited for', () 
   const limit = { kind: 'limit' as const, notBefore: NOW + 60 * MINUTE, message: 'limit' }
   const verified: Event = { at: NOW, kind: 'verified', gates: [], verdict: limit, usage: used(0) }
   const once = reduce(stateOf(stories('US-001')), verified, both)
-  assert.equal(agentFor(once, both, NOW), 'fallback')
+  assert.equal(chooseAgent(once, both, NOW), 'fallback')
   assert.equal(agentsRestUntil(once, both, NOW), null)
   assert.equal(agentsRestUntil(reduce(once, verified, both), both, NOW), NOW + 60 * MINUTE)
 })

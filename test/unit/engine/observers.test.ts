@@ -1,7 +1,7 @@
 // Whoever watches a run: told in order, and unable to disturb it or one another.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { announce, settled } from '../../../src/engine/loop.ts'
+import { notifyObservers, settleObservers } from '../../../src/engine/loop.ts'
 import type { Observer } from '../../../src/engine/model/ports.ts'
 import { midRun } from '../report/samples.ts'
 
@@ -27,8 +27,10 @@ test('one that fails is a warning, and the others hear all the same, in their or
   const observers = [hears('first'), fails, throws, deaf, hears('last')]
   const warn = (message: string) => warnings.push(message)
   const step = { kind: 'verify' } as const
-  await announce({ observers, warn }, (observer) => observer.step?.(step, midRun()))
-  await announce({ observers, warn }, (observer) => observer.event?.({ kind: 'waited', at: 0 }, midRun()))
+  await notifyObservers({ observers, warn }, (observer) => observer.step?.(step, midRun()))
+  await notifyObservers({ observers, warn }, (observer) =>
+    observer.event?.({ kind: 'waited', at: 0 }, midRun()),
+  )
   assert.deepEqual(heard, ['first verify', 'last verify'])
   assert.deepEqual(warnings, ['the chat is away', 'at once'])
 })
@@ -52,6 +54,6 @@ test('at the end nobody waits for another: each waits for its own service', asyn
       answer()
     },
   }
-  await settled({ observers: [waits, {}, last], warn: (message) => warnings.push(message) })
+  await settleObservers({ observers: [waits, {}, last], warn: (message) => warnings.push(message) })
   assert.deepEqual([heard, warnings], [['last'], ['no answer']])
 })

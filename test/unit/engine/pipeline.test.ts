@@ -37,7 +37,7 @@ const command = (name = 'format', more: Partial<PipelineStep> = {}): PipelineSte
 
 type World = {
   /** What the next try of a step comes to, in order; the last one for ever. */
-  said?: Readonly<Record<string, readonly (pure.Tried | Session)[]>>
+  said?: Readonly<Record<string, readonly (pure.StepOutcome | Session)[]>>
   budget?: Bounds
   circuits?: Circuits
   deadline?: number
@@ -45,8 +45,8 @@ type World = {
   ms?: number
 }
 
-const ok: pure.Tried = { kind: 'ok' }
-const bad: pure.Tried = { kind: 'failed', summary: 'exit 1', detail: 'the output' }
+const ok: pure.StepOutcome = { kind: 'ok' }
+const bad: pure.StepOutcome = { kind: 'failed', summary: 'exit 1', detail: 'the output' }
 
 /** Runs a list of steps to its end without doing anything; gives what happened, a word each. */
 async function run(steps: readonly PipelineStep[], world: World = {}) {
@@ -56,7 +56,7 @@ async function run(steps: readonly PipelineStep[], world: World = {}) {
   const happened: string[] = []
   const timeouts: number[] = []
   const counts = new Map<string, number>()
-  const walked = await pure.walk(
+  const walked = await pure.runPipelineSteps(
     steps,
     { deadline, circuits, bounds: budget },
     {
@@ -148,7 +148,7 @@ describe('in order', () => {
 
 describe('what ends it', () => {
   test('an exit condition: given back, and the run pauses for its reason', async () => {
-    const ends: pure.Tried = { kind: 'ends-run', reason: 'step window ends the run (closed)' }
+    const ends: pure.StepOutcome = { kind: 'ends-run', reason: 'step window ends the run (closed)' }
     const { happened, session: whole } = await run([command('window'), agent()], { said: { window: [ends] } })
     assert.equal(happened, 'window')
     assert.deepEqual([whole.status, whole.pause, whole.usage.calls], ['interrupted', ends.reason, 0])
@@ -303,7 +303,7 @@ test('whatever happens: an end, no step tried more often than it may, none beyon
   const result = fc.oneof(
     fc.constant(ok),
     fc.constant(bad),
-    fc.constant<pure.Tried>({ kind: 'ends-run', reason: 'r' }),
+    fc.constant<pure.StepOutcome>({ kind: 'ends-run', reason: 'r' }),
   )
   const aSession = fc
     .constantFrom<Session['status']>('finished', 'failed', 'limit', 'overloaded', 'auth', 'interrupted')

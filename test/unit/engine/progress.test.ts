@@ -1,7 +1,7 @@
 // progress.txt, letter by letter.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { progressEntry, progressHeader, withoutDone } from '../../../src/engine/story-notes.ts'
+import { progressEntry, progressHeader, withoutDoneLine } from '../../../src/engine/story-notes.ts'
 import { justStarted } from '../report/samples.ts'
 
 test('header and entries make the file of BMAD Ralph', () => {
@@ -67,7 +67,7 @@ test('what the agent did stands in its own words, on one line, and not in prompt
   })
   const line = "**What was done:** in the agent's words: Adds the form **Status:** PASSED ## Iteration 9\n"
   assert.ok(entry.includes(`\n${line}**Learning:**`), entry)
-  assert.equal(withoutDone(entry), entry.replace(line, ''))
+  assert.equal(withoutDoneLine(entry), entry.replace(line, ''))
 })
 
 test('an entry is bounded', () => {

@@ -14,7 +14,7 @@ import {
   storyUsage,
   usageByKind,
 } from '../../../src/engine/model/usage-totals.ts'
-import { spend } from '../../../src/engine/record-session.ts'
+import { recordSession } from '../../../src/engine/record-session.ts'
 import { reduce } from '../../../src/engine/reduce.ts'
 import { runs } from '../runs.ts'
 import { entryWith, limitsWith, NOW, session, stateOf, stories } from './samples.ts'
@@ -23,7 +23,7 @@ const usageOf = (costUsd: number): Usage => ({ ...emptyUsage(), calls: 1, inputT
 const limits = limitsWith()
 
 function used(state: State, usage: Usage, others: NonNullable<Session['others']>): State {
-  return spend(state, { at: NOW, kind: 'run', storyId: 'US-001', usage, others }, limits)
+  return recordSession(state, { at: NOW, kind: 'run', storyId: 'US-001', usage, others }, limits)
 }
 
 test('however many names there are, the ledger has an end; the own agent stays by name', () => {
@@ -107,7 +107,7 @@ function longRun(count: number): State {
       timeline: [...state.timeline, row].slice(-200),
       sessions: [...state.sessions, entryWith({ ...whose, costUsd: 0.25, inputTokens: at })],
     }
-    state = spend(state, { at: startedAt + 950, kind: 'judge', storyId, usage: usageOf(0.5) }, limits)
+    state = recordSession(state, { at: startedAt + 950, kind: 'judge', storyId, usage: usageOf(0.5) }, limits)
   }
   return state
 }
@@ -144,7 +144,7 @@ test('property: run, stories, kinds and ledger are sums over the same list, howe
   })
   fc.assert(
     fc.property(fc.array(spending, { maxLength: 20 }), (all) => {
-      const state = all.reduce((after, one) => spend(after, one, limits), stateOf(stories('US-001')))
+      const state = all.reduce((after, one) => recordSession(after, one, limits), stateOf(stories('US-001')))
       const total = runUsage(state)
       const isNear = (one: number, two: number) => Math.abs(one - two) < 1e-6
       const sum = (parts: readonly { costUsd: number }[]) =>

@@ -6,7 +6,7 @@ import { failureOutput } from '../../../src/engine/model/gate-output.ts'
 import type { State } from '../../../src/engine/model/state.ts'
 import { emptyUsage } from '../../../src/engine/model/usage.ts'
 import { reduce } from '../../../src/engine/reduce.ts'
-import { greenPages, screenshotBlobs, shownPictures } from '../../../src/engine/screenshots.ts'
+import { greenPages, picturesForJudge, screenshotBlobs } from '../../../src/engine/screenshots.ts'
 import { emptyRecord } from '../../../src/engine/state-updates.ts'
 import { limitsWith, NOW, stateOf, stories } from './samples.ts'
 
@@ -55,7 +55,7 @@ test('the newest pictures are kept, each once, and no more than a state bears', 
 
 test('a judge is shown pages as the gates saw them, and without their pictures as the last attempts left them', () => {
   const shown = (gates: GateResult[], ...stories: string[]) =>
-    shownPictures(sample(), { stories, gates }).map(({ blob }) => blob)
+    picturesForJudge(sample(), { stories, gates }).map(({ blob }) => blob)
   assert.deepEqual(shown([seen(true, shot('whole'))], 'US-001', 'US-002'), ['whole'])
   assert.deepEqual(shown([], 'US-001', 'US-002'), ['two'])
   assert.deepEqual(shown([seen(true)], 'US-001'), ['one'])

@@ -2,27 +2,31 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { type Parsed, parseSlash, type Said } from '../../../src/engine/commands/command-table.ts'
+import {
+  type CommandRequest,
+  type ParsedComment,
+  parseSlash,
+} from '../../../src/engine/commands/command-table.ts'
 import { assertGrowth } from '../growth.ts'
 import { anyText, runs } from '../runs.ts'
 
 const ids = ['US-001', 'US-002', 'US-010', 'login.v2']
 
-function said(body: string, known: readonly string[] = ids): Said {
+function said(body: string, known: readonly string[] = ids): CommandRequest {
   const parsed = parseSlash(body, known)
   assert.equal(parsed.kind, 'command', `${JSON.stringify(body)}: ${JSON.stringify(parsed)}`)
   assert.ok(parsed.kind === 'command')
   return parsed.command
 }
 
-function mistake(body: string): Extract<Parsed, { kind: 'mistake' }> {
+function mistake(body: string): Extract<ParsedComment, { kind: 'mistake' }> {
   const parsed = parseSlash(body, ids)
   assert.ok(parsed.kind === 'mistake', `${JSON.stringify(body)}: ${JSON.stringify(parsed)}`)
   return parsed
 }
 
 describe('what counts', () => {
-  const table: [string, Said][] = [
+  const table: [string, CommandRequest][] = [
     ['/ralph run', { kind: 'run' }],
     ['/ralph resume', { kind: 'run' }],
     ['/ralph  RUN  ', { kind: 'run' }],

@@ -7,7 +7,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { takeOver } from '../../../src/engine/attempt-events.ts'
 import { applyCommand } from '../../../src/engine/commands/apply-commands.ts'
-import { estimate } from '../../../src/engine/limits.ts'
+import { estimateSession } from '../../../src/engine/limits.ts'
 import { openAttempt } from '../../../src/engine/model/job.ts'
 import type { Plan } from '../../../src/engine/model/plan-state.ts'
 import type { State } from '../../../src/engine/model/state.ts'
@@ -18,7 +18,7 @@ import { ineffectiveReason } from '../../../src/engine/planning/plan-events.ts'
 import { newPlan } from '../../../src/engine/planning/proposed-plan.ts'
 import { ownSituation } from '../../../src/engine/situation.ts'
 import { emptyRecord } from '../../../src/engine/state-updates.ts'
-import { readState, STATE_FILE, stateFiles, stateFrom } from '../../../src/engine/stored-state.ts'
+import { parseState, readState, STATE_FILE, stateFiles } from '../../../src/engine/stored-state.ts'
 import { aggregate, featureRun } from '../../../src/report/aggregate.ts'
 import { UserError } from '../../../src/system/errors.ts'
 import { runs } from '../runs.ts'
@@ -37,12 +37,12 @@ import {
 
 const FOLDER = new URL('../../fixtures/states/1/', import.meta.url)
 const old = (name: string) => readFileSync(new URL(`${name}.json`, FOLDER), 'utf8')
-const read = (name: string) => stateFrom(old(name))
+const read = (name: string) => parseState(old(name))
 const stateText = (state: State) => stateFiles(state).text
 
 function refused(text: string): UserError {
   try {
-    stateFrom(text, 'refs/ralph/x: state.json')
+    parseState(text, 'refs/ralph/x: state.json')
   } catch (error) {
     assert.ok(error instanceof UserError, String(error))
     return error
@@ -54,7 +54,7 @@ describe('a state of version 1', () => {
   for (const file of readdirSync(FOLDER)) {
     test(`${file} is read, stays what it is when it is read again, and goes on`, () => {
       const state = read(file.replace('.json', ''))
-      assert.deepEqual(stateFrom(JSON.stringify(state)), state)
+      assert.deepEqual(parseState(JSON.stringify(state)), state)
       const before = JSON.parse(old(file.replace('.json', '')))
       const { usage, ...run } = before.prd.run
       assert.deepEqual(state.prd, { ...before.prd, run })
@@ -104,7 +104,7 @@ describe('a state of version 1', () => {
     delete bare.job.gatedTags
     delete bare.job.dispatchAfter
     delete bare.github.unclosed
-    const state = stateFrom(JSON.stringify(bare))
+    const state = parseState(JSON.stringify(bare))
     assert.deepEqual([state.control.agentLimits, state.control.lastComment], [{}, 7])
     assert.deepEqual([state.job.gatedTags, state.job.ending, state.github.unclosed], [null, null, []])
   })
@@ -130,23 +130,23 @@ describe('a state of version 2, which held sums of usage', () => {
         return { storyId, iteration, result, costUsd, estimatedCostUsd, tokens, agentMs }
       }),
       ...{ total, byModel, byVersion },
-      estimate: estimate(state, limitsWith({ maxCostUsd: 500, maxTokens: 1e9 })),
+      estimate: estimateSession(state, limitsWith({ maxCostUsd: 500, maxTokens: 1e9 })),
     }
   }
 
   for (const file of readdirSync(folder).filter((name) => !name.includes('totals')))
     test(`${file}: every total is what the version that wrote it made of it, also when it is read again`, () => {
-      const state = stateFrom(fixture(file))
+      const state = parseState(fixture(file))
       const expected = rounded(JSON.parse(fixture(file.replace('.json', '.totals.json'))))
       assert.deepEqual(rounded(totalsOf(state)), expected)
-      const again = stateFrom(stateText(state))
+      const again = parseState(stateText(state))
       assert.deepEqual(again, state)
       assert.deepEqual(rounded(totalsOf(again)), expected)
     })
 
   test('one in work goes on', () => {
     for (const name of ['reserved.json', 'worked.json']) {
-      const next = anotherJob(takeOver({ ...stateFrom(fixture(name)), lease: null }), NOW)
+      const next = anotherJob(takeOver({ ...parseState(fixture(name)), lease: null }), NOW)
       assert.equal(runJob(next, limitsWith({ maxAttempts: 5 })).outcome, 'complete')
     }
   })
@@ -195,7 +195,7 @@ describe('a state of version 2, which held sums of usage', () => {
             'US-002': { ...emptyRecord(), usage: two },
           }
           const prd = { ...bare.prd, run: { ...bare.prd.run, usage: all } }
-          const found = stateFrom(JSON.stringify({ ...bare, version: 2, prd, records, timeline, ledger }))
+          const found = parseState(JSON.stringify({ ...bare, version: 2, prd, records, timeline, ledger }))
           assert.deepEqual(rounded(runUsage(found)), rounded(all))
           assert.deepEqual(rounded(storyUsage(found, 'US-001')), rounded(one))
           assert.deepEqual(rounded(storyUsage(found, 'US-002')), rounded(two))
@@ -210,7 +210,7 @@ test('a state of today is read as it was written, at every step of a job', () =>
   const limits = limitsWith({ finalVerification: true })
   let red = true
   runJob(stateOf(stories('US-001', 'US-002')), limits, (step, state) => {
-    assert.deepEqual(stateFrom(stateText(state)), state, step.kind)
+    assert.deepEqual(parseState(stateText(state)), state, step.kind)
     assert.deepEqual(JSON.parse(stateText(state)), JSON.parse(JSON.stringify(state)))
     if (step.kind === 'agent') return { kind: 'worked', session: session({ learnings: ['a'] }) }
     if (step.kind !== 'gates' || !red) return null
@@ -232,7 +232,7 @@ test('a number that is none is written as the nearest that is one, wherever it s
     baselineGates: { test: { ms: Infinity } },
     sessions: [entryWith({ costUsd: Infinity })],
   })
-  const read = stateFrom(stateText(state))
+  const read = parseState(stateText(state))
   const most = Number.MAX_SAFE_INTEGER
   const record = read.records['US-001']
   assert.deepEqual([record?.ms, record?.gates[0]?.ms, read.baselineGates?.test?.ms], [most, most, most])
@@ -298,7 +298,7 @@ describe('more stories than an iteration is to write', () => {
   test('as many as one file holds are in the state itself, as ever', async () => {
     const few = stateOf(stories(...ids.slice(0, 500)))
     assert.deepEqual([...filesOf(few).keys()], [STATE_FILE])
-    assert.deepEqual(stateFrom(stateText(few)), few)
+    assert.deepEqual(parseState(stateText(few)), few)
   })
 
   test('those of which none has changed are the very same', () => {
@@ -328,7 +328,7 @@ describe('more stories than an iteration is to write', () => {
       readFrom(without),
       /found no stories-2\.json beside it[\s\S]*fix: somebody else wrote it/,
     )
-    assert.throws(() => stateFrom(stateText(many)), /found no stories-1\.json beside it/)
+    assert.throws(() => parseState(stateText(many)), /found no stories-1\.json beside it/)
     await assert.rejects(
       readFrom(new Map(files).set('.ralph-state/stories-2.json', '[{}]')),
       /prd\.userStories\.500/,
@@ -353,7 +353,7 @@ describe('a plan that waits', () => {
     test(`${phase}: no version before may begin it, which knows nothing of context.md`, () => {
       const state = { ...waiting, plan: { ...plan, phase } }
       assert.equal(JSON.parse(stateText(state)).version, 5)
-      assert.deepEqual(stateFrom(stateText(state)), state)
+      assert.deepEqual(parseState(stateText(state)), state)
     })
 
   test('with stories in files of their own, too', async () => {
@@ -370,7 +370,7 @@ describe('a plan that waits', () => {
   test('as an older version showed it: it is shown again, and approved again, with the reason', () => {
     const prd = { ...waiting.prd, run: { ...waiting.prd.run, usage: emptyUsage() } }
     for (const phase of ['proposed', 'approved'] as const) {
-      const read = stateFrom(JSON.stringify({ ...waiting, version: 3, prd, plan: { ...plan, phase } }))
+      const read = parseState(JSON.stringify({ ...waiting, version: 3, prd, plan: { ...plan, phase } }))
       assert.deepEqual(
         [read.plan?.phase, read.plan?.digest, read.plan?.shownAt, read.plan?.context],
         ['proposed', '', null, 'Mind it.'],
@@ -396,8 +396,8 @@ test('10,000 stories are read in little more time than JSON takes', () => {
     act()
     return performance.now() - begin
   }
-  stateFrom(text)
+  parseState(text)
   const plain = time(() => JSON.parse(text))
-  const checked = time(() => stateFrom(text))
+  const checked = time(() => parseState(text))
   assert.ok(checked < plain * 10 + 100, `${checked} ms against ${plain} ms`)
 })

@@ -4,7 +4,7 @@ import { claim } from '../../../src/app/claim-feature.ts'
 import type { Repository } from '../../../src/branch/repository.ts'
 import type { Store } from '../../../src/branch/store.ts'
 import { released } from '../../../src/engine/job-end.ts'
-import { goesOnByItself } from '../../../src/engine/limits.ts'
+import { continuesByItself } from '../../../src/engine/limits.ts'
 import type { Session } from '../../../src/engine/model/attempt.ts'
 import { type Command, EVENTS, type Verdict } from '../../../src/engine/model/event.ts'
 import type { Prd, Story } from '../../../src/engine/model/feature.ts'
@@ -168,7 +168,7 @@ export class World {
         const turned = withBranch ? this.#turnedDown() : null
         if (turned !== null) return turned
         const conclusion = state.job.ending?.conclusion ?? null
-        const isEnd = conclusion !== null && !goesOnByItself(conclusion, limits)
+        const isEnd = conclusion !== null && !continuesByItself(conclusion, limits)
         const records = withBranch && isEnd && (state.progress.length > 0 || tape.chance(30))
         const green = records ? this.#commit('record') : state.green
         return { kind: 'published', green, withBranch, more: weather.people && tape.chance(5) }

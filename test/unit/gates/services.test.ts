@@ -9,7 +9,7 @@ import { connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { withoutPort } from '../../../src/engine/gating/gate-memory.ts'
+import { haltOnPortConflict } from '../../../src/engine/gating/gate-memory.ts'
 import type { Gate, GateResult } from '../../../src/engine/model/gate.ts'
 import type { GateRun } from '../../../src/engine/model/ports.ts'
 import type { Ready, Service } from '../../../src/engine/model/service.ts'
@@ -373,7 +373,7 @@ test('a port that a service before it took is the fault of the code, not of the 
   const [result] = await run()
   assert.match(result?.ended ?? '', /^cannot start: port \d+ answers since a service before it came up/)
   const state = stateOf(stories('US-001'))
-  assert.equal(withoutPort(state, [result as GateResult]), null)
+  assert.equal(haltOnPortConflict(state, [result as GateResult]), null)
 })
 
 for (const host of ['127.0.0.1', '::1'])

@@ -1,7 +1,7 @@
 // Hostile text comes out as text: never as markup, a mention, a marker, a graph or a terminal sequence.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cut, findInvisible, oneLine, sanitizeText } from '../../../src/engine/model/text.ts'
+import { findInvisible, oneLine, sanitizeText, truncate } from '../../../src/engine/model/text.ts'
 import {
   code,
   codeBlock,
@@ -115,10 +115,10 @@ test('what is not seen is counted by kind, with the place of the first', () => {
 })
 
 test('cut never halves a pair and counts its ellipsis', () => {
-  assert.equal(cut('abcdef', 4), 'abc…')
-  assert.equal(cut('ab😀cd', 4), 'ab…')
-  assert.equal(cut('abc', 3), 'abc')
-  for (const text of hostile) assert.ok(cut(text, 7).length <= 7)
+  assert.equal(truncate('abcdef', 4), 'abc…')
+  assert.equal(truncate('ab😀cd', 4), 'ab…')
+  assert.equal(truncate('abc', 3), 'abc')
+  for (const text of hostile) assert.ok(truncate(text, 7).length <= 7)
 })
 
 test('titleText is bounded, quiet and plain', () => {

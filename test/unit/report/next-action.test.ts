@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { applyCommand } from '../../../src/engine/commands/apply-commands.ts'
-import { parseSlash, type Surface, understand } from '../../../src/engine/commands/command-table.ts'
+import { parseCommand, parseSlash, type Surface } from '../../../src/engine/commands/command-table.ts'
 import type { Command } from '../../../src/engine/model/event.ts'
 import type { Outcome } from '../../../src/engine/model/feature.ts'
 import type { Conclusion, Lease, State } from '../../../src/engine/model/state.ts'
@@ -373,7 +373,7 @@ function assertTyped(said: string, state: State, surface: Surface): void {
       const [words = '', text = ''] = line.split(' -- ')
       const [program, name = '', ...rest] = words.split(' ')
       assert.equal(program, 'ralph')
-      assert.notEqual(understand(name, { words: rest, text, below: [] }, ids, 'cli').kind, 'mistake', line)
+      assert.notEqual(parseCommand(name, { words: rest, text, below: [] }, ids, 'cli').kind, 'mistake', line)
     }
   }
 }

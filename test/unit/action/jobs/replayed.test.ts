@@ -6,7 +6,7 @@ import { readFromWork } from '../../../../src/action/jobs/handover.ts'
 import type { AttemptIn } from '../../../../src/engine/model/attempt.ts'
 import type { Circuits, PipelineStep } from '../../../../src/engine/model/pipeline-step.ts'
 import type { RepositoryPort } from '../../../../src/engine/model/ports.ts'
-import { withSteps } from '../../../../src/engine/state-updates.ts'
+import { withPipelineResult } from '../../../../src/engine/state-updates.ts'
 import type { CatFile } from '../../../../src/git/cat-file.ts'
 import { session, stateOf, stories } from '../../engine/samples.ts'
 
@@ -39,7 +39,7 @@ async function landed(circuits: unknown, before: Circuits = {}): Promise<Circuit
   // Nothing was changed: neither is asked.
   const port = replayed(work, {} as RepositoryPort, {} as CatFile, (text) => text, steps)
   const said = await port.work(begun, {} as AttemptIn<'reserved'>, {} as never, new AbortController().signal)
-  return withSteps(begun, said).control.circuits
+  return withPipelineResult(begun, said).control.circuits
 }
 
 test('a circuit that the work job opened stays open, and no longer than the step says', async () => {

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import { blame } from '../../../../src/engine/gating/blame.ts'
-import { runOf } from '../../../../src/engine/gating/gate-run.ts'
+import { newGateRun } from '../../../../src/engine/gating/gate-run.ts'
 import type { State } from '../../../../src/engine/model/state.ts'
 import { gate, stateOf, stories } from '../samples.ts'
 
 const STATE: State = { ...stateOf(stories('US-001')), green: 'head', baseline: 'green' }
 const UNPROVEN: State = { ...STATE, baseline: 'pending' }
-const RUN = runOf(STATE, { of: 'whole' })
+const RUN = newGateRun(STATE, { of: 'whole' })
 const RED = { ...gate(false), name: 'test' }
 
 /** The story whose commit is the `broken`th of a history, found by a gate that is red from there on; and how often it ran. */

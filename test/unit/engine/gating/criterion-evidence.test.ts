@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { readSignals } from '../../../../src/agents/signals.ts'
-import { type EvidenceFacts, proven } from '../../../../src/engine/gating/criterion-evidence.ts'
+import { checkEvidence, type EvidenceFacts } from '../../../../src/engine/gating/criterion-evidence.ts'
 import type { Verdict } from '../../../../src/engine/model/event.ts'
 import { newStory } from '../../../../src/engine/prd/schema.ts'
 import { pictureName } from '../../../../src/engine/screenshots.ts'
@@ -36,7 +36,7 @@ function said(lines: readonly Line[]): string {
 function judge(lines: readonly Line[], facts: Partial<EvidenceFacts> = {}): Promise<Verdict> {
   const { verdict } = readSignals(said(lines))
   assert.equal(verdict?.kind, 'verified')
-  return proven(verdict, STORIES, { ...FACTS, ...facts })
+  return checkEvidence(verdict, STORIES, { ...FACTS, ...facts })
 }
 
 test('every criterion with a place that is there: approved, and each place is kept', async () => {
@@ -106,7 +106,10 @@ test('whatever is named: an approval with evidence has some for every criterion,
   await fc.assert(
     fc.asyncProperty(given, async (lines) => {
       const evidence = lines.map(([storyId, criterion, shown]) => ({ storyId, criterion, shown }))
-      const verdict = await proven({ kind: 'verified', evidence }, STORIES, { ...FACTS, isRequired: true })
+      const verdict = await checkEvidence({ kind: 'verified', evidence }, STORIES, {
+        ...FACTS,
+        isRequired: true,
+      })
       if (verdict.kind !== 'verified') return
       for (const { id, acceptanceCriteria } of STORIES)
         for (const at of acceptanceCriteria.keys())

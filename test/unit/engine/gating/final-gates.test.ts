@@ -4,9 +4,13 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { brokenBefore, gatesAsItWas, gatesOnWhole } from '../../../../src/engine/gating/final-gates.ts'
-import { runOf } from '../../../../src/engine/gating/gate-run.ts'
-import { withKeys } from '../../../../src/engine/gating/reuse.ts'
+import {
+  findBreakingStory,
+  runFinalGates,
+  runGatesAsItWas,
+} from '../../../../src/engine/gating/final-gates.ts'
+import { newGateRun } from '../../../../src/engine/gating/gate-run.ts'
+import { withReuseKeys } from '../../../../src/engine/gating/reuse.ts'
 import type { Gate } from '../../../../src/engine/model/gate.ts'
 import type { CleanRoom, Ports } from '../../../../src/engine/model/ports.ts'
 import { emptyRecord, redGate } from '../../../../src/engine/state-updates.ts'
@@ -31,7 +35,7 @@ async function verified(gates: Gate[], commit: keyof typeof COMMITS, reused: rea
   try {
     const context = { state, limits: limitsWith(), ports, now: NOW + MINUTE }
     const ask = async () => assert.fail('nobody is asked')
-    const whole = await gatesOnWhole(state.prd.userStories, context, ask)
+    const whole = await runFinalGates(state.prd.userStories, context, ask)
     return { ...whole, ran, context, room }
   } finally {
     await dispose()
@@ -80,7 +84,7 @@ async function scene(gates: Gate[], commit: keyof typeof COMMITS, reused: readon
     openCleanRoom: async () => room,
     signal: new AbortController().signal,
   } as unknown as Ports
-  const green = withKeys(
+  const green = withReuseKeys(
     reused.map((name) => gate(true, { name })),
     keys,
     NOW,
@@ -127,7 +131,7 @@ test('the story that broke a gate is found, where the gate uses what another mad
     const { ports, state, dispose } = await scene([BUILD, test], 'head')
     const context = { state, limits: limitsWith(), ports, now: NOW }
     const red = gate(false, { name: 'test' })
-    const broke = await brokenBefore(red, runOf(state, { of: 'join' }), [red], context)
+    const broke = await findBreakingStory(red, newGateRun(state, { of: 'join' }), [red], context)
     assert.equal(broke?.storyId, 'US-001')
     await dispose()
   }
@@ -137,7 +141,7 @@ test('a gate before the red one that was red on a commit, too, does not hide whi
   const before = named('lint', 'grep -q good code || [ -e fixed ]')
   const { ports, state, room, dispose } = await scene([before, BUILD, TEST], 'head')
   await room.checkOut('one')
-  const run = runOf(state, { of: 'whole', commit: 'one', only: ['test'] })
+  const run = newGateRun(state, { of: 'whole', commit: 'one', only: ['test'] })
   const results = await room.gates.run(run, ports.signal)
   assert.equal(results.find(({ name }) => name === 'test')?.ended, 'exit 1')
   await dispose()
@@ -146,10 +150,10 @@ test('a gate before the red one that was red on a commit, too, does not hide whi
 test('with the tests as they were, a gate has what it needs, and what was never green before says nothing', async () => {
   const { ports, state, room, ran, dispose } = await scene([BUILD, { ...TEST, needs: ['build'] }], 'green')
   await room.checkOut('green')
-  const run = runOf(state, { of: 'whole', baseline: { test: { ms: 1 } } })
+  const run = newGateRun(state, { of: 'whole', baseline: { test: { ms: 1 } } })
   await room.gates.run(run, ports.signal)
   const first = [gate(true, { name: 'build' }), gate(true, { name: 'test' })]
-  const { results } = await gatesAsItWas(run, first, {}, ports, room)
+  const { results } = await runGatesAsItWas(run, first, {}, ports, room)
   assert.deepEqual(
     results.map(({ name, ok }) => [name, ok]),
     [['test (tests as they were)', true]],

@@ -1,7 +1,11 @@
 // What is remembered of gates, and which of them were red and green on one commit.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { verificationRemarks, withFirstRuns, withTests } from '../../../../src/engine/gating/gate-memory.ts'
+import {
+  recordFirstRuns,
+  updateTestCounts,
+  verificationRemarks,
+} from '../../../../src/engine/gating/gate-memory.ts'
 import type { GateResult } from '../../../../src/engine/model/gate.ts'
 import { complete } from '../../report/samples.ts'
 
@@ -12,23 +16,31 @@ const gate = (name: string, more: Partial<GateResult> = {}): GateResult => ({
 const tests = { passed: 3, failed: 0, skipped: 0 }
 
 test('the first green run stays, a red one is none; counts go on with what passed', () => {
-  const first = withFirstRuns(complete(), [gate('a', { tests }), gate('b', { ok: false }), gate('__proto__')])
+  const first = recordFirstRuns(complete(), [
+    gate('a', { tests }),
+    gate('b', { ok: false }),
+    gate('__proto__'),
+  ])
   assert.deepEqual(Object.entries(first.baselineGates ?? {}).slice(0, 1), [['a', { ms: 5, tests }]])
-  const again = withFirstRuns(first, [gate('a', { ms: 900 }), gate('b', { ms: 7 })])
+  const again = recordFirstRuns(first, [gate('a', { ms: 900 }), gate('b', { ms: 7 })])
   assert.deepEqual(again.baselineGates?.a, { ms: 5, tests })
   assert.deepEqual(again.baselineGates?.b, { ms: 7 })
   const more = { ...tests, passed: 9 }
-  const passed = withTests(again, [gate('a', { ms: 900, tests: more }), gate('b'), gate('new', { tests })])
+  const passed = updateTestCounts(again, [
+    gate('a', { ms: 900, tests: more }),
+    gate('b'),
+    gate('new', { tests }),
+  ])
   assert.deepEqual(passed.baselineGates?.a, { ms: 5, tests: more })
   assert.deepEqual([passed.baselineGates?.b, passed.baselineGates?.new], [{ ms: 7 }, undefined])
 })
 
 test('that a gate runs alone from now on is remembered, also of one that is known', () => {
-  const known = withFirstRuns(complete(), [gate('a', { tests })])
-  const alone = withFirstRuns(known, [gate('a', { ms: 900, alone: true }), gate('b', { alone: true })])
+  const known = recordFirstRuns(complete(), [gate('a', { tests })])
+  const alone = recordFirstRuns(known, [gate('a', { ms: 900, alone: true }), gate('b', { alone: true })])
   assert.deepEqual(alone.baselineGates?.a, { ms: 5, tests, alone: true })
   assert.deepEqual(alone.baselineGates?.b, { ms: 5, alone: true })
-  assert.equal(withFirstRuns(alone, [gate('a')]), alone)
+  assert.equal(recordFirstRuns(alone, [gate('a')]), alone)
 })
 
 test('a gate that is red on the commit that it was green on for a story is named, and no other', () => {

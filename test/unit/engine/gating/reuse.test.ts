@@ -1,7 +1,12 @@
 // Which gate results count again at the final verification, and which never do.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isLastStory, openedLater, takenResults, withKeys } from '../../../../src/engine/gating/reuse.ts'
+import {
+  isLastStory,
+  openLazily,
+  reusableResults,
+  withReuseKeys,
+} from '../../../../src/engine/gating/reuse.ts'
 import type { GateResult } from '../../../../src/engine/model/gate.ts'
 import type { CleanRoom, GateRun } from '../../../../src/engine/model/ports.ts'
 import { emptyRecord } from '../../../../src/engine/state-updates.ts'
@@ -15,11 +20,11 @@ const stateWith = (gates: GateResult[]) => ({
   records: { 'US-004': { ...emptyRecord(), gates } },
 })
 const taken = (gates: GateResult[], more: Partial<typeof keys> = {}, now = NOW + 3 * MINUTE) =>
-  takenResults(stateWith(gates), { ...keys, ...more }, now).map(({ name }) => name)
+  reusableResults(stateWith(gates), { ...keys, ...more }, now).map(({ name }) => name)
 
 test('what was green in a clean room on the same key is taken, and says as at when', () => {
-  const gates = withKeys([green('lint'), green('test'), green('e2e')], keys, NOW)
-  const all = takenResults(stateWith(gates), keys, NOW + 3 * MINUTE)
+  const gates = withReuseKeys([green('lint'), green('test'), green('e2e')], keys, NOW)
+  const all = reusableResults(stateWith(gates), keys, NOW + 3 * MINUTE)
   assert.deepEqual(
     all.map(({ name, asAt }) => [name, asAt]),
     [
@@ -31,10 +36,10 @@ test('what was green in a clean room on the same key is taken, and says as at wh
 })
 
 test('another key, a result without one, a red one, one from tomorrow and one of the day before: not taken', () => {
-  const gates = withKeys([green('lint'), green('test')], keys, NOW)
+  const gates = withReuseKeys([green('lint'), green('test')], keys, NOW)
   assert.deepEqual(taken(gates, { test: 'another' }), ['lint'])
   assert.deepEqual(taken([green('lint')]), [], 'it ran in the work tree')
-  assert.deepEqual(taken(withKeys([gate(false, { name: 'lint' })], keys, NOW)), [])
+  assert.deepEqual(taken(withReuseKeys([gate(false, { name: 'lint' })], keys, NOW)), [])
   const forged = gate(false, { name: 'lint', green: { key: 'k-lint', at: NOW } })
   assert.deepEqual(taken([forged]), [])
   assert.deepEqual(taken(gates, {}, NOW - 1), [])
@@ -43,13 +48,13 @@ test('another key, a result without one, a red one, one from tomorrow and one of
 
 test('flaky, with findings, or disturbed by others: no result that counts again', () => {
   const odd: Partial<GateResult>[] = [{ flaky: true }, { findings: ['fewer tests'] }, { alone: true }]
-  for (const one of odd) assert.deepEqual(taken(withKeys([green('lint', one)], keys, NOW)), [])
+  for (const one of odd) assert.deepEqual(taken(withReuseKeys([green('lint', one)], keys, NOW)), [])
 })
 
 test('a person who asks for a verification sees every gate run', () => {
-  const state = stateWith(withKeys([green('lint')], keys, NOW))
+  const state = stateWith(withReuseKeys([green('lint')], keys, NOW))
   const asked = { ...state, verification: { ...state.verification, asked: true } }
-  assert.deepEqual(takenResults(asked, keys, NOW), [])
+  assert.deepEqual(reusableResults(asked, keys, NOW), [])
 })
 
 test('the first attempt at the last story alone, where a final verification follows', () => {
@@ -88,9 +93,9 @@ test('a room that nothing runs in is never opened; one that only the tests as th
     did.push('open')
     return room
   }
-  await openedLater(open)[Symbol.asyncDispose]()
+  await openLazily(open)[Symbol.asyncDispose]()
   assert.deepEqual(did, [])
-  const later = openedLater(open)
+  const later = openLazily(open)
   await later.restore('was')
   await later.gates.run(gateRun({ commit: 'was' }), new AbortController().signal)
   await later[Symbol.asyncDispose]()

@@ -8,7 +8,7 @@ import { failureOutput } from '../../../../src/engine/model/gate-output.ts'
 import type { State } from '../../../../src/engine/model/state.ts'
 import { emptyUsage } from '../../../../src/engine/model/usage.ts'
 import { reduce } from '../../../../src/engine/reduce.ts'
-import { stateFiles, stateFrom } from '../../../../src/engine/stored-state.ts'
+import { parseState, stateFiles } from '../../../../src/engine/stored-state.ts'
 import { built, gate, limitsWith, NOW, session, stateOf, stories } from '../samples.ts'
 
 const OUTPUT = 'expected 429\n  at a.js:3:1\n'
@@ -148,7 +148,7 @@ describe('a state holds an output once', () => {
       records: { 'US-001': { ...copied, usage: emptyUsage() } },
       timeline: timeline.map((row) => ({ ...row, costUsd: 0, tokens: 0 })),
     }
-    const read = stateFrom(JSON.stringify(older))
+    const read = parseState(JSON.stringify(older))
     assert.equal(times(read, RED.output), 1)
     assert.deepEqual(shownOf(read), { of: RED.name, output: SHOWN })
   })

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Ports } from '../../../../src/engine/model/ports.ts'
 import { runUsage } from '../../../../src/engine/model/usage-totals.ts'
-import { lanes } from '../../../../src/engine/parallel/lanes.ts'
+import { runLanes } from '../../../../src/engine/parallel/lanes.ts'
 import { newStory } from '../../../../src/engine/prd/schema.ts'
 import { runs } from '../../runs.ts'
 import { gate, limitsWith, stateOf } from '../samples.ts'
@@ -20,7 +20,7 @@ test('in any order of ends, what lands was gated as it lands, and no limit is pa
     async (userStories, limits, numbers, scheduler) => {
       const world = new World(numbers, scheduler)
       const start = stateOf(userStories, { published: 'base' })
-      const { state, conclusion } = await scheduler.waitFor(lanes(start, limits, portsOf(world)))
+      const { state, conclusion } = await scheduler.waitFor(runLanes(start, limits, portsOf(world)))
       assert.equal(world.open, 0, 'every work tree is closed')
       assert.equal(world.atWork, 0, 'every session has ended')
       assert.ok(world.mostAtWork <= limits.maxParallel)
@@ -51,7 +51,7 @@ function plainRun(change: (ports: Ports) => Ports) {
   const start = stateOf([newStory({ id: 'US-0', title: 'one' }), newStory({ id: 'US-1', title: 'two' })], {
     published: 'base',
   })
-  const ended = lanes(start, limitsWith({ maxParallel: 2 }), change(portsOf(world)))
+  const ended = runLanes(start, limitsWith({ maxParallel: 2 }), change(portsOf(world)))
   return { world, ended }
 }
 

@@ -6,14 +6,20 @@ import fc from 'fast-check'
 import { newStory } from '../../../../src/engine/prd/schema.ts'
 import { planParts, runParts, setupParts, verifyParts } from '../../../../src/engine/prompts/build-prompt.ts'
 import { TEMPLATES } from '../../../../src/engine/prompts/built-in.ts'
-import { checkTemplate, fill, namedIn, type Part, textOf } from '../../../../src/engine/prompts/template.ts'
+import {
+  checkTemplate,
+  fill,
+  type Part,
+  textOf,
+  variablesIn,
+} from '../../../../src/engine/prompts/template.ts'
 import { checkTemplates, findTemplate } from '../../../../src/engine/prompts/template-files.ts'
 import {
   MODES,
   type Mode,
+  spellingsOf,
   VARIABLES,
   variableNames,
-  writtenIn,
 } from '../../../../src/engine/prompts/variables.ts'
 import { hostileStrings } from '../../../fixtures/hostile-strings.ts'
 import { anyText, runs } from '../../runs.ts'
@@ -131,8 +137,8 @@ describe('the table', () => {
 
   test('in both spellings the same text', () => {
     for (const mode of MODES)
-      for (const dollar of writtenIn(mode, 'dollar'))
-        assert.ok(writtenIn(mode, 'braces').includes(dollar), `${dollar} of ${mode}`)
+      for (const dollar of spellingsOf(mode, 'dollar'))
+        assert.ok(spellingsOf(mode, 'braces').includes(dollar), `${dollar} of ${mode}`)
     assert.equal(
       filled('{{storyId}} {{story_id}} {{STORY_ID}} {{ storyId }} {{{storyId}}} ${STORY_ID} ${TASK_ID}', {
         storyId: 'US-1',
@@ -243,7 +249,7 @@ describe('filling', () => {
   test('any template is read to its end, and what it names is what it is filled with', () => {
     const property = fc.property(fc.array(fc.oneof(markup, fc.string({ maxLength: 8 }))), (pieces) => {
       const template = pieces.join('')
-      const names = namedIn(template, 'run')
+      const names = variablesIn(template, 'run')
       const parts = fill(template, 'run', { gates: 'G', notes: 'N' })
       for (const { name } of parts) assert.ok(name === 'template' || names.has(name))
       checkTemplate('run.md', template, 'run')
