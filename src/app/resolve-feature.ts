@@ -1,6 +1,6 @@
 // Which features the repository holds, and which one is meant.
 import { createHash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   ELSEWHERE,
@@ -20,7 +20,7 @@ import type { CatFile } from '../git/cat-file.ts'
 import { pathsIn } from '../git/tree-walk.ts'
 import type { DocumentFile } from '../plan/types.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
-import { readRegularFileSync } from '../system/files.ts'
+import { firstLinkIn, readRegularFileSync } from '../system/files.ts'
 import { nearest } from '../system/nearest.ts'
 import { parseStories } from './find-documents.ts'
 
@@ -34,12 +34,14 @@ export async function findFeatures(objects: CatFile, place: Place, branchPrefix:
   if (place.workTree !== null) for (const path of await prdPathsIn(place.workTree)) paths.add(path)
   const features: Feature[] = []
   const mistakes: Mistake[] = []
-  const textAt = (path: string) =>
-    place.workTree === null
-      ? objects.text(`${place.commit}:${path}`)
-      : readFile(join(place.workTree, path), 'utf8').catch(() => null)
   for (const path of paths) {
-    const text = await textAt(path)
+    const link = await linkAt(place, objects, path)
+    if (link !== null) {
+      const fix = 'put the file itself there: a link may lead out of the repository'
+      mistakes.push({ path: link, found: 'a symbolic link', expected: `${path} as a regular file`, fix })
+      continue
+    }
+    const text = await textAt(place, objects, path)
     if (text === null) continue
     const folder = folderOf(path)
     const parsed = await parseStories(text, path)
@@ -55,7 +57,9 @@ export async function findFeatures(objects: CatFile, place: Place, branchPrefix:
     else {
       const { prd, notes } =
         folder === null
-          ? await withLearningsBeside({ path, text }, parsed, (one) => textBeside(place, objects, one))
+          ? await withLearningsBeside({ path, text }, parsed, (one) =>
+              textAt(place, objects, one, MOST_LEARNED),
+            )
           : parsed
       features.push({ name, folder, path, prd, digest: digestOf(text), notes })
     }
@@ -63,24 +67,36 @@ export async function findFeatures(objects: CatFile, place: Place, branchPrefix:
   return { features: newestOfEach(features), mistakes }
 }
 
+/** The link that stands where a file should be, or above one. */
+async function linkAt({ commit, workTree }: Place, objects: CatFile, path: string): Promise<string | null> {
+  if (workTree === null) return LINK.test((await objects.entry(commit, path))?.mode ?? '') ? path : null
+  const link = await firstLinkIn(workTree, path)
+  if (link === null || link === path) return link
+  // `scripts` may lead to a folder that has nothing to do with Ralph.
+  return (await stat(join(workTree, path)).catch(() => null)) === null ? null : link
+}
+
 /** Of a file of learnings, in bytes. */
 const MOST_LEARNED = 1_000_000
-/** The mode of a regular file: a link's blob is no text, but a path. */
+/** Modes of git. */
 const PLAIN_FILE = /^100/
+const LINK = /^120/
 
-/** A regular file; null for a link, and for what is too long to be a list of learnings. */
-async function textBeside(
+/** A regular file; null for anything else, such as a link, and for one of more than `most` bytes. */
+async function textAt(
   { commit, workTree }: Place,
   objects: CatFile,
   path: string,
+  most = Number.POSITIVE_INFINITY,
 ): Promise<string | null> {
-  if (workTree === null) {
-    const entry = await objects.entry(commit, path)
-    if (entry === null || !PLAIN_FILE.test(entry.mode)) return null
-    const size = (await objects.info(entry.oid))?.size ?? MOST_LEARNED + 1
-    return size > MOST_LEARNED ? null : objects.text(`${commit}:${path}`)
+  if (workTree !== null) {
+    if ((await firstLinkIn(workTree, path)) !== null) return null
+    return readRegularFileSync(join(workTree, path), most)?.toString('utf8') ?? null
   }
-  return readRegularFileSync(join(workTree, path), MOST_LEARNED)?.toString('utf8') ?? null
+  const entry = await objects.entry(commit, path)
+  if (entry === null || !PLAIN_FILE.test(entry.mode)) return null
+  const size = (await objects.info(entry.oid))?.size ?? most + 1
+  return size > most ? null : objects.text(`${commit}:${path}`)
 }
 
 /** With what an earlier Ralph learned, where it keeps that: beside its prd.json. */

@@ -1,8 +1,8 @@
 // What stands in the place of a submodule that is not checked out: git shows no file of it, and runs the programs that a repository there names.
 
-import { lstat, mkdir } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isFolder, namesIn, removeSync } from '../system/files.ts'
+import { firstLinkIn, isFolder, namesIn, removeSync } from '../system/files.ts'
 import { fromLatin1, fsPath } from '../system/path-text.ts'
 
 /** By path. */
@@ -43,12 +43,4 @@ async function collectForeign({ top, gitlinks, known }: SubmodulePlaces): Promis
       found.set(`${path}/${inside}`, { path: `${path}/${inside}`, folder: path })
   }
   return [...found.values()]
-}
-
-/** The first part of a path that is a link. */
-async function firstLinkIn(top: string, path: string): Promise<string | null> {
-  const parts = path.split('/')
-  for (const at of parts.map((_, index) => parts.slice(0, index + 1).join('/')))
-    if ((await lstat(fsPath(join(top, at))).catch(() => null))?.isSymbolicLink() === true) return at
-  return null
 }

@@ -159,6 +159,14 @@ export async function resolveInTree(
   return join(top, path)
 }
 
+/** The first part of a path below `top` that is a link, whatever it leads to; null where none is. */
+export async function firstLinkIn(top: string, path: string): Promise<string | null> {
+  const parts = path.split('/')
+  for (const at of parts.map((_, index) => parts.slice(0, index + 1).join('/')))
+    if ((await lstat(fsPath(join(top, at))).catch(() => null))?.isSymbolicLink() === true) return at
+  return null
+}
+
 /** A folder itself, and no link to one. */
 export async function isFolder(path: string): Promise<boolean> {
   return (await lstat(fsPath(path)).catch(() => null))?.isDirectory() === true

@@ -1,4 +1,4 @@
-// What an earlier Ralph learned comes in with its prd.json: from a work tree and from a commit, bounded, behind no link.
+// A prd.json behind a link is refused. What an earlier Ralph learned comes in with its prd.json: from a work tree and from a commit, bounded, behind no link.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findFeatures } from '../../../src/app/resolve-feature.ts'
@@ -50,4 +50,32 @@ test('what a link leads to, and a file of megabytes, teach nothing', async () =>
       features.map(({ name, learnings }) => [name, learnings]),
       [['rest', []]],
     )
+})
+
+test('a prd.json that is a link, or stands behind one, is refused and not read', async () => {
+  using clone = await place(
+    'sha1',
+    `mkdir -p .ralph .away/2026-01-31-auth .away/ralph
+    printf '%s' '${PRD}' | tee .away/prd.json .away/ralph/prd.json > .away/2026-01-31-auth/prd.json
+    # A loop, a link to a file, and links to folders; the last one leads to no prd.json.
+    ln -s prd.json prd.json
+    ln -s ../.away/prd.json .ralph/prd.json
+    ln -s ../.away/2026-01-31-auth .ralph/2026-01-31-auth
+    ln -s .away/ralph ralph
+    ln -s .away scripts
+    ln -s ../.away/nothing .ralph/2026-02-01-none
+    git add -A -f && git commit -qm base`,
+  )
+  const found = places(clone).map((where) => findFeatures(clone.objects, where, 'ralph/'))
+  const [onDisk, committed] = await Promise.all(found)
+  assert.deepEqual(onDisk?.features, [])
+  assert.deepEqual(onDisk?.mistakes.map(({ path, found: what }) => `${path}: ${what}`).sort(), [
+    '.ralph/2026-01-31-auth: a symbolic link',
+    '.ralph/prd.json: a symbolic link',
+    'prd.json: a symbolic link',
+    'ralph: a symbolic link',
+    'scripts: a symbolic link',
+  ])
+  assert.deepEqual(committed?.features, [])
+  assert.deepEqual(committed?.mistakes.map(({ path }) => path).sort(), ['.ralph/prd.json', 'prd.json'])
 })
