@@ -281,6 +281,7 @@ async function workOn(start: State, parts: Parts, how: How): Promise<Worked> {
   if (ended === null) return { neutral: 'there is nothing more for this worker' }
   if ('step' in ended) {
     await ports.store.save(ended.state)
+    await reporter.handedOver()
     for (const [name, value] of Object.entries(claimOutputs(ended, parts.base.sha)))
       core.setOutput(name, value)
     const attempt = openAttempt(ended.state)

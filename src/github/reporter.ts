@@ -4,6 +4,7 @@ import type { Event } from '../engine/model/event.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import type { Observer, PullRequestPort } from '../engine/model/ports.ts'
 import type { Conclusion, GithubIds, State } from '../engine/model/state.ts'
+import type { Step } from '../engine/model/step.ts'
 import { mapTexts } from '../engine/model/text.ts'
 import { ownSituation } from '../engine/situation.ts'
 import { type Check, closingReportOf, rollupCheck, storyCheck } from '../report/check-runs.ts'
@@ -68,6 +69,14 @@ export class GitHubReporter implements Observer, PullRequestPort {
   #headSha: string | null
   #isReported = true
   #isMerged = false
+  /** What is posted beside the run. It is over before the branch moves, and before the job ends. */
+  #posting: Promise<void> = Promise.resolve()
+  /** The state that was to be posted last; one before it that still waits is not posted any more. */
+  #newest: State | null = null
+  /** The branch was opened or moved, and no post says so yet. */
+  #unposted: State | null = null
+  /** What was learned while posting; the state takes it in with the next answer. */
+  #found: Partial<Pick<GithubIds, 'pull' | 'pullUrl' | 'comment'>> = {}
 
   constructor(options: ReporterOptions) {
     this.#options = options
@@ -101,16 +110,55 @@ export class GitHubReporter implements Observer, PullRequestPort {
     return viewOf(mapTexts(state, redact), facts, { ...situation, ...since })
   }
 
-  /** One look an iteration: when a story is taken up. Its result is told with the next one, or at the end. */
+  /** One post an iteration: when a story is taken up. Its result is told with the next one, or at the end. */
   async event(event: Event, state: State): Promise<void> {
     // A verification without a verdict is held again: why is told before the next one costs as much.
     const isTold = event.kind === 'reserved' || (event.kind === 'verified' && event.verdict.kind === 'none')
-    if (isTold && this.#headSha !== null) await this.#show(state)
+    if (isTold && this.#headSha !== null) this.#postBeside(state)
   }
 
+  /** What takes long without an iteration is told of when it begins. */
+  async step({ kind }: Step): Promise<void> {
+    if (kind === 'plan' || kind === 'verify' || kind === 'wait') this.#postUnposted()
+  }
+
+  async settle(): Promise<void> {
+    await this.#posting
+  }
+
+  /** The state is saved, and another job goes on: what this one opened is told of. */
+  async handedOver(): Promise<void> {
+    this.#postUnposted()
+    await this.#posting
+  }
+
+  /** The pull request is there; check and comment follow when the next iteration, or whatever is next, begins. */
   async opened(state: State): Promise<GithubIds> {
+    await this.#posting
     this.#headSha = state.published
-    return this.#show({ ...state, github: await this.#withPull(state) })
+    const known = this.#withFound(state)
+    const github = await this.#withPull(known)
+    this.#unposted = { ...known, github }
+    return github
+  }
+
+  #withFound(state: State): State {
+    return { ...state, github: { ...state.github, ...this.#found } }
+  }
+
+  #postUnposted(): void {
+    if (this.#unposted !== null) this.#postBeside(this.#unposted)
+  }
+
+  /** The run goes on meanwhile. */
+  #postBeside(state: State): void {
+    this.#unposted = null
+    this.#newest = state
+    this.#posting = this.#posting
+      .then(async () => {
+        if (this.#newest === state) await this.#show(this.#withFound(state))
+      })
+      .catch((error: unknown) => this.#options.github.warn(githubMessage(error)))
   }
 
   async merged(state: State): Promise<boolean> {
@@ -123,7 +171,9 @@ export class GitHubReporter implements Observer, PullRequestPort {
     return found?.data.merged === true
   }
 
-  async beforePublish(state: State, head: string): Promise<GithubIds> {
+  async beforePublish(given: State, head: string): Promise<GithubIds> {
+    await this.#posting
+    const state = this.#withFound(given)
     // A job that ends before it opens anything still has the check of the job before to close.
     const old = this.#headSha ?? state.github.head ?? state.published
     if (old !== head) this.#headSha = null
@@ -135,7 +185,10 @@ export class GitHubReporter implements Observer, PullRequestPort {
     }
   }
 
-  async finished(state: State, conclusion: Conclusion): Promise<GithubIds> {
+  async finished(given: State, conclusion: Conclusion): Promise<GithubIds> {
+    await this.#posting
+    this.#unposted = null
+    const state = this.#withFound(given)
     const isMissing = state.published !== null && state.github.pull === null
     const known = isMissing ? { ...state, github: await this.#withPull(state) } : state
     // Looked up before the checks are posted: they name what is left to do, as the comment does.
@@ -169,7 +222,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
   }
 
   /** The roll-up and the comment. */
-  async #show(state: State): Promise<GithubIds> {
+  async #show(state: State): Promise<void> {
     const view = this.view(state)
     const sha = this.#headSha
     if (sha !== null)
@@ -177,7 +230,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
         this.#options.checks.post(sha, [this.#redacted(rollupCheck(view))]),
       )
     await this.#label(view)
-    return this.#stick(state, view)
+    await this.#stick(state, view)
   }
 
   async #label(view: View): Promise<void> {
@@ -196,6 +249,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     const comment = await this.#attempt('the summary comment could not be written', github.comment, () =>
       conversation.stick(pull, github.comment, marker('sticky', feature), body),
     )
+    this.#found = { ...this.#found, comment }
     return { ...github, comment }
   }
 

@@ -70,13 +70,20 @@ async function place(settings: Parameters<typeof startGitHub>[0] = {}) {
   }
 }
 
+/** Opens the pull request, and posts what follows it. */
+async function opened(reporter: GitHubReporter, state: State): Promise<State['github']> {
+  const ids = await reporter.opened(state)
+  await reporter.handedOver()
+  return ids
+}
+
 const END = { outcome: 'complete', reason: 'every story passed its gates', until: null } as const
 
 test('where the pull request may not be opened: one note names the switch, and its link works', async () => {
   await using there = await place({ actionsMayOpenPullRequests: false })
   const { github, job, at, warnings } = there
   const reporter = job()
-  const github1 = await reporter.opened(at(midRun()))
+  const github1 = await opened(reporter, at(midRun()))
   const state = { ...at(concluded(midRun(), 'paused', 'a person said so')), github: github1 }
   await reporter.finished(state, { ...END, outcome: 'paused' })
   const view = reporter.view(state)
@@ -102,7 +109,7 @@ test('a pull request that a person opens after the refusal is taken up, and the 
   await using there = await place({ actionsMayOpenPullRequests: false })
   const { github, job, at } = there
   const reporter = job()
-  const ids = await reporter.opened(at(midRun()))
+  const ids = await opened(reporter, at(midRun()))
   await github.openPull('alice', { head: BRANCH, title: 'Mine' })
   const told = await reporter.finished({ ...at(complete()), github: ids }, END)
   assert.equal(told.pull, (await github.pulls())[0]?.number)
@@ -112,7 +119,7 @@ test('a pull request that a person opens after the refusal is taken up, and the 
 test('nobody edited what Ralph opened: title and text are brought up to date, though the job that opened it died', async () => {
   await using there = await place()
   const { github, job, at } = there
-  await job().opened(at(midRun()))
+  await opened(job(), at(midRun()))
   await job().finished(at(complete()), END)
   const [pull, ...others] = await github.pulls()
   assert.equal(others.length, 0)
@@ -127,7 +134,7 @@ test("a person edited what Ralph opened, or opened it: title and words stay, Ral
     const { github, job, at } = there
     const mine = 'Über uns.\r\n\r\n- [ ] `one`'
     if (isAdopted) await github.openPull('alice', { head: BRANCH, title: 'Mine', body: mine })
-    const ids = await job().opened(at(midRun()))
+    const ids = await opened(job(), at(midRun()))
     const pull = github.issue(ids.pull ?? 0)
     if (!isAdopted) Object.assign(pull, { title: 'Mine', body: `${mine}${pull.body}` })
     for (let times = 0; times < 2; times++) await job().finished({ ...at(complete()), github: ids }, END)
@@ -144,11 +151,55 @@ test("a person edited what Ralph opened, or opened it: title and words stay, Ral
   }
 })
 
+const posts = ({ requests }: GitHub, from: number) =>
+  requests
+    .slice(from)
+    .map(
+      ({ method, path }) =>
+        `${method} ${path.replace(/^\/repos\/[^/]+\/[^/]+\/|\?.*|[0-9a-f]{40}|\d+/g, '')}`,
+    )
+
+test('what is posted at a start is posted beside the iteration, and is over before the branch moves', async () => {
+  await using there = await place()
+  const { github, job, at } = there
+  const one = job()
+  const ids = await one.opened(at(midRun()))
+  assert.deepEqual(posts(github, 0), ['GET pulls', 'POST pulls'])
+  const state = { ...at(midRun()), github: ids }
+  const fault = github.fault({ path: /\/check-runs$/ }, 'hang')
+  await one.event({ kind: 'reserved', storyId: 'US-005', at: 0 }, state)
+  await fault.hit
+  // Two more while that one is posted: the last one alone is worth a post.
+  await one.event({ kind: 'reserved', storyId: 'US-005', at: 0 }, { ...state })
+  await one.event({ kind: 'reserved', storyId: 'US-006', at: 0 }, { ...state })
+  assert.equal(github.comments(ids.pull ?? 0).length, 0)
+  fault.release()
+  const left = await one.beforePublish(state, state.green)
+  const [comment, ...others] = github.comments(ids.pull ?? 0)
+  assert.equal(others.length, 0)
+  assert.equal(left.comment, comment?.id, 'the state learns of the comment')
+  const checks = posts(github, 0).filter((one) => /^P.* check-runs/.test(one))
+  assert.deepEqual(checks, ['POST check-runs', 'PATCH check-runs/'])
+})
+
+test('where a job has no iteration to begin with, its start is posted with what takes long', async () => {
+  await using there = await place()
+  const { github, job, at, sha } = there
+  const one = job()
+  await one.opened(at(midRun()))
+  await one.step({ kind: 'prepare' })
+  await one.settle()
+  assert.deepEqual(github.checksOf(sha), [])
+  await one.step({ kind: 'verify' })
+  await one.settle()
+  assert.equal(github.checksOf(sha).length, 1)
+})
+
 test('a verification without a verdict is told before the next one', async () => {
   await using there = await place()
   const { github, job, at } = there
   const reporter = job()
-  const ids = await reporter.opened(at(midRun()))
+  const ids = await opened(reporter, at(midRun()))
   const message = "no line <ralph>VERIFIED</ralph> or <ralph>RESET:ids</ralph> in the judge's answer"
   const state = {
     ...at(complete()),
@@ -161,6 +212,7 @@ test('a verification without a verdict is told before the next one', async () =>
     { kind: 'verified', at: 0, gates: [], verdict: { kind: 'none', message }, usage },
     state,
   )
+  await reporter.settle()
   const [comment] = github.comments(ids.pull ?? 0)
   assert.match(comment?.body ?? '', /1 session without a verdict: no line .{0,30}VERIFIED/)
 })
@@ -175,7 +227,7 @@ test('a check that could not be closed before the branch moved on is remembered,
   await using there = await place()
   const { github, job, at, sha, warnings } = there
   const one = job()
-  const ids = await one.opened(at(midRun()))
+  const ids = await opened(one, at(midRun()))
   assert.equal(open(github, sha), 1)
   // GitHub is away for the rest of this job.
   const path = /\/check-runs/
@@ -207,7 +259,7 @@ test('what cannot be closed for long is bounded, and asked for once a job', asyn
 test('a commit that GitHub has thrown away holds nothing up', async () => {
   await using there = await place()
   const { github, job, at, sha } = there
-  const ids = await job().opened(at(midRun()))
+  const ids = await opened(job(), at(midRun()))
   const next = await github.commit(BRANCH, { 'b.txt': 'b' }, 'more', 'alice')
   const unclosed = ['b'.repeat(40), sha]
   const left = await job().beforePublish({ ...at(midRun(), next), github: { ...ids, unclosed } }, next)
@@ -218,7 +270,7 @@ test('a commit that GitHub has thrown away holds nothing up', async () => {
 test('at the end of a chain no check of an earlier job is left open on the head', async () => {
   await using there = await place()
   const { github, job, at, sha } = there
-  await job().opened(at(midRun()))
+  await opened(job(), at(midRun()))
   await job().finished(at(concluded(midRun(), 'continued', '')), CONTINUED)
   assert.ok(open(github, sha) > 1, 'rejected stories that are to be tried again')
   // Its commit could not be published.
@@ -232,7 +284,7 @@ test('at the end of a chain no check of an earlier job is left open on the head'
 test('a last report that GitHub did not take: what it left open is ended with the true outcome', async () => {
   await using there = await place()
   const { github, job, at, sha } = there
-  await job().opened(at(midRun()))
+  await opened(job(), at(midRun()))
   const state = at(complete())
   const fault = github.fault({ path: /\/check-runs/ }, AWAY)
   const last = job()
@@ -258,7 +310,7 @@ test("labels tell how it stands, are asked for where they change, and people's s
   await using there = await place()
   const { github, job, at } = there
   const one = job()
-  const ids = await one.opened(at(midRun()))
+  const ids = await opened(one, at(midRun()))
   const pull = github.issue(ids.pull ?? 0)
   assert.deepEqual(pull.labels, ['ralph'])
   assert.deepEqual(labelling(github, 0), ['POST /issues//labels'])
@@ -281,7 +333,7 @@ test('where labels are refused there are none, without a word and without asking
   const body = { message: 'Resource not accessible by integration' }
   const fault = github.fault({ path: /\/labels/ }, { status: 403, body }, { times: 1000 })
   const one = job()
-  const ids = await one.opened(at(midRun()))
+  const ids = await opened(one, at(midRun()))
   await one.finished({ ...at(stuck()), github: ids }, { ...END, outcome: 'stuck' })
   assert.equal(fault.hits, 1)
   assert.deepEqual(warnings, [])
@@ -290,7 +342,7 @@ test('where labels are refused there are none, without a word and without asking
 test('the task list in the pull request follows every job', async () => {
   await using there = await place()
   const { github, job, at } = there
-  const ids = await job().opened(at(justStarted()))
+  const ids = await opened(job(), at(justStarted()))
   const pull = github.issue(ids.pull ?? 0)
   assert.equal(pull.body?.match(/^- \[x\]/gm), null)
   await job().finished({ ...at(concluded(midRun(), 'continued', '')), github: ids }, CONTINUED)
@@ -302,7 +354,7 @@ test('the task list in the pull request follows every job', async () => {
 test('once it is merged neither the summary comment nor the check asks anybody to merge it', async () => {
   await using there = await place()
   const { github, job, at } = there
-  const first = await job().opened(at(midRun()))
+  const first = await opened(job(), at(midRun()))
   await github.mergePull('alice', first.pull ?? 0)
   const done = { ...at(complete()), github: first }
   await job().finished(done, END)
