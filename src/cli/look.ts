@@ -48,11 +48,11 @@ export async function status(context: Context): Promise<Answer> {
   const { say } = context
   const view = viewOf(state, { limits, now: Date.now(), surface: 'cli' }, situation)
   say(plainBanner(view))
-  for (const [at, { id, title, standing }] of view.stories.entries()) {
+  for (const [at, { id, title, status: storyStatus }] of view.stories.entries()) {
     // Notes in prd.json name no surface's command.
     const notes = state.prd.userStories[at]?.notes.replaceAll(TRY_AGAIN, 'ralph retry') ?? ''
     const note = notes === '' ? '' : `  (${terminalText(notes, 120)})`
-    say(`  ${STORY_STATUSES[standing].box} ${id}  ${terminalText(title)}${note}`)
+    say(`  ${STORY_STATUSES[storyStatus].box} ${id}  ${terminalText(title)}${note}`)
   }
   for (const [id, { phase }] of Object.entries(state.splits ?? {}))
     if (phase === 'wanted') say(`${id} is to be split: the next run lets a session propose its parts`)
@@ -68,7 +68,7 @@ export async function status(context: Context): Promise<Answer> {
   const stories = state.prd.userStories.map(({ id, title, passes, blocked, skipped, retries, notes }) => {
     return { id, title, passes, blocked, skipped, retries, notes }
   })
-  const isBlocked = view.stories.some(({ standing }) => standing === 'blocked')
+  const isBlocked = view.stories.some(({ status }) => status === 'blocked')
   const fine = !isBlocked && outcome !== 'stuck' && outcome !== 'error'
   const { forecast, rungs } = view
   const more = {

@@ -26,35 +26,36 @@ export async function why(context: Context): Promise<Answer> {
     return answerOf(state, { why: null })
   }
   context.say(whyLines(found).join('\n'))
-  const { story, attempts, seen, said, help, last } = found
+  const { story, attempts, output, guidance, help, last } = found
   const inJson = {
     story: story.id,
-    standing: story.standing,
+    standing: story.status,
     failure: last === null ? null : toPlainText(last),
     attempts,
-    seen,
-    said,
+    seen: output,
+    said: guidance,
     help: help.map(toPlainText),
   }
   return answerOf(state, { why: inJson })
 }
 
-function whyLines({ story, stands, last, attempts, seen, said, help }: Why): string[] {
+function whyLines({ story, statusText, last, attempts, output, guidance, help }: Why): string[] {
   const tried = attempts.map(({ attempt, result, summary, ms, ...cost }) => {
     const figures = [costOrEmpty(cost), ms > 0 ? formatDuration(ms) : ''].filter(Boolean).join(', ')
     return `  attempt ${attempt}: ${result}${figures === '' ? '' : ` (${figures})`}: ${terminalText(summary, 300)}`
   })
-  const output = seen === null ? [] : sanitizeText(excerpt(seen.output, OUTPUT_BYTES.terminal)).split('\n')
+  const outputLines =
+    output === null ? [] : sanitizeText(excerpt(output.output, OUTPUT_BYTES.terminal)).split('\n')
   return [
     `${terminalText(story.id)}  ${terminalText(story.title)}`,
-    `How it stands: ${stands}.`,
+    `How it stands: ${statusText}.`,
     ...(last === null ? [] : [toPlainText(last)]),
     ...(tried.length === 0 ? [] : ['', 'Tried:', ...tried]),
-    ...(seen === null ? [] : ['', seen.of === '' ? 'Seen:' : `Gate ${terminalText(seen.of, 60)}:`]),
-    ...output.map((line) => `  ${line}`),
-    ...(said.length === 0
+    ...(output === null ? [] : ['', output.of === '' ? 'Seen:' : `Gate ${terminalText(output.of, 60)}:`]),
+    ...outputLines.map((line) => `  ${line}`),
+    ...(guidance.length === 0
       ? []
-      : ['', 'Said by people:', ...said.map((one) => `  - ${terminalText(one, 500)}`)]),
+      : ['', 'Said by people:', ...guidance.map((one) => `  - ${terminalText(one, 500)}`)]),
     ...(help.length === 0 ? [] : ['', 'What would help:', ...help.map((one) => `  - ${toPlainText(one)}`)]),
     ...(story.attempts + story.givenBack === 0
       ? []

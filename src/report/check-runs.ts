@@ -120,8 +120,8 @@ export function storyCheck(view: View, id: string): Check {
 
 type Stand = { conclusion: Check['conclusion']; word: string; detail?: string }
 
-function stand(view: View, { id, standing, how, aside, attempts, retries, failure }: StoryView): Stand {
-  switch (standing) {
+function stand(view: View, { id, status, how, aside, attempts, retries, failure }: StoryView): Stand {
+  switch (status) {
     case 'passed': {
       if (how === 'imported') return { conclusion: 'success', word: 'Passed before Ralph began' }
       const at = attempts > 1 ? `attempt ${attempts}` : 'the first attempt'
@@ -149,8 +149,8 @@ function stand(view: View, { id, standing, how, aside, attempts, retries, failur
 }
 
 function storySummary(view: View, story: StoryView, word: string): string[] {
-  const { id, title, standing, why, usage, ms, commit } = story
-  const isSettled = standing === 'passed' || standing === 'skipped'
+  const { id, title, status, why, usage, ms, commit } = story
+  const isSettled = status === 'passed' || status === 'skipped'
   const figures = joinWithDots(
     markdownText(word, 100),
     costOrEmpty(usage),
@@ -161,9 +161,9 @@ function storySummary(view: View, story: StoryView, word: string): string[] {
   return [
     `${storyIdMarkdown(id)} ${markdownText(title, 300)}`,
     figures,
-    standing === 'passed' ? list(story.remarks.slice(0, 5).map((one) => `⚠️ ${markdownText(one, 160)}`)) : '',
+    status === 'passed' ? list(story.remarks.slice(0, 5).map((one) => `⚠️ ${markdownText(one, 160)}`)) : '',
     isSettled || why === '' ? '' : `**Why:** ${markdownText(why)}`,
-    standing === 'blocked' ? `**Next:** say what is missing, ${retry}, or leave it out, ${skip}.` : '',
+    status === 'blocked' ? `**Next:** say what is missing, ${retry}, or leave it out, ${skip}.` : '',
     `${view.tally}.`,
     runLink(view),
   ]

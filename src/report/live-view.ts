@@ -51,7 +51,9 @@ export function liveJson(view: LiveView) {
     needs: view.needs === null ? null : toPlainText(view.needs),
     ...{ outlook, figures, calls, circuit, current, workers, exits },
     // What a gate printed stands with the gate.
-    stories: view.ranked.slice(0, MOST_STORIES).map(({ seen: _seen, ...story }) => story),
+    stories: view.ranked
+      .slice(0, MOST_STORIES)
+      .map(({ output: _output, status: standing, ...story }) => ({ ...story, standing })),
     timeline: view.timeline.slice(-MOST_ITERATIONS).reverse(),
     ...{ lines, bar },
   }

@@ -49,8 +49,8 @@ export function progressBar({ bar, stories, counts: { passed, total } }: View): 
   if (total === 0) return ''
   const longest = Math.min(total, LONGEST_BAR)
   // Every kind keeps a cell, however few its stories are.
-  const cells = bar.map(([standing, count]) =>
-    STORY_STATUSES[standing].cell.repeat(Math.max(1, Math.round((count * longest) / stories.length))),
+  const cells = bar.map(([status, count]) =>
+    STORY_STATUSES[status].cell.repeat(Math.max(1, Math.round((count * longest) / stories.length))),
   )
   return `${cells.join('')} **${passed}/${total}**`
 }
@@ -84,7 +84,7 @@ export function spendingBlock(view: View): string {
 }
 
 const STORIES: Columns<StoryView & { repository: string }> = [
-  ['', 'text', ({ standing }) => STORY_STATUSES[standing].sign],
+  ['', 'text', ({ status }) => STORY_STATUSES[status].sign],
   ['Story', 'text', nameCell],
   ['Attempts', 'figure', ({ attempts }) => (attempts === 0 ? '' : attempts)],
   ['Cost', 'figure', ({ usage }) => costOrEmpty(usage)],
@@ -112,7 +112,7 @@ export function storyTable({ stories, ranked, links: { repository } }: View, roo
       most,
     )
   if (stories.length <= LONGEST_TABLE) return tableOf(stories, room)
-  const news = ranked.filter(({ standing }) => standing === 'passed').slice(0, MOST_NEWS)
+  const news = ranked.filter(({ status }) => status === 'passed').slice(0, MOST_NEWS)
   const now = tableOf([...new Set([...ranked.slice(0, MOST_URGENT), ...news])], room / 2)
   const all = tableOf(stories, room - now.length - 300)
   return `${now}\n\n${collapsible(`All ${stories.length} stories`, all)}`
@@ -138,8 +138,8 @@ function gateCell(gate: GateResult): { text: string; most: number } {
 }
 
 /** What the last attempt looked like: its gates, and the output of the one that failed, bounded. */
-export function failureBlock({ gates, seen }: StoryView, maxChars: number): string {
-  const output = seen === null ? '' : codeBlock(seen.output, maxChars)
+export function failureBlock({ gates, output: failed }: StoryView, maxChars: number): string {
+  const output = failed === null ? '' : codeBlock(failed.output, maxChars)
   return joinBlocks([table(GATES, gates.slice(0, 50)), output]).trim()
 }
 

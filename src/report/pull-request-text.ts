@@ -45,11 +45,11 @@ function beginning({ findings, links, isUngated }: View): string {
   return joinBlocks(isUngated ? [UNGATED_INTRODUCTION, found] : [found, INTRODUCTION]).trim()
 }
 
-function checkLine({ id, title, standing, aside, remarks }: StoryView): string {
-  const isDone = standing === 'passed' || standing === 'skipped'
+function checkLine({ id, title, status, aside, remarks }: StoryView): string {
+  const isDone = status === 'passed' || status === 'skipped'
   const told = isDone ? [aside, remarks.length > 0 ? 'look closer: its check has remarks' : ''] : []
   const words = told.filter((one) => one !== '').join('; ')
-  return `- [${standing === 'passed' ? 'x' : ' '}] ${storyIdMarkdown(id)} ${markdownText(title, 120)}${words === '' ? '' : ` (${markdownText(words, 180)})`}`
+  return `- [${status === 'passed' ? 'x' : ' '}] ${storyIdMarkdown(id)} ${markdownText(title, 120)}${words === '' ? '' : ` (${markdownText(words, 180)})`}`
 }
 
 /** Said as it is: what exit codes proved, what a session judged, and what nobody looked at. */

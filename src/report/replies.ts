@@ -58,16 +58,16 @@ export function statusReply(state: State, facts: Facts, holder: string | true | 
 /** The reply to `/ralph why`; null: no attempt has failed. */
 export function whyReply(why: Why | null): string {
   if (why === null) return 'No attempt of a story has failed.\n'
-  const { story, stands, last, attempts, seen, said, help } = why
-  const title = seen?.of ? `What the gate ${markdownText(seen.of, 60)} said` : 'What was seen'
+  const { story, statusText, last, attempts, output, guidance, help } = why
+  const title = output?.of ? `What the gate ${markdownText(output.of, 60)} said` : 'What was seen'
   const cost = costOrEmpty(story.usage)
   const spent = cost === '' ? '' : `, ${cost} in all`
   return joinBlocks([
-    `#### ${STORY_STATUSES[story.standing].sign} ${storyIdMarkdown(story.id)} ${markdownText(story.title, 120)}`,
-    `How it stands: ${stands}.${last === null ? '' : ` **Last:** ${toMarkdown(last)}`}`,
-    section('Said by people', list(said.map((one) => markdownText(one, 500)))),
+    `#### ${STORY_STATUSES[story.status].sign} ${storyIdMarkdown(story.id)} ${markdownText(story.title, 120)}`,
+    `How it stands: ${statusText}.${last === null ? '' : ` **Last:** ${toMarkdown(last)}`}`,
+    section('Said by people', list(guidance.map((one) => markdownText(one, 500)))),
     section('What would help', list(help.map(toMarkdown))),
-    seen === null ? '' : collapsible(title, codeBlock(seen.output, OUTPUT_BYTES.reply), true),
+    output === null ? '' : collapsible(title, codeBlock(output.output, OUTPUT_BYTES.reply), true),
     collapsible(
       `What was tried: ${pluralize(attempts.length, 'attempt')}${spent}`,
       table(ATTEMPTS, attempts.slice(-MOST_TRIED)),

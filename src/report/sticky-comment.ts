@@ -147,16 +147,16 @@ export function dependencyGraph(stories: readonly StoryView[]): string | null {
   if (stories.length > MOST_STORIES) return null
   const { edges, drawn } = dependenciesOf(stories)
   if (edges.length === 0 || edges.length > MOST_EDGES) return null
-  const nodes = drawn.map(({ at, story: { id, title, standing } }) => {
-    const label = `${STORY_STATUSES[standing].sign} ${mermaidText(id, 64)}<br/>${mermaidText(title, 48)}`
+  const nodes = drawn.map(({ at, story: { id, title, status } }) => {
+    const label = `${STORY_STATUSES[status].sign} ${mermaidText(id, 64)}<br/>${mermaidText(title, 48)}`
     // Words of people never are ids: `end` would end the graph.
-    return `  s${at}["${label}"]:::${standing}`
+    return `  s${at}["${label}"]:::${status}`
   })
   const arrows = edges.map(({ from, to }) => `  s${from} --> s${to}`)
-  const used = new Set(drawn.map(({ story }) => story.standing))
-  const classes = [...used].sort().map((standing) => {
-    const { fill, ink } = STORY_STATUSES[standing]
-    return `  classDef ${standing} fill:${fill},stroke:${ink},color:${ink}`
+  const used = new Set(drawn.map(({ story }) => story.status))
+  const classes = [...used].sort().map((status) => {
+    const { fill, ink } = STORY_STATUSES[status]
+    return `  classDef ${status} fill:${fill},stroke:${ink},color:${ink}`
   })
   return ['```mermaid', 'graph LR', ...nodes, ...arrows, ...classes, '```'].join('\n')
 }

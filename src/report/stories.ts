@@ -29,7 +29,7 @@ function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsk
   const { id, title, dependsOn, retries, lastResult } = story
   const waitsFor = dependsOn.filter((one) => !settled.has(one))
   const own = standingOf(story, isStoryInWork(state, id), waitsFor.length > 0)
-  const standing = isAsked || own === 'passed' || own === 'skipped' ? own : 'outside'
+  const status = isAsked || own === 'passed' || own === 'skipped' ? own : 'outside'
   const how = howPassed(story)
   const isDone = story.passes || story.skipped
   const parts = splitInto(story)
@@ -44,21 +44,21 @@ function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsk
     /** Of those, the ones that are not done. */
     waitsFor,
     criteria: story.acceptanceCriteria,
-    standing,
+    status,
     how,
     why,
     /** Why it stays whole where it was to be split; else empty. */
     unsplit: isDone || state.splits?.[id] !== undefined ? '' : (record?.unsplit ?? ''),
-    /** What the standing alone does not say, in plain words; often empty. */
+    /** What the status alone does not say, in plain words; often empty. */
     aside:
       parts.length > 0
         ? `split into ${parts.join(', ')}`
-        : asideOf(standing, how, why, waitsFor) +
-          splitWords(state, id, standing) +
-          (standing === 'skipped' && record?.note.startsWith(SKIPPED)
+        : asideOf(status, how, why, waitsFor) +
+          splitWords(state, id, status) +
+          (status === 'skipped' && record?.note.startsWith(SKIPPED)
             ? `: ${record.note.slice(SKIPPED.length)}`
             : '') +
-          (standing === 'skipped' && hadPassed(state, id) ? STAYS : ''),
+          (status === 'skipped' && hadPassed(state, id) ? STAYS : ''),
     /** All that it has had but those given back; `retries` are the charged ones since its last pass or reset. */
     attempts: Math.max((record?.attempts ?? 0) - givenBack, lastResult?.attempts ?? 0, retries),
     /** Attempts that count for nothing: cancelled, lost, or stopped by a limit. */
@@ -71,7 +71,7 @@ function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsk
     evidence: story.passes ? (lastResult?.evidence ?? []) : [],
     failure: record?.failure ?? null,
     gates: record?.gates ?? [],
-    seen: failureOutput(record?.failure ?? null, record?.gates ?? []),
+    output: failureOutput(record?.failure ?? null, record?.gates ?? []),
     remarks: [...(record?.remarks ?? []), ...remarksOf(record?.gates ?? [])],
   }
 }
@@ -84,10 +84,10 @@ const SPLITS = {
 }
 
 /** That smaller stories are to take its place, behind what else is said. */
-function splitWords({ splits = {} }: State, id: string, standing: StoryStatus): string {
+function splitWords({ splits = {} }: State, id: string, status: StoryStatus): string {
   const phase = splits[id]?.phase
   if (phase !== 'wanted' && phase !== 'proposed') return ''
-  return standing === 'open' ? SPLITS[phase] : `; ${SPLITS[phase]}`
+  return status === 'open' ? SPLITS[phase] : `; ${SPLITS[phase]}`
 }
 
 const STAYS = '; what was committed for it stays on the branch'
@@ -122,7 +122,7 @@ const HOW = {
   unchanged: UNCHANGED,
 }
 
-function asideOf(standing: StoryStatus, how: How, why: string, waitsFor: readonly string[]): string {
+function asideOf(status: StoryStatus, how: How, why: string, waitsFor: readonly string[]): string {
   const more = waitsFor.length > 3 ? ` and ${waitsFor.length - 3} more` : ''
   const asides: Readonly<Record<StoryStatus, string>> = {
     passed: HOW[how ?? 'gates'],
@@ -134,7 +134,7 @@ function asideOf(standing: StoryStatus, how: How, why: string, waitsFor: readonl
     outside: 'not asked for',
     open: '',
   }
-  return asides[standing]
+  return asides[status]
 }
 
 const MOST_BLOCKED = 5
@@ -145,7 +145,7 @@ export function blockedSentences(
   surface: Surface,
   outcome: Outcome | null,
 ): Sentence[] {
-  const blocked = stories.filter(({ standing }) => standing === 'blocked')
+  const blocked = stories.filter(({ status }) => status === 'blocked')
   const command = (line: string) => ({ code: formatCommandLine(surface, line) })
   const items = blocked.slice(0, MOST_BLOCKED).map(({ id, retries, why }) => {
     const after = retries === 0 ? '' : ` after ${pluralize(retries, 'attempt')}`
@@ -163,15 +163,15 @@ export function blockedSentences(
 
 /** How many stories stand how, in the order of a bar. */
 export function countByStatus(stories: readonly StoryView[]): [StoryStatus, number][] {
-  const standings = Object.keys(STORY_STATUSES) as StoryStatus[]
-  return standings
-    .map((one): [StoryStatus, number] => [one, stories.filter(({ standing }) => standing === one).length])
+  const statuses = Object.keys(STORY_STATUSES) as StoryStatus[]
+  return statuses
+    .map((one): [StoryStatus, number] => [one, stories.filter(({ status }) => status === one).length])
     .filter(([, count]) => count > 0)
 }
 
 /** `3 passed, 1 in work`. */
 export function formatStatusCounts(bar: readonly (readonly [StoryStatus, number])[]): string {
-  return bar.map(([standing, count]) => `${count} ${STORY_STATUSES[standing].word}`).join(', ')
+  return bar.map(([status, count]) => `${count} ${STORY_STATUSES[status].word}`).join(', ')
 }
 
 /** The first are what a person has to look at. */
@@ -188,7 +188,7 @@ const URGENT: readonly StoryStatus[] = [
 
 /** What needs a person first; of those that passed the newest first, of the others their order. */
 export function sortByUrgency(stories: readonly StoryView[]): StoryView[] {
-  const rank = ({ standing }: StoryView) => URGENT.indexOf(standing)
+  const rank = ({ status }: StoryView) => URGENT.indexOf(status)
   return stories.toSorted((one, other) => rank(one) - rank(other) || other.passedIn - one.passedIn)
 }
 

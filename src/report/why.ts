@@ -22,14 +22,14 @@ export function whyOf(state: State, id: string | null, surface: Surface) {
   return {
     story,
     /** `blocked, 3 attempts`. */
-    stands: `${STORY_STATUSES[story.standing].word}, ${describeAttempts(story)}`,
+    statusText: `${STORY_STATUSES[story.status].word}, ${describeAttempts(story)}`,
     /** What went wrong last; null where nothing did. */
     last: lastOf(story),
     /** The newest last. */
     attempts: numbered(state, story.id),
-    seen: story.standing === 'passed' ? null : story.seen,
+    output: story.status === 'passed' ? null : story.output,
     /** What people said of it, for its next attempt; the newest last. */
-    said: state.control.guidance[story.id] ?? [],
+    guidance: state.control.guidance[story.id] ?? [],
     /** What a person can do, the most telling first. */
     help: helpOf(state, story, surface),
   }
@@ -56,17 +56,17 @@ const KINDS: Readonly<Record<Failure['kind'], string>> = {
   conflict: 'Its work does not go together with what people committed',
 }
 
-function lastOf({ standing, failure, why }: StoryView): Sentence | null {
-  if (standing === 'passed' || standing === 'skipped') return null
+function lastOf({ status, failure, why }: StoryView): Sentence | null {
+  if (status === 'passed' || status === 'skipped') return null
   if (failure !== null) return [KINDS[failure.kind], ': ', { text: failure.summary }]
-  return standing === 'blocked' && why !== '' ? [{ text: why }] : null
+  return status === 'blocked' && why !== '' ? [{ text: why }] : null
 }
 
 function helpOf(state: State, story: StoryView, surface: Surface): Sentence[] {
-  const { id, standing, waitsFor, failure } = story
+  const { id, status, waitsFor, failure } = story
   const attempts = story.attempts + story.givenBack
   const typed = (line: string) => ({ code: formatCommandLine(surface, line) })
-  switch (standing) {
+  switch (status) {
     case 'passed':
     case 'skipped':
       return [sentence`${typed(`redo ${id} -- <why>`)} has it worked on again.`]
@@ -75,7 +75,7 @@ function helpOf(state: State, story: StoryView, surface: Surface): Sentence[] {
     case 'waiting':
       return waitsFor.slice(0, 1).map((first) => sentence`${typed(`why ${first}`)} tells what it waits for.`)
   }
-  const isBlocked = standing === 'blocked'
+  const isBlocked = status === 'blocked'
   const help: (Sentence | false)[] = [
     failure !== null && byKind(state, story, failure),
     resting(state, id),

@@ -124,8 +124,8 @@ export function dependencyPicture(stories: readonly StoryView[]): Markup {
   })
   const nodes = drawn.map(({ at, story }) => {
     const { x, y } = spotOf(at)
-    const { sign, word } = STORY_STATUSES[story.standing]
-    return html`<a href="#s${at}"><g class="s-${story.standing}"><title>${oneLine(story.id, 64)}: ${oneLine(story.title, 120)} (${word})</title><rect x="${x}" y="${y}" width="${WIDE}" height="${HIGH}" rx="4"/>${icon(sign, { x: x + 8, y: y + 7 })}<text x="${x + 25}" y="${y + 17}">${oneLine(story.id, 11)}</text></g></a>`
+    const { sign, word } = STORY_STATUSES[story.status]
+    return html`<a href="#s${at}"><g class="s-${story.status}"><title>${oneLine(story.id, 64)}: ${oneLine(story.title, 120)} (${word})</title><rect x="${x}" y="${y}" width="${WIDE}" height="${HIGH}" rx="4"/>${icon(sign, { x: x + 8, y: y + 7 })}<text x="${x + 25}" y="${y + 17}">${oneLine(story.id, 11)}</text></g></a>`
   })
   return html`<div class="wide"><svg class="graph" role="img" aria-label="what depends on what" width="${width}" height="${height}">${lines}${nodes}</svg></div>`
 }

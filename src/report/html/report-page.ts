@@ -117,10 +117,10 @@ function standsWords({ chainGoesOn, asOf, now }: View): string {
 function progress({ bar, stories, counts: { passed, total } }: View): Markup {
   if (total === 0) return nothing
   let at = 0
-  const parts = bar.map(([standing, count]) => {
+  const parts = bar.map(([status, count]) => {
     const [x, width] = [(at / stories.length) * 100, (count / stories.length) * 100]
     at += count
-    return html`<rect class="s-${standing}" x="${x}%" width="${width}%" height="14"><title>${count} ${STORY_STATUSES[standing].word}</title></rect>`
+    return html`<rect class="s-${status}" x="${x}%" width="${width}%" height="14"><title>${count} ${STORY_STATUSES[status].word}</title></rect>`
   })
   return html`<svg class="progress" role="img" aria-label="${passed} of ${total === 1 ? '1 story passes' : `${total} stories pass`}" width="100%" height="14">${parts}</svg>`
 }

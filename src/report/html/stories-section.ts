@@ -40,7 +40,7 @@ const LEAST = { room: { text: 200, output: 0 }, pictures: new Map<string, string
 export function storyList(view: View, pictures: Pictures, bytes: number): Markup {
   const { stories, ranked } = view
   const places = new Map(stories.map(({ id }, at) => [id, at]))
-  const opened = new Set(stories.filter(({ standing }) => standing === 'blocked').slice(0, 3))
+  const opened = new Set(stories.filter(({ status }) => status === 'blocked').slice(0, 3))
   const ofPictures = [...pictures.values()].reduce((sum, uri) => sum + uri.length, 0)
   let left = bytes - Math.min(MOST_LINES, stories.length) * LINE
   const share = Math.max(0, (left - ofPictures) / Math.min(stories.length, MOST_IN_FULL))
@@ -71,8 +71,8 @@ export function wantedPictures({ ranked }: View): string[] {
   return [...new Set([...all.map(({ blob }) => blob), ...before])]
 }
 
-function storyLine({ id, title, standing, aside }: StoryView, at: number): Markup {
-  return html`<li id="s${at}">${icon(STORY_STATUSES[standing].sign)} <b>${inlineText(id, 64)}</b> ${inlineText(title, 120)}${aside === '' ? nothing : html` <small>${inlineText(aside, 120)}</small>`}</li>`
+function storyLine({ id, title, status, aside }: StoryView, at: number): Markup {
+  return html`<li id="s${at}">${icon(STORY_STATUSES[status].sign)} <b>${inlineText(id, 64)}</b> ${inlineText(title, 120)}${aside === '' ? nothing : html` <small>${inlineText(aside, 120)}</small>`}</li>`
 }
 
 type Around = {
@@ -84,8 +84,8 @@ type Around = {
 }
 
 function fullStory(story: StoryView, { view, room, places, pictures, isOpen }: Around): Markup {
-  const { id, title, standing, aside, attempts, givenBack, usage, ms, description, dependsOn } = story
-  const { sign, word } = STORY_STATUSES[standing]
+  const { id, title, status, aside, attempts, givenBack, usage, ms, description, dependsOn } = story
+  const { sign, word } = STORY_STATUSES[status]
   const figures = [
     attempts + givenBack > 0 ? describeAttempts(story) : '',
     costOrEmpty(usage),
@@ -109,7 +109,7 @@ function fullStory(story: StoryView, { view, room, places, pictures, isOpen }: A
     ),
     pictureList(story, pictures),
   ]
-  return html`<details class="story s-${standing}" id="s${places.get(id) ?? ''}"${isOpen ? OPEN : nothing}>${summary}${body}</details>`
+  return html`<details class="story s-${status}" id="s${places.get(id) ?? ''}"${isOpen ? OPEN : nothing}>${summary}${body}</details>`
 }
 
 /** Items under a heading; nothing without any. */
@@ -126,12 +126,12 @@ function criteria(story: StoryView, { links }: View, room: Room): Markup[] {
   })
 }
 
-function failure({ id, failure: found, standing }: StoryView, { surface }: View, room: Room): Markup {
+function failure({ id, failure: found, status }: StoryView, { surface }: View, room: Room): Markup {
   if (found === null) return nothing
   // The output of gates stands with them.
   const detail = excerpt(found.detail.trim(), room.output)
   const how = html`<p>Try again with a hint: <code class="type">${formatCommandLine(surface, `retry ${oneLine(id, 64)} -- <hint>`)}</code></p>`
-  return html`<h4>Why its last attempt was rejected</h4><p class="why">${inlineText(found.summary, 600)}</p>${detail === '' ? nothing : html`<pre>${detail}</pre>`}${standing === 'blocked' ? how : nothing}`
+  return html`<h4>Why its last attempt was rejected</h4><p class="why">${inlineText(found.summary, 600)}</p>${detail === '' ? nothing : html`<pre>${detail}</pre>`}${status === 'blocked' ? how : nothing}`
 }
 
 const MOST_GATES = 40

@@ -133,7 +133,7 @@ function figureLines(one: LiveView, look: Size): string[] {
   const row = (name: string, text: string, colours: readonly Colour[] = []) =>
     ` ${paint(name.padEnd(column), ['dim'], look)}${paint(fit(terminalText(text, 400), width - column - 2), colours, look)}`
   const { passed, total } = one.counts
-  const others = formatStatusCounts(one.bar.filter(([standing]) => standing !== 'passed'))
+  const others = formatStatusCounts(one.bar.filter(([status]) => status !== 'passed'))
   const { used, most } = one.calls
   const calls = most === null || width < NARROW ? '' : `${textBar(used, most, cells)} `
   const figures = one.figures.map(([name, value]) => `${name} ${terminalText(value, 60)}`).join(' · ')
@@ -197,10 +197,10 @@ function iterations({ timeline }: LiveView, look: Size): Section {
 }
 
 function stories({ ranked, counts }: LiveView, look: Size): Section {
-  const lines = ranked.slice(0, MOST_STORIES).map(({ id, title, standing, aside }) => {
-    const { box } = STORY_STATUSES[standing]
+  const lines = ranked.slice(0, MOST_STORIES).map(({ id, title, status, aside }) => {
+    const { box } = STORY_STATUSES[status]
     const text = `${terminalText(id, 64)}  ${terminalText(title, 200)}${aside === '' ? '' : `  (${terminalText(aside, 200)})`}`
-    return ` ${paint(fit(`${box} ${text}`, look.width - 2), COLOURS[standing] ?? [], look)}`
+    return ` ${paint(fit(`${box} ${text}`, look.width - 2), COLOURS[status] ?? [], look)}`
   })
   return { title: `Stories (${counts.total})`, lines, all: counts.total }
 }

@@ -320,7 +320,7 @@ test('a remark of the person who skips a story, or has it worked on again, stand
   })
   assert.equal(storyOf(redone, 'US-001').notes, 'to be worked on again: the total is wrong')
   const why = whyOf(redone, 'US-001', 'cli')
-  assert.deepEqual(why?.said, ['the total is wrong'])
+  assert.deepEqual(why?.guidance, ['the total is wrong'])
   const silent = applyCommand(state, { ...by, kind: 'redo', stories: ['US-001'], guidance: '' })
   assert.equal(storyOf(silent, 'US-001').notes, storyOf(state, 'US-001').notes)
 })

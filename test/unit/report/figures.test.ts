@@ -95,10 +95,10 @@ test('a bar is full only when all is done, and empty only when nothing is', () =
   for (let done = 0; done <= 37; done += 1) assert.equal([...textBar(done, 37, 10)].length, 10)
 })
 
-const standings = (state: State) => new Map(storiesOf(state).map(({ id, standing }) => [id, standing]))
+const statuses = (state: State) => new Map(storiesOf(state).map(({ id, status }) => [id, status]))
 
 test('how every story stands', () => {
-  assert.deepEqual(Object.fromEntries(standings(midRun())), {
+  assert.deepEqual(Object.fromEntries(statuses(midRun())), {
     'US-001': 'passed',
     'US-002': 'passed',
     'US-003': 'rejected',
@@ -106,10 +106,10 @@ test('how every story stands', () => {
     'US-005': 'working',
     'US-006': 'waiting',
   })
-  assert.equal(standings(stuck()).get('US-003'), 'blocked')
-  assert.equal(standings(concluded(midRun(), 'paused', 'paused by ann')).get('US-005'), 'open')
-  assert.equal(standings(skipped(midRun(), 'US-003')).get('US-003'), 'skipped')
-  assert.equal(standings(skipped(midRun(), 'US-003')).get('US-006'), 'open')
+  assert.equal(statuses(stuck()).get('US-003'), 'blocked')
+  assert.equal(statuses(concluded(midRun(), 'paused', 'paused by ann')).get('US-005'), 'open')
+  assert.equal(statuses(skipped(midRun(), 'US-003')).get('US-003'), 'skipped')
+  assert.equal(statuses(skipped(midRun(), 'US-003')).get('US-006'), 'open')
 })
 
 test('the tally counts what a person skipped apart', () => {

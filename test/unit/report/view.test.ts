@@ -21,7 +21,7 @@ test('outcome, stories, attempts, cost, time, gates, remarks, totals and links',
   assert.equal(view.outcome, 'stuck')
   assert.equal(view.tally, '4 of 6 stories pass')
   assert.equal(view.links.run, 'https://github.com/acme/shop/actions/runs/77')
-  const blocked = view.stories.find(({ standing }) => standing === 'blocked')
+  const blocked = view.stories.find(({ status }) => status === 'blocked')
   assert.equal(view.failed, blocked)
   assert.equal(blocked?.id, 'US-003')
   assert.equal(blocked?.attempts, 3)
@@ -34,7 +34,7 @@ test('outcome, stories, attempts, cost, time, gates, remarks, totals and links',
     ],
   )
   assert.deepEqual(
-    view.stories.filter(({ standing }) => standing === 'waiting').map(({ id, aside }) => [id, aside]),
+    view.stories.filter(({ status }) => status === 'waiting').map(({ id, aside }) => [id, aside]),
     [['US-006', 'waits for US-003']],
   )
 })

@@ -43,7 +43,7 @@ function blockedBy(failure: Partial<Failure>, changes: Partial<State> = {}): Sta
 test('a blocked story: what went wrong, each attempt, the gate, and what a person can do', () => {
   const why = whyOf(stuck(), 'US-003', 'comment')
   assert.ok(why !== null)
-  assert.equal(why.stands, 'blocked, 3 attempts')
+  assert.equal(why.statusText, 'blocked, 3 attempts')
   assert.equal(toPlainText(why.last ?? []), 'What the agent made was not accepted: gate test failed (exit 1)')
   assert.deepEqual(
     why.attempts.map(({ attempt, result }) => [attempt, result]),
@@ -53,7 +53,7 @@ test('a blocked story: what went wrong, each attempt, the gate, and what a perso
       [3, 'rejected'],
     ],
   )
-  assert.equal(why.seen?.of, 'test')
+  assert.equal(why.output?.of, 'test')
   assert.deepEqual(why.help.map(toPlainText), [
     '/ralph retry US-003 -- <hint> tries it again with what you say is missing.',
     '/ralph split US-003 has smaller stories proposed in its place.',
@@ -120,11 +120,11 @@ test('a story that rests says until when', () => {
 test('an attempt that was given back is told beside those that count', () => {
   const lost = reduce(working(justStarted(), 'US-001'), { at: NOW, kind: 'interrupted', spent: null }, limits)
   const back = reduce(lost, { at: NOW, kind: 'returned', storyId: 'US-001', kept: null }, limits)
-  assert.equal(whyOf(back, 'US-001', 'cli')?.stands, 'open, 0 attempts, 1 given back')
+  assert.equal(whyOf(back, 'US-001', 'cli')?.statusText, 'open, 0 attempts, 1 given back')
   const passed = pass(back, 'US-001')
   const once = { ...record(back.records['US-001']), attempts: 2 }
   const state = { ...passed, records: { ...passed.records, 'US-001': once } }
-  assert.equal(whyOf(state, 'US-001', 'cli')?.stands, 'passed, 1 attempt, 1 given back')
+  assert.equal(whyOf(state, 'US-001', 'cli')?.statusText, 'passed, 1 attempt, 1 given back')
   assert.match(renderReport(viewOf(state, facts('x'))), /<span class="figures">1 attempt, 1 given back/)
 })
 
@@ -133,7 +133,7 @@ test('stories that nothing is wrong with', () => {
     'ralph redo US-001 -- <why> has it worked on again.',
   ])
   assert.deepEqual(helpOf(stuck(), 'US-006'), ['ralph why US-003 tells what it waits for.'])
-  assert.equal(whyOf(justStarted(), 'US-001', 'cli')?.stands, 'open, 0 attempts')
+  assert.equal(whyOf(justStarted(), 'US-001', 'cli')?.statusText, 'open, 0 attempts')
 })
 
 test('the replies, with hostile text in every field', () => {
