@@ -21,7 +21,7 @@ export type AvailableOptions = { as?: OtherUser | null; signal?: AbortSignal; ti
 const VERSION_TIMEOUT_MS = 2 * 60_000
 
 /** Looks the program up in `env.PATH` and asks for its version. */
-export async function available(
+export async function checkAgent(
   vendor: AgentVendor,
   env: Readonly<Record<string, string>>,
   { timeoutMs = VERSION_TIMEOUT_MS, ...options }: AvailableOptions = {},
@@ -71,7 +71,7 @@ type LoginQuestion = {
 }
 
 /** Why the agent certainly has no valid key, in words that name the variable; null where it may have one. */
-export async function keyTrouble(
+export async function findKeyProblem(
   { login, env, extraEnv, cwd }: LoginQuestion,
   ask: typeof fetch = fetch,
 ): Promise<string | null> {
@@ -79,7 +79,7 @@ export async function keyTrouble(
   if ([...login.others, ...extraEnv].some(isSet)) return null
   const home = env.HOME ?? ''
   const found = await Promise.all([
-    ...login.files.map((path) => isThere(join(home, path))),
+    ...login.files.map((path) => exists(join(home, path))),
     ...login.project.map((path) => namesKey(join(cwd, path))),
   ])
   if (found.includes(true)) return null
@@ -110,15 +110,15 @@ async function refusedKey(check: KeyCheck | null, ask: typeof fetch): Promise<st
 const CHECK_MS = 5000
 
 /** What cannot be looked at may be there. */
-function isThere(path: string): Promise<boolean> {
-  return access(path).then(() => true, isElse)
+function exists(path: string): Promise<boolean> {
+  return access(path).then(() => true, mayExist)
 }
 
 function namesKey(path: string): Promise<boolean> {
-  return readFile(path, 'utf8').then((text) => /key|token|bedrock|vertex|foundry/i.test(text), isElse)
+  return readFile(path, 'utf8').then((text) => /key|token|bedrock|vertex|foundry/i.test(text), mayExist)
 }
 
-function isElse(error: NodeJS.ErrnoException): boolean {
+function mayExist(error: NodeJS.ErrnoException): boolean {
   return error.code !== 'ENOENT' && error.code !== 'ENOTDIR'
 }
 

@@ -3,7 +3,7 @@
 import type { AgentEvent, Usage } from '../engine/model/agent-event.ts'
 import type { KeyShape } from '../isolation/redact.ts'
 import type { Exit } from '../system/process.ts'
-import type { Seen } from './cost.ts'
+import type { StreamEstimate } from './cost.ts'
 
 /**
  * How a session ended. `finished` alone is well; it says nothing about the story. `limit` and `overloaded` (the vendor's
@@ -34,7 +34,7 @@ export type SessionResult = {
   finalText: string
   usage: Usage
   /** For what the vendor did not tell. */
-  seen: Seen
+  seen: StreamEstimate
   /** Epoch milliseconds; only with `limit`. */
   resetsAt: number | null
   /** Null when a signal or we ended it, or it never started. */
@@ -45,7 +45,7 @@ export type SessionResult = {
 }
 
 /** What a parser knows at the end; the rest of the result is known outside. */
-export type Classified = Pick<SessionResult, 'status' | 'message' | 'finalText' | 'usage' | 'resetsAt'>
+export type ParsedEnd = Pick<SessionResult, 'status' | 'message' | 'finalText' | 'usage' | 'resetsAt'>
 
 export type CommandOptions = {
   commandLine?: string | undefined
@@ -155,7 +155,7 @@ export interface AgentVendor {
 /** Reads one session's output, line by line. Total: any line and any end gives an answer. */
 export interface StreamParser {
   line(stream: 'stdout' | 'stderr', line: string): AgentEvent[]
-  end(exit: Exit): Classified
+  end(exit: Exit): ParsedEnd
 }
 
 /** Nothing used yet, by a session that was started. */
@@ -176,7 +176,7 @@ export function flag(name: string, value: string | undefined): string[] {
 }
 
 /** All of the vendor's variables that the agent may see, keys included. */
-export function variablesOf({ login, env }: AgentVendor): string[] {
+export function agentVariables({ login, env }: AgentVendor): string[] {
   return [...(login?.keys ?? []), ...(login?.others ?? []), ...env]
 }
 

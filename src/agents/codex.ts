@@ -5,7 +5,7 @@ import { asAmount, asObject, asObjects, asString, type Json } from '../engine/mo
 import type { Exit } from '../system/process.ts'
 import { type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
 import { EventReader, type Handlers, toolTarget } from './event-reader.ts'
-import { type Ending, failed, readRefusal, statusOfRefusal } from './session-end.ts'
+import { type Ending, failureEnding, readRefusal, statusOfRefusal } from './session-end.ts'
 
 export const codex: AgentVendor = {
   name: 'codex',
@@ -117,7 +117,7 @@ class CodexReader extends EventReader {
 
   protected override failure(exit: Exit): Ending | null {
     if (this.#refusal !== null) return this.#ending(this.#refusal)
-    if (this.#inputRefused && !this.#turnStarted) return failed('context', this.stderr.text())
+    if (this.#inputRefused && !this.#turnStarted) return failureEnding('context', this.stderr.text())
     return super.failure(exit)
   }
 
@@ -125,7 +125,7 @@ class CodexReader extends EventReader {
     const known = OWN_SENTENCES.find(([start]) => message.startsWith(start))
     const refusal = refusalOf(message)
     const resetsAt = resetOf(message, this.#now())
-    return failed(known?.[1] ?? statusOfRefusal(refusal), refusal.message, resetsAt)
+    return failureEnding(known?.[1] ?? statusOfRefusal(refusal), refusal.message, resetsAt)
   }
 }
 

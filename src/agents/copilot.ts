@@ -12,7 +12,14 @@ import {
 import type { Exit } from '../system/process.ts'
 import { type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
 import { EventReader, type Handlers, textEvent, toolUse } from './event-reader.ts'
-import { type Ending, failed, notAllowed, type Refusal, readRefusal, statusOfRefusal } from './session-end.ts'
+import {
+  type Ending,
+  failureEnding,
+  permissionEnding,
+  type Refusal,
+  readRefusal,
+  statusOfRefusal,
+} from './session-end.ts'
 
 export const copilot: AgentVendor = {
   name: 'copilot',
@@ -141,10 +148,10 @@ class CopilotReader extends EventReader {
   }
 
   protected override failure(exit: Exit): Ending | null {
-    if (this.#error !== null) return failed(this.#statusOf(this.#error), this.#error.message)
+    if (this.#error !== null) return failureEnding(this.#statusOf(this.#error), this.#error.message)
     const ending = super.failure(exit)
     // Without --allow-all everything that changes a file is denied, and still it ends with exit code 0.
-    return ending === null && this.#denied.size > 0 && !this.#worked ? notAllowed(this.#denied) : ending
+    return ending === null && this.#denied.size > 0 && !this.#worked ? permissionEnding(this.#denied) : ending
   }
 
   #statusOf(error: Refusal): SessionStatus {

@@ -8,10 +8,10 @@ import type { Price } from '../engine/model/usage.ts'
 import type { SessionResult } from './agent.ts'
 
 /** What a stream shows of a session: how often a model answered, and the tokens which that took at a guess. */
-export type Seen = { answers: number; inputTokens: number; outputTokens: number }
+export type StreamEstimate = { answers: number; inputTokens: number; outputTokens: number }
 
 /** The list price of a large model: what a token is taken to cost where nobody gave a price. */
-const UNKNOWN: Price = { input: 5, output: 25, cached: 0.5 }
+const DEFAULT_PRICE: Price = { input: 5, output: 25, cached: 0.5 }
 /** What an agent's program sends with every request beside what was said: its own prompt and tools (claude: 50 KB). */
 const OWN_PROMPT_TOKENS = 10_000
 const CHARACTERS_PER_TOKEN = 4
@@ -41,8 +41,8 @@ function costAt(usage: Usage, price: Price): number {
  * that sent the prompt, and all that was said before, once more.
  */
 export function streamMeter(promptLength: number) {
-  const seen: Seen = { answers: 0, inputTokens: 0, outputTokens: 0 }
-  let said = promptLength
+  const seen: StreamEstimate = { answers: 0, inputTokens: 0, outputTokens: 0 }
+  let sentLength = promptLength
   let isAnswering = false
   return {
     seen,
@@ -52,12 +52,12 @@ export function streamMeter(promptLength: number) {
         // An answer may come in many pieces, and ends with the tool that it asks for.
         if (!isAnswering) {
           seen.answers += 1
-          seen.inputTokens += OWN_PROMPT_TOKENS + Math.ceil(said / CHARACTERS_PER_TOKEN)
+          seen.inputTokens += OWN_PROMPT_TOKENS + Math.ceil(sentLength / CHARACTERS_PER_TOKEN)
         }
         isAnswering = event.kind === 'text'
         if (event.kind === 'text') seen.outputTokens += Math.ceil(event.text.length / CHARACTERS_PER_TOKEN)
       }
-      said += length
+      sentLength += length
     },
   }
 }
@@ -68,7 +68,7 @@ export function streamMeter(promptLength: number) {
  * the limit was reserved for no better reason: what was told or seen counts in its place. A session that a vendor refused
  * before any answer was free.
  */
-export function settled(
+export function finalUsage(
   result: Pick<SessionResult, 'status' | 'usage' | 'seen'>,
   prices: Readonly<Record<string, Price>>,
   model: string | null,
@@ -78,10 +78,10 @@ export function settled(
   const isFree = usage.calls === 0 || (result.seen.answers === 0 && REFUSED.has(result.status))
   const isCounted = reserved.costUsd !== null || reserved.tokens !== null
   const isTold = usage.inputTokens + usage.outputTokens > 0 || usage.costUsd !== null
-  const used = isTold || isFree || !isCounted ? usage : { ...usage, ...guess(result.seen, reserved) }
+  const used = isTold || isFree || !isCounted ? usage : { ...usage, ...estimateTokens(result.seen, reserved) }
   const isSeen = reserved.isShare === true && (isTold || result.seen.answers > 0)
   const least = isSeen ? 0 : reserved.costUsd
-  const guessed = isFree || reserved.costUsd === null ? 0 : Math.max(least ?? 0, costAt(used, UNKNOWN))
+  const guessed = isFree || reserved.costUsd === null ? 0 : Math.max(least ?? 0, costAt(used, DEFAULT_PRICE))
   const estimated = usage.costUsd === null ? (costByPrices(used, prices, model) ?? guessed) : 0
   return {
     calls: usage.calls,
@@ -98,12 +98,15 @@ export function settled(
 
 const REFUSED: ReadonlySet<SessionResult['status']> = new Set(['limit', 'overloaded', 'auth', 'not-started'])
 
-function guess({ answers, inputTokens, outputTokens }: Seen, { tokens, isShare }: Reservation) {
+function estimateTokens(
+  { answers, inputTokens, outputTokens }: StreamEstimate,
+  { tokens, isShare }: Reservation,
+) {
   const least = isShare && answers > 0 ? 0 : Math.ceil(tokens ?? 0)
   return { inputTokens: Math.max(inputTokens, least - outputTokens), outputTokens }
 }
 
 /** What an agent says of itself: added up, it has to stay a number that JSON can hold. */
-function amount(said: number): number {
-  return Math.min(Math.max(said, 0), 1e12) || 0
+function amount(value: number): number {
+  return Math.min(Math.max(value, 0), 1e12) || 0
 }

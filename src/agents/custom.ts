@@ -3,9 +3,9 @@
 import type { AgentEvent, Usage } from '../engine/model/agent-event.ts'
 import { asNumber, asObject, jsonObject } from '../engine/model/json.ts'
 import type { Exit } from '../system/process.ts'
-import { type AgentVendor, type Classified, noUsage, type StreamParser } from './agent.ts'
-import { appended } from './event-reader.ts'
-import { type Ending, oneLine, silentEnding, stderrLine, withWords } from './session-end.ts'
+import { type AgentVendor, noUsage, type ParsedEnd, type StreamParser } from './agent.ts'
+import { appendText } from './event-reader.ts'
+import { type Ending, endingByExit, oneLine, stderrMessage, withVendorMessage } from './session-end.ts'
 
 /** RALPH_MODE, RALPH_FEATURE, RALPH_STORY_ID, RALPH_ATTEMPT and RALPH_PROMPT_FILE are set by the caller. */
 export const custom: AgentVendor = {
@@ -33,14 +33,14 @@ class CustomReader implements StreamParser {
   #text = ''
   #lastLine = ''
   #usage: Usage | null = null
-  readonly #stderr = stderrLine()
+  readonly #stderr = stderrMessage()
 
   line(stream: 'stdout' | 'stderr', line: string): AgentEvent[] {
     if (stream === 'stderr') {
       this.#stderr.push(line)
       return []
     }
-    this.#text = appended(this.#text, `${line}\n`)
+    this.#text = appendText(this.#text, `${line}\n`)
     const said = line.trim()
     if (said === '') return []
     this.#lastLine = said
@@ -48,7 +48,7 @@ class CustomReader implements StreamParser {
     return this.#usage === null ? [{ kind: 'text', text: line }] : []
   }
 
-  end(exit: Exit): Classified {
+  end(exit: Exit): ParsedEnd {
     const { status, message } = this.#ending(exit)
     const text = this.#text.trim()
     const end = this.#usage === null ? text.length : text.lastIndexOf(this.#lastLine)
@@ -58,9 +58,9 @@ class CustomReader implements StreamParser {
 
   #ending(exit: Exit): Ending {
     const words = this.#stderr.text()
-    if (exit.kind !== 'exit' || exit.code === 126 || exit.code === 127) return silentEnding(exit, words)
+    if (exit.kind !== 'exit' || exit.code === 126 || exit.code === 127) return endingByExit(exit, words)
     if (exit.code === 0) return { status: 'finished', message: 'the session finished' }
-    const message = withWords(`the agent command ended with exit code ${exit.code}`, words)
+    const message = withVendorMessage(`the agent command ended with exit code ${exit.code}`, words)
     return { status: 'failed', message }
   }
 }

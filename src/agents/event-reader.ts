@@ -3,15 +3,15 @@
 import type { AgentEvent, Usage } from '../engine/model/agent-event.ts'
 import { asObject, asString, type Json, jsonObject } from '../engine/model/json.ts'
 import type { Exit } from '../system/process.ts'
-import { type Classified, noUsage, type StreamParser, words } from './agent.ts'
+import { noUsage, type ParsedEnd, type StreamParser, words } from './agent.ts'
 import {
   type Ending,
-  endedByUs,
-  failed,
+  endingByExit,
+  endingByRalph,
+  failureEnding,
   oneLine,
   type Retrying,
-  silentEnding,
-  stderrLine,
+  stderrMessage,
 } from './session-end.ts'
 
 /** What events mean, by their `type`; those that are missing say nothing to us. */
@@ -31,7 +31,7 @@ export abstract class EventReader implements StreamParser {
   /** Of the vendor's limit, epoch milliseconds. */
   protected resetsAt: number | null = null
   protected readonly usage: Usage = noUsage()
-  protected readonly stderr = stderrLine()
+  protected readonly stderr = stderrMessage()
   readonly #refusals: readonly RegExp[]
   #refusal: string | null = null
   #hasBegun = false
@@ -58,7 +58,7 @@ export abstract class EventReader implements StreamParser {
     return Object.hasOwn(this.handlers, type) ? (this.handlers[type]?.(event) ?? []) : []
   }
 
-  end(exit: Exit): Classified {
+  end(exit: Exit): ParsedEnd {
     const ending = this.#ending(exit)
     return {
       status: ending.status,
@@ -73,21 +73,21 @@ export abstract class EventReader implements StreamParser {
     const isByHand = exit.kind === 'aborted' || exit.kind === 'not-started'
     // What was said before a session that then came to its end was no refusal of it.
     if (this.#refusal !== null && !isByHand && !this.isComplete && this.text === '') {
-      return { ...failed('auth', this.#refusal), isSilent: true }
+      return { ...failureEnding('auth', this.#refusal), isSilent: true }
     }
     // It had come to its end, and only did not leave.
-    const waited = (exit.kind === 'timeout' || exit.kind === 'idle') && this.isOver
-    const ours = waited ? null : endedByUs(exit, this.retrying)
-    if (ours !== null) return { resetsAt: this.resetsAt, ...ours, isSilent: true }
-    const own: Exit = waited ? { kind: 'exit', code: 0 } : exit
-    return this.failure(own) ?? { status: 'finished', message: this.finishedMessage(waited) }
+    const isOverdue = (exit.kind === 'timeout' || exit.kind === 'idle') && this.isOver
+    const endedBySelf = isOverdue ? null : endingByRalph(exit, this.retrying)
+    if (endedBySelf !== null) return { resetsAt: this.resetsAt, ...endedBySelf, isSilent: true }
+    const own: Exit = isOverdue ? { kind: 'exit', code: 0 } : exit
+    return this.failure(own) ?? { status: 'finished', message: this.finishedMessage(isOverdue) }
   }
 
   /** Why the session is not finished; null when it is. */
   protected failure(exit: Exit): Ending | null {
     return this.isComplete && exit.kind === 'exit' && exit.code === 0
       ? null
-      : silentEnding(exit, this.stderr.text())
+      : endingByExit(exit, this.stderr.text())
   }
 
   protected onStderr(line: string): AgentEvent[] {
@@ -147,7 +147,7 @@ export function textEvent(text: string): AgentEvent[] {
 }
 
 /** An answer with more of it; what is cut off at its start are whole lines, which could else look like a marker. */
-export function appended(text: string, more: string): string {
+export function appendText(text: string, more: string): string {
   if (text.length + more.length <= 2 * TEXT_LIMIT) return text + more
   // No more is put together than what stays: a flood would make a large text of every portion.
   const tail = `${text.slice(text.length + more.length - TEXT_LIMIT)}${more}`.slice(-TEXT_LIMIT)

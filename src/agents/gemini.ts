@@ -4,8 +4,15 @@ import type { AgentEvent } from '../engine/model/agent-event.ts'
 import { asAmount, asObject, asString, type Json } from '../engine/model/json.ts'
 import type { Exit } from '../system/process.ts'
 import { type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
-import { appended, EventReader, type Handlers, textEvent, toolUse } from './event-reader.ts'
-import { type Ending, failed, type Refusal, readRefusal, statusOfRefusal, withWords } from './session-end.ts'
+import { appendText, EventReader, type Handlers, textEvent, toolUse } from './event-reader.ts'
+import {
+  type Ending,
+  failureEnding,
+  type Refusal,
+  readRefusal,
+  statusOfRefusal,
+  withVendorMessage,
+} from './session-end.ts'
 
 export const gemini: AgentVendor = {
   name: 'gemini',
@@ -72,7 +79,7 @@ class GeminiReader extends EventReader {
       if (event.role !== 'assistant') return
       const text = asString(event.content) ?? ''
       const goesOn = event.delta === true && this.text !== ''
-      this.text = event.delta === true ? appended(this.text, text) : text
+      this.text = event.delta === true ? appendText(this.text, text) : text
       return textEvent(text).map((said) => (goesOn ? { ...said, goesOn } : said))
     },
     // Deltas before a tool are no part of the answer after it.
@@ -120,16 +127,16 @@ class GeminiReader extends EventReader {
     if (exit.kind === 'exit' && exit.code !== 0) {
       const refusal = refusalOf(words ?? '', httpOfCode(exit.code) ?? this.#dumped)
       const [status, ours] = OWN_CODES.get(exit.code) ?? []
-      if (status !== undefined) return { status, message: withWords(ours ?? '', refusal.message) }
-      if (refusal.http !== null) return failed(statusOfRefusal(refusal), refusal.message)
-      if (BROKEN.test(words ?? '')) return failed('overloaded', refusal.message)
+      if (status !== undefined) return { status, message: withVendorMessage(ours ?? '', refusal.message) }
+      if (refusal.http !== null) return failureEnding(statusOfRefusal(refusal), refusal.message)
+      if (BROKEN_CONNECTION.test(words ?? '')) return failureEnding('overloaded', refusal.message)
     }
-    return isError ? failed('failed', words) : super.failure(exit)
+    return isError ? failureEnding('failed', words) : super.failure(exit)
   }
 }
 
 /** Its own sentences for a broken connection (recordings middrop, refused): `error.type` says "unknown". */
-const BROKEN = /^\[API Error: (?:terminated|exception TypeError: fetch failed\b.*)\]$/
+const BROKEN_CONNECTION = /^\[API Error: (?:terminated|exception TypeError: fetch failed\b.*)\]$/
 
 const OWN_CODES: ReadonlyMap<number, readonly [SessionStatus, string]> = new Map([
   [

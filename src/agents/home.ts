@@ -34,9 +34,9 @@ export type HomesOptions = {
 }
 
 /** A file of the person's home: where it stands, what a session gets of it, and whether its vendor renews tokens in it. */
-type Shared = { path: string; from: string; bytes: Buffer; isRenewed: boolean }
+type SharedFile = { path: string; from: string; bytes: Buffer; isRenewed: boolean }
 
-const PLACES: Readonly<Record<string, string>> = {
+const XDG_FOLDERS: Readonly<Record<string, string>> = {
   XDG_CONFIG_HOME: '.config',
   XDG_DATA_HOME: '.local/share',
   XDG_STATE_HOME: '.local/state',
@@ -44,7 +44,7 @@ const PLACES: Readonly<Record<string, string>> = {
 }
 
 /** Where tools keep what they installed and loaded. What an agent runs is to find it, as the gates do, which have the person's home. */
-const TOOLS: Readonly<Record<string, string>> = {
+const TOOL_FOLDERS: Readonly<Record<string, string>> = {
   ASDF_DATA_DIR: '.asdf',
   BUN_INSTALL: '.bun',
   CARGO_HOME: '.cargo',
@@ -75,15 +75,15 @@ const TOOLS: Readonly<Record<string, string>> = {
 const KEYCHAIN = ['Library/Keychains', 'Library/Preferences/com.apple.security.plist']
 
 /** More is no login: files of one folder, bytes of one file. */
-const MOST_FILES = 100
-const MOST_BYTES = 16 * 1024 * 1024
+const MAX_FILES = 100
+const MAX_BYTES = 16 * 1024 * 1024
 
 /** Reads what sessions are to have before any of them ran: what one writes into the person's home reaches no other. */
 export async function openHomes(options: HomesOptions): Promise<Homes> {
   const { env, as, shares } = options
   const folders = shares.flatMap(({ folder }) => (folder === undefined ? [] : [folder[0]]))
-  const foreign = new Set([...Object.keys(PLACES), ...folders])
-  const within = (given: Environment, path: string, tools: Environment): Environment => {
+  const foreign = new Set([...Object.keys(XDG_FOLDERS), ...folders])
+  const envIn = (given: Environment, path: string, tools: Environment): Environment => {
     const others = Object.entries(given).filter(([name]) => !foreign.has(name))
     return { ...tools, ...Object.fromEntries(others), HOME: path }
   }
@@ -91,7 +91,7 @@ export async function openHomes(options: HomesOptions): Promise<Homes> {
     const open = async () => {
       const scratch = await openScratch(as, { home: true })
       const close = () => scratch[Symbol.asyncDispose]()
-      const env = (given: Environment) => scratch.env(within(given, scratch.home ?? '', {}))
+      const env = (given: Environment) => scratch.env(envIn(given, scratch.home ?? '', {}))
       return { env, as: scratch.as, [Symbol.asyncDispose]: close }
     }
     return { open }
@@ -101,18 +101,18 @@ export async function openHomes(options: HomesOptions): Promise<Homes> {
     if (name.startsWith(prefix)) await removeFolder(join(tmpdir(), name))
   const own = env.HOME !== undefined && isAbsolute(env.HOME) ? env.HOME : null
   const tools = own === null ? {} : toolsIn(own, env)
-  const shared = own === null ? [] : await read(own, options)
+  const shared = own === null ? [] : await readShares(own, options)
   return {
     async open() {
       const path = await mkdtemp(join(tmpdir(), prefix))
-      await fill(path, own, shared, options.identity)
+      await fillHome(path, own, shared, options.identity)
       const tmp = join(path, 'tmp')
       await mkdir(tmp)
       return {
         as: null,
-        env: (given) => ({ ...within(given, path, tools), ...temporaryVariables(tmp) }),
+        env: (given) => ({ ...envIn(given, path, tools), ...temporaryVariables(tmp) }),
         async [Symbol.asyncDispose]() {
-          for (const one of shared) await keepRenewed(path, one)
+          for (const one of shared) await saveRenewedLogin(path, one)
           await removeFolder(path)
         },
       }
@@ -121,20 +121,22 @@ export async function openHomes(options: HomesOptions): Promise<Homes> {
 }
 
 function toolsIn(home: string, env: Environment): Environment {
-  const found = Object.entries(TOOLS).map(([name, path]) => [name, placeOf(path, home, env)] as const)
+  const found = Object.entries(TOOL_FOLDERS).map(
+    ([name, path]) => [name, resolveInHome(path, home, env)] as const,
+  )
   return Object.fromEntries(found.filter(([, folder]) => existsSync(folder)))
 }
 
-async function read(home: string, { shares, env }: HomesOptions): Promise<Shared[]> {
-  const found = new Map<string, Shared>()
+async function readShares(home: string, { shares, env }: HomesOptions): Promise<SharedFile[]> {
+  const found = new Map<string, SharedFile>()
   for (const { files, only = {}, renews = [], folder } of shares) {
     for (const file of files) {
       // People keep their settings in a repository, and link to it.
-      const place = await realpath(placeOf(file, home, env, folder)).catch(() => null)
+      const place = await realpath(resolveInHome(file, home, env, folder)).catch(() => null)
       if (place === null) continue
       for (const from of await filesAt(place)) {
         const path = join(file, relative(place, from))
-        const bytes = partOf(await readRegularFile(from), only[file])
+        const bytes = loginPart(await readRegularFile(from), only[file])
         if (bytes !== null) found.set(path, { path, from, bytes, isRenewed: renews.includes(path) })
       }
     }
@@ -143,11 +145,11 @@ async function read(home: string, { shares, env }: HomesOptions): Promise<Shared
 }
 
 /** Where a path below HOME is, by the variables that name other places. */
-function placeOf(path: string, home: string, env: Environment, folder?: HomeShare['folder']): string {
+function resolveInHome(path: string, home: string, env: Environment, folder?: HomeShare['folder']): string {
   const [variable, start] = folder ?? ['', '']
   const own = env[variable] ?? ''
   if (own !== '' && path.startsWith(start)) return join(own, basename(path))
-  const moved = Object.entries(PLACES).find(([name, at]) => path.startsWith(`${at}/`) && env[name])
+  const moved = Object.entries(XDG_FOLDERS).find(([name, at]) => path.startsWith(`${at}/`) && env[name])
   if (moved === undefined) return join(home, path)
   const [name, at] = moved
   return join(env[name] ?? '', path.slice(at.length + 1))
@@ -155,13 +157,13 @@ function placeOf(path: string, home: string, env: Environment, folder?: HomeShar
 
 async function filesAt(place: string): Promise<string[]> {
   const found = await stat(place)
-  if (!found.isDirectory()) return found.size <= MOST_BYTES ? [place] : []
+  if (!found.isDirectory()) return found.size <= MAX_BYTES ? [place] : []
   const inside = await readdir(place, { recursive: true, withFileTypes: true })
-  const files = inside.filter((one) => one.isFile()).slice(0, MOST_FILES)
+  const files = inside.filter((one) => one.isFile()).slice(0, MAX_FILES)
   return files.map((one) => join(one.parentPath, one.name))
 }
 
-function partOf(bytes: Buffer | null, keys: readonly string[] | undefined): Buffer | null {
+function loginPart(bytes: Buffer | null, keys: readonly string[] | undefined): Buffer | null {
   if (bytes === null || keys === undefined) return bytes
   const whole = jsonObject(bytes.toString('utf8'))
   if (whole === null) return null
@@ -171,7 +173,12 @@ function partOf(bytes: Buffer | null, keys: readonly string[] | undefined): Buff
 
 type Identity = HomesOptions['identity']
 
-async function fill(path: string, own: string | null, shared: readonly Shared[], { name, email }: Identity) {
+async function fillHome(
+  path: string,
+  own: string | null,
+  shared: readonly SharedFile[],
+  { name, email }: Identity,
+) {
   const user = `[user]\n\tname = ${quoted(name)}\n\temail = ${quoted(email)}\n`
   // In a container the checkout may be another's.
   await writeFile(join(path, '.gitconfig'), `${user}[safe]\n\tdirectory = *\n`)
@@ -196,7 +203,7 @@ function quoted(text: string): string {
  * A login whose tokens change at every use would end for the person, too, if the new ones were thrown away. Only other values
  * of what was there come back, and never over what somebody else has renewed meanwhile.
  */
-async function keepRenewed(home: string, one: Shared): Promise<void> {
+async function saveRenewedLogin(home: string, one: SharedFile): Promise<void> {
   if (!one.isRenewed) return
   const now = await readRegularFile(join(home, one.path))
   if (now === null || now.equals(one.bytes)) return

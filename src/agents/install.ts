@@ -19,8 +19,8 @@ import { messageOf, UserError } from '../system/errors.ts'
 import { runUntrusted } from '../system/process.ts'
 import { findProgram } from '../system/program.ts'
 import { type AgentVendor, words } from './agent.ts'
-import { available } from './agent-ready.ts'
-import { entryOf, type Keeper, keep, restoreInto, versionIn } from './kept-agent.ts'
+import { checkAgent } from './agent-ready.ts'
+import { type AgentCache, cacheEntryOf, restoreFromCache, saveToCache, versionIn } from './kept-agent.ts'
 import { oneLine } from './session-end.ts'
 
 export type InstallRequest = {
@@ -80,7 +80,7 @@ export async function installAgent(request: InstallRequest): Promise<Installed> 
     throw mistake(request.version, 'one version and its integrity', fix)
   }
   const wanted = { ...request, version, integrity, package: vendor.npm }
-  const found = isExact ? await installed(wanted) : null
+  const found = isExact ? await findInstalled(wanted) : null
   if (found !== null) return found
   const npm = findProgram('npm', request.env.PATH ?? '')
   if (npm === null) {
@@ -91,13 +91,13 @@ export async function installAgent(request: InstallRequest): Promise<Installed> 
   const place = { ...wanted, npm, folder: await firstWritable(wanted) }
   if (isExact) return install(place)
   const exact = { ...place, version: await exactVersion(place) }
-  return (await installed(exact)) ?? (await install(exact))
+  return (await findInstalled(exact)) ?? (await install(exact))
 }
 
-type Wanted = InstallRequest & { package: string; integrity: string | null }
-type Place = Wanted & { npm: string; folder: string }
+type PackageRequest = InstallRequest & { package: string; integrity: string | null }
+type InstallTarget = PackageRequest & { npm: string; folder: string }
 
-async function installed(wanted: Wanted): Promise<Installed | null> {
+async function findInstalled(wanted: PackageRequest): Promise<Installed | null> {
   const { caches, vendor, version } = wanted
   const folders = caches.map((cache) => join(cache, vendor.name, version))
   const bins = folders.map((folder) => join(folder, 'node_modules', '.bin'))
@@ -108,13 +108,13 @@ async function installed(wanted: Wanted): Promise<Installed | null> {
 }
 
 /** What npm has installed there, by its own lock file, which it writes once the bytes had that hash; null where it says none. */
-async function integrityOf({ package: name }: Wanted, folder: string): Promise<string | null> {
+async function integrityOf({ package: name }: PackageRequest, folder: string): Promise<string | null> {
   const text = await readFile(join(folder, 'node_modules', '.package-lock.json'), 'utf8').catch(() => '{}')
   const found: unknown = JSON.parse(text).packages?.[`node_modules/${name}`]?.integrity
   return typeof found === 'string' ? found : null
 }
 
-async function checkIntegrity(wanted: Wanted, folder: string): Promise<void> {
+async function checkIntegrity(wanted: PackageRequest, folder: string): Promise<void> {
   if (wanted.integrity === null) return
   const found = await integrityOf(wanted, folder)
   if (found === wanted.integrity) return
@@ -123,7 +123,7 @@ async function checkIntegrity(wanted: Wanted, folder: string): Promise<void> {
   throw mistake(what, wanted.integrity, fix)
 }
 
-async function firstWritable({ caches, vendor, version }: Wanted): Promise<string> {
+async function firstWritable({ caches, vendor, version }: PackageRequest): Promise<string> {
   const refused: string[] = []
   for (const folder of caches.map((cache) => join(cache, vendor.name))) {
     try {
@@ -138,7 +138,7 @@ async function firstWritable({ caches, vendor, version }: Wanted): Promise<strin
 }
 
 /** Asks the registry what a range or a tag stands for now. */
-async function exactVersion(place: Place): Promise<string> {
+async function exactVersion(place: InstallTarget): Promise<string> {
   const cache = join(place.folder, '.npm')
   const args = ['view', `${place.package}@${place.version}`, 'version', '--json', '--cache', cache]
   const output = await runNpm(place, place.folder, args, ASK_TIMEOUT_MS)
@@ -148,24 +148,26 @@ async function exactVersion(place: Place): Promise<string> {
   throw mistake(place.version, `a version of ${place.package}`, `see \`npm view ${place.package} versions\``)
 }
 
-async function install(place: Place): Promise<Installed> {
+async function install(place: InstallTarget): Promise<Installed> {
   const { version, report } = place
   const began = performance.now()
   const spec = `${place.package}@${version}`
   const folder = join(place.folder, version)
-  await clear(place.folder)
-  const keeper = keeperOf(place)
-  const isRestored = keeper !== null && (await inStaging(place, (staging) => restore(place, staging, keeper)))
+  await removeLeftovers(place.folder)
+  const keeper = cacheFor(place)
+  const isRestored =
+    keeper !== null && (await fillStaging(place, (staging) => restore(place, staging, keeper)))
   if (!isRestored) {
-    await inStaging(place, async (staging) => {
+    await fillStaging(place, async (staging) => {
       report(`installing ${spec}`)
-      await fill(place, staging, spec)
-      await tryOut(place, staging, spec)
-      if (keeper !== null) await keep(staging, entryOf(place.vendor.name, spec, place.env), keeper)
+      await installPackage(place, staging, spec)
+      await checkProgram(place, staging, spec)
+      if (keeper !== null)
+        await saveToCache(staging, cacheEntryOf(place.vendor.name, spec, place.env), keeper)
       return true
     })
   }
-  const result = await installed(place)
+  const result = await findInstalled(place)
   if (result === null) {
     throw mistake(spec, `a package with the program ${place.vendor.program}`, 'use another version')
   }
@@ -178,13 +180,16 @@ async function install(place: Place): Promise<Installed> {
 }
 
 /** Null where nothing is kept: what a cache holds cannot be compared with the integrity of the registry's package. */
-function keeperOf({ cache = null, env, signal, report, integrity }: Place): Keeper | null {
+function cacheFor({ cache = null, env, signal, report, integrity }: InstallTarget): AgentCache | null {
   if (cache === null || integrity !== null) return null
   return { cache, env, report, ...(signal === undefined ? {} : { signal }) }
 }
 
 /** Fills a folder of its own, which becomes that of the version where it is whole. */
-async function inStaging(place: Place, work: (staging: string) => Promise<boolean>): Promise<boolean> {
+async function fillStaging(
+  place: InstallTarget,
+  work: (staging: string) => Promise<boolean>,
+): Promise<boolean> {
   const folder = join(place.folder, place.version)
   const staging = await mkdtemp(join(place.folder, STAGING))
   try {
@@ -202,13 +207,14 @@ async function inStaging(place: Place, work: (staging: string) => Promise<boolea
 }
 
 /** Whether the cache had this version, whole and able to start. */
-async function restore(place: Place, staging: string, keeper: Keeper): Promise<boolean> {
+async function restore(place: InstallTarget, staging: string, keeper: AgentCache): Promise<boolean> {
   const spec = `${place.package}@${place.version}`
-  if (!(await restoreInto(staging, entryOf(place.vendor.name, spec, place.env), keeper))) return false
+  if (!(await restoreFromCache(staging, cacheEntryOf(place.vendor.name, spec, place.env), keeper)))
+    return false
   try {
     const found = versionIn(staging, place.package)
     if (found !== place.version) throw new Error(`its version is ${oneLine(found ?? 'none')}`)
-    await tryOut(place, staging, spec)
+    await checkProgram(place, staging, spec)
     return true
   } catch (error) {
     place.report(`the cache does not hold ${spec}: ${messageOf(error)}`)
@@ -216,7 +222,7 @@ async function restore(place: Place, staging: string, keeper: Keeper): Promise<b
   }
 }
 
-async function fill(place: Place, staging: string, spec: string): Promise<void> {
+async function installPackage(place: InstallTarget, staging: string, spec: string): Promise<void> {
   // Of all the packages that come with it, none gets to run anything; HOME may be missing or read-only.
   const quiet = words('--no-audit --no-fund --no-package-lock --no-update-notifier --loglevel=error')
   const places = ['--cache', join(staging, '.npm'), '--prefix', staging]
@@ -231,13 +237,17 @@ async function fill(place: Place, staging: string, spec: string): Promise<void> 
   await rm(join(staging, '.npm'), { recursive: true, force: true })
 }
 
-async function tryOut({ vendor, env, signal }: Place, staging: string, spec: string): Promise<void> {
+async function checkProgram(
+  { vendor, env, signal }: InstallTarget,
+  staging: string,
+  spec: string,
+): Promise<void> {
   const path = [join(staging, 'node_modules', '.bin'), env.PATH ?? ''].join(delimiter)
   // Some end at once where HOME is missing or cannot be written.
   const home = join(staging, '.home')
   await mkdir(home)
   const asked = { ...env, PATH: path, HOME: home }
-  const found = await available(vendor, asked, signal === undefined ? {} : { signal })
+  const found = await checkAgent(vendor, asked, signal === undefined ? {} : { signal })
   await rm(home, { recursive: true, force: true })
   if (found.ok) return
   const fix = found.isSlow ? found.fix : 'use another version'
@@ -245,7 +255,7 @@ async function tryOut({ vendor, env, signal }: Place, staging: string, spec: str
 }
 
 /** What installations that were killed have left: nobody takes as long as twice the time-out. */
-async function clear(folder: string): Promise<void> {
+async function removeLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!name.startsWith(STAGING)) continue
     const left = join(folder, name)
@@ -256,7 +266,7 @@ async function clear(folder: string): Promise<void> {
 
 /** In a folder of ours, so that no configuration of the repository is read. Gives npm's output. */
 async function runNpm(
-  { npm, env, signal, version, package: name }: Place,
+  { npm, env, signal, version, package: name }: InstallTarget,
   cwd: string,
   args: readonly string[],
   timeoutMs = INSTALL_TIMEOUT_MS,
@@ -273,12 +283,12 @@ async function runNpm(
   })
   if (exit.kind === 'exit' && exit.code === 0) return output
   const how = exit.kind === 'exit' ? `exit code ${exit.code}` : exit.kind
-  const found = `npm ${args[0]}: ${how}: ${oneLine(tellingLines(output))}`
+  const found = `npm ${args[0]}: ${how}: ${oneLine(npmErrors(output))}`
   throw mistake(found, `${name}@${version} from the registry`, fixOf(output))
 }
 
 /** npm's own error lines, without its call stack and the name of its log file; else the last of the output. */
-function tellingLines(output: string): string {
+function npmErrors(output: string): string {
   const errors = [...output.matchAll(/^npm error (?!\s+at |code |errno |syscall |A complete log )(.*)$/gm)]
   if (errors.length > 0) return errors.map(([, words]) => words).join(' ')
   return output.trim().split('\n').slice(-3).join(' ')

@@ -10,13 +10,13 @@ import { readRegularFileSync } from '../system/files.ts'
 import { runUntrusted } from '../system/process.ts'
 
 /** For all of it: an installation takes no longer. */
-const CACHE_MS = 60_000
+const CACHE_TIMEOUT_MS = 60_000
 /** Of what is in the archive: an entry of another form is not found. */
-const FORM = 1
+const FORMAT_VERSION = 1
 const DIGEST_BYTES = 32
-const MOST_PACKAGE_BYTES = 1_000_000
+const MAX_PACKAGE_BYTES = 1_000_000
 
-export type Keeper = {
+export type AgentCache = {
   cache: FileCache
   env: Readonly<Record<string, string>>
   signal?: AbortSignal
@@ -24,17 +24,21 @@ export type Keeper = {
 }
 
 /** A program for one system is none for another; another registry may have other bytes under that version. */
-export function entryOf(name: string, spec: string, env: Readonly<Record<string, string>>): CacheEntry {
+export function cacheEntryOf(name: string, spec: string, env: Readonly<Record<string, string>>): CacheEntry {
   const libc = existsSync('/etc/alpine-release') ? 'musl' : 'libc'
   const machine = [process.platform, process.arch, env.ImageOS ?? '', libc]
-  const made = JSON.stringify([FORM, spec, ...machine, env.NPM_CONFIG_REGISTRY ?? ''])
+  const made = JSON.stringify([FORMAT_VERSION, spec, ...machine, env.NPM_CONFIG_REGISTRY ?? ''])
   const version = createHash('sha256').update(made).digest('hex')
   return { key: `ralph-agent-${name}-${process.platform}-${process.arch}-${version.slice(0, 16)}`, version }
 }
 
 /** Fills the folder, which is empty; false where nothing is kept, or the service does not answer. */
-export async function restoreInto(folder: string, entry: CacheEntry, keeper: Keeper): Promise<boolean> {
-  return await quietly('restoring the agent', keeper, folder, async (file, signal) => {
+export async function restoreFromCache(
+  folder: string,
+  entry: CacheEntry,
+  keeper: AgentCache,
+): Promise<boolean> {
+  return await reportingErrors('restoring the agent', keeper, folder, async (file, signal) => {
     if (!(await keeper.cache.get(entry, file, signal))) return false
     if (!(await isWhole(file))) throw new Error('the entry is not whole')
     // Without the archive's owners and set-uid bits; tar itself takes names that lead out of the folder for its own.
@@ -45,8 +49,8 @@ export async function restoreInto(folder: string, entry: CacheEntry, keeper: Kee
 }
 
 /** Once it is installed, and before anything that is not trusted has run in this job. */
-export async function keep(folder: string, entry: CacheEntry, keeper: Keeper): Promise<void> {
-  await quietly('keeping the agent', keeper, folder, async (file, signal) => {
+export async function saveToCache(folder: string, entry: CacheEntry, keeper: AgentCache): Promise<void> {
+  await reportingErrors('keeping the agent', keeper, folder, async (file, signal) => {
     // Not compressed: it takes longer than the upload, and an entry is never more than it seems.
     await tar(['-c', '-f', file, '-C', folder, 'node_modules'], keeper, signal)
     // A tar that ends too early may look like a shorter one; behind its end nothing is read.
@@ -58,7 +62,7 @@ export async function keep(folder: string, entry: CacheEntry, keeper: Keeper): P
 
 /** The version that the package in a folder says it has; null where it says none. */
 export function versionIn(folder: string, name: string): string | null {
-  const bytes = readRegularFileSync(join(folder, 'node_modules', name, 'package.json'), MOST_PACKAGE_BYTES)
+  const bytes = readRegularFileSync(join(folder, 'node_modules', name, 'package.json'), MAX_PACKAGE_BYTES)
   const version: unknown = JSON.parse(bytes?.toString('utf8') ?? '{}').version
   return typeof version === 'string' ? version : null
 }
@@ -79,13 +83,13 @@ async function isWhole(file: string): Promise<boolean> {
 }
 
 /** No cache fails a job: what went wrong is a line of the log. */
-async function quietly(
+async function reportingErrors(
   what: string,
-  { report, signal }: Keeper,
+  { report, signal }: AgentCache,
   beside: string,
   work: (file: string, signal: AbortSignal) => Promise<boolean>,
 ): Promise<boolean> {
-  const limits = [AbortSignal.timeout(CACHE_MS), ...(signal === undefined ? [] : [signal])]
+  const limits = [AbortSignal.timeout(CACHE_TIMEOUT_MS), ...(signal === undefined ? [] : [signal])]
   const folder = await mkdtemp(join(dirname(beside), '.installing-cache-'))
   try {
     return await work(join(folder, 'agent.tar'), AbortSignal.any(limits))
@@ -97,8 +101,8 @@ async function quietly(
   }
 }
 
-async function tar(args: readonly string[], { env }: Keeper, signal: AbortSignal): Promise<void> {
-  const how = { cwd: '/', env, timeoutMs: CACHE_MS, captureBytes: 4096, signal }
+async function tar(args: readonly string[], { env }: AgentCache, signal: AbortSignal): Promise<void> {
+  const how = { cwd: '/', env, timeoutMs: CACHE_TIMEOUT_MS, captureBytes: 4096, signal }
   const { exit, output } = await runUntrusted({ file: 'tar', args, ...how })
   if (exit.kind === 'exit' && exit.code === 0) return
   throw new Error(`tar: ${exit.kind} ${output.trim().split('\n').at(-1) ?? ''}`)

@@ -4,8 +4,15 @@ import type { AgentEvent } from '../engine/model/agent-event.ts'
 import { asAmount, asNumber, asObject, asString, type Json, jsonObject } from '../engine/model/json.ts'
 import type { Exit } from '../system/process.ts'
 import { type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
-import { appended, EventReader, type Handlers, toolUse } from './event-reader.ts'
-import { type Ending, failed, notAllowed, type Refusal, readRefusal, statusOfRefusal } from './session-end.ts'
+import { appendText, EventReader, type Handlers, toolUse } from './event-reader.ts'
+import {
+  type Ending,
+  failureEnding,
+  permissionEnding,
+  type Refusal,
+  readRefusal,
+  statusOfRefusal,
+} from './session-end.ts'
 
 export const opencode: AgentVendor = {
   name: 'opencode',
@@ -81,7 +88,7 @@ class OpencodeReader extends EventReader {
     },
     text: ({ part }) => {
       const text = asString(asObject(part)?.text) ?? ''
-      this.text = appended(this.text, this.text === '' ? text : `\n${text}`)
+      this.text = appendText(this.text, this.text === '' ? text : `\n${text}`)
       return [{ kind: 'text', text }]
     },
     tool_use: (event) => {
@@ -97,7 +104,7 @@ class OpencodeReader extends EventReader {
       const data = asObject(error?.data)
       const name = asString(error?.name)
       const words = answerOf(data).message || (name ?? '')
-      const ending = failed(statusOfError(name, data), words, resetOf(event, data))
+      const ending = failureEnding(statusOfError(name, data), words, resetOf(event, data))
       this.#error = { ...ending, ref: asString(data?.ref) }
       this.isOver = true
       return this.failedWith(ending, words)
@@ -130,7 +137,7 @@ class OpencodeReader extends EventReader {
     if (!/^timestamp=\S+ level=/.test(line)) return super.onStderr(line)
     const [, ref, name = '', message = ''] =
       /^timestamp=\S+ level=ERROR \S+ message=failed ref=(\w+) error="(\w+): ([^"]*)"/.exec(line) ?? []
-    if (ref !== undefined && this.#causes.size < MOST_CAUSES) this.#causes.set(ref, { name, message })
+    if (ref !== undefined && this.#causes.size < MAX_CAUSES) this.#causes.set(ref, { name, message })
     if (!FAILED_REQUEST.test(line)) return []
     this.#attempt += 1
     return this.tried(null, this.#attempt)
@@ -140,12 +147,12 @@ class OpencodeReader extends EventReader {
     if (this.#error !== null) {
       // A model that its configuration does not have is an error of its server, whose name stands in the log alone.
       const cause = this.#causes.get(this.#error.ref ?? '')
-      return cause === undefined ? this.#error : failed(statusOfError(cause.name, null), cause.message)
+      return cause === undefined ? this.#error : failureEnding(statusOfError(cause.name, null), cause.message)
     }
     const ending = super.failure(exit)
     if (ending === null || exit.kind !== 'exit' || exit.code !== 0) return ending
     // There is no result event: a rejected permission ends the loop after the tool calls, with exit code 0.
-    if (this.#rejected !== null) return notAllowed([this.#rejected])
+    if (this.#rejected !== null) return permissionEnding([this.#rejected])
     if (this.#lastReason === null) return ending
     return { status: 'failed', message: `the session ended before its answer (${this.#lastReason})` }
   }
@@ -154,7 +161,7 @@ class OpencodeReader extends EventReader {
 const FAILED_REQUEST =
   /^timestamp=\S+ level=ERROR \S+ message="stream error" .*\bsmall=false\b.* error\.error="AI_APICallError\b/
 
-const MOST_CAUSES = 100
+const MAX_CAUSES = 100
 
 function statusOfError(name: string | null, data: Json | null): SessionStatus {
   if (name === 'ContextOverflowError') return 'context'

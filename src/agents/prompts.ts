@@ -27,7 +27,7 @@ export type PromptSources = {
   read(commit: string, path: string): Promise<string | null>
 }
 
-export type Asked =
+export type SessionRequest =
   /** `conflict`: why the work of earlier attempts is not in the tree, or null. */
   | { mode: 'run'; story: Story; conflict: string | null; step?: SessionStep }
   | { mode: 'plan'; task: PlanTask }
@@ -38,7 +38,11 @@ export type Asked =
 export type Prompt = { parts: Part[]; template: string | null }
 
 /** The prompt; null for a set-up that nobody wrote, or for a step whose file is not there. */
-export async function promptOf(sources: PromptSources, asked: Asked, state: State): Promise<Prompt | null> {
+export async function buildPrompt(
+  sources: PromptSources,
+  asked: SessionRequest,
+  state: State,
+): Promise<Prompt | null> {
   const read = (path: string) => sources.read(state.green, path)
   const found = await templateOf(asked, read)
   if (found === 'missing' || (found === null && asked.mode === 'setup')) return null
@@ -55,7 +59,7 @@ export async function promptOf(sources: PromptSources, asked: Asked, state: Stat
 }
 
 /** A step of a pipeline may have one of its own; null for the built-in one. */
-async function templateOf(asked: Asked, read: ReadText): Promise<Template | null | 'missing'> {
+async function templateOf(asked: SessionRequest, read: ReadText): Promise<Template | null | 'missing'> {
   const step = asked.mode === 'run' ? asked.step : undefined
   if (step?.prompt == null) return findTemplate(asked.mode, read)
   const { prompt, name } = step
@@ -64,7 +68,7 @@ async function templateOf(asked: Asked, read: ReadText): Promise<Template | null
   return text === null ? 'missing' : { path: prompt.path, text }
 }
 
-function partsOf(template: string | null, asked: Asked, state: State, facts: PromptFacts): Part[] {
+function partsOf(template: string | null, asked: SessionRequest, state: State, facts: PromptFacts): Part[] {
   switch (asked.mode) {
     case 'run':
       return runParts(template, state, asked.story, facts)

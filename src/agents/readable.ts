@@ -9,7 +9,7 @@ export function transcriptHead(agent: string): string {
 }
 
 /** Whose transcript begins with this line; null where it does not say. */
-export function agentIn(head: string): string | null {
+export function agentOfHead(head: string): string | null {
   return /^agent: (\w+)$/.exec(head)?.[1] ?? null
 }
 
@@ -31,7 +31,7 @@ export class TranscriptReader {
   read(given: readonly string[]): string[] {
     const [first] = this.#isBegun ? [] : given
     this.#isBegun = this.#isBegun || given.length > 0
-    const agent = agentIn(first ?? '')
+    const agent = agentOfHead(first ?? '')
     if (agent !== null) [this.#agent, this.#parser] = [agent, parserOf(agent)]
     const lines = agent === null ? given : given.slice(1)
     return this.#parser === null ? [...lines] : this.#said(lines, this.#parser)

@@ -1,7 +1,7 @@
 // Which agents there are: one line each. What others have to know of all of them is derived here.
 
 import type { KeyShape } from '../isolation/redact.ts'
-import { type AgentVendor, type HomeShare, variablesOf } from './agent.ts'
+import { type AgentVendor, agentVariables, type HomeShare } from './agent.ts'
 import { amp } from './amp.ts'
 import { claude } from './claude.ts'
 import { codex } from './codex.ts'
@@ -36,7 +36,7 @@ export function agentOfProgram(program: string): string | null {
 }
 
 /** What sessions of an agent get of a person's home. A command of the user's own may start any of them. */
-export function homeSharesOf(vendor: AgentVendor): HomeShare[] {
+export function homeSharesFor(vendor: AgentVendor): HomeShare[] {
   const vendors = vendor === custom ? VENDORS : [vendor]
   return vendors.map(({ login, home }) => ({
     ...home,
@@ -58,18 +58,18 @@ const DOCUMENTS = [
   ...['.clinerules', '.goosehints', '.rules', '.windsurfrules', '.windsurf'],
   ...['.github/copilot-instructions.md', '.github/instructions', '.github/prompts', '.github/chatmodes'],
 ]
-const ALL = [...DOCUMENTS, ...agentSettings].map((name) => `/${name}/`)
+const AGENT_FILES = [...DOCUMENTS, ...agentSettings].map((name) => `/${name}/`)
 
 /** Whether agents read the file at this path for themselves: documents and settings, in whatever letters. */
 export function isAgentDocument(path: string): boolean {
   const folded = `/${path.normalize('NFKC').toLowerCase()}/`
-  return ALL.some((name) => folded.includes(name))
+  return AGENT_FILES.some((name) => folded.includes(name))
 }
 
 export const keyShapes: readonly KeyShape[] = VENDORS.flatMap((vendor) => vendor.keyShapes)
 
 /** Keys that pay for a model: the agent's, never the gates'. */
-const MODEL_KEYS = new Set(['FACTORY_API_KEY', ...VENDORS.flatMap(variablesOf).filter(isKeyName)])
+const MODEL_KEYS = new Set(['FACTORY_API_KEY', ...VENDORS.flatMap(agentVariables).filter(isKeyName)])
 
 /** Whether a variable of this name holds a key that pays for a model. */
 export function isModelKey(name: string): boolean {

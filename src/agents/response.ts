@@ -6,7 +6,7 @@ const COMPLETE =
 const NO_WORK = /\b(?:nothing (?:left )?to do|no changes (?:are |were )?needed|already implemented)\b/i
 
 /** Of 100: a marker or a status block that says so is all, words of completion some of it, and what speaks against it nothing. */
-export function confidenceIn(finalText: string): number {
+export function completionConfidence(finalText: string): number {
   const { done, notDone, stuck } = readSignals(finalText)
   if (notDone || stuck !== null) return 0
   if (done) return 100

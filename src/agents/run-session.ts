@@ -55,7 +55,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
   const emit = (event: AgentEvent): void => {
     const isTalk = event.kind === 'text' || event.kind === 'tool'
     if (isTalk && left <= 0) return
-    request.onEvent?.(shown(event, request.cwd, hideEvent))
+    request.onEvent?.(cleanEvent(event, request.cwd, hideEvent))
     if (!isTalk) return
     left -= EVENT_SIZE + (event.kind === 'text' ? Math.min(event.text.length, TEXT_LIMIT) : 0)
     if (left <= 0) request.onEvent?.({ kind: 'text', text: '... the rest is not shown ...' })
@@ -68,7 +68,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
   const meter = streamMeter(request.prompt.length)
   const run = await runUntrusted({
     ...request,
-    ...wrapped(request.wrapper, vendor.program, [...vendor.args(options), ...usageFile.args]),
+    ...wrapCommand(request.wrapper, vendor.program, [...vendor.args(options), ...usageFile.args]),
     env: { ...request.env, ...vendor.variables?.(options) },
     stdin: request.prompt,
     signal: signal === undefined ? overspent.signal : AbortSignal.any([signal, overspent.signal]),
@@ -79,7 +79,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
       const events = parser.line(stream, stream === 'stderr' ? hideError(withoutControls(line)) : line)
       meter.line(stream === 'stdout' ? line.length : 0, events)
       for (const event of events) {
-        if (event.kind === 'usage' && isBeyond(request, event.usage)) overspent.abort()
+        if (event.kind === 'usage' && isOverBudget(request, event.usage)) overspent.abort()
         emit(event)
       }
     },
@@ -118,13 +118,13 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
   }
 }
 
-function wrapped(wrapper: string | undefined, file: string, args: string[]) {
+function wrapCommand(wrapper: string | undefined, file: string, args: string[]) {
   const before = wrapper?.trim() ?? ''
   if (before === '') return { file, args }
   return { file: 'bash', args: ['--norc', '-c', `${before} "$@"`, 'agent-wrapper', file, ...args] }
 }
 
-function isBeyond({ budget, costOf }: AgentRequest, usage: Usage): boolean {
+function isOverBudget({ budget, costOf }: AgentRequest, usage: Usage): boolean {
   if (budget === undefined) return false
   const { costUsd, tokens } = budget
   const cost = costOf === undefined ? usage.costUsd : costOf(usage)
@@ -156,9 +156,10 @@ function usageFileOf({ vendor: { usageFile }, env, as }: AgentRequest) {
 }
 
 /** An event for people: bounded, without secrets, and with paths as the repository has them. */
-function shown(event: AgentEvent, cwd: string, hide: (text: string) => string): AgentEvent {
+function cleanEvent(event: AgentEvent, cwd: string, hide: (text: string) => string): AgentEvent {
   // Twice as long, so that no secret is cut in two before it is found.
-  const cleanText = (text: string) => hide(plain(text.slice(0, 2 * TEXT_LIMIT))).slice(0, TEXT_LIMIT)
+  const cleanText = (text: string) =>
+    hide(stripLineControls(text.slice(0, 2 * TEXT_LIMIT))).slice(0, TEXT_LIMIT)
   switch (event.kind) {
     case 'text':
       return { ...event, text: cleanText(event.text) }
@@ -174,7 +175,7 @@ function shown(event: AgentEvent, cwd: string, hide: (text: string) => string): 
 /** Bytes of a transcript. */
 const TRANSCRIPT_LIMIT = 64 * 1024 * 1024
 /** So many UTF-16 units of it are written at once. */
-const PORTION = 64 * 1024
+const FLUSH_SIZE = 64 * 1024
 
 type Stream = 'stdout' | 'stderr'
 
@@ -204,10 +205,10 @@ class Transcript {
   /** Lines wait for each other, for a flood has millions: they are redacted and written together. */
   write(stream: Stream, line: string): void {
     if (this.#file === null || this.#left <= 0) return
-    if (stream !== this.#from || this.#size > PORTION) this.#flush()
+    if (stream !== this.#from || this.#size > FLUSH_SIZE) this.#flush()
     this.#from = stream
     if (this.#waiting.length === 0) setImmediate(() => this.#flush())
-    this.#waiting.push(plain(line))
+    this.#waiting.push(stripLineControls(line))
     this.#size += line.length + 1
   }
 
@@ -239,6 +240,6 @@ class Transcript {
 }
 
 /** A control sequence in the middle of a key would hide it from the redactor. Lines of a flood come together. */
-function plain(lines: string): string {
+function stripLineControls(lines: string): string {
   return /[^\x20-\x7e\t\n]/.test(lines) ? lines.split('\n').map(withoutControls).join('\n') : lines
 }

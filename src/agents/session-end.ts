@@ -15,7 +15,7 @@ export type Retrying = { status: number | null } | null
  * The ends that we made ourselves, or that never began; null when the program ended by itself or was killed. In the
  * middle of retries what the server answered is the reason, not the story.
  */
-export function endedByUs(exit: Exit, retrying: Retrying): Ending | null {
+export function endingByRalph(exit: Exit, retrying: Retrying): Ending | null {
   const { kind } = exit
   if (kind === 'not-started')
     return { status: kind, message: `the agent could not be started: ${exit.reason}` }
@@ -34,12 +34,12 @@ const TIMED_OUT = {
 }
 
 /** A program that ended by itself or was killed, without having said how it went. `stderr` is its last line there. */
-export function silentEnding(exit: Exit, stderr: string): Ending {
-  const ours = endedByUs(exit, null)
+export function endingByExit(exit: Exit, stderr: string): Ending {
+  const ours = endingByRalph(exit, null)
   if (ours !== null) return ours
   if (exit.kind === 'signal') return { status: 'killed', message: `the agent was killed by ${exit.signal}` }
   const code = exit.kind === 'exit' ? exit.code : 1
-  const how = withWords(`(exit code ${code})`, stderr)
+  const how = withVendorMessage(`(exit code ${code})`, stderr)
   if (code === 0) {
     return { status: 'failed', message: 'the agent ended with exit code 0 but without a final answer' }
   }
@@ -51,7 +51,7 @@ export function silentEnding(exit: Exit, stderr: string): Ending {
   if (code === 129 || code === 130 || code === 137 || code === 143) {
     return { status: 'killed', message: `the agent was ended by a signal ${how}` }
   }
-  return { status: 'crashed', message: withWords(`the agent ended with exit code ${code}`, stderr) }
+  return { status: 'crashed', message: withVendorMessage(`the agent ended with exit code ${code}`, stderr) }
 }
 
 /** What an HTTP status from the vendor's server means; null stands for a connection that failed. */
@@ -63,7 +63,7 @@ export function statusOfHttp(http: number | null): 'overloaded' | 'limit' | 'aut
   return 'failed'
 }
 
-const IN_OUR_WORDS: Partial<Record<SessionStatus, string>> = {
+const STATUS_MESSAGES: Partial<Record<SessionStatus, string>> = {
   auth: 'the vendor refuses the key, the account or the model',
   limit: "the vendor's usage or rate limit is reached",
   overloaded: "the vendor's server cannot be reached or is overloaded",
@@ -71,19 +71,23 @@ const IN_OUR_WORDS: Partial<Record<SessionStatus, string>> = {
 }
 
 /** A failure in our own words, with the vendor's behind them. */
-export function failed(status: SessionStatus, words: string | null, resetsAt: number | null = null): Ending {
-  const ours = IN_OUR_WORDS[status] ?? 'the session ended in an error'
-  return { status, message: withWords(ours, words), resetsAt }
+export function failureEnding(
+  status: SessionStatus,
+  words: string | null,
+  resetsAt: number | null = null,
+): Ending {
+  const ours = STATUS_MESSAGES[status] ?? 'the session ended in an error'
+  return { status, message: withVendorMessage(ours, words), resetsAt }
 }
 
 /** The program says at the end that it did less than it wanted to. */
-export function notAllowed(tools: Iterable<string>): Ending {
+export function permissionEnding(tools: Iterable<string>): Ending {
   const message = `the agent was not allowed to use ${[...new Set(tools)].join(', ')}`
   return { status: 'refused-permission', message }
 }
 
 /** The line of stderr that says what went wrong: the last that begins with "error", else the last but warnings. */
-export function stderrLine(): { push(line: string): void; text(): string } {
+export function stderrMessage(): { push(line: string): void; text(): string } {
   let last = ''
   let error = ''
   return {
@@ -97,7 +101,7 @@ export function stderrLine(): { push(line: string): void; text(): string } {
 }
 
 /** A sentence of the vendor's behind one of ours; a missing one leaves no colon behind. */
-export function withWords(ours: string, theirs: string | null): string {
+export function withVendorMessage(ours: string, theirs: string | null): string {
   return theirs === null || theirs.trim() === '' ? ours : `${ours}: ${theirs}`
 }
 

@@ -17,13 +17,13 @@ import { agentEnv, type Environment } from '../isolation/untrusted-env.ts'
 import { UserError } from '../system/errors.ts'
 import { clearPathTo } from '../system/files.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
-import { noUsage, type SessionResult, variablesOf } from './agent.ts'
-import { costByPrices, settled } from './cost.ts'
+import { agentVariables, noUsage, type SessionResult } from './agent.ts'
+import { costByPrices, finalUsage } from './cost.ts'
 import type { Homes } from './home.ts'
-import { type Asked, type PromptSources, promptOf } from './prompts.ts'
-import { confidenceIn } from './response.ts'
+import { buildPrompt, type PromptSources, type SessionRequest } from './prompts.ts'
+import { completionConfidence } from './response.ts'
 import { type AgentRequest, runAgent } from './run-session.ts'
-import { markersAtEnd, readExpectation, readLastWords, readSignals } from './signals.ts'
+import { markersAtEnd, readClosingWords, readExpectation, readSignals } from './signals.ts'
 
 export type SessionsOptions = PromptSources &
   Pick<AgentRequest, 'vendor' | 'cwd' | 'idleTimeoutMs' | 'redactor' | 'mark' | 'onEvent'> & {
@@ -37,7 +37,7 @@ export type SessionsOptions = PromptSources &
     env: Environment
     homes: Homes
     /** What went through our own proxy so far; null without one. */
-    used?: (() => Counted) | null
+    used?: (() => ProxyUsage) | null
     /** Opens the way to the model, until it is disposed. */
     admit?: () => Disposable
     /** Transcripts and the prompt file, on this machine only. */
@@ -47,14 +47,14 @@ export type SessionsOptions = PromptSources &
   }
 
 /** Requests to the model, and the tokens that the vendor says they took. */
-type Counted = { requests: number; inputTokens: number; outputTokens: number }
+type ProxyUsage = { requests: number; inputTokens: number; outputTokens: number }
 
 const CAPTURE_BYTES = 64 * 1024
-const MESSAGE = 400
-const NOT_SEEN: SessionResult['seen'] = { answers: 0, inputTokens: 0, outputTokens: 0 }
+const MAX_MESSAGE = 400
+const NO_ESTIMATE: SessionResult['seen'] = { answers: 0, inputTokens: 0, outputTokens: 0 }
 
 /** What one session is told, beside its prompt, and what its transcript is called. */
-type Told = {
+type SessionLabels = {
   transcript: string
   variables: Record<string, string>
   /** In the place of the mode's. */
@@ -62,22 +62,22 @@ type Told = {
 }
 
 /** What a session said, clean, with what it used. */
-type Said = { result: SessionResult; message: string; finalText: string; usage: Usage }
+type SessionAnswer = { result: SessionResult; message: string; finalText: string; usage: Usage }
 
 export function createSessions(options: SessionsOptions): AgentPort {
   const { redact } = options.redactor
   const oneLine = (text: string) =>
-    redact(withoutControls(text)).replace(/\s+/g, ' ').trim().slice(0, MESSAGE)
+    redact(withoutControls(text)).replace(/\s+/g, ' ').trim().slice(0, MAX_MESSAGE)
 
-  async function session(
-    asked: Asked,
-    told: Told,
+  async function runSession(
+    asked: SessionRequest,
+    told: SessionLabels,
     state: State,
     bounds: SessionBounds,
     signal: AbortSignal,
-  ): Promise<Said> {
+  ): Promise<SessionAnswer> {
     const step = asked.mode === 'run' ? asked.step : undefined
-    const made = await promptOf(options, asked, state)
+    const made = await buildPrompt(options, asked, state)
     if (made === null)
       throw new UserError(missingPrompt(step?.prompt?.kind === 'file' ? step.prompt.path : ''))
     const prompt = redact(textOf(made.parts))
@@ -90,7 +90,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
     const model = step?.model ?? told.model ?? options.models[asked.mode]
     const { env } = agentEnv(home.env(options.env), {
       extra: options.extraEnv,
-      vendor: variablesOf(options.vendor),
+      vendor: agentVariables(options.vendor),
       set: {
         RALPH_MODE: asked.mode,
         RALPH_FEATURE: state.feature,
@@ -100,20 +100,20 @@ export function createSessions(options: SessionsOptions): AgentPort {
       },
     })
     let usage = noUsage()
-    let noted = ''
+    let lastNoted = ''
     /** Where the process dies before the session ends, what is known of it by now is all that ever will be. */
     const noteUsed = (event: AgentEvent) => {
       if (bounds.onUsed === undefined) return
       if (event.kind === 'usage') usage = { ...event.usage, calls: 1 }
-      const seen = counted() ?? NOT_SEEN
+      const seen = counted() ?? NO_ESTIMATE
       if (usage.inputTokens + usage.outputTokens === 0 && usage.costUsd === null && seen.answers === 0) return
-      const used = settled({ status: 'killed', usage, seen }, options.prices, model, bounds.reserved)
+      const used = finalUsage({ status: 'killed', usage, seen }, options.prices, model, bounds.reserved)
       const text = JSON.stringify(used)
-      if (text !== noted) bounds.onUsed(used)
-      noted = text
+      if (text !== lastNoted) bounds.onUsed(used)
+      lastNoted = text
     }
     const before = options.used?.() ?? null
-    const counted = () => countedSince(before, options.used?.() ?? null)
+    const counted = () => proxyUsageSince(before, options.used?.() ?? null)
     using _way = options.admit?.()
     const run = await runAgent({
       ...options,
@@ -136,19 +136,19 @@ export function createSessions(options: SessionsOptions): AgentPort {
       captureBytes: CAPTURE_BYTES,
     })
     const result = { ...run, seen: counted() ?? run.seen }
-    const finalUsage = settled(result, options.prices, model, bounds.reserved)
+    const used = finalUsage(result, options.prices, model, bounds.reserved)
     return {
       result,
       message: oneLine(result.message),
       finalText: redact(result.finalText),
-      usage: finalUsage,
+      usage: used,
     }
   }
 
-  function worked({ result, message, finalText, usage }: Said): Session {
+  function toWorkResult({ result, message, finalText, usage }: SessionAnswer): Session {
     const { done, notDone, stuck, learnings } = readSignals(finalText)
-    const { summary, next } = readLastWords(finalText)
-    const confidence = confidenceIn(finalText)
+    const { summary, next } = readClosingWords(finalText)
+    const confidence = completionConfidence(finalText)
     return {
       status: STATUSES.get(result.status) ?? 'failed',
       message,
@@ -176,7 +176,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
     return { kind: 'reset', stories: [...stories], reason }
   }
 
-  function verdictIn({ finalText }: Said, { stories, expectation }: JudgeTask): Verdict {
+  function verdictIn({ finalText }: SessionAnswer, { stories, expectation }: JudgeTask): Verdict {
     const { answersInOutput = false } = options.vendor
     const answer = answersInOutput ? markersAtEnd(finalText) : finalText
     if (expectation !== undefined) return expectationIn(answer, stories)
@@ -198,7 +198,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
     return { kind: 'reset', stories: ids, reason: oneLine(verdict.reason) || 'the judge gave no reason' }
   }
 
-  function proposalIn({ finalText }: Said, task: PlanTask): Proposal {
+  function proposalIn({ finalText }: SessionAnswer, task: PlanTask): Proposal {
     const read = readProposal(finalText, task)
     return read.kind === 'none' ? { ...read, message: oneLine(read.message) } : read
   }
@@ -214,26 +214,26 @@ export function createSessions(options: SessionsOptions): AgentPort {
         model: attempt.model,
       }
       const asked = { mode: 'run' as const, story, conflict, ...(step === undefined ? {} : { step }) }
-      return worked(await session(asked, told, state, bounds, signal))
+      return toWorkResult(await runSession(asked, told, state, bounds, signal))
     },
     async setUp(state, attempt, bounds, signal) {
       const found = await findTemplate('setup', (path) => options.read(state.green, path))
       if (found === null) return null
       options.onEvent?.({ kind: 'text', text: `sets the project up first, by ${found.path}` })
       const told = { transcript: `${attemptName(state, attempt.storyId)}-setup`, variables: {} }
-      return worked(await session({ mode: 'setup' }, told, state, bounds, signal))
+      return toWorkResult(await runSession({ mode: 'setup' }, told, state, bounds, signal))
     },
     /** A judge that errs, or says neither, has not approved. */
     async judge(state, task, bounds, signal) {
       const told = { transcript: `verify-${Date.now()}`, variables: {} }
-      const said = await session({ mode: 'verify', task }, told, state, bounds, signal)
-      return { verdict: unanswered(said) ?? verdictIn(said, task), usage: said.usage }
+      const said = await runSession({ mode: 'verify', task }, told, state, bounds, signal)
+      return { verdict: failureAnswer(said) ?? verdictIn(said, task), usage: said.usage }
     },
     async plan(state, task, bounds, signal) {
       const variables: Record<string, string> = task.split === null ? {} : { RALPH_STORY_ID: task.split }
       const told = { transcript: `plan-${Date.now()}`, variables }
-      const said = await session({ mode: 'plan', task }, told, state, bounds, signal)
-      return { proposal: unanswered(said) ?? proposalIn(said, task), usage: said.usage }
+      const said = await runSession({ mode: 'plan', task }, told, state, bounds, signal)
+      return { proposal: failureAnswer(said) ?? proposalIn(said, task), usage: said.usage }
     },
   }
 }
@@ -249,7 +249,7 @@ const STATUSES: ReadonlyMap<SessionResult['status'], Session['status']> = new Ma
 ])
 
 /** Why there is no answer; null where the session finished. */
-function unanswered({ result: { status, resetsAt }, message }: Said) {
+function failureAnswer({ result: { status, resetsAt }, message }: SessionAnswer) {
   if (status === 'finished') return null
   if (status === 'limit' || status === 'overloaded')
     return { kind: 'limit' as const, notBefore: resetsAt, message }
@@ -274,7 +274,7 @@ export function withFallback(
 }
 
 /** What a session used by the vendor's own word, although its program died; null where no proxy saw it. */
-function countedSince(before: Counted | null, after: Counted | null): SessionResult['seen'] | null {
+function proxyUsageSince(before: ProxyUsage | null, after: ProxyUsage | null): SessionResult['seen'] | null {
   if (before === null || after === null || after.requests === before.requests) return null
   return {
     answers: after.requests - before.requests,

@@ -20,12 +20,12 @@ export type Signals = {
   verdict: Verdict | null
 }
 
-const LEARNINGS = 10
+const MAX_LEARNINGS = 10
 const LEARNING_LIMIT = 500
 const REASON_LIMIT = 2000
-const IDS = 200
+const MAX_IDS = 200
 const IDS_LIMIT = 10_000
-const EVIDENCE = 5_000
+const MAX_EVIDENCE = 5_000
 const EVIDENCE_LIMIT = 300
 
 /** Without a text: `done`, `verified`. */
@@ -60,7 +60,7 @@ export function readSignals(finalText: string): Signals {
     done: isClaimed && !status.notDone && stuck === null,
     stuck,
     notDone: status.notDone,
-    learnings: [...new Set(texts('learning').filter((text) => text !== ''))].slice(0, LEARNINGS),
+    learnings: [...new Set(texts('learning').filter((text) => text !== ''))].slice(0, MAX_LEARNINGS),
     verdict: verdictOf(texts),
   }
 }
@@ -95,7 +95,7 @@ function verdictOf(texts: (kind: Marker['kind']) => string[]): Verdict | null {
     return evidence.length === 0 ? { kind: 'verified' } : { kind: 'verified', evidence }
   }
   const ids = new Set(resets.flatMap((text) => text.split(/[\s,;]+/)).filter((id) => id !== ''))
-  return { kind: 'reset', ids: [...ids].slice(0, IDS), reason: texts('reason').join(' ') }
+  return { kind: 'reset', ids: [...ids].slice(0, MAX_IDS), reason: texts('reason').join(' ') }
 }
 
 /** The answer to the one question whether a change of what gates expect was asked for; null where there is none. */
@@ -109,7 +109,7 @@ export function readExpectation(finalText: string): ExpectationAnswer | null {
 
 /** `US-001#2 src/cart.test.ts:14 adds two items`: the story, its criterion by number, and what shows it. */
 function evidenceIn(texts: readonly string[]): StoryEvidence[] {
-  return texts.slice(0, EVIDENCE).flatMap((text) => {
+  return texts.slice(0, MAX_EVIDENCE).flatMap((text) => {
     const [, storyId, criterion, shown] = /^([^\s#]+)#(\d{1,4}):?\s+(\S.*)$/.exec(text) ?? []
     if (storyId === undefined || shown === undefined) return []
     return [{ storyId, criterion: Number(criterion), shown }]
@@ -117,13 +117,13 @@ function evidenceIn(texts: readonly string[]): StoryEvidence[] {
 }
 
 /** What the agent itself says of its work; empty where it says nothing. */
-export type LastWords = { summary: string; next: string }
+export type ClosingWords = { summary: string; next: string }
 
 /** Behind these words an agent leaves a hint for the next session. */
-const NEXT = /^(?:[*_]{2})?note for next(?: iteration)?:?(?:[*_]{2})?:?\s*(\S.*)$/i
+const NOTE_FOR_NEXT = /^(?:[*_]{2})?note for next(?: iteration)?:?(?:[*_]{2})?:?\s*(\S.*)$/i
 
 /** The last paragraph that is no marker, no heading and no rule, and the note for next (or the RECOMMENDATION of a status block). */
-export function readLastWords(finalText: string): LastWords {
+export function readClosingWords(finalText: string): ClosingWords {
   const lines = linesOf(finalText)
   const status = statusLines(lines)
   const isProse = (line: string, index: number) =>
@@ -131,14 +131,14 @@ export function readLastWords(finalText: string): LastWords {
     markersOnLine(line) === null &&
     !/^(?:RALPH_DONE$|#|-{3,}|\||<stuck>)/.test(line)
   const prose = lines.map((line, index) => (line !== '' && isProse(line, index) ? line : ''))
-  const noted = prose.findLast((line) => NEXT.test(line)) ?? ''
-  const words = prose.filter((line) => !NEXT.test(line))
+  const noted = prose.findLast((line) => NOTE_FOR_NEXT.test(line)) ?? ''
+  const words = prose.filter((line) => !NOTE_FOR_NEXT.test(line))
   const end = words.findLastIndex((line) => line !== '') + 1
   const begin = words.slice(0, end).lastIndexOf('') + 1
-  const next = NEXT.exec(noted)?.[1] ?? statusValues(lines).get('RECOMMENDATION') ?? ''
+  const next = NOTE_FOR_NEXT.exec(noted)?.[1] ?? statusValues(lines).get('RECOMMENDATION') ?? ''
   return {
-    summary: plain(words.slice(Math.max(begin, end - PARAGRAPH_LINES), end).join(' '), WORDS_LIMIT),
-    next: plain(next, WORDS_LIMIT),
+    summary: oneLine(words.slice(Math.max(begin, end - PARAGRAPH_LINES), end).join(' '), WORDS_LIMIT),
+    next: oneLine(next, WORDS_LIMIT),
   }
 }
 
@@ -215,14 +215,14 @@ const RALPH_WORDS: ReadonlyMap<string, { kind: Marker['kind']; limit: number }> 
 
 function markerOf(tag: Tag, content: string): Marker | null {
   if (tag === 'promise') return content === 'COMPLETE' ? { kind: 'done', text: '' } : null
-  if (tag === 'stuck') return { kind: 'stuck', text: plain(content, REASON_LIMIT) }
+  if (tag === 'stuck') return { kind: 'stuck', text: oneLine(content, REASON_LIMIT) }
   if (tag === 'complete' || content === 'DONE') return { kind: 'done', text: '' }
   if (content === 'VERIFIED') return { kind: 'verified', text: '' }
   if (content === 'EXPECTED') return { kind: 'expected', text: '' }
   if (content === 'UNEXPECTED') return { kind: 'unexpected', text: '' }
   const colon = content.indexOf(':')
   const word = RALPH_WORDS.get(content.slice(0, Math.max(colon, 0)).trimEnd())
-  return word === undefined ? null : { kind: word.kind, text: plain(content.slice(colon + 1), word.limit) }
+  return word === undefined ? null : { kind: word.kind, text: oneLine(content.slice(colon + 1), word.limit) }
 }
 
 /** The numbers of the lines of the last `---RALPH_STATUS---` block, with both of its rules. */
@@ -249,7 +249,7 @@ function statusBlock(lines: readonly string[]): Pick<Signals, 'done' | 'notDone'
   const is = (key: string, value: string): boolean => values.get(key)?.toUpperCase() === value
   const isFailing = is('TESTS_STATUS', 'FAILING')
   const isBlocked = is('STATUS', 'BLOCKED')
-  const advice = plain(values.get('RECOMMENDATION') ?? '', REASON_LIMIT)
+  const advice = oneLine(values.get('RECOMMENDATION') ?? '', REASON_LIMIT)
   return {
     done: is('STATUS', 'COMPLETE') && !is('EXIT_SIGNAL', 'FALSE') && !isFailing,
     notDone: isFailing || isBlocked || is('STATUS', 'IN_PROGRESS') || is('EXIT_SIGNAL', 'FALSE'),
@@ -258,7 +258,7 @@ function statusBlock(lines: readonly string[]): Pick<Signals, 'done' | 'notDone'
 }
 
 /** One printable line of at most `limit` UTF-16 units. */
-function plain(text: string, limit: number): string {
+function oneLine(text: string, limit: number): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\u2028\u2029\s]+/gu, ' ').trim()
   return line
     .slice(0, limit)

@@ -4,7 +4,14 @@ import type { AgentEvent } from '../engine/model/agent-event.ts'
 import { asAmount, asNumber, asObject, asObjects, asString, type Json } from '../engine/model/json.ts'
 import type { Exit } from '../system/process.ts'
 import { EventReader, type Handlers, toolUse } from './event-reader.ts'
-import { type Ending, failed, notAllowed, readRefusal, statusOfRefusal, withWords } from './session-end.ts'
+import {
+  type Ending,
+  failureEnding,
+  permissionEnding,
+  readRefusal,
+  statusOfRefusal,
+  withVendorMessage,
+} from './session-end.ts'
 
 /** Where the programs that print this format differ. */
 export type Dialect = {
@@ -121,8 +128,8 @@ export class StreamJsonReader extends EventReader {
 
   #tokens(usage: Json): Tokens {
     const cached = asAmount(usage.cache_read_input_tokens)
-    const besides = this.#dialect.cacheCounted ? 0 : cached + asAmount(usage.cache_creation_input_tokens)
-    return { input: asAmount(usage.input_tokens) + besides, cached, output: asAmount(usage.output_tokens) }
+    const uncounted = this.#dialect.cacheCounted ? 0 : cached + asAmount(usage.cache_creation_input_tokens)
+    return { input: asAmount(usage.input_tokens) + uncounted, cached, output: asAmount(usage.output_tokens) }
   }
 
   /** `usage` leaves subagents out; `modelUsage` and the cost are cumulative over results, turns are per result. */
@@ -152,13 +159,13 @@ export class StreamJsonReader extends EventReader {
     const subtype = asString(result.subtype) ?? 'success'
     const words = asString(result.result) ?? asString(result.error) ?? textOf(result.errors)
     if (subtype === 'error_max_turns' || subtype === 'error_max_budget_usd') {
-      return { status: 'max-turns', message: withWords('the session reached its bound', words) }
+      return { status: 'max-turns', message: withVendorMessage('the session reached its bound', words) }
     }
     if (result.is_error === true || subtype !== 'success') return this.#refused(result, words)
     const denials = asObjects(result.permission_denials)
     // With permissions skipped, what is denied is denied by the user's own rules, and the agent goes around it.
     if (denials.length > 0 && this.#permissionMode !== 'bypassPermissions') {
-      return notAllowed(denials.map((denial) => asString(denial.tool_name) ?? 'a tool'))
+      return permissionEnding(denials.map((denial) => asString(denial.tool_name) ?? 'a tool'))
     }
     if (asNumber(result.num_turns) === 0) {
       return { status: 'failed', message: 'the prompt ran as a command of the agent; no model was asked' }
@@ -168,7 +175,7 @@ export class StreamJsonReader extends EventReader {
 
   #refused(result: Json, words: string): Ending {
     if (result.terminal_reason === 'blocking_limit' || result.terminal_reason === 'prompt_too_long') {
-      return { status: 'context', message: withWords('the prompt is too long', words) }
+      return { status: 'context', message: withVendorMessage('the prompt is too long', words) }
     }
     const said = readRefusal(words)
     const named = [this.#apiError, result.api_error, result.api_error_type]
@@ -177,7 +184,7 @@ export class StreamJsonReader extends EventReader {
       codes: [...named.flatMap((code) => asString(code) ?? []), ...said.codes],
       message: said.message,
     })
-    return failed(status, words, this.resetsAt)
+    return failureEnding(status, words, this.resetsAt)
   }
 
   protected override finishedMessage(waited: boolean): string {

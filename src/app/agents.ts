@@ -1,9 +1,9 @@
 import { delimiter, join, resolve } from 'node:path'
-import { type AgentVendor, variablesOf } from '../agents/agent.ts'
+import { type AgentVendor, agentVariables } from '../agents/agent.ts'
 import {
   type Availability,
-  available,
-  keyTrouble,
+  checkAgent,
+  findKeyProblem,
   mayBeLoggedIn,
   missingProgram,
   type Unready,
@@ -11,7 +11,7 @@ import {
 import { type Homes, openHomes } from '../agents/home.ts'
 import { agentCaches, installAgent } from '../agents/install.ts'
 import type { PromptSources } from '../agents/prompts.ts'
-import { agentNames, findAgent, homeSharesOf, isModelKey } from '../agents/registry.ts'
+import { agentNames, findAgent, homeSharesFor, isModelKey } from '../agents/registry.ts'
 import { createSessions, withFallback } from '../agents/sessions.ts'
 import { chooseAgent } from '../engine/limits.ts'
 import type { Gate } from '../engine/model/gate.ts'
@@ -127,13 +127,13 @@ export function homesOf(
   { env, workspace: { clone } }: Pick<PortOptions, 'env' | 'workspace'>,
   as: OtherUser | null,
 ): Promise<Homes> {
-  const shares = homeSharesOf(vendor)
+  const shares = homeSharesFor(vendor)
   return openHomes({ shares, env, identity: identityOf(clone), key: clone.gitDir, as })
 }
 
 /** What the agent sees of an environment. */
 export function wishesOf(vendor: AgentVendor, { agentEnv }: Settings) {
-  return { extra: agentEnv, vendor: variablesOf(vendor), set: {} }
+  return { extra: agentEnv, vendor: agentVariables(vendor), set: {} }
 }
 
 /** Whether the agent can be started, asked as a session starts it, in a home that is thrown away. */
@@ -147,7 +147,7 @@ export async function askVersion(
   const inside = agentEnv(home.env(env), wishesOf(vendor, settings))
   // Who says its version needs no key.
   const named = Object.entries(inside.env).filter(([name]) => vendor.relay?.keys.includes(name) !== true)
-  return await available(vendor, Object.fromEntries(named), { as: home.as, signal })
+  return await checkAgent(vendor, Object.fromEntries(named), { as: home.as, signal })
 }
 
 /** What prompts say of the settings; `read` gives people's files at a commit. */
@@ -214,7 +214,7 @@ async function refuseWithoutKey(
   if (login === null || mayBeLoggedIn(own, how)) return
   // The other user's home is new.
   const known = as === null ? login : { ...login, files: [] }
-  const why = await keyTrouble({ login: known, env, extraEnv: settings.agentEnv, cwd })
+  const why = await findKeyProblem({ login: known, env, extraEnv: settings.agentEnv, cwd })
   if (why === null) return
   const key = login.keys[0] ?? ''
   throw new UserError({

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Feature, featureOfFolder } from '../branch/find-features.ts'
 import type { Repository } from '../branch/repository.ts'
-import type { Found, Store } from '../branch/store.ts'
+import type { Store, StoredState } from '../branch/store.ts'
 import { restartRun } from '../engine/archive-stories.ts'
 import { takeOver } from '../engine/attempt-events.ts'
 import { withScope } from '../engine/commands/apply-commands.ts'
@@ -152,7 +152,7 @@ function hasStories(name: string): UserError {
 }
 
 async function resume(
-  found: Found,
+  found: StoredState,
   file: Feature | null,
   { git, store, repository }: Given,
   request: ClaimRequest,

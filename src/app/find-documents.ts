@@ -184,7 +184,7 @@ function kindsOf(paths: readonly string[]): string {
 
 const MOST_KINDS = 8
 
-/** `otherCheckoutConfigs`: what the folder holds and nothing reads. */
+/** `others`: what the folder holds and nothing reads. */
 function missing(path: string, others: readonly string[], all: readonly string[]): Mistake {
   if (others.length > 0) {
     const found = `${describeValue(path)}, which holds ${kindsOf(others)}`

@@ -1,7 +1,7 @@
 // What an outcome leaves in people's documents: learnings in AGENTS.md, statuses in BMAD's sprint-status.yaml, figures in aggregate.json, the
 // marks of a plan.
 
-import type { DocumentEdit, DocumentsEdit } from '../branch/write-documents.ts'
+import type { DocumentEdit, DocumentSetEdit } from '../branch/write-documents.ts'
 import type { Prd } from '../engine/model/feature.ts'
 import type { State } from '../engine/model/state.ts'
 import { plannedFiles } from '../engine/prd/plan-file.ts'
@@ -18,7 +18,7 @@ const PLANS = /^(?:docs?|[._]?bmad(?:-output)?|planning)$/i
 export function documentsOnOutcome(
   { agentsMd, writeBack }: Pick<Settings, 'agentsMd' | 'writeBack'>,
   redact: (text: string) => string,
-): (state: State) => (DocumentEdit | DocumentsEdit)[] {
+): (state: State) => (DocumentEdit | DocumentSetEdit)[] {
   return (state) => {
     const { prd, archive, folder } = state
     const { outcome, learnings } = prd.run
@@ -58,7 +58,7 @@ function aggregateJson(state: State): DocumentEdit {
 }
 
 /** What the feature was planned from; nothing where no story of it has passed. */
-function planDocuments(prd: Prd, folder: string): DocumentsEdit[] {
+function planDocuments(prd: Prd, folder: string): DocumentSetEdit[] {
   const passed = [...passedByRalph(prd.userStories)]
   if (!passed.some(isFromDocument)) return []
   let how = new Map<string, object>()

@@ -3,15 +3,15 @@ import { createHash } from 'node:crypto'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
-  ELSEWHERE,
+  datedFolderOf,
   type Feature,
+  featureNameOf,
   featureOfFolder,
-  folderOf,
   isPrdPath,
-  nameOf,
-  newestOfEach,
+  LEGACY_PRD_PATHS,
+  newestByName,
 } from '../branch/find-features.ts'
-import type { Found, Store } from '../branch/store.ts'
+import type { Store, StoredState } from '../branch/store.ts'
 import type { Prd } from '../engine/model/feature.ts'
 import { branchNameFault } from '../engine/model/safe-names.ts'
 import { describeValue } from '../engine/model/text.ts'
@@ -30,7 +30,7 @@ export type Place = { commit: string; workTree: string | null }
 /** Every feature that the place holds, the newest folder of each name. Broken files are collected, not thrown. */
 export async function findFeatures(objects: CatFile, place: Place, branchPrefix: string) {
   const dated = (await pathsIn(objects, place.commit, '.ralph/')).filter(isPrdPath)
-  const paths = new Set([...ELSEWHERE, ...dated])
+  const paths = new Set([...LEGACY_PRD_PATHS, ...dated])
   if (place.workTree !== null) for (const path of await prdPathsIn(place.workTree)) paths.add(path)
   const features: Feature[] = []
   const mistakes: Mistake[] = []
@@ -43,11 +43,11 @@ export async function findFeatures(objects: CatFile, place: Place, branchPrefix:
     }
     const text = await textAt(place, objects, path)
     if (text === null) continue
-    const folder = folderOf(path)
+    const folder = datedFolderOf(path)
     const parsed = await parseStories(text, path)
     const name =
       (folder === null ? null : featureOfFolder(folder)) ??
-      (parsed.ok ? nameOf(parsed.prd, branchPrefix) : 'feature')
+      (parsed.ok ? featureNameOf(parsed.prd, branchPrefix) : 'feature')
     // The name stands in refs, and in the stream that writes them, where a line feed would begin a command.
     const fault = branchNameFault(name)
     if (fault !== null) {
@@ -64,7 +64,7 @@ export async function findFeatures(objects: CatFile, place: Place, branchPrefix:
       features.push({ name, folder, path, prd, digest: digestOf(text), notes })
     }
   }
-  return { features: newestOfEach(features), mistakes }
+  return { features: newestByName(features), mistakes }
 }
 
 /** The link that stands where a file should be, or above one. */
@@ -137,7 +137,7 @@ export async function meantFeature(
     /** The branch that is checked out: of several features the one that it is of. */
     branch?: string | null
   },
-): Promise<{ name: string; file: Feature | null; found: Found | null; before: Found | null }> {
+): Promise<{ name: string; file: Feature | null; found: StoredState | null; before: StoredState | null }> {
   const states = [...(await store.list()).keys()].sort()
   const { features, mistakes } = await findFeatures(objects, place, wanted.branchPrefix)
   const candidates = new Map<string, 'unfinished' | 'finished'>()
@@ -189,7 +189,7 @@ function runFolderOf(path: string): string {
 
 async function prdPathsIn(workTree: string): Promise<string[]> {
   const folders = await readdir(join(workTree, '.ralph')).catch(() => [])
-  return [...ELSEWHERE, ...folders.map((folder) => `.ralph/${folder}/prd.json`).filter(isPrdPath)]
+  return [...LEGACY_PRD_PATHS, ...folders.map((folder) => `.ralph/${folder}/prd.json`).filter(isPrdPath)]
 }
 
 /**

@@ -25,7 +25,7 @@ export type CandidateTools = {
 }
 
 /** `paths`: what the candidate changes beside Ralph's own files. */
-export type Inspected = { inspection: Inspection; paths: readonly string[] }
+export type InspectionResult = { inspection: Inspection; paths: readonly string[] }
 
 /** Checks what the agent left, restores what is Ralph's, and builds the candidate commit. */
 export async function inspect(
@@ -34,14 +34,14 @@ export async function inspect(
   attempt: AttemptIn<'worked'>,
   builtAt: number,
   agentHead: string | null,
-): Promise<Inspected> {
+): Promise<InspectionResult> {
   const { tree, commits, redact } = tools
   const { git, objects, index } = tree
-  const wordOf = (path: string) => displayPath(redact(path))
+  const formatPath = (path: string) => displayPath(redact(path))
   const { changed: inside, removed } = await tree.submodules.changed()
   inside.push(...(await tree.removeForeign()))
-  if (inside.length > 0) return refused(submoduleFailure(inside.map(wordOf)))
-  const message = agentHead === null ? null : await agentsMessage(objects, state.green, agentHead)
+  if (inside.length > 0) return refused(submoduleFailure(inside.map(formatPath)))
+  const message = agentHead === null ? null : await agentCommitMessage(objects, state.green, agentHead)
   const summary = message === null ? {} : { summary: oneLine(redact(message)) }
   const own = await ownTexts(tools, state, attempt, { empty: false, builtAt, ...summary })
   for (const [path, bytes] of own) await tree.writeOwn(path, bytes)
@@ -50,40 +50,40 @@ export async function inspect(
     const summary = 'the work tree holds something that git cannot read'
     return refused({ kind: 'guard', summary, detail: redact(staged.unreadable) })
   }
-  const mine = staged.changes.filter(({ path }) => tools.isRalphs(path))
-  const theirs = staged.changes.filter(({ path }) => !tools.isRalphs(path))
-  const foreign = mine.filter((change) => !own.has(change.path))
+  const ralphChanges = staged.changes.filter(({ path }) => tools.isRalphs(path))
+  const agentChanges = staged.changes.filter(({ path }) => !tools.isRalphs(path))
+  const foreign = ralphChanges.filter((change) => !own.has(change.path))
   await tree.reset(foreign)
-  await storeBytes(tree, state.green, own, mine)
-  const nested = await tree.removeNested(staged.folders, theirs)
-  if (nested.length > 0) return refused(nestedFailure(nested.map(wordOf)))
-  const seen = await tools.examine(theirs, objects, state.green)
+  await storeOwnFiles(tree, state.green, own, ralphChanges)
+  const nested = await tree.removeNested(staged.folders, agentChanges)
+  if (nested.length > 0) return refused(nestedFailure(nested.map(formatPath)))
+  const seen = await tools.examine(agentChanges, objects, state.green)
   if (seen.failure !== null) return refused(seen.failure)
-  const hidden = await newlyIgnored(git, objects, state.green, theirs)
-  if (hidden.length > 0) return refused(hiddenFailure(hidden.map(wordOf)))
+  const hidden = await newlyIgnored(git, objects, state.green, agentChanges)
+  if (hidden.length > 0) return refused(hiddenFailure(hidden.map(formatPath)))
   const made = await index.tree(state.green)
   const words = agentSummary(attempt, summary)
   const text = storyMessage(state, attempt.storyId, attempt.iteration, redact, words)
   const commit = await commits.commit(made, [state.green], text)
   // The gates must run on the candidate's bytes: what was reset in the index is restored in the work tree too.
   if (foreign.length > 0) await tree.toTree(made)
-  await tree.checkOutStored(made, theirs)
-  const remarks = [...seen.remarks, ...removedRemark(removed.map(wordOf))]
+  await tree.checkOutStored(made, agentChanges)
+  const remarks = [...seen.remarks, ...removedRemark(removed.map(formatPath))]
   const beside = attempt.inLane === undefined ? {} : { entries: state.progress.length }
   const testsOnly = seen.testsOnly === true ? { testsOnly: true as const } : {}
   const candidate = {
     commit,
-    empty: theirs.length === 0,
+    empty: agentChanges.length === 0,
     ...testsOnly,
     remarks,
     ...summary,
     builtAt,
     ...beside,
   }
-  return { inspection: { kind: 'candidate', candidate }, paths: theirs.map(({ path }) => path) }
+  return { inspection: { kind: 'candidate', candidate }, paths: agentChanges.map(({ path }) => path) }
 }
 
-function refused(failure: Failure): Inspected {
+function refused(failure: Failure): InspectionResult {
   return { inspection: { kind: 'refused', failure }, paths: [] }
 }
 
@@ -108,16 +108,16 @@ export async function ownTexts(
 }
 
 /** More commits than an agent makes in one session. */
-const MOST_COMMITS = 50
+const MAX_COMMITS = 50
 
 /**
  * The message of the newest commit that the agent made itself on top of the green one; null where it made none, or where its
  * HEAD is somebody else's work.
  */
-async function agentsMessage(objects: CatFile, green: string, head: string): Promise<string | null> {
+async function agentCommitMessage(objects: CatFile, green: string, head: string): Promise<string | null> {
   const newest = await commitAt(objects, head)
   let at: string | null = head
-  for (let count = 0; count < MOST_COMMITS && at !== null; count += 1) {
+  for (let count = 0; count < MAX_COMMITS && at !== null; count += 1) {
     if (at === green) return at === head ? null : (newest?.message ?? null)
     at = (await commitAt(objects, at))?.parent ?? null
   }
@@ -127,7 +127,7 @@ async function agentsMessage(objects: CatFile, green: string, head: string): Pro
 /** A commit that an agent wrote is hostile: what cannot be read is none. */
 async function commitAt(objects: CatFile, id: string) {
   const found = await objects.info(id).catch(() => null)
-  if (found?.type !== 'commit' || found.size > MOST_COMMIT_BYTES) return null
+  if (found?.type !== 'commit' || found.size > MAX_COMMIT_BYTES) return null
   const text = (await objects.contents(id).catch(() => null))?.toString('utf8') ?? ''
   const end = text.indexOf('\n\n')
   const head = end === -1 ? text : text.slice(0, end)
@@ -135,10 +135,10 @@ async function commitAt(objects: CatFile, id: string) {
   return { parent: /^parent ([0-9a-f]+)$/m.exec(head)?.[1] ?? null, message }
 }
 
-const MOST_COMMIT_BYTES = 100_000
+const MAX_COMMIT_BYTES = 100_000
 
 /** Attributes may turn our own files into something else on their way into the index: there they stand as they were written. */
-async function storeBytes(
+async function storeOwnFiles(
   { git, objects, index }: WorkTree,
   green: string,
   own: ReadonlyMap<string, Buffer>,
@@ -199,16 +199,16 @@ function removedRemark(files: readonly string[]): string[] {
 }
 
 function nestedFailure(paths: readonly string[]): Failure {
-  const detail = `No commit can hold what is in a folder named \`.git\`, so nothing may depend on it; it was removed:\n${listed(paths)}`
+  const detail = `No commit can hold what is in a folder named \`.git\`, so nothing may depend on it; it was removed:\n${formatPaths(paths)}`
   return { kind: 'guard', summary: `a \`.git\` was left in ${paths[0] ?? ''}`, detail }
 }
 
 function hiddenFailure(paths: readonly string[]): Failure {
-  const detail = `A rule that was added to .gitignore keeps these out of the commit, but the gates would see them. Take the rule back, or delete them:\n${listed(paths)}`
+  const detail = `A rule that was added to .gitignore keeps these out of the commit, but the gates would see them. Take the rule back, or delete them:\n${formatPaths(paths)}`
   return { kind: 'guard', summary: `a new rule of .gitignore hides ${paths[0] ?? ''}`, detail }
 }
 
-function listed(paths: readonly string[]): string {
+function formatPaths(paths: readonly string[]): string {
   const lines = paths.slice(0, 50).map((path) => `- ${JSON.stringify(path.slice(0, 160))}`)
   if (paths.length > lines.length) lines.push(`- and ${paths.length - lines.length} more`)
   return lines.join('\n')

@@ -11,8 +11,8 @@ import { editTree } from '../git/tree-edit.ts'
 import { archiveFile, planFiles, prdFile, progressFile, recordMessage } from '../report/feature-files.ts'
 import { DamagedClone } from '../system/errors.ts'
 import { toLatin1 } from '../system/path-text.ts'
-import { archived, freeFile, type Move } from './run-archive.ts'
-import { type DocumentEdit, type DocumentsEdit, editedDocuments } from './write-documents.ts'
+import { type FolderMove, freeFile, planArchive } from './run-archive.ts'
+import { type DocumentEdit, type DocumentSetEdit, editedDocuments } from './write-documents.ts'
 
 export type CommitOptions = {
   /** The last door before a commit: no secret leaves in Ralph's own files either. */
@@ -23,7 +23,7 @@ export type CommitOptions = {
   /** The subject of state commits (`commits.message`); null for the loop's own words. */
   stateSubject: string | null
   /** What the commit that ends a run changes in people's documents. */
-  onOutcome(state: State): (DocumentEdit | DocumentsEdit)[]
+  onOutcome(state: State): (DocumentEdit | DocumentSetEdit)[]
   warn(message: string): void
 }
 
@@ -49,7 +49,7 @@ export class Commits {
   async withFiles(
     base: string,
     files: ReadonlyMap<string, string | null>,
-    moves: readonly Move[] = [],
+    moves: readonly FolderMove[] = [],
   ): Promise<string> {
     const writer = this.#git.writer(base)
     const edits = new Map<string, TreeEntry | null>()
@@ -112,11 +112,11 @@ export class Commits {
       done === null &&
       state.progress.length === 0 &&
       before !== null &&
-      significant(before) === significant(text)
+      comparablePrd(before) === comparablePrd(text)
     )
       return null
     const progress = state.control.anew ? null : await this.#objects.text(`${state.green}:${files.progress}`)
-    const archive = begins ? await archived(this.#objects, state) : null
+    const archive = begins ? await planArchive(this.#objects, state) : null
     const changed = new Map<string, string | null>([
       [files.prd, text],
       [files.progress, progressFile(state, progress, redact)],
@@ -154,7 +154,7 @@ export async function writeCommit(
 }
 
 /** prd.json without what changes in every job: whether a state commit is worth making. */
-function significant(text: string): string {
+function comparablePrd(text: string): string {
   const parsed = parsePrd(text, 'prd.json')
   if (!parsed.ok) return text
   const { run, ...rest } = parsed.prd

@@ -12,7 +12,7 @@ export type Feature = {
 }
 
 /** Where other tools put it; such a file is moved into `.ralph/<date>-<feature>/` by the first commit. */
-export const ELSEWHERE = ['.ralph/prd.json', 'ralph/prd.json', 'prd.json', 'scripts/ralph/prd.json']
+export const LEGACY_PRD_PATHS = ['.ralph/prd.json', 'ralph/prd.json', 'prd.json', 'scripts/ralph/prd.json']
 
 const FOLDER = /^\.ralph\/(\d{4}-\d{2}-\d{2})-([^/]+)$/
 
@@ -24,19 +24,19 @@ export function featureOfFolder(folder: string): string | null {
 /** True for paths that may hold a feature's stories. */
 export function isPrdPath(path: string): boolean {
   return (
-    ELSEWHERE.includes(path) ||
+    LEGACY_PRD_PATHS.includes(path) ||
     (path.endsWith('/prd.json') && FOLDER.test(path.slice(0, -'/prd.json'.length)))
   )
 }
 
 /** The dated folder of a prd path, or null where it stands elsewhere. */
-export function folderOf(path: string): string | null {
+export function datedFolderOf(path: string): string | null {
   const folder = path.slice(0, -'/prd.json'.length)
   return FOLDER.test(folder) ? folder : null
 }
 
 /** What a prd.json outside a dated folder is called: by its branch, else by its project. */
-export function nameOf(prd: Prd, branchPrefix: string): string {
+export function featureNameOf(prd: Prd, branchPrefix: string): string {
   const { branchName, project } = prd
   if (branchName !== '') {
     const bare = branchName.startsWith(branchPrefix)
@@ -48,7 +48,7 @@ export function nameOf(prd: Prd, branchPrefix: string): string {
 }
 
 /** The newest folder of each name; a file elsewhere counts where no dated folder has its name. */
-export function newestOfEach(found: readonly Feature[]): Feature[] {
+export function newestByName(found: readonly Feature[]): Feature[] {
   const sorted = [...found].sort((one, other) => (other.folder ?? '').localeCompare(one.folder ?? ''))
   const names = new Map<string, Feature>()
   for (const feature of sorted) if (!names.has(feature.name)) names.set(feature.name, feature)

@@ -23,42 +23,42 @@ export type JoinTools = {
 }
 
 /** Where they conflict, theirs stays and our stories are taken back. */
-export async function join(
+export async function joinCommits(
   tools: JoinTools,
   state: State,
   theirs: string,
 ): Promise<JoinedBranch | { refused: string }> {
   const { git, objects, commits } = tools
   const { green, published } = state
-  const people = await peopleAt(tools, state, theirs)
-  const plain = { people, takenBack: [], entries: [] }
+  const people = await peoplesPrd(tools, state, theirs)
+  const unchanged = { people, takenBack: [], entries: [] }
   if (published !== null && !(await git.isAncestor(published, theirs))) {
-    if (state.job.takesBranch) return asItIs(tools, state, theirs, people)
+    if (state.job.takesBranch) return takeBranchAsItIs(tools, state, theirs, people)
     const at = theirs.slice(0, 7)
     const rewritten = `${state.branch} was rewritten by people (it is at ${at})`
     return { refused: `${rewritten}: say run to take it as it is` }
   }
   if (await git.isAncestor(theirs, green)) {
-    if (state.job.takesBranch && theirs === green) return asItIs(tools, state, theirs, null)
-    return { ...plain, green, people: null, code: false }
+    if (state.job.takesBranch && theirs === green) return takeBranchAsItIs(tools, state, theirs, null)
+    return { ...unchanged, green, people: null, code: false }
   }
   if (await git.isAncestor(green, theirs)) {
     const changes = await changesBetween(objects, green, theirs)
-    return { ...plain, green: theirs, code: changes.some(({ path }) => !tools.isRalphs(path)) }
+    return { ...unchanged, green: theirs, code: changes.some(({ path }) => !tools.isRalphs(path)) }
   }
   const files = ownFiles(state)
   const merged = await git.mergeTree(green, theirs)
   const blocking = merged.conflicts.filter((path) => path !== files.prd && path !== files.progress)
-  if (blocking.length > 0) return theirsFirst(tools, state, theirs, people, blocking)
+  if (blocking.length > 0) return keepTheirs(tools, state, theirs, people, blocking)
   const own = new Map<string, string | null>()
   for (const path of [files.prd, files.progress]) own.set(path, await objects.text(`${green}:${path}`))
   const tree = merged.conflicts.length === 0 ? merged.tree : await commits.withFiles(merged.tree, own)
   const message = recordMessage(state, `merge: ${state.branch} of people and Ralph`)
-  return { ...plain, green: await commits.commit(tree, [theirs, green], message), code: true }
+  return { ...unchanged, green: await commits.commit(tree, [theirs, green], message), code: true }
 }
 
 /** prd.json as it stands on people's branch; a broken one is told, and left alone. */
-async function peopleAt(
+async function peoplesPrd(
   { objects, warn }: JoinTools,
   state: State,
   theirs: string,
@@ -83,7 +83,7 @@ async function peopleAt(
 }
 
 /** People's commits stand, and what ours conflict with in them is to be done again upon them. */
-async function theirsFirst(
+async function keepTheirs(
   tools: JoinTools,
   state: State,
   theirs: string,
@@ -99,11 +99,11 @@ async function theirsFirst(
     if (base === null || tree === null) throw new DamagedClone(`there is no commit ${commit}`)
     takenBack.push({ storyId, kept: { base, tree, dropped: [] }, failure })
   }
-  return { green: theirs, people, code: true, takenBack, entries: await entriesBeyond(tools, state, theirs) }
+  return { green: theirs, people, code: true, takenBack, entries: await missingEntries(tools, state, theirs) }
 }
 
 /** A branch that people rewrote, and want to be gone on from: what passed is what its commits say. */
-async function asItIs(
+async function takeBranchAsItIs(
   tools: JoinTools,
   state: State,
   theirs: string,
@@ -119,11 +119,11 @@ async function asItIs(
   const takenBack = state.prd.userStories
     .filter((story) => story.passes && story.lastResult?.imported !== true && !there.has(story.id))
     .map(({ id }) => ({ storyId: id, kept: null, failure }))
-  return { green: theirs, people, code: true, takenBack, entries: await entriesBeyond(tools, state, theirs) }
+  return { green: theirs, people, code: true, takenBack, entries: await missingEntries(tools, state, theirs) }
 }
 
 /** Entries of our progress.txt that another commit's does not hold. */
-async function entriesBeyond({ objects }: JoinTools, state: State, commit: string): Promise<string[]> {
+async function missingEntries({ objects }: JoinTools, state: State, commit: string): Promise<string[]> {
   const { progress: path } = ownFiles(state)
   const ours = (await objects.text(`${state.green}:${path}`)) ?? ''
   const theirs = (await objects.text(`${commit}:${path}`)) ?? ''

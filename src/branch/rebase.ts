@@ -10,7 +10,7 @@ import { type CandidateTools, ownTexts } from './candidate.ts'
 /** So many characters of each side's patch are shown to the next session. */
 const PATCH_LENGTH = 3000
 /** So many paths in conflict are named. */
-const MOST_PATHS = 20
+const MAX_PATHS = 20
 
 /**
  * The candidate of an attempt, built anew on `state.green`; or why it cannot be, with what both sides changed. `state` is the run
@@ -70,7 +70,7 @@ async function conflictOf(
   { base, landed, built }: { base: string; landed: string; built: string },
   conflicts: readonly string[],
 ): Promise<Failure> {
-  const paths = conflicts.slice(0, MOST_PATHS)
+  const paths = conflicts.slice(0, MAX_PATHS)
   const shown = paths.map((path) => displayPath(redact(path)))
   const patchOf = async (to: string) => {
     const patch = redact(await git.patchOf(base, to, paths))

@@ -21,7 +21,7 @@ import { UserError } from '../system/errors.ts'
 import { displayPath, quotedPath } from '../system/path-text.ts'
 import { type CandidateTools, inspect, saveWork } from './candidate.ts'
 import { type CommitOptions, Commits } from './commits.ts'
-import { join } from './join-commits.ts'
+import { joinCommits } from './join-commits.ts'
 import { rebase } from './rebase.ts'
 import { showScreenshot } from './screenshot-blobs.ts'
 import { storiesIn } from './story-commits.ts'
@@ -65,14 +65,14 @@ const LOCKFILES = new Set([
 ])
 
 /** So many refs that moved are told by name when it is seen. */
-const TOLD_REFS = 10
+const MAX_NAMED_REFS = 10
 
-export type Dirt = { path: string; isUntracked: boolean }
+export type UncommittedFile = { path: string; isUntracked: boolean }
 
 /** What the command line needs beside the loop's port. */
 export type Repository = RepositoryPort & {
   /** What differs from a commit, untracked files too; ignored ones are left out. Nothing is written into the clone. */
-  dirt(commit: string): Promise<Dirt[]>
+  dirt(commit: string): Promise<UncommittedFile[]>
   /** Untracked files as `dirt` saw them, folders (ending in `/`) in the place of what is in them alone. */
   untracked(): Promise<string[]>
   /** True when a lockfile differs between the two commits. */
@@ -106,9 +106,9 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   let ignoredBefore: readonly string[] | null = null
 
   /** On the clone as it was: our git is not run while what an agent's or a gate's code wrote there may steer it. */
-  async function after<T>(commit: string, act: () => Promise<T>): Promise<T> {
+  async function onRestoredClone<T>(commit: string, act: () => Promise<T>): Promise<T> {
     tree.invalidate()
-    await restoreAndTell(git, snapshot, warn)
+    await restoreAndReport(git, snapshot, warn)
     return tree.during(commit, act)
   }
 
@@ -127,7 +127,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     },
 
     renew: (commit) =>
-      after(commit, async () => {
+      onRestoredClone(commit, async () => {
         await checkOut(tree, commits, options, commit, null)
         // Whoever has changed what git calls clean: every file is read, for this is what a feature is judged by.
         await tree.checkOutModified(null, [])
@@ -142,7 +142,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     },
 
     inspect: (state, attempt, builtAt) =>
-      after(state.green, async () => {
+      onRestoredClone(state.green, async () => {
         const { inspection, paths } = await inspect(
           tools,
           state,
@@ -156,31 +156,32 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       }),
 
     async restore(commit) {
-      const changed = await after(commit, () => tree.restoreIfChanged(commit))
+      const changed = await onRestoredClone(commit, () => tree.restoreIfChanged(commit))
       await tree.noteClean(commit)
       return changed
     },
 
     async openForJudge(fork, commit, pictures) {
-      const stayed = await after(commit, () => view.open(fork, commit))
+      const stayed = await onRestoredClone(commit, () => view.open(fork, commit))
       for (const { path, blob } of pictures) await showScreenshot(git, objects, path, blob)
-      return { close: () => after(commit, () => view.close(stayed)) }
+      return { close: () => onRestoredClone(commit, () => view.close(stayed)) }
     },
 
-    rebase: (state, attempt) => after(attempt.candidate.commit, () => rebase(tools, state, attempt)),
+    rebase: (state, attempt) =>
+      onRestoredClone(attempt.candidate.commit, () => rebase(tools, state, attempt)),
 
-    keep: (state, storyId) => after(state.green, () => saveWork(tools, state, storyId)),
+    keep: (state, storyId) => onRestoredClone(state.green, () => saveWork(tools, state, storyId)),
 
     documentsAt: (state) => editedDocuments(objects, state.green, options.onOutcome(state), () => {}),
 
     record: (state, subject) => commits.record(state, subject),
 
-    join: (state, theirs) => join(tools, state, theirs),
+    join: (state, theirs) => joinCommits(tools, state, theirs),
 
-    conflict: async (commit, kept) => (await withKept(tree, commits, commit, kept)).conflict,
+    conflict: async (commit, kept) => (await withSavedWork(tree, commits, commit, kept)).conflict,
 
     async dirt(commit) {
-      const found = await tree.during(commit, () => dirt(tree, options, commit))
+      const found = await tree.during(commit, () => uncommittedFiles(tree, options, commit))
       if (found.length === 0) await tree.noteClean(commit)
       return found
     },
@@ -240,11 +241,16 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 }
 
 /** Before anything of ours runs in the clone. What people may have done themselves is only told. */
-async function restoreAndTell(git: Git, snapshot: Snapshot, warn: (message: string) => void): Promise<void> {
+async function restoreAndReport(
+  git: Git,
+  snapshot: Snapshot,
+  warn: (message: string) => void,
+): Promise<void> {
   const moved = existingRefsFirst(await restoreClone(git, snapshot))
-  for (const one of moved.slice(0, TOLD_REFS))
+  for (const one of moved.slice(0, MAX_NAMED_REFS))
     warn(`${formatMovedRef(one)} while agents or gates ran. Was it not you? ${undoCommand(one)}`)
-  if (moved.length > TOLD_REFS) warn(`${moved.length - TOLD_REFS} more refs moved while agents or gates ran`)
+  if (moved.length > MAX_NAMED_REFS)
+    warn(`${moved.length - MAX_NAMED_REFS} more refs moved while agents or gates ran`)
 }
 
 async function checkOut(
@@ -257,15 +263,15 @@ async function checkOut(
   await tree.git.writeConfig()
   const isFirst = tree.nestedBefore === null
   const foreign = isFirst ? await refuseForeign(tree) : []
-  if (isFirst) tree.nestedBefore = await lookForNested(tree, options, commit, foreign)
-  const work = kept === null ? null : await withKept(tree, commits, commit, kept)
+  if (isFirst) tree.nestedBefore = await findNestedGits(tree, options, commit, foreign)
+  const work = kept === null ? null : await withSavedWork(tree, commits, commit, kept)
   if (work?.tree == null) await tree.restoreIfChanged(commit)
   else await tree.toTree(work.tree)
   return { conflict: work?.conflict ?? null }
 }
 
 /** The tree of a commit with a story's kept work on top; none where that does not fit. */
-async function withKept(
+async function withSavedWork(
   tree: WorkTree,
   commits: Commits,
   commit: string,
@@ -287,21 +293,21 @@ async function withKept(
 }
 
 /** The `.git` entries below the top that are there before any agent ran. */
-async function lookForNested(
+async function findNestedGits(
   tree: WorkTree,
   options: RepositoryOptions,
   commit: string,
   foreign: readonly string[],
 ): Promise<Set<string>> {
   const { git, objects } = tree
-  const spared = options.snapshot.whole ? await spareRepositories(git, options, foreign) : []
+  const spared = options.snapshot.whole ? await keepRepositories(git, options, foreign) : []
   const [tracked, untracked] = [await foldersIn(objects, commit), await untrackedFolders(git)]
   const nested = await nestedGits(git, { tracked, untracked }, [], tree.submodules.repositories)
   return new Set([...nested, ...spared.map((folder) => `${folder}/.git`)])
 }
 
 /** In a job's checkout: the repositories of earlier steps stay; the other files that nobody committed go, and are named. */
-async function spareRepositories(
+async function keepRepositories(
   git: Git,
   { redact, warn }: RepositoryOptions,
   foreign: readonly string[],
@@ -332,7 +338,11 @@ async function refuseForeign(tree: WorkTree): Promise<string[]> {
   })
 }
 
-async function dirt(tree: WorkTree, { redact }: RepositoryOptions, commit: string): Promise<Dirt[]> {
+async function uncommittedFiles(
+  tree: WorkTree,
+  { redact }: RepositoryOptions,
+  commit: string,
+): Promise<UncommittedFile[]> {
   const { git, index } = tree
   const foreign = await refuseForeign(tree)
   git.unlock()

@@ -9,18 +9,18 @@ import { fromLatin1 } from '../system/path-text.ts'
 import { featureOfFolder } from './find-features.ts'
 
 /** A folder that comes to stand elsewhere; `stays`: here, too, for the run that begins anew in it. */
-export type Move = { from: string; to: string; stays: boolean }
-export type Archived = { moves: Move[]; files: Map<string, string> }
+export type FolderMove = { from: string; to: string; stays: boolean }
+export type ArchivePlan = { moves: FolderMove[]; files: Map<string, string> }
 
 export const ARCHIVE = '.ralph/archive'
 
 /** Older folders of the feature, and its own where the run begins anew. No archived folder is written over. */
-export async function archived(objects: CatFile, state: State): Promise<Archived> {
+export async function planArchive(objects: CatFile, state: State): Promise<ArchivePlan> {
   const { green, folder, feature, control } = state
-  const taken = new Set(await namesIn(objects, green, ARCHIVE))
-  const moves: Move[] = []
+  const taken = new Set(await foldersIn(objects, green, ARCHIVE))
+  const moves: FolderMove[] = []
   const files = new Map<string, string>()
-  for (const name of await namesIn(objects, green, '.ralph')) {
+  for (const name of await foldersIn(objects, green, '.ralph')) {
     const from = `.ralph/${name}`
     const stays = from === folder
     if (featureOfFolder(name) !== feature || (stays && !control.anew)) continue
@@ -59,7 +59,7 @@ export async function freeFile(
 }
 
 /** Names of the folders in a folder. */
-async function namesIn(objects: CatFile, commit: string, folder: string): Promise<string[]> {
+async function foldersIn(objects: CatFile, commit: string, folder: string): Promise<string[]> {
   const there = await objects.folder(commit, folder)
   const [entries] = await objects.trees(there === null ? [] : [there])
   return [...(entries ?? [])].flatMap(([bytes, { mode }]) => (mode === TREE ? [fromLatin1(bytes)] : []))

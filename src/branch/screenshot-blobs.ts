@@ -24,11 +24,11 @@ export async function readScreenshot(objects: CatFile, blob: string): Promise<Bu
 }
 
 /** A larger one is none of ours. */
-const MOST_BYTES = 64 * 1024
+const MAX_BYTES = 64 * 1024
 
 /** Whether it is WebP (RFC 9649, section 2.3) and of a size that a state keeps. */
 export function isPicture(bytes: Buffer): boolean {
-  if (bytes.length > MOST_BYTES) return false
+  if (bytes.length > MAX_BYTES) return false
   return bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP'
 }
 

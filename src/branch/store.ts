@@ -40,14 +40,14 @@ export type StoreOptions = {
 }
 
 /** A state as it was found: the ref's commit, for the next compare-and-swap. */
-export type Found = { state: State; commit: string }
+export type StoredState = { state: State; commit: string }
 
 export type Store = StorePort & {
   newest(ours: State): Promise<State>
   /** Every feature that has a state: folder name (`2026-01-31-auth`) to commit. */
   list(): Promise<Map<string, string>>
   /** Reads the state of a folder and makes it the base of the next save; null where there is none. */
-  load(folder: string): Promise<Found | null>
+  load(folder: string): Promise<StoredState | null>
   /** A branch's head on the remote (or in the clone where there is none). */
   head(branch: string): Promise<string | null>
   /** Brings commits here: enough to build on, or with their whole history. */
@@ -88,7 +88,7 @@ class GitStore implements Store {
     return new Map([...refs].map(([ref, at]) => [ref.slice(namespace.length + 1), at]))
   }
 
-  async load(folder: string): Promise<Found | null> {
+  async load(folder: string): Promise<StoredState | null> {
     const { remote } = this.#options
     const ref = this.#refOf({ folder })
     if (remote !== null) {
@@ -101,7 +101,7 @@ class GitStore implements Store {
     if (commit === null) return null
     const state = await readState((file) => this.#objects.text(`${commit}:${file}`), `${ref}: ${STATE_FILE}`)
     if (state === null) throw new Error(`${ref} holds no ${STATE_FILE}`)
-    this.#known = { ref, commit, held: heldBy(state) }
+    this.#known = { ref, commit, held: parentsOf(state) }
     if (remote !== null && !(await this.#has(state.green))) await this.fetch([state.green], 'tip')
     return { state, commit }
   }
@@ -242,7 +242,7 @@ class GitStore implements Store {
     const { commit: last, held } = this.#known
     // A new green commit comes first: against it the state commit only adds, also where people brought in a workflow that
     // changed at the base, which GitHub would refuse from an App's token.
-    const added = heldBy(state).filter((commit) => !held.includes(commit))
+    const added = parentsOf(state).filter((commit) => !held.includes(commit))
     const parents = last === null ? added : [...added, last]
     const made = await commitState(this.#git, this.#objects, state, parents)
     // Forward from there only: the local compare-and-swap.
@@ -267,7 +267,7 @@ class GitStore implements Store {
 
   async #moveLocal(state: State, commit: string, withBranch: boolean): Promise<void> {
     const ref = this.#refOf(state)
-    this.#known = { ref, commit, held: heldBy(state) }
+    this.#known = { ref, commit, held: parentsOf(state) }
     const { snapshot } = this.#options
     const mirror: [string, string] = [ref, commit]
     // Before the first publish there is no branch: whatever ends the run until then leaves the person's branch as it was.
@@ -314,7 +314,7 @@ class GitStore implements Store {
 }
 
 /** Commits that a state commit has among its parents, so that others can fetch them; the green one first. */
-function heldBy(state: State): string[] {
+function parentsOf(state: State): string[] {
   return state.job.wave === undefined ? [state.green] : [...new Set([state.green, ...candidatesOf(state)])]
 }
 

@@ -17,7 +17,7 @@ export type DocumentEdit = {
 }
 
 /** What becomes of documents that are read together. */
-export type DocumentsEdit = {
+export type DocumentSetEdit = {
   /** Of the paths of all files those that are read. */
   among(paths: readonly string[]): Promise<readonly string[]>
   /** The new texts of those that change, by path, and what a person should know. */
@@ -28,29 +28,29 @@ export type DocumentsEdit = {
 }
 
 /** A longer one was not written by a person. */
-const MOST_BYTES = 1_000_000
+const MAX_BYTES = 1_000_000
 /** Of one kind. */
-const MOST_FILES = 5
+const MAX_FILES = 5
 /** Of those that are read together; and of all files of a commit, for a longer list was written by a program. */
-const MOST_TOGETHER = { files: 2_000, bytes: 5_000_000 }
-const MOST_PATHS = 200_000
-const PLAIN_FILE = /^100/
+const MAX_TOTAL = { files: 2_000, bytes: 5_000_000 }
+const MAX_PATHS = 200_000
+const REGULAR_FILE = /^100/
 
 /** The documents that change, with their new texts. What cannot be edited stays, and is told: it must not end a run. */
 export async function editedDocuments(
   objects: CatFile,
   commit: string,
-  edits: readonly (DocumentEdit | DocumentsEdit)[],
+  edits: readonly (DocumentEdit | DocumentSetEdit)[],
   warn: (message: string) => void,
 ): Promise<[path: string, text: string][]> {
   const changed: [string, string][] = []
-  const top = edits.length === 0 ? [] : await topOf(objects, commit)
+  const top = edits.length === 0 ? [] : await topEntries(objects, commit)
   for (const edit of edits) {
     if ('among' in edit) {
-      changed.push(...(await editedTogether(objects, commit, edit, warn)))
+      changed.push(...(await editSet(objects, commit, edit, warn)))
       continue
     }
-    const found = await filesFor(objects, commit, top, edit)
+    const found = await matchingFiles(objects, commit, top, edit)
     const made = found.length > 0 || edit.otherwise === null ? null : edit.edited(null)
     const folder = top.find(([name]) => edit.isAt(name))?.[0]
     if (made !== null && folder !== undefined)
@@ -70,10 +70,10 @@ export async function editedDocuments(
   return changed
 }
 
-async function editedTogether(
+async function editSet(
   objects: CatFile,
   commit: string,
-  edit: DocumentsEdit,
+  edit: DocumentSetEdit,
   warn: (message: string) => void,
 ): Promise<[path: string, text: string][]> {
   try {
@@ -90,15 +90,15 @@ async function editedTogether(
 async function textsOf(
   objects: CatFile,
   commit: string,
-  { among }: DocumentsEdit,
+  { among }: DocumentSetEdit,
   warn: (message: string) => void,
 ): Promise<{ path: string; text: string }[]> {
-  const all = await filesOf(objects, commit, '', MOST_PATHS)
+  const all = await filesOf(objects, commit, '', MAX_PATHS)
   const byPath = new Map(all.map((file) => [fromLatin1(file.path), file]))
   const wanted = (await among([...byPath.keys()])).flatMap((path) => byPath.get(path) ?? [])
-  if (wanted.length > MOST_TOGETHER.files) throw new Error(`they are more than ${MOST_TOGETHER.files}`)
+  if (wanted.length > MAX_TOTAL.files) throw new Error(`they are more than ${MAX_TOTAL.files}`)
   const read: { path: string; text: string }[] = []
-  let left = MOST_TOGETHER.bytes
+  let left = MAX_TOTAL.bytes
   for (const file of wanted) {
     const path = fromLatin1(file.path)
     try {
@@ -109,18 +109,18 @@ async function textsOf(
       if (error instanceof DamagedClone) throw error
       warn(`${quotedPath(path)} was not brought up to date: ${messageOf(error)}`)
     }
-    if (left < 0) throw new Error(`they are longer than ${MOST_TOGETHER.bytes / 1e6} MB`)
+    if (left < 0) throw new Error(`they are longer than ${MAX_TOTAL.bytes / 1e6} MB`)
   }
   return read
 }
 
-async function topOf(objects: CatFile, commit: string): Promise<[name: string, entry: TreeEntry][]> {
+async function topEntries(objects: CatFile, commit: string): Promise<[name: string, entry: TreeEntry][]> {
   const root = await objects.root(commit)
   const [entries] = await objects.trees(root === null ? [] : [root])
   return [...(entries ?? [])]
 }
 
-async function filesFor(
+async function matchingFiles(
   objects: CatFile,
   commit: string,
   top: readonly [string, TreeEntry][],
@@ -129,13 +129,13 @@ async function filesFor(
   const files = top.flatMap(([path, entry]) => (entry.mode === TREE ? [] : [{ path, ...entry }]))
   for (const [name, { mode }] of top)
     if (mode === TREE && folders?.test(name)) files.push(...(await filesOf(objects, commit, `${name}/`)))
-  return files.filter(({ path }) => isAt(path)).slice(0, MOST_FILES)
+  return files.filter(({ path }) => isAt(path)).slice(0, MAX_FILES)
 }
 
 async function textOf(objects: CatFile, { mode, oid }: TreeFile): Promise<string> {
-  if (!PLAIN_FILE.test(mode)) throw new Error('it is no plain file')
+  if (!REGULAR_FILE.test(mode)) throw new Error('it is no plain file')
   const size = (await objects.info(oid))?.size ?? 0
-  if (size > MOST_BYTES) throw new Error('it is too large')
+  if (size > MAX_BYTES) throw new Error('it is too large')
   const bytes = (await objects.contents(oid)) ?? Buffer.alloc(0)
   return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
 }

@@ -3,7 +3,7 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentVendor } from '../agents/agent.ts'
-import { available } from '../agents/agent-ready.ts'
+import { checkAgent } from '../agents/agent-ready.ts'
 import { agentNames, defaultAgent, findAgent } from '../agents/registry.ts'
 import type { Trial } from '../app/trial.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
@@ -155,7 +155,7 @@ async function agentsHere(env: Environment): Promise<Pick<Found, 'agent' | 'here
     (npm !== null || login !== null) && findProgram(program, env.PATH ?? '') !== null
   const [first, ...others] = vendors.filter(isHere)
   if (first === undefined) return { agent: { name: defaultAgent, version: null }, here: [] }
-  const found = await available(first, env, { timeoutMs: 10_000 })
+  const found = await checkAgent(first, env, { timeoutMs: 10_000 })
   const version = found.ok && /^\d/.test(found.version) ? found.version : null
   return { agent: { name: first.name, version }, here: [first, ...others].map(({ name }) => name) }
 }

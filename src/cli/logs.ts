@@ -91,7 +91,7 @@ export class GrowingFile {
     return buffer.toString('utf8', 0, bytesRead).split('\n', 1)[0] ?? ''
   }
 
-  /** What has come since the last time. `overwrites`: nothing more will, so that what has no end is a line, too. */
+  /** What has come since the last time. `isOver`: nothing more will, so that what has no end is a line, too. */
   async lines(isOver = false): Promise<string[]> {
     const file = await this.#open()
     const parts = [this.#rest]

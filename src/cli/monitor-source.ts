@@ -1,6 +1,6 @@
 // What `ralph monitor` and `ralph serve` look at on this machine: the runs of this clone, as its files tell.
 import { join } from 'node:path'
-import { agentIn, TranscriptReader } from '../agents/readable.ts'
+import { agentOfHead, TranscriptReader } from '../agents/readable.ts'
 import { freshState } from '../app/claim-feature.ts'
 import { limitsOf } from '../app/loop-limits.ts'
 import { archivedAt, findFeatures } from '../app/resolve-feature.ts'
@@ -93,7 +93,7 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
     await using file = new GrowingFile(path, Math.max(0, bytes - TAIL))
     const text = (await file.lines().catch(() => [])).join('\n')
     // A run may have been given another agent than the settings here, and has one for every step.
-    const agent = agentIn(await file.head().catch(() => ''))
+    const agent = agentOfHead(await file.head().catch(() => ''))
     const reader = new TranscriptReader(agent ?? settings.agent)
     const said = [...reader.read(redactor.redact(text).split('\n')), ...reader.end().lines]
     const lines = said.filter((line) => line.trim() !== '').slice(-LINES)

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { readDocumentFiles } from '../app/find-documents.ts'
-import { featureOfFolder, nameOf } from '../branch/find-features.ts'
+import { featureNameOf, featureOfFolder } from '../branch/find-features.ts'
 import type { Prd, Scope } from '../engine/model/feature.ts'
 import { plannedFiles, plannedFrom, withPlannedFrom } from '../engine/prd/plan-file.ts'
 import { type DocumentFile, type Documents, mergePlanned, readDocuments } from '../plan/documents.ts'
@@ -64,7 +64,7 @@ function isOurs(path: string): boolean {
 /** The name as the person says, or as documents or sentence say. */
 export async function nameFor({ ask, settings }: Desk, { documents, sentence }: Material): Promise<string> {
   const standard =
-    documents === null ? nameOfSentence(sentence) : nameOf(documents.prd, settings.branchPrefix)
+    documents === null ? nameOfSentence(sentence) : featureNameOf(documents.prd, settings.branchPrefix)
   return ask === null ? standard : askName(ask, standard)
 }
 

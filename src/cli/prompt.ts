@@ -1,5 +1,5 @@
 // `ralph prompt`: exactly what the next session of a story is told, and what makes it so long. Starts nothing.
-import { type Prompt, promptOf } from '../agents/prompts.ts'
+import { buildPrompt, type Prompt } from '../agents/prompts.ts'
 import { promptSources } from '../app/agents.ts'
 import { limitsOf } from '../app/loop-limits.ts'
 import type { Story } from '../engine/model/feature.ts'
@@ -22,7 +22,7 @@ export async function prompt(context: Context): Promise<Answer> {
   const { repository, redactor } = local.workspace
   // As far as is known before the kept work is put on top of the newest code.
   const conflict = kept === undefined ? null : await repository.conflict(state.green, kept)
-  const made = await promptOf(sources, { mode: 'run', story, conflict }, state)
+  const made = await buildPrompt(sources, { mode: 'run', story, conflict }, state)
   if (made === null) throw new Error(`no prompt of ${story.id}`)
   const text = redactor.redact(textOf(made.parts))
   const sizes = sizesOf(made.parts)

@@ -23,7 +23,7 @@ const MOST_NAMES = 200
 /** Entries that stand for one session each: beyond these, those of attempts that the timeline no longer names are summed. */
 const MOST_SESSIONS = 2000
 
-/** A session that ended at `at`, epoch milliseconds. `otherCheckoutConfigs`: parts of it that were of another kind, agent or model. */
+/** A session that ended at `at`, epoch milliseconds. `others`: parts of it that were of another kind, agent or model. */
 export type Spending = {
   at: number
   kind: SessionKind

@@ -55,7 +55,7 @@ const FAILED_EXIT_CODES = [1, 124, 128]
 
 /**
  * Its directory is `.git/ralph/git`; the objects are shared with the clone. Each linked work tree has an index of its
- * own (`own`); refs and configuration are one for all of them (`sharedUser`), so that two runs of one feature see each other.
+ * own (`own`); refs and configuration are one for all of them (`shared`), so that two runs of one feature see each other.
  */
 export class Git {
   readonly clone: Clone

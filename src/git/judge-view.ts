@@ -95,7 +95,7 @@ export class JudgeView {
     }
   }
 
-  /** `hasPlaceholder`: what came in its place meanwhile is the judge's; behind a killed run it is the person's, and stays. */
+  /** `overwrites`: what came in its place meanwhile is the judge's; behind a killed run it is the person's, and stays. */
   async #putBack(overwrites: boolean): Promise<void> {
     await this.#inTree.putBack('', this.#tree.top, overwrites)
     for (const name of await this.#above.names())

@@ -39,7 +39,7 @@ const FIXED_CONFIG = `[gc]
 	lowSpeedTime = 60
 `
 
-/** `own` has the index of one work tree; `sharedUser` refs and configuration, one for all of them. */
+/** `own` has the index of one work tree; `shared` refs and configuration, one for all of them. */
 export type Directories = { own: string; shared: string; permissions: Permissions }
 
 /** Writes it anew: what anybody wrote there before is gone. `ignored`: the person's own ignore rules. */

@@ -4,7 +4,7 @@
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { type Classified, type SessionStatus, variablesOf } from '../../src/agents/agent.ts'
+import { agentVariables, type ParsedEnd, type SessionStatus } from '../../src/agents/agent.ts'
 import { findAgent } from '../../src/agents/registry.ts'
 import { agentEnv } from '../../src/isolation/untrusted-env.ts'
 import { lineSplitter } from '../../src/system/output.ts'
@@ -141,7 +141,7 @@ async function session(cli: Cli, scene: Scene): Promise<Take> {
     const full = { ...cli.env(model.url), PATH: path, HOME: home, CI: 'true', TZ: 'UTC' }
     const { env } = agentEnv(full, {
       extra: Object.keys(cli.env(model.url)),
-      vendor: variablesOf(vendor),
+      vendor: agentVariables(vendor),
       set: {},
     })
     const root = process.getuid?.() === 0
@@ -184,7 +184,7 @@ async function session(cli: Cli, scene: Scene): Promise<Take> {
   }
 }
 
-function replay(cli: Cli, files: ReadonlyMap<string, string>, exit: Exit): Classified {
+function replay(cli: Cli, files: ReadonlyMap<string, string>, exit: Exit): ParsedEnd {
   const parser = findAgent(cli.name)?.parser(Date.now)
   if (parser === undefined) throw new Error(cli.name)
   for (const stream of ['stdout', 'stderr'] as const) {

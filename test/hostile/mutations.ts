@@ -234,7 +234,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'numbers are believed',
     stories: 'NEGATIVE,HUGE,HUGER',
     file: 'src/agents/cost.ts',
-    from: 'return Math.min(Math.max(said, 0), 1e12) || 0',
+    from: 'return Math.min(Math.max(value, 0), 1e12) || 0',
     to: 'return said',
   },
   {
@@ -471,8 +471,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'sessions and gates share the folder of TMPDIR',
     file: 'src/agents/home.ts',
-    from: '({ ...within(given, path, tools), ...temporaryVariables(tmp) })',
-    to: 'within(given, path, tools)',
+    from: '({ ...envIn(given, path, tools), ...temporaryVariables(tmp) })',
+    to: 'envIn(given, path, tools)',
     also: [
       [
         'src/isolation/scratch.ts',

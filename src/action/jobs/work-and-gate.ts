@@ -15,7 +15,7 @@ import { withPictures } from './hand-over-pictures.ts'
 import { type FromGate, type FromWork, fitGates, fitWork, plannedOf, writeHandover } from './handover.ts'
 import { codeOf, writePack } from './pack.ts'
 
-/** What a job of an iteration is given. `restoreIfChanged` is for the end of the last program that is not trusted. */
+/** What a job of an iteration is given. `settle` is for the end of the last program that is not trusted. */
 export type Run = {
   state: State
   limits: Limits

@@ -212,7 +212,7 @@ export const Job = z.object({
    * `lost`: it was to be landed and never came. `nothing`: it is landed.
    */
   landing: z.nullable(z.enum(['attempt', 'baseline', 'join', 'verify', 'plan', 'lost', 'nothing'])),
-  /** Workers of a matrix, a job each, with this state in common; `overwrites`: they have ended, and nothing more is begun. */
+  /** Workers of a matrix, a job each, with this state in common; `isOver`: they have ended, and nothing more is begun. */
   wave: z.exactOptional(z.object({ workers: z.number(), isOver: z.boolean() })),
   /** Nothing more is begun. */
   halted: z.nullable(

@@ -21,7 +21,7 @@ export type Visit = {
   timeoutMs: number
 }
 
-/** `exists`: it did not answer that there is no such page, or that it cannot show it. */
+/** `isThere`: it did not answer that there is no such page, or that it cannot show it. */
 export type Seen = { faults: Faults; remarks: Faults; picture: Buffer | null; isThere: boolean }
 
 /** After everything is loaded, for what scripts still ask for, milliseconds: who polls never settles. */

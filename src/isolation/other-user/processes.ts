@@ -14,7 +14,7 @@ const SIGNAL_MS = 1000
 const QUIET_LOOKS = 5
 
 /**
- * All of them, but none of `otherCheckoutConfigs`, by pid and identity. `isNarrow`: the kernel ends them with the first of them, and none
+ * All of them, but none of `others`, by pid and identity. `isNarrow`: the kernel ends them with the first of them, and none
  * is missed by a look. `under`: only what descends from this process, as long as it runs itself; where its view is its own,
  * that is all that it has started.
  */

@@ -1,7 +1,7 @@
 // The agents that work: whether their programs start, and whether they have a key. No key is ever shown.
 import { resolve } from 'node:path'
 import type { AgentVendor } from '../../agents/agent.ts'
-import { keyTrouble, mayBeLoggedIn, missingProgram } from '../../agents/agent-ready.ts'
+import { findKeyProblem, mayBeLoggedIn, missingProgram } from '../../agents/agent-ready.ts'
 import { agentNames, findAgent } from '../../agents/registry.ts'
 import { askVersion, chosenAgents, homesOf, keyMend, wishesOf } from '../../app/agents.ts'
 import { oneLine } from '../../engine/model/text.ts'
@@ -84,7 +84,7 @@ async function key({ vendor, version }: Chosen, subject: Subject): Promise<Resul
   if (login === null) return null
   const { settings } = subject
   const { env } = agentEnv(subject.env, wishesOf(vendor, settings))
-  const why = await keyTrouble({
+  const why = await findKeyProblem({
     // The other user's home is new.
     login: settings.isolation === 'other-user' ? { ...login, files: [] } : login,
     env,

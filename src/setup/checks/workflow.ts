@@ -1,7 +1,7 @@
 // The workflow: whether GitHub can start it, whether Ralph can start it again, and whether its jobs may do what they have to.
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { variablesOf } from '../../agents/agent.ts'
+import { agentVariables } from '../../agents/agent.ts'
 import { findAgent } from '../../agents/registry.ts'
 import type { Workspace } from '../../app/workspace.ts'
 import { ACTION } from '../../engine/model/version.ts'
@@ -115,7 +115,7 @@ function jobFaults(job: RalphJob, where: string, ci: Ci): Result[] {
   }
   const vendor = findAgent(ci.settings.agent)
   const keys = vendor?.login?.keys ?? []
-  const names = [...(vendor === null ? [] : variablesOf(vendor)), ...ci.settings.agentEnv]
+  const names = [...(vendor === null ? [] : agentVariables(vendor)), ...ci.settings.agentEnv]
   if (WITH_KEY.has(job.role) && keys.length > 0 && !job.env.some((name) => names.includes(name))) {
     const env = `env: { ${keys[0]}: \${{ secrets.${keys[0]} }} }`
     const fix = `add to the step: ${env}; a runner of your own may be logged in`

@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { openHomes } from '../../../src/agents/home.ts'
-import { findAgent, homeSharesOf } from '../../../src/agents/registry.ts'
+import { findAgent, homeSharesFor } from '../../../src/agents/registry.ts'
 import type { Environment } from '../../../src/isolation/untrusted-env.ts'
 
 let folder = ''
@@ -35,7 +35,7 @@ function homesOf(name: string, more: Environment = {}, key = folder) {
   const vendor = findAgent(name)
   assert.ok(vendor)
   const env = { HOME: person, ...more }
-  return openHomes({ shares: homeSharesOf(vendor), env, identity, key, as: null })
+  return openHomes({ shares: homeSharesFor(vendor), env, identity, key, as: null })
 }
 
 function put(path: string, text: string, top = person): string {

@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import test from 'node:test'
-import { variablesOf } from '../../../src/agents/agent.ts'
-import { keyTrouble, mayBeLoggedIn } from '../../../src/agents/agent-ready.ts'
+import { agentVariables } from '../../../src/agents/agent.ts'
+import { findKeyProblem, mayBeLoggedIn } from '../../../src/agents/agent-ready.ts'
 import { agentNames, findAgent, isModelKey } from '../../../src/agents/registry.ts'
 
 async function place() {
@@ -18,7 +18,7 @@ async function place() {
   ) => {
     const login = findAgent(agent)?.login
     assert.ok(login, agent)
-    return keyTrouble(
+    return findKeyProblem(
       { login, env: { HOME: join(root, 'home'), ...env }, extraEnv, cwd: join(root, 'shop') },
       answer,
     )
@@ -78,7 +78,7 @@ test('what the agent must be told to set reaches it, and is hidden from the gate
   for (const agent of agentNames) {
     const vendor = findAgent(agent)
     for (const name of vendor?.login?.keys ?? []) {
-      assert.ok(vendor !== null && variablesOf(vendor).includes(name), `${agent} ${name}`)
+      assert.ok(vendor !== null && agentVariables(vendor).includes(name), `${agent} ${name}`)
       assert.ok(isModelKey(name), name)
     }
   }

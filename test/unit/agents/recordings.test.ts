@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { Classified } from '../../../src/agents/agent.ts'
+import type { ParsedEnd } from '../../../src/agents/agent.ts'
 import { findAgent } from '../../../src/agents/registry.ts'
 import { readSignals } from '../../../src/agents/signals.ts'
 import type { AgentEvent } from '../../../src/engine/model/agent-event.ts'
@@ -21,7 +21,7 @@ const FOLDER = join(import.meta.dirname, '../../fixtures/agents')
 const cases: Case[] = JSON.parse(readFileSync(join(FOLDER, 'cases.json'), 'utf8'))
 
 /** `portion` cuts the output into chunks of that many bytes. */
-function replay(recorded: Case, portion = 65_536): { end: Classified; events: AgentEvent[] } {
+function replay(recorded: Case, portion = 65_536): { end: ParsedEnd; events: AgentEvent[] } {
   const vendor = findAgent(recorded.cli)
   assert.ok(vendor)
   const parser = vendor.parser(() => NOW)

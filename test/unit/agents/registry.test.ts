@@ -6,7 +6,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { variablesOf } from '../../../src/agents/agent.ts'
+import { agentVariables } from '../../../src/agents/agent.ts'
 import { agentNames, agentSettings, findAgent } from '../../../src/agents/registry.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -48,7 +48,7 @@ test('no file beside its own names an agent, its program, its variables or its f
       vendor.name,
       vendor.program,
       ...(vendor.npm === null ? [] : [vendor.npm]),
-      ...variablesOf(vendor),
+      ...agentVariables(vendor),
       ...(vendor.unread ?? []),
       ...agentSettings,
     ]),

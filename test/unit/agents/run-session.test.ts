@@ -6,7 +6,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writ
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { available } from '../../../src/agents/agent-ready.ts'
+import { checkAgent } from '../../../src/agents/agent-ready.ts'
 import { transcriptHead } from '../../../src/agents/readable.ts'
 import { findAgent } from '../../../src/agents/registry.ts'
 import { type AgentRequest, runAgent } from '../../../src/agents/run-session.ts'
@@ -280,20 +280,20 @@ test('available: version, missing, broken', async () => {
   program('gemini', 'echo "gemini 0.61.0 (node)"')
   program('amp', 'echo "Error: native binary not installed" >&2; exit 1')
   const { env } = request()
-  assert.deepEqual(await available(vendor('gemini'), env), { ok: true, version: '0.61.0' })
-  const missing = await available(vendor('codex'), env)
+  assert.deepEqual(await checkAgent(vendor('gemini'), env), { ok: true, version: '0.61.0' })
+  const missing = await checkAgent(vendor('codex'), env)
   assert.deepEqual(missing, {
     ok: false,
     isSlow: false,
     reason: 'codex is not on the PATH',
     fix: `set agent-version, and Ralph installs it; or ${vendor('codex').install}`,
   })
-  const broken = await available(vendor('amp'), env)
+  const broken = await checkAgent(vendor('amp'), env)
   assert.ok(!broken.ok && /exit code 1: Error: native binary not installed/.test(broken.reason))
-  assert.equal((await available(vendor('gemini'), { PATH: '' })).ok, false)
+  assert.equal((await checkAgent(vendor('gemini'), { PATH: '' })).ok, false)
   // A file that is not executable, or a folder of that name, is no program.
   writeFileSync(join(folder, 'opencode'), '')
-  assert.equal((await available(vendor('opencode'), { PATH: folder })).ok, false)
+  assert.equal((await checkAgent(vendor('opencode'), { PATH: folder })).ok, false)
 })
 
 test('a flood of the shortest lines takes no more memory than is kept of them', () => {
@@ -310,9 +310,9 @@ test('a flood of the shortest lines takes no more memory than is kept of them', 
 test('available: a program that takes long to say its version is not called missing', async () => {
   program('copilot', 'sleep 0.3; echo 1.0.102')
   const { env } = request()
-  assert.deepEqual(await available(vendor('copilot'), env), { ok: true, version: '1.0.102' })
+  assert.deepEqual(await checkAgent(vendor('copilot'), env), { ok: true, version: '1.0.102' })
   program('copilot', 'exec sleep 60')
-  const slow = await available(vendor('copilot'), env, { timeoutMs: 100 })
+  const slow = await checkAgent(vendor('copilot'), env, { timeoutMs: 100 })
   assert.ok(!slow.ok && slow.isSlow)
   assert.match(slow.reason, /^copilot is there, but did not say its version within 0\.1 seconds$/)
   assert.doesNotMatch(slow.fix, /install/)

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
-  endedByUs,
+  endingByExit,
+  endingByRalph,
   oneLine,
-  silentEnding,
   statusOfHttp,
-  stderrLine,
+  stderrMessage,
 } from '../../../src/agents/session-end.ts'
 import { anyText, runs } from '../runs.ts'
 
@@ -36,22 +36,22 @@ test('a message is one printable line of at most 300 characters', () => {
 })
 
 test('exit codes without a word', () => {
-  assert.equal(silentEnding({ kind: 'exit', code: 0 }, 'x').status, 'failed')
-  assert.equal(silentEnding({ kind: 'exit', code: 143 }, '').status, 'killed')
+  assert.equal(endingByExit({ kind: 'exit', code: 0 }, 'x').status, 'failed')
+  assert.equal(endingByExit({ kind: 'exit', code: 143 }, '').status, 'killed')
   assert.equal(
-    silentEnding({ kind: 'exit', code: 1 }, 'bad flag').message,
+    endingByExit({ kind: 'exit', code: 1 }, 'bad flag').message,
     'the agent ended with exit code 1: bad flag',
   )
-  assert.equal(silentEnding({ kind: 'not-started', reason: 'spawn x ENOENT' }, '').status, 'not-started')
+  assert.equal(endingByExit({ kind: 'not-started', reason: 'spawn x ENOENT' }, '').status, 'not-started')
 })
 
 test('a time-out in the middle of retries is the fault of the server, a cancellation stays one', () => {
-  assert.equal(endedByUs({ kind: 'timeout' }, null)?.status, 'timeout')
-  assert.equal(endedByUs({ kind: 'timeout' }, { status: 429 })?.status, 'limit')
-  assert.equal(endedByUs({ kind: 'idle' }, { status: null })?.status, 'overloaded')
-  assert.equal(endedByUs({ kind: 'idle' }, { status: 400 })?.status, 'idle')
-  assert.equal(endedByUs({ kind: 'aborted' }, { status: 429 })?.status, 'aborted')
-  assert.equal(endedByUs({ kind: 'exit', code: 0 }, { status: 429 }), null)
+  assert.equal(endingByRalph({ kind: 'timeout' }, null)?.status, 'timeout')
+  assert.equal(endingByRalph({ kind: 'timeout' }, { status: 429 })?.status, 'limit')
+  assert.equal(endingByRalph({ kind: 'idle' }, { status: null })?.status, 'overloaded')
+  assert.equal(endingByRalph({ kind: 'idle' }, { status: 400 })?.status, 'idle')
+  assert.equal(endingByRalph({ kind: 'aborted' }, { status: 429 })?.status, 'aborted')
+  assert.equal(endingByRalph({ kind: 'exit', code: 0 }, { status: 429 }), null)
 })
 
 test('HTTP statuses', () => {
@@ -71,7 +71,7 @@ test('HTTP statuses', () => {
 })
 
 test('the telling line of stderr', () => {
-  const lines = stderrLine()
+  const lines = stderrMessage()
   for (const line of ['WARNING: no PATH aliases', 'Error: no key', '', '  set the key']) lines.push(line)
   assert.equal(lines.text(), 'Error: no key')
 })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { noUsage, type SessionResult } from '../../../src/agents/agent.ts'
-import { settled, streamMeter } from '../../../src/agents/cost.ts'
+import { finalUsage, streamMeter } from '../../../src/agents/cost.ts'
 import { findAgent } from '../../../src/agents/registry.ts'
 import { estimateSession } from '../../../src/engine/limits.ts'
 import type { Reservation } from '../../../src/engine/model/attempt.ts'
@@ -58,16 +58,16 @@ for (const exit of ENDS) {
   const how = exit.kind === 'exit' ? 'crash' : exit.kind
   test(`claude, ended by ${how}: the tokens that were seen, at the user's prices or those of a large model`, () => {
     const result = ended('claude', CLAUDE, exit)
-    const priced = settled(result, PRICES, 'm', { costUsd: 0.2, tokens: null })
+    const priced = finalUsage(result, PRICES, 'm', { costUsd: 0.2, tokens: null })
     assert.deepEqual([priced.costUsd, priced.estimatedCostUsd], [4, 4])
-    const unpriced = settled(result, {}, null, { costUsd: 0.2, tokens: null })
+    const unpriced = finalUsage(result, {}, null, { costUsd: 0.2, tokens: null })
     assert.deepEqual([unpriced.costUsd, unpriced.estimatedCostUsd], [6, 6])
     assert.deepEqual([unpriced.inputTokens, unpriced.estimatedTokens], [3_000_000, undefined])
   })
 
   test(`codex, ended by ${how}: tokens by what was said, at least those that were reserved`, () => {
     const result = ended('codex', CODEX, exit)
-    const { inputTokens, outputTokens, estimatedTokens, costUsd, estimatedCostUsd } = settled(
+    const { inputTokens, outputTokens, estimatedTokens, costUsd, estimatedCostUsd } = finalUsage(
       result,
       PRICES,
       'm',
@@ -78,19 +78,19 @@ for (const exit of ENDS) {
     assert.equal(estimatedTokens, inputTokens + outputTokens)
     assert.ok(Math.abs(costUsd - (inputTokens * 2 + outputTokens * 10) / 1e6) < 1e-9)
     assert.equal(estimatedCostUsd, costUsd)
-    const more = settled(result, {}, null, { costUsd: null, tokens: 100_000 })
+    const more = finalUsage(result, {}, null, { costUsd: null, tokens: 100_000 })
     assert.equal(more.inputTokens + more.outputTokens, 100_000)
   })
 }
 
 test('nothing that is told is estimated, and nothing is where nobody counts', () => {
   const result = { type: 'result', subtype: 'success', result: 'Done.', num_turns: 1, total_cost_usd: 0.01 }
-  const told = settled(ended('claude', [...CLAUDE, result], { kind: 'exit', code: 0 }), PRICES, 'm', {
+  const told = finalUsage(ended('claude', [...CLAUDE, result], { kind: 'exit', code: 0 }), PRICES, 'm', {
     costUsd: 9,
     tokens: 9_000_000,
   })
   assert.deepEqual([told.costUsd, told.estimatedCostUsd, told.estimatedTokens], [0.01, undefined, undefined])
-  const free = settled(ended('codex', CODEX, { kind: 'idle' }), {}, null, NOTHING)
+  const free = finalUsage(ended('codex', CODEX, { kind: 'idle' }), {}, null, NOTHING)
   assert.deepEqual([free.costUsd, free.inputTokens, free.estimatedTokens], [0, 0, undefined])
 })
 
@@ -100,7 +100,12 @@ test('who prints nothing, and who finishes without a word on its cost, settles a
     [[], { kind: 'idle' }],
     [['Did it.'], { kind: 'exit', code: 0 }],
   ] as const) {
-    const { costUsd, inputTokens, outputTokens } = settled(ended('custom', lines, exit), {}, null, reserved)
+    const { costUsd, inputTokens, outputTokens } = finalUsage(
+      ended('custom', lines, exit),
+      {},
+      null,
+      reserved,
+    )
     assert.equal(costUsd, 0.5)
     assert.ok(inputTokens + outputTokens >= 2000)
   }
@@ -112,12 +117,12 @@ test('a share of the limit counts only where nothing of the session was told or 
     type: 'assistant',
     message: { id: 'm1', content: [], usage: { input_tokens: 2000, output_tokens: 100 } },
   }
-  const told = settled(ended('claude', [CLAUDE[0], small], { kind: 'idle' }), {}, null, share)
+  const told = finalUsage(ended('claude', [CLAUDE[0], small], { kind: 'idle' }), {}, null, share)
   assert.deepEqual([told.costUsd, told.inputTokens], [0.0125, 2000])
-  const seen = settled(ended('codex', CODEX, { kind: 'idle' }), {}, null, share)
+  const seen = finalUsage(ended('codex', CODEX, { kind: 'idle' }), {}, null, share)
   assert.ok(seen.inputTokens > 30_000 && seen.inputTokens < 40_000, String(seen.inputTokens))
   assert.ok(seen.costUsd > 0.15 && seen.costUsd < 0.2, String(seen.costUsd))
-  const silent = settled(ended('custom', [], { kind: 'idle' }), {}, null, share)
+  const silent = finalUsage(ended('custom', [], { kind: 'idle' }), {}, null, share)
   assert.deepEqual([silent.costUsd, silent.inputTokens], [0.2, 38_000])
 })
 
@@ -127,15 +132,15 @@ test('a vendor that refused before any answer was free; one that refused later w
   const key = { type: 'turn.failed', error: { message: 'unexpected status 401 Unauthorized: no' } }
   const failed: Exit = { kind: 'exit', code: 1 }
   for (const refusal of [limit, key]) {
-    const first = settled(ended('codex', [CODEX[0], refusal], failed), {}, null, reserved)
+    const first = finalUsage(ended('codex', [CODEX[0], refusal], failed), {}, null, reserved)
     assert.deepEqual([first.costUsd, first.inputTokens], [0, 0])
-    assert.ok(settled(ended('codex', [...CODEX, refusal], failed), {}, null, reserved).costUsd >= 0.5)
+    assert.ok(finalUsage(ended('codex', [...CODEX, refusal], failed), {}, null, reserved).costUsd >= 0.5)
   }
   const missing: SessionResult = {
     ...ended('codex', [], { kind: 'not-started', reason: 'ENOENT' }),
     usage: { ...noUsage(), calls: 0 },
   }
-  assert.deepEqual(settled(missing, {}, null, reserved).costUsd, 0)
+  assert.deepEqual(finalUsage(missing, {}, null, reserved).costUsd, 0)
 })
 
 const BUDGETS: [string, unknown[], Partial<Limits>][] = [
@@ -149,7 +154,7 @@ for (const [name, lines, changes] of BUDGETS) {
     const limits = limitsWith({ ...changes, maxAttempts: 3 })
     const ran = runJob(stateOf(stories('US-001', 'US-002', 'US-003')), limits, (step, state) => {
       if (step.kind !== 'agent') return null
-      const usage = settled(ended(name, lines, { kind: 'idle' }), {}, null, estimateSession(state, limits))
+      const usage = finalUsage(ended(name, lines, { kind: 'idle' }), {}, null, estimateSession(state, limits))
       return { kind: 'worked', session: session({ status: 'failed', message: 'it hung', usage }) }
     })
     const { iterations } = ran.state.prd.run

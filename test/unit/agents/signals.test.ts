@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { confidenceIn } from '../../../src/agents/response.ts'
-import { markersAtEnd, readLastWords, readSignals } from '../../../src/agents/signals.ts'
+import { completionConfidence } from '../../../src/agents/response.ts'
+import { markersAtEnd, readClosingWords, readSignals } from '../../../src/agents/signals.ts'
 import { anyText, runs } from '../runs.ts'
 
 const NOTHING = { done: false, stuck: null, notDone: false, learnings: [], verdict: null }
@@ -33,10 +33,10 @@ test('the last words: the paragraph before the markers, and what is left to the 
     ['Added it.\n**Note for next:** mind the cache\nRALPH_DONE', 'Added it.', 'mind the cache'],
     ['# Summary\nAdded it.', 'Added it.', ''],
   ]
-  for (const [text, summary, next] of texts) assert.deepEqual(readLastWords(text), { summary, next }, text)
+  for (const [text, summary, next] of texts) assert.deepEqual(readClosingWords(text), { summary, next }, text)
   fc.assert(
     fc.property(anyText({}), (text) => {
-      const { summary, next } = readLastWords(text)
+      const { summary, next } = readClosingWords(text)
       assert.ok(summary.length <= 300 && next.length <= 300)
       assert.doesNotMatch(summary + next, /[\p{Cc}\p{Cf}\u2028\u2029]/u)
     }),
@@ -55,7 +55,7 @@ test('how sure the words are that the work is done', () => {
     ['All tasks are complete.\n<stuck>no network</stuck>', 0],
     ['', 0],
   ]
-  for (const [text, expected] of texts) assert.equal(confidenceIn(text), expected, text)
+  for (const [text, expected] of texts) assert.equal(completionConfidence(text), expected, text)
 })
 
 test('the markers that a text ends with', () => {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type CommandOptions, variablesOf } from '../../../src/agents/agent.ts'
+import { agentVariables, type CommandOptions } from '../../../src/agents/agent.ts'
 import { agentNames, findAgent, isModelKey } from '../../../src/agents/registry.ts'
 import { isForbidden } from '../../../src/isolation/untrusted-env.ts'
 import type { Exit } from '../../../src/system/process.ts'
@@ -36,7 +36,7 @@ test('every vendor passes arguments on and asks for no variable of the job', () 
     const args = vendor(name).args({ ...options, extraArgs: ['--extra', 'a b'], commandLine: 'x' })
     assert.ok(args.join('\n').includes('--extra\na b'), name)
     assert.ok(install.length > 5, name)
-    for (const variable of variablesOf(vendor(name))) {
+    for (const variable of agentVariables(vendor(name))) {
       assert.equal(isForbidden(variable), false, variable)
       if (
         /KEY|TOKEN|SECRET/.test(variable) &&
@@ -52,7 +52,7 @@ test('every vendor passes arguments on and asks for no variable of the job', () 
 test('no variable of a vendor leads to settings or tools in a place where sessions write', () => {
   for (const name of agentNames) {
     const { unread = [], home } = vendor(name)
-    const given = variablesOf(vendor(name))
+    const given = agentVariables(vendor(name))
     assert.deepEqual(
       unread.filter((variable) => given.includes(variable)),
       [],

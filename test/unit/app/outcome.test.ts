@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { documentsOnOutcome } from '../../../src/app/outcome.ts'
-import type { DocumentsEdit } from '../../../src/branch/write-documents.ts'
+import type { DocumentSetEdit } from '../../../src/branch/write-documents.ts'
 import type { State } from '../../../src/engine/model/state.ts'
 import type { Settings } from '../../../src/settings/read-settings.ts'
 import { feature, story } from '../engine/prd/samples.ts'
@@ -17,7 +17,7 @@ async function warnings(plannedFrom: Record<string, string>, files: { path: stri
   const state = { prd: { ...prd, run: { ...prd.run, outcome: 'complete' } }, folder: '.ralph/x' }
   const settings = { agentsMd: 'off', writeBack: 'on' } as unknown as Settings
   const edits = documentsOnOutcome(settings, (text) => text)(state as unknown as State)
-  const edit = edits.find((one): one is DocumentsEdit => 'among' in one)
+  const edit = edits.find((one): one is DocumentSetEdit => 'among' in one)
   assert.ok(edit !== undefined)
   await edit.among(files.map(({ path }) => path))
   return (await edit.editedAll(files)).warnings

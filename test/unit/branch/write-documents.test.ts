@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   type DocumentEdit,
-  type DocumentsEdit,
+  type DocumentSetEdit,
   editedDocuments,
 } from '../../../src/branch/write-documents.ts'
 import { type CatFile, TREE } from '../../../src/git/cat-file.ts'
@@ -96,7 +96,7 @@ test('a link, bytes that are no text, a huge one and one that cannot be edited s
   assert.match((await edited({ 'notes.md': file('a') }, { edited: fails })).told.join(), /an alias bomb/)
 })
 
-const together = (change: Partial<DocumentsEdit>): DocumentsEdit => ({
+const together = (change: Partial<DocumentSetEdit>): DocumentSetEdit => ({
   among: async (paths) => paths.filter((path) => path.endsWith('.md')),
   editedAll: async (all) => ({
     texts: new Map(all.map(({ path, text }) => [path, `${text}!`])),
@@ -105,7 +105,7 @@ const together = (change: Partial<DocumentsEdit>): DocumentsEdit => ({
   ...change,
 })
 
-async function editedTogether(files: Record<string, Node>, change: Partial<DocumentsEdit> = {}) {
+async function editedTogether(files: Record<string, Node>, change: Partial<DocumentSetEdit> = {}) {
   const told: string[] = []
   const warn = (text: string) => void told.push(text)
   return { changed: await editedDocuments(objectsOf(files), '', [together(change)], warn), told }
