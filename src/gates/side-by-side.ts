@@ -6,7 +6,7 @@ type Perform = (gate: Gate, slot: number, signal: AbortSignal) => Promise<GateRe
 
 /**
  * The results of gates that came to their end, in the order of `gates`. What runs when one blocks is ended and has no result, as
- * if it had not run. `goesOn` is asked before each.
+ * if it had not run. `goesOn` is asked before each. What `perform` throws is thrown once all others have ended.
  */
 export async function sideBySide(
   gates: readonly Gate[],
@@ -25,11 +25,16 @@ export async function sideBySide(
   const stop = new AbortController()
   const either = AbortSignal.any([signal, stop.signal])
 
+  const thrown: unknown[] = []
+
   const begin = async (gate: Gate, slot: number) => {
-    const result = await perform(gate, slot, either)
+    const result = await perform(gate, slot, either).catch((error: unknown) => {
+      thrown.push(error)
+      stop.abort()
+    })
     slots.push(slot)
     running.delete(gate)
-    if (stop.signal.aborted) return
+    if (result === undefined || stop.signal.aborted) return
     done.set(gate.name, result)
     if (blocks(result)) stop.abort()
   }
@@ -44,6 +49,7 @@ export async function sideBySide(
     } else if (running.size > 0) await Promise.race(running.values())
     else break
   }
+  if (thrown.length > 0) throw thrown[0]
   return gates.flatMap(({ name }) => done.get(name) ?? [])
 }
 

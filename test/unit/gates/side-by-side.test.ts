@@ -144,6 +144,21 @@ test('the first red gate ends those beside it, which count as not run', async ()
   assert.deepEqual(ended.toSorted(), ['red: exit 3', 'slow: cancelled'])
 })
 
+test('where a gate cannot be run at all, those beside it are ended and waited for before that is thrown', async () => {
+  const seen: string[] = []
+  const perform = async (gate: Gate, _slot: number, either: AbortSignal) => {
+    if (gate.name === 'broken') throw new Error('no space left')
+    seen.push(`${gate.name} begins`)
+    await new Promise<void>((resolve) => either.addEventListener('abort', () => setImmediate(resolve)))
+    seen.push(`${gate.name} is ended`)
+    return resultOf(gate, false)
+  }
+  const gates = [named('slow'), named('broken'), named('never')]
+  const how = { perform, blocks, goesOn: () => true }
+  await assert.rejects(sideBySide(gates, 2, new AbortController().signal, how), /no space left/)
+  assert.deepEqual(seen, ['slow begins', 'slow is ended'])
+})
+
 test('a gate that writes to a file of the commit beside another: both run again, alone, and from then on', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-side-'))
   try {
