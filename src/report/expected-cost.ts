@@ -16,11 +16,15 @@ const CRITERIA_OF_AN_ISSUE = 3
  */
 const OF_AN_ISSUE = { low: 0.35, high: 1.5 }
 
+/** A run that says it cost more is not believed: anything may have written its prd.json. */
+const MOST_USD = 1_000_000
+
 export function earlierRuns(prds: readonly Pick<Prd, 'run' | 'userStories'>[]): EarlierRun[] {
   return prds.flatMap(({ run, userStories }) => {
     const worked = userStories.filter(({ passes, lastResult }) => passes && lastResult?.imported !== true)
     const costUsd = run.usage?.costUsd ?? 0
-    return worked.length > 0 && costUsd > 0 ? [{ stories: worked.length, costUsd }] : []
+    const isKnown = worked.length > 0 && costUsd > 0 && costUsd <= MOST_USD
+    return isKnown ? [{ stories: worked.length, costUsd }] : []
   })
 }
 

@@ -43,6 +43,16 @@ test('without one a range by size, and it says that nothing else is known', () =
   assert.equal(expectedCost([], []), null)
 })
 
+test('a cost that no run can have had says nothing', () => {
+  const { prd } = complete()
+  const usage = { calls: 1, inputTokens: 1, outputTokens: 1, cachedTokens: 0, costUsd: 6, agentSeconds: 1 }
+  const costing = (costUsd: number) => ({ ...prd, run: { ...prd.run, usage: { ...usage, costUsd } } })
+  const known = earlierRuns([costing(9999)])
+  assert.equal(known.length, 1)
+  for (const costUsd of [1e308, Number.POSITIVE_INFINITY, Number.NaN, -5, 1e6 + 1])
+    assert.deepEqual(earlierRuns([costing(costUsd), costing(9999)]), known, String(costUsd))
+})
+
 test('runs without a cost, and stories that were imported, say nothing', () => {
   const { prd } = complete()
   const usage = { calls: 1, inputTokens: 1, outputTokens: 1, cachedTokens: 0, costUsd: 6, agentSeconds: 1 }
