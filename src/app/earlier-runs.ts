@@ -16,7 +16,7 @@ export async function earlierRunsIn(objects: CatFile, commit: string, folder: st
   const isRun = (path: string) =>
     isPrdPath(path) || (path.startsWith(`${ARCHIVE}/`) && path.endsWith('/prd.json'))
   const paths = all.filter((path) => isRun(path) && !path.startsWith(`${folder}/`))
-  const byDate = paths.sort((one, other) => (dated(one) < dated(other) ? -1 : 1)).slice(-MOST_RUNS)
+  const byDate = newestRuns(paths)
   const texts = await Promise.all(byDate.map((path) => objects.text(`${commit}:${path}`).catch(() => null)))
   const prds = texts.flatMap((text, at) => {
     const parsed = text === null ? null : parsePrd(text, byDate[at] ?? '')
@@ -25,6 +25,8 @@ export async function earlierRunsIn(objects: CatFile, commit: string, folder: st
   return earlierRuns(prds)
 }
 
-function dated(path: string): string {
-  return path.split('/').at(-2) ?? ''
+/** Of these paths of prd.json the newest, the newest last, by the dates of their folders: archived or not. */
+export function newestRuns(paths: readonly string[]): string[] {
+  const folderOf = (path: string) => path.split('/').at(-2) ?? ''
+  return [...paths].sort((one, other) => (folderOf(one) < folderOf(other) ? -1 : 1)).slice(-MOST_RUNS)
 }

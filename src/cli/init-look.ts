@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { AgentVendor } from '../agents/agent.ts'
 import { checkAgent } from '../agents/agent-ready.ts'
 import { agentNames, defaultAgent, findAgent } from '../agents/registry.ts'
+import { newestRuns } from '../app/earlier-runs.ts'
 import type { Trial } from '../app/trial.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
 import { remaining } from '../engine/prd/select.ts'
@@ -94,19 +95,13 @@ export async function look(
   return { project, isEmpty, ...agents, baseBranch, ...older, budgetUsd: budgetIn(tree) }
 }
 
-/** Older ones say little of the next. */
-const MOST_RUNS = 20
-
 /** By prd.json of the runs that are there: those that cost something, and the stories that are still to be worked on. */
 function budgetIn(tree: Tree): number | null {
   const paths = tree.paths.filter((path) => /^\.ralph\/(?:archive\/)?\d[^/]*\/prd\.json$/.test(path))
-  const prds = paths
-    .sort()
-    .slice(-MOST_RUNS)
-    .flatMap((path) => {
-      const parsed = parsePrd(tree.text(path), path)
-      return parsed.ok ? [parsed.prd] : []
-    })
+  const prds = newestRuns(paths).flatMap((path) => {
+    const parsed = parsePrd(tree.text(path), path)
+    return parsed.ok ? [parsed.prd] : []
+  })
   const open = prds.map((prd) => remaining(prd)).sort((one, other) => other.length - one.length)
   return proposedLimit(open[0] ?? [], earlierRuns(prds))
 }
