@@ -1,5 +1,5 @@
 // Task Master: tasks.json with a list of tasks for each tag. One tag is one plan.
-import { truncate } from '../../engine/model/text.ts'
+import { oneLine, truncate } from '../../engine/model/text.ts'
 import { formatCount, isGiven, isRaw, type Raw } from '../../engine/prd/migrate.ts'
 import type { Mistake } from '../../system/errors.ts'
 import { OpenDocument } from '../open-document.ts'
@@ -14,6 +14,9 @@ export const taskMaster: Format = {
   matches: (document) => isBeside(document) || tagsOf(document).length > 0,
   read,
 }
+
+/** The file that the tool itself keeps. */
+const OWN_TASKS = /(?:^|\/)\.taskmaster\/tasks\/tasks\.json$/
 
 type Tag = { name: string; tasks: Raw[]; at: readonly (string | number)[] }
 
@@ -34,12 +37,9 @@ function readBeside({ path, text }: OpenDocument): Partial<Reading> {
 /** The tags that have tasks; one without a name in a file of before there were any. */
 function tagsOf(document: OpenDocument): Tag[] {
   const { path, text } = document
-  if (
-    !/\.json$/i.test(path) ||
-    !/"tasks"\s*:/.test(text) ||
-    !/"(?:testStrategy|subtasks|details)"\s*:/.test(text)
-  )
-    return []
+  if (!/\.json$/i.test(path) || !/"tasks"\s*:/.test(text)) return []
+  // Elsewhere a file of this name may be anything.
+  if (!OWN_TASKS.test(path) && !/"(?:testStrategy|subtasks|details)"\s*:/.test(text)) return []
   const { fields } = document
   const listed = (value: unknown): Raw[] => (Array.isArray(value) ? value.filter(isRaw) : [])
   if (Array.isArray(fields.tasks)) return [{ name: '', tasks: listed(fields.tasks), at: ['tasks'] }]
@@ -94,13 +94,18 @@ function chosen({ file, folder }: OpenDocument, tags: readonly Tag[], documents:
   return tags.find(({ name }) => name === state) ?? null
 }
 
+/** As many as a message names. */
+const MOST_TAGS = 10
+
 function severalTags({ path, file }: OpenDocument, tags: readonly Tag[]): Mistake {
-  const names = tags.map(({ name, tasks }) => `${name} (${tasks.length})`)
+  const names = tags.map(({ name, tasks }) => `${oneLine(name, 60)} (${tasks.length})`)
   const found =
     file.part === undefined
       ? `${formatCount(tags.length, 'tag')} with tasks: ${names.join(', ')}`
       : `no tag ${file.part}`
-  const fix = `ralph plan --from ${path}#${tags[0]?.name ?? 'master'}`
+  const [first = 'master', ...others] = tags.slice(0, MOST_TAGS).map(({ name }) => oneLine(name, 60))
+  const more = others.length === 0 ? '' : `, or ${others.map((name) => `#${name}`).join(', ')}`
+  const fix = `name one: ralph plan --from ${path}#${first}${more}`
   return { path, found: truncate(found, 80), expected: 'the tag to plan from', fix }
 }
 

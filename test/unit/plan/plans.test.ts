@@ -373,6 +373,35 @@ describe('Task Master', () => {
     )
   })
 
+  test("in Task Master's own folder tasks of a title alone are tasks; elsewhere they say it by their fields", () => {
+    const bare = (name: string, id: number) => [
+      name,
+      { tasks: [{ id, title: `Task ${id}`, status: 'pending' }], metadata: { description: 'd' } },
+    ]
+    const names = ['master', 'auth', 'pay', 'mail', 'docs']
+    const text = JSON.stringify(Object.fromEntries(names.map(bare)))
+    const [mistake] = mistakesOf({ path: at, text })
+    assert.match(mistake?.found ?? '', /^5 tags with tasks: master \(1\), auth \(1\)/)
+    assert.equal(mistake?.fix, `name one: ralph plan --from ${at}#master, or #auth, #pay, #mail, #docs`)
+    const evil = JSON.stringify({
+      'a\n\u202eb': { tasks: [{ id: 1, title: 'x' }] },
+      c: { tasks: [{ id: 1, title: 'x' }] },
+    })
+    assert.match(mistakesOf({ path: at, text: evil })[0]?.fix ?? '', /#a b, or #c$/)
+    assert.deepEqual(rows({ [at]: JSON.stringify(Object.fromEntries([bare('master', 1)])) }), [
+      ['1', 'Task 1', false, [], ['Task 1']],
+    ])
+    const settings = { path: '.taskmaster/config.json', text: '{"models": {"tasks": [{"id": 1}]}}' }
+    const elsewhere = mistakesOf({ path: 'tools/tasks.json', text, isNamed: true })
+    assert.deepEqual(
+      elsewhere.map(({ path }) => path),
+      ['tools/tasks.json: userStories'],
+    )
+    const { prd, taken } = documentsOf({ path: at, text, part: 'mail' }, settings)
+    assert.equal(prd.userStories[0]?.id, '3')
+    assert.equal(taken.find(({ path }) => path === settings.path)?.what, 'settings of Task Master')
+  })
+
   test('several tags: the one that is named, the one Task Master is at, else a word', () => {
     const names = ['master', 'auth', 'pay', 'mail', 'docs']
     const text = JSON.stringify(
