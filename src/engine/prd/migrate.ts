@@ -182,10 +182,6 @@ function remarks(root: Raw, stories: readonly Raw[], version: number): string[] 
     failed > 0,
     `${formatCount(failed, 'failed task')} came in as blocked: "retry" gives a story new attempts.`,
   )
-  say(
-    anyHas('parallel_group'),
-    'parallel_group is kept but orders nothing here: say with dependsOn which story needs which.',
-  )
   const ids = idsOf(stories)
   const isUnread = stories.some(
     (story) => isGiven(story.dependencies) && !(isOlder && areDependencies(story, ids)),

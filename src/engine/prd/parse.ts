@@ -7,6 +7,7 @@ import { jsonFault } from '../model/json-fault.ts'
 import { describeValue, findInvisible } from '../model/text.ts'
 import { graphMistakes } from './graph.ts'
 import { type Draft, formatCount, isGiven, isRaw, migrate, type Raw } from './migrate.ts'
+import { orderByGroup } from './parallel-groups.ts'
 import { markImported, prdSchema, prdShape, storyShape } from './schema.ts'
 import { findInterfaceWords, UI_TAG } from './user-interface.ts'
 
@@ -251,7 +252,7 @@ function completed(draft: Draft, notes: string[]): unknown[] {
       `${formatCount(derived.length, 'story')} had no acceptance criteria: the description, or else the title, became the criterion (${places.join(', ')}${derived.length > 10 ? ' ...' : ''}).`,
     )
   }
-  return stories
+  return draft.imported ? orderByGroup(stories, notes) : stories
 }
 
 /** Gives a place of the list its own number as an id, or else the first that is free behind the list. */

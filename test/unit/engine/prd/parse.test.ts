@@ -121,9 +121,16 @@ describe('formats', () => {
         ['US-003', 'Add logout', false, 'Add logout'],
       ],
     )
-    assert.deepEqual(prd.userStories[1]?.extra, { parallel_group: 2 })
+    assert.deepEqual(
+      prd.userStories.map(({ dependsOn, extra }) => [dependsOn, extra]),
+      [
+        [[], undefined],
+        [['US-001'], undefined],
+        [[], undefined],
+      ],
+    )
     assert.equal(prd.extra, undefined)
-    assert.match(notes.join('\n'), /parallel_group is kept/)
+    assert.match(notes.join('\n'), /parallel_group is read as an order: 1 story depends/)
     assert.match(notes.join('\n'), /3 stories without an id/)
   })
 

@@ -1,0 +1,46 @@
+// ralphy's `parallel_group`: the stories of the lowest number are worked side by side, then those of the next. Pure.
+import { formatCount, isGiven, isRaw, type Raw } from './migrate.ts'
+
+/** Of a list that names so many pairs every reader would have to hold them all. */
+const MOST_DEPENDENCIES = 10_000
+
+/**
+ * The stories, each of a group with `dependsOn` on all stories of the next lower one; a story without a group stays free, as one of group
+ * 0 is in ralphy. Where stories of a group say what they depend on, their word counts, and groups order nothing.
+ */
+export function orderByGroup(stories: readonly unknown[], notes: string[]): unknown[] {
+  const groups = new Map<number, Raw[]>()
+  const grouped = stories
+    .filter(isRaw)
+    .filter((one) => isGiven(one.parallel_group) && one.parallel_group !== 0)
+  if (grouped.length === 0) return [...stories]
+  for (const story of grouped) {
+    const { parallel_group: group } = story
+    if (isNumber(group)) groups.set(group, [...(groups.get(group) ?? []), story])
+  }
+  const numbers = [...groups.keys()].sort((one, other) => one - other)
+  const before = new Map(numbers.map((group, index) => [group, groups.get(numbers[index - 1] ?? 0) ?? []]))
+  const count = numbers.reduce(
+    (sum, group) => sum + (groups.get(group)?.length ?? 0) * (before.get(group)?.length ?? 0),
+    0,
+  )
+  const isDecided = grouped.some(({ dependsOn }) => Array.isArray(dependsOn) && dependsOn.length > 0)
+  if (isDecided || count > MOST_DEPENDENCIES || grouped.some((story) => !isNumber(story.parallel_group))) {
+    notes.push('parallel_group is kept but orders nothing here: say with dependsOn which story needs which.')
+    return [...stories]
+  }
+  const waiting = numbers.slice(1).flatMap((group) => groups.get(group) ?? []).length
+  notes.push(
+    `parallel_group is read as an order: ${formatCount(waiting, 'story')} ${waiting === 1 ? 'depends' : 'depend'} on the group before.`,
+  )
+  return stories.map((story) => {
+    if (!isRaw(story) || !isNumber(story.parallel_group)) return story
+    const { parallel_group: group, ...rest } = story
+    const dependsOn = (before.get(group) ?? []).map(({ id }) => id)
+    return dependsOn.length > 0 ? { ...rest, dependsOn } : rest
+  })
+}
+
+function isNumber(group: unknown): group is number {
+  return typeof group === 'number' && Number.isSafeInteger(group) && group > 0
+}
