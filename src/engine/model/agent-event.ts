@@ -2,17 +2,17 @@
 
 /** What happens while a session runs: for the live display, the transcript and the budget. */
 export type AgentEvent =
-  /** `goesOn`: behind what was said last, without a break. */
+  /** `goesOn`: appended to the text before it, without a line break. */
   | { kind: 'text'; text: string; goesOn?: true }
   | { kind: 'tool'; name: string; target: string | null }
-  /** What was used so far, absolute. */
+  /** The session's usage so far, as a total. */
   | { kind: 'usage'; usage: Usage }
   /** The vendor's usage limit was reached; `resetsAt` in epoch milliseconds. */
   | { kind: 'limit'; resetsAt: number | null }
-  /** The vendor's program asks its server again; `status` is the HTTP status, null for a broken connection. */
+  /** The vendor's program repeats a request; `status` is the HTTP status, null for a broken connection. */
   | { kind: 'retry'; status: number | null; attempt: number }
   | { kind: 'error'; message: string }
-  /** From Ralph, of a pipeline: what its steps do. `agent`: whose words come next, where it is not the run's own. */
+  /** From Ralph: what the steps of a pipeline do. `agent`: the one that speaks next, where it is not the run's own. */
   | { kind: 'step'; text: string; agent: string | null }
 
 /**

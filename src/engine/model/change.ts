@@ -1,4 +1,4 @@
-// A changed path of a diff, and what guard and watchers say of all of them.
+// A changed path of a diff, and the result of the guard and the watchers for all of them.
 import type { Failure } from './attempt.ts'
 
 /** Modes are git's (`100644`, `120000`, `160000`, `000000` for none). A rename is a deletion and an addition. */
@@ -11,11 +11,11 @@ export type Change = {
   newOid: string
 }
 
-/** `dropped` may not be kept for a later attempt. */
+/** `dropped`: paths that may not go into the saved work. */
 export type Examination = {
   failure: Failure | null
   dropped: string[]
   remarks: string[]
-  /** Every file is a test, or stands beside one. */
+  /** Every changed file is a test, or a file beside one. */
   testsOnly?: true
 }

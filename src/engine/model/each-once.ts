@@ -1,6 +1,6 @@
-// Of thousands of stories an iteration changes one: what was made of the others is made once.
+// An iteration changes one of possibly thousands of stories: results for the unchanged others are memoized.
 
-/** Maps a list whose entries mostly are the very objects of the list before, at the same place. */
+/** Maps a list whose entries are mostly the same objects, at the same place, as in the list before. */
 export function memoizeEach<T extends object, R>(make: (part: T) => R): (parts: readonly T[]) => R[] {
   let before: readonly T[] = []
   let made: R[] = []
@@ -12,7 +12,7 @@ export function memoizeEach<T extends object, R>(make: (part: T) => R): (parts: 
   }
 }
 
-/** The same for some of them at a time, as many as `size`. */
+/** Like `memoizeEach`, for chunks of `size` entries. */
 export function memoizeChunks<T extends object, R>(size: number, make: (part: readonly T[]) => R) {
   let before: readonly (readonly T[])[] = []
   let made: R[] = []
@@ -29,7 +29,7 @@ function isSameList<T>(one: readonly T[], other: readonly T[]): boolean {
   return one.length === other.length && one.every((item, at) => item === other[at])
 }
 
-/** The items by what they have in common, in the order in which each group first comes (`Map.groupBy` for Node 20). */
+/** Groups items by their key, in the order of each group's first item (`Map.groupBy`, which Node 20 lacks). */
 export function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>()
   for (const item of items) {

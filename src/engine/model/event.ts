@@ -1,4 +1,4 @@
-// What can happen, and what people can say. `reduce` turns it into state.
+// Events of a run and commands of people. `reduce` turns them into state.
 
 import type { Candidate, Failure, Session } from './attempt.ts'
 import type { Prd, StoryEvidence } from './feature.ts'
@@ -8,47 +8,47 @@ import type { Proposal } from './plan-state.ts'
 import type { Conclusion, GithubIds, SavedWork } from './state.ts'
 import type { SessionKind, Usage } from './usage.ts'
 
-/** What people can ask of a run, by comment or by CLI; `id` is the comment's, `by` the login, `at` when it was said, epoch milliseconds. */
+/** A command by comment or by CLI. `id`: of the comment; `by`: the login; `at`: when it was written, epoch milliseconds. */
 export type Command = { id: number; by: string; at?: number } & (
   | { kind: 'run' }
   | { kind: 'pause' }
   | { kind: 'stop' }
-  /** `fresh`: the work of the attempts before is thrown away. */
+  /** `fresh`: the saved work is discarded. */
   | { kind: 'retry'; stories: string[] | 'all'; guidance: string; fresh?: true }
   | { kind: 'redo'; stories: string[] | 'all'; guidance: string }
   | { kind: 'skip'; stories: string[]; guidance: string }
   | { kind: 'note'; stories: string[]; guidance: string }
   | { kind: 'add'; title: string; description: string; criteria: string[] }
   | { kind: 'verify' }
-  /** Stories that are done leave prd.json. */
+  /** Finished stories leave prd.json. */
   | { kind: 'archive' }
   | { kind: 'split'; story: string; guidance: string }
   | { kind: 'plan'; guidance: string }
-  /** `story`: of its split; null: of the whole. `digest`: the stories that are meant, or null for those shown last. */
+  /** `story`: whose split is approved; null: the plan of the feature. `digest`: of the approved text; null: as shown last. */
   | { kind: 'approve'; story: string | null; digest: string | null }
   | { kind: 'limit'; what: 'iterations' | 'cost'; amount: number }
   | { kind: 'refused' }
 )
 
-/** prd.json as people left it on the branch, and the ids in the one that they edited. */
+/** prd.json as people left it on the branch. `seen`: the story ids of the version that they edited. */
 export type PeopleEdits = {
   prd: Prd
   seen: string[]
-  /** They edited prd.md, which nothing reads, to say otherwise than their prd.json. */
+  /** They edited prd.md, which Ralph does not read, and it now differs from their prd.json. */
   page: boolean
 }
 
-/** A story that had passed and whose code is not in the branch that people left; `kept` is its work, to be built on. */
+/** A story that had passed and whose code is no longer in the branch of people. `kept`: its saved work, for the next attempt. */
 export type RevertedStory = {
   storyId: string
   kept: SavedWork | null
-  /** Its `gate` is the one that the story broke, and has to make green. */
+  /** `failure.gate`: the gate that the story broke and has to make green. */
   failure: Failure
-  /** Where it names one of them: their places and pictures are looked for at the story. */
+  /** The gate results, where `failure` names a gate: the story's page shows their annotations and screenshots. */
   gates?: readonly GateResult[]
 }
 
-/** The branch of people and ours in one. `code`: it is not what our gates have seen. */
+/** The branch of people joined with ours. `code`: the result holds code that no gate of the run has seen. */
 export type JoinedBranch = {
   green: string
   people: PeopleEdits | null
@@ -58,18 +58,18 @@ export type JoinedBranch = {
   entries: string[]
 }
 
-/** What a judge or a planner used whose word came too late; `storyId` null: on the whole. */
+/** Usage of a judge or planner that was cut short. `storyId` null: it was about the whole feature. */
 export type SpentUsage = { storyId: string | null; kind: SessionKind; usage: Usage }
 
 /** What happened; `at` is epoch milliseconds. `reduce` is the only place that turns it into state. */
 export type Event = {
   at: number
-} /** `context`: context.md on the branch, where a plan waits that an approval would be for. */ & (
+} & (
   | {
       kind: 'synced'
       commands: Command[]
       theirs: { head: string } | 'merged' | 'deleted' | null
-      /** context.md on the branch, where a plan waits: an approval is for it, too. */
+      /** context.md on the branch, where a plan waits: an approval covers it, too. */
       context?: string
     }
   | ({ kind: 'joined'; theirs: string } & Omit<JoinedBranch, 'code'>)
@@ -77,22 +77,22 @@ export type Event = {
   | { kind: 'join-failed'; summary: string }
   | { kind: 'prepared' }
   | { kind: 'baselined'; gates: GateResult[] }
-  /** `context`: of a plan, as the commit that was made here holds it. */
+  /** `context`: context.md of a plan, as the first commit holds it. */
   | { kind: 'opened'; green: string; github: GithubIds; context?: string }
-  /** `worker`: the job of a wave whose attempt it is. */
+  /** `worker`: the worker of a wave that has the attempt. */
   | { kind: 'reserved'; storyId: string; worker?: string }
-  /** A worker takes an attempt that none has in work, or (null) leaves its own for any to go on with. */
+  /** A worker takes a free attempt, or (null) leaves its own to any other. */
   | { kind: 'assigned'; storyId: string; worker: string | null }
   /** A worker has to end in the middle of an attempt. */
   | { kind: 'abandoned'; storyId: string; why: string; spent: SpentUsage | null }
   | { kind: 'worked'; storyId: string; session: Session }
   | { kind: 'guarded'; storyId: string; candidate: Candidate }
   | { kind: 'refused'; storyId: string; failure: Failure }
-  /** The candidate stands on another commit now; its gates have to run again. */
+  /** The candidate was rebased onto another commit; its gates have to run again. */
   | { kind: 'rebased'; storyId: string; base: string; candidate: Candidate }
-  /** What it changed was changed otherwise by what landed meanwhile. */
+  /** Its change conflicts with what landed meanwhile. */
   | { kind: 'conflicted'; storyId: string; failure: Failure }
-  /** `paths`: files that stood as they were when gates ran once more. */
+  /** `paths`: files that were put back to their earlier version for the second run of the gates. */
   | { kind: 'gated'; storyId: string; commit: string; gates: GateResult[]; paths?: string[] }
   | { kind: 'judged'; storyId: string; verdict: Verdict; usage: Usage }
   | { kind: 'accepted'; storyId: string; commit: string; after?: AfterSteps }
@@ -108,7 +108,7 @@ export type Event = {
       withBranch: boolean
       more: boolean
       context?: string
-      /** Paths of people's documents that were brought up to date. */
+      /** Paths of people's documents that the commit updates. */
       documents?: string[]
     }
   | { kind: 'diverged'; theirs: string }
@@ -121,16 +121,16 @@ export type Event = {
   | { kind: 'push-refused'; summary: string }
   | { kind: 'push-expired'; summary: string }
   | { kind: 'out-of-time'; spent: SpentUsage | null }
-  /** `storyId`: the attempt that cannot begin; it is given back. */
+  /** `storyId`: the attempt that cannot begin; it is returned uncharged. */
   | { kind: 'failed'; summary: string; fix: string; storyId?: string }
 )
 
 export type EventOf<K extends Event['kind']> = Extract<Event, { kind: K }>
 
 type Row = {
-  /** It is saved before the loop goes on; the rest is lost with the iteration in flight at most. */
+  /** The state is saved before the loop goes on. A crash loses other events, at most those of one iteration. */
   durable: boolean
-  /** What other jobs have done, and one that only lands was there for, is landed with it. */
+  /** It completes the landing, in a job that only lands what other jobs did. */
   landed: boolean
 }
 
@@ -176,13 +176,13 @@ export const EVENTS = {
   failed: PASSING,
 } satisfies Record<Event['kind'], Row>
 
-/** What the judge said of the finished work. `none`: it erred or said neither, so it has not approved. */
+/** The judge's verdict. `none`: the session failed or gave no verdict, which approves nothing. */
 export type Verdict =
-  /** `evidence`: left out by a judge that named none. */
+  /** `evidence`: left out where the judge named none. */
   | { kind: 'verified'; evidence?: readonly StoryEvidence[] }
-  /** `gate`: the one whose output shows it; left out where a judge says it. `detail`: what stands before that output. */
+  /** `gate`: whose output shows it; left out where a judge decided. `detail`: text before that output. */
   | { kind: 'reset'; stories: string[]; reason: string; gate?: string; detail?: string }
   | { kind: 'limit'; notBefore: number | null; message: string }
-  /** The agent cannot work at all: a person must act. */
+  /** The agent cannot work at all, and a person must act. */
   | { kind: 'refused'; message: string; fix?: string }
   | { kind: 'none'; message: string }

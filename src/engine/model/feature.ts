@@ -1,4 +1,4 @@
-// A feature as prd.json has it, after reading: what it is, where its run stands, what each story has come to.
+// A feature as read from prd.json: its description, the state of its run, and the result of each story.
 import * as z from 'zod/mini'
 import { Extra, Usage } from './usage.ts'
 
@@ -16,11 +16,11 @@ export const outcomes = [
   'interrupted',
 ] as const
 
-/** How a run ended, or stands between two jobs. */
+/** How a run ended, or its state between two jobs. */
 export type Outcome = z.infer<typeof Outcome>
 export const Outcome = z.enum(outcomes)
 
-/** What shows that a criterion of a story is met: a place in the code, a gate, a picture. `criterion` is 1-based. */
+/** What shows that an acceptance criterion is met: a place in the code, a gate, or a screenshot. `criterion` is 1-based. */
 export type Evidence = z.infer<typeof Evidence>
 export const Evidence = z.object({
   criterion: z.number(),
@@ -29,28 +29,28 @@ export const Evidence = z.object({
   line: z.exactOptional(z.number()),
 })
 
-/** The same of one of several stories. */
+/** Evidence for one of several stories. */
 export type StoryEvidence = Evidence & { storyId: string }
 
-/** What passed a story. `commit` stays null until the state write after the commit: a commit cannot hold its own id. */
+/** How a story passed. `commit` is null until the state is written after the commit: a commit cannot hold its own id. */
 export type LastResult = z.infer<typeof LastResult>
 export const LastResult = z.object({
   completedAt: z.nullable(z.string()),
   commit: z.nullable(z.string()),
   summary: z.string(),
-  /** Where no gate saw a change of it: a judge's word alone, or no gate that runs for it. */
+  /** Where no gate checked a change: `unchanged` by a judge's verdict alone, `ungated` without a gate for its tags. */
   how: z.exactOptional(z.enum(['unchanged', 'ungated'])),
   iteration: z.exactOptional(z.number()),
   attempts: z.exactOptional(z.number()),
   costUsd: z.exactOptional(z.number()),
-  /** It had passed before Ralph took the feature over; no gate of ours has seen it. */
+  /** It had passed before Ralph took the feature over; no gate of the run has checked it. */
   imported: z.exactOptional(z.boolean()),
-  /** For every criterion, as the final verification found it. */
+  /** By criterion, from the final verification. */
   evidence: z.exactOptional(z.array(Evidence)),
   extra: z.exactOptional(Extra),
 })
 
-/** One user story. `passes`, `retries`, `blocked`, `skipped`, `lastResult` are Ralph's, the rest is people's. */
+/** One user story. Ralph writes `passes`, `retries`, `blocked`, `skipped` and `lastResult`; people write the rest. */
 export type Story = z.infer<typeof Story>
 export const Story = z.object({
   id: z.string(),
@@ -72,11 +72,11 @@ export const Story = z.object({
   extra: z.exactOptional(Extra),
 })
 
-/** The part of a feature that was asked for: these stories and those of the epic. `job`: the one that it was asked of. */
+/** The part of a feature that the run is for: these stories and those of the epic. `job`: the job that it was requested in. */
 export type Scope = z.infer<typeof Scope>
 export const Scope = z.object({ stories: z.array(z.string()), epic: z.nullable(z.string()), job: z.number() })
 
-/** Where the run stands: Ralph's own. Times are ISO 8601. */
+/** The state of the run, which Ralph writes. Times are ISO 8601. */
 export type RunRecord = z.infer<typeof RunRecord>
 export const RunRecord = z.object({
   startedAt: z.nullable(z.string()),
@@ -86,9 +86,9 @@ export const RunRecord = z.object({
   iterations: z.number(),
   jobs: z.number(),
   outcome: z.nullable(Outcome),
-  /** What prd.json says that its sessions used. A state has the sessions instead. */
+  /** The total usage of the sessions, in prd.json only. A state has the sessions instead. */
   usage: z.exactOptional(FileUsage),
-  /** Pause, raised limits, breaker, nonce and the like: whoever writes an entry reads it. */
+  /** Pause, raised limits, breaker, nonce and the like. */
   control: Extra,
   extra: z.exactOptional(Extra),
 })
@@ -99,7 +99,7 @@ export const Prd = z.object({
   $schema: z.exactOptional(z.string()),
   schemaVersion: z.literal(2),
   project: z.string(),
-  /** Empty when the file names none: then it is `branch-prefix` + feature. */
+  /** Empty where the file names none: the branch is `branch-prefix` + feature then. */
   branchName: z.string(),
   description: z.string(),
   run: RunRecord,

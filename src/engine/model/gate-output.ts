@@ -1,13 +1,13 @@
-// The output of gates: how much of it is stored, how much each surface shows of that, and which output shows a failure. Pure.
+// The output of gates: how much is stored, how much each surface shows, and which output shows a failure. Pure.
 // docs/gate-output.md follows it from the process to the reader.
 import type { Failure } from './attempt.ts'
 import type { GateResult } from './gate.ts'
 
-/** UTF-8 bytes, each cut by `excerpt`. A log of the machine that ran the gate holds more: gates/captured-output.ts. */
+/** Limits in UTF-8 bytes, applied by `excerpt`. The log on the machine that ran the gate holds more: gates/captured-output.ts. */
 export const OUTPUT_BYTES = {
-  /** Of a gate, a browser check or a step of a pipeline, in the state. */
+  /** Output of a gate, a browser check or a pipeline step, in the state. */
   stored: 16 * 1024,
-  /** Within that: the log of a service that ended too early, and of those that stood beside a red gate. */
+  /** Within `stored`: the log of a service that ended too early, and of services that ran beside a red gate. */
   service: 8 * 1024,
   standingServices: 2 * 1024,
   /** In the next attempt's prompt. */
@@ -23,7 +23,7 @@ export const OUTPUT_BYTES = {
   fingerprint: 600,
 } as const
 
-/** What shows a failure, and of which gate it is, '' for none: behind `detail` the output of the one that the failure names. */
+/** The output that shows a failure: its `detail`, then the output of the gate that it names. `of`: that gate's name, '' for none. */
 export function failureOutput(
   failure: Failure | null,
   gates: readonly GateResult[],

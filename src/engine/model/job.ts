@@ -1,4 +1,4 @@
-// What a run and its jobs begin with, and what is asked of a job again and again.
+// The initial values of a run and its jobs, and common questions about a job.
 import type { Attempt } from './attempt.ts'
 import type { Conclusion, Control, Ending, Job, State } from './state.ts'
 
@@ -38,7 +38,7 @@ export function emptyControl(): Control {
   }
 }
 
-/** The attempt whose work is in the checkout itself; one in a work tree of its own left nothing there. */
+/** The attempt whose work is in the checkout itself: one in a work tree of its own leaves nothing there. */
 export function attemptInCheckout({ attempts }: Pick<State, 'attempts'>): Attempt | null {
   return Object.values(attempts).find(({ inLane }) => inLane !== true) ?? null
 }
@@ -47,24 +47,24 @@ export function openAttempt({ attempts }: Pick<State, 'attempts'>): Attempt | nu
   return Object.values(attempts)[0] ?? null
 }
 
-/** What ended the job before its outcome was decided, in words, or null. */
+/** The error that halted the job before its outcome was decided, or null. */
 export function haltError({ job }: Pick<State, 'job'>): { summary: string; fix: string } | null {
   return job.halted?.kind === 'error' ? job.halted : null
 }
 
-/** A job's end as it is decided; `at` is epoch milliseconds. */
+/** The ending of a job whose outcome has just been decided; `at` is epoch milliseconds. */
 export function newEnding(conclusion: Conclusion, at: number): Ending {
   return { conclusion, at, published: false, more: false, next: { kind: 'open' }, reported: false }
 }
 
-/** The state as it would stand with this conclusion, or while the job is at work. */
+/** The state as it would be with this conclusion, or (null) while the job is at work. */
 export function withConclusion(state: State, conclusion: Conclusion | null): State {
   const before = state.job.ending ?? (conclusion === null ? null : newEnding(conclusion, 0))
   const ending = before === null || conclusion === null ? null : { ...before, conclusion }
   return { ...state, job: { ...state.job, ending } }
 }
 
-/** Whether nothing more is done to start the next job. */
+/** Whether this job does nothing more to start the next one. */
 export function isDispatched({ ending }: Pick<Job, 'ending'>): boolean {
   return ending !== null && ending.next.kind !== 'open' && ending.next.kind !== 'limited'
 }

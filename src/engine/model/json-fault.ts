@@ -1,4 +1,4 @@
-// Where a text stops being JSON, as JSON.parse has it, and what a person most likely meant.
+// Where a text stops being JSON, by the error of JSON.parse, and the most likely fix.
 
 import { messageOf } from '../../system/errors.ts'
 import { describeValue } from './text.ts'
@@ -6,7 +6,7 @@ import { describeValue } from './text.ts'
 /** The first fault; line and column count from 1, as editors do. */
 export type JsonFault = { line: number; column: number; found: string; expected: string; fix: string }
 
-/** What stands where JSON ends: found (null: as it stands there), expected, fix. The first that fits. */
+/** By the text at the fault: found (null: that text itself), expected, fix. The first pattern that matches counts. */
 const slips: ReadonlyArray<readonly [RegExp, string | null, string, string]> = [
   [/^$/, 'the end of the file', 'more', 'close what is open'],
   [/^\ufeff/, 'a byte order mark (BOM)', 'plain UTF-8', 'save the file as UTF-8 without BOM'],
@@ -19,7 +19,7 @@ const slips: ReadonlyArray<readonly [RegExp, string | null, string, string]> = [
   [/^\\/, null, 'a JSON escape', 'write a backslash as \\\\'],
 ]
 
-/** The fault that `thrown`, which JSON.parse threw on the text, stands for. */
+/** The fault in a text on which JSON.parse threw `thrown`. */
 export function jsonFault(text: string, thrown: unknown): JsonFault {
   if (text.trim() === '') {
     const fix = 'write {"userStories": [...]}'
@@ -41,7 +41,7 @@ export function jsonFault(text: string, thrown: unknown): JsonFault {
   return { ...place, found, expected: wanted, fix: 'mend the JSON there' }
 }
 
-/** Where a person would look: a wrong comma, word or backslash begins before the place that JSON.parse names. */
+/** The offset to report: a wrong comma, word or backslash begins before the place that JSON.parse names. */
 function offsetOf(text: string, message: string): number {
   if (message.startsWith('Unexpected end')) return text.length
   if (message.startsWith('Unexpected token')) {
@@ -53,13 +53,13 @@ function offsetOf(text: string, message: string): number {
   return message.startsWith('Bad escaped') ? offset - 1 : (commaBefore(text, offset) ?? offset)
 }
 
-/** The comma that the closing bracket at `offset` makes a trailing one. */
+/** The offset of a trailing comma before the closing bracket at `offset`; null where there is none. */
 function commaBefore(text: string, offset: number): number | null {
   const before = text.slice(0, offset).trimEnd()
   return /[\]}]/.test(text.charAt(offset)) && before.endsWith(',') ? before.length - 1 : null
 }
 
-/** It does not say where an unexpected token is: it ends the shortest beginning of the text that has one. */
+/** JSON.parse gives no offset for an unexpected token. It is the end of the shortest prefix that has one. */
 function unexpectedToken(text: string): number {
   let [sound, faulty] = [0, text.length]
   while (faulty - sound > 1) {

@@ -1,10 +1,10 @@
-// Reads values out of JSON that nobody promised us a shape for.
+// Reads values out of JSON of unknown shape.
 
 export type Json = Readonly<Record<string, unknown>>
 
-/** The object that this text is, or null when it is anything else. */
-export function jsonObject(given: string): Json | null {
-  const text = given.trim() // a byte order mark is white space here, and an error to JSON.parse
+/** The text parsed as a JSON object; null for anything else. */
+export function jsonObject(source: string): Json | null {
+  const text = source.trim() // a byte order mark is white space here, and an error to JSON.parse
   if (!text.startsWith('{')) return null
   try {
     return asObject(JSON.parse(text))
@@ -17,7 +17,7 @@ export function asObject(value: unknown): Json | null {
   return isObject(value) ? value : null
 }
 
-/** The objects in a list; anything else is left out. */
+/** The objects in a list; other entries are left out. */
 export function asObjects(value: unknown): Json[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }

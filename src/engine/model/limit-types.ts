@@ -1,6 +1,6 @@
-// The bounds of a run. Types only.
+// The limits of a run. Types only.
 
-/** After how many attempts without progress, or with the same failure, a story rests, and for how long. */
+/** After how many attempts without progress, or with the same failure, a story's breaker opens, and for how long. */
 export type BreakerLimits = {
   noProgress: number
   sameError: number
@@ -8,7 +8,7 @@ export type BreakerLimits = {
   coolDownMs: number
 }
 
-/** The bounds of a run; 0 or null means without end. Times in milliseconds, money in USD. */
+/** The limits of a run; 0 or null means unlimited. Times in milliseconds, money in USD. */
 export type Limits = {
   iterationsPerJob: number
   maxIterations: number
@@ -25,25 +25,25 @@ export type Limits = {
   breaker: BreakerLimits
   baseline: boolean
   finalVerification: boolean
-  /** What the tests as they were, red on a change, or fewer tests than before come to. */
+  /** What happens where a change weakens tests: the earlier tests are red on it, or fewer tests run than before. */
   weakenedTests: 'judge' | 'warn' | 'fail' | 'off'
-  /** `evidence: require`: an approval that names nothing counts for nothing. */
+  /** `evidence: require`: an approval without evidence does not count. */
   requiresEvidence: boolean
-  /** `approve: auto`: nobody has to say that a plan is good. */
+  /** `approve: auto`: a plan is worked on without an approval. */
   approvesPlans: boolean
   stopOnBlocked: boolean
   agent: string
-  /** The agent that stands in while the first is limited, and after two failed attempts on a story. */
+  /** The agent that takes over while the first is at its vendor's limit, and after two failed attempts on a story. */
   fallback: string | null
-  /** The first agent's model by what a session is for; left out or null: its own choice. */
+  /** The first agent's model by the kind of session; left out or null: the agent's own choice. */
   models?: Readonly<Record<'run' | 'verify' | 'plan', string | null>>
-  /** Models that a story climbs, by the story's tag and for every other one; left out: no ladder. */
+  /** The model ladders: by the story's tag, and `run` for every other story; left out: no ladder. */
   ladders?: { run: readonly string[]; byTag: readonly (readonly [tag: string, rungs: readonly string[]])[] }
-  /** Long waits are waited out, as on a laptop: they cost nothing there. */
+  /** The job waits however long it takes, as on a laptop, where that costs nothing. */
   waits: boolean
   redispatch: boolean
-  /** `publish: story`: the branch moves with every story, not once a job. */
+  /** `publish: story`: the branch is pushed with every story, not once a job. */
   publishEach: boolean
-  /** Stories that are worked on at the same time. */
+  /** The number of stories that are worked on at the same time. */
   maxParallel: number
 }

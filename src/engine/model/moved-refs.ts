@@ -1,17 +1,17 @@
-// People's refs that moved while agents and gates ran, where nobody can tell whether a person moved them. Pure.
+// People's refs that moved while agents and gates ran. A person may have moved them, or hostile code. Pure.
 import { shellWord } from '../../system/shell-word.ts'
 
-/** Where a ref pointed and points: an object id, `ref: <name>` where it is symbolic, null where it was not there. */
+/** Where a ref pointed before and points now: an object id, `ref: <name>` for a symbolic one, null where it does not exist. */
 export type MovedRef = { ref: string; from: string | null; to: string | null }
 
-/** What moved in all: the first place of each ref and its last, without those that are where they were. */
+/** All moves together: each ref from its first place to its last, without those that are back where they were. */
 export function mergeMoves(before: readonly MovedRef[], fresh: readonly MovedRef[]): MovedRef[] {
   const all = new Map(before.map((moved) => [moved.ref, moved]))
   for (const moved of fresh) all.set(moved.ref, { ...moved, from: (all.get(moved.ref) ?? moved).from })
   return [...all.values()].filter(({ from, to }) => from !== to)
 }
 
-/** What was somebody's first, what is new last: a flood of new refs must not hide a branch that moved. */
+/** Refs that existed before come first: a flood of new refs must not hide a branch that moved. */
 export function existingRefsFirst(moved: readonly MovedRef[]): MovedRef[] {
   return [...moved.filter(({ from }) => from !== null), ...moved.filter(({ from }) => from === null)]
 }
@@ -24,12 +24,12 @@ export function formatMovedRef({ ref, from, to }: MovedRef): string {
     : `${ref} moved (${short(from)} to ${short(to)})`
 }
 
-/** The command that puts it back, as long as nobody has moved it again. */
+/** The git command that puts the ref back, and fails where it has moved again. */
 export function undoCommand({ ref, from, to }: MovedRef): string {
   const name = shellWord(ref)
   const target = symbolic(from)
   if (target !== null) return `git symbolic-ref ${name} ${shellWord(target)}`
-  // What is symbolic now is replaced itself, not what it points to.
+  // A ref that is symbolic now is replaced itself, not the ref that it points to.
   const seen = to === null ? "''" : symbolic(to) === null ? to : ''
   return `git update-ref --no-deref ${from === null ? '-d ' : ''}${name} ${[from, seen].filter(Boolean).join(' ')}`.trim()
 }

@@ -1,4 +1,4 @@
-// Which hosts an agent may reach beside its model: names, `*.` for all below one, and presets of package registries. Pure.
+// Hosts that an agent may reach beside its model: names, `*.` for subdomains, and presets for package registries. Pure.
 
 export const NETWORK_PRESETS: Readonly<Record<string, readonly string[]>> = {
   npm: ['registry.npmjs.org', 'registry.yarnpkg.com', 'npm.jsr.io'],
@@ -19,7 +19,7 @@ export const NETWORK_PRESETS: Readonly<Record<string, readonly string[]>> = {
 const HOST =
   /^(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?::\d{1,5})?$/
 
-/** Whether an entry of `network-allow` can be read: a preset, or a host with an optional port. */
+/** Whether an entry of `network-allow` is valid: a preset, or a host with an optional port. */
 export function isAllowEntry(entry: string): boolean {
   const [, port = '443'] = entry.split(':')
   return Object.hasOwn(NETWORK_PRESETS, entry) || (HOST.test(entry.toLowerCase()) && Number(port) <= 65_535)

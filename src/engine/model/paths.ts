@@ -1,4 +1,4 @@
-// Where Ralph's own files lie, and what they are called.
+// Paths and names of Ralph's own files.
 import type { State } from './state.ts'
 
 /** Paths of Ralph's own files, relative to the top of the work tree. */
@@ -16,7 +16,7 @@ export function ownFiles(state: Pick<State, 'folder'>): {
   }
 }
 
-/** What an attempt's transcript and the logs of its gates are called: the story, and how often it was worked on in all. */
+/** The name of an attempt's transcript and gate logs: the story's id and its number of attempts ever, `US-002-1`. */
 export function attemptName(state: State, storyId: string): string {
   return `${storyId}-${state.records[storyId]?.attempts ?? 0}`
 }

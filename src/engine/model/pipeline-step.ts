@@ -1,10 +1,10 @@
-// The pipeline of an iteration: the steps that people set up around the agent's session. Nothing without `steps`.
+// The pipeline of an iteration: the steps that people configured around the agent's session. There is none without `steps`.
 import * as z from 'zod/mini'
 
-/** After so many failures in a row a step is left out until it has rested. */
+/** After `threshold` failures in a row a step is left out for `resetAfterMs`. */
 export type CircuitLimits = { threshold: number; resetAfterMs: number }
 
-/** What the circuit of a step knows, kept over jobs; a step without a failure has none. `until`: epoch milliseconds. */
+/** Circuits by the name of the step, kept over jobs; a step without a failure has none. `until`: epoch milliseconds. */
 export type Circuits = z.infer<typeof Circuits>
 export const Circuits = z.record(
   z.string(),
@@ -13,7 +13,7 @@ export const Circuits = z.record(
 
 type Common = {
   name: string
-  /** At most; the iteration's own time bounds it, too. */
+  /** At most; the iteration's own time limits it, too. */
   timeoutMs: number | null
   maxRetries: number
   retryDelayMs: number
@@ -21,7 +21,7 @@ type Common = {
   circuit: CircuitLimits | null
 }
 
-/** What a session is told in the place of the built-in prompt, or before it: a text of the settings, or people's file. */
+/** A prompt in the place of the built-in one, or before it: a text of the settings, or a file of people. */
 export type StepPrompt = { kind: 'text'; text: string } | { kind: 'file'; path: string }
 
 /** `agent` and `model` null: those of the run. `args`: further arguments of its agent. */
@@ -37,25 +37,25 @@ export type CommandStep = Common & { type: 'command'; run: string; endRunOn: rea
 export type PipelineStep =
   | AgentStep
   | CommandStep
-  /** The gates, on the tree as it stands. */
+  /** The gates, on the work tree as it is. */
   | (Common & { type: 'verify' })
   /** `path` null: a README in the working directory. */
   | (Common & { type: 'readme-check'; path: string | null })
   | (Common & { type: 'noop' })
 
-/** `before` and `after` what is Ralph's: the guard, the gates and the commit. */
+/** `before` and `after` Ralph's own steps: the guard, the gates and the commit. */
 export type Pipeline = {
   name: string
-  /** Whether a set-up session comes before the first story, where people wrote a prompt for one. */
+  /** Whether a set-up session runs before the first story, where people wrote a prompt for one. */
   setsUp: boolean
   before: readonly PipelineStep[]
   after: readonly PipelineStep[]
 }
 
-/** Which step of a pipeline a session is. `log`: what stands behind the attempt in the name of its transcript. */
+/** The pipeline step that a session is. `log`: the suffix behind the attempt in the name of its transcript. */
 export type SessionStep = Pick<AgentStep, 'name' | 'model' | 'args' | 'prompt'> & { log: string }
 
-/** What the steps behind the commit came to. `pause`: why the run ends. */
+/** The result of the steps behind the commit. `pause`: why the run ends. */
 export type AfterSteps = { pause?: string; circuits?: Circuits }
 
 export function agentsIn(pipeline: Pipeline | null): string[] {
@@ -68,8 +68,8 @@ export function agentSteps(pipeline: Pipeline | null): AgentStep[] {
 }
 
 export function formatPipeline({ name, before, after }: Pipeline, agent: string): string {
-  const said = (step: PipelineStep) =>
+  const formatStep = (step: PipelineStep) =>
     `${step.name} (${step.type === 'agent' ? [step.agent ?? agent, step.model].filter(Boolean).join(', ') : step.type})`
-  const ours = 'git-commit (guard, gates, commit)'
-  return `${name}: ${[...before.map(said), ours, ...after.map(said)].join(' > ')}`
+  const ralphSteps = 'git-commit (guard, gates, commit)'
+  return `${name}: ${[...before.map(formatStep), ralphSteps, ...after.map(formatStep)].join(' > ')}`
 }

@@ -1,4 +1,4 @@
-// A plan: stories that a session proposed, or documents held, and that a person has or has not approved yet.
+// A plan: stories proposed by a session or read from documents, until a person approves them.
 import * as z from 'zod/mini'
 import { Story } from './feature.ts'
 
@@ -6,46 +6,46 @@ import { Story } from './feature.ts'
 export type Question = z.infer<typeof Question>
 export const Question = z.object({ text: z.string(), options: z.array(z.string()) })
 
-/** Questions before a plan: none yet, then those that a session asked, then what people said to them. */
+/** Questions before a plan: none yet, then those that a session asked, then the answers of people. */
 export type Interview = z.infer<typeof Interview>
 export const Interview = z.object({
   questions: z.array(Question),
-  /** When they were asked, epoch milliseconds: only what people say later answers them. */
+  /** When they were asked, epoch milliseconds: only later comments answer them. */
   askedAt: z.nullable(z.number()),
   /** The questions with their answers, as the plan's session reads them; null until people answered. */
   answers: z.nullable(z.string()),
 })
 
-/** What a plan is made from, and how far it has come. */
+/** A plan: its material, its stories, and its phase. */
 export type Plan = z.infer<typeof Plan>
 export const Plan = z.object({
-  /** `wanted`: a session is to propose it. `proposed`: it waits for a person. `approved`, then `begun`: its stories are worked. */
+  /** `wanted`: a session has to propose it. `proposed`: it waits for a person. `approved`, then `begun`: its stories are worked on. */
   phase: z.enum(['wanted', 'proposed', 'approved', 'begun']),
-  /** An issue's text, documents, a sentence, and what people said of the last proposal. Hostile; empty once it has begun. */
+  /** An issue's text, documents, a sentence, and comments of people on the last proposal. Hostile; empty once it has begun. */
   brief: z.string(),
   issue: z.nullable(z.number()),
-  /** Where people are to be asked before a session plans. */
+  /** Left out where no questions come before the plan. */
   interview: z.exactOptional(Interview),
-  /** Of a split: the parts, until somebody approves them. A feature's stories stand in prd.json at once. */
+  /** The parts of a split, until a person approves them. A feature's stories are in prd.json at once. */
   stories: z.array(Story),
-  /** Of the stories as people were shown them: an approval counts for these. */
+  /** A digest of the stories as people were shown them: an approval counts for these. */
   digest: z.string(),
-  /** When people were shown these words, epoch milliseconds; null before. An approval that is older was for others. */
+  /** When people were shown this text, epoch milliseconds; null before. An older approval was for another text. */
   shownAt: z.nullable(z.number()),
   /** For context.md, until it is committed. */
   context: z.string(),
-  /** context.md as the branch holds it, while the plan waits: an approval is for it, too. */
+  /** context.md as the branch holds it, while the plan waits: an approval covers it, too. */
   committedContext: z.exactOptional(z.string()),
-  /** What the session could not know, for people to answer. */
+  /** Questions that the session left open, for people to answer. */
   questions: z.array(z.string()),
-  /** Sessions in a row without a plan that can be used, and why the last one had none. */
+  /** Sessions in a row without a valid plan, and why the last one gave none. */
   sessions: z.number(),
   message: z.string(),
 })
 
 /**
- * What a plan session works on. `brief` is hostile data; `split`: the id of a story that is too large; `asks`: it is to ask
- * questions, and plans nothing yet.
+ * The task of a plan session. `brief` is hostile data; `split`: the id of a story that is too large; `asks`: the session asks
+ * questions and plans nothing yet.
  */
 export type PlanTask = {
   brief: string
@@ -64,10 +64,10 @@ export type Proposal =
       stories: Story[]
       questions: string[]
     }
-  /** None where the material leaves nothing open. */
+  /** Empty where the material leaves nothing open. */
   | { kind: 'asked'; questions: Question[] }
   | { kind: 'limit'; notBefore: number | null; message: string }
   /** The agent cannot work at all: a person must act. */
   | { kind: 'refused'; message: string }
-  /** It erred, or what it said is no plan; `message` says what is wrong with it. */
+  /** The session failed, or its answer is no plan; `message` says what is wrong. */
   | { kind: 'none'; message: string }

@@ -1,4 +1,4 @@
-// Which names are safe to use in refs, paths, comments and command lines.
+// Checks whether names are safe in refs, paths, comments and command lines.
 
 export const idPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
@@ -16,13 +16,13 @@ export function idFault(id: string): string | null {
   return null
 }
 
-// Control characters, space, what git refuses, and the marks that reorder or hide text in a review.
+// Control characters, space, what git refuses, and characters that reorder or hide text in a review.
 const unsafe = /[\p{C}\p{Z}~^:?*[\\]/u
 
-/** What is wrong with a branch's name by `git check-ref-format --branch` and our caution, or null. */
+/** What is wrong with a branch's name, by `git check-ref-format --branch` and stricter rules of ours, or null. */
 export function branchNameFault(name: string): string | null {
   if (name === '' || name === '@' || name === 'HEAD') return 'a name'
-  // Whoever looks one up takes it for the ref: `refs/heads/main` would pass for another branch than `main`.
+  // Git takes such a name for a ref: a branch `refs/heads/main` would be mistaken for the ref of `main`.
   if (/^(?:refs|heads)\//.test(name)) return 'no "refs/" or "heads/" at the start'
   if (/^[A-Z]+_HEAD$/.test(name)) return "a name that is none of git's own"
   if (name.length > 200) return 'at most 200 characters'
@@ -37,7 +37,7 @@ export function branchNameFault(name: string): string | null {
   return null
 }
 
-/** The branch that such a ref stands for, or null. */
+/** The branch of a ref such as `refs/heads/main`, or null. */
 export function branchOfRef(name: string): string | null {
   const branch = name.replace(/^(?:refs\/)?heads\//, '')
   return branch !== name && branchNameFault(branch) === null ? branch : null

@@ -1,4 +1,4 @@
-// Programs that gates need beside them, how it is known that they may be used, and the addresses that are the project's own. Pure.
+// Services that run beside gates, how their readiness is checked, and the project's own addresses. Pure.
 
 /**
  * `port`: of `host`; `localhost` is each loopback that there is. `log`: a line in which these parts stand in this order. A port of 0
@@ -12,25 +12,25 @@ export type Ready =
 
 export type Service = {
   name: string
-  /** By `bash -c`; null: somebody else runs it, and it only has to be ready. */
+  /** A command for `bash -c`; null: the service is started elsewhere, and only has to be ready. */
   start: string | null
   ready: Ready
   readyTimeoutMs: number
-  /** Ended behind the gates and started before the next ones; else it stays until the job ends. */
+  /** Stopped after the gates and started again before the next ones; else it runs until the job ends. */
   restartBeforeVerify: boolean
-  /** As of a gate. */
+  /** As for a gate. */
   when: string[] | null
-  /** Names of variables of ours that it may see. */
+  /** Names of variables that it inherits from Ralph's own environment. */
   inherit: string[]
   environment: Record<string, string>
-  /** Files that it writes its words into, beside its output. */
+  /** Log files that it writes, beside its output. */
   logs: string[]
 }
 
-/** The variable with the first port that a worker has of its own. */
+/** The variable with the first of the ports that belong to a worker. */
 export const OWN_PORT_NAME = 'RALPH_PORT'
 
-/** A port that is the same for all workers of a machine; undefined where it is their own, or none is known. */
+/** The port that all workers of a machine share; undefined where each has its own, or none is known. */
 export function fixedPort(ready: Ready): string | undefined {
   if (ready.kind === 'port') return ready.port === 0 ? undefined : String(ready.port)
   if (ready.kind !== 'url') return undefined
@@ -38,7 +38,7 @@ export function fixedPort(ready: Ready): string | undefined {
   return port === '0' ? undefined : port || (protocol === 'https:' ? '443' : '80')
 }
 
-/** The services of the worker that has this port. */
+/** The services with the port of a worker filled in. */
 export function servicesAt(services: readonly Service[], port: number): Service[] {
   return services.map((service) => ({ ...service, ready: readyAt(service.ready, port) }))
 }
@@ -52,10 +52,10 @@ function readyAt(ready: Ready, port: number): Ready {
   return { ...ready, url: url.href }
 }
 
-/** How `ended` of its result begins where it could not come up; who reads it says how that is mended. */
+/** Prefixes of `ended` where a service could not start. Its readers derive the fix from them. */
 export const CANNOT_START = 'cannot start: '
 export const NOT_READY = 'is not ready'
-/** Somebody listens in its place. */
+/** Another program listens on its port. */
 export const TAKEN = 'answers already'
 
 /** Where pages of the services are found: those that say so by a URL first, then what may answer at a port of this machine. */
@@ -93,25 +93,25 @@ export function originOf(address: string): string | null {
   return `${scheme}://${host}${port === '' ? '' : `:${port}`}`
 }
 
-/** `base`: where paths lead, and what is opened where nobody names a page. `origins`: by `originOf`; nothing else is asked. */
+/** `base`: what paths are relative to, and the default page. `origins`: by `originOf`; the browser asks no other. */
 export type Site = { base: string; origins: string[] }
 
-/** The project's own addresses: of its services, and those that the configuration names; null where nothing tells one. */
+/** The project's own addresses: those of its services, and those in the configuration; null where there are none. */
 export function resolveSite(
   { baseUrl, urls }: { baseUrl: string | null; urls: readonly string[] },
   services: readonly Service[],
 ): Site | null {
-  const told = [...(baseUrl === null ? [] : [baseUrl]), ...originsOf(services)]
-  const all = told.length > 0 ? told : urls.filter((url) => !url.startsWith('/'))
+  const configured = [...(baseUrl === null ? [] : [baseUrl]), ...originsOf(services)]
+  const all = configured.length > 0 ? configured : urls.filter((url) => !url.startsWith('/'))
   const [base] = all
   if (base === undefined) return null
   return { base, origins: [...new Set(all.flatMap((url) => originOf(url) ?? []))] }
 }
 
-/** A place for something, as in `/users/:id`, `/users/{id}`, `/users/[id]`. */
+/** A placeholder in a path, as in `/users/:id`, `/users/{id}`, `/users/[id]`. */
 export const PATTERN = /[{}[\]*]|\/:[a-z]/i
 
-/** What readiness is asked of, as people call it. */
+/** What the readiness check asks, for people: an address, a port, a log line or a command. */
 export function describeReady(ready: Ready): string {
   switch (ready.kind) {
     case 'url':
