@@ -60,19 +60,19 @@ const KEYS = ['token', 'publishToken', 'notify']
 
 const WITHOUT_PUSH = new Set(['work', 'gate', 'resume-lost', 'doctor', 'status', 'verify'])
 
-function pushes({ event, inputs }: ActionContext): boolean {
+function isPushing({ event, inputs }: ActionContext): boolean {
   return event.kind === 'dispatch' && !WITHOUT_PUSH.has(inputs.command?.trim() ?? '')
 }
 
-type Look = (path: string) => Promise<string | null>
+type ReadFile = (path: string) => Promise<string | null>
 
-async function resolved(
+async function readAllSettings(
   context: ActionContext,
-  look: Look | null,
+  look: ReadFile | null,
   chosen: Readonly<Record<string, string>> = {},
 ): Promise<SettingsResult> {
   const inputs = { ...chosen, ...nonEmpty(context.inputs) }
-  const unused = pushes(context) ? [] : KEYS
+  const unused = isPushing(context) ? [] : KEYS
   const result = await resolveSettings({ inputs, unused, env: context.env, surface: 'action' }, look)
   context.settings = result.settings
   return result
@@ -80,16 +80,16 @@ async function resolved(
 
 /** What the inputs alone say. Their mistakes are told by whoever reads all settings. */
 export async function inputSettings(context: ActionContext): Promise<Settings> {
-  return (await resolved(context, null)).settings
+  return (await readAllSettings(context, null)).settings
 }
 
 /** The settings, with the configuration file as it stands at `base`: never the one on the feature's branch. */
 export async function actionSettings(
   context: ActionContext,
-  readAtBase: Look,
+  readAtBase: ReadFile,
   chosen: Readonly<Record<string, string>>,
 ): Promise<{ settings: Settings; notes: string[] }> {
-  const result = await resolved(context, readAtBase, chosen)
+  const result = await readAllSettings(context, readAtBase, chosen)
   if (!result.ok) throw new UserError(result.mistakes)
   return result
 }
@@ -127,14 +127,14 @@ export function useWorkflow(context: ActionContext, settings: Pick<Settings, 'wo
 }
 
 /** From here on there is a workflow to dispatch. Throws UserError where nothing tells which. */
-export async function settleWorkflow(context: ActionContext, github: GitHub): Promise<void> {
+export async function ensureWorkflow(context: ActionContext, github: GitHub): Promise<void> {
   const name = context.env.GITHUB_WORKFLOW ?? ''
   const found = context.workflow || (await findWorkflow(github, name))
-  if (found === null) throw noWorkflow(`no file of a workflow called "${name}", and no ralph.yml`)
+  if (found === null) throw noWorkflowError(`no file of a workflow called "${name}", and no ralph.yml`)
   context.workflow = found
 }
 
-export function noWorkflow(found: string): UserError {
+export function noWorkflowError(found: string): UserError {
   return new UserError({
     path: 'input workflow',
     found,
@@ -144,7 +144,7 @@ export function noWorkflow(found: string): UserError {
 }
 
 /** Where runs keep their things, without a checkout. A configuration that is broken is left to the jobs that work. */
-export async function namesByApi(
+export async function readNamesByApi(
   context: ActionContext,
   { api, at }: GitHub,
 ): Promise<Pick<Settings, 'branchPrefix' | 'stateNamespace' | 'workflow' | 'reportAs'>> {
@@ -163,15 +163,15 @@ export async function namesByApi(
     useWorkflow(context, settings)
     return settings
   } catch (error) {
-    const plain = {
+    const defaults = {
       branchPrefix: context.inputs['branch-prefix']?.trim() || 'ralph/',
       stateNamespace: 'refs/ralph',
       workflow: context.inputs.workflow?.trim() || null,
       reportAs: 'checks' as const,
     }
-    const where = `branches are looked for at ${plain.branchPrefix} and the state at ${plain.stateNamespace}`
+    const where = `branches are looked for at ${defaults.branchPrefix} and the state at ${defaults.stateNamespace}`
     core.warning(`the configuration could not be read, so ${where}: ${messageOf(error)}`)
-    return plain
+    return defaults
   }
 }
 

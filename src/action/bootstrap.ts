@@ -14,21 +14,21 @@ import { gateEnv } from '../isolation/untrusted-env.ts'
 import type { Mistake } from '../system/errors.ts'
 import { exitAfterFlush } from '../system/exit-after-flush.ts'
 import { readEvent } from './github-event.ts'
-import type { act } from './start-job.ts'
+import type { startJob } from './start-job.ts'
 
 /** Names the file with the environment; read and removed before anything that is not trusted runs. */
-const HANDED = 'RALPH_HANDED_ENV'
+const HANDED_ENV = 'RALPH_HANDED_ENV'
 
 /**
  * Called first of all. Keeps pid, standard streams and arguments. Gives null, or why it could not be done (Windows, an
  * older Node, a full disk): then the environment stays where the runner has put it.
  */
 function hideEnvironment(): string | null {
-  const handed = process.env[HANDED]
+  const handed = process.env[HANDED_ENV]
   if (handed !== undefined) {
     const env: Record<string, string> = JSON.parse(readFileSync(handed, 'utf8'))
     rmSync(handed)
-    delete process.env[HANDED]
+    delete process.env[HANDED_ENV]
     // What is set in a running process does not show in /proc.
     Object.assign(process.env, env)
     return null
@@ -44,7 +44,7 @@ function hideEnvironment(): string | null {
   try {
     // Should we die before it is read: the runner empties this folder with the job.
     writeFileSync(file, JSON.stringify(process.env), { mode: 0o600, flag: 'wx' })
-    process.execve(program, [program, ...process.execArgv, script], { ...visibleEnv(), [HANDED]: file })
+    process.execve(program, [program, ...process.execArgv, script], { ...visibleEnv(), [HANDED_ENV]: file })
     return 'the program was not started'
   } catch (error) {
     rmSync(file, { force: true })
@@ -90,12 +90,12 @@ function notForRalph(payload: unknown): string | null {
 }
 
 /** Starts the action. `loadJob` loads what works on a feature. */
-export async function bootstrap(loadJob: () => Promise<{ act: typeof act }>): Promise<void> {
+export async function bootstrap(loadJob: () => Promise<{ startJob: typeof startJob }>): Promise<void> {
   // First of all: in the process that was started anew, the event too comes from the file that was handed over.
   const visible = hideEnvironment()
   const { payload, mistake } = eventFile()
   const nothing = mistake === null ? notForRalph(payload) : null
-  if (nothing === null) await (await loadJob()).act(visible, mistake)
+  if (nothing === null) await (await loadJob()).startJob(visible, mistake)
   else process.stdout.write(`::notice::${nothing}\n`)
   // Sockets that octokit keeps alive must not keep the job.
   await exitAfterFlush()

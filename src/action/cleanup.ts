@@ -1,7 +1,7 @@
 // Releases what a main that was ended by force still holds: its processes, its lease, its open checks.
 import * as core from '@actions/core'
 import { otherUserOptions } from '../app/isolation.ts'
-import { withNote } from '../app/lost-session.ts'
+import { withLostUsage } from '../app/lost-session.ts'
 import { openWorkspace } from '../app/workspace.ts'
 import { openClone } from '../git/git.ts'
 import { connect } from '../github/client.ts'
@@ -13,7 +13,7 @@ import { actionContext, inputSettings, remoteOf, tokenOf } from './action-contex
 import { peekStates } from './peek.ts'
 
 /** What was done, in one line. */
-export async function mend(folder: string): Promise<string> {
+export async function releaseJob(folder: string): Promise<string> {
   const mark = core.getState('mark')
   let ended = mark === '' ? 0 : await endOrphansOfRun(mark)
   const context = await actionContext()
@@ -57,7 +57,7 @@ export async function mend(folder: string): Promise<string> {
   if (!ours) return `no lease is held (${ended} processes ended)`
   // The attempt stays: the next job gives it back. A chain that nobody stopped is to be resumed.
   const wasStopped = core.getState('stopped') === 'true'
-  const state = withNote(workspace.git, found.state)
+  const state = withLostUsage(workspace.git, found.state)
   const { job, control: before } = state
   // A person's cancel is no sign of a chain that gets nothing done.
   const idleJobs = before.idleJobs + (wasStopped || job.counts.iterations > 0 ? 0 : 1)

@@ -26,11 +26,11 @@ import {
   wrongPullReply,
 } from '../report/replies.ts'
 import { whyOf } from '../report/why.ts'
-import { type ActionContext, namesByApi, settleWorkflow, tokenOf } from './action-context.ts'
+import { type ActionContext, ensureWorkflow, readNamesByApi, tokenOf } from './action-context.ts'
 import type { RunEvent } from './github-event.ts'
 import { peekStates } from './peek.ts'
 
-type Said<Kind> = Extract<RunEvent, { kind: Kind }>
+type EventOf<Kind> = Extract<RunEvent, { kind: Kind }>
 
 type Place = { context: ActionContext; github: GitHub; conversation: Conversation }
 
@@ -40,7 +40,7 @@ function placeOf(context: ActionContext): Place {
 }
 
 /** What was done, in one line for the log. Never throws for what the comment says. */
-export async function answerComment(context: ActionContext, event: Said<'comment'>): Promise<string> {
+export async function answerComment(context: ActionContext, event: EventOf<'comment'>): Promise<string> {
   const { comment, issue } = event
   if (parseSlash(comment.body, []).kind === 'none') return 'the comment is not for Ralph'
   if (!isPerson(comment)) return 'commands count from people only'
@@ -51,11 +51,11 @@ export async function answerComment(context: ActionContext, event: Said<'comment
     if (event.marked) await conversation.react(comment.id, 'confused')
     return `${comment.login} has no write permission`
   }
-  if (!event.onPull) return onIssue(place, event)
+  if (!event.onPull) return answerOnIssue(place, event)
   const { api, at } = github
   const { data: pull } = await api.rest.pulls.get({ ...at, pull_number: issue })
   const ours = pull.head.repo?.full_name === `${at.owner}/${at.repo}`
-  const { branchPrefix: prefix, stateNamespace } = await namesByApi(context, github)
+  const { branchPrefix: prefix, stateNamespace } = await readNamesByApi(context, github)
   const states = ours ? [...(await peekStates(context, stateNamespace))] : []
   const isMeant = ([folder, { branch }]: [string, State]) =>
     branch === pull.head.ref && featureOfFolder(folder) !== null
@@ -68,12 +68,12 @@ export async function answerComment(context: ActionContext, event: Said<'comment
     await conversation.reply(issue, comment.id, wrongPullReply(own))
     return `the commands of this run are read in #${own}`
   }
-  return onPull(place, event, state)
+  return answerOnPull(place, event, state)
 }
 
-async function onPull(
+async function answerOnPull(
   place: Place,
-  { comment, issue }: Said<'comment'>,
+  { comment, issue }: EventOf<'comment'>,
   state: State | null,
 ): Promise<string> {
   const { github, conversation } = place
@@ -96,19 +96,19 @@ async function onPull(
       return parsed.problem
     case 'status':
       if (state === null) return replied(noRunReply(), 'answered with how it stands')
-      await tellStatus(place, issue, state)
+      await replyStatus(place, issue, state)
       await conversation.react(comment.id, 'rocket')
       return 'answered with how it stands'
     case 'why':
     case 'diff': {
-      const body = state === null ? noRunReply() : await told(place, state, parsed)
+      const body = state === null ? noRunReply() : await explainReply(place, state, parsed)
       return replied(body, `answered with the ${parsed.kind} of ${parsed.story ?? 'the run'}`)
     }
     case 'command': {
       await conversation.react(comment.id, 'eyes')
       if (state === null) return 'there is no run of this feature yet: start it with Run workflow'
-      const lives = await holderLives(github, state)
-      if (lives && parsed.command.kind !== 'stop') return HEARD
+      const lives = await isHolderAlive(github, state)
+      if (lives && parsed.command.kind !== 'stop') return HEARD_BY_JOB
       if (lives && state.lease?.runId != null) {
         await api.rest.actions
           .cancelWorkflowRun({ ...at, run_id: state.lease.runId })
@@ -116,7 +116,7 @@ async function onPull(
       }
       // A job that is being stopped moves the generation on, or is killed before: only a kick-off fits both.
       const generation = lives ? null : state.generation
-      const { line, until } = await started(place, { feature: state.feature, generation })
+      const { line, until } = await dispatchJob(place, { feature: state.feature, generation })
       const isOver = ['pause', 'stop'].includes(parsed.command.kind)
       if (until !== null) await conversation.reply(issue, comment.id, rateLimitReply(until, isOver))
       return line
@@ -124,10 +124,14 @@ async function onPull(
   }
 }
 
-type About = { kind: 'why' | 'diff'; story: string | null }
+type ExplainCommand = { kind: 'why' | 'diff'; story: string | null }
 
 /** The reply to `/ralph why` and `/ralph diff`: what is known of a story. */
-async function told({ context, github }: Place, state: State, { kind, story }: About): Promise<string> {
+async function explainReply(
+  { context, github }: Place,
+  state: State,
+  { kind, story }: ExplainCommand,
+): Promise<string> {
   const { redact } = redactorFor(secretsIn(context.env))
   if (kind === 'why') return redact(whyReply(whyOf(mapTexts(state, redact), story, 'comment')))
   const { base, branch } = state
@@ -156,10 +160,10 @@ async function commitsOf(github: GitHub, state: State, story: string): Promise<C
   }
 }
 
-const HEARD = 'the working job hears it before its next iteration'
+const HEARD_BY_JOB = 'the working job hears it before its next iteration'
 
 /** An issue becomes a plan; everything else is heard on the pull request. */
-async function onIssue(place: Place, { comment, issue }: Said<'comment'>): Promise<string> {
+async function answerOnIssue(place: Place, { comment, issue }: EventOf<'comment'>): Promise<string> {
   const { conversation } = place
   const parsed = parseSlash(comment.body, [])
   if (parsed.kind === 'command' && parsed.command.kind === 'plan') {
@@ -174,9 +178,9 @@ async function onIssue(place: Place, { comment, issue }: Said<'comment'>): Promi
 }
 
 /** In one reply, which is edited the next time. */
-async function tellStatus({ context, github, conversation }: Place, issue: number, state: State) {
+async function replyStatus({ context, github, conversation }: Place, issue: number, state: State) {
   const { redact } = redactorFor(secretsIn(context.env))
-  const holder = (await holderLives(github, state)) ? (state.lease?.url ?? true) : null
+  const holder = (await isHolderAlive(github, state)) ? (state.lease?.url ?? true) : null
   const url = repositoryUrl(context.place)
   const facts = { repositoryUrl: url, runUrl: null, limits: null, notes: [], now: Date.now() }
   const body = statusReply(mapTexts(state, redact), facts, holder)
@@ -184,7 +188,10 @@ async function tellStatus({ context, github, conversation }: Place, issue: numbe
 }
 
 /** Somebody asked for a plan of an issue by its label. What was done, in one line for the log. */
-export async function answerLabel(context: ActionContext, { sender, issue }: Said<'label'>): Promise<string> {
+export async function answerLabel(
+  context: ActionContext,
+  { sender, issue }: EventOf<'label'>,
+): Promise<string> {
   if (sender.type !== 'User') return 'labels count from people only'
   const place = placeOf(context)
   // An issue form sets the label for whoever fills it in.
@@ -194,7 +201,7 @@ export async function answerLabel(context: ActionContext, { sender, issue }: Sai
 }
 
 async function planIssue(place: Place, issue: number): Promise<string> {
-  const { line, until } = await started(place, { feature: `#${issue}`, generation: null })
+  const { line, until } = await dispatchJob(place, { feature: `#${issue}`, generation: null })
   return until === null ? `${line} for issue #${issue}` : `${line}: comment /ralph plan then`
 }
 
@@ -202,7 +209,7 @@ async function planIssue(place: Place, issue: number): Promise<string> {
  * Somebody pressed a button of a story's check: it is said on the pull request who pressed what, and that is a command of
  * theirs. What was done, in one line for the log.
  */
-export async function answerButton(context: ActionContext, event: Said<'button'>): Promise<string> {
+export async function answerButton(context: ActionContext, event: EventOf<'button'>): Promise<string> {
   const { identifier, externalId, sender } = event
   const asked = parseExternalId(externalId)
   if (asked === null || (identifier !== 'retry' && identifier !== 'skip'))
@@ -211,7 +218,7 @@ export async function answerButton(context: ActionContext, event: Said<'button'>
   const place = placeOf(context)
   const { github, conversation } = place
   if (!(await conversation.mayWrite(sender.login))) return `${sender.login} has no write permission`
-  const { stateNamespace } = await namesByApi(context, github)
+  const { stateNamespace } = await readNamesByApi(context, github)
   const states = [...(await peekStates(context, stateNamespace))]
   const state = states.findLast(([folder]) => featureOfFolder(folder) === asked.feature)?.[1]
   const pull = state?.github.pull ?? null
@@ -219,15 +226,15 @@ export async function answerButton(context: ActionContext, event: Said<'button'>
   if (state === undefined || pull === null || story === undefined)
     return 'there is no such story in a run with a pull request'
   await conversation.say(pull, pressedComment(sender.login, identifier, story.id))
-  if (await holderLives(github, state)) return HEARD
+  if (await isHolderAlive(github, state)) return HEARD_BY_JOB
   const { feature, generation } = state
-  const { line, until } = await started(place, { feature, generation })
+  const { line, until } = await dispatchJob(place, { feature, generation })
   return until === null ? line : `${line}: whichever comes next hears it`
 }
 
 /** Starts a job; what was done, and where GitHub's rate limit refuses it, until when (epoch ms). */
-async function started({ context, github }: Place, what: { feature: string; generation: number | null }) {
-  await settleWorkflow(context, github)
+async function dispatchJob({ context, github }: Place, what: { feature: string; generation: number | null }) {
+  await ensureWorkflow(context, github)
   const next = await dispatchRun(github, context.workflow, what)
   if (next.kind === 'dispatched')
     return { line: `dispatched${next.runId === null ? '' : ` run ${next.runId}`}`, until: null }
@@ -241,7 +248,7 @@ function isHeld({ lease }: State): boolean {
 }
 
 /** Whether the run that holds the feature still goes on. */
-export async function holderLives(github: GitHub, state: State): Promise<boolean> {
+export async function isHolderAlive(github: GitHub, state: State): Promise<boolean> {
   if (!isHeld(state)) return false
   const id = state.lease?.runId ?? null
   // On somebody's machine: only the lease's own time is known.

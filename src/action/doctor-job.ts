@@ -17,23 +17,30 @@ import { ciAt } from '../setup/checks/workflow-file.ts'
 import { orUserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
 import { type ActionContext, inputSettings, nonEmpty, tokenOf } from './action-context.ts'
-import { openFor, refuseFeatureRef, settleFiles, startIn, trusted, withCredentialsAside } from './open.ts'
-import { giveOutputs, giveSummary, type Log, type Looked, remember } from './runner.ts'
+import {
+  checkInputs,
+  openJobWorkspace,
+  refuseFeatureRef,
+  settleFiles,
+  trustedSettings,
+  withCredentialsHidden,
+} from './open.ts'
+import { type Log, type ReadOnlyResult, saveForPost, setOutputs, writeSummary } from './runner.ts'
 
-export async function doctor(given: ActionContext, log: Log, signal: AbortSignal): Promise<Looked> {
+export async function doctor(given: ActionContext, log: Log, signal: AbortSignal): Promise<ReadOnlyResult> {
   const token = tokenOf(given)
-  return withCredentialsAside(given, async (secrets) => {
+  return withCredentialsHidden(given, async (secrets) => {
     const opened = await open(given, token, secrets)
     const { context, settings, checkout } = opened
     try {
       refuseFeatureRef(context, settings.branchPrefix)
-      const findings = await examined(opened, token, log, signal)
+      const findings = await examineJob(opened, token, log, signal)
       if ('workspace' in checkout) await settleFiles(checkout.workspace)
       const folder = context.env.RUNNER_TEMP ?? context.workspace
-      const reportPath = await giveSummary(folder, 'ralph-doctor', findingsSummary(findings))
-      giveOutputs({ ...outputsOf(null, null, reportPath), feature: settings.feature })
+      const reportPath = await writeSummary(folder, 'ralph-doctor', findingsSummary(findings))
+      setOutputs({ ...outputsOf(null, null, reportPath), feature: settings.feature })
       for (const line of doctorLines(findings, PLAIN)) log.screen.write(`${line}\n`)
-      return { isFine: isHealthy(findings), line: lineOf(findings) }
+      return { isFine: isHealthy(findings), line: verdictLine(findings) }
     } finally {
       if ('workspace' in checkout) checkout.workspace[Symbol.dispose]()
     }
@@ -43,7 +50,7 @@ export async function doctor(given: ActionContext, log: Log, signal: AbortSignal
 const PLAIN = { width: 80, colour: false, plain: true }
 
 /** The verdict, and each fault with its mend: an annotation has to say it without the summary. */
-function lineOf(findings: readonly Finding[]): string {
+function verdictLine(findings: readonly Finding[]): string {
   const { title, text } = doctorVerdict(findings)
   const faults = findings.filter(({ state }) => state === 'fault')
   const lines = faults.map(({ name, found, fix }) => `${name}: ${found}\n  fix: ${fix}`)
@@ -59,21 +66,21 @@ type Opened = Pick<Subject, 'settings' | 'mistakes' | 'notes' | 'checkout'> & { 
 async function open(given: ActionContext, token: string, secrets: readonly string[]): Promise<Opened> {
   const inputs = await inputSettings(given)
   const nothing = { context: given, settings: inputs, mistakes: [], notes: [] }
-  const early = await orUserError(() => openFor(given, inputs, token, secrets))
+  const early = await orUserError(() => openJobWorkspace(given, inputs, token, secrets))
   if ('mistakes' in early) return { ...nothing, checkout: early.mistakes }
   try {
     const { defaultBranch: name } = given.place
     const sha = await early.store.head(name)
-    if (sha === null) return { ...nothing, checkout: [noBranch(name)] }
+    if (sha === null) return { ...nothing, checkout: [noBranchError(name)] }
     await early.store.fetch([sha], 'tip')
     const ci = await ciAt(early, sha, given.env, actionOf(given))
     const context = { ...given, inputs: { ...ci?.job.inputs, ...nonEmpty(given.inputs) } }
-    const read = await orUserError(() => trusted(context, token))
+    const read = await orUserError(() => trustedSettings(context, token))
     const isRead = !('mistakes' in read)
     const settings = isRead ? read.settings : await inputSettings(context)
     const base = isRead ? read.base : { branch: name, sha }
-    const workspace = await openFor(context, settings, token, secrets)
-    const { checkout: opened } = startIn(context, { workspace, settings, base }, base.sha)
+    const workspace = await openJobWorkspace(context, settings, token, secrets)
+    const { checkout: opened } = checkInputs(context, { workspace, settings, base }, base.sha)
     const checkout = { ...opened, defaultBranch: { name, sha }, ci }
     const [mistakes, notes] = isRead ? [[], read.notes] : [read.mistakes, []]
     return { context, settings, mistakes, notes, checkout }
@@ -82,7 +89,7 @@ async function open(given: ActionContext, token: string, secrets: readonly strin
   }
 }
 
-function noBranch(name: string) {
+function noBranchError(name: string) {
   const fix = 'push a commit to it: workflows are started from there'
   return { path: 'default branch', found: name, expected: 'a branch with a commit', fix }
 }
@@ -91,7 +98,7 @@ function actionOf({ env }: ActionContext): string {
   return env.GITHUB_ACTION_REPOSITORY || ACTION
 }
 
-async function examined(
+async function examineJob(
   { context, ...found }: Opened,
   token: string,
   log: Log,
@@ -101,7 +108,7 @@ async function examined(
   const { settings, checkout } = found
   const mark = newMark()
   const feature = settings.feature ?? (event.kind === 'dispatch' ? event.feature : null)
-  remember({ mark, git: gitProgram(env.PATH) })
+  saveForPost({ mark, git: gitProgram(env.PATH) })
   const given = {
     ...{
       ...found,
@@ -119,7 +126,7 @@ async function examined(
     github: connect(context.place, token, core.warning),
     begins: (what: string) => log.screen.write(`looking at ${what}\n`),
   }
-  const opened = (as: Isolation) => remember({ otherUser: as.gates.before })
+  const opened = (as: Isolation) => saveForPost({ otherUser: as.gates.before })
   const known = redactorFor(secretsIn(env)).redact
   const redact = 'workspace' in checkout ? checkout.workspace.redactor.redact : known
   return examine(given, { say: core.notice, opened, mark }, redact)

@@ -4,7 +4,7 @@ import * as core from '@actions/core'
 import { type Isolation, openIsolation, SAME_USER_WARNING } from '../app/isolation.ts'
 import { UNGATED_WARNING } from '../app/loop-limits.ts'
 import type { PortOptions } from '../app/loop-ports.ts'
-import { issueIn } from '../app/plan-request.ts'
+import { issueNumberIn } from '../app/plan-request.ts'
 import { openWorkspace, type Workspace } from '../app/workspace.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import { branchNameFault } from '../engine/model/safe-names.ts'
@@ -30,7 +30,7 @@ import {
   tokenOf,
   useWorkflow,
 } from './action-context.ts'
-import { type Log, reclaimFiles, remember, timed, UPLOADS } from './runner.ts'
+import { type Log, logTimed, resetRunnerFiles, saveForPost, UPLOADS } from './runner.ts'
 
 const IDENTITY = {
   name: 'github-actions[bot]',
@@ -41,7 +41,7 @@ const IDENTITY = {
  * Does `act` while checkout's credentials are out of sight, and tells it their values: nothing that is not trusted runs while
  * they lie about. Says what could not be moved, or given back.
  */
-export async function withCredentialsAside<T>(
+export async function withCredentialsHidden<T>(
   context: ActionContext,
   act: (secrets: readonly string[]) => Promise<T>,
 ): Promise<T> {
@@ -57,7 +57,7 @@ export async function withCredentialsAside<T>(
 }
 
 /** The checkout, with everything that is to be redacted known. */
-export function openFor(
+export function openJobWorkspace(
   context: ActionContext,
   settings: Settings,
   token: string,
@@ -78,14 +78,14 @@ export function openFor(
 }
 
 /** The settings of the trusted side: inputs, and the configuration file as the base branch has it, now or `at` a commit. */
-export async function trusted(context: ActionContext, token: string, at: string | null = null) {
+export async function trustedSettings(context: ActionContext, token: string, at: string | null = null) {
   const inputs = await inputSettings(context)
   const look = firstLook(context, inputs)
-  using early = await openFor(context, inputs, token, [], look)
+  using early = await openJobWorkspace(context, inputs, token, [], look)
   const { store, repository } = early
   const treeOf = async (branch: string) => {
     const sha = at ?? (await store.head(branch))
-    if (sha === null) throw noBase(context, branch)
+    if (sha === null) throw noBaseError(context, branch)
     await store.fetch([sha], 'tip')
     return { sha, read: (path: string) => repository.read(sha, path) }
   }
@@ -104,7 +104,7 @@ function firstLook(
   return new InitialRefs([`refs/heads/${base}`, `${stateNamespace}/*`, `refs/heads/${branchPrefix}*`])
 }
 
-function noBase(context: ActionContext, branch: string): UserError {
+function noBaseError(context: ActionContext, branch: string): UserError {
   const isInput = context.inputs['base-branch']?.trim() === branch
   return new UserError({
     path: isInput ? 'input base-branch' : `baseBranch in the configuration on ${context.place.defaultBranch}`,
@@ -132,15 +132,15 @@ export async function openJob(
   { at, refuse }: { at: string | null; refuse(settings: Settings): void },
 ) {
   const token = tokenOf(context)
-  const { settings, base, notes, look } = await trusted(context, token, at)
+  const { settings, base, notes, look } = await trustedSettings(context, token, at)
   refuseFeatureRef(context, settings.branchPrefix)
   refuse(settings)
   for (const note of notes) core.notice(note)
-  return { workspace: await openFor(context, settings, token, secrets, look), settings, base }
+  return { workspace: await openJobWorkspace(context, settings, token, secrets, look), settings, base }
 }
 
 /** What the checks see of a job that goes on from a commit; `state`: of the feature that it works on. */
-export function startIn(
+export function checkInputs(
   { env, workspace: directory }: ActionContext,
   { workspace, settings, base }: Pick<Job, 'workspace' | 'settings'> & Pick<Opened, 'base'>,
   commit: string,
@@ -164,7 +164,7 @@ export const CHECKS_OF_PART = {
  * Does `act` with the users that agent and gates run as, then says what they were refused on the network, and lets them go.
  * Settings with which a run means less than it seems to are warned of.
  */
-export async function keptApart<T>(
+export async function withIsolation<T>(
   { context, settings, log, workspace: { clone, redactor } }: Omit<Job, 'as'>,
   act: (as: Isolation | null) => Promise<T>,
 ): Promise<T> {
@@ -172,33 +172,35 @@ export async function keptApart<T>(
   if (settings.isolation === 'same-user') core.warning(SAME_USER_WARNING)
   const open = () => openIsolation({ settings, env: context.env, clone, say: core.notice })
   const as =
-    settings.isolation === 'other-user' ? await timed(log, isolationWords(settings), open) : await open()
-  if (as !== null) remember({ otherUser: as.gates.before })
+    settings.isolation === 'other-user'
+      ? await logTimed(log, describeIsolation(settings), open)
+      : await open()
+  if (as !== null) saveForPost({ otherUser: as.gates.before })
   try {
     return await act(as)
   } finally {
-    const refused = refusedBy(as)
+    const refused = refusedConnections(as)
     if (refused !== null) core.warning(redactor.redact(refused))
     await as?.close()
   }
 }
 
-function isolationWords({ network }: Settings): string {
+function describeIsolation({ network }: Settings): string {
   const user = 'making the user that agent and gates run as'
   return network === 'open' ? user : `${user}, and closing its network`
 }
 
-export function refusedBy(as: Isolation | null): string | null {
+export function refusedConnections(as: Isolation | null): string | null {
   return as === null ? null : describeRefusedHosts(as.refused())
 }
 
 /** What agent and gates of a job are started with, and the log that shows them. */
-export function portsIn(
+export function createJobPorts(
   { context, workspace, settings, log, signal, as }: Job,
   limits: Limits,
   mark: string,
 ) {
-  remember({ mark, git: gitProgram(context.env.PATH) })
+  saveForPost({ mark, git: gitProgram(context.env.PATH) })
   const { redact } = workspace.redactor
   const live = new Live(log.screen, { limits, agent: settings.agent, surface: 'comment', redact }, true)
   const options: PortOptions = {
@@ -225,7 +227,7 @@ export function refuseFeatureRef(context: ActionContext, prefix: string): void {
 
 /** What a dispatch names goes into refs, branches and replies: a feature as its folder may be called, or an issue. */
 export function refuseFeatureName({ event }: Pick<ActionContext, 'event'>): void {
-  if (event.kind !== 'dispatch' || event.feature === null || issueIn(event.feature) !== null) return
+  if (event.kind !== 'dispatch' || event.feature === null || issueNumberIn(event.feature) !== null) return
   if (/^issues:/.test(event.feature) && issueQuery(event.feature, 'input feature') !== null) return
   const fault = event.feature.includes('/') ? 'no "/"' : branchNameFault(event.feature)
   if (fault === null) return
@@ -258,7 +260,7 @@ export async function withChoices(
 
 /** After the last program that is not trusted: what it may have written where we, the runner and people read. */
 export async function settleFiles({ clone, redactor }: Workspace): Promise<void> {
-  reclaimFiles()
+  resetRunnerFiles()
   // What is uploaded lies where an agent can write, too.
   for (const name of UPLOADS) await redactFiles(join(clone.gitDir, 'ralph', name), redactor.redact)
 }

@@ -4,7 +4,7 @@ import { messageOf } from '../system/errors.ts'
 import { exitAfterFlush } from '../system/exit-after-flush.ts'
 import type * as Cleanup from './cleanup.ts'
 
-type LoadCleanup = () => Promise<Pick<typeof Cleanup, 'endChecks' | 'mend'>>
+type LoadCleanup = () => Promise<Pick<typeof Cleanup, 'endChecks' | 'releaseJob'>>
 
 async function cleanUp(loadCleanup: LoadCleanup): Promise<void> {
   const folder = core.getState('folder')
@@ -12,8 +12,8 @@ async function cleanUp(loadCleanup: LoadCleanup): Promise<void> {
   // A look, and a job that only reads, take no feature, and may have left programs.
   const isOpen = ['folder', 'otherUser', 'mark'].some((name) => core.getState(name) !== '')
   if (!isOpen || (isFinished && core.getState('untold') !== 'true')) return
-  const { endChecks, mend } = await loadCleanup()
-  core.notice(await (isFinished ? endChecks(folder) : mend(folder)))
+  const { endChecks, releaseJob } = await loadCleanup()
+  core.notice(await (isFinished ? endChecks(folder) : releaseJob(folder)))
 }
 
 export async function post(loadCleanup: LoadCleanup): Promise<void> {

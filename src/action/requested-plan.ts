@@ -1,14 +1,14 @@
 // What a kick-off asks to be planned: an issue (`feature: "#12"`), those of a milestone (`feature: issues:milestone=3`), or documents of the base (`command: plan`); null where stories are there.
 import * as core from '@actions/core'
-import { Held } from '../app/claim-feature.ts'
+import { FeatureHeld } from '../app/claim-feature.ts'
 import { readDocumentFiles } from '../app/find-documents.ts'
 import {
-  type Asked,
-  askedByDocuments,
-  askedByIssue,
-  askedByIssues,
+  featureNameFromTitle,
   type Issue,
-  nameOfIssues,
+  type PlanRequest,
+  requestFromDocuments,
+  requestFromIssue,
+  requestFromIssues,
 } from '../app/plan-request.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { parseSlash } from '../engine/commands/command-table.ts'
@@ -42,13 +42,13 @@ export async function askedFor(
   github: GitHub,
   { store, objects }: Workspace,
   wish: Wish,
-): Promise<Asked | null> {
+): Promise<PlanRequest | null> {
   const { feature, issue, isPlan, base, today, settings } = wish
   if (issue !== null) {
     const known = await plannedBy(store, issue.number)
     const gates = settings.gates.map(({ name }) => name)
     const words = await issueWords(github, issue, settings.approve)
-    const asked = askedByIssue(words, { known: known?.feature ?? null, today, gates, asks: settings.ask })
+    const asked = requestFromIssue(words, { known: known?.feature ?? null, today, gates, asks: settings.ask })
     const interview = known?.plan?.interview
     const askedAt = openQuestions(interview) === null ? null : (interview?.askedAt ?? null)
     if (known === null || askedAt === null) return asked
@@ -61,7 +61,7 @@ export async function askedFor(
   const fix = 'name the feature, such as feature: auth, or the issue that asks for it, such as feature: "#12"'
   if (feature === null) throw mistake('none', 'what the plan is called', fix)
   const files = await readDocumentFiles({ objects, commit: base }, null)
-  const { notes, ...asked } = await askedByDocuments(files, feature, today)
+  const { notes, ...asked } = await requestFromDocuments(files, feature, today)
   for (const note of notes.slice(0, 20)) core.notice(note)
   if (settings.ask && asked.plan.phase === 'wanted')
     core.notice('ask: questions are asked on an issue, and there is none: it is planned without')
@@ -77,7 +77,7 @@ async function askedByQuery(
   source: string,
   query: IssueQuery,
   { settings, today }: Pick<Wish, 'settings' | 'today'>,
-): Promise<Asked> {
+): Promise<PlanRequest> {
   const { text, title, authors } = await readIssues(github, query)
   const words = title ?? query.label ?? ''
   const path = `issues of ${oneLine(words, 60)}`
@@ -91,10 +91,10 @@ async function askedByQuery(
       throw mistake(`some of ${strangers.slice(0, 5).join(', ')}`, expected, fix, path)
     }
   }
-  const name = nameOfIssues(words)
+  const name = featureNameFromTitle(words)
   if (name === null)
     throw mistake(oneLine(words, 60), 'a title with letters a to z', 'rename it on GitHub', path)
-  const { notes, ...asked } = await askedByIssues({ source, text }, name, today)
+  const { notes, ...asked } = await requestFromIssues({ source, text }, name, today)
   for (const note of notes.slice(0, 20)) core.notice(note)
   return asked
 }
@@ -226,8 +226,8 @@ export async function tellUnplanned(
   redact: (text: string) => string,
 ): Promise<void> {
   const mistakes = error instanceof UserError ? error.mistakes : null
-  if (!(error instanceof Held) && mistakes === null) return
-  const text = error instanceof Held ? busyReply(error.lease) : unplannedReply(mistakes ?? [])
+  if (!(error instanceof FeatureHeld) && mistakes === null) return
+  const text = error instanceof FeatureHeld ? busyReply(error.lease) : unplannedReply(mistakes ?? [])
   const start = marker('unplanned', String(issue))
   await new Conversation(github)
     .stickAlone(issue, start, redact(`${start}\n${text}`))

@@ -6,7 +6,7 @@ import type { State } from '../engine/model/state.ts'
 import { connect, type GitHub } from '../github/client.ts'
 import { dispatchRun, findWorkflowRun } from '../github/dispatch.ts'
 import { Checks } from '../github/post-checks.ts'
-import { type ActionContext, namesByApi, noWorkflow, tokenOf } from './action-context.ts'
+import { type ActionContext, noWorkflowError, readNamesByApi, tokenOf } from './action-context.ts'
 import { peekStates } from './peek.ts'
 
 /** GitHub ends a job that no runner takes within a day; what waits longer waits for a person. */
@@ -16,9 +16,9 @@ const CLOCKS_MS = 5 * 60_000
 /** Looks at every feature once; gives what was done, in one line. */
 export async function resumeLost(context: ActionContext): Promise<string> {
   const github = connect(context.place, tokenOf(context), (text) => core.warning(text))
-  const names = await namesByApi(context, github)
+  const names = await readNamesByApi(context, github)
   const { workflow } = names
-  if (workflow === null) throw noWorkflow('nothing; the workflow of this run only resumes')
+  if (workflow === null) throw noWorkflowError('nothing; the workflow of this run only resumes')
   const states = await peekStates(context, names.stateNamespace)
   const resumed: string[] = []
   const held: string[] = []

@@ -35,7 +35,7 @@ export function createLog(write: (text: string) => void, redact: (text: string) 
 }
 
 /** Says what begins, and how long it took: before the first step nothing else would be in the log for seconds. */
-export async function timed<T>(
+export async function logTimed<T>(
   { screen }: Pick<Log, 'screen'>,
   what: string,
   act: () => Promise<T>,
@@ -48,7 +48,7 @@ export async function timed<T>(
 }
 
 /** The action's outputs, kebab-case; null is the empty string. */
-export function giveOutputs(outputs: Outputs): void {
+export function setOutputs(outputs: Outputs): void {
   for (const [name, value] of Object.entries(outputs)) {
     core.setOutput(
       name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
@@ -67,7 +67,7 @@ export function artifactName(feature: string, run: { id: number; attempt: number
 }
 
 /** Shows a summary on the job's page, and keeps it as a file beside it; gives the file's path. */
-export async function giveSummary(folder: string, name: string, summary: string): Promise<string> {
+export async function writeSummary(folder: string, name: string, summary: string): Promise<string> {
   const path = join(folder, `${name}.md`)
   await replaceFile(path, summary)
   await core.summary.addRaw(summary, true).write()
@@ -75,7 +75,7 @@ export async function giveSummary(folder: string, name: string, summary: string)
 }
 
 /** Kept for the post step, which mends what main could not finish. Written early: a cancelled main never comes back. */
-export function remember(facts: Readonly<Record<string, string>>): void {
+export function saveForPost(facts: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(facts)) {
     remembered.set(name, value)
     core.saveState(name, value)
@@ -86,7 +86,7 @@ const remembered = new Map<string, string>()
 const FILES = ['GITHUB_ENV', 'GITHUB_PATH', 'GITHUB_OUTPUT', 'GITHUB_STATE', 'GITHUB_STEP_SUMMARY']
 
 /** When nothing that is not trusted runs any more: a program of our user finds these files, and may have written them. */
-export function reclaimFiles(): void {
+export function resetRunnerFiles(): void {
   for (const name of FILES) {
     const file = process.env[name] ?? ''
     if (file === '') continue
@@ -102,4 +102,4 @@ export function reclaimFiles(): void {
 }
 
 /** What a command that only looks has found. `line`: for the log, as a notice, or as the error that the job ends with. */
-export type Looked = { isFine: boolean; line: string }
+export type ReadOnlyResult = { isFine: boolean; line: string }

@@ -15,28 +15,28 @@ import { refuseBlocked } from '../setup/checks/check-table.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
 import type { ActionContext } from './action-context.ts'
-import { claimedState, type How, refuseWrongPart } from './jobs/claim-iteration.ts'
-import { replayed, unavailable } from './jobs/handed-over-ports.ts'
+import { claimedState, type JobRole, refuseWrongPart } from './jobs/claim-iteration.ts'
+import { replayedAgent, unavailablePorts } from './jobs/handed-over-ports.ts'
 import { claimOf, gateOf, workOf } from './jobs/handover.ts'
-import { landingOf } from './jobs/land-iteration.ts'
+import { prepareLanding } from './jobs/land-iteration.ts'
 import { readPack } from './jobs/pack.ts'
 import { mistakeHandover, runGate, runWork } from './jobs/work-and-gate.ts'
 import {
   CHECKS_OF_PART,
+  checkInputs,
   clearUploads,
+  createJobPorts,
   openJob,
-  portsIn,
   settleFiles,
-  startIn,
   withChoices,
-  withCredentialsAside,
+  withCredentialsHidden,
 } from './open.ts'
-import { artifactName, type Log, remember, timed } from './runner.ts'
+import { artifactName, type Log, logTimed, saveForPost } from './runner.ts'
 
-const FROM_THERE = { work: 'taken from the work job', gate: 'results of the gate job' }
+const WHERE_DONE = { work: 'taken from the work job', gate: 'results of the gate job' }
 
 /** The log of a job that does not do every step itself. */
-export function logOf(live: Live, part: Part | null): Observer {
+export function jobLog(live: Live, part: Part | null): Observer {
   let isTaken = false
   return {
     // What the session came to stands in the log of the job that ran it; here it would look like another one.
@@ -48,7 +48,7 @@ export function logOf(live: Live, part: Part | null): Observer {
       isTaken = part !== null && by !== null && by !== part
       if (!isTaken || by === null) return live.step(step, state)
       const what = 'attempt' in step ? `${step.attempt.storyId}, iteration ${step.attempt.iteration}: ` : ''
-      live.say(`[${step.kind}] ${what}${FROM_THERE[by]}`)
+      live.say(`[${step.kind}] ${what}${WHERE_DONE[by]}`)
     },
   }
 }
@@ -57,11 +57,11 @@ export function logOf(live: Live, part: Part | null): Observer {
 const LANDING_MS = 25 * 60_000
 
 /** What the land job has to land, or why there is nothing. */
-export async function takeHandover(
+export async function readLanding(
   context: ActionContext,
   workspace: Workspace,
   settings: Settings,
-): Promise<{ state: State; how: How } | { neutral: string }> {
+): Promise<{ state: State; how: JobRole } | { neutral: string }> {
   const { env } = context
   const claim = claimOf(env)
   const jobMs = Math.min(settings.jobDeadlineMs, LANDING_MS)
@@ -70,18 +70,18 @@ export async function takeHandover(
   const limits = limitsOf(await withChoices(context, workspace, settings, state))
   const cancelled = env.RALPH_CANCELLED === 'true'
   const received = { work: workOf(env, claim), gate: gateOf(env, claim), cancelled }
-  return landingOf(state, received, limits, { workspace, settings, warn: core.warning })
+  return prepareLanding(state, received, limits, { workspace, settings, warn: core.warning })
 }
 
 /** Runs the agent, or the gates, of the iteration that the claim job began. Writes nothing but what is handed over. */
-export async function inside(
+export async function runPart(
   part: 'work' | 'gate',
   context: ActionContext,
   log: Log,
   signal: AbortSignal,
 ): Promise<{ neutral: string }> {
   try {
-    return await withCredentialsAside(context, (secrets) => doPart(part, context, secrets, log, signal))
+    return await withCredentialsHidden(context, (secrets) => doPart(part, context, secrets, log, signal))
   } catch (error) {
     if (part === 'work' && error instanceof UserError)
       core.setOutput('handover', mistakeHandover(claimOf(context.env).nonce, messageOf(error)))
@@ -101,10 +101,10 @@ async function doPart(
     refuseWrongPart(settings, true)
   }
   const open = () => openJob(context, secrets, { at: claim.base, refuse })
-  const opened = await timed(log, 'reading the checkout and the settings', open)
+  const opened = await logTimed(log, 'reading the checkout and the settings', open)
   const { settings } = opened
   using workspace = opened.workspace
-  await refuseBlocked(startIn(context, opened, opened.base.sha), CHECKS_OF_PART[part])
+  await refuseBlocked(checkInputs(context, opened, opened.base.sha), CHECKS_OF_PART[part])
   const { git, repository, snapshot } = workspace
   const state = await claimedState(workspace, claim, context.run.id, settings.jobDeadlineMs)
   if (state === null) return { neutral: 'another run has gone on with this feature: there is nothing to do' }
@@ -112,7 +112,7 @@ async function doPart(
   const chosen = await withChoices(context, workspace, settings, state)
   const limits = limitsOf(chosen)
   const job = { context, workspace, settings: chosen, log, signal, as: null }
-  const { live, options } = portsIn(job, limits, newMark())
+  const { live, options } = createJobPorts(job, limits, newMark())
   // The gate job looks at pages; a step of the work job that asks for gates needs no browser.
   const own =
     part === 'gate'
@@ -124,8 +124,8 @@ async function doPart(
             settings: { ...chosen, browser: null },
           }),
         }
-  await using ports = await createPorts({ ...options, observers: [logOf(live, part)], ...own })
-  remember({ artifact: artifactName(state.feature, context.run, part) })
+  await using ports = await createPorts({ ...options, observers: [jobLog(live, part)], ...own })
+  saveForPost({ artifact: artifactName(state.feature, context.run, part) })
   await repository.checkOut(state.green, null)
   await moveClone(git, snapshot, state.branch, state.green, [])
   const run = part === 'work' ? runWork : runGate
@@ -145,10 +145,10 @@ async function doPart(
 async function agentOfGateJob(context: ActionContext, workspace: Workspace, { steps }: Settings) {
   const { git, repository, objects, redactor } = workspace
   const work = workOf(context.env, claimOf(context.env))
-  if (work === null) return unavailable.agent
+  if (work === null) return unavailablePorts.agent
   const why = work.sha256 === null ? null : await readPack(git, work.sha256)
   if (why !== null) throw new Error(why)
-  return replayed(work, repository, objects, redactor.redact, steps?.before ?? [])
+  return replayedAgent(work, repository, objects, redactor.redact, steps?.before ?? [])
 }
 
 /** A job that only reads makes nothing durable. */

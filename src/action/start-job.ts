@@ -17,14 +17,14 @@ import { hostEnvironment } from '../settings/environment.ts'
 import { diskMistake } from '../system/disk-error.ts'
 import { formatMistake, type Mistake, messageOf, UserError } from '../system/errors.ts'
 import { type ActionContext, actionContext } from './action-context.ts'
-import { createLog, giveOutputs, type Log, type Looked, remember } from './runner.ts'
+import { createLog, type Log, type ReadOnlyResult, saveForPost, setOutputs } from './runner.ts'
 
-type Look = (context: ActionContext, log: Log, signal: AbortSignal) => Promise<Looked>
+type ReadOnlyCommand = (context: ActionContext, log: Log, signal: AbortSignal) => Promise<ReadOnlyResult>
 
 const FAILING = new Set(['stuck', 'max-iterations', 'budget', 'error'])
 
 /** Commands that only look: they take no lease, push nothing and dispatch nothing. */
-const LOOKS: ReadonlyMap<string, () => Promise<Look>> = new Map([
+const READ_ONLY_COMMANDS: ReadonlyMap<string, () => Promise<ReadOnlyCommand>> = new Map([
   ['doctor', async () => (await import(/* webpackChunkName: "action" */ './doctor-job.ts')).doctor],
   ['status', async () => (await import(/* webpackChunkName: "action" */ './status.ts')).status],
   ['verify', async () => (await import(/* webpackChunkName: "action" */ './verify-job.ts')).verify],
@@ -35,7 +35,7 @@ async function main(): Promise<void> {
   // The runner signals this process alone, then waits 7.5 s and 2.5 s: the children are ours to end.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      if (!stop.signal.aborted) remember({ stopped: 'true' })
+      if (!stop.signal.aborted) saveForPost({ stopped: 'true' })
       stop.abort()
     })
   }
@@ -46,21 +46,21 @@ async function main(): Promise<void> {
   const { event } = context
   if (command === 'resume-lost' || (command === 'auto' && event.kind === 'schedule')) {
     const { resumeLost } = await import(/* webpackChunkName: "action" */ './resume.ts')
-    return neutral(await resumeLost(context))
+    return endNeutral(await resumeLost(context))
   }
-  if (event.kind === 'foreign') return neutral(`the event ${event.name} is none of Ralph's`)
+  if (event.kind === 'foreign') return endNeutral(`the event ${event.name} is none of Ralph's`)
   if (event.kind === 'comment' || event.kind === 'label' || event.kind === 'button') {
     const { answerButton, answerComment, answerLabel } = await import(
       /* webpackChunkName: "action" */ './comment.ts'
     )
-    if (event.kind === 'comment') return neutral(await answerComment(context, event))
-    if (event.kind === 'label') return neutral(await answerLabel(context, event))
-    return neutral(await answerButton(context, event))
+    if (event.kind === 'comment') return endNeutral(await answerComment(context, event))
+    if (event.kind === 'label') return endNeutral(await answerLabel(context, event))
+    return endNeutral(await answerButton(context, event))
   }
-  const looks = LOOKS.get(command)
+  const looks = READ_ONLY_COMMANDS.get(command)
   if (looks !== undefined) {
     const look = await looks()
-    return looked(await look(context, log, stop.signal), redactor.redact)
+    return endReadOnly(await look(context, log, stop.signal), redactor.redact)
   }
   const worker = context.env.RALPH_WORKER ?? ''
   const isWorker = command === 'work' && worker !== ''
@@ -74,10 +74,10 @@ async function main(): Promise<void> {
       fix: 'write one of these, or leave it out',
     })
   }
-  if (event.kind === 'schedule') return neutral('a schedule resumes lost chains only')
+  if (event.kind === 'schedule') return endNeutral('a schedule resumes lost chains only')
   if (!isWorker && (command === 'work' || command === 'gate')) {
-    const { inside } = await import(/* webpackChunkName: "action" */ './separate.ts')
-    return neutral((await inside(command, context, log, stop.signal)).neutral)
+    const { runPart } = await import(/* webpackChunkName: "action" */ './separate.ts')
+    return endNeutral((await runPart(command, context, log, stop.signal)).neutral)
   }
   const { work } = await import(/* webpackChunkName: "action" */ './work-job.ts')
   const worked = await work(context, log, stop.signal, part).catch(async (error: unknown) => {
@@ -85,15 +85,15 @@ async function main(): Promise<void> {
     const isOver = settings === null || error instanceof LeaseLost || stop.signal.aborted
     // The claim job has told what is wrong for all of them.
     if (isOver || (part !== 'whole' && part !== 'claim')) throw error
-    const { tellError } = await import(/* webpackChunkName: "tell" */ '../app/observers.ts')
+    const { notifyError } = await import(/* webpackChunkName: "tell" */ '../app/observers.ts')
     const warn = (message: string) => core.warning(redactor.redact(message))
     const place = { settings, env: context.env, workTree: context.workspace, signal: stop.signal, warn }
     const feature = event.kind === 'dispatch' ? event.feature : null
-    await tellError(error, place, feature, context.run.url)
+    await notifyError(error, place, feature, context.run.url)
     throw error
   })
-  if ('neutral' in worked) return neutral(worked.neutral)
-  remember({ finished: 'true' })
+  if ('neutral' in worked) return endNeutral(worked.neutral)
+  saveForPost({ finished: 'true' })
   const { conclusion, state } = worked
   // The runner writes `Error:` before it.
   const line =
@@ -109,15 +109,15 @@ async function main(): Promise<void> {
   if (conclusion.outcome === 'interrupted' && stop.signal.aborted) process.exitCode = 1
 }
 
-function looked({ isFine, line }: Looked, redact: (text: string) => string): void {
-  remember({ finished: 'true' })
+function endReadOnly({ isFine, line }: ReadOnlyResult, redact: (text: string) => string): void {
+  saveForPost({ finished: 'true' })
   if (isFine) core.notice(redact(line))
   else core.setFailed(redact(line))
 }
 
 /** Not for us, or nothing to do: green, and said. */
-function neutral(message: string): void {
-  remember({ finished: 'true' })
+function endNeutral(message: string): void {
+  saveForPost({ finished: 'true' })
   core.notice(message)
 }
 
@@ -133,18 +133,18 @@ function mistakesOf(error: unknown): readonly Mistake[] {
   return [{ path: 'input token', found, expected: 'a valid token', fix }]
 }
 
-async function bad(error: unknown): Promise<void> {
+async function reportFatal(error: unknown): Promise<void> {
   // Somebody else has the feature: this job has moved nothing since, and has nothing to say.
   if (error instanceof LeaseLost) {
-    neutral(error.message)
+    endNeutral(error.message)
     return
   }
   const mistakes = mistakesOf(error)
   // What a person has to mend is not tried again by itself.
-  if (mistakes.length > 0) remember({ stopped: 'true' })
+  if (mistakes.length > 0) saveForPost({ stopped: 'true' })
   const { redact } = redactorFor(secretsIn(hostEnvironment()))
   core.setFailed(redact(mistakes.length > 0 ? mistakes.map(formatMistake).join('\n') : messageOf(error)))
-  giveOutputs(outputsOf(null, 'error', null))
+  setOutputs(outputsOf(null, 'error', null))
   const clean = mistakes.map((mistake) => mapTexts(mistake, redact))
   await core.summary.addRaw(redact(errorSummary(clean, redact(messageOf(error)))), true).write()
 }
@@ -153,9 +153,9 @@ async function bad(error: unknown): Promise<void> {
  * Never throws. `visible`: why the action's environment could not be hidden, or null; `mistake`: why the event could not be
  * read, or null.
  */
-export async function act(visible: string | null, mistake: Mistake | null): Promise<void> {
+export async function startJob(visible: string | null, mistake: Mistake | null): Promise<void> {
   if (visible !== null) core.warning(`the action's environment stays visible to the agent: ${visible}`)
   await (mistake === null ? main() : Promise.reject(new UserError(mistake)))
-    .catch(bad)
+    .catch(reportFatal)
     .catch((error: unknown) => core.warning(messageOf(error))) // a full disk, where nothing more can be said
 }

@@ -14,36 +14,36 @@ import { jobSummary } from '../report/sticky-comment.ts'
 import { plainBanner } from '../report/terminal/panels.ts'
 import { type Note, viewOf } from '../report/view.ts'
 import { UserError } from '../system/errors.ts'
-import { type ActionContext, namesByApi, tokenOf } from './action-context.ts'
-import { holderLives } from './comment.ts'
+import { type ActionContext, readNamesByApi, tokenOf } from './action-context.ts'
+import { isHolderAlive } from './comment.ts'
 import { peekStates } from './peek.ts'
-import { giveOutputs, giveSummary, type Log, type Looked } from './runner.ts'
+import { type Log, type ReadOnlyResult, setOutputs, writeSummary } from './runner.ts'
 
-export async function status(context: ActionContext, log: Log): Promise<Looked> {
+export async function status(context: ActionContext, log: Log): Promise<ReadOnlyResult> {
   const { place, event, env } = context
   const github = connect(place, tokenOf(context), core.warning)
-  const { stateNamespace } = await namesByApi(context, github)
+  const { stateNamespace } = await readNamesByApi(context, github)
   const states = await peekStates(context, stateNamespace)
   const asked = context.inputs.feature?.trim() || (event.kind === 'dispatch' ? event.feature : null)
-  const found = meant(states, asked ?? null)
+  const found = chooseState(states, asked ?? null)
   if (found === null) return { isFine: true, line: 'no run of a feature has begun yet' }
   const { redact } = redactorFor(secretsIn(env))
   const state = mapTexts(found, redact)
-  const lives = await holderLives(github, found)
+  const lives = await isHolderAlive(github, found)
   const url = state.lease?.url ?? null
   const text = 'A job works on it now.'
   const note: Note = url === null ? text : { text, link: { name: 'Its page', url } }
   const facts = { repositoryUrl: repositoryUrl(place), runUrl: null, limits: null, now: Date.now() }
   const view = viewOf(state, { ...facts, notes: lives ? [note] : [] }, outsideSituation(state, lives))
   const folder = env.RUNNER_TEMP ?? context.workspace
-  const reportPath = await giveSummary(folder, `ralph-${found.feature}`, redact(jobSummary(view)))
-  giveOutputs(outputsOf(state, state.prd.run.outcome, reportPath))
+  const reportPath = await writeSummary(folder, `ralph-${found.feature}`, redact(jobSummary(view)))
+  setOutputs(outputsOf(state, state.prd.run.outcome, reportPath))
   log.screen.write(`${plainBanner(view)}\n`)
   return { isFine: true, line: view.headline.text }
 }
 
 /** The newest run of the feature that is meant; null where none has begun. Throws UserError where it is not clear which. */
-function meant(states: ReadonlyMap<string, State>, asked: string | null): State | null {
+function chooseState(states: ReadonlyMap<string, State>, asked: string | null): State | null {
   const newest = new Map<string, State>()
   for (const [folder, state] of [...states].sort(([one], [other]) => one.localeCompare(other))) {
     const name = featureOfFolder(folder)

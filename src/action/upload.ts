@@ -31,7 +31,7 @@ export async function upload(name: string, isSettled: boolean): Promise<void> {
     const { redact } = redactorFor(secretsIn(env))
     // A main that was killed has not looked at what an agent may have written there.
     if (!isSettled) for (const folder of UPLOADS) await redactFiles(join(top, folder), redact)
-    const { zip, files, left } = await packed(top)
+    const { zip, files, left } = await packUploads(top)
     if (files === 0) return
     await uploadArtifact(runtime, name, zip, AbortSignal.timeout(UPLOAD_MS))
     const less = left === 0 ? '' : `; ${left} had no room`
@@ -44,7 +44,7 @@ export async function upload(name: string, isSettled: boolean): Promise<void> {
 }
 
 /** The newest files of each folder first, as far as there is room. */
-export async function packed(top: string) {
+export async function packUploads(top: string) {
   const chunks: Uint8Array[] = []
   let [files, size, read] = [0, 0, 0]
   const archive = new Zip((error, chunk) => {

@@ -2,8 +2,8 @@
 
 import { limitsOf } from '../app/loop-limits.ts'
 import { createPorts } from '../app/loop-ports.ts'
-import { meantFeature } from '../app/resolve-feature.ts'
-import { lookedAt, type Verified, verifyNow } from '../app/verify-now.ts'
+import { resolveFeature } from '../app/resolve-feature.ts'
+import { stateToVerify, type VerifyResult, verifyNow } from '../app/verify-now.ts'
 import type { Workspace } from '../app/workspace.ts'
 import type { State } from '../engine/model/state.ts'
 import { mapTexts } from '../engine/model/text.ts'
@@ -15,27 +15,27 @@ import { UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
 import type { ActionContext } from './action-context.ts'
 import {
+  checkInputs,
+  createJobPorts,
   type Job,
-  keptApart,
   openJob,
-  portsIn,
   settleFiles,
-  startIn,
   withChoices,
-  withCredentialsAside,
+  withCredentialsHidden,
+  withIsolation,
 } from './open.ts'
-import { giveOutputs, giveSummary, type Log, type Looked } from './runner.ts'
+import { type Log, type ReadOnlyResult, setOutputs, writeSummary } from './runner.ts'
 
-export async function verify(context: ActionContext, log: Log, signal: AbortSignal): Promise<Looked> {
-  return withCredentialsAside(context, async (secrets) => {
+export async function verify(context: ActionContext, log: Log, signal: AbortSignal): Promise<ReadOnlyResult> {
+  return withCredentialsHidden(context, async (secrets) => {
     const opened = await openJob(context, secrets, { at: null, refuse: refuseSeparate })
     using workspace = opened.workspace
     const { state, head } = await branchOf(context, workspace, opened.settings, opened.base.sha)
     const settings = await withChoices(context, workspace, opened.settings, state)
-    await refuseBlocked(startIn(context, { ...opened, settings }, head))
+    await refuseBlocked(checkInputs(context, { ...opened, settings }, head))
     const parts = { context, workspace, settings, log, signal }
-    const now = lookedAt(state, head, settings, Date.now())
-    const found = await keptApart(parts, (as) => verified(now, { ...parts, as })).finally(() =>
+    const now = stateToVerify(state, head, settings, Date.now())
+    const found = await withIsolation(parts, (as) => runVerification(now, { ...parts, as })).finally(() =>
       settleFiles(workspace),
     )
     return await report(state, head, found, parts)
@@ -63,7 +63,7 @@ async function branchOf(
   const { store } = workspace
   const asked = feature ?? (event.kind === 'dispatch' ? event.feature : null)
   const place = { commit: base, workTree: null }
-  const { name, found } = await meantFeature(workspace, place, { feature: asked, branchPrefix })
+  const { name, found } = await resolveFeature(workspace, place, { feature: asked, branchPrefix })
   const state = found?.state ?? null
   const head = state?.published == null ? null : await store.head(state.branch)
   if (state === null || head === null) {
@@ -78,10 +78,10 @@ async function branchOf(
   return { state, head }
 }
 
-async function verified(state: State, job: Job): Promise<Verified> {
+async function runVerification(state: State, job: Job): Promise<VerifyResult> {
   const { repository, clone } = job.workspace
   const limits = limitsOf(job.settings)
-  const { live, options } = portsIn(job, limits, newMark())
+  const { live, options } = createJobPorts(job, limits, newMark())
   try {
     await repository.checkOut(state.green, null)
     await repository.rememberIgnored()
@@ -96,15 +96,20 @@ async function verified(state: State, job: Job): Promise<Verified> {
   }
 }
 
-async function report(state: State, head: string, given: Verified, job: Omit<Job, 'as'>): Promise<Looked> {
+async function report(
+  state: State,
+  head: string,
+  given: VerifyResult,
+  job: Omit<Job, 'as'>,
+): Promise<ReadOnlyResult> {
   const { context, workspace, log, signal } = job
   const { redact } = workspace.redactor
   const [known, found] = [mapTexts(state, redact), mapTexts(given, redact)]
   const lines = verificationLines(known, found)
   const folder = context.env.RUNNER_TEMP ?? workspace.clone.gitDir
   const summary = redact(verificationSummary(known, head, found))
-  const reportPath = await giveSummary(folder, `ralph-${state.feature}-verify`, summary)
-  giveOutputs(outputsOf(known, known.prd.run.outcome, reportPath))
+  const reportPath = await writeSummary(folder, `ralph-${state.feature}-verify`, summary)
+  setOutputs(outputsOf(known, known.prd.run.outcome, reportPath))
   for (const line of lines) log.screen.write(`${line}\n`)
   const line = signal.aborted ? 'interrupted: nothing was changed' : (lines[0] ?? '')
   return { isFine: found.isFine && !signal.aborted, line }

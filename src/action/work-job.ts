@@ -1,13 +1,13 @@
 // One job of a chain: claims the feature, works its batch, publishes, dispatches the next job, reports.
 import { join } from 'node:path'
 import * as core from '@actions/core'
-import { claim, Held, Superseded } from '../app/claim-feature.ts'
-import { earlierRunsIn } from '../app/earlier-runs.ts'
-import { foundPlaces } from '../app/finding-places.ts'
+import { claim, FeatureHeld, Superseded } from '../app/claim-feature.ts'
+import { readEarlierRuns } from '../app/earlier-runs.ts'
+import { annotationsByStory } from '../app/finding-places.ts'
 import { SAME_USER_WARNING } from '../app/isolation.ts'
 import { gatedTagsOf, leaseFor, limitsOf } from '../app/loop-limits.ts'
 import { createPorts } from '../app/loop-ports.ts'
-import { issueIn } from '../app/plan-request.ts'
+import { issueNumberIn } from '../app/plan-request.ts'
 import { pictureUris } from '../app/report-pictures.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { isExpired } from '../engine/lease.ts'
@@ -33,38 +33,38 @@ import { refuseBlocked } from '../setup/checks/check-table.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { clearPathTo, replaceFile } from '../system/files.ts'
 import { markOfPart } from '../system/process.ts'
-import { type ActionContext, actionSettings, nonEmpty, settleWorkflow, tokenOf } from './action-context.ts'
+import { type ActionContext, actionSettings, ensureWorkflow, nonEmpty, tokenOf } from './action-context.ts'
 import type { RunEvent } from './github-event.ts'
 import {
-  CLAIM,
+  CLAIM_JOB,
   claimedState,
   claimOutputs,
-  type How,
+  type JobRole,
   refuseWrongPart,
-  WHOLE,
+  WHOLE_JOB,
 } from './jobs/claim-iteration.ts'
 import { claimOf } from './jobs/handover.ts'
-import { inItsWave, PARALLEL_EXAMPLE, refuseNoWave, type WaveJob, waveLimits } from './jobs/wave-jobs.ts'
+import { PARALLEL_EXAMPLE, refuseNoWave, runWaveJob, type WaveJob, waveLimits } from './jobs/wave-jobs.ts'
 import {
   CHECKS_OF_PART,
+  checkInputs,
   clearUploads,
+  createJobPorts,
   type Job,
-  keptApart,
   openJob,
-  portsIn,
-  refusedBy,
+  refusedConnections,
   refuseFeatureName,
   refuseFeatureRef,
   settleFiles,
-  startIn,
   withChoices,
-  withCredentialsAside,
+  withCredentialsHidden,
+  withIsolation,
 } from './open.ts'
 import { askedFor, findIssue, tellUnplanned } from './requested-plan.ts'
-import { artifactName, giveOutputs, giveSummary, type Log, remember, timed } from './runner.ts'
-import { logOf, takeHandover } from './separate.ts'
+import { artifactName, type Log, logTimed, saveForPost, setOutputs, writeSummary } from './runner.ts'
+import { jobLog, readLanding } from './separate.ts'
 
-export type Worked = { state: State; conclusion: Conclusion } | { neutral: string }
+export type WorkResult = { state: State; conclusion: Conclusion } | { neutral: string }
 
 /** Settings that a person may choose at kick-off by an input of the workflow; the trust boundary is not among them. */
 const CHOICES = [
@@ -84,33 +84,33 @@ export type Part = 'whole' | 'claim' | 'land' | 'worker' | 'join'
 type Dispatch = Extract<RunEvent, { kind: 'dispatch' }>
 type Parts = Job & { github: GitHub; base: { branch: string; sha: string } }
 
-export function work(context: ActionContext, log: Log, signal: AbortSignal, part: Part): Promise<Worked> {
+export function work(context: ActionContext, log: Log, signal: AbortSignal, part: Part): Promise<WorkResult> {
   refuseFeatureRef(context, context.inputs['branch-prefix']?.trim() || 'ralph/')
   refuseFeatureName(context)
   const handed = part === 'whole' || part === 'claim' ? null : claimOf(context.env)
   // Whatever stops this job from here on: its post step releases the lease of the claim job. A worker's is that of all workers.
-  if (handed !== null && part !== 'worker') remember({ folder: handed.folder, nonce: handed.nonce })
-  return withCredentialsAside(context, async (secrets) => {
+  if (handed !== null && part !== 'worker') saveForPost({ folder: handed.folder, nonce: handed.nonce })
+  return withCredentialsHidden(context, async (secrets) => {
     const { event } = context
     if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
     const refuse = (settings: Settings) => refuseWrongJob(settings, part)
     const open = () => openJob(context, secrets, { at: handed?.base ?? null, refuse })
-    const opened = await timed(log, 'reading the checkout and the settings', open)
+    const opened = await logTimed(log, 'reading the checkout and the settings', open)
     const { settings, base } = opened
     using workspace = opened.workspace
     if (part === 'whole' && claimsWave(settings))
       core.warning(
         `max-parallel: one job works on one story at a time; ${PARALLEL_EXAMPLE} has a job for each`,
       )
-    if (part === 'land') await refuseBlocked(startIn(context, opened, base.sha), CHECKS_OF_PART.land)
+    if (part === 'land') await refuseBlocked(checkInputs(context, opened, base.sha), CHECKS_OF_PART.land)
     const warn = (message: string) => core.warning(workspace.redactor.redact(message))
     const github = connect(context.place, tokenOf(context), warn)
-    if (settings.redispatch) await settleWorkflow(context, github)
+    if (settings.redispatch) await ensureWorkflow(context, github)
     const job = { context, workspace, settings, log, signal }
-    return await keptApart(job, (as) => {
+    return await withIsolation(job, (as) => {
       const parts = { ...job, as, github, base }
       if (part === 'land') return landAndGoOn(parts)
-      return part === 'worker' || part === 'join' ? inWave(parts, part) : claimAndWork(parts, event, part)
+      return part === 'worker' || part === 'join' ? runInWave(parts, part) : claimAndWork(parts, event, part)
     })
   })
 }
@@ -126,7 +126,7 @@ function claimsWave({ isolation, maxParallel }: Settings): boolean {
   return isolation !== 'separate-job' && maxParallel > 1
 }
 
-async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'claim'): Promise<Worked> {
+async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'claim'): Promise<WorkResult> {
   const { context, workspace, settings, github, base, log } = parts
   // Asked by a person: a job that goes on works on what the plan has become.
   const isPlan = event.generation === null && [settings.command, event.inputs.command].includes('plan')
@@ -139,7 +139,7 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
   const now = Date.now()
   const today = new Date(now).toISOString().slice(0, 10)
   const feature = settings.feature ?? event.feature
-  const number = issueIn(feature)
+  const number = issueNumberIn(feature)
   const issue = number === null ? null : await findIssue(github, number)
   let claimed: Awaited<ReturnType<typeof claim>>
   try {
@@ -163,7 +163,7 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
         const asked = event.generation === null ? wanted : { stories: [], epic: null }
         const own = { ...parts, settings: { ...settings, stories: asked.stories, epic: asked.epic } }
         const names = part === 'claim' && !claimsWave(settings) ? CHECKS_OF_PART.claim : undefined
-        await refuseBlocked(startIn(context, own, state.green, state), names)
+        await refuseBlocked(checkInputs(context, own, state.green, state), names)
         await workspace.repository.checkOut(state.green, null)
         await workspace.repository.rememberIgnored()
         return state
@@ -174,28 +174,28 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
         return pull === null ? 0 : new Conversation(github).newestComment(pull.number)
       },
     }
-    claimed = await timed(log, 'taking the lease', () => claim(workspace, request))
+    claimed = await logTimed(log, 'taking the lease', () => claim(workspace, request))
   } catch (error) {
     if (issue !== null) await tellUnplanned(github, issue.number, error, workspace.redactor.redact)
-    if (error instanceof Held || error instanceof Superseded) return { neutral: error.message }
+    if (error instanceof FeatureHeld || error instanceof Superseded) return { neutral: error.message }
     throw error
   }
   for (const note of claimed.notes) core.notice(note)
   clearUploads(workspace)
   if (part === 'claim' && claimsWave(settings))
-    return await workOn(claimed.state, parts, { ...WHOLE, wave: { kind: 'claim' } })
-  return await workOn(claimed.state, parts, part === 'claim' ? CLAIM : WHOLE)
+    return await workOn(claimed.state, parts, { ...WHOLE_JOB, wave: { kind: 'claim' } })
+  return await workOn(claimed.state, parts, part === 'claim' ? CLAIM_JOB : WHOLE_JOB)
 }
 
 /** A worker, or the job that ends what the workers left. */
-async function inWave(parts: Parts, part: 'worker' | 'join'): Promise<Worked> {
+async function runInWave(parts: Parts, part: 'worker' | 'join'): Promise<WorkResult> {
   const { context, workspace, settings } = parts
   const { env, run } = context
   const claimed = await claimedState(workspace, claimOf(env), run.id, settings.jobDeadlineMs)
   // An attempt of the run that was made by hand begins nothing: its claim job is not run again.
   if (claimed === null || claimed.lease?.runAttempt !== run.attempt)
     return { neutral: 'the wave is over, or another run has taken over: there is nothing to do' }
-  await refuseBlocked(startIn(context, parts, claimed.green, claimed))
+  await refuseBlocked(checkInputs(context, parts, claimed.green, claimed))
   const { git, repository, snapshot, store } = workspace
   const state = withTimeOf(await store.newest(claimed), claimed.job)
   await repository.checkOut(state.green, null)
@@ -206,7 +206,7 @@ async function inWave(parts: Parts, part: 'worker' | 'join'): Promise<Worked> {
     part === 'worker'
       ? { kind: 'worker', name: workerName(env.RALPH_WORKER) }
       : { kind: 'join', isCancelled: env.RALPH_CANCELLED === 'true' }
-  return await workOn(state, parts, { ...WHOLE, wave })
+  return await workOn(state, parts, { ...WHOLE_JOB, wave })
 }
 
 /** Those of the inputs that say something. */
@@ -215,8 +215,8 @@ function pick(all: Readonly<Record<string, string>>, names: readonly string[]): 
 }
 
 /** Brings in what the work and the gate job handed over, and ends the iteration that the claim job began. */
-async function landAndGoOn(parts: Parts): Promise<Worked> {
-  const taken = await takeHandover(parts.context, parts.workspace, parts.settings)
+async function landAndGoOn(parts: Parts): Promise<WorkResult> {
+  const taken = await readLanding(parts.context, parts.workspace, parts.settings)
   return 'neutral' in taken ? taken : workOn(taken.state, parts, taken.how)
 }
 
@@ -231,13 +231,13 @@ function workerName(found = ''): string {
   })
 }
 
-async function workOn(start: State, parts: Parts, how: How): Promise<Worked> {
+async function workOn(start: State, parts: Parts, how: JobRole): Promise<WorkResult> {
   const { context, workspace, github, signal, as } = parts
   const { wave } = how
-  if (wave?.kind !== 'worker') remember({ folder: start.folder, namespace: parts.settings.stateNamespace })
+  if (wave?.kind !== 'worker') saveForPost({ folder: start.folder, namespace: parts.settings.stateNamespace })
   const settings = await withChoices(context, workspace, parts.settings, start)
   if (how.part !== 'land') {
-    const { notes } = await templatesOf(startIn(context, { ...parts, settings }, start.green))
+    const { notes } = await templatesOf(checkInputs(context, { ...parts, settings }, start.green))
     for (const note of notes) core.notice(note)
   }
   const limits = wave === null ? limitsOf(settings) : waveLimits(settings)
@@ -253,29 +253,29 @@ async function workOn(start: State, parts: Parts, how: How): Promise<Worked> {
     agentsSection: settings.agentsMd === 'section',
     runUrl: context.run.url,
     head: wave?.kind === 'worker' ? start.github.head : null,
-    earlier: await earlierRunsIn(workspace.objects, start.base.sha, start.folder),
+    earlier: await readEarlierRuns(workspace.objects, start.base.sha, start.folder),
     redact: workspace.redactor.redact,
-    places: (state) => foundPlaces(workspace.git, state),
+    places: (state) => annotationsByStory(workspace.git, state),
     notes: () =>
-      [settings.isolation === 'same-user' ? SAME_USER_WARNING : null, refusedBy(as)].filter(
+      [settings.isolation === 'same-user' ? SAME_USER_WARNING : null, refusedConnections(as)].filter(
         (note) => note !== null,
       ),
   })
   // Workers may share a machine: what one leaves running is ended with it, and the others are left alone.
   const mark = start.lease?.mark ?? ''
   const own = wave?.kind === 'worker' ? markOfPart(mark, `worker${wave.name}`) : mark
-  const { live, options } = portsIn({ ...parts, settings }, limits, own)
-  remember({ artifact: artifactName(start.feature, context.run, nameOf(how)) })
+  const { live, options } = createJobPorts({ ...parts, settings }, limits, own)
+  saveForPost({ artifact: artifactName(start.feature, context.run, partName(how)) })
   await using ports = await createPorts({
     ...options,
-    observers: [logOf(live, how.part), reporter],
+    observers: [jobLog(live, how.part), reporter],
     pullRequest: reporter,
     queue: conversation,
     dispatch: createDispatch(github, context.workflow),
     ...how.ports,
   })
   const run =
-    wave === null ? loop(start, limits, ports, stepsOf(how.part)) : inItsWave(start, limits, ports, wave)
+    wave === null ? loop(start, limits, ports, stepsOf(how.part)) : runWaveJob(start, limits, ports, wave)
   const ended = await run.finally(() => settleFiles(workspace))
   context.settings = null
   if (ended === null) return { neutral: 'there is nothing more for this worker' }
@@ -289,19 +289,19 @@ async function workOn(start: State, parts: Parts, how: How): Promise<Worked> {
     return { neutral: `handed over: ${what} (${settings.agent})` }
   }
   const { state, conclusion } = ended
-  if (!reporter.isReported()) remember({ untold: 'true' })
+  if (!reporter.isReported()) saveForPost({ untold: 'true' })
   const summary = workspace.redactor.redact(jobSummary(reporter.view(state)))
   const folder = context.env.RUNNER_TEMP ?? workspace.clone.gitDir
-  const inMarkdown = await giveSummary(folder, `ralph-${state.feature}`, summary)
+  const inMarkdown = await writeSummary(folder, `ralph-${state.feature}`, summary)
   // Who is cancelled may have no time for more.
-  if (signal.aborted) giveOutputs(outputsOf(state, conclusion.outcome, inMarkdown))
+  if (signal.aborted) setOutputs(outputsOf(state, conclusion.outcome, inMarkdown))
   const reportPath = await writeReport(workspace, state, (places) => reporter.view(state, places))
-  giveOutputs(outputsOf(state, conclusion.outcome, reportPath ?? inMarkdown))
+  setOutputs(outputsOf(state, conclusion.outcome, reportPath ?? inMarkdown))
   return { state, conclusion }
 }
 
 /** In the name of what a job uploads. */
-function nameOf({ part, wave }: How): string {
+function partName({ part, wave }: JobRole): string {
   return wave?.kind === 'worker' ? `worker-${wave.name}` : (part ?? wave?.kind ?? 'whole')
 }
 
@@ -313,7 +313,7 @@ async function writeReport(
 ): Promise<string | null> {
   try {
     const html = await import(/* webpackChunkName: "report" */ '../report/html/report-page.ts')
-    const view = viewWith(await foundPlaces(git, mapTexts(state, redactor.redact)).catch(() => ({})))
+    const view = viewWith(await annotationsByStory(git, mapTexts(state, redactor.redact)).catch(() => ({})))
     const read = (blob: string) => store.readScreenshot(blob)
     const pictures = await pictureUris(html.wantedPictures(view), read, html.MOST_PICTURES)
     const path = join(clone.gitDir, 'ralph', 'report', `${state.feature}.html`)

@@ -28,7 +28,7 @@ const IDS_LIMIT = 10_000
 const MAX_EVIDENCE = 5_000
 const EVIDENCE_LIMIT = 300
 
-/** Without a text: `done`, `verified`. */
+/** Without a text: `done`, `runVerification`. */
 type Marker = {
   kind:
     | 'done'

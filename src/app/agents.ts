@@ -22,19 +22,19 @@ import type { OtherUser } from '../isolation/other-user.ts'
 import { agentEnv, type Environment, gateEnv } from '../isolation/untrusted-env.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
-import { gatesIn } from './browser-gate.ts'
+import { configuredGates } from './browser-gate.ts'
 import { limitsOf } from './loop-limits.ts'
 import type { PortOptions } from './loop-ports.ts'
 import { relayModel } from './relay.ts'
 import { identityOf } from './workspace.ts'
 
 /** The agent, with the one that stands in for it. */
-export async function agentsOf(options: PortOptions): Promise<AgentPort> {
+export async function agentWithFallback(options: PortOptions): Promise<AgentPort> {
   const { agent, agentVersion, model, fallbackAgent } = options.settings
   const args = options.settings.agentArgs
   const first = await agentPort(options, { path: 'agent', name: agent, version: agentVersion, model, args })
   const fallback = {
-    ...ANOTHER,
+    ...NO_CHOICES,
     path: 'fallback-agent',
     name: fallbackAgent ?? '',
     args,
@@ -53,10 +53,10 @@ type Choice = {
 }
 
 /** What was chosen for the first agent means nothing to another one. */
-const ANOTHER = { version: null, model: { plan: null, run: null, setup: null, verify: null }, args: [] }
+const NO_CHOICES = { version: null, model: { plan: null, run: null, setup: null, verify: null }, args: [] }
 
-export function agentOfStep(options: PortOptions, name: string): Promise<AgentPort> {
-  return agentPort(options, { ...ANOTHER, path: 'steps', name })
+export function agentForStep(options: PortOptions, name: string): Promise<AgentPort> {
+  return agentPort(options, { ...NO_CHOICES, path: 'steps', name })
 }
 
 async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPort> {
@@ -71,16 +71,16 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
       fix: `use one of ${agentNames.join(', ')}`,
     })
   }
-  warnOfUnread(options, vendor)
+  warnOfUnreadVariables(options, vendor)
   const cwd = resolve(clone.workTree, settings.workingDirectory)
   const directory = options.folder ?? join(clone.gitDir, 'ralph')
   const as = options.as?.agent ?? null
-  const homes = await homesOf(vendor, options, as)
+  const homes = await openAgentHomes(vendor, options, as)
   const report = (text: string) => options.onAgent({ kind: 'text', text })
-  const env = await installedFor(vendor, choice.version, { ...options, directory, report })
-  const seen = agentEnv(env, wishesOf(vendor, settings))
+  const env = await withInstalledAgent(vendor, choice.version, { ...options, directory, report })
+  const seen = agentEnv(env, agentEnvOptions(vendor, settings))
   if (choice.name !== 'custom') {
-    const found = await askVersion(vendor, homes, env, { settings, signal: options.signal })
+    const found = await checkVersion(vendor, homes, env, { settings, signal: options.signal })
     if (!found.ok) {
       throw new UserError([notReady(vendor, choice.path, found)])
     }
@@ -89,7 +89,7 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
   const reach = options.as?.reach ?? (async (port: number) => port)
   const isKept = options.as !== null || settings.isolation === 'separate-job'
   const relayed = isKept ? await relayModel(vendor, env, reach, options.warn) : null
-  if (relayed === null) refuseWithoutWay(options, choice.name)
+  if (relayed === null) refuseUnreachableModel(options, choice.name)
   return createSessions({
     vendor,
     commandLine: settings.agentCommand,
@@ -113,7 +113,10 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
   })
 }
 
-function warnOfUnread({ settings, env, warn }: PortOptions, { name, unread = [] }: AgentVendor): void {
+function warnOfUnreadVariables(
+  { settings, env, warn }: PortOptions,
+  { name, unread = [] }: AgentVendor,
+): void {
   const left = unread.filter((one) => (env[one] ?? '') !== '' && !settings.agentEnv.includes(one))
   if (left.length === 0) return
   warn(
@@ -122,7 +125,7 @@ function warnOfUnread({ settings, env, warn }: PortOptions, { name, unread = [] 
 }
 
 /** Homes of sessions on this machine, as the agent has them. */
-export function homesOf(
+export function openAgentHomes(
   vendor: AgentVendor,
   { env, workspace: { clone } }: Pick<PortOptions, 'env' | 'workspace'>,
   as: OtherUser | null,
@@ -132,19 +135,19 @@ export function homesOf(
 }
 
 /** What the agent sees of an environment. */
-export function wishesOf(vendor: AgentVendor, { agentEnv }: Settings) {
+export function agentEnvOptions(vendor: AgentVendor, { agentEnv }: Settings) {
   return { extra: agentEnv, vendor: agentVariables(vendor), set: {} }
 }
 
 /** Whether the agent can be started, asked as a session starts it, in a home that is thrown away. */
-export async function askVersion(
+export async function checkVersion(
   vendor: AgentVendor,
   homes: Homes,
   env: Environment,
   { settings, signal }: { settings: Settings; signal: AbortSignal },
 ): Promise<Availability> {
   await using home = await homes.open()
-  const inside = agentEnv(home.env(env), wishesOf(vendor, settings))
+  const inside = agentEnv(home.env(env), agentEnvOptions(vendor, settings))
   // Who says its version needs no key.
   const named = Object.entries(inside.env).filter(([name]) => vendor.relay?.keys.includes(name) !== true)
   return await checkAgent(vendor, Object.fromEntries(named), { as: home.as, signal })
@@ -153,25 +156,25 @@ export async function askVersion(
 /** What prompts say of the settings; `read` gives people's files at a commit. */
 export function promptSources(settings: Settings, read: PromptSources['read']): PromptSources {
   return {
-    gates: gatesIn(settings).map(gateWords),
+    gates: configuredGates(settings).map(describeGate),
     services: settings.services.map(
-      ({ name, ready, when }) => `${name}: ${describeReady(ready)}${aside(taggedWords(when))}`,
+      ({ name, ready, when }) => `${name}: ${describeReady(ready)}${formatAside(describeTags(when))}`,
     ),
     instructions: settings.instructions ?? '',
     read,
   }
 }
 
-function gateWords({ name, run, advisory, when, paths }: Gate): string {
+function describeGate({ name, run, advisory, when, paths }: Gate): string {
   const touched = paths === undefined ? null : `where the change touches ${paths.join(' ')}`
-  return `${name}: ${run}${aside(advisory ? 'advisory' : null, taggedWords(when), touched)}`
+  return `${name}: ${run}${formatAside(advisory ? 'advisory' : null, describeTags(when), touched)}`
 }
 
-function taggedWords(when: readonly string[] | null): string | null {
+function describeTags(when: readonly string[] | null): string | null {
   return when === null ? null : `for stories tagged ${when.join(', ')}`
 }
 
-function aside(...words: (string | null)[]): string {
+function formatAside(...words: (string | null)[]): string {
   const known = words.filter((one) => one !== null)
   return known.length === 0 ? '' : ` (${known.join('; ')})`
 }
@@ -221,16 +224,16 @@ async function refuseWithoutKey(
     path,
     found: `${name}, and ${why}`,
     expected: `a key for its model in ${login.keys.join(' or ')}`,
-    fix: keyMend(key),
+    fix: keyFix(key),
   })
 }
 
-export function keyMend(key: string): string {
+export function keyFix(key: string): string {
   return `add a valid one to the repository's secrets (Settings, Secrets and variables, Actions), and to this step: env: { ${key}: \${{ secrets.${key} }} }`
 }
 
 /** An agent that goes to its model by itself goes nowhere on a closed network. Throws UserError. */
-function refuseWithoutWay({ settings, as }: PortOptions, name: string): void {
+function refuseUnreachableModel({ settings, as }: PortOptions, name: string): void {
   const isClosed = as !== null && settings.network === 'model' && settings.networkAllow.length === 0
   if (!isClosed || name === 'custom') return
   throw new UserError({
@@ -242,7 +245,7 @@ function refuseWithoutWay({ settings, as }: PortOptions, name: string): void {
 }
 
 /** The environment in which the agent's program is found: installed first, where its version is Ralph's to bring. */
-export async function installedFor(
+export async function withInstalledAgent(
   vendor: AgentVendor,
   version: string | null,
   {

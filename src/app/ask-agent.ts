@@ -5,13 +5,13 @@ import { costByPrices } from '../agents/cost.ts'
 import { runAgent } from '../agents/run-session.ts'
 import { agentEnv, type Environment } from '../isolation/untrusted-env.ts'
 import type { Settings } from '../settings/read-settings.ts'
-import { homesOf, installedFor, wishesOf } from './agents.ts'
+import { agentEnvOptions, openAgentHomes, withInstalledAgent } from './agents.ts'
 import type { Isolation } from './isolation.ts'
 import { relayModel } from './relay.ts'
 import type { Workspace } from './workspace.ts'
 
-export const WORD = 'READY'
-const PROMPT = `This only checks that you can be reached. Answer with the one word ${WORD}. Use no tool, and change nothing.\n`
+export const EXPECTED_ANSWER = 'READY'
+const PROMPT = `This only checks that you can be reached. Answer with the one word ${EXPECTED_ANSWER}. Use no tool, and change nothing.\n`
 /** An agent that has not answered one word by then would not get far with a story either. */
 const ANSWER_MS = 2 * 60_000
 
@@ -32,15 +32,15 @@ export async function askAgent(
 ): Promise<SessionResult & { answered: string; costUsd: number | null }> {
   const { clone, redactor } = workspace
   const as = isolation?.agent ?? null
-  const homes = await homesOf(vendor, { env, workspace }, as)
+  const homes = await openAgentHomes(vendor, { env, workspace }, as)
   const place = { env, signal, directory: join(clone.gitDir, 'ralph'), report: () => {} }
-  const installed = await installedFor(vendor, settings.agentVersion, place)
+  const installed = await withInstalledAgent(vendor, settings.agentVersion, place)
   const reach = isolation?.reach
   const relayed = reach === undefined ? null : await relayModel(vendor, installed, reach, () => {})
   try {
     await using home = await homes.open()
     using _way = relayed?.admit()
-    const wishes = { ...wishesOf(vendor, settings), set: { RALPH_MODE: 'doctor' } }
+    const wishes = { ...agentEnvOptions(vendor, settings), set: { RALPH_MODE: 'doctor' } }
     const inside = agentEnv(home.env(relayed?.env ?? installed), wishes).env
     const model = settings.model.run ?? undefined
     const result = await runAgent({

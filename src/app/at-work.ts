@@ -18,18 +18,19 @@ export async function isAlive(lease: Lease | null): Promise<boolean> {
 export class AtWork extends UserError {}
 
 /** A run has the work tree to itself. */
-export function atWork(found: string): AtWork {
+export function atWorkError(found: string): AtWork {
   const fix = 'wait until it has ended, or end it with `ralph stop`'
   return new AtWork({ path: 'feature', found, expected: 'nobody at work on it', fix })
 }
 
 /** Throws UserError where somebody works on the feature now. */
 export async function refuseAtWork({ lease, feature }: State): Promise<void> {
-  if (lease !== null && (await isAlive(lease))) throw atWork(`${formatHolder(lease)} works on ${feature}`)
+  if (lease !== null && (await isAlive(lease)))
+    throw atWorkError(`${formatHolder(lease)} works on ${feature}`)
 }
 
 /** Throws UserError where a run of another feature has this checkout: its branch is the one that is checked out. */
-export async function refuseOther(
+export async function refuseOtherRun(
   { workspace: { clone, store }, base }: { workspace: Workspace; base: ClaimRequest['base'] },
   branch: string,
 ): Promise<void> {

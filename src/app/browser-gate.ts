@@ -25,19 +25,25 @@ export type BrowserOptions = {
 }
 
 /** Every result that a run of these settings has to have: those of the gates, and of the browser check as one of them. */
-export function gatesIn({ gates, browser }: Pick<Settings, 'gates' | 'browser'>): Gate[] {
+export function configuredGates({ gates, browser }: Pick<Settings, 'gates' | 'browser'>): Gate[] {
   if (browser?.enabled !== true) return [...gates]
   return [
     ...gates,
-    { name: BROWSER_GATE, run: TOLD, timeoutMs: BROWSER_MS, when: browser.tags, advisory: false },
+    {
+      name: BROWSER_GATE,
+      run: BROWSER_GATE_WORDS,
+      timeoutMs: BROWSER_MS,
+      when: browser.tags,
+      advisory: false,
+    },
   ]
 }
 
 /** Of one that a state keeps, and of one that has to fit beside others into what jobs hand over. */
 const PICTURE_BYTES = 60 * 1024
-const TRAVELLING_BYTES = 12 * 1024
+const HANDED_OVER_PICTURE_BYTES = 12 * 1024
 /** In the place of its command. */
-const TOLD =
+const BROWSER_GATE_WORDS =
   'opens the pages of the story in a browser: no status from 400 on, no error in the console, no failed request, no alert'
 
 /** For all pages of a check together, milliseconds: one that takes longer tells nobody more. */
@@ -54,7 +60,7 @@ export function screenshotFolder({ clone }: Pick<Workspace, 'clone'>, run = ''):
 }
 
 /** Null where none is configured. It throws UserError as `refuseNoBrowser` does. */
-export function browserCheck(options: BrowserOptions): AfterGates | null {
+export function createBrowserCheck(options: BrowserOptions): AfterGates | null {
   const { settings, env, workspace } = options
   const { browser, services } = settings
   if (browser?.enabled !== true) return null
@@ -76,7 +82,7 @@ export function browserCheck(options: BrowserOptions): AfterGates | null {
       origins: site.origins,
       viewports: browser.viewports,
       accessibility: browser.accessibility,
-      pictureBytes: settings.isolation === 'separate-job' ? TRAVELLING_BYTES : PICTURE_BYTES,
+      pictureBytes: settings.isolation === 'separate-job' ? HANDED_OVER_PICTURE_BYTES : PICTURE_BYTES,
       pageTimeoutMs: browser.timeout,
       timeoutMs: BROWSER_MS,
       before: isBase ? null : (run.pages ?? []),

@@ -20,21 +20,21 @@ import { asImported } from '../engine/prd/schema.ts'
 import { resolveScope, type ScopeRequest } from '../engine/prd/scope.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { UserError } from '../system/errors.ts'
-import { branchToTake, refuseShared } from './feature-branch.ts'
+import { chooseBranch, refuseShared } from './feature-branch.ts'
 import { gatedTagsOf } from './loop-limits.ts'
-import { withNote } from './lost-session.ts'
-import { type Asked, askedAgain } from './plan-request.ts'
-import { digestOf, findFeatures, meantFeature } from './resolve-feature.ts'
+import { withLostUsage } from './lost-session.ts'
+import { type PlanRequest, withNewRequest } from './plan-request.ts'
+import { digestOf, findFeatures, resolveFeature } from './resolve-feature.ts'
 import type { Workspace } from './workspace.ts'
 
 /** Somebody else works on the feature: leave at once, change nothing. */
-export class Held extends Error {
+export class FeatureHeld extends Error {
   readonly lease: Lease
   constructor(lease: Lease, feature: string) {
     super(
       `${formatHolder(lease)} works on ${feature}; its lease holds until ${new Date(lease.expiresAt).toISOString()}`,
     )
-    this.name = 'Held'
+    this.name = 'FeatureHeld'
     this.lease = lease
   }
 }
@@ -52,10 +52,10 @@ export class Superseded extends Error {
 export type ClaimRequest = {
   feature: string | null
   /** How a feature is named by the person who has to, in a command line or an input. */
-  typed?: (name: string) => string
+  formatName?: (name: string) => string
   branchPrefix: string
   /** A feature that has no stories yet, and is to be planned; null for one that has. */
-  asked?: Asked | null
+  asked?: PlanRequest | null
   /** `defaultBranch`: no feature's own either; left out where it is not known. */
   base: { branch: string; sha: string; defaultBranch?: string }
   /** The checkout to look for stories in, too (CLI). */
@@ -82,15 +82,15 @@ export type ClaimRequest = {
 
 const NO_GITHUB: State['github'] = { pull: null, pullUrl: null, comment: null, head: null, unclosed: [] }
 
-export type Given = Pick<Workspace, 'git' | 'objects' | 'store' | 'repository'>
+export type ClaimTools = Pick<Workspace, 'git' | 'objects' | 'store' | 'repository'>
 
 export type Claimed = { state: State; resumed: boolean; notes: string[] }
 
 /** Takes the lease with one durable push. Throws Held, Superseded or UserError; nothing has changed then. */
-export async function claim(given: Given, request: ClaimRequest): Promise<Claimed> {
+export async function claim(given: ClaimTools, request: ClaimRequest): Promise<Claimed> {
   if (request.asked != null) return plan(request.asked, given, request)
   const place = { commit: request.base.sha, workTree: request.workTree }
-  const { name, file, found, before } = await meantFeature(given, place, request)
+  const { name, file, found, before } = await resolveFeature(given, place, request)
   if (found !== null) {
     const { branch, published } = found.state
     // The checkout of the feature's own branch says what the run goes by, not what the base does.
@@ -99,11 +99,11 @@ export async function claim(given: Given, request: ClaimRequest): Promise<Claime
   }
   if (file === null)
     throw new UserError({ path: 'feature', found: name, expected: 'a prd.json', fix: 'commit one' })
-  const taken = await branchToTake(file, before?.state.branch ?? null, given, request)
+  const taken = await chooseBranch(file, before?.state.branch ?? null, given, request)
   return begin(file, taken, given, request)
 }
 
-async function plan(asked: Asked, given: Given, request: ClaimRequest): Promise<Claimed> {
+async function plan(asked: PlanRequest, given: ClaimTools, request: ClaimRequest): Promise<Claimed> {
   const { objects, store } = given
   const { feature, plan: wanted } = asked
   const { name } = feature
@@ -113,15 +113,15 @@ async function plan(asked: Asked, given: Given, request: ClaimRequest): Promise<
   const before = found?.state.plan
   if (found !== null && before !== undefined && before.issue === wanted.issue) {
     refuseOtherSource(name, found.state.prd, feature.prd)
-    if (before.phase === 'begun') throw hasStories(name)
-    return resume({ ...found, state: askedAgain(found.state, asked) }, null, given, request)
+    if (before.phase === 'begun') throw alreadyPlannedError(name)
+    return resume({ ...found, state: withNewRequest(found.state, asked) }, null, given, request)
   }
   const place = { commit: request.base.sha, workTree: null }
   const { features } = await findFeatures(objects, place, request.branchPrefix)
-  const taken = await branchToTake(feature, null, given, request)
+  const taken = await chooseBranch(feature, null, given, request)
   if (found === null && taken.head === null && features.every((one) => one.name !== name))
     return begin(feature, taken, given, request)
-  throw hasStories(name)
+  throw alreadyPlannedError(name)
 }
 
 /** The titles of two milestones or labels may come to the same name: the plan of one would take the place of the other's. */
@@ -141,7 +141,7 @@ function refuseOtherSource(name: string, before: Prd, wanted: Prd): void {
   })
 }
 
-function hasStories(name: string): UserError {
+function alreadyPlannedError(name: string): UserError {
   const fix = 'add stories with /ralph add, split one with /ralph split, or name another feature'
   return new UserError({
     path: 'feature',
@@ -154,29 +154,29 @@ function hasStories(name: string): UserError {
 async function resume(
   found: StoredState,
   file: Feature | null,
-  { git, store, repository }: Given,
+  { git, store, repository }: ClaimTools,
   request: ClaimRequest,
 ): Promise<Claimed> {
-  const state = request.anew === true ? await onBranchThatIs(found.state, store) : found.state
+  const state = request.anew === true ? await withoutDeletedBranch(found.state, store) : found.state
   const { lease } = state
   // It was not when the run began.
   if (state.branch === request.base.defaultBranch)
     refuseShared(state.branch, `the branch of ${state.feature}`, request.base)
-  if (lease !== null && (await request.alive(lease))) throw new Held(lease, state.feature)
+  if (lease !== null && (await request.alive(lease))) throw new FeatureHeld(lease, state.feature)
   if (request.generation !== null && request.generation !== state.generation) {
     throw new Superseded(request.generation, state.generation)
   }
   if (lease !== null) await request.endOrphansOf(lease)
   const fresh = state.published === null
-  const said = file === null ? [] : fresh ? [...file.notes] : await editedAtBase(state, file, repository)
-  const free = takeOver(withNote(git, fresh ? asUnopened(state, file, request) : state))
-  const claimed = taken(await request.settle(free, fresh), request, request.job)
+  const said = file === null ? [] : fresh ? [...file.notes] : await baseEditNotes(state, file, repository)
+  const free = takeOver(withLostUsage(git, fresh ? fromBaseOfToday(state, file, request) : state))
+  const claimed = withJobStarted(await request.settle(free, fresh), request, request.job)
   await store.save(claimed)
   return { state: claimed, resumed: true, notes: said }
 }
 
 /** Nothing was opened yet: the fork point is where the base is now. */
-function asUnopened(state: State, file: Feature | null, { base }: ClaimRequest): State {
+function fromBaseOfToday(state: State, file: Feature | null, { base }: ClaimRequest): State {
   const baseline = base.sha === state.base.sha ? state.baseline : 'pending'
   const begun: State = { ...state, base: { branch: base.branch, sha: base.sha }, green: base.sha, baseline }
   // The same file again would take back what people have said since, such as a retry.
@@ -185,13 +185,13 @@ function asUnopened(state: State, file: Feature | null, { base }: ClaimRequest):
 }
 
 /** A run that begins anew goes on upon its branch; where people have deleted that, it begins at the base. */
-async function onBranchThatIs(state: State, store: Store): Promise<State> {
+async function withoutDeletedBranch(state: State, store: Store): Promise<State> {
   if (state.published === null || (await store.head(state.branch)) !== null) return state
   return { ...state, published: null, github: NO_GITHUB }
 }
 
 /** Stories count from the branch once a run has begun: what people change at the base is told, not merged. */
-async function editedAtBase(state: State, file: Feature, repository: Repository): Promise<string[]> {
+async function baseEditNotes(state: State, file: Feature, repository: Repository): Promise<string[]> {
   if (file.digest === state.storiesDigest) return []
   const here = await repository.read(state.green, ownFiles(state).prd)
   if (here !== null && digestOf(here) === file.digest) return []
@@ -201,15 +201,15 @@ async function editedAtBase(state: State, file: Feature, repository: Repository)
 }
 
 /** The state with the part of the feature that its next job is asked for. Throws UserError where it could never be completed. */
-export function withWanted(state: State, wanted: ScopeRequest): State {
+export function withRequestedScope(state: State, wanted: ScopeRequest): State {
   const { scope, mistakes } = resolveScope(state.prd, wanted, state.prd.run.jobs + 1)
   if (mistakes.length > 0) throw new UserError(mistakes)
   return withScope(state, scope)
 }
 
-function taken(before: State, request: ClaimRequest, job: Job): State {
+function withJobStarted(before: State, request: ClaimRequest, job: Job): State {
   const begun = request.anew === true ? restartRun(before, randomUUID()) : before
-  const state = request.generation === null ? withWanted(begun, request.wanted) : begun
+  const state = request.generation === null ? withRequestedScope(begun, request.wanted) : begun
   const { run } = state.prd
   const control = request.generation === null ? resetWaits(state.control) : state.control
   return {
@@ -241,7 +241,7 @@ function taken(before: State, request: ClaimRequest, job: Job): State {
 async function begin(
   file: Feature,
   { branch, head }: { branch: string; head: string | null },
-  { store, repository }: Given,
+  { store, repository }: ClaimTools,
   request: ClaimRequest,
 ): Promise<Claimed> {
   const plan = request.asked?.plan
@@ -250,15 +250,15 @@ async function begin(
   const fresh = { ...begun, nonce: randomUUID(), control: { ...begun.control, lastComment } }
   const state = head === null ? fresh : await adoptBranch(fresh, head, store, repository)
   const settled = await request.settle(state, head === null)
-  const claimed = taken(settled, request, settled.job)
+  const claimed = withJobStarted(settled, request, settled.job)
   await store.save(claimed)
-  const notes = [...file.notes, ...stackedOn(file.name, request)]
+  const notes = [...file.notes, ...stackedBranchNotes(file.name, request)]
   if (head !== null) notes.push(`the state of ${file.name} was lost; it goes on from ${branch} as it stands`)
   return { state: claimed, resumed: head !== null, notes }
 }
 
 /** On a laptop the base is what is checked out: that may be what another run has left there. */
-function stackedOn(name: string, { base, branchPrefix, workTree }: ClaimRequest): string[] {
+function stackedBranchNotes(name: string, { base, branchPrefix, workTree }: ClaimRequest): string[] {
   if (workTree === null || branchPrefix === '' || !base.branch.startsWith(branchPrefix)) return []
   const other = `--base-branch ${base.defaultBranch ?? 'BRANCH'} begins elsewhere`
   return [

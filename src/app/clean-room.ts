@@ -63,7 +63,7 @@ const OUTSIDE =
 export async function openCleanRoom(options: CleanRoomOptions, state: State): Promise<CleanRoom> {
   const { env, as, workspace } = options
   const { clone, git } = workspace
-  const place = as?.rooms ?? roomsOf(env)
+  const place = as?.rooms ?? workTreesFolder(env)
   const prefix = `clean-${createHash('sha256').update(clone.gitDir).digest('hex').slice(0, 8)}-`
   const user = (tree: string) => (as === null ? null : userInTree(as, tree))
   for (const left of await findLeftoverClones(place, prefix)) await removeRoom(left, user(left))
@@ -113,7 +113,7 @@ export async function openCleanRoom(options: CleanRoomOptions, state: State): Pr
       await addSubmodules(commit).catch(refuse)
       ignored = files()
       await ignored.remember()
-      const inside = as === null ? await homeIn(folder, env) : env
+      const inside = as === null ? await createHome(folder, env) : env
       const restore = (at: string) => store.restore(at, tree)
       gates = options.gatesIn({ top: tree, env: inside, as: within, restore })
     },
@@ -137,13 +137,13 @@ export async function openCleanRoom(options: CleanRoomOptions, state: State): Pr
 }
 
 /** Where trees beside the checkout stand: on a disk, and not below it: tools look for their files in the folders above theirs. */
-export function roomsOf(env: Environment): string {
+export function workTreesFolder(env: Environment): string {
   const cache = env.XDG_CACHE_HOME ?? join(env.HOME ?? homedir(), '.cache')
   return env.RUNNER_TEMP === undefined ? join(cache, 'ralph') : join(env.RUNNER_TEMP, 'ralph')
 }
 
 /** An environment whose home is new; installed tools are found where they are. */
-async function homeIn(folder: string, env: Environment): Promise<Environment> {
+async function createHome(folder: string, env: Environment): Promise<Environment> {
   const home = join(folder, 'home')
   await mkdir(home)
   const own = env.HOME

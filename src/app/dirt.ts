@@ -16,8 +16,8 @@ export async function checkDirt(
   const names = foreign.map(({ path }) => path)
   const loose = foreign.filter(({ isUntracked }) => isUntracked).map(({ path }) => path)
   const mistake = { path: 'work tree', expected: 'a clean tree' }
-  if (loose.length <= MANY) {
-    const found = `uncommitted changes: ${someOf(names)}`
+  if (loose.length <= MANY_UNTRACKED) {
+    const found = `uncommitted changes: ${formatPaths(names)}`
     throw new UserError({ ...mistake, found, fix: 'commit or stash them, then run again' })
   }
   const folders = (await repository.untracked())
@@ -26,24 +26,26 @@ export async function checkDirt(
     .filter(({ count }) => count > 0)
     .sort((one, other) => other.count - one.count)
   const where =
-    folders.length === 0 ? '' : `, in ${someOf(folders.map(({ folder, count }) => `${folder} (${count})`))}`
+    folders.length === 0
+      ? ''
+      : `, in ${formatPaths(folders.map(({ folder, count }) => `${folder} (${count})`))}`
   const found = `${names.length} uncommitted changes, of which ${loose.length} are files that git neither has nor ignores${where}`
   const fix = `name in .gitignore what tools have made${folders[0] === undefined ? '' : ` (such as ${folders[0].folder})`}, commit or stash the rest, then run again`
   throw new UserError({ ...mistake, found, fix })
 }
 
 /** So many untracked files are no forgotten work: nobody has told git what to ignore. */
-const MANY = 100
+const MANY_UNTRACKED = 100
 
 /** The first of them, and how many there are beside. */
-export function someOf(names: readonly string[]): string {
+export function formatPaths(names: readonly string[]): string {
   return (
     names.slice(0, 5).map(displayPath).join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '')
   )
 }
 
 /** Stories that a person has not committed, and what the first commit writes beside them, in case it was cut short. */
-export function isOwn(state: State, path: string): boolean {
+export function isOwnFile(state: State, path: string): boolean {
   return (
     path.startsWith(`${state.folder}/`) ||
     path === state.importedFrom ||

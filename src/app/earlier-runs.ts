@@ -11,7 +11,11 @@ import { type EarlierRun, earlierRuns } from '../report/expected-cost.ts'
 const MOST_RUNS = 20
 
 /** The newest last. `folder`: of the feature that it is asked for, which counts for nothing. What cannot be read is left out. */
-export async function earlierRunsIn(objects: CatFile, commit: string, folder: string): Promise<EarlierRun[]> {
+export async function readEarlierRuns(
+  objects: CatFile,
+  commit: string,
+  folder: string,
+): Promise<EarlierRun[]> {
   const all = await pathsIn(objects, commit, '.ralph/').catch(() => [])
   const isRun = (path: string) =>
     isPrdPath(path) || (path.startsWith(`${ARCHIVE}/`) && path.endsWith('/prd.json'))

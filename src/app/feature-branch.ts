@@ -5,16 +5,16 @@ import { findFeatures } from './resolve-feature.ts'
 import type { Workspace } from './workspace.ts'
 
 type Request = { base: ClaimRequest['base']; branchPrefix: string }
-type Given = Pick<Workspace, 'git' | 'objects' | 'store'>
+type BranchTools = Pick<Workspace, 'git' | 'objects' | 'store'>
 
 /**
  * The branch of a feature that has no state, and its head where it is there. `before`: that of an older run of it. Throws
  * UserError where it is not Ralph's to take.
  */
-export async function branchToTake(
+export async function chooseBranch(
   file: Feature,
   before: string | null,
-  given: Given,
+  given: BranchTools,
   request: Request,
 ): Promise<{ branch: string; head: string | null }> {
   const usual = `${request.branchPrefix}${file.name}`
@@ -25,8 +25,8 @@ export async function branchToTake(
     head === null ||
     branch === usual ||
     branch === before ||
-    (await madeByRun(branch, head, file, given, request))
-  if (!isOurs) throw foreignBranch(branch, file, request)
+    (await isMadeByRun(branch, head, file, given, request))
+  if (!isOurs) throw foreignBranchError(branch, file, request)
   return { branch, head }
 }
 
@@ -44,11 +44,11 @@ export function refuseShared(branch: string, path: string, base: Request['base']
  * Whether a branch whose state is lost plainly is a run's of this feature: its prd.json names the branch and the run, and
  * a commit beyond the base is that run's. The prd.json alone may have come with what people merged.
  */
-async function madeByRun(
+async function isMadeByRun(
   branch: string,
   head: string,
   { name }: Feature,
-  { git, objects, store }: Given,
+  { git, objects, store }: BranchTools,
   { base, branchPrefix }: Request,
 ): Promise<boolean> {
   await store.fetch([head], 'tip')
@@ -60,7 +60,7 @@ async function madeByRun(
   return git.hasMessage(`Ralph-Run: ${nonce}`, `${base.sha}..${head}`)
 }
 
-function foreignBranch(branch: string, file: Feature, { branchPrefix }: Request): UserError {
+function foreignBranchError(branch: string, file: Feature, { branchPrefix }: Request): UserError {
   return new UserError({
     path: `${file.path}: branchName`,
     found: `${branch}, which is there already and was not made by a run of ${file.name}`,

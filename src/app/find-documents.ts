@@ -140,13 +140,13 @@ async function filesFor(
   const mistakes: Mistake[] = []
   const paths = new Map<string, Naming>()
   for (const one of wanted) {
-    const { path, part } = await parted(tree, one.replace(/^(?:\.\/)+|^\.$/, '').replace(/\/+$/, ''))
+    const { path, part } = await splitPart(tree, one.replace(/^(?:\.\/)+|^\.$/, '').replace(/\/+$/, ''))
     const isFile = await tree.isFile(path)
     const all = isFile ? [path] : await tree.list(path)
     const inside = path === '' ? known(all) : isFile ? all : all.filter(isText)
     const others = path === '' || isFile ? [] : all.filter((each) => !isText(each))
-    if (inside.length === 0) mistakes.push(missing(one, others, await tree.list('')))
-    else if (others.length > 0) note(`${describeValue(one)}: not read: ${kindsOf(others)}; ${READ}`)
+    if (inside.length === 0) mistakes.push(missingDocuments(one, others, await tree.list('')))
+    else if (others.length > 0) note(`${describeValue(one)}: not read: ${formatKinds(others)}; ${READ}`)
     const how = path === '' ? { isDiscovered: true } : { ...(isFile ? { isNamed: true } : {}), ...part }
     for (const found of inside) if (isFile || !paths.has(found)) paths.set(found, how)
   }
@@ -155,7 +155,7 @@ async function filesFor(
 }
 
 /** `tasks.json#auth` is the part `auth` of a file, unless a file has that very name. */
-async function parted(tree: Tree, path: string): Promise<{ path: string; part: { part?: string } }> {
+async function splitPart(tree: Tree, path: string): Promise<{ path: string; part: { part?: string } }> {
   const [, file, part] = /^(.+)#([^#/]+)$/.exec(path) ?? []
   if (file === undefined || part === undefined || (await tree.isFile(path)) || !(await tree.isFile(file)))
     return { path, part: {} }
@@ -169,7 +169,7 @@ function isText(path: string): boolean {
 const READ = 'Markdown, text, JSON, YAML and TOML are'
 
 /** How many files there are of each kind, the most first. */
-function kindsOf(paths: readonly string[]): string {
+function formatKinds(paths: readonly string[]): string {
   const counts = new Map<string, number>()
   for (const path of paths) {
     const kind = /[^/]\.([^./]{1,12})$/.exec(path)?.[1]?.toLowerCase()
@@ -185,9 +185,9 @@ function kindsOf(paths: readonly string[]): string {
 const MOST_KINDS = 8
 
 /** `others`: what the folder holds and nothing reads. */
-function missing(path: string, others: readonly string[], all: readonly string[]): Mistake {
+function missingDocuments(path: string, others: readonly string[], all: readonly string[]): Mistake {
   if (others.length > 0) {
-    const found = `${describeValue(path)}, which holds ${kindsOf(others)}`
+    const found = `${describeValue(path)}, which holds ${formatKinds(others)}`
     return { path: '--from', found, expected: `documents: ${READ} read`, fix: 'save them as one of these' }
   }
   const near = nearest(path, all)

@@ -7,7 +7,7 @@ import { resolver } from '../gates/resolver.ts'
 import type { Git } from '../git/git.ts'
 
 /** By story id, in files that the story's rejected work holds, or the branch where none is kept; those of its change first. */
-export async function foundPlaces(
+export async function annotationsByStory(
   git: Git,
   state: State,
 ): Promise<Readonly<Record<string, readonly Annotation[]>>> {

@@ -45,10 +45,10 @@ export async function openIsolation(options: IsolationOptions): Promise<Isolatio
     close.push(() => network[Symbol.asyncDispose]())
     const wayOut = await openConnectProxy(settings.networkAllow)
     close.push(() => wayOut[Symbol.asyncDispose]())
-    const agent = closed(user, network, await network.reach(wayOut.port))
+    const agent = withClosedNetwork(user, network, await network.reach(wayOut.port))
     return {
       agent,
-      gates: settings.gateNetwork === 'open' ? open(user) : agent,
+      gates: settings.gateNetwork === 'open' ? withOpenNetwork(user) : agent,
       reach: network.reach,
       refused: wayOut.refused,
       close: () => closeAll(close),
@@ -72,7 +72,11 @@ export function otherUserOptions({ env, clone, say }: Omit<IsolationOptions, 'se
   return { env, workTree: clone.workTree, gitDir: clone.commonDir, key, say }
 }
 
-function closed(user: OtherUser, { enter, sharesLoopback }: ClosedNetwork, port: number): OtherUser {
+function withClosedNetwork(
+  user: OtherUser,
+  { enter, sharesLoopback }: ClosedNetwork,
+  port: number,
+): OtherUser {
   const proxy = `http://127.0.0.1:${port}`
   const variables = ['HTTPS_PROXY', 'HTTP_PROXY', 'https_proxy', 'http_proxy'].map((name) => [name, proxy])
   const direct = { NO_PROXY: 'localhost,127.0.0.1,::1', no_proxy: 'localhost,127.0.0.1,::1' }
@@ -90,7 +94,7 @@ function closed(user: OtherUser, { enter, sharesLoopback }: ClosedNetwork, port:
   }
 }
 
-function open(user: OtherUser): OtherUser {
+function withOpenNetwork(user: OtherUser): OtherUser {
   return {
     ...user,
     command: (file, args, cwd, how) => user.command(file, args, cwd, { ...how, isOpen: true }),

@@ -10,20 +10,20 @@ import type { Settings } from '../settings/read-settings.ts'
 import { type Mistake, messageOf, UserError } from '../system/errors.ts'
 import { readRegularFile } from '../system/files.ts'
 import { markOfPart } from '../system/process.ts'
-import { roomsOf } from './clean-room.ts'
+import { workTreesFolder } from './clean-room.ts'
 import { createPorts, type PortOptions } from './loop-ports.ts'
 import { openWorkspace } from './workspace.ts'
 
 /** Opens them for a run on this machine. Throws UserError where there is no room for one. */
 export function laneOpener(options: PortOptions): NonNullable<Ports['openLane']> {
   const { clone } = options.workspace
-  const place = roomsOf(options.env)
+  const place = workTreesFolder(options.env)
   const prefix = `lane-${createHash('sha256').update(clone.gitDir).digest('hex').slice(0, 8)}-`
   /** What runs that were killed have left goes before the first one. */
   let ready: Promise<void> | null = null
   let count = 0
   return async (state) => {
-    ready ??= removeLeft(clone.commonDir, place, prefix)
+    ready ??= removeStaleLanes(clone.commonDir, place, prefix)
     await ready
     // What one leaves running is ended with it, and the others are left alone.
     const mark = markOfPart(options.mark, `lane${++count}`)
@@ -65,7 +65,7 @@ async function openLane(
   await git
     .runOnClone(['worktree', 'add', '--quiet', '--detach', '--no-checkout', top, commit])
     .catch((error) => {
-      throw noRoom(place, error)
+      throw noRoomError(place, error)
     })
   const own = await openWorkspace({
     settings,
@@ -122,12 +122,12 @@ async function newFolder(place: string, prefix: string): Promise<string> {
     await mkdir(place, { recursive: true })
     return await mkdtemp(join(place, prefix))
   } catch (error) {
-    throw noRoom(place, error)
+    throw noRoomError(place, error)
   }
 }
 
 /** With what git knows of them. */
-async function removeLeft(commonDir: string, place: string, prefix: string): Promise<void> {
+async function removeStaleLanes(commonDir: string, place: string, prefix: string): Promise<void> {
   for (const folder of await findLeftoverClones(place, prefix)) await removeClone(folder)
   const linked = join(commonDir, 'worktrees')
   for (const name of await readdir(linked).catch(() => [])) {
@@ -136,7 +136,7 @@ async function removeLeft(commonDir: string, place: string, prefix: string): Pro
   }
 }
 
-function noRoom(place: string, error: unknown): UserError {
+function noRoomError(place: string, error: unknown): UserError {
   return new UserError({
     path: 'max-parallel',
     found: messageOf(error),

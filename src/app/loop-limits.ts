@@ -8,7 +8,7 @@ import { maxJobs, type Settings } from '../settings/read-settings.ts'
 import { UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
 import { processStart } from '../system/process-table.ts'
-import { gatesIn } from './browser-gate.ts'
+import { configuredGates } from './browser-gate.ts'
 
 /** Without a gate that blocks every change would pass: that has to be said outright. Throws UserError. */
 export function refuseUngated(settings: Settings): void {
@@ -78,7 +78,7 @@ function laddersOf({ model, ladder }: Settings): Pick<Limits, 'ladders'> {
 
 /** What `Job.gatedTags` says of these gates. */
 export function gatedTagsOf(settings: Settings): string[] | null {
-  const blocking = gatesIn(settings).filter((gate) => !gate.advisory)
+  const blocking = configuredGates(settings).filter((gate) => !gate.advisory)
   if (blocking.some((gate) => gate.when === null)) return null
   return [...new Set(blocking.flatMap((gate) => gate.when ?? []))]
 }
@@ -86,7 +86,7 @@ export function gatedTagsOf(settings: Settings): string[] | null {
 /** With every try of a gate, and the services, which come one behind the other. */
 function gatesMsOf(settings: Settings): number {
   const servicesMs = settings.services.reduce((sum, service) => sum + service.readyTimeoutMs, 0)
-  return gatesIn(settings).reduce(
+  return configuredGates(settings).reduce(
     (sum, { timeoutMs, retries = 0 }) => sum + timeoutMs * (1 + retries),
     servicesMs,
   )

@@ -21,11 +21,11 @@ import type { ReuseFacts } from '../gates/reuse-key.ts'
 import type { ServicesOptions } from '../gates/services.ts'
 import { type Environment, gateEnv } from '../isolation/untrusted-env.ts'
 import type { Settings } from '../settings/read-settings.ts'
-import { agentOfStep, agentsOf } from './agents.ts'
-import { browserCheck } from './browser-gate.ts'
+import { agentForStep, agentWithFallback } from './agents.ts'
+import { createBrowserCheck } from './browser-gate.ts'
 import type { GatePlace } from './clean-room.ts'
 import type { Isolation } from './isolation.ts'
-import { noted, sessionNotes } from './lost-session.ts'
+import { usageNotes, withUsageNotes } from './lost-session.ts'
 import { observersOf } from './observers.ts'
 import { withOwnPort } from './own-port.ts'
 import type { Workspace } from './workspace.ts'
@@ -89,17 +89,17 @@ export async function createPorts(asked: PortOptions): Promise<Ports & AsyncDisp
   const options = { ...asked, env: await withOwnPort(asked.env, asked.worker) }
   const { git, repository, store } = options.workspace
   const gates = options.gates ?? gatesPort(options)
-  const agent = options.agent ?? (await stepped(await agentsOf(options), gates, options))
+  const agent = options.agent ?? (await withPipelineSteps(await agentWithFallback(options), gates, options))
   return {
     clock: systemClock,
-    agent: options.observers === null ? agent : noted(agent, git),
+    agent: options.observers === null ? agent : withUsageNotes(agent, git),
     gates,
-    openCleanRoom: roomOpener(options),
+    openCleanRoom: cleanRoomOpener(options),
     repository: { ...repository, history: historyWith(options.workspace) },
     store,
     queue: options.queue ?? NO_QUEUE,
     dispatch: options.dispatch ?? NO_DISPATCH,
-    observers: await watchersOf(options),
+    observers: await allObservers(options),
     pullRequest: options.pullRequest ?? NO_PULL_REQUEST,
     warn: options.warn,
     signal: options.signal,
@@ -108,10 +108,10 @@ export async function createPorts(asked: PortOptions): Promise<Ports & AsyncDisp
 }
 
 /** Nobody watches a part of a run by itself. */
-async function watchersOf(options: PortOptions): Promise<Observer[]> {
+async function allObservers(options: PortOptions): Promise<Observer[]> {
   const { observers, workspace } = options
   if (observers === null) return []
-  return [...observers, sessionNotes(workspace.git), ...(await observersOf(options))]
+  return [...observers, usageNotes(workspace.git), ...(await observersOf(options))]
 }
 
 /**
@@ -134,7 +134,7 @@ function historyWith({
 }
 
 /** The jobs of `separate-job` run gates on machines of their own, in a checkout that nothing else ran in. */
-function roomOpener(options: PortOptions): Ports['openCleanRoom'] {
+function cleanRoomOpener(options: PortOptions): Ports['openCleanRoom'] {
   const { settings, workspace, env } = options
   if (settings.cleanRoom === 'off' || settings.isolation === 'separate-job') return null
   const as = options.as?.gates ?? null
@@ -145,11 +145,15 @@ function roomOpener(options: PortOptions): Ports['openCleanRoom'] {
 }
 
 /** A run without steps loads nothing of them. */
-async function stepped(agent: AgentPort, gates: GatesPort, options: PortOptions): Promise<AgentPort> {
+async function withPipelineSteps(
+  agent: AgentPort,
+  gates: GatesPort,
+  options: PortOptions,
+): Promise<AgentPort> {
   const { steps } = options.settings
   if (steps === null) return agent
   const { withSteps } = await import(/* webpackChunkName: "steps" */ './pipeline-runner.ts')
-  const makers = { agentOf: agentOfStep, gatesOf: gatesPort }
+  const makers = { agentOf: agentForStep, gatesOf: gatesPort }
   return withSteps(steps, { base: agent, gates, clock: systemClock }, options, makers)
 }
 
@@ -168,7 +172,7 @@ export function gatesPort(options: GatesPortOptions, place?: GatePlace): GatesPo
     as: options.as?.gates ?? null,
     restore: repository.restore,
   }
-  const after = browserCheck({ ...options, env })
+  const after = createBrowserCheck({ ...options, env })
   const shared = {
     cwd: resolve(top, settings.workingDirectory),
     redactor,

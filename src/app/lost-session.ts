@@ -17,7 +17,7 @@ import { readRegularFileSync } from '../system/files.ts'
 /** Larger than any note of ours. */
 const MOST_BYTES = 10_000
 
-const Note = z.object({
+const SessionNote = z.object({
   nonce: z.string(),
   storyId: z.string(),
   startedAt: z.number(),
@@ -28,13 +28,13 @@ const Note = z.object({
 /** `calls`: how many sessions the run had counted when this one began. */
 const JudgeNote = z.object({ nonce: z.string(), calls: z.number(), usage: Usage })
 
-export function sessionNotes(git: Git): Observer {
+export function usageNotes(git: Git): Observer {
   return {
     async event(event, { nonce, folder, attempts }) {
       const attempt = event.kind === 'worked' ? attempts[event.storyId] : undefined
       if (event.kind !== 'worked' || attempt === undefined) return
       const { storyId, startedAt } = attempt
-      write(git, 'session', folder, { nonce, storyId, startedAt, usage: event.session.usage })
+      writeNote(git, 'session', folder, { nonce, storyId, startedAt, usage: event.session.usage })
     },
   }
 }
@@ -43,7 +43,7 @@ export function sessionNotes(git: Git): Observer {
  * The same, noting what is counted of each session while it works. Judges and planners are noted with what they reserve, too,
  * for no attempt stands for them in the state.
  */
-export function noted(agent: AgentPort, git: Git): AgentPort {
+export function withUsageNotes(agent: AgentPort, git: Git): AgentPort {
   /** An attempt has more than one session where the project is set up, or steps work on it. */
   let ended = { startedAt: 0, usage: emptyUsage() }
   async function noteWork<T extends { usage: Usage } | null>(
@@ -55,7 +55,7 @@ export function noted(agent: AgentPort, git: Git): AgentPort {
     const before = ended.usage
     const said = await session((seen) => {
       const usage = addUsage(before, seen)
-      write(git, 'session', folder, { nonce, storyId, startedAt, usage, isPartial: true })
+      writeNote(git, 'session', folder, { nonce, storyId, startedAt, usage, isPartial: true })
     })
     if (said !== null) ended = { startedAt, usage: addUsage(before, said.usage) }
     return said
@@ -67,11 +67,11 @@ export function noted(agent: AgentPort, git: Git): AgentPort {
   ) {
     const { nonce, folder } = state
     const { calls } = runUsage(state)
-    write(git, 'judge', folder, { nonce, calls, usage: { ...reservedUsage(bounds), calls: 1 } })
+    writeNote(git, 'judge', folder, { nonce, calls, usage: { ...reservedUsage(bounds), calls: 1 } })
     const onUsed = (seen: Usage) =>
-      write(git, 'judge', folder, { nonce, calls, usage: lostSessionUsage(bounds, seen) })
+      writeNote(git, 'judge', folder, { nonce, calls, usage: lostSessionUsage(bounds, seen) })
     const said = await session({ ...bounds, onUsed })
-    write(git, 'judge', folder, { nonce, calls, usage: said.usage })
+    writeNote(git, 'judge', folder, { nonce, calls, usage: said.usage })
     return said
   }
   return {
@@ -88,32 +88,32 @@ export function noted(agent: AgentPort, git: Git): AgentPort {
 }
 
 /** The state with what the session in work said before its job was lost; as it is where nothing is known. */
-export function withNote(git: Git, state: State): State {
-  const worked = read(git, 'session', state, Note)
+export function withLostUsage(git: Git, state: State): State {
+  const worked = readNote(git, 'session', state, SessionNote)
   const now = worked === null ? state : withLostSession(state, worked)
-  const judged = read(git, 'judge', now, JudgeNote)
+  const judged = readNote(git, 'judge', now, JudgeNote)
   // One that was counted has raised the count.
   if (judged?.calls !== runUsage(now).calls) return now
   const [storyId = null] = Object.keys(now.attempts)
   return recordLostSession(now, storyId, judged.usage, storyId === null ? 'verify' : 'judge')
 }
 
-function write(git: Git, kind: string, folder: string, note: object): void {
-  placeFile(git, JSON.stringify(note), noteOf(git, kind, folder))
+function writeNote(git: Git, kind: string, folder: string, note: object): void {
+  placeFile(git, JSON.stringify(note), notePath(git, kind, folder))
 }
 
-function read<T extends { nonce: string; usage: Usage }>(
+function readNote<T extends { nonce: string; usage: Usage }>(
   git: Git,
   kind: string,
   { nonce, folder }: State,
   schema: z.ZodMiniType<T>,
 ): T | null {
-  const bytes = readRegularFileSync(noteOf(git, kind, folder), MOST_BYTES)
+  const bytes = readRegularFileSync(notePath(git, kind, folder), MOST_BYTES)
   const found = bytes === null ? null : schema.safeParse(jsonObject(bytes.toString('utf8')))
   if (found?.success !== true || found.data.nonce !== nonce) return null
   return Object.values(found.data.usage).every((amount) => amount >= 0) ? found.data : null
 }
 
-function noteOf({ own }: Git, kind: string, folder: string): string {
+function notePath({ own }: Git, kind: string, folder: string): string {
   return join(own, `${kind}-${basename(folder)}.json`)
 }

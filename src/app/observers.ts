@@ -20,7 +20,12 @@ export async function observersOf(options: PortOptions): Promise<Observer[]> {
 type Place = Pick<PortOptions, 'settings' | 'env' | 'signal' | 'warn'> & { workTree: string }
 
 /** Tells those who hear of a run that it could not begin, or broke off. Never throws: that is what people are to read. */
-export async function tellError(error: unknown, place: Place, feature: string | null, runUrl: string | null) {
+export async function notifyError(
+  error: unknown,
+  place: Place,
+  feature: string | null,
+  runUrl: string | null,
+) {
   const { settings, env, warn } = place
   try {
     const redactor = redactorFor([...secretsIn(env), ...notifySecrets(settings.notify)])

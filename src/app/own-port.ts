@@ -12,7 +12,7 @@ const LAST_PORT = 32_000
 const PORTS_EACH = 10
 
 /** The first port of each worker of this process. */
-const given = new Set<number>()
+const takenPorts = new Set<number>()
 
 /** The environment of a worker's programs; `worker`: 1 where stories are worked on one after the other, and in the checkout. */
 export async function withOwnPort(env: Environment, worker = env.RALPH_WORKER): Promise<Environment> {
@@ -26,10 +26,10 @@ async function freePort(): Promise<number> {
   const start = Math.floor(Math.random() * count)
   for (let at = 0; at < count; at += 1) {
     const port = FIRST_PORT + ((start + at) % count) * PORTS_EACH
-    if (given.has(port)) continue
-    given.add(port)
+    if (takenPorts.has(port)) continue
+    takenPorts.add(port)
     if (await areFree(port)) return port
-    given.delete(port)
+    takenPorts.delete(port)
   }
   throw new Error(`no ${PORTS_EACH} free ports between ${FIRST_PORT} and ${LAST_PORT}`)
 }
@@ -56,7 +56,7 @@ const IN_COMMAND =
   /(?:\b(?:localhost|127\.0\.0\.1|0\.0\.0\.0)|\[::1?\]):(\d{2,5})\b|(?:--port[ =]|\bPORT=)["']?(\d{2,5})\b/
 
 /** Ports that stories side by side would all take, in words; `max-parallel` is above 1. */
-export function fixedPorts({ services, gates, maxParallel }: Settings): string[] {
+export function fixedPortWarnings({ services, gates, maxParallel }: Settings): string[] {
   if (maxParallel === 1) return []
   const places = [
     ...services

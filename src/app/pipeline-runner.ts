@@ -83,14 +83,14 @@ export function withPipeline(pipeline: Pipeline, tools: StepTools): AgentPort {
     setUp: pipeline.setsUp ? base.setUp : async () => null,
     async work(state, attempt, { conflict, timeoutMs, ...bounds }, signal) {
       const { circuits = {} } = state.control
-      const steps = pipeline.before.map((step) => ranAs(step, attempt, tools))
+      const steps = pipeline.before.map((step) => withStandIn(step, attempt, tools))
       const way = { steps, state, attempt, tools, signal, isBefore: true }
       const attemptStep = ({ step, tries, bounds, failed: failure }: pure.StepTry) => {
-        if (step.type !== 'agent') return act(step, way, bounds.timeoutMs)
-        const told =
+        if (step.type !== 'agent') return runStep(step, way, bounds.timeoutMs)
+        const withFailure =
           failure === null ? state : withRecord(state, attempt.storyId, (record) => ({ ...record, failure }))
         const how = { ...bounds, conflict, step: pure.sessionStep(steps, step, tries) }
-        return (tools.agents.get(step.agent ?? '') ?? base).work(told, attempt, how, signal)
+        return (tools.agents.get(step.agent ?? '') ?? base).work(withFailure, attempt, how, signal)
       }
       const start = { deadline: clock.now() + timeoutMs, circuits, bounds }
       const walked = await pure.runPipelineSteps(steps, start, { clock, signal, say, attempt: attemptStep })
@@ -109,7 +109,7 @@ function afterwards({ after: steps }: Pipeline, tools: StepTools): NonNullable<A
     const way = { steps, state, attempt, tools, signal, isBefore: false }
     const attemptStep = async ({ step, bounds }: pure.StepTry) => {
       if (step.type === 'agent') throw new Error('no session is begun behind the commit')
-      return act(step, way, bounds.timeoutMs)
+      return runStep(step, way, bounds.timeoutMs)
     }
     const nothing = { costUsd: null, tokens: null }
     const bounds = { budget: nothing, reserved: nothing }
@@ -130,7 +130,7 @@ function afterwards({ after: steps }: Pipeline, tools: StepTools): NonNullable<A
   }
 }
 
-type Way = {
+type StepContext = {
   steps: readonly PipelineStep[]
   state: State
   attempt: Attempt
@@ -141,14 +141,14 @@ type Way = {
 }
 
 /** Whoever stands in for the run's agent knows neither its models nor its arguments. */
-function ranAs(step: PipelineStep, attempt: Attempt, { agents }: StepTools): PipelineStep {
+function withStandIn(step: PipelineStep, attempt: Attempt, { agents }: StepTools): PipelineStep {
   if (step.type !== 'agent' || attempt.agent === 'first' || agents.has(step.agent ?? '')) return step
   return { ...step, agent: null, model: null, args: [] }
 }
 
-async function act(
+async function runStep(
   step: Exclude<PipelineStep, AgentStep>,
-  way: Way,
+  way: StepContext,
   timeoutMs: number,
 ): Promise<pure.StepOutcome> {
   const { state, attempt, tools, signal } = way
@@ -157,10 +157,10 @@ async function act(
       return { kind: 'ok' }
     case 'command': {
       const what = attemptName(state, attempt.storyId)
-      return triedCommand(step, await tools.command(step, what, timeoutMs, signal))
+      return commandResult(step, await tools.command(step, what, timeoutMs, signal))
     }
     case 'verify':
-      return verify(step, way, timeoutMs)
+      return runVerifyStep(step, way, timeoutMs)
     case 'readme-check': {
       const why = await readmeTrouble(tools.cwd, step.path)
       return why === null ? { kind: 'ok' } : { kind: 'failed', summary: why, detail: '' }
@@ -169,7 +169,11 @@ async function act(
 }
 
 /** The gates on the story's work as it stands, which stays as it is. What counts is their run with the commit. */
-async function verify(step: PipelineStep, way: Way, timeoutMs: number): Promise<pure.StepOutcome> {
+async function runVerifyStep(
+  step: PipelineStep,
+  way: StepContext,
+  timeoutMs: number,
+): Promise<pure.StepOutcome> {
   const { state, attempt, steps, isBefore } = way
   const { repository, gates, commit: write } = way.tools
   if (!isBefore || steps.at(-1) === step) return { kind: 'ok' }
@@ -198,7 +202,7 @@ async function verify(step: PipelineStep, way: Way, timeoutMs: number): Promise<
   }
 }
 
-function triedCommand({ endRunOn, name }: CommandStep, { ok, ended, output }: GateResult): pure.StepOutcome {
+function commandResult({ endRunOn, name }: CommandStep, { ok, ended, output }: GateResult): pure.StepOutcome {
   const code = /^exit (\d+)$/.exec(ended)?.[1]
   if (code !== undefined && endRunOn.includes(Number(code))) {
     const last = output.trimEnd().split('\n').at(-1)?.trim().slice(0, 200) ?? ''

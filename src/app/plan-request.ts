@@ -23,29 +23,29 @@ import { digestOf } from './resolve-feature.ts'
  * A feature whose stories are still to be approved, and what they are made from. `answers`: what people said to the questions
  * that waited; null where nobody has said anything.
  */
-export type Asked = { feature: Feature; plan: Plan; answers?: string | null }
+export type PlanRequest = { feature: Feature; plan: Plan; answers?: string | null }
 
 /** `comments`: what people who belong to the repository say of it, the oldest first. */
 export type Issue = { number: number; title: string; body: string; comments: readonly string[] }
 
 /** `asks`: people are asked before a session plans. */
-type How = { known: string | null; today: string; gates: readonly string[]; asks?: boolean }
+type RequestOptions = { known: string | null; today: string; gates: readonly string[]; asks?: boolean }
 
 /** `#12` as the name of a feature: the plan of that issue. */
-export function issueIn(feature: string | null): number | null {
+export function issueNumberIn(feature: string | null): number | null {
   return feature !== null && /^#\d{1,9}$/.test(feature) ? Number(feature.slice(1)) : null
 }
 
 /** What a feature is called that issues of a milestone or a label become; null where its title has no letter for a branch. */
-export function nameOfIssues(title: string): string | null {
+export function featureNameFromTitle(title: string): string | null {
   return slug(title) || null
 }
 
 /** Throws UserError where the issue says nothing that a plan could be made of. */
-export function askedByIssue(
+export function requestFromIssue(
   { number, title, body, comments }: Issue,
-  { known, today, gates, asks = false }: How,
-): Asked {
+  { known, today, gates, asks = false }: RequestOptions,
+): PlanRequest {
   const words = [title, body, ...comments].join(' ').replace(/\s+/g, ' ').trim()
   if (words.length < 20) {
     const fix =
@@ -57,21 +57,21 @@ export function askedByIssue(
       fix,
     })
   }
-  const name = known ?? nameOf(number, title, body)
+  const name = known ?? featureNameOfIssue(number, title, body)
   const said = comments.map((comment) => `A comment:\n${comment.trim()}`)
   const brief = [`# ${title.trim()}`, body.trim(), ...said].join('\n\n').slice(0, MOST_BRIEF)
   const prd = { ...emptyPrd(), description: oneLine(title, 300) }
   const interview = asks ? { interview: NEW_INTERVIEW } : {}
-  const plan = { ...newPlan(brief, number), ...interview, questions: settingsIn(body, gates) }
+  const plan = { ...newPlan(brief, number), ...interview, questions: unavailableSettings(body, gates) }
   return { feature: featureOf(name, prd, today), plan }
 }
 
 /** Documents with stories are the plan; of words alone a session makes one. Throws UserError where there are neither. */
-export async function askedByDocuments(
+export async function requestFromDocuments(
   files: readonly DocumentFile[],
   name: string,
   today: string,
-): Promise<Asked & { notes: string[] }> {
+): Promise<PlanRequest & { notes: string[] }> {
   const { readDocuments } = await import('../plan/documents.ts')
   const read = readDocuments(files)
   if (!read.ok) throw new UserError(read.mistakes)
@@ -90,12 +90,12 @@ export async function askedByDocuments(
 }
 
 /** The same of issues as GitHub lists them. `source`: how they were asked for, such as `issues:milestone=3`. */
-export async function askedByIssues(
+export async function requestFromIssues(
   { source, text }: { source: string; text: string },
   name: string,
   today: string,
-): Promise<Asked & { notes: string[] }> {
-  const asked = await askedByDocuments([{ path: 'issues.json', text, isNamed: true }], name, today)
+): Promise<PlanRequest & { notes: string[] }> {
+  const asked = await requestFromDocuments([{ path: 'issues.json', text, isNamed: true }], name, today)
   // Else the outcome would look for the stories in the documents of the repository.
   const prd = withPlannedFrom(asked.feature.prd, { [source]: digestOf(text) })
   return { ...asked, feature: { ...asked.feature, prd } }
@@ -105,12 +105,14 @@ export async function askedByIssues(
  * The state of a feature that is planned already, asked again: made anew where the words have changed or nothing came of
  * them, as it stands otherwise; a plan whose stories are worked on stays.
  */
-export function askedAgain(state: State, { plan, feature, answers = null }: Asked): State {
+export function withNewRequest(state: State, { plan, feature, answers = null }: PlanRequest): State {
   const before = state.plan
   if (before === undefined || before.phase === 'begun') return state
   const questions = openQuestions(before.interview)
   if (questions !== null)
-    return answers === null ? state : answered(state, { ...before, brief: plan.brief }, questions, answers)
+    return answers === null
+      ? state
+      : withAnswersRead(state, { ...before, brief: plan.brief }, questions, answers)
   if (plan.phase !== 'wanted') {
     const isSame = planDigest(state) === plan.digest
     return isSame ? state : { ...state, prd: { ...state.prd, userStories: feature.prd.userStories }, plan }
@@ -124,7 +126,7 @@ export function askedAgain(state: State, { plan, feature, answers = null }: Aske
 }
 
 /** The plan goes on with what was said. Throws UserError where an answer fits no question. */
-function answered(state: State, plan: Plan, questions: readonly Question[], said: string): State {
+function withAnswersRead(state: State, plan: Plan, questions: readonly Question[], said: string): State {
   const read = answeredQuestions(questions, said)
   if ('fault' in read) {
     const fix = `answer by the letters, such as /ralph plan -- ${sampleAnswer(questions)}, or in words: 2: both`
@@ -153,7 +155,7 @@ function featureOf(name: string, prd: Prd, today: string): Feature {
   return { name, folder, path: `${folder}/prd.json`, prd: { ...prd, branchName: '' }, digest: '', notes: [] }
 }
 
-function nameOf(number: number, title: string, body: string): string {
+function featureNameOfIssue(number: number, title: string, body: string): string {
   return slug(fieldOf(body, 'Feature name')) || slug(title) || `issue-${number}`
 }
 
@@ -165,7 +167,7 @@ function fieldOf(body: string, label: string): string {
 }
 
 /** What an issue asks for and cannot have: gates and limits come from the workflow, which no issue changes. */
-function settingsIn(body: string, gates: readonly string[]): string[] {
+function unavailableSettings(body: string, gates: readonly string[]): string[] {
   const named = fieldOf(body, 'Gates')
     .slice(0, 5000)
     .matchAll(/^[-* \t]{0,10}([\w-]{1,40})[ \t]*:/gm)

@@ -4,7 +4,7 @@ import type { ModelProxy } from '../isolation/model-proxy.ts'
 import type { Environment } from '../isolation/untrusted-env.ts'
 import { UserError } from '../system/errors.ts'
 
-export type Relayed = {
+export type ModelRelay = {
   proxy: ModelProxy
   /** The agent's environment with the proxy's address and key, and without the vendor's. */
   env: Environment
@@ -19,7 +19,7 @@ export async function relayModel(
   env: Environment,
   reach: (port: number) => Promise<number>,
   warn: (message: string) => void,
-): Promise<Relayed | null> {
+): Promise<ModelRelay | null> {
   const isSet = (variable: string) => (env[variable] ?? '').trim() !== ''
   const keyName = relay?.keys.find(isSet)
   if (relay === undefined || keyName === undefined || relay.unless.some(isSet)) return null

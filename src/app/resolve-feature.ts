@@ -57,8 +57,8 @@ export async function findFeatures(objects: CatFile, place: Place, branchPrefix:
     else {
       const { prd, notes } =
         folder === null
-          ? await withLearningsBeside({ path, text }, parsed, (one) =>
-              textAt(place, objects, one, MOST_LEARNED),
+          ? await withOlderLearnings({ path, text }, parsed, (one) =>
+              textAt(place, objects, one, MOST_LEARNINGS_BYTES),
             )
           : parsed
       features.push({ name, folder, path, prd, digest: digestOf(text), notes })
@@ -77,9 +77,9 @@ async function linkAt({ commit, workTree }: Place, objects: CatFile, path: strin
 }
 
 /** Of a file of learnings, in bytes. */
-const MOST_LEARNED = 1_000_000
+const MOST_LEARNINGS_BYTES = 1_000_000
 /** Modes of git. */
-const PLAIN_FILE = /^100/
+const REGULAR_FILE = /^100/
 const LINK = /^120/
 
 /** A regular file; null for anything else, such as a link, and for one of more than `most` bytes. */
@@ -94,13 +94,13 @@ async function textAt(
     return readRegularFileSync(join(workTree, path), most)?.toString('utf8') ?? null
   }
   const entry = await objects.entry(commit, path)
-  if (entry === null || !PLAIN_FILE.test(entry.mode)) return null
+  if (entry === null || !REGULAR_FILE.test(entry.mode)) return null
   const size = (await objects.info(entry.oid))?.size ?? most + 1
   return size > most ? null : objects.text(`${commit}:${path}`)
 }
 
 /** With what an earlier Ralph learned, where it keeps that: beside its prd.json. */
-async function withLearningsBeside(
+async function withOlderLearnings(
   stories: DocumentFile,
   { prd, notes }: { prd: Prd; notes: string[] },
   textAt: (path: string) => Promise<string | null>,
@@ -127,13 +127,13 @@ async function withLearningsBeside(
  * The feature that is meant, its file at the place, and its state. `before` is the state of an older run of it, where the
  * file's folder is newer. Throws UserError where none is meant, or what is wrong with the file that is.
  */
-export async function meantFeature(
+export async function resolveFeature(
   { objects, store }: { objects: CatFile; store: Store },
   place: Place,
   wanted: {
     feature: string | null
     branchPrefix: string
-    typed?: ((name: string) => string) | undefined
+    formatName?: ((name: string) => string) | undefined
     /** The branch that is checked out: of several features the one that it is of. */
     branch?: string | null
   },
@@ -143,7 +143,7 @@ export async function meantFeature(
   const candidates = new Map<string, 'unfinished' | 'finished'>()
   for (const { name, prd } of features)
     candidates.set(name, remaining(prd).length > 0 ? 'unfinished' : 'finished')
-  const isArchived = wanted.feature === null ? await archivedAt(objects, place) : () => false
+  const isArchived = wanted.feature === null ? await findArchived(objects, place) : () => false
   for (const folder of states) {
     const name = featureOfFolder(folder)
     if (isArchived(folder)) continue
@@ -158,7 +158,7 @@ export async function meantFeature(
   )
   if (broken.length > 0) throw new UserError(broken)
   const here = wanted.branch?.replace(wanted.branchPrefix, '')
-  const name = chooseFeature(wanted.feature, candidates, wanted.typed, here)
+  const name = chooseFeature(wanted.feature, candidates, wanted.formatName, here)
   const file = features.find((feature) => feature.name === name) ?? null
   const newest = states.filter((folder) => featureOfFolder(folder) === name).at(-1) ?? null
   const last = newest === null ? null : await store.load(newest)
@@ -170,7 +170,7 @@ export async function meantFeature(
  * Whether a run's folder is in the archive there, and no other run has begun in its place since: whoever means it, though its
  * branch still stands, says its name.
  */
-export async function archivedAt(
+export async function findArchived(
   objects: CatFile,
   { commit, workTree }: Place,
 ): Promise<(folder: string) => boolean> {
@@ -194,12 +194,12 @@ async function prdPathsIn(workTree: string): Promise<string[]> {
 
 /**
  * The feature that is meant: the named one, or the only unfinished one. Throws UserError with the list otherwise, each as
- * `typed` says it is named there; `here`: of several unfinished ones this.
+ * `formatName` names it there; `here`: of several unfinished ones this.
  */
 export function chooseFeature(
   wanted: string | null,
   candidates: ReadonlyMap<string, 'unfinished' | 'finished'>,
-  typed: (name: string) => string = (name) => name,
+  formatName: (name: string) => string = (name) => name,
   here = '',
 ): string {
   const names = [...candidates.keys()].sort()
@@ -210,7 +210,7 @@ export function chooseFeature(
     const fix =
       names.length === 0
         ? `write .ralph/<yyyy-mm-dd>-${wanted}/prd.json and commit it`
-        : `use one of: ${names.map(typed).join(', ')}${meant}`
+        : `use one of: ${names.map(formatName).join(', ')}${meant}`
     throw new UserError({ path: 'feature', found: wanted, expected: 'a feature with a prd.json', fix })
   }
   const open = names.filter((name) => candidates.get(name) === 'unfinished')
@@ -225,7 +225,7 @@ export function chooseFeature(
     throw new UserError({ ...mistake, found: 'no prd.json', fix })
   }
   const found = `${among.length} features: ${among.join(', ')}`
-  throw new UserError({ ...mistake, found, fix: `name one of them: ${among.map(typed).join(', ')}` })
+  throw new UserError({ ...mistake, found, fix: `name one of them: ${among.map(formatName).join(', ')}` })
 }
 
 export function digestOf(text: string): string {

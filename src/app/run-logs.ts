@@ -21,7 +21,7 @@ export type RunLogs = AsyncDisposable & {
 export type RunFolder = { name: string; number: number; feature: string }
 
 /** The run that a folder's name is of; null for any other name. */
-export function runOf(name: string): RunFolder | null {
+export function parseRunFolder(name: string): RunFolder | null {
   const [, number, feature = ''] = RUN.exec(name) ?? []
   return number === undefined ? null : { name, number: Number(number), feature }
 }
@@ -36,22 +36,22 @@ export async function openRunLogs(
   keep: number,
   warn: (message: string) => void,
 ): Promise<RunLogs> {
-  const tries = <T>(act: Promise<T>): Promise<T | null> =>
+  const warnOnError = <T>(act: Promise<T>): Promise<T | null> =>
     act.catch((error: unknown) => {
       warn(`older logs in ${top} stay: ${messageOf(error)}`)
       return null
     })
-  const own = await tries(makeNext(top, feature))
+  const own = await warnOnError(makeNext(top, feature))
   const folders = own === null ? [] : KINDS.map((kind) => join(top, kind, own.name))
   return {
     name: own?.name ?? null,
     clean: async () => {
-      if (own !== null) await tries(removeOlder(top, own, Math.max(1, keep)))
+      if (own !== null) await warnOnError(removeOlder(top, own, Math.max(1, keep)))
     },
     async [Symbol.asyncDispose]() {
       const remove = (folder: string) =>
         keep === 0 ? rm(folder, { recursive: true, force: true }) : rmdir(folder).catch(() => {})
-      for (const folder of folders) await tries(remove(folder))
+      for (const folder of folders) await warnOnError(remove(folder))
     },
   }
 }
@@ -74,7 +74,7 @@ async function makeNext(top: string, feature: string): Promise<RunFolder> {
 
 async function runsIn(top: string): Promise<RunFolder[]> {
   const names = await Promise.all(KINDS.map((kind) => readdir(join(top, kind)).catch(() => [])))
-  const runs = [...new Set(names.flat())].flatMap((name) => runOf(name) ?? [])
+  const runs = [...new Set(names.flat())].flatMap((name) => parseRunFolder(name) ?? [])
   return runs.sort((one, other) => one.number - other.number)
 }
 
@@ -97,7 +97,7 @@ async function removeLoose(top: string, oldest: RunFolder): Promise<void> {
   let left = MOST_REMOVED
   for (const kind of KINDS)
     for (const name of await readdir(join(top, kind)).catch(() => [])) {
-      if (left === 0 || runOf(name) !== null) continue
+      if (left === 0 || parseRunFolder(name) !== null) continue
       const file = join(top, kind, name)
       const found = await lstat(file)
       if (found.isDirectory() || found.mtimeMs >= since) continue

@@ -2,18 +2,21 @@
 import type { Story } from '../engine/model/feature.ts'
 import { isFor } from '../engine/model/service.ts'
 import type { Settings } from '../settings/read-settings.ts'
-import { gatesIn } from './browser-gate.ts'
+import { configuredGates } from './browser-gate.ts'
 
 type Tagged = Pick<Settings, 'gates' | 'services' | 'browser' | 'finalVerification'>
 
 /** A sentence for each gate (the browser check is one) and service that no story of these asks for. Empty without stories. */
-export function unaskedTags(settings: Tagged, stories: readonly Pick<Story, 'tags' | 'skipped'>[]): string[] {
+export function unusedTagNotes(
+  settings: Tagged,
+  stories: readonly Pick<Story, 'tags' | 'skipped'>[],
+): string[] {
   const left = stories.filter(({ skipped }) => !skipped)
   if (left.length === 0) return []
   const asked = left.flatMap(({ tags }) => tags)
   const then = settings.finalVerification ? 'it runs in the final verification alone' : 'it never runs'
   const all = [
-    ...gatesIn(settings).map(({ name, when }) => ({ what: `gate ${name}`, when })),
+    ...configuredGates(settings).map(({ name, when }) => ({ what: `gate ${name}`, when })),
     ...settings.services.map(({ name, when }) => ({ what: `service ${name}`, when })),
   ]
   return all.flatMap(({ what, when }) =>

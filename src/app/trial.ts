@@ -10,7 +10,7 @@ import { importantLines } from '../system/excerpt.ts'
 import { runUntrusted } from '../system/process.ts'
 import { redactorFor } from './redactor.ts'
 
-/** `missing`: it, or what it starts, is not on this machine. `unknown`: it did not end in time. */
+/** `missingDocuments`: it, or what it starts, is not on this machine. `unknown`: it did not end in time. */
 export type Trial = {
   name: string
   run: string
@@ -32,14 +32,14 @@ export type TrialOptions = {
   signal: AbortSignal
 }
 
-export type TryOut = AsyncDisposable & { run(name: string, command: string): Promise<Trial> }
+export type TrialRunner = AsyncDisposable & { run(name: string, command: string): Promise<Trial> }
 
 /** How long `prepare`, and one gate, may take, milliseconds. */
 const PREPARE_MS = 10 * 60_000
 const GATE_MS = 5 * 60_000
 
 /** A copy of what git would take of the project: a clone of HEAD with what the work tree holds now, ignored files left out. */
-export async function openTrial(options: TrialOptions): Promise<TryOut> {
+export async function openTrial(options: TrialOptions): Promise<TrialRunner> {
   const { workingDirectory, env, signal } = options
   const folder = await mkdtemp(join(tmpdir(), 'ralph-try-'))
   const copy = join(folder, 'project')

@@ -13,7 +13,7 @@ import { redGate, unapprovedVerification } from '../engine/state-updates.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { gatedTagsOf } from './loop-limits.ts'
 
-export type Verified = {
+export type VerifyResult = {
   isFine: boolean
   red: string | null
   verdict: Verdict
@@ -22,7 +22,7 @@ export type Verified = {
 }
 
 /** The state that is verified: at `head`, with nothing spent, so that the limits hold for this session alone. */
-export function lookedAt(state: State, head: string, settings: Settings, now: number): State {
+export function stateToVerify(state: State, head: string, settings: Settings, now: number): State {
   return {
     ...state,
     sessions: [],
@@ -40,8 +40,13 @@ const NOTHING_JUDGED: Verdict = {
   message: 'the gates are green, but no story has passed yet, so there was nothing to judge',
 }
 
-/** `state`: of `lookedAt`, with its commit checked out. */
-export async function verifyNow(state: State, limits: Limits, ports: Ports, now: number): Promise<Verified> {
+/** `state`: of `stateToVerify`, with its commit checked out. */
+export async function verifyNow(
+  state: State,
+  limits: Limits,
+  ports: Ports,
+  now: number,
+): Promise<VerifyResult> {
   const { gates, verdict: given, usage } = await verifyWhole({ state, limits, ports, now })
   const verdict = counts(state.prd, state.control.scope).passed > 0 ? given : NOTHING_JUDGED
   const red = redGate(gates)?.name ?? null

@@ -1,7 +1,7 @@
 // `ralph archive`: a finished run's folder goes to .ralph/archive; of an unfinished one the stories that are done leave prd.json.
 import { mkdir, readdir, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { refuseAtWork, refuseOther } from '../app/at-work.ts'
+import { refuseAtWork, refuseOtherRun } from '../app/at-work.ts'
 import { prdPathOf } from '../app/claim-feature.ts'
 import { ARCHIVE, freeName } from '../branch/run-archive.ts'
 import type { Prd } from '../engine/model/feature.ts'
@@ -24,7 +24,7 @@ export async function archive(context: Context): Promise<Answer> {
   using local = await openFeature(context)
   const state = await local.look()
   await refuseAtWork(state)
-  await refuseOther(local, state.branch)
+  await refuseOtherRun(local, state.branch)
   const here = await prdHere(local, state)
   const isFinished = here !== null && remaining(here).length === 0
   const isOver = remaining(state.prd).length === 0

@@ -1,6 +1,6 @@
 // What people have changed in the checkout before a run begins: taken up where it is theirs to say, refused where it is other work.
 import { join } from 'node:path'
-import { checkDirt, isOwn, someOf } from '../app/dirt.ts'
+import { checkDirt, formatPaths, isOwnFile } from '../app/dirt.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { withoutArchived } from '../engine/archive-stories.ts'
 import type { Attempt } from '../engine/model/attempt.ts'
@@ -65,7 +65,7 @@ async function warnOfTaken(
   const paths = dirt.filter((path) => path !== prd && path !== progress)
   if (paths.length === 0) return
   warn(
-    `the session that was lost left ${someOf(paths)}: taken as its work on ${storyId}. Is any of it yours? Stop, and move it away`,
+    `the session that was lost left ${formatPaths(paths)}: taken as its work on ${storyId}. Is any of it yours? Stop, and move it away`,
   )
 }
 
@@ -79,7 +79,7 @@ export async function editsOf(workspace: Workspace, state: State): Promise<strin
   if (state.published !== null && (await repository.dirt(state.green)).length === 0) return null
   const mayHoldEdits = state.published === null || onBranch
   const ours = onBranch ? await ownDocuments(workspace, state) : []
-  const isAllowed = (path: string) => mayHoldEdits && (isOwn(state, path) || ours.includes(path))
+  const isAllowed = (path: string) => mayHoldEdits && (isOwnFile(state, path) || ours.includes(path))
   const edits = await checkDirt(repository, clone.head ?? state.green, isAllowed)
   return edits.filter((path) => !ours.includes(path))
 }

@@ -1,8 +1,8 @@
 // How a feature stands for a command that only looks: as the next run finds it, and as people have merged it.
 import { isAlive } from '../app/at-work.ts'
-import { withWanted } from '../app/claim-feature.ts'
-import { withNote } from '../app/lost-session.ts'
-import { archivedAt } from '../app/resolve-feature.ts'
+import { withRequestedScope } from '../app/claim-feature.ts'
+import { withLostUsage } from '../app/lost-session.ts'
+import { findArchived } from '../app/resolve-feature.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { takeOver } from '../engine/attempt-events.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
@@ -20,7 +20,7 @@ export async function seenNow(
 ) {
   const lives = await isAlive(saved.lease)
   // As the next run finds it, which charges first what a run that was killed has used; its attempt is nobody's work.
-  const state = lives ? saved : { ...takeOver(withNote(workspace.git, saved)), attempts: {} }
+  const state = lives ? saved : { ...takeOver(withLostUsage(workspace.git, saved)), attempts: {} }
   const situation = await withMerge(workspace, state, situate(state, limits, Date.now(), lives))
   return { state, situation, lives }
 }
@@ -35,7 +35,7 @@ export async function withMerge<S extends Situation>(
   const { clone, objects, store } = workspace
   const commit = clone.branch === state.branch ? await store.head(state.base.branch) : clone.head
   if (commit === null || state.published === null) return situation
-  const isArchived = await archivedAt(objects, { commit, workTree: clone.workTree })
+  const isArchived = await findArchived(objects, { commit, workTree: clone.workTree })
   if (isArchived(state.folder.replace(/^\.ralph\//, ''))) return { ...situation, since: 'archived' }
   const { prd } = ownFiles(state)
   const [there, ours] = [
@@ -47,7 +47,7 @@ export async function withMerge<S extends Situation>(
 
 /** How a complete feature stands that people have merged or put away, and that a run has nothing to do for; else null. */
 export async function mergedAlready({ workspace, settings }: LocalRun, state: State, limits: Limits) {
-  const asked = withWanted(state, settings)
+  const asked = withRequestedScope(state, settings)
   if (nextStepOfRun(asked, limits, Date.now()).kind !== 'conclude') return null
   const seen = await withMerge(workspace, asked, situationOf(asked, limits, Date.now(), false))
   return seen.kind === 'ended' && seen.since !== undefined ? seen : null

@@ -2,7 +2,7 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { freshState } from '../app/claim-feature.ts'
-import { meantFeature } from '../app/resolve-feature.ts'
+import { resolveFeature } from '../app/resolve-feature.ts'
 import { openWorkspace, type Workspace } from '../app/workspace.ts'
 import { applyCommand } from '../engine/commands/apply-commands.ts'
 import { ownFiles } from '../engine/model/paths.ts'
@@ -47,14 +47,14 @@ export async function openLocal(
   }
   const start = await baseOf(workspace, settings, clone.branch, clone.head ?? '')
   const base = { ...start, ...(await defaultBranchOf(workspace)) }
-  const typed = (name: string) => namedIn(context, name)
-  const named = { typed, branch: meansBranch ? clone.branch : null }
+  const formatName = (name: string) => namedIn(context, name)
+  const named = { formatName, branch: meansBranch ? clone.branch : null }
   return {
     settings,
     workspace,
     base,
     /** The command line that names a feature. */
-    typed,
+    formatName,
     /** Ends what a dead holder on this machine has left running. */
     async endOrphansOf(lease: Lease): Promise<void> {
       if (lease.host !== hostname()) return
@@ -102,12 +102,12 @@ async function look(
   workspace: Workspace,
   settings: Settings,
   base: { branch: string; sha: string },
-  named: { typed: (name: string) => string; branch: string | null },
+  named: { formatName: (name: string) => string; branch: string | null },
 ): Promise<{ state: State; notes: readonly string[] }> {
   const { clone } = workspace
   const place = { commit: clone.head ?? base.sha, workTree: clone.workTree }
   const { feature: wanted, branchPrefix } = settings
-  const { name, file, found } = await meantFeature(workspace, place, {
+  const { name, file, found } = await resolveFeature(workspace, place, {
     feature: wanted,
     branchPrefix,
     ...named,

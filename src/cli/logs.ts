@@ -2,7 +2,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type RunFolder, runOf } from '../app/run-logs.ts'
+import { parseRunFolder, type RunFolder } from '../app/run-logs.ts'
 import type { Workspace } from '../app/workspace.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { watchFolders } from '../system/watch.ts'
@@ -33,7 +33,7 @@ export async function logsIn(top: string, feature: string, which: 'all' | 'newes
   const logs: Log[] = []
   for (const [folder, kind] of FOLDERS) {
     const names = await readdir(join(top, folder)).catch(() => [])
-    const runs = names.flatMap((name) => runOf(name) ?? []).filter((run) => run.feature === feature)
+    const runs = names.flatMap((name) => parseRunFolder(name) ?? []).filter((run) => run.feature === feature)
     const newest = runs.sort((one, other) => one.number - other.number).slice(-1)
     for (const run of which === 'newest' && newest.length > 0 ? newest : [null, ...runs]) {
       const inside = run === null ? names : await namesIn(join(top, folder, run.name))

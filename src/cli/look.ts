@@ -1,10 +1,10 @@
 // `ralph status`, `next`, `validate` and `run --dry-run`: look, say, change nothing.
 import { refuseAtWork } from '../app/at-work.ts'
-import { prdPathOf, withWanted } from '../app/claim-feature.ts'
-import { earlierRunsIn } from '../app/earlier-runs.ts'
+import { prdPathOf, withRequestedScope } from '../app/claim-feature.ts'
+import { readEarlierRuns } from '../app/earlier-runs.ts'
 import { limitsOf, UNGATED_WARNING } from '../app/loop-limits.ts'
-import { fixedPorts } from '../app/own-port.ts'
-import { unaskedTags } from '../app/tags.ts'
+import { fixedPortWarnings } from '../app/own-port.ts'
+import { unusedTagNotes } from '../app/tags.ts'
 import { restartRun } from '../engine/archive-stories.ts'
 import { formatHolder } from '../engine/lease.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
@@ -136,7 +136,7 @@ export async function next(context: Context): Promise<Answer> {
   const opened = await openForRun(context, await settingsRead(context), context)
   using local = opened.local
   const { state } = opened
-  const asked = withWanted(state, local.settings)
+  const asked = withRequestedScope(state, local.settings)
   const limits = limitsOf(local.settings)
   const step = nextStepOfRun(asked, limits, Date.now())
   const id = step.kind === 'reserve' ? step.storyId : null
@@ -186,8 +186,8 @@ function warningsOf(state: State, settings: Settings): string[] {
   const warnings: string[] = []
   if (settings.ungated) warnings.push(UNGATED_WARNING)
   for (const { storyId, remark } of sizeRemarks(state.prd.userStories)) warnings.push(`${storyId}: ${remark}`)
-  warnings.push(...fixedPorts(settings))
-  warnings.push(...unaskedTags(settings, state.prd.userStories))
+  warnings.push(...fixedPortWarnings(settings))
+  warnings.push(...unusedTagNotes(settings, state.prd.userStories))
   const { done } = withoutDone(state.prd)
   if (done.length > MANY_DONE)
     warnings.push(`${done.length} stories are done: ralph archive moves them out of prd.json`)
@@ -203,10 +203,13 @@ export async function dryRun(
 ): Promise<Answer> {
   await refuseAtWork(state)
   await editsOf(local.workspace, state)
-  const asked = withWanted(flags.force === true ? restartRun(state, state.nonce) : state, local.settings)
+  const asked = withRequestedScope(
+    flags.force === true ? restartRun(state, state.nonce) : state,
+    local.settings,
+  )
   const step = nextStepOfRun(asked, limits, Date.now())
   const { objects, clone } = local.workspace
-  const earlier = await earlierRunsIn(objects, clone.head ?? state.base.sha, state.folder)
+  const earlier = await readEarlierRuns(objects, clone.head ?? state.base.sha, state.folder)
   const view = viewAt(step, asked, limits, earlier)
   const cost = view.expectedCost === null ? [] : [`Probable cost: ${view.expectedCost}`]
   for (const line of [...cost, ...outlookLines(view), ...nextLines(step, asked, view)]) say(line)

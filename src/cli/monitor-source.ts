@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { agentOfHead, TranscriptReader } from '../agents/readable.ts'
 import { freshState } from '../app/claim-feature.ts'
 import { limitsOf } from '../app/loop-limits.ts'
-import { archivedAt, findFeatures } from '../app/resolve-feature.ts'
+import { findArchived, findFeatures } from '../app/resolve-feature.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { featureOfFolder } from '../branch/find-features.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
@@ -114,7 +114,7 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
     async look() {
       waitMs = ALIVE_MS
       const commits = await store.list()
-      const isArchived = await archivedAt(objects, place)
+      const isArchived = await findArchived(objects, place)
       const shows = (folder: string) => wanted.length > 0 || !isArchived(folder)
       const folders = meantFolders([...commits.keys()].filter(shows), wanted)
       const errors: unknown[] = []

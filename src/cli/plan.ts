@@ -1,7 +1,7 @@
 // `ralph plan`: documents, a sentence or an interview become the stories of a feature. Changes no code and passes nothing.
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { refuseAtWork, refuseOther } from '../app/at-work.ts'
+import { refuseAtWork, refuseOtherRun } from '../app/at-work.ts'
 import { featureOfFolder } from '../branch/find-features.ts'
 import type { Prd } from '../engine/model/feature.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
@@ -291,7 +291,7 @@ async function standingOf(name: string, { clone: { workTree }, local }: Desk): P
 /** A run's stories are on its branch: written elsewhere, they would begin it anew, or stand in its way. */
 async function refuseElsewhere(name: string, here: string, local: LocalRun): Promise<void> {
   const { store, clone } = local.workspace
-  await refuseOther(local, '')
+  await refuseOtherRun(local, '')
   const folders = [...(await store.list()).keys()].filter((folder) => featureOfFolder(folder) === name)
   const newest = folders.sort().at(-1)
   const state = newest === undefined ? null : ((await store.load(newest))?.state ?? null)

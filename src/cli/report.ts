@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { foundPlaces } from '../app/finding-places.ts'
+import { annotationsByStory } from '../app/finding-places.ts'
 import { limitsOf } from '../app/loop-limits.ts'
 import { pictureUris } from '../app/report-pictures.ts'
 import { findFeatures } from '../app/resolve-feature.ts'
@@ -63,7 +63,7 @@ async function localView({ env }: Context, { settings, workspace }: LocalRun, gi
     limits,
     now: Date.now(),
     notes: lives ? ['A job works on it now: this page shows the last state that it saved.'] : [],
-    annotations: await foundPlaces(git, state).catch(() => ({})),
+    annotations: await annotationsByStory(git, state).catch(() => ({})),
     surface: 'cli' as const,
   }
   const view = viewOf(state, facts, situation)

@@ -1,13 +1,13 @@
 // `ralph run`: works on a feature on this machine until an outcome.
 import { join } from 'node:path'
-import { AtWork, atWork, isAlive, refuseAtWork, refuseOther } from '../app/at-work.ts'
+import { AtWork, atWorkError, isAlive, refuseAtWork, refuseOtherRun } from '../app/at-work.ts'
 import { screenshotFolder } from '../app/browser-gate.ts'
-import { claim, Held } from '../app/claim-feature.ts'
+import { claim, FeatureHeld } from '../app/claim-feature.ts'
 import { type Isolation, openIsolation, SAME_USER_NOTE } from '../app/isolation.ts'
 import { laneOpener } from '../app/lane-work-trees.ts'
 import { gatedTagsOf, leaseFor, limitsOf, UNGATED_WARNING } from '../app/loop-limits.ts'
 import { createPorts, type PortOptions } from '../app/loop-ports.ts'
-import { tellError } from '../app/observers.ts'
+import { notifyError } from '../app/observers.ts'
 import { openRunLogs } from '../app/run-logs.ts'
 import { loop } from '../engine/loop.ts'
 import { haltError, newJob } from '../engine/model/job.ts'
@@ -55,7 +55,7 @@ export async function run(context: Context): Promise<Answer> {
     // Who looks at a terminal reads it there.
     if (isNews && flags.dryRun !== true && out.isTTY !== true && !(error instanceof AtWork)) {
       const place = { settings, env, workTree: topOf(context.directory).top, warn }
-      await tellError(error, { ...place, signal: new AbortController().signal }, null, null)
+      await notifyError(error, { ...place, signal: new AbortController().signal }, null, null)
     }
     if (error instanceof UserError) throw error
     return refusal(context, error, {}, await savedState(context, settings))
@@ -99,7 +99,7 @@ async function worked(context: Context, read: SettingsResult): Promise<Answer> {
     context.say(`${found.feature} is complete; ${found.branch} is checked out in ${elsewhere}`)
     return { code: 0, outputs: outputsOf(found, 'complete', null), more: scopeInJson(found) }
   }
-  await refuseOther(local, found.branch)
+  await refuseOtherRun(local, found.branch)
   const now = Date.now()
   const lease = await leaseFor(settings, now, null)
   const queue = inboxQueue(local.workspace.clone)
@@ -112,7 +112,7 @@ async function worked(context: Context, read: SettingsResult): Promise<Answer> {
     const { clone } = local.workspace
     const claimed = await claim(local.workspace, {
       feature: settings.feature,
-      typed: local.typed,
+      formatName: local.formatName,
       branchPrefix: settings.branchPrefix,
       base: local.base,
       workTree: clone.workTree,
@@ -128,7 +128,7 @@ async function worked(context: Context, read: SettingsResult): Promise<Answer> {
       today: new Date(now).toISOString().slice(0, 10),
       firstComment: async () => 0,
     }).catch((error: unknown) => {
-      throw error instanceof Held ? atWork(error.message) : error
+      throw error instanceof FeatureHeld ? atWorkError(error.message) : error
     })
     for (const note of claimed.notes) live.warn(note)
     await logs.clean()

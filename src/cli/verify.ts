@@ -1,10 +1,10 @@
 // `ralph verify`: every gate and a judge on the checkout as it is, now. Says what they find, and changes nothing of the run.
 
-import { refuseAtWork, refuseOther } from '../app/at-work.ts'
-import { withWanted } from '../app/claim-feature.ts'
+import { refuseAtWork, refuseOtherRun } from '../app/at-work.ts'
+import { withRequestedScope } from '../app/claim-feature.ts'
 import { checkDirt } from '../app/dirt.ts'
 import { limitsOf } from '../app/loop-limits.ts'
-import { lookedAt, verifyNow } from '../app/verify-now.ts'
+import { stateToVerify, verifyNow } from '../app/verify-now.ts'
 import type { Ports } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
 import { verificationLines } from '../report/summaries.ts'
@@ -23,10 +23,10 @@ export async function verify(context: Context): Promise<Answer> {
   const live = liveOf(context, settings, limits, notes)
   using local = await openLocal(context, settings, live)
   const { clone, repository } = local.workspace
-  const found = withWanted(await local.look(), settings)
+  const found = withRequestedScope(await local.look(), settings)
   const head = clone.head ?? found.green
   await refuseAtWork(found)
-  await refuseOther(local, found.branch)
+  await refuseOtherRun(local, found.branch)
   refuseElsewhere(found, clone.branch)
   await checkDirt(repository, head, () => false)
   const read = (path: string) => repository.read(head, path)
@@ -34,7 +34,7 @@ export async function verify(context: Context): Promise<Answer> {
   await refuseBlocked(startOf(context, settings, checkout))
   const answer = await withPorts(context, local, live, { mark: newMark() }, async (ports) => {
     const now = Date.now()
-    const state = lookedAt(found, head, settings, now)
+    const state = stateToVerify(found, head, settings, now)
     // The header tells what the run has cost, not this session.
     await live.step({ kind: 'verify' }, { ...state, sessions: found.sessions })
     const verified = await verifyNow(state, limits, guarded(local, ports), now)

@@ -7,7 +7,7 @@ import { stepKeys } from './step-settings.ts'
 import { below, type Given, givenAt, mistake, note, type Place, type Report, readAs } from './value-place.ts'
 import * as v from './values.ts'
 
-// ---- the ralph.config.json of the agent-agnostic Ralph: `provider`, `verify` and `maxRetries`
+// ---- the ralph.config.json of the agent-agnostic Ralph: `provider`, `runVerifyStep` and `maxRetries`
 
 const commands = v.orElse(v.listOf(v.lines), [])
 

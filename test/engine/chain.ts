@@ -8,7 +8,7 @@ import { claim } from '../../src/app/claim-feature.ts'
 import { gatedTagsOf, leaseFor, limitsOf } from '../../src/app/loop-limits.ts'
 import { createPorts, gatesPort, type PortOptions } from '../../src/app/loop-ports.ts'
 import { withSteps } from '../../src/app/pipeline-runner.ts'
-import { askedByIssue, type Issue, type Asked as Planned } from '../../src/app/plan-request.ts'
+import { type Issue, type PlanRequest as Planned, requestFromIssue } from '../../src/app/plan-request.ts'
 import { openWorkspace } from '../../src/app/workspace.ts'
 import { parseSlash } from '../../src/engine/commands/command-table.ts'
 import { loop } from '../../src/engine/loop.ts'
@@ -289,7 +289,7 @@ export class Chain {
           ? generation === null
             ? planned
             : null
-          : askedByIssue(issue, { known: 'sample', today: '2026-01-31', gates: ['test'] }),
+          : requestFromIssue(issue, { known: 'sample', today: '2026-01-31', gates: ['test'] }),
       async settle(state) {
         await repository.checkOut(state.green, null)
         return state

@@ -1,7 +1,7 @@
 // Plans and splits, in a chain of jobs: nothing is worked that nobody approved, and nothing that is asked for gets lost.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { askedByDocuments, askedByIssues } from '../../src/app/plan-request.ts'
+import { requestFromDocuments, requestFromIssues } from '../../src/app/plan-request.ts'
 import { nextStep } from '../../src/engine/next-step.ts'
 import { parseState } from '../../src/engine/stored-state.ts'
 import { plansOf } from '../../src/report/view.ts'
@@ -250,7 +250,7 @@ test('a story that cannot be split stays blocked, and costs no session more', as
 })
 
 test('what had passed before is no plan that somebody approved; what is worked on is not planned again', async () => {
-  const { feature, plan } = await askedByDocuments(
+  const { feature, plan } = await requestFromDocuments(
     [{ path: 'PRD.md', text: '- [x] one\n' }],
     'sample',
     '2026-01-31',
@@ -277,7 +277,7 @@ test('what had passed before is no plan that somebody approved; what is worked o
 test('a milestone that comes to the name of another plan is refused, and that plan stays', async () => {
   const issues = (title: string) => JSON.stringify([{ number: 1, title, body: '', state: 'OPEN' }])
   const asked = (source: string, title: string) =>
-    askedByIssues({ source, text: issues(title) }, 'sample', '2026-01-31')
+    requestFromIssues({ source, text: issues(title) }, 'sample', '2026-01-31')
   await using chain = await Chain.open({ stories: [], issue: ISSUE, script: {} })
   chain.issue = null
   chain.planned = await asked('issues:milestone=3', 'Sign in')
@@ -286,7 +286,7 @@ test('a milestone that comes to the name of another plan is refused, and that pl
   const refusal = /sample, which is planned from issues:milestone=3 already.*another title on GitHub/s
   await assert.rejects(chain.go(), refusal)
   const files = [{ path: 'PRD.md', text: '- [ ] Pay\n' }]
-  chain.planned = await askedByDocuments(files, 'sample', '2026-01-31')
+  chain.planned = await requestFromDocuments(files, 'sample', '2026-01-31')
   await assert.rejects(chain.go(), /planned from issues:milestone=3 already.*name another feature/s)
   // Asked again, it is the same plan.
   chain.planned = await asked('issues:milestone=3', 'Sign out')

@@ -219,8 +219,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "the runner's files are not reclaimed",
     file: 'src/action/open.ts',
-    from: '  reclaimFiles()\n',
-    to: '  if (clone === null) reclaimFiles()\n',
+    from: '  resetRunnerFiles()\n',
+    to: '  if (clone === null) resetRunnerFiles()\n',
     batch: 1,
   },
   {
@@ -305,8 +305,8 @@ export const MUTATIONS: readonly Mutation[] = [
     also: [
       [
         'src/app/agents.ts',
-        'if (relayed === null) refuseWithoutWay(',
-        'if (isKept === null) refuseWithoutWay(',
+        'if (relayed === null) refuseUnreachableModel(',
+        'if (isKept === null) refuseUnreachableModel(',
       ],
     ],
     batch: 6,

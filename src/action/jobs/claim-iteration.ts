@@ -6,16 +6,20 @@ import type { State } from '../../engine/model/state.ts'
 import { type Part, stepsOf } from '../../engine/model/step.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { UserError } from '../../system/errors.ts'
-import { unavailable } from './handed-over-ports.ts'
+import { unavailablePorts } from './handed-over-ports.ts'
 import { EXAMPLE, type FromClaim, writeHandover } from './handover.ts'
 import type { WaveJob } from './wave-jobs.ts'
 
 /** How a job goes through the loop: what stands in the place of agent and gates, and which part of it all it is. */
-export type How = { ports: { agent?: AgentPort; gates?: GatesPort }; part: Part | null; wave: WaveJob | null }
+export type JobRole = {
+  ports: { agent?: AgentPort; gates?: GatesPort }
+  part: Part | null
+  wave: WaveJob | null
+}
 
-export const WHOLE: How = { ports: {}, part: null, wave: null }
+export const WHOLE_JOB: JobRole = { ports: {}, part: null, wave: null }
 /** Everything that needs neither the agent nor code of the repository. */
-export const CLAIM: How = { ports: unavailable, part: 'claim', wave: null }
+export const CLAIM_JOB: JobRole = { ports: unavailablePorts, part: 'claim', wave: null }
 
 /** The four jobs are one thing: neither the command nor the level of isolation comes alone. */
 export function refuseWrongPart(settings: Settings, isPart: boolean): void {

@@ -19,7 +19,7 @@ export async function withPictures(
       if (more !== null && Buffer.byteLength(writeHandover(more)) <= limitBytes) value = more
       else left += 1
     }
-    if (left > 0) value = withGate(value, at, remarked(left))
+    if (left > 0) value = withGate(value, at, withRemark(left))
   }
   return value
 }
@@ -29,7 +29,7 @@ function withPicture(value: FromGate, at: number, one: Screenshot, picture: Buff
   return { ...shown, pictures: { ...shown.pictures, [one.blob]: picture.toString('base64') } }
 }
 
-function remarked(left: number): (gate: GateResult) => GateResult {
+function withRemark(left: number): (gate: GateResult) => GateResult {
   const words = `${left} of its pictures did not fit into what jobs hand over`
   return (gate) => ({ ...gate, remarks: [...(gate.remarks ?? []), words] })
 }
@@ -42,7 +42,7 @@ function withGate(value: FromGate, at: number, change: (gate: GateResult) => Gat
  * The pictures as objects of this clone, by `keep`. What the gate job says of them is not believed: an id is that of the bytes,
  * and what was there before is one of `known`.
  */
-export async function landed(
+export async function landPictures(
   screenshots: readonly Screenshot[],
   pictures: Readonly<Record<string, string>>,
   known: readonly Screenshot[],

@@ -15,14 +15,14 @@ import { messageOf } from '../../system/errors.ts'
 import { cleanLines } from '../../system/excerpt.ts'
 import { isTooLong } from '../../system/files.ts'
 import { withoutControls } from '../../system/workflow-commands.ts'
-import { landed } from './hand-over-pictures.ts'
+import { landPictures } from './hand-over-pictures.ts'
 import type { FromGate, FromWork, Planned } from './handover.ts'
-import { codeOf, treeOf } from './pack.ts'
+import { codeDigest, treeIdOf } from './pack.ts'
 
 type Redact = (text: string) => string
 
 /** The job that lands or claims runs no agent and no code of the repository: being asked is our own mistake. */
-export const unavailable: { agent: AgentPort; gates: GatesPort } = {
+export const unavailablePorts: { agent: AgentPort; gates: GatesPort } = {
   agent: { work: refused, setUp: refused, judge: refused, plan: refused },
   gates: { canPrepare: false, prepare: async () => null, renew: async () => {}, run: refused },
 }
@@ -32,19 +32,19 @@ function refused(): Promise<never> {
 }
 
 /** The agent as it worked in another job: its changes are put into the work tree, for the guard to look at. */
-export function replayed(
+export function replayedAgent(
   work: FromWork,
   repository: RepositoryPort,
   objects: CatFile,
   redact: Redact,
   steps: readonly PipelineStep[],
 ): AgentPort {
-  const clean = cleaner(redact)
+  const clean = createCleaner(redact)
   /** Gives why that cannot be. The tree is as hostile as its author: a git that fails at it must not end the job. */
   async function putInPlace(green: string, commit: string): Promise<string | null> {
-    const base = await treeOf(objects, green)
+    const base = await treeIdOf(objects, green)
     try {
-      const tree = await treeOf(objects, commit)
+      const tree = await treeIdOf(objects, commit)
       const changes = await changesBetween(objects, base, tree)
       const long = changes.find(({ path }) => isTooLong(path))
       if (long !== undefined) return `${long.path.slice(0, 100)}... is deeper than tools bear`
@@ -103,14 +103,14 @@ function circuitsOf(steps: readonly PipelineStep[], given: Circuits): Circuits {
  * The gates as they ran in another job: they count for exactly the code they saw, and each one has to be there. What else is
  * red there, such as a service, is red here.
  */
-export function answered(
+export function handedOverGates(
   given: FromGate,
   configured: readonly Gate[],
   git: Git,
   objects: CatFile,
   redact: Redact,
 ): GatesPort {
-  const clean = cleaner(redact)
+  const clean = createCleaner(redact)
   const cleaned = ({ screenshots: _, output, ...result }: GateResult, advisory: boolean): GateResult => ({
     ...mapTexts(result, clean),
     advisory,
@@ -129,8 +129,10 @@ export function answered(
     renew: async () => {},
     async run({ of, tags, also = [], pages = [], asItWas }) {
       const shown = ({ screenshots = [] }: GateResult) =>
-        landed(screenshots, from.pictures ?? {}, pages, (picture) => writeScreenshot(git, objects, picture))
-      const isSame = from.code !== null && from.code === (await codeOf(git, objects, commit))
+        landPictures(screenshots, from.pictures ?? {}, pages, (picture) =>
+          writeScreenshot(git, objects, picture),
+        )
+      const isSame = from.code !== null && from.code === (await codeDigest(git, objects, commit))
       if (asItWas === true) return isSame ? again.map((one) => cleaned(one, true)) : []
       const failed = from.gates.find((one) => one.name === 'prepare' && !one.ok)
       if (isSame && failed !== undefined) return [cleaned(failed, false)]
@@ -163,10 +165,10 @@ function isOther(name: string, configured: readonly Gate[]): boolean {
   return name !== 'prepare' && configured.every((gate) => gate.name !== name)
 }
 
-const MESSAGE = 400
+const MOST_CHARACTERS = 400
 const MOST_LEARNINGS = 20
 
 /** As this job would have had it from a session itself: one line, bounded, without what could hide a secret from the redaction. */
-export function cleaner(redact: Redact): Redact {
-  return (text) => redact(withoutControls(text.replace(/\s+/g, ' ')).trim()).slice(0, MESSAGE)
+export function createCleaner(redact: Redact): Redact {
+  return (text) => redact(withoutControls(text.replace(/\s+/g, ' ')).trim()).slice(0, MOST_CHARACTERS)
 }

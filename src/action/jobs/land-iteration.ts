@@ -1,6 +1,6 @@
 // The land job ends the iteration that the claim job began, by what the work and the gate job handed over.
 
-import { gatesIn } from '../../app/browser-gate.ts'
+import { configuredGates } from '../../app/browser-gate.ts'
 import type { Workspace } from '../../app/workspace.ts'
 import { refundAll, takeOver } from '../../engine/attempt-events.ts'
 import { openAttempt } from '../../engine/model/job.ts'
@@ -10,38 +10,41 @@ import type { Step } from '../../engine/model/step.ts'
 import { nextStep } from '../../engine/next-step.ts'
 import { recordLostSession } from '../../engine/record-session.ts'
 import type { Settings } from '../../settings/read-settings.ts'
-import { type How, WHOLE } from './claim-iteration.ts'
-import { answered, cleaner, replayed, unavailable } from './handed-over-ports.ts'
+import { type JobRole, WHOLE_JOB } from './claim-iteration.ts'
+import { createCleaner, handedOverGates, replayedAgent, unavailablePorts } from './handed-over-ports.ts'
 import type { FromGate, FromWork } from './handover.ts'
 import { readPack } from './pack.ts'
 
 /** What the other jobs handed over: null for one that did not run, or whose words do not fit. `cancelled`: the run was. */
 export type Received = { work: FromWork | null; gate: FromGate | null; cancelled: boolean }
 
-const GIVEN_UP: How = { ...WHOLE, ports: unavailable }
+const GIVEN_UP: JobRole = { ...WHOLE_JOB, ports: unavailablePorts }
 
 /** How `state` is to be landed. Whatever did not come, or does not fit, counts as lost; `warn` is told why. */
-export async function landingOf(
+export async function prepareLanding(
   state: State,
   received: Received,
   limits: Limits,
   { workspace, settings, warn }: { workspace: Workspace; settings: Settings; warn(message: string): void },
-): Promise<{ state: State; how: How }> {
+): Promise<{ state: State; how: JobRole }> {
   const { git, objects, repository, redactor } = workspace
   const { work, gate } = received
   if (work?.mistake != null)
-    return { state: mistaken(state, cleaner(redactor.redact)(work.mistake)), how: GIVEN_UP }
+    return { state: endedByMistake(state, createCleaner(redactor.redact)(work.mistake)), how: GIVEN_UP }
   const landing = landingFor(nextStep(state, limits, state.job.startedAt))
-  const why = await missing(git, landing, received)
+  const why = await missingHandover(git, landing, received)
   if (why !== null) {
     warn(`the iteration is lost: ${why}`)
-    return { state: lost(state, received), how: GIVEN_UP }
+    return { state: lostIteration(state, received), how: GIVEN_UP }
   }
   const { redact } = redactor
   const steps = settings.steps?.before ?? []
   const ports = {
-    agent: work === null ? unavailable.agent : replayed(work, repository, objects, redact, steps),
-    gates: gate === null ? unavailable.gates : answered(gate, gatesIn(settings), git, objects, redact),
+    agent: work === null ? unavailablePorts.agent : replayedAgent(work, repository, objects, redact, steps),
+    gates:
+      gate === null
+        ? unavailablePorts.gates
+        : handedOverGates(gate, configuredGates(settings), git, objects, redact),
   }
   return { state: { ...state, job: { ...state.job, landing } }, how: { ports, part: 'land', wave: null } }
 }
@@ -51,7 +54,11 @@ function landingFor({ kind }: Step): Landing {
   return isOwn ? kind : 'attempt'
 }
 
-async function missing(git: Workspace['git'], landing: Landing, received: Received): Promise<string | null> {
+async function missingHandover(
+  git: Workspace['git'],
+  landing: Landing,
+  received: Received,
+): Promise<string | null> {
   const { work, gate, cancelled } = received
   if (cancelled) return 'the run was cancelled'
   if (work === null && (landing === 'attempt' || landing === 'verify' || landing === 'plan'))
@@ -63,13 +70,13 @@ async function missing(git: Workspace['git'], landing: Landing, received: Receiv
 }
 
 /** No session began: the attempt is given back, and a person has to mend what the work job said. */
-function mistaken(state: State, summary: string): State {
+function endedByMistake(state: State, summary: string): State {
   const halted = { kind: 'error' as const, summary, fix: 'mend it, then run again' }
   return { ...refundAll(state, 'limit', summary), job: { ...state.job, landing: 'lost', halted } }
 }
 
 /** The attempt is given back; what its session and a judge used is charged, or estimated where nobody knows. */
-function lost(state: State, { work, cancelled }: Received): State {
+function lostIteration(state: State, { work, cancelled }: Received): State {
   const halted = cancelled ? { kind: 'interrupted' as const } : null
   const job = { ...state.job, landing: 'lost' as const, halted }
   const attempt = openAttempt(state)

@@ -41,13 +41,13 @@ export async function readPack(git: Git, sha256: string): Promise<string | null>
 }
 
 /** The code of a commit: every entry at its top but Ralph's own folder, whose times differ from job to job. */
-export async function codeOf(git: Git, objects: CatFile, commit: string): Promise<string> {
-  const listed = await git.run(['ls-tree', '-z', '--full-tree', await treeOf(objects, commit)])
+export async function codeDigest(git: Git, objects: CatFile, commit: string): Promise<string> {
+  const listed = await git.run(['ls-tree', '-z', '--full-tree', await treeIdOf(objects, commit)])
   const code = listed.stdout.split('\0').filter((entry) => !entry.endsWith('\t.ralph'))
   return digestOf(Buffer.from(code.join('\0')))
 }
 
-export async function treeOf(objects: CatFile, commit: string): Promise<string> {
+export async function treeIdOf(objects: CatFile, commit: string): Promise<string> {
   const tree = await objects.root(commit)
   if (tree === null) throw new Error(`there is no commit ${commit} in this clone`)
   return tree

@@ -66,7 +66,7 @@ function readyStories(start: State, limits: Limits, at: number): number {
 }
 
 /** What a job of a wave comes to: null for a worker, whose story the others tell. */
-export async function inItsWave(
+export async function runWaveJob(
   start: State,
   limits: Limits,
   ports: Ports,
@@ -87,7 +87,7 @@ export async function inItsWave(
 
 /** Ends the wave: lands what stands in the train, gives back what was lost, then goes on as a job that begins nothing. */
 async function join(start: State, limits: Limits, ports: Ports, isCancelled: boolean): Promise<JobEnd> {
-  const free = await fenced(start, ports)
+  const free = await withoutOtherWorkers(start, ports)
   const left = isCancelled ? free : await workInWave(free, limits, ports, { worker: 'join', begins: false })
   const state = refundAll(left, 'interrupted', isCancelled ? 'cancelled' : 'the wave is over')
   const { workers = 1 } = state.job.wave ?? {}
@@ -98,7 +98,7 @@ async function join(start: State, limits: Limits, ports: Ports, isCancelled: boo
 }
 
 /** The state without its workers, with a lease that none of them has: one that was taken for lost and comes back moves nothing. */
-async function fenced(start: State, { store }: Ports): Promise<State> {
+async function withoutOtherWorkers(start: State, { store }: Ports): Promise<State> {
   let found = start
   for (let tries = 1; ; tries += 1) {
     const { lease } = found
@@ -110,11 +110,11 @@ async function fenced(start: State, { store }: Ports): Promise<State> {
       await store.save(state)
       return state
     } catch (error) {
-      if (!(error instanceof LeaseLost) || store.newest === undefined || tries === MOST_TRIES) throw error
+      if (!(error instanceof LeaseLost) || store.newest === undefined || tries === MOST_SAVES) throw error
       found = withTimeOf(await store.newest(found), start.job)
     }
   }
 }
 
 /** A worker that comes back saves seldom. */
-const MOST_TRIES = 20
+const MOST_SAVES = 20

@@ -13,10 +13,10 @@ import { RALPH_IDENTITY } from '../../git/git-process.ts'
 import { UserError } from '../../system/errors.ts'
 import { withPictures } from './hand-over-pictures.ts'
 import { type FromGate, type FromWork, fitGates, fitWork, plannedOf, writeHandover } from './handover.ts'
-import { codeOf, writePack } from './pack.ts'
+import { codeDigest, writePack } from './pack.ts'
 
 /** What a job of an iteration is given. `settle` is for the end of the last program that is not trusted. */
-export type Run = {
+export type PartRun = {
   state: State
   limits: Limits
   ports: Ports
@@ -25,9 +25,16 @@ export type Run = {
   settle(): Promise<void>
 }
 /** What goes to the next jobs, and one line for people. */
-export type Done = { handover: string; summary: string }
+export type PartResult = { handover: string; summary: string }
 
-export async function runWork({ state, limits, ports, workspace, nonce, settle }: Run): Promise<Done> {
+export async function runWork({
+  state,
+  limits,
+  ports,
+  workspace,
+  nonce,
+  settle,
+}: PartRun): Promise<PartResult> {
   const { git, objects, repository } = workspace
   const prepared = await ports.gates.prepare(state.green, ports.signal)
   if (prepared?.ok === false) {
@@ -36,7 +43,7 @@ export async function runWork({ state, limits, ports, workspace, nonce, settle }
   }
   const recorded: Recorded = { session: null, judged: null, planned: null }
   const gates = { ...ports.gates, run: async () => [] }
-  const agent = recording(ports.agent, recorded)
+  const agent = recordingAgent(ports.agent, recorded)
   const unproven = { ...limits, requiresEvidence: false }
   const ended = await loop(state, unproven, { ...ports, agent, gates }, stepsOf('work')).finally(settle)
   const attempt = openAttempt(ended.state)
@@ -69,7 +76,7 @@ export function mistakeHandover(nonce: string, mistake: string): string {
 
 type Recorded = Pick<FromWork, 'session' | 'judged' | 'planned'>
 
-function recording(agent: AgentPort, recorded: Recorded): AgentPort {
+function recordingAgent(agent: AgentPort, recorded: Recorded): AgentPort {
   return {
     async work(...asked) {
       recorded.session = await agent.work(...asked)
@@ -94,9 +101,16 @@ function recording(agent: AgentPort, recorded: Recorded): AgentPort {
   }
 }
 
-export async function runGate({ state, limits, ports, workspace, nonce, settle }: Run): Promise<Done> {
+export async function runGate({
+  state,
+  limits,
+  ports,
+  workspace,
+  nonce,
+  settle,
+}: PartRun): Promise<PartResult> {
   const results: FromGate = { nonce, code: null, gates: [] }
-  const gates = recordedGates(ports.gates, workspace, results)
+  const gates = recordingGates(ports.gates, workspace, results)
   await loop(state, limits, { ...ports, gates }, stepsOf('gate')).finally(settle)
   const red = results.gates.filter(isRed).map((gate) => gate.name)
   const read = (blob: string) => workspace.store.readScreenshot(blob)
@@ -106,13 +120,13 @@ export async function runGate({ state, limits, ports, workspace, nonce, settle }
   }
 }
 
-function recordedGates(gates: GatesPort, { git, objects }: Workspace, results: FromGate): GatesPort {
+function recordingGates(gates: GatesPort, { git, objects }: Workspace, results: FromGate): GatesPort {
   return {
     isHandedOver: true,
     canPrepare: gates.canPrepare,
     renew: () => gates.renew(),
     async prepare(commit, signal, what) {
-      results.code = await codeOf(git, objects, commit)
+      results.code = await codeDigest(git, objects, commit)
       const prepared = await gates.prepare(commit, signal, what)
       results.gates = prepared === null ? [] : [prepared]
       return prepared

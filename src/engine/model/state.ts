@@ -132,7 +132,7 @@ export type Verification = z.infer<typeof Verification>
 export const Verification = z.object({
   /** `approved` for exactly the present code; anything that changes code or stories takes it back. */
   approved: z.boolean(),
-  /** A person said `verify`: it is held until it agrees, also where the setting switches it off. */
+  /** A person said `runVerifyStep`: it is held until it agrees, also where the setting switches it off. */
   asked: z.boolean(),
   /** Judge sessions in a row without a verdict. */
   sessions: z.number(),

@@ -2,12 +2,12 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { findAgent } from '../../agents/registry.ts'
-import { askAgent, WORD } from '../../app/ask-agent.ts'
+import { askAgent, EXPECTED_ANSWER } from '../../app/ask-agent.ts'
 import { oneLine } from '../../engine/model/text.ts'
 import { formatDuration, formatUsd, NO_COST } from '../../report/figures.ts'
 import { checkoutOf, fault, fine, NotSeen, type Result, type Subject, unknown, warning } from './subject.ts'
 
-const EXPECTED = `the answer ${WORD}`
+const EXPECTED = `the answer ${EXPECTED_ANSWER}`
 
 export async function answers(subject: Subject): Promise<Result[]> {
   const { settings, env, mark, signal } = subject
@@ -21,7 +21,7 @@ export async function answers(subject: Subject): Promise<Result[]> {
   if (status === 'aborted') throw new NotSeen('not asked to the end: interrupted', 'run it again')
   if (status === 'finished') {
     const words = `${vendor.name} answered "${oneLine(answered, 80)}" (${spent})`
-    if (answered.toUpperCase().includes(WORD)) return [fine(words)]
+    if (answered.toUpperCase().includes(EXPECTED_ANSWER)) return [fine(words)]
     const fix = 'no harm where the command pays no heed to its prompt; else look at the model and agent-args'
     return [warning(words, EXPECTED, fix)]
   }

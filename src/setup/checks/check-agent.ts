@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { AgentVendor } from '../../agents/agent.ts'
 import { findKeyProblem, mayBeLoggedIn, missingProgram } from '../../agents/agent-ready.ts'
 import { agentNames, findAgent } from '../../agents/registry.ts'
-import { askVersion, chosenAgents, homesOf, keyMend, wishesOf } from '../../app/agents.ts'
+import { agentEnvOptions, checkVersion, chosenAgents, keyFix, openAgentHomes } from '../../app/agents.ts'
 import { oneLine } from '../../engine/model/text.ts'
 import { agentEnv } from '../../isolation/untrusted-env.ts'
 import { isFolderSync } from '../../system/files.ts'
@@ -40,8 +40,8 @@ async function program({ vendor, version }: Chosen, subject: Subject): Promise<R
   }
   const { workspace } = checkoutOf(subject)
   const as = (await subject.isolation().catch(() => null))?.agent ?? null
-  const homes = await homesOf(vendor, { env, workspace }, as)
-  const found = await askVersion(vendor, homes, env, { settings, signal })
+  const homes = await openAgentHomes(vendor, { env, workspace }, as)
+  const found = await checkVersion(vendor, homes, env, { settings, signal })
   if (found.ok) return fine(`${vendor.name} ${found.version}`)
   return found.isSlow ? unknown(found.reason, found.fix) : fault(found.reason, expected, found.fix)
 }
@@ -56,7 +56,7 @@ async function custom(vendor: AgentVendor, subject: Subject): Promise<Result> {
   const found = `custom: ${oneLine(line, 80)}`
   const word = FIRST_WORD.exec(line)?.[1]
   const cwd = resolve(subject.directory, settings.workingDirectory)
-  const { env } = agentEnv(subject.env, wishesOf(vendor, settings))
+  const { env } = agentEnv(subject.env, agentEnvOptions(vendor, settings))
   const bash = findProgram(vendor.program, env.PATH ?? '')
   if (bash === null) return fault(`${vendor.program} is not on the PATH`, 'bash', vendor.install)
   // Another user's PATH and files are not ours to judge.
@@ -83,7 +83,7 @@ async function key({ vendor, version }: Chosen, subject: Subject): Promise<Resul
   const { login } = vendor
   if (login === null) return null
   const { settings } = subject
-  const { env } = agentEnv(subject.env, wishesOf(vendor, settings))
+  const { env } = agentEnv(subject.env, agentEnvOptions(vendor, settings))
   const why = await findKeyProblem({
     // The other user's home is new.
     login: settings.isolation === 'other-user' ? { ...login, files: [] } : login,
@@ -97,7 +97,7 @@ async function key({ vendor, version }: Chosen, subject: Subject): Promise<Resul
   const expected = `a key in ${login.keys.join(' or ')}`
   const first = login.keys[0] ?? ''
   const here = `log in with ${vendor.program}, or set ${first} (export ${first}=...)`
-  const mend = settings.surface === 'action' ? keyMend(first) : here
+  const mend = settings.surface === 'action' ? keyFix(first) : here
   const isWrapped = settings.agentWrapper !== null || settings.agentArgs.length > 0
   const how = { platform: process.platform, isInstalledByUs: version !== null, isWrapped }
   const isCertain = login.keys.some(isSet) || !mayBeLoggedIn(subject.env, how)

@@ -3,7 +3,7 @@ import { existsSync, lstatSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { isAlive } from '../../app/at-work.ts'
-import { withWanted } from '../../app/claim-feature.ts'
+import { withRequestedScope } from '../../app/claim-feature.ts'
 import { checkDirt } from '../../app/dirt.ts'
 import { limitsOf } from '../../app/loop-limits.ts'
 import type { Workspace } from '../../app/workspace.ts'
@@ -152,7 +152,11 @@ export async function checkedOutThere(start: Start): Promise<readonly Mistake[]>
   for (const state of start.features.states) {
     const other = checkedOutElsewhere(clone, state.branch)
     if (other === null || (await isAlive(state.lease))) continue
-    const step = nextStepOfRun(withWanted(state, start.settings), limitsOf(start.settings), Date.now())
+    const step = nextStepOfRun(
+      withRequestedScope(state, start.settings),
+      limitsOf(start.settings),
+      Date.now(),
+    )
     const isComplete = step.kind === 'conclude' && step.conclusion.outcome === 'complete'
     if (isComplete && !start.anew) continue
     found.push({

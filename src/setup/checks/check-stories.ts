@@ -1,9 +1,9 @@
 // The stories: which features there are, as a run would find them, and what is wrong with their files, branches and parts.
 
-import { freshState, prdPathOf, withWanted } from '../../app/claim-feature.ts'
-import { branchToTake, refuseShared } from '../../app/feature-branch.ts'
+import { freshState, prdPathOf, withRequestedScope } from '../../app/claim-feature.ts'
+import { chooseBranch, refuseShared } from '../../app/feature-branch.ts'
 import { findFeatures } from '../../app/resolve-feature.ts'
-import { unaskedTags } from '../../app/tags.ts'
+import { unusedTagNotes } from '../../app/tags.ts'
 import { featureOfFolder } from '../../branch/find-features.ts'
 import type { State } from '../../engine/model/state.ts'
 import { counts } from '../../engine/prd/select.ts'
@@ -57,7 +57,7 @@ async function wrongOf(state: State, { features, settings, checkout }: Start): P
   const ofBranch = await mistakesOf(() => refuseBranch(state, checkout, settings))
   // Of several features nobody knows which the part is of.
   const isMeant = features.states.length === 1
-  return [...ofBranch, ...(isMeant ? await mistakesOf(() => void withWanted(state, settings)) : [])]
+  return [...ofBranch, ...(isMeant ? await mistakesOf(() => void withRequestedScope(state, settings)) : [])]
 }
 
 /** Throws UserError where the feature's branch is not Ralph's to take. */
@@ -73,7 +73,7 @@ async function refuseBranch(
   }
   const folder = state.importedFrom === null ? state.folder : null
   const file = { name, folder, path: prdPathOf(state), prd, digest, notes: [] }
-  await branchToTake(file, null, workspace, { base, branchPrefix })
+  await chooseBranch(file, null, workspace, { base, branchPrefix })
 }
 
 export async function stories(subject: Subject): Promise<Result[]> {
@@ -93,7 +93,7 @@ function remarksOn({ feature, prd }: State, settings: Settings): Result[] {
   const { total, open } = counts(prd)
   const left = `${open === 0 ? 'none' : open} to be worked on`
   const fix = 'give its stories the tag in prd.json, or drop the setting'
-  const unasked = unaskedTags(settings, prd.userStories).map((text) =>
+  const unasked = unusedTagNotes(settings, prd.userStories).map((text) =>
     warning(`${feature}: ${text}`, 'a story with that tag', fix),
   )
   return [fine(`${feature}: ${pluralize(total, 'story', 'stories')}, ${left}`), ...unasked]

@@ -43,8 +43,8 @@ test('the post step looks into no submodule', async () => {
       HOME: folder,
     })
     // What it knows of the runner is read once, when it is loaded.
-    const { mend } = await import('../../../src/action/cleanup.ts')
-    assert.match(await mend('.ralph/2026-01-01-sample'), /nothing is held/)
+    const { releaseJob } = await import('../../../src/action/cleanup.ts')
+    assert.match(await releaseJob('.ralph/2026-01-01-sample'), /nothing is held/)
     assert.ok(!existsSync(join(folder, 'ran')))
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { answersTo, findIssue, issueWords, tellUnplanned } from '../../../src/action/requested-plan.ts'
-import { Held } from '../../../src/app/claim-feature.ts'
+import { FeatureHeld } from '../../../src/app/claim-feature.ts'
 import { questionsStart, unplannedReply } from '../../../src/report/replies.ts'
 import { UserError } from '../../../src/system/errors.ts'
 import { hostileStrings } from '../../fixtures/hostile-strings.ts'
@@ -117,7 +117,7 @@ test('why nothing was planned stands on the issue in one reply, whatever it hold
     ...{ holder: 'job', nonce: 'n', mark: '', host: 'h', pid: 1, startTime: '', expiresAt: 0 },
     ...{ runId: 7, runAttempt: 1, url: 'https://github.com/acme/shop/actions/runs/7' },
   }
-  await tell(new Held(lease, 'passkeys'))
+  await tell(new FeatureHeld(lease, 'passkeys'))
   assert.match(
     shown().join(),
     /\[A job\]\(https:\S+runs\/7\) works on this now[\s\S]*`\/ralph plan` here when it has ended/,

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { unzipSync } from 'fflate'
 import { artifactName } from '../../../src/action/runner.ts'
-import { packed } from '../../../src/action/upload.ts'
+import { packUploads } from '../../../src/action/upload.ts'
 
 async function top(files: Record<string, string | Buffer>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-upload-'))
@@ -30,7 +30,7 @@ test('report, logs and transcripts; what lies elsewhere or behind a link is left
   await symlink(join(outside, 'secret.log'), join(folder, 'transcripts', 'US-001-3.log'))
   await symlink(outside, join(folder, 'transcripts', 'more'))
   await symlink(outside, join(folder, 'logs'))
-  const { zip, files, left } = await packed(folder)
+  const { zip, files, left } = await packUploads(folder)
   const found = unzipSync(zip)
   assert.deepEqual(Object.keys(found), [
     'report/auth.html',
@@ -39,7 +39,7 @@ test('report, logs and transcripts; what lies elsewhere or behind a link is left
     'transcripts/US-001-1.log',
   ])
   assert.deepEqual([files, left, Buffer.from(found['report/auth.html'] ?? []).toString()], [4, 0, '<p>'])
-  assert.equal((await packed(join(folder, 'nowhere'))).files, 0)
+  assert.equal((await packUploads(join(folder, 'nowhere'))).files, 0)
   await Promise.all([rm(folder, { recursive: true }), rm(outside, { recursive: true })])
 })
 
@@ -49,7 +49,7 @@ test('at most 20 MB, whatever there is; of a long file the end', async () => {
     Array.from({ length: 9 }, (_, at) => [`transcripts/US-00${at}-1.log`, noise]),
   )
   const folder = await top({ ...many, 'report/auth.html': '<p>' })
-  const { zip, files, left } = await packed(folder)
+  const { zip, files, left } = await packUploads(folder)
   assert.ok(zip.length <= 20_000_000, String(zip.length))
   assert.equal(files + left, 10)
   const found = unzipSync(zip)

@@ -1,7 +1,7 @@
 // Which places a story's check shows: of what its gates printed and wrote, in files that are there.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { foundPlaces } from '../../../src/app/finding-places.ts'
+import { annotationsByStory } from '../../../src/app/finding-places.ts'
 import type { Annotation, GateResult } from '../../../src/engine/model/gate.ts'
 import type { State } from '../../../src/engine/model/state.ts'
 import type { Git } from '../../../src/git/git.ts'
@@ -45,7 +45,7 @@ test('of rejected work: reports and the output of what is red, those of the chan
     'ls-tree -r -z --name-only tree': FILES,
     'diff-tree -r -z --name-only --no-renames base tree': ['src/b.ts'],
   })
-  const found = (await foundPlaces(git, state))['US-003'] ?? []
+  const found = (await annotationsByStory(git, state))['US-003'] ?? []
   assert.deepEqual(
     found.map(({ path, line }) => `${path}:${line}`),
     ['src/b.ts:4', 'src/a.ts:9', 'src/a.ts:3'],
@@ -60,5 +60,5 @@ test('of what passed: reports alone, where no later story wrote and nothing is g
     'ls-tree': FILES,
     [`diff-tree -r -z --name-only --no-renames ${commit} green`]: ['src/b.ts'],
   })
-  assert.deepEqual(await foundPlaces(git, state), { 'US-001': [place('src/a.ts', 9)] })
+  assert.deepEqual(await annotationsByStory(git, state), { 'US-001': [place('src/a.ts', 9)] })
 })

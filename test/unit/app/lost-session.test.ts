@@ -5,7 +5,7 @@ import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { noted, withNote } from '../../../src/app/lost-session.ts'
+import { withLostUsage, withUsageNotes } from '../../../src/app/lost-session.ts'
 import { takeOver } from '../../../src/engine/attempt-events.ts'
 import type { Limits } from '../../../src/engine/model/limit-types.ts'
 import type { AgentPort } from '../../../src/engine/model/ports.ts'
@@ -31,7 +31,7 @@ async function phaseWith(text: string, bytes?: number) {
     const file = join(own, `session-${folder.split('/')[1]}.json`)
     await writeFile(file, text)
     if (bytes !== undefined) await truncate(file, bytes)
-    const state = withNote({ own } as unknown as Git, reserved)
+    const state = withLostUsage({ own } as unknown as Git, reserved)
     return [state.attempts['US-001']?.phase, runUsage(state).costUsd]
   } finally {
     await rm(own, { recursive: true })
@@ -63,10 +63,10 @@ test('of a session that was at work the note is what it had used by then, and at
         onUsed?.(seen)
         throw new Error('killed')
       }
-      const agent = noted({ work: dies } as unknown as AgentPort, git)
+      const agent = withUsageNotes({ work: dies } as unknown as AgentPort, git)
       const { signal } = new AbortController()
       await assert.rejects(agent.work(begun, reservedIn(begun), { ...bounds, conflict: null }, signal))
-      const left = subtractUsage(runUsage(takeOver(withNote(git, begun))), runUsage(begun))
+      const left = subtractUsage(runUsage(takeOver(withLostUsage(git, begun))), runUsage(begun))
       const { costUsd, inputTokens, outputTokens, estimatedCostUsd } = left
       return [costUsd, inputTokens + outputTokens, estimatedCostUsd]
     } finally {
@@ -102,8 +102,8 @@ test('a judge that was lost counts once, by the sessions that the run had counte
   const git = { own } as unknown as Git
   const costOf = async (one: object) => {
     await writeFile(join(own, `judge-${folder.split('/')[1]}.json`), JSON.stringify(one))
-    const first = withNote(git, reserved)
-    return [runUsage(first).costUsd, runUsage(withNote(git, first)).costUsd]
+    const first = withLostUsage(git, reserved)
+    return [runUsage(first).costUsd, runUsage(withLostUsage(git, first)).costUsd]
   }
   try {
     assert.deepEqual(await costOf({ nonce, calls: 0, usage }), [0.5, 0.5])

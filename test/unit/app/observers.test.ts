@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { PortOptions } from '../../../src/app/loop-ports.ts'
-import { observersOf, tellError } from '../../../src/app/observers.ts'
+import { notifyError, observersOf } from '../../../src/app/observers.ts'
 import type { State } from '../../../src/engine/model/state.ts'
 import { NOW } from '../engine/samples.ts'
 import { midRun } from '../report/samples.ts'
@@ -54,6 +54,6 @@ test('what keeps people from being told is a warning, and never in the place of 
     signal: new AbortController().signal,
     warn: (text: string) => void told.push(text),
   }
-  await tellError(new Error('the disk is full'), place, null, null)
+  await notifyError(new Error('the disk is full'), place, null, null)
   assert.match(told.join(), /^nobody was told: Invalid URL$/)
 })

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { laneMistakes } from '../../../src/app/lane-work-trees.ts'
-import { fixedPorts, withOwnPort } from '../../../src/app/own-port.ts'
+import { fixedPortWarnings, withOwnPort } from '../../../src/app/own-port.ts'
 import { right, yml } from '../settings/reading.ts'
 
 test('each worker has ten ports that no other has, and nobody else holds', async () => {
@@ -41,13 +41,13 @@ services:
   own: { start: PORT=$RALPH_PORT npm start, ready: $RALPH_PORT }
 gates: { e2e: 'curl -f http://127.0.0.1:3000', unit: npm test }`),
     ).settings
-  const named = fixedPorts(read(2)).map((text) => text.replace(/,.*/, ''))
+  const named = fixedPortWarnings(read(2)).map((text) => text.replace(/,.*/, ''))
   assert.deepEqual(named, [
     'service web names port 3000',
     'service api names port 3001',
     'gate e2e names port 3000',
   ])
-  assert.deepEqual(fixedPorts(read(1)), [])
+  assert.deepEqual(fixedPortWarnings(read(1)), [])
   assert.deepEqual(
     laneMistakes(read(2), 0).map(({ found }) => found),
     ['2, with service web at port 3000, which each of them would take'],

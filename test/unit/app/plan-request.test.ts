@@ -1,7 +1,12 @@
 // What an issue, a form or documents ask to be planned: the feature's name, the brief, and what no issue can choose.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { askedAgain, askedByDocuments, askedByIssue, issueIn } from '../../../src/app/plan-request.ts'
+import {
+  issueNumberIn,
+  requestFromDocuments,
+  requestFromIssue,
+  withNewRequest,
+} from '../../../src/app/plan-request.ts'
 import { UserError } from '../../../src/system/errors.ts'
 import { stateOf } from '../engine/samples.ts'
 
@@ -14,7 +19,7 @@ const form = (fields: Record<string, string>) =>
     .join('\r\n\r\n')
 
 test('the form names the feature, else the title does; never what a branch cannot be called', () => {
-  const name = (title: string, body: string) => askedByIssue(issue(title, body), how).feature.name
+  const name = (title: string, body: string) => requestFromIssue(issue(title, body), how).feature.name
   assert.equal(name('Plan: x', form({ 'Feature name': 'Auth v2', 'What should it do': WISH })), 'auth-v2')
   assert.equal(name('Sign in, with a passkey!', WISH), 'sign-in-with-a-passkey')
   assert.equal(name('../../refs/heads/main\u202e', WISH), 'refs-heads-main')
@@ -24,72 +29,72 @@ test('the form names the feature, else the title does; never what a branch canno
 
 test('gates and limits of a form are told, and change nothing', () => {
   const gates = '- e2e: npm run e2e\ntest: rm -rf /'
-  const { plan } = askedByIssue(issue('x', form({ What: WISH, Gates: gates, Limits: '99 dollars' })), how)
+  const { plan } = requestFromIssue(issue('x', form({ What: WISH, Gates: gates, Limits: '99 dollars' })), how)
   assert.deepEqual(
     plan.questions.map((one) => one.slice(0, 40)),
     ['The issue names the gate e2e: the workfl', 'The issue asks for limits (99 dollars): '],
   )
   assert.deepEqual(
-    askedByIssue(issue('x', form({ What: WISH, Limits: '_No response_' })), how).plan.questions,
+    requestFromIssue(issue('x', form({ What: WISH, Limits: '_No response_' })), how).plan.questions,
     [],
   )
 })
 
 test('an issue that says nothing is told what to say', () => {
   assert.throws(
-    () => askedByIssue(issue('todo', ''), how),
+    () => requestFromIssue(issue('todo', ''), how),
     (error) => error instanceof UserError && /issue #7/.test(error.mistakes[0]?.path ?? ''),
   )
 })
 
 test('asked again: only new words, or a plan that nobody could make, cost a session', () => {
-  const asked = askedByIssue(issue('x', WISH), how)
+  const asked = requestFromIssue(issue('x', WISH), how)
   const state = stateOf([], { plan: { ...asked.plan, phase: 'proposed' } })
-  assert.equal(askedAgain(state, asked), state)
-  const more = askedByIssue(issue('x', WISH, ['No passwords.']), how)
-  assert.equal(askedAgain(state, more).plan?.phase, 'wanted')
-  assert.match(askedAgain(state, more).plan?.brief ?? '', /No passwords/)
+  assert.equal(withNewRequest(state, asked), state)
+  const more = requestFromIssue(issue('x', WISH, ['No passwords.']), how)
+  assert.equal(withNewRequest(state, more).plan?.phase, 'wanted')
+  assert.match(withNewRequest(state, more).plan?.brief ?? '', /No passwords/)
   const failed = { ...state, plan: { ...asked.plan, sessions: 3 } }
-  assert.equal(askedAgain(failed, asked).plan?.sessions, 0)
+  assert.equal(withNewRequest(failed, asked).plan?.sessions, 0)
   const begun = { ...state, plan: { ...asked.plan, phase: 'begun' as const } }
-  assert.equal(askedAgain(begun, more), begun)
+  assert.equal(withNewRequest(begun, more), begun)
 })
 
 test('questions wait for an answer that fits them, are kept with it, and are asked once', () => {
-  const asked = askedByIssue(issue('x', WISH), { ...how, asks: true })
+  const asked = requestFromIssue(issue('x', WISH), { ...how, asks: true })
   assert.ok(asked.plan.interview !== undefined)
   const questions = [{ text: 'Who?', options: ['All', 'Staff'] }]
   const interview = { questions, askedAt: 5, answers: null }
   const waits = stateOf([], { plan: { ...asked.plan, interview } })
-  assert.equal(askedAgain(waits, { ...asked, answers: null }), waits)
+  assert.equal(withNewRequest(waits, { ...asked, answers: null }), waits)
   assert.throws(
-    () => askedAgain(waits, { ...asked, answers: '1D' }),
+    () => withNewRequest(waits, { ...asked, answers: '1D' }),
     (error) => error instanceof UserError && /1D: question 1 has the options A to B/.test(error.message),
   )
-  const commented = askedByIssue(issue('x', WISH, ['1B']), { ...how, asks: true })
-  const answered = askedAgain(waits, { ...commented, answers: '1B' })
+  const commented = requestFromIssue(issue('x', WISH, ['1B']), { ...how, asks: true })
+  const answered = withNewRequest(waits, { ...commented, answers: '1B' })
   assert.match(answered.plan?.brief ?? '', /passkey[\s\S]*1\. Who\?\n {3}Staff/)
   assert.equal(answered.plan?.phase, 'wanted')
   // The plan came of it: the same words again cost nothing, and others keep the answers.
   const proposed = { ...answered, plan: { ...answered.plan, phase: 'proposed' as const } as never }
-  assert.equal(askedAgain(proposed, commented), proposed)
-  const more = askedByIssue(issue('x', WISH, ['1B', 'No passwords.']), { ...how, asks: true })
-  assert.match(askedAgain(proposed, more).plan?.brief ?? '', /No passwords[\s\S]*1\. Who\?\n {3}Staff/)
-  assert.equal(askedAgain(proposed, more).plan?.interview?.answers !== null, true)
+  assert.equal(withNewRequest(proposed, commented), proposed)
+  const more = requestFromIssue(issue('x', WISH, ['1B', 'No passwords.']), { ...how, asks: true })
+  assert.match(withNewRequest(proposed, more).plan?.brief ?? '', /No passwords[\s\S]*1\. Who\?\n {3}Staff/)
+  assert.equal(withNewRequest(proposed, more).plan?.interview?.answers !== null, true)
 })
 
 test('an issue longer than a brief, answered and planned, costs nothing when it is asked again', () => {
-  const asked = askedByIssue(issue('x', `${WISH} ${'word '.repeat(12_000)}`), { ...how, asks: true })
+  const asked = requestFromIssue(issue('x', `${WISH} ${'word '.repeat(12_000)}`), { ...how, asks: true })
   const questions = [{ text: 'Who?', options: ['All', 'Staff'] }]
   const waits = stateOf([], { plan: { ...asked.plan, interview: { questions, askedAt: 5, answers: null } } })
-  const answered = askedAgain(waits, { ...asked, answers: '1B' })
+  const answered = withNewRequest(waits, { ...asked, answers: '1B' })
   const approved = { ...answered, plan: { ...answered.plan, phase: 'approved' as const } as never }
-  assert.equal(askedAgain(approved, asked), approved)
+  assert.equal(withNewRequest(approved, asked), approved)
 })
 
 test('documents: stories are the plan, words alone are planned from, nothing is said', async () => {
   const files = [{ path: 'PRD.md', text: '# Shop\n\n- [x] one\n- [ ] two\n' }]
-  const { feature, plan } = await askedByDocuments(files, 'shop', '2026-01-31')
+  const { feature, plan } = await requestFromDocuments(files, 'shop', '2026-01-31')
   assert.equal(plan.phase, 'proposed')
   assert.deepEqual(
     feature.prd.userStories.map(({ title, lastResult }) => [title, lastResult?.imported === true]),
@@ -99,12 +104,12 @@ test('documents: stories are the plan, words alone are planned from, nothing is 
     ],
   )
   const prose = [{ path: 'docs/prd.md', text: `# Idea\n\n${WISH}\n` }]
-  const wanted = await askedByDocuments(prose, 'shop', '2026-01-31')
+  const wanted = await requestFromDocuments(prose, 'shop', '2026-01-31')
   assert.equal(wanted.plan.phase, 'wanted')
   assert.match(wanted.plan.brief, /docs\/prd\.md[\s\S]*passkey/)
-  await assert.rejects(askedByDocuments([], 'shop', '2026-01-31'), /UserError: documents: /)
+  await assert.rejects(requestFromDocuments([], 'shop', '2026-01-31'), /UserError: documents: /)
 })
 
 test('only a number behind # is an issue', () => {
-  assert.deepEqual(['#12', 'auth', '#', '#12a', null].map(issueIn), [12, null, null, null, null])
+  assert.deepEqual(['#12', 'auth', '#', '#12a', null].map(issueNumberIn), [12, null, null, null, null])
 })

@@ -1,7 +1,7 @@
 // Gates, services and pages for stories with a tag: told where no story has it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { unaskedTags } from '../../../src/app/tags.ts'
+import { unusedTagNotes } from '../../../src/app/tags.ts'
 import { readSettings, type Settings } from '../../../src/settings/read-settings.ts'
 
 const FILE = `
@@ -24,15 +24,15 @@ const story = (...tags: string[]) => ({ tags, skipped: false })
 test('what no story asks for is named, with what then becomes of it', () => {
   const settings = settingsOf(FILE)
   const rest = 'and no story has it: it runs in the final verification alone'
-  assert.deepEqual(unaskedTags(settings, [story(), story('api')]), [
+  assert.deepEqual(unusedTagNotes(settings, [story(), story('api')]), [
     `gate e2e is for stories with the tag e2e or slow, ${rest}`,
     `gate browser is for stories with the tag ui, ${rest}`,
     `service web is for stories with the tag ui, ${rest}`,
   ])
-  assert.deepEqual(unaskedTags(settings, [story('slow'), story('ui')]), [])
-  assert.equal(unaskedTags(settings, [story('slow'), { tags: ['ui'], skipped: true }]).length, 2)
-  assert.deepEqual(unaskedTags(settings, []), [])
-  const never = unaskedTags({ ...settings, finalVerification: false }, [story('ui')])
+  assert.deepEqual(unusedTagNotes(settings, [story('slow'), story('ui')]), [])
+  assert.equal(unusedTagNotes(settings, [story('slow'), { tags: ['ui'], skipped: true }]).length, 2)
+  assert.deepEqual(unusedTagNotes(settings, []), [])
+  const never = unusedTagNotes({ ...settings, finalVerification: false }, [story('ui')])
   assert.deepEqual(never, [
     'gate e2e is for stories with the tag e2e or slow, and no story has it: it never runs',
   ])
@@ -40,5 +40,5 @@ test('what no story asks for is named, with what then becomes of it', () => {
 
 test('a browser that is switched off is for no story', () => {
   const off = settingsOf('gates: { test: npm test }\nbrowser: { enabled: false }\n')
-  assert.deepEqual(unaskedTags(off, [story()]), [])
+  assert.deepEqual(unusedTagNotes(off, [story()]), [])
 })

@@ -5,8 +5,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { answered } from '../../../../src/action/jobs/handed-over-ports.ts'
-import { codeOf } from '../../../../src/action/jobs/pack.ts'
+import { handedOverGates } from '../../../../src/action/jobs/handed-over-ports.ts'
+import { codeDigest } from '../../../../src/action/jobs/pack.ts'
 import type { GateResult } from '../../../../src/engine/model/gate.ts'
 import { CatFile } from '../../../../src/git/cat-file.ts'
 import { Git, openClone } from '../../../../src/git/git.ts'
@@ -40,13 +40,13 @@ test('gates and what is red beside them count; a gate that is missing is red, bu
   const commit = run('rev-parse', 'HEAD').trim()
   const git = await Git.open(await openClone(folder, env), env)
   using objects = new CatFile(git)
-  const code = await codeOf(git, objects, commit)
+  const code = await codeDigest(git, objects, commit)
   const landed = async (gates: GateResult[], seen: string | null = code) => {
     return (await resultsOf(gates, seen)).map(({ name, ok, ended }) => [name, ok, ended].join(' ').trim())
   }
   const resultsOf = async (gates: GateResult[], seen: string | null) => {
     const redact = (text: string) => text.replaceAll(SECRET, '***')
-    const port = answered({ nonce: 'n', code: seen, gates }, GATES, git, objects, redact)
+    const port = handedOverGates({ nonce: 'n', code: seen, gates }, GATES, git, objects, redact)
     const { signal } = new AbortController()
     await port.prepare(commit, signal)
     return port.run(gateRun(), signal)
@@ -92,7 +92,13 @@ test('gates and what is red beside them count; a gate that is missing is red, bu
   const page = { url: 'http://localhost:3000/', viewport: '1280x800', blob, bytes: webp.length, before: null }
   const base = async (gates: GateResult[]) => {
     const pictures = { [blob]: webp.toString('base64') }
-    const port = answered({ nonce: 'n', code, gates, pictures }, [...GATES, ui], git, objects, (text) => text)
+    const port = handedOverGates(
+      { nonce: 'n', code, gates, pictures },
+      [...GATES, ui],
+      git,
+      objects,
+      (text) => text,
+    )
     const { signal } = new AbortController()
     await port.prepare(commit, signal)
     const results = await port.run({ ...gateRun(), of: 'baseline', tags: [] }, signal)

@@ -1,7 +1,7 @@
 // Pictures from the gate job to the one that lands it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { landed, withPictures } from '../../../../src/action/jobs/hand-over-pictures.ts'
+import { landPictures, withPictures } from '../../../../src/action/jobs/hand-over-pictures.ts'
 import { fitGates, readFromGate, writeHandover } from '../../../../src/action/jobs/handover.ts'
 import type { GateResult, Screenshot } from '../../../../src/engine/model/gate.ts'
 
@@ -38,7 +38,7 @@ test('as many as fit travel, and how many do not is told', async () => {
   assert.deepEqual(browser?.remarks, ['2 of its pictures did not fit into what jobs hand over'])
   const written: Buffer[] = []
   const keep = async (picture: Buffer) => String(written.push(picture))
-  const all = await landed(browser?.screenshots ?? [], came?.pictures ?? {}, [], keep)
+  const all = await landPictures(browser?.screenshots ?? [], came?.pictures ?? {}, [], keep)
   assert.deepEqual(
     all.map(({ blob, bytes }) => [blob, bytes]),
     [1, 2, 3, 4, 5].map((number) => [String(number), 12 * 1024]),
@@ -53,7 +53,7 @@ test('what the gate job says of them is not believed', async () => {
     [id(4)]: webp(100).toString('base64'),
   }
   const shots = [shot(1), shot(2), shot(3, id(8)), shot(4, id(9)), shot(5)]
-  const all = await landed(shots, pictures, [shot(9)], async () => 'kept')
+  const all = await landPictures(shots, pictures, [shot(9)], async () => 'kept')
   assert.deepEqual(
     all.map(({ url, blob, before }) => [url.at(-1), blob, before]),
     [

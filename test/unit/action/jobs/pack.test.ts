@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { codeOf, packFile, readPack, writePack } from '../../../../src/action/jobs/pack.ts'
+import { codeDigest, packFile, readPack, writePack } from '../../../../src/action/jobs/pack.ts'
 import { CatFile } from '../../../../src/git/cat-file.ts'
 import { Git, openClone } from '../../../../src/git/git.ts'
 
@@ -75,10 +75,10 @@ test('the changes arrive, also in a shallow clone; their code is the same on bot
   const [one, other] = [both.commit(ralph('1')), both.commit(ralph('2'))]
   assert.equal(await readPack(receiver.git, await both.hand(one)), null)
   assert.equal(receiver.run(['show', `${one}:b.txt`]), 'new')
-  const code = await codeOf(receiver.git, receiver.objects, one)
-  assert.equal(await codeOf(sender.git, sender.objects, one), code)
-  assert.equal(await codeOf(sender.git, sender.objects, other), code)
-  assert.notEqual(await codeOf(sender.git, sender.objects, both.base), code)
+  const code = await codeDigest(receiver.git, receiver.objects, one)
+  assert.equal(await codeDigest(sender.git, sender.objects, one), code)
+  assert.equal(await codeDigest(sender.git, sender.objects, other), code)
+  assert.notEqual(await codeDigest(sender.git, sender.objects, both.base), code)
 })
 
 test('a pack that is not what was announced, not there, or no file', async () => {

@@ -1,7 +1,7 @@
 // What the work job handed over of its steps, as the job that lands reads it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { replayed } from '../../../../src/action/jobs/handed-over-ports.ts'
+import { replayedAgent } from '../../../../src/action/jobs/handed-over-ports.ts'
 import { readFromWork } from '../../../../src/action/jobs/handover.ts'
 import type { AttemptIn } from '../../../../src/engine/model/attempt.ts'
 import type { Circuits, PipelineStep } from '../../../../src/engine/model/pipeline-step.ts'
@@ -37,7 +37,7 @@ async function landed(circuits: unknown, before: Circuits = {}): Promise<Circuit
   }
   const work = readFromWork(JSON.stringify(handed)) ?? assert.fail('nothing was read')
   // Nothing was changed: neither is asked.
-  const port = replayed(work, {} as RepositoryPort, {} as CatFile, (text) => text, steps)
+  const port = replayedAgent(work, {} as RepositoryPort, {} as CatFile, (text) => text, steps)
   const said = await port.work(begun, {} as AttemptIn<'reserved'>, {} as never, new AbortController().signal)
   return withPipelineResult(begun, said).control.circuits
 }

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { inItsWave } from '../../../../src/action/jobs/wave-jobs.ts'
+import { runWaveJob } from '../../../../src/action/jobs/wave-jobs.ts'
 import { refundAll, withoutWorkers } from '../../../../src/engine/attempt-events.ts'
 import { loop } from '../../../../src/engine/loop.ts'
 import type { Command, Event } from '../../../../src/engine/model/event.ts'
@@ -394,7 +394,7 @@ test('where the wave is cancelled, each candidate that waits is kept as the work
     repository,
     store: { ...ports.store, publish: async () => ({ kind: 'published' as const }) },
   }
-  const ended = await scheduler.waitFor(inItsWave(state, limits, own, { kind: 'join', isCancelled: true }))
+  const ended = await scheduler.waitFor(runWaveJob(state, limits, own, { kind: 'join', isCancelled: true }))
   assert.ok(ended !== null && 'conclusion' in ended)
   assert.equal(ended.conclusion.outcome, 'interrupted')
   const first = state.attempts['US-0']
@@ -415,7 +415,7 @@ test('the story of a lost worker keeps nothing of what lies in the tree of the j
   const ports = processPorts(world, new Remote(start), 10_000, [])
   const { repository, keptFrom } = telling(ports.repository)
   const store = { ...ports.store, publish: async () => ({ kind: 'published' as const }) }
-  const joining = inItsWave(
+  const joining = runWaveJob(
     start,
     limits,
     { ...ports, repository, store },
@@ -454,7 +454,7 @@ test('a worker that was taken for lost and comes back while the wave is joined m
   })
   const ports = processPorts(world, remote, 10_000, [])
   const own = { ...ports, store: { ...ports.store, publish: async () => ({ kind: 'published' as const }) } }
-  const joining = inItsWave(leased, limits, own, { kind: 'join', isCancelled: false })
+  const joining = runWaveJob(leased, limits, own, { kind: 'join', isCancelled: false })
   await scheduler.waitFor(joining)
   assert.ok(world.saved.length > 0 && world.saved.every(({ lease }) => lease?.nonce !== LEASE.nonce))
   late.happened({ kind: 'assigned', storyId: 'US-1', worker: '2', at: NOW })

@@ -7,7 +7,7 @@ import test from 'node:test'
 import { parse } from 'yaml'
 import { PLAN_LABEL } from '../../../../src/action/github-event.ts'
 import { agentNames } from '../../../../src/agents/registry.ts'
-import { askedByIssue } from '../../../../src/app/plan-request.ts'
+import { requestFromIssue } from '../../../../src/app/plan-request.ts'
 import { writtenSettings } from '../../../../src/settings/read-settings.ts'
 import { readWorkflow } from '../../../../src/setup/checks/workflow-file.ts'
 import { type Found, settle } from '../../../../src/setup/init/answers.ts'
@@ -160,7 +160,7 @@ test('the issue form is read as GitHub renders it: its label starts a plan, its 
     .map(({ id, attributes: { label } }) => `### ${label}\n\n${answers[id] ?? '_No response_'}`)
     .join('\n\n')
   const issue = { number: 7, title: 'Plan: passkeys', body: rendered, comments: [] }
-  const { feature, plan } = askedByIssue(issue, { known: null, today: '2026-01-31', gates: ['test'] })
+  const { feature, plan } = requestFromIssue(issue, { known: null, today: '2026-01-31', gates: ['test'] })
   assert.equal(feature.name, 'auth')
   assert.match(plan.brief, /People sign in with a passkey/)
   assert.match(plan.questions.join(), /gate e2e.*9 dollars/)
