@@ -2,8 +2,8 @@
 
 import { type Annotation, isRed } from '../engine/model/gate.ts'
 import type { State } from '../engine/model/state.ts'
-import { annotationsFrom, shownAnnotations } from '../gates/annotations.ts'
-import { resolver } from '../gates/resolver.ts'
+import { annotationsFrom, selectAnnotations } from '../gates/annotations.ts'
+import { createResolver } from '../gates/resolver.ts'
 import type { Git } from '../git/git.ts'
 
 /** By story id, in files that the story's rejected work holds, or the branch where none is kept; those of its change first. */
@@ -28,9 +28,9 @@ export async function annotationsByStory(
     const changed = await changedIn(before, tree).catch(() => new Set<string>())
     // Lines that were passed stand elsewhere where a later story wrote into their file.
     const later = kept === undefined ? await changedIn(tree, state.green) : new Set()
-    const all = [...ofFiles, ...annotationsFrom(output.join('\n'), resolver(known))]
+    const all = [...ofFiles, ...annotationsFrom(output.join('\n'), createResolver(known))]
     const there = all.filter(({ path }) => known.has(path) && !later.has(path))
-    found[id] = shownAnnotations(there, (path) => changed.has(path))
+    found[id] = selectAnnotations(there, (path) => changed.has(path))
   }
   return found
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isModelKey } from '../agents/registry.ts'
-import { CAPTURE_BYTES, cleaned, formatExit, INTO_ONE_PIPE, SHELL } from '../gates/captured-output.ts'
+import { CAPTURE_BYTES, cleanOutput, formatExit, INTO_ONE_PIPE, SHELL } from '../gates/captured-output.ts'
 import { execute, gitEnv } from '../git/git-process.ts'
 import { type Environment, gateEnv, secretsIn } from '../isolation/untrusted-env.ts'
 import { importantLines } from '../system/excerpt.ts'
@@ -64,7 +64,7 @@ export async function openTrial(options: TrialOptions): Promise<TrialRunner> {
         signal,
         captureBytes: CAPTURE_BYTES,
       })
-      const text = cleaned(output, redactor)
+      const text = cleanOutput(output, redactor)
       const missing = exit.kind === 'exit' && exit.code !== 0 ? missingProgram(text, exit.code) : null
       const over = exit.kind !== 'exit' ? 'unknown' : exit.code === 0 ? 'green' : 'red'
       const state = missing === null ? over : 'missing'

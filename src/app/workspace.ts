@@ -1,7 +1,7 @@
 import { agentSettings, documentNames, isAgentDocument } from '../agents/registry.ts'
 import { createRepository, type Repository } from '../branch/repository.ts'
 import { createStore, type Store } from '../branch/store.ts'
-import { isRalphs } from '../gates/guard.ts'
+import { isRalphPath } from '../gates/guard.ts'
 import { filesAsTheyWere } from '../gates/remarks/as-it-was.ts'
 import { createExamine } from '../gates/remarks/examine.ts'
 import { CatFile } from '../git/cat-file.ts'
@@ -84,7 +84,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     identity: options.identity ?? identityOf(clone),
     snapshot,
     warn: options.warn,
-    isRalphs,
+    isRalphs: isRalphPath,
     redact: redactor.redact,
     stateCommits: settings.commits.prdChanges,
     stateSubject: settings.commits.message,

@@ -3,7 +3,7 @@
 import type { Annotation } from '../engine/model/gate.ts'
 import { truncate } from '../engine/model/text.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
-import type { Resolve } from './resolver.ts'
+import type { ResolvePath } from './resolver.ts'
 
 const MAX_ANNOTATIONS = 50
 /** More are found than shown, for those in changed files come first. */
@@ -12,7 +12,7 @@ const MAX_MESSAGE = 600
 /** Only so much of a line is looked at. */
 const MAX_LINE = 1_000
 
-type Place = { name: string; line: string }
+type LinePlace = { name: string; line: string }
 type Level = Annotation['level']
 
 /** Place and message in one line: tsc; maven; GitHub's own commands; kotlin; a test of gradle. */
@@ -24,7 +24,8 @@ const PLACED = [
   /^\s+(?<text>[\w.$]{1,200}(?:Error|Exception|Failure)\w{0,50}) at (?<name>[\w.-]{1,200}):(?<line>\d{1,7})$/,
 ]
 /** In a line that a place begins: `:1:2: text`, `:1: text`, `:1:2 - error TS1: text`, `:1:2 lint/rule`. */
-const PLAIN = /:(\d{1,7})(?::\d{1,7})?(?::(?=\s|$)| - | (?=(?:lint|parse|format|assist|suppressions)\b))\s*/
+const PLACE_FIRST =
+  /:(\d{1,7})(?::\d{1,7})?(?::(?=\s|$)| - | (?=(?:lint|parse|format|assist|suppressions)\b))\s*/
 /** A place alone, which belongs to what was said before: cargo and ruff, vitest, frames of a stack, node's TAP, go's panic. */
 const FRAME = /^\s*(?:(?:-->|❯|at|location:|File:)\s|\/\S+ \+0x[\da-f]+$)/
 const HEADING =
@@ -39,12 +40,12 @@ const NEARBY = /^\s*(?:Error:|[×✖!ℹi])\s+(.*)$/
  * eslint, biome, node --test, jest, vitest, pytest, mypy, ruff, go, cargo, javac, maven and whatever writes
  * `path:line:col: message`. A place that means no file is left out.
  */
-export function annotationsFrom(output: string, resolve: Resolve, most = MAX_FOUND): Annotation[] {
+export function annotationsFrom(output: string, resolve: ResolvePath, most = MAX_FOUND): Annotation[] {
   return new Reader(plainLines(output), resolve).read(most)
 }
 
 /** What a check shows: those in changed files first, else in the order given; of two at one line with one message the first. */
-export function shownAnnotations(
+export function selectAnnotations(
   found: readonly Annotation[],
   isChanged: (path: string) => boolean,
 ): Annotation[] {
@@ -58,18 +59,18 @@ export function shownAnnotations(
 
 class Reader {
   readonly #lines: readonly string[]
-  readonly #resolve: Resolve
+  readonly #resolve: ResolvePath
   readonly #found = new Map<string, Annotation>()
   /** The last line that says what went wrong; '' once a place was found for it. */
   #heading = ''
   /** The file that eslint's list is about. */
   #listed: string | null = null
   /** The innermost known place of a traceback. */
-  #frame: Place | null = null
+  #frame: LinePlace | null = null
   /** What pytest says about the failure (`E ...`). */
   #said = ''
 
-  constructor(lines: readonly string[], resolve: Resolve) {
+  constructor(lines: readonly string[], resolve: ResolvePath) {
     this.#lines = lines
     this.#resolve = resolve
   }
@@ -98,7 +99,7 @@ class Reader {
     )
   }
 
-  #add({ name, line }: Place, message: string, level: Level): boolean {
+  #add({ name, line }: LinePlace, message: string, level: Level): boolean {
     const path = this.#resolve(name)
     const number = Number(line)
     if (path === null || !Number.isSafeInteger(number) || number < 1) return false
@@ -121,7 +122,7 @@ class Reader {
   }
 
   #readPlain(line: string, at: number): boolean {
-    const [match, number = ''] = PLAIN.exec(line) ?? []
+    const [match, number = ''] = PLACE_FIRST.exec(line) ?? []
     if (match === undefined) return false
     const [start, rest] = [line.indexOf(match), line.slice(line.indexOf(match) + match.length)]
     const before = line.slice(0, start).trim()
@@ -190,7 +191,7 @@ class Reader {
   }
 }
 
-function placeAtEnd(text: string): Place | null {
+function placeAtEnd(text: string): LinePlace | null {
   const end = /:(\d{1,7})(?::\d{1,7})?$/.exec(text)
   const name = /[^('" ]*$/.exec(text.slice(0, end?.index))?.[0] ?? ''
   return end === null ? null : { name, line: end[1] ?? '' }
@@ -202,11 +203,11 @@ function levelOf(word: string | undefined): Annotation['level'] {
 }
 
 function plainLines(output: string): string[] {
-  return output.split(/\r\n|\n|\r/).map((line) => withoutControls(ofGo(line.slice(0, MAX_LINE))))
+  return output.split(/\r\n|\n|\r/).map((line) => withoutControls(unwrapGoTest(line.slice(0, MAX_LINE))))
 }
 
 /** What `go test -json` wraps a line of output in. */
-function ofGo(line: string): string {
+function unwrapGoTest(line: string): string {
   const at = line.startsWith('{"Time":') ? line.indexOf(OUTPUT) : -1
   return at === -1 ? line : line.slice(at + OUTPUT.length).replace(/(?:\\n)?"\}$/, '')
 }

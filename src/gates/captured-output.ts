@@ -22,10 +22,10 @@ export const SHELL = ['--noprofile', '--norc', '-c']
  */
 export const INTO_ONE_PIPE = `exec > >(trap '' HUP INT TERM; exec cat) 2>&1; passes=$!`
 /** Waits until what was said has passed, or is over where something else holds the pipe open. */
-export const UNTIL_HEARD = `exec >&- 2>&-; { sleep 0.25; kill -KILL "$passes"; } & wait "$passes"`
+export const WAIT_FOR_PIPE = `exec >&- 2>&-; { sleep 0.25; kill -KILL "$passes"; } & wait "$passes"`
 
 /** As it may leave this process. */
-export function cleaned(output: string, redactor: Redactor): string {
+export function cleanOutput(output: string, redactor: Redactor): string {
   return shortenCaptured(cleanLines(output, redactor.redact), LOG_BYTES)
 }
 

@@ -25,7 +25,7 @@ const SUMMARIES: readonly (readonly [line: RegExp, pairs: RegExp])[] = [
   [/^\d+ tests? completed(?:, \d+ (?:failed|skipped)){0,2}$/, NUMBER_FIRST],
 ]
 /** go test counts none: a line a test, in words (`-v`) or as JSON. Those of subtests are indented, or have a slash. */
-const GO = /^--- (PASS|FAIL|SKIP): |^\{.*"Action":"(pass|fail|skip)".*"Test":"[^"/]+"/
+const GO_TEST = /^--- (PASS|FAIL|SKIP): |^\{.*"Action":"(pass|fail|skip)".*"Test":"[^"/]+"/
 
 const WORDS = new Map<string, Exclude<keyof TestCounts, 'empty'> | 'total'>(
   Object.entries({
@@ -43,9 +43,9 @@ const WORDS = new Map<string, Exclude<keyof TestCounts, 'empty'> | 'total'>(
  */
 const EMPTY =
   /^(?:✔|ok \d+ -) (?:\S*\/)?[\w.-]+\.[cm]?[jt]sx?(?: \([\d.]+ms\))?$|^ok\s+\S+\s.*\[no tests to run\]$/
-const LONGEST = 400
+const MAX_LINE = 400
 /** Nobody has more tests. */
-const MOST = 1e8
+const MAX_COUNT = 1e8
 
 /** The sums of all summaries in an output without colours; null where nothing is counted. */
 export function testCounts(output: string): TestCounts | null {
@@ -54,15 +54,15 @@ export function testCounts(output: string): TestCounts | null {
   let isFound = false
   const add = (word: string, many: number): void => {
     const kind = WORDS.get(word)
-    if (kind === undefined || !(many <= MOST)) return
+    if (kind === undefined || !(many <= MAX_COUNT)) return
     sums[kind] += many
     isFound = true
   }
   // What was left out of a longer output may be half of Go's lines.
   const isWhole = !LEFT_OUT.test(output)
-  for (const given of output.split('\n')) {
-    const line = given.slice(0, LONGEST).trimEnd()
-    const go = isWhole ? GO.exec(line) : null
+  for (const raw of output.split('\n')) {
+    const line = raw.slice(0, MAX_LINE).trimEnd()
+    const go = isWhole ? GO_TEST.exec(line) : null
     if (go !== null) add((go[1] ?? go[2] ?? '').toLowerCase(), 1)
     if (EMPTY.test(line)) empty += 1
     const text = line.trimStart()

@@ -1,6 +1,6 @@
 // Which lines of a change no test ran. Pure.
 import type { Annotation } from '../engine/model/gate.ts'
-import type { Resolve } from './resolver.ts'
+import type { ResolvePath } from './resolver.ts'
 
 /** Lines of files as they are after a change: those that it wrote. */
 export type ChangedLines = ReadonlyMap<string, readonly number[]>
@@ -17,10 +17,10 @@ export function addHits(hits: Hits, name: string, line = 0, times = 0): void {
 }
 
 /** Why a gate is red that ended well. */
-export type Red = { ended: string; output: string }
+export type RedReason = { ended: string; output: string }
 
 type Missed = { path: string; from: number; to: number }
-export type Covered = {
+export type ChangeCoverage = {
   /** Changed lines that can run, and those of them that did. */
   lines: number
   ran: number
@@ -34,12 +34,12 @@ export type Covered = {
  * `reports`: how often each line ran, by whatever they call the file. `countsUnknown`: nothing ran of changed files that
  * they do not name, which tools leave out that no test loads.
  */
-export function coveredChange(
+export function measureChange(
   changed: ChangedLines,
   reports: readonly Hits[],
-  resolve: Resolve,
+  resolve: ResolvePath,
   countsUnknown = false,
-): Covered {
+): ChangeCoverage {
   const known: Hits = new Map()
   for (const [name, lines] of reports.flatMap((hits) => [...hits])) {
     const path = resolve(name)
@@ -48,7 +48,7 @@ export function coveredChange(
     for (const [line, times] of lines) addHits(known, path, line, times)
   }
   const kinds = new Set(reports.flatMap((hits) => [...hits.keys()].map(kindOf)).filter((kind) => kind !== ''))
-  const covered: Covered = { lines: 0, ran: 0, missed: [], unknown: [] }
+  const covered: ChangeCoverage = { lines: 0, ran: 0, missed: [], unknown: [] }
   for (const [path, numbers] of changed) {
     const lines = known.get(path)
     if (lines === undefined) {
@@ -81,24 +81,24 @@ function kindOf(path: string): string {
 }
 
 /** What is told of it; `red`: where less than `threshold` percent of the lines ran (null: that is nobody's business). */
-export function coverageTold(
+export function reportCoverage(
   file: string,
   threshold: number | null,
-  covered: Covered,
-): { annotations: Annotation[]; remarks: string[]; red: Red | null } {
+  covered: ChangeCoverage,
+): { annotations: Annotation[]; remarks: string[]; red: RedReason | null } {
   const { lines, ran, missed, unknown } = covered
   const places = missed.map(({ path, from, to }) => `${path}:${from}${to === from ? '' : `-${to}`}`)
   // Rounded down, so that nothing missing becomes 100 %.
   const percent = lines === 0 ? 100 : Math.floor((100 * ran) / lines)
   const share = `${percent} % of ${lines} changed ${lines === 1 ? 'line' : 'lines'}`
   const remarks: string[] = []
-  if (places.length > 0) remarks.push(`tests ran ${share}; none ran ${firstOf(places, NAMED).join(', ')}`)
+  if (places.length > 0) remarks.push(`tests ran ${share}; none ran ${firstOf(places, MAX_NAMED).join(', ')}`)
   if (unknown.length > 0) {
     const so = threshold === null ? '' : ': no test ran what it does not name'
-    remarks.push(`${file} says nothing of ${firstOf(unknown, NAMED).join(', ')}${so}`)
+    remarks.push(`${file} says nothing of ${firstOf(unknown, MAX_NAMED).join(', ')}${so}`)
   }
   const ended = `covered ${share}, ${threshold} % asked`
-  const list = firstOf(places, LISTED).map((place) => `  ${place}\n`)
+  const list = firstOf(places, MAX_LISTED).map((place) => `  ${place}\n`)
   const isThin = threshold !== null && percent < threshold
   return {
     annotations: missed.map(({ path, from, to }) => ({
@@ -113,8 +113,8 @@ export function coverageTold(
 }
 
 /** Places that a remark names, and those that the next prompt is told. */
-const NAMED = 5
-const LISTED = 50
+const MAX_NAMED = 5
+const MAX_LISTED = 50
 
 function firstOf(all: readonly string[], most: number): string[] {
   return all.length <= most ? [...all] : [...all.slice(0, most), `${all.length - most} more`]

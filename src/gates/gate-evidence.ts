@@ -4,14 +4,14 @@ import type { Annotation, Gate, GateBaseline, GateResult, TestCounts } from '../
 import type { GateRun } from '../engine/model/ports.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
-import { annotationsFrom, shownAnnotations } from './annotations.ts'
+import { annotationsFrom, selectAnnotations } from './annotations.ts'
 import { testCounts } from './counts.ts'
-import { type ChangedLines, coverageTold, coveredChange, type Red } from './coverage.ts'
-import type { Stamps, Where } from './report-files.ts'
-import { resolver } from './resolver.ts'
+import { type ChangedLines, measureChange, type RedReason, reportCoverage } from './coverage.ts'
+import type { Stamps, TreeFolders } from './report-files.ts'
+import { createResolver } from './resolver.ts'
 
 /** The code that gates look at. */
-export type Code = {
+export type CodeReader = {
   /** Its files, by path. */
   files(commit: string): Promise<readonly string[]>
   changedLines(from: string, to: string): Promise<ChangedLines>
@@ -19,48 +19,62 @@ export type Code = {
   changedPaths(from: string, to: string): Promise<readonly string[]>
 }
 
-export type EvidenceOptions = Where & { code: Code; redact(text: string): string }
+export type EvidenceOptions = TreeFolders & { code: CodeReader; redact(text: string): string }
 
 /** A gate's run: how it ended, and its output, redacted. */
-export type Ran = Pick<GateResult, 'ok' | 'ended' | 'ms' | 'output'>
-export type Shown = Ran &
+export type GateOutcome = Pick<GateResult, 'ok' | 'ended' | 'ms' | 'output'>
+export type GateReport = GateOutcome &
   Partial<Pick<GateResult, 'tests' | 'annotations' | 'remarks' | 'findings' | 'flaky'>>
 
 /** What files of the gate say. */
-type Told = { tests: TestCounts | null; annotations: Annotation[]; remarks: string[]; red: Red | null }
+type FileEvidence = {
+  tests: TestCounts | null
+  annotations: Annotation[]
+  remarks: string[]
+  red: RedReason | null
+}
 
-const MOST_REMARKS = 20
-const LONGEST_REMARK = 300
-const LONGEST_MESSAGE = 600
+const MAX_REMARKS = 20
+const MAX_REMARK_LENGTH = 300
+const MAX_MESSAGE_LENGTH = 600
 
 /** What stands where the gate is to write; null where nothing is asked for. */
-export async function stampsBefore({ report = [], coverage }: Gate, where: Where): Promise<Stamps | null> {
+export async function stampsBefore(
+  { report = [], coverage }: Gate,
+  where: TreeFolders,
+): Promise<Stamps | null> {
   const patterns = coverage === undefined ? report : [...report, coverage.file]
   if (patterns.length === 0) return null
-  const { stampsOf } = await import(/* webpackChunkName: "evidence" */ './report-files.ts')
+  const { fileStamps: stampsOf } = await import(/* webpackChunkName: "evidence" */ './report-files.ts')
   return stampsOf(where, patterns)
 }
 
 /** The run with all that it shows. One that left too much of a change without a test becomes red. */
 export async function withEvidence(
   gate: Gate,
-  ran: Ran,
+  ran: GateOutcome,
   before: Stamps | null,
   run: GateRun,
   options: EvidenceOptions,
-): Promise<Shown> {
-  const told = before === null ? NOTHING : await fromFiles(gate, ran, before, run, options)
-  const tests = told.tests ?? testCounts(ran.output)
+): Promise<GateReport> {
+  const evidence = before === null ? NO_EVIDENCE : await readEvidence(gate, ran, before, run, options)
+  const tests = evidence.tests ?? testCounts(ran.output)
   const clean = (text: string, most: number) => oneLine(options.redact(withoutControls(text)), most)
-  const failures = ran.ok && told.red === null ? hiddenFailures(tests, run, gate.name) : null
+  const failures = ran.ok && evidence.red === null ? hiddenFailures(tests, run, gate.name) : null
   const compared =
-    ran.ok && failures === null ? comparedWith(run.baseline[gate.name], ran.ms, tests, run) : NOTHING_LESS
-  const remarks = [...told.remarks, ...compared.remarks].slice(0, MOST_REMARKS)
+    ran.ok && failures === null
+      ? compareWithBaseline(run.baseline[gate.name], ran.ms, tests, run)
+      : NO_DIFFERENCE
+  const remarks = [...evidence.remarks, ...compared.remarks].slice(0, MAX_REMARKS)
   // Whoever found them: a number that is none would make the state unreadable.
-  const annotations = told.annotations
+  const annotations = evidence.annotations
     .filter(({ line }) => Number.isSafeInteger(line) && line >= 1)
-    .map((one) => ({ ...one, message: clean(one.message, LONGEST_MESSAGE) }))
-  const red = told.red && { ok: false, ended: told.red.ended, output: `${ran.output}${told.red.output}` }
+    .map((one) => ({ ...one, message: clean(one.message, MAX_MESSAGE_LENGTH) }))
+  const red = evidence.red && {
+    ok: false,
+    ended: evidence.red.ended,
+    output: `${ran.output}${evidence.red.output}`,
+  }
   const hidden = failures === null ? {} : { ok: false, ended: `${ran.ended}, but ${failures}` }
   return {
     ...ran,
@@ -68,7 +82,7 @@ export async function withEvidence(
     ...hidden,
     ...(tests === null ? {} : { tests }),
     ...(compared.findings.length === 0 ? {} : { findings: compared.findings }),
-    ...(remarks.length === 0 ? {} : { remarks: remarks.map((one) => clean(one, LONGEST_REMARK)) }),
+    ...(remarks.length === 0 ? {} : { remarks: remarks.map((one) => clean(one, MAX_REMARK_LENGTH)) }),
     ...(annotations.length === 0 ? {} : { annotations }),
   }
 }
@@ -82,64 +96,64 @@ function hiddenFailures(tests: TestCounts | null, { of, baseline }: GateRun, nam
   return `${failed} ${failed === 1 ? 'test' : 'tests'} failed by its own count${also}`
 }
 
-const NOTHING: Told = { tests: null, annotations: [], remarks: [], red: null }
+const NO_EVIDENCE: FileEvidence = { tests: null, annotations: [], remarks: [], red: null }
 
-async function fromFiles(
+async function readEvidence(
   gate: Gate,
-  { ok }: Ran,
+  { ok }: GateOutcome,
   before: Stamps,
   run: GateRun,
   { top, cwd, code }: EvidenceOptions,
-): Promise<Told> {
+): Promise<FileEvidence> {
   const folder = relative(top, cwd).replaceAll('\\', '/')
-  const resolve = resolver(new Set(await code.files(run.commit)), folder === '' ? '' : `${folder}/`)
+  const resolve = createResolver(new Set(await code.files(run.commit)), folder === '' ? '' : `${folder}/`)
   const { readFresh } = await import(/* webpackChunkName: "evidence" */ './report-files.ts')
   const { readReports, readCoverage } = await import(/* webpackChunkName: "evidence" */ './reports.ts')
   const { texts, remarks } = await readFresh({ top, cwd }, gate.report ?? [], before)
   const placeIn = (text: string) => annotationsFrom(text, resolve, 1)[0] ?? null
   const reports = readReports(texts, { resolve, placeIn })
   const changed = run.from === run.commit ? NO_LINES : await code.changedLines(run.from, run.commit)
-  const told: Told = { ...NOTHING, ...reports, remarks: [...remarks, ...reports.remarks] }
+  const told: FileEvidence = { ...NO_EVIDENCE, ...reports, remarks: [...remarks, ...reports.remarks] }
   if (gate.coverage !== undefined && ok && changed.size > 0) {
     const { file } = gate.coverage
     // What people pushed is theirs: nobody asks them for tests.
     const threshold = run.of === 'join' ? null : gate.coverage.threshold
     const fresh = await readFresh({ top, cwd }, [file], before)
     const hits = fresh.texts.flatMap((one) => readCoverage(one, fresh.remarks) ?? [])
-    const covered = coveredChange(changed, hits, resolve, threshold !== null)
+    const covered = measureChange(changed, hits, resolve, threshold !== null)
     const coverage =
-      hits.length === 0 ? nothingSays(threshold, fresh.remarks) : coverageTold(file, threshold, covered)
+      hits.length === 0 ? noCoverage(threshold, fresh.remarks) : reportCoverage(file, threshold, covered)
     told.annotations = [...told.annotations, ...coverage.annotations]
     told.remarks.push(...fresh.remarks, ...coverage.remarks)
     told.red = coverage.red
   }
-  return { ...told, annotations: shownAnnotations(told.annotations, (path) => changed.has(path)) }
+  return { ...told, annotations: selectAnnotations(told.annotations, (path) => changed.has(path)) }
 }
 
 const NO_LINES: ChangedLines = new Map()
 
 /** Without a file that says what tests ran of the change, a threshold is not reached. */
-function nothingSays(threshold: number | null, remarks: readonly string[]): Told {
+function noCoverage(threshold: number | null, remarks: readonly string[]): FileEvidence {
   const ended = `nothing says what tests ran of the change, ${threshold} % asked`
   const red = threshold === null ? null : { ended, output: `\n${ended}: ${remarks.join('; ')}\n` }
-  return { ...NOTHING, red }
+  return { ...NO_EVIDENCE, red }
 }
 
 /** A gate that takes so many times longer than on the base is told, where it takes so many milliseconds at least. */
 const SLOWER = 5
 const SLOW_MS = 10_000
 
-type Compared = { remarks: string[]; findings: string[] }
-const NOTHING_LESS: Compared = { remarks: [], findings: [] }
+type Comparison = { remarks: string[]; findings: string[] }
+const NO_DIFFERENCE: Comparison = { remarks: [], findings: [] }
 
 /** What a green gate does slower, and what it no longer does. */
-function comparedWith(
+function compareWithBaseline(
   before: GateBaseline | undefined,
   ms: number,
   tests: TestCounts | null,
   { of, asItWas }: GateRun,
-): Compared {
-  if (before === undefined) return NOTHING_LESS
+): Comparison {
+  if (before === undefined) return NO_DIFFERENCE
   const [remarks, findings]: [string[], string[]] = [[], []]
   const times = ms / Math.max(before.ms, 1)
   // A clean clone has no caches of build tools: there a compiler takes its full time.
@@ -149,7 +163,7 @@ function comparedWith(
     )
   // The tests of the fork point are fewer than those that the stories since then left.
   if (of === 'whole' && asItWas === true) return { remarks, findings }
-  const [had, has] = [ranOf(before.tests ?? null), ranOf(tests)]
+  const [had, has] = [testsRun(before.tests ?? null), testsRun(tests)]
   const [skippedBefore, skipped] = [before.tests?.skipped ?? 0, tests?.skipped ?? 0]
   const empty = (tests?.empty ?? 0) - (before.tests?.empty ?? 0)
   const aside = skipped === 0 ? '' : `; ${skipped} are skipped`
@@ -160,7 +174,7 @@ function comparedWith(
   return { remarks, findings }
 }
 
-function ranOf(tests: TestCounts | null): number {
+function testsRun(tests: TestCounts | null): number {
   return tests === null ? 0 : tests.passed + tests.failed
 }
 

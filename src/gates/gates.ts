@@ -9,20 +9,26 @@ import { excerpt } from '../system/excerpt.ts'
 import { type Exit, markOfPart, runUntrusted } from '../system/process.ts'
 import {
   CAPTURE_BYTES,
-  cleaned,
+  cleanOutput,
   formatExit,
   INTO_ONE_PIPE,
   type LogFolder,
   SHELL,
-  UNTIL_HEARD,
+  WAIT_FOR_PIPE,
   writeLog,
 } from './captured-output.ts'
-import { type Code, type Ran, type Shown, stampsBefore, withEvidence } from './gate-evidence.ts'
+import {
+  type CodeReader,
+  type GateOutcome,
+  type GateReport,
+  stampsBefore,
+  withEvidence,
+} from './gate-evidence.ts'
 import { type ReuseFacts, reuseKeys } from './reuse-key.ts'
 import { isAskedFor, readChange, selectGates } from './select-gates.ts'
-import type { Beside, Services } from './services.ts'
+import type { GateSurroundings, Services } from './services.ts'
 import { sideBySide } from './side-by-side.ts'
-import { besideWords, TreeChanges } from './tree-changes.ts'
+import { formatRunAlone, TreeChanges } from './tree-changes.ts'
 
 export type GatesOptions = {
   gates: readonly Gate[]
@@ -31,7 +37,7 @@ export type GatesOptions = {
   prepare: string | null
   /** True when a lockfile differs between the two commits. */
   lockfileChanged(from: string, to: string): Promise<boolean>
-  code: Code
+  code: CodeReader
   /** Makes the work tree the commit again, before a gate runs once more on it. */
   restore(commit: string): Promise<unknown>
   /** The work tree, and the folder in it that gates run in. */
@@ -68,11 +74,11 @@ export type AfterGates = (
 ) => Promise<readonly GateResult[]>
 
 /** As whom a gate runs, with what environment, and by which mark what it leaves running is found. */
-type Where = { as: OtherUser | null; env: Readonly<Record<string, string>>; mark?: string }
+type GateProcess = { as: OtherUser | null; env: Readonly<Record<string, string>>; mark?: string }
 
-const PIPED = `${INTO_ONE_PIPE}; exec bash ${SHELL.join(' ')} "$1"`
+const PIPED_SCRIPT = `${INTO_ONE_PIPE}; exec bash ${SHELL.join(' ')} "$1"`
 /** Where everything ends with the first process, who passes on is given the time to. */
-const PIPED_INSIDE = `${INTO_ONE_PIPE}; bash ${SHELL.join(' ')} "$1"; code=$?; ${UNTIL_HEARD}; exit $code`
+const PIPED_SCRIPT_IN_NAMESPACE = `${INTO_ONE_PIPE}; bash ${SHELL.join(' ')} "$1"; code=$?; ${WAIT_FOR_PIPE}; exit $code`
 /** How long `prepare` may take, milliseconds. */
 export const PREPARE_TIMEOUT_MS = 30 * 60_000
 
@@ -86,14 +92,14 @@ export function createGates(options: GatesOptions): GatesPort {
 
   const newPlace = () => openScratch(user, options.mark === undefined ? {} : { mark: options.mark })
 
-  async function once(
+  async function runOnce(
     gate: Gate,
     signal: AbortSignal,
-    { as, env, mark = options.mark }: Where,
-  ): Promise<Ran & { exit: Exit }> {
+    { as, env, mark = options.mark }: GateProcess,
+  ): Promise<GateOutcome & { exit: Exit }> {
     const { exit, output, ms } = await runUntrusted({
       file: 'bash',
-      args: [...SHELL, as?.isNarrow === true ? PIPED_INSIDE : PIPED, 'bash', gate.run],
+      args: [...SHELL, as?.isNarrow === true ? PIPED_SCRIPT_IN_NAMESPACE : PIPED_SCRIPT, 'bash', gate.run],
       cwd: options.cwd,
       env,
       timeoutMs: gate.timeoutMs,
@@ -105,14 +111,14 @@ export function createGates(options: GatesOptions): GatesPort {
     const ok = exit.kind === 'exit' && exit.code === 0
     const ended = formatExit(exit, gate.timeoutMs)
     const { top, shownTop = top } = options
-    return { ok, ended, ms, output: cleaned(output.replaceAll(top, shownTop), options.redactor), exit }
+    return { ok, ended, ms, output: cleanOutput(output.replaceAll(top, shownTop), options.redactor), exit }
   }
 
   /** Logged, told, and with no more of its output than others keep. */
-  async function finished(
+  async function finishGate(
     { name, advisory }: Pick<Gate, 'name' | 'advisory'>,
     what: string,
-    shown: Shown,
+    shown: GateReport,
     log = shown.output,
   ) {
     await writeLog(options.logs, [what, name], log)
@@ -121,27 +127,32 @@ export function createGates(options: GatesOptions): GatesPort {
     return result
   }
 
-  async function gateOf(gate: Gate, run: GateRun, signal: AbortSignal, where: Where): Promise<GateResult> {
-    const shownAs = run.asItWas === true ? { name: asItWasName(gate.name), advisory: true } : gate
-    options.onStart(shownAs.name)
-    const isOurs = user === null || services === undefined
+  async function runGate(
+    gate: Gate,
+    run: GateRun,
+    signal: AbortSignal,
+    where: GateProcess,
+  ): Promise<GateResult> {
+    const reported = run.asItWas === true ? { name: asItWasName(gate.name), advisory: true } : gate
+    options.onStart(reported.name)
+    const canRestore = user === null || services === undefined
     const redact = options.redactor.redact
-    const red: Ran[] = []
+    const red: GateOutcome[] = []
     for (;;) {
       const before = await stampsBefore(gate, options)
-      const { exit, ...ran } = await once(gate, signal, where)
+      const { exit, ...ran } = await runOnce(gate, signal, where)
       const isOver = ran.ok || signal.aborted || exit.kind === 'not-started'
       if (isOver || red.length >= (gate.retries ?? 0)) {
         const shown = await withEvidence(gate, ran, before, run, { ...options, redact })
-        return finished(shownAs, run.what, ...afterTries(shown, [...red, ran], isOurs))
+        return finishGate(reported, run.what, ...reportTries(shown, [...red, ran], canRestore))
       }
       red.push(ran)
-      if (isOurs) await restored(run.commit)
+      if (canRestore) await restoreTree(run.commit)
     }
   }
 
   /** Root's work goes by path, so a tree that services of the other user live in stays as it is. */
-  async function restored(commit: string): Promise<void> {
+  async function restoreTree(commit: string): Promise<void> {
     if (user !== null && services !== undefined) return
     await user?.revoke()
     await options.restore(commit).finally(() => user?.grant())
@@ -159,15 +170,15 @@ export function createGates(options: GatesOptions): GatesPort {
     await leavePlace()
   }
 
-  async function gated(
+  async function runGates(
     run: GateRun,
     signal: AbortSignal,
-    beside: Beside,
+    beside: GateSurroundings,
     { env }: Scratch,
   ): Promise<GateResult[]> {
     const { parallel, mark, after } = options
-    const among = await readChange(run, options)
-    const inside = { ...env(options.env), ...among.env }
+    const change = await readChange(run, options)
+    const inside = { ...env(options.env), ...change.env }
     const blocks = ({ name, ok, advisory }: GateResult) =>
       !ok && (!advisory || run.asItWas === true) && isAskedFor(run, name)
     const files = parallel > 1 && run.commit !== '' ? await options.code.files(run.commit) : []
@@ -180,7 +191,7 @@ export function createGates(options: GatesOptions): GatesPort {
           const own = mark === undefined ? {} : { mark: markOfPart(mark, `gate${slot}`) }
           const where = parallel === 1 ? alone : { ...alone, ...own, as: sharedUser(beside.user) }
           changes.begins(gate.name)
-          return gateOf(gate, run, either, where).finally(() => changes.ends(gate.name))
+          return runGate(gate, run, either, where).finally(() => changes.ends(gate.name))
         },
       })
     const runAll = async (all: readonly Gate[]) => {
@@ -192,31 +203,31 @@ export function createGates(options: GatesOptions): GatesPort {
       const { together } = changes
       if (together.size === 0 || signal.aborted || !beside.isUp()) return results
       const again = await runAlone(gates, together)
-      return again.map((one) => aloneFromNowOn(one, together))
+      return again.map((one) => markAlone(one, together))
     }
     /** What gates say that disturbed each other is not taken: all run once more, on the tree as it was. */
     const runAlone = async (gates: readonly Gate[], together: ReadonlySet<string>) => {
       if (parallel > 1) await beside.user?.end()
-      await restored(run.commit)
+      await restoreTree(run.commit)
       const alone = gates.map((gate) => (together.has(gate.name) ? { ...gate, alone: true as const } : gate))
       return besideEachOther(alone, new TreeChanges(options.top, files))
     }
-    const meant = selectGates(options.gates, run, among.touches)
-    const behind = meant.filter(({ behindPages }) => behindPages === true)
-    const results = await runAll(meant.filter((gate) => !behind.includes(gate)))
+    const selected = selectGates(options.gates, run, change.touches)
+    const afterPages = selected.filter(({ behindPages }) => behindPages === true)
+    const results = await runAll(selected.filter((gate) => !afterPages.includes(gate)))
     const goesOn = () => !signal.aborted && beside.isUp() && !results.some(blocks)
     if (parallel > 1) await beside.user?.end()
     if (after !== undefined && goesOn()) results.push(...(await after(run, signal, beside.user)))
-    if (behind.length > 0 && goesOn()) {
-      results.push(...(await runAll(behind)))
+    if (afterPages.length > 0 && goesOn()) {
+      results.push(...(await runAll(afterPages)))
       if (parallel > 1) await beside.user?.end()
     }
     return run.asItWas === true ? results.filter(({ name }) => isAskedFor(run, name)) : results
   }
 
   return {
-    async run(asked, signal) {
-      const run = withTagsOf(asked, options.gates)
+    async run(request, signal) {
+      const run = withTagsOfGates(request, options.gates)
       services ??= options.services?.()
       // Once for all of them: it takes a walk over the tree.
       await user?.grant()
@@ -225,8 +236,8 @@ export function createGates(options: GatesOptions): GatesPort {
         const at = place
         const results =
           services === undefined
-            ? await gated(run, signal, { user: at.as, isUp: () => true }, at)
-            : await (await services).beside(run, signal, at, (beside) => gated(run, signal, beside, at))
+            ? await runGates(run, signal, { user: at.as, isUp: () => true }, at)
+            : await (await services).beside(run, signal, at, (beside) => runGates(run, signal, beside, at))
         if (run.asItWas !== true) return results
         return results.map((one) => ({ ...one, advisory: true, asItWas: true as const }))
       } finally {
@@ -234,7 +245,7 @@ export function createGates(options: GatesOptions): GatesPort {
         await leavePlace()
       }
     },
-    ...(options.reuse === undefined ? {} : { keys: keysBy(options.gates, options.reuse) }),
+    ...(options.reuse === undefined ? {} : { keys: createKeys(options.gates, options.reuse) }),
     canPrepare: options.prepare !== null,
     async prepare(commit, signal, what) {
       const { prepare: run } = options
@@ -246,8 +257,8 @@ export function createGates(options: GatesOptions): GatesPort {
       options.onStart(gate.name)
       await using own = await newPlace()
       const where = { as: own.as, env: own.env(options.env) }
-      const { exit: _, ...ran } = await once(gate, signal, where)
-      const result = await finished(gate, what ?? '', ran)
+      const { exit: _, ...ran } = await runOnce(gate, signal, where)
+      const result = await finishGate(gate, what ?? '', ran)
       if (!result.ok) preparedFor = null
       return result
     },
@@ -260,26 +271,30 @@ export function createGates(options: GatesOptions): GatesPort {
   }
 }
 
-function keysBy(gates: readonly Gate[], facts: ReuseFacts): NonNullable<GatesPort['keys']> {
+function createKeys(gates: readonly Gate[], facts: ReuseFacts): NonNullable<GatesPort['keys']> {
   return (commit) => reuseKeys(gates, commit, facts)
 }
 
 /** The services that a gate beside the story's own needs come up with it. */
-function withTagsOf(run: GateRun, gates: readonly Gate[]): GateRun {
+function withTagsOfGates(run: GateRun, gates: readonly Gate[]): GateRun {
   const { tags, also = [] } = run
   if (tags === null || also.length === 0) return run
   const more = gates.filter(({ name }) => also.includes(name)).flatMap(({ when }) => when ?? [])
   return { ...run, tags: [...new Set([...tags, ...more])] }
 }
 
-function aloneFromNowOn(result: GateResult, together: ReadonlySet<string>): GateResult {
+function markAlone(result: GateResult, together: ReadonlySet<string>): GateResult {
   if (!together.has(result.name)) return result
-  const remarks = [besideWords(result.name, together), ...(result.remarks ?? [])]
+  const remarks = [formatRunAlone(result.name, together), ...(result.remarks ?? [])]
   return { ...result, remarks, alone: true }
 }
 
 /** A gate that ran more than once says so, and its log has all tries. `isSame`: what it left was thrown away in between. */
-function afterTries(shown: Shown, tries: readonly Ran[], isSame: boolean): [shown: Shown, log: string] {
+function reportTries(
+  shown: GateReport,
+  tries: readonly GateOutcome[],
+  isSame: boolean,
+): [shown: GateReport, log: string] {
   const [first, last] = [tries[0], tries.at(-1)]
   if (first === undefined || last === undefined || tries.length === 1) return [shown, shown.output]
   const all = tries.length
@@ -288,7 +303,7 @@ function afterTries(shown: Shown, tries: readonly Ran[], isSame: boolean): [show
     .join('\n')
   const tree = isSame ? 'on the same tree' : 'on the tree as the try before left it, for services run in it'
   const flaky = `flaky: red (${first.ended}), and green at try ${all} ${tree}`
-  const told = {
+  const report = {
     ...shown,
     ms: tries.reduce((sum, { ms }) => sum + ms, 0),
     // Whoever mends a red one has the room for its last try alone.
@@ -296,5 +311,5 @@ function afterTries(shown: Shown, tries: readonly Ran[], isSame: boolean): [show
     ...(shown.ok ? { flaky: true as const } : {}),
     remarks: [shown.ok ? flaky : `red at each of ${all} tries ${tree}`, ...(shown.remarks ?? [])],
   }
-  return [told, log]
+  return [report, log]
 }

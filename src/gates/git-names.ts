@@ -42,11 +42,11 @@ export function specialFault({ folded, isLink, content }: Entry): string | null 
   if (isLink) return 'git reads no link in the place of such a file'
   // At the top it is refused anyway; git checks what is in one wherever it stands.
   if (special === 'gitmodules') return 'submodules are changed by people only'
-  const isLong = special === 'gitattributes' && content != null && longestLine(content) >= LONGEST_LINE
-  return isLong ? `a line has ${LONGEST_LINE} bytes or more: git reads no such attributes` : null
+  const isLong = special === 'gitattributes' && content != null && longestLine(content) >= MAX_LINE_BYTES
+  return isLong ? `a line has ${MAX_LINE_BYTES} bytes or more: git reads no such attributes` : null
 }
 
-const LONGEST_LINE = 2048
+const MAX_LINE_BYTES = 2048
 
 function longestLine(content: Uint8Array): number {
   let longest = 0

@@ -5,7 +5,7 @@ import type { Redactor } from '../isolation/redact.ts'
 import { isTooLong, LONGEST_PATH } from '../system/files.ts'
 import { quotedPath } from '../system/path-text.ts'
 import { specialFault, specialName } from './git-names.ts'
-import { elsewhereOf, PRESET } from './sensitive-files.ts'
+import { PRESET, sensitiveKindOf } from './sensitive-files.ts'
 
 /** One entry of a raw git diff; a rename is a deletion and an addition. Modes are git's (`100644`, `120000` ...). */
 export type Change = {
@@ -45,25 +45,25 @@ export const SUBMODULE = '160000'
 
 /**
  * Every reason why these changes may not be committed; empty when the guard is content. Ralph's own folder is not
- * judged (see `isRalphs`). May be called with the changes in portions, so that not all contents are in memory.
+ * judged (see `isRalphPath`). May be called with the changes in portions, so that not all contents are in memory.
  */
 export function judgeChanges(changes: Change[], rules: GuardRules): Refusal[] {
   const { protectedPaths, secrets } = rules
-  const isProtected = protector(protectedPaths.filter((glob) => glob !== PRESET))
-  const refusesElsewhere = protectedPaths.includes(PRESET)
-  const config = rules.configFile === null ? null : foldPath(plainPath(rules.configFile))
+  const isProtected = createProtection(protectedPaths.filter((glob) => glob !== PRESET))
+  const refusesSensitive = protectedPaths.includes(PRESET)
+  const config = rules.configFile === null ? null : foldPath(normalizePath(rules.configFile))
   const secretPaths = secrets.finds(changes.map((change) => change.path).join('\t'))
 
   function reasonsFor(change: Change, hasSecretName: boolean): (string | null)[] {
     const { path, status, oldMode, newMode } = change
     if (isTooLong(path)) return ['the path is longer or deeper than tools bear']
     const folded = foldPath(path)
-    if (isRalphsFolded(folded)) return []
-    const elsewhere = refusesElsewhere ? elsewhereOf(folded) : null
+    if (isFoldedRalphPath(folded)) return []
+    const elsewhere = refusesSensitive ? sensitiveKindOf(folded) : null
     const always = [
       reservedName(folded, config, rules.agentSettings),
       isProtected(change, folded) ? 'the path is protected by `protected-paths`' : null,
-      elsewhere?.isToldOnly === false
+      elsewhere?.isReportOnly === false
         ? `it acts on ${elsewhere.actsOn}: \`protected-paths: ${PRESET}\` leaves it to people`
         : null,
       newMode === SUBMODULE || oldMode === SUBMODULE ? submoduleReason(change) : null,
@@ -71,7 +71,7 @@ export function judgeChanges(changes: Change[], rules: GuardRules): Refusal[] {
     if (status === 'D') return always
     return [
       hasSecretName ? 'the name holds a secret' : null,
-      strangeness(change, folded),
+      pathFault(change, folded),
       ...always,
       newMode === LINK ? linkFault(change) : sizeFault(change),
       specialFault({ folded, isLink: newMode === LINK, content: change.content }),
@@ -94,8 +94,8 @@ export function needsContent({ status, newMode, size }: Change): boolean {
 }
 
 /** Whether the path is in Ralph's own folder, however it is spelled: such changes are undone, not judged. */
-export function isRalphs(path: string): boolean {
-  return isRalphsFolded(foldPath(path.slice(0, LONGEST_PATH)))
+export function isRalphPath(path: string): boolean {
+  return isFoldedRalphPath(foldPath(path.slice(0, LONGEST_PATH)))
 }
 
 // ---------------------------------------------------------------- names, as the most tolerant file system sees them
@@ -126,12 +126,12 @@ function foldText(text: string): string {
     .replace(IGNORABLE, '')
 }
 
-function isRalphsFolded(folded: string): boolean {
+function isFoldedRalphPath(folded: string): boolean {
   return folded === '.ralph' || folded.startsWith('.ralph/')
 }
 
 /** What is wrong with the path's spelling, or null. */
-function strangeness({ path, status }: Change, folded: string): string | null {
+function pathFault({ path, status }: Change, folded: string): string | null {
   const names = path.split('/')
   if (path === '' || path.startsWith('/') || names.some((it) => it === '' || it === '.' || it === '..')) {
     return 'the path is not a plain path inside the repository'
@@ -194,7 +194,7 @@ function reservedName(
 }
 
 /** A path as people write it in a setting, as git writes it. */
-function plainPath(path: string): string {
+function normalizePath(path: string): string {
   return path
     .split(/[\\/]/)
     .filter((name) => name !== '' && name !== '.')
@@ -207,7 +207,7 @@ function isAtOrBelow(path: string, folder: string): boolean {
 
 // ---------------------------------------------------------------- protected paths
 
-function protector(globs: string[]): (change: Change, folded: string) => boolean {
+function createProtection(globs: string[]): (change: Change, folded: string) => boolean {
   const patterns = globs.map(foldText)
   if (patterns.length === 0) return () => false
   const matcher = ignore({ ignorecase: true, allowRelativePaths: true }).add(patterns)
@@ -278,7 +278,7 @@ function linkFault(change: Change): string | null {
     return 'the link goes down and up again: write where it points without `..` after a name'
   const target = foldPath([...folder.slice(0, folder.length - climb), ...down].join('/'))
   if (target.split('/').some(isGitName)) return 'the link points into `.git`'
-  if (isRalphsFolded(target)) return 'the link points into `.ralph`'
+  if (isFoldedRalphPath(target)) return 'the link points into `.ralph`'
   return null
 }
 
@@ -307,15 +307,13 @@ function megabytes(bytes: number): string {
 
 // ---------------------------------------------------------------- words for the next prompt
 
-const SHOWN_REFUSALS = 20
-const SHOWN_PATH = 160
+const MAX_REFUSALS = 20
+const MAX_PATH_LENGTH = 160
 
 /** The refusals as text for the next prompt: at most 20 of them, one a line, paths quoted and cut. */
 export function formatRefusals(refusals: Refusal[]): string {
   if (refusals.length === 0) return ''
-  const lines = refusals
-    .slice(0, SHOWN_REFUSALS)
-    .map(({ shown, reason }) => `- ${quotePath(shown)}: ${reason}`)
+  const lines = refusals.slice(0, MAX_REFUSALS).map(({ shown, reason }) => `- ${quotePath(shown)}: ${reason}`)
   const more = refusals.length - lines.length
   if (more > 0) lines.push(`- and ${more} more`)
   return ['These changes may not be made. Undo them, and reach the goal without them:', ...lines].join('\n')
@@ -323,7 +321,7 @@ export function formatRefusals(refusals: Refusal[]): string {
 
 /** A path as one harmless, bounded word: quoted as JSON, with everything invisible escaped. */
 function quotePath(path: string): string {
-  return quotedPath(path, SHOWN_PATH).replace(
+  return quotedPath(path, MAX_PATH_LENGTH).replace(
     /[^\P{C}]|[\u2028\u2029]/gu,
     (c) => `\\u{${c.codePointAt(0)?.toString(16)}}`,
   )

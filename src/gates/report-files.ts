@@ -7,23 +7,24 @@ import ignore from 'ignore'
 import { isFolder, resolveInTree } from '../system/files.ts'
 
 /** A larger one is not read, bytes; nor are more, or more together. */
-const MOST_BYTES = 5 * 1024 * 1024
-const MOST_TOGETHER = 2 * MOST_BYTES
-const MOST_FILES = 300
+const MAX_BYTES = 5 * 1024 * 1024
+const MAX_TOTAL_BYTES = 2 * MAX_BYTES
+const MAX_FILES = 300
 /** So many entries of folders are looked at for a glob, so deep. */
-const MOST_ENTRIES = 50_000
-const DEEPEST = 30
+const MAX_ENTRIES = 50_000
+const MAX_DEPTH = 30
 
 /** `top` is the work tree, `cwd` the gates' folder in it. */
-export type Where = { top: string; cwd: string }
+export type TreeFolders = { top: string; cwd: string }
 
 /** What stands there now, by path from `cwd`: a file that is still the same when the gate has ended was not written by it. */
 export type Stamps = ReadonlyMap<string, string>
 
-export async function stampsOf(where: Where, patterns: readonly string[]): Promise<Stamps> {
+export async function fileStamps(where: TreeFolders, patterns: readonly string[]): Promise<Stamps> {
   const found = new Map<string, string>()
   for (const pattern of patterns)
-    for (const path of await matching(where, pattern)) found.set(path, await stampOf(join(where.cwd, path)))
+    for (const path of await matchingPaths(where, pattern))
+      found.set(path, await stampOf(join(where.cwd, path)))
   return found
 }
 
@@ -34,17 +35,17 @@ async function stampOf(file: string): Promise<string> {
 }
 
 /** The paths that a pattern names, where no link leads out of the tree. */
-async function matching(where: Where, pattern: string): Promise<string[]> {
+async function matchingPaths(where: TreeFolders, pattern: string): Promise<string[]> {
   const parts = pattern.split('/').filter((part) => part !== '.' && part !== '')
   const path = parts.join('/')
-  const plain = parts.findIndex((part) => /[*?[\\]/.test(part))
-  if (plain === -1) return (await placeOf(where, path)) === null ? [] : [path]
+  const firstGlob = parts.findIndex((part) => /[*?[\\]/.test(part))
+  if (firstGlob === -1) return (await placeOf(where, path)) === null ? [] : [path]
   const files = ignore({ ignorecase: false }).add(`/${path}`)
   const found: string[] = []
-  const folders = [{ folder: parts.slice(0, plain).join('/'), depth: 0 }]
-  let left = MOST_ENTRIES
+  const folders = [{ folder: parts.slice(0, firstGlob).join('/'), depth: 0 }]
+  let left = MAX_ENTRIES
   for (const { folder, depth } of folders) {
-    const place = left > 0 && depth < DEEPEST ? await placeOf(where, folder) : null
+    const place = left > 0 && depth < MAX_DEPTH ? await placeOf(where, folder) : null
     if (place === null || !(await isFolder(place))) continue
     const entries = await readdir(place, { withFileTypes: true }).catch(() => [])
     left -= entries.length
@@ -55,33 +56,33 @@ async function matching(where: Where, pattern: string): Promise<string[]> {
       if (entry.isFile() && files.ignores(inside)) found.push(inside)
     }
   }
-  return found.sort().slice(0, MOST_FILES)
+  return found.sort().slice(0, MAX_FILES)
 }
 
 /** Where that is, with folders alone above it; null where nothing is. */
-async function placeOf({ top, cwd }: Where, path: string): Promise<string | null> {
+async function placeOf({ top, cwd }: TreeFolders, path: string): Promise<string | null> {
   const place = await resolveInTree(top, relative(top, join(cwd, path)))
   return place === null || (await lstat(place).catch(() => null)) === null ? null : place
 }
 
 /** The files of one gate that are new since `before`, and why others are not read. */
 export async function readFresh(
-  where: Where,
+  where: TreeFolders,
   patterns: readonly string[],
   before: Stamps,
 ): Promise<{ texts: { path: string; text: string }[]; remarks: string[] }> {
   const texts: { path: string; text: string }[] = []
   const remarks: string[] = []
-  let left = MOST_TOGETHER
+  let left = MAX_TOTAL_BYTES
   for (const pattern of patterns) {
-    const paths = await matching(where, pattern)
+    const paths = await matchingPaths(where, pattern)
     const stamps = await Promise.all(paths.map((path) => stampOf(join(where.cwd, path))))
     const fresh = paths.filter((path, at) => stamps[at] !== before.get(path))
     if (paths.length === 0) remarks.push(`${pattern}: there is no such file`)
     else if (fresh.length === 0)
       remarks.push(`${pattern}: the gate wrote nothing new, and what stood there is not read`)
     for (const path of fresh) {
-      const read = await readBelow(where.top, join(where.cwd, path), Math.min(left, MOST_BYTES))
+      const read = await readInTree(where.top, join(where.cwd, path), Math.min(left, MAX_BYTES))
       if (read instanceof Buffer) {
         left -= read.length
         texts.push({ path, text: read.toString('utf8') })
@@ -96,7 +97,7 @@ export async function readFresh(
  * A regular file's bytes where it really stands below `top`; `too-large` for more than `most`; null for anything else. By
  * one handle: programs may live that put another in its place, or move a folder above it, at any moment.
  */
-export async function readBelow(
+export async function readInTree(
   top: string,
   file: string,
   most: number,

@@ -4,18 +4,18 @@ import { parseXml, type XmlElement, XmlError } from '@rgrove/parse-xml'
 import * as z from 'zod/mini'
 import type { Annotation, TestCounts } from '../engine/model/gate.ts'
 import { addHits, type Hits } from './coverage.ts'
-import type { Resolve } from './resolver.ts'
+import type { ResolvePath } from './resolver.ts'
 
 type File = { path: string; text: string }
 type Place = { path: string; line: number }
 
 /** How what a file names is found in the repository; `placeIn`: the first place that a text of a runner names, such as a stack. */
-export type Finder = { resolve: Resolve; placeIn(text: string): Place | null }
+export type Finder = { resolve: ResolvePath; placeIn(text: string): Place | null }
 
 type Found = { tests: TestCounts | null; annotations: Annotation[] }
 
 /** More places are not looked for in one file. */
-const MOST_FOUND = 500
+const MAX_FOUND = 500
 
 /** What all files say together. */
 export function readReports(files: readonly File[], finder: Finder): Found & { remarks: string[] } {
@@ -70,7 +70,7 @@ function readJunit(root: XmlElement, finder: Finder): Found | null {
     const end =
       bad !== undefined ? 'failed' : ends.some(({ name }) => name === 'skipped') ? 'skipped' : 'passed'
     tests[end] += 1
-    const found = bad && annotations.length < MOST_FOUND ? annotationOf(test, bad, finder) : null
+    const found = bad && annotations.length < MAX_FOUND ? annotationOf(test, bad, finder) : null
     if (found !== null) annotations.push(found)
   }
   return { tests, annotations }
@@ -93,8 +93,8 @@ function lineOf(value: unknown): number {
 }
 
 /** So much of a file is looked at: what does not fit costs as much as what does. */
-const MOST_RUNS = 100
-const MOST_RESULTS = 20_000
+const MAX_RUNS = 100
+const MAX_RESULTS = 20_000
 
 const list = z.catch(z.array(z.unknown()), [])
 const text = z.catch(z.string(), '')
@@ -118,11 +118,11 @@ const LEVELS = { error: 'failure', warning: 'warning', note: 'notice' } as const
 
 /** SARIF 2.1, as linters and scanners write it; whatever does not fit is left out. Throws where it is none. */
 function readSarif(json: unknown, { resolve }: Finder): Found {
-  const runs = z.parse(sarif, json).runs.slice(0, MOST_RUNS)
-  const results = runs.flatMap((one) => z.safeParse(run, one).data?.results.slice(0, MOST_RESULTS) ?? [])
+  const runs = z.parse(sarif, json).runs.slice(0, MAX_RUNS)
+  const results = runs.flatMap((one) => z.safeParse(run, one).data?.results.slice(0, MAX_RESULTS) ?? [])
   const annotations: Annotation[] = []
-  for (const one of results.slice(0, MOST_RESULTS)) {
-    if (annotations.length >= MOST_FOUND) break
+  for (const one of results.slice(0, MAX_RESULTS)) {
+    if (annotations.length >= MAX_FOUND) break
     const { data } = z.safeParse(result, one)
     if (data?.kind !== 'fail' || data.level === 'none' || data.suppressions.length > 0) continue
     const where = z.safeParse(location, data.locations[0]).data?.physicalLocation

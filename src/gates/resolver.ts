@@ -1,13 +1,13 @@
 // Which file of the repository a tool means by a name. Pure.
 
 /** The path in the repository that a name means, or null. */
-export type Resolve = (name: string) => string | null
+export type ResolvePath = (name: string) => string | null
 
 /**
  * Which known file a name means: itself, from the gates' folder (``, or with a `/` at its end) or from the top, the known end
  * of an absolute path, or the only one that ends so.
  */
-export function resolver(known: ReadonlySet<string>, folder = ''): Resolve {
+export function createResolver(known: ReadonlySet<string>, folder = ''): ResolvePath {
   const byBase = new Map<string, string[]>()
   for (const path of known) {
     const same = byBase.get(basename(path))
@@ -19,17 +19,17 @@ export function resolver(known: ReadonlySet<string>, folder = ''): Resolve {
     return fits.length === 1 ? (fits[0] ?? null) : null
   }
   return (name) => {
-    const plain = name
+    const path = name
       .trim()
       .replace(/^file:\/\//, '')
       .replaceAll('\\', '/')
       .replace(/^(?:\.\/)+/, '')
-    if (folder !== '' && known.has(folder + plain)) return folder + plain
-    if (known.has(plain)) return plain
-    if (!/[./]/.test(plain) || plain.length > 500) return null
-    if (!/^(?:\/|[A-Za-z]:\/)/.test(plain)) return endsWith(plain.replace(/^(?:\.\.\/)+/, ''))
-    for (let at = plain.indexOf('/'); at !== -1; at = plain.indexOf('/', at + 1)) {
-      if (known.has(plain.slice(at + 1))) return plain.slice(at + 1)
+    if (folder !== '' && known.has(folder + path)) return folder + path
+    if (known.has(path)) return path
+    if (!/[./]/.test(path) || path.length > 500) return null
+    if (!/^(?:\/|[A-Za-z]:\/)/.test(path)) return endsWith(path.replace(/^(?:\.\.\/)+/, ''))
+    for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) {
+      if (known.has(path.slice(at + 1))) return path.slice(at + 1)
     }
     return null
   }

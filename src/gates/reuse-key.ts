@@ -27,11 +27,11 @@ export async function reuseKeys(
   // Services of the work tree may still hold the ports that a clean room's would take. The other user's home is made anew for the
   // final verification alone: before it, what a session left there makes gates green.
   const isAlone = tree !== null && services.length === 0 && !facts.isolation.startsWith('other-user')
-  const keyOf = (gate: Gate) => (isAlone && mayCountAgain(gate) ? digest([VERSION, tree, gate, facts]) : '')
+  const keyOf = (gate: Gate) => (isAlone && isReusable(gate) ? digest([VERSION, tree, gate, facts]) : '')
   return Object.fromEntries(gates.map((gate) => [gate.name, keyOf(gate)]))
 }
 
-function mayCountAgain({ reuse, retries = 0, coverage, behindPages }: Gate): boolean {
+function isReusable({ reuse, retries = 0, coverage, behindPages }: Gate): boolean {
   return reuse !== false && retries === 0 && coverage === undefined && behindPages !== true
 }
 

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto'
 import type { Service } from '../engine/model/service.ts'
 import { capture } from '../system/output.ts'
 import { type RunRequest, type RunResult, runUntrusted } from '../system/process.ts'
-import { CAPTURE_BYTES, formatExit, INTO_ONE_PIPE, SHELL, UNTIL_HEARD } from './captured-output.ts'
+import { CAPTURE_BYTES, formatExit, INTO_ONE_PIPE, SHELL, WAIT_FOR_PIPE } from './captured-output.ts'
 
-export type Running = {
+export type RunningService = {
   service: Service
   /** How it ended, in words; null while it runs. */
   ended: string | null
@@ -13,7 +13,7 @@ export type Running = {
   hasLeft: boolean
   over: Promise<RunResult>
   /** What it has said so far, bounded, in whole lines. */
-  said(): string
+  output(): string
   stop(): void
 }
 
@@ -21,10 +21,10 @@ export type Running = {
  * A program may start another and leave (`pg_ctl start`): then this stays in its place, so that nothing is ended with it, and
  * says so by a word that only we know.
  */
-const STAYING = [
+const STAYING_SCRIPT = [
   `${INTO_ONE_PIPE}; bash ${SHELL.join(' ')} "$1"; code=$?`,
   `[ $code != 0 ] || { printf '\\n%s\\n' "$2"; exec tail -f /dev/null; }`,
-  `${UNTIL_HEARD}; exit $code`,
+  `${WAIT_FOR_PIPE}; exit $code`,
 ].join('; ')
 
 export function startService(
@@ -32,23 +32,23 @@ export function startService(
   command: string,
   how: Pick<RunRequest, 'cwd' | 'env' | 'mark' | 'as'>,
   onLine: (line: string) => void,
-): Running {
+): RunningService {
   const stop = new AbortController()
-  const word = randomBytes(16).toString('hex')
+  const exitMark = randomBytes(16).toString('hex')
   const kept = capture(CAPTURE_BYTES)
-  const hear = (line: string) => {
+  const onOutput = (line: string) => {
     kept.push(`${line}\n`)
-    if (line.includes(word)) one.hasLeft = true
+    if (line.includes(exitMark)) one.hasLeft = true
     onLine(line)
   }
   const run = runUntrusted({
     ...how,
     file: 'bash',
-    args: [...SHELL, STAYING, 'bash', command, word],
+    args: [...SHELL, STAYING_SCRIPT, 'bash', command, exitMark],
     timeoutMs: Number.MAX_SAFE_INTEGER,
     signal: stop.signal,
     captureBytes: 0,
-    onLine: (_, line) => hear(line),
+    onLine: (_, line) => onOutput(line),
     onExit: (exit) => {
       one.ended = formatExit(exit, 0)
     },
@@ -57,12 +57,12 @@ export function startService(
     one.ended ??= formatExit(result.exit, 0) // it was not even started
     return result
   })
-  const one: Running = {
+  const one: RunningService = {
     service,
     ended: null,
     hasLeft: false,
     over,
-    said: () => kept.text().replace(`\n${word}\n`, ''),
+    output: () => kept.text().replace(`\n${exitMark}\n`, ''),
     stop: () => stop.abort(),
   }
   return one

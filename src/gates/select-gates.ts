@@ -3,7 +3,7 @@ import ignore from 'ignore'
 import { asItWasName, BROWSER_GATE, type Gate } from '../engine/model/gate.ts'
 import type { GateRun } from '../engine/model/ports.ts'
 import { isFor } from '../engine/model/service.ts'
-import type { Code } from './gate-evidence.ts'
+import type { CodeReader } from './gate-evidence.ts'
 
 /** A longer list of files is not handed on: programs are started with so much environment at most. */
 const MOST_LISTED_BYTES = 64 * 1024
@@ -17,7 +17,7 @@ export type ChangeSeen = {
 /** The change that gates look at. The whole, the baseline and what people push are looked at by all of them. */
 export async function readChange(
   run: GateRun,
-  { gates, code }: { gates: readonly Gate[]; code: Code },
+  { gates, code }: { gates: readonly Gate[]; code: CodeReader },
 ): Promise<ChangeSeen> {
   const { of, from, commit, fork } = run
   // A step before the gates has no commit to look at yet.

@@ -1,11 +1,11 @@
 // Files that act elsewhere than in the code: on gates, on other services, on the machines of people, on what they see.
 import ignore from 'ignore'
 
-/** What changes of such files act on; `isToldOnly`: too common to be refused by a preset. */
-export type Elsewhere = { actsOn: string; isToldOnly: boolean }
+/** What changes of such files act on; `isReportOnly`: too common to be refused by a preset. */
+export type SensitiveKind = { actsOn: string; isReportOnly: boolean }
 
 /** Globs as in .gitignore, in any folder. None is read: what it says can be spelled in more ways than a reader knows. */
-const TABLE: { actsOn: string; files: string; isToldOnly?: true }[] = [
+const TABLE: { actsOn: string; files: string; isReportOnly?: true }[] = [
   {
     actsOn: 'what gates run: the shell, options and registries of package managers',
     files:
@@ -44,14 +44,14 @@ const TABLE: { actsOn: string; files: string; isToldOnly?: true }[] = [
     actsOn: 'the containers that people and services build',
     files:
       'Dockerfile* *.Dockerfile Containerfile* docker-compose*.y*ml compose.y*ml compose.*.y*ml docker-bake.*',
-    isToldOnly: true,
+    isReportOnly: true,
   },
 ]
 
 const matcher = (files: string) =>
   ignore({ ignorecase: true, allowRelativePaths: true }).add(files.split(' '))
-const ROWS = TABLE.map(({ actsOn, files, isToldOnly = false }) => ({
-  row: { actsOn, isToldOnly },
+const ROWS = TABLE.map(({ actsOn, files, isReportOnly = false }) => ({
+  row: { actsOn, isReportOnly },
   files: matcher(files),
 }))
 /** Most paths are none of them: one question instead of eight. */
@@ -61,21 +61,21 @@ const ANY = matcher(TABLE.map(({ files }) => files).join(' '))
 export const PRESET = 'elsewhere'
 
 /** What the file acts on, or null. `folded`: see the guard. */
-export function elsewhereOf(folded: string): Elsewhere | null {
+export function sensitiveKindOf(folded: string): SensitiveKind | null {
   const path = folded.replace(/^\/+/, '')
   if (path === '' || !ANY.ignores(path)) return null
   return ROWS.find(({ files }) => files.ignores(path))?.row ?? null
 }
 
-const NAMED = 5
-const LONGEST_NAME = 100
+const MAX_NAMED = 5
+const MAX_NAME_LENGTH = 100
 
 /** One line for everything that is acted on, with the first few files and the number of the others. */
-export function elsewhereRemarks(files: readonly { path: string; actsOn: string }[]): string[] {
+export function formatSensitiveFiles(files: readonly { path: string; actsOn: string }[]): string[] {
   const kinds = [...new Set(files.map(({ actsOn }) => actsOn))]
   return kinds.map((actsOn) => {
     const all = files.filter((file) => file.actsOn === actsOn)
-    const names = all.slice(0, NAMED).map(({ path }) => path.slice(0, LONGEST_NAME))
+    const names = all.slice(0, MAX_NAMED).map(({ path }) => path.slice(0, MAX_NAME_LENGTH))
     if (all.length > names.length) names.push(`${all.length - names.length} more`)
     return `acts on ${actsOn}: ${names.join(', ')}`
   })

@@ -10,21 +10,21 @@ import { findPortHolder } from '../system/process-table.ts'
 import { shellWord } from '../system/shell-word.ts'
 
 /** Looks once, for at most so long: null where it is ready, else why it is not, in words. */
-export type Look = (ms: number, signal: AbortSignal) => Promise<string | null>
+export type ReadyCheck = (ms: number, signal: AbortSignal) => Promise<string | null>
 
 /** The longest that one look waits for an answer: the first page of a development server is built when it is asked for. */
-const LOOK_MS = 10_000
+const CHECK_MS = 10_000
 /** The last look takes its time, too. */
-const LEAST_LOOK_MS = 1000
+const MIN_CHECK_MS = 1000
 const FIRST_PAUSE_MS = 20
-const LONGEST_PAUSE_MS = 500
-const NOBODY = 'nobody listens there'
+const MAX_PAUSE_MS = 500
+const NOT_LISTENING = 'nobody listens there'
 
 /** `run`: the exit of a command in words, null for 0. A line of the log is nothing that can be looked for: null. */
-export function lookFor(
+export function createReadyCheck(
   ready: Ready,
-  run: (command: string, ...bounds: Parameters<Look>) => Promise<string | null>,
-): Look | null {
+  run: (command: string, ...bounds: Parameters<ReadyCheck>) => Promise<string | null>,
+): ReadyCheck | null {
   if (ready.kind === 'log') return null
   if (ready.kind === 'command') return (...bounds) => run(ready.run, ...bounds)
   const { addresses, port, url } = placeOf(ready)
@@ -33,7 +33,7 @@ export function lookFor(
 }
 
 /** The same by a command, for where our loopback is not that of the programs. */
-export function fromInside(ready: Ready): Ready {
+export function asCommand(ready: Ready): Ready {
   if (ready.kind !== 'url' && ready.kind !== 'port') return ready
   const { host, addresses, port, url } = placeOf(ready)
   const request = `GET ${url?.pathname}${url?.search} HTTP/1.0\\r\\nHost: ${host}:${port}\\r\\n\\r\\n`
@@ -45,28 +45,32 @@ export function fromInside(ready: Ready): Ready {
 }
 
 /** Looks until it is ready (null), the time is over, or the signal aborts: then why it was not at last. */
-export async function untilReady(look: Look, timeoutMs: number, signal: AbortSignal): Promise<string | null> {
+export async function waitUntilReady(
+  look: ReadyCheck,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<string | null> {
   const end = performance.now() + timeoutMs
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
     const left = end - performance.now()
-    const why = await look(Math.max(LEAST_LOOK_MS, Math.min(left, LOOK_MS)), signal)
+    const why = await look(Math.max(MIN_CHECK_MS, Math.min(left, CHECK_MS)), signal)
     if (why === null || signal.aborted || left <= 0) return why
     await delay(Math.min(pause, left), undefined, { signal }).catch(() => {})
   }
 }
 
 /** Where it would be, when somebody listens there already; null where nobody does, or nothing is known of a port. */
-export async function takenBy(ready: Ready): Promise<{ where: string; port: number } | null> {
+export async function findTakenPort(ready: Ready): Promise<{ where: string; port: number } | null> {
   if (ready.kind !== 'url' && ready.kind !== 'port') return null
   const { addresses, port } = placeOf(ready)
-  const taken = await anyOf(addresses, (at) => listens(at, port, LOOK_MS, NEVER))
+  const taken = await anyOf(addresses, (at) => listens(at, port, CHECK_MS, NEVER))
   return taken === null ? { where: describeReady(ready), port } : null
 }
 
 const NEVER = new AbortController().signal
 
 /** What is in the way. */
-export function takenWords({ where, port }: { where: string; port: number }): string {
+export function formatTakenPort({ where, port }: { where: string; port: number }): string {
   const holder = findPortHolder(port)
   return `${where} ${TAKEN}${holder === null ? '' : `: ${holder}`}`
 }
@@ -94,28 +98,33 @@ async function anyOf(
   })
   return Promise.any(looks).then(
     () => null,
-    ({ errors }: AggregateError) => errors.map(messageOf).find((why) => why !== NOBODY) ?? NOBODY,
+    ({ errors }: AggregateError) =>
+      errors.map(messageOf).find((why) => why !== NOT_LISTENING) ?? NOT_LISTENING,
   )
 }
 
 async function listens(
   address: string,
   port: number,
-  ...[ms, stop]: Parameters<Look>
+  ...[ms, stop]: Parameters<ReadyCheck>
 ): Promise<string | null> {
   const socket = connect({ host: address, port, signal: AbortSignal.any([stop, AbortSignal.timeout(ms)]) })
   try {
     await once(socket, 'connect')
     return null
   } catch (error) {
-    return sayError(error, ms)
+    return formatError(error, ms)
   } finally {
     socket.destroy()
   }
 }
 
 /** Ready is a page, a redirect, or a request that is not good enough; a server that does not know the page is not. */
-async function answers(url: URL, address: string, ...[ms, stop]: Parameters<Look>): Promise<string | null> {
+async function answers(
+  url: URL,
+  address: string,
+  ...[ms, stop]: Parameters<ReadyCheck>
+): Promise<string | null> {
   const isLocal = address === '::1' || address.startsWith('127.')
   const request = (url.protocol === 'https:' ? overTls : overHttp)(url, {
     agent: false,
@@ -132,18 +141,18 @@ async function answers(url: URL, address: string, ...[ms, stop]: Parameters<Look
     const [{ statusCode }] = await once(request, 'response')
     return statusCode < 404 ? null : `it answered ${statusCode}`
   } catch (error) {
-    return sayError(error, ms)
+    return formatError(error, ms)
   } finally {
     request.destroy()
   }
 }
 
 /** `ms`: how long an answer was waited for. */
-function sayError(error: unknown, ms: number): string {
+function formatError(error: unknown, ms: number): string {
   if (error instanceof Error && /^(?:Abort|Timeout)Error$/.test(error.name))
     return `no answer within ${Math.ceil(ms / 1000)} s`
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   // Without IPv6 there is nobody on its loopback either.
   const isNobody = code === 'ECONNREFUSED' || code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT'
-  return isNobody ? NOBODY : messageOf(error)
+  return isNobody ? NOT_LISTENING : messageOf(error)
 }

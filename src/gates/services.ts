@@ -17,9 +17,16 @@ import type { Scratch } from '../isolation/scratch.ts'
 import { excerpt, utf8Bytes } from '../system/excerpt.ts'
 import { markOfPart, runUntrusted } from '../system/process.ts'
 import { resolvesWithin } from '../system/within.ts'
-import { cleaned, formatExit, type LogFolder, SHELL, writeLog } from './captured-output.ts'
-import { type Running, startService } from './running.ts'
-import { fromInside, type Look, lookFor, takenBy, takenWords, untilReady } from './service-ready.ts'
+import { cleanOutput, formatExit, type LogFolder, SHELL, writeLog } from './captured-output.ts'
+import { type RunningService, startService } from './running.ts'
+import {
+  asCommand,
+  createReadyCheck,
+  findTakenPort,
+  formatTakenPort,
+  type ReadyCheck,
+  waitUntilReady,
+} from './service-ready.ts'
 
 export type ServicesOptions = {
   services: readonly Service[]
@@ -37,7 +44,7 @@ export type ServicesOptions = {
 
 export type Services = ReturnType<typeof createServices>
 
-export type Beside = {
+export type GateSurroundings = {
   /** False once one has fallen. */
   isUp(): boolean
   /** As whom a program may end without ending them. */
@@ -47,30 +54,30 @@ export type Beside = {
 /** The last lines of a log are what tells; more than these are not looked at. */
 const LAST_LINES = 200
 /** Of those that stand: more would be no help in a prompt. */
-const BESIDE_LINES = 15
+const CONTEXT_LINES = 15
 /** A port that one of ours has just left may be seen for a moment. */
-const LEAVING_MS = 500
+const EXIT_GRACE_MS = 500
 /** An answer is asked for once more when gates are done. */
-const STILL_MS = 10_000
+const STILL_READY_MS = 10_000
 
 /** One that did not come up, or did not stay; `one`: what was started of it; `why`: what it did, in words behind its name. */
-type Fallen = { service: Service; one: Running | null; why: string }
+type FailedService = { service: Service; one: RunningService | null; why: string }
 
 export function createServices(options: ServicesOptions) {
   const { redactor, cwd } = options
   /** Of the run beside which they are. */
   let as = options.as
   let envOf = options.envOf
-  const running = new Map<Service, Running>()
+  const running = new Map<Service, RunningService>()
   let count = 0
 
-  function lookAt(service: Service): Look | null {
-    const ready = as?.hasOwnLoopback === true ? fromInside(service.ready) : service.ready
-    return lookFor(ready, (command, ...bounds) => exitOf(command, service, ...bounds))
+  function readyCheckOf(service: Service): ReadyCheck | null {
+    const ready = as?.hasOwnLoopback === true ? asCommand(service.ready) : service.ready
+    return createReadyCheck(ready, (command, ...bounds) => exitOf(command, service, ...bounds))
   }
 
   /** Null for 0, else how it ended and what it said last. */
-  async function exitOf(command: string, service: Service, ...[ms, signal]: Parameters<Look>) {
+  async function exitOf(command: string, service: Service, ...[ms, signal]: Parameters<ReadyCheck>) {
     const { exit, output } = await runUntrusted({
       ...program('bash', [...SHELL, command]),
       env: envOf(service),
@@ -95,29 +102,31 @@ export function createServices(options: ServicesOptions) {
   }
 
   /** Starts those that are for the run, up to the first that does not come. */
-  async function comeUp({ tags }: GateRun, signal: AbortSignal): Promise<Fallen[]> {
+  async function startServices({ tags }: GateRun, signal: AbortSignal): Promise<FailedService[]> {
     const wanted = options.services.filter(
       (service) => running.get(service)?.ended !== null && isFor(service.when, tags),
     )
     const looks = wanted
       .filter(({ start }) => start !== null)
-      .map(async (service) => ((await takenBy(service.ready)) === null ? [service] : []))
+      .map(async (service) => ((await findTakenPort(service.ready)) === null ? [service] : []))
     const free = new Set((await Promise.all(looks)).flat())
     for (const service of wanted) {
       if (signal.aborted) break
-      const why = await come(service, signal, free.has(service))
+      const why = await startOne(service, signal, free.has(service))
       if (why !== null) return [{ service, why, one: running.get(service) ?? null }]
     }
     return []
   }
 
   /** Null when it is ready, or nobody waits for it any more; else what went wrong. `wasFree`: its port, before any came. */
-  async function come(service: Service, signal: AbortSignal, wasFree: boolean): Promise<string | null> {
+  async function startOne(service: Service, signal: AbortSignal, wasFree: boolean): Promise<string | null> {
     const { ready, readyTimeoutMs } = service
-    const look = lookAt(service)
+    const look = readyCheckOf(service)
     if (service.start === null)
-      return look === null ? null : late(service, await untilReady(look, readyTimeoutMs, signal))
-    const inTheWay = await taken(service, look, signal)
+      return look === null
+        ? null
+        : formatNotReady(service, await waitUntilReady(look, readyTimeoutMs, signal))
+    const inTheWay = await findOccupant(service, look, signal)
     // Of what took it since, it is the code's own fault: a server that listens in the place of another one.
     if (inTheWay !== null && wasFree && running.size > 0)
       return `${CANNOT_START}${inTheWay.replace(TAKEN, 'answers since a service before it came up')}`
@@ -125,48 +134,53 @@ export function createServices(options: ServicesOptions) {
     options.onStart(`service ${service.name}`)
     count += 1
     const how = { cwd, env: envOf(service), mark: markOfPart(options.mark, count), as: sharedUser(as) }
-    const [told, ended] = [new AbortController(), new AbortController()]
+    const [logMatched, ended] = [new AbortController(), new AbortController()]
     const one = startService(service, service.start, how, (line) => {
-      if (ready.kind === 'log' && !told.signal.aborted && hasParts(line, ready.parts)) told.abort()
+      if (ready.kind === 'log' && !logMatched.signal.aborted && hasParts(line, ready.parts))
+        logMatched.abort()
     })
     running.set(service, one)
     one.over.finally(() => ended.abort()).catch(() => {})
-    const either = AbortSignal.any([signal, told.signal, ended.signal])
+    const either = AbortSignal.any([signal, logMatched.signal, ended.signal])
     const why =
       look === null
         ? await delay(readyTimeoutMs, 'nothing said it', { signal: either }).catch(() => null)
-        : await untilReady(look, readyTimeoutMs, either)
+        : await waitUntilReady(look, readyTimeoutMs, either)
     if (one.ended !== null) return `ended (${one.ended}) before it was ready`
-    return signal.aborted || told.signal.aborted ? null : late(service, why, one.hasLeft)
+    return signal.aborted || logMatched.signal.aborted ? null : formatNotReady(service, why, one.hasLeft)
   }
 
   /** Whoever answers before the service was started would be taken for it. */
-  async function taken({ ready }: Service, look: Look | null, signal: AbortSignal): Promise<string | null> {
-    if (ready.kind === 'command' && (await look?.(STILL_MS, signal)) === null)
+  async function findOccupant(
+    { ready }: Service,
+    look: ReadyCheck | null,
+    signal: AbortSignal,
+  ): Promise<string | null> {
+    if (ready.kind === 'command' && (await look?.(STILL_READY_MS, signal)) === null)
       return `\`${ready.run}\` is content already`
     // On a loopback of their own is nobody but them, and all of them are ended.
     if (as?.hasOwnLoopback === true) return null
-    const last = performance.now() + LEAVING_MS
-    for (let found = await takenBy(ready); found !== null; found = await takenBy(ready)) {
-      if (performance.now() > last) return takenWords(found)
+    const last = performance.now() + EXIT_GRACE_MS
+    for (let found = await findTakenPort(ready); found !== null; found = await findTakenPort(ready)) {
+      if (performance.now() > last) return formatTakenPort(found)
       await delay(50)
     }
     return null
   }
 
   /** Of a program that left, and of what somebody else runs, only an answer tells; and whatever stands beside a red gate is asked. */
-  async function fallen({ tags }: GateRun, results: readonly GateResult[], signal: AbortSignal) {
+  async function findFailed({ tags }: GateRun, results: readonly GateResult[], signal: AbortSignal) {
     // No further gate begins when one has fallen.
     const during = results.at(-1)?.name ?? ''
-    const looks = options.services.map(async (service): Promise<Fallen[]> => {
+    const looks = options.services.map(async (service): Promise<FailedService[]> => {
       if (!isFor(service.when, tags)) return []
       const one = running.get(service) ?? null
       const isAsked = one === null || one.hasLeft || results.some(({ ok }) => !ok)
-      const look = lookAt(service)
-      const why = one?.ended == null && isAsked ? ((await look?.(STILL_MS, signal)) ?? null) : null
+      const look = readyCheckOf(service)
+      const why = one?.ended == null && isAsked ? ((await look?.(STILL_READY_MS, signal)) ?? null) : null
       // It may be on its way out.
       if (one !== null && isAsked && (why !== null || look === null))
-        await resolvesWithin(LEAVING_MS, one.over)
+        await resolvesWithin(EXIT_GRACE_MS, one.over)
       if (one?.ended != null) return [{ service, one, why: `ended (${one.ended}) while gate ${during} ran` }]
       return why === null ? [] : [{ service, one, why: `answers no more: ${why}` }]
     })
@@ -174,7 +188,7 @@ export function createServices(options: ServicesOptions) {
   }
 
   /** With everything that they started. */
-  async function end(ones: readonly Running[]): Promise<void> {
+  async function end(ones: readonly RunningService[]): Promise<void> {
     for (const one of ones) one.stop()
     for (const one of ones) {
       await one.over
@@ -188,20 +202,20 @@ export function createServices(options: ServicesOptions) {
   }
 
   /** Where they are another user's, nothing of it may live while somebody looks at the tree. */
-  function leaving(fell: readonly Fallen[]): Running[] {
-    const stays = ({ service, ended }: Running) =>
+  function servicesToEnd(fell: readonly FailedService[]): RunningService[] {
+    const stays = ({ service, ended }: RunningService) =>
       as === null && !service.restartBeforeVerify && ended === null
     return [...running.values()].filter((one) => !stays(one) || fell.some((fallen) => fallen.one === one))
   }
 
   /** Once they are over, or as far as they are: a log for each of them. */
-  async function writeLogs(ones: readonly Running[], what: string, isAborted: boolean) {
+  async function writeLogs(ones: readonly RunningService[], what: string, isAborted: boolean) {
     const logs = new Map<Service, string>()
     for (const service of options.services) {
       const one = ones.find((running) => running.service === service)
       const files = isAborted ? '' : await filesOf(service)
       if (one === undefined && files === '') continue
-      const text = cleaned(`${one?.said() ?? ''}${files}`, redactor)
+      const text = cleanOutput(`${one?.output() ?? ''}${files}`, redactor)
       logs.set(service, text)
       await writeLog(options.logs, [what, `service-${service.name}`], text)
     }
@@ -212,10 +226,10 @@ export function createServices(options: ServicesOptions) {
   async function filesOf({ logs }: Service): Promise<string> {
     if (logs.length === 0) return ''
     const tail = program('tail', ['-n', String(LAST_LINES), '--', ...logs])
-    return (await runUntrusted({ ...tail, timeoutMs: STILL_MS, as })).output
+    return (await runUntrusted({ ...tail, timeoutMs: STILL_READY_MS, as })).output
   }
 
-  async function redResult({ service, one, why }: Fallen, log = ''): Promise<GateResult> {
+  async function redResult({ service, one, why }: FailedService, log = ''): Promise<GateResult> {
     const ended = redactor.redact(why)
     const last = excerpt(log.split('\n').slice(-LAST_LINES).join('\n'), OUTPUT_BYTES.service)
     const result = {
@@ -231,10 +245,10 @@ export function createServices(options: ServicesOptions) {
   }
 
   /** What those that run have said last: redacted as a whole, for a secret may begin before. */
-  function lastWords(): string[] {
+  function lastLines(): string[] {
     return [...running.values()].flatMap((one) => {
-      const said = cleaned(one.said(), redactor).trimEnd()
-      const last = said.split('\n').slice(-BESIDE_LINES).join('\n')
+      const said = cleanOutput(one.output(), redactor).trimEnd()
+      const last = said.split('\n').slice(-CONTEXT_LINES).join('\n')
       return said === '' ? [] : [`Last lines of service ${one.service.name}:\n${last}`]
     })
   }
@@ -247,29 +261,29 @@ export function createServices(options: ServicesOptions) {
     run: GateRun,
     signal: AbortSignal,
     place: Scratch,
-    act: (beside: Beside) => Promise<GateResult[]>,
+    act: (beside: GateSurroundings) => Promise<GateResult[]>,
   ): Promise<GateResult[]> {
     as = place.as
     envOf = (service) => place.env(options.envOf(service))
-    let fell: Fallen[] = []
+    let fell: FailedService[] = []
     let results: GateResult[] = []
     let said: string[] = []
     let logs = new Map<Service, string>()
     try {
-      fell = await comeUp(run, signal)
+      fell = await startServices(run, signal)
       if (fell.length === 0 && !signal.aborted) {
         const ones = [...running.values()]
         results = await act({
           isUp: () => ones.every(({ ended }) => ended === null),
           user: sharedUser(as),
         })
-        if (!signal.aborted) fell = await fallen(run, results, signal)
+        if (!signal.aborted) fell = await findFailed(run, results, signal)
         // Before they are ended, which many of them have something to say of.
-        if (results.some(isRed)) said = lastWords()
+        if (results.some(isRed)) said = lastLines()
       }
     } finally {
       const ones = [...running.values()]
-      await end(leaving(fell))
+      await end(servicesToEnd(fell))
       logs = await writeLogs(ones, run.what, signal.aborted)
     }
     const reds: GateResult[] = []
@@ -306,7 +320,11 @@ function withServices(
   ]
 }
 
-function late({ ready, readyTimeoutMs }: Service, why: string | null, hasLeft = false): string | null {
+function formatNotReady(
+  { ready, readyTimeoutMs }: Service,
+  why: string | null,
+  hasLeft = false,
+): string | null {
   if (why === null) return null
   const left = hasLeft ? ', and its command has ended with exit 0' : ''
   return `${NOT_READY} after ${Math.round(readyTimeoutMs / 1000)} s: ${describeReady(ready)}: ${why}${left}`

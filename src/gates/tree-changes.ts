@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fsPath } from '../system/path-text.ts'
 
 /** A look at more files would take longer than gates beside each other save. */
-const MOST_FILES = 50_000
+const MAX_FILES = 50_000
 
 export class TreeChanges {
   readonly #top: string
@@ -18,7 +18,7 @@ export class TreeChanges {
   /** `paths`: the files of the commit that is checked out at `top`. */
   constructor(top: string, paths: readonly string[]) {
     this.#top = top
-    this.#paths = paths.length > MOST_FILES ? [] : paths
+    this.#paths = paths.length > MAX_FILES ? [] : paths
     this.#stamps = this.#look()
   }
 
@@ -50,7 +50,7 @@ export class TreeChanges {
 }
 
 /** For people, of a gate that runs alone from now on. */
-export function besideWords(name: string, together: ReadonlySet<string>): string {
+export function formatRunAlone(name: string, together: ReadonlySet<string>): string {
   const others = [...together].filter((one) => one !== name).join(', ')
   return `files of the commit changed while it ran beside ${others}: each ran again, alone, and does so from now on`
 }

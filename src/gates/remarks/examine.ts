@@ -14,7 +14,7 @@ import {
   type Refusal,
   SUBMODULE,
 } from '../guard.ts'
-import { elsewhereOf, elsewhereRemarks } from '../sensitive-files.ts'
+import { formatSensitiveFiles, sensitiveKindOf } from '../sensitive-files.ts'
 import { changedTests, type FileChange, isTestToRead } from './changed-tests.ts'
 import { changedGateDefinitions, isReadForPins, namedElsewhere } from './gate-definitions.ts'
 import { type Objects, small, withSources } from './sources.ts'
@@ -196,10 +196,10 @@ async function watch(
 /** Of files that act elsewhere than in the code, whatever is in them. */
 function elsewhere(changes: readonly Change[]): string[] {
   const found = changes.flatMap(({ path }) => {
-    const row = isTooLong(path) ? null : elsewhereOf(foldPath(path))
+    const row = isTooLong(path) ? null : sensitiveKindOf(foldPath(path))
     return row === null ? [] : [{ path, actsOn: row.actsOn }]
   })
-  return elsewhereRemarks(found)
+  return formatSensitiveFiles(found)
 }
 
 const UNREAD = 'too much text to see what became of its tests'

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { annotationsFrom, shownAnnotations } from '../../../src/gates/annotations.ts'
-import { resolver } from '../../../src/gates/resolver.ts'
+import { annotationsFrom, selectAnnotations } from '../../../src/gates/annotations.ts'
+import { createResolver } from '../../../src/gates/resolver.ts'
 import { assertGrowth } from '../growth.ts'
 import { anyText, runs } from '../runs.ts'
 
@@ -25,7 +25,9 @@ const KNOWN = new Set([
   'two/index.ts',
 ])
 const said = (output: string): string[] =>
-  annotationsFrom(output, resolver(KNOWN)).map((it) => `${it.path}:${it.line} ${it.level} ${it.message}`)
+  annotationsFrom(output, createResolver(KNOWN)).map(
+    (it) => `${it.path}:${it.line} ${it.level} ${it.message}`,
+  )
 
 test('tsc, plain and pretty', () => {
   assert.deepEqual(said("src/a.ts(12,5): error TS2322: Type 'x'.\nsrc/deep/b.ts(1,1): warning X: y\n"), [
@@ -151,7 +153,7 @@ test('only known files, and only names that mean one of them', () => {
   const output =
     'node_modules/x/a.ts:1:1: error: no\nindex.ts:1:1: error: which?\n../deep/b.ts:2:2: error: yes\nwith space.ts:3:1: error: yes\nhttp://x.test:80: up\n12:30:45: time\nsrc/a.ts:0:0: zero\na.ts: no line\n'
   assert.deepEqual(said(output), ['src/deep/b.ts:2 failure yes', 'with space.ts:3 failure yes'])
-  assert.deepEqual(annotationsFrom('src/a.ts:1:1: error: x', resolver(new Set())), [])
+  assert.deepEqual(annotationsFrom('src/a.ts:1:1: error: x', createResolver(new Set())), [])
   assert.deepEqual(said('one/index.ts:1:1: x\nC:\\w\\src\\a.ts:5:1: error: windows\n'), [
     'one/index.ts:1 failure x',
     'src/a.ts:5 failure windows',
@@ -163,9 +165,9 @@ test('at most 500 are found, and 50 shown, without repetition, with bounded mess
     { length: 1000 },
     (_, index) => `src/a.ts:${index + 1}:1: error: ${'x'.repeat(5000)}`,
   )
-  const found = annotationsFrom([...many, ...many].join('\n'), resolver(KNOWN))
+  const found = annotationsFrom([...many, ...many].join('\n'), createResolver(KNOWN))
   assert.equal(found.length, 500)
-  assert.equal(shownAnnotations([...found, ...found], () => false).length, 50)
+  assert.equal(selectAnnotations([...found, ...found], () => false).length, 50)
   assert.ok(found.every((it) => it.message.length <= 600))
   assert.equal(said('src/a.ts:1:1: error: x\nsrc/a.ts:1:1: error: x\n').length, 1)
 })
@@ -173,8 +175,8 @@ test('at most 500 are found, and 50 shown, without repetition, with bounded mess
 test('those in changed files come first, and each once', () => {
   const output =
     'src/a.ts:1:1: error: one\nsrc/lib.rs:2:1: error: two\nsrc/a.ts:1:1: error: one\npkg/a.go:3:1: three\n'
-  const found = annotationsFrom(output, resolver(KNOWN))
-  const shown = shownAnnotations([...found, ...found], (path) => path === 'pkg/a.go')
+  const found = annotationsFrom(output, createResolver(KNOWN))
+  const shown = selectAnnotations([...found, ...found], (path) => path === 'pkg/a.go')
   assert.deepEqual(
     shown.map(({ path }) => path),
     ['pkg/a.go', 'src/a.ts', 'src/lib.rs'],
@@ -182,7 +184,7 @@ test('those in changed files come first, and each once', () => {
 })
 
 test('a name is looked for in the folder of the gates first', () => {
-  const resolve = resolver(new Set(['one/index.ts', 'two/index.ts', 'index.ts', 'README.md']), 'two/')
+  const resolve = createResolver(new Set(['one/index.ts', 'two/index.ts', 'index.ts', 'README.md']), 'two/')
   assert.deepEqual(['index.ts', './index.ts', 'README.md', 'none.ts'].map(resolve), [
     'two/index.ts',
     'two/index.ts',
@@ -218,7 +220,7 @@ test('whatever is printed, what is found is well-formed', () => {
     .map((it) => it.join(''))
   fc.assert(
     fc.property(text, (output) => {
-      for (const { path, line, message } of annotationsFrom(output, resolver(KNOWN))) {
+      for (const { path, line, message } of annotationsFrom(output, createResolver(KNOWN))) {
         assert.ok(KNOWN.has(path) && Number.isInteger(line) && line >= 1)
         assert.ok(message.length <= 600 && !/[^\P{Cc}\t\n]/u.test(message))
       }
@@ -246,8 +248,8 @@ test('4 MB of hostile output take bounded time', () => {
     ' 1:1 error ',
   ]) {
     const start = process.cpuUsage()
-    annotationsFrom(unit.repeat(4_000_000 / unit.length), resolver(KNOWN))
-    annotationsFrom(`${unit.repeat(900 / unit.length)}\n`.repeat(4_000), resolver(KNOWN))
+    annotationsFrom(unit.repeat(4_000_000 / unit.length), createResolver(KNOWN))
+    annotationsFrom(`${unit.repeat(900 / unit.length)}\n`.repeat(4_000), createResolver(KNOWN))
     const { user, system } = process.cpuUsage(start)
     const took = (user + system) / 1000
     assert.ok(took < 5_000, `${JSON.stringify(unit)}: ${took.toFixed(0)} ms`)
@@ -256,5 +258,5 @@ test('4 MB of hostile output take bounded time', () => {
 
 test('many files of one name cost no more than others', () => {
   const named = (size: number) => new Set(Array.from({ length: size }, (_, at) => `p${at}/index.ts`))
-  assertGrowth((size) => resolver(named(size))('index.ts'), 5_000)
+  assertGrowth((size) => createResolver(named(size))('index.ts'), 5_000)
 })

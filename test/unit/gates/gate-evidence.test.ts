@@ -9,7 +9,7 @@ import type { Gate, GateResult } from '../../../src/engine/model/gate.ts'
 import type { GateRun } from '../../../src/engine/model/ports.ts'
 import { withEvidence } from '../../../src/gates/gate-evidence.ts'
 import { createGates, type GatesOptions } from '../../../src/gates/gates.ts'
-import { readBelow } from '../../../src/gates/report-files.ts'
+import { readInTree } from '../../../src/gates/report-files.ts'
 import { createRedactor } from '../../../src/isolation/redact.ts'
 import { gateRun } from './gate-run.ts'
 
@@ -196,7 +196,7 @@ test('a file is read by one handle: below the tree, up to its bound, and nothing
   await symlink(outside, join(top, 'out'))
   await symlink('in/a.xml', join(top, 'link.xml'))
   execFileSync('mkfifo', [join(top, 'pipe.xml')])
-  const read = async (path: string, most = 5) => (await readBelow(top, join(top, path), most))?.toString()
+  const read = async (path: string, most = 5) => (await readInTree(top, join(top, path), most))?.toString()
   assert.deepEqual(
     [await read('in/a.xml'), await read('in/a.xml', 4), await read('in')],
     ['12345', 'too-large', undefined],
@@ -205,7 +205,7 @@ test('a file is read by one handle: below the tree, up to its bound, and nothing
     assert.equal(await read(path), undefined, path)
   await symlink(top, join(outside, 'tree'))
   assert.equal(
-    (await readBelow(join(outside, 'tree'), join(outside, 'tree/in/a.xml'), 9))?.toString(),
+    (await readInTree(join(outside, 'tree'), join(outside, 'tree/in/a.xml'), 9))?.toString(),
     '12345',
   )
 })

@@ -8,7 +8,7 @@ import {
   type Change,
   formatRefusals,
   type GuardRules,
-  isRalphs,
+  isRalphPath,
   judgeChanges,
   MAX_FILE_BYTES,
   needsContent,
@@ -402,11 +402,11 @@ test("Ralph's own folder is known in every spelling, and not judged", () => {
     '.ralph /x',
     '.RALPH:s/x',
   ]) {
-    assert.equal(isRalphs(path), true, path)
+    assert.equal(isRalphPath(path), true, path)
     assert.deepEqual(judgeChanges([{ ...added(path), content: null }], rules), [], path)
   }
   for (const path of ['.ralphs/x', 'ralph/prd.json', 'src/.ralph/x', '.ralph.md'])
-    assert.equal(isRalphs(path), false, path)
+    assert.equal(isRalphPath(path), false, path)
 })
 
 test('the words for the prompt are bounded and hold no raw text of the agent', () => {

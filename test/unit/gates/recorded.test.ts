@@ -5,11 +5,11 @@ import { test } from 'node:test'
 import { annotationsFrom } from '../../../src/gates/annotations.ts'
 import { testCounts } from '../../../src/gates/counts.ts'
 import { readCoverage, readReports } from '../../../src/gates/reports.ts'
-import { resolver } from '../../../src/gates/resolver.ts'
+import { createResolver } from '../../../src/gates/resolver.ts'
 import { terminalLines } from '../../../src/system/excerpt.ts'
 
 const FIXTURES = new URL('../../fixtures/', import.meta.url)
-const resolve = resolver(
+const resolve = createResolver(
   new Set([
     ...[
       'src/cart.js',

@@ -4,13 +4,13 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { annotationsFrom } from '../../../src/gates/annotations.ts'
 import { testCounts } from '../../../src/gates/counts.ts'
-import { coveredChange } from '../../../src/gates/coverage.ts'
+import { measureChange } from '../../../src/gates/coverage.ts'
 import { readCoverage, readReports } from '../../../src/gates/reports.ts'
-import { resolver } from '../../../src/gates/resolver.ts'
+import { createResolver } from '../../../src/gates/resolver.ts'
 import { assertGrowth } from '../growth.ts'
 import { runs } from '../runs.ts'
 
-const resolve = resolver(new Set(['src/a.js', 'src/b.js']))
+const resolve = createResolver(new Set(['src/a.js', 'src/b.js']))
 const finder = { resolve, placeIn: (said: string) => annotationsFrom(said, resolve, 1)[0] ?? null }
 const reports = (text: string) => readReports([{ path: 'report', text }], finder)
 const coverage = (text: string, remarks: string[] = []) => readCoverage({ path: 'coverage', text }, remarks)
@@ -76,7 +76,7 @@ test('whatever a file holds, it is read or a remark, and what is found is well-f
       for (const one of Object.values(tests ?? {})) assert.ok(Number.isSafeInteger(one) && one >= 0)
       for (const { path, message, line } of annotations)
         assert.ok(resolve(path) === path && typeof message === 'string' && Number.isSafeInteger(line))
-      const covered = coveredChange(new Map([['src/a.js', [1, 3]]]), [coverage(text) ?? new Map()], resolve)
+      const covered = measureChange(new Map([['src/a.js', [1, 3]]]), [coverage(text) ?? new Map()], resolve)
       assert.ok(covered.ran <= covered.lines && covered.lines <= 2)
     }),
     runs(200),

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Change, foldPath, type GuardRules, judgeChanges } from '../../../src/gates/guard.ts'
-import { elsewhereOf, elsewhereRemarks } from '../../../src/gates/sensitive-files.ts'
+import { formatSensitiveFiles, sensitiveKindOf } from '../../../src/gates/sensitive-files.ts'
 import { createRedactor } from '../../../src/isolation/redact.ts'
 
 const ACTS: [RegExp, string[]][] = [
@@ -31,13 +31,14 @@ const ACTS: [RegExp, string[]][] = [
 
 test('each of them acts on something, however it is spelled', () => {
   for (const [expected, paths] of ACTS)
-    for (const path of paths) assert.match(elsewhereOf(foldPath(path))?.actsOn ?? 'nothing', expected, path)
+    for (const path of paths)
+      assert.match(sensitiveKindOf(foldPath(path))?.actsOn ?? 'nothing', expected, path)
 })
 
 test('files of the project itself act nowhere else', () => {
   const own = ['src/app.ts', 'package.json', 'README.md', 'src/jenkins.ts', 'docs/npmrc.md', 'lib/app.yaml']
   const close = ['.gitignore', '.github/workflows/ci.yml', 'test/fixtures/travis.txt', 'idea/x', 'elsewhere']
-  for (const path of [...own, ...close]) assert.equal(elsewhereOf(foldPath(path)), null, path)
+  for (const path of [...own, ...close]) assert.equal(sensitiveKindOf(foldPath(path)), null, path)
 })
 
 const rules = (protectedPaths: string[]): GuardRules => ({
@@ -72,7 +73,7 @@ test('any number of them is one bounded line for each kind', () => {
     path: `.circleci/${at}${'x'.repeat(500)}`,
     actsOn: 'CI',
   }))
-  const remarks = elsewhereRemarks([...files, { path: '.npmrc', actsOn: 'gates' }])
+  const remarks = formatSensitiveFiles([...files, { path: '.npmrc', actsOn: 'gates' }])
   assert.equal(remarks.length, 2)
   assert.match(remarks[0] ?? '', /^acts on CI: \.circleci\/0x+, .* and 36 more$|36 more$/)
   assert.ok((remarks[0] ?? '').length < 700)

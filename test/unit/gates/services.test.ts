@@ -14,7 +14,7 @@ import type { Gate, GateResult } from '../../../src/engine/model/gate.ts'
 import type { GateRun } from '../../../src/engine/model/ports.ts'
 import type { Ready, Service } from '../../../src/engine/model/service.ts'
 import { createGates, type GatesOptions } from '../../../src/gates/gates.ts'
-import { fromInside, lookFor } from '../../../src/gates/service-ready.ts'
+import { asCommand, createReadyCheck } from '../../../src/gates/service-ready.ts'
 import { createServices } from '../../../src/gates/services.ts'
 import { createRedactor } from '../../../src/isolation/redact.ts'
 import { excerpt } from '../../../src/system/excerpt.ts'
@@ -440,11 +440,12 @@ test('from inside a network of its own a URL and a port are asked for in the sam
   await once(one, 'listening')
   const { port } = one.address() as { port: number }
   const isReadyInside = async (ready: Ready) => {
-    const inside = fromInside(ready)
+    const inside = asCommand(ready)
     const child = spawn('bash', ['-c', inside.kind === 'command' ? inside.run : 'false'], { stdio: 'ignore' })
     return (await once(child, 'exit'))[0] === 0
   }
-  const asked = async (ready: Ready) => (await lookFor(ready, async () => null)?.(5000, NEVER)) === null
+  const asked = async (ready: Ready) =>
+    (await createReadyCheck(ready, async () => null)?.(5000, NEVER)) === null
   const free = await freePort()
   const cases: [Ready, boolean][] = [
     [{ kind: 'port', host: 'localhost', port }, true],

@@ -2,7 +2,7 @@
 import { agentSettings } from '../../../src/agents/registry.ts'
 import { createRepository } from '../../../src/branch/repository.ts'
 import { reduce } from '../../../src/engine/reduce.ts'
-import { isRalphs } from '../../../src/gates/guard.ts'
+import { isRalphPath } from '../../../src/gates/guard.ts'
 import { createExamine } from '../../../src/gates/remarks/examine.ts'
 import { CatFile } from '../../../src/git/cat-file.ts'
 import { takeSnapshot } from '../../../src/git/clone.ts'
@@ -34,7 +34,7 @@ export async function openWorked(
     identity: { name: 'a', email: 'a@b' },
     snapshot,
     warn,
-    isRalphs,
+    isRalphs: isRalphPath,
     redact: redactor.redact,
     stateCommits: true,
     stateSubject: null,
