@@ -7,6 +7,8 @@ import type { CodeReader } from './gate-evidence.ts'
 
 /** A longer list of files is not handed on: programs are started with so much environment at most. */
 const MOST_LISTED_BYTES = 64 * 1024
+/** A name with such a letter is no line of its own, or no text: with it no list would name every file. */
+const UNLISTED = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u
 
 /** `touches`: whether the change has a file like that; null where it is not looked at. */
 export type ChangeSeen = {
@@ -26,7 +28,8 @@ export async function readChange(
   if (of !== 'story') return { touches: null, env }
   const paths = await code.changedPaths(from, commit)
   const listed = paths.join('\n')
-  const files = Buffer.byteLength(listed) > MOST_LISTED_BYTES ? {} : { RALPH_CHANGED_FILES: listed }
+  const isWhole = Buffer.byteLength(listed) <= MOST_LISTED_BYTES && !paths.some((path) => UNLISTED.test(path))
+  const files = isWhole ? { RALPH_CHANGED_FILES: listed } : {}
   const hasPaths = gates.some((gate) => gate.paths !== undefined)
   const touches = (patterns: readonly string[]) => {
     const rules = ignore().add([...patterns])

@@ -5,6 +5,11 @@ import { fine, type Result, type Subject, warning } from './subject.ts'
 
 type Way = { what: string; isClosed(settings: Settings): boolean; fix: string }
 
+const CHANGED = /\bRALPH_CHANGED_FILES\b/
+/** What a shell says of a variable that may be unset: `${N+x}`, `${N-.}`, `${N:?}`, `-v N`, `-z "$N"`. An empty default is no files. */
+const WHERE_LEFT_OUT =
+  /\$\{RALPH_CHANGED_FILES:?(?:[+?]|[-=](?!\}))|-v\s+["']?RALPH_CHANGED_FILES\b|-[nz]\s+"?\$\{?RALPH_CHANGED_FILES\b/
+
 const WAYS: readonly Way[] = [
   {
     what: 'tests that are deleted, skipped or edited, and scripts and configurations that check less',
@@ -21,6 +26,11 @@ const WAYS: readonly Way[] = [
     isClosed: ({ prepare, cleanRoom, isolation }) =>
       prepare !== null || cleanRoom === 'on' || isolation === 'separate-job',
     fix: 'prepare',
+  },
+  {
+    what: 'a change of so many files that RALPH_CHANGED_FILES is left out, at a gate that then looks at none',
+    isClosed: ({ gates }) => gates.every(({ run }) => !CHANGED.test(run) || WHERE_LEFT_OUT.test(run)),
+    fix: 'a gate that looks at all files where it is unset (docs/gates.md)',
   },
   {
     what: 'code and settings outside of the checkout',

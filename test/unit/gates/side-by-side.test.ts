@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Gate, GateResult } from '../../../src/engine/model/gate.ts'
 import { createGates, type GatesOptions } from '../../../src/gates/gates.ts'
-import { selectGates } from '../../../src/gates/select-gates.ts'
+import { readChange, selectGates } from '../../../src/gates/select-gates.ts'
 import { sideBySide } from '../../../src/gates/side-by-side.ts'
 import { createRedactor } from '../../../src/isolation/redact.ts'
 import { newMark } from '../../../src/system/process.ts'
@@ -268,6 +268,21 @@ test('whatever runs has all that it needs, and a gate without `needs` all that w
     }
   })
   fc.assert(property, runs(200))
+})
+
+test('the list of changed files is left out where it would not name them all: too long, or a name that is no line', async () => {
+  const listed = async (...paths: string[]) => {
+    const code = { ...NO_CODE.code, changedPaths: async () => paths }
+    const run = gateRun({ of: 'story', from: 'abc', commit: 'def' })
+    return (await readChange(run, { gates: [], code })).env
+  }
+  assert.deepEqual(await listed('src/a.ts', 'a b.ts'), {
+    RALPH_BASE: 'abc',
+    RALPH_CHANGED_FILES: 'src/a.ts\na b.ts',
+  })
+  assert.deepEqual(await listed(), { RALPH_BASE: 'abc', RALPH_CHANGED_FILES: '' })
+  const odd = ['a\nb', 'a\tb', '\u001b[1m', 'a\u0085b', 'a\udc80', 'x'.repeat(64 * 1024 + 1)]
+  for (const name of odd) assert.deepEqual(await listed('src/a.ts', name), { RALPH_BASE: 'abc' }, name)
 })
 
 test('gates know the base of the change and its files', async () => {

@@ -1,4 +1,5 @@
 // Each check of `ralph doctor`: what it takes for fine, what it warns of, what it calls a fault, and what mends it.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: `${NAME}` is what shells replace.
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -67,6 +68,26 @@ const CASES: Case[] = [
     () => trust(subjectOf({ settings: settings(LESS, 'action') })),
     /^warning: would pass: tests that are deleted.*ignored file.*outside of the checkout.* -> weakened-tests: judge, clean-room: on, isolation: other-user/,
   ],
+  ...['for f in $RALPH_CHANGED_FILES; do check $f; done', 'check ${RALPH_CHANGED_FILES:-}'].map(
+    (run): Case => [
+      `trust in a gate that looks at nothing where the list is left out: ${run}`,
+      () => trust(subjectOf({ settings: settings({ gates: `lint: '${run}'` }, 'action') })),
+      /^warning: would pass: .*RALPH_CHANGED_FILES.* -> .*docs\/gates\.md.*/,
+    ],
+  ),
+  ...[
+    'if [ -z "${RALPH_CHANGED_FILES+x}" ]; then all; else some $RALPH_CHANGED_FILES; fi',
+    'check -- ${RALPH_CHANGED_FILES-.}',
+    'check "${RALPH_CHANGED_FILES:?}"',
+    'if [[ -v RALPH_CHANGED_FILES ]]; then some $RALPH_CHANGED_FILES; else all; fi',
+    'if [ -n "$RALPH_CHANGED_FILES" ]; then some $RALPH_CHANGED_FILES; else all; fi',
+  ].map(
+    (run): Case => [
+      `trust in a gate that looks at all where the list is left out: ${run}`,
+      () => trust(subjectOf({ settings: settings({ gates: `lint: '${run}'` }, 'action') })),
+      TRUSTED,
+    ],
+  ),
   ['isolation', () => isolation(subjectOf()), /^ok: same-user/],
   [
     'isolation in a job',
