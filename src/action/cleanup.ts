@@ -52,7 +52,7 @@ export async function releaseJob(folder: string): Promise<string> {
   let { github } = found.state
   if (found.state.published !== null) {
     const checks = new Checks(connect(context.place, token, warn), settings.reportAs, found.state.feature)
-    github = { ...github, unclosed: await checks.closeLeft(found.state) }
+    github = { ...github, unclosed: await checks.closeRemaining(found.state) }
   }
   if (!ours) return `no lease is held (${ended} processes ended)`
   // The attempt stays: the next job gives it back. A chain that nobody stopped is to be resumed.
@@ -76,7 +76,7 @@ export async function endChecks(folder: string): Promise<string> {
   const state = states.get(folder.replace(/^\.ralph\//, '')) ?? null
   if (state === null || state.lease !== null) return 'another job gives the report'
   const ours = connect(context.place, tokenOf(context), warn)
-  const left = await new Checks(ours, settings.reportAs, state.feature).closeLeft(state)
+  const left = await new Checks(ours, settings.reportAs, state.feature).closeRemaining(state)
   return left.length === 0
     ? 'the checks are ended'
     : 'checks are still open: resume-lost or the next job ends them'

@@ -184,7 +184,7 @@ async function replyStatus({ context, github, conversation }: Place, issue: numb
   const url = repositoryUrl(context.place)
   const facts = { repositoryUrl: url, runUrl: null, limits: null, notes: [], now: Date.now() }
   const body = statusReply(mapTexts(state, redact), facts, holder)
-  await conversation.stickAlone(issue, marker('status', state.feature), redact(body))
+  await conversation.writeUniqueSticky(issue, marker('status', state.feature), redact(body))
 }
 
 /** Somebody asked for a plan of an issue by its label. What was done, in one line for the log. */
@@ -225,7 +225,7 @@ export async function answerButton(context: ActionContext, event: EventOf<'butto
   const story = state?.prd.userStories.find(({ id }) => id === asked.storyId)
   if (state === undefined || pull === null || story === undefined)
     return 'there is no such story in a run with a pull request'
-  await conversation.say(pull, pressedComment(sender.login, identifier, story.id))
+  await conversation.postComment(pull, pressedComment(sender.login, identifier, story.id))
   if (await isHolderAlive(github, state)) return HEARD_BY_JOB
   const { feature, generation } = state
   const { line, until } = await dispatchJob(place, { feature, generation })

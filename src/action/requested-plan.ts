@@ -117,7 +117,7 @@ export async function answersTo(
 ): Promise<string | null> {
   const answers = await newestAnswer(github, issue, askedAt)
   if (answers === null) return null
-  const isShown = await new Conversation(github).hasOwn(issue.number, questionsStart(feature))
+  const isShown = await new Conversation(github).hasOwnComment(issue.number, questionsStart(feature))
   return isShown ? answers : null
 }
 
@@ -230,6 +230,6 @@ export async function tellUnplanned(
   const text = error instanceof FeatureHeld ? busyReply(error.lease) : unplannedReply(mistakes ?? [])
   const start = marker('unplanned', String(issue))
   await new Conversation(github)
-    .stickAlone(issue, start, redact(`${start}\n${text}`))
+    .writeUniqueSticky(issue, start, redact(`${start}\n${text}`))
     .catch((problem: unknown) => github.warn(`the issue could not be answered: ${githubMessage(problem)}`))
 }

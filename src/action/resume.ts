@@ -49,7 +49,7 @@ export async function resumeLost(context: ActionContext): Promise<string> {
     resumed.push(`${feature} (${why})`)
   }
   // What the last job could not end, nobody else would.
-  for (const state of resting) await new Checks(github, names.reportAs, state.feature).closeLeft(state)
+  for (const state of resting) await new Checks(github, names.reportAs, state.feature).closeRemaining(state)
   const told = (words: string, features: readonly string[]) =>
     features.length === 0 ? [] : [`${words}: ${features.join(', ')}`]
   const said = [

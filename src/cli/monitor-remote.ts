@@ -89,7 +89,7 @@ function remoteSource({ workspace, settings, wanted, place, token, limits }: Whe
   const refs = new StateRefs(connect(place, token, warn), settings.stateNamespace)
 
   async function ask(): Promise<void> {
-    const commits = await refs.look()
+    const commits = await refs.poll()
     if (commits === null) return
     const all = [...meantFolders(commits.keys(), wanted).values()].sort().reverse()
     const meant = all.slice(0, MOST_FEATURES)

@@ -8,9 +8,9 @@ import { RequestError } from '@octokit/request-error'
 import Bottleneck from 'bottleneck/light.js'
 import type { RepositoryAddress } from './repository-address.ts'
 
-const Plugged = Octokit.plugin(retry, throttling)
+const OctokitWithPlugins = Octokit.plugin(retry, throttling)
 
-export type Api = InstanceType<typeof Plugged>
+export type Api = InstanceType<typeof OctokitWithPlugins>
 
 /** A repository on GitHub, as one token sees it. */
 export type GitHub = {
@@ -35,7 +35,7 @@ export function connect(
   warn: (message: string) => void,
   tryMs = TRY_MS,
 ): GitHub {
-  const isWaitedFor = (
+  const shouldWait = (
     seconds: number,
     { method, url }: { method?: string; url?: string },
     _api: unknown,
@@ -47,16 +47,16 @@ export function connect(
     return isWorthIt
   }
   const paced = () => new Bottleneck.Group({ maxConcurrent: 1, minTime: WRITE_PAUSE_MS })
-  const who = { baseUrl: place.api, userAgent: 'ralph-action/1' }
-  const api = new Plugged({
-    ...(token === null ? who : getOctokitOptions(token, who)),
-    request: { fetch: inTime(tryMs, defaults.request?.fetch) },
+  const options = { baseUrl: place.api, userAgent: 'ralph-action/1' }
+  const api = new OctokitWithPlugins({
+    ...(token === null ? options : getOctokitOptions(token, options)),
+    request: { fetch: withTimeout(tryMs, defaults.request?.fetch) },
     log: { debug() {}, info() {}, warn, error() {} },
     // 429 is left to the throttling, which waits as long as GitHub says.
     retry: { doNotRetry: [400, 401, 403, 404, 409, 410, 422, 429, 451] },
     throttle: {
-      onRateLimit: isWaitedFor,
-      onSecondaryRateLimit: isWaitedFor,
+      onRateLimit: shouldWait,
+      onSecondaryRateLimit: shouldWait,
       write: paced(),
       notifications: paced(),
     },
@@ -69,10 +69,10 @@ export function connect(
 }
 
 /** A bound for each try, not for the call: a wait for a rate limit may be longer than any try. */
-function inTime(tryMs: number, ask: typeof fetch): typeof fetch {
+function withTimeout(tryMs: number, ask: typeof fetch): typeof fetch {
   return async (input, init) => {
     const signals = [AbortSignal.timeout(tryMs), init?.signal].filter((one) => one != null)
-    return tellLimit(await ask(input, { ...init, signal: AbortSignal.any(signals) }))
+    return addRateLimitHeaders(await ask(input, { ...init, signal: AbortSignal.any(signals) }))
   }
 }
 
@@ -80,7 +80,7 @@ function inTime(tryMs: number, ask: typeof fetch): typeof fetch {
  * A rate limit in the headers by which the throttling plugin knows one: it passes over a 429 with `Retry-After` alone, as
  * proxies answer it, and over the words of older servers.
  */
-function tellLimit(response: Response): Response {
+function addRateLimitHeaders(response: Response): Response {
   const { status, statusText, headers: given } = response
   const headers = new Headers(given)
   if (status !== 429 && !(status === 403 && headers.has('retry-after'))) return response

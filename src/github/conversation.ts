@@ -36,8 +36,8 @@ export class Conversation implements QueuePort {
 
   async read(state: State): Promise<Command[]> {
     const commands: Command[] = []
-    await this.#readFresh(state, async (comment, pull) => {
-      const command = await this.#understand(comment, state, pull)
+    await this.#visitNew(state, async (comment, pull) => {
+      const command = await this.#parseCommand(comment, state, pull)
       if (command !== null) commands.push(command)
       return false
     })
@@ -46,7 +46,7 @@ export class Conversation implements QueuePort {
 
   async waiting(state: State): Promise<boolean> {
     const ids = state.prd.userStories.map((story) => story.id)
-    const found = await this.#readFresh(state, async (comment) => {
+    const found = await this.#visitNew(state, async (comment) => {
       const parsed = parseSlash(comment.body, ids)
       const wantsWork = parsed.kind === 'command' && parsed.command.kind !== 'stop'
       return wantsWork && isPerson(comment) && (await this.mayWrite(comment.login))
@@ -62,28 +62,28 @@ export class Conversation implements QueuePort {
   }
 
   /** Writes the sticky comment; gives its id. */
-  async stick(pull: number, known: number | null, marker: string, body: string): Promise<number> {
+  async writeSticky(pull: number, known: number | null, marker: string, body: string): Promise<number> {
     try {
       if (known !== null) return await this.#update(known, body)
     } catch (error) {
       if (httpStatusOf(error) !== 404) throw error
     }
-    const there = await this.#own(pull, marker)
+    const there = await this.#findOwnComment(pull, marker)
     return there === null ? this.#post(pull, marker, body) : this.#update(there, body)
   }
 
   /** The same for a comment that several runs may write at once: of two the older one stays. */
-  async stickAlone(pull: number, marker: string, body: string): Promise<void> {
-    const written = await this.stick(pull, null, marker, body)
-    const oldest = await this.#own(pull, marker)
+  async writeUniqueSticky(pull: number, marker: string, body: string): Promise<void> {
+    const written = await this.writeSticky(pull, null, marker, body)
+    const oldest = await this.#findOwnComment(pull, marker)
     if (oldest === null || oldest === written) return
     await this.#github.api.rest.issues.deleteComment({ ...this.#github.at, comment_id: written })
     await this.#update(oldest, body)
   }
 
   /** Whether a comment of ours begins so. */
-  async hasOwn(pull: number, start: string): Promise<boolean> {
-    return (await this.#own(pull, start)) !== null
+  async hasOwnComment(pull: number, start: string): Promise<boolean> {
+    return (await this.#findOwnComment(pull, start)) !== null
   }
 
   async react(comment: number, content: 'eyes' | 'rocket' | 'confused'): Promise<void> {
@@ -95,11 +95,12 @@ export class Conversation implements QueuePort {
   /** Answers a comment, once: the run that it started answers where nobody works, and the next job reads it all the same. */
   async reply(pull: number, comment: number, body: string): Promise<void> {
     const marker = `<!-- ralph:reply:${comment} -->`
-    if ((await this.#own(pull, marker)) === null) await this.#post(pull, marker, `${marker}\n${body}`)
+    if ((await this.#findOwnComment(pull, marker)) === null)
+      await this.#post(pull, marker, `${marker}\n${body}`)
   }
 
   /** A comment of its own. */
-  async say(pull: number, body: string): Promise<void> {
+  async postComment(pull: number, body: string): Promise<void> {
     const { api, at } = this.#github
     await api.rest.issues.createComment({ ...at, issue_number: pull, body, ...NO_RETRIES })
   }
@@ -121,21 +122,21 @@ export class Conversation implements QueuePort {
   }
 
   async newestComment(pull: number): Promise<number> {
-    const comments = await this.#fresh(pull, 0)
+    const comments = await this.#listNew(pull, 0)
     this.#etag = null
     return comments.at(-1)?.id ?? 0
   }
 
   /** Whether `look` found in one of the comments not handled yet what it looks for. */
-  async #readFresh(
+  async #visitNew(
     { github: { pull }, control }: State,
     look: (comment: Comment, pull: number) => Promise<boolean>,
   ): Promise<boolean> {
     if (pull === null) return false
     this.#permissions.clear()
     try {
-      for (const comment of await this.#fresh(pull, control.lastComment))
-        if (await look(await this.#asSaid(comment), pull)) return true
+      for (const comment of await this.#listNew(pull, control.lastComment))
+        if (await look(await this.#resolveButton(comment), pull)) return true
     } catch (error) {
       // What was not understood is asked for again.
       this.#etag = null
@@ -145,7 +146,7 @@ export class Conversation implements QueuePort {
   }
 
   /** A button's comment is a command of who pressed it, where it is our own and no other workflow could have written it. */
-  async #asSaid(comment: Comment): Promise<Comment> {
+  async #resolveButton(comment: Comment): Promise<Comment> {
     const [, login = '', body = ''] = PRESSED.exec(comment.body) ?? []
     const isApp = comment.type === 'Bot' && comment.login !== JOB_LOGIN
     if (body === '' || !isApp || comment.edited || comment.login !== (await this.#login())) return comment
@@ -153,10 +154,10 @@ export class Conversation implements QueuePort {
   }
 
   /** Comments after the last one handled, or none when GitHub says that nothing changed. */
-  async #fresh(pull: number, after: number): Promise<Comment[]> {
+  async #listNew(pull: number, after: number): Promise<Comment[]> {
     const comments: Comment[] = []
     for (let page = 1; ; page++) {
-      const answer = await this.#page(pull, page)
+      const answer = await this.#fetchPage(pull, page)
       if (answer === null) return []
       for (const { id, body, user, created_at, updated_at } of answer)
         comments.push({
@@ -174,7 +175,7 @@ export class Conversation implements QueuePort {
   }
 
   /** Null where nothing changed since the last reading. */
-  async #page(pull: number, page: number) {
+  async #fetchPage(pull: number, page: number) {
     try {
       const { data, headers } = await this.#github.api.rest.issues.listComments({
         ...this.#github.at,
@@ -192,7 +193,7 @@ export class Conversation implements QueuePort {
     }
   }
 
-  async #understand(comment: Comment, state: State, pull: number): Promise<Command | null> {
+  async #parseCommand(comment: Comment, state: State, pull: number): Promise<Command | null> {
     const ids = state.prd.userStories.map((story) => story.id)
     const parsed = parseSlash(comment.body, ids)
     if (parsed.kind === 'none' || !isPerson(comment)) return null
@@ -229,7 +230,7 @@ export class Conversation implements QueuePort {
   }
 
   /** Our own comment that begins with a marker; in anybody else's a marker means nothing. */
-  async #own(pull: number, marker: string): Promise<number | null> {
+  async #findOwnComment(pull: number, marker: string): Promise<number | null> {
     const listing = this.#github.api.paginate.iterator(this.#github.api.rest.issues.listComments, {
       ...this.#github.at,
       issue_number: pull,
@@ -260,7 +261,7 @@ export class Conversation implements QueuePort {
         const made = await this.#github.api.rest.issues.createComment({ ...comment, ...NO_RETRIES })
         return Number(made.data.id)
       },
-      () => this.#own(pull, marker),
+      () => this.#findOwnComment(pull, marker),
     )
   }
 

@@ -21,18 +21,18 @@ export async function dispatchRun(
       .request(route, { ...request, return_run_details: true })
       // An older GitHub Enterprise Server does not know return_run_details.
       .catch((error: unknown) => {
-        if (!isUnknownKey(error)) throw error
+        if (!isUnknownParameter(error)) throw error
         return api.request(route, request)
       })
     return { kind: 'dispatched', runId: runId(answer.data) }
   } catch (error) {
     const until = rateLimitedUntil(error, Date.now())
     if (until !== null) return { kind: 'limited', until }
-    throw new Error(mend(httpStatusOf(error), workflow, githubMessage(error)))
+    throw new Error(dispatchErrorMessage(httpStatusOf(error), workflow, githubMessage(error)))
   }
 }
 
-function isUnknownKey(error: unknown): boolean {
+function isUnknownParameter(error: unknown): boolean {
   const status = httpStatusOf(error)
   return (
     (status === 400 || status === 422) &&
@@ -74,14 +74,14 @@ function runId(data: unknown): number | null {
   return typeof data.workflow_run_id === 'number' ? data.workflow_run_id : null
 }
 
-const MENDS: Readonly<Record<number, string>> = {
+const FIXES: Readonly<Record<number, string>> = {
   403: 'the job needs permissions: actions: write',
   404: 'it must stand on the default branch with on: workflow_dispatch',
   422: 'it must be enabled and declare the inputs feature and generation',
 }
 
-function mend(status: number | null, workflow: string, said: string): string {
-  const how = MENDS[status ?? 0]
+function dispatchErrorMessage(status: number | null, workflow: string, said: string): string {
+  const how = FIXES[status ?? 0]
   return `${workflow} could not be dispatched${how === undefined ? `: ${said}` : ` (${said}): ${how}`}`
 }
 

@@ -28,7 +28,7 @@ export class Checks {
   /** What GitHub lets us do of it. */
   #mode: ReportAs
   /** A token that has posted one check may post checks: a later 403 is no missing permission. */
-  #works = false
+  #hasPosted = false
   /** Whose checks they are, as soon as GitHub has said it. */
   #app: string | null = null
   /** Our checks by commit and name; filled by one listing a commit. */
@@ -47,7 +47,7 @@ export class Checks {
    * others back, until two in a row have failed; throws the first error then, or at the end.
    */
   async post(sha: string, checks: readonly Check[]): Promise<void> {
-    await each(checks, (check) =>
+    await runEach(checks, (check) =>
       this.#byMode(
         () => this.#postCheck(sha, check),
         () => this.#postStatus(sha, commitStatusOf(check)),
@@ -83,7 +83,7 @@ export class Checks {
   }
 
   /** The same where the chain rests: on its head, too, which is remembered in any case. */
-  async closeLeft(state: State): Promise<string[]> {
+  async closeRemaining(state: State): Promise<string[]> {
     const { head: known, unclosed = [] } = state.github
     const head = known ?? state.published
     const others = unclosed.filter((sha) => sha !== head)
@@ -111,7 +111,7 @@ export class Checks {
         await asCheck()
         return
       } catch (error) {
-        if (this.#works || !isForbidden(error)) throw error
+        if (this.#hasPosted || !isForbidden(error)) throw error
         this.#github.warn(
           'checks are refused (permissions: checks: write is missing): statuses are tried instead',
         )
@@ -132,7 +132,7 @@ export class Checks {
     }
   }
 
-  async #listed(sha: string): Promise<Map<string, Posted>> {
+  async #listChecks(sha: string): Promise<Map<string, Posted>> {
     const before = this.#known.get(sha)
     if (before !== undefined) return before
     const runs = await this.#github.api.paginate(this.#github.api.rest.checks.listForRef, {
@@ -157,7 +157,7 @@ export class Checks {
 
   async #postCheck(sha: string, check: Check): Promise<void> {
     const { name, conclusion, title, summary, text } = check
-    const before = (await this.#listed(sha)).get(name)
+    const before = (await this.#listChecks(sha)).get(name)
     // An update adds to those that are there.
     const annotations = before?.isAnnotated === true ? [] : check.annotations.map(annotationOf)
     // Also a completed one: `status: in_progress` opens it again and clears its conclusion.
@@ -167,7 +167,7 @@ export class Checks {
     const isAnnotated = before?.isAnnotated === true || annotations.length > 0
     const id = (await this.#update(before, content)) ?? (await this.#create(sha, name, content))
     this.#known.get(sha)?.set(name, { id, isOpen: conclusion === null, isAnnotated })
-    this.#works = true
+    this.#hasPosted = true
   }
 
   /** A click goes to the App that owns the check, and starts no workflow where that is GitHub Actions itself. */
@@ -201,7 +201,7 @@ export class Checks {
       },
       async () => {
         this.#known.delete(sha)
-        return (await this.#listed(sha)).get(name)?.id ?? null
+        return (await this.#listChecks(sha)).get(name)?.id ?? null
       },
     )
   }
@@ -215,9 +215,9 @@ export class Checks {
     word: (name: string) => ClosingReport,
     but: readonly string[],
   ): Promise<void> {
-    const all = await this.#listed(sha)
+    const all = await this.#listChecks(sha)
     const open = [...all].filter(([name, { isOpen }]) => isOpen && !but.includes(name))
-    await each(open, async ([name, one]) => {
+    await runEach(open, async ([name, one]) => {
       const { conclusion, ...output } = word(name)
       const done = { status: 'completed' as const, conclusion, output }
       try {
@@ -226,7 +226,7 @@ export class Checks {
         // Another App's: seen, and not ours to end. That is no missing permission, and is remembered.
         throw isForbidden(error) ? new Error(githubMessage(error)) : error
       }
-      this.#works = true
+      this.#hasPosted = true
       one.isOpen = false
     })
     // A job that might post none has posted statuses there.
@@ -252,7 +252,7 @@ export class Checks {
       const name = state === 'pending' ? checkOfStatus(context) : null
       return name === null ? [] : [{ name, context }]
     })
-    await each(open, async ({ name, context }) => {
+    await runEach(open, async ({ name, context }) => {
       // One that waits for a person is `pending` for that: there is nothing to end.
       if (but.includes(name) || word(name).conclusion === 'action_required') return
       await this.#postStatus(sha, { ...commitStatusOf({ ...word(name), name }), context })
@@ -265,7 +265,7 @@ function annotationOf({ path, line, level, message }: Annotation) {
 }
 
 /** Acts on each, also after a failure, until too many in a row have failed. Throws the first error at the end. */
-async function each<T>(all: readonly T[], act: (one: T) => Promise<void>): Promise<void> {
+async function runEach<T>(all: readonly T[], act: (one: T) => Promise<void>): Promise<void> {
   const errors: unknown[] = []
   let inRow = 0
   for (const one of all) {

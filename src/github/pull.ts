@@ -132,7 +132,7 @@ const FRAME = 150
 
 /** Title and text of a pull request that Ralph opens. */
 export function newPullText({ feature, title, text }: OwnText): PullText {
-  return { title, body: sealed(feature, title, text(MOST_CHARACTERS - FRAME)) }
+  return { title, body: withSeal(feature, title, text(MOST_CHARACTERS - FRAME)) }
 }
 
 /**
@@ -148,19 +148,19 @@ export function updatedPullText(now: PullText, own: OwnText): Partial<PullText> 
   const gap = part === null && before !== '' ? '\n\n' : ''
   const room = MOST_CHARACTERS - before.length - after.length - FRAME
   if (room < LEAST) return 'full'
-  const body = `${before}${gap}${sealed(own.feature, isOurs ? own.title : null, own.text(room))}${after}`
+  const body = `${before}${gap}${withSeal(own.feature, isOurs ? own.title : null, own.text(room))}${after}`
   return {
     ...(isOurs && own.title !== now.title ? { title: own.title } : {}),
     ...(body === now.body ? {} : { body }),
   }
 }
 
-function sealed(feature: string, title: string | null, text: string): string {
-  return `${text}${seal(feature, title === null ? PEOPLE : digest(title), digest(text))}`
+function withSeal(feature: string, title: string | null, text: string): string {
+  return `${text}${seal(feature, title === null ? TITLE_OF_PEOPLE : digest(title), digest(text))}`
 }
 
 /** In the place of the title's digest where the title is people's. */
-const PEOPLE = 'people'
+const TITLE_OF_PEOPLE = 'people'
 
 function seal(feature: string, title: string, text: string): string {
   return `${marker('pull', feature).replace('<!-- ', '<!-- /').replace(' -->', '')} title=${title} text=${text} -->`

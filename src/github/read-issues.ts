@@ -49,7 +49,7 @@ export async function readIssues(
         ...(milestone === null ? {} : { milestone: String(milestone.number) }),
         ...(query.label === null ? {} : { labels: query.label }),
       })
-      .catch(refused)
+      .catch(throwUserError)
     found.push(...data.filter(({ pull_request: pull }) => pull === undefined))
     if (data.length < PAGE) break
     if (found.length > MOST_ISSUES) throw tooMany()
@@ -65,8 +65,8 @@ export async function readIssues(
     const { total: parts = 0 } = issue.sub_issues_summary ?? {}
     const one = { ...at, issue_number: number, per_page: PAGE }
     const blockedBy =
-      waits === 0 ? [] : (await api.rest.issues.listDependenciesBlockedBy(one).catch(refused)).data
-    const subIssues = parts === 0 ? [] : (await api.rest.issues.listSubIssues(one).catch(refused)).data
+      waits === 0 ? [] : (await api.rest.issues.listDependenciesBlockedBy(one).catch(throwUserError)).data
+    const subIssues = parts === 0 ? [] : (await api.rest.issues.listSubIssues(one).catch(throwUserError)).data
     const numbers = (linked: readonly { number: number }[]) => linked.map((each) => ({ number: each.number }))
     const links = { blocked_by: numbers(blockedBy), sub_issues: numbers(subIssues) }
     const names = labels.map((label) => (typeof label === 'string' ? label : (label.name ?? '')))
@@ -79,7 +79,7 @@ export async function readIssues(
 async function milestoneOf({ api, at }: GitHub, wanted: string): Promise<{ number: number; title: string }> {
   const { data } = await api.rest.issues
     .listMilestones({ ...at, state: 'all', per_page: PAGE })
-    .catch(refused)
+    .catch(throwUserError)
   const found =
     data.find(({ number }) => String(number) === wanted) ?? data.find(({ title }) => title === wanted)
   if (found !== undefined) return found
@@ -94,7 +94,7 @@ async function milestoneOf({ api, at }: GitHub, wanted: string): Promise<{ numbe
   })
 }
 
-function refused(error: unknown): never {
+function throwUserError(error: unknown): never {
   const fix = 'the token needs to read issues: permissions: issues: read, or `gh auth login`'
   throw new UserError({
     path: '--from',

@@ -61,7 +61,7 @@ const MOST_CHECKS = 50
 export class GitHubReporter implements Observer, PullRequestPort {
   readonly #options: ReporterOptions
   /** Why there is no pull request. */
-  #noPull: Exclude<Note, string> | null = null
+  #noPullReason: Exclude<Note, string> | null = null
   #pull: Pull | null = null
   /** Where the token may set none, nobody is told. */
   #mayLabel = true
@@ -92,7 +92,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
   view(state: State, annotations: NonNullable<Facts['annotations']> = {}): View {
     const { github, runUrl, limits, agentsSection, earlier, redact } = this.#options
     const { place } = github
-    const note = this.#noPull
+    const note = this.#noPullReason
     const notes = this.#options.notes().map(redact)
     const situation = ownSituation(state)
     const since = this.#isMerged ? { since: 'merged' as const } : {}
@@ -113,8 +113,9 @@ export class GitHubReporter implements Observer, PullRequestPort {
   /** One post an iteration: when a story is taken up. Its result is told with the next one, or at the end. */
   async event(event: Event, state: State): Promise<void> {
     // A verification without a verdict is held again: why is told before the next one costs as much.
-    const isTold = event.kind === 'reserved' || (event.kind === 'verified' && event.verdict.kind === 'none')
-    if (isTold && this.#headSha !== null) this.#postBeside(state)
+    const shouldReport =
+      event.kind === 'reserved' || (event.kind === 'verified' && event.verdict.kind === 'none')
+    if (shouldReport && this.#headSha !== null) this.#postBeside(state)
   }
 
   /** What takes long without an iteration is told of when it begins. */
@@ -156,7 +157,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     this.#newest = state
     this.#posting = this.#posting
       .then(async () => {
-        if (this.#newest === state) await this.#show(this.#withFound(state))
+        if (this.#newest === state) await this.#reportProgress(this.#withFound(state))
       })
       .catch((error: unknown) => this.#options.github.warn(githubMessage(error)))
   }
@@ -196,18 +197,18 @@ export class GitHubReporter implements Observer, PullRequestPort {
     if (state.published !== null) await this.#postAll(known, state.published, conclusion)
     if (known.github.pull !== null && this.#options.pullRequest !== 'none')
       await this.#refresh(known, conclusion.outcome === 'complete')
-    await this.#tellIssue(known)
-    return this.#stick(known, this.view(known))
+    await this.#replyToIssue(known)
+    return this.#updateSticky(known, this.view(known))
   }
 
   /** One reply where the plan was asked for, as long as its stories are not worked on. */
-  async #tellIssue(state: State): Promise<void> {
+  async #replyToIssue(state: State): Promise<void> {
     const { plan, feature } = state
     if (plan === undefined || plan.issue === null || plan.phase === 'begun') return
     const { issue } = plan
     const { conversation, redact } = this.#options
     await this.#attempt('the issue could not be answered', undefined, () =>
-      conversation.stickAlone(issue, marker('issue', feature), redact(issueReply(this.view(state)))),
+      conversation.writeUniqueSticky(issue, marker('issue', feature), redact(issueReply(this.view(state)))),
     )
   }
 
@@ -222,7 +223,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
   }
 
   /** The roll-up and the comment. */
-  async #show(state: State): Promise<void> {
+  async #reportProgress(state: State): Promise<void> {
     const view = this.view(state)
     const sha = this.#headSha
     if (sha !== null)
@@ -230,7 +231,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
         this.#options.checks.post(sha, [this.#redacted(rollupCheck(view))]),
       )
     await this.#label(view)
-    await this.#stick(state, view)
+    await this.#updateSticky(state, view)
   }
 
   async #label(view: View): Promise<void> {
@@ -241,13 +242,13 @@ export class GitHubReporter implements Observer, PullRequestPort {
     )
   }
 
-  async #stick({ github, feature }: State, view: View): Promise<GithubIds> {
+  async #updateSticky({ github, feature }: State, view: View): Promise<GithubIds> {
     const { conversation, redact } = this.#options
     const { pull } = github
     if (pull === null) return github
     const body = redact(stickyComment(view))
     const comment = await this.#attempt('the summary comment could not be written', github.comment, () =>
-      conversation.stick(pull, github.comment, marker('sticky', feature), body),
+      conversation.writeSticky(pull, github.comment, marker('sticky', feature), body),
     )
     this.#found = { ...this.#found, comment }
     return { ...github, comment }
@@ -257,7 +258,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     const { checks, places } = this.#options
     this.#headSha = sha
     // A story's check belongs on a commit that holds its code.
-    const stories = state.green === sha ? toPost(state, outcome === 'continued') : []
+    const stories = state.green === sha ? storiesToPost(state, outcome === 'continued') : []
     const found = await this.#attempt('no places could be found for the checks', {}, () =>
       places(mapTexts(state, this.#options.redact)),
     )
@@ -293,24 +294,24 @@ export class GitHubReporter implements Observer, PullRequestPort {
     if (this.#pull === null && github.pull !== null) {
       const text = 'Its pull request is not open any more; Ralph opens no second one.'
       const url = github.pullUrl ?? pullUrl(ours.place, github.pull)
-      this.#noPull = { text, link: { name: `pull request ${github.pull}`, url } }
+      this.#noPullReason = { text, link: { name: `pull request ${github.pull}`, url } }
       return github
     }
     if (this.#pull === null) {
-      const wanted = { ...newPullText(this.#own(state)), branch, base: state.base.branch }
+      const wanted = { ...newPullText(this.#ownText(state)), branch, base: state.base.branch }
       const opened = await openPull(publisher, { ...wanted, draft: pullRequest === 'draft' })
       if (opened.kind === 'refused') {
-        this.#refused(state, opened)
+        this.#recordRefusal(state, opened)
         return github
       }
       this.#pull = opened.pull
     }
-    this.#noPull = null
+    this.#noPullReason = null
     return { ...github, pull: this.#pull.number, pullUrl: this.#pull.url }
   }
 
   /** Said once, however often it is tried. */
-  #refused({ base, branch }: State, { reason, forbidden }: Refused): void {
+  #recordRefusal({ base, branch }: State, { reason, forbidden }: Refused): void {
     const { place, warn } = this.#options.github
     const url = compareUrl(place, base.branch, branch)
     const mend = !forbidden
@@ -320,11 +321,11 @@ export class GitHubReporter implements Observer, PullRequestPort {
         : ' Give the job permissions: pull-requests: write, or'
     const text = `The pull request could not be opened: ${reason.replace(/\.$/, '')}.${mend}`
     const name = mend === '' ? 'Open it yourself' : 'open it yourself'
-    if (this.#noPull?.text !== text) warn(`${text} ${name}: ${url}`)
-    this.#noPull = { text, link: { name, url } }
+    if (this.#noPullReason?.text !== text) warn(`${text} ${name}: ${url}`)
+    this.#noPullReason = { text, link: { name, url } }
   }
 
-  #own(state: State): OwnText {
+  #ownText(state: State): OwnText {
     const { redact } = this.#options
     const view = this.view(state)
     return {
@@ -342,7 +343,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
       const pull = await findPull(github, state.branch)
       this.#pull = pull
       if (pull === null) return
-      const change = updatedPullText(pull, this.#own(state))
+      const change = updatedPullText(pull, this.#ownText(state))
       if (change === 'full') github.warn("the pull request's text has no room for Ralph's part")
       else if (Object.keys(change).length > 0) await updatePull(publisher, pull.number, change)
     })
@@ -356,7 +357,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
 }
 
 /** The stories whose checks are posted on a head: all that were worked on, or the batch's and the failed ones. */
-function toPost(state: State, goesOn: boolean): string[] {
+function storiesToPost(state: State, goesOn: boolean): string[] {
   const touched = state.prd.userStories.filter(
     (story) => (state.records[story.id]?.attempts ?? 0) > 0 || story.skipped,
   )

@@ -17,7 +17,7 @@ export class StateRefs {
   }
 
   /** Folder to commit of every state; null where nothing has changed since the last look. Throws what the API answers. */
-  async look(): Promise<Map<string, string> | null> {
+  async poll(): Promise<Map<string, string> | null> {
     const { api, at } = this.#github
     try {
       const { data, headers } = await api.rest.git.listMatchingRefs({

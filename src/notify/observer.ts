@@ -38,10 +38,10 @@ export class Notifier implements Observer {
   /** What each receiver is still to be told, one after the other. */
   readonly #queues: Map<Receiver, Promise<void>>
   /** Deliveries that were begun: what is told twice here is one. */
-  readonly #told = new Set<string>()
+  readonly #queued = new Set<string>()
   readonly #failed = new Set<Receiver>()
   /** The state as this job found it, and as it last was durable. */
-  #seen: { start: State; durable: State; facts: NoticeFacts } | null = null
+  #states: { start: State; durable: State; facts: NoticeFacts } | null = null
 
   constructor(options: NotifierOptions) {
     this.#options = options
@@ -51,22 +51,22 @@ export class Notifier implements Observer {
   async step(step: Step, state: State): Promise<void> {
     const { start, facts } = this.#begin(state)
     const at = this.#options.now?.() ?? Date.now()
-    this.#tell(noticesOfWait(start, step, state, at, facts))
+    this.#enqueue(noticesOfWait(start, step, state, at, facts))
   }
 
   async event(event: Event, state: State): Promise<void> {
     const seen = this.#begin(state)
     if (isDurable(event)) {
-      this.#tell(noticesOf(seen.durable, state, event.at, seen.facts))
+      this.#enqueue(noticesOf(seen.durable, state, event.at, seen.facts))
       seen.durable = state
     }
-    if (event.kind === 'reported') this.#tell(noticesOfEnd(seen.start, state, event.at, seen.facts))
+    if (event.kind === 'reported') this.#enqueue(noticesOfEnd(seen.start, state, event.at, seen.facts))
   }
 
   error(error: unknown, feature: string, runUrl: string | null): void {
     const { facts } = this.#options
     const about = { feature, runUrl, repository: facts.repository, at: Date.now() }
-    this.#tell([errorNotice(error, about, { ...facts, id: deliveryId })])
+    this.#enqueue([errorNotice(error, about, { ...facts, id: deliveryId })])
   }
 
   async settle(): Promise<void> {
@@ -78,14 +78,14 @@ export class Notifier implements Observer {
 
   #begin(state: State) {
     const facts = { ...this.#options.facts, id: deliveryId, runUrl: state.lease?.url ?? null }
-    this.#seen ??= { start: state, durable: state, facts }
-    return this.#seen
+    this.#states ??= { start: state, durable: state, facts }
+    return this.#states
   }
 
-  #tell(notices: readonly Notice[]): void {
+  #enqueue(notices: readonly Notice[]): void {
     for (const notice of notices) {
-      if (this.#told.has(notice.delivery)) continue
-      this.#told.add(notice.delivery)
+      if (this.#queued.has(notice.delivery)) continue
+      this.#queued.add(notice.delivery)
       for (const [receiver, before] of this.#queues)
         this.#queues.set(
           receiver,

@@ -119,9 +119,14 @@ export function errorNotice(
   const { feature, at } = about
   const [first] = error instanceof UserError ? error.mistakes : []
   const why = redact(first === undefined ? messageOf(error) : `${first.path}: ${first.found}`)
-  const said = { event: 'outcome', outcome: 'error', sign: '❌', headline: `Error: ${oneLine(why)}` } as const
+  const content = {
+    event: 'outcome',
+    outcome: 'error',
+    sign: '❌',
+    headline: `Error: ${oneLine(why)}`,
+  } as const
   const next = sentence`${{ text: redact(first?.fix ?? 'See its log.') }}`
-  return { ...testNotice(feature, at, id), ...about, ...said, next, delivery: id(`error/${at}`) }
+  return { ...testNotice(feature, at, id), ...about, ...content, next, delivery: id(`error/${at}`) }
 }
 
 function pendingNotices(before: State, after: State, facts: NoticeFacts): PendingNotice[] {
@@ -157,7 +162,7 @@ function blocked(before: State, after: State, { surface }: NoticeFacts): Pending
     .map(({ id, title, notes }) => {
       const record = after.records[id]
       const why = oneLine(record?.failure?.summary || notes, 240)
-      const retry = commanded(after, surface, `retry ${id} -- <hint>`, 'has it tried again')
+      const retry = commandHint(after, surface, `retry ${id} -- <hint>`, 'has it tried again')
       return {
         event: 'blocked',
         key: `${id}/${record?.attempts ?? 0}`,
@@ -169,7 +174,7 @@ function blocked(before: State, after: State, { surface }: NoticeFacts): Pending
 }
 
 /** What a command does, where the reader can type it: comments are heard on the pull request alone. */
-function commanded({ github }: State, surface: Surface, command: string, does: string): Sentence {
+function commandHint({ github }: State, surface: Surface, command: string, does: string): Sentence {
   if (surface === 'comment' && github.pull === null) return []
   return sentence` ${{ code: formatCommandLine(surface, command) }} ${{ text: does }}.`
 }
@@ -183,7 +188,7 @@ function spentShares(before: State, after: State, { limits, surface }: NoticeFac
   const is = runUsage(after)
   const { maxCostUsd, maxTokens, maxAgentTimeMs } = limits
   const cost = maxCostUsd === null ? null : maxCostUsd + after.control.granted.costUsd
-  const raise = sentence`Work ends where it is used up.${commanded(after, surface, 'limit cost +5', 'raises it by $5')}`
+  const raise = sentence`Work ends where it is used up.${commandHint(after, surface, 'limit cost +5', 'raises it by $5')}`
   return [
     ...share('cost', was.costUsd, is.costUsd, cost, formatUsd).map((news) => ({ ...news, next: raise })),
     ...share('token', tokensOf(was), tokensOf(is), maxTokens, formatTokens),
@@ -206,10 +211,10 @@ function share(
 }
 
 /** Of a state whose texts are redacted: once they are cut and joined a secret would not be found any more. */
-function noticeOf({ event, key, ...told }: PendingNotice, state: State, at: number, facts: NoticeFacts) {
+function noticeOf({ event, key, ...overrides }: PendingNotice, state: State, at: number, facts: NoticeFacts) {
   const { id, runUrl, repository } = facts
   const view = viewOf(state, { ...facts, now: at })
-  const { sign = view.headline.sign, headline = view.headline.text, next = view.next } = told
+  const { sign = view.headline.sign, headline = view.headline.text, next = view.next } = overrides
   const { prd, control, generation, nonce, feature, branch, github } = state
   const { iterations, jobs } = prd.run
   const usage = runUsage(state)

@@ -18,7 +18,7 @@ const SHORTEST_ITEM = 12
 
 /** The learnings that are worth a line to every later session, as the section has them, the newest last. */
 export function usefulLearnings(learnings: readonly string[]): string[] {
-  const items = learnings.map((learning) => asItem(learning, LONGEST_ITEM))
+  const items = learnings.map((learning) => toItem(learning, LONGEST_ITEM))
   return withLearnings(
     [],
     items.filter((item) => item.length >= SHORTEST_ITEM),
@@ -36,21 +36,25 @@ export function learningsPage(run: string, learnings: readonly string[]): string
 /** AGENTS.md with the learnings in it; null where it says all of them already. `text` null: there is no such file. */
 export function withAgentsSection(text: string | null, learnings: readonly string[]): string | null {
   const end = text?.includes('\r\n') === true ? '\r\n' : '\n'
-  const { before, items, after } = apart(text ?? '')
+  const { before, items, after } = splitSection(text ?? '')
   const known = new Set([...before.split('\n'), ...items, ...after.split('\n')].map(sameLearning))
   const fresh = usefulLearnings(learnings).filter((item) => !known.has(sameLearning(item)))
   if (fresh.length === 0) return null
-  const section = sectionOf(fitting([...items, ...fresh]))
-  return [blankBehind(before, end), ...section.map((line) => line + end), blankBefore(after, end)].join('')
+  const section = sectionOf(newestThatFit([...items, ...fresh]))
+  return [
+    endWithBlankLine(before, end),
+    ...section.map((line) => line + end),
+    startWithBlankLine(after, end),
+  ].join('')
 }
 
 /** What people wrote, byte for byte, and the learnings between it. */
-type Apart = { before: string; items: string[]; after: string }
+type SplitText = { before: string; items: string[]; after: string }
 
 /** Whatever stands between the markers and is not of the section was written by somebody: it moves behind it. */
-function apart(text: string): Apart {
+function splitSection(text: string): SplitText {
   const lines = text.match(/[^\n]*\n|[^\n]+/g) ?? []
-  const shown = shownLines(lines)
+  const shown = codeBlockLines(lines)
   const marks = lines.map((line, at) => (shown.has(at) ? '' : line.trim()))
   const begin = marks.indexOf(BEGIN)
   const end = marks.indexOf(END, begin + 1)
@@ -58,7 +62,7 @@ function apart(text: string): Apart {
     lines.filter((_, at) => at >= from && at < to && ![BEGIN, END].includes(marks[at] ?? '')).join('')
   if (begin === -1 || end === -1) return { before: others(0, lines.length), items: [], after: '' }
   const inside = lines.slice(begin + 1, end)
-  const items = inside.filter(isItem).map((line) => asItem(line.slice(2), 2 * LONGEST_ITEM))
+  const items = inside.filter(isItem).map((line) => toItem(line.slice(2), 2 * LONGEST_ITEM))
   const foreign = inside.filter((line) => !isItem(line) && ![HEADING, ABOUT, ''].includes(line.trim()))
   return {
     before: others(0, begin),
@@ -68,7 +72,7 @@ function apart(text: string): Apart {
 }
 
 /** The lines of code blocks: people show there what a section looks like. A fence that never ends counts as none. */
-function shownLines(lines: readonly string[]): Set<number> {
+function codeBlockLines(lines: readonly string[]): Set<number> {
   const shown = new Set(lines.flatMap((line, at) => (/^(?: {4}|\t)/.test(line) ? [at] : [])))
   let open: { mark: string; at: number } | null = null
   for (const [at, line] of lines.entries()) {
@@ -87,13 +91,13 @@ function isItem(line: string): boolean {
   return line.startsWith('- ')
 }
 
-function blankBehind(text: string, end: string): string {
+function endWithBlankLine(text: string, end: string): string {
   if (text === '') return ''
   const ended = text.endsWith('\n') ? text : text + end
   return /(?:^|\n)\r?\n$/.test(ended) ? ended : ended + end
 }
 
-function blankBefore(text: string, end: string): string {
+function startWithBlankLine(text: string, end: string): string {
   return text === '' || /^\r?\n/.test(text) ? text : end + text
 }
 
@@ -102,7 +106,7 @@ function sectionOf(items: readonly string[]): string[] {
 }
 
 /** The newest that have room. */
-function fitting(items: readonly string[]): string[] {
+function newestThatFit(items: readonly string[]): string[] {
   let left = MOST_BYTES - utf8Bytes(sectionOf([]).join('\n'))
   const from = items.findLastIndex((item) => {
     left -= utf8Bytes(`- ${item}\n`)
@@ -115,7 +119,7 @@ function fitting(items: readonly string[]): string[] {
  * One plain line that ends no comment, opens no tag, fence or heading, and draws no other file in (`@path` does, in a
  * CLAUDE.md that names this one). It is read as it stands, so it has no entities where none is needed. Twice is as once.
  */
-function asItem(learning: string, most: number): string {
+function toItem(learning: string, most: number): string {
   return oneLine(learning, most)
     .replace(/<(?=[\w/!?])/g, '&lt;')
     .replace(/-->/g, '--&gt;')

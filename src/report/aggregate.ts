@@ -48,10 +48,10 @@ export function aggregate(runs: readonly RunWithRows[]) {
       .map(([name, some]) => totalOf(name, some))
       .filter(({ calls, tokens, costUsd }) => calls > 0 || tokens > 0 || costUsd > 0)
       .sort((one, other) => other.costUsd - one.costUsd || other.tokens - one.tokens)
-  const rungs = withoutNoise(sumOfRungs(runs.flatMap((run) => run.rungs)))
+  const rungs = roundNumbers(sumOfRungs(runs.flatMap((run) => run.rungs)))
   return {
     runs: runs
-      .map(({ rows: _rows, rungs: _rungs, ...run }) => withoutNoise(run))
+      .map(({ rows: _rows, rungs: _rungs, ...run }) => roundNumbers(run))
       .sort((one, other) => other.folder.localeCompare(one.folder)),
     total: totalOf('all', entries),
     byModel: by(({ agent, model }) => (model === null ? String(agent) : `${agent} ${model}`)),
@@ -62,7 +62,7 @@ export function aggregate(runs: readonly RunWithRows[]) {
 }
 
 function totalOf(name: string, entries: readonly LedgerRow[]) {
-  return withoutNoise({ name, ...amountsOf(sumOfUsage(entries)) })
+  return roundNumbers({ name, ...amountsOf(sumOfUsage(entries)) })
 }
 
 function amountsOf(usage: Usage) {
@@ -71,7 +71,7 @@ function amountsOf(usage: Usage) {
 }
 
 /** The same with six digits behind the point: adding up loses the last ones. */
-function withoutNoise<T>(value: T): T {
+function roundNumbers<T>(value: T): T {
   const digits = (_key: string, one: unknown) => (typeof one === 'number' ? Math.round(one * 1e6) / 1e6 : one)
   return JSON.parse(JSON.stringify(value, digits))
 }

@@ -112,15 +112,18 @@ export function storyCheck(view: View, id: string): Check {
   const story = view.stories.find((one) => one.id === id)
   if (story === undefined)
     return check(name, 'neutral', 'This story is not in prd.json any more', [], () => [])
-  const { conclusion, word, detail } = stand(view, story)
+  const { conclusion, word, detail } = checkStatus(view, story)
   const title = `${detail === undefined ? word : `${word}: ${detail}`} · ${story.title}`
   const text = (room: number) => storyText(story, room)
   return check(name, conclusion, title, storySummary(view, story, word), text, view.annotations[id])
 }
 
-type Stand = { conclusion: Check['conclusion']; word: string; detail?: string }
+type CheckStatus = { conclusion: Check['conclusion']; word: string; detail?: string }
 
-function stand(view: View, { id, status, how, aside, attempts, retries, failure }: StoryView): Stand {
+function checkStatus(
+  view: View,
+  { id, status, how, aside, attempts, retries, failure }: StoryView,
+): CheckStatus {
   switch (status) {
     case 'passed': {
       if (how === 'imported') return { conclusion: 'success', word: 'Passed before Ralph began' }
@@ -196,14 +199,14 @@ function check(
     text: fitToLimit((room) => joinBlocks(text(room)), MOST_BYTES, utf8Bytes),
     annotations: annotations
       .map((one) => ({ ...one, message: truncate(sanitizeText(one.message), 4000) }))
-      .filter(isFit)
+      .filter(isValidAnnotation)
       .slice(0, MOST_ANNOTATIONS),
     actions: name !== 'ralph' && conclusion === 'failure' ? BUTTONS : [],
   }
 }
 
 /** GitHub refuses the whole request for one bad annotation. */
-function isFit({ path, line, message }: Annotation): boolean {
+function isValidAnnotation({ path, line, message }: Annotation): boolean {
   const isPath = /^(?!\/|\.\.?\/)[^\p{Cc}\\]{1,1000}$/u.test(path) && !path.includes('/../')
   return isPath && Number.isSafeInteger(line) && line >= 1 && message.trim() !== ''
 }

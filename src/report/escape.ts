@@ -11,7 +11,7 @@ const BREAK = '\u200b'
  */
 export function markdownText(text: string, max = 300): string {
   return (
-    quiet(oneLine(text, max))
+    disarm(oneLine(text, max))
       .replace(/[&<>|`*[\]~$\\"]/g, (mark) => `&#${mark.charCodeAt(0)};`)
       // Inside of a word it does nothing, and left alone a token such as `ghp_...` is still found by the redaction.
       .replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '&#95;')
@@ -22,7 +22,7 @@ export function markdownText(text: string, max = 300): string {
 
 /** One line for a place that shows no markdown, such as the title of a pull request or a check. Nobody is notified. */
 export function titleText(text: string, max = 255): string {
-  return truncate(quiet(oneLine(text, max)), max)
+  return truncate(disarm(oneLine(text, max)), max)
 }
 
 /** One line for the subject of a commit: as a title, and without the words in brackets that keep CI from running. */
@@ -32,7 +32,7 @@ export function subjectText(text: string, max = 100): string {
 }
 
 /** Mentions, references to issues, links and emoji codes, put out of action: GitHub looks for them after markdown was rendered. */
-function quiet(line: string): string {
+function disarm(line: string): string {
   return (
     line
       .replace(/[@#]/g, `$&${BREAK}`)
@@ -45,7 +45,7 @@ function quiet(line: string): string {
 }
 
 /** Inside of code nothing is escaped; a marker of ours there must still not be found by whoever looks for one. */
-function unmarked(text: string): string {
+function breakMarkers(text: string): string {
   return text.replace(/<!--(?=\s*\/?ralph)/gi, `<!-${BREAK}-`)
 }
 
@@ -62,13 +62,13 @@ export function link(text: string, url: string | null): string {
 
 /** A code span for a word of ours or a command; what would end the span or the table cell is replaced. */
 export function code(text: string, max = 120): string {
-  const inner = unmarked(oneLine(text, max)).replaceAll('`', "'").replaceAll('|', '/')
+  const inner = breakMarkers(oneLine(text, max)).replaceAll('`', "'").replaceAll('|', '/')
   return inner === '' ? '' : `\`${inner}\``
 }
 
 /** A fenced block of at most `maxBytes` (UTF-8) as a whole; of a longer text what tells most. */
 export function codeBlock(text: string, maxBytes: number): string {
-  const clean = unmarked(sanitizeText(text))
+  const clean = breakMarkers(sanitizeText(text))
     .replace(/`{33,}/g, '`'.repeat(32))
     .replace(/^\n+|\n+$/g, '')
   return fenced(excerpt(clean, Math.max(0, maxBytes - FENCES)), 'text')

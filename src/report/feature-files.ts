@@ -27,11 +27,11 @@ export function prdFile(state: State, redact: Change): string {
 }
 
 /** By redaction: a run has one. */
-const known = new WeakMap<Change, (stories: readonly Story[]) => Story[]>()
+const redactedStoryCache = new WeakMap<Change, (stories: readonly Story[]) => Story[]>()
 
 function redactedStories(stories: readonly Story[], redact: Change): Story[] {
-  const each = known.get(redact) ?? memoizeEach((story: Story) => redactedFields(story, redact))
-  known.set(redact, each)
+  const each = redactedStoryCache.get(redact) ?? memoizeEach((story: Story) => redactedFields(story, redact))
+  redactedStoryCache.set(redact, each)
   return each(stories)
 }
 

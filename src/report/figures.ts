@@ -11,9 +11,9 @@ export function formatDuration(ms: number): string {
       .replace(/\.0$/, '')}s`
   const seconds = Math.round(given / 1000)
   if (seconds < 60) return `${seconds}s`
-  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${two(seconds % 60)}s`
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${twoDigits(seconds % 60)}s`
   const minutes = Math.round(seconds / 60)
-  return `${Math.floor(minutes / 60)}h ${two(minutes % 60)}m`
+  return `${Math.floor(minutes / 60)}h ${twoDigits(minutes % 60)}m`
 }
 
 /** `$0.42` for dollars; what is less than a cent and not nothing is `<$0.01`. */
@@ -117,7 +117,7 @@ export function formatUtc(at: number): string {
     : '-'
 }
 
-function two(number: number): string {
+function twoDigits(number: number): string {
   return String(number).padStart(2, '0')
 }
 

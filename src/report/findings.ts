@@ -26,7 +26,7 @@ export function findingsOf(state: State): Findings {
   const whole = [
     ...flakyGates(state),
     ...(verification.remarks ?? []).map((remark) => `final verification: ${remark}`),
-    ...(isBlind(state) ? [NO_EVIDENCE] : []),
+    ...(hasNoEvidence(state) ? [NO_EVIDENCE] : []),
   ].map((text) => ({ storyId: null, text }))
   const total = own.reduce((sum, remarks) => sum + remarks.length, whole.length)
   const shown: ReviewFinding[] = []
@@ -42,7 +42,7 @@ export function findingsOf(state: State): Findings {
 
 const NO_EVIDENCE = "the final verification named no evidence: that the criteria are met is a judge's word"
 
-function isBlind({ prd, verification }: State): boolean {
+function hasNoEvidence({ prd, verification }: State): boolean {
   const judged = verification.approved ? prd.userStories.filter(({ passes }) => passes) : []
   return judged.length > 0 && judged.every(({ lastResult }) => !lastResult?.evidence?.length)
 }

@@ -56,9 +56,9 @@ export function describeForecast(forecast: Forecast | null): string | null {
   if (forecast === null) return null
   const { stories, blocked, from, iterations, costUsd, estimated, ms } = forecast
   const parts = [
-    costUsd === null ? '' : ranged(costUsd, formatUsd) + estimated,
-    ranged(ms, roughly),
-    ranged(iterations, String, 'iteration'),
+    costUsd === null ? '' : formatRange(costUsd, formatUsd) + estimated,
+    formatRange(ms, formatRoughly),
+    formatRange(iterations, String, 'iteration'),
   ].filter((part) => part !== '')
   const aside = blocked === 0 ? '' : `, ${pluralize(blocked, 'blocked one', 'blocked ones')} not counted`
   const basis = from === 1 ? 'the one that passed' : `the ${from} that passed`
@@ -69,34 +69,34 @@ export function describeForecast(forecast: Forecast | null): string | null {
 export function describeOutlook(forecast: Forecast | null, worst: WorstCase | null): string | null {
   if (forecast !== null) {
     const { costUsd, ms, iterations } = forecast
-    const cost = costUsd === null ? [] : [dollars(costUsd.likely)]
-    return `about ${[...cost, minutes(ms.likely), pluralize(iterations.likely, 'iteration')].join(', ')} left`
+    const cost = costUsd === null ? [] : [formatDollars(costUsd.likely)]
+    return `about ${[...cost, formatMinutes(ms.likely), pluralize(iterations.likely, 'iteration')].join(', ')} left`
   }
   if (worst === null) return null
   const { iterations, dearestUsd, leftUsd } = worst
-  const cost = dearestUsd === 0 ? [] : [dollars(Math.min(iterations * dearestUsd, leftUsd ?? Infinity))]
+  const cost = dearestUsd === 0 ? [] : [formatDollars(Math.min(iterations * dearestUsd, leftUsd ?? Infinity))]
   return `at most ${[...cost, pluralize(iterations, 'iteration')].join(', ')} left`
 }
 
 /** Cents only where there are no dollars. */
-function dollars(amount: number): string {
+function formatDollars(amount: number): string {
   return amount < 1 ? formatUsd(amount) : formatUsd(Math.round(amount)).replace('.00', '')
 }
 
-function minutes(ms: number): string {
+function formatMinutes(ms: number): string {
   const count = Math.max(1, Math.round(ms / 60_000))
   return count < 120 ? `${count} min` : `${Math.round(count / 60)} h`
 }
 
 /** `$1.10 ($0.80 to $1.90)`; without the bounds where they read alike. */
-function ranged({ low, likely, high }: Range, words: (value: number) => string, unit = ''): string {
+function formatRange({ low, likely, high }: Range, words: (value: number) => string, unit = ''): string {
   const [from, about, to] = [words(low), words(likely), words(high)]
   const counted = unit === '' ? about : pluralize(likely, unit)
   return from === to ? counted : `${counted} (${from} to ${to})`
 }
 
 /** Seconds are noise in what is only likely. */
-function roughly(ms: number): string {
+function formatRoughly(ms: number): string {
   return ms < 120_000
     ? formatDuration(ms)
     : formatDuration(Math.round(ms / 60_000) * 60_000).replace(' 00s', '')

@@ -70,32 +70,37 @@ export function stateInSituation(state: State, situation: Situation): State {
 /** A run without gates says so first. */
 export function headline(state: State, situation = ownSituation(state)): { sign: string; text: string } {
   const isReady = situation.kind === 'ready'
-  const { sign, text } = isReady ? ready(state, situation.step) : stand(stateInSituation(state, situation))
+  const { sign, text } = isReady
+    ? readyHeadline(state, situation.step)
+    : headlineOf(stateInSituation(state, situation))
   if (!isUngated(state.job)) return { sign, text }
   return { sign: sign === '✅' ? '⚠️' : sign, text: `No gates, no command checks the work · ${text}` }
 }
 
-function ready(state: State, step: Step | null): { sign: string; text: string } {
+function readyHeadline(state: State, step: Step | null): { sign: string; text: string } {
   const begun = state.nonce === '' ? 'not begun' : ''
-  return { sign: '⏯️', text: joinWithDots(tally(state), begun, comes(step)) }
+  return { sign: '⏯️', text: joinWithDots(tally(state), begun, describeNextStep(step)) }
 }
 
-function stand(state: State): { sign: string; text: string } {
+function headlineOf(state: State): { sign: string; text: string } {
   const outcome = outcomeNow(state)
   const reason = oneLine(state.job.ending?.conclusion.reason ?? '', 240)
   const stories = tally(state)
   const rests = resumesAt(state)
   switch (outcome) {
     case null:
-      return { sign: '🔁', text: joinWithDots(stories, ...doing(state)) }
+      return { sign: '🔁', text: joinWithDots(stories, ...describeWork(state)) }
     case 'continued':
-      return { sign: '🔁', text: joinWithDots(stories, howItGoesOn(state)) }
+      return { sign: '🔁', text: joinWithDots(stories, describeContinuation(state)) }
     case 'complete':
-      return { sign: '✅', text: `Complete: ${stories}${otherPasses(state)}` }
+      return { sign: '✅', text: `Complete: ${stories}${describeOtherPasses(state)}` }
     case 'stuck':
       return {
         sign: '🛑',
-        text: joinWithDots(`Stuck: ${areBlocked(state) || reason || 'no story can be worked on'}`, stories),
+        text: joinWithDots(
+          `Stuck: ${describeBlocked(state) || reason || 'no story can be worked on'}`,
+          stories,
+        ),
       }
     case 'max-iterations':
     case 'budget':
@@ -122,7 +127,7 @@ function stand(state: State): { sign: string; text: string } {
 }
 
 /** Those that passed otherwise than by their gates. */
-function otherPasses(state: State): string {
+function describeOtherPasses(state: State): string {
   const { judge, imported, ungated } = countPasses(state)
   const ways = [
     judge === 0 ? '' : `, ${judge} by a judge's word`,
@@ -132,7 +137,7 @@ function otherPasses(state: State): string {
   return ways.join('')
 }
 
-function comes(step: Step | null): string {
+function describeNextStep(step: Step | null): string {
   switch (step?.kind) {
     case 'reserve':
       return `${oneLine(step.storyId, 64)} is next`
@@ -145,11 +150,11 @@ function comes(step: Step | null): string {
   }
 }
 
-function doing(state: State): string[] {
+function describeWork(state: State): string[] {
   const attempt = openAttempt(state)
-  const blocked = areBlocked(state)
+  const blocked = describeBlocked(state)
   const ids = Object.keys(state.attempts).map((id) => oneLine(id, 64))
-  if (ids.length > 1) return [`${listed(ids)} are in work`, blocked]
+  if (ids.length > 1) return [`${joinIds(ids)} are in work`, blocked]
   if (attempt !== null) {
     const again = attempt.number > 1 ? ` (attempt ${attempt.number})` : ''
     return [`${oneLine(attempt.storyId, 64)} is in work${again}`, blocked]
@@ -165,19 +170,19 @@ function withoutVerdict({ verification: { sessions, message } }: State): string 
   return ` (${pluralize(sessions, 'session')} without a verdict: ${oneLine(message, 300)})`
 }
 
-function howItGoesOn(state: State): string {
+function describeContinuation(state: State): string {
   const held = nextJobHeldUntil(state)
   if (held !== null) return `GitHub's rate limit refuses the next job until ${formatUtc(held)}`
   return willContinue(state) ? 'the next job goes on' : 'the batch is over'
 }
 
-function areBlocked(state: State): string {
+function describeBlocked(state: State): string {
   const ids = blockedIds(state).map((id) => oneLine(id, 64))
   if (ids.length === 0) return ''
-  return ids.length === 1 ? `${ids[0]} is blocked` : `${listed(ids)} are blocked`
+  return ids.length === 1 ? `${ids[0]} is blocked` : `${joinIds(ids)} are blocked`
 }
 
 /** Two or more. */
-function listed([first = '', second = '', ...others]: readonly string[]): string {
+function joinIds([first = '', second = '', ...others]: readonly string[]): string {
   return others.length === 0 ? `${first} and ${second}` : `${first} and ${others.length + 1} others`
 }

@@ -110,7 +110,7 @@ export function stopConditions(
 ): StopCondition[] {
   const left = remaining(state.prd, state.control.scope)
   const blocked = left.filter((story) => story.blocked).length
-  const told = blocked > 0 ? `, ${blocked} blocked` : ''
+  const blockedNote = blocked > 0 ? `, ${blocked} blocked` : ''
   const limited: [name: string, used: number, most: number | null, words: (value: number) => string][] = [
     ['Iterations', iterations, most.iterations, String],
     ['Cost', usage.costUsd, most.costUsd, formatUsd],
@@ -120,7 +120,7 @@ export function stopConditions(
   return [
     {
       name: 'Stories',
-      text: `${counts.passed} of ${counts.total} ${counts.total === 1 ? 'passes' : 'pass'}${told}`,
+      text: `${counts.passed} of ${counts.total} ${counts.total === 1 ? 'passes' : 'pass'}${blockedNote}`,
       level: left.length === 0 ? 'good' : blocked === left.length ? 'met' : blocked > 0 ? 'near' : 'far',
     },
     verificationExit(state, limits, left.length === 0),

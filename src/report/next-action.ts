@@ -56,11 +56,11 @@ function run(reader: Reader) {
 function askToContinue(reader: Reader, request: Sentence): Sentence {
   if (reader.surface === 'cli') return sentence`${request}, then go on with ${run(reader)}.`
   return hasNoThread(reader)
-    ? sentence`${openOne(reader)} and comment there. ${request}.`
+    ? sentence`${openPullRequest(reader)} and comment there. ${request}.`
     : sentence`${request}.`
 }
 
-function openOne({ state }: Reader): Sentence {
+function openPullRequest({ state }: Reader): Sentence {
   return sentence`Open a pull request from ${{ code: state.branch, most: 200 }}`
 }
 
@@ -102,16 +102,16 @@ function whenEnded(reader: Reader, { conclusion, since }: EndedSituation): Sente
     case 'max-iterations':
       return whenAtLimit(reader)
     case 'budget':
-      return whenSpent(reader)
+      return whenBudgetSpent(reader)
     case 'paused':
       if (state.control.paused === null && openQuestions(state.plan?.interview) !== null)
-        return whenAsked(reader)
-      if (state.control.paused === null && plansToApprove(state) !== null) return whenProposed(reader)
+        return whenQuestionsOpen(reader)
+      if (state.control.paused === null && plansToApprove(state) !== null) return whenPlanProposed(reader)
       if (state.control.paused === null && conclusion.until !== null)
         return whileWaiting(reader, conclusion.until)
-      return state.control.paused?.by === 'ralph' ? mendAndGoOn(reader) : goOn
+      return state.control.paused?.by === 'ralph' ? fixAndContinue(reader) : goOn
     case 'error':
-      return whenWrong(reader)
+      return whenError(reader)
     case 'interrupted':
       return goOn
   }
@@ -148,7 +148,7 @@ function whenComplete(reader: Reader, since: EndedSituation['since']): Sentence 
     return sentence`It is merged: ${typed(reader, `archive ${state.feature}`)} puts it away.`
   if (surface === 'comment')
     return pull === null
-      ? sentence`${openOne(reader)}, review it like any other, and merge it.${rest}`
+      ? sentence`${openPullRequest(reader)}, review it like any other, and merge it.${rest}`
       : sentence`Review this pull request like any other, and merge it.${rest}`
   if (pullUrl !== null) return sentence`Review and merge ${{ code: pullUrl, most: 2000 }}${rest}`
   const diff = { code: `git diff ${state.base.branch}...${state.branch}`, most: 300 }
@@ -161,7 +161,7 @@ function plansToApprove({ plan, splits = {} }: State): string | null {
   return Object.entries(splits).find(([, { phase }]) => phase === 'proposed')?.[0] ?? null
 }
 
-function whenProposed(reader: Reader): Sentence {
+function whenPlanProposed(reader: Reader): Sentence {
   const { state, surface } = reader
   const id = plansToApprove(state) ?? ''
   const digest = (id === '' ? state.plan : state.splits?.[id])?.digest ?? ''
@@ -197,7 +197,7 @@ function whenStuck(reader: Reader): Sentence {
   return askToContinue(reader, sentence`Say what is missing: ${retry}${all}, or leave it out: ${skip}`)
 }
 
-function whenAsked({ state, surface }: Reader): Sentence {
+function whenQuestionsOpen({ state, surface }: Reader): Sentence {
   const issue = { code: `#${state.plan?.issue ?? ''}` }
   if (surface === 'cli') return sentence`Answer the questions in issue ${issue} on GitHub.`
   return sentence`Answer the questions in issue ${issue}: comment ${{ code: '/ralph plan -- 1A, 2C' }} there.`
@@ -221,7 +221,7 @@ function whenAtLimit(reader: Reader): Sentence {
     : sentence`Go on with ${run(reader)}: jobs are counted anew from there.`
 }
 
-function whenSpent(reader: Reader): Sentence {
+function whenBudgetSpent(reader: Reader): Sentence {
   const { state, limits } = reader
   const none = { maxCostUsd: null, maxTokens: null, maxAgentTimeMs: null }
   const isSpent = (key: keyof typeof none) =>
@@ -244,16 +244,16 @@ function allowMore(reader: Reader, command: string): Sentence {
   )
 }
 
-function whenWrong(reader: Reader): Sentence {
+function whenError(reader: Reader): Sentence {
   const line = haltError(reader.state)?.fix.split('\n', 1)[0]?.trim() ?? ''
   const fix = line.replace(/(?:; its output)?[.:]$/, '')
-  if (fix === '') return mendAndGoOn(reader)
+  if (fix === '') return fixAndContinue(reader)
   const mend = { text: capitalize(fix) }
   return /\b(?:run|go on)\b/.test(fix)
     ? sentence`${mend}.`
     : sentence`${mend}; then go on with ${run(reader)}.`
 }
 
-function mendAndGoOn(reader: Reader): Sentence {
+function fixAndContinue(reader: Reader): Sentence {
   return sentence`Mend what the reason names, then go on with ${run(reader)}.`
 }

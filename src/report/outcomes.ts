@@ -47,11 +47,11 @@ export type RunStatus = {
 /** How a run stands in two words. `rests`: it has paused, and goes on by itself. */
 export function runStatusOf(situation: Situation, rests: boolean): RunStatus {
   const outcome = situation.kind === 'ended' ? situation.conclusion.outcome : null
-  const words = wordsOf(situation, rests)
+  const words = statusLabel(situation, rests)
   return { ...words, outcome, tone: TONES[words.colour] ?? 'wait' }
 }
 
-function wordsOf(situation: Situation, rests: boolean): Pick<RunStatus, 'title' | 'mark' | 'colour'> {
+function statusLabel(situation: Situation, rests: boolean): Pick<RunStatus, 'title' | 'mark' | 'colour'> {
   if (situation.kind === 'working') return { title: 'AT WORK', mark: '▶', colour: 'cyan' }
   if (situation.kind === 'ready') return { title: 'READY', mark: '○', colour: 'blue' }
   if (rests) return { title: 'WAITING', mark: '‖', colour: 'blue' }

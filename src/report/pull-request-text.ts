@@ -33,7 +33,10 @@ export function pullRequestBody(view: View, most = MOST_CHARACTERS): string {
       section('What was verified', list(verified(view))),
       evidenceBlock(view, Math.floor(room / 4)),
       section('Your documents', truncateLines(markedDocuments(view), Math.floor(room / 10))),
-      section('Noted in AGENTS.md for later sessions', truncateLines(learned(view), Math.floor(room / 5))),
+      section(
+        'Noted in AGENTS.md for later sessions',
+        truncateLines(learningList(view), Math.floor(room / 5)),
+      ),
       section('How to steer', steering(view)),
     ])
   return fitToLimit(render, most, characterCount)
@@ -107,7 +110,7 @@ function markedDocuments({ documents }: View): string {
 }
 
 /** They come from agents and are read by agents: a person looks at them before they are merged. */
-function learned({ learnings }: View): string {
+function learningList({ learnings }: View): string {
   if (learnings.length === 0) return ''
   const items = learnings.slice(-MOST_LEARNINGS).map((learning) => markdownText(learning))
   return list([

@@ -96,14 +96,14 @@ export function doctorVerdict(findings: readonly Finding[]): { title: string; te
   return { title: isHealthy(findings) ? 'READY' : 'NOT READY', text }
 }
 
-const MENDS: Columns<Finding> = [
+const FINDING_COLUMNS: Columns<Finding> = [
   ['', 'text', ({ state }) => FINDING_STATES[state].sign],
   ['Check', 'text', ({ name: text }) => ({ text })],
   ['Found', 'text', ({ found: text }) => ({ text, most: 600 })],
   ['Expected', 'text', ({ expected: text }) => ({ text, most: 300 })],
   ['Mend', 'text', ({ fix: text }) => ({ text, most: 600 })],
 ]
-const FINE: Columns<Finding> = MENDS.slice(0, 3)
+const FINE: Columns<Finding> = FINDING_COLUMNS.slice(0, 3)
 
 /** The summary of `command: doctor`. */
 export function findingsSummary(findings: readonly Finding[]): string {
@@ -113,7 +113,7 @@ export function findingsSummary(findings: readonly Finding[]): string {
   const fine = inState('ok')
   return joinBlocks([
     `## ${sign} ralph doctor: ${title.toLowerCase()} (${text})`,
-    table(MENDS, [...inState('fault'), ...inState('warning'), ...inState('unknown')]),
+    table(FINDING_COLUMNS, [...inState('fault'), ...inState('warning'), ...inState('unknown')]),
     collapsible(`${fine.length} fine`, table(FINE, fine)),
   ])
 }

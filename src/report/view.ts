@@ -74,8 +74,8 @@ export type Note = string | { text: string; link: { name: string; url: string } 
 export type View = ReturnType<typeof viewOf>
 
 /** The texts of the state must be redacted: a secret that is cut or escaped is not found any more. */
-export function viewOf(given: State, facts: Facts, situation: Situation = ownSituation(given)) {
-  const state = stateInSituation(given, situation)
+export function viewOf(savedState: State, facts: Facts, situation: Situation = ownSituation(savedState)) {
+  const state = stateInSituation(savedState, situation)
   const { limits, now, surface = 'comment' } = facts
   const outcome = outcomeNow(state)
   const rests = resumesAt(state)
@@ -152,7 +152,7 @@ export function viewOf(given: State, facts: Facts, situation: Situation = ownSit
     timeline,
     notes: [...(facts.notes ?? []), ...pageNotes(state), ...splitNotes(stories, surface)]
       .slice(0, MOST_NOTES)
-      .map(noted),
+      .map(noteSentence),
     /** What stands in AGENTS.md of this run. */
     learnings:
       outcome === 'complete' && facts.agentsSection === true ? usefulLearnings(state.prd.run.learnings) : [],
@@ -195,7 +195,7 @@ const MOST_NOTES = 10
 /** What GitHub said (at most 300) and what to do about it are one note. */
 const LONGEST_NOTE = 700
 
-function noted(note: Note): Sentence {
+function noteSentence(note: Note): Sentence {
   if (typeof note === 'string') return sentence`ℹ️ ${{ text: note, most: LONGEST_NOTE }}`
   const { name, url } = note.link
   return sentence`ℹ️ ${{ text: note.text, most: LONGEST_NOTE }} ${{ link: name, url }}`
@@ -238,7 +238,7 @@ export function plansOf({ plan, splits = {}, prd }: State): PlanView[] {
   const whole =
     plan === undefined || plan.phase === 'begun'
       ? []
-      : [{ ...plan, storyId: null, stories: prd.userStories, context: contextGiven(plan) }]
+      : [{ ...plan, storyId: null, stories: prd.userStories, context: promptContext(plan) }]
   const all = [...whole, ...Object.entries(splits).map(([storyId, split]) => ({ ...split, storyId }))]
   return all.map((one) => ({ ...one, remarks: sizeRemarks(one.stories) }))
 }
@@ -247,7 +247,7 @@ export function plansOf({ plan, splits = {}, prd }: State): PlanView[] {
 export const LONGEST_PLANNED = 4000
 
 /** What a prompt holds of context.md. */
-function contextGiven(plan: Plan): string {
+function promptContext(plan: Plan): string {
   return head(sanitizeText(contextOf(plan)), VARIABLES.context.bytes).trim()
 }
 

@@ -26,7 +26,7 @@ export function whyOf(state: State, id: string | null, surface: Surface) {
     /** What went wrong last; null where nothing did. */
     last: lastOf(story),
     /** The newest last. */
-    attempts: numbered(state, story.id),
+    attempts: numberedAttempts(state, story.id),
     output: story.status === 'passed' ? null : story.output,
     /** What people said of it, for its next attempt; the newest last. */
     guidance: state.control.guidance[story.id] ?? [],
@@ -36,7 +36,7 @@ export function whyOf(state: State, id: string | null, surface: Surface) {
 }
 
 /** As `ralph log --attempt` counts them: all that ever were, where a retry begins to count anew. */
-function numbered(state: State, id: string) {
+function numberedAttempts(state: State, id: string) {
   const { records, attempts } = state
   let number = (records[id]?.attempts ?? 0) - (attempts[id] === undefined ? 0 : 1)
   const tried = iterationsOf(state).filter(({ storyId }) => storyId === id)
@@ -100,7 +100,7 @@ function byKind({ folder }: State, { id, gates }: StoryView, failure: Failure): 
         : sentence`Say in a hint where it may work: what was refused is changed by people.`
     case 'gates':
       return (
-        isWeaker(gates) &&
+        hasWeakenedTests(gates) &&
         sentence`Say in a hint what the tests are to expect; ${{ code: 'weakened-tests: judge' }} has a judge decide it by the criteria.`
       )
     case 'judge':
@@ -117,7 +117,7 @@ function byKind({ folder }: State, { id, gates }: StoryView, failure: Failure): 
 }
 
 /** Every gate was green, and the tests check less than they did before: `weakened-tests: fail` refuses that. */
-function isWeaker(gates: StoryView['gates']): boolean {
+function hasWeakenedTests(gates: StoryView['gates']): boolean {
   const isGreen = gates.every(({ ok, advisory, asItWas }) => ok || advisory || asItWas === true)
   return isGreen && gateFindings(gates).length > 0
 }

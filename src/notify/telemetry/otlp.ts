@@ -33,7 +33,9 @@ export type Source = { resource: Attributes; scope: { name: string; version: str
 
 export function tracesBody({ resource, scope }: Source, spans: readonly Span[]) {
   return {
-    resourceSpans: [{ resource: resourceIn(resource), scopeSpans: [{ scope, spans: spans.map(spanIn) }] }],
+    resourceSpans: [
+      { resource: otlpResource(resource), scopeSpans: [{ scope, spans: spans.map(otlpSpan) }] },
+    ],
   }
 }
 
@@ -48,7 +50,7 @@ export function metricsBody(
     // What is of the same attributes is one series.
     const series = [...groupBy(points, ({ attributes }) => JSON.stringify(attributes)).values()]
     const dataPoints = series.map((same) => {
-      const attributes = attributesIn(same[0]?.attributes ?? {})
+      const attributes = otlpAttributes(same[0]?.attributes ?? {})
       const values = same.map(({ value }) => value)
       const sum = values.reduce((all, value) => all + value, 0)
       return bounds === undefined
@@ -60,7 +62,7 @@ export function metricsBody(
       : { name, description, unit, histogram: { aggregationTemporality, dataPoints } }
   })
   return {
-    resourceMetrics: [{ resource: resourceIn(resource), scopeMetrics: [{ scope, metrics: written }] }],
+    resourceMetrics: [{ resource: otlpResource(resource), scopeMetrics: [{ scope, metrics: written }] }],
   }
 }
 
@@ -75,8 +77,8 @@ function histogram(values: readonly number[], bounds: readonly number[]) {
   return { bucketCounts, explicitBounds: bounds, count: values.length, min, max }
 }
 
-function resourceIn(attributes: Attributes) {
-  return { attributes: attributesIn(attributes), droppedAttributesCount: 0 }
+function otlpResource(attributes: Attributes) {
+  return { attributes: otlpAttributes(attributes), droppedAttributesCount: 0 }
 }
 
 /** Of all since `startMs`. */
@@ -85,7 +87,7 @@ const aggregationTemporality = 2
 /** Sampled; and that nobody outside of us began it is known. */
 const FLAGS = 0x101
 
-function spanIn({ traceId, spanId, parentSpanId, name, kind, startMs, endMs, attributes, error }: Span) {
+function otlpSpan({ traceId, spanId, parentSpanId, name, kind, startMs, endMs, attributes, error }: Span) {
   return {
     traceId,
     spanId,
@@ -94,7 +96,7 @@ function spanIn({ traceId, spanId, parentSpanId, name, kind, startMs, endMs, att
     kind,
     startTimeUnixNano: nanos(startMs),
     endTimeUnixNano: nanos(endMs),
-    attributes: attributesIn(attributes),
+    attributes: otlpAttributes(attributes),
     droppedAttributesCount: 0,
     events: [],
     droppedEventsCount: 0,
@@ -105,7 +107,7 @@ function spanIn({ traceId, spanId, parentSpanId, name, kind, startMs, endMs, att
   }
 }
 
-function attributesIn(attributes: Attributes) {
+function otlpAttributes(attributes: Attributes) {
   return Object.entries(attributes)
     .filter(([, value]) => value !== null)
     .map(([key, value]) => {

@@ -12,44 +12,44 @@ export type TelemetryConfig = {
 
 /** Null where nobody asked for it, or `warn` was told why nothing can be sent. */
 export function telemetryConfig(env: Variables, warn: (message: string) => void): TelemetryConfig | null {
-  const endpoint = set(env, 'OTEL_EXPORTER_OTLP_ENDPOINT').replace(/\/+$/, '')
-  if (endpoint === '' || set(env, 'OTEL_SDK_DISABLED').toLowerCase() === 'true') return null
+  const endpoint = readVariable(env, 'OTEL_EXPORTER_OTLP_ENDPOINT').replace(/\/+$/, '')
+  if (endpoint === '' || readVariable(env, 'OTEL_SDK_DISABLED').toLowerCase() === 'true') return null
   if (!/^https?:\/\//i.test(endpoint) || !URL.canParse(endpoint)) {
     warn('OTEL_EXPORTER_OTLP_ENDPOINT is no http or https URL: nothing is sent there')
     return null
   }
-  const service = set(env, 'OTEL_SERVICE_NAME')
-  const attributes = { 'service.name': 'ralph', ...pairs(set(env, 'OTEL_RESOURCE_ATTRIBUTES')) }
+  const service = readVariable(env, 'OTEL_SERVICE_NAME')
+  const attributes = { 'service.name': 'ralph', ...parsePairs(readVariable(env, 'OTEL_RESOURCE_ATTRIBUTES')) }
   return {
     endpoint,
-    headers: pairs(set(env, 'OTEL_EXPORTER_OTLP_HEADERS')),
+    headers: parsePairs(readVariable(env, 'OTEL_EXPORTER_OTLP_HEADERS')),
     resource: service === '' ? attributes : { ...attributes, 'service.name': service },
   }
 }
 
 /** What is sent beside, such as a key: each value by itself, and behind its scheme. */
 export function telemetrySecrets(env: Variables): string[] {
-  return Object.values(pairs(set(env, 'OTEL_EXPORTER_OTLP_HEADERS')))
+  return Object.values(parsePairs(readVariable(env, 'OTEL_EXPORTER_OTLP_HEADERS')))
     .flatMap((value) => [value, value.replace(/^\S+\s+/, '')])
     .filter(({ length }) => length >= 8)
 }
 
 /** An empty variable is as one that is not set. */
-function set(env: Variables, name: string): string {
+function readVariable(env: Variables, name: string): string {
   return env[name]?.trim() ?? ''
 }
 
 /** `key=value,key=value`, each percent-encoded; what is no pair is left out. */
-function pairs(written: string): Record<string, string> {
+function parsePairs(written: string): Record<string, string> {
   const found = written.split(',').flatMap((pair): [string, string][] => {
     const at = pair.indexOf('=')
     const key = pair.slice(0, at).trim()
-    return at < 0 || key === '' ? [] : [[key, decoded(pair.slice(at + 1).trim())]]
+    return at < 0 || key === '' ? [] : [[key, decodeValue(pair.slice(at + 1).trim())]]
   })
   return Object.fromEntries(found)
 }
 
-function decoded(text: string): string {
+function decodeValue(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

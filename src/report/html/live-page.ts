@@ -35,10 +35,11 @@ ${one.outlook === null ? nothing : html`<p><b>Outlook</b> ${inlineText(one.outlo
 }
 
 function nowPart({ workers, lines, isAtWork, now, url }: LiveView): Markup {
-  const said = lines.length === 0 ? nothing : html`<pre class="said">${lines.slice(-30).join('\n')}</pre>`
+  const lastOutput =
+    lines.length === 0 ? nothing : html`<pre class="said">${lines.slice(-30).join('\n')}</pre>`
   const where = url === null ? nothing : html`<p>${link('Where it runs', url)}</p>`
   if (workers.length === 0)
-    return html`<p>${isAtWork ? 'Between two stories.' : 'Nobody works on it.'}</p>${where}${said}`
+    return html`<p>${isAtWork ? 'Between two stories.' : 'Nobody works on it.'}</p>${where}${lastOutput}`
   const isOne = workers.length === 1
   const rows = workers.map((one) => {
     const before =
@@ -48,7 +49,7 @@ function nowPart({ workers, lines, isAtWork, now, url }: LiveView): Markup {
 <p>${capitalize(one.which)}, ${one.doing}, for ${formatDuration(now - one.startedAt)}</p>
 ${before}`
   })
-  return html`${rows}${where}${said}`
+  return html`${rows}${where}${lastOutput}`
 }
 
 /** All that are followed, each with a link to its page. */

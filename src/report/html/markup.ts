@@ -9,7 +9,7 @@ export class Markup {
   readonly #text: string
   constructor(parts: readonly string[], values: readonly Value[]) {
     this.#text = parts
-      .map((part, at) => part + (at < values.length ? rendered(values[at] ?? null) : ''))
+      .map((part, at) => part + (at < values.length ? render(values[at] ?? null) : ''))
       .join('')
   }
   toString(): string {
@@ -26,11 +26,11 @@ export function html(parts: TemplateStringsArray, ...values: readonly Value[]): 
 
 export const nothing = new Markup([''], [])
 
-function rendered(value: Value): string {
+function render(value: Value): string {
   if (value === null) return ''
   if (value instanceof Markup) return value.toString()
   if (typeof value === 'number') return String(Math.round(value * 100) / 100)
-  return typeof value === 'string' ? escaped(value) : value.map(rendered).join('')
+  return typeof value === 'string' ? escapeHtml(value) : value.map(render).join('')
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -43,7 +43,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 
 /** Fit for text and for quoted attributes; what nobody would see is taken out. */
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   const plain = /[^\n\t -~]/.test(text) ? sanitizeText(text) : text
   return plain.replace(/[&<>"'`]/g, (mark) => ENTITIES[mark] ?? '')
 }
@@ -78,7 +78,7 @@ export function link(label: Value, url: string | null): Markup {
 }
 
 /** A linked short commit id, or nothing where there is none. */
-export function commit(id: string | null, repository: string): Markup {
+export function commitLink(id: string | null, repository: string): Markup {
   const short = shortCommit(id)
   return short === ''
     ? nothing

@@ -15,14 +15,14 @@ const HEAD = 26
 const LONGEST_GAP_MS = 60_000
 const MOST_MARKS = 12
 
-type Placed = { entry: Iteration; from: number; to: number }
+type PlacedAttempt = { entry: Iteration; from: number; to: number }
 type Mark = { at: number; label: string }
 
 /** The iterations: a lane a story, from left to right the time that was worked; long waits are cut short. */
 export function timelinePicture({ timeline, stories }: View): Markup {
   const worked = timeline.filter(({ ms }) => ms > 0)
   if (worked.length === 0) return nothing
-  const { placed, marks, length } = placedIn(worked)
+  const { placed, marks, length } = layOut(worked)
   const all = [...groupBy(placed, ({ entry }) => entry.storyId)]
   const lanes = all.slice(-MOST_LANES)
   const titles = new Map(stories.map(({ id, title }) => [id, title]))
@@ -48,8 +48,8 @@ ${attempts.map((one) => attemptShape(one, top + 15, percent))}${attempts.map((on
 }
 
 /** Places on a line without the long pauses, and where jobs begin; `length` is its end, milliseconds. */
-function placedIn(entries: readonly Iteration[]): { placed: Placed[]; marks: Mark[]; length: number } {
-  const placed: Placed[] = []
+function layOut(entries: readonly Iteration[]): { placed: PlacedAttempt[]; marks: Mark[]; length: number } {
+  const placed: PlacedAttempt[] = []
   const marks: Mark[] = []
   let [at, before, job] = [0, entries[0]?.at ?? 0, 0]
   for (const entry of entries) {
@@ -74,21 +74,25 @@ function placedIn(entries: readonly Iteration[]): { placed: Placed[]; marks: Mar
 
 const KINDS: Readonly<Record<string, string>> = { green: 'good', red: 'bad' }
 
-function attemptShape({ entry, from, to }: Placed, top: number, percent: (at: number) => string): Markup {
+function attemptShape(
+  { entry, from, to }: PlacedAttempt,
+  top: number,
+  percent: (at: number) => string,
+): Markup {
   const { agentMs = 0, gatesMs = 0, ms } = entry
   const agent = Math.min(agentMs, ms)
   const gates = Math.min(gatesMs, ms - agent)
   const times = `${formatDuration(ms)}, agent ${formatDuration(agent)}, gates ${formatDuration(gates)}`
-  const told = `${oneLine(entry.storyId, 40)}, attempt ${entry.attempt}: ${oneLine(entry.summary, 160)} (${times})`
+  const tooltip = `${oneLine(entry.storyId, 40)}, attempt ${entry.attempt}: ${oneLine(entry.summary, 160)} (${times})`
   const bar = (name: string, at: number, length: number) =>
     length > 0
       ? html`<rect class="${name}" x="${percent(at)}" y="${top}" width="${percent(length)}" height="9"/>`
       : nothing
-  return html`<g><title>${told}</title>${bar('rest', from, to - from)}${bar('agent', from, agent)}${bar('gates', from + agent, gates)}</g>`
+  return html`<g><title>${tooltip}</title>${bar('rest', from, to - from)}${bar('agent', from, agent)}${bar('gates', from + agent, gates)}</g>`
 }
 
 /** Drawn after all bars of a lane: the next attempt begins where this one ends. */
-function signShape({ entry, to }: Placed, y: number, percent: (at: number) => string): Markup {
+function signShape({ entry, to }: PlacedAttempt, y: number, percent: (at: number) => string): Markup {
   const { mark, colour } = RESULTS[entry.result]
   return html`<g class="${KINDS[colour] ?? ''}"><text class="sign" x="${percent(to)}" y="${y}">${mark}</text></g>`
 }

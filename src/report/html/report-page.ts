@@ -43,13 +43,13 @@ export function renderReport(view: View, pictures: Pictures = new Map(), live: L
     section('costs', 'Cost', costTables(view)),
     section('graph', 'What depends on what', dependencyPicture(view.stories)),
   ]
-  const left = MOST_BYTES - utf8Bytes(whole(view, nothing, rest, live)) - HEADING
-  return whole(view, storyList(view, pictures, left), rest, live)
+  const left = MOST_BYTES - utf8Bytes(renderPage(view, nothing, rest, live)) - HEADING
+  return renderPage(view, storyList(view, pictures, left), rest, live)
 }
 
-function whole(view: View, stories: Markup, rest: readonly Markup[], live: Live | null): string {
+function renderPage(view: View, stories: Markup, rest: readonly Markup[], live: Live | null): string {
   const timeline = timelinePicture(view)
-  const body = html`<div id="top">${top(view)}</div>
+  const body = html`<div id="top">${pageHeader(view)}</div>
 ${live?.body ?? nothing}<div id="report">
 ${section('stories', 'Stories', stories)}
 ${section('timeline', 'Iterations', timeline === nothing ? null : html`<div class="picture">${timeline}</div>`)}
@@ -86,7 +86,7 @@ ${body}
 `.toString()
 }
 
-function top(view: View): Markup {
+function pageHeader(view: View): Markup {
   const { headline, project, feature, folder, error, links, pullUrl } = view
   const pages: [string, string | null][] = [
     ['Pull request', pullUrl],
@@ -105,10 +105,10 @@ ${needs(view)}${seen}${figureList(view)}
 </header>
 <nav>${nav}<a href="#stories">Stories</a><a href="#timeline">Iterations</a><a href="#costs">Cost</a></nav>
 ${view.description.trim() === '' ? nothing : html`<p class="prose">${view.description.slice(0, 4000)}</p>`}
-<p class="aside">${standsWords(view)} The state lies in <code>${oneLine(folder, 200)}</code>.</p>`
+<p class="aside">${describeAge(view)} The state lies in <code>${oneLine(folder, 200)}</code>.</p>`
 }
 
-function standsWords({ chainGoesOn, asOf, now }: View): string {
+function describeAge({ chainGoesOn, asOf, now }: View): string {
   const stale = now - asOf > 60_000 ? `, looked at ${formatUtc(now)}` : ''
   const when = `As of ${formatUtc(asOf)}${stale}.`
   return chainGoesOn ? `This run is still in work. ${when}` : when

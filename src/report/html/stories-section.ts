@@ -10,7 +10,7 @@ import { evidenceParts, type StoryView } from '../stories.ts'
 import type { View } from '../view.ts'
 import {
   collapsible,
-  commit,
+  commitLink,
   html,
   icon,
   inlineText,
@@ -75,7 +75,7 @@ function storyLine({ id, title, status, aside }: StoryView, at: number): Markup 
   return html`<li id="s${at}">${icon(STORY_STATUSES[status].sign)} <b>${inlineText(id, 64)}</b> ${inlineText(title, 120)}${aside === '' ? nothing : html` <small>${inlineText(aside, 120)}</small>`}</li>`
 }
 
-type Around = {
+type StoryContext = {
   view: View
   room: Room
   places: ReadonlyMap<string, number>
@@ -83,7 +83,7 @@ type Around = {
   isOpen: boolean
 }
 
-function fullStory(story: StoryView, { view, room, places, pictures, isOpen }: Around): Markup {
+function fullStory(story: StoryView, { view, room, places, pictures, isOpen }: StoryContext): Markup {
   const { id, title, status, aside, attempts, givenBack, usage, ms, description, dependsOn } = story
   const { sign, word } = STORY_STATUSES[status]
   const figures = [
@@ -91,7 +91,7 @@ function fullStory(story: StoryView, { view, room, places, pictures, isOpen }: A
     costOrEmpty(usage),
     ms > 0 ? formatDuration(ms) : '',
   ].filter(Boolean)
-  const summary = html`<summary><span class="sign" title="${word}">${icon(sign)}</span><b class="id">${inlineText(id, 64)}</b> <span class="name">${inlineText(title)}</span> <span class="figures">${figures.join(' · ')} ${commit(story.commit, view.links.repository)}</span>${aside === '' ? nothing : html`<small>${inlineText(aside)}</small>`}</summary>`
+  const summary = html`<summary><span class="sign" title="${word}">${icon(sign)}</span><b class="id">${inlineText(id, 64)}</b> <span class="name">${inlineText(title)}</span> <span class="figures">${figures.join(' · ')} ${commitLink(story.commit, view.links.repository)}</span>${aside === '' ? nothing : html`<small>${inlineText(aside)}</small>`}</summary>`
   const waits = dependsOn
     .slice(0, 50)
     .map((one) => html`<a href="#s${places.get(one) ?? ''}">${inlineText(one, 64)}</a> `)

@@ -15,11 +15,11 @@ export function describeAgentEvent(event: AgentEvent): string {
   switch (event.kind) {
     case 'text':
       // Each is looked up; how many there are is told with the verdict.
-      return event.text.startsWith('<ralph>EVIDENCE:') ? '' : short(event.text)
+      return event.text.startsWith('<ralph>EVIDENCE:') ? '' : shorten(event.text)
     case 'step':
-      return short(event.text)
+      return shorten(event.text)
     case 'error':
-      return short(event.message)
+      return shorten(event.message)
     case 'tool':
       return event.target === null ? event.name : `${event.name} ${event.target}`
     case 'limit':
@@ -36,8 +36,8 @@ export function describeAgentEvent(event: AgentEvent): string {
 }
 
 /** Characters of what an agent says that a line shows. */
-const SHOWN = 300
+const LONGEST_TEXT = 300
 
-function short(text: string): string {
-  return oneLine(text, SHOWN)
+function shorten(text: string): string {
+  return oneLine(text, LONGEST_TEXT)
 }

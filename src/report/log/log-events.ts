@@ -54,10 +54,10 @@ export function eventLines(
     case 'accepted':
       return [
         line('git', `committed ${shortCommit(event.commit) || 'the change'}`),
-        ...ofLast(state, acceptedLines),
+        ...withLastIteration(state, acceptedLines),
       ]
     case 'rejected':
-      return ofLast(state, (entry, story) => rejectedLines(entry, story, state, facts))
+      return withLastIteration(state, (entry, story) => rejectedLines(entry, story, state, facts))
     case 'returned': {
       const why = state.timeline.at(-1)?.summary ?? ''
       return [line('ralph', `attempt given back, counts as none: ${why}`, 'yellow')]
@@ -103,7 +103,7 @@ function documentLines(paths: readonly string[]): Line[] {
 }
 
 function planLine({ split, proposal, usage }: Extract<Event, { kind: 'planned' }>): Line {
-  const end = spentPart(usage)
+  const end = usageSuffix(usage)
   const none = split === null ? 'no plan' : `${split} is not split`
   if (proposal.kind === 'asked') {
     const asked = pluralize(proposal.questions.length, 'question')
@@ -119,7 +119,10 @@ function planLine({ split, proposal, usage }: Extract<Event, { kind: 'planned' }
 }
 
 /** With the iteration that has just ended, and its story. */
-function ofLast(state: State, lines: (entry: TimelineEntry, story: Story, state: State) => Line[]): Line[] {
+function withLastIteration(
+  state: State,
+  lines: (entry: TimelineEntry, story: Story, state: State) => Line[],
+): Line[] {
   const entry = state.timeline.at(-1)
   const story = state.prd.userStories.find(({ id }) => id === entry?.storyId)
   return entry === undefined || story === undefined ? [] : lines(entry, story, state)
@@ -155,12 +158,12 @@ const SESSION_ENDS: Readonly<Record<Session['status'], string>> = {
 
 function sessionLine({ status, message, usage }: Session, { agent }: LineFacts): Line {
   const why = message === '' || status === 'finished' ? '' : `: ${message}`
-  const text = `${SESSION_ENDS[status]}${why}${spentPart(usage)}`
+  const text = `${SESSION_ENDS[status]}${why}${usageSuffix(usage)}`
   if (status === 'finished') return line(agent, text)
   return line(agent, text, status === 'failed' ? 'red' : 'yellow')
 }
 
-function spentPart(usage: Usage): string {
+function usageSuffix(usage: Usage): string {
   const parts = [
     usage.agentSeconds > 0 ? formatDuration(usage.agentSeconds * 1000) : '',
     costOrEmpty(usage),
@@ -170,10 +173,14 @@ function spentPart(usage: Usage): string {
 }
 
 function verdictLine(tag: string, verdict: Verdict, usage: Usage): Line {
-  const spent = spentPart(usage)
+  const spent = usageSuffix(usage)
   switch (verdict.kind) {
     case 'verified':
-      return line(tag, `VERIFIED: every criterion is met, ${shownWords(verdict.evidence)}${spent}`, 'green')
+      return line(
+        tag,
+        `VERIFIED: every criterion is met, ${describeEvidence(verdict.evidence)}${spent}`,
+        'green',
+      )
     case 'reset':
       return line(tag, `RESET ${verdict.stories.join(', ')}: ${verdict.reason}${spent}`, 'red')
     case 'limit':
@@ -185,7 +192,7 @@ function verdictLine(tag: string, verdict: Verdict, usage: Usage): Line {
   }
 }
 
-function shownWords(evidence: readonly StoryEvidence[] = []): string {
+function describeEvidence(evidence: readonly StoryEvidence[] = []): string {
   return evidence.length === 0
     ? 'without naming evidence'
     : `with ${pluralize(evidence.length, 'place that shows', 'places that show')} it`

@@ -51,14 +51,14 @@ export function frameLines({ views, selected, note }: Frame, size: Size): string
   const shown = views[selected] ?? views[0]
   const keys = views.length > 1 ? 'q quits, j/k another feature' : 'q quits'
   const foot = paint(fit(terminalText(` ${keys} · ${note}`, 400), width), ['dim'], look)
-  if (shown === undefined) return filled([' nothing to show yet'], foot, size.height)
+  if (shown === undefined) return fillHeight([' nothing to show yet'], foot, size.height)
   const list = views.length > 1 ? listOf(views, selected, look) : []
   const head = headOf(shown, look)
   const room = size.height - list.length - head.length - 1
-  return filled([...list, ...head, ...bodyOf(shown, room, look)], foot, size.height)
+  return fillHeight([...list, ...head, ...bodyOf(shown, room, look)], foot, size.height)
 }
 
-function filled(lines: readonly string[], foot: string, height: number): string[] {
+function fillHeight(lines: readonly string[], foot: string, height: number): string[] {
   const room = Math.max(0, height - 1)
   const cut = lines.slice(0, room)
   return [...cut, ...Array<string>(room - cut.length).fill(''), foot]
@@ -122,7 +122,7 @@ function bodyOf(one: LiveView, room: number, look: Size): string[] {
   const [done, ...figures] = figureLines(one, look)
   const run = { title: 'Run', lines: figures }
   const others = [nowOf(one, look), run, lastLines(one, look), exits(one, look), iterations(one, look)]
-  return [done ?? '', ...stacked(stories(one, look), others, room - 1, look)]
+  return [done ?? '', ...stackSections(stories(one, look), others, room - 1, look)]
 }
 
 /** Bars and figures, each behind its name; how far the stories are comes first. */
@@ -209,7 +209,7 @@ function stories({ ranked, counts }: LiveView, look: Size): Section {
  * Sections below each other: the first gets half of the room, as far as it needs it; then each two rows, then five, and then
  * what is left goes to the first.
  */
-function stacked(first: Section, others: readonly Section[], room: number, look: Size): string[] {
+function stackSections(first: Section, others: readonly Section[], room: number, look: Size): string[] {
   const sized = [first, ...others].map((section) => ({ ...section, rows: 0 }))
   let left = room
   const grow = (one: Section & { rows: number }, most: number) => {

@@ -25,29 +25,29 @@ const KEYS: Readonly<Record<string, Key>> = {
 export class FullScreen implements Disposable {
   readonly #out: WriteStream
   readonly #input: ReadStream | null
-  readonly #resized: () => void
-  readonly #typed: (text: string | undefined, key: Typed) => void
-  #shown: readonly string[] = []
+  readonly #onResize: () => void
+  readonly #onKeypress: (text: string | undefined, key: Typed) => void
+  #frame: readonly string[] = []
   #isOpen = true
 
   /** `input`: null where nobody types. Where the process ends without a word, the terminal is given back, too. */
-  constructor(out: WriteStream, input: ReadStream | null, heard: { key(key: Key): void; resize(): void }) {
+  constructor(out: WriteStream, input: ReadStream | null, handlers: { key(key: Key): void; resize(): void }) {
     this.#out = out
     this.#input = input
-    this.#typed = (_text, { name = '', ctrl = false }) => {
+    this.#onKeypress = (_text, { name = '', ctrl = false }) => {
       const key = KEYS[ctrl ? `ctrl-${name}` : name]
-      if (key !== undefined) heard.key(key)
+      if (key !== undefined) handlers.key(key)
     }
-    this.#resized = () => {
-      this.#shown = []
+    this.#onResize = () => {
+      this.#frame = []
       out.write(`${ESC}2J`)
-      heard.resize()
+      handlers.resize()
     }
     process.on('exit', this.#leave)
-    out.on('resize', this.#resized)
+    out.on('resize', this.#onResize)
     if (input !== null) emitKeypressEvents(input)
     input?.setRawMode(true)
-    input?.on('keypress', this.#typed).resume()
+    input?.on('keypress', this.#onKeypress).resume()
     out.write(ENTER)
   }
 
@@ -58,17 +58,17 @@ export class FullScreen implements Disposable {
   draw(lines: readonly string[]): void {
     if (!this.#isOpen) return
     const changed = lines.flatMap((line, row) =>
-      line === this.#shown[row] ? [] : [`${ESC}${row + 1};1H${line}${ESC}0m${ESC}K`],
+      line === this.#frame[row] ? [] : [`${ESC}${row + 1};1H${line}${ESC}0m${ESC}K`],
     )
-    this.#shown = lines
+    this.#frame = lines
     if (changed.length > 0) this.#out.write(BEGIN + changed.join('') + END)
   }
 
   [Symbol.dispose](): void {
     this.#leave()
     process.off('exit', this.#leave)
-    this.#out.off('resize', this.#resized)
-    this.#input?.off('keypress', this.#typed).pause()
+    this.#out.off('resize', this.#onResize)
+    this.#input?.off('keypress', this.#onKeypress).pause()
   }
 
   #leave = (): void => {

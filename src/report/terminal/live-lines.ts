@@ -20,13 +20,13 @@ import { banner, countdown, type Field, plainBanner, resultBox } from './panels.
 import { formatLines, type Look, lookOf, type Screen } from './terminal-line.ts'
 
 /** Steps that take long enough for a clock below the header. */
-const LONG: ReadonlySet<Step['kind']> = new Set(['agent', 'gates', 'verify', 'wait'])
+const LONG_STEPS: ReadonlySet<Step['kind']> = new Set(['agent', 'gates', 'verify', 'wait'])
 
 /** `redact` takes secrets out of a text: before it is cut or wrapped, behind which none is found. */
 type LiveFacts = LineFacts & { redact?: (text: string) => string }
 
 /** Lines that name the story which they are of, where several are in work. */
-function ofStory(lines: readonly Line[], story: string | undefined): Line[] {
+function withStoryTag(lines: readonly Line[], story: string | undefined): Line[] {
   return lines.map((line) =>
     story === undefined || 'heading' in line ? line : { ...line, tag: `${story} ${line.tag}` },
   )
@@ -41,11 +41,11 @@ export class Live implements Observer {
   /** What the live header shows; null where there is none. */
   #state: State | null = null
   /** The agent of a step that has one of its own. */
-  #speaks: string | null = null
+  #stepAgent: string | null = null
   /** Lines that the header takes on the screen. */
   #rows = 0
   /** When the step in work began; 0 where no clock is shown. */
-  #since = 0
+  #stepStartedAt = 0
   #timer: NodeJS.Timeout | null = null
   /** The wait that is shown; it may take several steps. */
   #wait: { until: number; since: number } | null = null
@@ -61,37 +61,37 @@ export class Live implements Observer {
   async step(step: Step, state: State): Promise<void> {
     if (this.#look.plain && this.#state === null) this.say(plainBanner(this.#header(state)))
     this.#state = state
-    this.#speaks = null
+    this.#stepAgent = null
     const waited = this.#waitLines(step)
-    this.#tick(LONG.has(step.kind))
-    const story = 'attempt' in step ? this.#beside(step.attempt.storyId) : undefined
-    this.#print([...waited, ...ofStory(stepLines(step, state, this.#facts), story)])
+    this.#restartClock(LONG_STEPS.has(step.kind))
+    const story = 'attempt' in step ? this.#storyTag(step.attempt.storyId) : undefined
+    this.#print([...waited, ...withStoryTag(stepLines(step, state, this.#facts), story)])
   }
 
   async event(event: Event, state: State): Promise<void> {
     const before = this.#state
     this.#state = state
-    this.#tick(false)
-    const story = 'storyId' in event ? this.#beside(event.storyId) : undefined
-    this.#print(ofStory(eventLines(event, state, this.#facts, before), story))
+    this.#restartClock(false)
+    const story = 'storyId' in event ? this.#storyTag(event.storyId) : undefined
+    this.#print(withStoryTag(eventLines(event, state, this.#facts, before), story))
   }
 
   warn = (message: string): void => this.#print([warningLine(message)])
 
   /** `story`: where several are worked on side by side. */
   agent = (event: AgentEvent, story?: string): void => {
-    if (event.kind === 'step') this.#speaks = event.agent
+    if (event.kind === 'step') this.#stepAgent = event.agent
     // What agents and gates say is redacted where it is read.
-    const lines = agentLines(event, { ...this.#facts, agent: this.#speaks ?? this.#facts.agent })
-    this.#write(formatLines(ofStory(lines, story), this.#look))
+    const lines = agentLines(event, { ...this.#facts, agent: this.#stepAgent ?? this.#facts.agent })
+    this.#write(formatLines(withStoryTag(lines, story), this.#look))
   }
 
   /** A gate, or `prepare`, begins: it need not, where dependencies are as they were. */
-  starts = (name: string, story?: string): void => this.#print(ofStory(startLines(name), story))
+  starts = (name: string, story?: string): void => this.#print(withStoryTag(startLines(name), story))
 
   /** A gate has ended: said at once, not when all have. */
   gate = (result: GateResult, story?: string): void =>
-    this.#write(formatLines(ofStory(gateLines(result), story), this.#look))
+    this.#write(formatLines(withStoryTag(gateLines(result), story), this.#look))
 
   say(text: string): void {
     this.#write(text.split('\n'))
@@ -107,13 +107,13 @@ export class Live implements Observer {
 
   /** Takes the live header off the screen. */
   close(): void {
-    this.#tick(false)
+    this.#restartClock(false)
     this.#state = null
-    if (!this.#look.plain) this.#screen.write(this.#erased())
+    if (!this.#look.plain) this.#screen.write(this.#eraseHeader())
   }
 
   /** The story where several are in work, so that a line has to name it. */
-  #beside(storyId: string): string | undefined {
+  #storyTag(storyId: string): string | undefined {
     return this.#facts.limits.maxParallel > 1 ? storyId : undefined
   }
 
@@ -128,18 +128,18 @@ export class Live implements Observer {
   /** Lines go above the header; the header is drawn again below them. */
   #write(lines: readonly string[]): void {
     const text = lines.map((line) => `${line}\n`).join('')
-    if (!this.#look.plain) this.#screen.write(this.#erased() + text + this.#drawn())
+    if (!this.#look.plain) this.#screen.write(this.#eraseHeader() + text + this.#drawHeader())
     else if (text !== '') this.#screen.write(text)
   }
 
-  #erased(): string {
+  #eraseHeader(): string {
     // What a person typed, such as ^C, stands on the cursor's line and has moved it to the right.
     const text = this.#rows === 0 ? '' : `\u001b[${this.#rows}F\u001b[0J`
     this.#rows = 0
     return text
   }
 
-  #drawn(): string {
+  #drawHeader(): string {
     if (this.#state === null) return ''
     const text = `${banner(this.#header(this.#state), this.#look)}${this.#clock()}\n`
     this.#rows = text.split('\n').length - 1
@@ -147,18 +147,18 @@ export class Live implements Observer {
   }
 
   #clock(): string {
-    if (this.#since === 0) return ''
-    if (this.#wait === null) return `\n  ${formatDuration(this.#now() - this.#since)}`
+    if (this.#stepStartedAt === 0) return ''
+    if (this.#wait === null) return `\n  ${formatDuration(this.#now() - this.#stepStartedAt)}`
     const { until } = this.#wait
     return `\n${countdown(until, this.#now(), this.#facts.surface, this.#look)}`
   }
 
-  #tick(isLong: boolean): void {
+  #restartClock(isLong: boolean): void {
     if (this.#timer !== null) clearInterval(this.#timer)
     this.#timer = null
-    this.#since = isLong ? this.#now() : 0
+    this.#stepStartedAt = isLong ? this.#now() : 0
     if (!isLong || this.#look.plain) return
-    this.#timer = setInterval(() => this.#screen.write(this.#erased() + this.#drawn()), 1000)
+    this.#timer = setInterval(() => this.#screen.write(this.#eraseHeader() + this.#drawHeader()), 1000)
     this.#timer.unref()
   }
 

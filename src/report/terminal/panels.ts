@@ -95,9 +95,9 @@ export function resultBox(view: View, places: readonly Field[], look: Look): str
     return [paint(head, ['bold', colour], look), ...lines].join('\n')
   }
   const inner = innerWidth(look.width)
-  const top = hanging([`${mark} ${title}  `, ['bold', colour]], [why, []], inner, look)
+  const top = hangingRows([`${mark} ${title}  `, ['bold', colour]], [why, []], inner, look)
   const rows = fields.flatMap(([name, value]) =>
-    hanging(
+    hangingRows(
       [`${name}:`.padEnd(12), ['dim']],
       [terminalText(value, 1000), name === 'Next' ? ['bold'] : []],
       inner,
@@ -110,7 +110,7 @@ export function resultBox(view: View, places: readonly Field[], look: Look): str
 type Painted = readonly [text: string, colours: readonly Colour[]]
 
 /** A label, and the text in a column of its own behind it. */
-function hanging([label, colours]: Painted, [text, own]: Painted, inner: number, look: Look): string[] {
+function hangingRows([label, colours]: Painted, [text, own]: Painted, inner: number, look: Look): string[] {
   const column = textWidth(label)
   return wrap(text, inner - column).map((part, at) => {
     const before = at === 0 ? paint(label, colours, look) : ' '.repeat(column)

@@ -51,35 +51,35 @@ export function diffColours(line: string): readonly Colour[] {
 }
 
 export function formatLines(lines: readonly Line[], look: Look): string[] {
-  return lines.flatMap((line) => ('heading' in line ? headed(line, look) : tagged(line, look)))
+  return lines.flatMap((line) => ('heading' in line ? formatHeading(line, look) : formatTagged(line, look)))
 }
 
-function tagged({ tag, text, colours = [], mark, output = '' }: Tagged, look: Look): string[] {
+function formatTagged({ tag, text, colours = [], mark, output = '' }: Tagged, look: Look): string[] {
   const width = Math.max(20, look.width)
   const short = terminalText(tag, 40).replace(/[[\]]/g, '') || '-'
   const name = `[${fit(short, Math.floor(width / 3))}]`
-  const said = mark === undefined || look.plain ? text : `${mark} ${text}`
+  const labelled = mark === undefined || look.plain ? text : `${mark} ${text}`
   const room = width - textWidth(name) - 1
   // What a person has to know is told whole, behind a bar, so that no part of it begins a line of its own.
-  const parts = tag === 'warning' ? wrap(terminalText(said, LONGEST), room) : [fitted(said, room)]
+  const parts = tag === 'warning' ? wrap(terminalText(labelled, LONGEST), room) : [fitText(labelled, room)]
   const lines = parts.map((part, at) => {
     const head = at === 0 ? paint(name, ['cyan'], look) : `${' '.repeat(textWidth(name) - 1)}│`
     return `${head} ${paint(part, colours, look)}`
   })
-  return [...lines, ...quoted(output, look)]
+  return [...lines, ...quoteOutput(output, look)]
 }
 
-function headed({ heading, end = '' }: { heading: string; end?: string }, look: Look): string[] {
+function formatHeading({ heading, end = '' }: { heading: string; end?: string }, look: Look): string[] {
   const room = Math.max(20, look.width) - 8 - end.length
-  return ['', paint(`=== ${fitted(heading, room)}${end} ===`, ['bold'], look)]
+  return ['', paint(`=== ${fitText(heading, room)}${end} ===`, ['bold'], look)]
 }
 
-function fitted(text: string, room: number): string {
+function fitText(text: string, room: number): string {
   return fit(terminalText(text, Math.min(LONGEST, room * 4)), room)
 }
 
 /** The telling lines of somebody's output, behind a bar, so that none begins a line of its own. */
-function quoted(output: string, look: Look): string[] {
+function quoteOutput(output: string, look: Look): string[] {
   const all = sanitizeText(output)
     .split('\n')
     .map((text) => text.replaceAll('\t', '  ').trimEnd())

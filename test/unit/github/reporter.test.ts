@@ -292,7 +292,7 @@ test('a last report that GitHub did not take: what it left open is ended with th
   await fault.hit
   assert.ok(!last.isReported())
   assert.equal(open(github, sha), 1)
-  const left = await there.checks().closeLeft(state)
+  const left = await there.checks().closeRemaining(state)
   assert.deepEqual(left, [])
   const [rollup] = github.checksOf(sha).filter(({ name }) => name === 'ralph')
   assert.deepEqual([rollup?.conclusion, rollup?.title], ['success', 'complete: 6 of 6 stories pass'])

@@ -15,21 +15,21 @@ test('a look that finds nothing new is one request, and costs nothing of the rat
   await using github = await startGitHub()
   const token = github.mintJobToken(READS)
   const refs = new StateRefs(connected(github, token), 'refs/ralph')
-  assert.deepEqual(await refs.look(), new Map())
+  assert.deepEqual(await refs.poll(), new Map())
   const commit = await putState(github, midRun())
-  const seen = await refs.look()
+  const seen = await refs.poll()
   assert.deepEqual(seen, new Map([['2026-01-10-auth', commit]]))
   assert.deepEqual(await readState((file) => refs.text(commit, file)), midRun())
   const before = github.requests.length
   const used = usedBy(github)
-  for (let look = 0; look < 5; look++) assert.equal(await refs.look(), null)
+  for (let look = 0; look < 5; look++) assert.equal(await refs.poll(), null)
   assert.deepEqual(
     github.requests.slice(before).map(({ status }) => status),
     [304, 304, 304, 304, 304],
   )
   assert.equal(usedBy(github), used)
   refs.forget()
-  assert.equal((await refs.look())?.size, 1)
+  assert.equal((await refs.poll())?.size, 1)
   assert.deepEqual(github.violations, [])
 })
 
