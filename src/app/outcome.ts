@@ -77,7 +77,8 @@ function planDocuments(prd: Prd, folder: string): DocumentSetEdit[] {
         const ids = unmarked.slice(0, MOST_IDS).join(', ')
         const more = unmarked.length > MOST_IDS ? ` and ${unmarked.length - MOST_IDS} more` : ''
         const warning = `${ids}${more} passed and could not be marked: not where the documents of the plan had it`
-        return { texts, warnings: unmarked.length === 0 || isElsewhere(prd) ? [] : [warning] }
+        const isSilent = unmarked.length === 0 || isElsewhere(prd)
+        return isSilent ? { texts, warnings: [] } : { texts, warnings: [warning], unmarked }
       },
     },
   ]

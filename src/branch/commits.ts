@@ -89,9 +89,12 @@ export class Commits {
 
   /**
    * A commit on top of `state.green` that holds prd.json and progress.txt as the state says, or null if nothing changed; and the
-   * paths of people's documents in it.
+   * paths of people's documents in it, and the ids of stories that could not be marked there.
    */
-  async record(state: State, subject: string): Promise<{ commit: string; documents: string[] } | null> {
+  async record(
+    state: State,
+    subject: string,
+  ): Promise<{ commit: string; documents: string[]; unmarked: string[] } | null> {
     const { redact, stateCommits, stateSubject, onOutcome, warn } = this.#options
     const files = ownFiles(state)
     const before = await this.#objects.text(`${state.green}:${files.prd}`)
@@ -103,7 +106,9 @@ export class Commits {
     if (!begins && !stateCommits && !isPlanned) return null
     const done = archiveFile(state, redact)
     const edits = begins ? [] : onOutcome(state)
-    const documents = await editedDocuments(this.#objects, state.green, edits, (text) => warn(redact(text)))
+    const unmarked: string[] = []
+    const warnRedacted = (text: string) => warn(redact(text))
+    const documents = await editedDocuments(this.#objects, state.green, edits, warnRedacted, unmarked)
     // Compared last: it reads both, which costs with thousands of stories.
     if (
       !begins &&
@@ -136,7 +141,7 @@ export class Commits {
     // The first commit carries what people had not committed yet, so it stands on the fork point itself.
     const parent = isFirst ? state.base.sha : state.green
     const commit = await this.commit(tree, [parent], recordMessage(state, stateSubject ?? subject))
-    return { commit, documents: documents.map(([path]) => path) }
+    return { commit, documents: documents.map(([path]) => path), unmarked }
   }
 }
 

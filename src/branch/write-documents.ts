@@ -20,10 +20,11 @@ export type DocumentEdit = {
 export type DocumentSetEdit = {
   /** Of the paths of all files those that are read. */
   among(paths: readonly string[]): Promise<readonly string[]>
-  /** The new texts of those that change, by path, and what a person should know. */
+  /** The new texts of those that change, by path, what a person should know, and the ids of stories that could not be marked. */
   editedAll(files: readonly { path: string; text: string }[]): Promise<{
     texts: ReadonlyMap<string, string>
     warnings: readonly string[]
+    unmarked?: readonly string[]
   }>
 }
 
@@ -36,18 +37,22 @@ const MAX_TOTAL = { files: 2_000, bytes: 5_000_000 }
 const MAX_PATHS = 200_000
 const REGULAR_FILE = /^100/
 
-/** The documents that change, with their new texts. What cannot be edited stays, and is told: it must not end a run. */
+/**
+ * The documents that change, with their new texts. What cannot be edited stays, with a warning: it must not end a run. `unmarked` takes
+ * the ids of stories that could not be marked.
+ */
 export async function editedDocuments(
   objects: CatFile,
   commit: string,
   edits: readonly (DocumentEdit | DocumentSetEdit)[],
   warn: (message: string) => void,
+  unmarked: string[] = [],
 ): Promise<[path: string, text: string][]> {
   const changed: [string, string][] = []
   const top = edits.length === 0 ? [] : await topEntries(objects, commit)
   for (const edit of edits) {
     if ('among' in edit) {
-      changed.push(...(await editSet(objects, commit, edit, warn)))
+      changed.push(...(await editSet(objects, commit, edit, warn, unmarked)))
       continue
     }
     const found = await matchingFiles(objects, commit, top, edit)
@@ -75,10 +80,16 @@ async function editSet(
   commit: string,
   edit: DocumentSetEdit,
   warn: (message: string) => void,
+  unmarked: string[],
 ): Promise<[path: string, text: string][]> {
   try {
-    const { texts, warnings } = await edit.editedAll(await textsOf(objects, commit, edit, warn))
+    const {
+      texts,
+      warnings,
+      unmarked: left = [],
+    } = await edit.editedAll(await textsOf(objects, commit, edit, warn))
     for (const text of warnings) warn(text)
+    unmarked.push(...left)
     return [...texts]
   } catch (error) {
     if (error instanceof DamagedClone) throw error

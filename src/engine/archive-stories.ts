@@ -70,7 +70,8 @@ function plain(text: string): string {
  */
 export function restartRun(state: State, nonce: string): State {
   const { lastComment, continuePending } = state.control
-  const { plan, splits: _splits, archive: _archive, pageEdited: _page, documents: _, ...rest } = state
+  const { plan, splits: _splits, archive: _archive, pageEdited: _page, ...kept } = state
+  const { documents: _documents, unmarked: _unmarked, ...rest } = kept
   return {
     ...rest,
     // One that nobody has approved yet still waits for it.

@@ -54,7 +54,7 @@ export function published(state: State, event: EventOf<'published'>, limits: Lim
     green: event.green,
     published: event.withBranch ? event.green : state.published,
   }
-  const told = withDocuments(left, event.documents ?? [])
+  const told = withDocuments(left, event)
   const ended = withEnding(told, { published: true, more: event.more })
   return event.withBranch ? writtenPlan(ended, event.context) : ended
 }

@@ -342,18 +342,19 @@ async function publish(conclusion: Conclusion, { state, limits, ports }: StepCon
     withBranch && !continuesByItself(conclusion, limits)
       ? await repository.record(leaving, `chore(ralph): ${state.feature} ${conclusion.outcome}`)
       : null
-  const { commit: green, documents = [] } = recorded ?? { commit: state.green }
+  const { commit: green, documents = [], unmarked = [] } = recorded ?? { commit: state.green }
   if (withBranch) await repository.checkOut(green, null)
   await repository.ignored.reunite()
   const github = await ports.pullRequest.beforePublish(state, green)
-  const left = withDocuments({ ...leaving, github, green }, documents)
+  const isLookedAt = recorded !== null && (unmarked.length > 0 || state.unmarked !== undefined)
+  const marked = { ...(documents.length === 0 ? {} : { documents }), ...(isLookedAt ? { unmarked } : {}) }
+  const left = withDocuments({ ...leaving, github, green }, marked)
   const saved = recorded === null ? left : withoutPending({ ...left, progress: [] })
   const result = await store.publish(withBranch ? onHead(saved) : saved, withBranch)
   if (result.kind !== 'published') return turnedDown(result)
   // A command that came in after our last look, while we still held the lease, was dispatched by nobody (but `stop`).
   const context = recorded === null ? {} : await planContext(state, recorded.commit, ports)
   const more = await queue.waiting(state)
-  const marked = documents.length === 0 ? {} : { documents }
   return { kind: 'published', green, withBranch, more, ...context, ...marked }
 }
 

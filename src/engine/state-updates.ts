@@ -175,11 +175,19 @@ export function appendProgress(state: State, entry: string): State {
   return { ...state, progress: [...state.progress, entry], recent }
 }
 
-/** With documents that a commit has brought up to date. */
-export function withDocuments(state: State, paths: readonly string[]): State {
-  return paths.length === 0
-    ? state
-    : { ...state, documents: [...new Set([...(state.documents ?? []), ...paths])].sort() }
+/** With documents that a commit has brought up to date; `unmarked` replaces what the state knows of stories that are not marked there. */
+export function withDocuments(
+  state: State,
+  { documents = [], unmarked }: { documents?: readonly string[]; unmarked?: readonly string[] },
+): State {
+  const { unmarked: before = [], ...rest } = state
+  const paths = [...new Set([...(state.documents ?? []), ...documents])].sort()
+  const left = unmarked ?? before
+  return {
+    ...rest,
+    ...(paths.length === 0 ? {} : { documents: paths }),
+    ...(left.length === 0 ? {} : { unmarked: [...left] }),
+  }
 }
 
 /** The first gate that failed and blocks. */

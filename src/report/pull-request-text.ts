@@ -103,10 +103,14 @@ function finalSentence({ verification, isUngated, stories, takenGates }: View): 
 }
 
 /** They are in no story's commit, so a reviewer is shown where to look. */
-function markedDocuments({ documents }: View): string {
-  if (documents.length === 0) return ''
+function markedDocuments({ documents, unmarked }: View): string {
   const paths = listNames(documents.map((path) => code(path, 200)))
-  return `Brought up to date with what passed: ${paths}. ${code('write-back: off')} leaves them as they are.`
+  const ids = listNames(unmarked.map((id) => code(id, 60)))
+  const marked = `Brought up to date with what passed: ${paths}. ${code('write-back: off')} leaves them as they are.`
+  const left = `Passed, and not marked: ${ids}. Each is not where the documents of the plan had it; mark by hand what should say that it is done.`
+  return [documents.length === 0 ? '' : marked, unmarked.length === 0 ? '' : left]
+    .filter(Boolean)
+    .join('\n\n')
 }
 
 /** They come from agents and are read by agents: a person looks at them before they are merged. */

@@ -158,6 +158,8 @@ export function viewOf(savedState: State, facts: Facts, situation: Situation = o
       outcome === 'complete' && facts.agentsSection === true ? usefulLearnings(state.prd.run.learnings) : [],
     /** Paths of people's documents in which this run has marked what passed. */
     documents: (state.documents ?? []).filter((path) => path.toLowerCase() !== 'agents.md'),
+    /** Ids of stories that passed and could not be marked in them. */
+    unmarked: state.unmarked ?? [],
     links: linksOf(state, facts),
     now,
     /** When the state was written, as far as it tells; epoch milliseconds. */

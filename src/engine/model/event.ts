@@ -110,6 +110,8 @@ export type Event = {
       context?: string
       /** Paths of people's documents that the commit updates. */
       documents?: string[]
+      /** Ids of the stories that could not be marked in them; they replace those of before. */
+      unmarked?: string[]
     }
   | { kind: 'diverged'; theirs: string }
   | { kind: 'dispatched'; runId: number | null }

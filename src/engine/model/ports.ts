@@ -199,9 +199,12 @@ export type RepositoryPort = {
   keep(state: State, storyId: string): Promise<SavedWork | null>
   /**
    * A commit on top of `state.green` that holds prd.json and progress.txt as the state says, or null if nothing changed. `documents`:
-   * the paths of people's documents that it brings up to date.
+   * the paths of people's documents that it brings up to date. `unmarked`: ids of stories that passed and could not be marked there.
    */
-  record(state: State, subject: string): Promise<{ commit: string; documents: string[] } | null>
+  record(
+    state: State,
+    subject: string,
+  ): Promise<{ commit: string; documents: string[]; unmarked?: string[] } | null>
   /**
    * Brings `theirs` and our green commit together; where they conflict, theirs stays and our stories are taken back.
    * `refused`: people rewrote the branch, and nobody said that it is to be taken as it is (`job.takesBranch`).

@@ -284,6 +284,8 @@ export const State = z.object({
   ),
   /** Paths of people's documents that outcomes of this run have brought up to date. */
   documents: z.exactOptional(z.array(z.string())),
+  /** Ids of stories that passed and that the last outcome could not mark in the documents of the plan. */
+  unmarked: z.exactOptional(z.array(z.string())),
   /** People edited prd.md last, and not prd.json. */
   pageEdited: z.exactOptional(z.boolean()),
   /** Entries of progress.txt that no commit holds yet. */

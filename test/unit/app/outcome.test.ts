@@ -8,7 +8,7 @@ import type { Settings } from '../../../src/settings/read-settings.ts'
 import { feature, story } from '../engine/prd/samples.ts'
 
 /** Of twelve stories that passed, after a plan from these. */
-async function warnings(plannedFrom: Record<string, string>, files: { path: string; text: string }[]) {
+async function written(plannedFrom: Record<string, string>, files: { path: string; text: string }[]) {
   const lastResult = { completedAt: null, commit: null, summary: '' }
   const stories = Array.from({ length: 12 }, (_, at) =>
     story({ id: `US-${at}`, title: `Story ${at}`, passes: true, lastResult, extra: { planned: 'ab' } }),
@@ -20,12 +20,14 @@ async function warnings(plannedFrom: Record<string, string>, files: { path: stri
   const edit = edits.find((one): one is DocumentSetEdit => 'among' in one)
   assert.ok(edit !== undefined)
   await edit.among(files.map(({ path }) => path))
-  return (await edit.editedAll(files)).warnings
+  return await edit.editedAll(files)
 }
 
 test('a document that lost the stories, or is gone: the first of them are named', async () => {
   for (const files of [[{ path: 'fix_plan.md', text: '- [ ] Another\n' }], []]) {
-    const [text = '', ...more] = await warnings({ 'fix_plan.md': 'ab' }, files)
+    const { warnings, unmarked } = await written({ 'fix_plan.md': 'ab' }, files)
+    const [text = '', ...more] = warnings
+    assert.equal(unmarked?.length, 12)
     assert.match(text, /^US-0, US-1, .*US-9 and 2 more passed and could not be marked: /)
     assert.deepEqual(more, [])
   }
@@ -33,5 +35,5 @@ test('a document that lost the stories, or is gone: the first of them are named'
 
 test('stories of issues, of beads and of files elsewhere are marked nowhere, and nothing is said of it', async () => {
   for (const from of ['issues', 'issues:milestone=3', 'beads', '../notes/plan.md', '/tmp/plan.md'])
-    assert.deepEqual(await warnings({ [from]: 'ab' }, []), [])
+    assert.deepEqual(await written({ [from]: 'ab' }, []), { texts: new Map(), warnings: [] })
 })

@@ -108,7 +108,9 @@ const together = (change: Partial<DocumentSetEdit>): DocumentSetEdit => ({
 async function editedTogether(files: Record<string, Node>, change: Partial<DocumentSetEdit> = {}) {
   const told: string[] = []
   const warn = (text: string) => void told.push(text)
-  return { changed: await editedDocuments(objectsOf(files), '', [together(change)], warn), told }
+  const unmarked: string[] = []
+  const changed = await editedDocuments(objectsOf(files), '', [together(change)], warn, unmarked)
+  return { changed, told, unmarked }
 }
 
 test('documents that are read together: a link, a huge file and bytes that are no text are left out, and mentioned', async () => {
@@ -130,6 +132,12 @@ test('documents that are read together: a link, a huge file and bytes that are n
     told.map((text) => text.split(' was not')[0]),
     ['"link.md"', '"huge.md"', '"odd.md"'],
   )
+})
+
+test('documents that are read together: the stories that could not be marked are handed on', async () => {
+  const editedAll = async () => ({ texts: new Map(), warnings: ['US-001 was left'], unmarked: ['US-001'] })
+  const { told, unmarked } = await editedTogether({ 'a.md': file('a') }, { editedAll })
+  assert.deepEqual([told, unmarked], [['US-001 was left'], ['US-001']])
 })
 
 test('documents that are read together: too many, too long, or an error: none changes, and it is mentioned', async () => {

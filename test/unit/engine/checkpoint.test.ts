@@ -22,6 +22,10 @@ type How = {
   /** Nobody is heard from this time on. */
   deaf?: number
   ours?: (step: Step) => boolean
+  /** What the commit that ends the run marked in documents. */
+  recorded?: { documents: string[]; unmarked: string[] }
+  /** What outcomes of before could not mark. */
+  unmarked?: string[]
   /** People are heard over a network. */
   network?: boolean
 }
@@ -36,7 +40,10 @@ function world(how: How = {}) {
   /** How much had happened when whoever watches was told that it is over. */
   const settled: number[] = []
   const log: string[] = []
-  let saved = stateOf(stories('US-001', 'US-002'), { published: 'base' })
+  let saved = stateOf(stories('US-001', 'US-002'), {
+    published: 'base',
+    ...(how.unmarked === undefined ? {} : { unmarked: how.unmarked }),
+  })
   let [now, saves, gates, commits, heard] = [NOW, 0, 0, 0, 0]
   const cancel = new AbortController()
   const isSaved = (what: string, state: State) => {
@@ -82,7 +89,7 @@ function world(how: How = {}) {
       restore: async () => false,
       rebase: async () => assert.fail('nothing else landed'),
       keep: async () => ({ base: 'b', tree: `tree ${commits}`, dropped: [] }),
-      record: async () => null,
+      record: async () => (how.recorded === undefined ? null : { commit: 'record', ...how.recorded }),
       join: async () => assert.fail('nobody pushed'),
       read: async () => null,
       history: async () => [],
@@ -234,4 +241,23 @@ test('who watches is told last that the job is over, also where the feature was 
   const taken = world({ failing: { from: 2, with: new LeaseLost('run 7') } })
   await assert.rejects(taken.run(), LeaseLost)
   for (const { log, settled } of [well, taken]) assert.deepEqual(settled, [log.length])
+})
+
+test('stories that could not be marked are in the state that is published, as long as an outcome does not mark them', async () => {
+  const rows: [recorded: string[] | null, unmarked: string[] | undefined, left: string[] | undefined][] = [
+    [['US-002'], undefined, ['US-002']],
+    [['US-002'], ['US-001'], ['US-002']],
+    [[], ['US-001'], undefined],
+    [null, ['US-001'], ['US-001']],
+    [[], undefined, undefined],
+  ]
+  for (const [ids, before, left] of rows) {
+    const { run, saved } = world({
+      ...(ids === null ? {} : { recorded: { documents: ['a.md'], unmarked: ids } }),
+      ...(before === undefined ? {} : { unmarked: before }),
+    })
+    const { state } = (await run()) as { state: State }
+    assert.deepEqual([saved().unmarked, state.unmarked], [left, left])
+    assert.deepEqual(saved().documents, ids === null ? undefined : ['a.md'])
+  }
 })

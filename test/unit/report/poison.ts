@@ -40,6 +40,7 @@ export function poisoned(state: State, text: string): State {
     branch: text,
     folder: text,
     documents: [text, `docs/${text}`],
+    unmarked: [text],
     base: { ...state.base, branch: text },
     prd: {
       ...state.prd,

@@ -425,3 +425,11 @@ test('the pull request names the documents that were marked, in one line, and AG
   const without = pullRequestBody({ ...complete(), documents: ['agents.md'] }, facts)
   assert.doesNotMatch(without, /Your documents/)
 })
+
+test('the pull request names the stories that could not be marked, in one line', () => {
+  const unmarked = Array.from({ length: 12 }, (_, at) => `US-${at}`)
+  const line = /^Passed, and not marked: `US-0`, .*`US-9` and 2 more\. /m
+  assert.match(pullRequestBody({ ...complete(), unmarked }, facts), line)
+  assert.match(pullRequestBody({ ...complete(), documents: ['a.md'], unmarked }, facts), line)
+  assert.doesNotMatch(pullRequestBody({ ...complete(), documents: ['a.md'] }, facts), /not marked/)
+})
