@@ -28,7 +28,7 @@ import type { PortOptions } from './loop-ports.ts'
 import { relayModel } from './relay.ts'
 import { identityOf } from './workspace.ts'
 
-/** The agent, with the one that stands in for it. */
+/** The port of the agent in the settings, with its fallback where one is set. Throws UserError where one cannot be started. */
 export async function agentWithFallback(options: PortOptions): Promise<AgentPort> {
   const { agent, agentVersion, model, fallbackAgent } = options.settings
   const args = options.settings.agentArgs
@@ -52,7 +52,7 @@ type Choice = {
   args: readonly string[]
 }
 
-/** What was chosen for the first agent means nothing to another one. */
+/** Version, models and arguments are chosen for the first agent: another agent does not know them. */
 const NO_CHOICES = { version: null, model: { plan: null, run: null, setup: null, verify: null }, args: [] }
 
 export function agentForStep(options: PortOptions, name: string): Promise<AgentPort> {
@@ -124,7 +124,7 @@ function warnOfUnreadVariables(
   )
 }
 
-/** Homes of sessions on this machine, as the agent has them. */
+/** Opens home folders for sessions of this agent; each session gets a new one. `as`: the user that it runs as, null for ours. */
 export function openAgentHomes(
   vendor: AgentVendor,
   { env, workspace: { clone } }: Pick<PortOptions, 'env' | 'workspace'>,
@@ -134,12 +134,12 @@ export function openAgentHomes(
   return openHomes({ shares, env, identity: identityOf(clone), key: clone.gitDir, as })
 }
 
-/** What the agent sees of an environment. */
+/** Which variables of an environment the agent gets beside the allow-list: options of `agentEnv`. */
 export function agentEnvOptions(vendor: AgentVendor, { agentEnv }: Settings) {
   return { extra: agentEnv, vendor: agentVariables(vendor), set: {} }
 }
 
-/** Whether the agent can be started, asked as a session starts it, in a home that is thrown away. */
+/** Whether the agent's program starts. It is started as a session starts it, in a home that is thrown away. */
 export async function checkVersion(
   vendor: AgentVendor,
   homes: Homes,
@@ -148,12 +148,12 @@ export async function checkVersion(
 ): Promise<Availability> {
   await using home = await homes.open()
   const inside = agentEnv(home.env(env), agentEnvOptions(vendor, settings))
-  // Who says its version needs no key.
+  // Printing a version needs no key.
   const named = Object.entries(inside.env).filter(([name]) => vendor.relay?.keys.includes(name) !== true)
   return await checkAgent(vendor, Object.fromEntries(named), { as: home.as, signal })
 }
 
-/** What prompts say of the settings; `read` gives people's files at a commit. */
+/** The parts of a prompt that come from the settings. `read` gives the text of a file at a commit. */
 export function promptSources(settings: Settings, read: PromptSources['read']): PromptSources {
   return {
     gates: configuredGates(settings).map(describeGate),
@@ -193,9 +193,9 @@ export function chosenAgents({ agent, agentVersion, fallbackAgent, steps }: Sett
   ]
 }
 
-/** Agents whose program is nowhere on the PATH: what can be said of them without starting one. */
+/** A mistake for each agent whose program is not on the PATH. Starts no program. */
 export function missingAgents(settings: Settings, env: Environment): Mistake[] {
-  // Another user has a PATH of its own, and what Ralph installs is not there yet.
+  // The other user has its own PATH, and an agent that Ralph installs is not installed yet.
   if (settings.isolation === 'other-user') return []
   return chosenAgents(settings).flatMap(({ path, name, version }) => {
     const vendor = version !== null || name === 'custom' ? null : findAgent(name)
@@ -204,7 +204,7 @@ export function missingAgents(settings: Settings, env: Environment): Mistake[] {
   })
 }
 
-/** A key that is missing or refused is told before branch and pull request exist. Throws UserError. */
+/** Reports a key that is missing or refused before branch and pull request exist. Throws UserError. */
 async function refuseWithoutKey(
   { settings, env: own, as }: PortOptions,
   { path, name, version }: Choice,
@@ -232,7 +232,7 @@ export function keyFix(key: string): string {
   return `add a valid one to the repository's secrets (Settings, Secrets and variables, Actions), and to this step: env: { ${key}: \${{ secrets.${key} }} }`
 }
 
-/** An agent that goes to its model by itself goes nowhere on a closed network. Throws UserError. */
+/** On a closed network an agent reaches its model only through Ralph's proxy. Throws UserError where there is no proxy for it. */
 function refuseUnreachableModel({ settings, as }: PortOptions, name: string): void {
   const isClosed = as !== null && settings.network === 'model' && settings.networkAllow.length === 0
   if (!isClosed || name === 'custom') return
@@ -244,7 +244,7 @@ function refuseUnreachableModel({ settings, as }: PortOptions, name: string): vo
   })
 }
 
-/** The environment in which the agent's program is found: installed first, where its version is Ralph's to bring. */
+/** The environment with the agent's program on its PATH. Installs the agent first where a `version` is set. */
 export async function withInstalledAgent(
   vendor: AgentVendor,
   version: string | null,
@@ -257,9 +257,9 @@ export async function withInstalledAgent(
   }: {
     env: Environment
     signal: AbortSignal
-    /** Left out where nothing is kept between jobs. */
+    /** Keeps the installed agent between jobs; null or left out: it is installed anew. */
     cache?: FileCache | null
-    /** Ralph's, in the clone. */
+    /** Ralph's own folder in the clone. */
     directory: string
     report(text: string): void
   },

@@ -1,4 +1,4 @@
-// One word from an agent, in one session that is begun as a run begins its own: in a new home, and here in an empty folder.
+// Asks an agent for one word, to see that its model can be reached. The session begins as those of a run do, but in an empty folder.
 import { join } from 'node:path'
 import type { AgentVendor, SessionResult } from '../agents/agent.ts'
 import { costByPrices } from '../agents/cost.ts'
@@ -12,7 +12,7 @@ import type { Workspace } from './workspace.ts'
 
 export const EXPECTED_ANSWER = 'READY'
 const PROMPT = `This only checks that you can be reached. Answer with the one word ${EXPECTED_ANSWER}. Use no tool, and change nothing.\n`
-/** An agent that has not answered one word by then would not get far with a story either. */
+/** An agent that needs longer for one word could not work on a story either. */
 const ANSWER_MS = 2 * 60_000
 
 type Question = {
@@ -20,12 +20,12 @@ type Question = {
   env: Environment
   workspace: Workspace
   isolation: Isolation | null
-  /** What a run's processes are found by. */
+  /** Marks the processes of the session, so that those that outlive it can be found. */
   mark: string
   signal: AbortSignal
 }
 
-/** How the session ended, with its cost in USD: null where neither the agent nor the prices of the settings say it. */
+/** How the session ended, and its cost in USD: null where neither the agent reports it nor the prices of the settings give it. */
 export async function askAgent(
   vendor: AgentVendor,
   { settings, env, workspace, isolation, mark, signal }: Question,
@@ -51,7 +51,7 @@ export async function askAgent(
       model,
       env: inside,
       as: home.as,
-      // Of the home: empty, and gone with it.
+      // The home's own folder for temporary files: it is empty, and removed with the home.
       cwd: inside.TMPDIR ?? '/',
       commandLine: settings.agentCommand ?? undefined,
       wrapper: settings.agentWrapper ?? undefined,

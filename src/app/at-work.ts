@@ -1,4 +1,4 @@
-// Who is at work on a feature, or in a checkout, now: a run has both to itself.
+// Whether a run works on a feature, or in a checkout, now. A run has both to itself.
 import { hostname } from 'node:os'
 import { formatHolder, isExpired } from '../engine/lease.ts'
 import type { Lease, State } from '../engine/model/state.ts'
@@ -7,7 +7,7 @@ import { isProcessAlive } from '../system/process-table.ts'
 import type { ClaimRequest } from './claim-feature.ts'
 import type { Workspace } from './workspace.ts'
 
-/** Whether the holder is at work: a process on this machine can be asked; of one elsewhere only its time is known. */
+/** Whether the lease's holder is at work. A process on this machine is looked up; elsewhere only the lease's time is known. */
 export async function isAlive(lease: Lease | null): Promise<boolean> {
   if (lease === null) return false
   return lease.host === hostname()
@@ -17,19 +17,19 @@ export async function isAlive(lease: Lease | null): Promise<boolean> {
 
 export class AtWork extends UserError {}
 
-/** A run has the work tree to itself. */
+/** The error for a feature that a run works on already. `found`: who works on it. */
 export function atWorkError(found: string): AtWork {
   const fix = 'wait until it has ended, or end it with `ralph stop`'
   return new AtWork({ path: 'feature', found, expected: 'nobody at work on it', fix })
 }
 
-/** Throws UserError where somebody works on the feature now. */
+/** Throws UserError where a run works on the feature now. */
 export async function refuseAtWork({ lease, feature }: State): Promise<void> {
   if (lease !== null && (await isAlive(lease)))
     throw atWorkError(`${formatHolder(lease)} works on ${feature}`)
 }
 
-/** Throws UserError where a run of another feature has this checkout: its branch is the one that is checked out. */
+/** Throws UserError where a run of another feature works in this checkout: its branch is checked out here. */
 export async function refuseOtherRun(
   { workspace: { clone, store }, base }: { workspace: Workspace; base: ClaimRequest['base'] },
   branch: string,

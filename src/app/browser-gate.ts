@@ -1,4 +1,4 @@
-// The browser check as what looks at the work behind green gates; the browser's code is loaded when a page is looked at.
+// The browser check, which runs after green gates. Its code is loaded when the first page is opened.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isModelKey } from '../agents/registry.ts'
@@ -18,13 +18,13 @@ export type BrowserOptions = {
   env: Environment
   workspace: Workspace
   mark: string
-  /** The folder among the pictures that this run's are in; null where they are in none. */
+  /** The run's folder below the screenshots; null where the pictures are in no folder of a run. */
   run?: string | null
   onGateStart(name: string): void
   onGateEnd(result: GateResult): void
 }
 
-/** Every result that a run of these settings has to have: those of the gates, and of the browser check as one of them. */
+/** The gates of the settings, with the browser check as one of them. A run needs a result of each. */
 export function configuredGates({ gates, browser }: Pick<Settings, 'gates' | 'browser'>): Gate[] {
   if (browser?.enabled !== true) return [...gates]
   return [
@@ -39,27 +39,27 @@ export function configuredGates({ gates, browser }: Pick<Settings, 'gates' | 'br
   ]
 }
 
-/** Of one that a state keeps, and of one that has to fit beside others into what jobs hand over. */
+/** The most bytes of one picture: in a state, and where it has to fit with others into what jobs hand over. */
 const PICTURE_BYTES = 60 * 1024
 const HANDED_OVER_PICTURE_BYTES = 12 * 1024
-/** In the place of its command. */
+/** The browser check has no command: prompts get this description. */
 const BROWSER_GATE_WORDS =
   'opens the pages of the story in a browser: no status from 400 on, no error in the console, no failed request, no alert'
 
-/** For all pages of a check together, milliseconds: one that takes longer tells nobody more. */
+/** For all pages of a check together, in milliseconds. */
 const BROWSER_MS = 10 * 60_000
 
-/** Throws UserError where pages are to be looked at, and nothing is installed that opens them. */
+/** Throws UserError where the browser check is on, and no browser is installed. */
 export function refuseNoBrowser({ browser }: Settings, env: Environment): void {
   if (browser?.enabled === true) findChrome(browser.executablePath, env)
 }
 
-/** Pictures of a run lie there, too: `US-001-1-cart-1280x800.webp`. */
+/** Where a run's pictures are written as files, such as `US-001-1-cart-1280x800.webp`. */
 export function screenshotFolder({ clone }: Pick<Workspace, 'clone'>, run = ''): string {
   return join(clone.gitDir, 'ralph', 'screenshots', run)
 }
 
-/** Null where none is configured. It throws UserError as `refuseNoBrowser` does. */
+/** Null where no browser check is configured. The check throws UserError as `refuseNoBrowser` does. */
 export function createBrowserCheck(options: BrowserOptions): AfterGates | null {
   const { settings, env, workspace } = options
   const { browser, services } = settings
@@ -107,7 +107,7 @@ export function createBrowserCheck(options: BrowserOptions): AfterGates | null {
   }
 }
 
-/** What the base lacks, or shows wrongly, is what stories are for. */
+/** On the base the check never fails: stories may be there to add or mend these very pages. */
 function asBase({ remarks: _told, ...seen }: GateResult): GateResult {
   const { screenshots = [] } = seen
   return { ...seen, ok: true, advisory: true, ended: `${screenshots.length} pictures`, output: '' }

@@ -27,7 +27,7 @@ import { type PlanRequest, withNewRequest } from './plan-request.ts'
 import { digestOf, findFeatures, resolveFeature } from './resolve-feature.ts'
 import type { Workspace } from './workspace.ts'
 
-/** Somebody else works on the feature: leave at once, change nothing. */
+/** Another run works on the feature: this one leaves at once and changes nothing. */
 export class FeatureHeld extends Error {
   readonly lease: Lease
   constructor(lease: Lease, feature: string) {
@@ -51,32 +51,32 @@ export class Superseded extends Error {
 
 export type ClaimRequest = {
   feature: string | null
-  /** How a feature is named by the person who has to, in a command line or an input. */
+  /** How an error message writes a feature's name for this surface: as a flag, an argument or an input. */
   formatName?: (name: string) => string
   branchPrefix: string
-  /** A feature that has no stories yet, and is to be planned; null for one that has. */
+  /** A feature that is to be planned first; null for one that has stories. */
   asked?: PlanRequest | null
-  /** `defaultBranch`: no feature's own either; left out where it is not known. */
+  /** `defaultBranch` is left out where it is not known. Neither branch may be a feature's own. */
   base: { branch: string; sha: string; defaultBranch?: string }
-  /** The checkout to look for stories in, too (CLI). */
+  /** On the command line: the checkout, which may hold stories that are not committed. */
   workTree: string | null
   /** Only a job of this generation goes on; null for a kick-off by a person. */
   generation: number | null
   lease: Omit<Lease, 'nonce'>
-  /** Whether the holder still has the feature: it lives, as far as can be asked, and its time has not passed. */
+  /** Whether the lease's holder still works: it lives, as far as this machine can see, and its time has not passed. */
   alive(lease: Lease): Promise<boolean>
-  /** Ends what a holder that is gone has left running, before anything is touched. */
+  /** Ends the processes that a holder left running, before anything is changed. */
   endOrphansOf(lease: Lease): Promise<void>
   job: Job
   chosen: Readonly<Record<string, string>>
-  /** The part of the feature that a kick-off asks for; a job that goes on keeps that of its chain. */
+  /** The part of the feature that a kick-off asks for. A job that continues a chain keeps the chain's part. */
   wanted: ScopeRequest
-  /** What the run before came to is archived, and every story is worked on again. */
+  /** Archives the results of the run before, and works on every story again. */
   anew?: boolean
   today: string
-  /** Looks at the checkout before anything is taken: refuses dirt, takes up people's edits. */
+  /** Called before the lease is taken: refuses uncommitted changes, takes up people's edits of the stories. */
   settle(state: State, fresh: boolean): Promise<State>
-  /** The newest comment id on a branch's pull request: where a state that was lost begins to listen. */
+  /** The newest comment id on a branch's pull request. Where the state was lost, only later comments are commands. */
   firstComment(branch: string): Promise<number>
 }
 
@@ -93,7 +93,7 @@ export async function claim(given: ClaimTools, request: ClaimRequest): Promise<C
   const { name, file, found, before } = await resolveFeature(given, place, request)
   if (found !== null) {
     const { branch, published } = found.state
-    // The checkout of the feature's own branch says what the run goes by, not what the base does.
+    // On the feature's own branch the checkout's stories are the run's: they are no edit of the base.
     const isOwn = request.workTree !== null && given.git.clone.branch === branch && published !== null
     return resume(found, isOwn ? null : file, given, request)
   }
@@ -124,7 +124,7 @@ async function plan(asked: PlanRequest, given: ClaimTools, request: ClaimRequest
   throw alreadyPlannedError(name)
 }
 
-/** The titles of two milestones or labels may come to the same name: the plan of one would take the place of the other's. */
+/** Two milestones or labels may give the same feature name: the plan of one would replace that of the other. */
 function refuseOtherSource(name: string, before: Prd, wanted: Prd): void {
   const [old, now] = [before, wanted].map(issuesSource)
   if (old === now) return
@@ -159,7 +159,7 @@ async function resume(
 ): Promise<Claimed> {
   const state = request.anew === true ? await withoutDeletedBranch(found.state, store) : found.state
   const { lease } = state
-  // It was not when the run began.
+  // The default branch may have changed since the run began.
   if (state.branch === request.base.defaultBranch)
     refuseShared(state.branch, `the branch of ${state.feature}`, request.base)
   if (lease !== null && (await request.alive(lease))) throw new FeatureHeld(lease, state.feature)
@@ -175,22 +175,22 @@ async function resume(
   return { state: claimed, resumed: true, notes: said }
 }
 
-/** Nothing was opened yet: the fork point is where the base is now. */
+/** No branch was published yet, so the run forks from the base as it is now. */
 function fromBaseOfToday(state: State, file: Feature | null, { base }: ClaimRequest): State {
   const baseline = base.sha === state.base.sha ? state.baseline : 'pending'
   const begun: State = { ...state, base: { branch: base.branch, sha: base.sha }, green: base.sha, baseline }
-  // The same file again would take back what people have said since, such as a retry.
+  // Reading the same file again would undo commands that came since, such as a retry.
   if (file === null || file.digest === state.storiesDigest) return begun
   return { ...begun, prd: { ...asImported(file.prd), run: state.prd.run }, storiesDigest: file.digest }
 }
 
-/** A run that begins anew goes on upon its branch; where people have deleted that, it begins at the base. */
+/** A run that begins anew keeps its branch. Where people have deleted the branch, it starts from the base. */
 async function withoutDeletedBranch(state: State, store: Store): Promise<State> {
   if (state.published === null || (await store.head(state.branch)) !== null) return state
   return { ...state, published: null, github: NO_GITHUB }
 }
 
-/** Stories count from the branch once a run has begun: what people change at the base is told, not merged. */
+/** Once a run has begun, its branch has the stories. An edit at the base is reported and not merged. */
 async function baseEditNotes(state: State, file: Feature, repository: Repository): Promise<string[]> {
   if (file.digest === state.storiesDigest) return []
   const here = await repository.read(state.green, ownFiles(state).prd)
@@ -200,7 +200,7 @@ async function baseEditNotes(state: State, file: Feature, repository: Repository
   ]
 }
 
-/** The state with the part of the feature that its next job is asked for. Throws UserError where it could never be completed. */
+/** The state with the part of the feature that the next job is asked for. Throws UserError where that part could never be completed. */
 export function withRequestedScope(state: State, wanted: ScopeRequest): State {
   const { scope, mistakes } = resolveScope(state.prd, wanted, state.prd.run.jobs + 1)
   if (mistakes.length > 0) throw new UserError(mistakes)
@@ -226,12 +226,12 @@ function withJobStarted(before: State, request: ClaimRequest, job: Job): State {
     control: {
       ...control,
       notBefore: null,
-      // This is the job that was promised.
+      // This job is the continuation that was pending.
       continuePending: false,
       idleJobs: control.idleJobs + (state.lease !== null && state.job.counts.iterations === 0 ? 1 : 0),
       mendedRun: null,
       chosen: { ...control.chosen, ...request.chosen },
-      // A person who starts the run anew has mended what Ralph paused for, or sees it again; a person's pause stays.
+      // A kick-off by a person lifts a pause of Ralph's: its cause is gone, or pauses the run again. A person's pause stays.
       paused: request.generation === null && control.paused?.by === 'ralph' ? null : control.paused,
     },
     job,
@@ -257,7 +257,7 @@ async function begin(
   return { state: claimed, resumed: head !== null, notes }
 }
 
-/** On a laptop the base is what is checked out: that may be what another run has left there. */
+/** On a laptop the base is what is checked out, which may be the branch of another run. */
 function stackedBranchNotes(name: string, { base, branchPrefix, workTree }: ClaimRequest): string[] {
   if (workTree === null || branchPrefix === '' || !base.branch.startsWith(branchPrefix)) return []
   const other = `--base-branch ${base.defaultBranch ?? 'BRANCH'} begins elsewhere`
@@ -266,7 +266,7 @@ function stackedBranchNotes(name: string, { base, branchPrefix, workTree }: Clai
   ]
 }
 
-/** The branch is there but our state is not: what passed is what its commits say, and the gates see it again. */
+/** The branch exists but its state is lost: its commits say what passed, and the gates run again. */
 async function adoptBranch(fresh: State, head: string, store: Store, repository: Repository): Promise<State> {
   await store.fetch([head], 'whole')
   const text = await repository.read(head, ownFiles(fresh).prd)
@@ -274,13 +274,13 @@ async function adoptBranch(fresh: State, head: string, store: Store, repository:
   if (parsed !== null && !parsed.ok) throw new UserError(parsed.mistakes)
   const prd: Prd = parsed === null ? fresh.prd : mergePeople(parsed.prd, fresh.prd)
   const job: Job = { ...fresh.job, branch: { kind: 'moved', head }, takesBranch: true }
-  // Its commits name the run that made them.
+  // The branch's commits name the nonce of the run that made them.
   const written = parsed?.prd.run.control.nonce
   const nonce = typeof written === 'string' && written !== '' ? written : fresh.nonce
   return { ...fresh, nonce, prd, green: head, published: head, baseline: 'green', job }
 }
 
-/** The state before anything was done; a run that begins gives it a nonce. */
+/** The first state of a feature. A run that begins gives it a nonce. */
 export function newState(
   file: Feature,
   branch: string,
@@ -296,7 +296,7 @@ export function newState(
     base: { branch: base.branch, sha: base.sha },
     nonce: '',
     generation: 0,
-    // The file cannot bring limits, usage or control of its own: those are Ralph's.
+    // Limits, usage and control in the file do not count: only Ralph sets those.
     prd: asImported(file.prd),
     green: base.sha,
     published: null,
@@ -316,17 +316,17 @@ export function newState(
   }
 }
 
-/** Of stories that no run has begun on. */
+/** The state of a feature that no run has begun, for commands that only look at it. */
 export function freshState(file: Feature, settings: Settings, base: { branch: string; sha: string }): State {
   const today = new Date().toISOString().slice(0, 10)
-  // That there are none has to be said outright: a command that was given none knows nothing of them.
+  // Settings without gates are no statement that there are none: only `ungated` is.
   const tags = settings.gates.length === 0 && !settings.ungated ? null : gatedTagsOf(settings)
   const job = newJob(Date.now(), Number.MAX_SAFE_INTEGER, tags)
   const branch = file.prd.branchName || `${settings.branchPrefix}${file.name}`
   return newState(file, branch, { base, today, job })
 }
 
-/** Where the stories stand now. */
+/** The path of the file that has the stories now. */
 export function prdPathOf({ importedFrom, published, folder }: State): string {
   return published === null && importedFrom !== null ? importedFrom : `${folder}/prd.json`
 }

@@ -1,5 +1,5 @@
 // The clean room of the final verification: a fresh clone in a folder of its own, with a home of its own, and
-// gates that run there. What no commit holds is not in it: ignored files, dependencies, caches.
+// gates that run there. It holds committed files only: no ignored files, dependencies or caches.
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { chmod, copyFile, mkdir, mkdtemp } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import type { Environment } from '../isolation/untrusted-env.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import type { Workspace } from './workspace.ts'
 
-/** Where the gates of a room run: `top` is its tree, and `env` replaces what leads out of it. */
+/** Where the gates of a room run: `top` is its tree, and no variable of `env` leads out of it. */
 export type GatePlace = {
   top: string
   env: Environment
@@ -25,7 +25,7 @@ export type GatePlace = {
 export type CleanRoomOptions = {
   workspace: Pick<Workspace, 'clone' | 'git' | 'submodules'>
   env: Environment
-  /** As whom gates run; null for our own user. */
+  /** The user that gates run as; null for our own. */
   as: OtherUser | null
   gatesIn(place: GatePlace): GatesPort
 }
@@ -50,16 +50,16 @@ const TOOLS: Readonly<Record<string, string>> = {
   UV_PYTHON_INSTALL_DIR: '.local/share/uv/python',
   VOLTA_HOME: '.volta',
 }
-/** How a person's tools reach registries and repositories, below the home. */
+/** Files below the home by which a person's tools reach registries and repositories. */
 const CONFIGURATION = [
   ...['.gitconfig', '.npmrc', '.yarnrc', '.yarnrc.yml', '.netrc', '.pypirc', '.config/pip/pip.conf'],
   ...['.pip/pip.conf', '.config/uv/uv.toml', '.m2/settings.xml', '.gradle/gradle.properties', '.gemrc'],
 ]
-/** What leads out of the room to caches and to packages that somebody installed. */
+/** Variables that lead out of the room, to caches and installed packages. */
 const OUTSIDE =
   /^(?:XDG_(?:CONFIG|CACHE|DATA|STATE)_HOME|YARN_CACHE_FOLDER|PIP_CACHE_DIR|UV_CACHE_DIR|GOCACHE|GOMODCACHE|GOPATH|CARGO_HOME|GRADLE_USER_HOME|COREPACK_HOME|NUGET_PACKAGES|COMPOSER_HOME|DENO_DIR|VIRTUAL_ENV)$/
 
-/** Throws UserError where it cannot be made. */
+/** Opens a clean room for a feature's branch. Throws UserError where the folder or the clone cannot be made. */
 export async function openCleanRoom(options: CleanRoomOptions, state: State): Promise<CleanRoom> {
   const { env, as, workspace } = options
   const { clone, git } = workspace
@@ -70,9 +70,9 @@ export async function openCleanRoom(options: CleanRoomOptions, state: State): Pr
   const folder = await mkdir(place, { recursive: true })
     .then(() => mkdtemp(join(place, prefix)))
     .catch((error: unknown) => refuseRoom(place, error))
-  // What is in it is granted; the folder itself is only passed through.
+  // The other user gets access to what is inside; through the folder itself it only passes.
   if (as !== null) await chmod(folder, 0o711)
-  // Some projects' tests look at the name of their folder.
+  // The tests of some projects depend on the name of their folder.
   const tree = join(folder, 'tree', basename(clone.workTree))
   const within = user(tree)
   const removeAll = () => removeRoom(folder, within)
@@ -136,13 +136,13 @@ export async function openCleanRoom(options: CleanRoomOptions, state: State): Pr
   }
 }
 
-/** Where trees beside the checkout stand: on a disk, and not below it: tools look for their files in the folders above theirs. */
+/** The folder for work trees beside the checkout. It is not below the checkout: tools search parent folders for their files. */
 export function workTreesFolder(env: Environment): string {
   const cache = env.XDG_CACHE_HOME ?? join(env.HOME ?? homedir(), '.cache')
   return env.RUNNER_TEMP === undefined ? join(cache, 'ralph') : join(env.RUNNER_TEMP, 'ralph')
 }
 
-/** An environment whose home is new; installed tools are found where they are. */
+/** The environment with a new home. Tools that are installed in the person's home are found there by their variables. */
 async function createHome(folder: string, env: Environment): Promise<Environment> {
   const home = join(folder, 'home')
   await mkdir(home)
@@ -160,7 +160,7 @@ async function createHome(folder: string, env: Environment): Promise<Environment
   return { ...inside, ...Object.fromEntries(tools.map(([name, at]) => [name, join(own, at)])) }
 }
 
-/** What gates of another user left in it is made ours first. */
+/** Files of another user can only be removed as root. */
 async function removeRoom(folder: string, user: OtherUser | null): Promise<void> {
   if (user !== null) await user.asRoot('rm', '-rf', '--one-file-system', '--', folder)
   else await removeClone(folder)

@@ -4,7 +4,7 @@ import type { State } from '../engine/model/state.ts'
 import { UserError } from '../system/errors.ts'
 import { displayPath } from '../system/path-text.ts'
 
-/** Refuses dirt outside `allowed`; gives the paths that may be taken up. Throws UserError with the list. */
+/** Throws UserError with the list of uncommitted changes that are not `allowed`. Gives the paths of those that are. */
 export async function checkDirt(
   repository: Repository,
   checkedOut: string,
@@ -34,17 +34,17 @@ export async function checkDirt(
   throw new UserError({ ...mistake, found, fix })
 }
 
-/** So many untracked files are no forgotten work: nobody has told git what to ignore. */
+/** So many untracked files are no forgotten work: .gitignore lacks what tools make. */
 const MANY_UNTRACKED = 100
 
-/** The first of them, and how many there are beside. */
+/** The first five paths, and how many more there are. */
 export function formatPaths(names: readonly string[]): string {
   return (
     names.slice(0, 5).map(displayPath).join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '')
   )
 }
 
-/** Stories that a person has not committed, and what the first commit writes beside them, in case it was cut short. */
+/** Whether the feature's first commit writes this path: stories that are not committed yet, or files of a first commit that was cut short. */
 export function isOwnFile(state: State, path: string): boolean {
   return (
     path.startsWith(`${state.folder}/`) ||

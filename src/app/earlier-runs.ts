@@ -1,4 +1,4 @@
-// What the repository's other features cost, by the prd.json files of a commit: no network is asked for it.
+// What the repository's other features cost, read from the prd.json files of a commit. Needs no network.
 
 import { isPrdPath } from '../branch/find-features.ts'
 import { ARCHIVE } from '../branch/run-archive.ts'
@@ -7,10 +7,10 @@ import type { CatFile } from '../git/cat-file.ts'
 import { pathsIn } from '../git/tree-walk.ts'
 import { type EarlierRun, earlierRuns } from '../report/expected-cost.ts'
 
-/** The newest runs say the most of the next one; so many files are read. */
+/** So many files are read, of the newest runs: those predict the next one best. */
 const MOST_RUNS = 20
 
-/** The newest last. `folder`: of the feature that it is asked for, which counts for nothing. What cannot be read is left out. */
+/** The earlier runs, the newest last, without the feature in `folder`. A file that cannot be read is left out. */
 export async function readEarlierRuns(
   objects: CatFile,
   commit: string,

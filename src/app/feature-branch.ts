@@ -8,8 +8,8 @@ type Request = { base: ClaimRequest['base']; branchPrefix: string }
 type BranchTools = Pick<Workspace, 'git' | 'objects' | 'store'>
 
 /**
- * The branch of a feature that has no state, and its head where it is there. `before`: that of an older run of it. Throws
- * UserError where it is not Ralph's to take.
+ * The branch of a feature that has no state, and its head; null where the branch does not exist yet. `before`: the branch of an
+ * older run of the feature. Throws UserError where the branch was made by something other than Ralph.
  */
 export async function chooseBranch(
   file: Feature,
@@ -30,7 +30,7 @@ export async function chooseBranch(
   return { branch, head }
 }
 
-/** The base and the default branch are people's. Throws UserError. */
+/** Throws UserError where the branch is the base or the default branch: Ralph never commits to those. */
 export function refuseShared(branch: string, path: string, base: Request['base']): void {
   if (branch !== base.branch && branch !== base.defaultBranch) return
   const fix =
@@ -41,8 +41,8 @@ export function refuseShared(branch: string, path: string, base: Request['base']
 }
 
 /**
- * Whether a branch whose state is lost plainly is a run's of this feature: its prd.json names the branch and the run, and
- * a commit beyond the base is that run's. The prd.json alone may have come with what people merged.
+ * Whether a run of this feature made the branch, although its state is lost: its prd.json names the branch and the run, and a
+ * commit beyond the base names that run. The prd.json alone is no proof: it may have come by a merge.
  */
 async function isMadeByRun(
   branch: string,

@@ -1,4 +1,4 @@
-// Documents from a folder on disk, or from a commit: bounded, and only regular files.
+// Documents from a folder on disk, or from a commit. Reads regular files only, up to a size in all.
 
 import { lstat, readdir, realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
@@ -13,19 +13,19 @@ import { readRegularFile } from '../system/files.ts'
 import { nearest } from '../system/nearest.ts'
 import { fromLatin1 } from '../system/path-text.ts'
 
-/** A work tree's folder, or a commit whose files nobody has checked out. */
+/** A work tree on disk, or a commit, which need not be checked out. */
 export type DocumentPlace = { workTree: string } | { objects: CatFile; commit: string }
 
-/** How a file came to be read. */
+/** Why a file is read: found by its name, or named by a person. */
 type Naming = Omit<DocumentFile, 'path' | 'text' | 'as'>
 
 const MOST_BYTES = 5_000_000
 const MOST_FILES = 2_000
 
 /**
- * The documents at these paths (files or folders, relative to the repository; `FILE#part` takes a part of it); null: those that
- * are known by their name or place. `as`: files that a person says the kind of; they are read, too. `note` hears which files of
- * a named folder are of no kind that is read. Throws UserError for what is missing or too much.
+ * The documents at these paths: files or folders, relative to the repository; `FILE#part` takes a part of a file. With null, the
+ * documents that are known by their name or place. `as`: the kinds of files that a person names; these are read, too. `note` is
+ * called with the files of a named folder that cannot be read. Throws UserError for a missing path, and for too many or too large files.
  */
 export async function readDocumentFiles(
   place: DocumentPlace,
@@ -59,7 +59,7 @@ export async function readDocumentFiles(
   return files
 }
 
-/** A feature's file: a prd.json, or Markdown that people put in its place. Every note has its place. */
+/** Reads a feature's file: a prd.json, or Markdown that people put in its place. Every note begins with the path. */
 export async function parseStories(
   text: string,
   path: string,
@@ -75,7 +75,7 @@ export async function parseStories(
   return parsed.ok ? { ...parsed, notes: parsed.notes.map((note) => `${path}: ${note}`) } : parsed
 }
 
-/** Regular files only: a link may lead anywhere. */
+/** The files of a place. Links are left out: a link may lead anywhere. */
 type Tree = {
   /** The paths of the files in the folder, at any depth; '' is the repository. */
   list(folder: string): Promise<string[]>
@@ -98,7 +98,7 @@ async function atCommit(objects: CatFile, commit: string): Promise<Tree> {
 
 async function onDisk(workTree: string): Promise<Tree> {
   const top = await realpath(workTree)
-  /** Null for what is not there, stands outside, or is behind a link. */
+  /** Null for a path that does not exist, is outside the work tree, or is behind a link. */
   const stat = async (path: string) => {
     const wanted = join(top, path)
     const isInside = wanted === top || wanted.startsWith(`${top}${sep}`)
@@ -128,8 +128,8 @@ function isForeign(name: string): boolean {
 }
 
 /**
- * What the wanted files and folders hold, and how each was named. In a folder documents are text; of the whole repository those that are known; a file
- * is taken as it is.
+ * The files at the wanted paths, and why each is read. A named file is always read. Of a named folder every text file is read, of
+ * the whole repository only the documents that are known by their name or place.
  */
 async function filesFor(
   tree: Tree,
@@ -154,7 +154,7 @@ async function filesFor(
   return paths
 }
 
-/** `tasks.json#auth` is the part `auth` of a file, unless a file has that very name. */
+/** Splits `tasks.json#auth` into the file and its part `auth`, unless a file has that very name. */
 async function splitPart(tree: Tree, path: string): Promise<{ path: string; part: { part?: string } }> {
   const [, file, part] = /^(.+)#([^#/]+)$/.exec(path) ?? []
   if (file === undefined || part === undefined || (await tree.isFile(path)) || !(await tree.isFile(file)))
@@ -184,7 +184,7 @@ function formatKinds(paths: readonly string[]): string {
 
 const MOST_KINDS = 8
 
-/** `others`: what the folder holds and nothing reads. */
+/** `others`: the folder's files of kinds that are not read. */
 function missingDocuments(path: string, others: readonly string[], all: readonly string[]): Mistake {
   if (others.length > 0) {
     const found = `${describeValue(path)}, which holds ${formatKinds(others)}`

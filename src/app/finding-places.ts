@@ -1,4 +1,4 @@
-// Where in the code the gates of stories found something, for the checks that GitHub shows beside it.
+// Where in the code the gates of stories found something: GitHub shows these places beside the diff.
 
 import { type Annotation, isRed } from '../engine/model/gate.ts'
 import type { State } from '../engine/model/state.ts'
@@ -6,7 +6,7 @@ import { annotationsFrom, selectAnnotations } from '../gates/annotations.ts'
 import { createResolver } from '../gates/resolver.ts'
 import type { Git } from '../git/git.ts'
 
-/** By story id, in files that the story's rejected work holds, or the branch where none is kept; those of its change first. */
+/** By story id: annotations in files of the story's saved work, or of the branch where none is saved. Files that the story changed come first. */
 export async function annotationsByStory(
   git: Git,
   state: State,
@@ -23,10 +23,10 @@ export async function annotationsByStory(
     const kept = state.kept[id]
     const tree = kept?.tree ?? commit ?? state.green
     const known = await listed('ls-tree', '-r', '-z', '--name-only', tree)
-    // A shallow clone may lack the commit before: then nothing is put first.
+    // A shallow clone may lack the commit before: then no file counts as changed.
     const before = kept?.base ?? (commit === null ? tree : `${commit}^`)
     const changed = await changedIn(before, tree).catch(() => new Set<string>())
-    // Lines that were passed stand elsewhere where a later story wrote into their file.
+    // Line numbers of a story that passed are wrong where a later story changed the file.
     const later = kept === undefined ? await changedIn(tree, state.green) : new Set()
     const all = [...ofFiles, ...annotationsFrom(output.join('\n'), createResolver(known))]
     const there = all.filter(({ path }) => known.has(path) && !later.has(path))

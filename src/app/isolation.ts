@@ -1,4 +1,4 @@
-// As whom agent and gates run, and what of the network they have.
+// Which user agent and gates run as, and what of the network they reach.
 import { hostname } from 'node:os'
 import type { Clone } from '../git/open-clone.ts'
 import type { ClosedNetwork } from '../isolation/closed-network.ts'
@@ -7,18 +7,18 @@ import type { Environment } from '../isolation/untrusted-env.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { UserError } from '../system/errors.ts'
 
-/** `agent` and `gates` are one user, each with its network. */
+/** `agent` and `gates` are the same user, each with its own network. */
 export type Isolation = {
   agent: OtherUser
   gates: OtherUser
-  /** The port at which the agent reaches a port of our loopback. */
+  /** Makes a port of our loopback reachable for the agent. Gives the port by which the agent reaches it. */
   reach(port: number): Promise<number>
-  /** What was asked for and refused: `host:port`, and how often. */
+  /** Connections that were refused: `host:port`, and how often. */
   refused(): ReadonlyMap<string, number>
   close(): Promise<void>
 }
 
-/** Where it is chosen in CI, on every surface. */
+/** Shown where `same-user` is chosen in CI. */
 export const SAME_USER_WARNING =
   'isolation: same-user: the agent is the user of the runner, and can take the tokens of the job. Leave isolation out where root or sudo without a password is there'
 export const SAME_USER_NOTE =
@@ -26,7 +26,7 @@ export const SAME_USER_NOTE =
 
 type IsolationOptions = { settings: Settings; env: Environment; clone: Clone; say(text: string): void }
 
-/** The user as whom agent and gates run, tried out; null for `same-user`. Throws UserError where it cannot be had. */
+/** Sets up and tries out the user that agent and gates run as; null for `same-user`. Throws UserError where that fails. */
 export async function openIsolation(options: IsolationOptions): Promise<Isolation | null> {
   const { settings, env } = options
   if (settings.isolation !== 'other-user') return null
@@ -35,7 +35,7 @@ export async function openIsolation(options: IsolationOptions): Promise<Isolatio
     const reach = async (port: number) => port
     return { agent: user, gates: user, reach, refused: () => new Map(), close: user.close }
   }
-  // What stands already, also where the rest cannot be had. None of the user's processes lives to see its network opened.
+  // Closed in this order, also where a later step fails. The user's processes end first: none may see the network opened again.
   const close: (() => PromiseLike<void>)[] = [user.close]
   try {
     refuseProxied(env)
@@ -84,7 +84,7 @@ function withClosedNetwork(
     ...user,
     ...(sharesLoopback ? {} : { hasOwnLoopback: true }),
     command: (file, args, cwd, how) => user.command(file, args, cwd, { ...how, enter }),
-    // Node's own fetch goes by them where it is told to.
+    // Node's fetch uses the proxy variables only with NODE_USE_ENV_PROXY.
     env: (env) => ({
       ...user.env(env),
       ...Object.fromEntries(variables),

@@ -1,4 +1,4 @@
-// Work trees of their own for stories that are worked on side by side: linked to the clone, and gone when the run ends.
+// A work tree for each story that is worked on side by side with others. It is linked to the clone and removed when the run ends.
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -14,18 +14,18 @@ import { workTreesFolder } from './clean-room.ts'
 import { createPorts, type PortOptions } from './loop-ports.ts'
 import { openWorkspace } from './workspace.ts'
 
-/** Opens them for a run on this machine. Throws UserError where there is no room for one. */
+/** Gives the function that opens lanes for a run on this machine. It throws UserError where a work tree cannot be made. */
 export function laneOpener(options: PortOptions): NonNullable<Ports['openLane']> {
   const { clone } = options.workspace
   const place = workTreesFolder(options.env)
   const prefix = `lane-${createHash('sha256').update(clone.gitDir).digest('hex').slice(0, 8)}-`
-  /** What runs that were killed have left goes before the first one. */
+  /** Work trees that killed runs left are removed before the first lane is opened. */
   let ready: Promise<void> | null = null
   let count = 0
   return async (state) => {
     ready ??= removeStaleLanes(clone.commonDir, place, prefix)
     await ready
-    // What one leaves running is ended with it, and the others are left alone.
+    // A mark of its own: processes that this lane leaves are ended with it, and other lanes are not touched.
     const mark = markOfPart(options.mark, `lane${++count}`)
     return openLane({ ...options, mark, worker: String(count) }, { place, prefix }, state.green)
   }
@@ -60,7 +60,7 @@ async function openLane(
   const { settings, env, workspace, mark, worker, run = null, as, warn, signal } = options
   const { clone, git } = workspace
   const folder = await newFolder(place, prefix)
-  // Some projects' tests look at the name of their folder.
+  // The tests of some projects depend on the name of their folder.
   const top = join(folder, basename(clone.workTree))
   await git
     .runOnClone(['worktree', 'add', '--quiet', '--detach', '--no-checkout', top, commit])
@@ -126,7 +126,7 @@ async function newFolder(place: string, prefix: string): Promise<string> {
   }
 }
 
-/** With what git knows of them. */
+/** Removes the work trees of killed runs, and git's entries for them in `worktrees`. */
 async function removeStaleLanes(commonDir: string, place: string, prefix: string): Promise<void> {
   for (const folder of await findLeftoverClones(place, prefix)) await removeClone(folder)
   const linked = join(commonDir, 'worktrees')

@@ -1,4 +1,4 @@
-// Settings as the loop counts them: limits, leases, and what gates there are.
+// The loop's limits, the lease and the gated tags, computed from the settings.
 import { hostname } from 'node:os'
 import { leaseMs } from '../engine/lease.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
@@ -10,7 +10,7 @@ import { newMark } from '../system/process.ts'
 import { processStart } from '../system/process-table.ts'
 import { configuredGates } from './browser-gate.ts'
 
-/** Without a gate that blocks every change would pass: that has to be said outright. Throws UserError. */
+/** Without a blocking gate every change would pass, so a person has to ask for that (`gates: none`). Throws UserError. */
 export function refuseUngated(settings: Settings): void {
   if (settings.ungated || settings.gates.some((gate) => !gate.advisory)) return
   const none = settings.surface === 'cli' ? '--gates none' : 'gates: none'
@@ -22,7 +22,7 @@ export function refuseUngated(settings: Settings): void {
   })
 }
 
-/** For `gates: none`, on every surface that can warn. */
+/** Shown for `gates: none`. */
 export const UNGATED_WARNING =
   'gates: none: no command checks what the agent makes; every change that it makes passes'
 
@@ -33,7 +33,7 @@ function gateExample({ surface }: Settings): string {
 }
 
 export function limitsOf(settings: Settings): Limits {
-  // Four jobs do one iteration.
+  // At `separate-job` four jobs do one iteration.
   const iterationsPerJob = settings.isolation === 'separate-job' ? 1 : settings.iterationsPerJob
   return {
     iterationsPerJob,
@@ -50,7 +50,7 @@ export function limitsOf(settings: Settings): Limits {
     breaker: settings.breaker,
     baseline: settings.baseline === 'require' && !settings.ungated,
     finalVerification: settings.finalVerification,
-    // There the judge of a story's own change would have to be asked in a job that is over: it is reported.
+    // At `separate-job` the job that could ask a judge is over when gates have run, so weakened tests are only reported.
     weakenedTests:
       settings.isolation === 'separate-job' && settings.weakenedTests === 'judge'
         ? 'warn'
@@ -65,7 +65,7 @@ export function limitsOf(settings: Settings): Limits {
     waits: false,
     redispatch: settings.surface === 'action' && settings.redispatch,
     publishEach: settings.publish === 'story',
-    // In CI workers are jobs of their own.
+    // In CI each worker is a job of its own.
     maxParallel: settings.surface === 'cli' ? settings.maxParallel : 1,
   }
 }
@@ -76,14 +76,14 @@ function laddersOf({ model, ladder }: Settings): Pick<Limits, 'ladders'> {
   return { ladders: { run: model.rungs ?? [], byTag } }
 }
 
-/** What `Job.gatedTags` says of these gates. */
+/** The value of `Job.gatedTags` for these settings: null where a blocking gate runs for every story. */
 export function gatedTagsOf(settings: Settings): string[] | null {
   const blocking = configuredGates(settings).filter((gate) => !gate.advisory)
   if (blocking.some((gate) => gate.when === null)) return null
   return [...new Set(blocking.flatMap((gate) => gate.when ?? []))]
 }
 
-/** With every try of a gate, and the services, which come one behind the other. */
+/** The longest time of all gates, in milliseconds: with every retry, and with services that start one after the other. */
 function gatesMsOf(settings: Settings): number {
   const servicesMs = settings.services.reduce((sum, service) => sum + service.readyTimeoutMs, 0)
   return configuredGates(settings).reduce(
@@ -97,10 +97,10 @@ const QUEUE_MS = 2 * 3_600_000
 
 export function leaseMsOf(settings: Settings): number {
   const prepareMs = settings.prepare === null ? 0 : PREPARE_TIMEOUT_MS
-  // The lease holds while jobs wait for their machines.
+  // The lease has to last while jobs wait for their machines.
   const isWave = settings.surface === 'action' && settings.maxParallel > 1
   const queuedMs = settings.isolation === 'separate-job' || isWave ? QUEUE_MS : 0
-  // Steps behind the commit have an iteration's time once more.
+  // Steps after the commit have the time of one more iteration.
   const afterMs = (settings.steps?.after.length ?? 0) === 0 ? 0 : settings.iterationTimeoutMs
   return queuedMs + leaseMs(settings.iterationTimeoutMs + afterMs, gatesMsOf(settings) + prepareMs)
 }

@@ -34,32 +34,32 @@ export type PortOptions = {
   settings: Settings
   env: Environment
   workspace: Workspace
-  /** Who else hears of the run, beside those of `observersOf`; null for a part of it that nobody watches by itself. */
+  /** Observers beside those of `observersOf`; null for a part of a run, such as a lane, which has no observers of its own. */
   observers: readonly Observer[] | null
   pullRequest?: PullRequestPort
-  /** What people say meanwhile; left out where nobody is heard. */
+  /** Commands of people while the run works; left out where none can come. */
   queue?: QueuePort
-  /** Left out where no other job is started. */
+  /** Starts the next job; left out where none follows. */
   dispatch?: DispatchPort
   warn(message: string): void
   signal: AbortSignal
-  /** As whom agent and gates run; null for our own user. */
+  /** The users that agent and gates run as; null for our own. */
   as: Isolation | null
-  /** Of the lease: marks every process that is not trusted, so that those which outlive us can be ended. */
+  /** The lease's mark. Every untrusted process carries it, so that one that outlives us can be found and ended. */
   mark: string
-  /** Its number, where stories are worked on side by side on this machine. */
+  /** The lane's number, where stories are worked on side by side on this machine. */
   worker?: string
-  /** The folder in which transcripts and logs of this run are put; left out where they are in none. */
+  /** The name of the run's folder for transcripts and logs; left out where the run has none. */
   run?: string | null
-  /** Ralph's folder in the clone, for these, and agents that it installs; left out: that of the work tree. */
+  /** Ralph's folder in the clone, for logs and installed agents; left out: the one of the work tree. */
   folder?: string
   /** `storyId` is given where stories are worked on side by side. */
   onAgent(event: AgentEvent, storyId?: string): void
   onGateStart(name: string, storyId?: string): void
   onGateEnd(result: GateResult, storyId?: string): void
-  /** Keeps the installed agent between jobs; left out where nothing does. */
+  /** Keeps the installed agent between jobs; left out where there is no cache. */
   cache?: FileCache | null
-  /** In the place of an agent, or of gates, of this job. */
+  /** Replace the agent, or the gates, of this job. */
   agent?: AgentPort
   gates?: GatesPort
 }
@@ -107,7 +107,7 @@ export async function createPorts(asked: PortOptions): Promise<Ports & AsyncDisp
   }
 }
 
-/** Nobody watches a part of a run by itself. */
+/** The observers of a whole run; none for a part of a run. */
 async function allObservers(options: PortOptions): Promise<Observer[]> {
   const { observers, workspace } = options
   if (observers === null) return []
@@ -115,8 +115,8 @@ async function allObservers(options: PortOptions): Promise<Observer[]> {
 }
 
 /**
- * The clone of a later job ends at the green commit that the job before it left. What lies between the fork point and that one
- * is fetched when it is asked for: the final verification looks through it.
+ * A later job's clone begins at the green commit that the job before left. The commits between the fork point and that commit are
+ * fetched when the history is asked for: the final verification reads it.
  */
 function historyWith({
   git,
@@ -133,7 +133,7 @@ function historyWith({
   }
 }
 
-/** The jobs of `separate-job` run gates on machines of their own, in a checkout that nothing else ran in. */
+/** Null at `separate-job`, too: its gates run on a machine of their own, in a checkout that nothing else ran in. */
 function cleanRoomOpener(options: PortOptions): Ports['openCleanRoom'] {
   const { settings, workspace, env } = options
   if (settings.cleanRoom === 'off' || settings.isolation === 'separate-job') return null
@@ -144,7 +144,7 @@ function cleanRoomOpener(options: PortOptions): Ports['openCleanRoom'] {
   }
 }
 
-/** A run without steps loads nothing of them. */
+/** The agent with the pipeline's steps around it. A run without steps does not load their code. */
 async function withPipelineSteps(
   agent: AgentPort,
   gates: GatesPort,
@@ -162,7 +162,7 @@ export type GatesPortOptions = Pick<
   'settings' | 'env' | 'workspace' | 'as' | 'mark' | 'run' | 'folder' | 'onGateStart' | 'onGateEnd'
 >
 
-/** `place`: where they run in the place of the work tree. */
+/** The gates of the settings. `place`: where they run; left out: in the work tree. */
 export function gatesPort(options: GatesPortOptions, place?: GatePlace): GatesPort {
   const { settings, workspace, mark, run, onGateStart: onStart, onGateEnd: onEnd } = options
   const { clone, repository, redactor } = workspace
@@ -194,7 +194,7 @@ export function gatesPort(options: GatesPortOptions, place?: GatePlace): GatesPo
     shownTop: clone.workTree,
     env: gateEnv(env, { extra: settings.gateEnv, isModelKey }).env,
     ...(settings.services.length === 0 ? {} : { services: () => servicesOf(shared, { ...options, env }) }),
-    // What a browser sees has to be looked at behind gates that ran.
+    // With a browser check no gate result is reused: pages are opened after gates that really ran.
     ...(after === null ? { reuse: reuseFacts(options) } : { after }),
   })
 }

@@ -1,5 +1,5 @@
-// What a session used, beside the clone until the iteration is in the state: a job that dies at its gates loses no money.
-// An agent may write there (at `same-user`): what is read counts for the attempt of this moment, and nothing else.
+// Notes what a session used in a file beside the clone, until the state has it: a job that is killed at its gates loses no usage.
+// At `same-user` an agent can write these files, so a note counts for the open attempt and for nothing else.
 import { basename, join } from 'node:path'
 import * as z from 'zod/mini'
 import { withLostSession } from '../engine/attempt-events.ts'
@@ -14,7 +14,7 @@ import type { Git } from '../git/git.ts'
 import { placeFile } from '../git/own-index.ts'
 import { readRegularFileSync } from '../system/files.ts'
 
-/** Larger than any note of ours. */
+/** No note is larger. */
 const MOST_BYTES = 10_000
 
 const SessionNote = z.object({
@@ -22,7 +22,7 @@ const SessionNote = z.object({
   storyId: z.string(),
   startedAt: z.number(),
   usage: Usage,
-  /** Of a session that was at work. */
+  /** The session had not ended. */
   isPartial: z.exactOptional(z.literal(true)),
 })
 /** `calls`: how many sessions the run had counted when this one began. */
@@ -40,11 +40,11 @@ export function usageNotes(git: Git): Observer {
 }
 
 /**
- * The same, noting what is counted of each session while it works. Judges and planners are noted with what they reserve, too,
- * for no attempt stands for them in the state.
+ * The agent, noting what each session uses while it works. For judges and planners what they reserve is noted, too: they have no
+ * attempt in the state.
  */
 export function withUsageNotes(agent: AgentPort, git: Git): AgentPort {
-  /** An attempt has more than one session where the project is set up, or steps work on it. */
+  /** What the attempt's sessions used so far. It has several where the project is set up first, or where steps run. */
   let ended = { startedAt: 0, usage: emptyUsage() }
   async function noteWork<T extends { usage: Usage } | null>(
     { nonce, folder }: State,
@@ -87,12 +87,12 @@ export function withUsageNotes(agent: AgentPort, git: Git): AgentPort {
   }
 }
 
-/** The state with what the session in work said before its job was lost; as it is where nothing is known. */
+/** The state with the usage that was noted before the job was lost; unchanged where there is no note. */
 export function withLostUsage(git: Git, state: State): State {
   const worked = readNote(git, 'session', state, SessionNote)
   const now = worked === null ? state : withLostSession(state, worked)
   const judged = readNote(git, 'judge', now, JudgeNote)
-  // One that was counted has raised the count.
+  // A session that is in the state already has raised the count.
   if (judged?.calls !== runUsage(now).calls) return now
   const [storyId = null] = Object.keys(now.attempts)
   return recordLostSession(now, storyId, judged.usage, storyId === null ? 'verify' : 'judge')

@@ -1,4 +1,4 @@
-// Who hears of a run beside the screen and GitHub: one line each. Loaded where somebody is to hear.
+// The observers of a run beside the screen and GitHub: notifications and telemetry. Their code is loaded where they are configured.
 import { tmpdir } from 'node:os'
 import { findAgent, isModelKey } from '../agents/registry.ts'
 import type { Observer } from '../engine/model/ports.ts'
@@ -19,7 +19,7 @@ export async function observersOf(options: PortOptions): Promise<Observer[]> {
 
 type Place = Pick<PortOptions, 'settings' | 'env' | 'signal' | 'warn'> & { workTree: string }
 
-/** Tells those who hear of a run that it could not begin, or broke off. Never throws: that is what people are to read. */
+/** Sends the notification that a run could not begin, or broke off. Never throws: people have to read that first error. */
 export async function notifyError(
   error: unknown,
   place: Place,
@@ -42,7 +42,7 @@ async function notifierOf({ settings, env, workTree, signal, warn }: Place, { re
   if (Object.values(people).every((one) => one === null)) return null
   const { receiversOf } = await import(/* webpackChunkName: "tell" */ '../notify/receivers.ts')
   const { Notifier } = await import(/* webpackChunkName: "tell" */ '../notify/observer.ts')
-  // What lies in the tree is the agent's: where it is kept from our user, a command does not begin there.
+  // The agent writes the work tree: where it runs as another user, a command of ours must not start there.
   const cwd = settings.isolation === 'same-user' ? workTree : tmpdir()
   const surface = settings.surface === 'cli' ? 'cli' : 'comment'
   const repository = env.GITHUB_REPOSITORY ?? null
@@ -56,7 +56,7 @@ async function notifierOf({ settings, env, workTree, signal, warn }: Place, { re
 
 async function telemetryOf({ settings, env, workspace, signal, warn }: PortOptions): Promise<Observer[]> {
   const config = telemetryConfig(env, warn)
-  // What these jobs do is told by the one that lands it.
+  // The land job sends the telemetry of these jobs, too.
   const isPart = settings.command === 'work' || settings.command === 'gate'
   if (config === null || isPart) return []
   const { Telemetry } = await import(

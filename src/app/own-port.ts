@@ -1,26 +1,26 @@
-// What stories side by side on one machine would share, and each has of its own: a number, and ports for its services.
+// Stories side by side on one machine must not share ports: each lane has a number, and ports for its services.
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { fixedPort, OWN_PORT_NAME, type Service } from '../engine/model/service.ts'
 import type { Environment } from '../isolation/untrusted-env.ts'
 import type { Settings } from '../settings/read-settings.ts'
 
-/** Below those that systems give to outgoing connections, which could take one at any time. */
+/** Below the ports that systems give to outgoing connections: those may be taken at any time. */
 const FIRST_PORT = 20_000
 const LAST_PORT = 32_000
-/** A worker has this one and the nine behind it, for a server and what stands beside it. */
+/** A worker has ten ports in a row, for a server and its helpers. */
 const PORTS_EACH = 10
 
 /** The first port of each worker of this process. */
 const takenPorts = new Set<number>()
 
-/** The environment of a worker's programs; `worker`: 1 where stories are worked on one after the other, and in the checkout. */
+/** The environment of a worker's programs. `worker` is 1 where stories are worked on one after the other, and in the checkout. */
 export async function withOwnPort(env: Environment, worker = env.RALPH_WORKER): Promise<Environment> {
   const name = worker !== undefined && /^\w{1,20}$/.test(worker) ? worker : '1'
   return { ...env, RALPH_WORKER: name, [OWN_PORT_NAME]: String(await freePort()) }
 }
 
-/** Begins anywhere, so that two runs on one machine seldom ask for the same. */
+/** Begins at a random port, so that two runs on one machine seldom try the same one. */
 async function freePort(): Promise<number> {
   const count = (LAST_PORT - FIRST_PORT) / PORTS_EACH
   const start = Math.floor(Math.random() * count)
@@ -55,7 +55,7 @@ async function isFree(port: number): Promise<boolean> {
 const IN_COMMAND =
   /(?:\b(?:localhost|127\.0\.0\.1|0\.0\.0\.0)|\[::1?\]):(\d{2,5})\b|(?:--port[ =]|\bPORT=)["']?(\d{2,5})\b/
 
-/** Ports that stories side by side would all take, in words; `max-parallel` is above 1. */
+/** A sentence for each fixed port that stories side by side would all take. Empty where `max-parallel` is 1. */
 export function fixedPortWarnings({ services, gates, maxParallel }: Settings): string[] {
   if (maxParallel === 1) return []
   const places = [

@@ -1,4 +1,4 @@
-// Runs the steps that people set up around the agent: those before the commit are its session for the loop.
+// Runs the pipeline of steps from the settings. For the loop, all steps before the commit together are one session of the agent.
 import { readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { writeCommit } from '../branch/commits.ts'
@@ -22,7 +22,7 @@ import { RALPH_IDENTITY } from '../git/git-process.ts'
 import type { GatesPortOptions, PortOptions } from './loop-ports.ts'
 
 export type StepTools = {
-  /** The run's own agent, and those that steps name. */
+  /** The run's agent; `agents`: those that steps name. */
   base: AgentPort
   agents: ReadonlyMap<string, AgentPort>
   gates: GatesPort
@@ -32,12 +32,12 @@ export type StepTools = {
   command(step: CommandStep, what: string, timeoutMs: number, signal: AbortSignal): Promise<GateResult>
   cwd: string
   clock: Clock
-  /** `agent`: whose words come next, where it is not the run's own. */
+  /** `agent`: the agent whose output follows, where it is not the run's own. */
   say(text: string, agent?: string | null): void
   warn(text: string): void
 }
 
-/** How other ports are made, for a step: they are put together above. */
+/** Make the ports of a step. They are passed in because loop-ports.ts imports this file. */
 type Makers = {
   agentOf(options: PortOptions, name: string): Promise<AgentPort>
   gatesOf(options: GatesPortOptions): GatesPort
@@ -61,7 +61,7 @@ export async function withSteps(
     repository,
     commit: (tree, parent) => writeCommit({ git, objects }, RALPH_IDENTITY, tree, [parent], 'steps'),
     async command({ name, run }, what, timeoutMs, signal) {
-      // As a gate runs: its user, its environment, its bounds, its log.
+      // A command runs as a gate does: its user, environment, limits and log.
       const gate = { name: `step-${pure.fileWord(name)}`, run, timeoutMs, when: null, advisory: false }
       const own = { ...settings, gates: [gate], prepare: null, services: [], browser: null }
       const gates = gatesOf({ ...options, settings: own, onGateStart: () => {}, onGateEnd: () => {} })
@@ -101,7 +101,7 @@ export function withPipeline(pipeline: Pipeline, tools: StepTools): AgentPort {
   }
 }
 
-/** What they write is thrown away, and what they fail at is a warning: the story has passed. */
+/** The steps after the commit. Their changes are thrown away, and a failure is a warning: the story has passed. */
 function afterwards({ after: steps }: Pipeline, tools: StepTools): NonNullable<AgentPort['afterwards']> {
   const { clock, say } = tools
   return async (state, attempt, timeoutMs, signal) => {
@@ -140,7 +140,7 @@ type StepContext = {
   isBefore: boolean
 }
 
-/** Whoever stands in for the run's agent knows neither its models nor its arguments. */
+/** The fallback agent does not know the models and arguments of the first agent's step. */
 function withStandIn(step: PipelineStep, attempt: Attempt, { agents }: StepTools): PipelineStep {
   if (step.type !== 'agent' || attempt.agent === 'first' || agents.has(step.agent ?? '')) return step
   return { ...step, agent: null, model: null, args: [] }
@@ -168,7 +168,7 @@ async function runStep(
   }
 }
 
-/** The gates on the story's work as it stands, which stays as it is. What counts is their run with the commit. */
+/** Runs the gates on the story's work so far, which does not change. Only the gates after the last step decide on the story. */
 async function runVerifyStep(
   step: PipelineStep,
   way: StepContext,
@@ -214,7 +214,7 @@ function commandResult({ endRunOn, name }: CommandStep, { ok, ended, output }: G
 
 const README = /^readme(?:\.[a-z]+)?$/i
 
-/** Why there is no README that says something; null where there is one. Its size is looked at, not its words. */
+/** Why there is no README, or an empty one; null where there is one with text. Only its size is checked. */
 async function readmeTrouble(cwd: string, path: string | null): Promise<string | null> {
   const names =
     path === null ? (await readdir(cwd).catch(() => [])).filter((name) => README.test(name)) : [path]

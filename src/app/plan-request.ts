@@ -1,4 +1,4 @@
-// What a run that begins without stories is asked to plan: an issue's words, or documents of the repository.
+// What a run without stories is asked to plan: the text of an issue, issues of a milestone or label, or documents of the repository.
 
 import type { Feature } from '../branch/find-features.ts'
 import type { Prd } from '../engine/model/feature.ts'
@@ -20,28 +20,28 @@ import { UserError } from '../system/errors.ts'
 import { digestOf } from './resolve-feature.ts'
 
 /**
- * A feature whose stories are still to be approved, and what they are made from. `answers`: what people said to the questions
- * that waited; null where nobody has said anything.
+ * A feature to plan, and what its stories are made from. `answers`: what people answered to the open questions; null where there
+ * is no answer.
  */
 export type PlanRequest = { feature: Feature; plan: Plan; answers?: string | null }
 
-/** `comments`: what people who belong to the repository say of it, the oldest first. */
+/** `comments`: those of members of the repository, the oldest first. */
 export type Issue = { number: number; title: string; body: string; comments: readonly string[] }
 
-/** `asks`: people are asked before a session plans. */
+/** `known`: the feature's name where it has one already. `asks`: people answer questions before a session plans. */
 type RequestOptions = { known: string | null; today: string; gates: readonly string[]; asks?: boolean }
 
-/** `#12` as the name of a feature: the plan of that issue. */
+/** The issue's number, where a feature is named `#12`: the plan of that issue. */
 export function issueNumberIn(feature: string | null): number | null {
   return feature !== null && /^#\d{1,9}$/.test(feature) ? Number(feature.slice(1)) : null
 }
 
-/** What a feature is called that issues of a milestone or a label become; null where its title has no letter for a branch. */
+/** The name of the feature that a milestone or label becomes; null where its title has no letter or digit for a branch name. */
 export function featureNameFromTitle(title: string): string | null {
   return slug(title) || null
 }
 
-/** Throws UserError where the issue says nothing that a plan could be made of. */
+/** A plan from one issue. Throws UserError where its text is too short to plan from. */
 export function requestFromIssue(
   { number, title, body, comments }: Issue,
   { known, today, gates, asks = false }: RequestOptions,
@@ -66,7 +66,7 @@ export function requestFromIssue(
   return { feature: featureOf(name, prd, today), plan }
 }
 
-/** Documents with stories are the plan; of words alone a session makes one. Throws UserError where there are neither. */
+/** Documents with stories are the plan; from text without stories a session makes one. Throws UserError where there is neither. */
 export async function requestFromDocuments(
   files: readonly DocumentFile[],
   name: string,
@@ -89,21 +89,21 @@ export async function requestFromDocuments(
   return { feature, plan: { ...plan, digest: planDigest({ plan, prd, records: {} }) }, notes }
 }
 
-/** The same of issues as GitHub lists them. `source`: how they were asked for, such as `issues:milestone=3`. */
+/** A plan from several issues, a story each. `text`: GitHub's list of them as JSON. `source`: how they were named, such as `issues:milestone=3`. */
 export async function requestFromIssues(
   { source, text }: { source: string; text: string },
   name: string,
   today: string,
 ): Promise<PlanRequest & { notes: string[] }> {
   const asked = await requestFromDocuments([{ path: 'issues.json', text, isNamed: true }], name, today)
-  // Else the outcome would look for the stories in the documents of the repository.
+  // Without it the outcome would look for these stories in the documents of the repository, to mark them.
   const prd = withPlannedFrom(asked.feature.prd, { [source]: digestOf(text) })
   return { ...asked, feature: { ...asked.feature, prd } }
 }
 
 /**
- * The state of a feature that is planned already, asked again: made anew where the words have changed or nothing came of
- * them, as it stands otherwise; a plan whose stories are worked on stays.
+ * The state of a feature for which a plan is asked again. The plan is made anew where its text has changed, or where no session
+ * made a plan of it. Otherwise, and once stories are worked on, the state stays.
  */
 export function withNewRequest(state: State, { plan, feature, answers = null }: PlanRequest): State {
   const before = state.plan
@@ -118,14 +118,14 @@ export function withNewRequest(state: State, { plan, feature, answers = null }: 
     return isSame ? state : { ...state, prd: { ...state.prd, userStories: feature.prd.userStories }, plan }
   }
   const asked = { ...plan, issue: before.issue ?? plan.issue }
-  // What was answered once is not asked again.
+  // Questions that were answered are not asked again.
   const { interview } = before
   const again = interview?.answers == null ? asked : withInterview(asked, interview)
   const isNew = !before.brief.startsWith(again.brief) || before.sessions > 0
   return isNew ? { ...state, plan: again } : state
 }
 
-/** The plan goes on with what was said. Throws UserError where an answer fits no question. */
+/** The state with the answers in the plan's brief. Throws UserError where an answer fits no question. */
 function withAnswersRead(state: State, plan: Plan, questions: readonly Question[], said: string): State {
   const read = answeredQuestions(questions, said)
   if ('fault' in read) {
@@ -166,7 +166,7 @@ function fieldOf(body: string, label: string): string {
   return text === '_No response_' ? '' : text
 }
 
-/** What an issue asks for and cannot have: gates and limits come from the workflow, which no issue changes. */
+/** Sentences on gates and limits that the issue form asks for: they have no effect, because these come from the workflow. */
 function unavailableSettings(body: string, gates: readonly string[]): string[] {
   const named = fieldOf(body, 'Gates')
     .slice(0, 5000)

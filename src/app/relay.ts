@@ -1,4 +1,4 @@
-// The agent's way to its model where it is not to hold the key: a proxy of ours in the place of the vendor's server.
+// Lets an agent reach its model without the key: Ralph's proxy stands in for the vendor's server and adds the key.
 import type { AgentVendor } from '../agents/agent.ts'
 import type { ModelProxy } from '../isolation/model-proxy.ts'
 import type { Environment } from '../isolation/untrusted-env.ts'
@@ -9,11 +9,11 @@ export type ModelRelay = {
   /** The agent's environment with the proxy's address and key, and without the vendor's. */
   env: Environment
   args: readonly string[]
-  /** Requests are passed on until it is disposed: code of the agent's runs in gates, too. */
+  /** Requests are passed on until this is disposed of. Without it the agent's code could use the model from a gate. */
   admit(): Disposable
 }
 
-/** Null where the agent is set up in a way that no proxy can stand in. `reach`: the port as the agent reaches it. */
+/** Opens the proxy; null where the agent is set up in a way that a proxy cannot serve. `reach` gives the port by which the agent reaches one of ours. */
 export async function relayModel(
   { relay, name }: AgentVendor,
   env: Environment,
@@ -25,7 +25,7 @@ export async function relayModel(
   if (relay === undefined || keyName === undefined || relay.unless.some(isSet)) return null
   const given = relay.base !== null && isSet(relay.base) ? env[relay.base] : relay.upstream
   if (given == null) return null
-  // `URL.parse` is not there on Node 20.
+  // Node 20 has no `URL.parse`.
   const upstream = URL.canParse(given.trim()) ? new URL(given.trim()) : null
   if (upstream === null || !/^https?:$/.test(upstream.protocol)) {
     const expected = `the address of ${name}'s model`

@@ -1,6 +1,6 @@
-// Pictures of pages out of the repository, as a page holds them that fetches nothing.
+// Screenshots as data URIs, for a report that is one file and loads nothing.
 
-/** Data URIs by blob, in their order, until they are `most` characters; what is not there is left out. */
+/** Data URIs by blob id, in order, up to `most` characters in all. A blob that does not exist is left out. */
 export async function pictureUris(
   blobs: readonly string[],
   read: (blob: string) => Promise<Buffer | null>,

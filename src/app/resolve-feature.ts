@@ -1,4 +1,4 @@
-// Which features the repository holds, and which one is meant.
+// Finds the features of the repository, and the one that a person means.
 import { createHash } from 'node:crypto'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -24,10 +24,10 @@ import { firstLinkIn, readRegularFileSync } from '../system/files.ts'
 import { nearest } from '../system/nearest.ts'
 import { parseStories } from './find-documents.ts'
 
-/** Where stories were looked for: a commit, and on a laptop the work tree above it. */
+/** Where stories are read: from a commit, or on a laptop from its work tree. */
 export type Place = { commit: string; workTree: string | null }
 
-/** Every feature that the place holds, the newest folder of each name. Broken files are collected, not thrown. */
+/** Every feature of the place, the newest folder of each name. Mistakes in files are returned, not thrown. */
 export async function findFeatures(objects: CatFile, place: Place, branchPrefix: string) {
   const dated = (await pathsIn(objects, place.commit, '.ralph/')).filter(isPrdPath)
   const paths = new Set([...LEGACY_PRD_PATHS, ...dated])
@@ -48,7 +48,7 @@ export async function findFeatures(objects: CatFile, place: Place, branchPrefix:
     const name =
       (folder === null ? null : featureOfFolder(folder)) ??
       (parsed.ok ? featureNameOf(parsed.prd, branchPrefix) : 'feature')
-    // The name stands in refs, and in the stream that writes them, where a line feed would begin a command.
+    // The name becomes part of refs, and of the stream that writes them: there a line feed would begin a command.
     const fault = branchNameFault(name)
     if (fault !== null) {
       const fix = 'rename the folder, such as .ralph/2026-01-31-auth'
@@ -99,7 +99,7 @@ async function textAt(
   return size > most ? null : objects.text(`${commit}:${path}`)
 }
 
-/** With what an earlier Ralph learned, where it keeps that: beside its prd.json. */
+/** The stories with the learnings of earlier Ralph tools, which keep them in files beside prd.json. */
 async function withOlderLearnings(
   stories: DocumentFile,
   { prd, notes }: { prd: Prd; notes: string[] },
@@ -113,7 +113,7 @@ async function withOlderLearnings(
   }
   if (files.length === 0) return { prd, notes }
   const { readDocuments } = await import('../plan/documents.ts')
-  // Learnings alone are no plan.
+  // Files of learnings without stories do not parse: then nothing is added.
   const read = readDocuments([stories, ...files])
   if (!read.ok) return { prd, notes }
   const { run } = read.documents.prd
@@ -124,8 +124,8 @@ async function withOlderLearnings(
 }
 
 /**
- * The feature that is meant, its file at the place, and its state. `before` is the state of an older run of it, where the
- * file's folder is newer. Throws UserError where none is meant, or what is wrong with the file that is.
+ * The feature that a person means, its file at the place, and its state. `before`: the state of an older run, where the file's
+ * folder is newer. Throws UserError where it is not clear which feature is meant, and for mistakes in its file.
  */
 export async function resolveFeature(
   { objects, store }: { objects: CatFile; store: Store },
@@ -134,7 +134,7 @@ export async function resolveFeature(
     feature: string | null
     branchPrefix: string
     formatName?: ((name: string) => string) | undefined
-    /** The branch that is checked out: of several features the one that it is of. */
+    /** The branch that is checked out: it decides between several unfinished features. */
     branch?: string | null
   },
 ): Promise<{ name: string; file: Feature | null; found: StoredState | null; before: StoredState | null }> {
@@ -167,8 +167,8 @@ export async function resolveFeature(
 }
 
 /**
- * Whether a run's folder is in the archive there, and no other run has begun in its place since: whoever means it, though its
- * branch still stands, says its name.
+ * Gives a function that says whether a run's folder is in the archive of the place, with no new run in that folder since. An archived
+ * run is only meant where its feature is named, even while its branch exists.
  */
 export async function findArchived(
   objects: CatFile,
@@ -182,7 +182,7 @@ export async function findArchived(
   return (folder) => places.some((names) => names.has(`archive/${folder}`) && !names.has(folder))
 }
 
-/** The folder of a run, or of one in the archive, that a path below `.ralph/` leads into. */
+/** The folder of the run, or of the archived run, that a path below `.ralph/` is in. */
 function runFolderOf(path: string): string {
   return path.split('/', path.startsWith('archive/') ? 2 : 1).join('/')
 }
@@ -193,8 +193,8 @@ async function prdPathsIn(workTree: string): Promise<string[]> {
 }
 
 /**
- * The feature that is meant: the named one, or the only unfinished one. Throws UserError with the list otherwise, each as
- * `formatName` names it there; `here`: of several unfinished ones this.
+ * The name of the feature that is meant: the named one, or the only unfinished one. Throws UserError otherwise, with the list as
+ * `formatName` writes it. `here`: taken where several are unfinished.
  */
 export function chooseFeature(
   wanted: string | null,

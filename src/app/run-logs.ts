@@ -1,5 +1,5 @@
-// What a run on this machine leaves beside the repository: a folder of its own, `7-auth`, for its transcripts and one for
-// the logs of its gates; and how long they stay. An agent can write there: links are removed, never followed.
+// The folders of a run on this machine, such as `7-auth`: one for its transcripts, one for the logs of its gates, one for
+// screenshots; and how long they are kept. An agent can write there: links are removed, never followed.
 import { lstat, mkdir, readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../system/errors.ts'
@@ -8,27 +8,27 @@ import { clearPathTo } from '../system/files.ts'
 /** Folders below `.git/ralph` that are kept by run. */
 const KINDS = ['transcripts', 'logs', 'screenshots']
 const RUN = /^([1-9]\d{0,6})-(.+)$/
-/** Of what many runs have left, so much goes at once. */
+/** At most so many old runs are removed at once. */
 const MOST_REMOVED = 200
 
 export type RunLogs = AsyncDisposable & {
-  /** The folder's name; null where none could be made: then they lie where those of no run do. */
+  /** The folder's name; null where it could not be made: then files go where those without a run are. */
   name: string | null
-  /** Removes those of older runs: called when the feature is ours, and so nobody else's run of it is in work. */
+  /** Removes the folders of older runs. Called once the lease is taken, so that no other run of the feature is at work. */
   clean(): Promise<void>
 }
 
 export type RunFolder = { name: string; number: number; feature: string }
 
-/** The run that a folder's name is of; null for any other name. */
+/** Reads a run from its folder's name; null for any other name. */
 export function parseRunFolder(name: string): RunFolder | null {
   const [, number, feature = ''] = RUN.exec(name) ?? []
   return number === undefined ? null : { name, number: Number(number), feature }
 }
 
 /**
- * Makes the next run's folder in `top` (`.git/ralph`). `keep`: runs that are kept, this one among them; 0: none, and what
- * this one leaves goes when it ends. What cannot be done is a warning.
+ * Makes the next run's folder in `top` (`.git/ralph`). `keep`: how many runs are kept, with this one; with 0 this run's folders
+ * are removed when it ends. Errors are only warnings.
  */
 export async function openRunLogs(
   top: string,
@@ -66,7 +66,7 @@ async function makeNext(top: string, feature: string): Promise<RunFolder> {
       await mkdir(join(top, first, name))
       return { name, number, feature }
     } catch (error) {
-      // Another one has just taken it.
+      // Another run has just taken this number.
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
     }
   }
@@ -78,7 +78,7 @@ async function runsIn(top: string): Promise<RunFolder[]> {
   return runs.sort((one, other) => one.number - other.number)
 }
 
-/** The newest `keep` runs stay, and the newest one of every feature: it may be in work, in another terminal. */
+/** The newest `keep` runs stay, and the newest run of every feature: it may be at work in another terminal. */
 async function removeOlder(top: string, own: RunFolder, keep: number): Promise<void> {
   const runs = await runsIn(top)
   const kept = new Set([own.name, ...runs.slice(-keep).map(({ name }) => name)])
@@ -90,7 +90,7 @@ async function removeOlder(top: string, own: RunFolder, keep: number): Promise<v
   if (runs.length > keep) await removeLoose(top, runs.find(({ name }) => kept.has(name)) ?? own)
 }
 
-/** What is of no run (a plan, a `ralph verify`) goes with the runs of its time. */
+/** Removes files without a run (of a plan, or of `ralph verify`) that are older than the oldest run that is kept. */
 async function removeLoose(top: string, oldest: RunFolder): Promise<void> {
   const [first = ''] = KINDS
   const since = (await lstat(join(top, first, oldest.name)).catch(() => null))?.birthtimeMs ?? 0

@@ -1,4 +1,4 @@
-// What the settings have for stories with a tag that no story has: allowed, and seldom meant.
+// Finds gates and services for a tag that no story has. That is allowed, but is often a mistake.
 import type { Story } from '../engine/model/feature.ts'
 import { isFor } from '../engine/model/service.ts'
 import type { Settings } from '../settings/read-settings.ts'
@@ -6,7 +6,7 @@ import { configuredGates } from './browser-gate.ts'
 
 type Tagged = Pick<Settings, 'gates' | 'services' | 'browser' | 'finalVerification'>
 
-/** A sentence for each gate (the browser check is one) and service that no story of these asks for. Empty without stories. */
+/** A sentence for each gate and service whose tags none of these stories has. The browser check counts as a gate. Empty without stories. */
 export function unusedTagNotes(
   settings: Tagged,
   stories: readonly Pick<Story, 'tags' | 'skipped'>[],

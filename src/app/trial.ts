@@ -1,4 +1,4 @@
-// Tries commands once, as gates have them, in a copy of a project that is removed afterwards: nothing is left behind.
+// Runs commands once, as gates run, in a copy of the project. The copy is removed afterwards.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ export type Trial = {
   state: 'green' | 'red' | 'missing' | 'unknown'
   ended: string
   ms: number
-  /** The first line of its output that tells why, redacted; '' where it is green. */
+  /** The first line of its output that explains the failure, redacted; '' where it is green. */
   line: string
 }
 
@@ -38,7 +38,7 @@ export type TrialRunner = AsyncDisposable & { run(name: string, command: string)
 const PREPARE_MS = 10 * 60_000
 const GATE_MS = 5 * 60_000
 
-/** A copy of what git would take of the project: a clone of HEAD with what the work tree holds now, ignored files left out. */
+/** Copies the project as git would commit it now: HEAD and the work tree's changes, without ignored files. */
 export async function openTrial(options: TrialOptions): Promise<TrialRunner> {
   const { workingDirectory, env, signal } = options
   const folder = await mkdtemp(join(tmpdir(), 'ralph-try-'))
@@ -98,17 +98,17 @@ async function copyProject({ top, isRepository, env }: TrialOptions, copy: strin
   })
 }
 
-/** How shells, make, just and task say that there is no such program. */
+/** What shells, make, just and task print where a program is missing. */
 const NOT_FOUND = [
   // "Permission denied" where a folder of the PATH is closed.
   /(?:^|: )([\w@.+/-]+): (?:(?:command )?not found|Permission denied)$/m,
   /^(?:make(?:\[\d+\])?|(?:\/usr\/bin\/)?env): [`'‘"]?([\w@.+/-]+?)['’"]?: No such file or directory$/m,
   /"([\w@.+/-]+)": executable file not found in \$PATH/,
 ]
-/** 127 by way of a runner with an exit code of its own. */
+/** Output of runners that have an exit code of their own, but print that the program ended with 127. */
 const PASSED_ON = /\bError 127$|\bexit (?:code|status):? 127\b|: executable file not found in \$PATH/m
 
-/** The program that is not there, '' where the output does not name it; null where it failed of itself. */
+/** The missing program's name, '' where the output does not name it; null where no program is missing. */
 function missingProgram(output: string, code: number): string | null {
   if (code !== 126 && code !== 127 && !PASSED_ON.test(output)) return null
   if (code === 126) return ''

@@ -1,4 +1,4 @@
-// The final verification as a look: every gate and a judge on a commit, charged to nobody.
+// Runs the final verification without a run: every gate and a judge on a commit. Its cost is in no budget.
 
 import { verifyWhole } from '../engine/gating/judge.ts'
 import type { Verdict } from '../engine/model/event.ts'
@@ -21,20 +21,20 @@ export type VerifyResult = {
   usage: Usage
 }
 
-/** The state that is verified: at `head`, with nothing spent, so that the limits hold for this session alone. */
+/** The state to verify: at `head`, with nothing spent, so that the limits hold for this session alone. */
 export function stateToVerify(state: State, head: string, settings: Settings, now: number): State {
   return {
     ...state,
     sessions: [],
     green: head,
-    // Whoever looks wants to see every gate run.
+    // Asked for by a person: no earlier approval counts, and every gate runs.
     verification: { ...unapprovedVerification(state), asked: true },
     attempts: {},
     job: newJob(now, Number.MAX_SAFE_INTEGER, gatedTagsOf(settings)),
   }
 }
 
-/** Green gates alone are no verdict: who goes by the result must not go on. */
+/** Green gates alone are no verdict: a workflow that depends on the result must not go on. */
 const NOTHING_JUDGED: Verdict = {
   kind: 'none',
   message: 'the gates are green, but no story has passed yet, so there was nothing to judge',

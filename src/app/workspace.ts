@@ -29,7 +29,7 @@ export type Workspace = {
   store: Store
   repository: Repository
   redactor: Redactor
-  /** Those that are checked out, by path. */
+  /** The submodules that are checked out, by path. */
   submodules: ReadonlyMap<string, Git>
   [Symbol.dispose](): void
 }
@@ -39,21 +39,21 @@ export type WorkspaceOptions = {
   env: Environment
   directory: string
   remote: Remote | null
-  /** Pushes the branch, where it is not the same; null for `remote`. */
+  /** The remote that the branch is pushed to; null for `remote`. */
   publishRemote?: Remote | null
   identity: Identity | null
-  /** What a job asks the remote at its start, at once; left out: each question by itself. */
+  /** Asks the remote for all refs of a job's start at once; left out: each question by itself. */
   look?: InitialRefs
-  /** Beside those that settings and environment hold. */
+  /** Secrets beside those of settings and environment. */
   secrets?: readonly string[]
   /** The snapshot of the run that this work tree belongs to, beside its own. */
   beside?: Snapshot
-  /** False where an agent was in the tree already, and nobody works in it any more: nothing is run in them. */
+  /** False after the last agent has worked in the tree: then git is not run in submodules, which it may have changed. */
   submodules?: false
   warn(message: string): void
 }
 
-/** Opens the checkout. Throws UserError where it is none that Ralph can work in. */
+/** Opens the checkout. Throws UserError where Ralph cannot work in it. */
 export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const { settings, env } = options
   const clone = await openClone(options.directory, env)
@@ -134,7 +134,7 @@ function secretsOf(settings: Settings, env: Environment, more: readonly string[]
   ].filter((value) => value !== null)
 }
 
-/** Whose commits are made in this clone, by its configuration. */
+/** The author of commits in this clone, from its git configuration. */
 export function identityOf(clone: Clone): Identity {
   return {
     name: clone.config.get('user.name') ?? 'Ralph',
