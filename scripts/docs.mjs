@@ -8,7 +8,7 @@ import { commandsOn } from '../src/engine/commands/command-table.ts'
 import { LABELS, labelsOf, OUTCOMES } from '../src/report/outcomes.ts'
 import { EXIT_CODES } from '../src/report/outputs.ts'
 import { flagTable } from '../src/settings/read-settings.ts'
-import { isEverywhere } from '../src/settings/setting.ts'
+import { isInputAndFlag } from '../src/settings/setting.ts'
 import { settingRows } from '../src/settings/settings-table.ts'
 import { schemas } from './schemas.mjs'
 
@@ -26,8 +26,8 @@ const page = (title, ...lines) => `# ${title}\n\n${lines.flat(3).join('\n')}\n\n
 
 // Settings
 
-const inputs = settingRows.filter(isEverywhere)
-const fileOnly = settingRows.filter((row) => !isEverywhere(row))
+const inputs = settingRows.filter(isInputAndFlag)
+const fileOnly = settingRows.filter((row) => !isInputAndFlag(row))
 
 /** The inputs by group. */
 export function inputsTable() {

@@ -10,10 +10,10 @@ import { secretsIn } from '../isolation/untrusted-env.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { doctorVerdict, findingsSummary, isHealthy } from '../report/summaries.ts'
 import { doctorLines } from '../report/terminal/doctor-lines.ts'
-import { featuresAt } from '../setup/checks/check-stories.ts'
-import { examine } from '../setup/checks/diagnose.ts'
+import { loadFeatures } from '../setup/checks/check-stories.ts'
+import { diagnoseIsolated } from '../setup/checks/diagnose.ts'
 import type { Subject } from '../setup/checks/subject.ts'
-import { ciAt } from '../setup/checks/workflow-file.ts'
+import { findCi } from '../setup/checks/workflow-file.ts'
 import { orUserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
 import { type ActionContext, inputSettings, nonEmpty, tokenOf } from './action-context.ts'
@@ -73,7 +73,7 @@ async function open(given: ActionContext, token: string, secrets: readonly strin
     const sha = await early.store.head(name)
     if (sha === null) return { ...nothing, checkout: [noBranchError(name)] }
     await early.store.fetch([sha], 'tip')
-    const ci = await ciAt(early, sha, given.env, actionOf(given))
+    const ci = await findCi(early, sha, given.env, actionOf(given))
     const context = { ...given, inputs: { ...ci?.job.inputs, ...nonEmpty(given.inputs) } }
     const read = await orUserError(() => trustedSettings(context, token))
     const isRead = !('mistakes' in read)
@@ -112,7 +112,7 @@ async function examineJob(
   const given = {
     ...{
       ...found,
-      features: await featuresAt(checkout, settings, feature),
+      features: await loadFeatures(checkout, settings, feature),
       anew: false,
       feature,
       env,
@@ -129,5 +129,5 @@ async function examineJob(
   const opened = (as: Isolation) => saveForPost({ otherUser: as.gates.before })
   const known = redactorFor(secretsIn(env)).redact
   const redact = 'workspace' in checkout ? checkout.workspace.redactor.redact : known
-  return examine(given, { say: core.notice, opened, mark }, redact)
+  return diagnoseIsolated(given, { say: core.notice, opened, mark }, redact)
 }

@@ -18,7 +18,7 @@ import { issueQuery } from '../github/read-issues.ts'
 import { describeRefusedHosts } from '../report/figures.ts'
 import { Live } from '../report/terminal/live-lines.ts'
 import type { Settings } from '../settings/read-settings.ts'
-import type { Opened, Start } from '../setup/checks/subject.ts'
+import type { OpenCheckout, RunStart } from '../setup/checks/subject.ts'
 import { UserError } from '../system/errors.ts'
 import { redactFiles, removeSync } from '../system/files.ts'
 import {
@@ -142,10 +142,10 @@ export async function openJob(
 /** What the checks see of a job that goes on from a commit; `state`: of the feature that it works on. */
 export function checkInputs(
   { env, workspace: directory }: ActionContext,
-  { workspace, settings, base }: Pick<Job, 'workspace' | 'settings'> & Pick<Opened, 'base'>,
+  { workspace, settings, base }: Pick<Job, 'workspace' | 'settings'> & Pick<OpenCheckout, 'base'>,
   commit: string,
   state: State | null = null,
-): Start & { checkout: Opened } {
+): RunStart & { checkout: OpenCheckout } {
   const read = (path: string) => workspace.repository.read(commit, path)
   const features = { states: state === null ? [] : [state], mistakes: [] }
   const checkout = { workspace, base, commit, read }

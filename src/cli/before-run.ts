@@ -2,8 +2,8 @@
 
 import type { State } from '../engine/model/state.ts'
 import type { Settings, SettingsResult } from '../settings/read-settings.ts'
-import { blocking } from '../setup/checks/check-table.ts'
-import type { Opened, Start } from '../setup/checks/subject.ts'
+import { findBlockingMistakes } from '../setup/checks/check-table.ts'
+import type { OpenCheckout, RunStart } from '../setup/checks/subject.ts'
 import { orUserError, UserError } from '../system/errors.ts'
 import type { Context } from './command-context.ts'
 import { type LocalRun, openLocal } from './local-feature.ts'
@@ -22,7 +22,7 @@ export async function lookBefore(
   const found = local === null ? null : await orUserError(() => local.look(hear))
   const state = found instanceof UserError ? null : found
   const checkout = opened instanceof UserError ? opened.mistakes : openedBy(opened, state)
-  const start: Start = {
+  const start: RunStart = {
     ...startOf(context, read.settings, checkout),
     mistakes: read.ok ? [] : read.mistakes,
     features: {
@@ -30,7 +30,7 @@ export async function lookBefore(
       mistakes: found instanceof UserError ? found.mistakes : [],
     },
   }
-  const mistakes = await blocking(start)
+  const mistakes = await findBlockingMistakes(start)
   return { local, state, start, mistakes, [Symbol.dispose]: () => local?.[Symbol.dispose]() }
 }
 
@@ -46,14 +46,14 @@ export async function openForRun(...given: Parameters<typeof lookBefore>) {
 export function startOf(
   { env, directory, flags }: Context,
   settings: Settings,
-  checkout: Start['checkout'],
-): Start {
+  checkout: RunStart['checkout'],
+): RunStart {
   const features = { states: [], mistakes: [] }
   return { env, directory, settings, mistakes: [], checkout, features, anew: flags.force === true }
 }
 
 /** A checkout as checks see it; the commit is the one that a run goes on from. */
-export function openedBy({ workspace, base, read }: LocalRun, state: State | null): Opened {
+export function openedBy({ workspace, base, read }: LocalRun, state: State | null): OpenCheckout {
   const commit = state?.green ?? workspace.clone.head ?? base.sha
   const readThere = (path: string) => workspace.repository.read(commit, path)
   return { workspace, base, commit, read: state === null ? readThere : (path) => read(state, path) }

@@ -15,10 +15,10 @@ import { isHealthy } from '../report/summaries.ts'
 import { doctorRow, formatCurrentCheck, verdictLines } from '../report/terminal/doctor-lines.ts'
 import { lookOf } from '../report/terminal/terminal-line.ts'
 import type { Settings } from '../settings/read-settings.ts'
-import { featuresAt } from '../setup/checks/check-stories.ts'
-import { examine } from '../setup/checks/diagnose.ts'
+import { loadFeatures } from '../setup/checks/check-stories.ts'
+import { diagnoseIsolated } from '../setup/checks/diagnose.ts'
 import type { Checkout, Subject } from '../setup/checks/subject.ts'
-import { ciAt } from '../setup/checks/workflow-file.ts'
+import { findCi } from '../setup/checks/workflow-file.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
 import { type Answer, type Context, onSignals, settingsRead, tell } from './command-context.ts'
@@ -39,7 +39,7 @@ export async function doctor(context: Context): Promise<Answer> {
   const release = onSignals(stop, heard)
   const checkout = await opened(context, settings)
   try {
-    const features = await featuresAt(checkout, settings, settings.feature)
+    const features = await loadFeatures(checkout, settings, settings.feature)
     if ('workspace' in checkout) await refuseUnknown(checkout, settings, features)
     const findings = await examined(context, stop.signal, {
       features,
@@ -94,7 +94,7 @@ async function examined(
     out.write(formatCurrentCheck(current, look))
   }
   const place = { env, directory, signal, feature, anew: false, github, action: ACTION, begins, finds }
-  const findings = await examine({ ...found, ...place }, { say: () => {}, mark: newMark() }, redact)
+  const findings = await diagnoseIsolated({ ...found, ...place }, { say: () => {}, mark: newMark() }, redact)
   show(verdictLines(shown, look))
   return findings
 }
@@ -107,7 +107,7 @@ async function opened(context: Context, settings: Settings): Promise<Checkout | 
     const start = await baseOf(workspace, settings, branch ?? 'a detached HEAD', head ?? '')
     const base = { ...start, ...(await defaultBranchOf(workspace)) }
     const defaultBranch = await defaultOf(workspace, base)
-    const ci = await ciAt(workspace, defaultBranch.sha, env, ACTION)
+    const ci = await findCi(workspace, defaultBranch.sha, env, ACTION)
     const commit = head ?? base.sha
     const read = (path: string) => workspace.repository.read(commit, path)
     return { workspace, base, commit, read, defaultBranch, ci }
@@ -136,7 +136,7 @@ async function refuseUnknown(
   // It is there, or what is wrong with it is a finding.
   const isThere = found.states.length > 0 || found.mistakes.some(({ path }) => path.includes(`-${feature}/`))
   if (feature === null || isThere) return
-  const names = (await featuresAt(checkout, settings, null)).states.map((state) => state.feature)
+  const names = (await loadFeatures(checkout, settings, null)).states.map((state) => state.feature)
   const begun = [...(await checkout.workspace.store.list()).keys()].map(
     (folder) => featureOfFolder(folder) ?? '',
   )

@@ -12,9 +12,9 @@ import { remaining } from '../engine/prd/select.ts'
 import { execute, gitEnv } from '../git/git-process.ts'
 import { earlierRuns, proposedLimit } from '../report/expected-cost.ts'
 import { configFileNames, readSettings, writtenSettings } from '../settings/read-settings.ts'
-import type { Found, Given, Settled, Written } from '../setup/init/answers.ts'
-import { detect, type Tree } from '../setup/init/detect.ts'
-import { CONFIG, inputTexts, yamlOf } from '../setup/init/init-files.ts'
+import type { FoundFacts, GivenAnswers, ResolvedAnswers, WrittenSettings } from '../setup/init/answers.ts'
+import { detect, type FileTree } from '../setup/init/detect.ts'
+import { CONFIG, inputTexts, toYaml } from '../setup/init/init-files.ts'
 import type { Mistake } from '../system/errors.ts'
 import { readRegularFileSync } from '../system/files.ts'
 import { findProgram } from '../system/program.ts'
@@ -33,7 +33,7 @@ const LONGEST_TEXT = 5 * 1024 * 1024
 const MOST_DOCUMENTS = 50
 
 /** The files of a repository, as far as projects are looked for. */
-export function openTree(top: string): Tree {
+export function openTree(top: string): FileTree {
   const paths: string[] = []
   const left = ['']
   for (let folder = left.shift(); folder !== undefined && paths.length < MOST_FILES; folder = left.shift()) {
@@ -76,7 +76,7 @@ const NO_CODE =
 export type Place = {
   top: string
   isRepository: boolean
-  tree: Tree
+  tree: FileTree
   /** Where agent and gates are to run. */
   workingDirectory: string
 }
@@ -84,7 +84,7 @@ export type Place = {
 export async function look(
   { top, isRepository, tree, workingDirectory }: Place,
   env: Environment,
-): Promise<Found> {
+): Promise<FoundFacts> {
   const [agents, baseBranch, older] = await Promise.all([
     agentsHere(env),
     isRepository ? baseOf(top, env) : null,
@@ -96,7 +96,7 @@ export async function look(
 }
 
 /** By prd.json of the runs that are there: those that cost something, and the stories that are still to be worked on. */
-function budgetIn(tree: Tree): number | null {
+function budgetIn(tree: FileTree): number | null {
   const paths = tree.paths.filter((path) => /^\.ralph\/(?:archive\/)?\d[^/]*\/prd\.json$/.test(path))
   const prds = newestRuns(paths).flatMap((path) => {
     const parsed = parsePrd(tree.text(path), path)
@@ -108,9 +108,9 @@ function budgetIn(tree: Tree): number | null {
 
 /** What documents and configurations of other tools name as gates. A person sees them in the diff before any of them runs. */
 async function olderAnswers(
-  tree: Tree,
+  tree: FileTree,
   env: Environment,
-): Promise<Pick<Found, 'olderGates' | 'olderSettings' | 'olderNotes'>> {
+): Promise<Pick<FoundFacts, 'olderGates' | 'olderSettings' | 'olderNotes'>> {
   const { findDocuments, proposedSettings, readDocuments } = await import('../plan/documents.ts')
   const gates: Record<string, { run: string; path: string }> = {}
   const settings: Record<string, { value: unknown; path: string }> = {}
@@ -144,7 +144,7 @@ function isGate(name: string, run: string): boolean {
 }
 
 /** The agents of the registry whose programs are here, and the version of the first. */
-async function agentsHere(env: Environment): Promise<Pick<Found, 'agent' | 'here'>> {
+async function agentsHere(env: Environment): Promise<Pick<FoundFacts, 'agent' | 'here'>> {
   const vendors = agentNames.flatMap((name) => findAgent(name) ?? [])
   const isHere = ({ npm, login, program }: AgentVendor) =>
     (npm !== null || login !== null) && findProgram(program, env.PATH ?? '') !== null
@@ -195,7 +195,7 @@ export async function releasedCommit(directory: string, env: Environment): Promi
 }
 
 /** `configAt`: the configuration that is read, null where there is none. */
-export type Standing = Omit<Given, 'person'> & { configAt: string | null }
+export type Standing = Omit<GivenAnswers, 'person'> & { configAt: string | null }
 
 export function standingIn(top: string, env: Environment): Standing {
   const configAt = configFileNames.find((path) => textAt(top, path) !== null) ?? null
@@ -204,7 +204,7 @@ export function standingIn(top: string, env: Environment): Standing {
 }
 
 /** The settings among the flags. */
-export function personGives({ flags, env }: Context): Written {
+export function personGives({ flags, env }: Context): WrittenSettings {
   const {
     gate,
     yes: _yes,
@@ -222,7 +222,7 @@ export function personGives({ flags, env }: Context): Written {
 
 /** What no run would take, told before anything is written. */
 export function mistakesIn(
-  { config, inputs, jobs }: Settled,
+  { config, inputs, jobs }: ResolvedAnswers,
   standing: Standing,
   red: readonly Trial[],
   env: Environment,
@@ -230,7 +230,7 @@ export function mistakesIn(
   if (inputs.gates === undefined) return [red.length === 0 ? NO_GATES : allRed(red)]
   // What stands in the configuration already, and may name variables of CI, is for `ralph validate`.
   const unused = Object.keys(standing.config)
-  const file = { path: CONFIG, text: yamlOf(config) }
+  const file = { path: CONFIG, text: toYaml(config) }
   const results = [
     readSettings({ file, unused, env, surface: 'cli' }),
     readSettings({ inputs: jobs !== 'one' ? {} : inputTexts(inputs), env, surface: 'action' }),

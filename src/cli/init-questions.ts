@@ -7,9 +7,9 @@ import { resolveScope } from '../engine/prd/scope.ts'
 import { terminalText } from '../report/escape.ts'
 import { configFileNames, readSettings, type Settings } from '../settings/read-settings.ts'
 import { settingRows } from '../settings/settings-table.ts'
-import { type Settled, type Written, withEscapes } from '../setup/init/answers.ts'
+import { type ResolvedAnswers, type WrittenSettings, withEscapes } from '../setup/init/answers.ts'
 import { detect } from '../setup/init/detect.ts'
-import { yamlOf } from '../setup/init/init-files.ts'
+import { toYaml } from '../setup/init/init-files.ts'
 import { UserError } from '../system/errors.ts'
 import type { Context, Flags } from './command-context.ts'
 import { openTree } from './init-look.ts'
@@ -20,9 +20,9 @@ import type { Asking } from './terminal-questions.ts'
 type Questions = {
   ask: Asking
   /** What would be written without a question. */
-  proposed: Settled['inputs']
+  proposed: ResolvedAnswers['inputs']
   /** What flags say already. */
-  answered: Written
+  answered: WrittenSettings
   required: boolean
   /** Agents on this machine. */
   here: readonly string[]
@@ -30,7 +30,7 @@ type Questions = {
 }
 
 /** The answers by key, and whether a check is required. Throws Cancelled where the person left. */
-export async function askAll(questions: Questions): Promise<{ person: Written; required: boolean }> {
+export async function askAll(questions: Questions): Promise<{ person: WrittenSettings; required: boolean }> {
   const { ask, answered } = questions
   const agent = await askAgent(questions)
   const gates = 'gates' in answered || 'gate' in answered ? {} : await askGates(questions)
@@ -44,7 +44,7 @@ const REQUIRED =
 
 const choice = (value: string, hint: string) => ({ value, label: value, hint })
 
-async function askAgent({ ask, proposed, answered, here }: Questions): Promise<Written> {
+async function askAgent({ ask, proposed, answered, here }: Questions): Promise<WrittenSettings> {
   const isKnown = 'agent' in answered || 'agentCommand' in answered
   const hintOf = (name: string) => (here.includes(name) ? 'on this machine' : '')
   const choices = agentNames.map((name) =>
@@ -63,7 +63,7 @@ async function askGates({
   ask,
   proposed,
   env,
-}: Pick<Questions, 'ask' | 'proposed' | 'env'>): Promise<Written> {
+}: Pick<Questions, 'ask' | 'proposed' | 'env'>): Promise<WrittenSettings> {
   const found = typeof proposed.gates === 'object' ? Object.entries({ ...proposed.gates }) : []
   const names = found.map(([name]) => name)
   const choices = found.map(([name, run]) => choice(name, terminalText(commandOf(run), 60)))
@@ -90,8 +90,8 @@ function commandOf(gate: unknown): string {
 
 async function askLimits(
   { ask, proposed, answered, env }: Pick<Questions, 'ask' | 'proposed' | 'answered' | 'env'>,
-  { agent }: Written,
-): Promise<Written> {
+  { agent }: WrittenSettings,
+): Promise<WrittenSettings> {
   const answers: Record<string, unknown> = {}
   const reports = findAgent(String(agent ?? proposed.agent))?.reports
   const rows = [
@@ -113,7 +113,7 @@ async function askLimits(
 
 const MAX_ATTEMPTS = settingRows.find(({ key }) => key === 'maxAttempts')?.standard ?? ''
 
-async function askIsolation({ ask, proposed, answered }: Questions): Promise<Written> {
+async function askIsolation({ ask, proposed, answered }: Questions): Promise<WrittenSettings> {
   if ('isolation' in answered) return {}
   const choices = [
     choice('other-user', 'an unprivileged user; needs sudo, which hosted runners have'),
@@ -158,9 +158,9 @@ export async function askSettings(
   if (entries.length === 0) return { flags: {}, config: null }
   // Whoever comes later, such as `ralph init`, leaves the file as it is.
   const who = agentCommand === null ? { agent } : { agent, agentCommand: withEscapes(agentCommand) }
-  const flagOf = (value: unknown) => (typeof value === 'object' ? yamlOf(value) : String(value))
+  const flagOf = (value: unknown) => (typeof value === 'object' ? toYaml(value) : String(value))
   const flags = Object.fromEntries(entries.map(([key, value]) => [key, flagOf(value)]))
-  return { flags, config: yamlOf({ ...who, ...Object.fromEntries(entries) }) }
+  return { flags, config: toYaml({ ...who, ...Object.fromEntries(entries) }) }
 }
 
 export function askName(ask: Asking, standard: string): Promise<string> {

@@ -9,9 +9,9 @@ import { execute, gitEnv, NO_CONFIG } from '../git/git-process.ts'
 import { terminalText } from '../report/escape.ts'
 import { diffColours, type Look, paint } from '../report/terminal/terminal-line.ts'
 import { wrap } from '../report/terminal/width.ts'
-import { kebab } from '../settings/setting.ts'
-import type { Found, Settled } from '../setup/init/answers.ts'
-import { type Change, keysOf, UNPINNED, yamlOf } from '../setup/init/init-files.ts'
+import { toKebabCase } from '../settings/setting.ts'
+import type { FoundFacts, ResolvedAnswers } from '../setup/init/answers.ts'
+import { type Change, secretsOfAgent, toYaml, UNPINNED } from '../setup/init/init-files.ts'
 import { summaryLines } from './init-summary.ts'
 import type { Tried } from './init-try.ts'
 import { writeAll } from './write-files.ts'
@@ -44,7 +44,7 @@ const NOISE = /^(?:index |new file mode |--- |\+\+\+ |@@ -0,0)/
 
 /** What was found, a line each; `chosen` is the agent that a flag or a file names already. */
 export function foundLines(
-  { project, isEmpty, agent, here, olderGates, olderSettings, olderNotes, baseBranch }: Found,
+  { project, isEmpty, agent, here, olderGates, olderSettings, olderNotes, baseBranch }: FoundFacts,
   chosen: string | null,
   look: Look,
 ): string[] {
@@ -62,7 +62,7 @@ export function foundLines(
     ),
     ...Object.entries(olderGates).map(([name, { run, path }]) => [`gate ${name}`, `${run} (${path})`]),
     ...Object.entries(olderSettings).map(([key, { value, path }]) => [
-      kebab(key),
+      toKebabCase(key),
       `${valueText(value)} (${path})`,
     ]),
     ['agent', `${name}${here.includes(name) ? version : elsewhere}`],
@@ -97,7 +97,7 @@ export function isWritten({ kind }: Change): boolean {
 
 type Done = {
   changes: readonly Change[]
-  settled: Settled
+  settled: ResolvedAnswers
   isRepository: boolean
   /** What a person has to do by hand, beside all that follows from the files. */
   note: string | null
@@ -112,7 +112,7 @@ type Done = {
 export function closingLines(done: Done, look: Look): string[] {
   const { changes, settled, tried, program } = done
   const written = changes.filter(isWritten)
-  const key = keysOf(String(settled.inputs.agent), () => false)[0]
+  const key = secretsOfAgent(String(settled.inputs.agent), () => false)[0]
   const left = changes.filter(({ kind }) => kind === 'there').map(({ path }) => path)
   const missing = lacksOf(done).flatMap(([isSo, short]) => (isSo ? [short] : []))
   const next = [
@@ -157,7 +157,7 @@ function leftOutLines(leftOut: readonly Trial[], look: Look): string[] {
   if (leftOut.length === 0) return []
   const lines = leftOut.flatMap(({ name, run, ended, line }) => [
     ...fitted(terminalText(`${name}: ${ended}${line && `: ${line}`}`, 400), look, 2),
-    `    ${terminalText(yamlOf({ [name]: run }), 400)}`,
+    `    ${terminalText(toYaml({ [name]: run }), 400)}`,
   ])
   const head =
     'Left out, for they are not green here. Once they are, add the line under gates: in both files:'
@@ -196,7 +196,7 @@ type Lack = [isSo: boolean, short: string, ...long: string[]]
 function lacksOf({ changes, settled, tried, ignored, note }: Done): Lack[] {
   const { agent, gates } = settled.inputs
   const vendor = findAgent(String(agent))
-  const key = keysOf(String(agent), () => false)[0]
+  const key = secretsOfAgent(String(agent), () => false)[0]
   const red = tried.leftOut.map(({ name }) => name).join(', ')
   const paths = ignored.join(', ')
   // Ralph cannot install it, and it is no command of the user's own.

@@ -4,13 +4,13 @@ import { terminalText } from '../report/escape.ts'
 import { pluralize } from '../report/figures.ts'
 import { type Look, paint } from '../report/terminal/terminal-line.ts'
 import { fit } from '../report/terminal/width.ts'
-import type { Settled } from '../setup/init/answers.ts'
+import type { ResolvedAnswers } from '../setup/init/answers.ts'
 import type { Tried } from './init-try.ts'
 
 export type Summary = {
   /** The paths that were written. */
   written: readonly string[]
-  settled: Settled
+  settled: ResolvedAnswers
   tried: Tried
   /** The most important one first. */
   missing: readonly string[]

@@ -4,13 +4,13 @@ import { terminalText } from '../report/escape.ts'
 import { formatDuration } from '../report/figures.ts'
 import { formatCurrentCheck } from '../report/terminal/doctor-lines.ts'
 import { type Look, lookOf, paint } from '../report/terminal/terminal-line.ts'
-import type { Found } from '../setup/init/answers.ts'
+import type { FoundFacts } from '../setup/init/answers.ts'
 import { messageOf } from '../system/errors.ts'
 import { type Context, onSignals, tell } from './command-context.ts'
 import { Cancelled } from './terminal-questions.ts'
 
 export type Tried = {
-  found: Found
+  found: FoundFacts
   trials: readonly Trial[]
   /** Red or without their program, and without a command that could stand in for them. */
   leftOut: readonly Trial[]
@@ -25,10 +25,10 @@ export type Place = {
   gateEnv: readonly string[]
 }
 
-export const untried = (found: Found): Tried => ({ found, trials: [], leftOut: [], warnings: [] })
+export const untried = (found: FoundFacts): Tried => ({ found, trials: [], leftOut: [], warnings: [] })
 
 /** The gates that are proposed, those of older configurations in the place of others of their name. */
-export function proposedGates({ project, olderGates }: Found): [name: string, run: string][] {
+export function proposedGates({ project, olderGates }: FoundFacts): [name: string, run: string][] {
   const older = Object.entries(olderGates).map(([name, { run }]) => [name, run])
   return Object.entries({ ...project.gates, ...Object.fromEntries(older) })
 }
@@ -37,7 +37,7 @@ export function proposedGates({ project, olderGates }: Found): [name: string, ru
 export async function tryProposals(
   context: Context,
   place: Place,
-  found: Found,
+  found: FoundFacts,
   prepare: string | null,
 ): Promise<Tried> {
   const stop = new AbortController()
@@ -77,7 +77,7 @@ const isBad = (trial: Trial | undefined) => trial?.state === 'red' || trial?.sta
  * What is written and what is left out, of the trials of each gate. Without its program a gate is left out, too; where no gate is
  * green, as on a machine without the project's language, that says nothing of the project, and it is written as it is.
  */
-function sorted(found: Found, results: readonly (readonly Trial[])[]): Omit<Tried, 'trials'> {
+function sorted(found: FoundFacts, results: readonly (readonly Trial[])[]): Omit<Tried, 'trials'> {
   const isJudged = results.flat().some(({ state }) => state === 'green')
   const isLost = ({ state }: Trial) => state === 'red' || (state === 'missing' && isJudged)
   const gates = new Map<string, string>()
@@ -95,7 +95,7 @@ function sorted(found: Found, results: readonly (readonly Trial[])[]): Omit<Trie
   return { found: withGates(found, gates), leftOut, warnings }
 }
 
-function withGates(found: Found, gates: ReadonlyMap<string, string>): Found {
+function withGates(found: FoundFacts, gates: ReadonlyMap<string, string>): FoundFacts {
   const older = Object.entries(found.olderGates).filter(([name]) => gates.has(name))
   const own = Object.entries(found.project.gates).flatMap(([name]) => {
     const run = gates.get(name)

@@ -8,15 +8,15 @@ import { execute, gitEnv } from '../git/git-process.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { lookOf } from '../report/terminal/terminal-line.ts'
 import { actionlintFile, actionlintNote } from '../setup/init/actionlint.ts'
-import { type Found, settle, type Written } from '../setup/init/answers.ts'
+import { type FoundFacts, resolveAnswers, type WrittenSettings } from '../setup/init/answers.ts'
 import { bmadFiles } from '../setup/init/bmad.ts'
-import { indentOf } from '../setup/init/editorconfig.ts'
+import { parseIndent } from '../setup/init/editorconfig.ts'
 import {
   type Change,
   CONFIG,
-  compare,
-  filesOf,
-  keysOf,
+  compareFile,
+  planFiles,
+  secretsOfAgent,
   type Templates,
   WORKFLOW,
 } from '../setup/init/init-files.ts'
@@ -74,7 +74,7 @@ async function written(context: Context): Promise<Answer> {
   const standing = standingIn(top, env)
   const flagged = personGives(context)
   const older = seen.olderSettings.agent === undefined ? {} : { agent: seen.olderSettings.agent.value }
-  const { agent: known }: Written = { ...older, ...standing.config, ...flagged }
+  const { agent: known }: WrittenSettings = { ...older, ...standing.config, ...flagged }
   say(foundLines(seen, known === undefined ? null : String(known), shown))
   const pin = pinOf(flags) ?? (await releasedCommit(top, env))
   const required = flags.required === true
@@ -112,7 +112,7 @@ async function written(context: Context): Promise<Answer> {
 
 type Project = Pick<Place, 'top' | 'tree'> & {
   context: Context
-  found: Found
+  found: FoundFacts
   standing: Standing
   /** The commit of the action. */
   pin: string | null
@@ -122,15 +122,18 @@ type Project = Pick<Place, 'top' | 'tree'> & {
 }
 
 /** What would be written with these answers, beside what is there. */
-function drafted({ context, top, tree, found, standing, pin, required, texts }: Project, person: Written) {
+function drafted(
+  { context, top, tree, found, standing, pin, required, texts }: Project,
+  person: WrittenSettings,
+) {
   const { env, flags } = context
-  const settled = settle({ ...standing, person }, found)
+  const settled = resolveAnswers({ ...standing, person }, found)
   const agent = String(settled.inputs.agent)
-  const keys = keysOf(agent, (name) => (env[name] ?? '') !== '')
+  const keys = secretsOfAgent(agent, (name) => (env[name] ?? '') !== '')
   const isOther = standing.configAt !== null && standing.configAt !== CONFIG
-  const indent = indentOf(tree.text('.editorconfig'))
+  const indent = parseIndent(tree.text('.editorconfig'))
   const setups = found.project.setups
-  const planned = filesOf({ ...settled, keys, pin, required, setups, indent }, texts)
+  const planned = planFiles({ ...settled, keys, pin, required, setups, indent }, texts)
   const lint = actionlintFile(tree)
   if (lint !== null) planned.push(lint)
   const files = planned.filter(({ path }) => !(isOther && path === CONFIG))
@@ -140,14 +143,14 @@ function drafted({ context, top, tree, found, standing, pin, required, texts }: 
   const paths = files.map(({ path }) => path)
   const wrong = detours(top, paths)
   if (wrong.length > 0) throw new UserError(wrong)
-  return { settled, changes: files.map((file) => compare(file, textAt(top, file.path), pin)) }
+  return { settled, changes: files.map((file) => compareFile(file, textAt(top, file.path), pin)) }
 }
 
 /** What is proposed, tried once; a second time, and where a person has named the gates, there is nothing to try. */
 async function triedBy(
   ask: Asking | null,
   project: Project,
-  flagged: Written,
+  flagged: WrittenSettings,
   place: Parameters<typeof tryProposals>[1],
 ): Promise<Tried> {
   const { context, found, standing } = project

@@ -28,7 +28,7 @@ import { plainBanner } from '../report/terminal/panels.ts'
 import { lookOf } from '../report/terminal/terminal-line.ts'
 import { describeUnsplit, type PlanView, plansOf, storyTexts, type View, viewOf } from '../report/view.ts'
 import { describeGates, describeServices, describeSteps, type Settings } from '../settings/read-settings.ts'
-import { otherConfig, templatesOf } from '../setup/checks/check-repository.ts'
+import { configDifference, templatesOf } from '../setup/checks/check-repository.ts'
 import { UserError } from '../system/errors.ts'
 import { lookBefore, openForRun } from './before-run.ts'
 import { type Answer, answerOf, type Context, refusal, settingsRead } from './command-context.ts'
@@ -42,7 +42,7 @@ export async function status(context: Context): Promise<Answer> {
   using local = await openFeature(context)
   const limits = limitsOf(local.settings)
   const { state, situation } = await seenNow(local.workspace, await local.look(), limits)
-  const other = await otherConfig(local.workspace, local.settings, state)
+  const other = await configDifference(local.workspace, local.settings, state)
   if (other !== null) context.warn(other)
   const outcome = situationOutcome(situation)
   const { say } = context
@@ -164,7 +164,7 @@ export async function validate(context: Context): Promise<Answer> {
   if (local !== null && state !== null) {
     const { notes, warnings: others } = await templatesOf(start)
     warnings.push(...notes, ...others)
-    const other = await otherConfig(local.workspace, local.settings, state)
+    const other = await configDifference(local.workspace, local.settings, state)
     if (other !== null) warnings.push(other)
     if (read.ok) warnings.push(...warningsOf(state, read.settings))
   }

@@ -15,7 +15,7 @@ import { type RepositoryAddress, repositoryUrl } from '../github/repository-addr
 import { nextPollMs, StateRefs } from '../github/state-refs.ts'
 import { pluralize } from '../report/figures.ts'
 import type { Settings } from '../settings/read-settings.ts'
-import { ciAt } from '../setup/checks/workflow-file.ts'
+import { findCi } from '../setup/checks/workflow-file.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import type { Context } from './command-context.ts'
 import { tokenFor } from './github-token.ts'
@@ -62,7 +62,7 @@ async function limitsInCi(
 ): Promise<Limits | null> {
   const there = readRef(workspace.clone.commonDir, `refs/remotes/origin/${defaultBranch}`)
   const sha = there ?? (await workspace.store.head(defaultBranch))
-  const ci = sha === null ? null : await ciAt(workspace, sha, env, ACTION).catch(() => null)
+  const ci = sha === null ? null : await findCi(workspace, sha, env, ACTION).catch(() => null)
   return ci === null ? null : limitsOf(ci.settings)
 }
 

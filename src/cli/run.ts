@@ -21,7 +21,7 @@ import { describeRefusedHosts } from '../report/figures.ts'
 import { EXIT_CODES, outputsOf, scopeInJson } from '../report/outputs.ts'
 import { Live } from '../report/terminal/live-lines.ts'
 import type { Settings, SettingsResult } from '../settings/read-settings.ts'
-import { otherConfig, templatesOf } from '../setup/checks/check-repository.ts'
+import { configDifference, templatesOf } from '../setup/checks/check-repository.ts'
 import { refuseBlocked } from '../setup/checks/check-table.ts'
 import { UserError } from '../system/errors.ts'
 import { openForRun } from './before-run.ts'
@@ -82,7 +82,7 @@ async function worked(context: Context, read: SettingsResult): Promise<Answer> {
   using local = opened.local
   const { state: found, start } = opened
   for (const note of (await templatesOf(start)).notes) live.warn(note)
-  const other = await otherConfig(local.workspace, settings, found)
+  const other = await configDifference(local.workspace, settings, found)
   if (other !== null) live.warn(other)
   if (isDry) return await dryRun(context, local, found, limits)
   const merged = await mergedAlready(local, found, limits)

@@ -13,25 +13,25 @@ const page = v
     'write a path such as /cart, or a URL such as http://localhost:3000/cart',
   )
   .check(
-    v.passes(
+    v.check(
       (written) => !PATTERN.test(written.replace(/^https?:\/\/[^/]*|[?#].*/gi, '')),
       v.expects('a page, and no pattern', 'write the path of one page, such as /users/1'),
     ),
   )
 const size = v.expects('a width and a height in pixels, 100 to 9999 each', 'write it as 1280x800')
-const viewport = z.string(size).check(v.passes((written) => VIEWPORT.test(written), size))
+const viewport = z.string(size).check(v.check((written) => VIEWPORT.test(written), size))
 
 /** `executablePath` null: found by ourselves. `tags`: as `when` of a gate. `screenshotDir` is of another Ralph. */
 const shape = {
-  enabled: v.orElse(v.boolean, true),
-  tags: v.orElse(tags, ['ui']),
+  enabled: v.withDefault(v.boolean, true),
+  tags: v.withDefault(tags, ['ui']),
   baseUrl: v.orNull(v.url),
-  urls: v.orElse(v.list(page), []),
-  viewports: v.orElse(v.list(viewport), ['1280x800']),
-  accessibility: v.orElse(v.boolean, false),
-  timeout: v.orElse(v.seconds, '15s'),
+  urls: v.withDefault(v.list(page), []),
+  viewports: v.withDefault(v.list(viewport), ['1280x800']),
+  accessibility: v.withDefault(v.boolean, false),
+  timeout: v.withDefault(v.seconds, '15s'),
   executablePath: v.orNull(v.text),
-  headless: v.orElse(v.boolean, true),
+  headless: v.withDefault(v.boolean, true),
   screenshotDir: v.orNull(v.text),
 }
 export const browser = v.structure(shape, { unlisted: ['screenshotDir'] })

@@ -3,9 +3,9 @@
 import { formatPipeline } from '../engine/model/pipeline-step.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { standardTimeoutMs } from './gate-settings.ts'
-import { isEverywhere, type SettingRow } from './setting.ts'
+import { isInputAndFlag, type SettingRow } from './setting.ts'
 import { type Settings, settingRows } from './settings-table.ts'
-import { durationText } from './show.ts'
+import { formatDuration } from './show.ts'
 
 /** The pipeline in a line; empty for the session alone. Its command lines may hold a secret. */
 export function describeSteps({ steps, agent }: Settings): string {
@@ -24,7 +24,7 @@ export function describeServices({ services }: Settings): string {
 
 function gateText(gate: Settings['gates'][number]): string {
   const marks = [
-    gate.timeoutMs === standardTimeoutMs ? '' : durationText(gate.timeoutMs),
+    gate.timeoutMs === standardTimeoutMs ? '' : formatDuration(gate.timeoutMs),
     gate.when === null ? '' : `when ${gate.when.join(' or ')}`,
     gate.advisory ? 'advisory' : '',
     gate.retries === undefined ? '' : `retries ${gate.retries}`,
@@ -47,7 +47,7 @@ export type FlagRow = Pick<SettingRow, 'key' | 'standard' | 'description' | 'gro
 
 /** Every flag that is a setting, `--gate` behind `--gates`. */
 export function flagTable(): FlagRow[] {
-  return settingRows.filter(isEverywhere).flatMap((row) => {
+  return settingRows.filter(isInputAndFlag).flatMap((row) => {
     const flag = {
       ...row,
       flag: `--${row.input}`,

@@ -2,8 +2,8 @@
 import * as z from 'zod/mini'
 import type { Gate } from '../engine/model/gate.ts'
 import { gateName, reportPath } from './setting-names.ts'
-import { shown } from './show.ts'
-import { givenAt, mistake, type Place, readAs } from './value-place.ts'
+import { describeFound } from './show.ts'
+import { addMistake, parseValue, substituteVariables, type ValuePlace } from './value-place.ts'
 import * as v from './values.ts'
 
 /** Outright: this run has no gate, and nothing of it claims to have passed one. */
@@ -27,17 +27,17 @@ const coverage = z.pipe(
 
 const longForm = v.structure({
   run: v.lines,
-  timeout: v.orElse(v.duration, '15m'),
+  timeout: v.withDefault(v.duration, '15m'),
   when: v.orNull(tags),
-  advisory: v.orElse(v.boolean, false),
+  advisory: v.withDefault(v.boolean, false),
   report: v.orNull(v.list(reportPath)),
-  retries: v.orElse(v.integer({ zero: 'no retry', most: 3 }), 0),
+  retries: v.withDefault(v.integer({ zero: 'no retry', most: 3 }), 0),
   coverage: v.orNull(coverage),
   needs: v.orNull(v.list(gateName)),
-  alone: v.orElse(v.boolean, false),
-  reuse: v.orElse(v.boolean, true),
+  alone: v.withDefault(v.boolean, false),
+  reuse: v.withDefault(v.boolean, true),
   paths: v.orNull(v.list(v.text)),
-  behindPages: v.orElse(v.boolean, false),
+  behindPages: v.withDefault(v.boolean, false),
 })
 
 const gate = z.pipe(
@@ -70,21 +70,23 @@ function plainGate(run: string): Omit<Gate, 'name'> {
   return { run, timeoutMs: standardTimeoutMs, when: null, advisory: false }
 }
 
-const distinct = v.distinct<object>('gate', (map) => Object.keys(map).map((name) => ({ name, path: [name] })))
+const distinct = v.distinctNames<object>('gate', (map) =>
+  Object.keys(map).map((name) => ({ name, path: [name] })),
+)
 
 /** Each names a gate that is there, and none waits for itself. */
-const needed = z.check<Record<string, { needs?: readonly string[] }>>(({ value, issues }) => {
+const checkNeeds = z.check<Record<string, { needs?: readonly string[] }>>(({ value, issues }) => {
   const names = Object.keys(value)
   for (const [name, { needs = [] }] of Object.entries(value)) {
     for (const [at, need] of needs.entries())
       if (!names.includes(need))
-        issues.push(wrongNeed(value, [name, 'needs', at], need, 'the name of a gate'))
+        issues.push(needIssue(value, [name, 'needs', at], need, 'the name of a gate'))
     if (waitsFor(value, name, name))
-      issues.push(wrongNeed(value, [name, 'needs'], needs.join(', '), 'gates that do not wait for this one'))
+      issues.push(needIssue(value, [name, 'needs'], needs.join(', '), 'gates that do not wait for this one'))
   }
 })
 
-function wrongNeed(input: unknown, path: (string | number)[], found: string, expected: string) {
+function needIssue(input: unknown, path: (string | number)[], found: string, expected: string) {
   return {
     code: 'custom' as const,
     input,
@@ -112,7 +114,7 @@ export const gates = z
     [
       z.literal(NO_GATES),
       z.pipe(
-        z.record(gateName, gate, words).check(distinct, needed),
+        z.record(gateName, gate, words).check(distinct, checkNeeds),
         z.transform((map) => Object.entries(map).map(([name, one]): Gate => ({ name, ...one }))),
       ),
     ],
@@ -121,17 +123,20 @@ export const gates = z
   .register(v.kinds, { kind: 'gates' })
 
 /** The gates with `--gate NAME=COMMAND` flags applied: a known name is replaced where it stands, others follow. */
-export function withGateFlags(base: readonly Gate[], flags: readonly string[], at: Place): Gate[] {
+export function withGateFlags(base: readonly Gate[], flags: readonly string[], at: ValuePlace): Gate[] {
   const byName = new Map(base.map((one) => [one.name.toLowerCase(), one]))
   for (const flag of flags) {
     const split = flag.indexOf('=')
     const name = flag.slice(0, Math.max(split, 0)).trim()
     const run = flag.slice(split + 1).trim()
     if (split === -1 || run === '') {
-      mistake(at, shown(flag), 'NAME=COMMAND', 'write for example --gate "test=npm test"')
+      addMistake(at, describeFound(flag), 'NAME=COMMAND', 'write for example --gate "test=npm test"')
       continue
     }
-    const [rightName, command] = [readAs(gateName, givenAt(at, name)), readAs(v.lines, givenAt(at, run))]
+    const [rightName, command] = [
+      parseValue(gateName, substituteVariables(at, name)),
+      parseValue(v.lines, substituteVariables(at, run)),
+    ]
     if (rightName !== undefined && command !== undefined)
       byName.set(name.toLowerCase(), { name, ...plainGate(command) })
   }

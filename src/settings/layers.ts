@@ -2,87 +2,93 @@
 
 import { oneLine } from '../engine/model/text.ts'
 import { agnosticKeys, readAgnosticKeys, readStepsFile } from './older-files.ts'
-import { isEverywhere, kebab, type SettingRow } from './setting.ts'
+import { isInputAndFlag, type SettingRow, toKebabCase } from './setting.ts'
 import { settingRows } from './settings-table.ts'
 import { parseText } from './settings-text.ts'
-import { shown } from './show.ts'
+import { describeFound } from './show.ts'
 import {
-  below,
-  type Given,
-  givenAt,
-  mistake,
-  note,
-  type Place,
-  type Report,
-  unknownKey,
+  addMistake,
+  addNote,
+  addUnknownKey,
+  childPlace,
+  type GivenValue,
+  type SettingsReport,
+  substituteVariables,
+  type ValuePlace,
 } from './value-place.ts'
 import { isEmpty, isMap } from './values.ts'
 
 /** What was given at one level, by configuration key; null where it could not be read. `rank`: the higher wins. */
-export type Layer = { rank: number; given: Map<string, Given | null> }
+export type Layer = { rank: number; given: Map<string, GivenValue | null> }
 
-const everywhere = settingRows.filter(isEverywhere)
+const everywhere = settingRows.filter(isInputAndFlag)
 const byInput = new Map(everywhere.map((row) => [row.input, row]))
 const byKey = new Map(everywhere.map((row) => [row.key, row]))
-const fileOnly = new Set(settingRows.flatMap((row) => (isEverywhere(row) ? [] : [row.key, row.input])))
+const fileOnly = new Set(settingRows.flatMap((row) => (isInputAndFlag(row) ? [] : [row.key, row.input])))
 
 /** The action's inputs by kebab-case name; an empty one is not given. */
-export function inputLayer(inputs: Readonly<Record<string, string>>, report: Report): Layer {
+export function inputLayer(inputs: Readonly<Record<string, string>>, report: SettingsReport): Layer {
   const given: Layer['given'] = new Map()
   for (const [name, value] of Object.entries(inputs)) {
-    const at: Place = { root: `input ${oneLine(name, 80)}`, keys: [], env: null, report }
+    const at: ValuePlace = { root: `input ${oneLine(name, 80)}`, keys: [], env: null, report }
     const row = byInput.get(name)
-    if (row === undefined) unknown(at, name, [...byInput.keys()], (input) => input)
-    else give(given, row, value, at)
+    if (row === undefined) addUnknownName(at, name, [...byInput.keys()], (input) => input)
+    else addGiven(given, row, value, at)
   }
   return { rank: 2, given }
 }
 
 /** The CLI's flags by camelCase key, without `gate`, which is no setting of its own. */
-export function flagLayer(flags: Readonly<Record<string, unknown>>, report: Report): Layer {
+export function flagLayer(flags: Readonly<Record<string, unknown>>, report: SettingsReport): Layer {
   const given: Layer['given'] = new Map()
   for (const [key, value] of Object.entries(flags)) {
     if (value === undefined || key === 'gate') continue
-    const at: Place = { root: oneLine(`--${kebab(key)}`, 80), keys: [], env: null, report }
+    const at: ValuePlace = { root: oneLine(`--${toKebabCase(key)}`, 80), keys: [], env: null, report }
     const row = byKey.get(key)
-    if (row === undefined) unknown(at, key, [...byKey.keys(), 'gate'], (name) => `--${kebab(name)}`)
-    else give(given, row, flagValue(row, value, at), at)
+    if (row === undefined)
+      addUnknownName(at, key, [...byKey.keys(), 'gate'], (name) => `--${toKebabCase(name)}`)
+    else addGiven(given, row, flagValue(row, value, at), at)
   }
   return { rank: 3, given }
 }
 
-function unknown(at: Place, name: string, valid: string[], written: (name: string) => string): void {
-  if (!fileOnly.has(name)) unknownKey(at, name, valid, written)
+function addUnknownName(
+  at: ValuePlace,
+  name: string,
+  valid: string[],
+  written: (name: string) => string,
+): void {
+  if (!fileOnly.has(name)) addUnknownKey(at, name, valid, written)
   else {
     const found = 'a setting of the configuration file only'
-    mistake(at, found, 'an input or flag', 'write it into ralph.config.yml')
+    addMistake(at, found, 'an input or flag', 'write it into ralph.config.yml')
   }
 }
 
 /** Undefined after a mistake. */
-function flagValue(row: SettingRow, value: unknown, at: Place): unknown {
+function flagValue(row: SettingRow, value: unknown, at: ValuePlace): unknown {
   if (typeof value === 'string' || (typeof value === 'boolean' && row.kind === 'boolean')) return value
-  if (!Array.isArray(value)) return mistake(at, String(value), 'a value', 'write one after the flag')
+  if (!Array.isArray(value)) return addMistake(at, String(value), 'a value', 'write one after the flag')
   if (row.kind === 'list' || value.length === 0) return value
   if (value.length === 1) return value[0]
-  return mistake(at, `${value.length} values`, 'one value', 'give the flag once')
+  return addMistake(at, `${value.length} values`, 'one value', 'give the flag once')
 }
 
 /** Maps and gates are YAML in a text; a model may be a plain name as well as a map. */
-function give(given: Layer['given'], row: SettingRow, value: unknown, at: Place): void {
+function addGiven(given: Layer['given'], row: SettingRow, value: unknown, at: ValuePlace): void {
   const isYaml =
     typeof value === 'string' &&
     (row.kind === 'gates' || (row.kind === 'map' && /^\s*\{|:\s|:$|\n/.test(value.trim())))
   const written = isYaml ? parseText(at, 'yaml', value) : value
   if (written === undefined) given.set(row.key, null)
-  else if (!isEmpty(written)) given.set(row.key, givenAt(at, written))
+  else if (!isEmpty(written)) given.set(row.key, substituteVariables(at, written))
 }
 
 /** The file that `pipeline` names: its steps are those that are meant; of the rest, what is said elsewhere goes before. */
 export function stepsLayers(
   file: { path: string; text: string },
-  env: Place['env'],
-  report: Report,
+  env: ValuePlace['env'],
+  report: SettingsReport,
 ): { above: Layer; below: Layer } {
   const { steps, maxAttempts } = readStepsFile(file, env, report)
   const rest: Layer['given'] = new Map(maxAttempts === null ? [] : [['maxAttempts', maxAttempts]])
@@ -94,34 +100,34 @@ const fileKeys = settingRows.map((row) => row.key)
 /** The configuration file: YAML or JSON by its name's ending, our keys in camelCase or the older ones. */
 export function fileLayer(
   file: { path: string; text: string },
-  env: Place['env'],
+  env: ValuePlace['env'],
   unused: readonly string[],
-  report: Report,
+  report: SettingsReport,
 ): Layer {
-  const at: Place = { root: oneLine(file.path, 80), keys: [], env, report }
+  const at: ValuePlace = { root: oneLine(file.path, 80), keys: [], env, report }
   const tree = parseText(at, /\.json$/i.test(file.path) ? 'json' : 'yaml', file.text) ?? {}
-  if (!isMap(tree)) mistake(at, shown(tree), 'a map of settings', 'write `key: value` lines')
-  const own = new Map<string, Given>()
-  const older = new Map<string, Given>()
+  if (!isMap(tree)) addMistake(at, describeFound(tree), 'a map of settings', 'write `key: value` lines')
+  const own = new Map<string, GivenValue>()
+  const older = new Map<string, GivenValue>()
   for (const [key, written] of isMap(tree) ? Object.entries(tree) : []) {
     // Editors find a schema by `$schema`; it is no setting.
     if (key === '$schema' || unused.includes(key)) continue
-    const place = below(at, key)
+    const place = childPlace(at, key)
     const into = fileKeys.includes(key) ? own : agnosticKeys.includes(key) ? older : null
-    if (into === null) unknownKey(place, key, [...fileKeys, ...agnosticKeys])
+    if (into === null) addUnknownKey(place, key, [...fileKeys, ...agnosticKeys])
     else {
-      const given = givenAt(place, written)
+      const given = substituteVariables(place, written)
       if (!isEmpty(given.value)) into.set(key, given)
-      remark(key, written, place)
+      noteOn(key, written, place)
     }
   }
   return { rank: 1, given: new Map([...own, ...readAgnosticKeys(older, own, at)]) }
 }
 
-function remark(key: string, written: unknown, at: Place): void {
+function noteOn(key: string, written: unknown, at: ValuePlace): void {
   if (isEmpty(written)) return
-  if (key === 'configFile') note(at, 'has no effect inside the configuration file')
+  if (key === 'configFile') addNote(at, 'has no effect inside the configuration file')
   const isSecret = key === 'token' || key === 'publishToken'
   if (isSecret && typeof written === 'string' && !written.includes('${'))
-    note(at, `a token written into the file can be read by everybody who reads it; write $\{NAME} instead`)
+    addNote(at, `a token written into the file can be read by everybody who reads it; write $\{NAME} instead`)
 }

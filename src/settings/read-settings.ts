@@ -2,13 +2,13 @@
 import * as z from 'zod/mini'
 import type { Gate } from '../engine/model/gate.ts'
 import type { Mistake } from '../system/errors.ts'
+import { deriveSettings, type Origin } from './derive-settings.ts'
 import { NO_GATES, withGateFlags } from './gate-settings.ts'
 import { fileLayer, flagLayer, inputLayer, type Layer, stepsLayers } from './layers.ts'
-import { remarksOf, type SettingRow, type Surface, standardOf } from './setting.ts'
+import { defaultValue, remarksOf, type SettingRow, type Surface } from './setting.ts'
 import { type SettingField, type Settings, settingRows, table, type Values } from './settings-table.ts'
-import { type Origin, settle } from './settle.ts'
-import { pipelineOf, pipelinePath, unknownPipeline } from './step-settings.ts'
-import { note, type Place, type Report, readAs } from './value-place.ts'
+import { addUnknownPipeline, choosePipeline, pipelinePath } from './step-settings.ts'
+import { addNote, parseValue, type SettingsReport, type ValuePlace } from './value-place.ts'
 import { isMap } from './values.ts'
 
 export {
@@ -46,7 +46,7 @@ export type SettingsResult = { settings: Settings; notes: string[] } & (
 
 /** Reads all settings, or says everything that is wrong with them. Never throws, whatever the sources hold. */
 export function readSettings(sources: Sources): SettingsResult {
-  const report: Report = { mistakes: [], notes: [] }
+  const report: SettingsReport = { mistakes: [], notes: [] }
   const own = sources.stepsFile ? stepsLayers(sources.stepsFile, sources.env, report) : null
   const layers = [
     flagLayer(sources.flags ?? {}, report),
@@ -55,57 +55,70 @@ export function readSettings(sources: Sources): SettingsResult {
     ...(sources.file ? [fileLayer(sources.file, sources.env, sources.unused ?? [], report)] : []),
     ...(own === null ? [] : [own.below]),
   ]
-  const chosen = record(settingRows.map((row) => [row.field, choose(row, layers, sources.surface, report)]))
+  const chosen = fieldRecord(
+    settingRows.map((row) => [row.field, chooseValue(row, layers, sources.surface, report)]),
+  )
   // Every field's value came from its own schema: TypeScript cannot follow that through the loop.
-  const read = record(Object.entries(chosen).map(([field, { value }]) => [field, value])) as Values
+  const read = fieldRecord(Object.entries(chosen).map(([field, { value }]) => [field, value])) as Values
   const gates = gatesOf(read.gates === NO_GATES ? [] : read.gates, sources.flags, report)
   const ungated = read.gates === NO_GATES && gates.length === 0
   const wanted = { name: read.pipeline, at: chosen.pipeline.at }
-  const steps = chosen.steps.sound ? pipelineOf(read.steps, chosen.steps.at, wanted) : null
-  if (!chosen.steps.sound && wanted.name !== null && own === null) {
+  const steps = chosen.steps.isReadable ? choosePipeline(read.steps, chosen.steps.at, wanted) : null
+  if (!chosen.steps.isReadable && wanted.name !== null && own === null) {
     // Steps with a mistake in them still have their names.
     const written = layers.map(({ given }) => given.get('steps')?.value).find(isMap) ?? {}
-    if (!Object.hasOwn(written, wanted.name)) unknownPipeline(wanted.at, wanted.name, Object.keys(written))
+    if (!Object.hasOwn(written, wanted.name)) addUnknownPipeline(wanted.at, wanted.name, Object.keys(written))
   }
-  const settings = settle({ ...read, surface: sources.surface, gates, ungated, steps }, chosen)
+  const settings = deriveSettings({ ...read, surface: sources.surface, gates, ungated, steps }, chosen)
   const { mistakes, notes } = report
   return mistakes.length > 0 ? { ok: false, mistakes, settings, notes } : { ok: true, settings, notes }
 }
 
-function record<T>(entries: [string, T][]): Record<SettingField, T> {
+function fieldRecord<T>(entries: [string, T][]): Record<SettingField, T> {
   return Object.fromEntries(entries) as Record<SettingField, T>
 }
 
 type Chosen = Origin & { value: unknown }
 
 /** Every level is read, so that a mistake shows also where a higher level wins. Layers come highest first. */
-function choose(row: SettingRow, layers: readonly Layer[], surface: Surface, report: Report): Chosen {
-  let best: Omit<Chosen, 'sound' | 'under'> | undefined
-  let under: unknown
-  let sound = true
+function chooseValue(
+  row: SettingRow,
+  layers: readonly Layer[],
+  surface: Surface,
+  report: SettingsReport,
+): Chosen {
+  let best: Omit<Chosen, 'isReadable' | 'overridden'> | undefined
+  let overridden: unknown
+  let isReadable = true
   for (const { given, rank } of layers) {
     const one = given.get(row.key)
     if (one === undefined) continue
     const value =
-      one === null ? undefined : readAs(row.schema, row.secret ? { ...one, shownAs: '(hidden)' } : one)
-    if (one === null || value === undefined) sound = false
+      one === null ? undefined : parseValue(row.schema, row.secret ? { ...one, shownAs: '(hidden)' } : one)
+    if (one === null || value === undefined) isReadable = false
     else if (best === undefined) best = { value, at: one.at, rank }
-    else under ??= value
+    else overridden ??= value
   }
   if (best === undefined)
-    return { at: unset(row, surface, report), rank: 0, value: standardOf(row, surface), sound, under }
-  for (const remark of remarksOf(row, best.value)) note(best.at, remark)
-  return { ...best, sound, under }
+    return {
+      at: placeOfUnset(row, surface, report),
+      rank: 0,
+      value: defaultValue(row, surface),
+      isReadable,
+      overridden,
+    }
+  for (const remark of remarksOf(row, best.value)) addNote(best.at, remark)
+  return { ...best, isReadable, overridden }
 }
 
 /** Where a setting that nobody gave would be given. */
-function unset(row: SettingRow, surface: Surface, report: Report): Place {
+function placeOfUnset(row: SettingRow, surface: Surface, report: SettingsReport): ValuePlace {
   const outside = surface === 'action' ? `input ${row.input}` : `--${row.input}`
   const root = row.group === 'file only' ? `ralph.config.yml: ${row.key}` : outside
   return { root, keys: [], env: null, report }
 }
 
-function gatesOf(base: readonly Gate[], flags: Sources['flags'], report: Report): Gate[] {
+function gatesOf(base: readonly Gate[], flags: Sources['flags'], report: SettingsReport): Gate[] {
   const gate = flags?.gate
   const given = typeof gate === 'string' ? [gate] : Array.isArray(gate) ? gate : []
   return withGateFlags(base, given, { root: '--gate', keys: [], env: null, report })
@@ -134,7 +147,7 @@ export async function resolveSettings(
   sources: Omit<Sources, 'file'>,
   look: ((path: string) => Promise<string | null>) | null,
 ): Promise<SettingsResult> {
-  const wanted = wantedConfigFile(sources)
+  const wanted = namedConfigFile(sources)
   const isAction = sources.surface === 'action'
   const found: { path: string; text: string }[] = []
   for (const path of look === null ? [] : wanted === null ? configFileNames : [wanted]) {
@@ -169,7 +182,7 @@ async function stepsFileOf({ pipeline, steps }: Settings, look: (path: string) =
 }
 
 /** The file that flags or inputs name; null when none, or no usable one, is named. */
-function wantedConfigFile({ inputs, flags }: Pick<Sources, 'inputs' | 'flags'>): string | null {
+function namedConfigFile({ inputs, flags }: Pick<Sources, 'inputs' | 'flags'>): string | null {
   const flag = typeof flags?.configFile === 'string' ? flags.configFile.trim() : ''
   const named = flag === '' ? (inputs?.['config-file'] ?? '').trim() : flag
   const { success, data } = z.safeParse(table.configFile.schema, named)
@@ -183,7 +196,7 @@ export function writtenSettings({
   file,
   env,
 }: Omit<Sources, 'surface'>): Record<string, unknown> {
-  const report: Report = { mistakes: [], notes: [] }
+  const report: SettingsReport = { mistakes: [], notes: [] }
   const layers = [
     ...(file ? [fileLayer(file, env, [], report)] : []),
     inputLayer(inputs ?? {}, report),

@@ -5,7 +5,7 @@ import { tags } from './gate-settings.ts'
 import { gateName, insidePath, variableName } from './setting-names.ts'
 import * as v from './values.ts'
 
-const FORMS = v.expects(
+const READY_MESSAGE = v.expects(
   'a URL, a port, or a map with one of tcp, log and command',
   'write `http://localhost:3000`, `5432`, `{ tcp: db:5432 }`, `{ log: listening on }` or `{ command: pg_isready }`',
 )
@@ -16,23 +16,23 @@ const OWN_PORT = /^(.*:|)\$RALPH_PORT(?=\/|\?|$)/
 const port = v.integer({ most: 65_535 })
 /** `$RALPH_PORT` alone, or in a URL; what is read has 0 there. */
 const ownPort = z.string().check(
-  v.passes((written: string) => {
+  v.check((written: string) => {
     const read = written.replace(OWN_PORT, '$10')
     return read !== written && (read === '0' || (/^https?:/i.test(read) && URL.canParse(read)))
-  }, FORMS),
+  }, READY_MESSAGE),
 )
-const HOST_PORT = v.expects(
+const HOST_PORT_MESSAGE = v.expects(
   'a host and a port',
   'write it as host:port, such as localhost:5432 or [::1]:5432',
 )
 const hostAndPort = z
-  .string(HOST_PORT)
-  .check(v.passes((written: string) => portOf(written) !== null, HOST_PORT))
-const forms = v
+  .string(HOST_PORT_MESSAGE)
+  .check(v.check((written: string) => parseHostPort(written) !== null, HOST_PORT_MESSAGE))
+const readyForms = v
   .structure({ tcp: v.orNull(hostAndPort), log: v.orNull(v.text), command: v.orNull(v.lines) })
   .check(
     z.refine((given) => Object.values(given).filter((one) => one !== null).length === 1, {
-      ...FORMS,
+      ...READY_MESSAGE,
       when: ({ issues }) => issues.length === 0,
     }),
   )
@@ -40,7 +40,7 @@ const forms = v
 /** Said twice that it has to be there: a schema in JSON takes what begins with a transform for something optional. */
 const ready = z.nonoptional(
   z.pipe(
-    z.union([ownPort, v.url, port, forms], FORMS),
+    z.union([ownPort, v.url, port, readyForms], READY_MESSAGE),
     z.transform((given): Ready => {
       if (typeof given === 'string') {
         const url = given.replace(OWN_PORT, '$10')
@@ -50,12 +50,12 @@ const ready = z.nonoptional(
       const { tcp, log, command } = given
       if (log !== null) return { kind: 'log', parts: log.split('*').filter((part) => part !== '') }
       if (command !== null) return { kind: 'command', run: command }
-      return { kind: 'port', ...(portOf(tcp ?? '') ?? { host: '', port: 0 }) }
+      return { kind: 'port', ...(parseHostPort(tcp ?? '') ?? { host: '', port: 0 }) }
     }),
   ),
 )
 
-function portOf(written: string): { host: string; port: number } | null {
+function parseHostPort(written: string): { host: string; port: number } | null {
   const read = written.replace(OWN_PORT, '$10')
   const isOwn = read !== written
   const [, address, name, digits] = HOST_AND_PORT.exec(read) ?? []
@@ -78,11 +78,11 @@ const environment = z.union(
 const shape = {
   start: v.orNull(v.lines),
   ready,
-  readyTimeout: v.orElse(v.seconds, '30s'),
-  restartBeforeVerify: v.orElse(v.boolean, true),
+  readyTimeout: v.withDefault(v.seconds, '30s'),
+  restartBeforeVerify: v.withDefault(v.boolean, true),
   when: v.orNull(tags),
-  environment: v.orElse(environment, []),
-  logs: v.orElse(v.list(insidePath), []),
+  environment: v.withDefault(environment, []),
+  logs: v.withDefault(v.list(insidePath), []),
 }
 const unnamed = v.structure(shape)
 const named = v.structure({ name: gateName, ...shape })
@@ -96,7 +96,7 @@ function isNames(given: z.output<typeof environment>): given is string[] {
   return Array.isArray(given)
 }
 
-const distinct = v.distinct<readonly Service[]>('service', (all) =>
+const distinct = v.distinctNames<readonly Service[]>('service', (all) =>
   all.map(({ name }, index) => ({ name, path: [index, 'name'] })),
 )
 
@@ -123,6 +123,6 @@ export const services = z
   )
   .register(v.kinds, { kind: 'map' })
 
-export function variablesIn(all: readonly Service[]): string[] {
+export function serviceVariables(all: readonly Service[]): string[] {
   return [...new Set(all.flatMap(({ inherit, environment: set }) => [...inherit, ...Object.keys(set)]))]
 }

@@ -14,10 +14,10 @@ export const featureName = textWhere(
     /^issues:(?:milestone|label)=[^\p{C}]{1,100}$/u.test(name) ||
     (/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name) && !/\.\.|\.lock$|\.$/i.test(name)),
   'letters, digits, `.`, `_` and `-`, starting with a letter or digit, without `..` or an ending `.` or `.lock`, at most 100 characters',
-  instead,
+  suggestName,
 )
 
-function instead(name: string): string {
+function suggestName(name: string): string {
   const slug = name
     .slice(0, 200)
     .replace(/[^A-Za-z0-9._-]+/g, '-')
@@ -62,7 +62,7 @@ export const stateNamespace = textWhere(
 export const gateName = textWhere(
   (name) => /^(?!\d+$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name),
   'a name of letters, digits, `.`, `_` and `-`, starting with a letter or digit, no plain number, at most 64 characters',
-  (name) => (/^\d+$/.test(name) ? `write gate-${name}` : instead(name)),
+  (name) => (/^\d+$/.test(name) ? `write gate-${name}` : suggestName(name)),
 )
 
 /** A workflow's file name; a path below .github/workflows is cut to it, since that is where it must lie. */

@@ -7,9 +7,9 @@ export type Surface = 'action' | 'cli'
 
 export type Group = 'what' | 'agent' | 'gates' | 'limits' | 'pull request' | 'trust, scale' | 'file only'
 
-type More<T, D> = {
+type SettingOptions<T, D> = {
   /** What is read where nothing is given, as people would write it; without it the value is null. */
-  or?: D
+  default?: D
   onCli?: unknown
   /** The default in words, where it is not what is read. */
   standard?: string
@@ -18,10 +18,10 @@ type More<T, D> = {
   /** What is worth knowing about a value that was given. */
   remarks?(value: T): string[]
 }
-type Written = string | number | boolean | readonly unknown[] | Readonly<Record<string, unknown>>
+type WrittenValue = string | number | boolean | readonly unknown[] | Readonly<Record<string, unknown>>
 
 /** A setting without its names; `about` is one line for action.yml, the CLI's help and the README. */
-type Setting<S extends z.core.$ZodType, D> = More<z.output<S>, D> & {
+type Setting<S extends z.core.$ZodType, D> = SettingOptions<z.output<S>, D> & {
   group: Group
   schema: S
   about: string
@@ -30,11 +30,11 @@ type Setting<S extends z.core.$ZodType, D> = More<z.output<S>, D> & {
 export type ValueOf<T> = T extends Setting<infer S, infer D> ? z.output<S> | Extract<D, null> : never
 
 /** The maker of a group's settings: what one may be, what it is for, and what else there is to know. */
-export function groupOf(group: Group) {
-  return <S extends z.core.$ZodType, D extends Written | null = null>(
+export function settingGroup(group: Group) {
+  return <S extends z.core.$ZodType, D extends WrittenValue | null = null>(
     schema: S,
     about: string,
-    more: More<z.output<S>, D> = {},
+    more: SettingOptions<z.output<S>, D> = {},
   ): Setting<S, D> => ({ group, schema, about, ...more })
 }
 
@@ -53,21 +53,26 @@ export type SettingRow = Setting<z.core.$ZodType, unknown> & {
   standard: string
 }
 
-export function rowOf(field: string, setting: Setting<z.core.$ZodType, unknown>): SettingRow {
+export function settingRow(field: string, setting: Setting<z.core.$ZodType, unknown>): SettingRow {
   const key = field.replace(/Ms$/, '')
   const { kind, values = [] } = kinds.get(setting.schema) ?? { kind: 'text' }
-  const { about, or, standard = typeof or === 'object' ? '' : String(or ?? '') } = setting
+  const {
+    about,
+    default: written,
+    standard = typeof written === 'object' ? '' : String(written ?? ''),
+  } = setting
   const description = values.length === 0 ? about : `${about} (${values.join(', ')}).`
-  return { ...setting, field, key, input: kebab(key), kind, values, description, standard }
+  return { ...setting, field, key, input: toKebabCase(key), kind, values, description, standard }
 }
 
 /** Whether it is an input and a flag, too. */
-export function isEverywhere({ group }: SettingRow): boolean {
+export function isInputAndFlag({ group }: SettingRow): boolean {
   return group !== 'file only'
 }
 
-export function standardOf({ schema, or, onCli = or }: SettingRow, surface: Surface): unknown {
-  const written = surface === 'cli' ? onCli : or
+export function defaultValue(row: SettingRow, surface: Surface): unknown {
+  const { schema, default: inAction, onCli = inAction } = row
+  const written = surface === 'cli' ? onCli : inAction
   return written === undefined ? null : z.parse(schema, written)
 }
 
@@ -76,6 +81,6 @@ export function remarksOf({ remarks }: SettingRow, value: unknown): string[] {
 }
 
 /** `maxCostUsd` as `max-cost-usd`. */
-export function kebab(key: string): string {
+export function toKebabCase(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }

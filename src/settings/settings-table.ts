@@ -5,8 +5,8 @@ import type { Pipeline } from '../engine/model/pipeline-step.ts'
 import { isForbidden } from '../isolation/untrusted-env.ts'
 import { browser } from './browser-settings.ts'
 import { gates } from './gate-settings.ts'
-import { services, variablesIn } from './service-settings.ts'
-import { groupOf, rowOf, type SettingRow, type Surface, type ValueOf } from './setting.ts'
+import { services, serviceVariables } from './service-settings.ts'
+import { type SettingRow, type Surface, settingGroup, settingRow, type ValueOf } from './setting.ts'
 import * as names from './setting-names.ts'
 import { pipelineName, steps } from './step-settings.ts'
 import { breaker, commits, ladder, model, notify, prices } from './structures.ts'
@@ -18,13 +18,13 @@ export const commandNames = [
   ...(['claim', 'work', 'gate', 'land', 'join'] as const),
 ] as const
 
-const what = groupOf('what')
-const agent = groupOf('agent')
-const gate = groupOf('gates')
-const limit = groupOf('limits')
-const pull = groupOf('pull request')
-const trust = groupOf('trust, scale')
-const file = groupOf('file only')
+const what = settingGroup('what')
+const agent = settingGroup('agent')
+const gate = settingGroup('gates')
+const limit = settingGroup('limits')
+const pull = settingGroup('pull request')
+const trust = settingGroup('trust, scale')
+const file = settingGroup('file only')
 
 const secret = { secret: true } as const
 
@@ -33,7 +33,7 @@ const secret = { secret: true } as const
  * duration's without `Ms`), the input is the same in kebab-case. The order is that of all listings.
  */
 export const table = {
-  command: what(v.choice(commandNames), 'What to do; auto goes by the event', { or: 'auto' }),
+  command: what(v.choice(commandNames), 'What to do; auto goes by the event', { default: 'auto' }),
   feature: what(
     names.featureName,
     'The feature to work on; empty: the only unfinished one, or the one the dispatch named.',
@@ -41,16 +41,16 @@ export const table = {
   stories: what(
     names.storyIds,
     'The stories to work on, by their ids, with commas or one a line; empty: all of them.',
-    { or: [], standard: 'all' },
+    { default: [], standard: 'all' },
   ),
   epic: what(v.text, 'The epic to work on, by its id (`epicId` of its stories), beside `stories`.'),
   approve: what(v.choice(['person', 'auto']), 'Whether a plan waits until a person approves it', {
-    or: 'person',
+    default: 'person',
   }),
   ask: what(
     v.boolean,
     'Whether a session first asks three to five questions, which people answer before it plans (on the issue; on a terminal at once).',
-    { or: false },
+    { default: false },
   ),
   token: what(v.text, 'Token for the state refs and the API.', {
     ...secret,
@@ -65,23 +65,23 @@ export const table = {
     standard: 'the default branch',
   }),
   branchPrefix: what(names.branchPrefix, "What stands before the feature's name in its branch.", {
-    or: 'ralph/',
+    default: 'ralph/',
   }),
   workingDirectory: what(names.insidePath, 'The folder inside the repository where agent and gates run.', {
-    or: '.',
+    default: '.',
     standard: 'its root',
   }),
   configFile: what(names.configPath, 'The configuration file; in CI it is read from the base branch.', {
     standard: 'ralph.config.yml, .yaml or .json',
   }),
 
-  agent: agent(v.choice(agentNames), 'The coding agent', { or: defaultAgent }),
+  agent: agent(v.choice(agentNames), 'The coding agent', { default: defaultAgent }),
   agentCommand: agent(
     v.lines,
     'Command line (for bash -c) that starts the custom agent; it gets the prompt on stdin.',
   ),
   agentArgs: agent(v.list(v.text), 'Further arguments for the agent, one a line.', {
-    or: [],
+    default: [],
     remarks: (items) =>
       items.some((item) => /^-\S+\s+\S/.test(item) && !item.includes('='))
         ? ['an item with a space in it is one argument; write each argument on its own line']
@@ -91,7 +91,7 @@ export const table = {
     names.variableNames,
     'Names of further environment variables that the agent may see, one a line.',
     {
-      or: [],
+      default: [],
       remarks: (names) => names.filter(isForbidden).map((name) => `${name} is never handed to the agent`),
     },
   ),
@@ -100,13 +100,13 @@ export const table = {
   cache: agent(
     v.choice(['auto', 'off']),
     "Whether a job of the action takes the agent that an earlier one installed from GitHub's cache, where there is one",
-    { or: 'auto' },
+    { default: 'auto' },
   ),
   model: agent(
     model,
     'The model, or a YAML map of models by mode (run, plan, verify, setup, default). A list for run is a ladder: a story begins with the first, and climbs after a red gate or <stuck>.',
     {
-      or: {},
+      default: {},
       standard: "the agent's own",
     },
   ),
@@ -125,13 +125,13 @@ export const table = {
   gates: gate(
     gates,
     'YAML map of the commands that must exit 0: name to command, or to run, timeout (15m), when, advisory, report, retries (0), coverage, needs, alone, paths, reuse. A run needs one that blocks; `none` says outright that there is none.',
-    { or: {} },
+    { default: {} },
   ),
   gateEnv: gate(
     names.variableNames,
     'Names of further environment variables that the gates may see, one a line.',
     {
-      or: [],
+      default: [],
       remarks: (names) =>
         names
           .filter((name) => isForbidden(name) || isModelKey(name))
@@ -142,9 +142,9 @@ export const table = {
     services,
     'YAML map of programs that gates need beside them: name to start, ready (URL, port, tcp, log or command), readyTimeout (30s), restartBeforeVerify (true), when, environment, logs.',
     {
-      or: [],
+      default: [],
       remarks: (all) =>
-        variablesIn(all)
+        serviceVariables(all)
           .filter((name) => isForbidden(name) || isModelKey(name))
           .map((name) => `${name} is never handed to services`),
     },
@@ -156,59 +156,59 @@ export const table = {
   baseline: gate(
     v.choice(['require', 'off']),
     'Whether the gates without `when` must be green before any work starts',
-    { or: 'require' },
+    { default: 'require' },
   ),
   finalVerification: gate(
     v.boolean,
     'Whether a fresh session judges every criterion before the feature counts as complete, and every story that needed no change.',
-    { or: true },
+    { default: true },
   ),
   evidence: gate(
     v.choice(['ask', 'require']),
     'What an approval without any evidence (file and line, gate, screenshot for each criterion) counts for: it stands and is told, or it resets the stories. Evidence for some criteria and not for others always does.',
-    { or: 'ask' },
+    { default: 'ask' },
   ),
   protectedPaths: gate(
     names.globs,
     'Patterns as in .gitignore, one a line, of files that an attempt must not change. The word `elsewhere` stands for files that act elsewhere: package managers, tool versions, attributes, other CIs, editors, bots, hooks.',
-    { or: [] },
+    { default: [] },
   ),
   weakenedTests: gate(
     v.choice(['judge', 'warn', 'fail', 'off']),
     'What happens where the tests as they were before a change are red on it, or fewer tests run: judge asks a fresh session whether the criteria ask for that, fail rejects, warn reports',
-    { or: 'judge' },
+    { default: 'judge' },
   ),
   cleanRoom: gate(
     v.choice(['on', 'off']),
     'Whether the final verification runs in a fresh clone, prepared from nothing',
-    { or: 'on' },
+    { default: 'on' },
   ),
   gatesParallel: gate(
     v.integer({ most: 64 }),
     'Gates that run at the same time, 1 to 64; with 1 in the order that was written.',
-    { or: 1 },
+    { default: 1 },
   ),
 
   iterationsPerJob: limit(
     v.integer({ zero: 'all in one job' }),
     'Iterations in one job before the next job is dispatched; 0: all of them.',
-    { or: 5, standard: '5; on the CLI 0', onCli: 0 },
+    { default: 5, standard: '5; on the CLI 0', onCli: 0 },
   ),
   maxIterations: limit(v.integer({ zero: 'no end' }), 'Iterations of the whole chain of jobs; 0: no end.', {
-    or: 50,
+    default: 50,
   }),
   maxJobs: limit(v.count, 'Jobs of the whole chain.', {
     standard: '3 x max-iterations / iterations-per-job + 5',
   }),
-  maxAttempts: limit(v.count, 'Failed attempts on a story before it is blocked.', { or: 3 }),
+  maxAttempts: limit(v.count, 'Failed attempts on a story before it is blocked.', { default: 3 }),
   iterationTimeoutMs: limit(v.duration, "The longest that the agent's session in one iteration may take.", {
-    or: '30m',
+    default: '30m',
   }),
-  idleTimeoutMs: limit(v.duration, 'The longest that the agent may be silent.', { or: '10m' }),
+  idleTimeoutMs: limit(v.duration, 'The longest that the agent may be silent.', { default: '10m' }),
   jobDeadlineMs: limit(
     v.duration,
     "When a job stops taking up work; keep it 10 minutes under the job's timeout-minutes.",
-    { or: '5h' },
+    { default: '5h' },
   ),
   maxCostUsd: limit(v.money, 'What the whole chain may cost, in US dollars.'),
   maxTokens: limit(v.count, 'Tokens that the whole chain may use.'),
@@ -216,45 +216,49 @@ export const table = {
   callsPerHour: limit(v.count, 'Agent sessions in an hour.'),
 
   publish: pull(v.choice(['batch', 'story']), 'When the branch moves: once a job, or with every story', {
-    or: 'batch',
+    default: 'batch',
   }),
-  pullRequest: pull(v.choice(['draft', 'ready', 'none']), 'How the pull request is opened', { or: 'draft' }),
+  pullRequest: pull(v.choice(['draft', 'ready', 'none']), 'How the pull request is opened', {
+    default: 'draft',
+  }),
   reportAs: pull(v.choice(['checks', 'statuses', 'none']), 'How results are shown on the commit', {
-    or: 'checks',
+    default: 'checks',
   }),
   agentsMd: pull(
     v.choice(['section', 'off']),
     'Whether learnings of a complete run go into a section of AGENTS.md that Ralph keeps, at most 4 KB',
-    { or: 'section' },
+    { default: 'section' },
   ),
   writeBack: pull(
     v.choice(['on', 'off']),
     'Whether what a story has come to is marked in the documents that it was planned from, and in sprint-status.yaml',
-    { or: 'on' },
+    { default: 'on' },
   ),
   // What would weaken a promise where it is asked for and does not happen is refused until it can be had.
   signCommits: pull(
     v.boolean.check(
-      v.passes(
+      v.check(
         (isAsked) => !isAsked,
         v.expects('something that this version can do', 'leave it out: commits are not signed yet'),
       ),
     ),
     'Whether commits are signed; this version refuses true.',
-    { or: false },
+    { default: false },
   ),
-  redispatch: pull(v.boolean, 'Whether a job whose batch is over dispatches the next one.', { or: true }),
+  redispatch: pull(v.boolean, 'Whether a job whose batch is over dispatches the next one.', {
+    default: true,
+  }),
   workflow: pull(names.workflowFile, 'The workflow file to dispatch.', { standard: 'this workflow' }),
   notify: pull(
     notify,
     'YAML map of whom to tell: slack, discord, teams (URLs), telegram (botToken, chatId), webhook (URL, or url and secret), custom (a command), every (5 iterations).',
-    { or: {}, ...secret },
+    { default: {}, ...secret },
   ),
 
   isolation: trust(
     v.choice(['same-user', 'other-user', 'separate-job']),
     'How far agent and gates are kept from tokens',
-    { or: 'other-user', onCli: 'same-user', standard: 'other-user; on the CLI same-user' },
+    { default: 'other-user', onCli: 'same-user', standard: 'other-user; on the CLI same-user' },
   ),
   network: trust(v.choice(['open', 'model']), 'What the agent reaches beside loopback', {
     standard: 'model at other-user in the action, else open',
@@ -262,18 +266,18 @@ export const table = {
   networkAllow: trust(
     names.hosts,
     'Hosts that the agent reaches at network: model, such as *.example.com or host:8443, and npm, pypi, crates, go, maven, apt.',
-    { or: [] },
+    { default: [] },
   ),
   maxParallel: trust(
     v.integer({ most: 256 }),
     'Stories worked on at the same time by `ralph run`, 1 to 256; the action works on one at a time.',
-    { or: 1 },
+    { default: 1 },
   ),
 
   steps: file(
     steps,
     'The steps of an iteration (docs/steps.md): name, type, enabled, timeout, maxRetries, retryDelay, continueOnError, circuitBreaker, config; a list, or a map of lists by name.',
-    { or: [], standard: 'the agent alone' },
+    { default: [], standard: 'the agent alone' },
   ),
   browser: file(
     browser,
@@ -281,37 +285,37 @@ export const table = {
     { standard: 'none' },
   ),
   prices: file(prices, 'Price of each model: input, output and cached, in US dollars for a million tokens.', {
-    or: {},
+    default: {},
   }),
   ladder: file(
     ladder,
     'Models that a story with such a tag climbs, in the place of those of `model`: tag to list.',
     {
-      or: {},
+      default: {},
     },
   ),
   gateNetwork: file(v.choice(['open', 'model']), 'What prepare and gates reach beside loopback', {
-    or: 'open',
+    default: 'open',
   }),
   breaker: file(
     breaker,
     'When a story is left alone for a while: noProgress, sameError, outputDecline (percent), coolDown.',
-    { or: {}, standard: '3, 5, 70, 30m' },
+    { default: {}, standard: '3, 5, 70, 30m' },
   ),
   commits: file(commits, 'State commits: prdChanges, message.', {
-    or: {},
+    default: {},
     standard: 'true, a message of its own for each',
   }),
   maxInterruptions: file(
     v.count,
     'Interruptions in a row without a finished gate run before a story is blocked.',
-    { or: 3 },
+    { default: 3 },
   ),
-  stopOnBlocked: file(v.boolean, 'Whether the run ends at the first blocked story.', { or: false }),
+  stopOnBlocked: file(v.boolean, 'Whether the run ends at the first blocked story.', { default: false }),
   logs: file(v.integer({ zero: 'none' }), 'Runs whose transcripts and gate logs are kept on the CLI.', {
-    or: 20,
+    default: 20,
   }),
-  stateNamespace: file(names.stateNamespace, 'Where the state refs live.', { or: 'refs/ralph' }),
+  stateNamespace: file(names.stateNamespace, 'Where the state refs live.', { default: 'refs/ralph' }),
 }
 
 export type Values = { [F in keyof typeof table]: ValueOf<(typeof table)[F]> }
@@ -329,5 +333,5 @@ export type SettingField = keyof typeof table
 
 /** All settings in the table's order. */
 export const settingRows: readonly SettingRow[] = Object.entries(table).map(([field, setting]) =>
-  rowOf(field, setting),
+  settingRow(field, setting),
 )

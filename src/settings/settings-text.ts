@@ -3,8 +3,8 @@ import { isScalar, LineCounter, parseDocument, type YAMLError } from 'yaml'
 import { jsonFault } from '../engine/model/json-fault.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { messageOf } from '../system/errors.ts'
-import { shown } from './show.ts'
-import { mistake, type Place, pathOf } from './value-place.ts'
+import { describeFound } from './show.ts'
+import { addMistake, formatValuePlace, type ValuePlace } from './value-place.ts'
 
 /** A settings file is a page or two; this is generous, and keeps a hostile one cheap. */
 const mostCharacters = 100_000
@@ -12,10 +12,10 @@ const mostCharacters = 100_000
 const mostFaults = 10
 
 /** The data, or undefined after mistakes that leave nothing to read. Duplicate keys are mistakes, but are read on. */
-export function parseText(at: Place, language: 'yaml' | 'json', raw: string): unknown {
+export function parseText(at: ValuePlace, language: 'yaml' | 'json', raw: string): unknown {
   const text = raw.replace(/^\uFEFF/, '')
   if (text.length > mostCharacters) {
-    return mistake(at, `${text.length} characters`, `at most ${mostCharacters}`, 'shorten it')
+    return addMistake(at, `${text.length} characters`, `at most ${mostCharacters}`, 'shorten it')
   }
   if (text.trim() === '') return null
   const lineCounter = new LineCounter()
@@ -32,12 +32,12 @@ export function parseText(at: Place, language: 'yaml' | 'json', raw: string): un
     })
     const all = [...document.errors, ...document.warnings]
     // JSON.parse takes the last of two equal keys, and YAML has rules for tabs that JSON has not.
-    const faults = language === 'json' ? all.filter(isTwice) : all
+    const faults = language === 'json' ? all.filter(isDuplicateKey) : all
     for (const fault of faults.slice(0, mostFaults)) {
       const { line, col } = lineCounter.linePos(fault.pos[0])
-      mistake(placeIn(at, line, col), textFrom(text, fault.pos[0]), ...wordsFor(fault))
+      addMistake(placeIn(at, line, col), excerptAt(text, fault.pos[0]), ...describeFault(fault))
     }
-    if (!faults.every(isTwice)) return undefined
+    if (!faults.every(isDuplicateKey)) return undefined
     const data: unknown = json ?? document.toJS({ maxAliasCount: 100 })
     // Throws where an alias makes a circle.
     JSON.stringify(data)
@@ -45,30 +45,30 @@ export function parseText(at: Place, language: 'yaml' | 'json', raw: string): un
   } catch (error) {
     if (error instanceof SyntaxError) {
       const { line, column, found, expected, fix } = jsonFault(text, error)
-      return mistake(placeIn(at, line, column), found, expected, fix)
+      return addMistake(placeIn(at, line, column), found, expected, fix)
     }
     // Thousands of open brackets exhaust the parser's stack; too many aliases make it throw.
     const found = error instanceof RangeError ? 'a text nested too deeply' : oneLine(messageOf(error), 80)
-    return mistake(at, found, 'texts, numbers, booleans, lists and maps', 'write it out plainly')
+    return addMistake(at, found, 'texts, numbers, booleans, lists and maps', 'write it out plainly')
   }
 }
 
-function placeIn(at: Place, line: number, column: number): Place {
-  return { ...at, root: `${pathOf(at)}: line ${line}, column ${column}`, keys: [] }
+function placeIn(at: ValuePlace, line: number, column: number): ValuePlace {
+  return { ...at, root: `${formatValuePlace(at)}: line ${line}, column ${column}`, keys: [] }
 }
 
-function isTwice({ code }: YAMLError): boolean {
+function isDuplicateKey({ code }: YAMLError): boolean {
   return code === 'DUPLICATE_KEY'
 }
 
-function wordsFor(fault: YAMLError): [expected: string, fix: string] {
-  if (isTwice(fault)) return ['every key once in a map', 'remove one of the two']
+function describeFault(fault: YAMLError): [expected: string, fix: string] {
+  if (isDuplicateKey(fault)) return ['every key once in a map', 'remove one of the two']
   const fix = 'mend the YAML there (a text with `: ` or `#` needs quotes)'
   return [`valid YAML (${oneLine(fault.message, 80)})`, fix]
 }
 
-function textFrom(text: string, offset: number): string {
+function excerptAt(text: string, offset: number): string {
   const rest = (text.slice(offset, offset + 40).split('\n')[0] ?? '').trimEnd()
-  if (rest.trim() !== '') return shown(rest)
+  if (rest.trim() !== '') return describeFound(rest)
   return offset >= text.trimEnd().length ? 'the end' : 'the end of the line'
 }

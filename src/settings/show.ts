@@ -2,7 +2,7 @@
 import { describeValue as shownText } from '../engine/model/text.ts'
 
 /** A value as it is named in a mistake's `found`; lists and maps are only named, never printed. */
-export function shown(value: unknown): string {
+export function describeFound(value: unknown): string {
   if (value === undefined || value === null || value === '') return 'nothing'
   if (Array.isArray(value)) return 'a list'
   return typeof value === 'object'
@@ -11,13 +11,13 @@ export function shown(value: unknown): string {
 }
 
 /** `a, b or c`. */
-export function anyOf(words: readonly string[]): string {
+export function joinWithOr(words: readonly string[]): string {
   if (words.length < 2) return words.join('')
   return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
 }
 
 /** Milliseconds as settings write them. */
-export function durationText(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms % 3_600_000 === 0) return `${ms / 3_600_000}h`
   return ms % 60_000 === 0 ? `${ms / 60_000}m` : `${ms / 1000}s`
 }

@@ -4,8 +4,8 @@ import { agentNames } from '../agents/registry.ts'
 import type { Pipeline, PipelineStep, StepPrompt } from '../engine/model/pipeline-step.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { insidePath, modelName } from './setting-names.ts'
-import { anyOf, shown } from './show.ts'
-import { below, mistake, note, type Place } from './value-place.ts'
+import { describeFound, joinWithOr } from './show.ts'
+import { addMistake, addNote, childPlace, type ValuePlace } from './value-place.ts'
 import * as v from './values.ts'
 
 /** More tries of one step than this are no mishap any more. */
@@ -32,20 +32,20 @@ const config = v.structure(
   {
     agent: v.orNull(v.choice(agentNames)),
     model: v.orNull(modelName),
-    args: v.orElse(v.list(v.text), []),
+    args: v.withDefault(v.list(v.text), []),
     prompt: v.orNull(v.lines),
     promptFile: v.orNull(v.text),
     markerFile: v.orNull(v.text),
     timeout: v.orNull(v.duration),
     command: v.orNull(v.lines),
-    endRunOn: v.orElse(v.listOf(exitCode), []),
+    endRunOn: v.withDefault(v.listOf(exitCode), []),
     path: v.orNull(insidePath),
     prdFile: v.orNull(v.text),
     allowedTools: v.orNull(v.text),
   },
   snakeCase,
 )
-const OF_TYPE: Readonly<Record<(typeof types)[number], readonly (keyof z.output<typeof config>)[]>> = {
+const KEYS_OF_TYPE: Readonly<Record<(typeof types)[number], readonly (keyof z.output<typeof config>)[]>> = {
   agent: ['agent', 'model', 'args', 'prompt', 'promptFile', 'markerFile', 'timeout'],
   command: ['command', 'endRunOn', 'timeout'],
   verify: [],
@@ -61,25 +61,28 @@ const IGNORED: Readonly<Record<string, string>> = {
 const shape = {
   name,
   type: v.choice(types),
-  enabled: v.orElse(v.boolean, true),
+  enabled: v.withDefault(v.boolean, true),
   timeout: v.orNull(v.duration),
-  maxRetries: v.orElse(v.integer({ zero: 'no retry', most: MOST_RETRIES }), 0),
+  maxRetries: v.withDefault(v.integer({ zero: 'no retry', most: MOST_RETRIES }), 0),
   retryDelay: v.orNull(v.duration),
-  continueOnError: v.orElse(v.boolean, false),
+  continueOnError: v.withDefault(v.boolean, false),
   circuitBreaker: v.orNull(
-    v.structure({ threshold: v.orElse(v.count, 3), resetAfter: v.orElse(v.duration, '60s') }, snakeCase),
+    v.structure(
+      { threshold: v.withDefault(v.count, 3), resetAfter: v.withDefault(v.duration, '60s') },
+      snakeCase,
+    ),
   ),
-  config: v.orElse(config, {}),
+  config: v.withDefault(config, {}),
 }
 /** Every key that a step, and its `config`, may have. */
 export const stepKeys = {
   step: Object.keys(shape),
-  config: [...new Set(Object.values(OF_TYPE).flat()), ...Object.keys(IGNORED)],
+  config: [...new Set(Object.values(KEYS_OF_TYPE).flat()), ...Object.keys(IGNORED)],
 }
 
 const step = v.structure(shape, snakeCase).check(z.meta({ id: 'step' }))
 /** What one step alone does not tell; told also where other things are wrong. */
-const together = z.check<unknown[]>(
+const checkList = z.check<unknown[]>(
   ({ value, issues }) => {
     const wrong = (input: unknown, path: (string | number)[], ...words: string[]) =>
       issues.push({ code: 'custom', message: words.join('\n'), input, path })
@@ -99,7 +102,7 @@ const together = z.check<unknown[]>(
   },
   { when: () => true },
 )
-const stepList = v.listOf(step).check(together)
+const stepList = v.listOf(step).check(checkList)
 
 /** Durations in milliseconds. */
 export const steps = z
@@ -112,7 +115,7 @@ export const steps = z
   )
   .register(v.kinds, { kind: 'list' })
 
-type Written = z.output<typeof step>
+type WrittenStep = z.output<typeof step>
 type Steps = z.output<typeof steps>
 
 export const pipelineName = v.textWhere(
@@ -127,94 +130,105 @@ export function pipelinePath(wanted: string): string {
 }
 
 /** The pipeline that runs, with what is wrong in it; null where no steps are given. `wanted`: its name. */
-export function pipelineOf(
+export function choosePipeline(
   given: Steps,
-  at: Place,
-  wanted: { name: string | null; at: Place },
+  at: ValuePlace,
+  wanted: { name: string | null; at: ValuePlace },
 ): Pipeline | null {
   const own = at.root === pipelinePath(wanted.name ?? '') ? (wanted.name ?? '') : 'default'
-  const named: Readonly<Record<string, readonly Written[]>> = Array.isArray(given) ? { [own]: given } : given
+  const named: Readonly<Record<string, readonly WrittenStep[]>> = Array.isArray(given)
+    ? { [own]: given }
+    : given
   const names = Object.keys(named).filter((one) => (named[one]?.length ?? 0) > 0)
   const chosen = wanted.name ?? (names.length === 1 ? names[0] : 'default')
   if (chosen !== undefined && names.includes(chosen))
-    return planned(chosen, named[chosen] ?? [], Array.isArray(given) ? at : below(at, chosen))
-  if (wanted.name !== null) unknownPipeline(wanted.at, wanted.name, names)
+    return buildPipeline(chosen, named[chosen] ?? [], Array.isArray(given) ? at : childPlace(at, chosen))
+  if (wanted.name !== null) addUnknownPipeline(wanted.at, wanted.name, names)
   else if (names.length > 1) {
-    const fix = `name one with pipeline: ${anyOf(names.map((one) => oneLine(one, 60)))}`
-    mistake(at, `${names.length} pipelines, and none is called default`, 'one that is meant', fix)
+    const fix = `name one with pipeline: ${joinWithOr(names.map((one) => oneLine(one, 60)))}`
+    addMistake(at, `${names.length} pipelines, and none is called default`, 'one that is meant', fix)
   }
   return null
 }
 
 /** A name that neither `steps` nor a file has. */
-export function unknownPipeline(at: Place, wanted: string, names: readonly string[]): void {
-  const known = names.length === 0 ? '' : `${anyOf(names.map((one) => oneLine(one, 60)))} of \`steps\`, or `
+export function addUnknownPipeline(at: ValuePlace, wanted: string, names: readonly string[]): void {
+  const known =
+    names.length === 0 ? '' : `${joinWithOr(names.map((one) => oneLine(one, 60)))} of \`steps\`, or `
   const fix = `write one of these, or commit ${pipelinePath(wanted)}`
-  mistake(at, shown(wanted), `${known}the name of a file in ${CONFIGS}/`, fix)
+  addMistake(at, describeFound(wanted), `${known}the name of a file in ${CONFIGS}/`, fix)
 }
 
-function planned(name: string, list: readonly Written[], at: Place): Pipeline | null {
+function buildPipeline(name: string, list: readonly WrittenStep[], at: ValuePlace): Pipeline | null {
   const before = at.report.mistakes.length
-  for (const [index, one] of list.entries()) checkStep(one, list.slice(0, index), below(at, index))
+  for (const [index, one] of list.entries()) checkStep(one, list.slice(0, index), childPlace(at, index))
   const sessions = [...list.entries()].filter(([, one]) => one.enabled && one.type === 'agent')
-  const workers = sessions.filter(([, one]) => !setsUp(one))
+  const workers = sessions.filter(([, one]) => !isSetUpStep(one))
   if (workers.length === 0) {
     const fix = 'add `- { name: implement, type: agent }`'
-    mistake(at, 'no agent step that is enabled', 'one that works on the story', fix)
+    addMistake(at, 'no agent step that is enabled', 'one that works on the story', fix)
   }
   const commit = list.findIndex(({ type }) => type === 'git-commit')
   const isLate = (index: number) => commit !== -1 && index > commit
   for (const [index] of sessions.filter(([at]) => isLate(at))) {
     const fix = 'move it up: behind the commit nothing changes code any more'
-    mistake(below(at, index), 'an agent step behind git-commit', 'agents before it', fix)
+    addMistake(childPlace(at, index), 'an agent step behind git-commit', 'agents before it', fix)
   }
   const [first] = workers
   if (first?.[1].continueOnError === true && workers.length === 1) {
     const why = 'has no effect on the only agent step: without its work the attempt has failed'
-    note(below(at, first[0], 'continueOnError'), why)
+    addNote(childPlace(at, first[0], 'continueOnError'), why)
   }
   if (list[commit]?.enabled === false)
-    note(below(at, commit), 'cannot be switched off: what passed its gates is committed, and nothing else is')
+    addNote(
+      childPlace(at, commit),
+      'cannot be switched off: what passed its gates is committed, and nothing else is',
+    )
   if (at.report.mistakes.length > before) return null
   const steps = (late: boolean) =>
-    list.flatMap((one, index) => (one.enabled && isLate(index) === late ? (planOf(one) ?? []) : []))
+    list.flatMap((one, index) => (one.enabled && isLate(index) === late ? (buildStep(one) ?? []) : []))
   return {
     name,
-    setsUp: !list.some((one) => setsUp(one) && !one.enabled),
+    setsUp: !list.some((one) => isSetUpStep(one) && !one.enabled),
     before: steps(false),
     after: steps(true),
   }
 }
 
 /** The set-up session of the Ralph with steps: once, which is what its marker said. */
-function setsUp({ type, config: { markerFile } }: Written): boolean {
+function isSetUpStep({ type, config: { markerFile } }: WrittenStep): boolean {
   return type === 'agent' && markerFile !== null
 }
 
 /** `before`: the steps above it. */
-function checkStep(one: Written, before: readonly Written[], at: Place): void {
+function checkStep(one: WrittenStep, before: readonly WrittenStep[], at: ValuePlace): void {
   const { type, config: given } = one
   if (type === 'git-commit' && before.some((other) => other.type === type))
-    mistake(at, 'a second git-commit', 'one, at most', 'remove it: an iteration has one commit')
+    addMistake(at, 'a second git-commit', 'one, at most', 'remove it: an iteration has one commit')
   for (const [key, value] of Object.entries(given)) {
     const isSet = value !== null && !(Array.isArray(value) && value.length === 0)
-    const place = below(at, 'config', key)
-    if (!isSet || OF_TYPE[type].some((known) => known === key)) continue
+    const place = childPlace(at, 'config', key)
+    if (!isSet || KEYS_OF_TYPE[type].some((known) => known === key)) continue
     const ignored = IGNORED[key]
-    if (ignored !== undefined) note(place, ignored)
+    if (ignored !== undefined) addNote(place, ignored)
     else {
-      const expected = `keys of type ${type}: ${OF_TYPE[type].join(', ') || 'none'}`
-      mistake(place, `${key} on a step of type ${type}`, expected, 'remove it, or mend the type')
+      const expected = `keys of type ${type}: ${KEYS_OF_TYPE[type].join(', ') || 'none'}`
+      addMistake(place, `${key} on a step of type ${type}`, expected, 'remove it, or mend the type')
     }
   }
   if (given.prompt !== null && given.promptFile !== null)
-    mistake(below(at, 'config', 'prompt'), 'prompt beside prompt_file', 'one of the two', 'remove one')
+    addMistake(
+      childPlace(at, 'config', 'prompt'),
+      'prompt beside prompt_file',
+      'one of the two',
+      'remove one',
+    )
   const { promptFile: file } = given
-  if (file !== null && !setsUp(one) && !PROMPT_FILE.test(file)) {
+  if (file !== null && !isSetUpStep(one) && !PROMPT_FILE.test(file)) {
     const expected = `a file in ${PROMPTS}/, which no attempt can change`
-    mistake(
-      below(at, 'config', 'promptFile'),
-      shown(file),
+    addMistake(
+      childPlace(at, 'config', 'promptFile'),
+      describeFound(file),
       expected,
       `move it to ${PROMPTS}/, or write it as prompt`,
     )
@@ -222,7 +236,7 @@ function checkStep(one: Written, before: readonly Written[], at: Place): void {
 }
 
 /** Null for what Ralph does by itself: the commit, and the set-up. */
-function planOf(one: Written): PipelineStep | null {
+function buildStep(one: WrittenStep): PipelineStep | null {
   const { type, config: given } = one
   const own = [one.timeout, given.timeout].filter((ms) => ms !== null)
   const circuit = one.circuitBreaker
@@ -239,7 +253,7 @@ function planOf(one: Written): PipelineStep | null {
       return null
     case 'agent': {
       const { agent, model, args } = given
-      return setsUp(one) ? null : { ...common, type, agent, model, args, prompt: promptOf(given) }
+      return isSetUpStep(one) ? null : { ...common, type, agent, model, args, prompt: promptOf(given) }
     }
     case 'command': {
       const timeoutMs = common.timeoutMs ?? COMMAND_TIMEOUT_MS
@@ -252,7 +266,7 @@ function planOf(one: Written): PipelineStep | null {
   }
 }
 
-function promptOf({ prompt, promptFile }: Written['config']): StepPrompt | null {
+function promptOf({ prompt, promptFile }: WrittenStep['config']): StepPrompt | null {
   if (prompt !== null) return { kind: 'text', text: prompt }
   return promptFile === null ? null : { kind: 'file', path: promptFile.replace(/^\.\//, '') }
 }

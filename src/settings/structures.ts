@@ -15,17 +15,17 @@ export const prices = v.mapOf(v.structure({ input: v.money, output: v.money, cac
 /** Turns without a change, turns with the same error, output shrinking by so many percent. */
 export const breaker = z.pipe(
   v.structure({
-    noProgress: v.orElse(v.count, 3),
-    sameError: v.orElse(v.count, 5),
-    outputDecline: v.orElse(v.integer({ most: 100 }), 70),
-    coolDown: v.orElse(v.duration, '30m'),
+    noProgress: v.withDefault(v.count, 3),
+    sameError: v.withDefault(v.count, 5),
+    outputDecline: v.withDefault(v.integer({ most: 100 }), 70),
+    coolDown: v.withDefault(v.duration, '30m'),
   }),
   z.transform(({ coolDown, ...rest }) => ({ ...rest, coolDownMs: coolDown })),
 )
 
 /** Commits of state alone: whether, and their message. */
 export const commits = v.structure({
-  prdChanges: v.orElse(v.boolean, true),
+  prdChanges: v.withDefault(v.boolean, true),
   /** Null: each commit says what it is for. */
   message: v.orNull(v.lines),
 })
@@ -45,12 +45,12 @@ const telegram = z.pipe(unlessEmpty, z.nullable(v.structure({ botToken: v.text, 
 
 /** Where messages go: what is sent in the clear stays on this machine. */
 const hookUrl = v.textWhere(
-  (written) => URL.canParse(written) && mayHear(new URL(written)),
+  (written) => URL.canParse(written) && isSafeHookUrl(new URL(written)),
   'an https URL without a password in it (http for this machine only)',
   'write the URL as the service shows it, such as https://hooks.slack.com/services/...',
 )
 
-function mayHear({ protocol, hostname, username, password }: URL): boolean {
+function isSafeHookUrl({ protocol, hostname, username, password }: URL): boolean {
   const isLocal = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
   return username + password === '' && (protocol === 'https:' || (protocol === 'http:' && isLocal))
 }
@@ -77,7 +77,7 @@ export const notify = v.structure(
     telegram: v.orNull(telegram),
     webhook: v.orNull(webhook),
     custom: linesOrNull,
-    every: v.orElse(v.count, 5),
+    every: v.withDefault(v.count, 5),
   },
   { example: 'a map such as `slack: URL`' },
 )
@@ -94,7 +94,7 @@ const rungs = z
   .check(
     z.minLength(1, v.expects('at least one model', 'name one, or leave the ladder out')),
     z.maxLength(MOST_RUNGS, v.expects(`at most ${MOST_RUNGS} models`, 'leave some out')),
-    v.distinct<unknown>('rung', namedRungs),
+    v.distinctNames<unknown>('rung', namedRungs),
   )
 
 /** By a story's tag, in the place of the run's own ladder. */
@@ -121,7 +121,7 @@ const byMode = v.structure({
 /** One name for all, or a map by mode in which `default` stands for the rest. */
 export const model = z
   .pipe(
-    z.union([modelName, byMode], v.aText),
+    z.union([modelName, byMode], v.textMessage),
     z.transform((given): ModelByMode => {
       if (typeof given === 'string') return { run: given, plan: given, verify: given, setup: given }
       const { default: rest, plan, verify, setup } = given

@@ -3,25 +3,25 @@ import * as z from 'zod/mini'
 import { oneLine } from '../engine/model/text.ts'
 import type { Mistake } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
-import { anyOf, shown } from './show.ts'
-import { camelCase, isMap, type Schema } from './values.ts'
+import { describeFound, joinWithOr } from './show.ts'
+import { isMap, type Schema, toCamelCase } from './values.ts'
 
-export type Report = { mistakes: Mistake[]; notes: string[] }
+export type SettingsReport = { mistakes: Mistake[]; notes: string[] }
 
 type Key = string | number
 
 /** A value's place. `root` is `input gates`, `--gates` or a file's name; `keys` leads on from there. */
-export type Place = {
+export type ValuePlace = {
   root: string
   keys: readonly Key[]
   /** The variables for `${NAME}`; null where nothing is replaced (inputs and flags). */
   env: Readonly<Record<string, string | undefined>> | null
-  report: Report
+  report: SettingsReport
 }
 
 /** What was given at a place: as it was written, and with its variables replaced. */
-export type Given = {
-  at: Place
+export type GivenValue = {
+  at: ValuePlace
   written: unknown
   value: unknown
   /** What mistakes show in place of the value: a secret, or what stands for several values. */
@@ -31,12 +31,12 @@ export type Given = {
 /** More mistakes than this are counted, not listed. */
 const mostMistakes = 100
 
-export function below(at: Place, ...keys: readonly Key[]): Place {
+export function childPlace(at: ValuePlace, ...keys: readonly Key[]): ValuePlace {
   return { ...at, keys: [...at.keys, ...keys] }
 }
 
 /** `ralph.config.yml: gates.test.timeout`, `input max-iterations`. */
-export function pathOf(at: Place): string {
+export function formatValuePlace(at: ValuePlace): string {
   const keys = at.keys.map((key, index) => {
     if (typeof key === 'number') return `[${key}]`
     return `${index === 0 ? '' : '.'}${oneLine(key, 80)}`
@@ -45,9 +45,9 @@ export function pathOf(at: Place): string {
 }
 
 /** Records a mistake, with `found` in words, unless there are too many already; the last one then counts the rest. */
-export function mistake(at: Place, found: string, expected: string, fix: string): undefined {
+export function addMistake(at: ValuePlace, found: string, expected: string, fix: string): undefined {
   const { mistakes } = at.report
-  if (mistakes.length < mostMistakes) mistakes.push({ path: pathOf(at), found, expected, fix })
+  if (mistakes.length < mostMistakes) mistakes.push({ path: formatValuePlace(at), found, expected, fix })
   else if (mistakes.length === mostMistakes) {
     const most = `at most ${mostMistakes} mistakes`
     mistakes.push({ path: 'settings', found: 'more mistakes', expected: most, fix: 'mend those above first' })
@@ -55,21 +55,21 @@ export function mistake(at: Place, found: string, expected: string, fix: string)
 }
 
 /** Records a key that does not exist, with the valid name that is nearest to it. `written` is how a valid name looks there. */
-export function unknownKey(
-  at: Place,
+export function addUnknownKey(
+  at: ValuePlace,
   key: string,
   valid: readonly string[],
   written = (name: string) => name,
 ): void {
   const close = nearest(key, valid)
   const fix = close === null ? 'remove it' : `did you mean ${written(close)}?`
-  const expected = valid.length > 12 ? 'the name of a setting' : anyOf(valid.map(written))
-  mistake(at, `unknown ${shown(key)}`, expected, fix)
+  const expected = valid.length > 12 ? 'the name of a setting' : joinWithOr(valid.map(written))
+  addMistake(at, `unknown ${describeFound(key)}`, expected, fix)
 }
 
 /** Adds a note: not wrong, but worth knowing. */
-export function note(at: Place, text: string): void {
-  at.report.notes.push(`${pathOf(at)}: ${text}`)
+export function addNote(at: ValuePlace, text: string): void {
+  at.report.notes.push(`${formatValuePlace(at)}: ${text}`)
 }
 
 const variable = /\$?\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
@@ -78,7 +78,7 @@ const variable = /\$?\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
  * The text with `${NAME}` replaced from the environment, and the names that were missing.
  * `$${NAME}` stands for itself, and so does everything else a shell knows (`${NAME:-x}`, `$NAME`).
  */
-function replaceVariables(raw: string, env: Place['env']): { text: string; missing: string[] } {
+function replaceVariables(raw: string, env: ValuePlace['env']): { text: string; missing: string[] } {
   if (env === null) return { text: raw, missing: [] }
   const missing: string[] = []
   const text = raw.replace(variable, (match: string, name: string) => {
@@ -91,17 +91,17 @@ function replaceVariables(raw: string, env: Place['env']): { text: string; missi
 }
 
 /** What is written at a place with its variables replaced, its texts trimmed; a missing variable is a mistake. */
-export function givenAt(at: Place, written: unknown): Given {
-  return { at, written, value: replaced(at, written) }
+export function substituteVariables(at: ValuePlace, written: unknown): GivenValue {
+  return { at, written, value: substituteDeep(at, written) }
 }
 
-function replaced(at: Place, written: unknown): unknown {
-  if (Array.isArray(written)) return written.map((item, index) => replaced(below(at, index), item))
+function substituteDeep(at: ValuePlace, written: unknown): unknown {
+  if (Array.isArray(written)) return written.map((item, index) => substituteDeep(childPlace(at, index), item))
   if (isMap(written)) {
     const entries = Object.entries(written).filter(([key]) => key !== '__proto__')
     if (Object.hasOwn(written, '__proto__'))
-      mistake(below(at, '__proto__'), 'an unsafe name', 'another name', 'rename it')
-    return Object.fromEntries(entries.map(([key, item]) => [key, replaced(below(at, key), item)]))
+      addMistake(childPlace(at, '__proto__'), 'an unsafe name', 'another name', 'rename it')
+    return Object.fromEntries(entries.map(([key, item]) => [key, substituteDeep(childPlace(at, key), item)]))
   }
   if (typeof written !== 'string') return written
   const { text, missing } = replaceVariables(written, at.env)
@@ -109,47 +109,47 @@ function replaced(at: Place, written: unknown): unknown {
   if (first === undefined) return text.trim()
   const expected = `the environment variable ${missing.map((name) => oneLine(name, 80)).join(', ')}`
   const name = oneLine(first, 80)
-  mistake(at, shown(written), expected, `set ${name}, or write $\${${name}} for the text itself`)
+  addMistake(at, describeFound(written), expected, `set ${name}, or write $\${${name}} for the text itself`)
   return written
 }
 
 /** The value that a schema makes of what was given; undefined after mistakes. */
-export function readAs<T>(schema: Schema<T>, given: Given): T | undefined {
+export function parseValue<T>(schema: Schema<T>, given: GivenValue): T | undefined {
   const result = z.safeParse(schema, given.value, { reportInput: true })
   if (result.success) return result.data
-  for (const issue of result.error.issues.flatMap(nearer)) addIssue(given, issue)
+  for (const issue of result.error.issues.flatMap(closestIssues)) addIssue(given, issue)
 }
 
 /** Of a union that takes nothing, the issues of the one alternative that is of the value's type. */
-function nearer(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+function closestIssues(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue]
   const isOfType = (one: z.core.$ZodIssue) => one.path.length > 0 || !/^invalid_(type|value)$/.test(one.code)
   const close = issue.errors.find((issues) => issues.every(isOfType))
   if (close === undefined) return [issue]
-  return close.flatMap(nearer).map((one) => ({ ...one, path: [...issue.path, ...one.path] }))
+  return close.flatMap(closestIssues).map((one) => ({ ...one, path: [...issue.path, ...one.path] }))
 }
 
 /** What is written at a key, and the key as it is written. */
-function entryOf(item: unknown, key: Key): [Key, unknown] {
+function findEntry(item: unknown, key: Key): [Key, unknown] {
   if (Array.isArray(item)) return [key, item[Number(key)]]
   const entries = isMap(item) ? Object.entries(item) : []
-  const found = entries.find(([name]) => name === key) ?? entries.find(([name]) => camelCase(name) === key)
+  const found = entries.find(([name]) => name === key) ?? entries.find(([name]) => toCamelCase(name) === key)
   return found ?? [key, undefined]
 }
 
-function addIssue({ at, written, shownAs }: Given, issue: z.core.$ZodIssue): void {
+function addIssue({ at, written, shownAs }: GivenValue, issue: z.core.$ZodIssue): void {
   const keys: Key[] = []
   let item = written
   for (const key of issue.path) {
     // A list that was written as lines has no items of its own.
     if (typeof item === 'string' || typeof key === 'symbol') break
-    const [name, inner] = entryOf(item, key)
+    const [name, inner] = findEntry(item, key)
     keys.push(name)
     item = inner
   }
-  const place = below(at, ...keys)
+  const place = childPlace(at, ...keys)
   if (issue.code === 'unrecognized_keys') {
-    for (const key of issue.keys) unknownKey(below(place, key), key, issue.message.split('\n'))
+    for (const key of issue.keys) addUnknownKey(childPlace(place, key), key, issue.message.split('\n'))
     return
   }
   const isName = issue.code === 'invalid_key'
@@ -158,7 +158,7 @@ function addIssue({ at, written, shownAs }: Given, issue: z.core.$ZodIssue): voi
   // That is a mistake already.
   if (missing.length > 0) return
   if (isName) {
-    mistake(place, `the name ${shown(keys.at(-1))}`, expected, fix)
+    addMistake(place, `the name ${describeFound(keys.at(-1))}`, expected, fix)
     return
   }
   // What a variable brought in may be a secret: nothing repeats it.
@@ -166,10 +166,11 @@ function addIssue({ at, written, shownAs }: Given, issue: z.core.$ZodIssue): voi
   const isLine = typeof item === 'string' && keys.length < issue.path.length && !isReplaced
   // A number where one belongs is no secret.
   const isCount = issue.code === 'too_small' && typeof item === 'number'
-  const found = words ?? shown((isCount ? undefined : shownAs) ?? (isLine ? issue.input : item))
+  const found = words ?? describeFound((isCount ? undefined : shownAs) ?? (isLine ? issue.input : item))
   const isRepeated = typeof issue.input !== 'object' && fix.includes(String(issue.input))
-  if (issue.input === undefined && keys.length > 0) mistake(place, found, expected, `add \`${keys.at(-1)}:\``)
+  if (issue.input === undefined && keys.length > 0)
+    addMistake(place, found, expected, `add \`${keys.at(-1)}:\``)
   else if (isReplaced || (shownAs !== undefined && isRepeated))
-    mistake(place, found, expected, 'give it such a value')
-  else mistake(place, found, expected, fix)
+    addMistake(place, found, expected, 'give it such a value')
+  else addMistake(place, found, expected, fix)
 }

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini'
 import { oneLine } from '../engine/model/text.ts'
 import { nearest } from '../system/nearest.ts'
-import { anyOf } from './show.ts'
+import { joinWithOr } from './show.ts'
 
 // A settings file is read once: a parser compiled by `new Function` does not pay, and some hosts forbid it.
 z.config({ jitless: true })
@@ -24,38 +24,38 @@ export function expects(expected: string, fix: string | ((written: string) => st
 }
 
 /** YAML reads `2.10` as 2.1: only quotes keep what was written. */
-export const aText = expects('a text', (written) =>
+export const textMessage = expects('a text', (written) =>
   /^(true|false|-?[\d.]+(e[+-]?\d+)?)$/i.test(written) ? `write it in quotes: "${written}"` : 'write a text',
 )
 
 /** A check by a test. A plain check costs a fraction of a `refine`, and a hundred are made at every start. */
-export function passes<T>(test: (value: T) => boolean, { error }: ReturnType<typeof expects>) {
+export function check<T>(test: (value: T) => boolean, { error }: ReturnType<typeof expects>) {
   return z.check<T>(({ value: input, issues }) => {
     if (!test(input)) issues.push({ code: 'custom', message: error({ input }), input })
   })
 }
 
-const filled = [
-  passes<string>((written) => written !== '', expects('a text', 'write something, or leave the key out')),
-  passes<string>(
+const notEmpty = [
+  check<string>((written) => written !== '', expects('a text', 'write something, or leave the key out')),
+  check<string>(
     (written) => !written.includes('\0'),
     expects('a text without NUL characters', 'remove them'),
   ),
 ]
-const onOneLine = passes<string>(
+const onOneLine = check<string>(
   (written) => !/[\r\n]/.test(written),
   expects('a text on one line', 'join the lines'),
 )
 
-export const text = z.string(aText).check(...filled, onOneLine)
+export const text = z.string(textMessage).check(...notEmpty, onOneLine)
 
-export const lines = z.string(aText).check(
-  ...filled,
+export const lines = z.string(textMessage).check(
+  ...notEmpty,
   z.overwrite((written) => written.replaceAll('\r\n', '\n')),
 )
 
 export function textWhere(test: (text: string) => boolean, ...words: Parameters<typeof expects>) {
-  return text.check(passes(test, expects(...words)))
+  return text.check(check(test, expects(...words)))
 }
 
 export const url = textWhere(
@@ -65,7 +65,7 @@ export const url = textWhere(
 )
 
 export function choice<const T extends readonly string[]>(values: T) {
-  const words = expects(anyOf(values), (written) => {
+  const words = expects(joinWithOr(values), (written) => {
     const close = nearest(written, values)
     return close === null ? 'write one of these' : `did you mean ${close}?`
   })
@@ -100,12 +100,12 @@ export function integer({ zero, most }: { zero?: string; most?: number } = {}) {
 export const count = integer()
 
 /** US dollars, as a decimal number of at least 0. */
-const dollars = expects('an amount in US dollars, at least 0', (written) => {
+const moneyMessage = expects('an amount in US dollars, at least 0', (written) => {
   const digits = /^\$?\s*(\d+(?:[.,]\d+)?)\s*(?:\$|usd)?$/i.exec(written)?.[1]
   return digits === undefined ? 'write a number such as 12.50' : `write ${digits.replace(',', '.')}`
 })
 export const money = z
-  .pipe(numeric(/^\d+(\.\d+)?$/), z.number(dollars).check(z.gte(0, dollars)))
+  .pipe(numeric(/^\d+(\.\d+)?$/), z.number(moneyMessage).check(z.gte(0, moneyMessage)))
   .register(kinds, { kind: 'money' })
 
 function numeric(pattern: RegExp) {
@@ -122,7 +122,7 @@ function milliseconds(written: string): number {
   return Number(written.slice(0, -1)) * (unitMs[written.slice(-1)] ?? Number.NaN)
 }
 
-const span = expects('a duration such as 30s, 10m or 2h (more than 0, at most 500h)', (word) => {
+const durationMessage = expects('a duration such as 30s, 10m or 2h (more than 0, at most 500h)', (word) => {
   if (/^0+[smh]?$/.test(word)) return 'write at least 1s, or leave it out'
   if (/^\d+[smh]$/.test(word)) return 'write at most 500h'
   if (/^[1-9]\d{0,5}$/.test(word)) return `write ${word}s, ${word}m or ${word}h`
@@ -135,9 +135,9 @@ const span = expects('a duration such as 30s, 10m or 2h (more than 0, at most 50
 /** Milliseconds of `30s`, `10m` or `5h`; never 0. */
 export const duration = z
   .pipe(
-    z.string(span).check(
-      z.regex(/^\d+[smh]$/, span),
-      passes((written) => milliseconds(written) > 0 && milliseconds(written) <= longestMs, span),
+    z.string(durationMessage).check(
+      z.regex(/^\d+[smh]$/, durationMessage),
+      check((written) => milliseconds(written) > 0 && milliseconds(written) <= longestMs, durationMessage),
     ),
     z.transform(milliseconds),
   )
@@ -148,11 +148,11 @@ export const seconds = z.union(
   [
     duration,
     z.pipe(
-      z.int(span).check(z.gte(1, span), z.lte(longestMs / 1000, span)),
+      z.int(durationMessage).check(z.gte(1, durationMessage), z.lte(longestMs / 1000, durationMessage)),
       z.transform((count) => count * 1000),
     ),
   ],
-  span,
+  durationMessage,
 )
 
 /** An array, or a text with an item a line; blank lines are dropped. `comments`: lines with `#` as well. */
@@ -172,7 +172,7 @@ export function listOf<T>(item: Schema<T>) {
 
 export function mapOf<T>(item: Schema<T>) {
   const words = expects('a short name without control characters', 'rename it')
-  const name = z.string().check(passes((key) => key.trim() !== '' && oneLine(key) === key, words))
+  const name = z.string().check(check((key) => key.trim() !== '' && oneLine(key) === key, words))
   return z.record(name, item, expects('a map', 'write `name: value` lines')).register(kinds, { kind: 'map' })
 }
 
@@ -181,7 +181,10 @@ export function orNull<T>(schema: Schema<T>) {
 }
 
 /** What may be left out, and is then as if `written` stood there. */
-export function orElse<S extends z.core.SomeType>(schema: S, written: z.core.util.NoUndefined<z.input<S>>) {
+export function withDefault<S extends z.core.SomeType>(
+  schema: S,
+  written: z.core.util.NoUndefined<z.input<S>>,
+) {
   return z.prefault(schema, written)
 }
 
@@ -200,7 +203,7 @@ export function structure<const S extends z.core.$ZodLooseShape>(
   const known = Object.keys(shape)
   const listed = known.filter((key) => !unlisted.includes(key))
   const spelled = (key: string, value: object) => {
-    const camel = camelCase(key)
+    const camel = toCamelCase(key)
     return snakeCase && known.includes(camel) && !Object.hasOwn(value, camel) ? camel : key
   }
   const given = (value: unknown) => {
@@ -208,18 +211,18 @@ export function structure<const S extends z.core.$ZodLooseShape>(
     const entries = Object.entries(value).map(([key, item]) => [spelled(key, value), item] as const)
     return Object.fromEntries(entries.filter(([key, item]) => !isEmpty(item) || !known.includes(key)))
   }
-  const words = expects(example ?? `a map with ${anyOf(listed)}`, 'write a map')
+  const words = expects(example ?? `a map with ${joinWithOr(listed)}`, 'write a map')
   const error = (issue: { code?: string | undefined; input?: unknown }) =>
     issue.code === 'unrecognized_keys' ? listed.join('\n') : words.error(issue)
   return z.pipe(z.transform(given), z.strictObject(shape, { error })).register(kinds, { kind: 'map' })
 }
 
-export function camelCase(key: string): string {
+export function toCamelCase(key: string): string {
   return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
 /** A check for names that differ by more than case: logs are files, and some file systems do not tell `Test` from `test`. */
-export function distinct<T>(
+export function distinctNames<T>(
   what: string,
   named: (value: T) => { name: string; path: (string | number)[] }[],
 ) {

@@ -9,7 +9,7 @@ import { page } from './report-page.ts'
 
 const MOST_RUNS = 2000
 
-/** `hrefs`: pages of single runs beside this one, by folder. `unsupported`: states that could not be read, and why. */
+/** `hrefs`: pages of single runs beside this one, by folder. `unread`: states that could not be read, and why. */
 export function renderAll(
   all: Aggregate,
   {

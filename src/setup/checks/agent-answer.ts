@@ -5,37 +5,46 @@ import { findAgent } from '../../agents/registry.ts'
 import { askAgent, EXPECTED_ANSWER } from '../../app/ask-agent.ts'
 import { oneLine } from '../../engine/model/text.ts'
 import { formatDuration, formatUsd, NO_COST } from '../../report/figures.ts'
-import { checkoutOf, fault, fine, NotSeen, type Result, type Subject, unknown, warning } from './subject.ts'
+import {
+  type CheckResult,
+  faultResult,
+  NotCheckedError,
+  okResult,
+  requireCheckout,
+  type Subject,
+  unknownResult,
+  warningResult,
+} from './subject.ts'
 
 const EXPECTED = `the answer ${EXPECTED_ANSWER}`
 
-export async function answers(subject: Subject): Promise<Result[]> {
+export async function checkAgentAnswer(subject: Subject): Promise<CheckResult[]> {
   const { settings, env, mark, signal } = subject
   const vendor = subject.asksAgent ? findAgent(settings.agent) : null
   if (vendor === null) return []
-  const { workspace } = checkoutOf(subject)
+  const { workspace } = requireCheckout(subject)
   const isolation = await subject.isolation()
   const said = await askAgent(vendor, { settings, env, workspace, isolation, mark, signal })
   const { status, message, ms, answered, costUsd } = said
   const spent = `${formatDuration(ms)}, cost ${costUsd === null ? NO_COST : formatUsd(costUsd)}`
-  if (status === 'aborted') throw new NotSeen('not asked to the end: interrupted', 'run it again')
+  if (status === 'aborted') throw new NotCheckedError('not asked to the end: interrupted', 'run it again')
   if (status === 'finished') {
     const words = `${vendor.name} answered "${oneLine(answered, 80)}" (${spent})`
-    if (answered.toUpperCase().includes(EXPECTED_ANSWER)) return [fine(words)]
+    if (answered.toUpperCase().includes(EXPECTED_ANSWER)) return [okResult(words)]
     const fix = 'no harm where the command pays no heed to its prompt; else look at the model and agent-args'
-    return [warning(words, EXPECTED, fix)]
+    return [warningResult(words, EXPECTED, fix)]
   }
   const found = `${vendor.name} gave no answer: ${message} (${spent})`
-  const missing = namedFile(subject)
+  const missing = findMissingFile(subject)
   if (missing !== null) {
     const fix = `name ${missing} by its absolute path, and ask again`
-    return [unknown(`${found}; it is asked in an empty folder, which has no ${missing}`, fix)]
+    return [unknownResult(`${found}; it is asked in an empty folder, which has no ${missing}`, fix)]
   }
-  return [fault(found, EXPECTED, MENDS[status] ?? `start ${vendor.program} by hand: it prints more`)]
+  return [faultResult(found, EXPECTED, FIXES[status] ?? `start ${vendor.program} by hand: it prints more`)]
 }
 
 /** The mend that the way it ended asks for. */
-const MENDS: Readonly<Record<string, string>> = {
+const FIXES: Readonly<Record<string, string>> = {
   auth: 'log the agent in, or give a valid key, and see that the account has credit and the model exists',
   limit: 'wait until the limit of your plan is over, or use another key',
   overloaded: "wait and ask again; the agent's server, or the way to it, is not well",
@@ -43,7 +52,7 @@ const MENDS: Readonly<Record<string, string>> = {
 }
 
 /** A file of the project that a command of the user's own names by a relative path; null where it names none. */
-function namedFile({ settings, directory }: Subject): string | null {
+function findMissingFile({ settings, directory }: Subject): string | null {
   const at = resolve(directory, settings.workingDirectory)
   const words = (settings.agentCommand ?? '').split(/[\s"';|&()]+/).filter((word) => word !== '')
   return words.find((word) => !isAbsolute(word) && /[./]/.test(word) && existsSync(resolve(at, word))) ?? null

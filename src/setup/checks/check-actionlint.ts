@@ -1,12 +1,12 @@
 // Whether the project's actionlint stops at Ralph's workflow: it does not know `concurrency.queue` yet.
 import { pathsIn } from '../../git/tree-walk.ts'
-import { actionlintIn, LINTER_FILES, QUEUE_RULE_LINE, UNKNOWN_QUEUE } from '../init/actionlint.ts'
-import { checkoutOf, fine, type Result, type Subject, warning } from './subject.ts'
+import { findActionlint, LINTER_FILES, QUEUE_RULE_LINE, UNKNOWN_QUEUE } from '../init/actionlint.ts'
+import { type CheckResult, okResult, requireCheckout, type Subject, warningResult } from './subject.ts'
 
 const HAS_QUEUE = /^ +queue:/m
 
-export async function actionlint(subject: Subject): Promise<Result[]> {
-  const { ci, workspace, commit } = checkoutOf(subject)
+export async function checkActionlint(subject: Subject): Promise<CheckResult[]> {
+  const { ci, workspace, commit } = requireCheckout(subject)
   const { objects } = workspace
   const path = ci?.file.path ?? '.github/workflows/ralph.yml'
   if (!HAS_QUEUE.test((await objects.text(`${commit}:${path}`)) ?? '')) return []
@@ -14,9 +14,11 @@ export async function actionlint(subject: Subject): Promise<Result[]> {
   const texts = new Map<string, string>()
   for (const one of paths.filter((name) => LINTER_FILES.includes(name) || /\.ya?ml$/.test(name)))
     texts.set(one, (await objects.text(`${commit}:${one}`)) ?? '')
-  const found = actionlintIn({ paths: [...texts.keys()], text: (name) => texts.get(name) ?? '' })
+  const found = findActionlint({ paths: [...texts.keys()], text: (name) => texts.get(name) ?? '' })
   if (found === null) return []
-  if (found.allowsQueue) return [fine(`${found.config} allows \`queue\``)]
+  if (found.allowsQueue) return [okResult(`${found.config} allows \`queue\``)]
   const words = `${found.usedBy} uses it, and it ${UNKNOWN_QUEUE}`
-  return [warning(words, `an exception in ${found.config}`, `add to ${found.config}: ${QUEUE_RULE_LINE}`)]
+  return [
+    warningResult(words, `an exception in ${found.config}`, `add to ${found.config}: ${QUEUE_RULE_LINE}`),
+  ]
 }

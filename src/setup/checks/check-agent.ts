@@ -9,7 +9,15 @@ import { agentEnv } from '../../isolation/untrusted-env.ts'
 import { isFolderSync } from '../../system/files.ts'
 import { runUntrusted } from '../../system/process.ts'
 import { findProgram } from '../../system/program.ts'
-import { checkoutOf, fault, fine, type Result, type Subject, unknown, warning } from './subject.ts'
+import {
+  type CheckResult,
+  faultResult,
+  okResult,
+  requireCheckout,
+  type Subject,
+  unknownResult,
+  warningResult,
+} from './subject.ts'
 
 type Chosen = { vendor: AgentVendor; version: string | null; suffix: string }
 
@@ -21,36 +29,40 @@ function chosenIn({ settings }: Subject): Chosen[] {
   })
 }
 
-export async function agents(subject: Subject): Promise<Result[]> {
-  const results: Result[] = []
+export async function checkAgents(subject: Subject): Promise<CheckResult[]> {
+  const results: CheckResult[] = []
   for (const chosen of chosenIn(subject))
-    results.push({ ...(await program(chosen, subject)), name: `agent${chosen.suffix}` })
+    results.push({ ...(await checkProgram(chosen, subject)), name: `agent${chosen.suffix}` })
   if (results.length > 0) return results
-  return [fault(subject.settings.agent, 'an agent of this version', `use one of ${agentNames.join(', ')}`)]
+  return [
+    faultResult(subject.settings.agent, 'an agent of this version', `use one of ${agentNames.join(', ')}`),
+  ]
 }
 
-async function program({ vendor, version }: Chosen, subject: Subject): Promise<Result> {
+async function checkProgram({ vendor, version }: Chosen, subject: Subject): Promise<CheckResult> {
   const { env, settings, signal } = subject
-  if (vendor.name === 'custom') return custom(vendor, subject)
-  if (version !== null) return fine(`${vendor.name} ${version}, which Ralph installs when a job begins`)
+  if (vendor.name === 'custom') return checkCustomCommand(vendor, subject)
+  if (version !== null) return okResult(`${vendor.name} ${version}, which Ralph installs when a job begins`)
   const expected = `the program ${vendor.program}, ready to work`
   if (settings.isolation !== 'other-user') {
     const missing = missingProgram(vendor, env.PATH ?? '')
-    if (missing !== null) return fault(missing.reason, expected, missing.fix)
+    if (missing !== null) return faultResult(missing.reason, expected, missing.fix)
   }
-  const { workspace } = checkoutOf(subject)
+  const { workspace } = requireCheckout(subject)
   const as = (await subject.isolation().catch(() => null))?.agent ?? null
   const homes = await openAgentHomes(vendor, { env, workspace }, as)
   const found = await checkVersion(vendor, homes, env, { settings, signal })
-  if (found.ok) return fine(`${vendor.name} ${found.version}`)
-  return found.isSlow ? unknown(found.reason, found.fix) : fault(found.reason, expected, found.fix)
+  if (found.ok) return okResult(`${vendor.name} ${found.version}`)
+  return found.isSlow
+    ? unknownResult(found.reason, found.fix)
+    : faultResult(found.reason, expected, found.fix)
 }
 
 /** Where the command line begins with a plain word: the variables before it are left out. */
 const FIRST_WORD = /^\s*(?:\w+=[\w./:-]*\s+)*([\w./@%+:-]+)(?=\s|$)/
 
 /** A command of the user's, whose first word bash has to find, as it will when a session begins. */
-async function custom(vendor: AgentVendor, subject: Subject): Promise<Result> {
+async function checkCustomCommand(vendor: AgentVendor, subject: Subject): Promise<CheckResult> {
   const { settings, signal } = subject
   const line = settings.agentCommand ?? ''
   const found = `custom: ${oneLine(line, 80)}`
@@ -58,28 +70,28 @@ async function custom(vendor: AgentVendor, subject: Subject): Promise<Result> {
   const cwd = resolve(subject.directory, settings.workingDirectory)
   const { env } = agentEnv(subject.env, agentEnvOptions(vendor, settings))
   const bash = findProgram(vendor.program, env.PATH ?? '')
-  if (bash === null) return fault(`${vendor.program} is not on the PATH`, 'bash', vendor.install)
+  if (bash === null) return faultResult(`${vendor.program} is not on the PATH`, 'bash', vendor.install)
   // Another user's PATH and files are not ours to judge.
-  if (word === undefined || settings.isolation === 'other-user' || !isFolderSync(cwd)) return fine(found)
+  if (word === undefined || settings.isolation === 'other-user' || !isFolderSync(cwd)) return okResult(found)
   const args = ['--norc', '-c', 'command -v -- "$1"', 'agent-command', word]
   const limits = { timeoutMs: 10_000, captureBytes: 4096 }
   const { exit } = await runUntrusted({ file: bash, args, env, cwd, signal, ...limits })
-  if (exit.kind !== 'exit' || exit.code === 0) return fine(found)
+  if (exit.kind !== 'exit' || exit.code === 0) return okResult(found)
   const fix = 'install it, or write its path from the working directory, or an absolute one'
-  return fault(`${found}: ${word} is not there`, 'a command that bash can start', fix)
+  return faultResult(`${found}: ${word} is not there`, 'a command that bash can start', fix)
 }
 
-export async function keys(subject: Subject): Promise<Result[]> {
+export async function checkKeys(subject: Subject): Promise<CheckResult[]> {
   const results = await Promise.all(
     chosenIn(subject).map(async (chosen) => {
-      const result = await key(chosen, subject)
+      const result = await checkKey(chosen, subject)
       return result === null ? [] : [{ ...result, name: `key${chosen.suffix}` }]
     }),
   )
   return results.flat()
 }
 
-async function key({ vendor, version }: Chosen, subject: Subject): Promise<Result | null> {
+async function checkKey({ vendor, version }: Chosen, subject: Subject): Promise<CheckResult | null> {
   const { login } = vendor
   if (login === null) return null
   const { settings } = subject
@@ -93,7 +105,7 @@ async function key({ vendor, version }: Chosen, subject: Subject): Promise<Resul
   })
   const isSet = (name: string) => (env[name] ?? '').trim() !== ''
   const set = [...login.keys, ...login.others, ...settings.agentEnv].find(isSet)
-  if (why === null) return fine(set === undefined ? `${vendor.name} has a login here` : `${set} is set`)
+  if (why === null) return okResult(set === undefined ? `${vendor.name} has a login here` : `${set} is set`)
   const expected = `a key in ${login.keys.join(' or ')}`
   const first = login.keys[0] ?? ''
   const here = `log in with ${vendor.program}, or set ${first} (export ${first}=...)`
@@ -101,5 +113,7 @@ async function key({ vendor, version }: Chosen, subject: Subject): Promise<Resul
   const isWrapped = settings.agentWrapper !== null || settings.agentArgs.length > 0
   const how = { platform: process.platform, isInstalledByUs: version !== null, isWrapped }
   const isCertain = login.keys.some(isSet) || !mayBeLoggedIn(subject.env, how)
-  return isCertain ? fault(why, expected, mend) : warning(`${why}; a keychain may hold one`, expected, mend)
+  return isCertain
+    ? faultResult(why, expected, mend)
+    : warningResult(`${why}; a keychain may hold one`, expected, mend)
 }

@@ -9,56 +9,56 @@ import type { Settings } from '../../settings/read-settings.ts'
 import { importantLines } from '../../system/excerpt.ts'
 import {
   type Checkout,
-  checkoutOf,
-  fault,
-  fine,
-  NotSeen,
-  type Result,
-  refuseAtWork,
+  type CheckResult,
+  faultResult,
+  NotCheckedError,
+  okResult,
+  refuseDuringRun,
+  requireCheckout,
   type Subject,
-  unknown,
-  warning,
+  unknownResult,
+  warningResult,
 } from './subject.ts'
 
 const RUN = { of: 'baseline', tags: [], stories: [], what: 'doctor', baseline: {} } as const
 
-export async function gates(subject: Subject): Promise<Result[]> {
+export async function checkGates(subject: Subject): Promise<CheckResult[]> {
   if (subject.settings.ungated)
-    return [warning(UNGATED_WARNING, 'a gate', 'name one: gates: { test: npm test }')]
-  const { settings, remarks } = gatedBy(subject)
+    return [warningResult(UNGATED_WARNING, 'a gate', 'name one: gates: { test: npm test }')]
+  const { settings, remarks } = withWorkflowGates(subject)
   refuseUngated(settings)
-  const checkout = checkoutOf(subject)
-  if (!subject.withGates) throw new NotSeen('not run: --no-gates', 'run `ralph doctor` without it')
-  const commit = await commitOf(subject)
+  const checkout = requireCheckout(subject)
+  if (!subject.withGates) throw new NotCheckedError('not run: --no-gates', 'run `ralph doctor` without it')
+  const commit = await commitToGate(subject)
   return [...remarks, ...(await runAll({ ...subject, settings }, checkout, commit))]
 }
 
 /** With stories that nobody has committed, as a run has them: what gates write is thrown away, and nothing of a person's with it. */
-async function commitOf(subject: Subject): Promise<string> {
-  const { workspace, commit } = checkoutOf(subject)
+async function commitToGate(subject: Subject): Promise<string> {
+  const { workspace, commit } = requireCheckout(subject)
   const { repository } = workspace
   if (subject.settings.surface === 'action') {
     await repository.checkOut(commit, null)
     return commit
   }
-  refuseAtWork(subject)
+  refuseDuringRun(subject)
   const dirt = (await repository.dirt(commit)).map(({ path }) => path)
   if (dirt.some((path) => !path.startsWith('.ralph/'))) {
     const fix = 'commit or stash them, then run `ralph doctor` again'
-    throw new NotSeen('not run: there are uncommitted changes', fix)
+    throw new NotCheckedError('not run: there are uncommitted changes', fix)
   }
   return dirt.length === 0 ? commit : repository.adopt(commit, dirt, 'stories')
 }
 
 /** Gates that stand in the workflow alone are looked at, too: a run here would have none. */
-function gatedBy({ settings, checkout }: Subject): { settings: Settings; remarks: Result[] } {
+function withWorkflowGates({ settings, checkout }: Subject): { settings: Settings; remarks: CheckResult[] } {
   const ci = 'workspace' in checkout ? checkout.ci : null
   if (settings.gates.length > 0 || ci === null || ci.settings.gates.length === 0)
     return { settings, remarks: [] }
   const { gates: list, prepare, gateEnv, services } = ci.settings
   const found = `those of ${ci.file.path} alone: \`ralph run\` here has none`
   const fix = 'move gates: from the workflow into ralph.config.yml, which serves both'
-  const remarks = settings.surface === 'cli' ? [warning(found, 'gates for every run', fix)] : []
+  const remarks = settings.surface === 'cli' ? [warningResult(found, 'gates for every run', fix)] : []
   const merged = { ...settings, gates: list, prepare: settings.prepare ?? prepare, gateEnv, services }
   return { settings: merged, remarks }
 }
@@ -67,14 +67,14 @@ async function runAll(
   subject: Subject,
   { workspace, base, commit: start }: Checkout,
   commit: string,
-): Promise<Result[]> {
+): Promise<CheckResult[]> {
   const { settings, env, mark, signal } = subject
   const where = `on ${base.branch} (${start.slice(0, 7)})`
   const red = (name: string, result: GateResult) => ({ name, ...redResult(name, result, where) })
-  const ended = new Map<string, Result>()
-  const gated = (gate: Gate, result: GateResult): Result => {
+  const ended = new Map<string, CheckResult>()
+  const gated = (gate: Gate, result: GateResult): CheckResult => {
     const name = `gate ${gate.name}`
-    if (result.ok) return { name, ...fine(`green ${where} in ${formatDuration(result.ms)}`) }
+    if (result.ok) return { name, ...okResult(`green ${where} in ${formatDuration(result.ms)}`) }
     const isAllowed = gate.advisory || settings.baseline === 'off'
     return { ...red(name, result), ...(isAllowed ? { state: 'warning' } : {}) }
   }
@@ -98,8 +98,8 @@ async function runAll(
     const prepared = await port.prepare(commit, signal, 'doctor')
     isPrepared = true
     if (prepared?.ok === false) return [red('prepare', prepared)]
-    const found: Result[] =
-      prepared === null ? [] : [{ name: 'prepare', ...fine(`done in ${formatDuration(prepared.ms)}`) }]
+    const found: CheckResult[] =
+      prepared === null ? [] : [{ name: 'prepare', ...okResult(`done in ${formatDuration(prepared.ms)}`) }]
     for (const one of found) subject.known?.(one)
     const ran = await port.run({ ...RUN, commit, from: commit }, signal)
     for (const gate of settings.gates) {
@@ -107,7 +107,7 @@ async function runAll(
       const result = ended.get(gate.name)
       if (result !== undefined) found.push(result)
       else if (!isFor(gate.when, RUN.tags))
-        found.push({ name, ...fine(`not run: for stories tagged ${gate.when?.join(', ')} alone`) })
+        found.push({ name, ...okResult(`not run: for stories tagged ${gate.when?.join(', ')} alone`) })
       else if (!signal.aborted) found.push({ name, ...NOT_RUN })
     }
     const others = ran.filter(({ name, ok }) => !ok && settings.gates.every((gate) => gate.name !== name))
@@ -118,12 +118,12 @@ async function runAll(
   }
 }
 
-const NOT_RUN = unknown('not run: a service that it needs is not there', 'mend the service first')
+const NOT_RUN = unknownResult('not run: a service that it needs is not there', 'mend the service first')
 
-function redResult(name: string, { ended, ms, output }: GateResult, where: string): Result {
+function redResult(name: string, { ended, ms, output }: GateResult, where: string): CheckResult {
   const [first = ''] = importantLines(output, 1)
   const found = `${ended} ${where} after ${formatDuration(ms)}${first === '' ? '' : `: ${first}`}`
   const log = `.git/ralph/logs/doctor-${name.replace(/^gate /, '').replace(' ', '-')}.log`
   const fix = `mend it before a run; its output is in ${log}. A project that does not exist yet: baseline: off`
-  return fault(found, 'exit 0', fix)
+  return faultResult(found, 'exit 0', fix)
 }

@@ -3,46 +3,56 @@
 import { ACTION, isNewer, VERSION } from '../../engine/model/version.ts'
 import { httpStatusOf, isForbidden } from '../../github/client.ts'
 import { repositoryUrl } from '../../github/repository-address.ts'
-import { checkoutOf, fine, type Result, type Subject, unknown, warning } from './subject.ts'
+import {
+  type CheckResult,
+  okResult,
+  requireCheckout,
+  type Subject,
+  unknownResult,
+  warningResult,
+} from './subject.ts'
 
 /** Whether it is asked at all, said once for everything that it would have told. */
-export function githubItself(subject: Subject): Result[] {
-  const { ci } = checkoutOf(subject)
+export function checkGitHubAccess(subject: Subject): CheckResult[] {
+  const { ci } = requireCheckout(subject)
   if (subject.github !== null || ci === null) return []
   return [
-    unknown('not asked who may open pull requests', 'give a token: GH_TOKEN=$(gh auth token) ralph doctor'),
+    unknownResult(
+      'not asked who may open pull requests',
+      'give a token: GH_TOKEN=$(gh auth token) ralph doctor',
+    ),
   ]
 }
 
 const BOX = '"Allow GitHub Actions to create and approve pull requests"'
 
-export async function pullRequests(subject: Subject): Promise<Result[]> {
-  const { ci } = checkoutOf(subject)
+export async function checkPullRequests(subject: Subject): Promise<CheckResult[]> {
+  const { ci } = requireCheckout(subject)
   const { github } = subject
   if (ci === null || github === null) return []
   const { job, settings } = ci
-  if (settings.pullRequest === 'none') return [fine('none is opened: pull-request: none')]
+  if (settings.pullRequest === 'none') return [okResult('none is opened: pull-request: none')]
   // A secret that is not set gives an empty one, which nobody can see here.
   if (settings.publishToken !== null || job.unread.includes('publish-token'))
-    return [fine('opened by publish-token')]
+    return [okResult('opened by publish-token')]
   const { api, at, place } = github
   const page = `${repositoryUrl(place)}/settings/actions`
   try {
     const { data } = await api.rest.actions.getGithubActionsDefaultWorkflowPermissionsRepository(at)
-    if (data.can_approve_pull_request_reviews) return [fine('Actions may open them')]
+    if (data.can_approve_pull_request_reviews) return [okResult('Actions may open them')]
     const found = 'Actions may not open them: a person has to, by a link in the summary'
     const fix = `tick ${BOX} at ${page}, or give publish-token`
-    return [warning(found, 'the setting that lets Actions open pull requests', fix)]
+    return [warningResult(found, 'the setting that lets Actions open pull requests', fix)]
   } catch (error) {
     // What a token may not see, it is told as 403 or as 404.
     if (!(isForbidden(error) || httpStatusOf(error) === 404)) throw error
     const found = 'whether Actions may open them is for admins to see'
-    return [unknown(found, `look whether ${BOX} is ticked at ${page}`)]
+    return [unknownResult(found, `look whether ${BOX} is ticked at ${page}`)]
   }
 }
 
 /** A look that may fail without a word: nobody is kept from working by an older version. */
-export async function release({ github, action }: Subject): Promise<Result[]> {
+export async function checkRelease({ github, action }: Subject): Promise<CheckResult[]> {
   if (github === null) return []
   const [owner = '', repo = ''] = action.split('/')
   const newest = await github.api.rest.repos.getLatestRelease({ owner, repo }).then(
@@ -50,8 +60,8 @@ export async function release({ github, action }: Subject): Promise<Result[]> {
     () => null,
   )
   const fix = `see https://github.com/${ACTION}/releases`
-  if (newest === null) return [unknown(`${VERSION}; the newest one is not known`, fix)]
-  if (!isNewer(newest, VERSION)) return [fine(`${VERSION} is the newest`)]
+  if (newest === null) return [unknownResult(`${VERSION}; the newest one is not known`, fix)]
+  if (!isNewer(newest, VERSION)) return [okResult(`${VERSION} is the newest`)]
   const mend = 'ralph upgrade: shows what changes, and moves the pin'
-  return [warning(`${VERSION}, and ${newest} is there`, 'the newest release', mend)]
+  return [warningResult(`${VERSION}, and ${newest} is there`, 'the newest release', mend)]
 }

@@ -2,29 +2,29 @@
 import { limitsOf } from '../../app/loop-limits.ts'
 import { formatDuration } from '../../report/figures.ts'
 import { maxJobs, type Settings } from '../../settings/read-settings.ts'
-import { fault, fine, type Result, type Subject, warning } from './subject.ts'
+import { type CheckResult, faultResult, okResult, type Subject, warningResult } from './subject.ts'
 import type { RalphJob, Role } from './workflow-file.ts'
 
 /** What a job needs behind its deadline to put everything in order. */
 const AFTER_MS = 10 * 60_000
 const minutes = (ms: number) => Math.ceil(ms / 60_000)
 
-export function limits({ checkout, settings }: Subject): Result[] {
+export function checkLimits({ checkout, settings }: Subject): CheckResult[] {
   const ci = 'workspace' in checkout ? checkout.ci : null
   const there = ci === null ? [] : [...jobConflicts(ci.settings, ci.file.jobs), ...conflicts(ci.settings)]
   const here = conflicts(settings).filter((one) => there.every((other) => other.found !== one.found))
   const found = [...there, ...here]
-  return found.length > 0 ? found : [fine('they fit each other')]
+  return found.length > 0 ? found : [okResult('they fit each other')]
 }
 
 /** Iterations end to end. */
 const WHOLE: ReadonlySet<Role> = new Set(['run', 'worker'])
 
 /** Of the settings that jobs have with the time that these are given. */
-function jobConflicts(settings: Settings, jobs: readonly RalphJob[]): Result[] {
+function jobConflicts(settings: Settings, jobs: readonly RalphJob[]): CheckResult[] {
   const { jobDeadlineMs: deadline, iterationTimeoutMs: session, iterationsPerJob: count } = settings
   const { gatesMs } = limitsOf(settings)
-  const found: Result[] = []
+  const found: CheckResult[] = []
   // At separate-job, agent and gates have a job each.
   for (const { id, role, timeoutMs } of jobs) {
     const ended = `job ${id} is ended after ${formatDuration(timeoutMs)}`
@@ -32,14 +32,14 @@ function jobConflicts(settings: Settings, jobs: readonly RalphJob[]): Result[] {
     if (most >= timeoutMs) {
       const fix = `write timeout-minutes: ${minutes(most + AFTER_MS)}, or shorten what it does`
       const words = `${ended}, and its work may take ${formatDuration(most)}`
-      found.push(warning(words, 'a job that is not ended before its work', fix))
+      found.push(warningResult(words, 'a job that is not ended before its work', fix))
     }
     // GitHub cancels a job at its time-out, which looks as if a person had done it: such a chain is not taken up again.
     if (WHOLE.has(role) && deadline + AFTER_MS > timeoutMs) {
       const shorter = minutes(timeoutMs - AFTER_MS)
       const lower = shorter > 0 ? `, or job-deadline: ${shorter}m` : ''
       const fix = `write timeout-minutes: ${minutes(deadline + AFTER_MS)}${lower}`
-      const grade = deadline >= timeoutMs ? fault : warning
+      const grade = deadline >= timeoutMs ? faultResult : warningResult
       const words = `${ended}, and job-deadline is ${formatDuration(deadline)}`
       found.push(grade(words, 'a job-deadline 10 minutes under timeout-minutes', fix))
     }
@@ -48,32 +48,32 @@ function jobConflicts(settings: Settings, jobs: readonly RalphJob[]): Result[] {
   if (session + gatesMs > deadline) {
     const words = `an iteration may take ${formatDuration(session + gatesMs)} with its gates, and job-deadline is ${formatDuration(deadline)}`
     const fix = "shorten iteration-timeout or the gates' timeouts, or raise job-deadline"
-    found.push(warning(words, 'an iteration that fits its job', fix))
+    found.push(warningResult(words, 'an iteration that fits its job', fix))
   }
   if (count * session > deadline) {
     const words = `${count} iterations of ${formatDuration(session)} are ${formatDuration(count * session)}, and job-deadline is ${formatDuration(deadline)}`
     const fit = Math.max(1, Math.floor(deadline / session))
     const fix = `write iterations-per-job: ${fit}, or shorten iteration-timeout`
-    found.push(warning(words, 'iterations that fit a job', fix))
+    found.push(warningResult(words, 'iterations that fit a job', fix))
   }
   return found
 }
 
 /** Of the settings with each other. */
-function conflicts(settings: Settings): Result[] {
+function conflicts(settings: Settings): CheckResult[] {
   const { maxJobs: jobs, maxIterations: most, iterationsPerJob: count } = settings
-  const found: Result[] = []
+  const found: CheckResult[] = []
   if (jobs !== null && most > 0 && count > 0 && jobs * count < most) {
     const fix = `leave max-jobs out (${maxJobs({ ...settings, maxJobs: null })}), or raise iterations-per-job`
     const words = `max-jobs ${jobs} of ${count} iterations end before max-iterations ${most}`
-    found.push(warning(words, 'jobs for all iterations', fix))
+    found.push(warningResult(words, 'jobs for all iterations', fix))
   }
   if (
     most === 0 &&
     [settings.maxCostUsd, settings.maxTokens, settings.maxAgentTimeMs].every((limit) => limit === null)
   ) {
     const words = 'max-iterations is 0, and nothing else ends the run'
-    found.push(warning(words, 'a limit', 'set max-iterations or max-cost-usd'))
+    found.push(warningResult(words, 'a limit', 'set max-iterations or max-cost-usd'))
   }
   return found
 }

@@ -20,33 +20,34 @@ import type { Mistake } from '../../system/errors.ts'
 import { readRegularFile } from '../../system/files.ts'
 import { shellWord } from '../../system/shell-word.ts'
 import {
-  checkoutOf,
-  fault,
-  faultsOf,
-  fine,
-  type Result,
-  refuseAtWork,
-  type Start,
+  type CheckResult,
+  faultResult,
+  okResult,
+  type RunStart,
+  refuseDuringRun,
+  requireCheckout,
   type Subject,
-  warning,
+  toFaults,
+  warningResult,
 } from './subject.ts'
 
-export async function configuration({
+export async function checkConfiguration({
   mistakes,
   notes,
   settings,
   checkout,
   features,
-}: Subject): Promise<Result[]> {
+}: Subject): Promise<CheckResult[]> {
   const others: (string | null)[] = []
   if ('workspace' in checkout)
-    for (const state of features.states) others.push(await otherConfig(checkout.workspace, settings, state))
+    for (const state of features.states)
+      others.push(await configDifference(checkout.workspace, settings, state))
   const told = [...notes, ...others.filter((one) => one !== null)].map((note) =>
-    warning(note, 'a setting that means what it says', 'change it, or let it be'),
+    warningResult(note, 'a setting that means what it says', 'change it, or let it be'),
   )
-  const found = [...faultsOf(mistakes), ...told]
+  const found = [...toFaults(mistakes), ...told]
   const file = settings.configFile
-  return found.length > 0 ? found : [fine(file === null ? 'fine' : `${file} is fine`)]
+  return found.length > 0 ? found : [okResult(file === null ? 'fine' : `${file} is fine`)]
 }
 
 export const DETACHED: Mistake = {
@@ -57,7 +58,7 @@ export const DETACHED: Mistake = {
 }
 
 /** What Ralph refuses of a clone, much of it while it is opened. */
-export async function unusable({ checkout, settings }: Start): Promise<readonly Mistake[]> {
+export async function cloneMistakes({ checkout, settings }: RunStart): Promise<readonly Mistake[]> {
   if (!('workspace' in checkout)) return checkout
   const { git, clone, objects } = checkout.workspace
   if (clone.branch === null && settings.surface === 'cli') return [DETACHED]
@@ -65,10 +66,10 @@ export async function unusable({ checkout, settings }: Start): Promise<readonly 
   return []
 }
 
-export async function checkout(subject: Subject): Promise<Result[]> {
-  const wrong = await unusable(subject)
-  if (wrong.length > 0) return faultsOf(wrong)
-  const { git, clone, objects } = checkoutOf(subject).workspace
+export async function checkCheckout(subject: Subject): Promise<CheckResult[]> {
+  const wrong = await cloneMistakes(subject)
+  if (wrong.length > 0) return toFaults(wrong)
+  const { git, clone, objects } = requireCheckout(subject).workspace
   const isShallow = await git.isShallow()
   const submodules = (await objects.text(`${clone.head}:.gitmodules`))?.match(/^\s*\[submodule /gm) ?? null
   const remarks = [
@@ -78,12 +79,14 @@ export async function checkout(subject: Subject): Promise<Result[]> {
   const where = `${clone.branch ?? 'a detached HEAD'} at ${clone.head?.slice(0, 7)}`
   const found = remarks.length === 0 ? where : `${where} (${remarks.join(', ')})`
   // In a job, what is missing is fetched when it is needed; on a laptop git stays local.
-  if (!isShallow || subject.settings.surface === 'action') return [fine(found)]
-  return [warning(found, 'the whole history: people and Ralph merge by it', 'run `git fetch --unshallow`')]
+  if (!isShallow || subject.settings.surface === 'action') return [okResult(found)]
+  return [
+    warningResult(found, 'the whole history: people and Ralph merge by it', 'run `git fetch --unshallow`'),
+  ]
 }
 
 /** Ralph's own git works in any folder; that of agent and gates refuses another user's, and a run cannot change their files. */
-export async function owner({ checkout, settings, env }: Subject): Promise<Result[]> {
+export async function checkOwner({ checkout, settings, env }: Subject): Promise<CheckResult[]> {
   if (!('workspace' in checkout) || settings.surface === 'action') return []
   const { workTree: top } = checkout.workspace.clone
   const options = { directory: top, env: gitEnv(env), accept: [128] }
@@ -93,36 +96,39 @@ export async function owner({ checkout, settings, env }: Subject): Promise<Resul
   if (/dubious ownership/.test(stderr)) {
     const found = `${top} is owned by user ${lstatSync(top).uid}, and you are user ${mine}: git refuses to work there`
     const fix = `${chown}; or git config --global --add safe.directory ${shellWord(top)}`
-    return [fault(found, 'a folder of your own', fix)]
+    return [faultResult(found, 'a folder of your own', fix)]
   }
   if (mine === 0) return []
   const names = await readdir(top)
   const others = names.filter((name) => lstatSync(join(top, name), { throwIfNoEntry: false })?.uid !== mine)
   if (others.length === 0) return []
   const found = `${others.slice(0, 5).join(', ')}${others.length > 5 ? ' and more' : ''}: owned by another user`
-  return [warning(found, 'files that you may change', chown)]
+  return [warningResult(found, 'files that you may change', chown)]
 }
 
 /** The prompt templates, as a run would read them at its start. */
-export const templatesOf = (start: Start) =>
-  checkTemplates(checkoutOf(start).read, agentSteps(start.settings.steps))
+export const templatesOf = (start: RunStart) =>
+  checkTemplates(requireCheckout(start).read, agentSteps(start.settings.steps))
 
 /** What a run must not begin with of the prompt templates. */
-export async function wrongPrompts(start: Start): Promise<readonly Mistake[]> {
+export async function promptMistakes(start: RunStart): Promise<readonly Mistake[]> {
   return (await templatesOf(start)).mistakes
 }
 
-export async function prompts(subject: Subject): Promise<Result[]> {
+export async function checkPrompts(subject: Subject): Promise<CheckResult[]> {
   const { mistakes, notes, warnings } = await templatesOf(subject)
   const told = [...notes, ...warnings].map((note) =>
-    warning(note, 'a prompt of this version', 'do so, or let it be'),
+    warningResult(note, 'a prompt of this version', 'do so, or let it be'),
   )
-  return [...faultsOf(mistakes), ...told]
+  return [...toFaults(mistakes), ...told]
 }
 
 /** Agent and gates start there: on disk now, or at the commit that a run goes on from. */
-export async function noFolder({ checkout, settings }: Start): Promise<readonly Mistake[]> {
-  const { workspace, commit } = checkoutOf({ checkout })
+export async function workingDirectoryMistakes({
+  checkout,
+  settings,
+}: RunStart): Promise<readonly Mistake[]> {
+  const { workspace, commit } = requireCheckout({ checkout })
   const { workingDirectory: folder, surface } = settings
   if (folder === '.') return []
   const onDisk =
@@ -135,19 +141,19 @@ export async function noFolder({ checkout, settings }: Start): Promise<readonly 
   return [{ path: 'working-directory', found: folder, expected: 'a folder that is there', fix }]
 }
 
-export async function workingDirectory(subject: Subject): Promise<Result[]> {
-  const wrong = await noFolder(subject)
-  if (wrong.length > 0) return faultsOf(wrong)
+export async function checkWorkingDirectory(subject: Subject): Promise<CheckResult[]> {
+  const wrong = await workingDirectoryMistakes(subject)
+  if (wrong.length > 0) return toFaults(wrong)
   const { workingDirectory: folder } = subject.settings
-  return folder === '.' ? [] : [fine(folder)]
+  return folder === '.' ? [] : [okResult(folder)]
 }
 
 /**
  * The branch of a feature that another work tree has checked out: a run here would move it under that one. Where the feature
  * is complete, or in work, a run here does nothing of that kind.
  */
-export async function checkedOutThere(start: Start): Promise<readonly Mistake[]> {
-  const { clone } = checkoutOf(start).workspace
+export async function otherWorkTreeMistakes(start: RunStart): Promise<readonly Mistake[]> {
+  const { clone } = requireCheckout(start).workspace
   const found: Mistake[] = []
   for (const state of start.features.states) {
     const other = checkedOutElsewhere(clone, state.branch)
@@ -170,31 +176,31 @@ export async function checkedOutThere(start: Start): Promise<readonly Mistake[]>
 }
 
 /** In a job the checkout is Ralph's: what earlier steps left there is removed. */
-export async function workTree(subject: Subject): Promise<Result[]> {
-  const { workspace, commit } = checkoutOf(subject)
+export async function checkWorkTree(subject: Subject): Promise<CheckResult[]> {
+  const { workspace, commit } = requireCheckout(subject)
   const { repository } = workspace
   if (subject.settings.surface === 'action') return []
-  refuseAtWork(subject)
-  const elsewhere = await checkedOutThere(subject)
-  if (elsewhere.length > 0) return faultsOf(elsewhere)
+  refuseDuringRun(subject)
+  const elsewhere = await otherWorkTreeMistakes(subject)
+  if (elsewhere.length > 0) return toFaults(elsewhere)
   const edits = await checkDirt(repository, commit, (path) => path.startsWith('.ralph/'))
   const but = `, but for ${pluralize(edits.length, 'file')} below .ralph/: a run takes them up`
-  return [fine(`clean${edits.length > 0 ? but : ''}`)]
+  return [okResult(`clean${edits.length > 0 ? but : ''}`)]
 }
 
-export function identity(subject: Subject): Result[] {
+export function checkIdentity(subject: Subject): CheckResult[] {
   if (subject.settings.surface === 'action') return []
-  const { config } = checkoutOf(subject).workspace.clone
+  const { config } = requireCheckout(subject).workspace.clone
   const [name, email] = [config.get('user.name'), config.get('user.email')]
-  if (name !== undefined && email !== undefined) return [fine(`${name} <${email}>`)]
+  if (name !== undefined && email !== undefined) return [okResult(`${name} <${email}>`)]
   const lacks = name === undefined ? 'user.name' : 'user.email'
   const fix = 'git config --global user.name "Your Name" && git config --global user.email you@example.com'
   const found = `no ${lacks}: commits would be by Ralph <ralph@localhost>`
-  return [warning(found, 'whose commits these are', fix)]
+  return [warningResult(found, 'whose commits these are', fix)]
 }
 
 /** What is to be said where the feature's branch, which is checked out, has not the configuration that its base has now. */
-export async function otherConfig(
+export async function configDifference(
   { clone, objects, store }: Workspace,
   settings: Settings,
   state: State,

@@ -11,23 +11,23 @@ import { pluralize } from '../../report/figures.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { type Mistake, orUserError, UserError } from '../../system/errors.ts'
 import {
-  checkoutOf,
-  faultsOf,
-  fine,
-  mistakesOf,
-  type Opened,
-  type Result,
-  type Start,
+  type CheckResult,
+  collectMistakes,
+  type OpenCheckout,
+  okResult,
+  type RunStart,
+  requireCheckout,
   type Subject,
-  warning,
+  toFaults,
+  warningResult,
 } from './subject.ts'
 
 /** Every feature there, or the one that is named. */
-export async function featuresAt(
-  checkout: Opened | readonly Mistake[],
+export async function loadFeatures(
+  checkout: OpenCheckout | readonly Mistake[],
   settings: Settings,
   name: string | null,
-): Promise<Start['features']> {
+): Promise<RunStart['features']> {
   if (!('workspace' in checkout)) return { states: [], mistakes: [] }
   const { workspace, base, commit } = checkout
   const { objects, store, clone } = workspace
@@ -46,24 +46,30 @@ export async function featuresAt(
 }
 
 /** What a run must not begin with: broken files, a branch that is not Ralph's to take, and a part that is not there. */
-export async function wrongStories(start: Start): Promise<readonly Mistake[]> {
+export async function storyMistakes(start: RunStart): Promise<readonly Mistake[]> {
   const { states, mistakes } = start.features
-  const found = await Promise.all(states.map((state) => wrongOf(state, start)))
+  const found = await Promise.all(states.map((state) => mistakesOfFeature(state, start)))
   return [...mistakes, ...found.flat()]
 }
 
-async function wrongOf(state: State, { features, settings, checkout }: Start): Promise<readonly Mistake[]> {
+async function mistakesOfFeature(
+  state: State,
+  { features, settings, checkout }: RunStart,
+): Promise<readonly Mistake[]> {
   if (!('workspace' in checkout)) return []
-  const ofBranch = await mistakesOf(() => refuseBranch(state, checkout, settings))
+  const ofBranch = await collectMistakes(() => refuseBranch(state, checkout, settings))
   // Of several features nobody knows which the part is of.
   const isMeant = features.states.length === 1
-  return [...ofBranch, ...(isMeant ? await mistakesOf(() => void withRequestedScope(state, settings)) : [])]
+  return [
+    ...ofBranch,
+    ...(isMeant ? await collectMistakes(() => void withRequestedScope(state, settings)) : []),
+  ]
 }
 
 /** Throws UserError where the feature's branch is not Ralph's to take. */
 async function refuseBranch(
   state: State,
-  { workspace, base }: Opened,
+  { workspace, base }: OpenCheckout,
   { branchPrefix }: Settings,
 ): Promise<undefined> {
   const { feature: name, nonce, branch, prd, storiesDigest: digest } = state
@@ -76,25 +82,25 @@ async function refuseBranch(
   await chooseBranch(file, null, workspace, { base, branchPrefix })
 }
 
-export async function stories(subject: Subject): Promise<Result[]> {
-  checkoutOf(subject)
+export async function checkStories(subject: Subject): Promise<CheckResult[]> {
+  requireCheckout(subject)
   const { features, settings } = subject
-  const found = faultsOf(features.mistakes)
+  const found = toFaults(features.mistakes)
   for (const state of features.states) {
-    const wrong = faultsOf(await wrongOf(state, subject))
+    const wrong = toFaults(await mistakesOfFeature(state, subject))
     found.push(...(wrong.length > 0 ? wrong : remarksOn(state, settings)))
   }
   if (found.length > 0) return found
   const fix = 'write .ralph/<yyyy-mm-dd>-<feature>/prd.json, or let `ralph plan` write it'
-  return [warning('no prd.json yet', 'stories to work on', fix)]
+  return [warningResult('no prd.json yet', 'stories to work on', fix)]
 }
 
-function remarksOn({ feature, prd }: State, settings: Settings): Result[] {
+function remarksOn({ feature, prd }: State, settings: Settings): CheckResult[] {
   const { total, open } = counts(prd)
   const left = `${open === 0 ? 'none' : open} to be worked on`
   const fix = 'give its stories the tag in prd.json, or drop the setting'
   const unasked = unusedTagNotes(settings, prd.userStories).map((text) =>
-    warning(`${feature}: ${text}`, 'a story with that tag', fix),
+    warningResult(`${feature}: ${text}`, 'a story with that tag', fix),
   )
-  return [fine(`${feature}: ${pluralize(total, 'story', 'stories')}, ${left}`), ...unasked]
+  return [okResult(`${feature}: ${pluralize(total, 'story', 'stories')}, ${left}`), ...unasked]
 }

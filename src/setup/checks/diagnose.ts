@@ -7,28 +7,28 @@ import { httpStatusOf } from '../../github/client.ts'
 import { messageOf, UserError } from '../../system/errors.ts'
 import { CHECKS, type Check } from './check-table.ts'
 import {
+  areSettingsUnread,
   type Checkout,
-  faultsOf,
-  isUnread,
-  NotSeen,
-  type Result,
-  type Start,
+  type CheckResult,
+  NotCheckedError,
+  type RunStart,
   type Subject,
-  unknown,
+  toFaults,
+  unknownResult,
 } from './subject.ts'
-import { ciAt } from './workflow-file.ts'
+import { findCi } from './workflow-file.ts'
 
 /** All findings in the table's order. Never throws for what a check meets. */
 export async function diagnose(subject: Subject, checks: readonly Check[] = CHECKS): Promise<Finding[]> {
   const found = new Map<Check, Finding[]>()
-  const run = async (check: Check) => found.set(check, await examined(check, subject))
+  const run = async (check: Check) => found.set(check, await runCheck(check, subject))
   await Promise.all(checks.filter(({ alone }) => alone !== true).map(run))
   for (const check of checks) if (check.alone === true) await run(check)
   return checks.flatMap((check) => found.get(check) ?? [])
 }
 
 /** All findings, without secrets, where agent and gates run as they would in a run. `opened`: as whom, once they do. */
-export async function examine(
+export async function diagnoseIsolated(
   given: Omit<Subject, 'mark' | 'isolation'>,
   { say, opened, mark }: { say(text: string): void; opened?(as: Isolation): void; mark: string },
   redact: (text: string) => string,
@@ -54,11 +54,14 @@ export async function examine(
   }
 }
 
-/** What of the files keeps runs in CI from working, in words with the mend; what keeps a run here is told by `blocking`. */
-export async function faultsInCi(start: Start, defaultBranch: Checkout['defaultBranch']): Promise<string[]> {
+/** What of the files keeps runs in CI from working, in words with the mend; what keeps a run here is told by `findBlockingMistakes`. */
+export async function faultsInCi(
+  start: RunStart,
+  defaultBranch: Checkout['defaultBranch'],
+): Promise<string[]> {
   const { checkout, env } = start
   if (!('workspace' in checkout)) return []
-  const ci = await ciAt(checkout.workspace, defaultBranch.sha, env, ACTION)
+  const ci = await findCi(checkout.workspace, defaultBranch.sha, env, ACTION)
   if (ci === null) return []
   const subject = { ...start, ...NOTHING_RUNS, checkout: { ...checkout, defaultBranch, ci }, action: ACTION }
   const rows = CHECKS.filter(({ seen, blocks }) => seen === 'files' && blocks === undefined)
@@ -73,38 +76,38 @@ const NOTHING_RUNS = {
   isolation: async () => null,
 }
 
-async function examined({ name, look, alone, reads }: Check, subject: Subject): Promise<Finding[]> {
+async function runCheck({ name, look, alone, reads }: Check, subject: Subject): Promise<Finding[]> {
   const unseen = (finding: Finding) => {
     subject.finds?.(finding)
     return [finding]
   }
   if (subject.signal.aborted) return unseen({ ...INTERRUPTED, name })
-  if (reads !== undefined && isUnread(subject, reads)) return unseen({ ...UNREAD, name })
+  if (reads !== undefined && areSettingsUnread(subject, reads)) return unseen({ ...UNREAD, name })
   if (alone === true) subject.begins(name)
-  const named = (result: Result): Finding => ({
+  const named = (result: CheckResult): Finding => ({
     name,
     ...result,
     found: result.found.replace(new RegExp(`^${name}: `), ''),
   })
-  const isKnown = new Set<Result>()
-  const known = (result: Result) => {
+  const isKnown = new Set<CheckResult>()
+  const known = (result: CheckResult) => {
     if (!isKnown.has(result)) subject.finds?.(named(result))
     isKnown.add(result)
   }
-  const results = [await (async () => look({ ...subject, known }))().catch(failed)].flat()
+  const results = [await (async () => look({ ...subject, known }))().catch(resultOfError)].flat()
   results.forEach(known)
   return results.map(named)
 }
 
-const UNREAD = unknown('not looked at: the configuration cannot be read', 'mend that first')
-const INTERRUPTED = unknown('not looked at: interrupted', 'run `ralph doctor` again')
+const UNREAD = unknownResult('not looked at: the configuration cannot be read', 'mend that first')
+const INTERRUPTED = unknownResult('not looked at: interrupted', 'run `ralph doctor` again')
 
 /** What keeps a run from beginning is a fault with its mend; what cannot be looked at is told as that. */
-function failed(error: unknown): Result[] {
-  if (error instanceof UserError) return faultsOf(error.mistakes)
+function resultOfError(error: unknown): CheckResult[] {
+  if (error instanceof UserError) return toFaults(error.mistakes)
   const status = httpStatusOf(error)
-  if (status === 401) return [unknown('GitHub does not know this token', 'give a valid one')]
-  const fix = error instanceof NotSeen ? error.fix : 'look at it by hand'
+  if (status === 401) return [unknownResult('GitHub does not know this token', 'give a valid one')]
+  const fix = error instanceof NotCheckedError ? error.fix : 'look at it by hand'
   // An answer without a body has no message.
-  return [unknown(messageOf(error) || `GitHub answered ${status ?? 'nothing'}`, fix)]
+  return [unknownResult(messageOf(error) || `GitHub answered ${status ?? 'nothing'}`, fix)]
 }

@@ -5,67 +5,77 @@ import { findChrome } from '../../gates/browser/find.ts'
 import { runGitIn } from '../../git/git-process.ts'
 import { canBeRoot } from '../../isolation/other-user.ts'
 import type { Mistake } from '../../system/errors.ts'
-import { fault, faultsOf, fine, type Result, type Start, type Subject, warning } from './subject.ts'
+import {
+  type CheckResult,
+  faultResult,
+  okResult,
+  type RunStart,
+  type Subject,
+  toFaults,
+  warningResult,
+} from './subject.ts'
 
 /** `git merge-tree --write-tree` and `git cat-file --batch-command`. */
 const LEAST_GIT = [2, 38] as const
 
-export async function gitVersion({ directory, env }: Subject): Promise<Result> {
+export async function checkGitVersion({ directory, env }: Subject): Promise<CheckResult> {
   return gitResult(await runGitIn(['--version'], directory, env, {}).catch(() => null))
 }
 
-export function gitResult(said: string | null): Result {
-  if (said === null) return fault('git is not on the PATH', 'git', 'install git: https://git-scm.com')
+export function gitResult(said: string | null): CheckResult {
+  if (said === null) return faultResult('git is not on the PATH', 'git', 'install git: https://git-scm.com')
   const version = /\d+\.\d+[\d.]*/.exec(said)?.[0] ?? said.trim()
   const [major = 0, minor = 0] = version.split('.').map(Number)
   const isNew = major > LEAST_GIT[0] || (major === LEAST_GIT[0] && minor >= LEAST_GIT[1])
-  return isNew ? fine(version) : fault(version, `git ${LEAST_GIT.join('.')} or newer`, 'install a newer git')
+  return isNew
+    ? okResult(version)
+    : faultResult(version, `git ${LEAST_GIT.join('.')} or newer`, 'install a newer git')
 }
 
 /** What was asked for is tried for real, and put back; what was not is only told. */
-export async function isolation(subject: Subject): Promise<Result> {
+export async function checkIsolation(subject: Subject): Promise<CheckResult> {
   const { settings } = subject
   const isAction = settings.surface === 'action'
   switch (settings.isolation) {
     case 'other-user': {
       const as = await subject.isolation()
       const network = settings.network === 'model' ? 'their network closed' : 'their network open'
-      return fine(`other-user: agent and gates run as ${as?.agent.name ?? 'another user'}, ${network}`)
+      return okResult(`other-user: agent and gates run as ${as?.agent.name ?? 'another user'}, ${network}`)
     }
     case 'separate-job': {
-      if (isAction) return fine('separate-job: claim, work, gate and land are jobs of their own')
+      if (isAction) return okResult('separate-job: claim, work, gate and land are jobs of their own')
       const found = 'separate-job, whose four jobs are of CI: here agent and gates run as you'
       const fix = 'give --isolation other-user here, or --isolation same-user'
-      return warning(found, 'an isolation that one machine can have', fix)
+      return warningResult(found, 'an isolation that one machine can have', fix)
     }
     default:
       return isAction
-        ? warning(SAME_USER_WARNING, 'isolation: other-user', 'leave isolation out')
-        : fine(`same-user: agent and gates run as you; ${await couldBe()}`)
+        ? warningResult(SAME_USER_WARNING, 'isolation: other-user', 'leave isolation out')
+        : okResult(`same-user: agent and gates run as you; ${await describeOtherUser()}`)
   }
 }
 
-async function couldBe(): Promise<string> {
+async function describeOtherUser(): Promise<string> {
   if (process.platform !== 'linux') return 'other-user needs Linux'
   if (await canBeRoot()) return '--isolation other-user can be had here'
   return '--isolation other-user needs sudo without a password'
 }
 
 /** The browser, where pages are looked at. Throws UserError where there is none. */
-export function browser({ env, settings }: Subject): Result[] {
+export function checkBrowser({ env, settings }: Subject): CheckResult[] {
   if (settings.browser?.enabled !== true) return []
-  return [fine(findChrome(settings.browser.executablePath, env))]
+  return [okResult(findChrome(settings.browser.executablePath, env))]
 }
 
 /** Why stories cannot be worked on side by side; nothing where that is not asked for, or in a job, which never does it. */
-export function noLanes({ settings, checkout }: Start): Mistake[] {
+export function findLaneMistakes({ settings, checkout }: RunStart): Mistake[] {
   if (settings.surface === 'action' || settings.maxParallel === 1) return []
   return laneMistakes(settings, 'workspace' in checkout ? checkout.workspace.submodules.size : 0)
 }
 
-export function sideBySide(subject: Subject): Result[] {
+export function checkSideBySide(subject: Subject): CheckResult[] {
   const { maxParallel, surface } = subject.settings
   if (surface === 'action' || maxParallel === 1) return []
-  const wrong = faultsOf(noLanes(subject))
-  return wrong.length > 0 ? wrong : [fine(`${maxParallel} stories side by side`)]
+  const wrong = toFaults(findLaneMistakes(subject))
+  return wrong.length > 0 ? wrong : [okResult(`${maxParallel} stories side by side`)]
 }

@@ -5,29 +5,41 @@ import { type GitHub, httpStatusOf, isForbidden } from '../../github/client.ts'
 import { repositoryUrl } from '../../github/repository-address.ts'
 import { checkOfStatus } from '../../report/check-runs.ts'
 import { isMap } from '../../settings/values.ts'
-import { type Checkout, checkoutOf, fine, type Result, type Subject, unknown, warning } from './subject.ts'
+import {
+  type Checkout,
+  type CheckResult,
+  okResult,
+  requireCheckout,
+  type Subject,
+  unknownResult,
+  warningResult,
+} from './subject.ts'
 import { isWorkflow, WORKFLOWS } from './workflow-file.ts'
 
 const COMPANION = 'run `ralph init --required`, and merge .github/workflows/ralph-required.yml into'
 
-export async function requiredChecks(subject: Subject): Promise<Result[]> {
-  const checkout = checkoutOf(subject)
+export async function requiredChecks(subject: Subject): Promise<CheckResult[]> {
+  const checkout = requireCheckout(subject)
   const { ci, base } = checkout
   const { github } = subject
   if (ci === null || github === null) return []
   const rules = await rulesOf(github, base.branch)
   if (rules === null) {
     const page = `${repositoryUrl(github.place)}/settings/rules`
-    return [unknown(`which checks ${base.branch} requires is not shown to this token`, `look at ${page}`)]
+    return [
+      unknownResult(`which checks ${base.branch} requires is not shown to this token`, `look at ${page}`),
+    ]
   }
   const ours = rules.checks.filter(({ name }) => checkOfStatus(name) !== null)
-  if (ours.length === 0) return [fine(`${base.branch} requires none of Ralph's`)]
+  if (ours.length === 0) return [okResult(`${base.branch} requires none of Ralph's`)]
   const found = [
-    ...ours.filter(({ name }) => name !== 'ralph').map(({ name }) => narrow(base.branch, name)),
+    ...ours.filter(({ name }) => name !== 'ralph').map(({ name }) => tooNarrow(base.branch, name)),
     ...(ours.some(({ name }) => name === 'ralph') ? await answerFaults(checkout, rules) : []),
     ...postFaults(checkout, ours),
   ]
-  return found.length > 0 ? found : [fine(`${base.branch} requires ralph, and every pull request gets it`)]
+  return found.length > 0
+    ? found
+    : [okResult(`${base.branch} requires ralph, and every pull request gets it`)]
 }
 
 type Required = { name: string; app: number | null }
@@ -59,15 +71,15 @@ async function rulesOf({ api, at }: GitHub, branch: string): Promise<Rules | nul
   }
 }
 
-function narrow(branch: string, name: string): Result {
+function tooNarrow(branch: string, name: string): CheckResult {
   const found = `${branch} requires "${name}", which no pull request but some of Ralph's ever gets`
-  return warning(found, 'ralph, one check for the whole run', `require ralph in its place (${DOCS})`)
+  return warningResult(found, 'ralph, one check for the whole run', `require ralph in its place (${DOCS})`)
 }
 
 const DOCS = 'docs/pull-request.md'
 
 /** Whether other people's pull requests, and the merge queue, get an answer. */
-async function answerFaults({ workspace, base }: Checkout, { hasQueue }: Rules): Promise<Result[]> {
+async function answerFaults({ workspace, base }: Checkout, { hasQueue }: Rules): Promise<CheckResult[]> {
   const answers = await answeredEvents(workspace, base.sha)
   const missing = ['pull_request', ...(hasQueue ? ['merge_group'] : [])].filter((one) => !answers.has(one))
   if (missing.length === 0) return []
@@ -75,23 +87,23 @@ async function answerFaults({ workspace, base }: Checkout, { hasQueue }: Rules):
     ? `${base.branch} requires ralph, which only Ralph's own job posts: every other pull request waits for it for ever`
     : `${base.branch} requires ralph, and nothing posts it in the merge queue: pull requests are thrown out of it`
   const expected = `a workflow whose job is called ralph, on: ${missing.join(' and ')}`
-  return [warning(found, expected, `${COMPANION} ${base.branch}; or do not require ralph`)]
+  return [warningResult(found, expected, `${COMPANION} ${base.branch}; or do not require ralph`)]
 }
 
 /** Whether Ralph's own pull requests get it. */
-function postFaults({ ci }: Checkout, ours: readonly Required[]): Result[] {
+function postFaults({ ci }: Checkout, ours: readonly Required[]): CheckResult[] {
   if (ci === null) return []
   const { job, settings, file } = ci
-  const found: Result[] = []
+  const found: CheckResult[] = []
   if (settings.reportAs !== 'checks') {
     const words = `${file.path} has report-as: ${settings.reportAs}, so Ralph's own pull requests never get the check ralph`
-    found.push(warning(words, 'report-as: checks', `take report-as out of ${file.path}`))
+    found.push(warningResult(words, 'report-as: checks', `take report-as out of ${file.path}`))
   }
   const isOfApp = 'token' in job.inputs || job.unread.includes('token')
   // By -1 GitHub says: any source.
   if (isOfApp && ours.some(({ app }) => app !== null && app !== -1)) {
     const words = `ralph is required from one App, and comes from two: \`token:\` is of another than the job that answers for others`
-    found.push(warning(words, 'ralph from any source', 'choose "any source" for it in the rule'))
+    found.push(warningResult(words, 'ralph from any source', 'choose "any source" for it in the rule'))
   }
   return found
 }
@@ -100,11 +112,11 @@ function postFaults({ ci }: Checkout, ours: readonly Required[]): Result[] {
 async function answeredEvents({ objects }: Checkout['workspace'], commit: string): Promise<Set<string>> {
   const paths = (await pathsIn(objects, commit, WORKFLOWS)).filter(isWorkflow)
   const texts = await Promise.all(paths.map((path) => objects.text(`${commit}:${path}`)))
-  return new Set(texts.flatMap((text) => answersIn(text ?? '')))
+  return new Set(texts.flatMap((text) => eventsOfRalphJob(text ?? '')))
 }
 
 /** Of one workflow; a name may be an expression that holds it. */
-export function answersIn(text: string): string[] {
+export function eventsOfRalphJob(text: string): string[] {
   const workflow = read(text)
   const jobs = isMap(workflow.jobs) ? Object.entries(workflow.jobs) : []
   const isRalph = jobs.some(([id, job]) => {

@@ -10,7 +10,7 @@ import type { Settings } from '../../settings/read-settings.ts'
 import { type Mistake, orUserError, UserError } from '../../system/errors.ts'
 import type { Ci } from './workflow-file.ts'
 
-export type Opened = {
+export type OpenCheckout = {
   workspace: Workspace
   base: ClaimRequest['base']
   /** The commit that a run goes on from: gates are run there. */
@@ -20,7 +20,7 @@ export type Opened = {
 }
 
 /** What a run that is about to begin has: all that says whether it may. */
-export type Start = {
+export type RunStart = {
   env: Environment
   directory: string
   /** As far as they could be read. */
@@ -28,21 +28,21 @@ export type Start = {
   /** What is wrong with them. */
   mistakes: readonly Mistake[]
   /** The checkout, or why there is none. */
-  checkout: Opened | readonly Mistake[]
+  checkout: OpenCheckout | readonly Mistake[]
   /** The features that are meant, as a run finds them, and what is wrong with their files. */
   features: { states: readonly State[]; mistakes: readonly Mistake[] }
   /** `--force`: a feature that is complete is worked on again. */
   anew: boolean
 }
 
-export type Checkout = Opened & {
+export type Checkout = OpenCheckout & {
   /** Its workflow files count. */
   defaultBranch: { name: string; sha: string }
   /** The workflow that works on features there; null where there is none. */
   ci: Ci | null
 }
 
-export type Subject = Omit<Start, 'checkout'> & {
+export type Subject = Omit<RunStart, 'checkout'> & {
   /** What of the settings means something else than it seems. */
   notes: readonly string[]
   /** Null: all of them. */
@@ -66,36 +66,36 @@ export type Subject = Omit<Start, 'checkout'> & {
   /** A finding, as soon as it is known. */
   finds?(finding: Finding): void
   /** Of a check that takes its time: a result before its end, where it gives all of them. */
-  known?(result: Result): void
+  known?(result: CheckResult): void
   /** As whom agent and gates run; opened when it is first asked for, closed by whoever made the subject. */
   isolation(): Promise<Isolation | null>
 }
 
 /** What one check gives: a finding that has the check's name unless it brings another. */
-export type Result = Omit<Finding, 'name'> & { name?: string }
+export type CheckResult = Omit<Finding, 'name'> & { name?: string }
 
-export function fine(found: string): Result {
+export function okResult(found: string): CheckResult {
   return { state: 'ok', found, expected: '', fix: '' }
 }
 
-export function warning(found: string, expected: string, fix: string): Result {
+export function warningResult(found: string, expected: string, fix: string): CheckResult {
   return { state: 'warning', found, expected, fix }
 }
 
-export function fault(found: string, expected: string, fix: string): Result {
+export function faultResult(found: string, expected: string, fix: string): CheckResult {
   return { state: 'fault', found, expected, fix }
 }
 
-export function unknown(found: string, fix: string): Result {
+export function unknownResult(found: string, fix: string): CheckResult {
   return { state: 'unknown', found, expected: '', fix }
 }
 
-export function faultsOf(mistakes: readonly Mistake[]): Result[] {
-  return mistakes.map(({ path, found, expected, fix }) => fault(`${path}: ${found}`, expected, fix))
+export function toFaults(mistakes: readonly Mistake[]): CheckResult[] {
+  return mistakes.map(({ path, found, expected, fix }) => faultResult(`${path}: ${found}`, expected, fix))
 }
 
 /** Thrown by a check that cannot look: an unknown finding. */
-export class NotSeen extends Error {
+export class NotCheckedError extends Error {
   readonly fix: string
   constructor(found: string, fix: string) {
     super(found)
@@ -104,18 +104,22 @@ export class NotSeen extends Error {
 }
 
 /** Throws NotSeen while a run is at work: its changes are its own. */
-export function refuseAtWork({ atWork }: Subject): void {
+export function refuseDuringRun({ atWork }: Subject): void {
   if (atWork !== null)
-    throw new NotSeen(`not looked at: ${atWork}`, 'run `ralph doctor` again when that has ended')
+    throw new NotCheckedError(`not looked at: ${atWork}`, 'run `ralph doctor` again when that has ended')
 }
 
-export function checkoutOf<C extends Opened>({ checkout }: { checkout: C | readonly Mistake[] }): C {
+export function requireCheckout<C extends OpenCheckout>({
+  checkout,
+}: {
+  checkout: C | readonly Mistake[]
+}): C {
   if ('workspace' in checkout) return checkout
-  throw new NotSeen('not looked at: there is no checkout', 'mend the checkout first')
+  throw new NotCheckedError('not looked at: there is no checkout', 'mend the checkout first')
 }
 
 /** What a check refuses, by what it gives or throws. */
-export async function mistakesOf(
+export async function collectMistakes(
   check: () => readonly Mistake[] | undefined | Promise<readonly Mistake[] | undefined>,
 ): Promise<readonly Mistake[]> {
   const found = await orUserError(check)
@@ -123,7 +127,10 @@ export async function mistakesOf(
 }
 
 /** Whether what it reads of the settings could not be read: then their defaults say nothing. */
-export function isUnread({ mistakes }: Pick<Start, 'mistakes'>, reads: readonly string[] = []): boolean {
+export function areSettingsUnread(
+  { mistakes }: Pick<RunStart, 'mistakes'>,
+  reads: readonly string[] = [],
+): boolean {
   return mistakes.some(({ path }) => {
     // Of mistakes in a file: `ralph.config.yml: gates.test.timeout`; at a line and column nothing of it was read.
     const [file, key = ''] = path.split(': ')

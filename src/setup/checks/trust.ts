@@ -1,16 +1,16 @@
 // Which ways of an agent to be wrong about its work would end as a story that passed, with these settings. docs/trust.md has each
 // way, measured.
 import type { Settings } from '../../settings/read-settings.ts'
-import { fine, type Result, type Subject, warning } from './subject.ts'
+import { type CheckResult, okResult, type Subject, warningResult } from './subject.ts'
 
-type Way = { what: string; isClosed(settings: Settings): boolean; fix: string }
+type Loophole = { what: string; isClosed(settings: Settings): boolean; fix: string }
 
 const CHANGED = /\bRALPH_CHANGED_FILES\b/
 /** What a shell says of a variable that may be unset: `${N+x}`, `${N-.}`, `${N:?}`, `-v N`, `-z "$N"`. An empty default is no files. */
 const WHERE_LEFT_OUT =
   /\$\{RALPH_CHANGED_FILES:?(?:[+?]|[-=](?!\}))|-v\s+["']?RALPH_CHANGED_FILES\b|-[nz]\s+"?\$\{?RALPH_CHANGED_FILES\b/
 
-const WAYS: readonly Way[] = [
+const LOOPHOLES: readonly Loophole[] = [
   {
     what: 'tests that are deleted, skipped or edited, and scripts and configurations that check less',
     isClosed: ({ weakenedTests }) => weakenedTests === 'judge' || weakenedTests === 'fail',
@@ -40,13 +40,14 @@ const WAYS: readonly Way[] = [
 ]
 const ALWAYS = 'answers made for the tests alone, and code that knows it is tested'
 
-export function trust({ checkout, settings: own }: Subject): Result {
+export function checkTrust({ checkout, settings: own }: Subject): CheckResult {
   const settings = ('workspace' in checkout ? checkout.ci?.settings : null) ?? own
-  if (settings.gates.length === 0) return warning('whatever an agent calls done', 'gates', 'write gates')
-  const open = WAYS.filter((way) => !way.isClosed(settings))
+  if (settings.gates.length === 0)
+    return warningResult('whatever an agent calls done', 'gates', 'write gates')
+  const open = LOOPHOLES.filter((way) => !way.isClosed(settings))
   const found = [...open.map(({ what }) => what), ALWAYS].join('; ')
-  if (open.length === 0) return fine(`would pass: ${found}`)
-  return warning(
+  if (open.length === 0) return okResult(`would pass: ${found}`)
+  return warningResult(
     `would pass: ${found}`,
     'wrong work that is found where it can be',
     `${open.map(({ fix }) => fix).join(', ')} (docs/trust.md)`,

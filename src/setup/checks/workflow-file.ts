@@ -144,7 +144,7 @@ async function workflowsAt({ objects }: Workspace, commit: string, action: strin
 }
 
 /** The workflow at a commit that works on features; null where there is none. */
-export async function ciAt(
+export async function findCi(
   workspace: Workspace,
   commit: string,
   env: Environment,

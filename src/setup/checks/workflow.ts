@@ -9,17 +9,17 @@ import type { Settings } from '../../settings/read-settings.ts'
 import { readRegularFileSync } from '../../system/files.ts'
 import {
   type Checkout,
-  checkoutOf,
-  fault,
-  faultsOf,
-  fine,
-  type Result,
+  type CheckResult,
+  faultResult,
+  okResult,
+  requireCheckout,
   type Subject,
-  warning,
+  toFaults,
+  warningResult,
 } from './subject.ts'
 import {
   type Ci,
-  ciAt,
+  findCi,
   isWorkflow,
   type RalphJob,
   type Role,
@@ -30,41 +30,45 @@ import {
 
 const INIT = 'run `ralph init`, or copy examples/ralph.yml to .github/workflows/ralph.yml'
 
-export async function workflow(subject: Subject): Promise<Result[]> {
-  const checkout = checkoutOf(subject)
+export async function checkWorkflow(subject: Subject): Promise<CheckResult[]> {
+  const checkout = requireCheckout(subject)
   const { ci, workspace } = checkout
-  if (ci === null) return [await missing(subject, checkout), ...(await unpinnedHere(subject, workspace))]
+  if (ci === null)
+    return [await describeMissing(subject, checkout), ...(await unpinnedHere(subject, workspace))]
   const { path, jobs } = ci.file
   const found = [
-    ...faultsOf(ci.mistakes.map((one) => ({ ...one, path: `${path}: ${one.path}` }))),
+    ...toFaults(ci.mistakes.map((one) => ({ ...one, path: `${path}: ${one.path}` }))),
     ...dispatchFaults(ci),
     ...ci.files.flatMap(unpinnedFaults),
     ...jobs.flatMap((job) => jobFaults(job, `${path}: job ${job.id}`, ci)),
   ]
-  return found.length > 0 ? found : [fine(`${path} on ${checkout.defaultBranch.name}`)]
+  return found.length > 0 ? found : [okResult(`${path} on ${checkout.defaultBranch.name}`)]
 }
 
-async function missing(subject: Subject, { workspace, defaultBranch }: Checkout): Promise<Result> {
+async function describeMissing(
+  subject: Subject,
+  { workspace, defaultBranch }: Checkout,
+): Promise<CheckResult> {
   const { clone } = workspace
   const branch = defaultBranch.name
   const isAction = subject.settings.surface === 'action'
-  const grade = isAction ? fault : warning
+  const grade = isAction ? faultResult : warningResult
   const expected = `a workflow with \`uses: ${ACTION}\` on ${branch}`
-  const here = clone.head === null ? null : await ciAt(workspace, clone.head, subject.env, subject.action)
+  const here = clone.head === null ? null : await findCi(workspace, clone.head, subject.env, subject.action)
   if (here !== null) {
     const found = `${here.file.path} is on ${clone.branch ?? 'this commit'}, and not on ${branch}`
     return grade(found, expected, `merge it into ${branch}: GitHub starts it from there alone`)
   }
   const files = await readdir(join(clone.workTree, WORKFLOWS)).catch(() => [])
   if (files.some((name) => isWorkflow(WORKFLOWS + name) && name.startsWith('ralph')))
-    return warning(`not on ${branch} yet`, expected, 'commit it, and push it to the default branch')
+    return warningResult(`not on ${branch} yet`, expected, 'commit it, and push it to the default branch')
   const hasRemote = [...clone.config.keys()].some((key) => /^remote\..+\.url$/.test(key))
-  if (!isAction && !hasRemote) return fine('none; the command line needs none')
+  if (!isAction && !hasRemote) return okResult('none; the command line needs none')
   return grade('none starts Ralph', expected, isAction ? INIT : `${INIT}; the command line needs none`)
 }
 
 /** Files that a run of `ralph init` without a network has left, and that nobody has committed yet. */
-async function unpinnedHere({ action }: Subject, { clone }: Workspace): Promise<Result[]> {
+async function unpinnedHere({ action }: Subject, { clone }: Workspace): Promise<CheckResult[]> {
   const folder = join(clone.workTree, WORKFLOWS)
   const names = (await readdir(folder).catch(() => [])).filter((name) => isWorkflow(WORKFLOWS + name))
   const files = names.map((name) =>
@@ -74,25 +78,25 @@ async function unpinnedHere({ action }: Subject, { clone }: Workspace): Promise<
 }
 
 /** Nothing starts at a version that is none. */
-function unpinnedFaults({ path, jobs }: WorkflowFile): Result[] {
+function unpinnedFaults({ path, jobs }: WorkflowFile): CheckResult[] {
   return jobs.flatMap(({ id, uses }) => {
     if (!/@<.*>$/.test(uses)) return []
     const fix = `run \`ralph init\` again with a network, which fills it in, or \`ralph init --pin COMMIT\` with what git ls-remote https://github.com/${ACTION} v1 prints`
-    return [fault(`${path}: job ${id} uses ${uses}`, 'a version of the action', fix)]
+    return [faultResult(`${path}: job ${id} uses ${uses}`, 'a version of the action', fix)]
   })
 }
 
 const INPUTS = ['feature', 'generation']
 
-function dispatchFaults({ file: { path, dispatchInputs } }: Ci): Result[] {
+function dispatchFaults({ file: { path, dispatchInputs } }: Ci): CheckResult[] {
   const declared = INPUTS.map((name) => `${name}: { type: string }`).join(', ')
   const expected = `on: { workflow_dispatch: { inputs: { ${declared} } } }`
   if (dispatchInputs === null)
-    return [fault(`${path} is not started by workflow_dispatch`, expected, `write ${expected}`)]
+    return [faultResult(`${path} is not started by workflow_dispatch`, expected, `write ${expected}`)]
   const lacking = INPUTS.filter((name) => !dispatchInputs.includes(name))
   if (lacking.length === 0) return []
   const found = `${path} does not declare the input ${lacking.join(' and ')}`
-  return [fault(found, expected, `add to its workflow_dispatch inputs: ${lacking.join(', ')}`)]
+  return [faultResult(found, expected, `add to its workflow_dispatch inputs: ${lacking.join(', ')}`)]
 }
 
 const WITH_CHECKOUT: ReadonlySet<Role> = new Set(['run', 'claim', 'work', 'gate', 'land', 'worker', 'join'])
@@ -100,18 +104,18 @@ const WITH_KEY: ReadonlySet<Role> = new Set(['run', 'work', 'worker', 'join'])
 /** Inputs of actions/checkout that leave something out, or change files on their way. */
 const PARTIAL = ['filter', 'sparse-checkout', 'lfs']
 
-function jobFaults(job: RalphJob, where: string, ci: Ci): Result[] {
-  const found: Result[] = []
+function jobFaults(job: RalphJob, where: string, ci: Ci): CheckResult[] {
+  const found: CheckResult[] = []
   if (WITH_CHECKOUT.has(job.role) && job.checkout === null) {
     const fix = 'put `- uses: actions/checkout@v7` before it'
-    found.push(fault(`${where} checks nothing out`, 'actions/checkout before Ralph', fix))
+    found.push(faultResult(`${where} checks nothing out`, 'actions/checkout before Ralph', fix))
   }
   for (const name of PARTIAL) {
     const value = job.checkout?.[name] ?? ''
     if (value === false || value === '') continue
     const fix = `leave ${name} out of actions/checkout in ${ci.file.path}`
     const words = `${where} checks out with ${name}: ${value}`
-    found.push(fault(words, 'files as they are committed, all of them', fix))
+    found.push(faultResult(words, 'files as they are committed, all of them', fix))
   }
   const vendor = findAgent(ci.settings.agent)
   const keys = vendor?.login?.keys ?? []
@@ -120,7 +124,7 @@ function jobFaults(job: RalphJob, where: string, ci: Ci): Result[] {
     const env = `env: { ${keys[0]}: \${{ secrets.${keys[0]} }} }`
     const fix = `add to the step: ${env}; a runner of your own may be logged in`
     const expected = `${keys.join(' or ')} in the env of the step`
-    found.push(warning(`${where} gives ${ci.settings.agent} no key`, expected, fix))
+    found.push(warningResult(`${where} gives ${ci.settings.agent} no key`, expected, fix))
   }
   return found
 }
@@ -131,7 +135,7 @@ type Rights = Readonly<Record<string, 'read' | 'write'>>
 const HOLDERS: ReadonlySet<Role> = new Set(['run', 'claim', 'land', 'join'])
 
 /** What the job of a role cannot do without. */
-function needsOf(role: Role, { reportAs }: Settings, events: readonly string[]): Rights {
+function requiredRights(role: Role, { reportAs }: Settings, events: readonly string[]): Rights {
   const report: Rights = reportAs === 'none' ? {} : { [reportAs]: 'write' }
   const issues: Rights = events.includes('issues') ? { issues: 'write' } : {}
   const talk: Rights = { 'pull-requests': 'write', actions: 'write', ...issues }
@@ -142,23 +146,23 @@ function needsOf(role: Role, { reportAs }: Settings, events: readonly string[]):
   return { contents: 'read' }
 }
 
-export function permissions(subject: Subject): Result[] {
-  const { ci } = checkoutOf(subject)
+export function checkPermissions(subject: Subject): CheckResult[] {
+  const { ci } = requireCheckout(subject)
   if (ci === null) return []
   const { file, settings } = ci
   const found = file.jobs.flatMap((job) => {
-    const needs = Object.entries(needsOf(job.role, settings, file.events))
+    const needs = Object.entries(requiredRights(job.role, settings, file.events))
     const named = (rights: typeof needs) => rights.map(([scope, right]) => `${scope}: ${right}`).join(', ')
     const where = `${file.path}: job ${job.id}`
     const wanted = named(needs)
     const fix = `write into the job: permissions: { ${wanted} }`
     const { permissions: given } = job
     if (given === null)
-      return [warning(`${where} says none, and has what the repository's setting gives`, wanted, fix)]
+      return [warningResult(`${where} says none, and has what the repository's setting gives`, wanted, fix)]
     const lacking = needs.filter(
       ([scope, right]) => !['write', right].includes(given[scope] ?? given.all ?? 'none'),
     )
-    return lacking.length === 0 ? [] : [fault(`${where} lacks ${named(lacking)}`, wanted, fix)]
+    return lacking.length === 0 ? [] : [faultResult(`${where} lacks ${named(lacking)}`, wanted, fix)]
   })
-  return found.length > 0 ? found : [fine(`${file.path}: every job has what it needs`)]
+  return found.length > 0 ? found : [okResult(`${file.path}: every job has what it needs`)]
 }

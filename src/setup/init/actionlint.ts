@@ -1,8 +1,8 @@
 // actionlint does not know `concurrency.queue`, which our workflows have: whether a project uses it, and the rule that allows it.
 import { parse } from 'yaml'
 import { isMap } from '../../settings/values.ts'
-import type { Tree } from './detect.ts'
-import type { Planned } from './init-files.ts'
+import type { FileTree } from './detect.ts'
+import type { PlannedFile } from './init-files.ts'
 
 /** What actionlint 1.7 says of our workflows. */
 export const QUEUE_MESSAGE =
@@ -55,7 +55,7 @@ export type Actionlint = {
 }
 
 /** Null where nothing shows that the project uses actionlint. */
-export function actionlintIn({ paths, text }: Tree): Actionlint | null {
+export function findActionlint({ paths, text }: FileTree): Actionlint | null {
   const config = paths.find((path) => CONFIG.test(path)) ?? null
   const linters = paths.filter(
     (path) => (WORKFLOW.test(path) || LINTER_FILES.includes(path)) && NAMES.test(text(path)),
@@ -89,15 +89,15 @@ function matchesQueue(expression: string): boolean {
 }
 
 /** What a person adds to a configuration that has paths of its own. */
-export function actionlintNote(tree: Tree): string | null {
-  const found = actionlintIn(tree)
+export function actionlintNote(tree: FileTree): string | null {
+  const found = findActionlint(tree)
   if (found === null || found.allowsQueue || actionlintFile(tree) !== null) return null
   return `actionlint (${found.usedBy}) ${UNKNOWN_QUEUE}: add to ${found.config}: ${QUEUE_RULE_LINE}`
 }
 
 /** The configuration with the rule in it; null where none is needed, or where a person has to merge it with what is there. */
-export function actionlintFile(tree: Tree): Planned | null {
-  const found = actionlintIn(tree)
+export function actionlintFile(tree: FileTree): PlannedFile | null {
+  const found = findActionlint(tree)
   if (found === null || found.allowsQueue) return null
   if (!found.isThere)
     return { path: found.config, text: `# actionlint does not know concurrency.queue yet.\n${QUEUE_RULE}` }

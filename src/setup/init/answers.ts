@@ -1,23 +1,23 @@
 // What is written into the configuration and the workflow: what a person gave, else what stands there already, else what was found.
 import { findAgent } from '../../agents/registry.ts'
 import { mapTexts } from '../../engine/model/text.ts'
-import { isEverywhere } from '../../settings/setting.ts'
+import { isInputAndFlag } from '../../settings/setting.ts'
 import { settingRows } from '../../settings/settings-table.ts'
-import type { Detected } from './detect.ts'
+import type { DetectedProject } from './detect.ts'
 import type { Gates } from './project.ts'
 
 /** Settings by key, as people write them. */
-export type Written = Readonly<Record<string, unknown>>
+export type WrittenSettings = Readonly<Record<string, unknown>>
 
-export type Given = {
+export type GivenAnswers = {
   /** By flags or in the conversation; `gate` is a list of `NAME=COMMAND`. */
-  person: Written
+  person: WrittenSettings
   /** In a configuration that stands there already. */
-  config: Written
+  config: WrittenSettings
 }
 
-export type Found = {
-  project: Detected
+export type FoundFacts = {
+  project: DetectedProject
   /** No code yet: no command can be found, and none can be green. */
   isEmpty: boolean
   /** The first agent that is on this machine, with its version where that is known; else the default one. */
@@ -37,7 +37,7 @@ export type Found = {
 }
 
 /** What a newcomer should see and change: in both files, in this order, before all else that was given. */
-const SHOWN = [
+const PROMINENT = [
   ...['agent', 'agentCommand', 'agentVersion', 'prepare', 'gates', 'gatesParallel', 'baseline', 'baseBranch'],
   ...['weakenedTests', 'protectedPaths', 'iterationsPerJob', 'maxIterations', 'maxCostUsd'],
 ]
@@ -47,24 +47,31 @@ const numeric = new Set(
   settingRows.filter(({ kind }) => kind === 'integer' || kind === 'money').map(({ key }) => key),
 )
 
-const fileOnly = new Set(settingRows.filter((row) => !isEverywhere(row)).map(({ key }) => key))
+const fileOnly = new Set(settingRows.filter((row) => !isInputAndFlag(row)).map(({ key }) => key))
 const isFileOnly = (key: string) => fileOnly.has(key)
 
 const MAX_ITERATIONS = 50
 const MAX_COST_USD = 20
 
-export type Settled = {
-  config: Written
-  inputs: Written
+export type ResolvedAnswers = {
+  config: WrittenSettings
+  inputs: WrittenSettings
   /** Several jobs read the configuration alone: `separate` those of `isolation: separate-job`, `parallel` those of a wave. */
   jobs: 'one' | 'separate' | 'parallel'
 }
 
 /** The settings of both files: the workflow has those of a configuration that is there. */
-export function settle({ person: { gate, ...person }, config }: Given, found: Found): Settled {
+export function resolveAnswers(
+  { person: { gate, ...person }, config }: GivenAnswers,
+  found: FoundFacts,
+): ResolvedAnswers {
   const added = Array.isArray(gate) ? gate.map(String) : []
-  const proposed = proposals(found, { ...config, ...person })
-  const parallel = sideBySide(withGates({ ...proposed, ...config, ...person }, added), config, found)
+  const proposed = proposeSettings(found, { ...config, ...person })
+  const parallel = proposeParallelGates(
+    withGates({ ...proposed, ...config, ...person }, added),
+    config,
+    found,
+  )
   const inputs = withGates(
     { ...parallel, ...proposed, ...mapTexts(config, withoutEscapes), ...person },
     added,
@@ -77,15 +84,19 @@ export function settle({ person: { gate, ...person }, config }: Given, found: Fo
   const jobs = inputs.isolation === 'separate-job' ? 'separate' : isParallel ? 'parallel' : 'one'
   const isNamed = (key: string) => key in person || key in found.olderSettings
   const isInput = (key: string) =>
-    SHOWN.includes(key) || (isNamed(key) && !(key in found.olderSettings && isFileOnly(key)))
+    PROMINENT.includes(key) || (isNamed(key) && !(key in found.olderSettings && isFileOnly(key)))
   // Where the agent is on the machine, a run there takes it as it is.
   const isOfJobs = (key: string) =>
     OF_JOBS.includes(key) || (key === 'agentVersion' && found.here.includes(String(inputs.agent)))
-  const isInFile = (key: string) => key in config || (!isOfJobs(key) && (SHOWN.includes(key) || isNamed(key)))
+  const isInFile = (key: string) =>
+    key in config || (!isOfJobs(key) && (PROMINENT.includes(key) || isNamed(key)))
   return {
-    config: chosen(inFile, (key) => isInFile(key) || (jobs !== 'one' && isInput(key))),
+    config: selectSettings(inFile, (key) => isInFile(key) || (jobs !== 'one' && isInput(key))),
     // The action's own default needs no line.
-    inputs: chosen(inputs, (key) => isInput(key) && !(key === 'isolation' && inputs[key] === 'other-user')),
+    inputs: selectSettings(
+      inputs,
+      (key) => isInput(key) && !(key === 'isolation' && inputs[key] === 'other-user'),
+    ),
     jobs,
   }
 }
@@ -95,7 +106,7 @@ export const withEscapes = (text: string) => text.replace(/\$\{(?=[A-Za-z_]\w*\}
 const withoutEscapes = (text: string) => text.replace(/\$(?=\$\{[A-Za-z_]\w*\})/g, '')
 
 /** Each `NAME=COMMAND` adds a gate, or replaces the one of that name. */
-function withGates(written: Written, added: readonly string[]): Written {
+function withGates(written: WrittenSettings, added: readonly string[]): WrittenSettings {
   if (added.length === 0) return written
   const gates: Record<string, unknown> = typeof written.gates === 'object' ? { ...written.gates } : {}
   for (const one of added) {
@@ -111,11 +122,15 @@ function withGates(written: Written, added: readonly string[]): Written {
 const MOST_PARALLEL = 3
 
 /** `gates-parallel` where at least two of the gates are independent, and none of the others would run beside them. */
-function sideBySide({ gates }: Written, config: Written, { project, olderGates }: Found): Written {
+function proposeParallelGates(
+  { gates }: WrittenSettings,
+  config: WrittenSettings,
+  { project, olderGates }: FoundFacts,
+): WrittenSettings {
   if ('gates' in config || typeof gates !== 'object' || gates === null) return {}
   const isFound = ([name, run]: [string, unknown]) =>
     project.independent.includes(name) && run === project.gates[name] && !(name in olderGates)
-  const [independent, others] = parted(Object.entries(gates), isFound)
+  const [independent, others] = partition(Object.entries(gates), isFound)
   const areAlone = others.every(([, gate]) => isAlone(gate))
   if (independent.length < 2 || !areAlone) return {}
   return { gatesParallel: Math.min(MOST_PARALLEL, independent.length) }
@@ -125,12 +140,12 @@ function isAlone(gate: unknown): boolean {
   return typeof gate === 'object' && gate !== null && 'alone' in gate && gate.alone === true
 }
 
-function parted<T>(all: readonly T[], test: (one: T) => boolean): [T[], T[]] {
+function partition<T>(all: readonly T[], test: (one: T) => boolean): [T[], T[]] {
   return [all.filter(test), all.filter((one) => !test(one))]
 }
 
 /** Where several gates are independent, one that is not, such as a build that tests may read, has the tree to itself. */
-function aloneWhereNeeded(gates: Gates, { independent, gates: found }: Detected): Written {
+function withAloneGates(gates: Gates, { independent, gates: found }: DetectedProject): WrittenSettings {
   const isFree = (name: string) => independent.includes(name) && gates[name] === found[name]
   const names = Object.keys(gates)
   if (names.filter(isFree).length < 2) return gates
@@ -140,24 +155,24 @@ function aloneWhereNeeded(gates: Gates, { independent, gates: found }: Detected)
 }
 
 /** What is proposed beside what is given. */
-function proposals(
-  { project, isEmpty, agent, olderGates, olderSettings, budgetUsd, baseBranch }: Found,
-  given: Written,
-): Written {
+function proposeSettings(
+  { project, isEmpty, agent, olderGates, olderSettings, budgetUsd, baseBranch }: FoundFacts,
+  given: WrittenSettings,
+): WrittenSettings {
   const others = Object.fromEntries(Object.entries(olderSettings).map(([key, { value }]) => [key, value]))
   const name = String(given.agent ?? others.agent ?? agent.name)
   const vendor = findAgent(name)
   const older = Object.entries(olderGates).map(([gate, { run }]) => [gate, run])
   const gates: Gates = { ...project.gates, ...Object.fromEntries(older) }
   const isLimited = ['maxTokens', 'maxAgentTime'].some((key) => key in given)
-  return dropped({
+  return withoutNulls({
     agent: name,
     agentVersion:
       vendor?.npm == null
         ? null
         : ((name === agent.name ? agent.version : null) ?? vendor.tested ?? 'latest'),
     prepare: project.prepare,
-    gates: Object.keys(gates).length > 0 ? aloneWhereNeeded(gates, project) : isEmpty ? 'none' : null,
+    gates: Object.keys(gates).length > 0 ? withAloneGates(gates, project) : isEmpty ? 'none' : null,
     baseline: isEmpty ? 'off' : null,
     // The default, written down so that a reader meets it.
     weakenedTests: 'judge',
@@ -170,13 +185,13 @@ function proposals(
   })
 }
 
-function dropped(written: Written): Written {
+function withoutNulls(written: WrittenSettings): WrittenSettings {
   return Object.fromEntries(Object.entries(written).filter(([, value]) => value !== null))
 }
 
 /** In order: what is shown first, then the rest as it came. Flags are texts, and numbers are written as numbers. */
-function chosen(all: Written, isWanted: (key: string) => boolean): Written {
-  const keys = [...SHOWN, ...Object.keys(all).filter((key) => !SHOWN.includes(key))]
+function selectSettings(all: WrittenSettings, isWanted: (key: string) => boolean): WrittenSettings {
+  const keys = [...PROMINENT, ...Object.keys(all).filter((key) => !PROMINENT.includes(key))]
   const entries = keys
     .filter((key) => all[key] != null && isWanted(key))
     .map((key) => {

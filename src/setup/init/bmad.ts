@@ -1,7 +1,7 @@
 // `ralph init --bmad`: the /ralph workflow in a BMAD project, its slash commands, and its line in the workflow status.
 import { isMap, isPair, isScalar, isSeq, parseDocument, type YAMLMap } from 'yaml'
-import type { Tree } from './detect.ts'
-import type { Planned } from './init-files.ts'
+import type { FileTree } from './detect.ts'
+import type { PlannedFile } from './init-files.ts'
 
 const ABOUT = 'BMAD phase 5: hand the planned stories to Ralph'
 /** Where BMAD was installed, by version: its own folder, and the one of its module for software. */
@@ -9,7 +9,7 @@ const HOMES = ['_bmad/bmm', 'bmad/bmm', 'bmad/modules/bmm', '.bmad/bmm']
 const STATUS = /^(?!_?bmad\/)(?:.*\/)?(?:bmm-)?workflow-status\.ya?ml$/
 
 /** `workflow` is the text of the workflow; `places`: where agents look for slash commands, with `*` for the name. */
-export function bmadFiles(tree: Tree, places: readonly string[], workflow: string): Planned[] {
+export function bmadFiles(tree: FileTree, places: readonly string[], workflow: string): PlannedFile[] {
   const home = HOMES.find((folder) => tree.paths.some((path) => path.startsWith(`${folder}/`))) ?? 'bmad/bmm'
   const page = `${home}/workflows/ralph.md`
   const statusAt = tree.paths.find((path) => STATUS.test(path))

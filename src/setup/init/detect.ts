@@ -4,9 +4,9 @@ import { ECOSYSTEMS } from './ecosystems.ts'
 import type { Alternatives, Ecosystem, Folder, Gates, Proposal } from './project.ts'
 
 /** Files with `/`, relative to the top; and the text of one, '' where there is none. */
-export type Tree = { paths: readonly string[]; text(path: string): string }
+export type FileTree = { paths: readonly string[]; text(path: string): string }
 
-export type Detected = {
+export type DetectedProject = {
   languages: string[]
   managers: string[]
   /** One command line for all of them. */
@@ -28,9 +28,9 @@ const PLAIN_PATH = /^[\w@+.-]+(?:\/[\w@+.-]+)*$/
 
 type Project = { path: string; proposal: Proposal; fillsIn: boolean; independent: readonly string[] }
 
-export function detect(tree: Tree): Detected {
+export function detect(tree: FileTree): DetectedProject {
   const marked = withoutRepeats(ECOSYSTEMS.flatMap((ecosystem) => projectsOf(ecosystem, tree)))
-  const all = marked.length > 0 ? marked : unmarked(tree)
+  const all = marked.length > 0 ? marked : projectsByTests(tree)
   const plain = all.filter(({ path }) => path === '' || PLAIN_PATH.test(path))
   const projects = plain.slice(0, MOST_PROJECTS)
   const proposals = projects.map(({ proposal }) => proposal)
@@ -47,12 +47,12 @@ export function detect(tree: Tree): Detected {
   }
 }
 
-function unmarked(tree: Tree): Project[] {
+function projectsByTests(tree: FileTree): Project[] {
   const meant = ECOSYSTEMS.filter(({ tests }) => tree.paths.some((path) => tests?.test(path)))
   return meant.map((ecosystem) => projectIn('', ecosystem, tree))
 }
 
-function projectIn(path: string, ecosystem: Ecosystem, tree: Tree): Project {
+function projectIn(path: string, ecosystem: Ecosystem, tree: FileTree): Project {
   const { fillsIn = false, independent = [] } = ecosystem
   return { path, proposal: ecosystem.propose(folderOf(tree, path)), fillsIn, independent }
 }
@@ -76,7 +76,7 @@ function notesOn(unread: number, count: number): string[] {
 }
 
 /** The projects of one ecosystem, the top first; what a workspace reaches is none of its own. */
-function projectsOf(ecosystem: Ecosystem, tree: Tree): Project[] {
+function projectsOf(ecosystem: Ecosystem, tree: FileTree): Project[] {
   const found: Project[] = []
   for (const path of foldersWith(ecosystem.marks, tree.paths)) {
     const isMember = found.some(
@@ -109,7 +109,7 @@ function isBelow(path: string, above: string): boolean {
   return above === '' || path.startsWith(`${above}/`)
 }
 
-function folderOf(tree: Tree, path: string): Folder {
+function folderOf(tree: FileTree, path: string): Folder {
   const start = path === '' ? '' : `${path}/`
   const paths = tree.paths.filter((one) => one.startsWith(start)).map((one) => one.slice(start.length))
   const names = new Set(paths)
@@ -117,7 +117,7 @@ function folderOf(tree: Tree, path: string): Folder {
 }
 
 /** Names as they are at the top, and where one project alone has them; else with the folder's: `api-test`. */
-function gatesOf(projects: readonly Project[]): Pick<Detected, 'gates' | 'others' | 'independent'> {
+function gatesOf(projects: readonly Project[]): Pick<DetectedProject, 'gates' | 'others' | 'independent'> {
   const gates: Gates = {}
   const independent: string[] = []
   const others: Record<string, string[]> = {}

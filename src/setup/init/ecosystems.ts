@@ -2,7 +2,7 @@
 import { node } from './node.ts'
 import { type Ecosystem, firstOf, gatesFrom } from './project.ts'
 import { python } from './python.ts'
-import { FILES_OF_TARGETS, targetsOf } from './stated.ts'
+import { FILES_OF_TARGETS, findTargets } from './stated.ts'
 
 const go: Ecosystem = {
   marks: ['go.mod'],
@@ -90,7 +90,7 @@ const targets: Ecosystem = {
   marks: FILES_OF_TARGETS,
   fillsIn: true,
   propose(folder) {
-    const found = targetsOf(folder)
+    const found = findTargets(folder)
     const gate = (names: readonly string[]) =>
       names.flatMap((name) => found.find((one) => one.name === name) ?? [])[0]?.start ?? null
     return {

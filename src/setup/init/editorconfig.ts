@@ -7,7 +7,7 @@ const STANDARD = 2
 /** Sections that mean ralph.config.yml; of more than one the last holds. */
 const OURS = /^(?:\*|\*\.(?:ya?ml|\{[^}]*\bya?ml\b[^}]*\})|ralph\.config\.yml)$/
 
-export function indentOf(text: string): Indent {
+export function parseIndent(text: string): Indent {
   let isOurs = false
   const found: Record<string, string> = {}
   for (const line of text.split(/\r?\n/)) {

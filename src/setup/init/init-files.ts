@@ -1,15 +1,15 @@
 // The files that `ralph init` writes, and how each stands beside what is there already.
 import { Document, isMap, isPair, isSeq, stringify, visit } from 'yaml'
 import { findAgent, isModelKey } from '../../agents/registry.ts'
-import { kebab } from '../../settings/setting.ts'
-import type { Settled, Written } from './answers.ts'
+import { toKebabCase } from '../../settings/setting.ts'
+import type { ResolvedAnswers, WrittenSettings } from './answers.ts'
 import type { Indent } from './editorconfig.ts'
 
 /** `adds`: what stands there already, and a line of ours. */
-export type Planned = { path: string; text: string; adds?: boolean }
+export type PlannedFile = { path: string; text: string; adds?: boolean }
 
 /** `there`: left as it is, whoever wrote it. `completed`: a line is added to it. */
-export type Change = Planned & { kind: 'new' | 'there' | 'completed'; before: string | null }
+export type Change = PlannedFile & { kind: 'new' | 'there' | 'completed'; before: string | null }
 
 /** The texts of examples/. */
 export type Templates = {
@@ -27,8 +27,8 @@ export const CONFIG = 'ralph.config.yml'
 export const WORKFLOW = '.github/workflows/ralph.yml'
 
 /** What stands in a workflow: settings by key, as they are written, and the rest. */
-type InWorkflow = {
-  inputs: Written
+type WorkflowValues = {
+  inputs: WrittenSettings
   /** Secrets that the agent logs in with; none for a command of the user's own. */
   keys: readonly string[]
   /** Command lines that give a hosted runner what the project needs. */
@@ -37,16 +37,25 @@ type InWorkflow = {
   pin: string | null
 }
 
-type Wanted = {
+type FileOptions = {
   /** Asked for: the workflow that answers for a required check on other people's pull requests. */
   required: boolean
   indent: Indent
 }
 
-export function filesOf(
-  { config, inputs, jobs, setups, keys, pin, required, indent }: Settled & InWorkflow & Wanted,
+export function planFiles(
+  {
+    config,
+    inputs,
+    jobs,
+    setups,
+    keys,
+    pin,
+    required,
+    indent,
+  }: ResolvedAnswers & WorkflowValues & FileOptions,
   templates: Templates,
-): Planned[] {
+): PlannedFile[] {
   const main = { one: templates.main, separate: templates.separate, parallel: templates.parallel }[jobs]
   return [
     { path: WORKFLOW, text: fillWorkflow(main, { inputs, keys, setups, pin }) },
@@ -68,22 +77,22 @@ export function filesOf(
 
 const REQUIRED = '.github/workflows/ralph-required.yml'
 
-function requiredWorkflow(template: string, { branchPrefix }: Written): string {
+function requiredWorkflow(template: string, { branchPrefix }: WrittenSettings): string {
   const prefix = String(branchPrefix ?? 'ralph/').replaceAll("'", "''")
   const none = { inputs: {}, keys: [], setups: [], pin: null }
   return fillWorkflow(template, none).replaceAll("'ralph/'", () => `'${prefix}'`)
 }
 
-function configText(config: Written, jobs: Settled['jobs'], indent: Indent): string {
+function configText(config: WrittenSettings, jobs: ResolvedAnswers['jobs'], indent: Indent): string {
   const of =
     jobs !== 'one'
       ? 'of runs on a command line and of all jobs in CI, which read this file from the base branch'
       : 'of runs on a command line. In CI, the inputs of .github/workflows/ralph.yml win over them'
-  return `# yaml-language-server: $schema=${SCHEMA}\n# Settings ${of}. Every key is optional.\n\n${indented(config, indent)}`
+  return `# yaml-language-server: $schema=${SCHEMA}\n# Settings ${of}. Every key is optional.\n\n${configYaml(config, indent)}`
 }
 
 /** The secrets that an agent needs: its usual one; of several those that are set here. None for a command of the user's. */
-export function keysOf(agent: string, isSet: (name: string) => boolean): string[] {
+export function secretsOfAgent(agent: string, isSet: (name: string) => boolean): string[] {
   const vendor = findAgent(agent)
   const usual = vendor?.login?.keys[0]
   if (usual !== undefined) return [usual]
@@ -96,7 +105,11 @@ export function keysOf(agent: string, isSet: (name: string) => boolean): string[
  * How a file that was planned stands beside the one that is there (null: there is none). A workflow that waits for the commit of
  * the action is given it.
  */
-export function compare({ path, text, adds }: Planned, before: string | null, pin: string | null): Change {
+export function compareFile(
+  { path, text, adds }: PlannedFile,
+  before: string | null,
+  pin: string | null,
+): Change {
   if (before === null) return { path, text, before, kind: 'new' }
   if (pin !== null && path.startsWith('.github/workflows/') && before.includes(UNPINNED))
     return { path, text: before.replaceAll(UNPINNED, `@${pin} # v1`), before, kind: 'completed' }
@@ -109,7 +122,7 @@ const KEY = /^( +)ANTHROPIC_API_KEY: .*\n/gm
 /** The step in which agent or gates run: it has settings, or a key, or is the job of the gates at `separate-job`. */
 const RUNS_CODE = /^ {10}(?:agent|command: gate|ANTHROPIC_API_KEY)\b/m
 
-export function fillWorkflow(template: string, { inputs, keys, setups, pin }: InWorkflow): string {
+export function fillWorkflow(template: string, { inputs, keys, setups, pin }: WorkflowValues): string {
   const setup = setups.map((line) => `      - run: ${line}\n`).join('')
   return template
     .replace(/^(?:#.*\n)+/, '# Written by `ralph init`, and yours to change; it is not written over.\n')
@@ -122,41 +135,41 @@ export function fillWorkflow(template: string, { inputs, keys, setups, pin }: In
 }
 
 /** The step with these settings in the place of the example's, whose remarks stay; a step without settings is left. */
-function withInputs(step: string, inputs: Written): string {
+function withInputs(step: string, inputs: WrittenSettings): string {
   return step.replace(/(?<=^ {8}with:\n)(?= {10}agent: )(?: {10}.*\n)+/m, (given) => {
     const remarks = new Map(
       [...given.matchAll(/^ {10}([\w-]+):.*?( #.*)$/gm)].map(([, name, remark]) => [name, remark]),
     )
     const lines = Object.entries(inputs).map(([key, value]) => {
-      const name = kebab(key)
-      return yamlOf({ [name]: inputValue(value) }).replace(/\n$/, `${remarks.get(name) ?? ''}\n`)
+      const name = toKebabCase(key)
+      return toYaml({ [name]: inputValue(value) }).replace(/\n$/, `${remarks.get(name) ?? ''}\n`)
     })
     return lines.join('').replace(/^(?=.)/gm, ' '.repeat(10))
   })
 }
 
 /** Settings as inputs of the action: texts by kebab-case name. */
-export function inputTexts(settings: Written): Record<string, string> {
+export function inputTexts(settings: WrittenSettings): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(settings).map(([key, value]) => [kebab(key), String(inputValue(value))]),
+    Object.entries(settings).map(([key, value]) => [toKebabCase(key), String(inputValue(value))]),
   )
 }
 
 /** Maps and lists are texts in an input. */
 function inputValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(String).join('\n')
-  return typeof value === 'object' && value !== null ? yamlOf(value) : value
+  return typeof value === 'object' && value !== null ? toYaml(value) : value
 }
 
 // Readers of YAML 1.1 take `off` for false.
 const YAML = { lineWidth: 0, blockQuote: 'literal', compat: 'yaml-1.1' } as const
 
-export function yamlOf(value: unknown): string {
+export function toYaml(value: unknown): string {
   return stringify(value, YAML)
 }
 
 /** Maps and lists within a key stand on its line where nothing may be indented. */
-function indented(config: Written, indent: Indent): string {
+function configYaml(config: WrittenSettings, indent: Indent): string {
   if (indent !== 'none') return stringify(config, { ...YAML, indent })
   const document = new Document(config)
   visit(document, (_key, node, path) => {

@@ -1,6 +1,6 @@
 // Node.js: scripts of package.json, by the package manager whose lock file is there.
 import { asObject, type Json, jsonObject } from '../../engine/model/json.ts'
-import { type Ecosystem, type Folder, firstOf, gatesFrom, hasLike } from './project.ts'
+import { type Ecosystem, type Folder, firstOf, gatesFrom, hasPath } from './project.ts'
 
 /** Command lines of a package manager; `NAME` stands for a script's name. */
 type Manager = {
@@ -82,7 +82,7 @@ export const node: Ecosystem = {
     const scripts = textsIn(pack)
     const own = Object.keys(scripts)
     const members = isWorkspace ? memberScripts(folder) : []
-    const isTyped = folder.has('tsconfig.json') || hasLike(folder, /\.tsx?$/)
+    const isTyped = folder.has('tsconfig.json') || hasPath(folder, /\.tsx?$/)
     const run = (script: string): string => {
       const line = script === 'test' && name === 'npm' ? 'npm test' : manager.script.replace('NAME', script)
       return name === 'npm' ? withoutAudit(line, script, scripts) : line
@@ -194,6 +194,6 @@ function compiler(folder: Folder, pack: Json, manager: Manager): string | null {
 }
 
 function builtInTest(folder: Folder, manager: string): string | null {
-  if (manager === 'bun' && hasLike(folder, /[._-]test\.[cm]?[jt]sx?$/)) return 'bun test'
-  return hasLike(folder, TEST_FILE) ? 'node --test' : null
+  if (manager === 'bun' && hasPath(folder, /[._-]test\.[cm]?[jt]sx?$/)) return 'bun test'
+  return hasPath(folder, TEST_FILE) ? 'node --test' : null
 }

@@ -58,6 +58,6 @@ export function gatesFrom(entries: Readonly<Record<string, string | null>>): Gat
 }
 
 /** Whether a path in the folder, however deep, is like this. */
-export function hasLike(folder: Folder, pattern: RegExp): boolean {
+export function hasPath(folder: Folder, pattern: RegExp): boolean {
   return folder.paths.some((path) => pattern.test(path))
 }

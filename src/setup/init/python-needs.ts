@@ -2,7 +2,7 @@
 import { parse } from 'smol-toml'
 import { asObject, asString, type Json } from '../../engine/model/json.ts'
 import type { Folder } from './project.ts'
-import { environmentsOf, type Ini, iniOf, type TestEnvironment } from './stated.ts'
+import { type Ini, parseIni, type TestEnvironment, testEnvironments } from './stated.ts'
 
 export type Source = {
   kind: 'group' | 'extra' | 'file' | 'environment'
@@ -30,14 +30,14 @@ const INIS = ['mypy.ini', '.mypy.ini', '.flake8', 'pytest.ini', 'tox.ini', 'setu
 
 export function readProject(folder: Folder): PythonProject {
   const toml = tomlIn(folder.text('pyproject.toml'))
-  const inis = INIS.map((name) => iniOf(folder.text(name))).reverse()
+  const inis = INIS.map((name) => parseIni(folder.text(name))).reverse()
   const ini = Object.assign({}, ...inis) as Ini
   const files = folder.paths.filter((path) => REQUIREMENTS.test(path)).sort()
   const sources = [
     ...groupsOf(toml),
     ...extrasOf(toml, ini),
     ...files.map((path) => fileSource(path, folder.text(path))),
-    ...environmentsOf(folder).map((one) => environmentSource(one, folder)),
+    ...testEnvironments(folder).map((one) => environmentSource(one, folder)),
   ]
   return { toml, ini, sources }
 }

@@ -3,7 +3,7 @@ import { asObject } from '../../engine/model/json.ts'
 import { shellWord } from '../../system/shell-word.ts'
 import { type Ecosystem, type Folder, firstOf, gatesFrom } from './project.ts'
 import { type PythonProject, readProject, type Source, testSource, toolSource } from './python-needs.ts'
-import { pinOf, statedArguments, statedCommands } from './stated.ts'
+import { findPin, statedArguments, statedCommands } from './stated.ts'
 
 const REQUIREMENTS = [
   'requirements.txt',
@@ -123,13 +123,13 @@ function withoutEnvironment(gate: string | null): string | null {
 }
 
 /** How tools are installed, and how a command line of one is started. */
-type Way = (
+type PythonManager = (
   folder: Folder,
   project: PythonProject,
   tools: readonly Tool[],
 ) => { prepare: string | null; run(tool: string, line: string): string | null }
 
-const MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pip', Way>> = {
+const MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pip', PythonManager>> = {
   uv: (folder, project, tools) => {
     const { sources, runner } = neededSources(folder, project, tools)
     const extras = project.sources.filter(
@@ -142,7 +142,7 @@ const MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pip', Way>> = {
       if (tool === 'python' || isInstalled(tool)) return ''
       const words = tool === 'pytest' ? withWords(runner?.installs ?? []) : ''
       const isBrought = words !== '' && runner?.lists.includes(tool) === true
-      return isBrought ? words : `${words} --with ${tool}${pinOf(folder, tool)}`
+      return isBrought ? words : `${words} --with ${tool}${findPin(folder, tool)}`
     }
     return {
       prepare: [
@@ -218,7 +218,7 @@ function neededSources(folder: Folder, { sources }: PythonProject, tools: readon
     if ([...chosen].some(({ lists }) => lists.includes(tool))) continue
     const source = toolSource(sources, tool)
     if (source !== null) chosen.add(source)
-    if (source === null || !source.lists.includes(tool)) loose.push(tool + pinOf(folder, tool))
+    if (source === null || !source.lists.includes(tool)) loose.push(tool + findPin(folder, tool))
   }
   return { sources: [...chosen], runner, loose }
 }

@@ -25,7 +25,7 @@ const USES = new RegExp(`^(?:https?://[^/\\s]+/)?${ACTION}@(\\S+)$`)
 const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
 
 export function actionPins(text: string): Pinned | null {
-  return pinned(text, (found) => {
+  return findPins(text, (found) => {
     const { key, value, from, to } = found
     const [, ref] = (key === 'uses' && USES.exec(value)) || []
     if (ref === undefined) return null
@@ -50,7 +50,7 @@ export function actionPins(text: string): Pinned | null {
 }
 
 export function packagePins(text: string): Pinned | null {
-  return pinned(text, ({ key, value, from, to }) => {
+  return findPins(text, ({ key, value, from, to }) => {
     if (key !== PACKAGE) return null
     const [, sign, version] = /^([~^]?)(\d+\.\d+\.\d+)$/.exec(value) ?? []
     return {
@@ -67,7 +67,7 @@ export function packagePins(text: string): Pinned | null {
 type Pair = { key: string; value: string; from: number; to: number }
 
 /** JSON is YAML: both are read by one parser, which says where each value stands. */
-function pinned(text: string, look: (pair: Pair) => Found | null): Pinned | null {
+function findPins(text: string, look: (pair: Pair) => Found | null): Pinned | null {
   const document = parseDocument(text, { logLevel: 'silent' })
   if (document.errors.length > 0 || !isMap(document.contents)) return null
   const found: Found[] = []
@@ -82,14 +82,14 @@ function pinned(text: string, look: (pair: Pair) => Found | null): Pinned | null
   return {
     pins: found.map(({ line, ref, tag, kind }) => ({ line, ref, tag, kind })),
     movedTo: (target) =>
-      edited(
+      applyEdits(
         text,
         found.flatMap(({ edits }) => edits(target)),
       ),
   }
 }
 
-function edited(text: string, edits: readonly Edit[]): string {
+function applyEdits(text: string, edits: readonly Edit[]): string {
   return [...edits]
     .sort((a, b) => b.from - a.from)
     .reduce((before, { from, to, text: put }) => before.slice(0, from) + put + before.slice(to), text)

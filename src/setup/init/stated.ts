@@ -14,21 +14,25 @@ export const FILES_OF_TARGETS = [...MAKEFILES, ...TASKFILES, ...JUSTFILES]
 
 /** In the order in which they are believed: what CI runs first. */
 export function statedCommands(folder: Folder): string[] {
-  const recipes = targetsOf(folder).flatMap(({ lines }) => lines)
-  return [...workflowLines(folder), ...environmentsOf(folder).flatMap(({ commands }) => commands), ...recipes]
+  const recipes = findTargets(folder).flatMap(({ lines }) => lines)
+  return [
+    ...workflowLines(folder),
+    ...testEnvironments(folder).flatMap(({ commands }) => commands),
+    ...recipes,
+  ]
 }
 
 function workflowLines(folder: Folder): string[] {
   const files = folder.paths.filter((path) => WORKFLOW.test(path)).slice(0, MOST_WORKFLOWS)
   return files.flatMap((path) => {
-    const jobs = Object.values(asObject(asObject(yamlIn(folder.text(path)))?.jobs) ?? {})
+    const jobs = Object.values(asObject(asObject(parseYaml(folder.text(path)))?.jobs) ?? {})
     const steps = jobs.flatMap((job) => asObjects(asObject(job)?.steps))
     return steps.flatMap((step) => linesOf(asString(step.run) ?? ''))
   })
 }
 
 /** What YAML holds; null where it is none. */
-export function yamlIn(text: string): unknown {
+export function parseYaml(text: string): unknown {
   try {
     return parse(text)
   } catch {
@@ -70,8 +74,8 @@ export type TestEnvironment = {
   commands: string[]
 }
 
-export function environmentsOf(folder: Folder): TestEnvironment[] {
-  const ini = iniOf(folder.text('tox.ini'))
+export function testEnvironments(folder: Folder): TestEnvironment[] {
+  const ini = parseIni(folder.text('tox.ini'))
   const tox = Object.entries(ini).flatMap(([name, keys]) =>
     /^testenv(?::|$)/.test(name) ? [toxEnvironment(name, { ...keys })] : [],
   )
@@ -81,7 +85,7 @@ export function environmentsOf(folder: Folder): TestEnvironment[] {
 export type Ini = Readonly<Record<string, Readonly<Record<string, string>>>>
 
 /** Sections with their keys; a line that is indented goes on with the one above. */
-export function iniOf(text: string): Ini {
+export function parseIni(text: string): Ini {
   const sections: Record<string, Record<string, string>> = {}
   let section: Record<string, string> = {}
   let key: string | null = null
@@ -147,7 +151,7 @@ function sessionsOf(text: string): TestEnvironment[] {
 /** A target of a Makefile, Taskfile or justfile: the command that starts it, and the lines that it runs. */
 export type Target = { name: string; start: string; lines: string[] }
 
-export function targetsOf(folder: Folder): Target[] {
+export function findTargets(folder: Folder): Target[] {
   const text = (names: readonly string[]) => folder.text(names.find((name) => folder.has(name)) ?? '')
   return [
     ...recipesIn(text(MAKEFILES), MAKE).map((it) => ({ ...it, start: `make ${it.name}` })),
@@ -173,7 +177,7 @@ function recipesIn(text: string, recipes: Recipes): Omit<Target, 'start'>[] {
 }
 
 function tasksIn(text: string): Target[] {
-  const tasks = asObject(asObject(yamlIn(text))?.tasks) ?? {}
+  const tasks = asObject(asObject(parseYaml(text))?.tasks) ?? {}
   return Object.entries(tasks).map(([name, task]) => ({
     name,
     start: `task ${name}`,
@@ -189,14 +193,14 @@ function taskLines(task: unknown): string[] {
 }
 
 /** The version of a tool that uv.lock has, or pre-commit runs, as `==1.2.3` for pip; '' where neither has one. */
-export function pinOf(folder: Folder, tool: string): string {
+export function findPin(folder: Folder, tool: string): string {
   const [, locked] =
     new RegExp(`^name = "${tool}"\nversion = "([\\w.]+)"$`, 'm').exec(folder.text('uv.lock')) ?? []
   return locked === undefined ? pinnedByPreCommit(folder, tool) : `==${locked}`
 }
 
 function pinnedByPreCommit(folder: Folder, tool: string): string {
-  const repos = asObjects(asObject(yamlIn(folder.text('.pre-commit-config.yaml')))?.repos)
+  const repos = asObjects(asObject(parseYaml(folder.text('.pre-commit-config.yaml')))?.repos)
   const named = repos.find(({ hooks }) => asObjects(hooks).some(({ id }) => isOf(tool, id)))
   const [, version] = /^v?(\d+(?:\.\d+)+)$/.exec(asString(named?.rev) ?? '') ?? []
   return version === undefined ? '' : `==${version}`

@@ -7,7 +7,7 @@ import { parse, stringify } from 'yaml'
 import { maxJobs, readSettings, type Settings } from '../../../src/settings/read-settings.ts'
 import { settingRows } from '../../../src/settings/settings-table.ts'
 import { parseText } from '../../../src/settings/settings-text.ts'
-import type { Report } from '../../../src/settings/value-place.ts'
+import type { SettingsReport } from '../../../src/settings/value-place.ts'
 import { anyText, runs } from '../runs.ts'
 
 const rows = settingRows.filter((row) => row.group !== 'file only')
@@ -225,7 +225,7 @@ test('JSON is read as JSON.parse reads it, and refused where it refuses', () => 
   )
   fc.assert(
     fc.property(text, (written) => {
-      const report: Report = { mistakes: [], notes: [] }
+      const report: SettingsReport = { mistakes: [], notes: [] }
       const read = parseText({ root: 'r.json', keys: [], env: null, report }, 'json', written)
       const isSound = report.mistakes.every((mistake) => mistake.expected.startsWith('every key'))
       let expected: unknown

@@ -3,10 +3,14 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { connect } from '../../../../src/github/client.ts'
 import { parseRemoteAddress } from '../../../../src/github/repository-address.ts'
-import { githubItself, pullRequests, release } from '../../../../src/setup/checks/check-github.ts'
+import {
+  checkGitHubAccess,
+  checkPullRequests,
+  checkRelease,
+} from '../../../../src/setup/checks/check-github.ts'
 import type { Check } from '../../../../src/setup/checks/check-table.ts'
 import { diagnose } from '../../../../src/setup/checks/diagnose.ts'
-import type { Result, Subject } from '../../../../src/setup/checks/subject.ts'
+import type { CheckResult, Subject } from '../../../../src/setup/checks/subject.ts'
 import { type GitHub, startGitHub } from '../../../standin/github.ts'
 import { ciOf, starter, subjectOf } from './subject.ts'
 
@@ -39,7 +43,7 @@ async function place(options: Parameters<typeof startGitHub>[0] = {}) {
   }
 }
 
-async function said(results: Promise<Result | Result[]>, github: GitHub): Promise<string[]> {
+async function said(results: Promise<CheckResult | CheckResult[]>, github: GitHub): Promise<string[]> {
   const found = [await results].flat()
   assert.deepEqual(github.violations, [])
   for (const { state, fix } of found) assert.equal(state === 'ok', fix === '')
@@ -49,49 +53,49 @@ async function said(results: Promise<Result | Result[]>, github: GitHub): Promis
 test('the setting that lets Actions open pull requests: an admin is told, a job where to look', async () => {
   const { github, admin, job, with: given } = await place()
   await using _ = github
-  assert.match((await said(pullRequests(admin), github))[0] ?? '', /^ok: Actions may open them/)
+  assert.match((await said(checkPullRequests(admin), github))[0] ?? '', /^ok: Actions may open them/)
   assert.match(
-    (await said(pullRequests(job), github))[0] ?? '',
+    (await said(checkPullRequests(job), github))[0] ?? '',
     /^unknown: .* -> .*acme\/shop\/settings\/actions$/,
   )
   github.settings.actionsMayOpenPullRequests = false
   assert.match(
-    (await said(pullRequests(admin), github))[0] ?? '',
+    (await said(checkPullRequests(admin), github))[0] ?? '',
     /^warning: Actions may not.*-> tick .*settings\/actions/,
   )
   for (const inputs of [{ 'pull-request': 'none' }, { 'publish-token': 'x' }])
-    assert.match((await said(pullRequests(given(inputs)), github))[0] ?? '', /^ok: /)
+    assert.match((await said(checkPullRequests(given(inputs)), github))[0] ?? '', /^ok: /)
 })
 
 test('a newer release is told, and nothing else is said of releases', async () => {
   const { github, job } = await place()
   await using _ = github
-  assert.match((await said(release(job), github))[0] ?? '', /^unknown: /)
+  assert.match((await said(checkRelease(job), github))[0] ?? '', /^unknown: /)
   github.settings.releases = { 'ralph/action': 'v1.0.0' }
-  assert.match((await said(release(job), github))[0] ?? '', /^ok: 1\.0\.0 is the newest/)
+  assert.match((await said(checkRelease(job), github))[0] ?? '', /^ok: 1\.0\.0 is the newest/)
   github.settings.releases = { 'ralph/action': 'v1.2.0' }
   assert.match(
-    (await said(release(job), github))[0] ?? '',
+    (await said(checkRelease(job), github))[0] ?? '',
     /^warning: 1\.0\.0, and v1\.2\.0 is there -> ralph upgrade: /,
   )
-  assert.deepEqual(await release(subjectOf()), [])
+  assert.deepEqual(await checkRelease(subjectOf()), [])
 })
 
 test('without a token GitHub is not asked, and how to give one is said once', async () => {
   const without = subjectOf({}, ciOf(YML))
-  for (const look of [pullRequests, release]) assert.deepEqual(await look(without), [])
-  const [found, ...others] = [githubItself(without)].flat()
+  for (const look of [checkPullRequests, checkRelease]) assert.deepEqual(await look(without), [])
+  const [found, ...others] = [checkGitHubAccess(without)].flat()
   assert.deepEqual([found?.state, others], ['unknown', []])
   assert.match(found?.fix ?? '', /GH_TOKEN/)
-  assert.deepEqual(githubItself(subjectOf()), [], 'without a workflow there is nothing to ask')
+  assert.deepEqual(checkGitHubAccess(subjectOf()), [], 'without a workflow there is nothing to ask')
 })
 
 test('a token that GitHub does not know keeps nothing from being looked at', async () => {
   const { github, unknown } = await place()
   await using _ = github
   const checks: Check[] = [
-    { name: 'pull requests', seen: 'remote', look: pullRequests },
-    { name: 'the same again', seen: 'remote', look: pullRequests },
+    { name: 'pull requests', seen: 'remote', look: checkPullRequests },
+    { name: 'the same again', seen: 'remote', look: checkPullRequests },
   ]
   const found = await diagnose(unknown, checks)
   assert.deepEqual(
@@ -104,7 +108,7 @@ test('what GitHub answers without a word is told by its number', async () => {
   const { github, admin } = await place()
   await using _ = github
   github.fault({ path: /\/actions\/permissions/ }, { status: 422, body: '' })
-  const [found] = await diagnose(admin, [{ name: 'pull requests', seen: 'remote', look: pullRequests }])
+  const [found] = await diagnose(admin, [{ name: 'pull requests', seen: 'remote', look: checkPullRequests }])
   assert.deepEqual([found?.state, found?.found], ['unknown', 'GitHub answered 422'])
 })
 

@@ -7,15 +7,15 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { isNewer } from '../../../../src/engine/model/version.ts'
 import { readSettings } from '../../../../src/settings/read-settings.ts'
-import { agents, keys } from '../../../../src/setup/checks/check-agent.ts'
-import { limits } from '../../../../src/setup/checks/check-limits.ts'
-import { configuration } from '../../../../src/setup/checks/check-repository.ts'
+import { checkAgents, checkKeys } from '../../../../src/setup/checks/check-agent.ts'
+import { checkLimits } from '../../../../src/setup/checks/check-limits.ts'
+import { checkConfiguration } from '../../../../src/setup/checks/check-repository.ts'
 import { CHECKS, type Check } from '../../../../src/setup/checks/check-table.ts'
 import { diagnose } from '../../../../src/setup/checks/diagnose.ts'
-import { browser, gitResult, isolation } from '../../../../src/setup/checks/machine.ts'
-import { NotSeen, type Result } from '../../../../src/setup/checks/subject.ts'
-import { trust } from '../../../../src/setup/checks/trust.ts'
-import { permissions, workflow } from '../../../../src/setup/checks/workflow.ts'
+import { checkBrowser, checkIsolation, gitResult } from '../../../../src/setup/checks/machine.ts'
+import { type CheckResult, NotCheckedError } from '../../../../src/setup/checks/subject.ts'
+import { checkTrust } from '../../../../src/setup/checks/trust.ts'
+import { checkPermissions, checkWorkflow } from '../../../../src/setup/checks/workflow.ts'
 import { readWorkflow } from '../../../../src/setup/checks/workflow-file.ts'
 import { UserError } from '../../../../src/system/errors.ts'
 import { ACTION, ciOf, starter, subjectOf } from './subject.ts'
@@ -33,7 +33,11 @@ const withBrowser = (executablePath: string) => {
 }
 const inCi = (text: string, inputs: Record<string, string> = {}) => subjectOf({}, ciOf(text, inputs))
 
-type Case = [what: string, look: () => Result | Result[] | Promise<Result | Result[]>, ...expected: RegExp[]]
+type Case = [
+  what: string,
+  look: () => CheckResult | CheckResult[] | Promise<CheckResult | CheckResult[]>,
+  ...expected: RegExp[],
+]
 
 /** `state: found -> fix` of each finding. */
 const TRUSTED = /^ok: would pass: answers made for the tests alone/
@@ -47,31 +51,39 @@ const CASES: Case[] = [
   ['git', () => gitResult('git version 3.0\n'), /^ok: 3\.0/],
   ['git', () => gitResult('git version 2.34.1\n'), /^fault: 2\.34\.1 -> install a newer git/],
   ['git', () => gitResult(null), /^fault: git is not on the PATH -> install git/],
-  ['configuration', () => configuration(subjectOf()), /^ok: fine/],
+  ['configuration', () => checkConfiguration(subjectOf()), /^ok: fine/],
   [
     'configuration',
-    () => configuration(subjectOf({ notes: ['services: not part of this version'] })),
+    () => checkConfiguration(subjectOf({ notes: ['services: not part of this version'] })),
     /^warning: services.* -> /,
   ],
   [
     'configuration',
     () =>
-      configuration(
+      checkConfiguration(
         subjectOf({ mistakes: [{ path: 'a.yml: x', found: '1', expected: 'a text', fix: 'quote it' }] }),
       ),
     /^fault: a\.yml: x: 1 -> quote it/,
   ],
-  ['trust', () => trust(subjectOf({ settings: settings({ gates: 'test: npm test' }, 'action') })), TRUSTED],
-  ['trust without gates', () => trust(subjectOf()), /^warning: whatever an agent calls done -> write gates/],
+  [
+    'trust',
+    () => checkTrust(subjectOf({ settings: settings({ gates: 'test: npm test' }, 'action') })),
+    TRUSTED,
+  ],
+  [
+    'trust without gates',
+    () => checkTrust(subjectOf()),
+    /^warning: whatever an agent calls done -> write gates/,
+  ],
   [
     'trust with less than the defaults',
-    () => trust(subjectOf({ settings: settings(LESS, 'action') })),
+    () => checkTrust(subjectOf({ settings: settings(LESS, 'action') })),
     /^warning: would pass: tests that are deleted.*ignored file.*outside of the checkout.* -> weakened-tests: judge, clean-room: on, isolation: other-user/,
   ],
   ...['for f in $RALPH_CHANGED_FILES; do check $f; done', 'check ${RALPH_CHANGED_FILES:-}'].map(
     (run): Case => [
       `trust in a gate that looks at nothing where the list is left out: ${run}`,
-      () => trust(subjectOf({ settings: settings({ gates: `lint: '${run}'` }, 'action') })),
+      () => checkTrust(subjectOf({ settings: settings({ gates: `lint: '${run}'` }, 'action') })),
       /^warning: would pass: .*RALPH_CHANGED_FILES.* -> .*docs\/gates\.md.*/,
     ],
   ),
@@ -84,136 +96,139 @@ const CASES: Case[] = [
   ].map(
     (run): Case => [
       `trust in a gate that looks at all where the list is left out: ${run}`,
-      () => trust(subjectOf({ settings: settings({ gates: `lint: '${run}'` }, 'action') })),
+      () => checkTrust(subjectOf({ settings: settings({ gates: `lint: '${run}'` }, 'action') })),
       TRUSTED,
     ],
   ),
-  ['isolation', () => isolation(subjectOf()), /^ok: same-user/],
+  ['isolation', () => checkIsolation(subjectOf()), /^ok: same-user/],
   [
     'isolation in a job',
-    () => isolation(subjectOf({ settings: settings({ isolation: 'same-user' }, 'action') })),
+    () => checkIsolation(subjectOf({ settings: settings({ isolation: 'same-user' }, 'action') })),
     /^warning: isolation: same-user.* -> leave isolation out/,
   ],
   [
     'isolation that cannot be had',
     () =>
-      isolation(
+      checkIsolation(
         subjectOf({
           settings: settings({ isolation: 'separate-job' }),
         }),
       ),
     /^warning: separate-job.* -> give --isolation other-user/,
   ],
-  ['browser where none is asked for', () => browser(subjectOf())],
-  ['browser', () => browser(subjectOf({ settings: withBrowser('/bin/false') })), /^ok: \/bin\/false/],
-  ['workflow', () => workflow(inCi(YML)), /^ok: \.github\/workflows\/ralph\.yml on main/],
-  ['workflow of four jobs', () => workflow(inCi(SEPARATE)), /^ok: /],
-  ['workflow of a wave', () => workflow(inCi(WAVE)), /^ok: /],
+  ['browser where none is asked for', () => checkBrowser(subjectOf())],
+  ['browser', () => checkBrowser(subjectOf({ settings: withBrowser('/bin/false') })), /^ok: \/bin\/false/],
+  ['workflow', () => checkWorkflow(inCi(YML)), /^ok: \.github\/workflows\/ralph\.yml on main/],
+  ['workflow of four jobs', () => checkWorkflow(inCi(SEPARATE)), /^ok: /],
+  ['workflow of a wave', () => checkWorkflow(inCi(WAVE)), /^ok: /],
   [
     'workflow without the version',
-    () => workflow(subjectOf({ settings: settings({}, 'action') }, ciOf(UNPINNED))),
+    () => checkWorkflow(subjectOf({ settings: settings({}, 'action') }, ciOf(UNPINNED))),
     /^fault: .*job work uses ralph\/action@<sha> -> .*git ls-remote/,
   ],
   [
     'workflow without the version, on a laptop',
-    () => workflow(inCi(UNPINNED)),
+    () => checkWorkflow(inCi(UNPINNED)),
     /^fault: .*job work uses ralph\/action@<sha> -> run `ralph init` again .*git ls-remote/,
   ],
   [
     'workflow without generation',
-    () => workflow(inCi(YML.replace(/ {6}generation:\n(?: {8}.*\n)+/, ''))),
+    () => checkWorkflow(inCi(YML.replace(/ {6}generation:\n(?: {8}.*\n)+/, ''))),
     /^fault: .* does not declare the input generation -> add .*generation/,
   ],
   [
     'workflow without a dispatch',
-    () => workflow(inCi(YML.replace(/ {2}workflow_dispatch:\n(?: {4,}.*\n)+/, ''))),
+    () => checkWorkflow(inCi(YML.replace(/ {2}workflow_dispatch:\n(?: {4,}.*\n)+/, ''))),
     /^fault: .* is not started by workflow_dispatch -> write on:/,
   ],
   [
     'workflow without a checkout',
-    () => workflow(inCi(YML.replace(/ {6}- uses: actions\/checkout.*\n {8}with:\n {10}.*\n/, ''))),
+    () => checkWorkflow(inCi(YML.replace(/ {6}- uses: actions\/checkout.*\n {8}with:\n {10}.*\n/, ''))),
     /^fault: .*job work checks nothing out -> .*actions\/checkout/,
   ],
   ...['lfs: true', 'filter: blob:none', 'sparse-checkout: src'].map(
     (line): Case => [
       `workflow with ${line}`,
-      () => workflow(inCi(YML.replace('persist-credentials: false', line))),
+      () => checkWorkflow(inCi(YML.replace('persist-credentials: false', line))),
       new RegExp(`^fault: .*checks out with ${line} -> leave .* out`),
     ],
   ),
   [
     'workflow without a key',
-    () => workflow(inCi(YML.replace(/ {8}env:\n {10}ANTHROPIC.*\n/, ''))),
+    () => checkWorkflow(inCi(YML.replace(/ {8}env:\n {10}ANTHROPIC.*\n/, ''))),
     /^warning: .*job work gives claude no key -> add .*secrets\.ANTHROPIC_API_KEY/,
   ],
   [
     'workflow with an input that nobody knows',
-    () => workflow(inCi(YML.replace('max-iterations: 50', 'max-iteration: 50'))),
+    () => checkWorkflow(inCi(YML.replace('max-iterations: 50', 'max-iteration: 50'))),
     /^fault: .*max-iteration.* -> /,
   ],
-  ['permissions', () => permissions(inCi(YML)), /^ok: /],
-  ['permissions of four jobs', () => permissions(inCi(SEPARATE)), /^ok: /],
-  ['permissions of a wave', () => permissions(inCi(WAVE)), /^ok: /],
+  ['permissions', () => checkPermissions(inCi(YML)), /^ok: /],
+  ['permissions of four jobs', () => checkPermissions(inCi(SEPARATE)), /^ok: /],
+  ['permissions of a wave', () => checkPermissions(inCi(WAVE)), /^ok: /],
   [
     'permissions of a worker that may not push the state',
-    () => permissions(inCi(WAVE.replace('contents: write # the state', 'contents: read'))),
+    () => checkPermissions(inCi(WAVE.replace('contents: write # the state', 'contents: read'))),
     /job work lacks contents: write/,
   ],
   [
     'permissions',
-    () => permissions(inCi(YML.replace(/ {4}permissions:\n(?: {6}.*\n)+/, '    permissions: write-all\n'))),
+    () =>
+      checkPermissions(inCi(YML.replace(/ {4}permissions:\n(?: {6}.*\n)+/, '    permissions: write-all\n'))),
     /^ok: /,
   ],
   [
     'permissions that lack one',
-    () => permissions(inCi(YML.replace(/ {6}actions: write # the next job\n/, ''))),
+    () => checkPermissions(inCi(YML.replace(/ {6}actions: write # the next job\n/, ''))),
     /^fault: .*job work lacks actions: write -> .*actions: write/,
   ],
   [
     'permissions for statuses',
-    () => permissions(inCi(YML, { 'report-as': 'statuses' })),
+    () => checkPermissions(inCi(YML, { 'report-as': 'statuses' })),
     /^fault: .*job work lacks statuses: write -> /,
   ],
   [
     'permissions for issues',
-    () => permissions(inCi(YML.replace(/^ {6}issues: write.*\n/gm, ''))),
+    () => checkPermissions(inCi(YML.replace(/^ {6}issues: write.*\n/gm, ''))),
     /^fault: .*lacks issues: write -> .*issues: write/,
     /^fault: .*lacks issues: write/,
   ],
   [
     'permissions that nobody wrote',
     () =>
-      permissions(inCi(YML.replace('permissions: {}\n', '').replace(/ {4}permissions:\n(?: {6}.*\n)+/g, ''))),
+      checkPermissions(
+        inCi(YML.replace('permissions: {}\n', '').replace(/ {4}permissions:\n(?: {6}.*\n)+/g, '')),
+      ),
     /^warning: .*job work says none.* -> write into the job/,
     /^warning: .*job comment says none/,
   ],
-  ['limits', () => limits(inCi(YML)), /^ok: they fit/],
-  ['limits of four jobs', () => limits(inCi(SEPARATE)), /^ok: they fit/],
-  ['limits of a wave', () => limits(inCi(WAVE)), /^ok: they fit/],
+  ['limits', () => checkLimits(inCi(YML)), /^ok: they fit/],
+  ['limits of four jobs', () => checkLimits(inCi(SEPARATE)), /^ok: they fit/],
+  ['limits of a wave', () => checkLimits(inCi(WAVE)), /^ok: they fit/],
   [
     'a job that is ended before its deadline',
-    () => limits(inCi(YML.replace('timeout-minutes: 310', 'timeout-minutes: 60'))),
+    () => checkLimits(inCi(YML.replace('timeout-minutes: 310', 'timeout-minutes: 60'))),
     /^fault: job work is ended after 1h 00m, and job-deadline is 5h 00m -> write timeout-minutes: 310, or job-deadline: 50m/,
   ],
   [
     'a job that is ended soon after its deadline',
-    () => limits(inCi(YML.replace('timeout-minutes: 310', 'timeout-minutes: 305'))),
+    () => checkLimits(inCi(YML.replace('timeout-minutes: 310', 'timeout-minutes: 305'))),
     /^warning: .*5h 05m.* -> write timeout-minutes: 310/,
   ],
   [
     'a job that is ended before its gates',
-    () => limits(inCi(SEPARATE, { gates: 'e2e: { run: x, timeout: 2h }' })),
+    () => checkLimits(inCi(SEPARATE, { gates: 'e2e: { run: x, timeout: 2h }' })),
     /^warning: job gate is ended after 50m 00s, and its work may take 2h 00m -> write timeout-minutes: 130/,
   ],
   [
     'more iterations than fit a job',
-    () => limits(inCi(YML, { 'iterations-per-job': '20' })),
+    () => checkLimits(inCi(YML, { 'iterations-per-job': '20' })),
     /^warning: 20 iterations of 30m 00s are 10h 00m.* -> write iterations-per-job: 10/,
   ],
   [
     'an iteration longer than its job',
     () =>
-      limits(
+      checkLimits(
         inCi(YML, {
           'iterations-per-job': '1',
           'iteration-timeout': '4h',
@@ -224,31 +239,31 @@ const CASES: Case[] = [
   ],
   [
     'jobs that do not hold all iterations',
-    () => limits(inCi(YML, { 'max-jobs': '3' })),
+    () => checkLimits(inCi(YML, { 'max-jobs': '3' })),
     /^warning: max-jobs 3 of 5 iterations.* -> leave max-jobs out \(35\)/,
   ],
   [
     'no end at all',
-    () => limits(subjectOf({ settings: settings({ maxIterations: '0' }) })),
+    () => checkLimits(subjectOf({ settings: settings({ maxIterations: '0' }) })),
     /^warning: max-iterations is 0.* -> set max-iterations or max-cost-usd/,
   ],
   [
     'key',
     () =>
-      keys(
+      checkKeys(
         subjectOf({ settings: settings({ agent: 'amp' }), env: { AMP_API_KEY: 'secret', HOME: '/none' } }),
       ),
     /^ok: AMP_API_KEY is set/,
   ],
   [
     'key on a laptop, where a keychain may have it',
-    () => keys(subjectOf({ settings: settings({ agent: 'amp' }), env: { HOME: '/none' } })),
+    () => checkKeys(subjectOf({ settings: settings({ agent: 'amp' }), env: { HOME: '/none' } })),
     /^warning: no key.*keychain.* -> log in with amp, or set AMP_API_KEY/,
   ],
   [
     'key in a job',
     () =>
-      keys(
+      checkKeys(
         subjectOf({
           settings: settings({ agent: 'amp' }, 'action'),
           env: { HOME: '/none', CI: 'true', RUNNER_ENVIRONMENT: 'github-hosted' },
@@ -258,26 +273,29 @@ const CASES: Case[] = [
   ],
   [
     'custom agent',
-    () => agents(subjectOf({ settings: settings({ agent: 'custom', agentCommand: 'sh "$HOME/agent.sh"' }) })),
+    () =>
+      checkAgents(
+        subjectOf({ settings: settings({ agent: 'custom', agentCommand: 'sh "$HOME/agent.sh"' }) }),
+      ),
     /^ok: custom: sh/,
   ],
   ...['no-such-agent --fast', './no-such-agent.sh "$@"', 'A=1 B=/x no-such-agent'].map(
     (agentCommand): Case => [
       `custom agent that is not there: ${agentCommand}`,
-      () => agents(subjectOf({ settings: settings({ agent: 'custom', agentCommand }) })),
+      () => checkAgents(subjectOf({ settings: settings({ agent: 'custom', agentCommand }) })),
       /^fault: custom: .*: (?:\.\/)?no-such-agent(?:\.sh)? is not there -> install it/,
     ],
   ),
   ...['cd / && exec agent', '"$HOME/agent"', 'A=1 sh -c x', '{ agent; }', '/bin/sh'].map(
     (agentCommand): Case => [
       `custom agent that may be there: ${agentCommand}`,
-      () => agents(subjectOf({ settings: settings({ agent: 'custom', agentCommand }) })),
+      () => checkAgents(subjectOf({ settings: settings({ agent: 'custom', agentCommand }) })),
       /^ok: custom: /,
     ],
   ),
   [
     'key of a custom agent',
-    () => keys(subjectOf({ settings: settings({ agent: 'custom', agentCommand: 'x' }) })),
+    () => checkKeys(subjectOf({ settings: settings({ agent: 'custom', agentCommand: 'x' }) })),
   ],
 ]
 
@@ -304,7 +322,11 @@ test('all checks are run, whatever one of them meets', async () => {
         throw new UserError({ path: 'p', found: 'f', expected: 'e', fix: 'x' })
       },
     },
-    { name: 'cannot', seen: 'machine', look: () => Promise.reject(new NotSeen('not seen', 'look there')) },
+    {
+      name: 'cannot',
+      seen: 'machine',
+      look: () => Promise.reject(new NotCheckedError('not seen', 'look there')),
+    },
     {
       name: 'is well',
       seen: 'machine',
@@ -362,7 +384,7 @@ test('a file that does not start Ralph, or is no workflow, is none', () => {
 test('a login on the machine counts', async () => {
   const home = await mkdtemp(join(tmpdir(), 'ralph-doctor-'))
   try {
-    const look = () => keys(subjectOf({ env: { HOME: home }, directory: home }))
+    const look = () => checkKeys(subjectOf({ env: { HOME: home }, directory: home }))
     assert.equal((await look())[0]?.state, 'warning')
     await mkdir(join(home, '.claude'))
     await writeFile(join(home, '.claude', '.credentials.json'), '{}')

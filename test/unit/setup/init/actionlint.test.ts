@@ -4,8 +4,8 @@ import test from 'node:test'
 import { parse } from 'yaml'
 import {
   actionlintFile,
-  actionlintIn,
   actionlintNote,
+  findActionlint,
   QUEUE_MESSAGE,
   QUEUE_RULE,
   QUEUE_RULE_LINE,
@@ -62,7 +62,7 @@ test('where nothing shows that it is used, nothing is written', () => {
       '.github/workflows/ralph.yml': '# actionlint',
     },
   ])
-    assert.deepEqual([actionlintIn(treeOf(files)), actionlintFile(treeOf(files))], [null, null])
+    assert.deepEqual([findActionlint(treeOf(files)), actionlintFile(treeOf(files))], [null, null])
 })
 
 test('where it is used, the exception is written: into a new file, or behind what stands there', () => {
@@ -89,7 +89,7 @@ test('where it is used, the exception is written: into a new file, or behind wha
     assert.equal(file.adds ?? false, path in before)
     assert.equal(actionlintNote(treeOf(before)), null)
     const after = treeOf({ ...before, [path]: file.text })
-    assert.equal(actionlintIn(after)?.allowsQueue, true)
+    assert.equal(findActionlint(after)?.allowsQueue, true)
     assert.equal(actionlintFile(after), null, 'a second time there is nothing to do')
   }
 })

@@ -1,12 +1,12 @@
 // Small real projects, one of each kind that `ralph init` knows: what is found in each, and a change that breaks it.
-import type { Detected } from '../../../../src/setup/init/detect.ts'
+import type { DetectedProject } from '../../../../src/setup/init/detect.ts'
 
 export type Sample = {
   name: string
   /** Programs that its commands need. */
   tools: readonly string[]
   files: Readonly<Record<string, string>>
-  finds: Pick<Detected, 'languages' | 'managers' | 'prepare' | 'gates'> & { setups?: string[] }
+  finds: Pick<DetectedProject, 'languages' | 'managers' | 'prepare' | 'gates'> & { setups?: string[] }
   /** With these files a gate named `test` must fail. */
   broken: Readonly<Record<string, string>>
   /** Its commands ask a registry: they are run by hand, not by the tests. */

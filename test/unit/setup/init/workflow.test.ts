@@ -10,9 +10,9 @@ import { agentNames } from '../../../../src/agents/registry.ts'
 import { requestFromIssue } from '../../../../src/app/plan-request.ts'
 import { writtenSettings } from '../../../../src/settings/read-settings.ts'
 import { readWorkflow } from '../../../../src/setup/checks/workflow-file.ts'
-import { type Found, settle } from '../../../../src/setup/init/answers.ts'
+import { type FoundFacts, resolveAnswers } from '../../../../src/setup/init/answers.ts'
 import { detect } from '../../../../src/setup/init/detect.ts'
-import { fillWorkflow, keysOf } from '../../../../src/setup/init/init-files.ts'
+import { fillWorkflow, secretsOfAgent } from '../../../../src/setup/init/init-files.ts'
 import { ROOT } from '../../../e2e/site.ts'
 import { actionlint } from '../../../machine/actionlint.ts'
 
@@ -22,7 +22,7 @@ const withoutHead = (text: string) => text.replace(/^(?:#.*\n)+/, '')
 const inputsIn = (text: string): Record<string, string> =>
   Object.assign({}, ...(readWorkflow('x.yml', text, 'ralph/action')?.jobs ?? []).map(({ inputs }) => inputs))
 const PIN = 'c'.repeat(40)
-const NOTHING: Found = {
+const NOTHING: FoundFacts = {
   project: detect({ paths: [], text: () => '' }),
   isEmpty: false,
   agent: { name: 'claude', version: null },
@@ -38,7 +38,7 @@ test("with the example's own answers, each workflow is the example to the byte",
   for (const name of NAMES) {
     const text = await example(name)
     const person = writtenSettings({ inputs: inputsIn(text), env: {} })
-    const { inputs } = settle({ person, config: {} }, NOTHING)
+    const { inputs } = resolveAnswers({ person, config: {} }, NOTHING)
     const filled = fillWorkflow(text, { inputs, keys: ['ANTHROPIC_API_KEY'], setups: [], pin: null })
     assert.equal(withoutHead(filled), withoutHead(text))
     const pinned = fillWorkflow(text, { inputs, keys: ['ANTHROPIC_API_KEY'], setups: [], pin: PIN })
@@ -52,23 +52,23 @@ test('independent gates are proposed side by side, with the others alone; not be
   const text = JSON.stringify({ scripts })
   const project = detect({ paths: ['package.json'], text: (path) => (path === 'package.json' ? text : '') })
   const found = { ...NOTHING, project }
-  const proposed = settle({ person: {}, config: {} }, found)
+  const proposed = resolveAnswers({ person: {}, config: {} }, found)
   const build = { run: 'npm run build', alone: true }
   for (const { gates, gatesParallel } of [proposed.inputs, proposed.config])
     assert.deepEqual([gates, gatesParallel], [{ lint: 'npm run lint', test: 'npm test', build }, 2])
   const chosen = { gates: { lint: 'npm run lint', test: 'npm test' } }
-  assert.equal(settle({ person: chosen, config: {} }, found).inputs.gatesParallel, 2)
+  assert.equal(resolveAnswers({ person: chosen, config: {} }, found).inputs.gatesParallel, 2)
   const without = [
     { person: { gate: ['e2e=npm run e2e'] }, config: {} },
     { person: { gates: { test: 'npm test', build } }, config: {} },
     { person: {}, config: { gates: { lint: 'npm run lint', test: 'npm test' } } },
   ]
-  for (const given of without) assert.equal(settle(given, found).inputs.gatesParallel, undefined)
+  for (const given of without) assert.equal(resolveAnswers(given, found).inputs.gatesParallel, undefined)
 })
 
 test('the cost limit is what earlier runs say, else 20; a person, and an agent that says no cost, have the last word', () => {
   const limit = (person: Record<string, unknown>, budgetUsd: number | null) =>
-    settle({ person, config: {} }, { ...NOTHING, budgetUsd }).inputs.maxCostUsd
+    resolveAnswers({ person, config: {} }, { ...NOTHING, budgetUsd }).inputs.maxCostUsd
   assert.equal(limit({}, 35), 35)
   assert.equal(limit({}, null), 20)
   assert.equal(limit({ maxCostUsd: '7' }, 35), 7)
@@ -94,7 +94,7 @@ test('with every agent, any command and tools to set up, actionlint finds nothin
         }
         const filled = fillWorkflow(text, {
           inputs,
-          keys: keysOf(agent, () => false),
+          keys: secretsOfAgent(agent, () => false),
           setups: ['npm install --global pnpm@9.1.0'],
           pin: PIN,
         })

@@ -1,4 +1,4 @@
-// The settings told: action.yml agrees with the table, the log shows no secret, the tables of the reference are whole.
+// What is generated from the table of settings: action.yml agrees with it, the log shows no secret, the reference tables are whole.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: `${NAME}` is what the settings replace.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

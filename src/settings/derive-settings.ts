@@ -6,74 +6,81 @@ import { originOf, resolveSite } from '../engine/model/service.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { nearest } from '../system/nearest.ts'
 import type { SettingField, Settings } from './settings-table.ts'
-import { anyOf, durationText, shown } from './show.ts'
-import { below, mistake, note, type Place } from './value-place.ts'
+import { describeFound, formatDuration, joinWithOr } from './show.ts'
+import { addMistake, addNote, childPlace, type ValuePlace } from './value-place.ts'
 
 /**
  * Where a field's value came from. `rank` 0: it is the default; then `at` is where it could be set. `sound`: all that was
  * given for it could be read, so that it may be compared. `under`: what was given below it.
  */
-export type Origin = { at: Place; rank: number; sound: boolean; under: unknown }
+export type Origin = { at: ValuePlace; rank: number; isReadable: boolean; overridden: unknown }
 type Origins = Readonly<Record<SettingField, Origin>>
 
 /** The settings with what follows from them; mistakes and notes go to the places' report. */
-export function settle(settings: Settings, origins: Origins): Settings {
-  const agent = settleAgent(settings, origins)
-  const agentVersion = settleVersion(settings, origins)
-  const iterationTimeoutMs = settleTimeout(settings, origins)
-  const network = settleNetwork(settings, origins)
-  const settled = { ...settings, agent, agentVersion, iterationTimeoutMs, network }
-  checkAgents(settled, origins)
-  remarkSteps(settled, origins)
-  remarkServices(settled, origins)
-  checkCost(settled, origins)
-  checkLadders(settled, origins)
-  checkBrowser(settled, origins)
-  return settled
+export function deriveSettings(settings: Settings, origins: Origins): Settings {
+  const agent = deriveAgent(settings, origins)
+  const agentVersion = deriveAgentVersion(settings, origins)
+  const iterationTimeoutMs = deriveIterationTimeout(settings, origins)
+  const network = deriveNetwork(settings, origins)
+  const derived = { ...settings, agent, agentVersion, iterationTimeoutMs, network }
+  checkAgents(derived, origins)
+  noteSteps(derived, origins)
+  noteServices(derived, origins)
+  checkCost(derived, origins)
+  checkLadders(derived, origins)
+  checkBrowser(derived, origins)
+  return derived
 }
 
-function areSound(origins: Origins, ...fields: SettingField[]): boolean {
-  return fields.every((field) => origins[field].sound)
+function areReadable(origins: Origins, ...fields: SettingField[]): boolean {
+  return fields.every((field) => origins[field].isReadable)
 }
 
 /** Only another user has a network of its own. A default gives way silently; what was asked for does not. */
-function settleNetwork(settings: Settings, origins: Origins): Settings['network'] {
+function deriveNetwork(settings: Settings, origins: Origins): Settings['network'] {
   const { isolation, surface } = settings
   if (isolation === 'other-user') return settings.network ?? (surface === 'action' ? 'model' : 'open')
   for (const field of ['network', 'gateNetwork'] as const) {
-    if (settings[field] !== 'model' || !areSound(origins, 'isolation', field)) continue
+    if (settings[field] !== 'model' || !areReadable(origins, 'isolation', field)) continue
     const found = `${settings[field]} at isolation: ${isolation}`
-    mistake(origins[field].at, found, 'isolation: other-user', 'write isolation: other-user, or leave it out')
+    addMistake(
+      origins[field].at,
+      found,
+      'isolation: other-user',
+      'write isolation: other-user, or leave it out',
+    )
   }
   return 'open'
 }
 
 /** A command that was given later, or higher up, than the agent means a custom agent. */
-function settleAgent(settings: Settings, origins: Origins): string {
+function deriveAgent(settings: Settings, origins: Origins): string {
   const { agent, agentCommand, fallbackAgent } = settings
-  if (agentCommand === null || agent === 'custom' || !areSound(origins, 'agent', 'agentCommand')) return agent
+  if (agentCommand === null || agent === 'custom' || !areReadable(origins, 'agent', 'agentCommand'))
+    return agent
   const command = origins.agentCommand
   if (fallbackAgent !== 'custom' && command.rank > origins.agent.rank) {
-    note(command.at, 'means agent: custom')
+    addNote(command.at, 'means agent: custom')
     return 'custom'
   }
   if (fallbackAgent !== 'custom' && !agentsIn(settings.steps).includes('custom'))
-    note(command.at, `not used: the agent is ${agent}, and this is for agent: custom`)
+    addNote(command.at, `not used: the agent is ${agent}, and this is for agent: custom`)
   return agent
 }
 
 /** A version that was given further down than the agent is of the agent that is named there. */
-function settleVersion({ agent, agentVersion }: Settings, origins: Origins): string | null {
-  const { rank, under } = origins.agent
+function deriveAgentVersion({ agent, agentVersion }: Settings, origins: Origins): string | null {
+  const { rank, overridden } = origins.agent
   const version = origins.agentVersion
-  const isOthers = rank > version.rank && under !== undefined && under !== agent
-  if (agentVersion === null || !isOthers || !areSound(origins, 'agent', 'agentVersion')) return agentVersion
-  note(version.at, `not used: it is of ${under}, and the agent is ${agent}`)
+  const isOthers = rank > version.rank && overridden !== undefined && overridden !== agent
+  if (agentVersion === null || !isOthers || !areReadable(origins, 'agent', 'agentVersion'))
+    return agentVersion
+  addNote(version.at, `not used: it is of ${overridden}, and the agent is ${agent}`)
   return null
 }
 
 function checkAgents(settings: Settings, origins: Origins): void {
-  if (!areSound(origins, 'agent', 'agentCommand', 'fallbackAgent')) return
+  if (!areReadable(origins, 'agent', 'agentCommand', 'fallbackAgent')) return
   const { agent, agentCommand, fallbackAgent } = settings
   const ofSteps = agentsIn(settings.steps).map((name) => ['steps', name] as const)
   for (const [field, name] of [
@@ -83,51 +90,51 @@ function checkAgents(settings: Settings, origins: Origins): void {
   ]) {
     if (name !== 'custom' || agentCommand !== null) continue
     const fix = 'add agent-command (agentCommand in the file): a command line that takes the prompt on stdin'
-    mistake(origins[field].at, 'custom without a command', 'an agent-command beside it', fix)
+    addMistake(origins[field].at, 'custom without a command', 'an agent-command beside it', fix)
   }
   if (fallbackAgent === agent) {
     const at = origins.fallbackAgent.at
-    mistake(at, `${agent} as its own fallback`, 'another agent', 'choose another one, or leave it out')
+    addMistake(at, `${agent} as its own fallback`, 'another agent', 'choose another one, or leave it out')
   }
 }
 
-function remarkSteps({ steps, isolation, agent }: Settings, { steps: { at } }: Origins): void {
+function noteSteps({ steps, isolation, agent }: Settings, { steps: { at } }: Origins): void {
   if (steps === null) return
   if (isolation === 'separate-job' && steps.after.length > 0) {
     const names = steps.after.map(({ name }) => name).join(', ')
-    note(
+    addNote(
       at,
       `not run at isolation: separate-job, where nothing of the repository runs behind the commit: ${names}`,
     )
   }
   const first = agentSteps(steps)[0]
   if (first !== undefined && first.agent !== null && first.agent !== agent)
-    note(
+    addNote(
       at,
       `step ${first.name} works with ${first.agent}; judging, planning and set-up are of agent: ${agent}`,
     )
 }
 
 /** Where they are another user's, nothing of it may live while somebody looks at the tree. */
-function remarkServices({ services, isolation }: Settings, { services: { at } }: Origins): void {
+function noteServices({ services, isolation }: Settings, { services: { at } }: Origins): void {
   if (isolation === 'same-user') return
   const stay = services.filter(({ start, restartBeforeVerify }) => start !== null && !restartBeforeVerify)
   for (const { name } of stay)
-    note(
+    addNote(
       at,
       `${name}: restartBeforeVerify: false has no effect at isolation: ${isolation}: it is ended behind the gates`,
     )
 }
 
 /** An iteration fits into its job. A default gives way silently; a timeout that was asked for does not. */
-function settleTimeout(settings: Settings, origins: Origins): number {
+function deriveIterationTimeout(settings: Settings, origins: Origins): number {
   const { iterationTimeoutMs, jobDeadlineMs } = settings
-  if (!areSound(origins, 'iterationTimeoutMs', 'jobDeadlineMs')) return iterationTimeoutMs
+  if (!areReadable(origins, 'iterationTimeoutMs', 'jobDeadlineMs')) return iterationTimeoutMs
   if (iterationTimeoutMs <= jobDeadlineMs) return iterationTimeoutMs
   const { at, rank } = origins.iterationTimeoutMs
   if (rank === 0) return jobDeadlineMs
-  const found = `${durationText(iterationTimeoutMs)}, longer than the job-deadline of ${durationText(jobDeadlineMs)}`
-  mistake(at, found, `at most ${durationText(jobDeadlineMs)}`, 'shorten it, or raise job-deadline')
+  const found = `${formatDuration(iterationTimeoutMs)}, longer than the job-deadline of ${formatDuration(jobDeadlineMs)}`
+  addMistake(at, found, `at most ${formatDuration(jobDeadlineMs)}`, 'shorten it, or raise job-deadline')
   return iterationTimeoutMs
 }
 
@@ -136,7 +143,7 @@ const reportsOf = (name: string) => findAgent(name)?.reports ?? 'nothing'
 /** A cost limit can only be held when the cost is known. */
 function checkCost(settings: Settings, origins: Origins): void {
   const { agent, fallbackAgent, maxCostUsd, prices } = settings
-  if (maxCostUsd === null || !areSound(origins, 'agent', 'fallbackAgent', 'maxCostUsd', 'prices', 'model'))
+  if (maxCostUsd === null || !areReadable(origins, 'agent', 'fallbackAgent', 'maxCostUsd', 'prices', 'model'))
     return
   const all = [agent, fallbackAgent, ...agentsIn(settings.steps)]
   const silent = [...new Set(all)].filter((name) => name !== null && reportsOf(name) !== 'cost')
@@ -145,13 +152,13 @@ function checkCost(settings: Settings, origins: Origins): void {
   const blind = silent.find((name) => name !== null && reportsOf(name) === 'nothing')
   if (blind !== undefined) {
     const found = `a cost limit with ${blind}, which reports neither cost nor tokens`
-    mistake(limit, found, 'another limit', 'limit by max-agent-time or max-iterations instead')
+    addMistake(limit, found, 'another limit', 'limit by max-agent-time or max-iterations instead')
     return
   }
   if (Object.keys(prices).length === 0) {
     const found = `a cost limit with ${silent.join(' and ')}, reporting no cost`
     const fix = 'add `prices:` to the configuration file, or limit by max-tokens or max-agent-time instead'
-    mistake(limit, found, 'prices of the models', fix)
+    addMistake(limit, found, 'prices of the models', fix)
     return
   }
   // The models are the first agent's; a fallback of another vendor uses its own.
@@ -161,15 +168,15 @@ function checkCost(settings: Settings, origins: Origins): void {
   const models = new Set([...Object.values(others), ...(rungs === undefined ? [run] : [])])
   for (const name of models) {
     if (name === null || Object.hasOwn(prices, name)) continue
-    const expected = `a model with a price: ${oneLine(anyOf(Object.keys(prices)), 200)}`
-    mistake(origins.model.at, `"${oneLine(name)}" without a price`, expected, 'add it to `prices:`')
+    const expected = `a model with a price: ${oneLine(joinWithOr(Object.keys(prices)), 200)}`
+    addMistake(origins.model.at, `"${oneLine(name)}" without a price`, expected, 'add it to `prices:`')
   }
-  if (models.has(null)) note(limit, `name the model: what ${agent} uses by itself may have no price`)
+  if (models.has(null)) addNote(limit, `name the model: what ${agent} uses by itself may have no price`)
 }
 
 /** A rung whose price nobody knows, beside others with one, is a mistyped name, or spends what no report can compare. */
 function checkLadders({ model, ladder, prices }: Settings, origins: Origins): void {
-  if (Object.keys(prices).length === 0 || !areSound(origins, 'prices', 'model', 'ladder')) return
+  if (Object.keys(prices).length === 0 || !areReadable(origins, 'prices', 'model', 'ladder')) return
   const all = [
     ...(model.rungs ?? []).map((name) => [origins.model.at, name] as const),
     ...Object.values(ladder).flatMap((names) => names.map((name) => [origins.ladder.at, name] as const)),
@@ -177,33 +184,38 @@ function checkLadders({ model, ladder, prices }: Settings, origins: Origins): vo
   for (const [at, name] of all) {
     if (Object.hasOwn(prices, name)) continue
     const close = nearest(name, Object.keys(prices))
-    const expected = `a model with a price: ${oneLine(anyOf(Object.keys(prices)), 200)}`
+    const expected = `a model with a price: ${oneLine(joinWithOr(Object.keys(prices)), 200)}`
     const fix =
       close === null
         ? 'add it to `prices:`'
         : `did you mean ${oneLine(close, 80)}? else add it to \`prices:\``
-    mistake(at, `"${oneLine(name)}" on a ladder, without a price`, expected, fix)
+    addMistake(at, `"${oneLine(name)}" on a ladder, without a price`, expected, fix)
   }
 }
 
 /** A page that nobody answers for would never be looked at: that must not pass for a check. */
 function checkBrowser({ browser, services, gates }: Settings, origins: Origins): void {
-  if (browser?.enabled !== true || !areSound(origins, 'browser', 'services')) return
+  if (browser?.enabled !== true || !areReadable(origins, 'browser', 'services')) return
   const { at } = origins.browser
   const taken = gates.find(({ name }) => name.toLowerCase() === BROWSER_GATE)
-  if (taken !== undefined && areSound(origins, 'gates')) {
+  if (taken !== undefined && areReadable(origins, 'gates')) {
     const fix = 'give the gate another name, such as e2e'
-    mistake(origins.gates.at, `a gate ${taken.name}`, 'a name that the browser check does not have', fix)
+    addMistake(origins.gates.at, `a gate ${taken.name}`, 'a name that the browser check does not have', fix)
   }
   const site = resolveSite(browser, services)
   if (site === null) {
     const expected = 'a service with a URL in `ready`, or baseUrl'
-    mistake(at, 'nothing that says where pages are', expected, 'add baseUrl: http://localhost:3000')
+    addMistake(at, 'nothing that says where pages are', expected, 'add baseUrl: http://localhost:3000')
     return
   }
   for (const [index, url] of browser.urls.entries()) {
     if (url.startsWith('/') || site.origins.includes(originOf(url) ?? '')) continue
-    const expected = `a page of ${anyOf(site.origins)}`
-    mistake(below(at, 'urls', index), shown(url), expected, 'name one of these, or a path such as /cart')
+    const expected = `a page of ${joinWithOr(site.origins)}`
+    addMistake(
+      childPlace(at, 'urls', index),
+      describeFound(url),
+      expected,
+      'name one of these, or a path such as /cart',
+    )
   }
 }
