@@ -1,4 +1,4 @@
-// The durable state of a feature, version 5: one definition, which types it and reads it.
+// The durable state of a feature, version 5: one zod definition gives its type and its reader.
 import * as z from 'zod/mini'
 import { Attempt, Failure } from './attempt.ts'
 import { Outcome, Prd, RunRecord, Scope, Story } from './feature.ts'
@@ -21,7 +21,7 @@ export const SavedWork = z.object({
   setUp: z.exactOptional(z.string()),
 })
 
-/** `until`: when an open one lets a trial through, epoch milliseconds. The rest is of the last attempt, to compare with. */
+/** A story's breaker. `until`: when an open one allows a trial, epoch milliseconds. The rest describes the last attempt, to compare with. */
 export type Breaker = z.infer<typeof Breaker>
 export const Breaker = z.object({
   position: z.enum(['closed', 'half-open', 'open']),
@@ -30,14 +30,14 @@ export const Breaker = z.object({
   sameTree: z.number(),
   error: z.nullable(z.string()),
   sameError: z.number(),
-  /** Attempts in a row that changed tests alone, and that ended with the agent's word that the story is done. */
+  /** Attempts in a row that changed tests alone (`testsOnly`), and that the agent declared done (`doneInRow`). */
   testsOnly: z.exactOptional(z.number()),
   doneInRow: z.exactOptional(z.number()),
   output: z.number(),
   history: z.array(z.object({ at: z.number(), from: z.string(), to: z.string(), why: z.string() })),
 })
 
-/** What is known of a story beside prd.json. */
+/** What the state holds of a story beside prd.json. */
 export type StoryRecord = z.infer<typeof StoryRecord>
 export const StoryRecord = z.object({
   failure: z.nullable(Failure),
@@ -49,31 +49,31 @@ export const StoryRecord = z.object({
   breaker: Breaker,
   /** All attempts ever, charged or not. */
   attempts: z.number(),
-  /** Of them, those that were given back and count for nothing. */
+  /** Of `attempts`, those that were returned uncharged. */
   givenBack: z.exactOptional(z.number()),
   /** Gates and agent together, milliseconds. */
   ms: z.number(),
   /** The green commit of its last pass. */
   commit: z.nullable(z.string()),
-  /** Ralph's own word in its notes, or empty. */
+  /** Ralph's own note within the story's notes, or empty. */
   note: z.string(),
-  /** How often it was blocked because it is more than a session holds. */
+  /** How often it was blocked because it is too large for one session. */
   tooLarge: z.exactOptional(z.number()),
-  /** Files whose change of what gates expect was asked for, as a judge said. */
+  /** Files whose changed expectations a judge approved. */
   expected: z.exactOptional(z.array(z.string())),
-  /** Gates that were red on the whole and reset it: they run for it whatever its tags, and only a change makes it pass. */
+  /** Gates that were red in the final verification and reset it: they run for it whatever its tags, and only a change lets it pass. */
   owes: z.exactOptional(z.array(z.string())),
-  /** The tree of its first attempt that gates were red on since it last passed: tests that it wrote there are not to be weakened. */
+  /** The tree of its first attempt with red gates since it last passed: a later attempt must not weaken the tests in it. */
   redTree: z.exactOptional(z.string()),
-  /** Stories whose work changed the same lines: it is not worked on beside them any more. */
+  /** Stories whose work changed the same lines: it no longer runs beside them. */
   conflicts: z.exactOptional(z.array(z.string())),
   /** How far up the model ladder it is; left out: at the first rung. */
   rung: z.exactOptional(z.number()),
-  /** Why it was not split when that was asked for last. */
+  /** Why the last request to split it failed. */
   unsplit: z.exactOptional(z.string()),
 })
 
-/** Who works on a feature now. Dead when that job has completed or `expiresAt` passed. */
+/** The job that works on a feature now. It is dead when that job has completed or `expiresAt` has passed. */
 export type Lease = z.infer<typeof Lease>
 export const Lease = z.object({
   holder: z.string(),
@@ -87,17 +87,17 @@ export const Lease = z.object({
   pid: z.number(),
   /** When that process started, to tell it from a later one with the same pid. */
   startTime: z.string(),
-  /** In the environment of every process that is not trusted: those that outlive the holder are found by it. */
+  /** A value in the environment of every process that is not trusted: processes that outlive the holder are found by it. */
   mark: z.string(),
 })
 
-/** What people asked for and the platform imposed; kept over jobs (prd.json: run.control). */
+/** Requests of people and limits of the platform; kept over jobs (prd.json: run.control). */
 export type Control = z.infer<typeof Control>
 export const Control = z.object({
   paused: z.nullable(z.object({ reason: z.string(), by: z.string() })),
   /** Added to the limits by `/ralph limit`. */
   granted: z.object({ iterations: z.number(), costUsd: z.number() }),
-  /** When the wait that ended the last job is over, epoch milliseconds: nothing is dispatched before. */
+  /** When the wait that ended the last job is over, epoch milliseconds: no job is dispatched before. */
   notBefore: z.nullable(z.number()),
   /** Until when an agent's vendor is at its limit, by the agent's name; epoch milliseconds. */
   agentLimits: z.record(z.string(), z.number()),
@@ -112,36 +112,36 @@ export const Control = z.object({
   idleJobs: z.number(),
   /** Jobs before the one in which a person last asked to go on: `max-jobs` counts from there. */
   jobsBefore: z.number(),
-  /** The next job was promised by this push; whoever finds it dispatches again. */
+  /** The last push promised a next job that has not started yet; a job that looks for lost chains dispatches it. */
   continuePending: z.boolean(),
-  /** The run that left the chain to go on by itself: it may still wait to start the next job, or a person stopped it. */
+  /** The workflow run that has to start the next job: it may still wait to do so, or a person stopped it. */
   mendedRun: z.nullable(z.number()),
-  /** A story passed with the work of a set-up session: there is no other. */
+  /** A story passed with the work of a set-up session: no further one runs. */
   setUp: z.exactOptional(z.literal(true)),
   /** Inputs that the person chose at kick-off. */
   chosen: z.record(z.string(), z.string()),
-  /** The run began anew, and the archive does not hold the one before yet. */
+  /** The run began anew, and the previous one is not in the archive yet. */
   anew: z._default(z.boolean(), false),
-  /** Of the steps of a pipeline that failed the last time. */
+  /** The circuits of pipeline steps that failed the last time. */
   circuits: z.exactOptional(Circuits),
-  /** The part of the feature that the kick-off asked for; null: all of it. */
+  /** The part of the feature that the kick-off was for; null: all of it. */
   scope: z._default(z.nullable(Scope), null),
 })
 
 export type Verification = z.infer<typeof Verification>
 export const Verification = z.object({
-  /** `approved` for exactly the present code; anything that changes code or stories takes it back. */
+  /** `approved` holds for exactly the present code; a change of code or stories takes it back. */
   approved: z.boolean(),
-  /** A person said `runVerifyStep`: it is held until it agrees, also where the setting switches it off. */
+  /** A person said `verify`: it is repeated until it approves, also where the setting switches it off. */
   asked: z.boolean(),
   /** Judge sessions in a row without a verdict. */
   sessions: z.number(),
   message: z.string(),
-  /** Gates that did not run again for it: `test as at US-004, 3 min ago`. */
+  /** Gates whose earlier result was reused: `test as at US-004, 3 min ago`. */
   taken: z.exactOptional(z.array(z.string())),
-  /** What its gates had to tell when it was last held. */
+  /** The remarks of its gates when it last ran. */
   remarks: z.exactOptional(z.array(z.string())),
-  /** Its gates, which were green on this commit: where the judge gave no verdict only the judge is asked again. */
+  /** Its gates, green on this commit. Where the judge gave no verdict, only the judge is asked again. */
   gated: z.exactOptional(z.object({ commit: z.string(), gates: z.array(GateResult) })),
 })
 
@@ -157,14 +157,14 @@ export const TimelineEntry = z.object({
   startedAt: z.exactOptional(z.number()),
   at: z.number(),
   job: z.number(),
-  /** Of `ms`: what the gates took. */
+  /** The part of `ms` that the gates took. */
   gatesMs: z.exactOptional(z.number()),
   kind: z.exactOptional(Failure.shape.kind),
   /** See Attempt. */
   model: z.exactOptional(z.string()),
 })
 
-/** How the next job is started. `held`: a rate limit refuses it, and this job does not wait any more. */
+/** How the next job is started. `held`: a rate limit refuses it, and this job no longer waits. */
 export type NextJob = z.infer<typeof NextJob>
 export const NextJob = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('open') }),
@@ -174,47 +174,47 @@ export const NextJob = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('failed') }),
 ])
 
-/** A job whose outcome is decided: it is published, then the next one is started, then people are told. */
+/** A job whose outcome is decided: the state is published, then the next job started, then people are notified. */
 export type Ending = z.infer<typeof Ending>
 export const Ending = z.object({
   conclusion: Conclusion,
   /** Epoch milliseconds. */
   at: z.number(),
   published: z.boolean(),
-  /** Commands came in after the lease was released: somebody must look at them. */
+  /** Commands came in after the lease was released: a further job has to read them. */
   more: z.boolean(),
   next: NextJob,
   reported: z.boolean(),
 })
 
-/** What belongs to this job alone. Made anew when a job claims the feature. Times are epoch milliseconds. */
+/** The part of the state that belongs to one job. A job that claims the feature starts with a new one. Times are epoch milliseconds. */
 export type Job = z.infer<typeof Job>
 export const Job = z.object({
   startedAt: z.number(),
   deadline: z.number(),
-  /** Tags of the stories that a blocking gate runs for; null: for every story; empty: `gates: none` was said. */
+  /** Tags of the stories that a blocking gate runs for; null: for every story; empty: `gates: none` is set. */
   gatedTags: z.nullable(z.array(z.string())),
   /** Charged iterations of this batch; attempts begun, charged or not; joins with people's commits. */
   counts: z.object({ iterations: z.number(), begun: z.number(), joins: z.number() }),
   ready: z.object({ synced: z.boolean(), prepared: z.boolean(), opened: z.boolean() }),
   branch: z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('ours') }),
-    /** It must be joined with ours. */
+    /** People pushed: it must be joined with ours. */
     z.object({ kind: z.literal('moved'), head: z.string() }),
     z.object({ kind: z.literal('gone'), how: z.enum(['merged', 'deleted']) }),
-    /** It cannot be pushed now; the state alone is. */
+    /** It cannot be pushed now: only the state is pushed. */
     z.object({ kind: z.literal('refused') }),
   ]),
-  /** A person said `run`: a branch that was rewritten is taken as it is, one that is gone is made again. */
+  /** A person said `run`: a rewritten branch is taken as it is, a deleted one is made again. */
   takesBranch: z.boolean(),
   /**
-   * What other jobs have done and this one only lands (`isolation: separate-job`); null for a job that does it all.
-   * `lost`: it was to be landed and never came. `nothing`: it is landed.
+   * What another job did and this one only lands (`isolation: separate-job`); null for a job that does everything itself.
+   * `lost`: the result to land never arrived. `nothing`: it is landed already.
    */
   landing: z.nullable(z.enum(['attempt', 'baseline', 'join', 'verify', 'plan', 'lost', 'nothing'])),
-  /** Workers of a matrix, a job each, with this state in common; `isOver`: they have ended, and nothing more is begun. */
+  /** A wave of workers, the jobs of a matrix, that share this state. `isOver`: they have ended, and no attempt begins any more. */
   wave: z.exactOptional(z.object({ workers: z.number(), isOver: z.boolean() })),
-  /** Nothing more is begun. */
+  /** Where it is set, no further attempt begins. */
   halted: z.nullable(
     z.discriminatedUnion('kind', [
       z.object({ kind: z.literal('interrupted') }),
@@ -226,7 +226,7 @@ export const Job = z.object({
 
 export type Landing = NonNullable<Job['landing']>
 
-/** Where Ralph speaks on GitHub: ids are hints, looked up again when they do not answer. */
+/** Ralph's pull request and comment on GitHub. Ids are hints: they are looked up again where they do not answer. */
 export type GithubIds = z.infer<typeof GithubIds>
 export const GithubIds = z.object({
   pull: z.nullable(z.number()),
@@ -234,7 +234,7 @@ export const GithubIds = z.object({
   comment: z.nullable(z.number()),
   /** The commit on which checks may still be open. */
   head: z.nullable(z.string()),
-  /** Commits that the branch has left and whose checks could not be ended yet; the newest last. */
+  /** Earlier heads of the branch whose checks could not be closed yet; the newest last. */
   unclosed: z.array(z.string()),
 })
 
@@ -242,9 +242,9 @@ export type State = z.infer<typeof State>
 export const State = z.object({
   version: z.literal(5),
   feature: z.string(),
-  /** Where prd.json stood before the first commit moves it into the folder; null when it stands there. */
+  /** The path of prd.json before the first commit moves it into the folder; null where it is there already. */
   importedFrom: z.nullable(z.string()),
-  /** Digest of the base's prd.json that the run began with: later edits there are told. */
+  /** Digest of the base's prd.json that the run began with: later edits of it are reported. */
   storiesDigest: z.string(),
   /** `.ralph/<yyyy-mm-dd>-<feature>` */
   folder: z.string(),
@@ -252,37 +252,37 @@ export const State = z.object({
   base: z.object({ branch: z.string(), sha: z.string() }),
   nonce: z.string(),
   generation: z.number(),
-  /** What the run used is written into prd.json from `sessions`. */
+  /** The usage of the run is written into prd.json from `sessions`. */
   prd: z.extend(Prd, { run: z.omit(RunRecord, { usage: true }) }),
   /** The newest green commit; the fork point before the first. */
   green: z.string(),
   /** The branch head as Ralph last published or adopted it; null before the first push. */
   published: z.nullable(z.string()),
   baseline: z.enum(['pending', 'green']),
-  /** What each gate took and counted there. */
+  /** The time and test counts of each gate in the baseline. */
   baselineGates: z.exactOptional(z.record(z.string(), GateBaseline)),
-  /** How pages looked there. */
+  /** The screenshots of the baseline. */
   basePages: z.exactOptional(z.array(Screenshot)),
   attempts: z.record(z.string(), Attempt),
   kept: z.record(z.string(), SavedWork),
   records: z.record(z.string(), StoryRecord),
   control: Control,
   verification: Verification,
-  /** Of a feature that began without stories. */
+  /** The plan of a feature that began without stories. */
   plan: z.exactOptional(Plan),
-  /** Stories that are to become smaller ones, by the story. */
+  /** Splits of stories into smaller ones, by the story's id. */
   splits: z.exactOptional(z.record(z.string(), Plan)),
-  /** Stories that are done and leave the list: `pending` are those that no commit has put aside yet, `ids` all ever. */
+  /** Finished stories that left the list. `pending`: those that no commit has archived yet; `ids`: all ever. */
   archive: z.exactOptional(
     z.object({
       asked: z.boolean(),
       pending: z.array(Story),
       ids: z.array(z.string()),
-      /** What each of them asked for, as a digest: another story under its id is a new one. */
+      /** A digest of each story's text: a story with another text under the same id is a new one. */
       words: z.exactOptional(z.record(z.string(), z.string())),
     }),
   ),
-  /** Paths of people's documents that outcomes of this run have brought up to date. */
+  /** Paths of people's documents that this run has updated. */
   documents: z.exactOptional(z.array(z.string())),
   /** Ids of stories that passed and that the last outcome could not mark in the documents of the plan. */
   unmarked: z.exactOptional(z.array(z.string())),
@@ -294,7 +294,7 @@ export const State = z.object({
   recent: z.array(z.string()),
   /** The last 200 iterations. */
   timeline: z.array(TimelineEntry),
-  /** The run's sessions in their order. `engine/model/usage-totals.ts` has every total of them. */
+  /** The run's sessions in their order. `engine/model/usage-totals.ts` computes every total. */
   sessions: z.array(SessionEntry),
   lease: z.nullable(Lease),
   github: GithubIds,

@@ -1,4 +1,4 @@
-// What a job can do next, as data.
+// The steps of the loop, as data.
 import type { AttemptIn, AttemptWithCandidate } from './attempt.ts'
 import type { Conclusion } from './state.ts'
 

@@ -1,13 +1,12 @@
-// Hostile text made plain: nothing hidden, nothing that acts, one line where one line is meant. Nothing is escaped.
+// Removes from hostile text what a terminal or page would hide or obey, and cuts it to lengths. Nothing is escaped.
 import { unicodeEscapes } from '../../system/workflow-commands.ts'
 
-// Escape sequences with all that belongs to them. An unfinished string sequence loses its opening only, so that it
-// cannot swallow what comes after it.
+// Whole escape sequences. Of an unfinished string sequence only the opening goes, so that it cannot swallow the text after it.
 const ESCAPES =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]*[0-~]/g
 
-// Scripts that are written with joiners; between other letters a joiner only hides, a bit at each.
+// Scripts that are written with joiners. Between other letters a joiner has no use but to hide data, a bit at each.
 const JOINED = [
   ...['Arabic', 'Syriac', 'Nko', 'Mongolian', 'Devanagari', 'Bengali', 'Gurmukhi', 'Gujarati', 'Oriya'],
   ...['Tamil', 'Telugu', 'Kannada', 'Malayalam', 'Sinhala', 'Tibetan', 'Myanmar', 'Khmer'],
@@ -15,7 +14,7 @@ const JOINED = [
   .map((script) => `\\p{Script_Extensions=${script}}`)
   .join('')
 
-/** What stays although it cannot be seen: joiners inside of such a word or an emoji, and the selectors of an emoji. */
+/** Invisible characters that stay: joiners inside a word of such a script or an emoji, and the selectors of an emoji. */
 const WRITTEN = [
   `(?<=[${JOINED}])[\\u200c\\u200d](?=[${JOINED}])`,
   String.raw`(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})`,
@@ -23,13 +22,13 @@ const WRITTEN = [
   String.raw`(?<=[\d#*])\ufe0f(?=\u20e3)`,
 ].join('|')
 
-// Controls, bidirectional, tag and zero-width marks, line separators, halves of pairs: they hide something.
+// Controls, bidirectional, tag and zero-width marks, line separators and halves of pairs, all of which can hide text.
 const UNSEEN = new RegExp(
   String.raw`${WRITTEN}|([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])`,
   'gu',
 )
 
-/** Of what UNSEEN finds, in this order. */
+/** Names for the matches of UNSEEN; the first that matches counts. */
 const KINDS = [
   ['tag character', /[\u{e0000}-\u{e007f}]/u],
   ['bidirectional control', /\p{Bidi_Control}/u],
@@ -41,9 +40,9 @@ const KINDS = [
 
 export type InvisibleCharacters = { kind: string; count: number; at: number }
 
-/** What nobody sees of the text, by kind: how many, and at which character the first stands, counted from 1. */
+/** The invisible characters of the text, by kind: how many, and the position of the first, counted from 1. */
 export function findInvisible(text: string): InvisibleCharacters[] {
-  // Most texts have nothing of it, and this is far quicker.
+  // Most texts have none, and this check is far quicker.
   if (!/[^\n\r\t -~]/.test(text)) return []
   const found = new Map<string, InvisibleCharacters>()
   for (const { 1: unseen, index } of text.matchAll(UNSEEN)) {
@@ -57,7 +56,7 @@ export function findInvisible(text: string): InvisibleCharacters[] {
   return [...found.values()]
 }
 
-/** JSON whose reader gets the same value, and whose reviewer sees every character of it. */
+/** The same JSON value with every invisible character escaped, so that a reviewer sees it. */
 export function visibleJson(json: string): string {
   if (!/[^\n -~]/.test(json)) return json
   return json.replace(UNSEEN, (match, unseen: string | undefined) =>
@@ -65,7 +64,7 @@ export function visibleJson(json: string): string {
   )
 }
 
-// More marks on one letter than any script needs only paint over the neighbouring lines.
+// No script needs more marks on one letter; further ones only paint over the neighbouring lines.
 const HEAPED = /(\p{M}{5})\p{M}+/gu
 
 /** The text without escape sequences, controls and invisible marks; line feeds and tabs stay, other line ends are line feeds. */
@@ -102,7 +101,7 @@ export function truncate(text: string, max: number): string {
     .replace(/[\u200b-\u200d\s]+$/, '')}…`
 }
 
-/** In a fence that nothing in the text closes. */
+/** The text in a Markdown code fence that is longer than any in the text, so that nothing closes it. */
 export function fenced(text: string, language = ''): string {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length))
   const fence = '`'.repeat(longest + 1)
@@ -111,7 +110,7 @@ export function fenced(text: string, language = ''): string {
 
 const LONGEST_SHOWN = 80
 
-/** A found value in at most 80 characters: strings quoted with everything invisible escaped, lists and objects by kind. */
+/** A value for an error message, in at most 80 characters: strings quoted with invisible characters escaped, lists and objects by kind. */
 export function describeValue(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (typeof value === 'string') return truncate(quoted(value), LONGEST_SHOWN)
@@ -120,7 +119,7 @@ export function describeValue(value: unknown): string {
   return truncate(String(value), LONGEST_SHOWN)
 }
 
-/** As JSON, with what a terminal or a page would obey beyond that: DEL and C1, line separators, zero-width and bidi marks. */
+/** As JSON, which leaves DEL and C1 controls, line separators, zero-width and bidi marks: these are escaped, too. */
 function quoted(text: string): string {
   // Twice the width is enough: escaping only makes text longer.
   return JSON.stringify(text.slice(0, LONGEST_SHOWN * 2)).replace(
@@ -131,7 +130,7 @@ function quoted(text: string): string {
 
 /**
  * The same value with `change` applied to every string in it; names of fields stay. Redaction must come before
- * rendering: an escaped or cut secret is not found any more, and the page still shows it.
+ * rendering: it does not find a secret that is escaped or cut, and the page would still show it.
  */
 export function mapTexts<T>(value: T, change: (text: string) => string): T {
   // The shape stays what it was: only strings are replaced, by strings.

@@ -1,4 +1,4 @@
-// Every total of what sessions used, as a sum over the list of them in the state. Nothing else adds usage up. Pure.
+// Every total of usage, as a sum over the list of sessions in the state. No other file adds usage up. Pure.
 import { groupBy } from './each-once.ts'
 import type { State, TimelineEntry } from './state.ts'
 import {
@@ -22,12 +22,12 @@ export function storyUsage({ sessions }: Sessions, storyId: string): Usage {
   return sumOfUsage(byStory(sessions).get(storyId) ?? [])
 }
 
-/** Of the attempt at a story that began then, epoch milliseconds. */
+/** The usage of the attempt at a story that began at `startedAt`, epoch milliseconds. */
 export function attemptUsage({ sessions }: Sessions, storyId: string, startedAt: number): Usage {
   return sumOfUsage(byAttempt(sessions).get(attemptKey(storyId, startedAt)) ?? [])
 }
 
-/** Of the same attempt, by what its sessions were for. */
+/** The usage of an attempt by the kind of its sessions. */
 export function attemptKinds(
   { sessions }: Sessions,
   storyId: string,
@@ -41,7 +41,7 @@ export function usageByKind({ sessions }: Sessions): ReadonlyMap<SessionKind, Us
   return new Map([...kinds].map(([kind, entries]) => [kind, sumOfUsage(entries)]))
 }
 
-/** The last 200 iterations with what each used. */
+/** One of the last 200 iterations, with its usage. */
 export type Iteration = ReturnType<typeof iterationsOf>[number]
 
 export function iterationsOf(state: Sessions & Pick<State, 'timeline'>) {
@@ -63,7 +63,7 @@ export function iterationsOf(state: Sessions & Pick<State, 'timeline'>) {
   })
 }
 
-/** Of some iterations together. */
+/** Sums over some iterations. */
 export function iterationTotals(iterations: readonly Iteration[]) {
   const sum = (of: (one: Iteration) => number) => iterations.reduce((total, one) => total + of(one), 0)
   return {
@@ -74,12 +74,12 @@ export function iterationTotals(iterations: readonly Iteration[]) {
   }
 }
 
-/** Dollars of the run beside what these used. */
+/** Dollars of the run beyond what these used. */
 export function costBeside(all: Pick<Usage, 'costUsd'>, some: readonly Pick<Usage, 'costUsd'>[]): number {
   return all.costUsd - some.reduce((sum, { costUsd }) => sum + costUsd, 0)
 }
 
-/** What was used with this version of Ralph, this agent (null: not known) and model (null: the agent's own choice). */
+/** Usage by version of Ralph, agent (null: not known) and model (null: the agent's own choice). */
 export type LedgerRow = ReturnType<typeof ledgerOf>[number]
 
 export function ledgerOf(sessions: List) {
@@ -90,13 +90,13 @@ export function ledgerOf(sessions: List) {
   })
 }
 
-/** The largest session that came to its end and whose vendor told what it used; null where none is known. */
+/** The largest session that ended by itself and whose vendor reported its usage; null where none is known. */
 export function largestSession({ sessions }: Sessions): Largest | null {
   const largest = largestIn(sessions)
   return largest.costUsd + largest.tokens > 0 ? largest : null
 }
 
-/** The largest of these, and of those that they are sums of. What is reserved is for an attempt, so its sessions count as one. */
+/** The largest session, also among those that are summed up. A reservation is for an attempt, so the sessions of an attempt count as one. */
 export function largestOf(sessions: List): Largest {
   const single = sessions.filter(({ largest }) => largest === undefined)
   const works = groupBy([...single.entries()], ([at, { storyId, attempt, kind }]) =>
@@ -128,8 +128,8 @@ function attemptKey(storyId: string | null, startedAt: number | null): string {
   return `${startedAt} ${storyId}`
 }
 
-/** Asked for at every step, and made anew only when a session has come to the list. */
-function madeOnce<T>(make: (sessions: List) => T): (sessions: List) => T {
+/** Memoizes by the list itself: totals are needed at every step, and the list changes only with a new session. */
+function memoizeByList<T>(make: (sessions: List) => T): (sessions: List) => T {
   const known = new WeakMap<List, { made: T }>()
   return (sessions) => {
     const { made } = known.get(sessions) ?? { made: make(sessions) }
@@ -138,10 +138,10 @@ function madeOnce<T>(make: (sessions: List) => T): (sessions: List) => T {
   }
 }
 
-const totalOf = madeOnce(sumOfUsage)
-const largestIn = madeOnce(largestOf)
-const byStory = madeOnce((sessions) => groupBy(sessions, ({ storyId }) => storyId))
-const byAttempt = madeOnce((sessions) =>
+const totalOf = memoizeByList(sumOfUsage)
+const largestIn = memoizeByList(largestOf)
+const byStory = memoizeByList((sessions) => groupBy(sessions, ({ storyId }) => storyId))
+const byAttempt = memoizeByList((sessions) =>
   groupBy(
     sessions.filter(({ attempt }) => attempt !== null),
     ({ storyId, attempt }) => attemptKey(storyId, attempt),

@@ -1,7 +1,7 @@
 // What agents use, and what it costs: sums, and the sessions that they are made of.
 import * as z from 'zod/mini'
 
-/** Fields of a file that Ralph does not know. They survive reading and writing, flat, behind the known ones. */
+/** Fields of a file that Ralph does not know. Reading and writing keeps them, behind the known fields. */
 export type Extra = z.infer<typeof Extra>
 export const Extra = z.record(z.string(), z.unknown())
 
@@ -21,7 +21,7 @@ export const Usage = z.object({
   turns: z.exactOptional(z.number()),
 })
 
-/** What a session is for. `earlier`: known only as part of a sum that older versions kept. */
+/** What a session is for. `earlier`: part of a sum that an older version of the state held. */
 export type SessionKind = z.infer<typeof SessionKind>
 export const SessionKind = z.enum(['run', 'set-up', 'step', 'judge', 'verify', 'plan', 'split', 'earlier'])
 
@@ -29,13 +29,13 @@ export const SessionKind = z.enum(['run', 'set-up', 'step', 'judge', 'verify', '
 export type Largest = z.infer<typeof Largest>
 export const Largest = z.object({ costUsd: z.number(), tokens: z.number() })
 
-/** A session and what it used; or, where `largest` is there, the sum of older ones of the same story, kind, agent and version. */
+/** A session and its usage; or, with `largest`, the sum of older sessions of the same story, kind, agent and version. */
 export type SessionEntry = z.infer<typeof SessionEntry>
 export const SessionEntry = z.extend(Usage, {
-  /** Null: it was for none in particular. */
+  /** Null: it was for no story in particular. */
   storyId: z.nullable(z.string()),
   iteration: z.number(),
-  /** When its attempt began, epoch milliseconds, which tells the attempts at a story apart; null: it belongs to none. */
+  /** When its attempt began, epoch milliseconds, which identifies the attempt; null: it belongs to none. */
   attempt: z.nullable(z.number()),
   kind: SessionKind,
   /** Null: not known, as of a job that was lost. */
@@ -47,7 +47,7 @@ export const SessionEntry = z.extend(Usage, {
   /** Epoch milliseconds. */
   from: z.number(),
   to: z.number(),
-  /** It did not come to its end, so it says nothing of how large sessions are. */
+  /** It was ended early, so it does not count as a typical size of a session. */
   cutShort: z.exactOptional(z.literal(true)),
   largest: z.exactOptional(Largest),
 })
@@ -56,9 +56,9 @@ export const SessionEntry = z.extend(Usage, {
 export type Price = { input: number; output: number; cached: number | null }
 
 const AMOUNTS = ['calls', 'inputTokens', 'outputTokens', 'cachedTokens', 'costUsd', 'agentSeconds'] as const
-/** Written only where there is something to say. */
+/** Written only where they are above zero. */
 const OPTIONAL_AMOUNTS = ['estimatedCostUsd', 'estimatedTokens', 'turns'] as const
-/** Digits behind the ninth are what subtracting leaves of nothing. */
+/** Rounds to nine decimals: later digits are floating-point noise of a subtraction. */
 const BILLION = 1e9
 
 export function emptyUsage(): Usage {
@@ -69,7 +69,7 @@ export function addUsage(one: Usage, other: Usage): Usage {
   return sumOfUsage([one, other])
 }
 
-/** Of a few or of thousands, in their order. */
+/** The sum, in order, in one pass also over thousands. */
 export function sumOfUsage(all: readonly Usage[]): Usage {
   const sum = emptyUsage()
   const more = { estimatedCostUsd: 0, estimatedTokens: 0, turns: 0 }
@@ -81,7 +81,7 @@ export function sumOfUsage(all: readonly Usage[]): Usage {
   return sum
 }
 
-/** What is left of one without the other; nothing gets below zero. */
+/** The difference of each amount, never below zero. */
 export function subtractUsage(one: Usage, other: Usage): Usage {
   return combined(one, other, (a, b) => Math.max(0, Math.round((a - b) * BILLION) / BILLION))
 }
