@@ -8,7 +8,7 @@ import type { StreamEstimate } from './cost.ts'
 /**
  * How a session ended. `finished` alone is well; it says nothing about the story. `limit` and `overloaded` (the vendor's
  * server, or the way to it) are waited for; `auth` (key, account, credit, model) needs a person; `max-turns` is a bound of
- * turns or money; `killed` was not our signal; `haltWithError` is everything else, also exit code 0 without a final event.
+ * turns or money; `killed` was not our signal; `failed` is everything else, also exit code 0 without a final event.
  */
 export type SessionStatus =
   | 'finished'

@@ -133,7 +133,7 @@ export type Refusal = {
   message: string
 }
 
-/** What the refusal means; a request that is merely wrong (HTTP 400 without more) is `haltWithError`. */
+/** What the refusal means; a request that is merely wrong (HTTP 400 without more) is `failed`. */
 export function statusOfRefusal({ http, codes, message }: Refusal): SessionStatus {
   const known = codes.map((code) => MEANINGS.get(code.toLowerCase())).find((status) => status !== undefined)
   if (known !== undefined) return known

@@ -149,7 +149,7 @@ async function follow(
   }
 }
 
-/** Those of a story's attempt, or of what the word names beside stories, such as `runVerifyStep`: the newest session and its gates. */
+/** Those of a story's attempt, or of what the word names beside stories, such as `verify`: the newest session and its gates. */
 function chosen(logs: readonly Log[], { prd }: State, word: string, number: number | null): Log[] {
   const ids = prd.userStories.map(({ id }) => id)
   const id = ids.find((one) => one.toLowerCase() === word.toLowerCase())

@@ -1,4 +1,4 @@
-// `ralph archive` of a run that is not finished: stories that are done leave prd.json with the commit that ends the job. Pure.
+// `ralph archive` of an unfinished run: finished stories leave prd.json with the commit that ends the job. Pure.
 import type { Prd, Story } from './model/feature.ts'
 import { emptyControl } from './model/job.ts'
 import type { State } from './model/state.ts'
@@ -15,15 +15,18 @@ export function requestArchive(state: State): State {
 }
 
 /**
- * The state with what is done out of its list. Not before the job ends: what passed is published with that commit, or nothing
- * of it is. Who reads the branch before has them in the list, so their ids are kept.
+ * Moves the finished stories out of the list. This happens only at the end of a job, so that one commit publishes both the passes
+ * and the archive. Until then people still have these stories in their prd.json, so their ids are kept.
  */
 export function archiveDoneStories(state: State): State {
   const { archive } = state
   if (archive?.asked !== true) return state
   const { prd, done } = withoutDone(state.prd)
   const ids = [...new Set([...archive.ids, ...done.map(({ id }) => id)])]
-  const words = { ...archive.words, ...Object.fromEntries(done.map((story) => [story.id, wordsOf(story)])) }
+  const words = {
+    ...archive.words,
+    ...Object.fromEntries(done.map((story) => [story.id, textDigest(story)])),
+  }
   const open = new Set(prd.userStories.map(({ id }) => id))
   const records = Object.fromEntries(Object.entries(state.records).filter(([id]) => open.has(id)))
   return {
@@ -34,12 +37,12 @@ export function archiveDoneStories(state: State): State {
   }
 }
 
-/** The state when a commit holds the file of what was done. */
+/** The state once a commit holds the file of the finished stories. */
 export function withoutPending(state: State): State {
   return state.archive === undefined ? state : { ...state, archive: { ...state.archive, pending: [] } }
 }
 
-/** prd.json as people have it, without what Ralph has archived since. Other words under such an id are a new story of theirs. */
+/** prd.json as people have it, without stories that Ralph has archived since. Another text under such an id is a new story. */
 export function withoutArchived(
   prd: Prd,
   { archive, prd: { userStories } }: Pick<State, 'archive' | 'prd'>,
@@ -49,24 +52,24 @@ export function withoutArchived(
   const gone = new Set(archive.ids.filter((id) => !open.has(id)))
   const isArchived = (story: Story) => {
     const words = archive.words?.[story.id]
-    return gone.has(story.id) && (words === undefined || words === wordsOf(story))
+    return gone.has(story.id) && (words === undefined || words === textDigest(story))
   }
   return { ...prd, userStories: prd.userStories.filter((story) => !isArchived(story)) }
 }
 
-/** What a story asks for, however it stands and however its white space does. */
-function wordsOf({ id, title, acceptanceCriteria }: Story): string {
-  const story = newStory({ id, title: plain(title), acceptanceCriteria: acceptanceCriteria.map(plain) })
-  return storiesDigest([story])
+/** A digest of what a story asks for, whatever its progress and its white space. */
+function textDigest({ id, title, acceptanceCriteria }: Story): string {
+  const criteria = acceptanceCriteria.map(collapseSpaces)
+  return storiesDigest([newStory({ id, title: collapseSpaces(title), acceptanceCriteria: criteria })])
 }
 
-function plain(text: string): string {
+function collapseSpaces(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }
 
 /**
- * The state as a run begins: on the branch as it stands, for a push that rewrites it would lose what people have of it. The
- * generation stays, so that a job of the run before goes on with nothing. `control.anew` is kept until the archive is made.
+ * The state of a run that begins anew. It keeps the branch as it is: rewriting it would lose the commits of people. The
+ * generation stays, so that a late job of the previous run does nothing. `control.anew` is kept until the archive is made.
  */
 export function restartRun(state: State, nonce: string): State {
   const { lastComment, continuePending } = state.control
@@ -74,7 +77,7 @@ export function restartRun(state: State, nonce: string): State {
   const { documents: _documents, unmarked: _unmarked, ...rest } = kept
   return {
     ...rest,
-    // One that nobody has approved yet still waits for it.
+    // A plan without an approval still waits for it.
     ...(plan === undefined || plan.phase === 'begun' ? {} : { plan }),
     nonce,
     prd: withoutRun(state.prd, state),
@@ -90,12 +93,12 @@ export function restartRun(state: State, nonce: string): State {
   }
 }
 
-/** The state when the archive is made: what the next commits write follows on it. */
+/** The state once the archive is made: the next commits belong to the new run. */
 export function markRunArchived(state: State): State {
   return state.control.anew ? { ...state, control: { ...state.control, anew: false } } : state
 }
 
-/** The stories as people wrote them. The parts of one that was split stand beside it. */
+/** The stories as people wrote them. A story that was split stays skipped, since its parts are in the list. */
 function withoutRun(prd: Prd, { records }: Pick<State, 'records'>): Prd {
   const userStories = prd.userStories.map((story) => ({
     ...story,

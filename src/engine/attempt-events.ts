@@ -1,4 +1,4 @@
-// An attempt, from its reservation until it is ready to be accepted, rejected or given back. Pure.
+// An attempt, from its reservation until it is ready to be accepted, rejected or returned. Pure.
 
 import { startTrial } from './breaker.ts'
 import { haltOnPortConflict, recordFirstRuns } from './gating/gate-memory.ts'
@@ -29,7 +29,7 @@ const MEND_AGENT = 'mend the agent, then run again'
 
 type Open = AttemptIn<'worked' | 'guarded' | 'gated'>
 
-/** The story's attempt where it stands in this phase: an event that comes at another moment changes nothing. */
+/** The story's attempt if it is in this phase, else null: an event for another phase changes nothing. */
 function attemptIn<P extends Attempt['phase']>(
   { attempts }: State,
   storyId: string,
@@ -79,12 +79,12 @@ export function reserve(state: State, event: EventOf<'reserved'>, limits: Limits
   })
 }
 
-/** Attempts at a time. Workers of a wave leave candidates that wait behind others, and begin the next story. */
+/** The most attempts at a time. Workers of a wave leave candidates that wait behind others, and begin the next story. */
 export function maxOpenAttempts({ job }: State, { maxParallel }: Limits): number {
   return job.wave === undefined ? maxParallel : maxParallel + MOST_WAITING
 }
 
-/** Candidates that wait in the train: one that falls out costs a gate run for each behind it. */
+/** The most candidates that wait in the train: one that fails costs a further gate run for each behind it. */
 const MOST_WAITING = 4
 
 export function assigned(state: State, { storyId, worker }: EventOf<'assigned'>): State {
@@ -94,7 +94,7 @@ export function assigned(state: State, { storyId, worker }: EventOf<'assigned'>)
   return withAttempt(state, worker === null ? free : { ...free, worker })
 }
 
-/** Its candidate, if it has one, is for any worker; without one it is given back. */
+/** A candidate is left to any worker; without one the attempt is returned uncharged. */
 export function abandoned(
   state: State,
   { storyId, why, spent, at }: EventOf<'abandoned'>,
@@ -109,12 +109,12 @@ export function abandoned(
 export function worked(state: State, { storyId, session, at }: EventOf<'worked'>, limits: Limits): State {
   const attempt = attemptIn(state, storyId, 'reserved')
   if (attempt === null) return state
-  // One was counted when the attempt began; a set-up and the steps of a pipeline are more.
-  const told = withPipelineResult(countCalls(state, at, session.usage.calls - 1), session)
+  // The first call was counted when the attempt began; a set-up and pipeline steps are further ones.
+  const counted = withPipelineResult(countCalls(state, at, session.usage.calls - 1), session)
   const { usage, others } = session
   const cutShort = session.status === 'interrupted'
   const spent = recordSession(
-    told,
+    counted,
     { at, kind: 'run', storyId, usage, cutShort, ...(others && { others }) },
     limits,
   )
@@ -162,7 +162,7 @@ export function refused(state: State, { storyId, failure }: EventOf<'refused'>):
   return attempt === null ? state : withAttempt(state, rejectable(attempt, failure))
 }
 
-/** On the commit that it stands on now no gate has seen it. */
+/** No gate has run on the rebased candidate: its earlier results go. */
 export function rebased(state: State, { storyId, base, candidate }: EventOf<'rebased'>): State {
   const attempt = state.attempts[storyId]
   if (attempt === undefined || !hasCandidate(attempt)) return state
@@ -170,7 +170,7 @@ export function rebased(state: State, { storyId, base, candidate }: EventOf<'reb
   return withAttempt(state, { ...rest, phase: 'guarded', base, candidate })
 }
 
-/** No failed attempt: the story's next session builds on its work and on what landed. */
+/** Not a failed attempt: the story's next session builds on its saved work and on what landed. */
 export function conflicted(state: State, { storyId, failure }: EventOf<'conflicted'>): State {
   const attempt = state.attempts[storyId]
   if (attempt === undefined || !hasCandidate(attempt)) return state
@@ -192,31 +192,31 @@ export function gated(state: State, event: EventOf<'gated'>, limits: Limits): St
   const red = redGate(gates)
   if (red !== undefined && attempt.base !== state.green)
     return withAttempt(state, { ...attempt, redBehind: true })
-  if (red === undefined && attempt.candidate.wasRed === true) return flaky(state, now)
+  if (red === undefined && attempt.candidate.wasRed === true) return failAsFlaky(state, now)
   const [finding] = gateFindings(gates)
   if (red === undefined && finding !== undefined && limits.weakenedTests === 'fail')
-    return fail(state, now, 'gates', finding, weaker(gates))
+    return fail(state, now, 'gates', finding, describeWeakened(gates))
   if (red === undefined) return recordFirstRuns(withAttempt(state, now), gates)
   const ended = haltOnPortConflict(state, gates)
   if (ended !== null) return refund(ended, storyId, 'limit', redGateReason(red, gates))
   return fail(state, now, 'gates', redGateReason(red, gates), { gate: red.name })
 }
 
-/** A judge decides where nothing was changed, and where gates no longer say what they said before. */
+/** Whether a judge has to decide: nothing was changed, or gates no longer check what they did before. */
 export function needsJudge({ candidate, gates }: AttemptIn<'gated'>, { weakenedTests }: Limits): boolean {
   return candidate.empty || (weakenedTests === 'judge' && gateFindings(gates).length > 0)
 }
 
-/** For the next attempt: what gates said with the tests as they were, and what they no longer check. */
-function weaker(gates: readonly GateResult[]): Partial<Failure> {
+/** For the next attempt: the gate that is red with the tests as they were, and what gates no longer check. */
+function describeWeakened(gates: readonly GateResult[]): Partial<Failure> {
   const red = gates.find(({ asItWas, ok }) => asItWas === true && !ok)
   const lines = gateFindings(gates).map((line) => `- ${line}`)
   const ask = 'Keep what the tests expected, unless the acceptance criteria ask for another result.'
   return { detail: [ask, ...lines].join('\n'), ...(red === undefined ? {} : { gate: red.name }) }
 }
 
-/** Red at the attempt before and green now, on the same code: luck passes no story. */
-function flaky(state: State, attempt: AttemptIn<'gated'>): State {
+/** Red at the last attempt and green now, on the same code: a flaky gate passes no story. */
+function failAsFlaky(state: State, attempt: AttemptIn<'gated'>): State {
   const { failure = null, gates = [] } = state.records[attempt.storyId] ?? {}
   const before = redGate(gates) ?? gates.find((gate) => gate.flaky === true)
   const name = before?.name ?? ''
@@ -244,7 +244,7 @@ export function judged(state: State, event: EventOf<'judged'>, limits: Limits): 
       verdict.kind === 'reset'
         ? `a judge says that the story does not ask for it: ${verdict.reason}`
         : `no judge said that the story asks for it: ${verdict.message}`
-    return fail(paid, gated, 'judge', `${finding}; ${why}`, weaker(gated.gates))
+    return fail(paid, gated, 'judge', `${finding}; ${why}`, describeWeakened(gated.gates))
   }
   switch (verdict.kind) {
     case 'verified':
@@ -261,20 +261,20 @@ export function judged(state: State, event: EventOf<'judged'>, limits: Limits): 
   }
 }
 
-/** A judge, or a planner, that could not work: its vendor's limit (the other agent is next), or what a person has to mend. */
+/** A judge or planner could not work: its vendor is at a limit (the other agent is next), or a person has to fix something. */
 export function recordAgentUnavailable(
   state: State,
-  said: { kind: 'limit'; notBefore: number | null } | { kind: 'refused'; message: string; fix?: string },
+  answer: { kind: 'limit'; notBefore: number | null } | { kind: 'refused'; message: string; fix?: string },
   limits: Limits,
   { at, usage }: { at: number; usage: Usage },
 ): State {
-  if (said.kind === 'refused') return haltWithError(state, said.message, said.fix ?? MEND_AGENT)
-  // Whose session it is was decided when it began.
+  if (answer.kind === 'refused') return haltWithError(state, answer.message, answer.fix ?? MEND_AGENT)
+  // The agent of a session was chosen when it began.
   const which = chooseAgent(state, limits, at - usage.agentSeconds * 1000)
-  return withAgentLimit(state, which, limits, said.notBefore, at)
+  return withAgentLimit(state, which, limits, answer.notBefore, at)
 }
 
-/** Gives the attempt in work back uncharged (cancelled, limited, lost). */
+/** Ends the attempt in work without charging it (cancelled, limited, lost). */
 export function refund(
   state: State,
   storyId: string,
@@ -288,7 +288,7 @@ export function refund(
   return withAttempt(state, { ...begunOf(attempt), phase: 'returned', session, reason, message, ...left })
 }
 
-/** All that are in work; one that failed, or was given back already, is put in order by its own step. */
+/** Refunds all attempts in work. One that failed, or was returned already, has its own step. */
 export function refundAll(state: State, reason: AttemptIn<'returned'>['reason'], message: string): State {
   return inWork(state).reduce((after, { storyId }) => refund(after, storyId, reason, message), state)
 }
@@ -297,29 +297,29 @@ function inWork({ attempts }: State): Attempt[] {
   return Object.values(attempts).filter(({ phase }) => phase !== 'failed' && phase !== 'returned')
 }
 
-/** What a session used whose job was lost behind it or, `isPartial`, in the middle of it. */
+/** The usage of a session whose job was lost after it or, `isPartial`, during it. */
 export type LostSession = { storyId: string; startedAt: number; usage: Usage; isPartial?: true }
 
-/** One that had ended counts as its vendor said: no estimate is needed for its attempt. */
+/** A session that had ended counts by its reported usage: its attempt needs no estimate. */
 export function withLostSession(
   state: State,
-  { storyId, startedAt, usage: said, isPartial }: LostSession,
+  { storyId, startedAt, usage: reported, isPartial }: LostSession,
 ): State {
   const attempt = attemptIn(state, storyId, 'reserved')
   if (attempt?.startedAt !== startedAt) return state
-  const usage = isPartial ? lostSessionUsage(attempt, said) : said
+  const usage = isPartial ? lostSessionUsage(attempt, reported) : reported
   const hints = { done: false, notDone: false, stuck: null }
   const rest = { message: '', resetsAt: null, hints, learnings: [] }
   const session = { status: 'interrupted' as const, usage, ...rest }
   return withAttempt(recordLostSession(state, storyId, usage), { ...attempt, phase: 'worked', session })
 }
 
-/** The attempts of a job that was lost are given back; what they reserved is charged as an estimate. */
+/** Returns the attempts of a lost job; what they reserved is charged as an estimate. */
 export function takeOver(state: State): State {
   return inWork(state).reduce((after, attempt) => lost(after, attempt, 'the job was lost'), state)
 }
 
-/** The workers of a wave have ended: their candidates are for any, and what else one that died had in work is lost. */
+/** The workers of a wave have ended: their candidates are free, and other attempts of a worker that died are lost. */
 export function withoutWorkers(state: State): State {
   const attempts = Object.entries(state.attempts).map(([id, { worker: _gone, ...free }]) => [id, free])
   const left: State = { ...state, attempts: Object.fromEntries(attempts) }

@@ -1,5 +1,5 @@
-// What attempts come to: a story passes (only here, only for the candidate that was gated), is charged, blocked, given back, or is to
-// be worked again. Pure.
+// The outcome of an attempt: its story passes (only here, and only for the candidate that was gated), is charged or blocked, the
+// attempt is returned uncharged, or a story that had passed is opened again. Pure.
 
 import { needsJudge } from './attempt-events.ts'
 import { closedBreaker, describeFalseDone, recordFailure } from './breaker.ts'
@@ -35,11 +35,11 @@ export function rejected(state: State, { storyId, kept, at }: EventOf<'rejected'
   const attempt = state.attempts[storyId]
   if (attempt?.phase !== 'failed') return state
   const { failure, gates, remarks } = attempt
-  // Where no gate ran, the one that the story owes is the one before.
+  // Where no gate ran, the result of the gate that the story has to make green is the previous one.
   const before = state.records[storyId]?.gates ?? []
   const seen = gates.length > 0 ? gates : before.filter(({ name }) => name === failure.gate)
   const output = failureOutput(failure, seen)?.output ?? ''
-  const retried = withoutAttempt(strike(state, storyId, failure.summary, limits), storyId)
+  const retried = withoutAttempt(countFailedAttempt(state, storyId, failure.summary, limits), storyId)
   const saved = { ...retried, kept: withKept(state.kept, attempt, kept) }
   const charged = chargeIteration(saved, attempt, 'rejected', failure.summary, at)
   const compared = { ...failure, output, testsOnly: attempt.testsOnly === true }
@@ -60,10 +60,10 @@ export function rejected(state: State, { storyId, kept, at }: EventOf<'rejected'
       : {}),
     interruptions: gates.length > 0 ? 0 : record.interruptions,
     breaker,
-    // Whoever stood in for the first agent says nothing of its models.
+    // A failure of the fallback agent says nothing about the models of the first one.
     ...(attempt.model === undefined ? {} : climb(record.rung, failure, laddered(state, storyId, limits))),
   }))
-  return withRest(suggestSplit(noted, storyId, failure), storyId)
+  return withRestNote(suggestSplit(noted, storyId, failure), storyId)
 }
 
 function laddered({ prd }: State, storyId: string, limits: Limits): readonly string[] {
@@ -71,14 +71,14 @@ function laddered({ prd }: State, storyId: string, limits: Limits): readonly str
   return story === undefined ? [] : ladderOf(limits, story)
 }
 
-/** A story whose breaker has opened says until when it rests, and how it goes on at once. */
-function withRest(state: State, storyId: string): State {
+/** Notes on a story whose breaker has opened until when it rests, and which command tries it at once. */
+function withRestNote(state: State, storyId: string): State {
   const breaker = state.records[storyId]?.breaker
   if (breaker?.position !== 'open' || breaker.until === null) return state
   const until = new Date(breaker.until).toISOString()
   const why = breaker.history.at(-1)?.why ?? ''
   if (state.prd.userStories.some((story) => story.id === storyId && story.blocked)) return state
-  return withNote(state, storyId, `rests until ${until}: ${why}. ${goesOnBy(storyId)} at once`)
+  return withNote(state, storyId, `rests until ${until}: ${why}. ${retryHint(storyId)} at once`)
 }
 
 export function returned(state: State, { storyId, kept, at }: EventOf<'returned'>, limits: Limits): State {
@@ -87,7 +87,7 @@ export function returned(state: State, { storyId, kept, at }: EventOf<'returned'
   const run = { ...state.prd.run, currentStoryId: null }
   const closed = withoutAttempt({ ...state, prd: { ...state.prd, run } }, storyId)
   const isConflict = attempt.reason === 'conflict'
-  // No failed attempt, and still an iteration: a run that only meets conflicts comes to its end.
+  // A conflict is no failed attempt, but it counts as an iteration, so that a run with nothing but conflicts ends.
   const write = isConflict ? chargeIteration : recordAttemptTime
   const freed = write(closed, attempt, 'returned', attempt.message, at)
   const noted = withRecord(freed, storyId, (old) => ({ ...old, givenBack: (old.givenBack ?? 0) + 1 }))
@@ -96,12 +96,12 @@ export function returned(state: State, { storyId, kept, at }: EventOf<'returned'
   const interruptions = (saved.records[storyId]?.interruptions ?? 0) + 1
   const counted = withRecord(saved, storyId, (old) => ({ ...old, interruptions }))
   if (interruptions < limits.maxInterruptions) return counted
-  const note = `interrupted ${interruptions} times in a row without a finished gate run; look at it: ${goesOnBy(storyId)}`
+  const note = `interrupted ${interruptions} times in a row without a finished gate run; look at it: ${retryHint(storyId)}`
   const prd = mapStory(counted.prd, storyId, (story) => ({ ...story, blocked: true }))
   return withNote({ ...counted, prd }, storyId, note)
 }
 
-/** What is kept for a story now: an attempt that left nothing takes back what an earlier one had left. */
+/** The saved work after an attempt: one that left nothing removes what an earlier one had left. */
 function withKept(all: State['kept'], attempt: Attempt, kept: SavedWork | null): State['kept'] {
   const { storyId, unwanted } = attempt
   if (kept === null || unwanted) return without(all, storyId)
@@ -109,7 +109,7 @@ function withKept(all: State['kept'], attempt: Attempt, kept: SavedWork | null):
   return { ...all, [storyId]: setUp === undefined ? kept : { ...kept, setUp } }
 }
 
-/** A story that had passed is to be worked again: one strike, the reason for its next prompt, and the gates that show it. */
+/** Opens a passed story again, with a failed attempt more, the failure for its next prompt, and the gates that show it. */
 export function revert(
   state: State,
   id: string,
@@ -140,7 +140,7 @@ export function revert(
     next: failure.summary,
   })
   const worse = appendProgress(
-    appendTimeline(strike({ ...state, prd }, id, failure.summary, limits), entry),
+    appendTimeline(countFailedAttempt({ ...state, prd }, id, failure.summary, limits), entry),
     line,
   )
   const seen = failure.gate === undefined ? {} : { gates: [...gates] }
@@ -155,47 +155,47 @@ export function revert(
   })
 }
 
-/** One failed attempt more; the last one blocks the story with a note that a person can act on. */
-function strike(state: State, storyId: string, summary: string, limits: Limits): State {
+/** Counts a failed attempt; the last allowed one blocks the story, with a note that says how a person can go on. */
+function countFailedAttempt(state: State, storyId: string, summary: string, limits: Limits): State {
   const story = state.prd.userStories.find((one) => one.id === storyId)
   if (story === undefined) return state
   const retries = story.retries + 1
   const blocked = retries >= limits.maxAttempts
   const note = blocked
-    ? `blocked after ${retries} failed ${retries === 1 ? 'attempt' : 'attempts'}: ${summary}. ${goesOnBy(storyId)}`
+    ? `blocked after ${retries} failed ${retries === 1 ? 'attempt' : 'attempts'}: ${summary}. ${retryHint(storyId)}`
     : summary
   const prd = mapStory(state.prd, storyId, (one) => ({ ...one, retries, blocked }))
   return withNote({ ...state, prd }, storyId, note)
 }
 
-/** For the notes, which are read beside a pull request and on a command line. */
-function goesOnBy(storyId: string): string {
+/** How a person can retry a story, in words for a note, which is read both on a pull request and on a command line. */
+function retryHint(storyId: string): string {
   return `${TRY_AGAIN} ${storyId} -- <hint> tries it again`
 }
 
-/** How a story passed whose session had nothing to change, as prd.json keeps it. */
+/** How a story without a change passed, in prd.json. */
 export const UNCHANGED = "without a change, by a judge's word"
 
-/** How a story passed that no blocking gate runs for. */
+/** How a story passed for which no blocking gate runs, in prd.json. */
 export const UNGATED = 'without a gate'
 
-/** Whether no gate saw the change that the story passed with. */
+/** Whether the story passed with a change that no gate checked. */
 export function passedUngated(story: Story): boolean {
   return passedAs(story, 'ungated', UNGATED)
 }
 
-/** Whether a judge's word, and no change that gates could see, passed the story in this run. */
+/** Whether the story passed in this run without a change, by a judge's verdict. */
 export function passedUnchanged(story: Story): boolean {
   return passedAs(story, 'unchanged', UNCHANGED)
 }
 
-/** Earlier versions wrote it as the summary alone, which is the agent's own where `how` stands. */
+/** Earlier versions wrote it into the summary alone; with `how`, the summary is the agent's own. */
 function passedAs({ passes, lastResult }: Story, how: LastResult['how'], summary: string): boolean {
   if (!passes || lastResult === null || lastResult.imported === true) return false
   return lastResult.how === how || (lastResult.how === undefined && lastResult.summary === summary)
 }
 
-/** The smaller stories that it was split into; empty for every other. */
+/** The ids of the stories that a story was split into; empty where it was not. */
 export function splitInto({ skipped, extra }: Story): string[] {
   const parts = extra?.splitInto
   return skipped && Array.isArray(parts) ? parts.map(String) : []
@@ -211,7 +211,7 @@ export function accepted(
   const attempt = state.attempts[storyId]
   if (attempt?.phase !== 'judged' && attempt?.phase !== 'gated') return state
   const { candidate, gates } = attempt
-  // The branch moves forward only, to a tree that its gates saw.
+  // The branch only moves forward, to a tree that the gates ran on.
   if (attempt.base !== state.green) return state
   if (candidate.commit !== commit || (attempt.phase === 'gated' && needsJudge(attempt, limits))) return state
   const done = passStory(updateTestCounts(withPipelineResult(state, after), gates), attempt, candidate)
@@ -219,7 +219,7 @@ export function accepted(
     ...story,
     lastResult: story.lastResult === null ? null : { ...story.lastResult, commit },
   }))
-  // The iteration is counted below.
+  // `chargeIteration` below counts the iteration.
   const prd = { ...passed, run: { ...passed.run, iterations: state.prd.run.iterations } }
   const moved = withoutAttempt({ ...done, prd, kept: without(state.kept, storyId), green: commit }, storyId)
   const paid = chargeIteration(moved, attempt, 'passed', howPassed(state, storyId, candidate.empty), at)
@@ -228,7 +228,7 @@ export function accepted(
     progress: state.progress.slice(candidate.entries ?? state.progress.length),
   }
   return withoutApproval(
-    withRecord(written, storyId, ({ unsplit: _told, owes: _paid, redTree: _red, ...record }) => ({
+    withRecord(written, storyId, ({ unsplit: _unsplit, owes: _owes, redTree: _redTree, ...record }) => ({
       ...record,
       failure: null,
       gates,
@@ -281,7 +281,7 @@ const HOW: Readonly<Record<string, 'unchanged' | 'ungated'>> = {
   [UNGATED]: 'ungated',
 }
 
-/** What the agent wrote of its work: the message of its own commit, else its last words; empty where it wrote nothing. */
+/** The agent's own summary: the message of its commit, else its final message; empty where there is none. */
 export function agentSummary(attempt: Attempt, { summary }: Pick<Built, 'summary'>): string {
   return summary ?? sessionOf(attempt)?.summary ?? ''
 }

@@ -1,5 +1,5 @@
-// The steps of an attempt beside its gates: the session (behind the one that sets the project up), the look at what it left, and
-// putting that away.
+// The steps of an attempt beside its gates: the session (after the set-up session), the inspection of its work, and saving that
+// work for the next attempt.
 
 import { DamagedClone, messageOf } from '../system/errors.ts'
 import { budgetLeft, estimateSession, exhaustedBudget, sessionMs } from './limits.ts'
@@ -12,12 +12,13 @@ import { addUsage } from './model/usage.ts'
 import { recordSession } from './record-session.ts'
 import { redGate, redService } from './state-updates.ts'
 
+/** The event of a step, before `perform` adds its time. */
 export type StepResult = Event extends infer E ? (E extends { at: number } ? Omit<E, 'at'> : never) : never
 
-/** What a step is done with: the signal aborts with the job's time, too. `now` is when it began, epoch milliseconds. */
+/** The inputs of a step. `ports.signal` also aborts at the end of the job's time. `now`: when the step began, epoch milliseconds. */
 export type StepContext = { state: State; limits: Limits; ports: Ports; now: number }
 
-/** A story's session, behind the one that sets the project up, where there is to be one. */
+/** Runs a story's session, after a set-up session where one is due. */
 export async function work(attempt: AttemptIn<'reserved'>, context: StepContext): Promise<StepResult> {
   const { state, ports } = context
   const { storyId, base } = attempt
@@ -25,19 +26,19 @@ export async function work(attempt: AttemptIn<'reserved'>, context: StepContext)
   const begin = (from: State, now: number) =>
     ports.agent.work(state, attempt, { ...sessionBounds(from, context.limits, now), conflict }, ports.signal)
   if (!isSetUp(state, storyId, conflict))
-    return { kind: 'worked', storyId, session: await behindSetUp(attempt, context, begin) }
+    return { kind: 'worked', storyId, session: await runAfterSetUp(attempt, context, begin) }
   const session = await begin(state, context.now)
   const setUp = state.control.setUp === true ? undefined : state.kept[storyId]?.setUp
   return { kind: 'worked', storyId, session: setUp === undefined ? session : { ...session, setUp } }
 }
 
-/** Whether the tree is set up already: by a story that passed, or by the story's own kept work, where that fits. */
+/** Whether the tree is set up already: by a story that passed, or by the story's own saved work, where that applies. */
 function isSetUp({ control, kept }: State, storyId: string, conflict: string | null): boolean {
   return control.setUp === true || (kept[storyId]?.setUp !== undefined && conflict === null)
 }
 
-/** Both sessions as one of the attempt: guard and gates see their work together. `setUp` is the tree between them. */
-async function behindSetUp(
+/** Runs both sessions and gives them as one: guard and gates check their work together. `setUp` is the tree between them. */
+async function runAfterSetUp(
   attempt: AttemptIn<'reserved'>,
   { state, limits, ports, now }: StepContext,
   begin: (from: State, now: number) => Promise<Session>,
@@ -63,31 +64,31 @@ async function behindSetUp(
   return { ...session, usage, others: [...others, ...(session.others ?? [])], learnings, setUp }
 }
 
-/** Whether a session leaves something to go on with. */
+/** Whether a session finished, and neither said that it is stuck nor that it is not done. */
 export function hasSucceeded({ status, hints }: Session): boolean {
   return status === 'finished' && hints.stuck === null && !hints.notDone
 }
 
-/** What the session left, as the guard lets it through: the candidate for the gates. */
+/** Checks what the session left, and gives the candidate for the gates, or the failure. */
 export async function guard(attempt: AttemptIn<'worked'>, context: StepContext): Promise<StepResult> {
   const { storyId, session } = attempt
-  const seen = await inspected(attempt, context)
-  if (seen.kind === 'refused') return { kind: 'refused', storyId, failure: seen.failure }
+  const inspection = await inspect(attempt, context)
+  if (inspection.kind === 'refused') return { kind: 'refused', storyId, failure: inspection.failure }
   const candidate = {
-    ...seen.candidate,
-    empty: seen.candidate.empty || (await isSetUpAlone(attempt, context)),
+    ...inspection.candidate,
+    empty: inspection.candidate.empty || (await isSetUpAlone(attempt, context)),
     ...((await isAsItWasRed(attempt, context)) ? { wasRed: true as const } : {}),
   }
-  const owed = candidate.empty ? unanswered(storyId, context.state) : null
-  if (owed !== null) return { kind: 'refused', storyId, failure: owed }
+  const unfixed = candidate.empty ? unfixedGate(storyId, context.state) : null
+  if (unfixed !== null) return { kind: 'refused', storyId, failure: unfixed }
   const isAllowed = !candidate.empty || (context.limits.finalVerification && session.hints.done)
   if (isAllowed) return { kind: 'guarded', storyId, candidate }
   const failure: Failure = { kind: 'empty-diff', summary: 'the session changed nothing', detail: '' }
   return { kind: 'refused', storyId, failure }
 }
 
-/** A red gate is answered by a change, whatever anybody says. */
-function unanswered(storyId: string, { records }: State): Failure | null {
+/** The failure of an empty change where a gate was red because of the story: only a change can fix that. */
+function unfixedGate(storyId: string, { records }: State): Failure | null {
   const { owes = [], failure = null } = records[storyId] ?? {}
   const [gate] = owes
   if (gate === undefined) return null
@@ -95,7 +96,7 @@ function unanswered(storyId: string, { records }: State): Failure | null {
   return { ...failure, kind: 'empty-diff', summary, detail: failure?.detail ?? '' }
 }
 
-/** Whether the code is what a gate was red on at the attempt before. One that was given back since may have left other work. */
+/** Whether the code is the same on which a gate was red at the last attempt. An attempt returned since may have left other work. */
 async function isAsItWasRed(
   { storyId }: AttemptIn<'worked'>,
   { state, ports }: StepContext,
@@ -106,17 +107,17 @@ async function isAsItWasRed(
   return (await workAsItStands(storyId, state, ports))?.tree === record.breaker.tree
 }
 
-/** A set-up alone is no work on the story: a session that added nothing to it has changed nothing. */
+/** Whether the session added nothing to the set-up's work: a set-up alone is no work on the story. */
 async function isSetUpAlone({ storyId, session }: AttemptIn<'worked'>, { state, ports }: StepContext) {
   const { setUp = '' } = session
   return setUp !== '' && (await workAsItStands(storyId, state, ports))?.tree === setUp
 }
 
 /**
- * What the session left is hostile: an error while somebody looks at it is its doing, and refuses the attempt. Where the
- * clone is damaged, or the tree cannot even be restored, no story can be judged here, and the run ends.
+ * What the session left is hostile: an error while it is inspected is its fault, and refuses the attempt. Where the
+ * clone is damaged, or the tree cannot even be restored, no story can be checked here, and the run ends.
  */
-async function inspected(
+async function inspect(
   attempt: AttemptIn<'worked'>,
   { state, ports, now }: StepContext,
 ): Promise<Inspection> {
@@ -133,10 +134,10 @@ async function inspected(
   }
 }
 
-/** Leaves a clean tree at the green commit and keeps the work for the story's next attempt. */
+/** Saves the work for the story's next attempt, and leaves a clean tree at the green commit. */
 export async function stashAttempt(attempt: Attempt, { state, ports }: StepContext) {
   const { storyId } = attempt
-  // Its work tree went with the process that had it.
+  // Its work tree was lost with its process.
   const isGone = attempt.inLane === true && attempt.phase === 'returned' && attempt.reason === 'lost'
   const left = attempt.phase === 'returned' ? attempt.left : undefined
   if (left !== undefined && !isGone) await ports.repository.checkOut(left, null)
@@ -146,7 +147,7 @@ export async function stashAttempt(attempt: Attempt, { state, ports }: StepConte
   return { storyId, kept }
 }
 
-/** The story's work after the guard's filter; null for none. What cannot be looked at cannot be kept. */
+/** The story's work after the guard's filter; null where there is none, or where it cannot be read. */
 function workAsItStands(storyId: string, state: State, { repository }: Ports): Promise<SavedWork | null> {
   return repository.keep(state, storyId).catch((error: unknown) => {
     if (error instanceof DamagedClone) throw error

@@ -1,4 +1,4 @@
-// What becomes of a branch that people push to, delete or protect while Ralph works on it. Pure.
+// Events of a branch that people push to, delete or protect while Ralph works on it. Pure.
 
 import { withoutArchived } from './archive-stories.ts'
 import { revert } from './attempt-outcome.ts'
@@ -15,20 +15,18 @@ import { mergePeople } from './prd/merge-edits.ts'
 import { haltWithError, incrementCount, withJob, withoutApproval, withReady } from './state-updates.ts'
 import { hasNote } from './story-notes.ts'
 
-/** Joins with people's pushes in one job. */
+/** The most joins with people's pushes in one job. */
 const MAX_JOINS = 5
 const REFUSED = { kind: 'refused' } as const
 
 export function synced(before: State, { commands, theirs, context }: EventOf<'synced'>): State {
   const state = readPlan(before, context)
-  const asked = state.job.takesBranch || commands.some((command) => command.kind === 'run')
-  const heard = withJob(withReady(commands.reduce(applyCommand, state), { synced: true }), {
-    takesBranch: asked,
-  })
-  if (theirs === null || state.job.branch.kind === 'refused') return heard
+  const takesBranch = state.job.takesBranch || commands.some((command) => command.kind === 'run')
+  const after = withJob(withReady(commands.reduce(applyCommand, state), { synced: true }), { takesBranch })
+  if (theirs === null || state.job.branch.kind === 'refused') return after
   if (theirs === 'merged' || theirs === 'deleted')
-    return withJob(heard, { branch: { kind: 'gone', how: theirs } })
-  return moved(heard, theirs.head)
+    return withJob(after, { branch: { kind: 'gone', how: theirs } })
+  return moved(after, theirs.head)
 }
 
 function moved(state: State, head: string): State {
@@ -37,7 +35,7 @@ function moved(state: State, head: string): State {
     : withJob(state, { branch: { kind: 'moved', head } })
 }
 
-/** People's commits are ours now. Nothing passes that their branch does not hold. */
+/** The branch now holds people's commits. A story whose code is not in it loses its pass. */
 export function joined(state: State, event: EventOf<'joined'>, limits: Limits): State {
   const { people, takenBack, entries, green, theirs } = event
   const prd =
@@ -53,7 +51,7 @@ export function joined(state: State, event: EventOf<'joined'>, limits: Limits): 
     green,
     published: theirs,
     progress: [...entries, ...state.progress],
-    // A story that people removed takes its work and its record along: its name may be given again.
+    // Work and record of a removed story go, too: its id may be used again.
     kept: inPlan(state.kept, prd),
     records: inPlan(state.records, prd),
     ...(state.splits === undefined ? {} : { splits: inPlan(state.splits, prd) }),
@@ -73,7 +71,7 @@ function inPlan<T>(all: Record<string, T>, prd: Prd): Record<string, T> {
   return Object.fromEntries(Object.entries(all).filter(([id]) => ids.has(id)))
 }
 
-/** The state is saved, and a person decides; a person's own pause stays theirs. */
+/** Pauses the run until a person decides; only the state is pushed. A pause by a person stays as it is. */
 export function refuseBranch(state: State, reason: string): State {
   const { paused } = state.control
   const isTheirs = paused !== null && paused.by !== 'ralph'
@@ -87,13 +85,13 @@ export function restored(state: State): State {
 }
 
 export function pushRefused(state: State, { summary }: EventOf<'push-refused'>): State {
-  // Before the first publish nothing exists yet: that is an error to be mended, not a pause.
+  // Before the first publish no branch exists yet: that is an error for a person to fix, not a pause.
   return state.published === null
     ? haltWithError(state, summary, `let this token push ${state.branch}, then run again`)
     : refuseBranch(state, summary)
 }
 
-/** The next job has a token that is known again; the state alone is saved until then. */
+/** The token has expired: only the state is saved, and the next job gets a new token. */
 export function pushExpired(state: State, { summary, at }: EventOf<'push-expired'>): State {
   const before = state.job.ending?.conclusion.outcome ?? 'continued'
   if (before === 'error' || before === 'interrupted' || before === 'paused')
@@ -108,7 +106,7 @@ export function pushExpired(state: State, { summary, at }: EventOf<'push-expired
 
 export function diverged(state: State, { theirs, at }: EventOf<'diverged'>): State {
   const { halted, landing } = state.job
-  // A job that ends anyway joins nothing more: the state alone is pushed, and the next job joins.
+  // A job that is ending does not join any more: it pushes only the state, and the next job joins.
   if (halted !== null || landing !== null || at >= endOfWork(state.job))
     return withJob(state, { branch: REFUSED })
   return withJob(moved(state, theirs), { ending: null })

@@ -1,4 +1,4 @@
-// The breaker of a story: attempts that get nowhere are stopped before they use up its money. Pure.
+// The breaker of a story: it stops attempts that make no progress, before they use up the budget. Pure.
 
 import { excerpt } from '../system/excerpt.ts'
 import type { Failure, Session } from './model/attempt.ts'
@@ -8,8 +8,8 @@ import type { Breaker, SavedWork, StoryRecord } from './model/state.ts'
 
 const HISTORY = 10
 
-/** `output`: what shows the failure. */
-type Compared = Pick<Failure, 'kind' | 'summary'> & { output: string; testsOnly?: boolean }
+/** `output`: the output that shows the failure. */
+type ComparedFailure = Pick<Failure, 'kind' | 'summary'> & { output: string; testsOnly?: boolean }
 
 export function closedBreaker(): Breaker {
   return {
@@ -31,18 +31,18 @@ export function openUntil(record: StoryRecord | undefined, now: number): number 
   return breaker.until > now ? breaker.until : null
 }
 
-/** An attempt begins: after the cool-down it is a trial, and its failure opens the breaker again. */
+/** An attempt begins: after the cool-down it is a trial, whose failure opens the breaker again. */
 export function startTrial(breaker: Breaker, at: number): Breaker {
   return breaker.position === 'open'
     ? moved({ ...breaker, until: null }, 'half-open', 'the cool-down is over', at)
     : breaker
 }
 
-/** An attempt was rejected: what it left is compared with what the one before had left. */
+/** An attempt was rejected: compares it with the one before, and opens the breaker where there is no progress. */
 export function recordFailure(
   breaker: Breaker,
   session: Session,
-  failure: Compared,
+  failure: ComparedFailure,
   kept: SavedWork | null,
   limits: Thresholds,
   at: number,
@@ -72,14 +72,14 @@ export function recordFailure(
   }
 }
 
-/** Words of completion count as a marker does from here on. */
+/** From this confidence on, a text that says "done" counts like the marker. */
 const SURE = 60
 
 function isDone({ hints }: Session): boolean {
   return hints.done || (hints.confidence ?? 0) >= SURE
 }
 
-/** How often in a row the agent was sure of what gates or guard refused; empty where that was once at most. */
+/** Says how often in a row the agent was sure to be done, and gates or guard refused; empty below two. */
 export function describeFalseDone({ doneInRow = 0 }: Breaker): string {
   return doneInRow < 2 ? '' : `the agent has said ${doneInRow} times in a row that it is done, and it is not`
 }
@@ -97,15 +97,15 @@ function reason(before: Breaker, now: Breaker, limits: Thresholds): string | nul
     : null
 }
 
-/** A failure without what differs from run to run: numbers, times, ids. */
-function fingerprint({ kind, summary, output }: Compared): string {
+/** The failure without parts that differ from run to run: numbers, times, ids. */
+function fingerprint({ kind, summary, output }: ComparedFailure): string {
   const most = OUTPUT_BYTES.fingerprint
-  const shown = excerpt(steady(output), most)
-  return `${kind} ${steady(summary.slice(0, most))} ${shown}`.replace(/\d+/g, '#').replace(/\s+/g, ' ')
+  const shown = excerpt(maskNumbers(output), most)
+  return `${kind} ${maskNumbers(summary.slice(0, most))} ${shown}`.replace(/\d+/g, '#').replace(/\s+/g, ' ')
 }
 
-/** Every figure but zero is the same, and as long: else a slower run would leave out other lines. */
-function steady(text: string): string {
+/** Makes every number but zero the same, and of one length: else the excerpt of a slower run would hold other lines. */
+function maskNumbers(text: string): string {
   return text
     .replace(/[0-9a-f]{7,}/gi, '9')
     .replace(/\d+\.\d+/g, '9')

@@ -1,4 +1,4 @@
-// How the stories of a run passed, in words that are so: by their gates, by a judge's word, before the run, or without a gate. Pure.
+// How the stories of a run passed: by their gates, by a judge's verdict, before the run, or without a gate. Pure.
 
 import { passedUnchanged, passedUngated, splitInto } from './attempt-outcome.ts'
 import { isUngated } from './model/job.ts'
@@ -8,7 +8,7 @@ import { counts, inScope } from './prd/select.ts'
 
 type Passes = Record<'gates' | 'judge' | 'imported' | 'ungated', number>
 
-/** Of the stories that were asked for and passed, how many did so in which way. */
+/** Counts the passed stories within the run's scope by how they passed. */
 export function countPasses({ prd, control: { scope } }: Pick<State, 'prd' | 'control'>): Passes {
   const asked = inScope(scope)
   const passes = { gates: 0, judge: 0, imported: 0, ungated: 0 }
@@ -22,7 +22,7 @@ export function countPasses({ prd, control: { scope } }: Pick<State, 'prd' | 'co
   return passes
 }
 
-/** Why a run is complete. Nothing claims a gate that did not run, nor a story that nobody asked for. */
+/** Why a run is complete. It must not claim a gate that did not run, nor a story outside the run's scope. */
 export function describeCompletion(state: State): string {
   const { prd, job, control } = state
   const { scope } = control

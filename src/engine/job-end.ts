@@ -1,4 +1,4 @@
-// How a job ends: its outcome, what it leaves for the next one, and how that is started. Pure.
+// The end of a job: its outcome, the state that it leaves for the next one, and how that one is started. Pure.
 
 import { archiveDoneStories } from './archive-stories.ts'
 import { continuesByItself, isIdleJob } from './limits.ts'
@@ -16,12 +16,12 @@ function withEnding(state: State, change: Partial<Ending>): State {
   return before === null ? state : withJob(state, { ending: { ...before, ...change } })
 }
 
-/** The state as the job leaves it: lease free, generation moved on, so that a doubled dispatch cannot fork the chain. */
-export function released(given: State, limits: Limits): State {
-  const { ending: ended } = given.job
+/** The state as the job leaves it: the lease is free and the generation raised, so that a doubled dispatch cannot fork the chain. */
+export function released(before: State, limits: Limits): State {
+  const { ending: ended } = before.job
   const outcome = ended?.conclusion.outcome ?? null
   const state =
-    ended !== null && !continuesByItself(ended.conclusion, limits) ? archiveDoneStories(given) : given
+    ended !== null && !continuesByItself(ended.conclusion, limits) ? archiveDoneStories(before) : before
   const goesOn = outcome === 'continued' && limits.redispatch
   const isIdle = ended !== null && isIdleJob(state, ended.conclusion)
   const endedAt = ended === null ? null : new Date(ended.at).toISOString()
@@ -54,8 +54,8 @@ export function published(state: State, event: EventOf<'published'>, limits: Lim
     green: event.green,
     published: event.withBranch ? event.green : state.published,
   }
-  const told = withDocuments(left, event)
-  const ended = withEnding(told, { published: true, more: event.more })
+  const documented = withDocuments(left, event)
+  const ended = withEnding(documented, { published: true, more: event.more })
   return event.withBranch ? writtenPlan(ended, event.context) : ended
 }
 
@@ -70,13 +70,13 @@ export function dispatchFailed(state: State, { summary: reason }: EventOf<'dispa
 }
 
 export function dispatchLimited(state: State, { until, at }: EventOf<'dispatch-limited'>): State {
-  // One who keeps asking may be shut out for good: docs.github.com, "Best practices for using the REST API".
+  // GitHub may ban a client that keeps asking: docs.github.com, "Best practices for using the REST API".
   const after = Math.max(until, at + LEAST_PAUSE_MS)
   const waiting = withEnding(state, { next: { kind: 'limited', until: after } })
   return after < state.job.deadline ? waiting : holdNextJob(waiting)
 }
 
-/** The job ends before a rate limit lets it start the next one: whoever looks for lost chains does that. */
+/** The job ends before a rate limit lets it start the next one: a job that looks for lost chains starts it then. */
 export function holdNextJob(state: State): State {
   const { ending: ended } = state.job
   if (ended?.next.kind !== 'limited') return state

@@ -1,4 +1,4 @@
-// What a run may spend: iterations, jobs, money, tokens, time, calls. Pure.
+// Whether a run may go on: limits of iterations, jobs, money, tokens, time and calls. Pure.
 
 import type { Attempt, Reservation } from './model/attempt.ts'
 import type { Limits } from './model/limit-types.ts'
@@ -6,18 +6,18 @@ import type { Conclusion, Control, Job, State } from './model/state.ts'
 import { tokensOf } from './model/usage.ts'
 import { largestSession, runUsage } from './model/usage-totals.ts'
 
-/** A session with less time than this is not begun, milliseconds. */
+/** The least time for which a session is begun, milliseconds. */
 const LEAST_MS = 60_000
-/** Jobs in a row without a charged iteration that end a chain. */
+/** After so many jobs in a row without a charged iteration a chain ends. */
 export const MAX_IDLE_JOBS = 3
 /** A longer wait ends a job that does not wait instead of paying a runner for it, milliseconds. */
 export const LONGEST_WAIT_MS = 5 * 60_000
-/** Limited sessions in a row, about a day of half hours, after which nobody waits any more: a person must look. */
+/** After so many limited sessions in a row, about a day of half hours, a job no longer waits: a person has to look. */
 export const MOST_LIMITED = 50
 const HOUR_MS = 3_600_000
-/** Nobody holds more sessions in one step. */
+/** The most calls that one step is believed to have made. */
 const MOST_CALLS = 1000
-/** Sessions that a cost limit is thought to pay for where no number of iterations is set. */
+/** The number of sessions that share a cost limit where no limit of iterations is set. */
 const DEFAULT_SHARES = 50
 
 /** Kept free at a job's end to checkpoint, publish, dispatch and report, milliseconds. */
@@ -25,30 +25,30 @@ function reserveMs(jobMs: number): number {
   return Math.min(5 * 60_000, Math.ceil(jobMs / 10))
 }
 
-/** When the work of a job is over, so that it can still be saved and told: epoch milliseconds. */
+/** When the work of a job has to end, so that it can still be saved and reported: epoch milliseconds. */
 export function endOfWork(job: Job): number {
   return job.deadline - reserveMs(job.deadline - job.startedAt)
 }
 
-/** Time that the gates of an attempt may need before that: theirs, but at most a quarter of the job, milliseconds. */
+/** Time reserved for the gates of an attempt: their limit, but at most a quarter of the job, milliseconds. */
 function gatesReserveMs(job: Job, limits: Limits): number {
   return Math.min(limits.gatesMs, Math.ceil((job.deadline - job.startedAt) / 4))
 }
 
-/** Charged iterations that are still allowed; Infinity without a limit. */
+/** Iterations that may still be charged; Infinity without a limit. */
 export function iterationsLeft(state: State, limits: Limits): number {
   if (limits.maxIterations === 0) return Number.POSITIVE_INFINITY
   return limits.maxIterations + state.control.granted.iterations - state.prd.run.iterations
 }
 
-/** Jobs that may have begun by now: those that granted iterations need come on top, and a person's word starts anew. */
+/** The most jobs of the run: granted iterations allow further ones, and a command of a person starts the count anew. */
 export function jobsAllowed({ control }: State, limits: Limits): number {
   const { iterationsPerJob, maxJobs } = limits
   const granted = iterationsPerJob === 0 ? 0 : 3 * Math.ceil(control.granted.iterations / iterationsPerJob)
   return control.jobsBefore + maxJobs + granted
 }
 
-/** Which budget is spent, in words, or null. */
+/** Which budget is used up, in words, or null. */
 export function exhaustedBudget(state: State, limits: Limits): string | null {
   const { maxCostUsd, maxTokens, maxAgentTimeMs } = limits
   const { costUsd, tokens } = budgetLeft(state, limits)
@@ -61,7 +61,7 @@ export function exhaustedBudget(state: State, limits: Limits): string | null {
   return isOver ? `the agent-time limit of ${Math.round(maxAgentTimeMs / 60_000)} minutes is reached` : null
 }
 
-/** What the next session may still spend before a limit of the run is passed; null without one. */
+/** What the next session may spend before a limit of the run is exceeded; null without a limit. */
 export function budgetLeft(state: State, limits: Limits): { costUsd: number | null; tokens: number | null } {
   const usage = runUsage(state)
   const { maxCostUsd, maxTokens } = limits
@@ -72,26 +72,26 @@ export function budgetLeft(state: State, limits: Limits): { costUsd: number | nu
 }
 
 /**
- * The batch of this job is over: its iterations are used, or an attempt no longer fits before the deadline. `done`: only
- * the final verification is left, which is no iteration.
+ * Why the batch of this job is over: its iterations are used, or no attempt fits before the deadline any more. Null while it
+ * is not. `done`: only the final verification is left, which is no iteration.
  */
 export function batchEndReason(state: State, limits: Limits, now: number, done: boolean): string | null {
   const { job } = state
   const size = limits.iterationsPerJob * (job.wave?.workers ?? 1)
   if (!done && size > 0 && job.counts.iterations >= size)
     return `the batch of ${size} ${size === 1 ? 'iteration' : 'iterations'} is done`
-  // Attempts that are given back again and again must not hold a job for ever.
+  // Attempts that are returned again and again must not keep a job at work forever.
   if (size > 0 && job.counts.begun >= 2 * size + 1) return 'the batch is done'
   const end = endOfWork(job)
   const enough = limits.iterationTimeoutMs + gatesReserveMs(job, limits)
   if (job.counts.begun > 0 && now + enough > end) return 'no further attempt fits before the job deadline'
-  // The first attempt may be shorter than the others, but one that has no time at all is not begun.
+  // The first attempt may have less time than the others, but not less than this.
   const least = Math.min(LEAST_MS, limits.iterationTimeoutMs, Math.ceil((end - job.startedAt) / 4))
   if (now + least > end) return 'no attempt fits any more before the job deadline'
   return null
 }
 
-/** Whether a job waits until then: a short while in any case, longer only where work still fits behind it. */
+/** Whether a job waits until then: always for a short time, longer only where work still fits after it. */
 export function isWaitedOut(
   state: State,
   limits: Limits,
@@ -104,14 +104,14 @@ export function isWaitedOut(
   return batchEndReason(state, limits, until, done) === null
 }
 
-/** Whether a job that ends like this, to be gone on with by itself, charged no iteration. */
+/** Whether a job whose chain goes on after this conclusion did nothing: it charged no iteration. */
 export function isIdleJob({ job }: State, { outcome, until }: Conclusion): boolean {
-  // Gates on the base, on people's commits and on the whole are no iteration, and still something done.
+  // Gates on the base, on people's commits and in the final verification are no iteration, but they are work.
   if (job.landing !== null && job.landing !== 'lost' && job.counts.begun === 0) return false
   return job.counts.iterations === 0 && (outcome === 'continued' || (until !== null && job.counts.begun > 0))
 }
 
-/** Whether the chain goes on by itself after a job that ends like this: by a dispatch, or when its wait is over. */
+/** Whether the chain goes on by itself after this conclusion: by a dispatch, or when its wait is over. */
 export function continuesByItself({ outcome, until }: Conclusion, limits: Limits): boolean {
   return limits.redispatch && (outcome === 'continued' || until !== null)
 }
@@ -125,7 +125,7 @@ export function callAllowedAt(state: State, limits: Limits, now: number): number
   return oldest === undefined ? null : oldest + HOUR_MS
 }
 
-/** The state with so many sessions more in the last hour. Other jobs, which hand over what theirs used, may say anything. */
+/** Counts further calls in the last hour. `count` may come from another job, which is not trusted: it is limited. */
 export function countCalls(state: State, at: number, count = 1): State {
   const recent = state.control.calls.filter((one) => one > at - HOUR_MS)
   const calls = [...recent, ...Array.from({ length: Math.min(count, MOST_CALLS) }, () => at)]
@@ -133,8 +133,8 @@ export function countCalls(state: State, at: number, count = 1): State {
 }
 
 /**
- * What a session counts as that is lost, or whose vendor does not say: as the largest that is known, before the first as
- * its share of the limit; null is unknown.
+ * The estimate for a session that is lost, or whose vendor reports no usage: the largest session of the run, before the first
+ * one a share of the limit; null is unknown.
  */
 export function estimateSession(state: State, { maxCostUsd, maxTokens, maxIterations }: Limits): Reservation {
   const { costUsd, tokens } = largestSession(state) ?? { costUsd: 0, tokens: 0 }
@@ -143,7 +143,7 @@ export function estimateSession(state: State, { maxCostUsd, maxTokens, maxIterat
   return { costUsd: costUsd || share(maxCostUsd), tokens: tokens || share(maxTokens), ...isShare }
 }
 
-/** Time that a session may take now: its own limit, or what the job has left, milliseconds. */
+/** The time that a session may take now: its own limit, or what is left of the job, milliseconds. */
 export function sessionMs(state: State, limits: Limits, now: number): number {
   const left = endOfWork(state.job) - gatesReserveMs(state.job, limits) - now
   const { agentSeconds } = runUsage(state)
@@ -151,21 +151,21 @@ export function sessionMs(state: State, limits: Limits, now: number): number {
   return Math.max(1000, Math.min(limits.iterationTimeoutMs, left, paid))
 }
 
-/** A vendor that says more than a week is asked again after one, milliseconds. */
+/** A vendor that names a later time is still asked again after a week, milliseconds. */
 const LONGEST_RESET_MS = 7 * 24 * 3_600_000
-/** Failed attempts on a story after which the other agent has a try. */
+/** After so many failed attempts on a story the fallback agent takes over. */
 const OWN_TRIES = 2
 
 type Which = Attempt['agent']
 
-/** Whom the next session is for: the fallback stands in for an agent at its limit, and after two failed attempts. */
+/** Which agent runs the next session: the fallback one while the first is at its limit, and after two failed attempts. */
 export function chooseAgent({ control }: State, limits: Limits, now: number, failures = 0): Which {
   const { agent, fallback } = limits
   if (fallback === null || isLimited(control, fallback, now)) return 'first'
   return failures >= OWN_TRIES || isLimited(control, agent, now) ? 'fallback' : 'first'
 }
 
-/** When the first agent that may work does so again, where all are at their limits: epoch milliseconds, or null. */
+/** When the first agent is free again, where all are at their limits: epoch milliseconds, or null. */
 export function agentsRestUntil({ control }: State, limits: Limits, now: number): number | null {
   const names = limits.fallback === null ? [limits.agent] : [limits.agent, limits.fallback]
   if (!names.every((name) => isLimited(control, name, now))) return null
@@ -173,7 +173,7 @@ export function agentsRestUntil({ control }: State, limits: Limits, now: number)
 }
 
 /**
- * The state after an agent's session that its vendor's limit or overload ended. It is asked again when the vendor said so,
+ * The state after a session that its vendor's limit or overload ended. The agent is tried again when the vendor said,
  * but never before a pause that grows from half a minute to half an hour.
  */
 export function withAgentLimit(
@@ -191,7 +191,7 @@ export function withAgentLimit(
   return { ...state, control: { ...control, agentLimits, limited: control.limited + 1 } }
 }
 
-/** A person asks to go on: every agent is tried once more, and what got nowhere is counted anew. */
+/** A person asks to go on: every agent is tried again, and limited sessions and idle jobs are counted anew. */
 export function resetWaits(control: Control): Control {
   return { ...control, notBefore: null, agentLimits: {}, limited: 0, idleJobs: 0 }
 }

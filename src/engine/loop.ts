@@ -1,4 +1,4 @@
-// The loop: decide, perform, reduce, make durable. The whole product turns here.
+// The loop: decide, perform, reduce, make durable.
 
 import { messageOf } from '../system/errors.ts'
 import { EVENTS } from './model/event.ts'
@@ -11,13 +11,14 @@ import { nextStep } from './next-step.ts'
 import { perform } from './perform.ts'
 import { reduce } from './reduce.ts'
 
-/** The job's outcome, or the step that another job has to do. */
+/** The job's outcome. */
 export type JobEnd = { conclusion: Conclusion; state: State }
+/** The step that another job has to do. */
 export type HandedOver = { step: Step; state: State }
 
-/** Works until the job's outcome. Throws LeaseLost when somebody else took the feature: then nothing more is moved. */
+/** Works until the job's outcome. Throws LeaseLost when another run took the feature: then nothing more is pushed. */
 export async function loop(start: State, limits: Limits, ports: Ports): Promise<JobEnd>
-/** The same, as far as the steps are `ours`. */
+/** The same, until the first step that is not this job's own. */
 export async function loop(
   start: State,
   limits: Limits,
@@ -40,18 +41,18 @@ async function turns(
 ): Promise<JobEnd | HandedOver> {
   let state = start
   /**
-   * What is told when the state is durable. The end of an iteration and the next reservation are one checkpoint, where
-   * nothing between them waits for a network.
+   * Notifications for observers that wait until the state is durable. The end of an iteration and the next reservation share a
+   * checkpoint where nothing between them waits for the network.
    */
-  const news: (() => Promise<void>)[] = []
+  const pendingNotifications: (() => Promise<void>)[] = []
   const checkpoint = async () => {
-    if (news.length === 0) return
+    if (pendingNotifications.length === 0) return
     await ports.store.save(state)
-    for (const one of news.splice(0)) await one()
+    for (const notify of pendingNotifications.splice(0)) await notify()
   }
-  const tell = async (one: () => Promise<void>) => {
-    if (news.length > 0) news.push(one)
-    else await one()
+  const notifyInOrder = async (notify: () => Promise<void>) => {
+    if (pendingNotifications.length > 0) pendingNotifications.push(notify)
+    else await notify()
   }
   for (;;) {
     const step = nextStep(state, limits, ports.clock.now())
@@ -60,11 +61,11 @@ async function turns(
     if (step.kind === 'stop') return { conclusion: step.conclusion, state }
     if (!ours(step)) return { step, state }
     const before = state
-    await tell(() => notifyObservers(ports, (observer) => observer.step?.(step, before)))
+    await notifyInOrder(() => notifyObservers(ports, (observer) => observer.step?.(step, before)))
     const event = await perform(step, before, limits, ports).catch(async (error: unknown) => {
-      // What a session used is in the count, whatever ended the look at what it left.
-      if (openAttempt(before)?.phase === 'worked') news.push(async () => {})
-      // In a repository that is gone nothing can be saved: why it is, says the first error.
+      // The usage of the session has to be saved, whatever error its work caused.
+      if (openAttempt(before)?.phase === 'worked') pendingNotifications.push(async () => {})
+      // In a lost repository nothing can be saved: the first error says why.
       await checkpoint().catch((lost: unknown) => {
         if (lost instanceof LeaseLost) throw lost
       })
@@ -72,28 +73,29 @@ async function turns(
     })
     const after = reduce(before, event, limits)
     state = after
-    const told = () => notifyObservers(ports, (observer) => observer.event?.(event, after))
-    // Once it is published the lease is free, and the state belongs to whoever claims it.
-    if (EVENTS[event.kind].durable && after.job.ending?.published !== true) news.push(told)
-    else await tell(told)
+    const notify = () => notifyObservers(ports, (observer) => observer.event?.(event, after))
+    // After the publish the lease is free, and the state belongs to the next job that claims it.
+    const isToSave = EVENTS[event.kind].durable && after.job.ending?.published !== true
+    if (isToSave) pendingNotifications.push(notify)
+    else await notifyInOrder(notify)
   }
 }
 
-/** Whoever watches a run hears of it one after the other, and cannot disturb it. */
+/** Notifies the observers one after the other. An observer's error is a warning. */
 export async function notifyObservers(
   { observers, warn }: Pick<Ports, 'observers' | 'warn'>,
-  tell: (observer: Observer) => Promise<void> | undefined,
+  notify: (observer: Observer) => Promise<void> | undefined,
 ): Promise<void> {
   for (const observer of observers) {
     try {
-      await tell(observer)
+      await notify(observer)
     } catch (error) {
       warn(messageOf(error))
     }
   }
 }
 
-/** The job is over for all of them at once: who waits for a service does not make the others wait. */
+/** Lets all observers finish at the same time, so that none waits for another's service. */
 export async function settleObservers({ observers, warn }: Pick<Ports, 'observers' | 'warn'>): Promise<void> {
   await Promise.all(
     observers.map((one) => notifyObservers({ observers: [one], warn }, (it) => it.settle?.())),

@@ -4,7 +4,7 @@ import type { Story } from './model/feature.ts'
 import type { Limits } from './model/limit-types.ts'
 import type { State } from './model/state.ts'
 
-/** The rungs for a story, the first one first: those of the first tag that has some, else the run's; empty without a ladder. */
+/** The models of a story's ladder, from the first rung on: by its first tag with a ladder, else the run's; empty without a ladder. */
 export function ladderOf(
   { ladders }: Pick<Limits, 'ladders'>,
   { tags }: Pick<Story, 'tags'>,
@@ -14,13 +14,13 @@ export function ladderOf(
   return tagged?.[1] ?? ladders.run
 }
 
-/** The model that the story's next attempt works with; null where no ladder says it. */
+/** The model for the story's next attempt; null without a ladder. */
 export function rungFor({ records }: Pick<State, 'records'>, limits: Limits, story: Story): string | null {
   const ladder = ladderOf(limits, story)
   return ladder[Math.min(records[story.id]?.rung ?? 0, ladder.length - 1)] ?? null
 }
 
-/** How far up a story is after a failure: a red gate, and the agent's word that it is stuck, are answered by a stronger model. */
+/** The story's rung after a failure: after a red gate, or an agent that is stuck, the next model is a stronger one. */
 export function climb(
   rung: number | undefined,
   { kind }: Pick<Failure, 'kind'>,

@@ -1,4 +1,4 @@
-// What to do next: a pure, total decision from state, limits and time. The whole policy of a run stands here.
+// The next step: a pure, total decision from state, limits and time. It is the whole policy of a run.
 
 import { needsJudge } from './attempt-events.ts'
 import { openUntil } from './breaker.ts'
@@ -27,18 +27,18 @@ import { inScope, pickStory, remaining } from './prd/select.ts'
 import { touchSame } from './prd/touches.ts'
 
 /**
- * The next step as data. Every reachable state leads to `stop` in a bounded number of steps (test/unit/loop). `beside`: stories
- * that are worked on already; those that would touch the same files wait for them.
+ * The next step as data. Every reachable state leads to `stop` in a finite number of steps (test/unit/engine). `beside`: stories
+ * that are in work already; stories that would touch the same files wait for them.
  */
 export function nextStep(state: State, limits: Limits, now: number, beside: readonly Story[] = []): Step {
   const { job } = state
   const { branch, landing, ready } = job
   const attempt = openAttempt(state)
-  if (job.ending !== null) return wrapUp(job, job.ending, limits, now)
-  if (attempt !== null) return carryOn(attempt, limits)
+  if (job.ending !== null) return nextStepOfEnding(job, job.ending, limits, now)
+  if (attempt !== null) return nextStepOfAttempt(attempt, limits)
   if (job.halted?.kind === 'error') return conclude('error', job.halted.summary)
   if (job.halted !== null) return conclude('interrupted', 'cancelled; the state is saved')
-  // What people pushed is gated: the job must be prepared first.
+  // Gates run on what people pushed, so `prepare` comes first.
   if (branch.kind === 'moved' && (landing === null || landing === 'join'))
     return ready.prepared ? { kind: 'join', theirs: branch.head } : { kind: 'prepare' }
   if (!ready.synced) return { kind: 'sync' }
@@ -50,11 +50,11 @@ export function nextStep(state: State, limits: Limits, now: number, beside: read
   if (verdict !== null) return { kind: 'conclude', conclusion: verdict }
   const wanted = nextPlanTarget(state)
   const isDone = wanted === null && remaining(state.prd, state.control.scope).length === 0
-  if (job.wave?.isOver === true && !isDone) return landed(state)
+  if (job.wave?.isOver === true && !isDone) return concludeLanding(state)
   if (!ready.prepared) return { kind: 'prepare' }
   if (limits.baseline && state.baseline === 'pending' && (landing === null || landing === 'baseline'))
     return { kind: 'baseline' }
-  if (landing !== null && landing !== 'verify' && landing !== 'plan') return landed(state)
+  if (landing !== null && landing !== 'verify' && landing !== 'plan') return concludeLanding(state)
   // A plan is the first thing that there is to open.
   if (!ready.opened && (wanted !== '' || state.published !== null)) return { kind: 'open' }
   if (limits.publishEach && state.green !== state.published && branch.kind !== 'refused')
@@ -63,17 +63,17 @@ export function nextStep(state: State, limits: Limits, now: number, beside: read
   if (pause !== null) return { kind: 'wait', until: pause.until, reason: pause.what }
   if (wanted !== null) return { kind: 'plan', split: wanted === '' ? null : wanted }
   const asked = workable(state)
-  const isFree = (one: Story) => beside.every((other) => mayStandBeside(state, one, other))
+  const isFree = (one: Story) => beside.every((other) => canRunBeside(state, one, other))
   const story = pickStory(
     state.prd,
     (one) => asked(one) && isFree(one) && openUntil(state.records[one.id], now) === null,
   )
   if (story === null) return { kind: 'verify' }
-  return landing === null ? { kind: 'reserve', storyId: story.id } : landed(state)
+  return landing === null ? { kind: 'reserve', storyId: story.id } : concludeLanding(state)
 }
 
 /** Whether a story may be worked on while the other one is. */
-function mayStandBeside({ records }: State, story: Story, other: Story): boolean {
+function canRunBeside({ records }: State, story: Story, other: Story): boolean {
   const conflicts = [
     records[story.id]?.conflicts?.includes(other.id),
     records[other.id]?.conflicts?.includes(story.id),
@@ -81,15 +81,15 @@ function mayStandBeside({ records }: State, story: Story, other: Story): boolean
   return story.id !== other.id && !conflicts.includes(true) && !touchSame(story, other)
 }
 
-/** A job that lands what others did begins nothing: the next run claims what is next. */
-function landed(state: State): Step {
+/** A job that only lands what others did begins no work: the next job claims the next step. */
+function concludeLanding(state: State): Step {
   const isWave = state.job.wave !== undefined
   const conclusion = end('continued', isWave ? 'the workers are done' : 'what was handed over is landed')
-  return { kind: 'conclude', conclusion: orIdle(state, conclusion) }
+  return { kind: 'conclude', conclusion: endIdleChain(state, conclusion) }
 }
 
-/** An attempt in work is always finished or given back, whatever else happens. */
-function carryOn(attempt: Attempt, limits: Limits): Step {
+/** An attempt in work is always finished or returned, whatever else happens. */
+function nextStepOfAttempt(attempt: Attempt, limits: Limits): Step {
   switch (attempt.phase) {
     case 'reserved':
       return { kind: 'agent', attempt }
@@ -108,8 +108,8 @@ function carryOn(attempt: Attempt, limits: Limits): Step {
   }
 }
 
-/** Publish, then dispatch, then report: the work is safe before anybody is told. */
-function wrapUp(job: Job, ending: Ending, limits: Limits, now: number): Step {
+/** Publish, then dispatch, then report: the work is safe before people are notified. */
+function nextStepOfEnding(job: Job, ending: Ending, limits: Limits, now: number): Step {
   const { conclusion, next } = ending
   if (!ending.published) return { kind: 'publish', conclusion }
   const goesOn = ending.more || (conclusion.outcome === 'continued' && limits.redispatch)
@@ -125,7 +125,7 @@ function conclude(outcome: Outcome, reason: string): Step {
   return { kind: 'conclude', conclusion: end(outcome, reason) }
 }
 
-/** Whether the run is over now, and why. Completion comes before limits: finishing on the last iteration is complete. */
+/** How the job ends now, or null. Completion comes before limits: a run that finishes with its last iteration is complete. */
 export function outcomeOf(state: State, limits: Limits, now: number): Conclusion | null {
   const { control, prd, verification } = state
   const open = remaining(prd, control.scope)
@@ -138,7 +138,7 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   const plan = planOutcome(state, limits)
   const isApproved = plan === null && state.plan?.phase !== 'proposed'
   const finished = done && isApproved && (verification.approved || !verifies)
-  if (branch.kind === 'gone') return afterTheBranch(state, branch.how, finished)
+  if (branch.kind === 'gone') return outcomeWithoutBranch(state, branch.how, finished)
   if (finished) return end('complete', describeCompletion(state))
   if (control.paused !== null) return end('paused', control.paused.reason)
   if (plan !== null) return plan
@@ -146,7 +146,7 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   if (!done && !wanted && (pickStory(prd, workable(state)) === null || isBlocked)) {
     const splits = open.filter((story) => isSplitting(state, story.id)).map((story) => story.id)
     if (splits.length > 0) return end('paused', `a split waits to be approved: ${splits.join(', ')}`)
-    return end('stuck', whyStuck(state, open))
+    return end('stuck', stuckReason(state, open))
   }
   if (done && verification.sessions >= limits.maxAttempts) {
     return end('stuck', `the final verification gave no verdict: ${verification.message}`)
@@ -161,13 +161,13 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   if (budget !== null) return end('budget', budget)
   const pause = waiting(state, limits, now)
   if (pause !== null && !isWaitedOut(state, limits, pause.until, now, done)) {
-    return orIdle(state, { outcome: 'paused', reason: pause.sentence, until: pause.until })
+    return endIdleChain(state, { outcome: 'paused', reason: pause.sentence, until: pause.until })
   }
   const over = batchEndReason(state, limits, now, done)
-  return over === null ? null : orIdle(state, end('continued', over))
+  return over === null ? null : endIdleChain(state, end('continued', over))
 }
 
-/** Stories of the part that was asked for which nobody is about to split. */
+/** Whether a story is within the run's scope, and no split of it is under way. */
 function workable(state: State): (story: Story) => boolean {
   const asked = inScope(state.control.scope)
   return (story) => asked(story) && !isSplitting(state, story.id)
@@ -175,17 +175,17 @@ function workable(state: State): (story: Story) => boolean {
 
 const QUESTIONS_WAIT = 'the questions before the plan wait for answers'
 const EDITED = 'the plan was edited after it was looked at: it waits to be approved again'
-/** `stored` forgets what older versions showed. */
+/** Older versions showed people less than an approval covers: such a digest is empty (stored-state.ts). */
 const NOT_SHOWN = 'the plan waits to be approved again: an approval now covers context.md, too'
 
-/** A plan that no session could make, or that nobody has approved as it stands. */
+/** The outcome of a plan that no session could make, or that waits for answers or an approval; else null. */
 function planOutcome(state: State, limits: Limits): Conclusion | null {
   const { plan, published, job } = state
   if (plan === undefined || plan.phase === 'begun') return null
   if (openQuestions(plan.interview) !== null) return end('paused', QUESTIONS_WAIT)
   if (plan.phase === 'wanted')
     return plan.sessions >= limits.maxAttempts ? end('stuck', `no plan came of it: ${plan.message}`) : null
-  // It is shown before it is waited for.
+  // The branch has to be opened first: the plan is shown there.
   if (published === null && !job.ready.opened) return null
   if (plan.phase === 'proposed')
     return end('paused', plan.digest === '' ? NOT_SHOWN : 'the plan waits to be approved')
@@ -193,16 +193,16 @@ function planOutcome(state: State, limits: Limits): Conclusion | null {
   return end('paused', plan.digest === '' ? NOT_SHOWN : EDITED)
 }
 
-/** Blocked stories; or, of a part of the feature, those outside of it that are waited for and were taken back since. */
-function whyStuck({ prd, control }: State, open: readonly Story[]): string {
+/** The blocked stories; or the stories out of scope that others wait for, since they were taken back. */
+function stuckReason({ prd, control }: State, open: readonly Story[]): string {
   const blocked = open.filter((story) => story.blocked).map((story) => story.id)
   if (blocked.length > 0 || control.scope === null) return `blocked: ${blocked.join(', ')}`
   const outside = unmetOutOfScope(prd, control.scope).map(({ id }) => id)
   return `it waits for ${outside.join(', ')}, which was not asked for`
 }
 
-/** The branch is not there any more: what was complete stays complete, anything else waits for a person. */
-function afterTheBranch(state: State, how: 'merged' | 'deleted', finished: boolean): Conclusion {
+/** The branch was merged or deleted: a complete run stays complete, any other waits for a person. */
+function outcomeWithoutBranch(state: State, how: 'merged' | 'deleted', finished: boolean): Conclusion {
   if (finished && state.prd.run.outcome === 'complete')
     return end('complete', `${describeCompletion(state)}; the branch was ${how}`)
   const { branch, green } = state
@@ -210,13 +210,13 @@ function afterTheBranch(state: State, how: 'merged' | 'deleted', finished: boole
   return end('paused', `${branch} was ${what} by people: say run to make it again (it was at ${green})`)
 }
 
-/** A chain whose jobs get nothing done is no chain that goes on by itself. */
-function orIdle(state: State, conclusion: Conclusion): Conclusion {
+/** Ends a chain with an error after several jobs in a row without work. */
+function endIdleChain(state: State, conclusion: Conclusion): Conclusion {
   if (!isIdleJob(state, conclusion) || state.control.idleJobs + 1 < MAX_IDLE_JOBS) return conclusion
   return end('error', `${MAX_IDLE_JOBS} jobs in a row ended without an iteration (${conclusion.reason})`)
 }
 
-/** Until when no session may start, and what for: a vendor's limit, ours, or stories that all rest. */
+/** Until when no session may start, and why: a vendor's limit, the limit of calls, or all open stories rest. */
 function waiting(state: State, limits: Limits, now: number) {
   const pauseFor = (until: number, what: string, words = `waiting for ${what}`) => {
     return { until, what, sentence: `${words} until ${new Date(until).toISOString()}` }
@@ -232,7 +232,7 @@ function waiting(state: State, limits: Limits, now: number) {
     : pauseFor(hourly, `the limit of ${limits.callsPerHour} calls an hour`)
 }
 
-/** When the first breaker lets a story through, where all of those that could be worked on are open; null otherwise. */
+/** When the first story's breaker allows a trial, where the breakers of all workable stories are open; null otherwise. */
 function resting(state: State, now: number): number | null {
   const times: number[] = []
   const isFree = ({ id }: { id: string }): boolean => {

@@ -1,4 +1,4 @@
-// Turns a step into an event by asking the ports: the only place of the loop where effects happen.
+// Performs a step through the ports and gives its event: the only place of the loop with effects.
 
 import { excerpt } from '../system/excerpt.ts'
 import { markRunArchived, withoutPending } from './archive-stories.ts'
@@ -30,8 +30,8 @@ import { isWaitingPlan } from './planning/proposed-plan.ts'
 import { redGate, redGateReason, withDocuments } from './state-updates.ts'
 
 /**
- * Performs one step. Cancellation turns into the event `interrupted`, and the end of the job's time into `out-of-time`,
- * so that the state is always put in order.
+ * Performs one step. Cancellation becomes the event `interrupted`, and the end of the job's time `out-of-time`, so that
+ * `reduce` always leaves a consistent state.
  */
 export async function perform(
   step: Exclude<Step, { kind: 'stop' }>,
@@ -42,8 +42,8 @@ export async function perform(
   const now = ports.clock.now()
   const late = timer((state.job.ending === null ? endOfWork(state.job) : state.job.deadline) - now)
   const signal = AbortSignal.any([ports.signal, late])
-  const isOver = () => signal.aborted && !settles(state, step)
-  // What is over before it begins is not begun; a command that was heard is obeyed.
+  const isOver = () => signal.aborted && !isUninterruptible(state, step)
+  // A step whose time is over before it begins is not begun. A `sync` that began is finished: its commands are acknowledged.
   const happened =
     isOver() || (ports.signal.aborted && step.kind === 'sync')
       ? null
@@ -53,7 +53,7 @@ export async function perform(
   return { at, kind: ports.signal.aborted ? 'interrupted' : 'out-of-time', spent: spentOn(happened) }
 }
 
-/** What a judge used counts, also where its word comes too late. */
+/** The usage of a judge or planner counts, also where it was cut short. */
 function spentOn(happened: StepResult | null): SpentUsage | null {
   switch (happened?.kind) {
     case 'judged':
@@ -71,10 +71,11 @@ function timer(ms: number): AbortSignal {
   return ms > LONGEST_TIMER_MS ? new AbortController().signal : AbortSignal.timeout(Math.max(0, ms))
 }
 
-/** What a timer of Node can hold, milliseconds. */
+/** The longest timer that Node supports, milliseconds. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-function settles({ job }: State, { kind }: Step): boolean {
+/** Whether a step's event counts although the job was cancelled or out of time. */
+function isUninterruptible({ job }: State, { kind }: Step): boolean {
   const isEnding = job.ending !== null || job.halted?.kind === 'interrupted'
   return kind !== 'wait' && (isEnding || STEPS[kind].settles)
 }
@@ -92,7 +93,7 @@ const ACTS: Acts = {
   sync: (_, context) => sync(context),
   restore: async (_, { state, ports }) => {
     const result = await ports.store.restore(state)
-    return result.kind === 'published' ? { kind: 'restored' } : turnedDown(result)
+    return result.kind === 'published' ? { kind: 'restored' } : pushFailure(result)
   },
   join: ({ theirs }, context) => join(theirs, context),
   prepare: (_, context) => prepare(context),
@@ -119,7 +120,7 @@ const ACTS: Acts = {
   },
 }
 
-/** Stories to come. A gate with `when` is for those that ask for it, and for the whole at the end. */
+/** The baseline runs no gate with `when`: these are for stories with such a tag, and for the final verification. */
 function baselineOf(state: State): GateRun {
   return newGateRun(state, { of: 'baseline', tags: [], stories: state.prd.userStories })
 }
@@ -141,7 +142,7 @@ async function prepare({ state, ports }: StepContext): Promise<StepResult> {
   return { kind: 'failed', summary: `prepare failed (${result.ended})`, fix }
 }
 
-/** Each work tree is prepared before its first session, and when a lockfile changed. */
+/** Prepares a lane before its first session, and when a lockfile changed; gives the failure, or null. */
 async function preparedLane(
   { base, inLane, storyId }: AttemptIn<'reserved'>,
   context: StepContext,
@@ -149,11 +150,11 @@ async function preparedLane(
   if (inLane === undefined) return null
   await context.ports.repository.checkOut(base, null)
   const done = await prepare(context)
-  // One that was cut short says nothing of the project: the session does not begin either.
+  // A `prepare` that was cut short says nothing about the project, and the session does not begin either.
   return done.kind === 'failed' && !context.ports.signal.aborted ? { ...done, storyId } : null
 }
 
-/** `state` is the run as it stands when the commit has landed that the candidate is built on now. */
+/** `state` is the run as it will be when the commit below the candidate has landed. */
 async function rebase(
   attempt: Extract<Step, { kind: 'rebase' }>['attempt'],
   { state, ports }: StepContext,
@@ -202,7 +203,7 @@ async function judge(
   return { kind: 'judged', storyId, verdict, usage }
 }
 
-/** Steps of people behind the commit are heard before it counts, and write nothing into it. */
+/** The pipeline steps behind the commit run before the story passes. They cannot change the commit. */
 async function accept(
   attempt: AttemptIn<'gated' | 'judged'>,
   { state, limits, ports, now }: StepContext,
@@ -227,7 +228,7 @@ async function open({ state, ports }: StepContext): Promise<StepResult> {
   return moveBranch(begun, ports, (github) => ({ kind: 'opened', green, github, ...context }))
 }
 
-/** context.md at a commit, where it is part of a plan that waits. */
+/** context.md at a commit, where a plan waits for its approval; else empty. */
 async function planContext(
   { plan, folder }: State,
   commit: string,
@@ -237,7 +238,7 @@ async function planContext(
   return { context: (await repository.read(commit, ownFiles({ folder }).context)) ?? '' }
 }
 
-/** The branch at the green commit: checks on its head are closed before, and people see it behind. */
+/** Pushes the green commit to the branch. Checks on the old head are closed before, and the pull request is updated after. */
 async function moveBranch(
   state: State,
   { store, pullRequest }: Ports,
@@ -246,7 +247,7 @@ async function moveBranch(
   const { green } = state
   const github = await pullRequest.beforePublish(state, green)
   const result = await store.publish(onHead({ ...state, github }), true)
-  if (result.kind !== 'published') return turnedDown(result)
+  if (result.kind !== 'published') return pushFailure(result)
   return moved(await pullRequest.opened(onHead({ ...state, github, published: green })))
 }
 
@@ -301,7 +302,7 @@ async function join(theirs: string, context: StepContext): Promise<StepResult> {
   return { kind: 'joined', theirs, ...rest, takenBack }
 }
 
-/** The session may read what it likes; nothing of what it writes stays. */
+/** Runs a plan session, which may read the whole tree; its writes are discarded. */
 async function plan(split: string | null, { state, limits, ports, now }: StepContext): Promise<StepResult> {
   const { repository, agent, signal } = ports
   const { brief = '', message = '' } = (split === null ? state.plan : state.splits?.[split]) ?? {}
@@ -324,7 +325,7 @@ async function verify(context: StepContext): Promise<StepResult> {
   const isFirst = begun + joins + state.verification.sessions === 0 && state.plan === undefined
   if (isFirst) await repository.checkOut(state.green, null)
   else {
-    // What a session, or tests of its code, left where no diff shows it must not make the whole green.
+    // Files that a session, or tests of its code, left outside of the diff must not make the gates green.
     await repository.renew(state.green)
     await gates.renew()
   }
@@ -334,10 +335,10 @@ async function verify(context: StepContext): Promise<StepResult> {
 async function publish(conclusion: Conclusion, { state, limits, ports }: StepContext): Promise<StepResult> {
   const { repository, store, queue } = ports
   const { branch } = state.job
-  // The first push of the branch belongs to `open`: until then a run that ends has made nothing.
+  // The step `open` makes the first push of the branch: a run that ends before leaves no branch.
   const withBranch = branch.kind !== 'refused' && branch.kind !== 'gone' && state.published !== null
   const leaving = released(state, limits)
-  // Between the jobs of a chain the state's own ref is enough: the next story's commit carries what is new.
+  // Between the jobs of a chain the state's ref is enough: the next story's commit updates prd.json and progress.txt.
   const recorded =
     withBranch && !continuesByItself(conclusion, limits)
       ? await repository.record(leaving, `chore(ralph): ${state.feature} ${conclusion.outcome}`)
@@ -351,26 +352,27 @@ async function publish(conclusion: Conclusion, { state, limits, ports }: StepCon
   const left = withDocuments({ ...leaving, github, green }, marked)
   const saved = recorded === null ? left : withoutPending({ ...left, progress: [] })
   const result = await store.publish(withBranch ? onHead(saved) : saved, withBranch)
-  if (result.kind !== 'published') return turnedDown(result)
-  // A command that came in after our last look, while we still held the lease, was dispatched by nobody (but `stop`).
+  if (result.kind !== 'published') return pushFailure(result)
+  // While we held the lease, no other job was dispatched for a command (but `stop`): look for one that came in after our last read.
   const context = recorded === null ? {} : await planContext(state, recorded.commit, ports)
   const more = await queue.waiting(state)
   return { kind: 'published', green, withBranch, more, ...context, ...marked }
 }
 
-/** From this publish on the checks stand on the green commit. */
+/** The state with the green commit as the head that checks are on. */
 function onHead(state: State): State {
   return { ...state, github: { ...state.github, head: state.green } }
 }
 
-function turnedDown(
+/** The event of a push that did not succeed. */
+function pushFailure(
   result: Exclude<Awaited<ReturnType<StorePort['publish']>>, { kind: 'published' }>,
 ): StepResult {
   if (result.kind === 'diverged') return { kind: 'diverged', theirs: result.theirs }
   return { kind: result.kind === 'expired' ? 'push-expired' : 'push-refused', summary: result.reason }
 }
 
-/** By the wall clock: the timers of a laptop that sleeps stand still. Ends early to renew the lease, or to hear people. */
+/** Waits by the wall clock, since timers stop while a laptop sleeps. Ends early to renew the lease, or when a command arrives. */
 async function wait(until: number, { state, ports }: StepContext): Promise<StepResult> {
   const { clock, queue, signal } = ports
   const end = Math.min(until, clock.now() + RENEWAL_MS)
@@ -381,7 +383,7 @@ async function wait(until: number, { state, ports }: StepContext): Promise<StepR
   return { kind: 'waited' }
 }
 
-/** What is waited at once: the state is saved then, which renews the lease. It holds for ten minutes at least. */
+/** The longest wait of one step. The state is saved after it, which renews the lease: that is valid for ten minutes at least. */
 const RENEWAL_MS = 5 * 60_000
-/** How often the wall clock is looked at while waiting. */
+/** How often the wall clock is read while waiting, milliseconds. */
 const LOOK_MS = 1000

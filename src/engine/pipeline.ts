@@ -26,7 +26,7 @@ export type StepOutcome =
   /** A condition that people set up: the run ends here. */
   | { kind: 'ends-run'; reason: string }
 
-/** `haltWithError`: the newest failure that ended nothing, for whoever works next. */
+/** `failed`: the newest failure that ended no attempt, for the next session. */
 export type StepTry = { step: PipelineStep; tries: number; bounds: SessionBounds; failed: Failure | null }
 
 export type PipelineTools = {

@@ -78,7 +78,7 @@ export class ObjectWriter {
   readonly #permissions: Permissions
   readonly #waiting = new Map<string, PendingObject>()
 
-  /** `folder` is the clone's `asObjects`; ids are as long as `idLength`. */
+  /** `folder` is the clone's `objects`; ids are as long as `idLength`. */
   constructor(
     folder: string,
     idLength: number,

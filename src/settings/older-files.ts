@@ -16,7 +16,7 @@ import {
 } from './value-place.ts'
 import * as v from './values.ts'
 
-// ---- the ralph.config.json of the agent-agnostic Ralph: `provider`, `runVerifyStep` and `maxRetries`
+// ---- the ralph.config.json of the agent-agnostic Ralph: `provider`, `verify` and `maxRetries`
 
 const commands = v.withDefault(v.listOf(v.lines), [])
 

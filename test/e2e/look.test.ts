@@ -1,4 +1,4 @@
-// `command: doctor`, `status` and `runVerifyStep`: what they find stands in the summary and the outputs, and nothing is changed.
+// `command: doctor`, `status` and `verify`: what they find stands in the summary and the outputs, and nothing is changed.
 import '../fakes/disk.ts'
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

@@ -22,7 +22,7 @@ export type Clone = AsyncDisposable & {
   git(...args: string[]): string
   write(files: Readonly<Record<string, string>>): Promise<void>
   read(path: string): Promise<string>
-  /** What the agent does for a story, turn by turn; `runVerifyStep` is the judge. */
+  /** What the agent does for a story, turn by turn; `verify` is the judge. */
   setScript(script: unknown): Promise<void>
   called(): Promise<Called[]>
   start(

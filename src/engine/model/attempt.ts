@@ -18,7 +18,7 @@ export const Failure = z.object({
 /** The agent's session as the loop sees it. Its texts come from the agent and are hints only. */
 export type Session = z.infer<typeof Session>
 export const Session = z.object({
-  /** `finished`: ended without error. `haltWithError`: charged. The rest is not charged; `auth` and `not-started` end the job. */
+  /** `finished`: ended without an error. `failed`: charged. The others are not charged; `auth` and `not-started` end the job. */
   status: z.enum(['finished', 'failed', 'limit', 'overloaded', 'auth', 'not-started', 'interrupted']),
   message: z.string(),
   usage: Usage,

@@ -6,7 +6,7 @@ import type { Prd, Story } from '../model/feature.ts'
  * branchName, and notes unless empty; `theirs` wins for everything else and for the order. Nothing passes
  * through a merge, and merging the same file again changes nothing. `seen`: the ids in the file that people edited; a story of ours that
  * was not in it is newer, and stays. Without it every story that theirs lacks was removed.
- * `hasNote`: whether Ralph's own word stands in the notes of a story; where it does not, they are people's.
+ * `isNoted`: whether Ralph's own word stands in the notes of a story; where it does not, they are people's.
  */
 export function mergePeople(
   ours: Prd,

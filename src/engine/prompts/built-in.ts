@@ -27,7 +27,7 @@ const NO_SERVERS =
 const LEARN =
   '- Learned something that a later session should know? Print it on a line of its own: <ralph>LEARNING:what you learned</ralph>'
 
-/** `asNumber`: what stands behind the title. */
+/** `number`: the text in brackets behind the title. */
 const story = (number: string) => `# The story
 **{{storyId}}: {{storyTitle}}** (${number})
 

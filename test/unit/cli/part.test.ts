@@ -1,4 +1,4 @@
-// `ralph run --stories`, `--epic`: what `run`, `status`, `next` and `runVerifyStep` say of a part of the feature.
+// `ralph run --stories`, `--epic`: what `run`, `status`, `next` and `verify` say of a part of the feature.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { GATE, openPlace } from './place.ts'

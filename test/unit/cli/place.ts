@@ -22,7 +22,7 @@ export type Turn = {
   exit?: number
   hang?: boolean
 }
-/** What the agent does for a story, turn by turn; `runVerifyStep` is the judge. */
+/** What the agent does for a story, turn by turn; `verify` is the judge. */
 export type Script = Record<string, Turn[]>
 
 export type Place = Clone & {
