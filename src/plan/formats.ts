@@ -132,7 +132,11 @@ function readDocument(
   const reading = {
     ...NOTHING,
     ...found,
-    notes: [...(found.notes ?? []), ...(gone.length > 0 ? [`left out, removed: ${gone.join(', ')}.`] : [])],
+    notes: [
+      ...(found.notes ?? []),
+      ...(gone.length > 0 ? [`left out, removed: ${gone.join(', ')}.`] : []),
+      ...frontNotes(document, found.mistakes ?? []),
+    ],
     mistakes: [...(found.mistakes ?? []), ...unfilled],
     stories: stories.map(
       (story): DocumentStory => ({
@@ -148,6 +152,17 @@ function readDocument(
     format,
     reading: { ...reading, context: [...reading.context, ...findPassages(document, stories.length > 0)] },
   }
+}
+
+/** What stands in the way of reading the front matter, where the format itself makes no mistake of it: the rest of the page is read. */
+function frontNotes(
+  { isMarkdown, path, frontMatter }: OpenDocument,
+  mistakes: Reading['mistakes'],
+): string[] {
+  const [first] = isMarkdown && mistakes.length === 0 ? frontMatter.mistakes : []
+  if (first === undefined) return []
+  const place = first.path.slice(path.length).replace(/^: /, '') || 'line 1'
+  return [`its front matter is no YAML (${place}) and says nothing here: ${first.found}`]
 }
 
 /** Of a box with a whole paragraph the beginning; all of its words stay in the description. */

@@ -361,3 +361,20 @@ test('an issue whose body costs a parser minutes is read as it is', () => {
   const [issue] = documentsOf({ path: 'issues.json', text }).prd.userStories
   assert.match(issue?.description ?? '', /^- \[ \] a\nb\n/)
 })
+
+test('front matter that is no YAML, of a page that is read without it: a note with its line', () => {
+  const page = (front: string) => `---\n${front}\n---\n# PRD\n\n- [ ] Ride a bike\n`
+  const { prd, notes } = documentsOf({ path: 'PRD.md', text: page('title: a: b') })
+  assert.deepEqual(
+    prd.userStories.map(({ title }) => title),
+    ['Ride a bike'],
+  )
+  const of = (all: readonly string[]) => all.filter((note) => note.includes('front matter'))
+  assert.equal(of(notes).length, 1)
+  assert.match(
+    of(notes)[0] ?? '',
+    /^PRD\.md: its front matter is no YAML \(line 2\) and says nothing here: ".+"$/,
+  )
+  for (const text of [page('title: a'), '# PRD\n\n- [ ] Ride a bike\n'])
+    assert.deepEqual(of(documentsOf({ path: 'PRD.md', text }).notes), [])
+})
