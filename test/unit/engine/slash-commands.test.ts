@@ -57,6 +57,13 @@ describe('what counts', () => {
     ['/ralph note US-001 -- 日本語 ok', { kind: 'note', stories: ['US-001'], guidance: '日本語 ok' }],
     ['/ralph note US-001 -- a\u2028b', { kind: 'note', stories: ['US-001'], guidance: 'a b' }],
     ['/ralph note US-001 -- a\u{e0062}\u202e\u200bc', { kind: 'note', stories: ['US-001'], guidance: 'ac' }],
+    ['/ralph plan', { kind: 'plan', guidance: '' }],
+    ['/ralph plan please', { kind: 'plan', guidance: 'please' }],
+    ['/ralph plan -- no billing', { kind: 'plan', guidance: 'no billing' }],
+    [
+      '/ralph plan smaller -- no billing\n\nand soon',
+      { kind: 'plan', guidance: 'smaller\nno billing\nand soon' },
+    ],
     ['/ralph limit iterations +20', { kind: 'limit', what: 'iterations', amount: 20 }],
     ['/ralph limit cost +5', { kind: 'limit', what: 'cost', amount: 5 }],
     ['/ralph limit cost +0.50', { kind: 'limit', what: 'cost', amount: 0.5 }],
